@@ -1,0 +1,150 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Range is a run of steps in plan order, From included, To excluded. A scope of the plan (an include, a loop,
+// a block) is always such a range, so one command can name a step, a scope or everything.
+type Range struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Has reports whether the step lies in the range.
+func (r Range) Has(step int) bool { return r.From <= step && step < r.To }
+
+// Command is something a person or a script asks of a run. Commands are written to the journal before they act.
+//
+//sumtype:decl
+type Command interface{ command() }
+
+// The commands. What each asks for is said in TUI.md's words: step, over, out, until, continue, pause.
+type (
+	// Approve lets the steps run. Digest is the plan digest that was on screen; another digest is refused, so
+	// nobody approves something that changed under them. Confirm also approves steps that ask to confirm.
+	Approve struct {
+		Range
+		Digest  string `json:"digest,omitempty"`
+		Confirm bool   `json:"confirm,omitempty"`
+	}
+	// Withdraw takes an approval back.
+	Withdraw struct{ Range }
+	// Exclude makes the steps be skipped when they are reached.
+	Exclude struct{ Range }
+	// Include takes an Exclude back.
+	Include struct{ Range }
+	// Break sets or clears a breakpoint before a step.
+	Break struct {
+		Step  int  `json:"step"`
+		Clear bool `json:"clear,omitempty"`
+	}
+	// Advance runs what lies in Range and pauses before anything outside it. Verb (step, over, out, until) is for
+	// people; step ignores Range and takes the engine's pointer. Approve approves the steps in Range on the way,
+	// except those that ask to confirm.
+	Advance struct {
+		Verb string `json:"verb"`
+		Range
+		Approve bool `json:"approve,omitempty"`
+	}
+	// Continue runs until the next gate, failure or end. It never approves. After a failure it gives up on the
+	// failed step: the stop policy applies.
+	Continue struct{}
+	// Pause lets running steps finish and starts nothing new.
+	Pause struct{}
+	// Retry runs the failed steps in the range once more and stays paused afterwards.
+	Retry struct{ Range }
+	// Skip gives a failed step up as if it had been skipped, and goes on.
+	Skip struct {
+		Step int `json:"step"`
+	}
+	// Answer resolves an open gate of the graph (a pause step): go on, or reject.
+	Answer struct {
+		Step   int  `json:"step"`
+		Reject bool `json:"reject,omitempty"`
+	}
+	// Stop ends the run: running steps are interrupted (INT, TERM, KILL), the rest is not run.
+	// Now means at once, without grace.
+	Stop struct {
+		Now bool `json:"now,omitempty"`
+		// Drain lets running steps end by themselves.
+		Drain bool `json:"drain,omitempty"`
+	}
+	// Leave ends a run that is done but kept open for retries.
+	Leave struct{}
+)
+
+func (Approve) command()  {}
+func (Withdraw) command() {}
+func (Exclude) command()  {}
+func (Include) command()  {}
+func (Break) command()    {}
+func (Advance) command()  {}
+func (Continue) command() {}
+func (Pause) command()    {}
+func (Retry) command()    {}
+func (Skip) command()     {}
+func (Answer) command()   {}
+func (Stop) command()     {}
+func (Leave) command()    {}
+
+// Order is a Command with its sender: the envelope every front end uses. The same ID twice acts once.
+type Order struct {
+	ID      string
+	Actor   string
+	Command Command
+}
+
+// commandVerbs names each kind on disk and on the wire.
+var commandVerbs = newRegistry[Command](map[string]Command{
+	"approve":  Approve{},
+	"withdraw": Withdraw{},
+	"exclude":  Exclude{},
+	"include":  Include{},
+	"break":    Break{},
+	"advance":  Advance{},
+	"continue": Continue{},
+	"pause":    Pause{},
+	"retry":    Retry{},
+	"skip":     Skip{},
+	"answer":   Answer{},
+	"stop":     Stop{},
+	"leave":    Leave{},
+})
+
+type orderJSON struct {
+	ID    string          `json:"id,omitempty"`
+	Actor string          `json:"actor,omitempty"`
+	Do    string          `json:"do"`
+	Args  json.RawMessage `json:"args,omitempty"`
+}
+
+// Verb returns the word that names the command in journals and events.
+func Verb(c Command) string { return commandVerbs.name(c) }
+
+// MarshalJSON writes {id, actor, do, args}.
+func (o Order) MarshalJSON() ([]byte, error) {
+	args, err := json.Marshal(o.Command)
+	if err != nil {
+		return nil, err
+	}
+	if string(args) == "{}" {
+		args = nil
+	}
+	return json.Marshal(orderJSON{o.ID, o.Actor, Verb(o.Command), args})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses a verb it does not know.
+func (o *Order) UnmarshalJSON(b []byte) error {
+	var w orderJSON
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	c, err := commandVerbs.decode(w.Do, w.Args)
+	if err != nil {
+		return fmt.Errorf("command: %w", err)
+	}
+	*o = Order{w.ID, w.Actor, c}
+	return nil
+}

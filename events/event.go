@@ -1,0 +1,347 @@
+// Package events is all that is known about a run: what happened, what was asked, and the state folded from both.
+//
+// Event is sealed, one plain struct per kind, in the past tense; these are the events on the wire
+// (`--output json`). Command is what a person asks. Run is the fold of events that every view shows. The package
+// imports nothing of moon's own, so a view needs nothing but a stream of events.
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// PauseReason is why nothing new starts.
+type PauseReason string
+
+// The reasons of a pause. Review is the pause before anything has run.
+const (
+	PauseReview     PauseReason = "review"
+	PauseUndecided  PauseReason = "undecided"
+	PauseConfirm    PauseReason = "confirm"
+	PauseBreakpoint PauseReason = "breakpoint"
+	PauseStep       PauseReason = "step"
+	PauseFailure    PauseReason = "failure"
+	PauseUser       PauseReason = "user"
+	PauseEnd        PauseReason = "end" // everything has ended, and a failed step may still be retried
+)
+
+// SkipReason is why a step did not run although it was reached.
+type SkipReason string
+
+// The reasons of a skip.
+const (
+	SkipWhen      SkipReason = "when"
+	SkipTags      SkipReason = "tags"
+	SkipCreates   SkipReason = "creates"
+	SkipRemoves   SkipReason = "removes"
+	SkipUnless    SkipReason = "unless"
+	SkipOnlyIf    SkipReason = "onlyif"
+	SkipUpToDate  SkipReason = "up-to-date"
+	SkipUser      SkipReason = "user"
+	SkipUnchanged SkipReason = "unchanged" // nothing it waits for has changed
+)
+
+// RunOutcome is how a run ended.
+type RunOutcome string
+
+// The outcomes of a run.
+const (
+	RunDone        RunOutcome = "done"
+	RunFailed      RunOutcome = "failed"
+	RunStopped     RunOutcome = "stopped"
+	RunInterrupted RunOutcome = "interrupted"
+)
+
+// ChangeKind is what a step would do, or did, to one thing.
+type ChangeKind string
+
+// The kinds of change. Unknown means that it cannot be told without running.
+const (
+	ChangeNone    ChangeKind = "none"
+	ChangeCreate  ChangeKind = "create"
+	ChangeUpdate  ChangeKind = "update"
+	ChangeDelete  ChangeKind = "delete"
+	ChangeUnknown ChangeKind = "unknown"
+)
+
+// Diff is a change of one thing, predicted or made.
+type Diff struct {
+	Kind    ChangeKind `json:"kind"`
+	Path    string     `json:"path,omitempty"`
+	Summary string     `json:"summary,omitempty"` // one line: "mode 0644 → 0600"
+	Text    string     `json:"text,omitempty"`    // unified diff
+}
+
+// StepID is the id of a step of a plan, by its index: step-0001 for 0.
+func StepID(index int) string { return fmt.Sprintf("step-%04d", index+1) }
+
+// StepRef refers to a step of the same plan. The zero value refers to none.
+type StepRef struct{ number int }
+
+// RefTo refers to the step with the index.
+func RefTo(index int) StepRef { return StepRef{index + 1} }
+
+// Index is the step's index, or -1.
+func (r StepRef) Index() int { return r.number - 1 }
+
+// IsZero reports whether the reference names no step.
+func (r StepRef) IsZero() bool { return r.number == 0 }
+
+// MarshalText writes the step's id.
+func (r StepRef) MarshalText() ([]byte, error) { return []byte(StepID(r.Index())), nil }
+
+// UnmarshalText reads a step's id.
+func (r *StepRef) UnmarshalText(text []byte) error {
+	if _, err := fmt.Sscanf(string(text), "step-%d", &r.number); err != nil {
+		return fmt.Errorf("step id %q: %w", text, err)
+	}
+	return nil
+}
+
+// Event is one thing that happened, as published.
+//
+//sumtype:decl
+type Event interface{ event() }
+
+// The events. Where an event concerns a step, Record.Step says which.
+type (
+	RunStarted struct {
+		TotalSteps int    `json:"total_steps"`
+		Playbook   string `json:"playbook"`
+		Moon       string `json:"moon"`
+		Check      bool   `json:"check,omitempty"`
+		Forks      int    `json:"forks"`
+	}
+	PlanLoaded struct {
+		TotalSteps int    `json:"total_steps"`
+		Digest     string `json:"digest"`
+		Generation int    `json:"generation,omitempty"` // 0 and 1 are the first plan
+	}
+	StepStarted struct {
+		Name    string   `json:"name"`
+		Action  string   `json:"action"`
+		Tags    []string `json:"tags"`
+		Command string   `json:"command,omitempty"`
+		Out     string   `json:"-"` // prefix of the attempt's output files
+	}
+	// StepOutput is one line of output, step.stdout or step.stderr. Such events are made from the output files.
+	StepOutput struct {
+		Stderr bool   `json:"-"`
+		Line   string `json:"line"`
+	}
+	StepProgress struct {
+		Message string `json:"message"`
+	}
+	StepRetrying struct {
+		Attempt int       `json:"attempt"`
+		Due     time.Time `json:"due"`
+		Error   string    `json:"error,omitempty"`
+		ByUser  bool      `json:"by_user,omitempty"`
+		Out     string    `json:"-"`
+	}
+	StepCompleted struct {
+		Name    string         `json:"name"`
+		Changed bool           `json:"changed"`
+		Result  map[string]any `json:"result"`
+		Diff    *Diff          `json:"diff,omitempty"`
+		Kept    bool           `json:"kept,omitempty"` // the result of an earlier run or plan
+		Out     string         `json:"-"`
+	}
+	StepSkipped struct {
+		Name   string     `json:"name"`
+		Reason SkipReason `json:"reason"`
+		Detail string     `json:"detail,omitempty"`
+	}
+	StepFailed struct {
+		Name    string         `json:"name"`
+		Error   string         `json:"error"`
+		RC      *int           `json:"rc,omitempty"`
+		Timeout bool           `json:"timeout,omitempty"`
+		Ignored bool           `json:"ignored,omitempty"`
+		Rescued bool           `json:"rescued,omitempty"`
+		Result  map[string]any `json:"result,omitempty"`
+	}
+	StepLost struct {
+		Name string `json:"name"`
+	}
+	StepCancelled struct {
+		Name string `json:"name"`
+	}
+	StepOmitted struct {
+		Name   string  `json:"name"`
+		Reason string  `json:"reason"`
+		Cause  StepRef `json:"cause,omitzero"` // the step whose end led to this
+	}
+	PrintMessage struct {
+		Message string `json:"message"`
+	}
+	VariableSet struct {
+		Name  string `json:"name"`
+		Value any    `json:"value"`
+	}
+	Notified struct {
+		Handler string `json:"handler"`
+	}
+	GateOpened struct {
+		Reason  PauseReason `json:"reason"`
+		Message string      `json:"message,omitempty"`
+	}
+	GateResolved struct {
+		By     string `json:"by"`
+		Reject bool   `json:"reject,omitempty"`
+	}
+	// RunPaused concerns Record.Step where it pauses at a step.
+	RunPaused struct {
+		Reason  PauseReason `json:"reason"`
+		Message string      `json:"message,omitempty"`
+	}
+	RunResumed      struct{}
+	CommandAccepted struct{ Order }
+	CommandRejected struct {
+		Order
+		Reason string
+	}
+	Warning struct {
+		Message string `json:"message"`
+	}
+	// Gap says that the output lines between two sequence numbers were left out of a live view.
+	Gap struct {
+		From uint64 `json:"from"`
+		To   uint64 `json:"to"`
+	}
+	RunCompleted struct {
+		TotalSteps int           `json:"total_steps"`
+		Executed   int           `json:"executed"`
+		Changed    int           `json:"changed"`
+		Skipped    int           `json:"skipped"`
+		Failed     int           `json:"failed"`
+		Ignored    int           `json:"ignored"`
+		Rescued    int           `json:"rescued"`
+		Cancelled  int           `json:"cancelled"`
+		NotRun     int           `json:"not_run"`
+		DurationMS int64         `json:"duration_ms"`
+		Success    bool          `json:"success"`
+		Outcome    RunOutcome    `json:"outcome"`
+		Duration   time.Duration `json:"-"`
+	}
+)
+
+func (RunStarted) event()      {}
+func (PlanLoaded) event()      {}
+func (StepStarted) event()     {}
+func (StepOutput) event()      {}
+func (StepProgress) event()    {}
+func (StepRetrying) event()    {}
+func (StepCompleted) event()   {}
+func (StepSkipped) event()     {}
+func (StepFailed) event()      {}
+func (StepLost) event()        {}
+func (StepCancelled) event()   {}
+func (StepOmitted) event()     {}
+func (PrintMessage) event()    {}
+func (VariableSet) event()     {}
+func (Notified) event()        {}
+func (GateOpened) event()      {}
+func (GateResolved) event()    {}
+func (RunPaused) event()       {}
+func (RunResumed) event()      {}
+func (CommandAccepted) event() {}
+func (CommandRejected) event() {}
+func (Warning) event()         {}
+func (Gap) event()             {}
+func (RunCompleted) event()    {}
+
+var eventTypes = newRegistry[Event](map[string]Event{
+	"run.started": RunStarted{}, "plan.loaded": PlanLoaded{}, "step.started": StepStarted{},
+	"step.output": StepOutput{}, "step.progress": StepProgress{}, "step.retrying": StepRetrying{},
+	"step.completed": StepCompleted{}, "step.skipped": StepSkipped{}, "step.failed": StepFailed{},
+	"step.lost": StepLost{}, "step.cancelled": StepCancelled{}, "step.omitted": StepOmitted{},
+	"print.message": PrintMessage{}, "variable.set": VariableSet{}, "notified": Notified{},
+	"gate.opened": GateOpened{}, "gate.resolved": GateResolved{}, "run.paused": RunPaused{},
+	"run.resumed": RunResumed{}, "command.accepted": CommandAccepted{}, "command.rejected": CommandRejected{},
+	"warning": Warning{}, "gap": Gap{}, "run.completed": RunCompleted{},
+})
+
+// Type returns the event's name on the wire.
+func Type(e Event) string {
+	if out, ok := e.(StepOutput); ok {
+		if out.Stderr {
+			return "step.stderr"
+		}
+		return "step.stdout"
+	}
+	return eventTypes.name(e)
+}
+
+// MarshalJSON keeps the order's own keys and adds the reason beside them.
+func (c CommandRejected) MarshalJSON() ([]byte, error) {
+	order, err := json.Marshal(c.Order)
+	if err != nil {
+		return nil, err
+	}
+	reason, err := json.Marshal(struct {
+		Reason string `json:"reason"`
+	}{c.Reason})
+	if err != nil {
+		return nil, err
+	}
+	return splice(order, reason), nil
+}
+
+// Record is an event with its place in the stream. Step is -1 where the event concerns no step.
+type Record struct {
+	Seq   uint64 // dense, from 1, in this stream
+	Run   string
+	Time  time.Time
+	Mono  time.Duration // since the run started; for durations
+	Step  int
+	Event Event
+}
+
+// Where says what a step is, for readers that do not have the plan.
+type Where struct {
+	Step   string  `json:"step,omitempty"`
+	Path   string  `json:"path,omitempty"`
+	Host   string  `json:"host,omitempty"`
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Origin is the place in the playbook a step comes from. Chain lists the including steps, outermost first.
+type Origin struct {
+	File   string   `json:"file"`
+	Line   int      `json:"line"`
+	Column int      `json:"column"`
+	Chain  []string `json:"chain"`
+}
+
+// JSON writes the record as one flat object: type, seq, run, time, where it applies step, path, host and origin,
+// then the event's own keys.
+func (r Record) JSON(w Where) ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Type string    `json:"type"`
+		Seq  uint64    `json:"seq"`
+		Run  string    `json:"run"`
+		Time time.Time `json:"time"`
+		Where
+	}{Type(r.Event), r.Seq, r.Run, r.Time.UTC(), w})
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(r.Event)
+	if err != nil {
+		return nil, err
+	}
+	return splice(head, body), nil
+}
+
+// splice joins two JSON objects into one.
+func splice(a, b []byte) []byte {
+	if len(b) <= 2 {
+		return a
+	}
+	out := make([]byte, 0, len(a)+len(b))
+	out = append(out, a[:len(a)-1]...)
+	out = append(out, ',')
+	return append(out, b[1:]...)
+}

@@ -1,0 +1,194 @@
+// Package fact holds what the journal stores: what happened in a run that cannot be computed again.
+//
+// Everything else — ready, omitted, skipped by an edge, counters, the events on the wire — is derived by folding
+// facts (package engine). A fact is plain data in the past tense, readable without the program that wrote it.
+package fact
+
+import (
+	"time"
+
+	"moon/events"
+)
+
+// Format is the number of the journal's format. A reader refuses any other.
+const Format = 1
+
+// Fact is one thing that happened.
+//
+//sumtype:decl
+type Fact interface{ fact() }
+
+// Options are the choices a run was started with. They are part of the first fact because the fold depends on them.
+type Options struct {
+	Forks          int    `json:"forks"`                      // attempts at once; required, > 0
+	OnFailure      Policy `json:"on_failure"`                 // what a failure stops
+	Review         bool   `json:"review,omitempty"`           // start paused, and every step needs an approval
+	BreakOnFailure bool   `json:"break_on_failure,omitempty"` // pause after a failed step, before it has consequences
+	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until told to: retries are possible
+	Check          bool   `json:"check,omitempty"`            // dry run
+	Diff           bool   `json:"diff,omitempty"`
+}
+
+// Policy is what a failure stops.
+type Policy string
+
+// The stop policies. Drain lets what runs end and starts nothing new; Continue goes on with what does not depend on
+// the failed step; Cancel also interrupts what runs.
+const (
+	Drain    Policy = "drain"
+	Continue Policy = "continue"
+	Cancel   Policy = "cancel"
+)
+
+// Bytes counts the output of one attempt.
+type Bytes struct {
+	Out int64 `json:"out,omitempty"`
+	Err int64 `json:"err,omitempty"`
+}
+
+// The facts of a run as a whole. Step is -1 where a fact concerns no step.
+type (
+	// RunCreated is the first record.
+	RunCreated struct {
+		Format   int     `json:"format"`
+		Moon     string  `json:"moon"` // version
+		Playbook string  `json:"playbook"`
+		Root     string  `json:"root"`
+		Digest   string  `json:"digest"` // of the plan
+		Total    int     `json:"total_steps"`
+		Options  Options `json:"options"`
+		Actor    string  `json:"actor"`
+		Host     string  `json:"host"`
+		PID      int     `json:"pid"`
+	}
+	// RunStarted follows once the plan is stored.
+	RunStarted struct{}
+	// RunPaused says that nothing new starts. Step is the step it pauses at, or -1.
+	RunPaused struct {
+		Reason  events.PauseReason `json:"reason"`
+		Step    int                `json:"step"`
+		Message string             `json:"message,omitempty"`
+	}
+	// RunResumed ends a pause.
+	RunResumed struct{}
+	// RunStopping says that the run ends before its end.
+	RunStopping struct {
+		Policy Policy `json:"policy"`
+		Cause  string `json:"cause"`
+	}
+	// RunReplanned says that the plan was replaced by an edited one. Steps with the same path and digest keep
+	// their results and decisions.
+	RunReplanned struct {
+		Generation int    `json:"generation"` // 2 for the first replacement
+		Digest     string `json:"digest"`
+		Total      int    `json:"total_steps"`
+	}
+	// RunFinished is the last record.
+	RunFinished struct {
+		Outcome events.RunOutcome `json:"outcome"`
+	}
+)
+
+// The facts of a step.
+type (
+	// CondEvaluated is the value of a step's `when`. Text is the condition that was false.
+	CondEvaluated struct {
+		Step  int    `json:"step"`
+		Holds bool   `json:"holds"`
+		Text  string `json:"text,omitempty"`
+	}
+	// AttemptStarted is durable before the process is spawned.
+	AttemptStarted struct {
+		Step    int    `json:"step"`
+		Attempt int    `json:"attempt"` // from 1
+		Name    string `json:"name,omitempty"`
+		Command string `json:"command,omitempty"` // one line for people; empty under no_log
+		Out     string `json:"out"`               // prefix of the output files
+	}
+	// AttemptStopping says that a running attempt was told to end.
+	AttemptStopping struct {
+		Step   int    `json:"step"`
+		Signal string `json:"signal"`
+	}
+	// AttemptFinished is durable before any successor is spawned.
+	AttemptFinished struct {
+		Step     int               `json:"step"`
+		Attempt  int               `json:"attempt"`
+		Outcome  events.Outcome    `json:"outcome"`
+		Again    bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
+		Ignored  bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
+		Reason   events.SkipReason `json:"reason,omitempty"`  // of a skip
+		Detail   string            `json:"detail,omitempty"`
+		Class    string            `json:"class,omitempty"` // of an error: transient, fatal or empty
+		Error    string            `json:"error,omitempty"`
+		RC       *int              `json:"rc,omitempty"`
+		Duration time.Duration     `json:"duration_ns"`
+		Bytes    Bytes             `json:"bytes,omitzero"`
+		Result   map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
+		Values   map[string]any    `json:"values,omitempty"` // variables it set
+		Message  string            `json:"message,omitempty"`
+		Diff     *events.Diff      `json:"diff,omitempty"`
+		Warnings []string          `json:"warnings,omitempty"`
+	}
+	// ValuesMissing says that a step cannot run because a value it uses was never produced.
+	ValuesMissing struct {
+		Step   int    `json:"step"`
+		Name   string `json:"name"`
+		Detail string `json:"detail,omitempty"`
+	}
+	// RetryScheduled is the time of the next attempt.
+	RetryScheduled struct {
+		Step    int       `json:"step"`
+		Attempt int       `json:"attempt"`
+		Due     time.Time `json:"due"`
+	}
+	// GateOpened says that a gate of the graph waits for an answer, or for Due.
+	GateOpened struct {
+		Step    int       `json:"step"`
+		Message string    `json:"message,omitempty"`
+		Due     time.Time `json:"due,omitzero"`
+	}
+	// GateResolved is the answer.
+	GateResolved struct {
+		Step   int    `json:"step"`
+		By     string `json:"by"`
+		Reject bool   `json:"reject,omitempty"`
+	}
+	// Warned is something a person should know.
+	Warned struct {
+		Step    int    `json:"step"`
+		Message string `json:"message"`
+	}
+)
+
+// The facts of commands.
+type (
+	// Commanded says that a command was accepted; it acts through this fact.
+	Commanded struct {
+		Order events.Order `json:"order"`
+	}
+	// Refused says that a command was not.
+	Refused struct {
+		Order  events.Order `json:"order"`
+		Reason string       `json:"reason"`
+	}
+)
+
+func (RunCreated) fact()      {}
+func (RunStarted) fact()      {}
+func (RunPaused) fact()       {}
+func (RunResumed) fact()      {}
+func (RunStopping) fact()     {}
+func (RunReplanned) fact()    {}
+func (RunFinished) fact()     {}
+func (CondEvaluated) fact()   {}
+func (AttemptStarted) fact()  {}
+func (AttemptStopping) fact() {}
+func (AttemptFinished) fact() {}
+func (ValuesMissing) fact()   {}
+func (RetryScheduled) fact()  {}
+func (GateOpened) fact()      {}
+func (GateResolved) fact()    {}
+func (Warned) fact()          {}
+func (Commanded) fact()       {}
+func (Refused) fact()         {}

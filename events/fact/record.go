@@ -1,0 +1,87 @@
+package fact
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+)
+
+// Record is one line of the journal.
+type Record struct {
+	Seq   uint64        // dense, from 1
+	Run   string        // id of the run
+	At    time.Time     // wall clock, UTC; for people
+	Mono  time.Duration // since the process started this run or resumed it; for durations
+	Cause uint64        // seq of the record that led to this one; 0 if none did
+	Fact  Fact
+}
+
+type recordJSON struct {
+	Seq   uint64          `json:"seq"`
+	Run   string          `json:"run"`
+	At    time.Time       `json:"at"`
+	Mono  time.Duration   `json:"mono"`
+	Cause uint64          `json:"cause,omitempty"`
+	Kind  string          `json:"kind"`
+	Data  json.RawMessage `json:"data"`
+}
+
+var kinds = map[string]Fact{
+	"run.created":      RunCreated{},
+	"run.started":      RunStarted{},
+	"run.paused":       RunPaused{},
+	"run.resumed":      RunResumed{},
+	"run.stopping":     RunStopping{},
+	"run.replanned":    RunReplanned{},
+	"run.finished":     RunFinished{},
+	"cond.evaluated":   CondEvaluated{},
+	"attempt.started":  AttemptStarted{},
+	"attempt.stopping": AttemptStopping{},
+	"attempt.finished": AttemptFinished{},
+	"values.missing":   ValuesMissing{},
+	"retry.scheduled":  RetryScheduled{},
+	"gate.opened":      GateOpened{},
+	"gate.resolved":    GateResolved{},
+	"node.warned":      Warned{},
+	"command.accepted": Commanded{},
+	"command.rejected": Refused{},
+}
+
+var kindOf = func() map[reflect.Type]string {
+	m := map[reflect.Type]string{}
+	for name, f := range kinds {
+		m[reflect.TypeOf(f)] = name
+	}
+	return m
+}()
+
+// Kind returns the word that names a fact's kind on disk.
+func Kind(f Fact) string { return kindOf[reflect.TypeOf(f)] }
+
+// MarshalJSON writes one line's JSON, without the checksum and the newline.
+func (r Record) MarshalJSON() ([]byte, error) {
+	data, err := json.Marshal(r.Fact)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", Kind(r.Fact), err)
+	}
+	return json.Marshal(recordJSON{r.Seq, r.Run, r.At.UTC(), r.Mono, r.Cause, Kind(r.Fact), data})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and refuses a kind it does not know.
+func (r *Record) UnmarshalJSON(b []byte) error {
+	var w recordJSON
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	zero, ok := kinds[w.Kind]
+	if !ok {
+		return fmt.Errorf("unknown kind of record %q", w.Kind)
+	}
+	v := reflect.New(reflect.TypeOf(zero))
+	if err := json.Unmarshal(w.Data, v.Interface()); err != nil {
+		return fmt.Errorf("%s: %w", w.Kind, err)
+	}
+	*r = Record{w.Seq, w.Run, w.At, w.Mono, w.Cause, v.Elem().Interface().(Fact)}
+	return nil
+}

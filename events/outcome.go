@@ -1,0 +1,90 @@
+package events
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Outcome is how a step or barrier ended. The zero value, None, means it has not ended yet.
+type Outcome uint8
+
+// The outcomes. Skipped and Omitted stay apart: Skipped means the step's own condition (or tag, or the user)
+// said no and its successors go on; Omitted means it was never reached.
+const (
+	None Outcome = iota
+	OK
+	Changed
+	Skipped
+	Failed
+	Timeout
+	Rejected
+	Cancelled
+	Lost
+	Omitted
+	outcomes // how many there are, None included
+)
+
+var outcomeWords = [outcomes]string{
+	None: "none", OK: "ok", Changed: "changed", Skipped: "skipped", Failed: "failed", Timeout: "timeout",
+	Rejected: "rejected", Cancelled: "cancelled", Lost: "lost", Omitted: "omitted",
+}
+
+func (o Outcome) String() string {
+	if o < outcomes {
+		return outcomeWords[o]
+	}
+	return fmt.Sprintf("outcome(%d)", uint8(o))
+}
+
+// MarshalText writes the word used in journals and events.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the word written by MarshalText.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for i, w := range outcomeWords {
+		if w == string(text) {
+			*o = Outcome(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown outcome %q", text)
+}
+
+// OutcomeSet is what an edge of the execution graph waits for: a set of outcomes.
+type OutcomeSet uint16
+
+// The named sets of the core model. Data is for an edge that carries a registered value: a failed step still
+// has a result, one that never ran does not.
+const (
+	OnSuccess OutcomeSet = 1<<OK | 1<<Changed | 1<<Skipped
+	OnFailure OutcomeSet = 1<<Failed | 1<<Timeout | 1<<Rejected | 1<<Lost
+	OnFinish  OutcomeSet = OnSuccess | OnFailure | 1<<Cancelled | 1<<Omitted
+	OnChanged OutcomeSet = 1 << Changed
+	OnResult  OutcomeSet = OnSuccess | OnFailure
+)
+
+// Has reports whether the outcome is in the set.
+func (s OutcomeSet) Has(o Outcome) bool { return s&(1<<o) != 0 }
+
+// String writes the named set, or the outcomes joined by "|".
+func (s OutcomeSet) String() string {
+	switch s {
+	case OnSuccess:
+		return "success"
+	case OnFailure:
+		return "failure"
+	case OnFinish:
+		return "finish"
+	case OnChanged:
+		return "changed"
+	case OnResult:
+		return "result"
+	}
+	var words []string
+	for o := OK; o < outcomes; o++ {
+		if s.Has(o) {
+			words = append(words, o.String())
+		}
+	}
+	return strings.Join(words, "|")
+}

@@ -1,0 +1,344 @@
+package events
+
+import (
+	"time"
+)
+
+// Phase is the state of a run as a person sees it.
+type Phase uint8
+
+// The phases. Review is the pause before anything ran; Ended is everything settled but still open for a retry.
+const (
+	Review Phase = iota
+	Running
+	Paused
+	Ended
+	Done
+)
+
+// StepState is where a step is between being planned and having ended.
+type StepState uint8
+
+// The states of a step. A step that has Settled has an Outcome.
+const (
+	Waiting StepState = iota
+	Held              // ready, but something keeps it: a gate, a breakpoint, step mode
+	Active            // an attempt runs
+	Backoff           // waits for its next attempt
+	Settled
+)
+
+// Step is what is known about one step of a run.
+type Step struct {
+	State     StepState
+	Outcome   Outcome
+	Approved  bool
+	Confirmed bool // approved although it asks to be confirmed
+	Excluded  bool
+	Break     bool
+	Ignored   bool
+	Rescued   bool
+	Kept      bool
+	Hold      PauseReason // why it is Held
+	Attempt   int         // the current or last attempt, from 1; 0 before the first
+	RC        int
+	HasRC     bool
+	Cause     int       // of an omission: the step that led to it, or -1
+	Started   time.Time // of the first attempt
+	Ended     time.Time
+	Due       time.Time // of the next attempt
+	Name      string    // as rendered at the start; empty before
+	Command   string    // what ran, on one line
+	Error     string    // why it failed
+	Reason    string    // why it was skipped or omitted
+	Message   string    // of a print
+	Diff      *Diff
+	Out       []string // prefixes of the output files, one per attempt
+}
+
+// Counts are how many steps are in each final state. NotRun counts omitted steps and those not reached.
+type Counts struct {
+	OK, Changed, Skipped, Failed, Ignored, Rescued, Cancelled, Lost, Omitted int
+	Running                                                                  int
+}
+
+// Settled is how many steps have ended, one way or another.
+func (c Counts) Settled() int {
+	return c.OK + c.Changed + c.Skipped + c.Failed + c.Ignored + c.Rescued + c.Cancelled + c.Lost + c.Omitted
+}
+
+// Run is the state of a run, folded from its events and from nothing else. The zero value is a run of which
+// nothing is known yet.
+type Run struct {
+	ID         string
+	Playbook   string
+	Check      bool
+	Digest     string
+	Generation int
+	Phase      Phase
+	Pause      RunPaused // the last pause; holds while Phase is Review, Paused or Ended
+	PausedAt   int       // the step it pauses at, or -1
+	Pointer    int       // the step the engine is at: started last, or paused at; -1 before the first
+	Started    time.Time // of the run proper: the end of the review
+	Ended      time.Time
+	Steps      []Step
+	Counts     Counts
+	Variables  map[string]any // set during the run, latest value
+	Result     RunCompleted   // valid when Phase is Done
+	LastSeq    uint64
+
+	review bool // nothing has run since RunStarted
+}
+
+// Apply folds one event into the run. It never fails: an event about a step that does not exist is ignored, as a
+// view must survive a stream it does not fully understand.
+func (r *Run) Apply(rec Record) {
+	r.LastSeq = rec.Seq
+	if rec.Run != "" {
+		r.ID = rec.Run
+	}
+	switch e := rec.Event.(type) {
+	case RunStarted:
+		*r = Run{ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1, review: true,
+			Started: rec.Time, Variables: map[string]any{}}
+	case PlanLoaded:
+		r.Digest, r.Generation = e.Digest, e.Generation
+		r.Steps, r.Counts = make([]Step, e.TotalSteps), Counts{}
+		for i := range r.Steps {
+			r.Steps[i].Cause = -1
+		}
+		r.Pointer = -1
+	case RunPaused:
+		r.Pause, r.PausedAt = e, rec.Step
+		switch {
+		case e.Reason == PauseReview:
+			r.Phase = Review
+		case e.Reason == PauseEnd:
+			r.Phase = Ended
+		default:
+			r.Phase = Paused
+		}
+		if rec.Step >= 0 {
+			r.Pointer = rec.Step
+		}
+	case RunResumed:
+		r.resume(rec)
+	case RunCompleted:
+		r.Phase, r.Result, r.Ended = Done, e, rec.Time
+	case CommandAccepted:
+		r.command(e.Command)
+	case VariableSet:
+		if r.Variables == nil {
+			r.Variables = map[string]any{}
+		}
+		r.Variables[e.Name] = e.Value
+	case CommandRejected, Warning, Gap, StepOutput, StepProgress, Notified:
+		// Shown as they pass; they change nothing that is.
+	case PrintMessage, StepStarted, StepRetrying, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
+		StepOmitted, GateOpened, GateResolved:
+		if rec.Step >= 0 && rec.Step < len(r.Steps) {
+			r.step(rec)
+		}
+	}
+}
+
+func (r *Run) resume(rec Record) {
+	if r.Phase == Done {
+		return
+	}
+	r.Phase = Running
+	r.PausedAt = -1
+	if r.review {
+		r.review, r.Started = false, rec.Time
+	}
+	for i := range r.Steps {
+		if r.Steps[i].State == Held && r.Steps[i].Hold != "" {
+			r.Steps[i].State, r.Steps[i].Hold = Waiting, ""
+		}
+	}
+}
+
+func (r *Run) command(c Command) {
+	switch c := c.(type) {
+	case Approve:
+		r.each(c.Range, func(s *Step) { s.Approved = true; s.Confirmed = s.Confirmed || c.Confirm })
+	case Withdraw:
+		r.each(c.Range, func(s *Step) { s.Approved, s.Confirmed = false, false })
+	case Exclude:
+		r.each(c.Range, func(s *Step) { s.Excluded = true })
+	case Include:
+		r.each(c.Range, func(s *Step) { s.Excluded = false })
+	case Break:
+		r.each(Range{c.Step, c.Step + 1}, func(s *Step) { s.Break = !c.Clear })
+	case Advance:
+		if c.Approve {
+			r.each(c.Range, func(s *Step) { s.Approved = true })
+		}
+	case Continue, Pause, Retry, Skip, Answer, Stop, Leave:
+		// They act through the events that follow.
+	}
+}
+
+func (r *Run) each(in Range, f func(*Step)) {
+	for i := max(in.From, 0); i < min(in.To, len(r.Steps)); i++ {
+		f(&r.Steps[i])
+	}
+}
+
+func (r *Run) step(rec Record) {
+	s := &r.Steps[rec.Step]
+	r.count(s, -1)
+	defer r.count(s, +1)
+	switch e := rec.Event.(type) {
+	case PrintMessage:
+		s.Message = e.Message
+	case StepStarted:
+		s.State, s.Hold, s.Started = Active, "", rec.Time
+		s.Attempt, s.Name, s.Command = s.Attempt+1, e.Name, e.Command
+		if e.Out != "" {
+			s.Out = append(s.Out, e.Out)
+		}
+		r.Pointer = rec.Step
+	case StepRetrying:
+		if s.State == Settled || e.ByUser {
+			r.reopen(rec.Step)
+		}
+		s.State, s.Outcome, s.Due, s.Hold = Backoff, None, e.Due, ""
+		if !e.Due.After(rec.Time) {
+			s.State = Active
+		}
+		s.Attempt = e.Attempt
+		if e.Out != "" {
+			s.Out = append(s.Out, e.Out)
+		}
+		if e.Error != "" {
+			s.Error = e.Error
+		}
+		s.Ignored, s.Rescued = false, false
+	case StepCompleted:
+		s.Outcome, s.Error, s.Kept = OK, "", e.Kept
+		if e.Changed {
+			s.Outcome = Changed
+		}
+		if e.Name != "" {
+			s.Name = e.Name
+		}
+		if e.Kept && e.Out != "" {
+			s.Out = append(s.Out, e.Out)
+		}
+		s.Diff = e.Diff
+		s.setRC(e.Result)
+		s.end(rec.Time)
+	case StepSkipped:
+		s.Outcome, s.Reason = Skipped, string(e.Reason)
+		if e.Detail != "" {
+			s.Reason += ": " + e.Detail
+		}
+		s.end(rec.Time)
+	case StepFailed:
+		s.Outcome, s.Error, s.Ignored, s.Rescued = Failed, e.Error, e.Ignored, e.Rescued
+		if e.Timeout {
+			s.Outcome = Timeout
+		}
+		if e.RC != nil {
+			s.RC, s.HasRC = *e.RC, true
+		}
+		s.end(rec.Time)
+	case StepLost:
+		s.Outcome = Lost
+		s.end(rec.Time)
+	case StepCancelled:
+		s.Outcome = Cancelled
+		s.end(rec.Time)
+	case StepOmitted:
+		s.Outcome, s.Reason, s.Cause = Omitted, e.Reason, e.Cause.Index()
+		s.end(rec.Time)
+	case GateOpened:
+		if s.State != Settled {
+			s.State = Held
+		}
+		s.Hold = e.Reason
+	case GateResolved:
+		if s.State == Held {
+			s.State = Waiting
+		}
+		s.Hold = ""
+	}
+}
+
+func (s *Step) setRC(result map[string]any) {
+	switch rc := result["rc"].(type) {
+	case int:
+		s.RC, s.HasRC = rc, true
+	case float64: // from a journal
+		s.RC, s.HasRC = int(rc), true
+	}
+}
+
+func (s *Step) end(at time.Time) {
+	s.State, s.Ended, s.Hold = Settled, at, ""
+	if s.Started.IsZero() {
+		s.Started = at
+	}
+}
+
+// reopen takes back the omissions that a failed step led to, because it is tried again.
+func (r *Run) reopen(step int) {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; s.Outcome == Omitted && s.Cause == step {
+			r.count(s, -1)
+			s.State, s.Outcome, s.Reason, s.Cause = Waiting, None, "", -1
+		}
+	}
+}
+
+func (r *Run) count(s *Step, d int) {
+	c := &r.Counts
+	if s.State == Active {
+		c.Running += d
+	}
+	if s.State != Settled {
+		return
+	}
+	switch s.Outcome {
+	case None:
+	case OK:
+		c.OK += d
+	case Changed:
+		c.Changed += d
+	case Skipped:
+		c.Skipped += d
+	case Failed, Timeout, Rejected:
+		switch {
+		case s.Ignored:
+			c.Ignored += d
+		case s.Rescued:
+			c.Rescued += d
+		default:
+			c.Failed += d
+		}
+	case Cancelled:
+		c.Cancelled += d
+	case Lost:
+		c.Lost += d
+	case Omitted:
+		c.Omitted += d
+	}
+}
+
+// Summary is the RunCompleted of the counts so far. A lost step counts as failed.
+func (r *Run) Summary() RunCompleted {
+	c := r.Counts
+	sum := RunCompleted{
+		TotalSteps: len(r.Steps),
+		Executed:   c.OK + c.Changed + c.Ignored,
+		Changed:    c.Changed,
+		Skipped:    c.Skipped,
+		Failed:     c.Failed + c.Lost,
+		Ignored:    c.Ignored,
+		Rescued:    c.Rescued,
+		Cancelled:  c.Cancelled,
+	}
+	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
+	return sum
+}

@@ -1,0 +1,64 @@
+// Package exec does one thing: it runs an action, or says what the action would change.
+//
+// It owns processes, output capture and facts; nothing else in moon starts a process. When to run, whether to try
+// again and what a failure means is the engine's.
+package exec
+
+import (
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+)
+
+// Job is one attempt at one step, fully rendered.
+type Job struct {
+	Action  string         // canonical name; required
+	Args    any            // *spec.ShellArgs and so on, as spec.Action.Decode made it; required
+	Raw     map[string]any // the same as plain data
+	Env     map[string]string
+	Cwd     string        // required; absolute
+	Timeout time.Duration // 0: none
+	Creates string        // absolute paths
+	Removes string
+	Unless  string // shell commands
+	OnlyIf  string
+	NoLog   bool
+	Diff    bool           // compute diffs of text
+	Output  *output.Writer // required for Run; where the output goes
+	Names   Names
+
+	// Now is closed when the user wants the process gone without grace.
+	Now <-chan struct{}
+}
+
+// Names gives an action the step's variables: for template files and for conditions such as assert's.
+type Names interface {
+	// Render renders a template text. File is where it comes from, for errors.
+	Render(text, file string) (string, error)
+	// Holds decides a condition.
+	Holds(condition string) (bool, error)
+	// Value evaluates an expression.
+	Value(expression string) (any, error)
+}
+
+// Class tells errors apart that the engine treats differently.
+const (
+	Transient = "transient" // may pass by itself: a lock is held, a connection was lost
+	Fatal     = "fatal"     // will not: configuration, permission, not found
+)
+
+// Result is how an attempt ended.
+type Result struct {
+	Outcome  events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled
+	Reason   events.SkipReason
+	Detail   string
+	RC       *int
+	Error    string
+	Class    string
+	Fields   map[string]any // what the action adds to the registered value
+	Values   map[string]any // variables it sets
+	Message  string         // of print
+	Diff     *events.Diff
+	Warnings []string
+}

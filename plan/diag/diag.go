@@ -1,0 +1,88 @@
+// Package diag holds what moon says about a playbook: a place, a sentence, and the way out.
+//
+// It knows nothing about playbooks; parsers and the planner fill a List, and main prints it as text or JSON.
+package diag
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Pos is a place in a file. Line and Column count from 1, Column in bytes; Line 0 means "the file as a whole".
+type Pos struct {
+	File   string // as shown: relative to the root playbook's directory where it lies below it
+	Line   int
+	Column int
+}
+
+// IsZero reports whether the position names nothing at all.
+func (p Pos) IsZero() bool { return p.File == "" && p.Line == 0 }
+
+// Severity tells whether a diagnostic stops the run.
+type Severity uint8
+
+// The severities. A warning never fails a run unless --strict is given.
+const (
+	Error Severity = iota
+	Warning
+)
+
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Diagnostic is one thing wrong, or suspicious, at one place.
+type Diagnostic struct {
+	Severity Severity
+	Pos      Pos
+	Width    int      // bytes to underline from Pos; 0 means one caret
+	Message  string   // one sentence, lower case, no full stop
+	Hint     string   // the way out; may be empty
+	Chain    []string // including steps, outermost first: "main.yml:3"
+}
+
+// List collects diagnostics. The zero value is ready to use.
+type List []Diagnostic
+
+// Errorf-style constructors would hide the hint, so diagnostics are plain values; Add appends one.
+func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
+
+// Sort orders by file (first seen first), then line, column, severity, message, and drops exact repeats:
+// a file that is included twice is wrong once.
+func (l *List) Sort() {
+	order := map[string]int{}
+	for _, d := range *l {
+		if _, ok := order[d.Pos.File]; !ok {
+			order[d.Pos.File] = len(order)
+		}
+	}
+	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
+		return cmp.Or(
+			cmp.Compare(order[a.Pos.File], order[b.Pos.File]),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Column, b.Pos.Column),
+			cmp.Compare(a.Severity, b.Severity),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	*l = slices.CompactFunc(*l, func(a, b Diagnostic) bool {
+		return a.Pos == b.Pos && a.Severity == b.Severity && a.Message == b.Message
+	})
+}
+
+// Count returns how many diagnostics have the severity.
+func (l List) Count(s Severity) int {
+	n := 0
+	for _, d := range l {
+		if d.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// HasErrors reports whether anything in the list stops a run.
+func (l List) HasErrors() bool { return l.Count(Error) > 0 }

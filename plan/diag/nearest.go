@@ -1,0 +1,34 @@
+package diag
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// Nearest returns the candidate a person most likely meant by name, or "" when none is near enough to be helpful:
+// at most a third of the longer word wrong, or the same letters in another case.
+func Nearest(name string, candidates []string) string {
+	best, bestAt := "", 1<<30
+	for _, c := range candidates {
+		if c == name {
+			continue
+		}
+		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
+		if limit := max(len(name), len(c)) / 3; d > max(limit, 1) || d >= min(len(name), len(c)) && d > 0 {
+			continue
+		}
+		if d < bestAt || d == bestAt && c < best {
+			best, bestAt = c, d
+		}
+	}
+	return best
+}
+
+// DidYouMean is the hint for a misspelt name, or "".
+func DidYouMean(name string, candidates []string) string {
+	if near := Nearest(name, candidates); near != "" {
+		return "did you mean `" + near + "`?"
+	}
+	return ""
+}

@@ -1,0 +1,219 @@
+// Package plan says what a playbook will do: every include and loop expanded, every step with its origin, every
+// value that is not known yet named with the step that will give it.
+//
+//	playbook files ──parse──▶ tree ──Planner──▶ Plan (scopes, steps, diagnostics)
+//
+// It runs nothing and knows nothing of how steps are executed (exec) or scheduled (engine).
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"moon/plan/diag"
+)
+
+// Format is the number of the plan's JSON format.
+const Format = 1
+
+// Plan is a playbook, expanded. Steps are in execution order; a scope covers a contiguous range of them.
+type Plan struct {
+	Format      int
+	Digest      string // over everything that decides what will run, but not over Root
+	Root        string // absolute directory of the playbook
+	RootFile    string // the playbook, relative to Root
+	Name        string
+	Strategy    string // "" (document order) or "graph"
+	Steps       []Step
+	Scopes      []Scope // pre-order; Scopes[0] is the playbook itself
+	Inputs      []Input // every file that was read, in the order of first use
+	Vars        []Var   // in effect at the end of planning, without facts
+	Tags        []string
+	Diagnostics diag.List // warnings
+
+	sources map[string][]string // lines of the files that were read, by shown path
+}
+
+// Input is a file the plan was made from.
+type Input struct {
+	Path   string // relative to Root where it lies below it
+	Digest string
+}
+
+// Var is a variable and where its value comes from.
+type Var struct {
+	Name   string
+	Value  any // plain data; eval.Unknown where not known yet
+	From   string
+	Origin Origin // zero for --extra-vars and facts
+}
+
+// Origin is the place a node comes from: line and column of its first key, and the including steps, outermost
+// first, with their own lines ("main.yml:3").
+type Origin struct {
+	File   string
+	Line   int
+	Column int
+	Chain  []string
+}
+
+// String is "file:line".
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// ScopeKind is what a scope of the plan was in the playbook.
+type ScopeKind string
+
+// The kinds of scope. Branch is the rescue or always part of a block.
+const (
+	ScopePlaybook ScopeKind = "playbook"
+	ScopeInclude  ScopeKind = "include"
+	ScopeBlock    ScopeKind = "block"
+	ScopeBranch   ScopeKind = "branch"
+	ScopeLoop     ScopeKind = "loop"
+	ScopePlay     ScopeKind = "play"
+	ScopeRole     ScopeKind = "role"
+	ScopePreset   ScopeKind = "preset"
+)
+
+// Scope is an inner node of the plan tree. It covers the steps [First, Last) and the scopes that name it, directly
+// or not, as their Parent.
+type Scope struct {
+	ID       int
+	Kind     ScopeKind
+	Parent   int // -1 for the playbook
+	Name     string
+	Path     string // stable identity, see Step.Path
+	Origin   Origin
+	First    int
+	Last     int
+	When     string // its condition as written
+	Skipped  string // why nothing is inside, when its condition is false at plan time
+	Item     string // of an iteration: the label of the item
+	Items    int    // of a loop: how many
+	Loop     string // of a loop: the expression as written
+	Parallel int    // 0: in order; n: so many at once; Unlimited
+	Branch   string // "rescue" or "always" for a branch
+}
+
+// Unlimited is the Parallel of a scope without a limit of its own.
+const Unlimited = 1 << 30
+
+// Steps is how many steps the scope covers.
+func (s Scope) Steps() int { return s.Last - s.First }
+
+// Prediction is what can be said of a step's condition before it runs.
+type Prediction string
+
+// The predictions. A step is never removed from the plan by its condition.
+const (
+	WillRun  Prediction = "runs"
+	WillSkip Prediction = "will skip"
+	MaySkip  Prediction = "may be skipped"
+)
+
+// LoopContext is the iteration a step belongs to.
+type LoopContext struct {
+	Type       string // items or filetree
+	Item       any
+	Index      int
+	First      bool
+	Last       bool
+	Depth      int
+	Expression string
+	Var        string // name of the item variable
+	Label      string // for display
+}
+
+// Unknown says that a field of a step uses a value that is known only after other steps.
+type Unknown struct {
+	Field string // "cmd", "when", "env.PATH" …
+	Name  string // the variable
+	Steps []int  // indexes of the steps that will give it
+}
+
+// Use is a variable a step uses, as far as it is known.
+type Use struct {
+	Name   string
+	Value  any // eval.Unknown where not known yet
+	From   string
+	Origin Origin
+}
+
+// Retry is a step's policy for another attempt.
+type Retry struct {
+	Max   int // further attempts after the first
+	Delay time.Duration
+	Until string
+}
+
+// Step is a leaf of the plan: one task, one host, one item.
+type Step struct {
+	Index      int
+	UserID     string // the `id:` of the task
+	Path       string // stable identity: scope names, file and item; survives edits above it as far as it can
+	Digest     string // over everything that defines the step
+	Scope      int
+	Name       string // rendered as far as known; "" if the task has none
+	Action     string
+	Args       map[string]any // rendered as far as known; open parts stay templates
+	Summary    string         // what it will do, on one line
+	Env        map[string]string
+	Cwd        string
+	Dir        string // directory of the file that holds the step
+	When       string // as written, conditions of includes and-ed in front
+	Register   string
+	Tags       []string
+	Excluded   bool   // filtered out by tags or selection
+	Confirm    string // what to ask; "" if it does not ask
+	Prediction Prediction
+	Unknowns   []Unknown
+	Uses       []Use
+	Origin     Origin
+	Loop       *LoopContext
+	Host       string
+	Retry      Retry
+	Timeout    time.Duration
+	NoLog      bool
+	MayFail    bool  // ignore_errors is given and not known to be false
+	CheckMode  *bool // forced by check_mode
+	NoDiff     bool
+	Needs      []Need
+
+	task *task // what running needs beyond what is shown
+}
+
+// Need is an order edge written by the user.
+type Need struct {
+	Step int
+	On   string // success, failure, finish or changed
+}
+
+// ID is the step's number in plan order: step-0001.
+func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
+
+// Title is the step's name, or what stands for one.
+func (s *Step) Title() string {
+	switch {
+	case s.Name != "":
+		return s.Name
+	case s.Summary != "":
+		return s.Summary
+	}
+	return s.Action
+}
+
+// Excerpt returns the lines around a line of a file that was read while planning, and the number of the first.
+// It returns nothing for a file the plan does not know.
+func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int) {
+	all := p.sources[file]
+	if line < 1 || line > len(all) {
+		return nil, 0
+	}
+	from, to := max(line-1-around, 0), min(line+around, len(all))
+	return all[from:to], from + 1
+}
