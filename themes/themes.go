@@ -1,0 +1,142 @@
+// Package themes gives colours a meaning: a theme maps roles such as "failed" or "dim" to a style.
+//
+// Themes are YAML, some built in, others the user's own; what a user file gets wrong is a warning and a fallback,
+// never an error. How a style reaches the terminal, and what is drawn in it, is left to package tui.
+package themes
+
+import (
+	"embed"
+	"image/color"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Role is what a piece of the screen means.
+type Role uint8
+
+// The roles a theme may set.
+const (
+	Text Role = iota
+	Dim
+	Faint
+	Accent
+	Border
+	Selection
+	Cursor
+	Match
+	Pending
+	Running
+	OK
+	Changed
+	Failed
+	Warn
+	Skipped
+	Gate
+	DiffAdd
+	DiffDel
+	DiffHunk
+	LogStderr
+	LogTime
+	BarFill
+	BarRest
+	Danger
+	Roles // how many there are
+)
+
+var roleNames = [Roles]string{
+	"text", "dim", "faint", "accent", "border", "selection", "cursor", "match", "pending", "running", "ok", "changed",
+	"failed", "warn", "skipped", "gate", "diff.add", "diff.del", "diff.hunk", "log.stderr", "log.time", "bar.fill",
+	"bar.rest", "danger",
+}
+
+func (r Role) String() string { return roleNames[r] }
+
+// Style is how a role looks. A nil colour is the terminal's own.
+type Style struct {
+	Fg, Bg    color.Color
+	Bold      bool
+	Faint     bool
+	Italic    bool
+	Underline bool
+	Reverse   bool
+}
+
+// Theme is a complete set of styles: every role has one.
+type Theme struct {
+	Name       string
+	Background color.Color       // painted behind everything; nil leaves the terminal's own
+	Adaptive   bool              // it has a light and a dark half, and Load was told which to take
+	Glyphs     map[string]string // by the name of what they mean; whether they fit is for the screen to judge
+	styles     [Roles]Style
+}
+
+// Style returns how the role looks.
+func (t *Theme) Style(r Role) Style { return t.styles[r] }
+
+// Fixed reports whether the theme names colours of its own, which need more than the terminal's sixteen.
+func (t *Theme) Fixed() bool {
+	if t.Background != nil {
+		return true
+	}
+	for _, s := range t.styles {
+		if isRGB(s.Fg) || isRGB(s.Bg) {
+			return true
+		}
+	}
+	return false
+}
+
+// Default is the name of the theme that follows the terminal's own colours.
+const Default = "terminal"
+
+//go:embed *.yaml
+var builtIn embed.FS
+
+// Names lists the built-in themes and those in the directory, sorted.
+func Names(dir string) []string {
+	var names []string
+	for _, source := range []fs.FS{builtIn, os.DirFS(dir)} {
+		if dir == "" && source != fs.FS(builtIn) {
+			continue
+		}
+		entries, _ := fs.ReadDir(source, ".") // a directory that is not there has no themes
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Load reads a theme: NAME.yaml in the directory if it is there, the built-in one otherwise. Dark chooses the half
+// of a theme that has two. Whatever cannot be used is named in a warning and falls back, first to the inherited
+// theme, last to Default; so the theme is always complete.
+func Load(name, dir string, dark bool) (*Theme, []Warning) {
+	if name == "" {
+		name = Default
+	}
+	l := loader{dir: dir, dark: dark}
+	t := &Theme{Name: name, Glyphs: map[string]string{}}
+	if !l.load(t, name, nil) {
+		t = &Theme{Name: Default, Glyphs: map[string]string{}}
+		l.load(t, Default, nil)
+	}
+	return t, l.warnings
+}
+
+// read returns a theme's text and the path to name in a warning.
+func (l *loader) read(name string) (text []byte, path string, ok bool) {
+	if l.dir != "" && filepath.Base(name) == name {
+		path = filepath.Join(l.dir, name+".yaml")
+		if text, err := os.ReadFile(path); err == nil {
+			return text, path, true
+		}
+	}
+	text, err := builtIn.ReadFile(name + ".yaml")
+	return text, name + ".yaml", err == nil
+}
