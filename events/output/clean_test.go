@@ -1,0 +1,111 @@
+package output_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"moon/events/output"
+)
+
+func TestClean(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "hello", "hello"},
+		{"colour", "\x1b[31mred\x1b[0m", "\x1b[31mred\x1b[0m"},
+		{"open colour is reset", "\x1b[1;31mred", "\x1b[1;31mred\x1b[0m"},
+		{"reset without zero", "\x1b[31mred\x1b[m", "\x1b[31mred\x1b[m"},
+		{"grep", "\x1b[01;31m\x1b[Kx\x1b[m\x1b[K", "\x1b[01;31mx\x1b[m"},
+		{"cursor", "a\x1b[2Jb\x1b[1;1H", "a^[[2Jb^[[1;1H"},
+		{"private", "\x1b[?25l\x1b[>4;2m", "^[[?25l^[[>4;2m"},
+		{"title", "\x1b]0;evil\x07", "^[]0;evil^G"},
+		{"clipboard", "\x1b]52;c;aGk=\x1b\\", `^[]52;c;aGk=^[\`},
+		{"device status", "\x1b[6n", "^[[6n"},
+		{"dcs apc", "\x1bPq\x1b\\\x1b_x\x1b\\", `^[Pq^[\^[_x^[\`},
+		{"raw c1", "a\x9b31mb", `a\x9b31mb`},
+		{"encoded c1", "a\u009b31mb", `a\x9b31mb`},
+		{"nul bel del", "\x00\x07\x7f", "^@^G^?"},
+		{"incomplete", "x\x1b", "x^["},
+		{"incomplete csi", "x\x1b[3", "x^[[3"},
+		{"colour without end", "\x1b[" + strings.Repeat("1;", 100) + "m", "^[[" + strings.Repeat("1;", 100) + "m"},
+		{"bidi", "a\u202eb\u2066c", `a\u202eb\u2066c`},
+		{"tags", "a\U000e0041", `a\U000e0041`},
+		{"tab", "a\tb", "a       b"},
+		{"tab after wide", "日\tb", "日      b"},
+		{"tab after colour", "\x1b[1ma\tb\x1b[0m", "\x1b[1ma       b\x1b[0m"},
+		{"progress", "10%\r20%\r30%", "30%"},
+		{"progress, unfinished", "10%\r20%\r", "20%"},
+		{"progress, crlf", "10%\r20%\r\r", "20%"},
+		{"progress keeps colour", "\x1b[32m10%\r20%\x1b[0m", "\x1b[32m20%\x1b[0m"},
+		{"progress, colour over", "\x1b[32m10%\x1b[0m\r20%", "20%"},
+		{"progress erases", "10%\r\x1b[K20%", "20%"},
+		{"utf-8", "grün 日本 👍", "grün 日本 👍"},
+		{"not utf-8", "a\xffb\xe6\x97", "a\uFFFDb\uFFFD\\x97"},
+		{"lines", "a\tb\r\nc\x1b[31md\ne", "a       b\nc\x1b[31md\x1b[0m\ne"},
+		{"empty", "", ""},
+	}
+	for _, tt := range tests {
+		if got := output.Clean([]byte(tt.in)); got != tt.want {
+			t.Errorf("%s: Clean(%q) = %q, want %q", tt.name, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestCleanName(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"install nginx", "install nginx"},
+		{"a\nb\tc\rd", "a b c d"},
+		{"\x1b[31mred\x1b[0m", "red"},
+		{"\x1b]0;t\x07", "^[]0;t^G"},
+		{"x\u202ey", `x\u202ey`},
+		{"bad\xff", "bad\uFFFD"},
+	}
+	for _, tt := range tests {
+		if got := output.CleanName(tt.in); got != tt.want {
+			t.Errorf("CleanName(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{
+		"", "a\tb", "\x1b[31mred", "\x1b]0;x\x07", "10%\r20%", "\x9b1m", "\u202e", "\x1b[1\x1b[2m", "\xff\x1b", "\x1b[\n31m",
+		"\x1b[31m\r\r\x1b[0\rm",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		got := output.Clean(in)
+		checkSafe(t, sgr.ReplaceAllString(got, ""), "\n")
+		if last := strings.LastIndex(got, "\x1b["); last >= 0 && sgr.MatchString(got[last:]) {
+			if seq := sgr.FindString(got[last:]); strings.Trim(seq, "\x1b[0;m") != "" {
+				t.Errorf("%q ends in colour %q", got, seq)
+			}
+		}
+		name := output.CleanName(string(in))
+		checkSafe(t, name, "")
+	})
+}
+
+func checkSafe(t *testing.T, text, allowed string) {
+	t.Helper()
+	if !utf8.ValidString(text) {
+		t.Errorf("%q is not UTF-8", text)
+	}
+	for _, r := range text {
+		if (r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) &&
+			!strings.ContainsRune(allowed, r) {
+			t.Errorf("%q has %U", text, r)
+		}
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	line := []byte("\x1b[32m✓\x1b[0m moon/events/output\t0.123s  \x1b[2mcached\x1b[0m")
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		output.Clean(line)
+	}
+}
