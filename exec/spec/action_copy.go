@@ -1,0 +1,91 @@
+package spec
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+)
+
+// CopyArgs are the arguments of copy.
+type CopyArgs struct {
+	Src      string  `arg:"src" kind:"path" doc:"The file to copy, or a directory: its content is copied into dest, with everything below, and the modes are kept."`
+	Content  *string `arg:"content" data:"json" doc:"Content instead of src. A list or map is written as JSON."`
+	Dest     string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to. A file goes into a directory that exists, under its own name."`
+	Mode     Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
+	Owner    string  `arg:"owner" doc:"Name or id of the owner."`
+	Group    string  `arg:"group" doc:"Name or id of the group."`
+	Backup   bool    `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Force    bool    `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
+	Checksum string  `arg:"checksum" doc:"What the content must hash to: hex digits of sha256, sha1, sha512 or md5, perhaps with sha256: in front."`
+	Validate string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+}
+
+var copyAction = &Action{
+	Name:  "copy",
+	Doc:   "Copies a file or a directory tree, or writes content to a file. The new file takes the old one's place at once.",
+	Check: true,
+	Diff:  true,
+	args:  reflect.TypeFor[CopyArgs](),
+	Returns: append([]Return{
+		{"dest", "The file that was written."},
+		{"src", "The file it was copied from."},
+		{"checksum", "SHA-1 of the content."},
+		{"state", "What is there now: file or directory."},
+	}, attributeReturns...),
+	Example: `- copy: {src: files/nginx.conf, dest: /etc/nginx/nginx.conf, mode: "0644", backup: true, validate: nginx -t -c %s}
+- copy: {content: "{{ key }}", dest: /etc/app.key, mode: "0600"}
+- copy: {src: site/, dest: /srv/www}
+`,
+}
+
+func (a *CopyArgs) validate(given func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	switch {
+	case given("src") && given("content"):
+		add("content", "`src` and `content` exclude each other", "give one of them")
+	case !given("src") && !given("content"):
+		add("src", "`copy` needs `src` or `content`", "")
+	}
+	if a.Mode.Preserve() && !given("src") {
+		add("mode", "`mode: preserve` needs `src`", "")
+	}
+	if a.Checksum != "" {
+		if _, _, err := Checksum(a.Checksum); err != nil {
+			add("checksum", "`checksum` "+err.Error(), "")
+		}
+	}
+	return append(problems, checkValidate(a.Validate)...)
+}
+
+// Checksum splits a checksum into its algorithm (md5, sha1, sha256 or sha512) and its digits in lower case. Without
+// a name in front the number of digits tells.
+func Checksum(text string) (algorithm, digits string, err error) {
+	lengths := map[string]int{"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
+	algorithm, digits, named := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
+	if !named {
+		algorithm, digits = "", algorithm
+		for name, n := range lengths {
+			if n == len(digits) {
+				algorithm = name
+			}
+		}
+	}
+	if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) != lengths[algorithm] || len(digits) == 0 {
+		return "", "", errors.New("must be the hex digits of a sha256, sha1, sha512 or md5")
+	}
+	return algorithm, digits, nil
+}
+
+func checkValidate(command string) []Problem {
+	if command == "" {
+		return nil
+	}
+	if _, err := Words(command); err != nil {
+		return []Problem{{"validate", "`validate` " + err.Error(), ""}}
+	}
+	if !strings.Contains(command, "%s") {
+		return []Problem{{"validate", "`validate` does not say where the file goes", "write %s for it"}}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package spec
+
+import "reflect"
+
+// FailArgs are the arguments of fail.
+type FailArgs struct {
+	Msg string `arg:"msg,message" default:"failed as the playbook asks" doc:"The error."`
+}
+
+var fail = &Action{
+	Name:    "fail",
+	Doc:     "Fails. With when it stops a run that must not go on.",
+	Free:    "msg",
+	Check:   true,
+	args:    reflect.TypeFor[FailArgs](),
+	Returns: []Return{{"msg", "The error."}},
+	Example: `- fail: this playbook is for Debian
+  when: os_family != "debian"
+`,
+}

@@ -1,0 +1,78 @@
+package spec
+
+import "reflect"
+
+// FileArgs are the arguments of file.
+type FileArgs struct {
+	Path    string  `arg:"path,dest,name" kind:"path" need:"yes" doc:"The file, directory or link."`
+	State   string  `arg:"state" implied:"file" enum:"file|directory|absent|link|hard|hardlink>hard|touch|perms" doc:"What it shall be. file: a regular file, made if missing; directory: with its parents; absent: gone, with everything below; link, hard: a link to src; touch: as file, with the time of now; perms: whatever it is, with mode and owner. Without a state an existing directory is left one."`
+	Content *string `arg:"content" data:"json" doc:"What the file contains, byte for byte. Without it the content is left alone."`
+	Src     string  `arg:"src" kind:"path" doc:"What a link points to."`
+	Mode    Mode    `arg:"mode" implied:"0644 for new files, 0755 for new directories, less the umask" doc:"0644, 644, u+x. A difference is a change."`
+	Owner   string  `arg:"owner" doc:"Name or id of the owner."`
+	Group   string  `arg:"group" doc:"Name or id of the group."`
+	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory. Links are not followed."`
+	Force   bool    `arg:"force" default:"false" doc:"Let a link replace what is in its place (a directory only if empty), and point to what does not exist."`
+	Backup  bool    `arg:"backup" default:"false" doc:"Keep what is replaced or removed beside it, with the time in its name."`
+}
+
+var file = &Action{
+	Name:  "file",
+	Doc:   "Makes files, directories and links, sets their content, mode and owner, and removes them.",
+	Check: true,
+	Diff:  true,
+	args:  reflect.TypeFor[FileArgs](),
+	Returns: append([]Return{
+		{"path", "The path."},
+		{"state", "What is there now: file, directory, link, hard or absent."},
+	}, attributeReturns...),
+	Example: `- file: {path: /srv/app, state: directory, mode: "0750", owner: app}
+- file:
+    path: /etc/motd
+    content: |
+      welcome
+- file: {path: /srv/current, state: link, src: /srv/app}
+`,
+}
+
+var attributeReturns = []Return{
+	{"mode", "Its mode, as 0644."},
+	{"owner", "Name of its owner."},
+	{"group", "Name of its group."},
+	{"uid", "Id of its owner."},
+	{"gid", "Id of its group."},
+	{"size", "Its size in bytes."},
+	{"backup_file", "Where the old one was kept, with backup."},
+}
+
+func (a *FileArgs) validate(given func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	link := a.State == "link" || a.State == "hard"
+	attributes := !a.Mode.IsZero() || a.Owner != "" || a.Group != ""
+	if link && a.Src == "" {
+		add("src", "`state: "+a.State+"` needs `src`", "")
+	}
+	// What has no meaning for absent is let pass: playbooks choose the state by a template and leave the rest.
+	if a.State != "absent" {
+		if given("src") && !link {
+			add("src", "`src` goes with `state: link` or `hard` only", "to copy a file use `copy`")
+		}
+		if given("content") && a.State != "" && a.State != "file" {
+			add("content", "`content` goes with `state: file` only", "")
+		}
+		if a.Recurse && a.State != "directory" && a.State != "perms" {
+			add("recurse", "`recurse` goes with `state: directory` or `perms` only", "")
+		}
+	}
+	if a.Recurse && !attributes {
+		add("recurse", "`recurse` needs `mode`, `owner` or `group` to apply", "")
+	}
+	if a.State == "perms" && !attributes {
+		add("state", "`state: perms` needs `mode`, `owner` or `group`", "")
+	}
+	if a.Mode.Preserve() {
+		add("mode", "`mode: preserve` goes with `copy` and `template` only", "")
+	}
+	return problems
+}

@@ -1,0 +1,33 @@
+package spec
+
+import "reflect"
+
+// PrintArgs are the arguments of print: one of the two.
+type PrintArgs struct {
+	Msg any    `arg:"msg,message" doc:"What to print. A list or a map is printed as JSON."`
+	Var string `arg:"var" kind:"expression" doc:"A variable or expression to print with its value."`
+}
+
+var printAction = &Action{
+	Name:     "print",
+	Aliases:  []string{"debug"},
+	Doc:      "Prints a message for the person who watches the run.",
+	Free:     "msg",
+	FreeList: "msg",
+	Check:    true,
+	args:     reflect.TypeFor[PrintArgs](),
+	Returns:  []Return{{"msg", "What was printed."}},
+	Example: `- print: "deploying {{ version }}"
+- debug: {var: result.stdout_lines}
+`,
+}
+
+func (a *PrintArgs) validate(given func(string) bool) []Problem {
+	switch {
+	case given("msg") && given("var"):
+		return []Problem{{"var", "`msg` and `var` exclude each other", "use two steps"}}
+	case !given("msg") && a.Var == "":
+		return []Problem{{"", "`print` has nothing to print", "give `msg` or `var`"}}
+	}
+	return nil
+}

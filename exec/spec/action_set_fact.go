@@ -1,0 +1,22 @@
+package spec
+
+import "reflect"
+
+// SetFactArgs are the arguments of set_fact.
+type SetFactArgs struct {
+	Values    map[string]any
+	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables live as long as the run and its records."`
+}
+
+var setFact = &Action{
+	Name:    "set_fact",
+	Doc:     "Sets variables for the steps after it. Every key is the name of a variable.",
+	Open:    true,
+	Check:   true,
+	args:    reflect.TypeFor[SetFactArgs](),
+	Returns: []Return{{"facts", "The variables that were set."}},
+	Example: `- set_fact:
+    release: "{{ tag.stdout }}"
+    parts: "{{ tag.stdout.split('.') }}"
+`,
+}

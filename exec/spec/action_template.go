@@ -1,0 +1,39 @@
+package spec
+
+import "reflect"
+
+// TemplateArgs are the arguments of template. Vars are in effect while src is rendered; whoever renders puts them
+// above the step's variables.
+type TemplateArgs struct {
+	Src      string         `arg:"src" kind:"path" need:"yes" doc:"The template."`
+	Dest     string         `arg:"dest,path" kind:"path" need:"yes" doc:"The file to write. Into a directory that exists it goes under the template's name, without .j2."`
+	Vars     map[string]any `arg:"vars" doc:"Variables for this template only."`
+	Mode     Mode           `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
+	Owner    string         `arg:"owner" doc:"Name or id of the owner."`
+	Group    string         `arg:"group" doc:"Name or id of the group."`
+	Backup   bool           `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Force    bool           `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
+	Validate string         `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+}
+
+var template = &Action{
+	Name:  "template",
+	Doc:   "Renders a template file and writes the result. The new file takes the old one's place at once.",
+	Check: true,
+	Diff:  true,
+	args:  reflect.TypeFor[TemplateArgs](),
+	Returns: append([]Return{
+		{"dest", "The file that was written."},
+		{"src", "The template."},
+		{"checksum", "SHA-1 of the content."},
+		{"state", "What is there now: file."},
+	}, attributeReturns...),
+	Example: `- template:
+    src: app.conf.j2
+    dest: /etc/app.conf
+    mode: "0640"
+    vars: {port: 8080}
+`,
+}
+
+func (a *TemplateArgs) validate(func(string) bool) []Problem { return checkValidate(a.Validate) }

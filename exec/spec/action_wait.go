@@ -1,0 +1,106 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+	"time"
+)
+
+// WaitArgs are the arguments of wait. Once decoded, Condition is set, or empty where only time is to pass, and
+// Absent says which way a port or path is awaited.
+type WaitArgs struct {
+	Condition   string        `arg:"condition" implied:"told by the other fields" enum:"file_exists|file_absent|command|http|port" doc:"What to wait for."`
+	Path        string        `arg:"path" kind:"path" doc:"The file that must appear or go away."`
+	Cmd         string        `arg:"cmd" doc:"A shell command that must succeed."`
+	URL         string        `arg:"url" doc:"What an HTTP server must answer with the status."`
+	Status      int           `arg:"status" default:"200" doc:"The status it must answer with."`
+	Port        int           `arg:"port" doc:"The TCP port that must accept connections, or must not."`
+	Host        string        `arg:"host" default:"127.0.0.1" doc:"The host of the port."`
+	SearchRegex string        `arg:"search_regex" doc:"What the file must contain, or the server on the port must send first: a regular expression."`
+	State       string        `arg:"state" implied:"started" enum:"started|present>started|stopped|absent>stopped" doc:"Whether the port or file must be there, or gone."`
+	Timeout     time.Duration `arg:"timeout" implied:"300s" doc:"How long to wait before giving up. Alone it is how long to wait."`
+	Delay       time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first look."`
+	Interval    time.Duration `arg:"interval,sleep" default:"1s" doc:"How long to wait between two looks."`
+	Msg         string        `arg:"msg" implied:"says what did not happen" doc:"The error after the timeout."`
+
+	Absent bool
+	Search *regexp.Regexp // nil: none
+}
+
+// waitDefault is the timeout when none is given.
+const waitDefault = 300 * time.Second
+
+var wait = &Action{
+	Name:    "wait",
+	Aliases: []string{"wait_for"},
+	Doc:     "Waits until a file, a port, a command or an HTTP server is as wanted, and fails after a time.",
+	Check:   true,
+	args:    reflect.TypeFor[WaitArgs](),
+	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
+	Example: `- wait: {condition: port, port: 5432, timeout: 60s}
+- wait: {condition: http, url: "http://localhost:8080/health"}
+- wait_for: {path: /run/app.pid, state: absent}
+`,
+}
+
+func (a *WaitArgs) validate(given func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	if a.SearchRegex != "" {
+		re, err := regexp.Compile("(?m)" + a.SearchRegex)
+		if err != nil {
+			add("search_regex", "`search_regex` is not a regular expression of the kind Go reads: "+regexpError(err), "")
+		}
+		a.Search = re
+	}
+	if given("port") && (a.Port < 1 || a.Port > 65535) {
+		add("port", "`port` must be between 1 and 65535", "")
+	}
+	if a.Interval <= 0 {
+		add("interval", "`interval` must be longer than nothing", "")
+	}
+	a.Absent = a.State == "stopped"
+	switch a.Condition {
+	case "":
+		a.guess()
+		if a.Condition == "" && !given("timeout") && !given("delay") {
+			add("", "`wait` has nothing to wait for", "give `condition`, `port`, `path`, `url` or `cmd`")
+		}
+	case "file_exists":
+		a.Absent = false
+	case "file_absent":
+		a.Absent = true
+	}
+	if need := waitNeeds[a.Condition]; need != "" && !given(need) {
+		add(need, "`condition: "+a.Condition+"` needs `"+need+"`", "")
+	}
+	if a.Search != nil && (a.Absent || a.Condition != "file_exists" && a.Condition != "port") {
+		add("search_regex", "`search_regex` goes with a file or port that is to be there", "")
+	}
+	if given("state") && (a.Condition == "http" || a.Condition == "command") {
+		add("state", "`state` goes with `path` and `port` only", "")
+	}
+	if a.Condition != "" && !given("timeout") {
+		a.Timeout = waitDefault
+	}
+	return problems
+}
+
+// waitNeeds is the field that each condition is about.
+var waitNeeds = map[string]string{"file_exists": "path", "file_absent": "path", "command": "cmd", "http": "url", "port": "port"}
+
+// guess finds the condition of a call in Ansible's form.
+func (a *WaitArgs) guess() {
+	switch {
+	case a.URL != "":
+		a.Condition = "http"
+	case a.Cmd != "":
+		a.Condition = "command"
+	case a.Port != 0:
+		a.Condition = "port"
+	case a.Path != "" && a.Absent:
+		a.Condition = "file_absent"
+	case a.Path != "":
+		a.Condition = "file_exists"
+	}
+}

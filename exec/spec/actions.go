@@ -1,0 +1,17 @@
+package spec
+
+import (
+	"errors"
+	"regexp/syntax"
+)
+
+// actions is every declaration, by name.
+var actions = []*Action{assert, command, copyAction, fail, file, printAction, setFact, shell, template, wait}
+
+// regexpError is what is wrong with a regular expression, without the package's prefix.
+func regexpError(err error) string {
+	if e, ok := errors.AsType[*syntax.Error](err); ok {
+		return e.Code.String() + ": `" + e.Expr + "`"
+	}
+	return err.Error()
+}

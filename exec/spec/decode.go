@@ -1,0 +1,347 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"moon/plan/diag"
+)
+
+// Problem is something wrong with an action's arguments.
+type Problem struct {
+	Field   string // as written in the playbook, "file.mode" inside an object; "" for the arguments as a whole
+	Message string // one sentence, lower case, no full stop
+	Hint    string // the way out; may be empty
+}
+
+func (p Problem) String() string {
+	if p.Hint == "" {
+		return p.Message
+	}
+	return p.Message + "; " + p.Hint
+}
+
+// validator is an argument struct with rules across fields. It may also settle what implied defaults mean.
+type validator interface {
+	validate(given func(field string) bool) []Problem
+}
+
+// Decode turns rendered arguments into a pointer to the action's argument struct. Values are nil, bool, int, float64,
+// string, []any, map[string]any, or have a String method; nil counts as not given. All problems are reported, and
+// then the struct is not to be used.
+func (a *Action) Decode(args map[string]any) (any, []Problem) {
+	v := reflect.New(a.args)
+	d := decoder{action: a.Name}
+	if a.Open {
+		d.open(a, v.Elem(), args)
+	} else {
+		d.object(a.fields, v.Elem(), args, "")
+	}
+	if check, ok := reflect.TypeAssert[validator](v); ok && len(d.problems) == 0 {
+		d.problems = check.validate(func(name string) bool {
+			f, _ := a.Field(name)
+			_, _, ok := f.given(args)
+			return ok
+		})
+	}
+	return v.Interface(), d.problems
+}
+
+type decoder struct {
+	action   string
+	problems []Problem
+}
+
+func (d *decoder) report(field, hint, format string, args ...any) {
+	d.problems = append(d.problems, Problem{field, fmt.Sprintf(format, args...), hint})
+}
+
+// given finds the field's value under any of its names.
+func (f *Field) given(args map[string]any) (name string, value any, ok bool) {
+	for _, name := range append([]string{f.Name}, f.Aliases...) {
+		if v := args[name]; v != nil {
+			return name, v, true
+		}
+	}
+	return "", nil, false
+}
+
+// open decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
+func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
+	rest := maps.Clone(args)
+	for i := range a.fields {
+		for _, name := range append([]string{a.fields[i].Name}, a.fields[i].Aliases...) {
+			delete(rest, name)
+		}
+	}
+	if len(rest) == 0 {
+		d.report("", "", "`%s` sets no variable", d.action)
+	}
+	v.FieldByName("Values").Set(reflect.ValueOf(rest))
+	known := maps.Clone(args)
+	maps.DeleteFunc(known, func(name string, _ any) bool { _, ok := rest[name]; return ok })
+	d.object(a.fields, v, known, "")
+}
+
+func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, prefix string) {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if _, ok := find(fields, name); !ok {
+			d.unknown(fields, name, prefix)
+		}
+	}
+	for i := range fields {
+		f := &fields[i]
+		name, value, ok := f.given(args)
+		switch {
+		case ok:
+			d.twice(f, args, name, prefix)
+			d.set(f, v.Field(f.index), value, prefix+name)
+		case f.Required:
+			d.report(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
+		case f.fill:
+			d.set(f, v.Field(f.index), f.Default, prefix+f.Name)
+		}
+	}
+}
+
+func (d *decoder) unknown(fields []Field, name, prefix string) {
+	names := make([]string, 0, len(fields))
+	all := make([]string, 0, len(fields))
+	for _, f := range fields {
+		names = append(names, f.Name)
+		all = append(append(all, f.Name), f.Aliases...)
+	}
+	hint := diag.DidYouMean(name, all)
+	if hint == "" {
+		hint = "it has " + strings.Join(names, ", ")
+	}
+	d.report(prefix+name, hint, "`%s` has no field `%s`", d.action, prefix+name)
+}
+
+func (d *decoder) twice(f *Field, args map[string]any, first, prefix string) {
+	for _, alias := range f.Aliases {
+		if alias != first && args[alias] != nil {
+			d.report(prefix+alias, "give one of them", "`%s` and `%s` are the same field", prefix+first, prefix+alias)
+		}
+	}
+}
+
+// set decodes one value. name is what the user called the field.
+func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
+	if to.Kind() == reflect.Pointer && f.Kind != Object {
+		p := reflect.New(to.Type().Elem())
+		d.set(f, p.Elem(), value, name)
+		to.Set(p)
+		return
+	}
+	switch f.Kind {
+	case String, Path, Expression:
+		if s, ok := d.text(f, value, name); ok {
+			to.SetString(s)
+		}
+	case Bool:
+		if b, ok := asBool(value); ok {
+			to.SetBool(b)
+		} else {
+			d.wrong(name, "true or false", value)
+		}
+	case Int:
+		if n, ok := asInt(value); ok {
+			to.SetInt(int64(n))
+		} else {
+			d.wrong(name, "a whole number", value)
+		}
+	case Duration:
+		if t, ok := asDuration(value); ok {
+			to.SetInt(int64(t))
+		} else {
+			d.wrong(name, "a duration like 30s, 1m30s or a number of seconds", value)
+		}
+	case FileMode:
+		d.mode(to, value, name)
+	case Strings, Conditions:
+		if list, ok := asStrings(value); ok {
+			to.Set(reflect.ValueOf(list))
+		} else {
+			d.wrong(name, "a "+f.Kind.String(), value)
+		}
+	case Map:
+		if m, ok := value.(map[string]any); ok {
+			to.Set(reflect.ValueOf(m))
+		} else {
+			d.wrong(name, "a map", value)
+		}
+	case Any:
+		to.Set(reflect.ValueOf(value))
+	case Object:
+		m, ok := value.(map[string]any)
+		if !ok {
+			d.wrong(name, "a map", value)
+			return
+		}
+		p := reflect.New(to.Type().Elem())
+		d.object(f.Fields, p.Elem(), m, name+".")
+		to.Set(p)
+	}
+}
+
+func (d *decoder) wrong(name, want string, value any) {
+	d.report(name, "", "`%s` must be %s, found %s", name, want, describe(value))
+}
+
+func (d *decoder) text(f *Field, value any, name string) (string, bool) {
+	s, ok := asText(value)
+	if !ok && f.asJSON {
+		b, err := json.Marshal(value)
+		s, ok = string(b), err == nil
+	}
+	if !ok {
+		d.wrong(name, "text", value)
+		return "", false
+	}
+	if same, ok := f.same[s]; ok {
+		s = same
+	} else if len(f.Enum) > 0 && !slices.Contains(f.Enum, s) {
+		d.report(name, diag.DidYouMean(s, f.Enum), "`%s` must be one of %s, found %s", name, strings.Join(f.Enum, ", "), describe(value))
+		return "", false
+	}
+	return s, true
+}
+
+func (d *decoder) mode(to reflect.Value, value any, name string) {
+	text, ok := "", false
+	if n, whole := asInt(value); whole {
+		// A number has lost its spelling; the only reading that never surprises is its digits as octal.
+		text, ok = strconv.Itoa(n), true
+		if s, isText := value.(string); isText {
+			text = s
+		}
+		if _, isText := value.(string); !isText && n > 0 && n <= 0o7777 && strings.ContainsAny(text, "89") {
+			d.report(name, fmt.Sprintf("if it is the decimal form of an octal mode, write \"%04o\"", n),
+				"`%s` must be octal digits like 0644, found %s", name, describe(value))
+			return
+		}
+	} else if s, isText := asText(value); isText {
+		_, isBool := value.(bool)
+		text, ok = s, !isBool
+	}
+	if !ok {
+		d.wrong(name, "like 0644 or u+x", value)
+		return
+	}
+	m, err := ParseMode(text)
+	if err != nil {
+		d.report(name, "", "`%s` %v", name, err)
+		return
+	}
+	to.Set(reflect.ValueOf(m))
+}
+
+// describe names a value as a person would.
+func describe(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		if len(v) > 40 {
+			v = v[:40] + "…"
+		}
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	}
+	if s, ok := asText(value); ok {
+		return s
+	}
+	return "a value of another kind"
+}
+
+func asText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int:
+		return strconv.Itoa(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case fmt.Stringer:
+		return v.String(), true
+	}
+	return "", false
+}
+
+func asBool(value any) (b, ok bool) {
+	if b, ok := value.(bool); ok {
+		return b, true
+	}
+	s, _ := asText(value)
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true, true
+	case "false", "no", "off", "0":
+		return false, true
+	}
+	return false, false
+}
+
+func asInt(value any) (int, bool) {
+	switch v := value.(type) {
+	case int:
+		return v, true
+	case float64:
+		return int(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+	case bool:
+		return 0, false
+	}
+	s, ok := asText(value)
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	return n, ok && err == nil
+}
+
+// asDuration reads 30s, 1m30s, and numbers of seconds. A negative duration is none.
+func asDuration(value any) (time.Duration, bool) {
+	if _, isBool := value.(bool); isBool {
+		return 0, false
+	}
+	s, ok := asText(value)
+	if !ok {
+		return 0, false
+	}
+	s = strings.TrimSpace(s)
+	if seconds, err := strconv.ParseFloat(s, 64); err == nil {
+		d := seconds * float64(time.Second)
+		return time.Duration(d), d >= 0 && d < math.MaxInt64
+	}
+	d, err := time.ParseDuration(strings.ReplaceAll(s, " ", ""))
+	return d, err == nil && d >= 0
+}
+
+func asStrings(value any) ([]string, bool) {
+	if s, ok := asText(value); ok {
+		return []string{s}, true
+	}
+	items, ok := value.([]any)
+	if !ok {
+		return nil, false
+	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		if list[i], ok = asText(item); !ok {
+			return nil, false
+		}
+	}
+	return list, true
+}

@@ -1,0 +1,145 @@
+// Package spec declares every action: its fields with their types, defaults and documentation, what it returns, and
+// what it can do. Validation, JSON Schema and the reference are made from these declarations.
+//
+// It is pure data and knows nothing of how an action runs; that is package exec. The argument structs and their tags
+// are the one place where a field is described:
+//
+//	arg      name and aliases, "path,dest,name"
+//	doc      one or two sentences
+//	kind     where the Go type does not tell: path, expression, conditions
+//	default  the text that is decoded when the field is not given
+//	implied  the same for documentation only: what its absence means depends on other fields
+//	enum     allowed words, "a|b"; "a|b>c" reads b as c
+//	need     yes: required
+//	data     json: a list or map is written as JSON
+package spec
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Kind is the type of a field's value.
+type Kind uint8
+
+// The kinds. Text of kind Conditions and Expression is evaluated by the action and never rendered as a template.
+// A Path is absolute by the time it is decoded.
+const (
+	String Kind = iota
+	Path
+	Bool
+	Int
+	Duration
+	FileMode
+	Strings
+	Map
+	Any
+	Conditions
+	Expression
+	Object
+)
+
+var kindWords = [...]string{
+	String: "text", Path: "path", Bool: "true or false", Int: "whole number", Duration: "duration", FileMode: "file mode",
+	Strings: "list of texts", Map: "map", Any: "any value", Conditions: "condition or list of conditions",
+	Expression: "expression", Object: "map",
+}
+
+// String is the kind in words, for documentation and messages.
+func (k Kind) String() string { return kindWords[k] }
+
+// Field is one argument of an action.
+type Field struct {
+	Name     string
+	Aliases  []string
+	Kind     Kind
+	Required bool
+	Default  string // as a person would write it; "" if there is none
+	Enum     []string
+	Doc      string
+	Fields   []Field // of an Object
+
+	index  int               // in the argument struct
+	fill   bool              // Default is decoded when the field is not given
+	same   map[string]string // other spellings of words in Enum
+	asJSON bool
+}
+
+// Return is something an action adds to its registered result.
+type Return struct {
+	Name string
+	Doc  string
+}
+
+// Action is the declaration of one action.
+type Action struct {
+	Name     string
+	Aliases  []string
+	Doc      string
+	Free     string // the field that plain text fills: `shell: make`
+	FreeList string // the field that a plain list fills: `command: [git, pull]`
+	Open     bool   // takes any key: the names are the user's
+	Changes  bool   // a run without error counts as a change unless the step says otherwise
+	Check    bool   // can tell what it would change without changing it
+	Diff     bool   // and shows the difference
+	Returns  []Return
+	Example  string // a list of steps
+
+	args   reflect.Type
+	fields []Field
+}
+
+// Fields returns the action's fields in the order of the reference.
+func (a *Action) Fields() []Field { return a.fields }
+
+// Field finds a field by its name or an alias.
+func (a *Action) Field(name string) (*Field, bool) { return find(a.fields, name) }
+
+func find(fields []Field, name string) (*Field, bool) {
+	for i := range fields {
+		if f := &fields[i]; f.Name == name || slices.Contains(f.Aliases, name) {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// Field finds a field of an object by its name or an alias.
+func (f *Field) Field(name string) (*Field, bool) { return find(f.Fields, name) }
+
+// builtinPrefix is how Ansible spells the full name of its own modules.
+const builtinPrefix = "ansible.builtin."
+
+// Lookup finds an action by its name or an alias, with or without ansible.builtin in front.
+func Lookup(name string) (*Action, bool) {
+	a, ok := byName[strings.TrimPrefix(name, builtinPrefix)]
+	return a, ok
+}
+
+// All returns every action, by name.
+func All() []*Action { return slices.Clone(actions) }
+
+// Names returns every name and alias, sorted: what a key of a step may mean.
+func Names() []string {
+	var names []string
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+var byName = func() map[string]*Action {
+	m := map[string]*Action{}
+	for _, a := range actions {
+		a.fields = fieldsOf(a.args)
+		for _, name := range append([]string{a.Name}, a.Aliases...) {
+			if m[name] != nil {
+				panic("spec: two actions are called " + name)
+			}
+			m[name] = a
+		}
+	}
+	return m
+}()

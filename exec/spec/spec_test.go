@@ -1,0 +1,285 @@
+package spec_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/exec/spec"
+)
+
+func TestEveryActionIsComplete(t *testing.T) {
+	for _, a := range spec.All() {
+		if a.Doc == "" || a.Example == "" || len(a.Returns) == 0 {
+			t.Errorf("%s: needs a doc, an example and what it returns", a.Name)
+		}
+		if !strings.Contains(a.Example, a.Name+":") || strings.Contains(a.Example, "\t") {
+			t.Errorf("%s: its example does not use it, or has tabs", a.Name)
+		}
+		for _, r := range a.Returns {
+			if r.Name == "" || r.Doc == "" {
+				t.Errorf("%s: a return value lacks its doc", a.Name)
+			}
+		}
+		for _, name := range append([]string{a.Name}, a.Aliases...) {
+			for _, full := range []string{name, "ansible.builtin." + name} {
+				if got, ok := spec.Lookup(full); !ok || got != a {
+					t.Errorf("Lookup(%q) does not find %s", full, a.Name)
+				}
+			}
+			if !slices.Contains(spec.Names(), name) {
+				t.Errorf("Names() lacks %s", name)
+			}
+		}
+		for _, free := range []string{a.Free, a.FreeList} {
+			if _, ok := a.Field(free); free != "" && !ok {
+				t.Errorf("%s: plain text goes to the unknown field %s", a.Name, free)
+			}
+		}
+		checkFields(t, a.Name, a.Fields())
+	}
+	if !slices.IsSortedFunc(spec.All(), func(a, b *spec.Action) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("actions are not sorted by name")
+	}
+}
+
+func checkFields(t *testing.T, action string, fields []spec.Field) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, f := range fields {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if seen[name] || name == "" {
+				t.Errorf("%s: two fields are called %q", action, name)
+			}
+			seen[name] = true
+		}
+		if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") {
+			t.Errorf("%s.%s: doc %q", action, f.Name, f.Doc)
+		}
+		if f.Kind == spec.Bool && f.Default == "" && !f.Required {
+			t.Errorf("%s.%s: a switch without a default", action, f.Name)
+		}
+		if f.Required && f.Default != "" {
+			t.Errorf("%s.%s: required, with a default", action, f.Name)
+		}
+		if f.Kind.String() == "" || (f.Kind == spec.Object) != (len(f.Fields) > 0) {
+			t.Errorf("%s.%s: kind %v with %d fields", action, f.Name, f.Kind, len(f.Fields))
+		}
+		checkFields(t, action+"."+f.Name, f.Fields)
+	}
+}
+
+type args = map[string]any
+
+// number spells itself, as a number of a playbook does.
+type number string
+
+func (n number) String() string { return string(n) }
+
+func TestDecode(t *testing.T) {
+	text := func(s string) *string { return &s }
+	yes := true
+	tests := []struct {
+		action string
+		in     args
+		want   any
+	}{
+		{"shell", args{"cmd": "make"}, &spec.ShellArgs{Cmd: "make", Interpreter: "/bin/sh"}},
+		{"shell", args{"_raw_params": 5, "stdin": "", "executable": "bash"}, &spec.ShellArgs{Cmd: "5", Stdin: text(""), Interpreter: "bash"}},
+		{"command", args{"argv": []any{"echo", 1, 2.5, true, number("010")}}, &spec.CommandArgs{Argv: []string{"echo", "1", "2.5", "true", "010"}}},
+		{"command", args{"cmd": `a "b c" d\ e '$HOME' | f`}, &spec.CommandArgs{Cmd: `a "b c" d\ e '$HOME' | f`, Argv: []string{"a", "b c", "d e", "$HOME", "|", "f"}}},
+		{"debug", args{"msg": []any{1}}, &spec.PrintArgs{Msg: []any{1}}},
+		{"print", args{"var": "x.y"}, &spec.PrintArgs{Var: "x.y"}},
+		{"fail", nil, &spec.FailArgs{Msg: "failed as the playbook asks"}},
+		{"set_fact", args{"a": 1, "b": nil, "cacheable": "yes"}, &spec.SetFactArgs{Values: args{"a": 1, "b": nil}, Cacheable: true}},
+		{"assert", args{"that": "a == 1"}, &spec.AssertArgs{That: []string{"a == 1"}}},
+		{"assert", args{"that": []any{"a", true}, "msg": "no"}, &spec.AssertArgs{That: []string{"a", "true"}, FailMsg: "no"}},
+		{"assert", args{"command": args{"cmd": "true", "exit_code": "2"}}, &spec.AssertArgs{Command: &spec.AssertCommand{Cmd: "true", ExitCode: 2}}},
+		{"assert", args{"file": args{"path": "/x", "exists": "true"}}, &spec.AssertArgs{File: &spec.AssertFile{Path: "/x", Exists: &yes}}},
+		{"assert", args{"http": args{"url": "http://x", "body": args{"a": 1}}}, &spec.AssertArgs{HTTP: &spec.AssertHTTP{
+			URL: "http://x", Method: "GET", Status: 200, Body: text(`{"a":1}`), Timeout: 30 * time.Second,
+		}}},
+		{"file", args{"dest": "/x", "state": "hardlink", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "hard", Src: "/y"}},
+		{"file", args{"path": "/x", "content": "", "owner": 1000}, &spec.FileArgs{Path: "/x", Content: text(""), Owner: "1000"}},
+		{"file", args{"path": "/x", "mode": nil}, &spec.FileArgs{Path: "/x"}},
+		{"file", args{"path": "/x", "state": "absent", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "absent", Src: "/y"}},
+		{"copy", args{"content": args{"a": []any{1}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":[1]}`), Dest: "/x", Force: true}},
+		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
+		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true}},
+		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second}},
+		{"wait_for", args{"path": "/x", "state": "absent", "timeout": 2.5, "sleep": "1m30s"}, &spec.WaitArgs{
+			Condition: "file_absent", Status: 200, Path: "/x", Host: "127.0.0.1", State: "stopped", Absent: true,
+			Timeout: 2500 * time.Millisecond, Interval: 90 * time.Second,
+		}},
+		{"wait_for", args{"timeout": 3}, &spec.WaitArgs{Status: 200, Host: "127.0.0.1", Timeout: 3 * time.Second, Interval: time.Second}},
+	}
+	for _, tt := range tests {
+		a, _ := spec.Lookup(tt.action)
+		got, problems := a.Decode(tt.in)
+		if len(problems) > 0 || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s %v = %+v, %v; want %+v", tt.action, tt.in, got, problems, tt.want)
+		}
+	}
+}
+
+func TestDecodeProblems(t *testing.T) {
+	tests := []struct {
+		action string
+		in     args
+		want   string // problems, one on each line
+	}{
+		{"shell", args{}, "`shell` needs `cmd`"},
+		{"shell", args{"cmd": nil}, "`shell` needs `cmd`"},
+		{"shell", args{"cmd": []any{"a"}}, "`cmd` must be text, found a list"},
+		{"shell", args{"cmd": "x", "stdn": "y"}, "`shell` has no field `stdn`; did you mean `stdin`?"},
+		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter"},
+		{"command", args{}, "`command` has nothing to run; give a list of words, or text"},
+		{"command", args{"cmd": "a 'b"}, "`cmd` has a quote ' that is not closed; quote it, or give a list of words"},
+		{"command", args{"cmd": "a", "argv": []any{"b"}}, "`argv` and `cmd` are two ways to say the same; give one of them"},
+		{"command", args{"argv": []any{[]any{"b"}}}, "`argv` must be a list of texts, found a list"},
+		{"print", args{}, "`print` has nothing to print; give `msg` or `var`"},
+		{"set_fact", nil, "`set_fact` sets no variable"},
+		{"assert", nil, "`assert` has nothing to check; give `that`, `command`, `file` or `http`"},
+		{"assert", args{"file": args{"pth": "/x"}, "http": "x"}, "`assert` has no field `file.pth`; did you mean `path`?\n" +
+			"`assert` needs `file.path`\n`http` must be a map, found \"x\""},
+		{
+			"assert",
+			args{"file": args{"path": "/x", "exists": false, "mode": "0600"}},
+			"a file that must not exist can have no content, mode or owner; leave `exists` out",
+		},
+		{"file", args{"mode": []any{}, "stat": "x", "recurse": "maybe"}, "`file` has no field `stat`; did you mean `state`?\n" +
+			"`file` needs `path`\n`mode` must be like 0644 or u+x, found a list\n`recurse` must be true or false, found \"maybe\""},
+		{"file", args{"path": "/x", "dest": "/y"}, "`path` and `dest` are the same field; give one of them"},
+		{
+			"file",
+			args{"path": "/x", "state": "dirctory"},
+			"`state` must be one of file, directory, absent, link, hard, hardlink, touch, perms, found \"dirctory\"; did you mean `directory`?",
+		},
+		{"file", args{"path": "/x", "state": "link"}, "`state: link` needs `src`"},
+		{"file", args{"path": "/x", "src": "/y"}, "`src` goes with `state: link` or `hard` only; to copy a file use `copy`"},
+		{"file", args{"path": "/x", "state": "directory", "content": "a"}, "`content` goes with `state: file` only"},
+		{"file", args{"path": "/x", "state": "perms"}, "`state: perms` needs `mode`, `owner` or `group`"},
+		{"file", args{"path": "/x", "mode": "0600", "recurse": true}, "`recurse` goes with `state: directory` or `perms` only"},
+		{"file", args{"path": "/x", "mode": "preserve"}, "`mode: preserve` goes with `copy` and `template` only"},
+		{"file", args{"path": "/x", "mode": 493}, "`mode` must be octal digits like 0644, found 493; if it is the decimal form of an octal mode, write \"0755\""},
+		{"file", args{"path": "/x", "mode": "0899"}, "`mode` must be octal digits like 0644, found 0899"},
+		{"file", args{"path": "/x", "mode": 7}, "`mode` must have three or four octal digits like 0644, found 7"},
+		{"file", args{"path": "/x", "mode": true}, "`mode` must be like 0644 or u+x, found true"},
+		{"file", args{"path": "/x", "mode": "u~x"}, "`mode` must be like 0644 or u+x, found \"u~x\""},
+		{"copy", args{"dest": "/x"}, "`copy` needs `src` or `content`"},
+		{"copy", args{"dest": "/x", "src": "/a", "content": "b"}, "`src` and `content` exclude each other; give one of them"},
+		{"copy", args{"dest": "/x", "src": "/a", "checksum": "sha256:12", "validate": "true"}, "`checksum` must be the hex digits of a sha256, sha1, sha512 or md5\n" +
+			"`validate` does not say where the file goes; write %s for it"},
+		{"wait", args{}, "`wait` has nothing to wait for; give `condition`, `port`, `path`, `url` or `cmd`"},
+		{"wait", args{"condition": "http"}, "`condition: http` needs `url`"},
+		{"wait", args{"port": 0, "timeout": "soon"}, "`timeout` must be a duration like 30s, 1m30s or a number of seconds, found \"soon\""},
+		{"wait", args{"port": 0, "interval": 0}, "`port` must be between 1 and 65535\n`interval` must be longer than nothing\n" +
+			"`wait` has nothing to wait for; give `condition`, `port`, `path`, `url` or `cmd`"},
+		{"wait", args{"path": "/x", "search_regex": "("}, "`search_regex` is not a regular expression of the kind Go reads: missing closing ): `(?m)(`"},
+		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
+		{"wait", args{"port": "x", "timeout": -1}, "`port` must be a whole number, found \"x\"\n" +
+			"`timeout` must be a duration like 30s, 1m30s or a number of seconds, found -1"},
+	}
+	for _, tt := range tests {
+		a, _ := spec.Lookup(tt.action)
+		_, problems := a.Decode(tt.in)
+		var got []string
+		for _, p := range problems {
+			got = append(got, p.String())
+		}
+		if s := strings.Join(got, "\n"); s != tt.want {
+			t.Errorf("%s %v:\ngot  %s\nwant %s", tt.action, tt.in, s, tt.want)
+		}
+	}
+}
+
+func TestMode(t *testing.T) {
+	tests := []struct {
+		text  string
+		from  uint32
+		dir   bool
+		umask uint32
+		want  uint32
+	}{
+		{"0644", 0o777, false, 0, 0o644},
+		{"644", 0, false, 0o77, 0o644},
+		{"0o755", 0, false, 0, 0o755},
+		{"1777", 0, true, 0, 0o1777},
+		{"04755", 0, false, 0, 0o4755},
+		{"u+x", 0o644, false, 0, 0o744},
+		{"u+x,g-r,o=", 0o644, false, 0, 0o700},
+		{"a=rX", 0o600, false, 0, 0o444},
+		{"a=rX", 0o600, true, 0, 0o555},
+		{"a+X", 0o644, false, 0, 0o644},
+		{"a+X", 0o744, false, 0, 0o755},
+		{"+x", 0o644, false, 0o022, 0o755},
+		{"+w", 0o444, false, 0o022, 0o644},
+		{"g=u", 0o640, false, 0, 0o660},
+		{"o=g", 0o640, false, 0, 0o644},
+		{"u=rw,go=r", 0o777, false, 0, 0o644},
+		{"u+s", 0o755, false, 0, 0o4755},
+		{"g+s", 0o755, true, 0, 0o2755},
+		{"+t", 0o777, true, 0, 0o1777},
+		{"ug+rwx-w", 0o000, false, 0, 0o550},
+		{"g=rx", 0o2755, true, 0, 0o2755},
+		{"g=rx", 0o2755, false, 0, 0o755},
+	}
+	for _, tt := range tests {
+		m, err := spec.ParseMode(tt.text)
+		if err != nil || m.IsZero() || m.String() != tt.text {
+			t.Errorf("ParseMode(%q) = %v, %v", tt.text, m, err)
+		}
+		if got := m.Apply(tt.from, tt.dir, tt.umask); got != tt.want {
+			t.Errorf("%s on %04o (dir %v, umask %03o) = %04o, want %04o", tt.text, tt.from, tt.dir, tt.umask, got, tt.want)
+		}
+	}
+	for _, text := range []string{"", "9", "0999", "12345", "u", "x+u", "u+q", "u+x,", "rw-r--r--", "-1"} {
+		if m, err := spec.ParseMode(text); err == nil {
+			t.Errorf("ParseMode(%q) = %v, want an error", text, m)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	tests := []struct {
+		in   string
+		want []string
+	}{
+		{"", nil},
+		{"  a  b\tc\nd ", []string{"a", "b", "c", "d"}},
+		{`a 'b c' "d e" f\ g`, []string{"a", "b c", "d e", "f g"}},
+		{`'' ""x`, []string{"", "x"}},
+		{`"a\"b\\c\d\$e" 'f\g'`, []string{`a"b\c\d$e`, `f\g`}},
+		{"a \\\n b", []string{"a", "b"}},
+		{`$HOME *.go ~ | # ; &`, []string{"$HOME", "*.go", "~", "|", "#", ";", "&"}},
+		{`it's' ok`, []string{"its", "ok"}},
+		{"grün 日本", []string{"grün", "日本"}},
+	}
+	for _, tt := range tests {
+		got, err := spec.Words(tt.in)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("Words(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
+		}
+	}
+	for _, in := range []string{`a 'b`, `"`, `"a\"`} {
+		if got, err := spec.Words(in); err == nil {
+			t.Errorf("Words(%q) = %q, want an error", in, got)
+		}
+	}
+}
+
+func FuzzMode(f *testing.F) {
+	f.Add("u+x,g=rwX", uint32(0o644))
+	f.Fuzz(func(t *testing.T, text string, mode uint32) {
+		m, err := spec.ParseMode(text)
+		if err != nil {
+			return
+		}
+		once := m.Apply(mode&0o7777, true, 0o022)
+		if once > 0o7777 {
+			t.Errorf("%q gives %o", text, once)
+		}
+	})
+}
