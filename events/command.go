@@ -64,12 +64,11 @@ type (
 		Step   int  `json:"step"`
 		Reject bool `json:"reject,omitempty"`
 	}
-	// Stop ends the run: running steps are interrupted (INT, TERM, KILL), the rest is not run.
-	// Now means at once, without grace.
+	// Stop ends the run before its end: what has not started is not run, and How says what becomes of what runs.
+	// A stop may be followed by a harder one.
 	Stop struct {
-		Now bool `json:"now,omitempty"`
-		// Drain lets running steps end by themselves.
-		Drain bool `json:"drain,omitempty"`
+		How    StopHow `json:"how"`
+		Signal bool    `json:"signal,omitempty"` // it came as a signal (Ctrl-C), and the run counts as interrupted
 	}
 	// Leave ends a run that is done but kept open for retries.
 	Leave struct{}
@@ -88,6 +87,16 @@ func (Skip) command()     {}
 func (Answer) command()   {}
 func (Stop) command()     {}
 func (Leave) command()    {}
+
+// StopHow is what a Stop does to running steps.
+type StopHow string
+
+// The ways to stop, from the softest to the hardest: let them end, interrupt them (INT, TERM, KILL), kill them at once.
+const (
+	StopDrain     StopHow = "drain"
+	StopInterrupt StopHow = "interrupt"
+	StopNow       StopHow = "now"
+)
 
 // Order is a Command with its sender: the envelope every front end uses. The same ID twice acts once.
 type Order struct {

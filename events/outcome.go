@@ -53,14 +53,12 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 // OutcomeSet is what an edge of the execution graph waits for: a set of outcomes.
 type OutcomeSet uint16
 
-// The named sets of the core model. Data is for an edge that carries a registered value: a failed step still
-// has a result, one that never ran does not.
+// The named sets of the core model.
 const (
 	OnSuccess OutcomeSet = 1<<OK | 1<<Changed | 1<<Skipped
 	OnFailure OutcomeSet = 1<<Failed | 1<<Timeout | 1<<Rejected | 1<<Lost
 	OnFinish  OutcomeSet = OnSuccess | OnFailure | 1<<Cancelled | 1<<Omitted
 	OnChanged OutcomeSet = 1 << Changed
-	OnResult  OutcomeSet = OnSuccess | OnFailure
 )
 
 // Has reports whether the outcome is in the set.
@@ -77,8 +75,6 @@ func (s OutcomeSet) String() string {
 		return "finish"
 	case OnChanged:
 		return "changed"
-	case OnResult:
-		return "result"
 	}
 	var words []string
 	for o := OK; o < outcomes; o++ {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/plan/diag"
+	"moon/plan/eval"
 )
 
 // Format is the number of the plan's JSON format.
@@ -32,6 +33,8 @@ type Plan struct {
 	Diagnostics diag.List // warnings
 
 	sources map[string][]string // lines of the files that were read, by shown path
+	engine  *eval.Engine
+	home    string
 }
 
 // Input is a file the plan was made from.

@@ -1,4 +1,326 @@
 package plan
 
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
 // task is what running a step needs beyond what is shown.
-type task struct{}
+type task struct {
+	*compiled
+	frame *frame
+	when  []condition // the inherited ones first
+	env   []playbook.Value
+	cwd   playbook.Value
+	dir   string
+	open  bool // something is not known before the run
+	call  *Call
+}
+
+// compiled is what all steps of one task of the playbook share.
+type compiled struct {
+	src     *playbook.Task
+	action  *spec.Action
+	args    []arg
+	when    []condition // its own
+	changed []condition
+	failed  []condition
+	until   []condition
+	ignore  []condition
+}
+
+// arg is one argument as written.
+type arg struct {
+	name  string // canonical
+	key   string // as written
+	field *spec.Field
+	value playbook.Value
+	conds []condition      // of a Condition
+	expr  *eval.Expression // of an Expression
+	sub   []arg            // of an Object
+}
+
+// compile reads what is written under a task's keys, once per task.
+func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
+	k := &compiled{src: t, when: p.conditions(t.When, chain)}
+	switch t.Kind {
+	case playbook.Action:
+		k.action, _ = spec.Lookup(t.Action)
+		if k.action == nil {
+			return k
+		}
+	case playbook.Vars:
+		k.action, _ = spec.Lookup("set_fact")
+	case playbook.Include, playbook.IncludeVars, playbook.Block, playbook.Preset:
+		return k
+	}
+	k.changed = p.conditions(t.ChangedWhen, chain)
+	k.failed = p.conditions(t.FailedWhen, chain)
+	k.until = p.conditions(t.Until, chain)
+	if !t.Ignore.IsZero() {
+		k.ignore = p.conditions([]playbook.Value{t.Ignore}, chain)
+	}
+	k.args = p.actionArgs(k.action, t, chain)
+	return k
+}
+
+// actionArgs brings the spellings of an action's arguments to one form: names and values.
+func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) []arg {
+	var args []arg
+	v := t.Args
+	switch kind := v.Kind(); {
+	case kind == playbook.Null:
+	case kind == playbook.Map:
+		args = p.mapArgs(a.Name, a.Open, a.Field, v, fieldNames(a.Fields()), chain)
+	case kind == playbook.List && a.FreeList != "":
+		f, _ := a.Field(a.FreeList)
+		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
+	case kind != playbook.List && a.Free != "":
+		f, _ := a.Field(a.Free)
+		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
+	case kind == playbook.String:
+		for _, kv := range splitPairs(v.Text()) {
+			if kv.key == "" {
+				p.errorf(v.Pos(), 0, chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
+				return nil
+			}
+			f, ok := a.Field(kv.key)
+			if !ok && !a.Open {
+				p.errorf(v.Pos(), 0, chain, diag.DidYouMean(kv.key, fieldNames(a.Fields())), "unknown argument `%s` of `%s`", kv.key, a.Name)
+				continue
+			}
+			name := kv.key
+			if f != nil {
+				name = f.Name
+			}
+			args = append(args, p.arg(name, kv.key, f, v.Part(0, kv.value), chain))
+		}
+	default:
+		p.errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
+	}
+	if t.ExtraArgs.Kind() == playbook.Map {
+		args = append(args, p.mapArgs(a.Name, a.Open, a.Field, t.ExtraArgs, fieldNames(a.Fields()), chain)...)
+	}
+	seen := map[string]string{}
+	for _, g := range args {
+		if as, ok := seen[g.name]; ok {
+			p.errorf(g.value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.key, a.Name)
+		}
+		seen[g.name] = g.key
+	}
+	return args
+}
+
+func fieldNames(fields []spec.Field) []string {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+		names = append(names, f.Aliases...)
+	}
+	return names
+}
+
+func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value, known, chain []string) []arg {
+	var args []arg
+	for _, e := range v.Entries() {
+		f, ok := lookup(e.Key)
+		switch {
+		case ok:
+			args = append(args, p.arg(f.Name, e.Key, f, e.Value, chain))
+		case open:
+			args = append(args, p.arg(e.Key, e.Key, nil, e.Value, chain))
+		default:
+			hint := diag.DidYouMean(e.Key, known)
+			if hint == "" && len(known) < 12 {
+				hint = "it takes " + strings.Join(known, ", ")
+			}
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), chain, hint, "unknown argument `%s` of `%s`", e.Key, of)
+		}
+	}
+	return args
+}
+
+func (p *planner) arg(name, key string, f *spec.Field, v playbook.Value, chain []string) arg {
+	g := arg{name: name, key: key, field: f, value: v}
+	if f == nil {
+		return g
+	}
+	switch f.Kind {
+	case spec.Conditions:
+		values := []playbook.Value{v}
+		if v.Kind() == playbook.List {
+			values = v.Items()
+		}
+		g.conds = p.conditions(values, chain)
+	case spec.Expression:
+		x, err := p.engine.Expression(v.Text(), eval.Expr)
+		if err != nil {
+			p.renderer(nil, chain).wrong(v, err)
+			break
+		}
+		g.expr = x
+	case spec.Object:
+		if v.Kind() == playbook.Map {
+			g.sub = p.mapArgs(name, false, f.Field, v, fieldNames(f.Fields), chain)
+		}
+	default:
+	}
+	return g
+}
+
+// values renders arguments. Paths become absolute, conditions and expressions stay as they are but are evaluated once
+// for what they need. each is called before every argument, so that a caller can tell what is missing where.
+func (k *task) values(r *renderer, args []arg, home string, prefix string, each func(field string)) map[string]any {
+	m := make(map[string]any, len(args))
+	for _, g := range args {
+		each(prefix + g.name)
+		m[g.name] = k.argValue(r, g, home, prefix, each)
+	}
+	return m
+}
+
+func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(string)) any {
+	if g.field == nil {
+		return r.value(g.value)
+	}
+	switch g.field.Kind {
+	case spec.Conditions:
+		r.decide(g.conds)
+		return plainTexts(g.value)
+	case spec.Expression:
+		if g.expr != nil {
+			r.use(g.expr.Refs())
+			result, err := g.expr.Value(r.env)
+			if err != nil {
+				r.wrong(g.value, err)
+			}
+			r.miss(result.Missing)
+		}
+		return g.value.Text()
+	case spec.Object:
+		if g.value.Kind() == playbook.Map {
+			return k.values(r, g.sub, home, prefix+g.name+".", each)
+		}
+	case spec.Path:
+		if v := r.scalar(g.value); v != nil {
+			if text, ok := v.(string); ok && text != "" {
+				return resolvePath(text, k.dir, home)
+			}
+			return v
+		}
+	case spec.String, spec.FileMode, spec.Duration:
+		if v := r.scalar(g.value); v != nil {
+			return v
+		}
+	default:
+	}
+	return eval.Plain(r.value(g.value))
+}
+
+// scalar renders a value that is text, number or boolean to text; open text stays open. Anything else gives nil.
+func (r *renderer) scalar(v playbook.Value) any {
+	switch v.Kind() {
+	case playbook.Bool, playbook.Int, playbook.Float:
+		return v.Text()
+	case playbook.String:
+		switch got := r.template(v).(type) {
+		case open:
+			return got
+		case []any, map[string]any, nil:
+			return got
+		default:
+			return eval.Text(got)
+		}
+	case playbook.Null, playbook.List, playbook.Map:
+	}
+	return nil
+}
+
+func plainTexts(v playbook.Value) any {
+	if v.Kind() != playbook.List {
+		return v.Text()
+	}
+	var list []any
+	for _, item := range v.Items() {
+		list = append(list, item.Text())
+	}
+	return list
+}
+
+// valueOf finds the value as written of an argument, for the place of a problem.
+func valueOf(args []arg, field string) (playbook.Value, bool) {
+	name, rest, nested := strings.Cut(field, ".")
+	for _, g := range args {
+		if g.name != name && g.key != name {
+			continue
+		}
+		if nested {
+			if v, ok := valueOf(g.sub, rest); ok {
+				return v, true
+			}
+		}
+		return g.value, true
+	}
+	return playbook.Value{}, false
+}
+
+// summary says on one line what a step will do.
+func summary(action string, args map[string]any) string {
+	text := func(name string) string { return firstLine(eval.Text(args[name])) }
+	switch action {
+	case "shell":
+		return text("cmd")
+	case "command":
+		if argv, ok := args["argv"].([]any); ok {
+			words := make([]string, len(argv))
+			for i, w := range argv {
+				words[i] = eval.Text(w)
+			}
+			return firstLine(strings.Join(words, " "))
+		}
+		return text("cmd")
+	case "print", "fail":
+		if v := text("var"); v != "" {
+			return v
+		}
+		return text("msg")
+	case "copy", "template":
+		if src := text("src"); src != "" {
+			return src + " → " + text("dest")
+		}
+		return "→ " + text("dest")
+	case "file":
+		if state := text("state"); state != "" {
+			return state + " " + text("path")
+		}
+		return text("path")
+	case "wait":
+		for _, name := range []string{"path", "url", "cmd", "port"} {
+			if v := text(name); v != "" {
+				return "for " + v
+			}
+		}
+	case "assert":
+		if that, ok := args["that"].([]any); ok && len(that) > 0 {
+			more := ""
+			if len(that) > 1 {
+				more = fmt.Sprintf(" and %d more", len(that)-1)
+			}
+			return firstLine(eval.Text(that[0])) + more
+		}
+		return text("that")
+	case "set_fact", "vars":
+		var names []string
+		for _, name := range sortedKeys(args) {
+			names = append(names, name)
+		}
+		return strings.Join(names, ", ")
+	}
+	return ""
+}

@@ -69,13 +69,6 @@ type (
 		Step    int                `json:"step"`
 		Message string             `json:"message,omitempty"`
 	}
-	// RunResumed ends a pause.
-	RunResumed struct{}
-	// RunStopping says that the run ends before its end.
-	RunStopping struct {
-		Policy Policy `json:"policy"`
-		Cause  string `json:"cause"`
-	}
 	// RunReplanned says that the plan was replaced by an edited one. Steps with the same path and digest keep
 	// their results and decisions.
 	RunReplanned struct {
@@ -126,6 +119,10 @@ type (
 		Bytes    Bytes             `json:"bytes,omitzero"`
 		Result   map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
 		Values   map[string]any    `json:"values,omitempty"` // variables it set
+		// Registered is the value of the step's register name. Where output makes it too large for a record, stdout
+		// and stderr are left out (Cut) and are to be read from the output files.
+		Registered map[string]any `json:"registered,omitempty"`
+		Cut        bool           `json:"cut,omitempty"`
 		Message  string            `json:"message,omitempty"`
 		Diff     *events.Diff      `json:"diff,omitempty"`
 		Warnings []string          `json:"warnings,omitempty"`
@@ -141,6 +138,8 @@ type (
 		Step    int       `json:"step"`
 		Attempt int       `json:"attempt"`
 		Due     time.Time `json:"due"`
+		Error   string    `json:"error,omitempty"` // of the attempt before
+		Out     string    `json:"out"`
 	}
 	// GateOpened says that a gate of the graph waits for an answer, or for Due.
 	GateOpened struct {
@@ -177,8 +176,6 @@ type (
 func (RunCreated) fact()      {}
 func (RunStarted) fact()      {}
 func (RunPaused) fact()       {}
-func (RunResumed) fact()      {}
-func (RunStopping) fact()     {}
 func (RunReplanned) fact()    {}
 func (RunFinished) fact()     {}
 func (CondEvaluated) fact()   {}

@@ -31,8 +31,6 @@ var kinds = map[string]Fact{
 	"run.created":      RunCreated{},
 	"run.started":      RunStarted{},
 	"run.paused":       RunPaused{},
-	"run.resumed":      RunResumed{},
-	"run.stopping":     RunStopping{},
 	"run.replanned":    RunReplanned{},
 	"run.finished":     RunFinished{},
 	"cond.evaluated":   CondEvaluated{},

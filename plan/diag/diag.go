@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Pos is a place in a file. Line and Column count from 1, Column in bytes; Line 0 means "the file as a whole".
+// Pos is a place in a file. Line and Column count from 1, Column in characters; Line 0 means "the file as a whole".
 type Pos struct {
 	File   string // as shown: relative to the root playbook's directory where it lies below it
 	Line   int
@@ -38,9 +38,10 @@ func (s Severity) String() string {
 type Diagnostic struct {
 	Severity Severity
 	Pos      Pos
-	Width    int      // bytes to underline from Pos; 0 means one caret
+	Width    int      // characters to underline from Pos; 0 means one caret
 	Message  string   // one sentence, lower case, no full stop
 	Hint     string   // the way out; may be empty
+	Source   string   // the line at Pos, for the excerpt; filled by Locate
 	Chain    []string // including steps, outermost first: "main.yml:3"
 }
 
@@ -71,6 +72,15 @@ func (l *List) Sort() {
 	*l = slices.CompactFunc(*l, func(a, b Diagnostic) bool {
 		return a.Pos == b.Pos && a.Severity == b.Severity && a.Message == b.Message
 	})
+}
+
+// Locate fills in the source lines, taken from lines, which may return nil for a file it does not have.
+func (l List) Locate(lines func(file string) []string) {
+	for i := range l {
+		if all := lines(l[i].Pos.File); l[i].Pos.Line >= 1 && l[i].Pos.Line <= len(all) {
+			l[i].Source = all[l[i].Pos.Line-1]
+		}
+	}
 }
 
 // Count returns how many diagnostics have the severity.

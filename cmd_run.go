@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/plan"
+	"moon/tui/plain"
+)
+
+// runFlags are the flags of the commands that run.
+type runFlags struct {
+	Forks     int    `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
+	OnFailure string `enum:"drain,continue,cancel" default:"drain" help:"What a failure stops: drain lets running steps end, continue goes on with what does not depend on it, cancel interrupts."`
+	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: say what would change, change nothing."`
+	Diff      bool   `short:"D" help:"Show the changes of files."`
+}
+
+func (f *runFlags) options() (fact.Options, error) {
+	if f.Forks < 0 {
+		return fact.Options{}, usage("--forks must be above 0")
+	}
+	forks := f.Forks
+	if forks == 0 {
+		forks = max(8, runtime.NumCPU())
+	}
+	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff}, nil
+}
+
+type runCmd struct {
+	playbookFlags
+	runFlags
+	headlessFlags
+}
+
+// headlessFlags are the flags of a run without the screen.
+type headlessFlags struct {
+	Output  string   `short:"o" enum:"text,json" default:"text" help:"text, or json: the events, one per line, and nothing else."`
+	Approve []string `sep:"none" placeholder:"PATH" help:"Approve steps that ask to be confirmed: all, an id, or a path of the plan (* matches)."`
+	Verbose bool     `short:"v" help:"Show the command of every step."`
+}
+
+func (c *runCmd) Run(io stdio) error {
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	return headless(io, p, g, c.runFlags, c.headlessFlags)
+}
+
+// headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
+func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFlags) error {
+	opts, err := rf.options()
+	if err != nil {
+		return err
+	}
+	confirmed, err := confirm(p, hf.Approve)
+	if err != nil {
+		return err
+	}
+	s, err := start(p, g, opts)
+	if err != nil {
+		return err
+	}
+	for _, r := range confirmed {
+		s.Send(events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
+	}
+	s.Send(events.Order{Actor: "moon", Command: events.Continue{}})
+	stop := onSignals(s)
+	defer stop()
+	feed, followed := s.Follow(context.Background(), true)
+	var result events.RunCompleted
+	if hf.Output == "json" {
+		feed, last := keepLast(feed)
+		err = plain.JSON(io.out, s.PlanFor, feed)
+		drain(feed)
+		result = <-last
+	} else {
+		text := &plain.Text{W: io.out, PlanFor: s.PlanFor, Verbose: hf.Verbose, Diff: rf.Diff}
+		var run *events.Run
+		run, err = text.Follow(feed)
+		drain(feed)
+		result = run.Result
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = nil // whoever read has gone; the run does not depend on it
+	}
+	return errors.Join(exitOf(result), wrapDisk(followed()), wrapDisk(s.Wait()), wrapDisk(err))
+}
+
+// drain lets a run end whose reader has gone.
+func drain(feed <-chan []events.Record) {
+	for range feed { //nolint:revive // nothing is left to do with them
+	}
+}
+
+// keepLast passes a feed on and remembers how the run ended.
+func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan events.RunCompleted) {
+	out, last := make(chan []events.Record), make(chan events.RunCompleted, 1)
+	go func() {
+		defer close(out)
+		var result events.RunCompleted
+		for batch := range feed {
+			for _, r := range batch {
+				if e, ok := r.Event.(events.RunCompleted); ok {
+					result = e
+				}
+			}
+			out <- batch
+		}
+		last <- result
+	}()
+	return out, last
+}
+
+func wrapDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exit{exitDisk, err.Error()}
+}
+
+// exitOf is the exit code of a run's end, as an error.
+func exitOf(r events.RunCompleted) error {
+	switch r.Outcome {
+	case events.RunDone:
+		return nil
+	case events.RunFailed:
+		return &exit{exitFailed, ""}
+	case events.RunStopped:
+		return &exit{exitStopped, ""}
+	case events.RunInterrupted:
+		return &exit{exitInterrupted, ""}
+	}
+	return nil // the session says why it could not end
+}
+
+// start begins a run in the user's run directory.
+func start(p *plan.Plan, g *graph.Graph, opts fact.Options) (*engine.Session, error) {
+	runs, err := runsDir()
+	if err != nil {
+		return nil, err
+	}
+	s, err := engine.Start(engine.Config{
+		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Options: opts, Version: Version,
+	})
+	if err != nil {
+		return nil, &exit{exitDisk, err.Error()}
+	}
+	return s, nil
+}
+
+// runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.
+func runsDir() (string, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // also the specification's rule for a relative one
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", usage("no place for the run's files: set HOME or XDG_STATE_HOME")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "moon", "runs"), nil
+}
+
+// confirm finds the steps that --approve confirms. A step that asks and is not among them stops everything before it
+// starts: without a person there is nobody to ask.
+func confirm(p *plan.Plan, patterns []string) ([]events.Range, error) {
+	var ranges []events.Range
+	var open []string
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Confirm == "" || s.Excluded || s.Prediction == plan.WillSkip {
+			continue
+		}
+		if matches(s, patterns) {
+			ranges = append(ranges, events.Range{From: i, To: i + 1})
+			continue
+		}
+		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), s.Title(), s.Origin, s.Confirm))
+	}
+	if len(open) > 0 {
+		return nil, usage("these steps ask to be confirmed:\n%s\napprove them with --approve all or --approve ID, or run `moon tui`; nothing was run", strings.Join(open, "\n"))
+	}
+	return ranges, nil
+}
+
+func matches(s *plan.Step, patterns []string) bool {
+	for _, pattern := range patterns {
+		if pattern == "all" || pattern == s.ID() || pattern == s.UserID && pattern != "" || pattern == s.Path || pattern == s.Origin.String() {
+			return true
+		}
+		for _, text := range []string{s.Path, s.Name} {
+			if ok, err := filepath.Match(pattern, text); err == nil && ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it
+// end.
+func onSignals(s *engine.Session) (stop func()) {
+	ch := make(chan os.Signal, 4)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		interrupts := 0
+		for {
+			select {
+			case sig := <-ch:
+				how := events.StopInterrupt
+				if sig == syscall.SIGHUP {
+					how = events.StopDrain
+				} else if interrupts++; interrupts > 1 {
+					how = events.StopNow
+				}
+				s.Send(events.Order{Actor: sig.String(), Command: events.Stop{How: how, Signal: sig != syscall.SIGHUP}})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(ch); close(done) }
+}

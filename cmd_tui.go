@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
+
+	"moon/engine"
+	"moon/events"
+	"moon/exec"
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/tui"
+	"moon/tui/plain"
+)
+
+type tuiCmd struct {
+	playbookFlags
+	runFlags
+	headlessFlags
+	NoTUI   bool   `name:"no-tui" help:"Run without the screen: the same as moon run."`
+	Theme   string `default:"terminal" help:"Colour theme; see moon themes."`
+	Glyphs  string `enum:"auto,unicode,ascii" default:"auto" help:"auto, unicode or ascii."`
+	NoColor bool   `help:"No colours; so does NO_COLOR in the environment."`
+}
+
+func (c *tuiCmd) Run(io stdio) error {
+	if c.NoTUI {
+		return (&runCmd{c.playbookFlags, c.runFlags, c.headlessFlags}).Run(io)
+	}
+	if why := noScreen(); why != "" {
+		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
+	}
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	opts.Review, opts.BreakOnFailure, opts.KeepOpen = true, true, true
+	s, err := start(p, g, opts)
+	if err != nil {
+		return err
+	}
+	return c.screen(io, s, p)
+}
+
+// noScreen says why there can be no screen.
+func noScreen() string {
+	switch {
+	case !term.IsTerminal(int(os.Stdin.Fd())):
+		return "standard input is not a terminal"
+	case !term.IsTerminal(int(os.Stdout.Fd())):
+		return "standard output is not a terminal"
+	case os.Getenv("TERM") == "dumb":
+		return "the terminal is dumb (TERM=dumb)"
+	}
+	return ""
+}
+
+// screen shows a run until the person has left, and leaves the report in the terminal.
+func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
+	feed, followed := s.Follow(context.Background(), false)
+	var run events.Run
+	shown := make(chan []events.Record)
+	folded := make(chan struct{})
+	go func() {
+		defer close(folded)
+		defer close(shown)
+		for batch := range feed {
+			for _, r := range batch {
+				run.Apply(r)
+			}
+			shown <- batch
+		}
+	}()
+	stop := onSignals(s)
+	defer stop()
+	mode := ""
+	if c.Check {
+		mode = "dry run"
+	}
+	err := tui.Run(context.Background(), tui.Options{
+		Plan: p, Feed: shown, PlanFor: s.PlanFor, OutDir: s.OutDir,
+		Send:   func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
+		Reload: func() (diag.List, error) { return c.reload(io, s) },
+		Editor: func(file string, line int) tea.ExecCommand { return exec.Editor(file, line) },
+		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
+	})
+	if err != nil {
+		// The screen is gone; what runs must not go on unseen.
+		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopInterrupt}})
+	}
+	<-folded
+	end := errors.Join(wrapDisk(err), exitOf(run.Result), wrapDisk(followed()), wrapDisk(s.Wait()))
+	last := s.PlanFor(run.Digest)
+	if last == nil || run.Result.Outcome == "" {
+		return end
+	}
+	if err := c.leave(io, s, last, &run); err != nil {
+		return errors.Join(end, wrapDisk(err))
+	}
+	return end
+}
+
+// leave prints the report. Of a run that was left in review nothing is kept but a line.
+func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Run) error {
+	if !started(run) {
+		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", p.RootFile)
+		return s.Discard()
+	}
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: c.Glyphs == "ascii"}.Write(io.out)
+}
+
+func started(run *events.Run) bool {
+	for i := range run.Steps {
+		if run.Steps[i].Attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reload plans again after an edit and gives the run the new plan.
+func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
+	o, err := c.playbookFlags.options(io)
+	if err != nil {
+		return nil, err
+	}
+	if o.Path == "-" {
+		return nil, errors.New("a playbook from standard input cannot be read again")
+	}
+	p, g, ds := engine.Build(o)
+	if p == nil {
+		return ds, nil
+	}
+	return ds, s.Replan(p, g)
+}
+
+// themeDir is where the user's own themes are.
+func themeDir() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "moon", "themes")
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/events/output"
+	"moon/exec"
+	"moon/plan"
+)
+
+// evaluate decides a step's condition.
+func (s *Session) evaluate(step int) {
+	b := s.state.plan.Bind(step, s.results)
+	holds, text, err := b.Holds()
+	var missing *plan.Missing
+	switch {
+	case err == nil:
+		s.add(fact.CondEvaluated{Step: step, Holds: holds, Text: text})
+	case errors.As(err, &missing) && s.dry(step):
+		// In a dry run a condition on what was not produced is neither true nor false; the step is shown as it would
+		// run.
+		s.add(fact.CondEvaluated{Step: step, Holds: true})
+	case errors.As(err, &missing):
+		s.missing(step, missing)
+	default:
+		s.failBefore(b, step, int(s.state.node(step).attempt)+1, fmt.Errorf("when: %w", err))
+	}
+}
+
+func (s *Session) missing(step int, m *plan.Missing) {
+	s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: fmt.Sprintf("`%s` has no value: %s", m.Name, s.why(m))})
+}
+
+// why says what became of the steps that should have given a value.
+func (s *Session) why(m *plan.Missing) string {
+	for _, p := range m.Steps {
+		if n := s.state.node(p); n.outcome != events.OK && n.outcome != events.Changed {
+			return fmt.Sprintf("%s is %s", s.state.plan.After([]int{p}), n.outcome)
+		}
+	}
+	return "the step that gives it did not run"
+}
+
+func (s *Session) dry(step int) bool {
+	if forced := s.state.plan.Steps[step].CheckMode; forced != nil {
+		return *forced
+	}
+	return s.state.opts.Check
+}
+
+// failBefore ends a step that cannot even be tried: something in it cannot be rendered.
+func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
+	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: b.Step.Title(), Out: s.state.outName(step, attempt)})
+	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: exec.Fatal}, plan.Result{Attempts: attempt})
+	r.Again = false
+	s.finished(r)
+}
+
+// prepare renders a step and journals its start. What it returns starts the work, when the journal is durable.
+func (s *Session) prepare(step, number int) func() {
+	ps := &s.state.plan.Steps[step]
+	b := s.state.plan.Bind(step, s.results)
+	call, err := b.Call()
+	var missing *plan.Missing
+	switch {
+	case errors.As(err, &missing) && s.dry(step):
+		s.unknowable(b, step, number, missing)
+		return nil
+	case errors.As(err, &missing):
+		s.missing(step, missing)
+		return nil
+	case err != nil:
+		s.failBefore(b, step, number, err)
+		return nil
+	}
+	name := call.Name
+	if name == "" {
+		name = call.Summary
+	}
+	if name == "" {
+		name = ps.Title()
+	}
+	out := s.state.outName(step, number)
+	command := strings.TrimSpace(call.Action + ": " + call.Summary)
+	if ps.NoLog {
+		command = ""
+	}
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: name, Command: command, Out: out})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a := &attempt{cancel: cancel, now: make(chan struct{})}
+	s.running[step] = a
+	w := output.NewWriter(s.OutDir(), out, s.news.poke)
+	if ps.NoLog {
+		w = output.NewDiscard()
+	}
+	if ps.Register != "" || b.Judges() {
+		w.Keep(0)
+	}
+	job := &exec.Job{
+		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
+		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog,
+		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now,
+	}
+	runner := s.cfg.Runner
+	dry := s.dry(step)
+	if dry {
+		runner = s.cfg.Dry
+	}
+	return func() {
+		go func() {
+			defer cancel(nil)
+			began := s.cfg.Now()
+			result := runner.Run(ctx, job)
+			err := w.Close()
+			ended := s.cfg.Now()
+			stdout, stderr, _ := w.Collected()
+			r := s.judge(b, step, number, result, plan.Result{
+				Stdout: string(stdout), Stderr: string(stderr), Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
+			})
+			r.Bytes.Out, r.Bytes.Err = w.Bytes()
+			r.err = err
+			if dry && result.Diff != nil && result.Diff.Kind == events.ChangeUnknown {
+				r.registered = nil // what a dry run did not find out is not known to the steps that use it
+			}
+			if r.Error != "" && r.RC != nil && !ps.NoLog {
+				r.Error = withTail(r.Error, w.Tail())
+			}
+			s.put(r)
+		}()
+	}
+}
+
+// withTail adds the end of the output to an error, so that the error alone says what happened.
+func withTail(text, tail string) string {
+	if tail == "" {
+		return text
+	}
+	return text + "\n" + tail
+}
+
+// unknowable ends a step of a dry run that uses what only a real run would give.
+func (s *Session) unknowable(b *plan.Bound, step, number int, m *plan.Missing) {
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: b.Step.Title(), Out: s.state.outName(step, number)})
+	s.finished(report{AttemptFinished: fact.AttemptFinished{
+		Step: step, Attempt: number, Outcome: events.OK,
+		Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps))},
+	}})
+}
+
+// judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.
+func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces plan.Result) report {
+	ps := b.Step
+	f := fact.AttemptFinished{
+		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
+		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff, Warnings: r.Warnings,
+	}
+	if r.Outcome == events.OK && b.ChangesByDefault() && (r.Diff == nil || r.Diff.Kind != events.ChangeUnknown) {
+		f.Outcome = events.Changed
+	}
+	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
+	update := func() map[string]any {
+		pieces.Changed = f.Outcome == events.Changed
+		pieces.Failed = events.OnFailure.Has(f.Outcome)
+		pieces.Skipped = f.Outcome == events.Skipped
+		pieces.Message = f.Error
+		return pieces.Registered()
+	}
+	registered := update()
+	if f.Outcome == events.OK || f.Outcome == events.Changed || f.Outcome == events.Failed {
+		s.applyJudgement(b, ps, &f, registered, number)
+		registered = update()
+	}
+	rep := report{AttemptFinished: f}
+	if ps.Register != "" && f.Outcome != events.Cancelled {
+		rep.registered = registered
+		rep.Registered = registered
+	}
+	return rep
+}
+
+func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any, number int) {
+	j, err := b.Judge(registered)
+	if err != nil {
+		f.Outcome, f.Error = events.Failed, err.Error()
+		return
+	}
+	if j.Failed != nil {
+		switch {
+		case *j.Failed:
+			f.Outcome, f.Error = events.Failed, "failed_when: "+j.Because
+		case f.Outcome == events.Failed:
+			f.Outcome, f.Error, f.Class = events.OK, "", ""
+			if b.ChangesByDefault() {
+				f.Outcome = events.Changed
+			}
+		}
+	}
+	if j.Changed != nil && f.Outcome != events.Failed {
+		f.Outcome = events.OK
+		if *j.Changed {
+			f.Outcome = events.Changed
+		}
+	}
+	f.Again = f.Outcome == events.Failed && j.Until == nil
+	if j.Until != nil && !*j.Until {
+		f.Again = true
+		if f.Outcome != events.Failed {
+			f.Outcome = events.Failed
+			f.Error = fmt.Sprintf("until %s did not hold after %d attempts", ps.Retry.Until, number)
+		}
+	}
+	f.Ignored = f.Outcome == events.Failed && j.Ignore
+}

@@ -1,0 +1,21 @@
+package engine
+
+import (
+	"moon/engine/graph"
+	"moon/plan"
+	"moon/plan/diag"
+)
+
+// Build plans a playbook and makes its execution graph. Both are nil when the diagnostics hold an error.
+func Build(o plan.Options) (*plan.Plan, *graph.Graph, diag.List) {
+	p, ds := plan.New(o)
+	if p == nil {
+		return nil, nil, ds
+	}
+	g, err := graph.Build(p)
+	if err != nil {
+		ds.Add(diag.Diagnostic{Pos: diag.Pos{File: p.RootFile}, Message: err.Error()})
+		return nil, nil, ds
+	}
+	return p, g, ds
+}

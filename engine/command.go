@@ -1,0 +1,338 @@
+package engine
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// refuse says why a command cannot be obeyed now, or "".
+func (s *State) refuse(c events.Command) string {
+	if s.finished {
+		return "the run has ended"
+	}
+	switch c := c.(type) {
+	case events.Approve:
+		if c.Digest != "" && c.Digest != s.plan.Digest {
+			return "the plan has changed since it was on screen; look again"
+		}
+		return s.inside(c.Range)
+	case events.Withdraw:
+		return s.inside(c.Range)
+	case events.Exclude:
+		return s.inside(c.Range)
+	case events.Include:
+		return s.inside(c.Range)
+	case events.Break:
+		return s.inside(events.Range{From: c.Step, To: c.Step + 1})
+	case events.Continue:
+		return s.refuseContinue()
+	case events.Advance:
+		if !s.paused {
+			return "the run is not paused"
+		}
+		if s.pause.Reason == events.PauseEnd {
+			return "nothing is left to run"
+		}
+	case events.Pause:
+		if s.paused {
+			return "the run is paused already"
+		}
+	case events.Retry:
+		if why := s.inside(c.Range); why != "" {
+			return why
+		}
+		if len(s.retryable(c.Range)) == 0 {
+			return "there is nothing to retry here"
+		}
+	case events.Skip:
+		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
+			return why
+		}
+		if !slices.Contains(s.held, c.Step) && !s.retriesHere(c.Step) {
+			return "only a failed step that waits for a decision can be skipped"
+		}
+	case events.Answer:
+		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
+			return why
+		}
+		if s.node(c.Step).state != waiting {
+			return "this step asks nothing now"
+		}
+	case events.Leave:
+		if s.left > 0 {
+			return "the run has not ended"
+		}
+	case events.Stop:
+	}
+	return ""
+}
+
+func (s *State) inside(r events.Range) string {
+	if r.From < 0 || r.To > len(s.plan.Steps) || r.From >= r.To {
+		return fmt.Sprintf("the plan has no steps %d to %d", r.From+1, r.To)
+	}
+	return ""
+}
+
+func (s *State) refuseContinue() string {
+	switch {
+	case !s.paused:
+		return "the run is not paused"
+	case s.pause.Reason == events.PauseEnd:
+		return "nothing is left to run"
+	case s.pause.Step < 0:
+		return ""
+	case s.pause.Reason == events.PauseUndecided, s.pause.Reason == events.PauseConfirm:
+		if reason, _ := s.hold(s.pause.Step); reason == s.pause.Reason && s.choices[s.pause.Step]&excluded == 0 {
+			return events.StepID(s.pause.Step) + " is not approved"
+		}
+	}
+	return ""
+}
+
+// command obeys a command that refuse has let through.
+func (s *State) command(c events.Command) {
+	switch c := c.(type) {
+	case events.Approve:
+		s.choose(c.Range, func(have choice) choice {
+			if c.Confirm {
+				have |= confirmed
+			}
+			return have | approved
+		})
+	case events.Withdraw:
+		s.choose(c.Range, func(have choice) choice { return have &^ (approved | confirmed) })
+	case events.Exclude:
+		s.choose(c.Range, func(have choice) choice { return have | excluded })
+		s.excludeReady(c.Range)
+	case events.Include:
+		s.choose(c.Range, func(have choice) choice { return have &^ excluded })
+	case events.Break:
+		s.choose(events.Range{From: c.Step, To: c.Step + 1}, func(have choice) choice {
+			have &^= passed
+			if c.Clear {
+				return have &^ breakpoint
+			}
+			return have | breakpoint
+		})
+	case events.Continue:
+		s.goOn()
+	case events.Advance:
+		s.advance(c)
+	case events.Pause:
+		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1})
+	case events.Retry:
+		s.retry(c.Range)
+	case events.Skip:
+		s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == c.Step })
+		s.skip(s.id(c.Step), events.SkipUser)
+		s.resolve()
+		if len(s.held) == 0 {
+			s.resume()
+		}
+	case events.Answer:
+		// The session journals a gate.resolved for it.
+	case events.Stop:
+		s.stopRun(c)
+	case events.Leave:
+		s.leaving = true
+	}
+}
+
+func (s *State) choose(r events.Range, f func(choice) choice) {
+	for i := r.From; i < r.To; i++ {
+		s.choices[i] = f(s.choices[i])
+	}
+}
+
+// excludeReady skips what was about to start.
+func (s *State) excludeReady(r events.Range) {
+	for i := r.From; i < r.To; i++ {
+		if n := s.node(i); n.state == ready {
+			s.skip(s.id(i), events.SkipUser)
+		}
+	}
+	s.resolve()
+}
+
+// goOn ends a pause: the breakpoint it stopped at is passed, and failed steps that waited for a decision are given up.
+func (s *State) goOn() {
+	if s.pause.Step >= 0 && s.pause.Step < len(s.choices) && s.pause.Reason == events.PauseBreakpoint {
+		s.choices[s.pause.Step] |= passed
+	}
+	s.resume()
+	given := s.held
+	s.held = nil
+	for _, step := range given {
+		n := s.node(step)
+		s.fail(step, n.outcome, false)
+	}
+}
+
+func (s *State) advance(c events.Advance) {
+	at := s.pause.Step
+	s.goOn()
+	if c.Verb == "step" {
+		s.budget = 1
+		if at >= 0 && at < len(s.choices) {
+			s.choices[at] |= passed // a breakpoint set here after stopping must not stop the step that was asked for
+		}
+		return
+	}
+	r := c.Range
+	s.fence = &r
+	if c.Approve {
+		s.choose(c.Range, func(have choice) choice { return have | approved })
+	}
+}
+
+// retryable are the steps in the range that may be tried again: failed ones, and in a pause one that is about to run.
+func (s *State) retryable(r events.Range) []int {
+	var steps []int
+	for i := r.From; i < r.To; i++ {
+		n := s.node(i)
+		switch {
+		case n.state == failed,
+			n.state == settled && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK,
+			s.retriesHere(i):
+			steps = append(steps, i)
+		}
+	}
+	return steps
+}
+
+// retriesHere reports whether the run is paused at a step that failed before the plan was replaced.
+func (s *State) retriesHere(step int) bool {
+	return s.node(step).state == ready && s.paused && s.pause.Step == step && s.pause.Reason == events.PauseFailure
+}
+
+// retry starts another attempt of failed steps and stays paused. What they had led to is taken back.
+func (s *State) retry(r events.Range) {
+	steps := s.retryable(r)
+	for _, step := range steps {
+		id := s.id(step)
+		n := &s.nodes[id]
+		switch n.state {
+		case failed:
+			s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == step })
+		case settled:
+			s.reopen(id)
+		default:
+		}
+		n.state, n.outcome, n.effective, n.solo = ready, events.None, events.None, true
+		n.decided = true
+		s.choices[step] |= approved | confirmed
+		s.solo = append(s.solo, id)
+		s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
+		n.announced = true
+	}
+	s.halting, s.haltCause = false, -1
+	s.stop = ""
+	if s.pause.Reason == events.PauseEnd {
+		s.setPause(fact.RunPaused{Reason: events.PauseFailure, Step: steps[0]})
+	}
+	s.resolve()
+}
+
+// reopen takes back the end of a failed step, and of everything that was not run because of it.
+func (s *State) reopen(from graph.ID) {
+	step := s.graph.Nodes[from].Step
+	todo := []graph.ID{from}
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.state == settled && n.outcome == events.Omitted && n.cause == step {
+			todo = append(todo, graph.ID(i))
+		}
+	}
+	seen := map[graph.ID]bool{}
+	for len(todo) > 0 {
+		id := todo[0]
+		todo = todo[1:]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		n := &s.nodes[id]
+		s.uncount(id)
+		was := n.effective
+		n.state, n.outcome, n.effective, n.cause, n.decided = pending, events.None, events.None, -1, false
+		s.left++
+		for _, e := range s.graph.Out(id) {
+			to := &s.nodes[e.To]
+			barrier := s.graph.Nodes[e.To].Kind == graph.Barrier
+			if to.state == settled && !barrier && to.outcome != events.Omitted {
+				continue // it ran all the same: cleanup
+			}
+			to.pending++
+			if e.On.Has(was) {
+				to.hits--
+			} else {
+				to.misses--
+			}
+			switch to.state {
+			case settled:
+				todo = append(todo, e.To)
+			case ready:
+				to.state = pending
+			case pending, running, again, backoff, failed, waiting:
+			}
+		}
+	}
+	for id := range s.nodes {
+		if seen[graph.ID(id)] && graph.ID(id) != from && s.nodes[id].pending == 0 {
+			s.halting = false
+			s.arrive(graph.ID(id))
+		}
+	}
+}
+
+// uncount takes a settled step out of the counts.
+func (s *State) uncount(id graph.ID) {
+	if s.graph.Nodes[id].Step < 0 {
+		return
+	}
+	switch o := s.nodes[id].outcome; {
+	case o == events.Lost:
+		s.counts.Lost--
+	case events.OnFailure.Has(o) && s.graph.Nodes[id].Rescued:
+		s.counts.Rescued--
+	case events.OnFailure.Has(o):
+		s.counts.Failed--
+	default:
+		s.countEnd(o, -1)
+	}
+}
+
+func (s *State) stopRun(c events.Stop) {
+	s.signalled = s.signalled || c.Signal
+	if harder(c.How, s.stop) {
+		s.stop = c.How
+	}
+	given := s.held
+	s.held = nil
+	s.halting = false
+	s.resume()
+	s.halt(-1)
+	s.haltCause = -1
+	for _, step := range given {
+		s.fail(step, s.node(step).outcome, false)
+	}
+	// An open gate must not hold up the end.
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.state == waiting {
+			s.open--
+			n.state = ready
+			s.omit(graph.ID(i))
+		}
+	}
+	heap.Init(&s.ready)
+}
+
+func harder(a, b events.StopHow) bool {
+	order := []events.StopHow{"", events.StopDrain, events.StopInterrupt, events.StopNow}
+	return slices.Index(order, a) > slices.Index(order, b)
+}

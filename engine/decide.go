@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// decision is what the run does next. The session carries it out and journals it as a fact; the fact changes the
+// state.
+type decision interface{ decision() }
+
+type (
+	evaluate struct{ step int } // its `when`
+	start    struct{ step, attempt int }
+	schedule struct{ step, attempt int } // the next attempt
+	openGate struct{ step int }
+	pause    struct{ fact.RunPaused }
+	finish   struct{ outcome events.RunOutcome }
+	idle     struct{ until time.Time } // nothing to do before a report, a command, or that time
+	stuck    struct{}                  // must be impossible
+)
+
+func (evaluate) decision() {}
+func (start) decision()    {}
+func (schedule) decision() {}
+func (openGate) decision() {}
+func (pause) decision()    {}
+func (finish) decision()   {}
+func (idle) decision()     {}
+func (stuck) decision()    {}
+
+// next decides what the run does now. It looks at nothing but the state and the time.
+func (s *State) next(now time.Time) decision {
+	if !s.begun || s.finished {
+		return idle{}
+	}
+	if len(s.held) > 0 && (!s.paused || s.pause.Reason != events.PauseFailure) && !s.halting {
+		return pause{fact.RunPaused{Reason: events.PauseFailure, Step: s.held[0]}}
+	}
+	if len(s.again) > 0 {
+		id := s.again[0]
+		return schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
+	}
+	if len(s.solo) > 0 && s.active < s.opts.Forks {
+		return s.begin(s.solo[0])
+	}
+	if s.paused && !s.halting {
+		return idle{}
+	}
+	until, due := s.dueRetry(now)
+	if due >= 0 && s.active < s.opts.Forks {
+		return start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
+	}
+	if s.active < s.opts.Forks {
+		if d := s.pick(); d != nil {
+			return d
+		}
+	}
+	if s.active > 0 || s.open > 0 || len(s.delayed) > 0 {
+		return idle{until}
+	}
+	return s.ended()
+}
+
+// ended decides when nothing runs and nothing can start.
+func (s *State) ended() decision {
+	switch {
+	case s.left == 0:
+		return s.conclude()
+	case len(s.fenced) > 0:
+		id := slices.Min(s.fenced)
+		return pause{fact.RunPaused{Reason: events.PauseStep, Step: int(s.graph.Nodes[id].Step)}}
+	}
+	return stuck{}
+}
+
+func (s *State) conclude() decision {
+	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > 0
+	switch {
+	case s.stop != "" && s.haltCause < 0 && s.signalled:
+		return finish{events.RunInterrupted}
+	case s.stop != "" && s.haltCause < 0:
+		return finish{events.RunStopped}
+	case bad && s.opts.KeepOpen && !s.leaving && !s.paused:
+		return pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1}}
+	case bad && s.opts.KeepOpen && !s.leaving:
+		return idle{}
+	case bad:
+		return finish{events.RunFailed}
+	}
+	return finish{events.RunDone}
+}
+
+// dueRetry finds a delayed attempt whose time has come, and the earliest time of those whose has not.
+func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
+	due = -1
+	for id, at := range s.delayed {
+		switch {
+		case !at.After(now):
+			if due < 0 || id < due {
+				due = id
+			}
+		case until.IsZero() || at.Before(until):
+			until = at
+		}
+	}
+	return until, due
+}
+
+// pick decides about the next ready node. It returns nil when there is none, or none that may start now.
+func (s *State) pick() decision {
+	for len(s.ready.ids) > 0 {
+		id := s.ready.ids[0]
+		n, g := &s.nodes[id], &s.graph.Nodes[id]
+		step := int(g.Step)
+		if n.state != ready || n.solo {
+			heap.Pop(&s.ready)
+			continue
+		}
+		if s.conditional(step) && !n.decided {
+			heap.Pop(&s.ready)
+			return evaluate{step}
+		}
+		if g.Pool >= 0 && s.used[g.Pool] >= s.graph.Pools[g.Pool].Slots {
+			s.blocked = append(s.blocked, heap.Pop(&s.ready).(graph.ID))
+			continue
+		}
+		if s.outside(step) {
+			s.fenced = append(s.fenced, heap.Pop(&s.ready).(graph.ID))
+			continue
+		}
+		if reason, message := s.hold(step); reason != "" {
+			if s.active > 0 && s.fence == nil && s.budget < 0 || s.active == 0 {
+				return pause{fact.RunPaused{Reason: reason, Step: step, Message: message}}
+			}
+			return nil
+		}
+		heap.Pop(&s.ready)
+		return s.begin(id)
+	}
+	return nil
+}
+
+func (s *State) begin(id graph.ID) decision {
+	step := int(s.graph.Nodes[id].Step)
+	if s.graph.Nodes[id].Kind == graph.Gate {
+		return openGate{step}
+	}
+	return start{step, int(s.nodes[id].attempt) + 1}
+}
+
+func (s *State) conditional(step int) bool { return s.plan.Steps[step].When != "" }
+
+// outside reports whether step mode keeps a step from starting for now.
+func (s *State) outside(step int) bool {
+	if s.halting {
+		return false
+	}
+	return s.budget == 0 || s.fence != nil && !s.fence.Has(step)
+}
+
+// hold is why a ready step does not start although nothing else keeps it. All reasons are one mechanism, kept outside
+// the plan, so that the digest that was approved stays valid.
+func (s *State) hold(step int) (events.PauseReason, string) {
+	if s.halting { // only what is essential is left
+		return "", ""
+	}
+	c := s.choices[step]
+	ps := &s.plan.Steps[step]
+	switch {
+	case ps.Confirm != "" && c&confirmed == 0:
+		return events.PauseConfirm, ps.Confirm
+	case c&breakpoint != 0 && c&passed == 0:
+		return events.PauseBreakpoint, ""
+	case s.opts.Review && c&approved == 0 && s.budget <= 0:
+		return events.PauseUndecided, ""
+	}
+	return "", ""
+}

@@ -1,0 +1,204 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// onMet is satisfied by a barrier that was met. A join that nothing satisfied ends skipped, which OnSuccess would let
+// through.
+const onMet events.OutcomeSet = 1 << events.OK
+
+var needSets = map[string]events.OutcomeSet{
+	"success": events.OnSuccess, "failure": events.OnFailure, "finish": events.OnFinish, "changed": events.OnChanged,
+}
+
+// Build makes the execution graph of a plan.
+//
+//	in order       a ─▶ b ─▶ c                        chain of success edges
+//	parallel       ┌▶ a ┐
+//	             ▶┤▶ b ├▶ exit                        one barrier each side
+//	               └▶ c ┘
+//	block/rescue   body ──ok──────────────▶ any ─▶    rescue's head: failure edges from the whole body, join any
+//	                 └─failure─▶ rescue ──▶
+//	always         finish edges from body and rescue, and the entry: it runs once the block was entered
+func Build(p *plan.Plan) (*Graph, error) {
+	b := &planBuilder{builder: newBuilder(len(p.Steps)), p: p, collectors: map[string]ID{}}
+	b.children = make([][]int, len(p.Scopes))
+	for _, s := range p.Scopes[1:] {
+		b.children[s.Parent] = append(b.children[s.Parent], s.ID)
+	}
+	b.scope(0, nil, attributes{pool: -1})
+	return b.finish()
+}
+
+type planBuilder struct {
+	*builder
+	p          *plan.Plan
+	children   [][]int       // scopes inside each scope
+	collectors map[string]ID // barriers that gather the producers of one value
+}
+
+// attributes are what nodes inherit from the scopes around them.
+type attributes struct {
+	essential bool
+	rescued   bool
+	pool      int32
+}
+
+// scope builds what is inside a scope, after the given ends, and returns its own ends.
+func (b *planBuilder) scope(id int, after []Edge, at attributes) []Edge {
+	s := &b.p.Scopes[id]
+	if s.Kind == plan.ScopeBlock {
+		return b.block(id, after, at)
+	}
+	return b.list(id, after, at, s.Parallel)
+}
+
+// member is a direct child of a scope: a step, or another scope.
+type member struct {
+	step  int
+	scope int // -1 for a step
+}
+
+// members are a scope's direct children in document order, without the branches of a block.
+func (b *planBuilder) members(id int) []member {
+	var list []member
+	s := &b.p.Scopes[id]
+	step := s.First
+	for _, child := range b.children[id] {
+		c := &b.p.Scopes[child]
+		for ; step < c.First; step++ {
+			list = append(list, member{step, -1})
+		}
+		step = c.Last
+		if c.Kind != plan.ScopeBranch {
+			list = append(list, member{-1, child})
+		}
+	}
+	for ; step < s.Last; step++ {
+		list = append(list, member{step, -1})
+	}
+	return list
+}
+
+func (b *planBuilder) list(id int, after []Edge, at attributes, parallel int) []Edge {
+	members := b.members(id)
+	if id == 0 && b.p.Strategy == "graph" && parallel == 0 {
+		parallel = plan.Unlimited
+	}
+	if parallel == 0 || len(members) < 2 {
+		for _, m := range members {
+			after = b.member(m, after, at)
+		}
+		return after
+	}
+	name := b.p.Scopes[id].Name
+	if parallel < plan.Unlimited {
+		at.pool = int32(len(b.g.Pools))
+		b.g.Pools = append(b.g.Pools, Pool{name, parallel})
+	}
+	if len(after) > 1 {
+		after = []Edge{on(b.barrier("enter", All, at.essential, after), onMet)}
+	}
+	var ends []Edge
+	for _, m := range members {
+		ends = append(ends, b.member(m, after, at)...)
+	}
+	return []Edge{on(b.barrier("exit", All, at.essential, ends), onMet)}
+}
+
+func (b *planBuilder) member(m member, after []Edge, at attributes) []Edge {
+	if m.scope >= 0 {
+		return b.scope(m.scope, after, at)
+	}
+	return b.step(m.step, after, at)
+}
+
+func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
+	s := &b.p.Steps[i]
+	edges := slices.Clone(after)
+	for _, need := range s.Needs {
+		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
+	}
+	for _, u := range s.Unknowns {
+		edges = append(edges, b.data(u)...)
+	}
+	kind := Step
+	if s.Action == "pause" {
+		kind = Gate
+	}
+	n := b.node(Node{Kind: kind, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
+	return []Edge{on(n, events.OnSuccess)}
+}
+
+// data are the edges that carry a value. They only order: whether the value is there is seen when the step is about to
+// start. Producers that are many (a loop) are gathered by one barrier, so that m users of n items cost m+n edges.
+func (b *planBuilder) data(u plan.Unknown) []Edge {
+	edges := make([]Edge, len(u.Steps))
+	for i, s := range u.Steps {
+		edges[i] = Edge{From: b.g.nodeOf[s], On: events.OnFinish, Data: true}
+	}
+	if len(edges) <= 2 {
+		return edges
+	}
+	key := fmt.Sprint(u.Steps)
+	c, ok := b.collectors[key]
+	if !ok {
+		c = b.barrier("values", All, true, edges)
+		b.collectors[key] = c
+	}
+	return []Edge{{From: c, On: events.OnFinish, Data: true}}
+}
+
+// block builds body, rescue and always.
+func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
+	s := &b.p.Scopes[id]
+	rescue, always := -1, -1
+	for _, child := range b.children[id] {
+		switch b.p.Scopes[child].Branch {
+		case "rescue":
+			rescue = child
+		case "always":
+			always = child
+		}
+	}
+	if rescue < 0 && always < 0 {
+		return b.list(id, after, at, s.Parallel)
+	}
+	entry := b.barrier("enter", All, at.essential, after)
+	first := ID(len(b.g.Nodes))
+	inside := at
+	inside.rescued = at.rescued || rescue >= 0
+	ends := b.list(id, []Edge{on(entry, onMet)}, inside, s.Parallel)
+	if rescue >= 0 {
+		var failures []Edge
+		for n := first; n < ID(len(b.g.Nodes)); n++ {
+			if b.g.Nodes[n].Kind == Step {
+				failures = append(failures, on(n, events.OnFailure))
+			}
+		}
+		head := b.barrier("rescue", Any, at.essential, failures)
+		rescued := b.list(rescue, []Edge{on(head, onMet)}, at, b.p.Scopes[rescue].Parallel)
+		bodyEnd := b.barrier("body", All, at.essential, ends)
+		rescueEnd := b.barrier("rescued", All, at.essential, rescued)
+		ends = []Edge{on(b.barrier("ended", Any, at.essential, []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}), onMet)}
+	}
+	if always < 0 {
+		return ends
+	}
+	edges := []Edge{on(entry, onMet)}
+	for n := first; n < ID(len(b.g.Nodes)); n++ {
+		if b.g.Nodes[n].Kind == Step {
+			edges = append(edges, on(n, events.OnFinish))
+		}
+	}
+	head := b.barrier("always", All, true, edges)
+	cleanup := at
+	cleanup.essential = true
+	cleaned := b.list(always, []Edge{on(head, onMet)}, cleanup, b.p.Scopes[always].Parallel)
+	return []Edge{on(b.barrier("exit", All, at.essential, append(ends, cleaned...)), onMet)}
+}

@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"moon/events"
+)
+
+// builder adds nodes in topological order: an edge may only come from a node that exists.
+type builder struct {
+	g   *Graph
+	ins [][]Edge
+}
+
+func newBuilder(steps int) *builder {
+	b := &builder{g: &Graph{nodeOf: make([]ID, steps)}}
+	for i := range b.g.nodeOf {
+		b.g.nodeOf[i] = -1
+	}
+	return b
+}
+
+func (b *builder) node(n Node, edges []Edge) ID {
+	id := ID(len(b.g.Nodes))
+	b.g.Nodes = append(b.g.Nodes, n)
+	b.ins = append(b.ins, nil)
+	if n.Step >= 0 {
+		b.g.nodeOf[n.Step] = id
+	}
+	for _, e := range edges {
+		b.edge(id, e)
+	}
+	return id
+}
+
+func (b *builder) barrier(label string, join Join, essential bool, edges []Edge) ID {
+	return b.node(Node{Kind: Barrier, Step: -1, Label: label, Join: join, Essential: essential, Pool: -1}, edges)
+}
+
+// edge adds an edge, or narrows the one that is there: two demands on one source must both be met.
+func (b *builder) edge(to ID, e Edge) {
+	if e.From >= to {
+		panic(fmt.Sprintf("graph: edge from %d to %d goes forward", e.From, to))
+	}
+	in := b.ins[to]
+	if i := slices.IndexFunc(in, func(have Edge) bool { return have.From == e.From }); i >= 0 {
+		in[i].On &= e.On
+		in[i].Data = in[i].Data || e.Data
+		return
+	}
+	b.ins[to] = append(in, e)
+}
+
+// finish lays the edges out in both directions and computes priorities.
+func (b *builder) finish() (*Graph, error) {
+	g := b.g
+	n := len(g.Nodes)
+	total := 0
+	for _, in := range b.ins {
+		total += len(in)
+	}
+	if limit := 8*n + 64; total > limit {
+		return nil, fmt.Errorf("the execution graph has %d edges for %d nodes: more than it can be made of", total, n)
+	}
+	g.ins = make([]Edge, 0, total)
+	g.inStart = make([]int32, n+1)
+	g.outStart = make([]int32, n+1)
+	for id, in := range b.ins {
+		g.ins = append(g.ins, in...)
+		g.inStart[id+1] = int32(len(g.ins))
+		for _, e := range in {
+			g.outStart[e.From+1]++
+		}
+	}
+	for i := range n {
+		g.outStart[i+1] += g.outStart[i]
+	}
+	g.outs = make([]Out, total)
+	next := slices.Clone(g.outStart)
+	for id, in := range b.ins {
+		for _, e := range in {
+			g.outs[next[e.From]] = Out{ID(id), e.On}
+			next[e.From]++
+		}
+	}
+	g.priority = make([]int32, n)
+	for id := n - 1; id >= 0; id-- {
+		for _, e := range g.In(ID(id)) {
+			cost := int32(0)
+			if g.Nodes[id].Kind != Barrier {
+				cost = 1
+			}
+			g.priority[e.From] = max(g.priority[e.From], g.priority[id]+cost)
+		}
+	}
+	return g, nil
+}
+
+// on is an edge from a node with the default outcomes.
+func on(from ID, set events.OutcomeSet) Edge { return Edge{From: from, On: set} }

@@ -1,0 +1,173 @@
+// Package graph is the execution graph as pure data: nodes, edges with the outcomes they wait for, joins.
+//
+//	Plan ──Build──▶ Graph (nodes in topological order, references only backwards)
+//
+// Strategies, loops, rescue and handlers are shapes of edges and attributes of nodes; nothing here runs, and the engine
+// that runs it knows none of those words.
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+)
+
+// ID is a node's index.
+type ID int32
+
+// Kind is what a node does.
+type Kind uint8
+
+// The kinds of node. Only a Step has an effect; a Barrier orders; a Gate is resolved from outside.
+const (
+	Step Kind = iota
+	Barrier
+	Gate
+)
+
+var kindWords = [...]string{"step", "barrier", "gate"}
+
+func (k Kind) String() string { return kindWords[k] }
+
+// Join says when a node may go: All wants every edge satisfied, otherwise the node is omitted; Any wants one,
+// otherwise it is skipped.
+type Join uint8
+
+// The joins.
+const (
+	All Join = iota
+	Any
+)
+
+// Node is a vertex.
+type Node struct {
+	Kind      Kind
+	Step      int32  // index of the plan's step; -1 for a barrier
+	Label     string // of a barrier: what it is for
+	Join      Join
+	Essential bool  // runs although the run is stopping: always, cleanup
+	Rescued   bool  // its failure is handled by an edge, and stops nothing else
+	Pool      int32 // the pool it takes a slot of; -1: none
+}
+
+// Edge is one condition of a node: that From has ended with an outcome in On.
+type Edge struct {
+	From ID
+	On   events.OutcomeSet
+	Data bool // it also carries a value
+}
+
+// Pool limits how many nodes that name it run at once.
+type Pool struct {
+	Label string
+	Slots int
+}
+
+// Out is an edge as seen from its source.
+type Out struct {
+	To ID
+	On events.OutcomeSet
+}
+
+// Graph is the execution graph. Build makes it; it never changes.
+type Graph struct {
+	Nodes []Node
+	Pools []Pool
+
+	ins      []Edge
+	inStart  []int32 // ins[inStart[n]:inStart[n+1]] are the edges into n
+	outs     []Out
+	outStart []int32
+	nodeOf   []ID // per step of the plan
+	priority []int32
+}
+
+// In are the edges into a node.
+func (g *Graph) In(n ID) []Edge { return g.ins[g.inStart[n]:g.inStart[n+1]] }
+
+// Out are the edges out of a node.
+func (g *Graph) Out(n ID) []Out { return g.outs[g.outStart[n]:g.outStart[n+1]] }
+
+// Edges is how many edges there are.
+func (g *Graph) Edges() int { return len(g.ins) }
+
+// NodeOf is the node of a step of the plan.
+func (g *Graph) NodeOf(step int) ID { return g.nodeOf[step] }
+
+// Priority is the length of the longest path from the node to an end: of two ready nodes the higher goes first.
+func (g *Graph) Priority(n ID) int32 { return g.priority[n] }
+
+// Text is the graph in the form tests compare: one line per node, its edges behind it.
+func (g *Graph) Text() string {
+	var b strings.Builder
+	for n := range g.Nodes {
+		node := &g.Nodes[n]
+		b.WriteString(g.Name(ID(n)))
+		if node.Join == Any {
+			b.WriteString(" any")
+		}
+		for _, e := range g.In(ID(n)) {
+			fmt.Fprintf(&b, " <-%s", g.Name(e.From))
+			if e.On != events.OnSuccess {
+				b.WriteString(":" + e.On.String())
+			}
+			if e.Data {
+				b.WriteString("=")
+			}
+		}
+		if node.Essential {
+			b.WriteString(" essential")
+		}
+		if node.Rescued {
+			b.WriteString(" rescued")
+		}
+		if node.Pool >= 0 {
+			fmt.Fprintf(&b, " pool=%s/%d", g.Pools[node.Pool].Label, g.Pools[node.Pool].Slots)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Name is how a node is called in text forms: the step's id, or the barrier's label and number.
+func (g *Graph) Name(n ID) string {
+	node := g.Nodes[n]
+	if node.Step >= 0 {
+		id := events.StepID(int(node.Step))
+		if node.Kind == Gate {
+			return id + "(gate)"
+		}
+		return id
+	}
+	return fmt.Sprintf("%s#%d", node.Label, n)
+}
+
+// DOT is the graph for Graphviz. title gives the text of a step.
+func (g *Graph) DOT(title func(step int) string) string {
+	var b strings.Builder
+	b.WriteString("digraph moon {\n  rankdir=LR\n  node [shape=box, fontname=\"sans-serif\"]\n")
+	for n := range g.Nodes {
+		node := g.Nodes[n]
+		label, shape := node.Label, "point"
+		if node.Step >= 0 {
+			label, shape = events.StepID(int(node.Step))+"\n"+title(int(node.Step)), "box"
+		}
+		if node.Kind == Gate {
+			shape = "diamond"
+		}
+		fmt.Fprintf(&b, "  n%d [label=%q, shape=%s]\n", n, label, shape)
+		for _, e := range g.In(ID(n)) {
+			var attrs []string
+			if e.On != events.OnSuccess {
+				attrs = append(attrs, fmt.Sprintf("label=%q", e.On.String()))
+			}
+			if e.Data {
+				attrs = append(attrs, "style=dashed")
+			}
+			fmt.Fprintf(&b, "  n%d -> n%d [%s]\n", e.From, n, strings.Join(attrs, ", "))
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

@@ -1,0 +1,52 @@
+package graph
+
+import "encoding/json"
+
+type graphJSON struct {
+	Nodes []nodeJSON `json:"nodes"`
+	Pools []poolJSON `json:"pools,omitempty"`
+}
+
+type poolJSON struct {
+	Label string `json:"label"`
+	Slots int    `json:"slots"`
+}
+
+type nodeJSON struct {
+	Name      string     `json:"node"`
+	Kind      string     `json:"kind"`
+	Join      string     `json:"join,omitempty"`
+	Needs     []edgeJSON `json:"needs,omitempty"`
+	Essential bool       `json:"essential,omitempty"`
+	Rescued   bool       `json:"rescued,omitempty"`
+	Pool      *int32     `json:"pool,omitempty"`
+}
+
+type edgeJSON struct {
+	Node string `json:"node"`
+	On   string `json:"on"`
+	Data bool   `json:"data,omitempty"`
+}
+
+// JSON is the graph as part of a plan document: nodes in topological order, each with the edges into it.
+func (g *Graph) JSON() ([]byte, error) {
+	doc := graphJSON{Nodes: make([]nodeJSON, len(g.Nodes))}
+	for _, p := range g.Pools {
+		doc.Pools = append(doc.Pools, poolJSON(p))
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued}
+		if n.Join == Any {
+			j.Join = "any"
+		}
+		if n.Pool >= 0 {
+			j.Pool = &n.Pool
+		}
+		for _, e := range g.In(ID(i)) {
+			j.Needs = append(j.Needs, edgeJSON{g.Name(e.From), e.On.String(), e.Data})
+		}
+		doc.Nodes[i] = j
+	}
+	return json.Marshal(doc)
+}

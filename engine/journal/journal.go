@@ -1,0 +1,202 @@
+// Package journal keeps the facts of a run on disk.
+//
+// One record per line: the CRC-32C of the JSON in lower-case hex, a space, the JSON. Records are only ever appended and
+// their sequence numbers are dense, so a damaged tail is recognised and cut at the last whole record; everything before
+// it stands. The package stores and reads; what the facts mean is the engine's.
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+
+	"moon/events/fact"
+)
+
+// MaxRecord is the size of the longest line, in bytes. What is larger belongs into a file of its own.
+const MaxRecord = 64 << 10
+
+// reserve is kept free at the end of the file, so that a full disk can still be told what happened.
+const reserve = 64 << 10
+
+var table = crc32.MakeTable(crc32.Castagnoli)
+
+// Writer appends records to a journal.
+type Writer struct {
+	f    *os.File
+	buf  bytes.Buffer
+	seq  uint64
+	size int64
+	held int64 // how far room on the disk is reserved
+	err  error // the first failure; nothing is written after it
+}
+
+// Create makes a new journal. The file exists durably when Create returns.
+func Create(path string) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create journal: %w", err)
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
+	}
+	return &Writer{f: f}, nil
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Append adds a record to what the next Sync writes, and gives it its sequence number.
+func (w *Writer) Append(r *fact.Record) error {
+	if w.err != nil {
+		return w.err
+	}
+	r.Seq = w.seq + 1
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if len(line) > MaxRecord {
+		return fmt.Errorf("journal: record %d (%s) has %d bytes; the limit is %d", r.Seq, fact.Kind(r.Fact), len(line), MaxRecord)
+	}
+	w.seq = r.Seq
+	fmt.Fprintf(&w.buf, "%08x ", crc32.Checksum(line, table))
+	w.buf.Write(line)
+	w.buf.WriteByte('\n')
+	return nil
+}
+
+// Pending reports whether Sync has anything to do.
+func (w *Writer) Pending() bool { return w.buf.Len() > 0 }
+
+// Sync writes what was appended and makes it durable. After an error the state of the file is not known, and every
+// further call returns that error.
+func (w *Writer) Sync() error {
+	if err := w.flush(); err != nil {
+		return err
+	}
+	if err := w.durable(); err != nil {
+		w.err = fmt.Errorf("journal: %w", err)
+	}
+	return w.err
+}
+
+// Flush writes what was appended without waiting for the disk.
+func (w *Writer) Flush() error { return w.flush() }
+
+func (w *Writer) flush() error {
+	if w.err != nil || w.buf.Len() == 0 {
+		return w.err
+	}
+	w.hold()
+	n, err := w.f.Write(w.buf.Bytes())
+	w.size += int64(n)
+	w.buf.Reset()
+	if err != nil {
+		w.err = fmt.Errorf("journal: %w", err)
+	}
+	return w.err
+}
+
+// Close closes the file. What was not synced may be lost.
+func (w *Writer) Close() error { return errors.Join(w.flush(), w.f.Close()) }
+
+// Reader reads records in order while the file grows.
+type Reader struct {
+	f    *os.File
+	r    *bufio.Reader
+	part []byte // a line whose end is not there yet
+	seq  uint64
+	off  int64 // of the first byte that is not part of a whole record
+}
+
+// Open opens a journal for reading.
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	return &Reader{f: f, r: bufio.NewReaderSize(f, 64<<10)}, nil
+}
+
+// Next returns the next record, or io.EOF when there is no further whole record yet. A *DamageError says that what
+// follows is no record.
+func (r *Reader) Next() (fact.Record, error) {
+	chunk, err := r.r.ReadSlice('\n')
+	for errors.Is(err, bufio.ErrBufferFull) {
+		r.part = append(r.part, chunk...)
+		if len(r.part) > MaxRecord+64 {
+			return fact.Record{}, r.damage("a line without an end")
+		}
+		chunk, err = r.r.ReadSlice('\n')
+	}
+	if err != nil {
+		r.part = append(r.part, chunk...)
+		if errors.Is(err, io.EOF) {
+			return fact.Record{}, io.EOF
+		}
+		return fact.Record{}, fmt.Errorf("read journal: %w", err)
+	}
+	line := chunk
+	if len(r.part) > 0 {
+		line = append(r.part, chunk...)
+		r.part = nil
+	}
+	rec, reason := decode(line[:len(line)-1])
+	if reason == "" && rec.Seq != r.seq+1 {
+		reason = fmt.Sprintf("record %d where %d should be", rec.Seq, r.seq+1)
+	}
+	if reason != "" {
+		return fact.Record{}, r.damage(reason)
+	}
+	r.seq = rec.Seq
+	r.off += int64(len(line))
+	return rec, nil
+}
+
+func (r *Reader) damage(reason string) error {
+	return &DamageError{Offset: r.off, After: r.seq, Reason: reason}
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.f.Close() }
+
+// DamageError says where a journal stops being one.
+type DamageError struct {
+	Offset int64  // of the first byte that cannot be used
+	After  uint64 // the last whole record
+	Reason string
+}
+
+func (d *DamageError) Error() string {
+	return fmt.Sprintf("the journal is damaged after record %d: %s", d.After, d.Reason)
+}
+
+// decode checks one line. The checksum is compared as text: parsing it would take A for a, and miss a flipped bit.
+func decode(line []byte) (fact.Record, string) {
+	var rec fact.Record
+	if len(line) < 10 || line[8] != ' ' {
+		return rec, "a line without a checksum"
+	}
+	if want := fmt.Sprintf("%08x", crc32.Checksum(line[9:], table)); want != string(line[:8]) {
+		return rec, "a checksum does not match"
+	}
+	if err := json.Unmarshal(line[9:], &rec); err != nil {
+		return rec, err.Error()
+	}
+	return rec, ""
+}

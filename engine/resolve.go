@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"container/heap"
+	"maps"
+	"slices"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// attemptFinished decides what the end of an attempt means: done, another attempt, a person's decision, or a failure.
+func (s *State) attemptFinished(f fact.AttemptFinished) {
+	id := s.id(f.Step)
+	n := &s.nodes[id]
+	s.active--
+	s.take(id, -1)
+	s.unblock(id)
+	for _, w := range f.Warnings {
+		s.publish(f.Step, events.Warning{Message: w})
+	}
+	if f.Message != "" {
+		s.publish(f.Step, events.PrintMessage{Message: f.Message})
+	}
+	bad := events.OnFailure.Has(f.Outcome)
+	if f.Again && bad && int(n.attempt) <= s.plan.Steps[f.Step].Retry.Max && !s.halting {
+		n.state = again
+		s.again = append(s.again, id)
+		s.remember(f)
+		return
+	}
+	s.variables(f)
+	s.ends[f.Step] = &ending{
+		outcome: f.Outcome, ignored: f.Ignored, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff,
+	}
+	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
+	switch {
+	case f.Outcome == events.OK || f.Outcome == events.Changed:
+		s.settle(id, f.Outcome, -1, func() {
+			s.publish(f.Step, events.StepCompleted{
+				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff,
+			})
+		})
+	case f.Outcome == events.Skipped:
+		s.settle(id, f.Outcome, -1, func() {
+			s.publish(f.Step, events.StepSkipped{Name: s.started(f.Step), Reason: f.Reason, Detail: f.Detail})
+		})
+	case f.Outcome == events.Cancelled:
+		s.settle(id, f.Outcome, -1, func() { s.publish(f.Step, events.StepCancelled{Name: s.started(f.Step)}) })
+	default:
+		s.publish(f.Step, events.StepFailed{
+			Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Ignored: f.Ignored,
+			Rescued: s.graph.Nodes[id].Rescued, Result: s.resultOf(f),
+		})
+		if s.opts.BreakOnFailure && !f.Ignored && !s.halting {
+			n.state, n.outcome = failed, f.Outcome
+			s.held = append(s.held, f.Step)
+			return
+		}
+		s.fail(f.Step, f.Outcome, f.Ignored)
+	}
+}
+
+// remember keeps what the next attempt's event says of this one.
+func (s *State) remember(f fact.AttemptFinished) {
+	s.errors[f.Step] = f.Error
+}
+
+func (s *State) started(step int) string {
+	if name, ok := s.names[step]; ok {
+		return name
+	}
+	return s.name(step)
+}
+
+func (s *State) resultOf(f fact.AttemptFinished) map[string]any {
+	m := map[string]any{"changed": f.Outcome == events.Changed, "failed": events.OnFailure.Has(f.Outcome), "attempts": f.Attempt, "duration_ms": f.Duration.Milliseconds()}
+	if f.RC != nil {
+		m["rc"] = *f.RC
+	}
+	maps.Copy(m, f.Result)
+	return m
+}
+
+// variables publishes what an attempt has set.
+func (s *State) variables(f fact.AttemptFinished) {
+	if f.Registered != nil {
+		if name := s.plan.Steps[f.Step].Register; name != "" {
+			s.publish(f.Step, events.VariableSet{Name: name, Value: f.Registered})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		s.publish(f.Step, events.VariableSet{Name: name, Value: f.Values[name]})
+	}
+}
+
+// fail settles a failed step and applies the stop policy, unless the failure is ignored or handled.
+func (s *State) fail(step int, outcome events.Outcome, ignored bool) {
+	id := s.id(step)
+	n := &s.nodes[id]
+	rescued := s.graph.Nodes[id].Rescued
+	if ignored {
+		n.effective = events.OK
+	}
+	s.settle(id, outcome, -1, func() {
+		switch {
+		case ignored:
+			s.counts.Ignored++
+		case rescued:
+			s.counts.Rescued++
+		case outcome == events.Lost:
+			s.counts.Lost++
+		default:
+			s.counts.Failed++
+		}
+	})
+	if ignored || rescued || s.opts.OnFailure == fact.Continue {
+		return
+	}
+	s.halt(step)
+	if s.opts.OnFailure == fact.Cancel && s.stop == "" {
+		s.stop = events.StopInterrupt
+	}
+}
+
+// settle ends a node. publish tells about it; for failures it also counts. The edges are resolved by resolve.
+func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish func()) {
+	n := &s.nodes[id]
+	n.state, n.outcome, n.solo = settled, outcome, false
+	if n.effective == events.None {
+		n.effective = outcome
+	}
+	if cause >= 0 {
+		n.cause = cause
+	}
+	s.left--
+	if s.graph.Nodes[id].Step >= 0 {
+		s.countEnd(outcome, +1)
+	}
+	publish()
+	why := n.cause
+	if s.graph.Nodes[id].Step >= 0 && (events.OnFailure.Has(outcome) || outcome == events.Cancelled) {
+		why = s.graph.Nodes[id].Step
+	}
+	for _, e := range s.graph.Out(id) {
+		s.queue = append(s.queue, arrival{e.To, e.On.Has(n.effective), why})
+	}
+}
+
+// countEnd counts the ends whose kind the outcome alone tells. Failures are counted where it is known what they mean.
+func (s *State) countEnd(o events.Outcome, d int) {
+	switch o {
+	case events.OK:
+		s.counts.OK += d
+	case events.Changed:
+		s.counts.Changed += d
+	case events.Skipped:
+		s.counts.Skipped += d
+	case events.Cancelled:
+		s.counts.Cancelled += d
+	case events.Omitted:
+		s.counts.Omitted += d
+	case events.None, events.Failed, events.Timeout, events.Rejected, events.Lost:
+	}
+}
+
+// resolve follows the edges of what has settled until nothing more follows. It is a loop and not a recursion because a
+// failure may omit a hundred thousand steps in a row.
+func (s *State) resolve() {
+	for len(s.queue) > 0 {
+		a := s.queue[0]
+		s.queue = s.queue[1:]
+		n := &s.nodes[a.to]
+		if n.state == settled {
+			continue // it ended before it was reopened around it
+		}
+		n.pending--
+		if a.hit {
+			n.hits++
+		} else {
+			n.misses++
+			if n.cause < 0 {
+				n.cause = a.why
+			}
+		}
+		if n.pending == 0 {
+			s.arrive(a.to)
+		}
+	}
+	s.queue = nil
+}
+
+// arrive decides about a node whose edges are all resolved.
+func (s *State) arrive(id graph.ID) {
+	n, g := &s.nodes[id], &s.graph.Nodes[id]
+	step := int(g.Step)
+	unmet := n.misses > 0
+	if g.Join == graph.Any {
+		unmet = n.hits == 0
+	}
+	switch {
+	case g.Kind == graph.Barrier && !unmet:
+		s.settle(id, events.OK, -1, func() {})
+	case g.Kind == graph.Barrier && g.Join == graph.Any:
+		s.settle(id, events.Skipped, -1, func() {})
+	case g.Kind == graph.Barrier:
+		s.settle(id, events.Omitted, -1, func() {})
+	case unmet && g.Join == graph.Any:
+		s.settle(id, events.Skipped, -1, func() {
+			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
+		})
+	case unmet:
+		s.omit(id)
+	default:
+		s.makeReady(id)
+	}
+}
+
+func (s *State) makeReady(id graph.ID) {
+	g := &s.graph.Nodes[id]
+	step := int(g.Step)
+	if k, ok := s.kept[step]; ok {
+		s.keep(id, k)
+		return
+	}
+	switch {
+	case s.plan.Steps[step].Excluded:
+		s.skip(id, events.SkipTags)
+	case s.choices[step]&excluded != 0:
+		s.skip(id, events.SkipUser)
+	case s.halting && !g.Essential:
+		s.nodes[id].cause = int32(s.haltCause)
+		s.omit(id)
+	default:
+		s.nodes[id].state = ready
+		heap.Push(&s.ready, id)
+	}
+}
+
+// keep settles a step with the result it had before the plan was replaced.
+func (s *State) keep(id graph.ID, k *ending) {
+	step := int(s.graph.Nodes[id].Step)
+	s.ends[step] = k
+	if k.ignored {
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: true})
+		s.fail(step, k.outcome, true)
+		return
+	}
+	result := map[string]any{}
+	if k.rc != nil {
+		result["rc"] = *k.rc
+	}
+	s.settle(id, k.outcome, -1, func() {
+		s.publish(step, events.StepCompleted{
+			Name: k.name, Changed: k.outcome == events.Changed, Result: result, Diff: k.diff, Kept: true, Out: k.out,
+		})
+	})
+}
+
+func (s *State) skip(id graph.ID, reason events.SkipReason) {
+	step := int(s.graph.Nodes[id].Step)
+	s.settle(id, events.Skipped, -1, func() {
+		s.publish(step, events.StepSkipped{Name: s.name(step), Reason: reason})
+	})
+}
+
+func (s *State) omit(id graph.ID) {
+	step := int(s.graph.Nodes[id].Step)
+	n := &s.nodes[id]
+	s.settle(id, events.Omitted, -1, func() {
+		e := events.StepOmitted{Name: s.name(step), Reason: "not needed"}
+		switch {
+		case n.cause >= 0:
+			e.Cause = ref(n.cause)
+			e.Reason = events.StepID(int(n.cause)) + " " + s.nodes[s.graph.NodeOf(int(n.cause))].outcome.String()
+		case s.halting:
+			e.Reason = "the run was stopped"
+		}
+		s.publish(step, e)
+	})
+}
+
+// halt starts nothing more, but what is essential: everything that is ready is omitted, and so is what becomes ready.
+func (s *State) halt(cause int) {
+	if s.halting {
+		return
+	}
+	s.halting, s.haltCause = true, cause
+	lists := [][]graph.ID{s.ready.ids, s.blocked, s.fenced}
+	s.ready.ids, s.blocked, s.fenced = nil, nil, nil
+	for _, list := range lists {
+		for _, id := range list {
+			switch n := &s.nodes[id]; {
+			case n.state != ready:
+			case s.graph.Nodes[id].Essential:
+				heap.Push(&s.ready, id)
+			default:
+				n.cause = int32(cause)
+				s.omit(id)
+			}
+		}
+	}
+	// Attempts that were to be tried again end as they failed.
+	late := slices.Concat(s.again, slices.Sorted(maps.Keys(s.delayed)))
+	s.again = nil
+	clear(s.delayed)
+	for _, id := range late {
+		step := int(s.graph.Nodes[id].Step)
+		s.publish(step, events.StepFailed{Name: s.started(step), Error: s.errors[step], Rescued: s.graph.Nodes[id].Rescued})
+		s.fail(step, events.Failed, false)
+	}
+}
+
+// unblock gives nodes that wait for a slot of the same pool another chance.
+func (s *State) unblock(id graph.ID) {
+	if s.graph.Nodes[id].Pool < 0 || len(s.blocked) == 0 {
+		return
+	}
+	for _, b := range s.blocked {
+		heap.Push(&s.ready, b)
+	}
+	s.blocked = nil
+}
+
+func (s *State) unfence() {
+	for _, id := range s.fenced {
+		heap.Push(&s.ready, id)
+	}
+	s.fenced = nil
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// results keeps what steps have produced, for the steps that use it. The loop writes, workers read.
+type results struct {
+	mu         sync.RWMutex
+	registered map[int]map[string]any
+	assigned   map[int]map[string]any
+}
+
+func newResults() *results {
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}}
+}
+
+// Registered implements plan.Results.
+func (r *results) Registered(step int) (map[string]any, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	v, ok := r.registered[step]
+	return v, ok
+}
+
+// Assigned implements plan.Results.
+func (r *results) Assigned(step int) (map[string]any, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	v, ok := r.assigned[step]
+	return v, ok
+}
+
+func (r *results) set(step int, registered, assigned map[string]any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if registered != nil {
+		r.registered[step] = registered
+	}
+	if assigned != nil {
+		r.assigned[step] = assigned
+	}
+}
+
+// move carries results over to a replaced plan, by the steps' paths.
+func (r *results) move(from, to *plan.Plan) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := make(map[string]int, len(to.Steps))
+	for i := range to.Steps {
+		at[to.Steps[i].Path] = i
+	}
+	shift := func(old map[int]map[string]any) map[int]map[string]any {
+		moved := map[int]map[string]any{}
+		for step, v := range old {
+			if i, ok := at[from.Steps[step].Path]; ok {
+				moved[i] = v
+			}
+		}
+		return moved
+	}
+	r.registered, r.assigned = shift(r.registered), shift(r.assigned)
+}
+
+// What a record of the journal may carry of one thing, in bytes. Larger values go to files of their own.
+const (
+	maxInline = 16 << 10
+	maxError  = 4 << 10
+)
+
+// shrink makes a fact fit into the journal. Values that steps need go to a file by their digest; what is only for
+// reading is cut.
+func shrink(f *fact.AttemptFinished, dir string) error {
+	f.Error = cut(f.Error, maxError)
+	f.Detail = cut(f.Detail, maxError)
+	f.Message = cut(f.Message, maxInline)
+	if f.Diff != nil && len(f.Diff.Text) > maxInline {
+		d := *f.Diff
+		d.Text = cut(d.Text, maxInline)
+		f.Diff = &d
+	}
+	if size(f.Registered) > maxInline {
+		small := maps.Clone(f.Registered)
+		for _, key := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {
+			delete(small, key)
+		}
+		f.Registered, f.Cut = small, true
+	}
+	var errs []error
+	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Result} {
+		if size(*m) <= maxInline {
+			continue
+		}
+		small := maps.Clone(*m)
+		for name, v := range small {
+			if size(v) > maxInline/8 {
+				blob, err := writeBlob(dir, v)
+				errs = append(errs, err)
+				small[name] = blob
+			}
+		}
+		*m = small
+	}
+	return errors.Join(errs...)
+}
+
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return fmt.Sprintf("%s\n… (%d more bytes)", text[:limit], len(text)-limit)
+}
+
+func size(v any) int {
+	if v == nil {
+		return 0
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}
+
+// writeBlob stores a large value beside the journal and returns what stands for it in a record.
+func writeBlob(dir string, v any) (map[string]any, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("store value: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	name := hex.EncodeToString(sum[:])
+	folder := filepath.Join(dir, "blobs")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, fmt.Errorf("store value: %w", err)
+	}
+	path := filepath.Join(folder, name)
+	if _, err := os.Stat(path); err == nil {
+		return map[string]any{"$blob": name}, nil
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, fmt.Errorf("store value: %w", err)
+	}
+	return map[string]any{"$blob": name}, nil
+}
+
+// hide removes from a fact what no_log keeps from being shown or stored.
+func hide(f *fact.AttemptFinished) {
+	f.Registered, f.Values, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, "", nil, nil
+	f.Detail = ""
+	if f.Error != "" && events.OnFailure.Has(f.Outcome) {
+		f.Error = "failed (the reason is hidden by no_log)"
+	}
+}

@@ -1,0 +1,470 @@
+// Package engine decides when. It builds the execution graph of a plan, keeps the run's state as a fold over facts,
+// writes them to a journal, and starts what may start.
+//
+//	          ┌──────────────── loop, the one owner of the state ────────────────┐
+//	commands ─┤ inbox ─▶ facts ─▶ journal (durable) ─▶ state ─▶ next decision ────┼─▶ workers (exec)
+//	          └───▲─────────────────────────────────────────────────────────────┘       │
+//	              └──────────────────────── reports ────────────────────────────────────┘
+//	journal ─▶ Follow: fold again ─▶ events ─▶ screen, text, json
+//
+// Workers only report. Views read the journal at their own pace: what is published is what was appended, after it was
+// appended. What a step does is package exec's, what is shown is the views'.
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"moon/engine/graph"
+	"moon/engine/journal"
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/plan"
+)
+
+// Runner does one attempt. exec has the real one and the dry run; tests have a fake.
+type Runner interface {
+	Run(ctx context.Context, job *exec.Job) exec.Result
+}
+
+// Config is what a session is made from.
+type Config struct {
+	Plan    *plan.Plan   // required
+	Graph   *graph.Graph // required
+	Runner  Runner       // required
+	Dry     Runner       // required: for --check and check_mode
+	Runs    string       // directory that holds the run directories; required
+	Options fact.Options // Forks and OnFailure are required
+	Version string
+	Now     func() time.Time // nil: time.Now
+}
+
+// Session is one run of a plan.
+type Session struct {
+	id      string
+	dir     string
+	cfg     Config
+	lock    *flock.Flock
+	journal *journal.Writer
+	state   *State
+	results *results
+	began   time.Time
+	news    *news
+	done    chan struct{}
+	err     error
+
+	mu     sync.Mutex // guards what follows
+	inbox  []input
+	wake   chan struct{}
+	plans  map[string]planned
+	closed bool
+
+	running map[int]*attempt
+	stopped events.StopHow
+	fatal   error
+	cause   uint64
+}
+
+type planned struct {
+	plan  *plan.Plan
+	graph *graph.Graph
+}
+
+// attempt is a step that runs.
+type attempt struct {
+	cancel context.CancelCauseFunc
+	now    chan struct{}
+	nowing bool
+}
+
+// input is something that happens to the loop.
+type input interface{ input() }
+
+type (
+	order  struct{ events.Order }
+	report struct {
+		fact.AttemptFinished
+		registered map[string]any
+		err        error // of the output files
+	}
+	replan struct {
+		planned
+		answer chan error
+	}
+)
+
+func (order) input()  {}
+func (report) input() {}
+func (replan) input() {}
+
+// Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
+func Start(cfg Config) (*Session, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	s := &Session{
+		cfg: cfg, results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		running: map[int]*attempt{}, plans: map[string]planned{cfg.Plan.Digest: {cfg.Plan, cfg.Graph}},
+	}
+	s.began = cfg.Now()
+	s.state = NewState(cfg.Plan, cfg.Graph, nil)
+	if err := s.makeDir(); err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname() // for people; a run without it is still a run
+	actor := ""
+	if u, err := user.Current(); err == nil {
+		actor = u.Username
+	}
+	s.add(fact.RunCreated{
+		Format: fact.Format, Moon: cfg.Version, Playbook: cfg.Plan.RootFile, Root: cfg.Plan.Root, Digest: cfg.Plan.Digest,
+		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: actor, Host: host, PID: os.Getpid(),
+	})
+	s.add(fact.RunStarted{})
+	go s.loop()
+	return s, nil
+}
+
+// makeDir makes the run's directory with its lock and journal.
+func (s *Session) makeDir() error {
+	var suffix [2]byte
+	rand.Read(suffix[:])
+	s.id = s.began.UTC().Format("20060102-150405-") + hex.EncodeToString(suffix[:])
+	s.dir = filepath.Join(s.cfg.Runs, s.id)
+	if err := os.MkdirAll(s.cfg.Runs, 0o700); err != nil {
+		return fmt.Errorf("make the run directory: %w", err)
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make the run directory: %w", err)
+	}
+	if err := os.Mkdir(s.OutDir(), 0o700); err != nil {
+		return fmt.Errorf("make the run directory: %w", err)
+	}
+	s.lock = flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
+	if ok, err := s.lock.TryLock(); err != nil || !ok {
+		return fmt.Errorf("lock the run directory %s: %w", s.dir, errors.Join(err, errLocked(ok)))
+	}
+	j, err := journal.Create(filepath.Join(s.dir, journalName))
+	if err != nil {
+		return err
+	}
+	s.journal = j
+	return nil
+}
+
+func errLocked(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errors.New("another moon runs it")
+}
+
+const journalName = "journal.jsonl"
+
+// ID is the run's name in the history.
+func (s *Session) ID() string { return s.id }
+
+// Dir is the run's directory.
+func (s *Session) Dir() string { return s.dir }
+
+// OutDir is where the output files of the steps are.
+func (s *Session) OutDir() string { return filepath.Join(s.dir, "out") }
+
+// Send gives the run a command. It never blocks; a command after the end is dropped.
+func (s *Session) Send(o events.Order) { s.put(order{o}) }
+
+// Replan replaces the plan of a paused run by an edited one. It refuses while steps run.
+func (s *Session) Replan(p *plan.Plan, g *graph.Graph) error {
+	r := replan{planned{p, g}, make(chan error, 1)}
+	s.mu.Lock()
+	s.plans[p.Digest] = r.planned
+	s.mu.Unlock()
+	if !s.put(r) {
+		return errors.New("the run has ended")
+	}
+	select {
+	case err := <-r.answer:
+		return err
+	case <-s.done:
+		return errors.New("the run has ended")
+	}
+}
+
+// PlanFor is the plan with the digest, if this run has or had it.
+func (s *Session) PlanFor(digest string) *plan.Plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plans[digest].plan
+}
+
+func (s *Session) planned(digest string) (planned, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.plans[digest]
+	return p, ok
+}
+
+// Wait returns when the run has ended and everything about it is on the disk. An error means that the run could not be
+// carried on: the journal, the lock or the disk failed.
+func (s *Session) Wait() error {
+	<-s.done
+	return s.err
+}
+
+// Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
+func (s *Session) Discard() error {
+	<-s.done
+	if s.state.reviewed && s.state.begun && s.anyStarted() {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *Session) anyStarted() bool {
+	for i := range s.state.nodes {
+		if s.state.nodes[i].attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Session) put(in input) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.inbox = append(s.inbox, in)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func (s *Session) take() []input {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.inbox
+	s.inbox = nil
+	return in
+}
+
+// add records a fact and folds it.
+func (s *Session) add(f fact.Fact) {
+	if s.fatal != nil {
+		return
+	}
+	now := s.cfg.Now()
+	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Cause: s.cause, Fact: f}
+	if err := s.journal.Append(&r); err != nil {
+		s.fail(err)
+		return
+	}
+	if err := s.state.Apply(r); err != nil {
+		s.fail(fmt.Errorf("internal error: %w", err))
+	}
+}
+
+// fail ends the run because it cannot be recorded any more. What runs is stopped.
+func (s *Session) fail(err error) {
+	if s.fatal == nil {
+		s.fatal = err
+	}
+	s.stopRunning(events.StopInterrupt)
+}
+
+// loop owns the state. Each round takes what has come in, decides what follows, makes both durable with one sync, and
+// only then starts what was decided.
+func (s *Session) loop() {
+	defer s.close()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		for _, in := range s.take() {
+			s.handle(in)
+		}
+		starts, until := s.decide()
+		s.cause = 0
+		if s.fatal == nil && s.journal.Pending() {
+			if err := s.journal.Sync(); err != nil {
+				s.fail(err)
+			}
+			s.news.poke()
+		}
+		if s.fatal != nil {
+			if len(s.running) == 0 {
+				return
+			}
+		} else {
+			for _, start := range starts {
+				start()
+			}
+			if s.state.finished {
+				return
+			}
+		}
+		wait := time.Hour
+		if !until.IsZero() {
+			wait = max(until.Sub(s.cfg.Now()), 0)
+		}
+		timer.Reset(wait)
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+func (s *Session) close() {
+	s.mu.Lock()
+	s.closed = true
+	for _, in := range s.inbox {
+		if r, ok := in.(replan); ok {
+			r.answer <- errors.New("the run has ended")
+		}
+	}
+	s.mu.Unlock()
+	s.err = errors.Join(s.fatal, s.journal.Close(), s.lock.Unlock())
+	close(s.done)
+	s.news.poke()
+}
+
+func (s *Session) handle(in input) {
+	switch in := in.(type) {
+	case order:
+		s.obey(in.Order)
+	case report:
+		s.finished(in)
+	case replan:
+		in.answer <- s.replace(in.planned)
+	}
+}
+
+// obey journals a command before it acts.
+func (s *Session) obey(o events.Order) {
+	if s.fatal != nil {
+		if stop, ok := o.Command.(events.Stop); ok {
+			s.stopRunning(stop.How)
+		}
+		return
+	}
+	if why := s.state.refuse(o.Command); why != "" {
+		s.add(fact.Refused{Order: o, Reason: why})
+		return
+	}
+	s.add(fact.Commanded{Order: o})
+	if a, ok := o.Command.(events.Answer); ok {
+		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
+	}
+	s.stopRunning(s.state.stop)
+}
+
+// stopRunning brings what runs to an end, as hard as asked. Each way is gone through once.
+func (s *Session) stopRunning(how events.StopHow) {
+	if !harder(how, s.stopped) {
+		return
+	}
+	s.stopped = how
+	for step, a := range s.running {
+		s.stopAttempt(step, a)
+	}
+}
+
+func (s *Session) stopAttempt(step int, a *attempt) {
+	switch s.stopped {
+	case events.StopInterrupt:
+		s.add(fact.AttemptStopping{Step: step, Signal: "INT"})
+		a.cancel(exec.Interrupt)
+	case events.StopNow:
+		s.add(fact.AttemptStopping{Step: step, Signal: "KILL"})
+		if !a.nowing {
+			a.nowing = true
+			close(a.now)
+		}
+		a.cancel(exec.Interrupt)
+	case events.StopDrain:
+	}
+}
+
+func (s *Session) finished(r report) {
+	delete(s.running, r.Step)
+	if r.err != nil {
+		s.fail(fmt.Errorf("output of %s: %w", events.StepID(r.Step), r.err))
+	}
+	s.results.set(r.Step, r.registered, r.Values)
+	f := r.AttemptFinished
+	if s.state.plan.Steps[f.Step].NoLog {
+		hide(&f)
+	}
+	if err := shrink(&f, s.dir); err != nil {
+		s.fail(err)
+	}
+	s.add(f)
+	s.stopRunning(s.state.stop)
+}
+
+// replace swaps the plan of a run in which nothing runs.
+func (s *Session) replace(p planned) error {
+	if len(s.running) > 0 {
+		return errors.New("steps are still running; pause, and try again when they have ended")
+	}
+	if s.fatal != nil || s.state.finished {
+		return errors.New("the run has ended")
+	}
+	if s.state.plan.Digest == p.plan.Digest {
+		return nil
+	}
+	now := s.cfg.Now()
+	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
+		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps),
+	}}
+	if err := s.journal.Append(&r); err != nil {
+		s.fail(err)
+		return err
+	}
+	s.results.move(s.state.plan, p.plan)
+	s.state.Replan(r, p.plan, p.graph)
+	return nil
+}
+
+// decide carries out the state's decisions as far as they go. Attempts to start are returned, because their facts must
+// be durable first.
+func (s *Session) decide() (starts []func(), until time.Time) {
+	for s.fatal == nil {
+		switch d := s.state.next(s.cfg.Now()).(type) {
+		case idle:
+			return starts, d.until
+		case evaluate:
+			s.evaluate(d.step)
+		case start:
+			if begin := s.prepare(d.step, d.attempt); begin != nil {
+				starts = append(starts, begin)
+			}
+		case schedule:
+			due := s.cfg.Now().Add(s.state.plan.Steps[d.step].Retry.Delay)
+			s.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step], Out: s.state.outName(d.step, d.attempt)})
+		case openGate:
+			s.add(fact.GateOpened{Step: d.step, Message: s.state.name(d.step)})
+		case pause:
+			s.add(d.RunPaused)
+		case finish:
+			s.add(fact.RunFinished{Outcome: d.outcome})
+		case stuck:
+			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))
+		}
+	}
+	return nil, time.Time{}
+}

@@ -1,0 +1,490 @@
+package engine
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// nodeState is where a node of the graph is.
+type nodeState uint8
+
+// The states of a node.
+//
+//	pending ─join met─▶ ready ─────────────▶ running ─▶ settled
+//	   │                  │ when is false       │
+//	   └─join missed──────┴──▶ settled          ├─failed, attempts left─▶ again ─▶ backoff ─▶ running
+//	                                            └─failed, a person decides─▶ failed ─retry▶ ready
+//	gate: ready ─▶ waiting ─answer▶ settled
+const (
+	pending nodeState = iota // some edge into it is not resolved
+	ready                    // waits for its condition, a release, or a slot
+	running
+	again   // its attempt failed and the next is to be scheduled
+	backoff // the next attempt has a time
+	failed  // failed, and its consequences wait for a person
+	waiting // an open gate
+	settled
+	nodeStates
+)
+
+var stateWords = [nodeStates]string{"pending", "ready", "running", "again", "backoff", "failed", "waiting", "settled"}
+
+func (s nodeState) String() string { return stateWords[s] }
+
+// allowed is the table of transitions: in which states of its node a fact may happen. Anything else is a bug, or a
+// journal that does not belong to the plan.
+var allowed = map[string][]nodeState{
+	"cond.evaluated":   {ready},
+	"values.missing":   {ready},
+	"attempt.started":  {ready, backoff},
+	"attempt.stopping": {running},
+	"attempt.finished": {running},
+	"retry.scheduled":  {again},
+	"gate.opened":      {ready},
+	"gate.resolved":    {waiting},
+}
+
+// node is the state of one node of the graph.
+type node struct {
+	pending, hits, misses int32
+	cause                 int32 // of an omission: the step it goes back to; -1: none
+	attempt               int32
+	state                 nodeState
+	outcome               events.Outcome
+	effective             events.Outcome // what edges see: an ignored failure counts as ok
+	decided               bool           // its condition was evaluated and holds
+	announced             bool           // its start was published
+	solo                  bool           // runs although the run is paused: a person asked for another attempt
+}
+
+// choice is what people decided about a step.
+type choice uint8
+
+const (
+	approved choice = 1 << iota
+	confirmed
+	excluded
+	breakpoint
+	passed // the breakpoint was stopped at, and left
+)
+
+// State is the state of a run: a fold of its facts and of nothing else. It is pure: it has no clock, no randomness
+// and no files, and the same facts give the same state.
+type State struct {
+	plan  *plan.Plan
+	graph *graph.Graph
+	opts  fact.Options
+	emit  func(step int, e events.Event) // may be nil
+
+	nodes   []node
+	choices []choice        // per step
+	kept    map[int]*ending // results taken over from the plan before
+	ready   readyHeap
+	blocked []graph.ID // ready, but no slot of their pool is free
+	fenced  []graph.ID // ready, but outside what `advance` allows
+	solo    []graph.ID
+	again   []graph.ID
+	delayed map[graph.ID]time.Time
+	used    []int // slots per pool
+	active  int   // attempts that run
+	open    int   // open gates
+	left    int   // nodes that have not settled
+	held    []int // steps that failed and wait for a person
+	counts  events.Counts
+	queue   []arrival      // edges being resolved
+	ends    []*ending      // per step, how it ended
+	names   map[int]string // of steps that run, as rendered
+	outs    map[int]string // their output files
+	errors  map[int]string // of steps between two attempts
+
+	begun      bool
+	paused     bool
+	pause      fact.RunPaused
+	fence      *events.Range
+	budget     int // steps that may still start; -1: any
+	halting    bool
+	haltCause  int // step that stopped the run; -1: a person
+	stop       events.StopHow
+	signalled  bool
+	leaving    bool
+	finished   bool
+	generation int
+	reviewed   bool // the review is over
+	now        time.Time
+	mono       time.Duration
+	startMono  time.Duration
+}
+
+// ending is how a step ended, as far as it must be told again when the plan is replaced.
+type ending struct {
+	outcome events.Outcome
+	ignored bool
+	name    string
+	out     string
+	err     string
+	rc      *int
+	diff    *events.Diff
+}
+
+type arrival struct {
+	to  graph.ID
+	hit bool
+	why int32 // step a miss goes back to
+}
+
+// NewState is the state before the first fact. emit gets the events that follow from facts; it may be nil.
+func NewState(p *plan.Plan, g *graph.Graph, emit func(step int, e events.Event)) *State {
+	s := &State{emit: emit}
+	s.load(p, g)
+	return s
+}
+
+func (s *State) load(p *plan.Plan, g *graph.Graph) {
+	s.plan, s.graph = p, g
+	s.nodes = make([]node, len(g.Nodes))
+	s.choices = make([]choice, len(p.Steps))
+	s.kept = map[int]*ending{}
+	s.delayed = map[graph.ID]time.Time{}
+	s.used = make([]int, len(g.Pools))
+	s.ends = make([]*ending, len(p.Steps))
+	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
+	s.ready = readyHeap{g: g}
+	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil
+	s.left, s.active, s.open = len(g.Nodes), 0, 0
+	s.counts = events.Counts{}
+	s.budget = -1
+	s.fence = nil
+	for i := range s.nodes {
+		s.nodes[i].pending = int32(len(g.In(graph.ID(i))))
+		s.nodes[i].cause = -1
+	}
+}
+
+func (s *State) publish(step int, e events.Event) {
+	if s.emit != nil {
+		s.emit(step, e)
+	}
+}
+
+// Apply folds one fact into the state. An error means that the fact cannot have happened in this state; the state is
+// then unchanged.
+func (s *State) Apply(r fact.Record) error {
+	s.now, s.mono = r.At, r.Mono
+	if err := s.check(r.Fact); err != nil {
+		return err
+	}
+	switch f := r.Fact.(type) {
+	case fact.RunCreated:
+		s.opts = f.Options
+	case fact.RunStarted:
+		s.start()
+	case fact.RunPaused:
+		s.setPause(f)
+	case fact.RunReplanned:
+		return errors.New("run.replanned needs the new plan: use Replan")
+	case fact.RunFinished:
+		s.finish(f)
+	case fact.CondEvaluated:
+		s.condition(f)
+	case fact.ValuesMissing:
+		n := s.node(f.Step)
+		s.settle(s.id(f.Step), events.Omitted, s.missingCause(f), func() {
+			s.publish(f.Step, events.StepOmitted{Name: s.name(f.Step), Reason: f.Detail, Cause: ref(n.cause)})
+		})
+		s.resolve()
+	case fact.AttemptStarted:
+		s.attemptStarted(f)
+	case fact.AttemptStopping:
+		// Shown by the end of the attempt.
+	case fact.AttemptFinished:
+		s.attemptFinished(f)
+		s.resolve()
+	case fact.RetryScheduled:
+		s.retryScheduled(f)
+	case fact.GateOpened:
+		s.gateOpened(f)
+	case fact.GateResolved:
+		s.gateResolved(f)
+		s.resolve()
+	case fact.Warned:
+		s.publish(f.Step, events.Warning{Message: f.Message})
+	case fact.Commanded:
+		s.publish(-1, events.CommandAccepted{Order: f.Order})
+		s.command(f.Order.Command)
+		s.resolve()
+	case fact.Refused:
+		s.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
+	}
+	return nil
+}
+
+// check looks a step's fact up in the table.
+func (s *State) check(f fact.Fact) error {
+	step := stepOf(f)
+	if step == noStep {
+		return nil
+	}
+	if step < 0 || step >= len(s.plan.Steps) {
+		return fmt.Errorf("%s: the plan has no step %d", fact.Kind(f), step)
+	}
+	if have := s.node(step).state; !slices.Contains(allowed[fact.Kind(f)], have) {
+		return fmt.Errorf("%s of %s cannot happen while it is %s", fact.Kind(f), events.StepID(step), have)
+	}
+	return nil
+}
+
+const noStep = -2
+
+// stepOf is the step whose state a fact changes, or noStep.
+func stepOf(f fact.Fact) int {
+	switch f := f.(type) {
+	case fact.CondEvaluated:
+		return f.Step
+	case fact.ValuesMissing:
+		return f.Step
+	case fact.AttemptStarted:
+		return f.Step
+	case fact.AttemptStopping:
+		return f.Step
+	case fact.AttemptFinished:
+		return f.Step
+	case fact.RetryScheduled:
+		return f.Step
+	case fact.GateOpened:
+		return f.Step
+	case fact.GateResolved:
+		return f.Step
+	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunFinished,
+		fact.Warned, fact.Commanded, fact.Refused:
+	}
+	return noStep
+}
+
+func (s *State) id(step int) graph.ID { return s.graph.NodeOf(step) }
+func (s *State) node(step int) *node  { return &s.nodes[s.graph.NodeOf(step)] }
+
+// outName is the prefix of an attempt's output files. A replaced plan numbers its steps anew, so its files say so.
+func (s *State) outName(step, attempt int) string {
+	name := fmt.Sprintf("%s.%d", events.StepID(step), attempt)
+	if s.generation > 1 {
+		name = fmt.Sprintf("plan%d-%s", s.generation, name)
+	}
+	return name
+}
+
+func (s *State) name(step int) string { return s.plan.Steps[step].Title() }
+
+func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
+
+func (s *State) start() {
+	s.begun = true
+	s.startMono = s.mono
+	s.generation = 1
+	s.publish(-1, events.RunStarted{
+		TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks,
+	})
+	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation})
+	s.arriveRoots()
+	if s.opts.Review {
+		s.setPause(fact.RunPaused{Reason: events.PauseReview, Step: -1})
+	}
+	s.resolve()
+}
+
+func (s *State) arriveRoots() {
+	for i := range s.nodes {
+		if s.nodes[i].pending == 0 && s.nodes[i].state == pending {
+			s.arrive(graph.ID(i))
+		}
+	}
+}
+
+func (s *State) setPause(f fact.RunPaused) {
+	s.paused, s.pause = true, f
+	s.fence, s.budget = nil, -1
+	s.unfence()
+	if f.Step >= 0 && f.Reason != events.PauseStep {
+		s.publish(f.Step, events.GateOpened{Reason: f.Reason, Message: f.Message})
+	}
+	s.publish(f.Step, events.RunPaused{Reason: f.Reason, Message: f.Message})
+}
+
+func (s *State) resume() {
+	if !s.paused {
+		return
+	}
+	s.paused = false
+	if !s.reviewed {
+		s.reviewed, s.startMono = true, s.mono
+	}
+	if s.pause.Step >= 0 && s.pause.Reason != events.PauseStep && s.pause.Step < len(s.plan.Steps) {
+		s.publish(s.pause.Step, events.GateResolved{By: "user"})
+	}
+	s.publish(-1, events.RunResumed{})
+}
+
+func (s *State) finish(f fact.RunFinished) {
+	s.finished = true
+	sum := s.summary()
+	sum.Outcome, sum.Success = f.Outcome, f.Outcome == events.RunDone
+	sum.Duration = s.mono - s.startMono
+	sum.DurationMS = sum.Duration.Milliseconds()
+	s.publish(-1, sum)
+}
+
+func (s *State) summary() events.RunCompleted {
+	c := s.counts
+	sum := events.RunCompleted{
+		TotalSteps: len(s.plan.Steps), Executed: c.OK + c.Changed + c.Ignored, Changed: c.Changed, Skipped: c.Skipped,
+		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
+	}
+	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
+	return sum
+}
+
+func (s *State) condition(f fact.CondEvaluated) {
+	n := s.node(f.Step)
+	if f.Holds {
+		n.decided = true
+		heap.Push(&s.ready, s.id(f.Step))
+		return
+	}
+	s.settle(s.id(f.Step), events.Skipped, -1, func() {
+		s.publish(f.Step, events.StepSkipped{Name: s.name(f.Step), Reason: events.SkipWhen, Detail: f.Text})
+	})
+	s.resolve()
+}
+
+// missingCause is the step whose end left the value without a producer.
+func (s *State) missingCause(f fact.ValuesMissing) int32 {
+	n := s.node(f.Step)
+	for _, u := range s.plan.Steps[f.Step].Unknowns {
+		if u.Name != f.Name {
+			continue
+		}
+		for _, p := range u.Steps {
+			from := s.node(p)
+			if from.outcome == events.Omitted {
+				n.cause = from.cause
+			} else if n.cause < 0 {
+				n.cause = int32(p)
+			}
+		}
+	}
+	return n.cause
+}
+
+func (s *State) attemptStarted(f fact.AttemptStarted) {
+	id := s.id(f.Step)
+	n := &s.nodes[id]
+	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
+	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
+	delete(s.delayed, id)
+	s.solo = remove(s.solo, id)
+	s.active++
+	s.take(id, +1)
+	if s.budget > 0 {
+		s.budget--
+	}
+	step := &s.plan.Steps[f.Step]
+	if !n.announced {
+		n.announced = true
+		s.publish(f.Step, events.StepStarted{
+			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out,
+		})
+	}
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// take accounts for a slot of the node's pool.
+func (s *State) take(id graph.ID, d int) {
+	if pool := s.graph.Nodes[id].Pool; pool >= 0 {
+		s.used[pool] += d
+	}
+}
+
+func (s *State) retryScheduled(f fact.RetryScheduled) {
+	id := s.id(f.Step)
+	n := &s.nodes[id]
+	s.again = remove(s.again, id)
+	n.state = backoff
+	s.delayed[id] = f.Due
+	s.publish(f.Step, events.StepRetrying{Attempt: f.Attempt, Due: f.Due, Error: f.Error, Out: f.Out})
+}
+
+func (s *State) gateOpened(f fact.GateOpened) {
+	s.node(f.Step).state = waiting
+	s.open++
+	s.publish(f.Step, events.GateOpened{Reason: events.PauseUser, Message: f.Message})
+}
+
+func (s *State) gateResolved(f fact.GateResolved) {
+	s.open--
+	s.publish(f.Step, events.GateResolved{By: f.By, Reject: f.Reject})
+	if f.Reject {
+		s.fail(f.Step, events.Rejected, false)
+		s.publish(f.Step, events.StepFailed{Name: s.name(f.Step), Error: "rejected", Rescued: s.graph.Nodes[s.id(f.Step)].Rescued})
+		return
+	}
+	s.settle(s.id(f.Step), events.OK, -1, func() {
+		s.publish(f.Step, events.StepCompleted{Name: s.name(f.Step), Result: map[string]any{}})
+	})
+}
+
+func remove(list []graph.ID, id graph.ID) []graph.ID {
+	return slices.DeleteFunc(list, func(have graph.ID) bool { return have == id })
+}
+
+// readyHeap orders ready nodes: the longest path to the end first, then plan order.
+type readyHeap struct {
+	g   *graph.Graph
+	ids []graph.ID
+}
+
+func (h *readyHeap) Len() int { return len(h.ids) }
+func (h *readyHeap) Less(i, j int) bool {
+	a, b := h.ids[i], h.ids[j]
+	if pa, pb := h.g.Priority(a), h.g.Priority(b); pa != pb {
+		return pa > pb
+	}
+	return a < b
+}
+func (h *readyHeap) Swap(i, j int) { h.ids[i], h.ids[j] = h.ids[j], h.ids[i] }
+func (h *readyHeap) Push(x any)    { h.ids = append(h.ids, x.(graph.ID)) }
+func (h *readyHeap) Pop() any {
+	last := len(h.ids) - 1
+	id := h.ids[last]
+	h.ids = h.ids[:last]
+	return id
+}
+
+// Dump shows every node that has not settled and what it waits for, for the report of a bug.
+func (s *State) Dump() string {
+	var b strings.Builder
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if n.state == settled {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s pending=%d hits=%d misses=%d\n", s.graph.Name(graph.ID(i)), n.state, n.pending, n.hits, n.misses)
+		for _, e := range s.graph.In(graph.ID(i)) {
+			fmt.Fprintf(&b, "  <- %s (%s) on %s\n", s.graph.Name(e.From), s.nodes[e.From].outcome, e.On)
+		}
+	}
+	return b.String()
+}

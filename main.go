@@ -1,0 +1,124 @@
+// moon plans and runs YAML playbooks under a person's eyes.
+//
+// Start reading at engine/session.go, which draws the whole flow; plan/plan.go says what a plan is, events/event.go
+// what is known about a run, tui/model.go how it is shown. The commands here are adapters: flags in, a typed request
+// out, an exit code back.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// Version is set when a release is built.
+var Version = "dev"
+
+// stdio is what a command reads and writes.
+type stdio struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// The exit codes of moon.
+const (
+	exitDone        = 0
+	exitFailed      = 1   // a step failed
+	exitUsage       = 2   // the playbook, the plan file or the call is wrong; nothing ran
+	exitStopped     = 3   // stopped by the user before the end
+	exitStale       = 4   // the saved plan is stale
+	exitDisk        = 5   // journal, lock or disk
+	exitInterrupted = 130 // SIGINT
+)
+
+// exit is an error that says how moon ends. Where message is empty, everything has been said.
+type exit struct {
+	code    int
+	message string
+}
+
+func (e *exit) Error() string { return e.message }
+
+func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Sprintf(format, args...)} }
+
+type cli struct {
+	TUI        tuiCmd        `cmd:"" name:"tui" help:"Review, approve, step and run a playbook on the screen."`
+	Run        runCmd        `cmd:"" help:"Run a playbook without the screen."`
+	Plan       planCmd       `cmd:"" help:"Print what a playbook will do, with the origin of every step."`
+	Validate   validateCmd   `cmd:"" help:"Look for mistakes in a playbook; run nothing."`
+	Graph      graphCmd      `cmd:"" help:"Print the execution graph of a playbook."`
+	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
+	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
+	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
+	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+}
+
+// run is moon as a function: the tests call it too.
+func run(args []string, io stdio) (code int) {
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("moon"),
+		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
+		kong.UsageOnError(),
+		kong.DefaultEnvars("MOON"),
+		kong.Writers(io.out, io.err),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
+		kong.Exit(func(code int) { panic(exitNow(code)) }),
+		kong.Bind(io),
+	)
+	if err != nil {
+		panic(err) // a mistake in the declarations above, found by any test
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			n, ok := r.(exitNow)
+			if !ok {
+				panic(r)
+			}
+			code = int(n)
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(io.err, "moon: %s\n", err)
+		fmt.Fprintln(io.err, "moon --help shows the commands")
+		return exitUsage
+	}
+	return report(io.err, ctx.Run(ctx))
+}
+
+// exitNow carries the exit that kong asks for after --help out of the parser.
+type exitNow int
+
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	var e *exit
+	if !errors.As(err, &e) {
+		e = &exit{exitDisk, err.Error()}
+	}
+	if e.message != "" {
+		fmt.Fprintf(w, "moon: %s\n", e.message)
+	}
+	return e.code
+}
+
+type versionCmd struct{}
+
+func (versionCmd) Run(io stdio) error {
+	_, err := fmt.Fprintf(io.out, "moon %s\n", Version)
+	return err
+}

@@ -1,0 +1,350 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// Bound is a step with the values that the run has given so far: what the planner could only show is rendered here,
+// once, with the same code.
+type Bound struct {
+	Step *Step
+	plan *Plan
+	env  *env
+}
+
+// Bind makes a step ready to be asked what to do.
+func (p *Plan) Bind(step int, results Results) *Bound {
+	s := &p.Steps[step]
+	return &Bound{Step: s, plan: p, env: &env{plan: p, engine: p.engine, frame: s.task.frame, results: results}}
+}
+
+// Call is what a step does, fully rendered.
+type Call struct {
+	Action  string
+	Name    string
+	Summary string
+	Args    any            // typed, as the action's declaration makes it
+	Raw     map[string]any // the same as plain data
+	Env     map[string]string
+	Cwd     string
+	Creates string
+	Removes string
+	Unless  string
+	OnlyIf  string
+}
+
+// Missing says that a step needs a value that was never produced.
+type Missing struct {
+	Name  string
+	Steps []int // the steps that would have given it
+}
+
+func (m *Missing) Error() string {
+	return fmt.Sprintf("`%s` has no value: the step that gives it did not run", m.Name)
+}
+
+// Problem is a mistake that only shows when the step is reached.
+type Problem struct{ diag.Diagnostic }
+
+func (p *Problem) Error() string {
+	if p.Pos.Line > 0 {
+		return fmt.Sprintf("%s (%s:%d)", p.Message, p.Pos.File, p.Pos.Line)
+	}
+	return p.Message
+}
+
+func (b *Bound) renderer() *renderer {
+	r := &renderer{engine: b.plan.engine, env: b.env, chain: b.Step.Origin.Chain}
+	return r
+}
+
+// failure turns what a renderer found into an error: a mistake first, then a missing value.
+func (b *Bound) failure(r *renderer, problems *[]diag.Diagnostic) error {
+	if len(*problems) > 0 {
+		return &Problem{(*problems)[0]}
+	}
+	if len(r.missing) > 0 {
+		return &Missing{r.missing[0].Name, r.missing[0].Steps}
+	}
+	return nil
+}
+
+// collecting is a renderer with the list its mistakes go to.
+func (b *Bound) collecting() (*renderer, *[]diag.Diagnostic) {
+	var problems []diag.Diagnostic
+	r := b.renderer()
+	r.report = func(d diag.Diagnostic) { problems = append(problems, d) }
+	return r, &problems
+}
+
+// Conditional reports whether the step has a condition that must be evaluated when it is reached.
+func (b *Bound) Conditional() bool { return len(b.Step.task.when) > 0 }
+
+// Holds evaluates the step's condition. Where it does not hold, text is the part that is false.
+func (b *Bound) Holds() (holds bool, text string, err error) {
+	r, problems := b.collecting()
+	v := r.decide(b.Step.task.when)
+	if v.known {
+		return v.holds, v.culprit, nil
+	}
+	return false, "", b.failure(r, problems)
+}
+
+// Call renders what the step does. The error is a *Problem or a *Missing.
+func (b *Bound) Call() (*Call, error) {
+	s, k := b.Step, b.Step.task
+	call := &Call{Action: s.Action, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
+	r, problems := b.collecting()
+	if k.call != nil {
+		call.Args, call.Raw, call.Summary = k.call.Args, k.call.Raw, s.Summary
+	} else {
+		call.Raw = k.values(r, k.args, b.plan.home, "", func(string) {})
+		if err := b.failure(r, problems); err != nil {
+			return nil, err
+		}
+		call.Raw, _ = forDisplay(call.Raw).(map[string]any)
+		typed, wrong := k.action.Decode(call.Raw)
+		if len(wrong) > 0 {
+			v, _ := valueOf(k.args, wrong[0].Field)
+			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
+		}
+		call.Args, call.Summary = typed, summary(s.Action, call.Raw)
+	}
+	if k.open || len(s.Unknowns) > 0 {
+		b.fillOpen(call, r)
+	}
+	b.guards(call, r)
+	if err := b.failure(r, problems); err != nil {
+		return nil, err
+	}
+	if s.NoLog {
+		call.Summary = ""
+	}
+	return call, nil
+}
+
+// fillOpen renders the name, the environment and the directory again, because something in them may have been open.
+func (b *Bound) fillOpen(call *Call, r *renderer) {
+	k := b.Step.task
+	quiet := b.renderer()
+	quiet.lenient = true
+	if name := firstLine(quiet.text(k.src.Name)); name != "" {
+		call.Name = name
+	}
+	call.Env = nil
+	for _, m := range k.env {
+		for _, e := range m.Entries() {
+			if call.Env == nil {
+				call.Env = map[string]string{}
+			}
+			call.Env[e.Key] = r.text(e.Value)
+		}
+	}
+	if !k.cwd.IsZero() {
+		call.Cwd = resolvePath(r.text(k.cwd), k.dir, b.plan.home)
+	}
+}
+
+func (b *Bound) guards(call *Call, r *renderer) {
+	k := b.Step.task
+	path := func(v playbook.Value) string {
+		if v.IsZero() {
+			return ""
+		}
+		return resolvePath(r.text(v), k.dir, b.plan.home)
+	}
+	call.Creates, call.Removes = path(k.src.Creates), path(k.src.Removes)
+	call.Unless, call.OnlyIf = r.text(k.src.Unless), r.text(k.src.OnlyIf)
+}
+
+// Judgement is what a step's own conditions say of its result.
+type Judgement struct {
+	Changed *bool  // changed_when
+	Failed  *bool  // failed_when
+	Because string // the condition that made it fail
+	Until   *bool  // until
+	Ignore  bool   // ignore_errors
+}
+
+// Judge evaluates changed_when, failed_when, until and ignore_errors over a result. The result is visible as `result`,
+// under the registered name, and by its fields.
+func (b *Bound) Judge(result map[string]any) (Judgement, error) {
+	k := b.Step.task
+	var j Judgement
+	with := *b.env
+	with.extra = map[string]any{"result": result}
+	for name, v := range result {
+		with.extra[name] = v
+	}
+	if k.src.Register != "" {
+		with.extra[k.src.Register] = result
+	}
+	decide := func(list []condition) (*bool, string, error) {
+		if len(list) == 0 {
+			return nil, "", nil
+		}
+		r, problems := b.collecting()
+		r.env = &with
+		v := r.decide(list)
+		if !v.known {
+			return nil, "", b.failure(r, problems)
+		}
+		return &v.holds, whenText(list), nil
+	}
+	var errs []error
+	var err error
+	j.Changed, _, err = decide(k.changed)
+	errs = append(errs, named("changed_when", err))
+	j.Failed, j.Because, err = decide(k.failed)
+	errs = append(errs, named("failed_when", err))
+	j.Until, _, err = decide(k.until)
+	errs = append(errs, named("until", err))
+	ignore, _, err := decide(k.ignore)
+	errs = append(errs, named("ignore_errors", err))
+	j.Ignore = ignore != nil && *ignore
+	return j, errors.Join(errs...)
+}
+
+func named(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", key, err)
+}
+
+// ChangesByDefault reports whether a successful run counts as a change when nothing says otherwise.
+func (b *Bound) ChangesByDefault() bool { return b.Step.task.action.Changes }
+
+// Names returns the step's variables for an action: template files, assert's conditions.
+func (b *Bound) Names(call *Call) *Names { return &Names{b, call} }
+
+// Names gives an action the step's variables. It implements exec.Names.
+type Names struct {
+	b    *Bound
+	call *Call
+}
+
+// Render renders the text of a template file.
+func (n *Names) Render(text, file string) (string, error) {
+	t, err := n.b.plan.engine.Template(text)
+	if err != nil {
+		return "", n.at(text, file, err)
+	}
+	with := *n.b.env
+	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
+		with.extra = vars
+	}
+	result, err := t.Render(&with)
+	if err != nil {
+		return "", n.at(text, file, err)
+	}
+	if len(result.Missing) > 0 {
+		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+	}
+	return eval.Text(result.Value), nil
+}
+
+func (n *Names) at(text, file string, err error) error {
+	var e *eval.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	line, column := lineColumn(text, e.Offset)
+	shown := shownPath(n.b.plan.Root, file)
+	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Hint}}
+}
+
+// Holds decides a condition.
+func (n *Names) Holds(text string) (bool, error) {
+	c, err := n.b.plan.engine.Condition(text, eval.Expr)
+	if err != nil {
+		return false, err
+	}
+	v, err := c.Eval(n.b.env)
+	switch {
+	case err != nil:
+		return false, err
+	case !v.Known:
+		return false, &Missing{v.Missing[0].Name, v.Missing[0].Steps}
+	}
+	return v.Holds, nil
+}
+
+// Value evaluates an expression.
+func (n *Names) Value(text string) (any, error) {
+	x, err := n.b.plan.engine.Expression(text, eval.Expr)
+	if err != nil {
+		return nil, err
+	}
+	result, err := x.Value(n.b.env)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(result.Missing) > 0:
+		return nil, &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+	}
+	return eval.Plain(result.Value), nil
+}
+
+// Result builds what `register` gives from the pieces of an attempt.
+type Result struct {
+	Stdout, Stderr string
+	RC             *int
+	Changed        bool
+	Failed         bool
+	Skipped        bool
+	Start, End     time.Time
+	Duration       time.Duration
+	Attempts       int
+	Message        string // why it failed
+	Fields         map[string]any
+}
+
+// Registered is the value of the result.
+func (r Result) Registered() map[string]any {
+	if r.Skipped {
+		return map[string]any{"skipped": true, "changed": false, "failed": false}
+	}
+	m := map[string]any{
+		"stdout": r.Stdout, "stdout_lines": lines(r.Stdout), "stderr": r.Stderr, "stderr_lines": lines(r.Stderr),
+		"changed": r.Changed, "failed": r.Failed, "skipped": false,
+		"start": r.Start.UTC().Format(time.RFC3339Nano), "end": r.End.UTC().Format(time.RFC3339Nano),
+		"duration_ms": int(r.Duration.Milliseconds()), "attempts": r.Attempts,
+	}
+	if r.RC != nil {
+		m["rc"] = *r.RC
+	} else {
+		m["rc"] = 0
+	}
+	if r.Message != "" {
+		m["msg"] = r.Message
+	}
+	for k, v := range r.Fields {
+		m[k] = v
+	}
+	return m
+}
+
+func lines(text string) []any {
+	list := []any{}
+	if text == "" {
+		return list
+	}
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		list = append(list, strings.TrimSuffix(l, "\r"))
+	}
+	return list
+}
+
+// Judges reports whether the step has conditions on its own result.
+func (b *Bound) Judges() bool {
+	k := b.Step.task
+	return len(k.changed)+len(k.failed)+len(k.until)+len(k.ignore) > 0
+}

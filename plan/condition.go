@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// condition is one entry of a `when` or the like.
+type condition struct {
+	value    playbook.Value
+	constant bool // a plain boolean; holds says which
+	holds    bool
+	compiled *eval.Condition // nil when the text is wrong
+}
+
+// conditions compiles what is written under a key that takes conditions.
+func (p *planner) conditions(values []playbook.Value, chain []string) []condition {
+	list := make([]condition, 0, len(values))
+	for _, v := range values {
+		switch v.Kind() {
+		case playbook.Bool:
+			list = append(list, condition{value: v, constant: true, holds: v.Bool()})
+			continue
+		case playbook.Int, playbook.Float:
+			p.report(diag.Diagnostic{Pos: v.Pos(), Width: len(v.Text()), Chain: chain, Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`"})
+			continue
+		case playbook.Null, playbook.String, playbook.List, playbook.Map:
+		}
+		compiled, err := p.engine.Condition(v.Text(), eval.Expr)
+		if err != nil {
+			p.renderer(nil, chain).wrong(v, err)
+			continue
+		}
+		list = append(list, condition{value: v, compiled: compiled})
+	}
+	return list
+}
+
+// verdict is what a list of conditions, and-ed, comes to.
+type verdict struct {
+	known   bool
+	holds   bool
+	culprit string // the condition that is false
+}
+
+// decide evaluates conditions in order. A condition may guard the names the later ones use, so that
+// `[x is defined, x > 1]` is safe.
+func (r *renderer) decide(list []condition) verdict {
+	v := verdict{known: true, holds: true}
+	var guards []string
+	lenient := r.lenient
+	defer func() { r.lenient = lenient }()
+	for _, c := range list {
+		if c.constant {
+			if !c.holds {
+				return verdict{known: true, culprit: c.value.Text()}
+			}
+			continue
+		}
+		for _, ref := range c.compiled.Refs() {
+			for _, g := range guards {
+				if ref.Name == g && !v.known {
+					r.lenient = true
+				}
+			}
+		}
+		r.use(c.compiled.Refs())
+		got, err := c.compiled.Eval(r.env)
+		if err != nil {
+			r.wrong(c.value, err)
+			v.known = false
+			continue
+		}
+		guards = append(guards, c.compiled.Guards()...)
+		switch {
+		case !got.Known:
+			r.miss(got.Missing)
+			v.known = false
+		case !got.Holds:
+			return verdict{known: true, culprit: strings.TrimSpace(c.value.Text())}
+		}
+	}
+	v.holds = v.known
+	return v
+}
+
+// whenText joins conditions as written.
+func whenText(list []condition) string {
+	var parts []string
+	for _, c := range list {
+		text := strings.TrimSpace(c.value.Text())
+		if len(list) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||")) {
+			text = "(" + text + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " and ")
+}
+
+// guarded are the names whose absence the conditions provide for.
+func guarded(list []condition) []string {
+	var names []string
+	for _, c := range list {
+		if c.compiled != nil {
+			names = append(names, c.compiled.Guards()...)
+		}
+	}
+	return names
+}

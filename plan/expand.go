@@ -1,0 +1,666 @@
+package plan
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// iteration is one round of a loop.
+type iteration struct {
+	context LoopContext
+	label   string
+}
+
+func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
+	for _, t := range tasks {
+		p.one(c, t)
+	}
+}
+
+// one expands a task into steps and scopes.
+func (p *planner) one(c *scopeContext, t *playbook.Task) {
+	inside := *c
+	inside.item = nil
+	own := p.own(t, c)
+	inside.when = append(slices.Clip(c.when), own.when...)
+	inside.tags = p.tagsOf(t, c)
+	if t.Env.Kind() == playbook.Map {
+		inside.env = append(slices.Clip(c.env), t.Env)
+	}
+	switch t.Kind {
+	case playbook.Vars, playbook.IncludeVars:
+		p.vars(c, &inside, t)
+		return
+	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset:
+	}
+	if t.Kind == playbook.Action && t.Action == "" || t.Kind == playbook.Preset {
+		return // the parser has said why
+	}
+	if !t.Ignore.IsZero() && t.Kind != playbook.Action {
+		inside.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+	}
+	if !t.Cwd.IsZero() && t.Kind == playbook.Block {
+		inside.cwd = t.Cwd
+	}
+	if t.Loop.Kind == playbook.NoLoop {
+		p.single(&inside, t)
+		return
+	}
+	p.loop(&inside, t)
+}
+
+// single expands one round of a task.
+func (p *planner) single(c *scopeContext, t *playbook.Task) {
+	switch t.Kind {
+	case playbook.Action:
+		if p.room(1, t.Pos, c.chain) {
+			p.step(c, t)
+		}
+	case playbook.Include:
+		p.include(c, t)
+	case playbook.Block:
+		p.block(c, t)
+	case playbook.Vars, playbook.IncludeVars, playbook.Preset:
+	}
+}
+
+// own are the conditions a task itself is written with, compiled once.
+func (p *planner) own(t *playbook.Task, c *scopeContext) *compiled {
+	if k, ok := p.compiled[t]; ok {
+		return k
+	}
+	k := p.compile(t, c.chain)
+	p.compiled[t] = k
+	return k
+}
+
+// skipped reports whether the conditions of a group are known to be false, and which one.
+func (p *planner) skipped(c *scopeContext, t *playbook.Task) (why string, skip bool) {
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.decide(c.when)
+	return v.culprit, v.known && !v.holds
+}
+
+func (p *planner) include(c *scopeContext, t *playbook.Task) {
+	inside := *c
+	pos := t.Pos
+	name := strings.TrimSpace(t.Args.Text())
+	scope := Scope{Kind: ScopeInclude, Parent: c.scope, Name: name, Origin: origin(pos, c.chain), When: whenText(c.when)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	if why, skip := p.skipped(c, t); skip {
+		scope.Skipped = why
+		p.close(p.open(scope))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *frame, l *layer) { fr.params = l }, "include vars", c.chain, false)
+	}
+	r := p.renderer(p.env(&inside, nil), c.chain)
+	name = r.text(t.Args)
+	if r.failed || t.Args.IsZero() {
+		return
+	}
+	if len(r.missing) > 0 {
+		p.errorf(t.Args.Pos(), 0, c.chain, "include each candidate with its own `when`",
+			"which file to include is known only after %s", p.after(r.missing))
+		return
+	}
+	scope.Name = name
+	target := p.resolve(name, c.dir)
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real
+	}
+	if p.circular(target, t, c) {
+		return
+	}
+	pb, err := p.load(target)
+	if err != nil {
+		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", fileError(err))
+		return
+	}
+	if pb.Strategy != "" {
+		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
+	}
+	scope.Name = pb.File.Name
+	scope.Parallel = p.parallel(t.Parallel, c)
+	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
+		scope.Parallel = n
+	}
+	inside.scope = p.open(scope)
+	inside.file, inside.dir, inside.cwd = pb.File, filepath.Dir(target), playbook.Value{}
+	inside.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, pos.Line))
+	inside.item = nil
+	p.including[len(p.including)-1].line = pos.Line
+	p.including = append(p.including, including{path: target, name: pb.File.Name})
+	if pb.Vars.Kind() == playbook.Map {
+		p.documentVars(pb.Vars, &inside, "vars", inside.chain)
+	}
+	for _, v := range pb.VarsFiles {
+		p.includeVarsFile(&inside, v)
+	}
+	p.tasks(&inside, pb.Tasks)
+	p.including = p.including[:len(p.including)-1]
+	p.close(inside.scope)
+}
+
+// circular reports an include of a file that is being included already.
+func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) bool {
+	at := slices.IndexFunc(p.including, func(i including) bool { return i.path == target })
+	if at < 0 {
+		return false
+	}
+	var parts []string
+	for i := at; i < len(p.including); i++ {
+		line := p.including[i].line
+		if i == len(p.including)-1 {
+			line = t.Pos.Line
+		}
+		parts = append(parts, fmt.Sprintf("%s:%d", p.including[i].name, line))
+	}
+	parts = append(parts, p.including[at].name)
+	p.errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s", strings.Join(parts, " → "))
+	return true
+}
+
+func (p *planner) block(c *scopeContext, t *playbook.Task) {
+	inside := *c
+	r := p.renderer(p.env(c, nil), c.chain)
+	r.lenient = true
+	name := r.text(t.Name)
+	if name == "" {
+		name = "block"
+	}
+	scope := Scope{Kind: ScopeBlock, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when), Parallel: p.parallel(t.Parallel, c)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	if why, skip := p.skipped(c, t); skip {
+		scope.Skipped = why
+		p.close(p.open(scope))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *frame, l *layer) { fr.block = l }, "block vars", c.chain, false)
+	}
+	inside.scope = p.open(scope)
+	inside.item = nil
+	p.tasks(&inside, t.Body)
+	for _, branch := range []struct {
+		name  string
+		pos   diag.Pos
+		tasks []*playbook.Task
+	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
+		if len(branch.tasks) == 0 {
+			continue
+		}
+		b := inside
+		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)})
+		p.tasks(&b, branch.tasks)
+		p.close(b.scope)
+	}
+	p.close(inside.scope)
+}
+
+// parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
+func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
+	switch v.Kind() {
+	case playbook.Null:
+		return 0
+	case playbook.Bool:
+		if v.Bool() {
+			return Unlimited
+		}
+		return 0
+	case playbook.Int, playbook.String:
+		r := p.renderer(p.env(c, nil), c.chain)
+		switch n := plainNumber(r.value(v)).(type) {
+		case int:
+			if n > 0 {
+				return n
+			}
+		case bool:
+			if n {
+				return Unlimited
+			}
+			return 0
+		}
+	case playbook.Float, playbook.List, playbook.Map:
+	}
+	p.errorf(v.Pos(), 0, c.chain, "", "`parallel:` must be true, false or a number above 0, known before the run")
+	return 0
+}
+
+func plainNumber(v any) any {
+	if n, ok := v.(eval.Number); ok {
+		return n.Value
+	}
+	return v
+}
+
+// vars handles a `vars` or `include_vars` step: no step of the plan, unless its condition is not known yet.
+func (p *planner) vars(outer, c *scopeContext, t *playbook.Task) {
+	if p.excluded(c.tags) {
+		return
+	}
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.decide(c.when)
+	switch {
+	case v.known && !v.holds:
+		return
+	case !v.known && t.Kind == playbook.Vars:
+		if p.room(1, t.Pos, c.chain) {
+			p.step(c, t)
+		}
+		return
+	case !v.known && !r.failed:
+		p.errorf(t.ActionPos, len(t.ActionKey), c.chain, "use `vars` or `set_fact` on values that depend on the run", "whether to read this file is known only after %s", p.after(r.missing))
+		return
+	}
+	if t.Kind == playbook.Vars {
+		p.documentVars(t.Args, c, "vars", c.chain)
+		return
+	}
+	p.includeVarsFile(c, t.Args)
+}
+
+func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
+	r := p.renderer(p.env(c, nil), c.chain)
+	name := r.text(v)
+	switch {
+	case r.failed || v.IsZero():
+		return
+	case len(r.missing) > 0:
+		p.errorf(v.Pos(), 0, c.chain, "", "which file of variables to read is known only after %s", p.after(r.missing))
+		return
+	}
+	target := p.resolve(name, c.dir)
+	f, err := p.read(target)
+	if err != nil {
+		p.errorf(v.Pos(), 0, c.chain, p.similar(target), "include_vars: %s", fileError(err))
+		return
+	}
+	if strings.HasSuffix(target, ".secret.yml") || strings.HasPrefix(string(f.Text), "$ANSIBLE_VAULT;") {
+		p.errorf(v.Pos(), 0, c.chain, "pass secrets through the environment of moon for now", "files of secrets are not supported yet")
+		return
+	}
+	if m, ok := playbook.ParseVars(f, &p.ds); ok {
+		p.documentVars(m, c, f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", v.Pos().File, v.Pos().Line)))
+	}
+}
+
+// after names the steps that unknown values wait for: "step-0003 «read release»".
+func (p *planner) after(missing []eval.Missing) string {
+	var parts []string
+	for _, s := range stepsOf(missing) {
+		parts = append(parts, p.plan.stepRef(s))
+	}
+	if len(parts) > 3 {
+		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *Plan) stepRef(s int) string {
+	if s >= len(p.Steps) {
+		return fmt.Sprintf("step-%04d", s+1)
+	}
+	return fmt.Sprintf("%s «%s»", p.Steps[s].ID(), p.Steps[s].Title())
+}
+
+// loop expands a task over its items, one round each.
+func (p *planner) loop(c *scopeContext, t *playbook.Task) {
+	items, typ, ok := p.items(c, t)
+	if !ok {
+		return
+	}
+	if !p.room(len(items), t.Loop.Pos, c.chain) {
+		return
+	}
+	r := p.renderer(p.env(c, nil), c.chain)
+	r.lenient = true
+	name := strings.TrimSpace(t.Name.Text())
+	if name == "" {
+		name = strings.TrimSpace(t.Args.Text())
+		if t.Kind == playbook.Action {
+			name = t.ActionKey
+			if text := t.Args.Text(); text != "" {
+				name += ": " + firstLine(text)
+			}
+		}
+		if t.Kind == playbook.Block {
+			name = "block"
+		}
+	}
+	limit := 0
+	if !t.Loop.Limit.IsZero() {
+		limit = p.limit(c, t)
+	}
+	expression := loopExpression(t.Loop)
+	scope := p.open(Scope{
+		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
+		Items: len(items), Loop: expression, Parallel: limit,
+	})
+	first := len(p.plan.Steps)
+	for i, item := range items {
+		round := *c
+		round.scope = scope
+		round.depth = c.depth + 1
+		lc := LoopContext{
+			Type: typ, Item: forDisplay(copyOf(item.value)), Index: i, First: i == 0, Last: i == len(items)-1,
+			Depth: c.depth, Expression: expression, Var: t.Loop.Var,
+		}
+		if typ == "filetree" {
+			lc.Depth, _ = item.value.(map[string]any)["depth"].(int)
+		}
+		from := origin(t.Loop.Pos, c.chain)
+		value := forNames(copyOf(item.value))
+		round.loop = &layer{parent: c.loop, binds: []binding{
+			{name: t.Loop.Var, value: value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from},
+			{name: t.Loop.Index, value: i, from: "loop", origin: from},
+			{name: "first", value: i == 0, from: "loop", origin: from},
+			{name: "last", value: i == len(items)-1, from: "loop", origin: from},
+		}}
+		lc.Label = p.itemLabel(&round, t, lc)
+		round.item = &iteration{context: lc, label: lc.Label}
+		p.single(&round, t)
+		if p.full {
+			break
+		}
+	}
+	p.close(scope)
+	p.collectRegister(t, first, c)
+}
+
+// collectRegister gives the loop's register name the results of all its items.
+func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) {
+	if t.Register == "" || t.Kind != playbook.Action {
+		return
+	}
+	b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: collected}
+	for s := first; s < len(p.plan.Steps); s++ {
+		b.steps = append(b.steps, s)
+	}
+	if len(b.steps) == 0 {
+		b.how, b.steps = notProduced, nil
+		b.value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
+	}
+	p.names.produced.add(b)
+}
+
+func (p *planner) limit(c *scopeContext, t *playbook.Task) int {
+	r := p.renderer(p.env(c, nil), c.chain)
+	if n, ok := plainNumber(r.value(t.Loop.Limit)).(int); ok && n > 0 {
+		if n == 1 {
+			return 0
+		}
+		return n
+	}
+	p.errorf(t.Loop.Limit.Pos(), 0, c.chain, "", "`limit:` must be a number above 0, known before the run")
+	return 0
+}
+
+func loopExpression(l playbook.Loop) string {
+	switch l.Over.Kind() {
+	case playbook.List:
+		return fmt.Sprintf("list of %d", l.Over.Len())
+	case playbook.Map:
+		return fmt.Sprintf("map of %d", l.Over.Len())
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float, playbook.String:
+	}
+	return strings.TrimSpace(l.Over.Text())
+}
+
+// itemLabel is how an item is called in names and paths.
+func (p *planner) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
+	if !t.Loop.Label.IsZero() {
+		return firstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
+	}
+	switch item := lc.Item.(type) {
+	case map[string]any:
+		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
+			if v, ok := item[key]; ok {
+				if s := eval.Text(v); s != "" {
+					return firstLine(s)
+				}
+			}
+		}
+		return fmt.Sprint(lc.Index)
+	case []any:
+		return fmt.Sprint(lc.Index)
+	default:
+		if s := firstLine(eval.Text(item)); s != "" {
+			return s
+		}
+		return fmt.Sprint(lc.Index)
+	}
+}
+
+// item is an item of a loop as planned. An open one is rendered again when its step runs.
+type item struct {
+	value any
+	open  bool
+	raw   playbook.Value
+	where *frame
+}
+
+// items evaluates what a loop runs over.
+func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ string, ok bool) {
+	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
+	var step *layer
+	if t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action {
+		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "step vars", c.chain, true)
+	}
+	e := p.env(c, step)
+	r := p.renderer(e, c.chain)
+	if t.Loop.Kind == playbook.FileTree {
+		items, ok = p.fileTree(c, t, r)
+		return items, "filetree", ok
+	}
+	over := t.Loop.Over
+	switch over.Kind() {
+	case playbook.List:
+		for _, v := range over.Items() {
+			one := p.renderer(e, c.chain)
+			value := one.value(v)
+			r.failed = r.failed || one.failed
+			items = append(items, item{value: value, open: len(one.missing) > 0, raw: v, where: e.frame})
+		}
+		return items, "items", !r.failed
+	case playbook.Map:
+		for _, entry := range over.Entries() {
+			items = append(items, item{value: map[string]any{"key": entry.Key, "value": r.value(entry.Value)}})
+		}
+		if len(r.missing) > 0 {
+			p.unknownLoop(c, t, r.missing)
+			return nil, "", false
+		}
+		return items, "items", !r.failed
+	case playbook.Null:
+		return nil, "", false // the parser has said so
+	case playbook.Bool, playbook.Int, playbook.Float, playbook.String:
+	}
+	value := p.loopValue(r, over)
+	if r.failed {
+		return nil, "", false
+	}
+	if len(r.missing) > 0 {
+		p.unknownLoop(c, t, r.missing)
+		return nil, "", false
+	}
+	switch value := value.(type) {
+	case []any:
+		for _, v := range value {
+			items = append(items, item{value: v})
+		}
+	case map[string]any:
+		keys := make([]string, 0, len(value))
+		for k := range value {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		for _, k := range keys {
+			items = append(items, item{value: map[string]any{"key": k, "value": value[k]}})
+		}
+	default:
+		p.errorf(over.Pos(), len(over.Text()), c.chain, "", "`%s:` needs a list or a map; %s is %s", t.Loop.Key, strings.TrimSpace(over.Text()), article(value))
+		return nil, "", false
+	}
+	return items, "items", true
+}
+
+// loopValue evaluates the text a loop is given: a template, or a bare expression.
+func (p *planner) loopValue(r *renderer, over playbook.Value) any {
+	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
+		return r.value(over)
+	}
+	x, err := p.engine.Expression(over.Text(), eval.Expr)
+	if err != nil {
+		r.wrong(over, err)
+		return nil
+	}
+	r.use(x.Refs())
+	result, err := x.Value(r.env)
+	if err != nil {
+		r.wrong(over, err)
+		return nil
+	}
+	r.miss(result.Missing)
+	return result.Value
+}
+
+func (p *planner) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
+	p.errorf(t.Loop.Over.Pos(), len(t.Loop.Over.Text()), c.chain,
+		"loop over values that are known before the run, or do the looping inside one step",
+		"the items of this loop are known only after %s", p.after(missing))
+}
+
+// article names the type of a value: "a list", "text".
+func article(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return "a boolean"
+	case int, float64, eval.Number:
+		return "a number"
+	case string:
+		return "text"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a map"
+	}
+	return "not a plain value"
+}
+
+func firstLine(s string) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	if more {
+		return s + " …"
+	}
+	return s
+}
+
+// copyOf copies lists and maps in depth, so that closing a display text does not change the value itself.
+func copyOf(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = copyOf(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = copyOf(v[k])
+		}
+		return m
+	}
+	return v
+}
+
+// fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed.
+func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
+	name := r.text(t.Loop.Over)
+	if r.failed || !(t.Loop.Over.Kind() == playbook.String) {
+		return nil, false
+	}
+	if len(r.missing) > 0 {
+		p.unknownLoop(c, t, r.missing)
+		return nil, false
+	}
+	root := strings.TrimSuffix(p.resolve(name, c.dir), "/")
+	info, err := os.Stat(root)
+	if err == nil && !info.IsDir() {
+		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s is not a directory", root)
+		return nil, false
+	}
+	if err != nil {
+		p.errorf(t.Loop.Over.Pos(), 0, c.chain, p.similar(root), "with_filetree: %s", fileError(err))
+		return nil, false
+	}
+	var items []item
+	var paths []string
+	count := 0
+	err = filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if full == root {
+			return nil
+		}
+		if count++; count > p.o.MaxSteps {
+			return filepath.SkipAll
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		items = append(items, item{value: treeItem(root, full, info)})
+		paths = append(paths, full)
+		return nil
+	})
+	if err != nil {
+		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s", fileError(err))
+		return nil, false
+	}
+	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.
+	order := make([]int, len(items))
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(i, j int) bool { return paths[order[i]] < paths[order[j]] })
+	sorted := make([]item, len(items))
+	for i, o := range order {
+		sorted[i] = items[o]
+	}
+	return sorted, true
+}
+
+func treeItem(root, full string, info fs.FileInfo) map[string]any {
+	rel := strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root))
+	state := "file"
+	switch {
+	case info.IsDir():
+		state = "directory"
+	case info.Mode()&fs.ModeSymlink != 0:
+		state = "link"
+	}
+	return map[string]any{
+		"src": full, "path": rel, "name": path.Base(rel), "dir": path.Dir(rel), "state": state, "is_dir": info.IsDir(),
+		"mode": fmt.Sprintf("%04o", info.Mode().Perm()), "size": int(info.Size()), "depth": strings.Count(rel[1:], "/"),
+	}
+}

@@ -1,0 +1,299 @@
+package plan
+
+import (
+	"sort"
+
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// binding is one value of one name, and where it comes from.
+type binding struct {
+	name   string
+	value  any // as known when planning; may contain eval.Unknown
+	open   bool
+	from   string
+	origin Origin
+
+	// An open value is rendered again when a step that uses it runs: the text as written, where it was written.
+	raw   playbook.Value
+	where *frame
+
+	// Set by steps while running. Steps are those of one task, more than one in a loop.
+	steps   []int
+	how     production
+	certain bool // an assignment that nothing known keeps from happening
+}
+
+// production is how running steps give a name its value.
+type production uint8
+
+const (
+	notProduced production = iota
+	registered             // the result of the step
+	collected              // the results of a loop
+	assigned               // by set_fact or a late vars step; may not happen
+)
+
+// layer holds the names one construct brings: a block's vars, a loop's item, an include's parameters.
+type layer struct {
+	parent *layer
+	binds  []binding
+}
+
+func (l *layer) find(name string) *binding {
+	for ; l != nil; l = l.parent {
+		for i := len(l.binds) - 1; i >= 0; i-- {
+			if l.binds[i].name == name {
+				return &l.binds[i]
+			}
+		}
+	}
+	return nil
+}
+
+// history holds the names that are set in document order and stay set: `vars` and `include_vars` steps, and what
+// running steps register or assign. A frame sees the versions before its own moment.
+type history struct {
+	versions map[string][]version
+	now      int
+}
+
+type version struct {
+	at int
+	*binding
+}
+
+func (h *history) add(b *binding) {
+	if h.versions == nil {
+		h.versions = map[string][]version{}
+	}
+	h.now++
+	h.versions[b.name] = append(h.versions[b.name], version{h.now, b})
+}
+
+// before calls f with the versions of name as of the moment, newest first, until it returns true.
+func (h *history) before(name string, moment int, f func(*binding) bool) bool {
+	all := h.versions[name]
+	n := sort.Search(len(all), func(i int) bool { return all[i].at > moment })
+	for i := n - 1; i >= 0; i-- {
+		if f(all[i].binding) {
+			return true
+		}
+	}
+	return false
+}
+
+// names are the variables that do not depend on the place: given from outside, or at the root of the playbook.
+type names struct {
+	facts     *layer
+	factsMap  map[string]any // read only
+	varsFiles *layer
+	root      *layer
+	files     *layer // --vars-file
+	extra     *layer // -e
+	document  history
+	produced  history
+}
+
+// frame is the variables in effect at one place of the playbook. Frames are immutable once a step has one, and are
+// shared by all steps that see the same values.
+type frame struct {
+	all        *names
+	documentAt int
+	producedAt int
+	block      *layer
+	step       *layer
+	params     *layer
+	loop       *layer
+}
+
+// each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
+// order is LANGUAGE.md's precedence.
+func (fr *frame) each(name string, f func(*binding) bool) bool {
+	try := func(l *layer) bool {
+		for ; l != nil; l = l.parent {
+			for i := len(l.binds) - 1; i >= 0; i-- {
+				if l.binds[i].name == name && f(&l.binds[i]) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
+		fr.all.produced.before(name, fr.producedAt, f) ||
+		try(fr.step) || try(fr.block) ||
+		fr.all.document.before(name, fr.documentAt, f) ||
+		try(fr.all.root) || try(fr.all.varsFiles) || try(fr.all.facts) || fr.fact(name, f)
+}
+
+func (fr *frame) fact(name string, f func(*binding) bool) bool {
+	if name == "facts" {
+		return f(&binding{name: name, value: fr.all.factsMap, from: "facts"})
+	}
+	v, ok := fr.all.factsMap[name]
+	return ok && f(&binding{name: name, value: v, from: "fact"})
+}
+
+// names lists every name that can be looked up, for "did you mean".
+func (fr *frame) names() []string {
+	seen := map[string]bool{}
+	for _, l := range []*layer{fr.all.extra, fr.all.files, fr.loop, fr.params, fr.step, fr.block, fr.all.root, fr.all.varsFiles} {
+		for ; l != nil; l = l.parent {
+			for _, b := range l.binds {
+				seen[b.name] = true
+			}
+		}
+	}
+	add := func(h *history, moment int) {
+		for name := range h.versions {
+			h.before(name, moment, func(*binding) bool { seen[name] = true; return true })
+		}
+	}
+	add(&fr.all.document, fr.documentAt)
+	add(&fr.all.produced, fr.producedAt)
+	for name := range fr.all.factsMap {
+		seen[name] = true
+	}
+	list := make([]string, 0, len(seen))
+	for name := range seen {
+		list = append(list, name)
+	}
+	sort.Strings(list)
+	return list
+}
+
+// Results are what the steps of a run have produced so far. The engine keeps them; while planning there are none.
+type Results interface {
+	// Registered is what `register` gives for the step. It is not ok for a step that has no result: not run yet,
+	// omitted, cancelled.
+	Registered(step int) (result map[string]any, ok bool)
+	// Assigned are the variables the step has set. It is not ok for a step that did not run, or was skipped.
+	Assigned(step int) (values map[string]any, ok bool)
+}
+
+// env looks names up in a frame. It is the evaluator's view of variables, the same when planning (results nil) and
+// when running.
+type env struct {
+	plan    *Plan
+	engine  *eval.Engine
+	frame   *frame
+	results Results
+	pending func(name string) (any, bool) // names further down in the block of vars being rendered
+	extra   map[string]any                // a step's own result, for changed_when and the like
+}
+
+// Lookup implements eval.Env.
+func (e *env) Lookup(name string) (any, bool) {
+	if v, ok := e.extra[name]; ok {
+		return v, true
+	}
+	if v, ok := e.find(name); ok {
+		return v, true
+	}
+	if e.pending != nil {
+		return e.pending(name)
+	}
+	return nil, false
+}
+
+// Names implements eval.Env.
+func (e *env) Names() []string {
+	list := e.frame.names()
+	for name := range e.extra {
+		list = append(list, name)
+	}
+	sort.Strings(list)
+	return list
+}
+
+func (e *env) find(name string) (value any, ok bool) {
+	var waits []int
+	e.frame.each(name, func(b *binding) bool {
+		ok = true
+		switch {
+		case b.how == notProduced && b.open && e.results != nil:
+			value = e.again(b)
+			return true
+		case b.how == notProduced:
+			value = b.value
+			return true
+		case e.results == nil:
+			// A later assignment may not happen: then what it hides counts, and is waited for as well.
+			waits = append(waits, b.steps...)
+			return b.how != assigned || b.certain
+		}
+		var done bool
+		value, done = e.produce(b)
+		return done
+	})
+	if len(waits) > 0 {
+		sort.Ints(waits)
+		return eval.Unknown{Steps: waits}, true
+	}
+	return value, ok
+}
+
+// produce takes a value from what steps have given. A skipped assignment gives way to what it hides.
+func (e *env) produce(b *binding) (value any, done bool) {
+	switch b.how {
+	case assigned:
+		values, ok := e.results.Assigned(b.steps[0])
+		if !ok {
+			return eval.Unknown{Steps: b.steps}, false
+		}
+		value, ok = values[b.name]
+		return value, ok
+	case registered:
+		if r, ok := e.results.Registered(b.steps[0]); ok {
+			return r, true
+		}
+	case collected:
+		return e.collect(b.steps), true
+	case notProduced:
+	}
+	return eval.Unknown{Steps: b.steps}, true
+}
+
+// collect makes a loop's registered value: the results of all items; the top level is the last item's, with changed
+// and failed of any.
+func (e *env) collect(steps []int) any {
+	all := make([]any, 0, len(steps))
+	top := map[string]any{}
+	changed, failed, skipped := false, false, true
+	for _, s := range steps {
+		r, ok := e.results.Registered(s)
+		if !ok {
+			return eval.Unknown{Steps: steps}
+		}
+		item := make(map[string]any, len(r)+1)
+		for k, v := range r {
+			item[k] = v
+		}
+		if loop := e.plan.Steps[s].Loop; loop != nil {
+			item["item"] = loop.Item
+		}
+		all = append(all, item)
+		top = r
+		changed = changed || r["changed"] == true
+		failed = failed || r["failed"] == true
+		skipped = skipped && r["skipped"] == true
+	}
+	sum := make(map[string]any, len(top)+4)
+	for k, v := range top {
+		sum[k] = v
+	}
+	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
+	return sum
+}
+
+// again renders an open value with what is known now.
+func (e *env) again(b *binding) any {
+	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}}
+	v := r.value(b.raw)
+	if r.failed {
+		return b.value
+	}
+	return v
+}

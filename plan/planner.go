@@ -1,0 +1,470 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// DefaultMaxSteps bounds a plan, so that a loop over a wrong directory is refused and not expanded.
+const DefaultMaxSteps = 1_000_000
+
+// Options are what a plan is made from.
+type Options struct {
+	Path      string         // of the playbook; "-" reads Stdin; required
+	Stdin     io.Reader      // of "-"
+	Dir       string         // working directory; required: `-` and relative paths of flags are resolved here
+	Home      string         // for ~; required
+	User      string         // the current user's name, for become
+	Facts     map[string]any // of this machine
+	ExtraVars []string       // -e: k=v, {"k": 1} or @file
+	VarsFiles []string       // --vars-file
+	Tags      []string
+	SkipTags  []string
+	MaxSteps  int // 0: DefaultMaxSteps
+}
+
+// New plans a playbook. The plan is nil when the diagnostics hold an error.
+func New(o Options) (*Plan, diag.List) {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
+	}
+	p := &planner{
+		o:        o,
+		engine:   eval.New(),
+		names:    &names{factsMap: o.Facts},
+		files:    map[string]*playbook.Playbook{},
+		labels:   map[int]map[string]int{},
+		ids:      map[string][]int{},
+		compiled: map[*playbook.Task]*compiled{},
+		tagsSeen: map[string]bool{},
+		sources:  map[string]*playbook.File{},
+	}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home}
+	p.run()
+	p.ds.Sort()
+	p.ds.Locate(func(file string) []string {
+		if f, ok := p.sources[file]; ok {
+			return f.Lines()
+		}
+		return nil
+	})
+	if p.ds.HasErrors() {
+		return nil, p.ds
+	}
+	p.plan.Diagnostics = p.ds
+	return p.plan, p.ds
+}
+
+type planner struct {
+	o         Options
+	plan      *Plan
+	engine    *eval.Engine
+	names     *names
+	ds        diag.List
+	files     map[string]*playbook.Playbook // parsed, by absolute path
+	sources   map[string]*playbook.File     // by shown path
+	including []including                   // the stack of open files
+	labels    map[int]map[string]int        // per scope: how often a label was used
+	ids       map[string][]int              // steps by the `id:` of their task
+	compiled  map[*playbook.Task]*compiled
+	tagsSeen  map[string]bool
+	needs     []pendingNeed
+	last      *frame
+	full      bool // MaxSteps is exceeded; said once
+}
+
+type including struct {
+	path string // absolute
+	name string // as shown
+	line int    // of the include in that file
+}
+
+type pendingNeed struct {
+	step int
+	need playbook.Need
+}
+
+// scopeContext is what a list of tasks inherits from the constructs around it.
+type scopeContext struct {
+	scope  int
+	file   *playbook.File
+	dir    string // absolute; relative paths start here
+	chain  []string
+	when   []condition
+	tags   []string
+	env    []playbook.Value
+	cwd    playbook.Value
+	ignore []condition
+	block  *layer
+	params *layer
+	loop   *layer
+	depth  int // of loops
+	item   *iteration
+}
+
+func (p *planner) report(d diag.Diagnostic) { p.ds.Add(d) }
+
+func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
+	p.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint, Chain: chain})
+}
+
+func (p *planner) renderer(e eval.Env, chain []string) *renderer {
+	return &renderer{engine: p.engine, env: e, report: p.report, chain: chain}
+}
+
+// frame is what is in effect here and now; steps that see the same values share it.
+func (p *planner) frame(c *scopeContext, step *layer) *frame {
+	fr := frame{
+		all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now,
+		block: c.block, step: step, params: c.params, loop: c.loop,
+	}
+	if p.last == nil || *p.last != fr {
+		p.last = &fr
+	}
+	return p.last
+}
+
+func (p *planner) env(c *scopeContext, step *layer) *env {
+	return &env{plan: p.plan, engine: p.engine, frame: p.frame(c, step)}
+}
+
+func (p *planner) run() {
+	path := p.o.Path
+	if path == "-" {
+		p.plan.Root, p.plan.RootFile = p.o.Dir, "-"
+	} else {
+		abs := path
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(p.o.Dir, path)
+		}
+		// The shell's name for the directory may be a link; the plan is the same from wherever it is made.
+		if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+			abs = filepath.Join(real, filepath.Base(abs))
+		}
+		p.plan.Root, p.plan.RootFile = filepath.Dir(abs), filepath.Base(abs)
+		path = abs
+	}
+	pb, err := p.load(path)
+	if err != nil {
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.similar(path), "%s", fileError(err))
+		return
+	}
+	name := p.plan.RootFile
+	root := p.open(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Path: name, Origin: Origin{File: p.plan.RootFile, Line: 1, Column: 1}})
+	c := &scopeContext{scope: root, file: pb.File, dir: p.plan.Root}
+	p.including = []including{{path: path, name: p.plan.RootFile}}
+	p.outside(c)
+	p.rootVars(pb, c)
+	p.plan.Name = p.renderer(p.env(c, nil), nil).text(pb.Name)
+	if pb.Strategy == "graph" {
+		p.plan.Strategy = "graph"
+	}
+	if n := p.parallel(pb.Parallel, c); n > 0 {
+		p.plan.Scopes[root].Parallel = n
+	}
+	p.tasks(c, pb.Tasks)
+	p.close(root)
+	p.resolveNeeds()
+	p.checkTags()
+	p.finish()
+}
+
+// outside reads what the command line gives: files of variables, and single ones.
+func (p *planner) outside(c *scopeContext) {
+	p.names.files = &layer{}
+	for _, file := range p.o.VarsFiles {
+		p.varsFile(c, file, "--vars-file", p.names.files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
+	}
+	p.names.extra = &layer{}
+	for _, text := range p.o.ExtraVars {
+		p.extraVar(c, text)
+	}
+}
+
+func (p *planner) extraVar(c *scopeContext, text string) {
+	pos := diag.Pos{File: "-e " + text}
+	if file, ok := strings.CutPrefix(text, "@"); ok {
+		p.varsFile(c, file, "-e @"+file, p.names.extra, pos, p.o.Dir)
+		return
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		f := &playbook.File{Name: "--extra-vars", Text: []byte(text)}
+		v, ok := playbook.ParseVars(f, &p.ds)
+		if ok {
+			p.add(p.names.extra, v, "--extra-vars", nil)
+		}
+		return
+	}
+	pairs := splitPairs(text)
+	if len(pairs) == 0 {
+		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+	}
+	for _, kv := range pairs {
+		if kv.key == "" {
+			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+			continue
+		}
+		p.names.extra.binds = append(p.names.extra.binds, binding{name: kv.key, value: kv.value, from: "--extra-vars"})
+	}
+}
+
+// add puts the entries of a map into a layer as they are: values from outside are data, not templates.
+func (p *planner) add(l *layer, m playbook.Value, from string, chain []string) {
+	for _, e := range m.Entries() {
+		l.binds = append(l.binds, binding{name: e.Key, value: plain(e.Value), from: from, origin: origin(e.Pos, chain)})
+	}
+}
+
+func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos diag.Pos, dir string) {
+	path := p.resolve(name, dir)
+	f, err := p.read(path)
+	if err != nil {
+		p.errorf(pos, 0, c.chain, p.similar(path), "variables file: %s", fileError(err))
+		return
+	}
+	if v, ok := playbook.ParseVars(f, &p.ds); ok {
+		p.add(into, v, from, c.chain)
+	}
+}
+
+func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
+	p.names.root = &layer{}
+	p.names.varsFiles = &layer{}
+	if pb.Vars.Kind() == playbook.Map {
+		vb := &varsBlock{
+			p: p, entries: pb.Vars.Entries(), from: "vars",
+			frame: func() *frame { fr := *p.frame(c, nil); return &fr },
+			add: func(b *binding) {
+				p.shadows(b)
+				p.names.root.binds = append(p.names.root.binds, *b)
+			},
+		}
+		vb.render()
+	}
+	for _, v := range pb.VarsFiles {
+		r := p.renderer(p.env(c, nil), nil)
+		name := r.text(v)
+		if r.failed {
+			continue
+		}
+		l := &layer{}
+		p.varsFile(c, name, name, l, v.Pos(), c.dir)
+		for i := range l.binds {
+			p.shadows(&l.binds[i])
+		}
+		p.names.varsFiles.binds = append(p.names.varsFiles.binds, l.binds...)
+	}
+}
+
+// load reads and parses a file of steps once.
+func (p *planner) load(path string) (*playbook.Playbook, error) {
+	if pb, ok := p.files[path]; ok {
+		return pb, nil
+	}
+	f, err := p.read(path)
+	if err != nil {
+		return nil, err
+	}
+	pb := playbook.Parse(f, playbook.Actions{Canonical: canonical, Names: spec.Names()}, &p.ds)
+	p.files[path] = pb
+	return pb, nil
+}
+
+func canonical(name string) (string, bool) {
+	a, ok := spec.Lookup(name)
+	if !ok {
+		return "", false
+	}
+	return a.Name, true
+}
+
+// read reads a file and notes it as an input of the plan.
+func (p *planner) read(path string) (*playbook.File, error) {
+	shown := p.shown(path)
+	if f, ok := p.sources[shown]; ok {
+		return f, nil
+	}
+	var text []byte
+	var err error
+	if path == "-" {
+		text, err = io.ReadAll(io.LimitReader(p.o.Stdin, playbook.MaxFileSize+1))
+	} else {
+		text, err = readBounded(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	p.plan.Inputs = append(p.plan.Inputs, Input{shown, hex.EncodeToString(sum[:])})
+	f := &playbook.File{Name: shown, Path: path, Text: text}
+	p.sources[shown] = f
+	return f, nil
+}
+
+var errTooLarge = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a directory")}
+	}
+	if info.Size() > playbook.MaxFileSize {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+	}
+	return os.ReadFile(path)
+}
+
+// fileError words an error of the file system without Go's chain.
+func fileError(err error) string {
+	var pe *fs.PathError
+	if !errors.As(err, &pe) {
+		return err.Error()
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf("no such file: %s", pe.Path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Sprintf("no permission to read %s", pe.Path)
+	}
+	return fmt.Sprintf("read %s: %s", pe.Path, pe.Err)
+}
+
+// similar suggests a file that exists beside one that does not.
+func (p *planner) similar(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := diag.Nearest(filepath.Base(path), names); near != "" {
+		return "there is a `" + near + "` in that directory"
+	}
+	return ""
+}
+
+// shown is the path as people see it: relative to the playbook's directory where it lies below it.
+func (p *planner) shown(path string) string { return shownPath(p.plan.Root, path) }
+
+func shownPath(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// resolve makes a path of the playbook absolute.
+func (p *planner) resolve(path, dir string) string { return resolvePath(path, dir, p.o.Home) }
+
+func (p *planner) open(s Scope) int {
+	s.ID, s.First = len(p.plan.Scopes), len(p.plan.Steps)
+	if s.Parent >= 0 {
+		s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, s.Name)
+		if s.Item != "" {
+			s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, s.Name+"#"+s.Item)
+		}
+	}
+	p.plan.Scopes = append(p.plan.Scopes, s)
+	return s.ID
+}
+
+func (p *planner) close(id int) { p.plan.Scopes[id].Last = len(p.plan.Steps) }
+
+// label makes a name unique in its scope, so that paths are identities.
+func (p *planner) label(scope int, name string) string {
+	used := p.labels[scope]
+	if used == nil {
+		used = map[string]int{}
+		p.labels[scope] = used
+	}
+	used[name]++
+	if n := used[name]; n > 1 {
+		return fmt.Sprintf("%s~%d", name, n)
+	}
+	return name
+}
+
+// room reports whether n more steps fit into the plan.
+func (p *planner) room(n int, pos diag.Pos, chain []string) bool {
+	if len(p.plan.Steps)+n <= p.o.MaxSteps {
+		return true
+	}
+	if !p.full {
+		p.full = true
+		p.errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d", len(p.plan.Steps)+n, p.o.MaxSteps)
+	}
+	return false
+}
+
+func (p *planner) resolveNeeds() {
+	for _, n := range p.needs {
+		targets, ok := p.ids[n.need.ID]
+		if !ok {
+			known := make([]string, 0, len(p.ids))
+			for id := range p.ids {
+				known = append(known, id)
+			}
+			slices.Sort(known)
+			hint := diag.DidYouMean(n.need.ID, known)
+			if hint == "" {
+				hint = "give the step it needs an `id:`"
+			}
+			p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, hint, "no step has the id `%s`", n.need.ID)
+			continue
+		}
+		for _, t := range targets {
+			if t >= n.step {
+				p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, "move the step it needs above it",
+					"this step needs `%s` (%s), which comes after it", n.need.ID, p.plan.Steps[t].Origin)
+				break
+			}
+			p.plan.Steps[n.step].Needs = append(p.plan.Steps[n.step].Needs, Need{t, n.need.On})
+		}
+	}
+}
+
+// finish fills what is computed over the whole plan.
+func (p *planner) finish() {
+	p.plan.sources = make(map[string][]string, len(p.sources))
+	for name, f := range p.sources {
+		p.plan.sources[name] = f.Lines()
+	}
+	p.plan.Tags = p.o.Tags
+	p.plan.Vars = p.endVars()
+	p.plan.Digest = p.plan.digest()
+}
+
+// endVars are the variables in effect at the end, without facts.
+func (p *planner) endVars() []Var {
+	fr := &frame{all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now}
+	e := &env{plan: p.plan, engine: p.engine, frame: fr}
+	var vars []Var
+	for _, name := range fr.names() {
+		var from *binding
+		fr.each(name, func(b *binding) bool { from = b; return true })
+		if from.from == "fact" || from.from == "facts" {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		vars = append(vars, Var{Name: name, Value: v, From: from.from, Origin: from.origin})
+	}
+	return vars
+}

@@ -1,0 +1,240 @@
+package playbook
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"moon/plan/diag"
+)
+
+// What a file may cost. A playbook of 100,000 steps is about 10 MB; what is beyond these bounds is an accident or an
+// attack, and is refused before it is held in memory.
+const (
+	MaxFileSize  = 64 << 20 // bytes
+	maxDepth     = 200      // levels of nesting
+	maxExpansion = 1 << 20  // nodes that aliases add
+)
+
+// File is one YAML file that was read.
+type File struct {
+	Name string // as shown
+	Path string // absolute
+	Text []byte
+
+	lines []string
+}
+
+// Lines are the lines of the file without their ends.
+func (f *File) Lines() []string {
+	if f.lines == nil {
+		f.lines = strings.Split(string(f.Text), "\n")
+		for i, l := range f.lines {
+			f.lines[i] = strings.TrimSuffix(l, "\r")
+		}
+	}
+	return f.lines
+}
+
+// read parses the file's one document. On a mistake that leaves nothing to go on with, ok is false.
+func read(f *File, ds *diag.List) (v Value, ok bool) {
+	text := bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))
+	f.Text = text
+	fail := func(line, column int, message, hint string) (Value, bool) {
+		ds.Add(diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Message: message, Hint: hint})
+		return Value{}, false
+	}
+	if len(text) > MaxFileSize {
+		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20), "")
+	}
+	if !utf8.Valid(text) {
+		at := 0
+		for at < len(text) {
+			r, w := utf8.DecodeRune(text[at:])
+			if r == utf8.RuneError && w == 1 {
+				break
+			}
+			at += w
+		}
+		line := bytes.Count(text[:at], []byte("\n"))
+		column := utf8.RuneCount(text[bytes.LastIndexByte(text[:at], '\n')+1 : at])
+		return fail(line+1, column+1, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return fail(1, 1, "the file is empty", "a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps")
+		}
+		return failYAML(f, err, ds)
+	}
+	var second yaml.Node
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return fail(second.Line, second.Column, "a second YAML document starts here; a file holds one", "move it to a file of its own")
+	case !errors.Is(err, io.EOF):
+		return failYAML(f, err, ds)
+	}
+	root := doc.Content[0]
+	c := checker{f: f, ds: ds, size: map[*yaml.Node]int{}}
+	if !c.bounded(root, 0) {
+		return Value{}, false
+	}
+	c.keys(root)
+	return Value{root, f}, true
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// yamlHints are ways out of the parser's terser messages.
+var yamlHints = []struct{ text, message, hint string }{
+	{"cannot start any token", "a character that cannot start a value", "YAML is indented with spaces, not tabs; a text that starts with @, ` or % must be quoted"},
+	{"mapping values are not allowed", "a `:` where no key can be", "quote a text that contains \": \", and indent keys of one map alike"},
+	{"did not find expected key", "expected a key here", "keys of one map must be indented alike"},
+	{"did not find expected '-' indicator", "expected a list item (`- …`) here", "items of one list must be indented alike"},
+	{"did not find expected node content", "expected a value here", "a text that starts with a special character must be quoted"},
+	{"did not find expected ',' or ']'", "a `[` is not closed", "add the missing `]`, or quote the text"},
+	{"did not find expected ',' or '}'", "a `{` is not closed", "add the missing `}`, or quote the text: a value that starts with {{ must be quoted"},
+	{"found unexpected end of stream", "a quote is not closed", "add the closing quote"},
+	{"found undefined tag handle", "an unknown tag", "quote a text that starts with `!`"},
+	{"unknown anchor", "", "define the anchor (&name) above its first use (*name), or quote a text that starts with `*`"},
+	{"exceeded max depth", "nested too deeply", ""},
+}
+
+func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1]) // the pattern leaves only digits
+		message = strings.TrimPrefix(message, m[0])
+	}
+	d := diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: min(line, len(f.Lines())), Column: 1}, Message: "not valid YAML: " + message}
+	for _, h := range yamlHints {
+		if strings.Contains(message, h.text) {
+			if h.message != "" {
+				d.Message = "not valid YAML: " + h.message
+			}
+			d.Hint = h.hint
+			break
+		}
+	}
+	if d.Pos.Line >= 1 && d.Pos.Line <= len(f.Lines()) {
+		l := f.Lines()[d.Pos.Line-1]
+		d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
+		if strings.HasPrefix(l, "\t") || strings.Contains(l[:d.Pos.Column-1], "\t") {
+			d.Hint = "YAML is indented with spaces, not tabs"
+			d.Pos.Column = strings.IndexByte(l, '\t') + 1
+		}
+	}
+	ds.Add(d)
+	return Value{}, false
+}
+
+// checker looks at a whole document once: how large it is with its aliases expanded, and what its keys are.
+type checker struct {
+	f    *File
+	ds   *diag.List
+	size map[*yaml.Node]int // with aliases expanded; -1 while being computed
+	seen map[*yaml.Node]bool
+}
+
+// bounded refuses a document that is too deep, contains itself, or grows without measure when its aliases are
+// expanded: yaml.v3 loads such a bomb into nodes without a word.
+func (c *checker) bounded(n *yaml.Node, depth int) bool {
+	size, ok := c.measure(n, depth)
+	if !ok {
+		return false
+	}
+	if size > maxExpansion && size > 8*len(c.size) {
+		c.fail(n, "its aliases expand to too many values", "write the values out, or use variables")
+		return false
+	}
+	return true
+}
+
+func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
+	if depth > maxDepth {
+		return c.fail(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "")
+	}
+	if s, ok := c.size[n]; ok {
+		if s < 0 {
+			return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "")
+		}
+		return s, true
+	}
+	c.size[n] = -1
+	size := 1
+	children := n.Content
+	if n.Kind == yaml.AliasNode {
+		children = []*yaml.Node{n.Alias}
+	}
+	for _, child := range children {
+		s, ok := c.measure(child, depth+1)
+		if !ok {
+			return 0, false
+		}
+		size = min(size+s, 1<<40)
+	}
+	c.size[n] = size
+	return size, true
+}
+
+func (c *checker) fail(n *yaml.Node, message, hint string) (int, bool) {
+	c.ds.Add(diag.Diagnostic{Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Message: message, Hint: hint})
+	return 0, false
+}
+
+// keys reports duplicate keys and keys that are not text.
+func (c *checker) keys(n *yaml.Node) {
+	if n.Kind == yaml.MappingNode {
+		first := map[string]*yaml.Node{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if key.Kind == yaml.AliasNode {
+				key = key.Alias
+			}
+			if key.Kind != yaml.ScalarNode {
+				hint := "a key is plain text"
+				if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+					hint = "a value that starts with {{ must be quoted: \"{{ … }}\""
+				}
+				c.fail(n.Content[i], "this is read as a map whose key is "+(Value{key, c.f}).Kind().String(), hint)
+				continue
+			}
+			if key.ShortTag() == "!!merge" {
+				c.merge(n.Content[i+1])
+				continue
+			}
+			if old, ok := first[key.Value]; ok {
+				c.ds.Add(diag.Diagnostic{
+					Pos: diag.Pos{File: c.f.Name, Line: n.Content[i].Line, Column: n.Content[i].Column}, Width: utf8.RuneCountInString(key.Value),
+					Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", key.Value, old.Line), Hint: "remove one of them",
+				})
+				continue
+			}
+			first[key.Value] = n.Content[i]
+		}
+	}
+	for _, child := range n.Content {
+		c.keys(child)
+	}
+}
+
+func (c *checker) merge(n *yaml.Node) {
+	values := []Value{{n, c.f}}
+	if values[0].Kind() == List {
+		values = values[0].Items()
+	}
+	for _, v := range values {
+		if v.Kind() != Map {
+			c.fail(v.node, "`<<` merges maps; this is "+v.Kind().String(), "")
+		}
+	}
+}

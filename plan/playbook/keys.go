@@ -1,0 +1,296 @@
+package playbook
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+// kinds is a set of task kinds.
+type kinds uint8
+
+const (
+	onAction      kinds = 1 << Action
+	onInclude     kinds = 1 << Include
+	onVars        kinds = 1 << Vars
+	onIncludeVars kinds = 1 << IncludeVars
+	onBlock       kinds = 1 << Block
+	onPreset      kinds = 1 << Preset
+	onGroups            = onInclude | onBlock | onPreset
+	onSteps             = onAction | onGroups
+	onAll               = onSteps | onVars | onIncludeVars
+)
+
+// Key is a key that any task may have beside its action.
+type Key struct {
+	Name    string
+	Aliases []string
+	Doc     string
+	on      kinds
+	later   string // why it is refused for now
+	set     func(p *parser, t *Task, e Entry)
+}
+
+// Keys are the universal keys of a task, in the order of the reference.
+var Keys []Key
+
+func init() {
+	// Filled here and not in the declaration because block's parser needs the table itself.
+	Keys = []Key{
+		{Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known", set: text(func(t *Task, v Value) { t.Name = v })},
+		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).id},
+		{Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)", set: conditions(func(t *Task, v []Value) { t.When = v })},
+		{Name: "register", on: onAction, Doc: "name of the variable that gets the result", set: (*parser).register},
+		{Name: "tags", on: onAll, Doc: "list of tags or one text; inherited downwards", set: (*parser).tags},
+		{Name: "with_items", Aliases: []string{"loop"}, on: onSteps, Doc: "list, map or expression: one step per item", set: (*parser).loop},
+		{Name: "with_filetree", on: onSteps, Doc: "directory: one step per entry below it", set: (*parser).loop},
+		{Name: "loop_control", on: onSteps, Doc: "map of loop_var, index_var, label and limit", set: (*parser).loopControl},
+		{Name: "needs", on: onAction, Doc: "ids of steps that must end first; `{id: failure}` picks another outcome", set: (*parser).needs},
+		{Name: "creates", on: onAction, Doc: "skip when the path exists", set: text(func(t *Task, v Value) { t.Creates = v })},
+		{Name: "removes", on: onAction, Doc: "skip when the path does not exist", set: text(func(t *Task, v Value) { t.Removes = v })},
+		{Name: "unless", on: onAction, Doc: "shell command: skip when it succeeds", set: text(func(t *Task, v Value) { t.Unless = v })},
+		{Name: "onlyif", on: onAction, Doc: "shell command: skip when it fails", set: text(func(t *Task, v Value) { t.OnlyIf = v })},
+		{Name: "changed_when", on: onAction, Doc: "conditions that decide whether the step changed something", set: conditions(func(t *Task, v []Value) { t.ChangedWhen = v })},
+		{Name: "failed_when", on: onAction, Doc: "conditions that decide whether the step failed", set: conditions(func(t *Task, v []Value) { t.FailedWhen = v })},
+		{Name: "ignore_errors", on: onSteps, Doc: "condition or boolean: a failure stays visible and stops nothing", set: scalar("a boolean or a condition", func(t *Task, v Value) { t.Ignore = v })},
+		{Name: "retries", on: onAction, Doc: "further attempts after the first; 3 makes up to four attempts", set: scalar("a number", func(t *Task, v Value) { t.Retries = v })},
+		{Name: "retry_delay", Aliases: []string{"delay"}, on: onAction, Doc: "time between attempts (1s)", set: scalar("a duration such as 5s", func(t *Task, v Value) { t.Delay = v })},
+		{Name: "until", on: onAction, Doc: "conditions: try again until they hold", set: conditions(func(t *Task, v []Value) { t.Until = v })},
+		{Name: "timeout", on: onAction, Doc: "30s, 1m30s or seconds; the whole process group is killed and the step fails", set: scalar("a duration such as 30s", func(t *Task, v Value) { t.Timeout = v })},
+		{Name: "env", Aliases: []string{"environment"}, on: onSteps, Doc: "map of environment variables", set: mapping(func(t *Task, v Value) { t.Env = v })},
+		{Name: "cwd", Aliases: []string{"chdir"}, on: onAction | onBlock, Doc: "working directory; default is the directory of the file that holds the step", set: text(func(t *Task, v Value) { t.Cwd = v })},
+		{Name: "become", on: onSteps, Doc: "run as another user", set: scalar("a boolean", func(t *Task, v Value) { t.Become = v })},
+		{Name: "become_user", on: onSteps, Doc: "the user to become (root)", set: text(func(t *Task, v Value) { t.BecomeUser = v })},
+		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: text(func(t *Task, v Value) { t.BecomeHow = v })},
+		{Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk", set: scalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v })},
+		{Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result", set: scalar("a boolean", func(t *Task, v Value) { t.NoLog = v })},
+		{Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step", set: scalar("a boolean", func(t *Task, v Value) { t.CheckMode = v })},
+		{Name: "diff", on: onAction, Doc: "force or forbid the diff for this step", set: scalar("a boolean", func(t *Task, v Value) { t.Diff = v })},
+		{Name: "vars", on: onSteps, Doc: "variables: for this step, or for all below", set: mapping(func(t *Task, v Value) { t.StepVars = v })},
+		{Name: "args", on: onAction, Doc: "further arguments of the action", set: mapping(func(t *Task, v Value) { t.ExtraArgs = v })},
+		{Name: "rescue", on: onBlock, Doc: "steps that run when one of the block fails", set: func(p *parser, t *Task, e Entry) {
+			t.Rescue, t.RescuePos = p.tasks(e.Value, "`rescue:`"), e.Pos
+		}},
+		{Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered", set: func(p *parser, t *Task, e Entry) {
+			t.Always, t.AlwaysPos = p.tasks(e.Value, "`always:`"), e.Pos
+		}},
+		{Name: "parallel", on: onInclude | onBlock, Doc: "true or a number: the steps below have no order among themselves", set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v })},
+
+		{Name: "notify", on: onAction, later: "handlers come with plays over hosts"},
+		{Name: "listen", on: onAction, later: "handlers come with plays over hosts"},
+		{Name: "sources", on: onAction, later: "incremental steps are not built yet; use `creates`, `unless` or `when`"},
+		{Name: "generates", on: onAction, later: "incremental steps are not built yet; use `creates`, `unless` or `when`"},
+		{Name: "timeout_queued", on: onAction, later: "a limit on waiting is not built yet"},
+		{Name: "undo", on: onAction, later: "`moon destroy` is not built yet"},
+		{Name: "delegate_to", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
+		{Name: "run_once", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
+		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
+		{Name: "async", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
+		{Name: "poll", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
+	}
+	for i, k := range Keys {
+		keyIndex[k.Name] = &Keys[i]
+		for _, a := range k.Aliases {
+			keyIndex[a] = &Keys[i]
+		}
+	}
+}
+
+var keyIndex = map[string]*Key{}
+
+// directives are the keys that make a task what it is, beside the actions.
+var directives = map[string]TaskKind{
+	"include": Include, "include_tasks": Include, "import_tasks": Include,
+	"include_vars": IncludeVars, "block": Block, "preset": Preset,
+}
+
+func (p *parser) wrong(e Entry, want string) {
+	p.errorf(e.Value.Pos(), 0, "", "`%s:` must be %s; this is %s", e.Key, want, e.Value.Kind())
+}
+
+func isScalar(v Value) bool { k := v.Kind(); return k != List && k != Map && k != Null }
+
+// text takes a key whose value is text; what YAML would read as a number or boolean is taken as written.
+func text(set func(*Task, Value)) func(*parser, *Task, Entry) { return scalar("text", set) }
+
+func scalar(want string, set func(*Task, Value)) func(*parser, *Task, Entry) {
+	return func(p *parser, t *Task, e Entry) {
+		if !isScalar(e.Value) {
+			p.wrong(e, want)
+			return
+		}
+		set(t, e.Value)
+	}
+}
+
+func mapping(set func(*Task, Value)) func(*parser, *Task, Entry) {
+	return func(p *parser, t *Task, e Entry) {
+		switch e.Value.Kind() {
+		case Null: // `vars:` with everything below it commented out
+		case Map:
+			set(t, e.Value)
+		default:
+			p.wrong(e, "a map")
+		}
+	}
+}
+
+func conditions(set func(*Task, []Value)) func(*parser, *Task, Entry) {
+	return func(p *parser, t *Task, e Entry) {
+		if e.Value.Kind() != List {
+			if !isScalar(e.Value) {
+				p.wrong(e, "a condition, a boolean or a list of them")
+				return
+			}
+			set(t, []Value{e.Value})
+			return
+		}
+		var all []Value
+		for _, v := range e.Value.Items() {
+			if !isScalar(v) {
+				p.errorf(v.Pos(), 0, "", "an entry of `%s:` must be a condition or a boolean; this is %s", e.Key, v.Kind())
+				continue
+			}
+			all = append(all, v)
+		}
+		set(t, all)
+	}
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func (p *parser) identifier(e Entry, what string) (string, bool) {
+	name := e.Value.Text()
+	if !isScalar(e.Value) || !identifier.MatchString(name) {
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits and _, not starting with a digit", "`%s:` must be %s", e.Key, what)
+		return "", false
+	}
+	return name, true
+}
+
+func (p *parser) id(t *Task, e Entry) {
+	name := e.Value.Text()
+	if !isScalar(e.Value) || !idPattern.MatchString(name) {
+		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits, `_`, `-` and `.`, starting with a letter", "`id:` must be an identifier")
+		return
+	}
+	t.ID = name
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+func (p *parser) register(t *Task, e Entry) {
+	if name, ok := p.identifier(e, "the name of a variable"); ok {
+		t.Register, t.RegisterPos = name, e.Value.Pos()
+	}
+}
+
+func (p *parser) tags(t *Task, e Entry) {
+	values := []Value{e.Value}
+	if e.Value.Kind() == List {
+		values = e.Value.Items()
+	}
+	for _, v := range values {
+		if !isScalar(v) {
+			p.errorf(v.Pos(), 0, "", "a tag must be text; this is %s", v.Kind())
+			continue
+		}
+		t.Tags = append(t.Tags, v)
+	}
+}
+
+func (p *parser) loop(t *Task, e Entry) {
+	if t.Loop.Kind != NoLoop {
+		p.errorf(e.Pos, len(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key, t.Loop.Key)
+		return
+	}
+	t.Loop.Key, t.Loop.Pos, t.Loop.Over = e.Key, e.Pos, e.Value
+	if e.Key == "with_filetree" {
+		t.Loop.Kind = FileTree
+		if !isScalar(e.Value) {
+			p.wrong(e, "the path of a directory")
+		}
+		return
+	}
+	t.Loop.Kind = Items
+	if e.Value.Kind() == Null {
+		p.errorf(e.Pos, len(e.Key), "`[]` is a loop over nothing", "`%s:` has no value", e.Key)
+	}
+}
+
+func (p *parser) loopControl(t *Task, e Entry) {
+	if e.Value.Kind() != Map {
+		p.wrong(e, "a map of loop_var, index_var, label and limit")
+		return
+	}
+	for _, c := range e.Value.Entries() {
+		switch c.Key {
+		case "loop_var":
+			if name, ok := p.identifier(c, "the name of a variable"); ok {
+				t.Loop.Var = name
+			}
+		case "index_var":
+			if name, ok := p.identifier(c, "the name of a variable"); ok {
+				t.Loop.Index = name
+			}
+		case "label":
+			t.Loop.Label = c.Value
+		case "limit":
+			t.Loop.Limit = c.Value
+		default:
+			p.unknown(c, "of `loop_control:`", []string{"loop_var", "index_var", "label", "limit"})
+		}
+	}
+}
+
+var needOutcomes = []string{"success", "failure", "finish", "changed"}
+
+func (p *parser) needs(t *Task, e Entry) {
+	add := func(v Value, on string, pos diag.Pos) {
+		if !isScalar(v) && v.Kind() != Null {
+			p.errorf(v.Pos(), 0, "", "an entry of `needs:` must be the id of a step; this is %s", v.Kind())
+			return
+		}
+		t.Needs = append(t.Needs, Need{ID: v.Text(), Pos: pos, On: on})
+	}
+	pair := func(m Value) {
+		for _, c := range m.Entries() {
+			on := c.Value.Text()
+			if !slices.Contains(needOutcomes, on) {
+				p.errorf(c.Value.Pos(), utf8.RuneCountInString(on), "one of "+strings.Join(needOutcomes, ", "), "`%s` is not an outcome", on)
+				continue
+			}
+			t.Needs = append(t.Needs, Need{ID: c.Key, Pos: c.Pos, On: on})
+		}
+	}
+	switch e.Value.Kind() {
+	case Map:
+		pair(e.Value)
+	case List:
+		for _, v := range e.Value.Items() {
+			if v.Kind() == Map {
+				pair(v)
+				continue
+			}
+			add(v, "success", v.Pos())
+		}
+	default:
+		add(e.Value, "success", e.Value.Pos())
+	}
+}
+
+func (p *parser) unknown(e Entry, of string, known []string) {
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), diag.DidYouMean(e.Key, known), "unknown key `%s` %s", e.Key, of)
+}
+
+func (p *parser) errorf(pos diag.Pos, width int, hint, format string, args ...any) {
+	p.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (p *parser) warnf(pos diag.Pos, hint, format string, args ...any) {
+	p.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
+}

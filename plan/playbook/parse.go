@@ -1,0 +1,354 @@
+package playbook
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+// Actions tells the parser which actions exist.
+type Actions struct {
+	Canonical func(name string) (canonical string, ok bool) // required; resolves aliases and collection prefixes
+	Names     []string                                      // for "did you mean"
+}
+
+type parser struct {
+	file    *File
+	actions Actions
+	ds      *diag.List
+}
+
+// Parse reads a file of steps. It adds every mistake it finds to ds and returns what it understood, which may be an
+// empty playbook but is never nil.
+func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
+	p := &parser{f, actions, ds}
+	pb := &Playbook{File: f}
+	root, ok := read(f, ds)
+	if !ok {
+		return pb
+	}
+	switch root.Kind() {
+	case List:
+		if !p.plays(root) {
+			pb.Tasks = p.tasks(root, "the playbook")
+		}
+	case Map:
+		p.document(pb, root)
+	case Null:
+		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps", "the file is empty")
+	default:
+		p.errorf(root.Pos(), 0, "a playbook is a list of steps, or a map with `steps:`", "the file holds %s", root.Kind())
+	}
+	return pb
+}
+
+// ParseVars reads a file of variables: a map, or nothing at all.
+func ParseVars(f *File, ds *diag.List) (Value, bool) {
+	v, ok := read(f, ds)
+	if !ok {
+		return Value{}, false
+	}
+	switch v.Kind() {
+	case Map, Null:
+		return v, true
+	}
+	ds.Add(diag.Diagnostic{Pos: v.Pos(), Message: "a file of variables holds a map of names and values; this is " + v.Kind().String()})
+	return Value{}, false
+}
+
+// ParseValue reads a single YAML value, as --extra-vars may give it.
+func ParseValue(f *File, ds *diag.List) (Value, bool) { return read(f, ds) }
+
+// plays reports whether the list holds plays over an inventory, and refuses them.
+func (p *parser) plays(root Value) bool {
+	for _, item := range root.Items() {
+		for _, e := range item.Entries() {
+			if e.Key == "hosts" || e.Key == "import_playbook" {
+				p.errorf(e.Pos, len(e.Key), "write the steps themselves, as a list or under `steps:`; they run on this machine",
+					"plays over an inventory are not built yet")
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "steps"}
+
+func (p *parser) document(pb *Playbook, root Value) {
+	var steps Entry
+	found := false
+	for _, e := range root.Entries() {
+		switch e.Key {
+		case "version":
+			if v := e.Value.Text(); v != "1" && v != "1.0" {
+				p.errorf(e.Value.Pos(), len(v), "leave it out, or write 1", "`version: %s` is not known", v)
+			}
+		case "name":
+			if isScalar(e.Value) {
+				pb.Name = e.Value
+			} else {
+				p.wrong(e, "text")
+			}
+		case "vars":
+			switch e.Value.Kind() {
+			case Null:
+			case Map:
+				pb.Vars = e.Value
+				p.varNames(e.Value)
+			default:
+				p.wrong(e, "a map")
+			}
+		case "vars_files":
+			switch e.Value.Kind() {
+			case List:
+				pb.VarsFiles = e.Value.Items()
+			case String:
+				pb.VarsFiles = []Value{e.Value}
+			default:
+				p.wrong(e, "a list of paths")
+			}
+		case "strategy":
+			pb.Strategy = e.Value.Text()
+			if pb.Strategy != "linear" && pb.Strategy != "graph" {
+				p.errorf(e.Value.Pos(), utf8.RuneCountInString(pb.Strategy), "linear (in the order of the file) or graph (only `needs` and values order the steps)", "`strategy:` must be linear or graph")
+				pb.Strategy = ""
+			}
+		case "parallel":
+			pb.Parallel = e.Value
+		case "steps":
+			steps, found = e, true
+		case "plays":
+			p.errorf(e.Pos, len(e.Key), "write the steps themselves under `steps:`; they run on this machine", "plays over an inventory are not built yet")
+			found = true
+		default:
+			if strings.HasPrefix(e.Key, "x-") {
+				continue
+			}
+			hint := diag.DidYouMean(e.Key, documentKeys)
+			if e.Key == "tasks" {
+				hint = "did you mean `steps`?"
+			}
+			if k, ok := p.isTaskKey(e.Key); ok && hint == "" {
+				hint = fmt.Sprintf("`%s` belongs to a step: put `- ` in front of it, or the steps under `steps:`", k)
+			}
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a playbook", e.Key)
+			found = found || e.Key == "tasks"
+		}
+	}
+	switch {
+	case steps.Key != "":
+		pb.Tasks = p.tasks(steps.Value, "`steps:`")
+	case !found:
+		p.errorf(root.Pos(), 0, "add `steps:` with a list of steps", "this playbook has no `steps:`")
+	}
+}
+
+func (p *parser) isTaskKey(name string) (string, bool) {
+	if _, ok := directives[name]; ok {
+		return name, true
+	}
+	if _, ok := p.actions.Canonical(name); ok {
+		return name, true
+	}
+	_, ok := keyIndex[name]
+	return name, ok
+}
+
+// tasks parses a list of steps. A null item is what is left of a commented-out step: it is dropped with a warning.
+func (p *parser) tasks(v Value, where string) []*Task {
+	if v.Kind() == Null {
+		p.errorf(v.Pos(), 0, "`[]` is a list of no steps", "%s holds nothing", where)
+		return nil
+	}
+	if v.Kind() != List {
+		p.errorf(v.Pos(), 0, "each step starts with `- `", "%s must be a list of steps; this is %s", where, v.Kind())
+		return nil
+	}
+	var tasks []*Task
+	for _, item := range v.Items() {
+		switch item.Kind() {
+		case Null:
+			p.warnf(item.Pos(), "remove the `-`, or write the step", "an empty list item is no step")
+		case Map:
+			tasks = append(tasks, p.task(item))
+		default:
+			hint := "a step is a map, such as `- shell: make`"
+			if name, rest, ok := strings.Cut(item.Text(), " "); ok {
+				if _, known := p.actions.Canonical(strings.TrimSuffix(name, ":")); known {
+					hint = fmt.Sprintf("write `- %s: %s`", strings.TrimSuffix(name, ":"), rest)
+				}
+			}
+			p.errorf(item.Pos(), 0, hint, "a step must be a map; this is %s", item.Kind())
+		}
+	}
+	return tasks
+}
+
+func (p *parser) task(item Value) *Task {
+	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}}
+	unknown := p.identify(t)
+	for _, e := range t.Keys {
+		if e.Pos == t.ActionPos {
+			continue
+		}
+		k, ok := keyIndex[e.Key]
+		if !ok || slices.Contains(unknown, e.Key) {
+			continue
+		}
+		switch {
+		case k.on&(1<<t.Kind) == 0:
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), p.refusalHint(t, e.Key), "`%s` has no meaning %s", e.Key, kindPhrases[t.Kind])
+		case k.later != "":
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), k.later, "`%s` is not supported yet", e.Key)
+		default:
+			k.set(p, t, e)
+		}
+	}
+	if t.StepVars.Kind() == Map {
+		p.varNames(t.StepVars)
+	}
+	p.consistent(t)
+	return t
+}
+
+var kindPhrases = map[TaskKind]string{
+	Action: "on a step", Include: "on an include", Vars: "on a `vars` step", IncludeVars: "on an `include_vars` step",
+	Block: "on a block", Preset: "on a preset",
+}
+
+func (p *parser) refusalHint(t *Task, key string) string {
+	if t.Kind == Include || t.Kind == Block || t.Kind == Preset {
+		return fmt.Sprintf("put `%s` on the steps inside", key)
+	}
+	if t.Kind == Vars && (key == "with_items" || key == "loop") {
+		return "use `set_fact` in a loop"
+	}
+	return ""
+}
+
+// identify finds what the task is. It returns the keys it has already complained about.
+func (p *parser) identify(t *Task) (complained []string) {
+	var found []Entry
+	var varsEntry *Entry
+	for i, e := range t.Keys {
+		if _, ok := directives[e.Key]; ok {
+			found = append(found, e)
+			continue
+		}
+		if e.Key == "vars" {
+			varsEntry = &t.Keys[i]
+			continue
+		}
+		if _, ok := keyIndex[e.Key]; ok {
+			continue
+		}
+		if _, ok := p.actions.Canonical(e.Key); ok {
+			found = append(found, e)
+			continue
+		}
+		complained = append(complained, e.Key)
+		p.unknownTaskKey(e)
+	}
+	if len(found) == 0 {
+		switch {
+		case varsEntry != nil && len(complained) == 0:
+			t.Kind, t.Args, t.ActionKey, t.ActionPos = Vars, varsEntry.Value, "vars", varsEntry.Pos
+			switch t.Args.Kind() {
+			case Map:
+				p.varNames(t.Args)
+			case Null:
+			default:
+				p.wrong(*varsEntry, "a map")
+			}
+		case len(complained) == 0:
+			p.errorf(t.Pos, 0, "a step has one action, such as `shell: …`, or `include: …`", "this step does nothing: it has no action")
+		}
+		return complained
+	}
+	e := found[0]
+	for _, second := range found[1:] {
+		p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two steps of them", "two actions in one step: `%s` and `%s`", e.Key, second.Key)
+		complained = append(complained, second.Key)
+	}
+	t.ActionKey, t.ActionPos, t.Args = e.Key, e.Pos, e.Value
+	if kind, ok := directives[e.Key]; ok {
+		t.Kind = kind
+		p.directive(t, e)
+		return complained
+	}
+	t.Action, _ = p.actions.Canonical(e.Key)
+	return complained
+}
+
+func (p *parser) directive(t *Task, e Entry) {
+	switch t.Kind {
+	case Block:
+		t.Body = p.tasks(e.Value, "`block:`")
+	case Include, IncludeVars:
+		if e.Value.Kind() == Map {
+			file := Value{}
+			for _, c := range e.Value.Entries() {
+				if c.Key == "file" || c.Key == "path" {
+					file = c.Value
+					continue
+				}
+				p.unknown(c, fmt.Sprintf("of `%s:`", e.Key), []string{"file", "path"})
+			}
+			t.Args = file
+		}
+		if !isScalar(t.Args) {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "", "`%s:` needs the path of a file", e.Key)
+		}
+	case Preset:
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use `include` with `vars`", "presets are not supported yet")
+	case Action, Vars:
+	}
+}
+
+// unknownTaskKey suggests among keys and actions.
+func (p *parser) unknownTaskKey(e Entry) {
+	known := slices.Clone(p.actions.Names)
+	for name := range keyIndex {
+		known = append(known, name)
+	}
+	for name := range directives {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	hint := diag.DidYouMean(e.Key, known)
+	if hint == "" {
+		if e.Key == "hosts" {
+			hint = "plays over an inventory are not built yet"
+		} else {
+			hint = "`moon actions` lists the actions"
+		}
+	}
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s`: it is neither an action nor a key of a step", e.Key)
+}
+
+// consistent finds keys that need each other.
+func (p *parser) consistent(t *Task) {
+	if t.Loop.Kind == NoLoop {
+		for _, e := range t.Keys {
+			if e.Key == "loop_control" && e.Value.Kind() == Map {
+				p.errorf(e.Pos, len(e.Key), "add `with_items` or `loop`", "`loop_control` without a loop")
+			}
+		}
+	}
+	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
+		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs steps of its own")
+	}
+}
+
+// varNames refuses names that no template could use.
+func (p *parser) varNames(m Value) {
+	for _, e := range m.Entries() {
+		if !identifier.MatchString(e.Key) {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "letters, digits and _, not starting with a digit", "`%s` cannot be the name of a variable", e.Key)
+		}
+	}
+}

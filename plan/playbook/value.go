@@ -1,0 +1,374 @@
+package playbook
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"moon/plan/diag"
+)
+
+// Kind is the type of a value as written.
+type Kind uint8
+
+// The kinds of value.
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	String
+	List
+	Map
+)
+
+var kindWords = [...]string{"nothing", "a boolean", "a number", "a number", "text", "a list", "a map"}
+
+// String is the kind in words, with its article: "a list".
+func (k Kind) String() string { return kindWords[k] }
+
+// Value is a value as written, with its place. The zero Value is Null and lies nowhere.
+type Value struct {
+	node *yaml.Node
+	file *File
+}
+
+// Entry is one key of a map.
+type Entry struct {
+	Key   string
+	Pos   diag.Pos // of the key
+	Value Value
+}
+
+// IsZero reports whether there is no value at all, as opposed to a null.
+func (v Value) IsZero() bool { return v.node == nil }
+
+// Pos is where the value begins. Of an alias it is the place of the alias.
+func (v Value) Pos() diag.Pos {
+	if v.node == nil {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: v.file.Name, Line: v.node.Line, Column: v.node.Column}
+}
+
+// target is the node itself, or what an alias stands for.
+func (v Value) target() *yaml.Node {
+	n := v.node
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// Kind returns the type of the value. Plain yes, no, on and off are booleans, as users of playbooks expect.
+func (v Value) Kind() Kind {
+	n := v.target()
+	if n == nil {
+		return Null
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return Map
+	case yaml.SequenceNode:
+		return List
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return Null
+	case "!!bool":
+		return Bool
+	case "!!int":
+		return Int
+	case "!!float":
+		return Float
+	case "!!str":
+		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+			if _, ok := oldBools[n.Value]; ok {
+				return Bool
+			}
+		}
+	}
+	return String
+}
+
+// oldBools are the YAML 1.1 spellings that yaml.v3 reads as text.
+var oldBools = map[string]bool{
+	"yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+}
+
+// Text is a scalar as written (without quotes), and "" for null, lists and maps.
+func (v Value) Text() string {
+	n := v.target()
+	if n == nil || n.Kind != yaml.ScalarNode || v.Kind() == Null {
+		return ""
+	}
+	return n.Value
+}
+
+// Bool is the value of a Bool.
+func (v Value) Bool() bool {
+	text := v.Text()
+	if b, ok := oldBools[text]; ok {
+		return b
+	}
+	return strings.EqualFold(text, "true")
+}
+
+// Number is the value of an Int (as int, or as float64 where it does not fit) or a Float.
+func (v Value) Number() any {
+	n := v.target()
+	if n == nil {
+		return nil
+	}
+	var i int
+	if err := n.Decode(&i); err == nil {
+		return i
+	}
+	var f float64
+	if err := n.Decode(&f); err == nil {
+		return f
+	}
+	return nil
+}
+
+// Len is the number of items of a list or keys of a map.
+func (v Value) Len() int {
+	n := v.target()
+	switch {
+	case n == nil:
+		return 0
+	case n.Kind == yaml.MappingNode:
+		return len(v.Entries())
+	}
+	return len(n.Content)
+}
+
+// Items are the items of a list.
+func (v Value) Items() []Value {
+	n := v.target()
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	items := make([]Value, len(n.Content))
+	for i, c := range n.Content {
+		items[i] = Value{c, v.file}
+	}
+	return items
+}
+
+// Entries are the keys of a map in document order, merged maps (`<<`) last and only where they are not overridden.
+func (v Value) Entries() []Entry {
+	n := v.target()
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	entries := make([]Entry, 0, len(n.Content)/2)
+	var merged []Value
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], Value{n.Content[i+1], v.file}
+		if key.ShortTag() == "!!merge" {
+			if value.Kind() == List {
+				merged = append(merged, value.Items()...)
+			} else {
+				merged = append(merged, value)
+			}
+			continue
+		}
+		k := Value{key, v.file}
+		entries = append(entries, Entry{k.target().Value, k.Pos(), value})
+	}
+	for _, m := range merged {
+		for _, e := range m.Entries() {
+			if !has(entries, e.Key) {
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries
+}
+
+func has(entries []Entry, key string) bool {
+	for _, e := range entries {
+		if e.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Get returns the value of a map's key.
+func (v Value) Get(key string) (Value, bool) {
+	for _, e := range v.Entries() {
+		if e.Key == key {
+			return e.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// PosAt is the place in the file of the byte at offset of Text. In a block scalar that is a place inside the block.
+func (v Value) PosAt(offset int) diag.Pos {
+	n := v.target()
+	pos := Value{n, v.file}.Pos()
+	if n == nil || n.Kind != yaml.ScalarNode || offset < 0 {
+		return v.Pos()
+	}
+	if n.Style&yaml.LiteralStyle != 0 {
+		return v.inLiteral(n, pos, offset)
+	}
+	return v.inFlow(n, pos, offset)
+}
+
+// inLiteral maps line by line: a literal block keeps its lines.
+func (v Value) inLiteral(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
+	before := n.Value[:min(offset, len(n.Value))]
+	line := strings.Count(before, "\n")
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+	indent := -1
+	for _, l := range v.file.Lines()[min(n.Line, len(v.file.Lines())):] {
+		if trimmed := strings.TrimLeft(l, " "); trimmed != "" {
+			indent = len(l) - len(trimmed)
+			break
+		}
+	}
+	// An indentation indicator or a first line that is itself indented makes the block wider than its text.
+	if first, _, _ := strings.Cut(strings.TrimLeft(n.Value, "\n"), "\n"); indent >= 0 {
+		indent -= len(first) - len(strings.TrimLeft(first, " "))
+	}
+	return diag.Pos{File: pos.File, Line: n.Line + 1 + line, Column: max(indent, 0) + column + 1}
+}
+
+// inFlow walks text and source side by side and counts what is not white space: folding and line breaks change only
+// white space, and quotes are undone on the way.
+func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
+	want := 0
+	for _, r := range n.Value[:min(offset, len(n.Value))] {
+		if !unicode.IsSpace(r) {
+			want++
+		}
+	}
+	src := newCursor(v.file.Lines(), n.Line, n.Column)
+	src.skipProperties()
+	quote := rune(0)
+	switch {
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		quote = '\''
+		src.next()
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		quote = '"'
+		src.next()
+	case n.Style&yaml.FoldedStyle != 0:
+		src.nextLine()
+	}
+	for src.ok() {
+		line, column := src.line, src.column()
+		r := src.next()
+		switch {
+		case quote == '\'' && r == '\'' && src.peek() == '\'':
+			src.next()
+		case quote == '"' && r == '\\':
+			r = src.escape()
+		}
+		if unicode.IsSpace(r) {
+			continue
+		}
+		if want == 0 {
+			return diag.Pos{File: pos.File, Line: line, Column: column}
+		}
+		want--
+	}
+	return pos
+}
+
+// cursor walks the characters of a file's lines.
+type cursor struct {
+	lines []string
+	line  int // from 1
+	at    int // byte in the line
+}
+
+func newCursor(lines []string, line, column int) *cursor {
+	c := &cursor{lines: lines, line: line}
+	for i := 1; i < column && c.ok(); i++ {
+		_, w := utf8.DecodeRuneInString(lines[line-1][c.at:])
+		c.at += w
+	}
+	return c
+}
+
+func (c *cursor) ok() bool { return c.line >= 1 && c.line <= len(c.lines) }
+
+func (c *cursor) column() int { return utf8.RuneCountInString(c.lines[c.line-1][:c.at]) + 1 }
+
+func (c *cursor) peek() rune {
+	if !c.ok() || c.at >= len(c.lines[c.line-1]) {
+		return '\n'
+	}
+	r, _ := utf8.DecodeRuneInString(c.lines[c.line-1][c.at:])
+	return r
+}
+
+// next returns the character here, a line's end as '\n', and goes past it.
+func (c *cursor) next() rune {
+	if !c.ok() {
+		return 0
+	}
+	l := c.lines[c.line-1]
+	if c.at >= len(l) {
+		c.nextLine()
+		return '\n'
+	}
+	r, w := utf8.DecodeRuneInString(l[c.at:])
+	c.at += w
+	return r
+}
+
+func (c *cursor) nextLine() { c.line, c.at = c.line+1, 0 }
+
+// skipProperties goes past an anchor and a tag in front of a scalar.
+func (c *cursor) skipProperties() {
+	for r := c.peek(); r == '&' || r == '!'; r = c.peek() {
+		for r := c.peek(); !unicode.IsSpace(r); r = c.peek() {
+			c.next()
+		}
+		for c.ok() && unicode.IsSpace(c.peek()) {
+			c.next()
+		}
+	}
+}
+
+// escape reads what follows a backslash in double quotes and returns the character it stands for.
+func (c *cursor) escape() rune {
+	width := 0
+	switch r := c.next(); r {
+	case 'n', 't', 'r', ' ', '\n', '\t', 'v', 'f', 'N', '_', 'L', 'P':
+		return ' '
+	case 'x':
+		width = 2
+	case 'u':
+		width = 4
+	case 'U':
+		width = 8
+	default:
+		return 'x' // any visible character
+	}
+	var hex strings.Builder
+	for range width {
+		hex.WriteRune(c.next())
+	}
+	code, err := strconv.ParseUint(hex.String(), 16, 32)
+	if err != nil {
+		return 'x'
+	}
+	return rune(code)
+}
+
+// Part is a piece of a scalar as a text value of its own, at the place where the scalar has it.
+func (v Value) Part(offset int, text string) Value {
+	pos := v.PosAt(offset)
+	return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: pos.Line, Column: pos.Column}, v.file}
+}

@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// renderer turns values as written into plain data. It collects what is still unknown and reports every mistake at
+// its place.
+type renderer struct {
+	engine  *eval.Engine
+	env     eval.Env
+	report  func(diag.Diagnostic) // may be nil
+	lenient bool                  // an undefined name is no mistake: the step will not run
+	guards  []string              // names whose absence the step's condition provides for
+	chain   []string
+
+	missing   []eval.Missing
+	used      []string // names, in order of first use
+	failed    bool
+	undefined bool  // a name was missing, and lenient allowed it
+	err       error // the first mistake
+}
+
+// plain converts a value as written without rendering anything.
+func plain(v playbook.Value) any {
+	switch v.Kind() {
+	case playbook.Null:
+		return nil
+	case playbook.Bool:
+		return v.Bool()
+	case playbook.Int, playbook.Float:
+		n := v.Number()
+		if text := v.Text(); text != eval.Text(n) {
+			return eval.Number{Text: text, Value: n}
+		}
+		return n
+	case playbook.List:
+		items := v.Items()
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = plain(item)
+		}
+		return list
+	case playbook.Map:
+		m := map[string]any{}
+		for _, e := range v.Entries() {
+			m[e.Key] = plain(e.Value)
+		}
+		return m
+	case playbook.String:
+	}
+	return v.Text()
+}
+
+// value renders a value, whatever its type, in depth.
+func (r *renderer) value(v playbook.Value) any {
+	switch v.Kind() {
+	case playbook.String:
+		return r.template(v)
+	case playbook.List:
+		items := v.Items()
+		list := make([]any, len(items))
+		for i, item := range items {
+			list[i] = r.value(item)
+		}
+		return list
+	case playbook.Map:
+		m := map[string]any{}
+		for _, e := range v.Entries() {
+			m[e.Key] = r.value(e.Value)
+		}
+		return m
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+	}
+	return plain(v)
+}
+
+// text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
+func (r *renderer) text(v playbook.Value) string {
+	if v.Kind() != playbook.String {
+		return v.Text()
+	}
+	t := r.template(v)
+	if o, ok := t.(open); ok {
+		t = o.text
+	}
+	return eval.Text(t)
+}
+
+func (r *renderer) template(v playbook.Value) any {
+	t, err := r.engine.Template(v.Text())
+	if err != nil {
+		r.wrong(v, err)
+		return v.Text()
+	}
+	if t.Literal() {
+		return v.Text()
+	}
+	r.use(t.Refs())
+	result, err := t.Render(r.env)
+	if err != nil {
+		r.wrong(v, err)
+		return v.Text()
+	}
+	r.miss(result.Missing)
+	if len(result.Missing) > 0 {
+		return open{result.Value, stepsOf(result.Missing)}
+	}
+	return result.Value
+}
+
+// open marks display text whose unknown parts are still templates.
+type open struct {
+	text  any
+	steps []int
+}
+
+// forDisplay leaves open texts as they are, so that a person sees the template.
+func forDisplay(v any) any { return closed(v, func(o open) any { return o.text }) }
+
+// forNames replaces open texts by Unknown, so that what uses the value is unknown too.
+func forNames(v any) any { return closed(v, func(o open) any { return eval.Unknown{Steps: o.steps} }) }
+
+// closed replaces the open texts inside v, in place.
+func closed(v any, f func(open) any) any {
+	switch v := v.(type) {
+	case open:
+		return f(v)
+	case []any:
+		for i := range v {
+			v[i] = closed(v[i], f)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = closed(v[k], f)
+		}
+	}
+	return v
+}
+
+// stepsOf are the producers of what is missing, ascending.
+func stepsOf(missing []eval.Missing) []int {
+	var all []int
+	for _, m := range missing {
+		all = append(all, m.Steps...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (r *renderer) use(refs []eval.Ref) {
+	for _, ref := range refs {
+		if !slices.Contains(r.used, ref.Name) {
+			r.used = append(r.used, ref.Name)
+		}
+	}
+}
+
+func (r *renderer) miss(missing []eval.Missing) {
+	for _, m := range missing {
+		i := slices.IndexFunc(r.missing, func(have eval.Missing) bool { return have.Name == m.Name })
+		if i < 0 {
+			r.missing = append(r.missing, m)
+			continue
+		}
+		have := &r.missing[i]
+		for _, s := range m.Steps {
+			if !slices.Contains(have.Steps, s) {
+				have.Steps = append(slices.Clone(have.Steps), s)
+			}
+		}
+		slices.Sort(have.Steps)
+	}
+}
+
+// rootName is the variable of a path such as cfg.hosts[0].
+func rootName(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
+}
+
+// wrong reports a mistake in the text of v.
+func (r *renderer) wrong(v playbook.Value, err error) {
+	var e *eval.Error
+	if !errors.As(err, &e) {
+		e = &eval.Error{Message: err.Error(), Offset: -1}
+	}
+	if e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name))) {
+		r.undefined = true
+		return
+	}
+	r.failed = true
+	if r.err == nil {
+		r.err = e
+	}
+	if r.report == nil {
+		return
+	}
+	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.chain}
+	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
+		d.Pos = v.PosAt(e.Offset)
+		end := min(e.Offset+e.Width, len(v.Text()))
+		d.Width = utf8.RuneCountInString(v.Text()[e.Offset:end])
+	}
+	r.report(d)
+}

@@ -1,0 +1,493 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// fields collects what a step's fields still wait for, field by field.
+type fields struct {
+	r        *renderer
+	field    string
+	unknowns []Unknown
+	all      []eval.Missing
+}
+
+// at closes the field before and opens the next.
+func (f *fields) at(name string) {
+	for _, m := range f.r.missing {
+		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
+	}
+	f.all = append(f.all, f.r.missing...)
+	f.r.missing = nil
+	f.field = name
+}
+
+// step plans one step: one task, one item.
+func (p *planner) step(c *scopeContext, t *playbook.Task) {
+	k := &task{compiled: p.own(t, c), when: c.when, env: c.env, cwd: c.cwd, dir: c.dir}
+	if k.action == nil {
+		return
+	}
+	if !t.Cwd.IsZero() {
+		k.cwd = t.Cwd
+	}
+	i := len(p.plan.Steps)
+	s := Step{
+		Index: i, UserID: t.ID, Scope: c.scope, Action: k.action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
+		When: whenText(c.when), Origin: origin(t.Pos, c.chain), Host: "localhost",
+	}
+	if t.Kind == playbook.Vars {
+		s.Action = "vars"
+	}
+	if c.item != nil {
+		lc := c.item.context
+		s.Loop = &lc
+	}
+	s.Excluded = p.excluded(c.tags)
+	p.become(t, c)
+
+	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
+	// is known that the step may run.
+	var vars *layer
+	renderVars := func(lenient bool) {
+		if t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action {
+			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "step vars", c.chain, lenient)
+		}
+	}
+	renderVars(true)
+	e := p.env(c, vars)
+	r := p.renderer(e, c.chain)
+	r.lenient = s.Excluded
+	f := &fields{r: r, field: "when"}
+	v := r.decide(c.when)
+	s.Prediction = MaySkip
+	switch {
+	case v.known && v.holds:
+		s.Prediction = WillRun
+	case v.known:
+		s.Prediction = WillSkip
+	}
+	f.at("vars")
+	idle := s.Excluded || s.Prediction == WillSkip
+	if !idle {
+		renderVars(false)
+	}
+	k.frame = p.frame(c, vars)
+	e.frame = k.frame
+	r.lenient = idle
+	r.guards = guarded(c.when)
+
+	f.at("name")
+	name := r.lenient
+	r.lenient = true // an undefined name in a name is shown as written
+	s.Name = firstLine(r.text(t.Name))
+	r.lenient = name
+	r.failed = false
+	raw := p.fillArgs(&s, k, r, f)
+	p.fillProcess(&s, k, r, f)
+	p.fillPolicy(&s, k, r, f)
+	f.at("")
+	s.Unknowns = f.unknowns
+	k.open = len(f.all) > 0
+	if t.NoLog.Kind() != playbook.Null {
+		s.NoLog = p.known(t.NoLog, r, f, "no_log")
+	}
+	if !k.open && !r.failed && !r.undefined && !idle {
+		p.decode(&s, k, raw, c.chain)
+	}
+	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
+	s.Summary = summary(s.Action, s.Args)
+	s.Uses = p.uses(r.used, e)
+	if s.NoLog {
+		s.Args, s.Summary, s.Uses = nil, s.Action+" (hidden by no_log)", nil
+	}
+	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+	s.task = k
+	s.Digest = p.stepDigest(&s, k)
+	p.plan.Steps = append(p.plan.Steps, s)
+	p.register(&s, k, t, c)
+}
+
+// stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
+func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
+	label := firstLine(t.Name.Text())
+	if label == "" {
+		label = s.Action
+	}
+	if s.Loop != nil {
+		label += "#" + s.Loop.Label
+	}
+	return label
+}
+
+// fillArgs renders the action's arguments.
+func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
+	raw := k.values(r, k.args, p.o.Home, "", f.at)
+	if k.action.Name == "template" || k.action.Name == "copy" {
+		if src, ok := raw["src"].(string); ok && src != "" && !s.Excluded && s.Prediction != WillSkip {
+			f.at("src")
+			p.source(s, k, r, src, raw)
+		}
+	}
+	return raw
+}
+
+// source looks at the file a step copies or renders. A missing one is a warning: an earlier step may make it.
+func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[string]any) {
+	v, _ := valueOf(k.args, "src")
+	if _, err := os.Stat(src); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
+				Message: "no such file yet: " + p.shown(src), Hint: p.similar(src),
+			})
+		}
+		return
+	}
+	if k.action.Name != "template" {
+		return
+	}
+	f, err := p.read(src)
+	if err != nil {
+		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", fileError(err))
+		return
+	}
+	t, err := p.engine.Template(string(f.Text))
+	if err == nil {
+		r.use(t.Refs())
+		own := r.env
+		if vars, ok := raw["vars"].(map[string]any); ok {
+			with := *r.env.(*env)
+			with.extra = forNames(copyOf(vars)).(map[string]any)
+			own = &with
+		}
+		var result eval.Result
+		result, err = t.Render(own)
+		r.miss(result.Missing)
+	}
+	var e *eval.Error
+	if errors.As(err, &e) && !(e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))) {
+		line, column := lineColumn(string(f.Text), e.Offset)
+		p.report(diag.Diagnostic{
+			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
+			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
+		})
+		r.failed = true
+	}
+}
+
+func lineColumn(text string, offset int) (line, column int) {
+	if offset < 0 || offset > len(text) {
+		return 0, 0
+	}
+	before := text[:offset]
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
+
+// fillProcess renders what concerns the process: environment, directory, creates and the like.
+func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
+	t := k.src
+	for _, m := range k.env {
+		for _, e := range m.Entries() {
+			f.at("env." + e.Key)
+			if s.Env == nil {
+				s.Env = map[string]string{}
+			}
+			s.Env[e.Key] = r.text(e.Value)
+		}
+	}
+	f.at("cwd")
+	s.Cwd = k.dir
+	if !k.cwd.IsZero() {
+		s.Cwd = r.text(k.cwd)
+		if len(r.missing) == 0 {
+			s.Cwd = resolvePath(s.Cwd, k.dir, p.o.Home)
+		}
+	}
+	for _, g := range []struct {
+		name  string
+		value playbook.Value
+	}{{"creates", t.Creates}, {"removes", t.Removes}, {"unless", t.Unless}, {"onlyif", t.OnlyIf}} {
+		if !g.value.IsZero() {
+			f.at(g.name)
+			r.text(g.value)
+		}
+	}
+}
+
+// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
+// here they are checked for names.
+func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
+	t := k.src
+	f.at("confirm")
+	switch t.Confirm.Kind() {
+	case playbook.Bool:
+		if t.Confirm.Bool() {
+			s.Confirm = "run this step?"
+		}
+	case playbook.String, playbook.Int, playbook.Float:
+		switch v := r.value(t.Confirm).(type) {
+		case bool:
+			if v {
+				s.Confirm = "run this step?"
+			}
+		default:
+			s.Confirm = r.text(t.Confirm)
+		}
+	case playbook.Null, playbook.List, playbook.Map:
+	}
+	if s.Confirm != "" && len(r.missing) > 0 {
+		r.missing = nil // a question may show an open part; the step still asks
+	}
+	f.at("retries")
+	if !t.Retries.IsZero() {
+		n, ok := plainNumber(r.value(t.Retries)).(int)
+		if !ok || n < 0 {
+			p.errorf(t.Retries.Pos(), len(t.Retries.Text()), s.Origin.Chain, "3 makes up to four attempts", "`retries:` must be a whole number, known before the run")
+		}
+		s.Retry.Max = n
+	} else if len(t.Until) > 0 {
+		s.Retry.Max = 3
+	}
+	s.Retry.Delay = time.Second
+	if !t.Delay.IsZero() {
+		s.Retry.Delay = p.duration(t.Delay, "delay", r, s)
+	}
+	s.Retry.Until = whenText(k.until)
+	if !t.Timeout.IsZero() {
+		s.Timeout = p.duration(t.Timeout, "timeout", r, s)
+	}
+	f.at("ignore_errors")
+	for _, list := range [][]condition{k.ignore} {
+		for _, cond := range list {
+			s.MayFail = s.MayFail || !cond.constant || cond.holds
+		}
+	}
+	own := resultNames(t.Register)
+	for _, g := range []struct {
+		name string
+		list []condition
+	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"ignore_errors", k.ignore}} {
+		f.at(g.name)
+		p.checkNames(r, g.list, own)
+	}
+	f.at("check_mode")
+	if t.CheckMode.Kind() != playbook.Null {
+		b := p.known(t.CheckMode, r, f, "check_mode")
+		s.CheckMode = &b
+	}
+	if t.Diff.Kind() != playbook.Null {
+		s.NoDiff = !p.known(t.Diff, r, f, "diff")
+	}
+	if t.ID != "" {
+		p.userID(t, s)
+	}
+	for _, n := range t.Needs {
+		p.needs = append(p.needs, pendingNeed{s.Index, n})
+	}
+}
+
+func (p *planner) duration(v playbook.Value, key string, r *renderer, s *Step) time.Duration {
+	d, err := spec.ParseDuration(eval.Text(eval.Plain(r.value(v))))
+	if err != nil || len(r.missing) > 0 {
+		p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), s.Origin.Chain, "write 30s, 1m30s or a number of seconds", "`%s:` must be a duration, known before the run", key)
+	}
+	return d
+}
+
+// known renders a boolean that must be known before the run.
+func (p *planner) known(v playbook.Value, r *renderer, f *fields, key string) bool {
+	f.at(key)
+	got := r.value(v)
+	b, ok := got.(bool)
+	if !ok {
+		p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.chain, "", "`%s:` must be true or false, known before the run", key)
+	}
+	return b
+}
+
+// resultNames are the names a condition on a step's result sees beside the variables.
+func resultNames(register string) []string {
+	names := []string{
+		"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
+		"duration_ms", "attempts", "msg",
+	}
+	if register != "" {
+		names = append(names, register)
+	}
+	return names
+}
+
+// checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
+// wait for.
+func (p *planner) checkNames(r *renderer, list []condition, own []string) {
+	extra := map[string]any{}
+	for _, name := range own {
+		extra[name] = eval.Unknown{Steps: nil}
+	}
+	with := *r.env.(*env)
+	with.extra = extra
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lenient: r.lenient, guards: r.guards, chain: r.chain}
+	for _, c := range list {
+		sub.decide([]condition{c})
+	}
+	for _, m := range sub.missing {
+		if len(m.Steps) > 0 {
+			r.miss([]eval.Missing{m})
+		}
+	}
+	r.failed = r.failed || sub.failed
+	for _, name := range sub.used {
+		if !slices.Contains(own, name) && !slices.Contains(r.used, name) {
+			r.used = append(r.used, name)
+		}
+	}
+}
+
+func (p *planner) userID(t *playbook.Task, s *Step) {
+	for _, other := range p.ids[t.ID] {
+		if o := p.plan.Steps[other].task.src; o != t {
+			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID, p.plan.Steps[other].Origin)
+			break
+		}
+	}
+	p.ids[t.ID] = append(p.ids[t.ID], s.Index)
+}
+
+// become allows what needs no change of user.
+func (p *planner) become(t *playbook.Task, c *scopeContext) {
+	if t.Become.IsZero() {
+		return
+	}
+	r := p.renderer(p.env(c, nil), c.chain)
+	if yes, ok := r.value(t.Become).(bool); r.failed || ok && !yes {
+		return
+	}
+	user := "root"
+	if !t.BecomeUser.IsZero() {
+		user = r.text(t.BecomeUser)
+	}
+	if user != p.o.User {
+		p.errorf(t.Become.Pos(), 0, c.chain, "run moon as "+user, "`become` to another user (%s) is not supported yet", user)
+	}
+}
+
+// decode turns known arguments into the action's typed ones, and finds what is wrong with them.
+func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
+	typed, problems := k.action.Decode(raw)
+	for _, problem := range problems {
+		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
+		if v, ok := valueOf(k.args, problem.Field); ok {
+			pos, width = v.Pos(), utf8.RuneCountInString(firstLine(v.Text()))
+		}
+		p.report(diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
+	}
+	if len(problems) == 0 {
+		k.call = &Call{Action: s.Action, Args: typed, Raw: raw}
+	}
+}
+
+// uses are the variables a step uses, as far as they are known.
+func (p *planner) uses(names []string, e *env) []Use {
+	var uses []Use
+	for _, name := range names {
+		var from *binding
+		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
+	}
+	return uses
+}
+
+// register makes the names known that the step will set.
+func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+	if t.Register != "" && s.Loop == nil {
+		p.names.produced.add(&binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}})
+	}
+	if t.Register != "" && s.Loop != nil && t.Loop.Kind == playbook.NoLoop {
+		p.names.produced.add(&binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}})
+	}
+	if k.action.Name != "set_fact" || s.Excluded || s.Prediction == WillSkip {
+		return
+	}
+	into := &p.names.produced
+	if t.Kind == playbook.Vars {
+		into = &p.names.document
+	}
+	for _, g := range k.args {
+		into.add(&binding{
+			name: g.name, from: s.Action, origin: origin(g.value.Pos(), c.chain), how: assigned, steps: []int{s.Index},
+			certain: s.Prediction == WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
+		})
+	}
+}
+
+// stepDigest is over all that defines the step. The playbook's place in the file system is not part of it.
+func (p *planner) stepDigest(s *Step, k *task) string {
+	h := sha256.New()
+	part := func(name string, v any) {
+		text := eval.Text(v)
+		text = strings.ReplaceAll(text, p.plan.Root, "")
+		fmt.Fprintf(h, "%s=%d:%s\n", name, len(text), text)
+	}
+	t := k.src
+	part("action", s.Action)
+	part("args", any(s.Args))
+	for _, name := range sortedKeys(s.Env) {
+		part("env."+name, s.Env[name])
+	}
+	part("cwd", s.Cwd)
+	part("when", s.When)
+	part("register", s.Register)
+	part("confirm", s.Confirm)
+	part("retry", fmt.Sprint(s.Retry.Max, s.Retry.Delay, s.Retry.Until))
+	part("timeout", s.Timeout.String())
+	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
+	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
+	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.CheckMode != nil && *s.CheckMode, s.Excluded))
+	if s.Loop != nil {
+		part("item", eval.Plain(s.Loop.Item))
+	}
+	if src, ok := s.Args["src"].(string); ok && s.Action == "template" {
+		if f, ok := p.sources[p.shown(src)]; ok {
+			part("template", string(f.Text))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// digest is over the steps and their order, not over the place or the wording around them.
+func (p *Plan) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
+		for _, n := range s.Needs {
+			fmt.Fprintf(h, "needs %d %s\n", n.Step, n.On)
+		}
+	}
+	for _, s := range p.Scopes {
+		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// varsBlock renders a block of variables. They come in document order: a name means the value in effect so far, and a
+// name without any value yet is taken from further down the block.
+type varsBlock struct {
+	p       *planner
+	entries []playbook.Entry
+	state   []progress
+	doing   []string // names being rendered, for the message about a circle
+	from    string
+	chain   []string
+	frame   func() *frame  // what is in effect now, the part of the block already rendered included
+	add     func(*binding) // makes one more name visible in frame
+	lenient bool           // names may be missing: a loop's item is not known yet
+}
+
+type progress uint8
+
+const (
+	waiting progress = iota
+	doing
+	done
+)
+
+func (vb *varsBlock) render() {
+	vb.state = make([]progress, len(vb.entries))
+	for i := range vb.entries {
+		vb.one(i)
+	}
+}
+
+func (vb *varsBlock) one(i int) {
+	if vb.state[i] != waiting {
+		return
+	}
+	vb.state[i] = doing
+	e := vb.entries[i]
+	vb.doing = append(vb.doing, e.Key)
+	where := vb.frame()
+	r := vb.p.renderer(&env{plan: vb.p.plan, engine: vb.p.engine, frame: where, pending: vb.pending}, vb.chain)
+	r.lenient = vb.lenient
+	b := &binding{name: e.Key, from: vb.from, origin: origin(e.Pos, vb.chain), raw: e.Value, where: where}
+	b.value = forNames(r.value(e.Value))
+	b.open = len(r.missing) > 0
+	vb.doing = vb.doing[:len(vb.doing)-1]
+	vb.state[i] = done
+	if r.undefined {
+		return
+	}
+	vb.add(b)
+}
+
+// pending takes a name from further down the block.
+func (vb *varsBlock) pending(name string) (any, bool) {
+	for i, e := range vb.entries {
+		if e.Key != name {
+			continue
+		}
+		if vb.state[i] == doing {
+			circle := append(append([]string(nil), vb.doing[indexOf(vb.doing, name):]...), name)
+			vb.p.report(diag.Diagnostic{
+				Pos: e.Pos, Width: len(e.Key), Chain: vb.chain,
+				Message: "variables that need each other: " + strings.Join(circle, " → "),
+				Hint:    "give one of them a value of its own",
+			})
+			return "", true
+		}
+		vb.one(i)
+		return (&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame()}).Lookup(name)
+	}
+	return nil, false
+}
+
+func indexOf(list []string, s string) int {
+	for i, v := range list {
+		if v == s {
+			return i
+		}
+	}
+	return 0
+}
+
+// layerOf renders a block of variables into a layer of its own. place puts the layer into a copy of the frame.
+func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
+	l := &layer{parent: parent}
+	inside := *fr
+	place(&inside, l)
+	vb := &varsBlock{
+		p: p, entries: m.Entries(), from: from, chain: chain, lenient: lenient,
+		frame: func() *frame { return &inside },
+		add:   func(b *binding) { l.binds = append(l.binds, *b) },
+	}
+	vb.render()
+	return l
+}
+
+// documentVars renders the variables of a `vars` or `include_vars` step into the document's history.
+func (p *planner) documentVars(m playbook.Value, c *scopeContext, from string, chain []string) {
+	vb := &varsBlock{
+		p: p, entries: m.Entries(), from: from, chain: chain,
+		frame: func() *frame { return p.frame(c, nil) },
+		add: func(b *binding) {
+			p.shadows(b)
+			p.names.document.add(b)
+		},
+	}
+	vb.render()
+}
+
+// shadows warns about a variable that hides a fact.
+func (p *planner) shadows(b *binding) {
+	if _, ok := p.names.factsMap[b.name]; ok || b.name == "facts" {
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: diag.Pos{File: b.origin.File, Line: b.origin.Line, Column: b.origin.Column}, Width: len(b.name), Chain: b.origin.Chain,
+			Message: "variable `" + b.name + "` hides the fact of that name",
+			Hint:    "the fact stays readable as `facts." + b.name + "`",
+		})
+	}
+}
+
+func origin(pos diag.Pos, chain []string) Origin {
+	return Origin{File: pos.File, Line: pos.Line, Column: pos.Column, Chain: chain}
+}

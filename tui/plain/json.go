@@ -1,0 +1,48 @@
+package plain
+
+import (
+	"bufio"
+	"io"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// JSON writes every event as one line and nothing else. It reads at the writer's pace.
+func JSON(w io.Writer, planFor func(digest string) *plan.Plan, feed <-chan []events.Record) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	var p *plan.Plan
+	for batch := range feed {
+		for _, r := range batch {
+			if loaded, ok := r.Event.(events.PlanLoaded); ok {
+				p = planFor(loaded.Digest)
+			}
+			line, err := r.JSON(where(p, r.Step))
+			if err != nil {
+				return err
+			}
+			out.Write(line)
+			out.WriteByte('\n')
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// where says what a step is to a reader that has no plan.
+func where(p *plan.Plan, step int) events.Where {
+	if p == nil || step < 0 || step >= len(p.Steps) {
+		return events.Where{}
+	}
+	s := &p.Steps[step]
+	chain := s.Origin.Chain
+	if chain == nil {
+		chain = []string{}
+	}
+	return events.Where{
+		Step: s.ID(), Path: s.Path, Host: s.Host,
+		Origin: &events.Origin{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Chain: chain},
+	}
+}

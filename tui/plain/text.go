@@ -1,0 +1,269 @@
+// Package plain holds the front ends without a screen: text for people and logs, JSON for programs, and the report
+// that is left in the terminal. Each is a reader of the same stream of events; state is shown in words.
+package plain
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// tailLines is how much of a failed step's output is repeated at the end.
+const tailLines = 20
+
+// Text writes a run as plain lines: each step with its output and its end, what failed once more last, a summary.
+type Text struct {
+	W       io.Writer                     // required
+	PlanFor func(digest string) *plan.Plan // required
+	Verbose bool
+	Diff    bool // show the changes of files
+
+	out    *bufio.Writer
+	plan   *plan.Plan
+	run    events.Run
+	tails  map[int][]string
+	active int
+	last   int // the step whose head was printed last
+}
+
+// Follow writes until the feed ends and returns the state the run ended in.
+func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
+	t.out = bufio.NewWriterSize(t.W, 64<<10)
+	t.tails = map[int][]string{}
+	t.last = -1
+	for batch := range feed {
+		for _, r := range batch {
+			t.run.Apply(r)
+			t.event(r)
+		}
+		if err := t.out.Flush(); err != nil {
+			return &t.run, err
+		}
+	}
+	return &t.run, nil
+}
+
+func (t *Text) printf(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+
+func (t *Text) event(r events.Record) {
+	switch e := r.Event.(type) {
+	case events.RunStarted:
+		mode := ""
+		if e.Check {
+			mode = "  dry run: nothing will be changed"
+		}
+		t.printf("moon %s  %s%s", e.Playbook, steps(e.TotalSteps), mode)
+	case events.PlanLoaded:
+		t.plan = t.PlanFor(e.Digest)
+	case events.StepStarted:
+		t.active++
+		t.head(r.Step, e.Name)
+		if e.Command != "" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
+			t.printf("  %s", output.CleanName(e.Command))
+		}
+	case events.StepOutput:
+		t.line(r.Step, e)
+	case events.PrintMessage:
+		t.under(r.Step)
+		for line := range strings.SplitSeq(strings.TrimSuffix(e.Message, "\n"), "\n") {
+			t.printf("  %s", output.CleanName(line))
+		}
+	case events.StepRetrying:
+		t.under(r.Step)
+		t.printf("  attempt %d failed: %s", e.Attempt-1, output.CleanName(first(e.Error)))
+		t.printf("  attempt %d in %s", e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
+	case events.StepCompleted:
+		t.end(r.Step, e.Name, t.completed(r.Step, e))
+		t.diff(e.Diff)
+	case events.StepSkipped:
+		why := string(e.Reason)
+		if e.Detail != "" {
+			why += ": " + e.Detail
+		}
+		if e.Reason == events.SkipTags && !t.Verbose {
+			break
+		}
+		t.end(r.Step, e.Name, "skipped ("+output.CleanName(why)+")")
+	case events.StepFailed:
+		word := "FAILED"
+		switch {
+		case e.Ignored:
+			word = "failed (ignored)"
+		case e.Rescued:
+			word = "failed (rescued)"
+		}
+		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, output.CleanName(first(e.Error)), t.took(r.Step)))
+	case events.StepLost:
+		t.end(r.Step, e.Name, "lost: it was running when moon died")
+	case events.StepCancelled:
+		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
+	case events.Warning:
+		t.printf("  warning: %s", output.CleanName(e.Message))
+	case events.RunPaused:
+		t.printf("paused: %s", e.Reason)
+	case events.CommandRejected:
+		t.printf("refused %s: %s", events.Verb(e.Command), e.Reason)
+	case events.RunCompleted:
+		t.summary(e)
+	case events.StepOmitted, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
+		events.RunResumed, events.CommandAccepted, events.Gap:
+	}
+}
+
+func (t *Text) head(step int, name string) {
+	t.last = step
+	t.printf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(name))
+}
+
+// under makes sure that what follows is read as belonging to the step.
+func (t *Text) under(step int) {
+	if t.last != step {
+		t.head(step, t.name(step)+" (continued)")
+	}
+}
+
+func (t *Text) name(step int) string {
+	if name := t.run.Steps[step].Name; name != "" {
+		return name
+	}
+	return t.plan.Steps[step].Title()
+}
+
+func (t *Text) line(step int, e events.StepOutput) {
+	t.under(step)
+	mark := "|"
+	if e.Stderr {
+		mark = "!"
+	}
+	text := output.CleanName(e.Line)
+	t.printf("  %s %s", mark, text)
+	tail := append(t.tails[step], text)
+	if len(tail) > tailLines {
+		tail = tail[1:]
+	}
+	t.tails[step] = tail
+}
+
+func (t *Text) end(step int, name, result string) {
+	if t.run.Steps[step].Attempt > 0 {
+		t.active--
+		t.under(step)
+	} else {
+		t.head(step, name)
+	}
+	if t.run.Steps[step].Outcome != events.Failed && t.run.Steps[step].Outcome != events.Timeout {
+		delete(t.tails, step)
+	}
+	t.printf("  %s", result)
+}
+
+func (t *Text) completed(step int, e events.StepCompleted) string {
+	word := "ok"
+	if e.Changed {
+		word = "changed"
+	}
+	if d := e.Diff; d != nil {
+		switch {
+		case t.run.Check && d.Kind == events.ChangeUnknown:
+			word = "would run"
+		case t.run.Check && d.Kind != events.ChangeNone:
+			word = "would " + string(d.Kind)
+		}
+		if d.Summary != "" {
+			word += " (" + output.CleanName(d.Summary) + ")"
+		}
+	}
+	return word + t.took(step)
+}
+
+// diff shows a change of text, where the run was asked to show it.
+func (t *Text) diff(d *events.Diff) {
+	if d == nil || d.Text == "" || !t.Diff {
+		return
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(d.Text, "\n"), "\n") {
+		t.printf("    %s", output.CleanName(line))
+	}
+}
+
+// took is how long a step ran, where that is worth a word.
+func (t *Text) took(step int) string {
+	s := &t.run.Steps[step]
+	if d := s.Ended.Sub(s.Started); d >= 10*time.Millisecond {
+		return " in " + duration(d)
+	}
+	return ""
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+func (t *Text) summary(e events.RunCompleted) {
+	for i := range t.run.Steps {
+		s := &t.run.Steps[i]
+		bad := (s.Outcome == events.Failed || s.Outcome == events.Timeout || s.Outcome == events.Lost) && !s.Ignored && !s.Rescued
+		if !bad {
+			continue
+		}
+		t.printf("\nFAILED %s  %s  (%s)", t.plan.Steps[i].ID(), output.CleanName(t.name(i)), t.plan.Steps[i].Origin)
+		t.failure(s.Error, t.tails[i])
+	}
+	t.printf("")
+	t.printf("%s: %s in %s", t.plan.RootFile, e.Outcome, duration(e.Duration))
+	t.printf("  %s", countsLine(e))
+}
+
+// failure prints why a step failed: the first line of the error, then the end of its output. The error carries the
+// same lines where there is no output to show.
+func (t *Text) failure(text string, tail []string) {
+	head, rest, _ := strings.Cut(text, "\n")
+	t.printf("  %s", output.CleanName(head))
+	if len(tail) == 0 && rest != "" {
+		tail = strings.Split(rest, "\n")
+	}
+	for _, line := range tail {
+		t.printf("    %s", output.CleanName(line))
+	}
+}
+
+// countsLine is the outcome in words: "3 done (2 changed), 1 skipped, 1 failed, 7 not run, of 12".
+func countsLine(e events.RunCompleted) string {
+	parts := []string{fmt.Sprintf("%d done", e.Executed)}
+	if e.Changed > 0 {
+		parts[0] += fmt.Sprintf(" (%d changed)", e.Changed)
+	}
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{e.Skipped, "skipped"}, {e.Failed, "failed"}, {e.Ignored, "ignored"}, {e.Rescued, "rescued"}, {e.Cancelled, "cancelled"}, {e.NotRun, "not run"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	return fmt.Sprintf("%s, of %s", strings.Join(parts, ", "), steps(e.TotalSteps))
+}
+
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
+}
+
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
