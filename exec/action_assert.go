@@ -1,0 +1,186 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var assertAction = action{run: runAssert, dry: dryAssert, effect: events.ChangeNone}
+
+func runAssert(ctx context.Context, a *attempt) Result { return a.assert(ctx, true) }
+
+// dryAssert checks conditions and files; commands and requests may have effects and are left out.
+func dryAssert(ctx context.Context, a *attempt) Result { return a.assert(ctx, false) }
+
+// unmet is an assertion that does not hold, in its own words.
+type unmet struct {
+	assertion string
+	message   string
+}
+
+func (u unmet) Error() string { return u.message }
+
+func (a *attempt) assert(ctx context.Context, effects bool) Result {
+	args := a.Args.(*spec.AssertArgs)
+	err := a.assertThat(args.That)
+	if err == nil && args.File != nil {
+		err = assertFile(args.File)
+	}
+	left := !effects && (args.Command != nil || args.HTTP != nil)
+	if err == nil && args.Command != nil && effects {
+		err = a.assertCommand(ctx, args.Command)
+	}
+	if err == nil && args.HTTP != nil && effects {
+		err = assertHTTP(ctx, args.HTTP)
+	}
+	if u, ok := errors.AsType[unmet](err); ok {
+		r := Result{Outcome: events.Failed, Error: u.message, Fields: map[string]any{"assertion": u.assertion, "evaluated_to": false}}
+		if args.FailMsg != "" {
+			r.Error = args.FailMsg
+		}
+		r.Fields["msg"] = r.Error
+		return r
+	}
+	switch {
+	case err != nil:
+		return a.failure(ctx, err)
+	case left:
+		return unrun("would check; commands and requests are not made in a dry run")
+	}
+	message := args.SuccessMsg
+	if message == "" {
+		message = "all assertions hold"
+	}
+	r := Result{Outcome: events.OK, Fields: map[string]any{"msg": message}}
+	if !args.Quiet && args.SuccessMsg != "" {
+		r.Message = message
+	}
+	return r
+}
+
+func (a *attempt) assertThat(conditions []string) error {
+	for _, condition := range conditions {
+		ok, err := a.Names.Holds(condition)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return unmet{condition, "assertion does not hold: " + condition}
+		}
+	}
+	return nil
+}
+
+func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) error {
+	p := a.noisy([]string{shellPath, "-c", want.Cmd})
+	var printed limited
+	if want.Contains != nil {
+		printed.left = bodyLimit
+		if p.stdout == nil {
+			p.stdout = io.Discard
+		}
+		p.stdout = io.MultiWriter(p.stdout, &printed)
+	}
+	e := p.run(ctx)
+	switch {
+	case e.err != nil:
+		return e.err
+	case e.stop != "":
+		return e.stop
+	case e.code != want.ExitCode:
+		return unmet{want.Cmd, fmt.Sprintf("`%s` ended with %s, not %d", want.Cmd, e, want.ExitCode)}
+	case want.Contains != nil && !strings.Contains(printed.String(), *want.Contains):
+		return unmet{want.Cmd, fmt.Sprintf("`%s` does not print %q", want.Cmd, *want.Contains)}
+	}
+	return nil
+}
+
+// limited keeps the beginning of what is written to it.
+type limited struct {
+	bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	n := min(len(p), l.left)
+	l.left -= n
+	l.Buffer.Write(p[:n])
+	return len(p), nil
+}
+
+func assertFile(want *spec.AssertFile) error {
+	no := func(format string, args ...any) error {
+		return unmet{want.Path, want.Path + " " + fmt.Sprintf(format, args...)}
+	}
+	info, err := os.Stat(want.Path)
+	there := !errors.Is(err, fs.ErrNotExist)
+	switch {
+	case want.Exists != nil && !*want.Exists && there:
+		return no("exists")
+	case !there && want.Exists != nil && !*want.Exists:
+		return nil
+	case !there:
+		return no("does not exist")
+	case err != nil:
+		return err
+	}
+	is := entryOf(info)
+	attrs, err := newAttributes(want.Mode, want.Owner, want.Group)
+	if err != nil {
+		return err
+	}
+	w, _ := attrs.on(is)
+	switch {
+	case w.mode != is.mode:
+		return no("has mode %04o, not %s", is.mode, want.Mode)
+	case w.uid != is.uid:
+		return no("belongs to %s, not %s", userName(is.uid), want.Owner)
+	case w.gid != is.gid:
+		return no("belongs to the group %s, not %s", groupName(is.gid), want.Group)
+	case want.Content == nil && want.Contains == nil:
+		return nil
+	}
+	content, err := os.ReadFile(want.Path)
+	switch {
+	case err != nil:
+		return err
+	case want.Content != nil && string(content) != *want.Content:
+		return no("has other content")
+	case want.Contains != nil && !bytes.Contains(content, []byte(*want.Contains)):
+		return no("does not contain %q", *want.Contains)
+	}
+	return nil
+}
+
+func assertHTTP(ctx context.Context, want *spec.AssertHTTP) error {
+	r := request{method: want.Method, url: want.URL, headers: want.Headers, body: want.Body, timeout: want.Timeout}
+	status, body, err := r.send(ctx)
+	if stopped(ctx) != "" {
+		return context.Cause(ctx)
+	}
+	no := func(format string, args ...any) error {
+		return unmet{want.URL, want.URL + " " + fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return no("did not answer within %s", want.Timeout)
+	case err != nil:
+		return no("does not answer: %s", networkReason(err))
+	case status != want.Status:
+		return no("answered with %d, not %d", status, want.Status)
+	case want.Contains != nil && !bytes.Contains(body, []byte(*want.Contains)):
+		return no("does not answer with %q", *want.Contains)
+	case want.Equals != nil && string(body) != *want.Equals:
+		return no("answers with something else")
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"crypto/md5"  // users may have nothing better to compare with
+	"crypto/sha1" // likewise
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/exec/spec"
+)
+
+var copyAction = action{plan: planCopy}
+
+func planCopy(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.CopyArgs)
+	attrs, err := newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	from, isDir, err := copySource(args)
+	if err != nil {
+		return nil, err
+	}
+	if isDir {
+		return planTree(ctx, a, args, attrs)
+	}
+	if err := checkSum(from, args.Checksum); err != nil {
+		return nil, err
+	}
+	if args.Mode.Preserve() {
+		if attrs.mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.mode)); err != nil {
+			return nil, err
+		}
+	}
+	c := &change{fields: map[string]any{}}
+	if args.Src != "" {
+		c.fields["src"] = args.Src
+	}
+	name := ""
+	if args.Src != "" {
+		name = filepath.Base(args.Src)
+	}
+	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
+	return t.into(ctx, a, c, args.Dest, name)
+}
+
+// into plans to write to dest, or to the name in it if it is a directory.
+func (t target) into(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
+	info, err := os.Stat(dest)
+	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && info.IsDir()) {
+		dest = filepath.Join(dest, name)
+	}
+	p, err := openPlace(dest)
+	if err != nil {
+		return nil, err
+	}
+	c.places = append(c.places, p)
+	c.fields["dest"] = dest
+	t.at = p
+	if t.is, err = p.look(); err == nil {
+		_, err = t.plan(ctx, a, c)
+	}
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
+	if args.Content != nil {
+		return source{data: []byte(*args.Content), size: int64(len(*args.Content))}, false, nil
+	}
+	info, err := os.Stat(args.Src)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return source{}, false, missing(args.Dest, "src %s does not exist", args.Src)
+	case err != nil:
+		return source{}, false, err
+	case info.IsDir():
+		return source{}, true, nil
+	case !info.Mode().IsRegular():
+		return source{}, false, fmt.Errorf("src %s is neither a file nor a directory", args.Src)
+	}
+	return source{path: args.Src, size: info.Size(), mode: unixMode(info.Mode())}, false, nil
+}
+
+// checkSum compares the source with the checksum that the playbook gives.
+func checkSum(from source, want string) error {
+	if want == "" {
+		return nil
+	}
+	algorithm, digits, err := spec.Checksum(want)
+	if err != nil {
+		return err
+	}
+	in, err := from.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	h := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[algorithm]()
+	if _, err := io.Copy(h, in); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != digits {
+		what := "content"
+		if from.path != "" {
+			what = from.path
+		}
+		return fmt.Errorf("checksum: %s has %s %s, not %s", what, algorithm, got, digits)
+	}
+	return nil
+}

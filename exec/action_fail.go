@@ -1,0 +1,15 @@
+package exec
+
+import (
+	"context"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var failAction = action{run: runFail, effect: events.ChangeNone}
+
+func runFail(_ context.Context, a *attempt) Result {
+	msg := a.Args.(*spec.FailArgs).Msg
+	return Result{Outcome: events.Failed, Error: msg, Class: Fatal, Fields: map[string]any{"msg": msg}}
+}

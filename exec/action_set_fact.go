@@ -1,0 +1,16 @@
+package exec
+
+import (
+	"context"
+	"maps"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var setFactAction = action{run: runSetFact, effect: events.ChangeNone}
+
+func runSetFact(_ context.Context, a *attempt) Result {
+	values := maps.Clone(a.Args.(*spec.SetFactArgs).Values)
+	return Result{Outcome: events.OK, Values: values, Fields: map[string]any{"facts": values}}
+}

@@ -1,0 +1,49 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/exec/spec"
+)
+
+var templateAction = action{plan: planTemplate}
+
+func planTemplate(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.TemplateArgs)
+	attrs, err := newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(args.Src)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(args.Dest, "src %s does not exist", args.Src)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if args.Mode.Preserve() {
+		info, err := os.Stat(args.Src)
+		if err != nil {
+			return nil, err
+		}
+		if attrs.mode, err = spec.ParseMode(fmt.Sprintf("%04o", unixMode(info.Mode()))); err != nil {
+			return nil, err
+		}
+	}
+	rendered, err := a.Names.Render(string(text), args.Src)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{fields: map[string]any{"src": args.Src}}
+	t := target{
+		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
+		from: source{data: []byte(rendered), size: int64(len(rendered))},
+	}
+	return t.into(ctx, a, c, args.Dest, strings.TrimSuffix(filepath.Base(args.Src), ".j2"))
+}

@@ -1,0 +1,177 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var waitAction = action{run: runWait, dry: dryWait, effect: events.ChangeNone}
+
+// Bounds of one look at what is waited for, so that one that hangs is not the last.
+const (
+	dialTimeout = 5 * time.Second
+	httpTimeout = 30 * time.Second
+	greetLimit  = 64 << 10
+)
+
+// look reports whether the wait is over, and if not why not.
+type look func(context.Context) (done bool, why string)
+
+func (a *attempt) look(args *spec.WaitArgs) look {
+	switch args.Condition {
+	case "file_exists", "file_absent":
+		return func(context.Context) (bool, string) { return lookAtFile(args) }
+	case "port":
+		return func(ctx context.Context) (bool, string) { return lookAtPort(ctx, args) }
+	case "http":
+		return func(ctx context.Context) (bool, string) { return lookAtURL(ctx, args) }
+	case "command":
+		return func(ctx context.Context) (bool, string) {
+			e := a.process([]string{shellPath, "-c", args.Cmd}).run(ctx)
+			switch {
+			case e.err != nil:
+				return false, describe(e.err)
+			case e.stop != "":
+				return false, fmt.Sprintf("`%s` did not end", args.Cmd)
+			}
+			return e.code == 0, fmt.Sprintf("`%s`: %s", args.Cmd, e)
+		}
+	}
+	return nil // only time is to pass
+}
+
+// errTooLong ends a wait at the action's own timeout, which is not the step's.
+var errTooLong = errors.New("waited too long")
+
+func runWait(ctx context.Context, a *attempt) Result {
+	args := a.Args.(*spec.WaitArgs)
+	start := time.Now()
+	elapsed := func() map[string]any { return map[string]any{"elapsed": int(time.Since(start).Seconds())} }
+	if !pause(ctx, args.Delay) {
+		return a.stop(stopped(ctx))
+	}
+	look := a.look(args)
+	if look == nil {
+		if !pause(ctx, args.Timeout) {
+			return a.stop(stopped(ctx))
+		}
+		return Result{Outcome: events.OK, Fields: elapsed()}
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, args.Timeout, errTooLong)
+	defer cancel()
+	for {
+		done, why := look(waiting)
+		switch {
+		case stopped(ctx) != "":
+			return a.stop(stopped(ctx))
+		case done:
+			return Result{Outcome: events.OK, Fields: elapsed()}
+		}
+		if !pause(waiting, args.Interval) {
+			if stopped(ctx) != "" {
+				return a.stop(stopped(ctx))
+			}
+			r := Result{Outcome: events.Failed, Error: fmt.Sprintf("waited %s: %s", args.Timeout, why), Fields: elapsed()}
+			if args.Msg != "" {
+				r.Error = args.Msg
+			}
+			return r
+		}
+	}
+}
+
+// dryWait looks once. A command is not run.
+func dryWait(ctx context.Context, a *attempt) Result {
+	args := a.Args.(*spec.WaitArgs)
+	look := a.look(args)
+	if look == nil || args.Condition == "command" {
+		return unrun("would wait; commands are not run in a dry run")
+	}
+	if done, why := look(ctx); !done {
+		return unrun("would wait: " + why)
+	}
+	return Result{Outcome: events.OK, Fields: map[string]any{"elapsed": 0}}
+}
+
+// pause waits, and reports whether it was left to.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return ctx.Err() == nil
+	}
+}
+
+func lookAtFile(args *spec.WaitArgs) (bool, string) {
+	there, err := exists(args.Path)
+	switch {
+	case err != nil:
+		return false, describe(err)
+	case args.Absent:
+		return !there, args.Path + " exists"
+	case !there || args.Search == nil:
+		return there, args.Path + " does not exist"
+	}
+	content, err := os.ReadFile(args.Path)
+	if err != nil {
+		return false, describe(err)
+	}
+	return args.Search.Match(content), args.Path + " does not contain " + args.SearchRegex
+}
+
+func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
+	address := net.JoinHostPort(args.Host, strconv.Itoa(args.Port))
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return args.Absent, address + " accepts no connection: " + networkReason(err)
+	}
+	defer func() { _ = conn.Close() }() // nothing was written
+	if args.Absent || args.Search == nil {
+		return !args.Absent, address + " accepts connections"
+	}
+	return greets(ctx, conn, args.Search), address + " does not say " + args.SearchRegex
+}
+
+// greets reads what a server says first until it matches.
+func greets(ctx context.Context, conn net.Conn, search *regexp.Regexp) bool {
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = conn.SetReadDeadline(deadline) // it cannot fail on an open connection
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	var said []byte
+	buf := make([]byte, 4<<10)
+	for len(said) < greetLimit {
+		n, err := conn.Read(buf)
+		said = append(said, buf[:n]...)
+		if search.Match(said) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return false
+}
+
+func lookAtURL(ctx context.Context, args *spec.WaitArgs) (bool, string) {
+	status, _, err := request{method: "GET", url: args.URL, timeout: httpTimeout}.send(ctx)
+	if err != nil {
+		return false, args.URL + ": " + networkReason(err)
+	}
+	return status == args.Status, fmt.Sprintf("%s answers with %d, not %d", args.URL, status, args.Status)
+}

@@ -1,0 +1,102 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"moon/events"
+)
+
+// change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
+// first, a run both, so that they cannot differ.
+type change struct {
+	diff     events.Diff
+	warnings []string
+	fields   map[string]any              // of the result, known beforehand
+	apply    func(context.Context) error // may add to fields; not called for ChangeNone
+	places   []*place                    // held open until the end
+	result   *place                      // whose entry describes the result; may be nil
+}
+
+func (c *change) close() {
+	for _, p := range c.places {
+		p.close()
+	}
+}
+
+// none makes the change nothing, with what is there as the result.
+func (c *change) none() *change {
+	c.diff.Kind = events.ChangeNone
+	return c
+}
+
+// to makes the change something.
+func (c *change) to(kind events.ChangeKind, apply func(context.Context) error, words ...string) *change {
+	c.diff.Kind, c.apply = kind, apply
+	c.diff.Summary = strings.Join(words, ", ")
+	return c
+}
+
+// describe adds what is at a place to the result.
+func (c *change) describe(p *place) {
+	e, err := p.look()
+	if err != nil {
+		return // what is not seen is not reported; the step itself went well
+	}
+	maps.Copy(c.fields, e.fields())
+}
+
+func (e entry) fields() map[string]any {
+	if e.kind == absent {
+		return map[string]any{"state": absent}
+	}
+	f := map[string]any{
+		"state": e.kind, "uid": e.uid, "gid": e.gid, "owner": userName(e.uid), "group": groupName(e.gid), "size": int(e.size),
+	}
+	if e.kind != link {
+		f["mode"] = fmt.Sprintf("%04o", e.mode)
+	}
+	return f
+}
+
+// apply makes a change and reports it.
+func (a *attempt) apply(ctx context.Context, c *change) Result {
+	defer c.close()
+	r := Result{Outcome: events.OK}
+	if c.diff.Kind != events.ChangeNone {
+		if err := c.apply(ctx); err != nil {
+			return a.failure(ctx, err)
+		}
+		r.Outcome = events.Changed
+	}
+	if c.result != nil {
+		c.describe(c.result)
+	}
+	r.Diff, r.Fields, r.Warnings = &c.diff, c.fields, c.warnings
+	return r
+}
+
+// predict is the result of a dry run.
+func (a *attempt) predict(ctx context.Context, act action) Result {
+	c, err := act.plan(ctx, a)
+	if missing, ok := errors.AsType[notYet](err); ok {
+		r := unrun("cannot be told before the run: " + missing.Error())
+		r.Diff.Path, r.Diff.Summary = missing.path, missing.Error()
+		r.Warnings = []string{missing.Error()}
+		return r
+	}
+	if err != nil {
+		return a.failure(ctx, err)
+	}
+	defer c.close()
+	r := Result{Outcome: events.OK, Diff: &c.diff, Fields: c.fields, Warnings: c.warnings}
+	if c.diff.Kind != events.ChangeNone {
+		r.Outcome = events.Changed
+	} else if c.result != nil {
+		c.describe(c.result)
+	}
+	return r
+}

@@ -1,0 +1,196 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"moon/events"
+)
+
+const shellPath = "/bin/sh"
+
+// The statuses a shell gives for what it cannot run.
+const (
+	rcNotExecutable = 126
+	rcNotFound      = 127
+)
+
+// commandError is a command that did not end well, as the error of a step.
+type commandError struct {
+	message string
+	rc      *int
+	class   string
+}
+
+func (e commandError) Error() string { return e.message }
+
+func notStarted(rc int, format string, args ...any) error {
+	return commandError{fmt.Sprintf(format, args...), &rc, Fatal}
+}
+
+// process prepares a command with the step's environment. Its output is discarded.
+func (a *attempt) process(argv []string) *process {
+	return &process{argv: argv, env: a.environ(), dir: a.Cwd, grace: a.grace, now: a.Now}
+}
+
+// noisy prepares a command whose output is the step's.
+func (a *attempt) noisy(argv []string) *process {
+	p := a.process(argv)
+	if a.Output != nil {
+		p.stdout, p.stderr = a.Output.Stdout(), a.Output.Stderr()
+	}
+	return p
+}
+
+// environ is moon's own environment with the step's on top.
+func (a *attempt) environ() []string {
+	own := os.Environ()
+	env := make([]string, 0, len(own)+len(a.Env)+1)
+	for _, entry := range own {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, ok := a.Env[name]; !ok && name != "PWD" {
+			env = append(env, entry)
+		}
+	}
+	if _, ok := a.Env["PWD"]; !ok {
+		env = append(env, "PWD="+a.Cwd)
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		env = append(env, name+"="+a.Env[name])
+	}
+	return env
+}
+
+// ended is the result of a command that ran. Success is what it means to succeed.
+func (a *attempt) ended(e exit, success events.Outcome) Result {
+	r := Result{Outcome: success, RC: &e.code}
+	switch {
+	case e.code == notRun:
+		r = a.stop(e.stop)
+	case e.err != nil:
+		r = Result{Outcome: events.Failed, Class: Fatal, Error: describe(e.err)}
+		if c, ok := errors.AsType[commandError](e.err); ok {
+			r.RC = c.rc
+		}
+	case e.stop == Expired:
+		// A process that obeys SIGTERM and exits with 0 has still not done its work in time.
+		r.Outcome, r.Error = events.Timeout, a.expired()
+	case e.code == 0:
+		// It may have been told to stop; it ended well all the same.
+	case e.stop != "":
+		r.Outcome, r.Error = events.Cancelled, string(e.stop)
+	default:
+		r.Outcome, r.Error = events.Failed, e.String()
+	}
+	if e.held {
+		r.Warnings = append(r.Warnings, "a process in the background still held the output; what it prints from now on is lost (send it to a file)")
+	}
+	if a.Output != nil {
+		if err := a.Output.Err(); err != nil {
+			r.Warnings = append(r.Warnings, describe(err))
+		}
+	}
+	return r
+}
+
+// String words an exit as the error of a step.
+func (e exit) String() string {
+	if e.signal != 0 {
+		name := unix.SignalName(e.signal)
+		if name == "" {
+			name = fmt.Sprintf("signal %d", e.signal)
+		}
+		return "killed by " + name
+	}
+	return fmt.Sprintf("exit status %d", e.code)
+}
+
+// find looks the command up as the step's own PATH has it.
+func (p *process) find() (string, error) {
+	name := p.argv[0]
+	if strings.Contains(name, "/") {
+		if filepath.IsAbs(name) {
+			return name, nil
+		}
+		return filepath.Join(p.dir, name), nil
+	}
+	found := ""
+	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(p.dir, dir)
+		}
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || info.IsDir() {
+			continue
+		}
+		if info.Mode()&0o111 != 0 {
+			return path, nil
+		}
+		found = path
+	}
+	if found != "" {
+		return "", notStarted(rcNotExecutable, "%s is not executable", found)
+	}
+	if err := checkDir(p.dir); err != nil {
+		return "", err
+	}
+	return "", notStarted(rcNotFound, "command not found: %s", name)
+}
+
+func (p *process) getenv(name string) string {
+	value := ""
+	for _, entry := range p.env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+func checkDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return notStarted(rcNotFound, "cwd %s does not exist", dir)
+	case err != nil:
+		return notStarted(rcNotFound, "cwd: %s", describe(err))
+	case !info.IsDir():
+		return notStarted(rcNotFound, "cwd %s is not a directory", dir)
+	}
+	return nil
+}
+
+// startError finds out what the kernel's one word was about.
+func (p *process) startError(path string, err error) error {
+	if err := checkDir(p.dir); err != nil {
+		return err
+	}
+	_, gone := os.Stat(path)
+	switch {
+	case gone != nil && errors.Is(err, fs.ErrNotExist):
+		return notStarted(rcNotFound, "command not found: %s", p.argv[0])
+	case errors.Is(err, fs.ErrNotExist):
+		return notStarted(rcNotFound, "%s: the interpreter that its first line names does not exist", path)
+	case errors.Is(err, fs.ErrPermission):
+		return notStarted(rcNotExecutable, "%s is not executable", path)
+	case errors.Is(err, syscall.ENOEXEC):
+		return notStarted(rcNotExecutable, "%s is not a program; a script needs a first line like #!/bin/sh", path)
+	case errors.Is(err, syscall.E2BIG):
+		return notStarted(rcNotExecutable, "%s: the arguments and the environment are too long", p.argv[0])
+	}
+	e := commandError{message: "start " + p.argv[0] + ": " + describe(err), class: Fatal}
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		e.class = Transient
+	}
+	return e
+}

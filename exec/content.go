@@ -1,0 +1,114 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+
+	"moon/events"
+)
+
+// target is a file that shall have a content. It serves copy, template, and file with content.
+type target struct {
+	at       *place
+	is       entry
+	attrs    attributes
+	from     source
+	force    bool // replace other content
+	backup   bool
+	validate string
+	noFlush  bool // the caller flushes many files at once
+}
+
+// plan adds to a change what it takes to give the target its content and attributes.
+func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error) {
+	c.diff.Path = t.at.path
+	c.result = t.at
+	switch t.is.kind {
+	case absent:
+		return t.create(a, c), nil
+	case directory:
+		return nil, fmt.Errorf("%s is a directory", t.at.path)
+	case other:
+		return nil, fmt.Errorf("%s is %s", t.at.path, t.is.what())
+	case link:
+		if !t.force {
+			return c.none(), nil
+		}
+		w, words := t.attrs.anew(regular)
+		return c.to(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.target + " → file, " + size(t.from.size)}, words...)...), nil
+	}
+	if !t.force {
+		return c.none(), nil
+	}
+	same, sum, err := t.from.same(ctx, t.at, t.is)
+	if err != nil {
+		return nil, err
+	}
+	w, words := t.attrs.on(t.is)
+	switch {
+	case !same:
+		words = append([]string{t.contentWords()}, words...)
+		c.diff.Text = t.text(a)
+		return c.to(events.ChangeUpdate, t.replace(a, c, w), words...), nil
+	case len(words) > 0:
+		maps.Copy(c.fields, map[string]any{"checksum": sum})
+		return c.to(events.ChangeUpdate, func(context.Context) error { return t.at.error(w.set(t.at.dir, t.at.name, t.is)) }, words...), nil
+	}
+	maps.Copy(c.fields, map[string]any{"checksum": sum})
+	return c.none(), nil
+}
+
+func (t target) create(a *attempt, c *change) *change {
+	w, words := t.attrs.anew(regular)
+	c.diff.Text = t.text(a)
+	return c.to(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + size(t.from.size)}, words...)...)
+}
+
+func (t target) contentWords() string {
+	if t.is.size == t.from.size {
+		return "content, " + size(t.from.size)
+	}
+	return fmt.Sprintf("content, %s → %s", size(t.is.size), size(t.from.size))
+}
+
+// text is the diff of the contents, where one is wanted and both are text.
+func (t target) text(a *attempt) string {
+	if !a.Diff || a.NoLog || t.from.size > diffLimit || t.is.size > diffLimit {
+		return ""
+	}
+	var old []byte
+	if t.is.kind == regular {
+		var err error
+		if old, err = t.at.dir.ReadFile(t.at.name); err != nil {
+			return ""
+		}
+		if old == nil {
+			old = []byte{}
+		}
+	}
+	now := t.from.text()
+	if now == nil {
+		return ""
+	}
+	return unified(t.at.path, old, now)
+}
+
+func (t target) replace(a *attempt, c *change, w wanted) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r := replacement{
+			at: t.at, old: t.is, want: w, mustOwn: t.attrs.uid >= 0 || t.attrs.gid >= 0,
+			from: t.from, backup: t.backup, validate: t.validate, flush: !t.noFlush,
+		}
+		m, err := r.apply(ctx, a)
+		if err != nil {
+			return err
+		}
+		c.fields["checksum"] = m.checksum
+		if m.backup != "" {
+			c.fields["backup_file"] = filepath.Clean(m.backup)
+		}
+		return nil
+	}
+}

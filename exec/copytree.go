@@ -1,0 +1,251 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+// treeCopy is a directory being compared with its copy, entry by entry.
+type treeCopy struct {
+	*attempt
+	args    *spec.CopyArgs
+	attrs   attributes // mode is for files only: directories keep the source's
+	c       *change
+	to      *os.Root // dest; nil as long as it does not exist
+	above   *place   // of dest
+	steps   []func(context.Context, *os.Root) error
+	created int
+	updated int
+	first   string
+	text    strings.Builder
+}
+
+// planTree copies what is in src into dest, with everything below. Links stay links; what is in dest only is left
+// alone; so is the mode of a directory that exists.
+func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attributes) (*change, error) {
+	if args.Checksum != "" {
+		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
+	}
+	t := &treeCopy{attempt: a, args: args, attrs: attrs}
+	t.c = &change{fields: map[string]any{"src": args.Src, "dest": args.Dest}}
+	t.c.diff.Path = args.Dest
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	err := filepath.WalkDir(args.Src, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && stopped(ctx) != "" {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		return t.entry(ctx, path, d)
+	})
+	if err != nil {
+		t.c.close()
+		return nil, err
+	}
+	t.c.result = t.above
+	if len(t.steps) == 0 {
+		return t.c.none(), nil
+	}
+	kind := events.ChangeUpdate
+	if t.to == nil {
+		kind = events.ChangeCreate
+	}
+	t.c.diff.Text = t.text.String()
+	return t.c.to(kind, t.apply, t.words()), nil
+}
+
+func (t *treeCopy) words() string {
+	var parts []string
+	if t.created > 0 {
+		parts = append(parts, fmt.Sprintf("%d new", t.created))
+	}
+	if t.updated > 0 {
+		parts = append(parts, fmt.Sprintf("%d updated", t.updated))
+	}
+	return strings.Join(parts, ", ") + ": " + t.first
+}
+
+func (t *treeCopy) open() error {
+	var err error
+	if t.above, err = openPlace(t.args.Dest); err != nil {
+		return err
+	}
+	t.c.places = append(t.c.places, t.above)
+	err = t.enter()
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	t.c.close()
+	if info, statErr := os.Stat(t.args.Dest); statErr == nil && !info.IsDir() {
+		return fmt.Errorf("%s is %s, and src is a directory", t.args.Dest, entryOf(info).what())
+	}
+	return err
+}
+
+// enter opens dest. A link to a directory is as good as one.
+func (t *treeCopy) enter() error {
+	to, err := os.OpenRoot(t.above.path)
+	if err != nil {
+		return err
+	}
+	t.to = to
+	t.c.places = append(t.c.places, &place{path: t.above.path, name: ".", dir: to})
+	return nil
+}
+
+// entry compares one entry of the source with its copy.
+func (t *treeCopy) entry(ctx context.Context, path string, d fs.DirEntry) error {
+	rel, err := filepath.Rel(t.args.Src, path)
+	if err != nil {
+		return err
+	}
+	info, err := d.Info()
+	if rel == "." {
+		info, err = os.Stat(path) // src itself may be a link
+	}
+	if err != nil {
+		return err
+	}
+	from, is := entryOf(info), entry{kind: absent}
+	if t.to != nil {
+		at := place{path: filepath.Join(t.args.Dest, rel), name: rel, dir: t.to}
+		if is, err = at.look(); err != nil {
+			return err
+		}
+	}
+	switch from.kind {
+	case directory:
+		return t.directory(rel, from, is)
+	case link:
+		return t.link(rel, path, is)
+	case regular:
+		return t.file(ctx, rel, path, from, is)
+	}
+	t.c.warnings = append(t.c.warnings, path+" is neither a file nor a directory; it is left out")
+	return nil
+}
+
+func (t *treeCopy) step(rel string, is entry, do func(context.Context, *os.Root) error) {
+	if is.kind == absent {
+		t.created++
+	} else {
+		t.updated++
+	}
+	if t.first == "" {
+		t.first = rel
+	}
+	t.steps = append(t.steps, do)
+}
+
+func (t *treeCopy) directory(rel string, from, is entry) error {
+	owners := attributes{uid: t.attrs.uid, gid: t.attrs.gid}
+	switch is.kind {
+	case absent:
+		t.step(rel, is, func(_ context.Context, to *os.Root) error {
+			if rel == "." {
+				return nil // apply has made it
+			}
+			return mkdir(to, rel, wanted{from.mode, owners.uid, owners.gid})
+		})
+	case directory:
+		if w, words := owners.on(is); len(words) > 0 {
+			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.set(to, rel, is) })
+		}
+	default:
+		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.args.Dest, rel), is.what())
+	}
+	return nil
+}
+
+func (t *treeCopy) link(rel, path string, is entry) error {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case is.kind == link && is.target == target, is.kind != absent && !t.args.Force:
+		return nil
+	case is.kind == directory:
+		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.args.Dest, rel))
+	}
+	t.step(rel, is, func(_ context.Context, to *os.Root) error {
+		temp := filepath.Join(filepath.Dir(rel), tempName())
+		if err := to.Symlink(target, temp); err != nil {
+			return err
+		}
+		err := errors.Join(to.Lchown(temp, t.attrs.uid, t.attrs.gid), to.Rename(temp, rel))
+		if err != nil {
+			_ = to.Remove(temp) // the first error is the one to report
+		}
+		return err
+	})
+	return nil
+}
+
+func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) error {
+	mode := t.attrs.mode
+	if mode.IsZero() || mode.Preserve() {
+		var err error
+		if mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.mode)); err != nil {
+			return err
+		}
+	}
+	f := target{
+		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
+		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, noFlush: true,
+	}
+	f.at = &place{path: filepath.Join(t.args.Dest, rel), name: rel, dir: t.to}
+	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
+	if err != nil || c.diff.Kind == events.ChangeNone {
+		return err
+	}
+	if t.text.Len()+len(c.diff.Text) <= diffLimit {
+		t.text.WriteString(c.diff.Text)
+	}
+	t.step(rel, is, func(ctx context.Context, to *os.Root) error {
+		// The temporary file must lie beside the new one, so the place is the directory the file is in.
+		dir, err := to.OpenRoot(filepath.Dir(rel))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = dir.Close() }() // the files in it were closed, and are flushed at the end
+		f.at.dir, f.at.name = dir, filepath.Base(rel)
+		return c.apply(ctx)
+	})
+	return nil
+}
+
+func (t *treeCopy) apply(ctx context.Context) error {
+	if t.to == nil {
+		info, err := os.Stat(t.args.Src)
+		if err != nil {
+			return err
+		}
+		if err := mkdir(t.above.dir, t.above.name, wanted{entryOf(info).mode, t.attrs.uid, t.attrs.gid}); err != nil {
+			return t.above.error(err)
+		}
+		if err := t.enter(); err != nil {
+			return err
+		}
+	}
+	for _, do := range t.steps {
+		if stopped(ctx) != "" {
+			return context.Cause(ctx)
+		}
+		if err := do(ctx, t.to); err != nil {
+			return err
+		}
+	}
+	return syncAll(t.to)
+}

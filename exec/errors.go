@@ -1,0 +1,45 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// notYet is an error that an earlier step of the same run may prevent: something is missing. A prediction takes it
+// for unknown, a run for failed.
+type notYet struct {
+	path    string
+	message string
+}
+
+func (e notYet) Error() string { return e.message }
+
+func missing(path, format string, args ...any) error {
+	return notYet{path, fmt.Sprintf(format, args...)}
+}
+
+// describe words an error for a person: the path and what is wrong with it, without the name of the system call.
+func describe(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Path + ": " + reason(e.Err)
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.New + ": " + reason(e.Err)
+	}
+	return err.Error()
+}
+
+func reason(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "part of the path is not a directory"
+	}
+	return err.Error()
+}

@@ -1,0 +1,209 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"moon/events"
+)
+
+// Stop is why a running attempt is told to end. The caller cancels the attempt's context with one as the cause; any
+// other cause counts as Interrupt, a deadline as Expired.
+type Stop string
+
+// The reasons to stop. An interrupted process gets SIGINT, SIGTERM after a fifth of the grace and SIGKILL at its end,
+// an expired one SIGTERM and then SIGKILL; the signals go to its whole process group.
+const (
+	Interrupt Stop = "interrupted"
+	Expired   Stop = "timed out"
+)
+
+func (s Stop) Error() string { return string(s) }
+
+// stopped is why the context has ended, or "".
+func stopped(ctx context.Context) Stop {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return ""
+	case errors.Is(cause, Expired), errors.Is(cause, context.DeadlineExceeded):
+		return Expired
+	}
+	return Interrupt
+}
+
+// defaultGrace is how long a process has to end after the first signal.
+const defaultGrace = 5 * time.Second
+
+// Local runs attempts on this machine, for real.
+type Local struct {
+	Grace time.Duration // from the first signal to SIGKILL; 0: 5 s
+}
+
+// Run carries out one attempt and returns how it ended. It returns when the attempt has: what a stopped context
+// leaves running is signalled until it is gone.
+//
+// The order is creates and removes, unless and onlyif, the action. The job's timeout holds for each command on its
+// own.
+func (l Local) Run(ctx context.Context, job *Job) Result {
+	a, act, failed := l.attempt(job)
+	if failed != nil {
+		return *failed
+	}
+	if skip := a.skips(); skip != nil {
+		return *skip
+	}
+	if end := a.conditions(ctx); end != nil {
+		return *end
+	}
+	return a.timed(ctx, func(ctx context.Context) Result {
+		if act.plan == nil {
+			return act.run(ctx, a)
+		}
+		c, err := act.plan(ctx, a)
+		if err != nil {
+			return a.failure(ctx, err)
+		}
+		return a.apply(ctx, c)
+	})
+}
+
+// Check predicts what an attempt would change, and changes nothing. Kind is unknown for what cannot be told without
+// running, such as a shell command, or as long as something is missing that an earlier step may make; the summary
+// says what. Conditions of the job that need a command are taken to hold.
+func (l Local) Check(ctx context.Context, job *Job) (events.Diff, error) {
+	a, act, failed := l.attempt(job)
+	if failed != nil {
+		return events.Diff{}, errors.New(failed.Error)
+	}
+	if skip := a.skips(); skip != nil {
+		return events.Diff{Kind: events.ChangeNone, Summary: skip.Detail}, nil
+	}
+	if act.plan == nil {
+		return events.Diff{Kind: act.effect}, nil
+	}
+	c, err := act.plan(ctx, a)
+	if missing, ok := errors.AsType[notYet](err); ok {
+		return events.Diff{Kind: events.ChangeUnknown, Path: missing.path, Summary: missing.Error()}, nil
+	}
+	if err != nil {
+		return events.Diff{}, err
+	}
+	return c.diff, nil
+}
+
+// DryRun goes through the motions of an attempt without changing anything. Actions that can predict report what
+// they would change; what changes nothing runs as it is; commands never run. Where that leaves the outcome open it is
+// OK, Diff.Kind is unknown and Message says so.
+type DryRun struct{}
+
+// Run is Local.Run without effects.
+func (DryRun) Run(ctx context.Context, job *Job) Result {
+	a, act, failed := Local{}.attempt(job)
+	if failed != nil {
+		return *failed
+	}
+	if skip := a.skips(); skip != nil {
+		return *skip
+	}
+	return a.timed(ctx, func(ctx context.Context) Result {
+		switch {
+		case act.plan != nil:
+			return a.predict(ctx, act)
+		case act.dry != nil:
+			return act.dry(ctx, a)
+		}
+		return act.run(ctx, a)
+	})
+}
+
+// unrun is the result of a dry run for what cannot be told without running.
+func unrun(message string) Result {
+	return Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown}, Message: message}
+}
+
+// action is how one action is carried out.
+type action struct {
+	// plan compares what shall be with what is. Actions that have it need nothing else: what they predict is what
+	// they do.
+	plan func(context.Context, *attempt) (*change, error)
+
+	run    func(context.Context, *attempt) Result
+	dry    func(context.Context, *attempt) Result // nil: as run
+	effect events.ChangeKind                      // what a prediction says without plan
+}
+
+// actions is every action, by its canonical name.
+var actions = map[string]action{
+	"assert":   assertAction,
+	"command":  commandAction,
+	"copy":     copyAction,
+	"fail":     failAction,
+	"file":     fileAction,
+	"print":    printAction,
+	"set_fact": setFactAction,
+	"shell":    shellAction,
+	"template": templateAction,
+	"wait":     waitAction,
+}
+
+// attempt is a job being carried out.
+type attempt struct {
+	*Job
+	grace time.Duration
+}
+
+func (l Local) attempt(job *Job) (*attempt, action, *Result) {
+	act, ok := actions[job.Action]
+	if !ok {
+		return nil, act, &Result{Outcome: events.Failed, Class: Fatal, Error: fmt.Sprintf("action %s does not exist", job.Action)}
+	}
+	grace := l.Grace
+	if grace <= 0 {
+		grace = defaultGrace
+	}
+	return &attempt{job, grace}, act, nil
+}
+
+// timed runs something under the job's timeout.
+func (a *attempt) timed(ctx context.Context, run func(context.Context) Result) Result {
+	if a.Timeout <= 0 {
+		return run(ctx)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Timeout, Expired)
+	defer cancel()
+	return run(ctx)
+}
+
+// failure is the result of an error that is not an exit status.
+func (a *attempt) failure(ctx context.Context, err error) Result {
+	stop := stopped(ctx)
+	if s, ok := errors.AsType[Stop](err); ok {
+		stop = s
+	}
+	if stop != "" {
+		return a.stop(stop)
+	}
+	r := Result{Outcome: events.Failed, Error: describe(err), Class: Fatal}
+	if e, ok := errors.AsType[commandError](err); ok {
+		r.Class, r.RC = e.class, e.rc
+	}
+	return r
+}
+
+// stop is the result of an attempt that was told to end before it had.
+func (a *attempt) stop(why Stop) Result {
+	if why == Expired {
+		return Result{Outcome: events.Timeout, Error: a.expired()}
+	}
+	return Result{Outcome: events.Cancelled, Error: string(why)}
+}
+
+// expired words a timeout. The deadline may also be the engine's own, whose length is not known here.
+func (a *attempt) expired() string {
+	if a.Timeout <= 0 {
+		return string(Expired)
+	}
+	return "timed out after " + a.Timeout.String()
+}

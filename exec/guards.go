@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"moon/events"
+)
+
+// skips decides creates and removes. It returns nothing when the attempt goes on.
+func (a *attempt) skips() *Result {
+	if a.Creates != "" {
+		switch there, err := exists(a.Creates); {
+		case err != nil:
+			return &Result{Outcome: events.Failed, Class: Fatal, Error: "creates: " + describe(err)}
+		case there:
+			return skip(events.SkipCreates, a.Creates+" exists")
+		}
+	}
+	if a.Removes != "" {
+		switch there, err := exists(a.Removes); {
+		case err != nil:
+			return &Result{Outcome: events.Failed, Class: Fatal, Error: "removes: " + describe(err)}
+		case !there:
+			return skip(events.SkipRemoves, a.Removes+" does not exist")
+		}
+	}
+	return nil
+}
+
+func skip(reason events.SkipReason, detail string) *Result {
+	return &Result{Outcome: events.Skipped, Reason: reason, Detail: detail}
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// conditions runs unless and onlyif. It returns nothing when the attempt goes on.
+func (a *attempt) conditions(ctx context.Context) *Result {
+	if a.Unless != "" {
+		ok, end := a.condition(ctx, "unless", a.Unless)
+		switch {
+		case end != nil:
+			return end
+		case ok:
+			return skip(events.SkipUnless, a.quoted(a.Unless, "succeeded"))
+		}
+	}
+	if a.OnlyIf != "" {
+		ok, end := a.condition(ctx, "onlyif", a.OnlyIf)
+		switch {
+		case end != nil:
+			return end
+		case !ok:
+			return skip(events.SkipOnlyIf, a.quoted(a.OnlyIf, "failed"))
+		}
+	}
+	return nil
+}
+
+func (a *attempt) quoted(command, verb string) string {
+	if a.NoLog {
+		return "the command " + verb
+	}
+	return fmt.Sprintf("`%s` %s", command, verb)
+}
+
+// condition runs a command silently and reports whether it succeeded.
+func (a *attempt) condition(ctx context.Context, key, command string) (bool, *Result) {
+	var ok bool
+	end := a.timed(ctx, func(ctx context.Context) Result {
+		e := a.process([]string{shellPath, "-c", command}).run(ctx)
+		ok = e.err == nil && e.stop == "" && e.code == 0
+		switch {
+		case e.err != nil:
+			return a.failure(ctx, e.err)
+		case e.stop != "":
+			return a.stop(e.stop)
+		}
+		return Result{}
+	})
+	if end.Outcome == events.None {
+		return ok, nil
+	}
+	end.Error = key + ": " + end.Error
+	return false, &end
+}

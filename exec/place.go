@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// place is a name in a directory that is held open. Whatever happens to the path that led there, what is done to the
+// place is done in that directory: a component that is swapped for a link between the look and the change leads
+// nowhere else.
+type place struct {
+	path string // as the user gave it, cleaned
+	name string // in dir
+	dir  *os.Root
+}
+
+// openPlace opens the directory that a path is in. Nothing need be at the path itself.
+func openPlace(path string) (*place, error) {
+	path = filepath.Clean(path)
+	parent := filepath.Dir(path)
+	dir, err := os.OpenRoot(parent)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(path, "directory %s does not exist", parent)
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, missing(path, "%s is not a directory", parent)
+	case err != nil:
+		return nil, err
+	}
+	name := filepath.Base(path)
+	if name == "/" {
+		name = "."
+	}
+	return &place{path, name, dir}, nil
+}
+
+func (p *place) close() {
+	_ = p.dir.Close() // nothing is written through it
+}
+
+// error puts the whole path where the operation knew only a name.
+func (p *place) error(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: p.path, Err: e.Err}
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return &fs.PathError{Op: e.Op, Path: p.path, Err: e.Err}
+	}
+	return err
+}
+
+// The kinds of entry. They are also the states that a step reports.
+const (
+	absent    = "absent"
+	regular   = "file"
+	directory = "directory"
+	link      = "link"
+	hard      = "hard"
+	other     = "other" // a device, a pipe, a socket
+)
+
+// entry is what is at a place.
+type entry struct {
+	kind   string
+	mode   uint32 // permission bits, as in 07777
+	uid    int
+	gid    int
+	size   int64
+	target string // of a link
+	info   fs.FileInfo
+}
+
+// look says what is at the place. A link is not followed.
+func (p *place) look() (entry, error) {
+	info, err := p.dir.Lstat(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return entry{kind: absent}, nil
+	}
+	if err != nil {
+		return entry{}, p.error(err)
+	}
+	e := entryOf(info)
+	if e.kind == link {
+		if e.target, err = p.dir.Readlink(p.name); err != nil {
+			return entry{}, p.error(err)
+		}
+	}
+	return e, nil
+}
+
+func entryOf(info fs.FileInfo) entry {
+	e := entry{kind: other, mode: unixMode(info.Mode()), size: info.Size(), info: info, uid: -1, gid: -1}
+	switch {
+	case info.Mode().IsRegular():
+		e.kind = regular
+	case info.IsDir():
+		e.kind = directory
+	case info.Mode()&fs.ModeSymlink != 0:
+		e.kind = link
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		e.uid, e.gid = int(st.Uid), int(st.Gid)
+	}
+	return e
+}
+
+// what names the entry in an error.
+func (e entry) what() string {
+	switch e.kind {
+	case regular:
+		return "a file"
+	case directory:
+		return "a directory"
+	case link:
+		return "a link to " + e.target
+	}
+	return "neither a file nor a directory"
+}
+
+var specialBits = map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky}
+
+func unixMode(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	for bit, flag := range specialBits {
+		if mode&flag != 0 {
+			bits |= bit
+		}
+	}
+	return bits
+}
+
+func fileMode(bits uint32) fs.FileMode {
+	mode := fs.FileMode(bits & 0o777)
+	for bit, flag := range specialBits {
+		if bits&bit != 0 {
+			mode |= flag
+		}
+	}
+	return mode
+}
+
+// followed opens the place that a path leads to, following a link at its end. The link must be nobody else's trap:
+// it belongs to root, to us, or to the owner of its directory, as the kernel asks of links in /tmp.
+func followed(path string) (*place, entry, error) {
+	for range maxLinks {
+		p, err := openPlace(path)
+		if err != nil {
+			return nil, entry{}, err
+		}
+		e, err := p.look()
+		if err != nil || e.kind != link {
+			if err != nil {
+				p.close()
+			}
+			return p, e, err
+		}
+		trusted := e.uid == 0 || e.uid == os.Geteuid()
+		if parent, err := p.dir.Stat("."); err == nil {
+			trusted = trusted || e.uid == entryOf(parent).uid
+		}
+		p.close()
+		if !trusted {
+			return nil, entry{}, errors.New(path + " is a link that belongs to somebody else; name what it points to")
+		}
+		next := e.target
+		if !filepath.IsAbs(next) {
+			// The directory's own path may lead through links too, so .. must not be taken away as text.
+			next = strings.TrimSuffix(filepath.Dir(path), "/") + "/" + next
+		}
+		path = next
+	}
+	return nil, entry{}, errors.New(path + ": too many links")
+}
+
+const maxLinks = 40

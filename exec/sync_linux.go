@@ -1,0 +1,18 @@
+package exec
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// syncAll brings onto the disk all that was written to the file system of a directory. For many small files that is
+// a hundred times faster than one after the other.
+func syncAll(dir *os.Root) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Syncfs(int(d.Fd())), d.Close())
+}

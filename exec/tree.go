@@ -1,0 +1,169 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/events"
+)
+
+// openAbove opens the deepest directory that exists above a path; the name of the place is the rest of the path.
+func openAbove(path string) (*place, error) {
+	above := filepath.Dir(path)
+	for {
+		dir, err := os.OpenRoot(above)
+		if err == nil {
+			rest, err := filepath.Rel(above, path)
+			if err != nil {
+				_ = dir.Close() // nothing was written through it
+				return nil, err
+			}
+			return &place{path, rest, dir}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || above == "/" {
+			return nil, err
+		}
+		above = filepath.Dir(above)
+	}
+}
+
+// makeDirs makes the directory at a place whose name may have several parts. If it fails it takes away what it made.
+func (s fileStep) makeDirs(p *place, path string) (*change, error) {
+	w, words := s.attrs.anew(directory)
+	parts := strings.Split(p.name, "/")
+	summary := "new directory"
+	if n := len(parts) - 1; n > 0 {
+		summary = fmt.Sprintf("new directory, with %d above it", n)
+	}
+	s.c.result = p
+	apply := func(context.Context) error {
+		var made []string
+		for i := range parts {
+			name := strings.Join(parts[:i+1], "/")
+			err := mkdir(p.dir, name, w)
+			if errors.Is(err, fs.ErrExist) && i < len(parts)-1 {
+				continue
+			}
+			if err != nil {
+				for _, name := range slices.Backward(made) {
+					_ = p.dir.Remove(name) // the first error is the one to report
+				}
+				at := place{path: path}
+				return at.error(err)
+			}
+			made = append(made, name)
+		}
+		return nil
+	}
+	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
+}
+
+// mkdir makes one directory with exactly the mode wanted.
+func mkdir(dir *os.Root, name string, w wanted) error {
+	if err := dir.Mkdir(name, 0o700); err != nil {
+		return err
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	is := entryOf(info)
+	if w.uid < 0 {
+		w.uid = is.uid
+	}
+	if w.gid < 0 {
+		w.gid = is.gid
+	}
+	if err := w.set(dir, name, is); err != nil {
+		_ = dir.Remove(name) // the first error is the one to report
+		return err
+	}
+	return nil
+}
+
+// walk visits a name and, if it is a directory, all that is below it, each before what is in it, in the order of
+// names. Links are not followed. Unlike fs.WalkDir it takes names of any bytes.
+func walk(dir *os.Root, name string, visit func(name string, e entry) error) error {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := visit(name, entryOf(info)); err != nil || !info.IsDir() {
+		return err
+	}
+	f, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	names, err := f.Readdirnames(-1)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, child := range names {
+		if err := walk(dir, name+"/"+child, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func entriesBelow(p *place) int {
+	n := -1                                                                // without the directory itself
+	_ = walk(p.dir, p.name, func(string, entry) error { n++; return nil }) // what cannot be read is not counted
+	return n
+}
+
+// attributeChange is one entry of a tree with what it shall have.
+type attributeChange struct {
+	name string
+	is   entry
+	want wanted
+}
+
+// recurse gives a directory and everything below it the mode and owners. Links get owners only.
+func (s fileStep) recurse(ctx context.Context, p *place) (*change, error) {
+	var list []attributeChange
+	var first string
+	err := walk(p.dir, p.name, func(name string, e entry) error {
+		if w, words := s.attrs.on(e); len(words) > 0 {
+			if len(list) == 0 {
+				first = strings.Join(words, ", ")
+			}
+			list = append(list, attributeChange{name, e, w})
+		}
+		if stopped(ctx) != "" {
+			return context.Cause(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, p.error(err)
+	}
+	if len(list) == 0 {
+		return s.c.none(), nil
+	}
+	summary := first
+	if len(list) > 1 || list[0].name != p.name {
+		summary = fmt.Sprintf("%s, in all %d entries", first, len(list))
+	}
+	apply := func(ctx context.Context) error {
+		// From the leaves to the root, which may not be entered any more with its new mode.
+		for _, ch := range slices.Backward(list) {
+			if stopped(ctx) != "" {
+				return context.Cause(ctx)
+			}
+			if err := ch.want.set(p.dir, ch.name, ch.is); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s.c.to(events.ChangeUpdate, apply, summary), nil
+}
