@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -15,6 +16,9 @@ func Nearest(name string, candidates []string) string {
 			continue
 		}
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
+		if d == 2 && sameLetters(name, c) {
+			d = 1 // two letters changed places, the commonest slip
+		}
 		if limit := max(len(name), len(c)) / 3; d > max(limit, 1) || d >= min(len(name), len(c)) && d > 0 {
 			continue
 		}
@@ -23,6 +27,13 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+func sameLetters(a, b string) bool {
+	x, y := []byte(strings.ToLower(a)), []byte(strings.ToLower(b))
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // DidYouMean is the hint for a misspelt name, or "".

@@ -32,13 +32,13 @@ type File struct {
 	lines []string
 }
 
-// Lines are the lines of the file without their ends.
+// lineEnds turns everything that YAML takes for the end of a line into one.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// Lines are the lines of the file without their ends, counted as YAML counts them.
 func (f *File) Lines() []string {
 	if f.lines == nil {
-		f.lines = strings.Split(string(f.Text), "\n")
-		for i, l := range f.lines {
-			f.lines[i] = strings.TrimSuffix(l, "\r")
-		}
+		f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n")
 	}
 	return f.lines
 }
@@ -63,9 +63,9 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 			}
 			at += w
 		}
-		line := bytes.Count(text[:at], []byte("\n"))
-		column := utf8.RuneCount(text[bytes.LastIndexByte(text[:at], '\n')+1 : at])
-		return fail(line+1, column+1, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
+		before := lineEnds.Replace(string(text[:at]))
+		column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+		return fail(strings.Count(before, "\n")+1, column+1, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -133,8 +133,30 @@ func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
 			d.Pos.Column = strings.IndexByte(l, '\t') + 1
 		}
 	}
+	if i := strings.LastIndex(f.line(d.Pos.Line), ": "); i >= 0 && strings.Contains(message, "mapping values") {
+		d.Pos.Column = utf8.RuneCountInString(f.line(d.Pos.Line)[:i]) + 1
+	}
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		// The parser does not say where; the first use is.
+		for i, l := range f.Lines() {
+			if at := strings.Index(l, "*"+m[1]); at >= 0 {
+				d.Pos.Line, d.Pos.Column, d.Width = i+1, utf8.RuneCountInString(l[:at])+1, utf8.RuneCountInString(m[1])+1
+				break
+			}
+		}
+	}
 	ds.Add(d)
 	return Value{}, false
+}
+
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.+)' referenced`)
+
+// line is a line of the file, or "".
+func (f *File) line(n int) string {
+	if n < 1 || n > len(f.Lines()) {
+		return ""
+	}
+	return f.Lines()[n-1]
 }
 
 // checker looks at a whole document once: how large it is with its aliases expanded, and what its keys are.

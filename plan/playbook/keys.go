@@ -109,6 +109,9 @@ var directives = map[string]TaskKind{
 }
 
 func (p *parser) wrong(e Entry, want string) {
+	if e.Value.isUnquotedTemplate() {
+		return // the braces were taken for a map, which has been said with the way out
+	}
 	p.errorf(e.Value.Pos(), 0, "", "`%s:` must be %s; this is %s", e.Key, want, e.Value.Kind())
 }
 

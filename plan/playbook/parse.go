@@ -134,6 +134,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 			}
 			if k, ok := p.isTaskKey(e.Key); ok && hint == "" {
 				hint = fmt.Sprintf("`%s` belongs to a step: put `- ` in front of it, or the steps under `steps:`", k)
+				found = true
 			}
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a playbook", e.Key)
 			found = found || e.Key == "tasks"
@@ -271,6 +272,9 @@ func (p *parser) identify(t *Task) (complained []string) {
 	}
 	e := found[0]
 	for _, second := range found[1:] {
+		if second.Key == e.Key {
+			continue // given twice, which has been said
+		}
 		p.errorf(second.Pos, utf8.RuneCountInString(second.Key), "make two steps of them", "two actions in one step: `%s` and `%s`", e.Key, second.Key)
 		complained = append(complained, second.Key)
 	}

@@ -135,6 +135,12 @@ func (v Value) Number() any {
 	return nil
 }
 
+// isUnquotedTemplate reports whether the value is what YAML makes of {{ x }}: a map whose key is a map.
+func (v Value) isUnquotedTemplate() bool {
+	n := v.target()
+	return n != nil && n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[0].Kind == yaml.MappingNode
+}
+
 // Len is the number of items of a list or keys of a map.
 func (v Value) Len() int {
 	n := v.target()

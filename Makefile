@@ -1,0 +1,54 @@
+# What CI runs is `make check`. Everything a target needs is fetched through the Go module proxy on first use.
+
+GO       ?= go
+LINT_VER  = v2.15.0
+CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
+LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
+FUZZTIME ?= 1m
+
+.PHONY: check build test race lint fmt golden fuzz bench demo cover clean
+
+check: build lint race ## what CI runs
+
+build:
+	$(GO) build ./...
+	$(GO) vet ./...
+
+test:
+	$(GO) test ./...
+
+race:
+	$(GO) test -race -timeout 10m ./...
+
+lint: $(LINT)
+	$(LINT) run ./...
+
+fmt: $(LINT)
+	$(LINT) fmt ./...
+
+# The linter is pinned, built once, and not in moon's own go.mod.
+$(LINT):
+	mkdir -p $(CACHE)/bin
+	GOBIN=$(CACHE)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VER)
+	mv $(CACHE)/bin/golangci-lint $(LINT)
+
+golden: ## rewrite expected output; read the diff before committing it
+	UPDATE=1 $(GO) test ./...
+
+fuzz:
+	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzTemplate -fuzztime $(FUZZTIME)
+	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
+	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
+	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
+
+bench: ## ten counts of each, for benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
+
+demo: ## the screen on the example playbook, in a scratch home
+	$(GO) run . tui testdata/playbooks/devbox/playbook.yml
+
+cover:
+	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out
+
+clean:
+	rm -rf moon dist

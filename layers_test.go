@@ -1,0 +1,147 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers says which of moon's packages each package may import. It is the picture in DESIGN.md as a table: changing an
+// arrow is a decision, made here and there together, and never a way to fix a build.
+var layers = map[string][]string{
+	"events":        {},
+	"events/fact":   {"events"},
+	"events/output": {},
+	"plan/diag":     {},
+	"plan/playbook": {"plan/diag"},
+	"plan/eval":     {"plan/diag"},
+	"exec/spec":     {"plan/diag"},
+	"plan":          {"plan/diag", "plan/playbook", "plan/eval", "exec/spec"},
+	"exec":          {"events", "events/output", "exec/spec"},
+	"engine/graph":  {"events", "plan"},
+	"engine/journal": {
+		"events/fact",
+	},
+	"engine": {
+		"engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag",
+	},
+	"themes":    {},
+	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
+	"tui/plain": {"events", "events/output", "plan"},
+	".": {
+		"engine", "engine/graph", "events", "events/fact", "exec", "exec/spec", "plan", "plan/diag", "themes", "tui", "tui/plain",
+	},
+}
+
+// owners says who alone may touch a part of the outside world, and why.
+var owners = []struct {
+	path string // an import path, or the beginning of one if it ends in /
+	by   []string
+	why  string
+}{
+	{"os/exec", []string{"exec"}, "processes have one owner, which kills their whole group"},
+	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
+	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
+	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
+	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
+	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
+}
+
+// pure are the files that must be a function of their input: the run's state is a fold of facts, and a fold with a
+// clock in it cannot be repeated.
+var pure = map[string][]string{
+	"engine/state.go":   {"os", "io", "sync"},
+	"engine/resolve.go": {"os", "io", "sync", "time"},
+	"engine/command.go": {"os", "io", "sync", "time"},
+	"engine/replan.go":  {"os", "io", "sync", "time"},
+	"engine/decide.go":  {"os", "io", "sync"},
+}
+
+func TestLayers(t *testing.T) {
+	imports := importsOf(t)
+	for pkg := range imports {
+		if _, ok := layers[pkg]; !ok {
+			t.Errorf("package %s is not in the table of layers", pkg)
+		}
+	}
+	for pkg, allowed := range layers {
+		if imports[pkg] == nil {
+			t.Errorf("package %s is in the table of layers, but there is no such package", pkg)
+		}
+		for path, file := range imports[pkg] {
+			own, ok := strings.CutPrefix(path, "moon/")
+			if ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s imports %s: package %s may import only %s", file, path, pkg, strings.Join(allowed, ", "))
+			}
+			for _, o := range owners {
+				if covers(o.path, path) && !slices.Contains(o.by, pkg) {
+					t.Errorf("%s imports %s, which belongs to %s: %s", file, path, strings.Join(o.by, ", "), o.why)
+				}
+			}
+		}
+	}
+}
+
+func covers(rule, path string) bool {
+	if strings.HasSuffix(rule, "/") {
+		return strings.HasPrefix(path, rule)
+	}
+	return path == rule || strings.HasPrefix(path, rule+"/")
+}
+
+func TestPureFiles(t *testing.T) {
+	for file, forbidden := range pure {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range f.Imports {
+			if path, _ := strconv.Unquote(i.Path.Value); slices.Contains(forbidden, path) {
+				t.Errorf("%s imports %s", file, path)
+			}
+		}
+	}
+}
+
+// importsOf maps each package directory to what its files import, and to one file that does. Tests may import more:
+// fakes and libraries for testing are theirs.
+func importsOf(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	imports := map[string]map[string]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		if imports[pkg] == nil {
+			imports[pkg] = map[string]string{}
+		}
+		for _, i := range f.Imports {
+			p, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports[pkg][p] = path
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
+}

@@ -1,0 +1,225 @@
+package playbook_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+var actions = playbook.Actions{
+	Canonical: func(name string) (string, bool) {
+		name = strings.TrimPrefix(name, "ansible.builtin.")
+		if name == "debug" {
+			return "print", true
+		}
+		return name, slices.Contains([]string{"shell", "command", "print", "copy", "file", "set_fact"}, name)
+	},
+	Names: []string{"shell", "command", "print", "debug", "copy", "file", "set_fact"},
+}
+
+func parse(name string, text []byte) (*playbook.Playbook, diag.List) {
+	var ds diag.List
+	f := &playbook.File{Name: name, Text: text}
+	pb := playbook.Parse(f, actions, &ds)
+	ds.Sort()
+	ds.Locate(func(string) []string { return f.Lines() })
+	return pb, ds
+}
+
+// TestMistakes compares the diagnostics of testdata/err/*.yml with the .out file beside each.
+func TestMistakes(t *testing.T) {
+	files, err := filepath.Glob("testdata/err/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, ds := parse(filepath.Base(file), text)
+			var got strings.Builder
+			if err := ds.Print(&got); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, strings.TrimSuffix(file, ".yml")+".out", got.String())
+			if len(ds) == 0 {
+				t.Error("a fixture of a mistake has none")
+			}
+			within(t, text, ds)
+		})
+	}
+}
+
+// TestTree compares the tree of testdata/ok/*.yml with the .out file beside each.
+func TestTree(t *testing.T) {
+	files, err := filepath.Glob("testdata/ok/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no fixtures", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pb, ds := parse(filepath.Base(file), text)
+			var got strings.Builder
+			if err := ds.Print(&got); err != nil {
+				t.Fatal(err)
+			}
+			dump(&got, pb.Tasks, "")
+			compare(t, strings.TrimSuffix(file, ".yml")+".out", got.String())
+		})
+	}
+}
+
+func dump(b *strings.Builder, tasks []*playbook.Task, indent string) {
+	for _, t := range tasks {
+		fmt.Fprintf(b, "%s%d:%d %s", indent, t.Pos.Line, t.Pos.Column, t.ActionKey)
+		if t.Action != "" && t.Action != t.ActionKey {
+			fmt.Fprintf(b, " (%s)", t.Action)
+		}
+		if v := t.Args; v.Kind() != playbook.Map {
+			fmt.Fprintf(b, " %q", v.Text())
+		}
+		for _, e := range t.Args.Entries() {
+			fmt.Fprintf(b, " %s@%d:%d=%s:%q", e.Key, e.Value.Pos().Line, e.Value.Pos().Column, e.Value.Kind(), e.Value.Text())
+		}
+		if t.Loop.Kind != playbook.NoLoop {
+			fmt.Fprintf(b, " loop %s over %s as %s,%s", t.Loop.Key, t.Loop.Over.Kind(), t.Loop.Var, t.Loop.Index)
+		}
+		for _, w := range t.When {
+			fmt.Fprintf(b, " when %q", w.Text())
+		}
+		for _, n := range t.Needs {
+			fmt.Fprintf(b, " needs %s:%s", n.ID, n.On)
+		}
+		b.WriteByte('\n')
+		dump(b, t.Body, indent+"  ")
+		dump(b, t.Rescue, indent+"  rescue ")
+		dump(b, t.Always, indent+"  always ")
+	}
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs\n--- got\n%s\n--- want\n%s", file, got, want)
+	}
+}
+
+// within checks that every diagnostic lies inside the file.
+func within(t *testing.T, text []byte, ds diag.List) {
+	t.Helper()
+	lines := (&playbook.File{Text: text}).Lines()
+	for _, d := range ds {
+		if d.Pos.Line < 0 || d.Pos.Line > len(lines) {
+			t.Errorf("%q is at line %d of %d", d.Message, d.Pos.Line, len(lines))
+			continue
+		}
+		if d.Pos.Line > 0 {
+			if n := len([]rune(lines[d.Pos.Line-1])); d.Pos.Column < 1 || d.Pos.Column > n+1 {
+				t.Errorf("%q is at column %d of line %d, which has %d characters", d.Message, d.Pos.Column, d.Pos.Line, n)
+			}
+		}
+	}
+}
+
+// TestPosAt checks that a place inside a scalar is found in every style it can be written in.
+func TestPosAt(t *testing.T) {
+	for _, c := range []struct{ name, text, find, want string }{
+		{"plain", "- shell: echo {{ x }}", "{{", "1:15"},
+		{"single quotes", `- shell: 'it''s {{ x }}'`, "{{", "1:17"},
+		{"double quotes", `- shell: "a\tb\"c {{ x }}"`, "{{", "1:19"},
+		{"unicode", `- shell: "Grüße \u00e9 {{ x }}"`, "{{", "1:24"},
+		{"literal", "- shell: |\n    one\n      two {{ x }}\n", "{{", "3:11"},
+		{"literal, blank line first", "- shell: |\n\n    one {{ x }}\n", "{{", "3:9"},
+		{"literal, indented first line", "- shell: |2\n     one\n    two {{ x }}\n", "{{", "3:9"},
+		{"folded", "- shell: >-\n    one\n    two {{ x }}\n", "{{", "3:9"},
+		{"plain over two lines", "- shell: one\n    two {{ x }}\n", "{{", "2:9"},
+		{"anchor", "- shell: &a echo {{ x }}\n", "{{", "1:18"},
+		{"tag", "- shell: !!str echo {{ x }}\n", "{{", "1:21"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pb, ds := parse("p.yml", []byte(c.text))
+			if len(ds) > 0 {
+				t.Fatal(ds)
+			}
+			v := pb.Tasks[0].Args
+			pos := v.PosAt(strings.Index(v.Text(), c.find))
+			if got := fmt.Sprintf("%d:%d", pos.Line, pos.Column); got != c.want {
+				t.Errorf("%q in %q is at %s, want %s", c.find, c.text, got, c.want)
+			}
+		})
+	}
+}
+
+// TestBombs checks that a file that expands, nests or repeats without measure is refused, and soon.
+func TestBombs(t *testing.T) {
+	var aliases strings.Builder
+	aliases.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	for i := 1; i < 12; i++ {
+		fmt.Fprintf(&aliases, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","))
+	}
+	for name, text := range map[string]string{
+		"aliases":         aliases.String(),
+		"brackets":        strings.Repeat("[", 20_000),
+		"braces":          strings.Repeat("{a: ", 20_000),
+		"nested lists":    strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000),
+		"contains itself": "a: &a [*a]",
+		"merges itself":   "a: &a {<<: *a}",
+		"large":           strings.Repeat(" ", playbook.MaxFileSize+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			_, ds := parse("bomb.yml", []byte(text))
+			if !ds.HasErrors() {
+				t.Error("it was read without a word")
+			}
+			if took := time.Since(began); took > 5*time.Second { // the bound that users see is a benchmark's business
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/err/*.yml", "testdata/ok/*.yml"} {
+		files, _ := filepath.Glob(pattern)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		pb, ds := parse("p.yml", text)
+		within(t, []byte(strings.TrimPrefix(string(text), "\ufeff")), ds)
+		for _, task := range pb.Tasks {
+			for _, e := range task.Keys {
+				e.Value.PosAt(len(e.Value.Text()) / 2)
+			}
+		}
+	})
+}
