@@ -77,7 +77,6 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 	for _, r := range confirmed {
 		s.Send(events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
 	}
-	s.Send(events.Order{Actor: "moon", Command: events.Continue{}})
 	stop := onSignals(s)
 	defer stop()
 	feed, followed := s.Follow(context.Background(), true)

@@ -40,7 +40,7 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	opts, err := c.options()
+	opts, err := c.runFlags.options()
 	if err != nil {
 		return err
 	}

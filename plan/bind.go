@@ -233,7 +233,7 @@ type Names struct {
 
 // Render renders the text of a template file.
 func (n *Names) Render(text, file string) (string, error) {
-	t, err := n.b.plan.engine.Template(text)
+	t, err := n.b.plan.engine.Document(text)
 	if err != nil {
 		return "", n.at(text, file, err)
 	}

@@ -169,7 +169,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", fileError(err))
 		return
 	}
-	t, err := p.engine.Template(string(f.Text))
+	t, err := p.engine.Document(string(f.Text))
 	if err == nil {
 		r.use(t.Refs())
 		own := r.env
@@ -305,8 +305,8 @@ func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
 }
 
 func (p *planner) duration(v playbook.Value, key string, r *renderer, s *Step) time.Duration {
-	d, err := spec.ParseDuration(eval.Text(eval.Plain(r.value(v))))
-	if err != nil || len(r.missing) > 0 {
+	d, ok := spec.ParseDuration(eval.Plain(r.value(v)))
+	if !ok {
 		p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), s.Origin.Chain, "write 30s, 1m30s or a number of seconds", "`%s:` must be a duration, known before the run", key)
 	}
 	return d

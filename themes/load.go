@@ -236,7 +236,7 @@ func (l *loader) color(f *file, n *yaml.Node) (color.Color, bool) {
 
 func roleNamed(name string) (Role, bool) {
 	i := slices.Index(roleNames[:], name)
-	return Role(max(i, 0)), i >= 0 //nolint:gosec // the index of a role
+	return Role(max(i, 0)), i >= 0
 }
 
 func isRGB(c color.Color) bool {

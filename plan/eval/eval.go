@@ -54,8 +54,8 @@ type Error struct {
 	Kind    ErrorKind
 	Message string // one sentence, lower case, without internal names
 	Hint    string
-	Offset  int // in bytes, in the text; -1 if unknown
-	Width   int // bytes the error covers; 0 if unknown
+	Offset  int    // in bytes, in the text; -1 if unknown
+	Width   int    // bytes the error covers; 0 if unknown
 	Name    string // of an Undefined error
 }
 

@@ -1,0 +1,200 @@
+package exec_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/spec"
+)
+
+// TestMain gives every test the umask that expectations of modes assume.
+func TestMain(m *testing.M) {
+	setUmask(0o022)
+	os.Exit(m.Run())
+}
+
+type args = map[string]any
+
+// fakeNames answers conditions and expressions from a map.
+type fakeNames map[string]any
+
+func (f fakeNames) Render(text, _ string) (string, error) {
+	for name, value := range f {
+		text = strings.ReplaceAll(text, "{{ "+name+" }}", fmt.Sprint(value))
+	}
+	if strings.Contains(text, "{{") {
+		return "", errors.New("undefined name")
+	}
+	return text, nil
+}
+
+func (f fakeNames) Holds(condition string) (bool, error) {
+	v, ok := f[condition].(bool)
+	if !ok {
+		return false, fmt.Errorf("%s is not a condition", condition)
+	}
+	return v, nil
+}
+
+func (f fakeNames) Value(expression string) (any, error) {
+	v, ok := f[expression]
+	if !ok {
+		return nil, fmt.Errorf("%s is not defined", expression)
+	}
+	return v, nil
+}
+
+// newJob decodes arguments and makes a job in a new directory, with its output there too.
+func newJob(t testing.TB, action string, in args) *exec.Job {
+	t.Helper()
+	a, ok := spec.Lookup(action)
+	if !ok {
+		t.Fatalf("no action %s", action)
+	}
+	decoded, problems := a.Decode(in)
+	if len(problems) > 0 {
+		t.Fatalf("%s %v: %v", action, in, problems)
+	}
+	dir := t.TempDir()
+	w := output.NewWriter(dir, "step", nil)
+	w.Keep(0)
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &exec.Job{Action: a.Name, Args: decoded, Raw: in, Cwd: dir, Output: w, Names: fakeNames{}, Diff: true}
+}
+
+func run(t testing.TB, job *exec.Job) exec.Result {
+	t.Helper()
+	return exec.Local{Grace: 500 * time.Millisecond}.Run(t.Context(), job)
+}
+
+func stdout(job *exec.Job) string {
+	out, _, _ := job.Output.Collected()
+	return string(out)
+}
+
+func want(t testing.TB, r exec.Result, outcome events.Outcome, errorText string) {
+	t.Helper()
+	if r.Outcome != outcome || (r.Error == "") != (errorText == "") || !strings.Contains(r.Error, errorText) {
+		t.Errorf("outcome %v, error %q; want %v, %q", r.Outcome, r.Error, outcome, errorText)
+	}
+}
+
+func wantRC(t testing.TB, r exec.Result, rc int) {
+	t.Helper()
+	if r.RC == nil || *r.RC != rc {
+		t.Errorf("rc = %v, want %d", r.RC, rc)
+	}
+}
+
+func write(t testing.TB, path, content string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(b)
+}
+
+func TestGuards(t *testing.T) {
+	dir := t.TempDir()
+	there, gone := filepath.Join(dir, "there"), filepath.Join(dir, "gone")
+	write(t, there, "", 0o644)
+	tests := []struct {
+		name    string
+		set     func(*exec.Job)
+		outcome events.Outcome
+		reason  events.SkipReason
+		detail  string
+		dry     events.Outcome
+	}{
+		{"creates", func(j *exec.Job) { j.Creates = there }, events.Skipped, "creates", there + " exists", events.Skipped},
+		{"creates, not there", func(j *exec.Job) { j.Creates = gone }, events.Changed, "", "", events.OK},
+		{"removes", func(j *exec.Job) { j.Removes = gone }, events.Skipped, "removes", gone + " does not exist", events.Skipped},
+		{"removes, there", func(j *exec.Job) { j.Removes = there }, events.Changed, "", "", events.OK},
+		{"unless", func(j *exec.Job) { j.Unless = "echo noise; true" }, events.Skipped, "unless", "`echo noise; true` succeeded", events.OK},
+		{"unless fails", func(j *exec.Job) { j.Unless = "exit 3" }, events.Changed, "", "", events.OK},
+		{"onlyif", func(j *exec.Job) { j.OnlyIf = "test -e nothing" }, events.Skipped, "onlyif", "`test -e nothing` failed", events.OK},
+		{"onlyif succeeds", func(j *exec.Job) { j.OnlyIf = "test $V = v"; j.Env = map[string]string{"V": "v"} }, events.Changed, "", "", events.OK},
+		{"no_log", func(j *exec.Job) { j.OnlyIf = "false # secret"; j.NoLog = true }, events.Skipped, "onlyif", "the command failed", events.OK},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			job := newJob(t, "shell", args{"cmd": "echo ran"})
+			tt.set(job)
+			r := run(t, job)
+			if r.Outcome != tt.outcome || r.Reason != tt.reason || r.Detail != tt.detail {
+				t.Errorf("%v, %q, %q; want %v, %q, %q", r.Outcome, r.Reason, r.Detail, tt.outcome, tt.reason, tt.detail)
+			}
+			if ran := stdout(job) == "ran\n"; ran != (tt.outcome == events.Changed) {
+				t.Errorf("output %q", stdout(job))
+			}
+			job = newJob(t, "shell", args{"cmd": "echo ran"})
+			tt.set(job)
+			if r := (exec.DryRun{}).Run(t.Context(), job); r.Outcome != tt.dry || stdout(job) != "" {
+				t.Errorf("dry run: %v, output %q", r.Outcome, stdout(job))
+			}
+		})
+	}
+}
+
+func TestGuardTimeout(t *testing.T) {
+	job := newJob(t, "shell", args{"cmd": "echo ran"})
+	job.Unless, job.Timeout = "sleep 10", 50*time.Millisecond
+	r := run(t, job)
+	want(t, r, events.Timeout, "unless: timed out after 50ms")
+}
+
+func TestDryRunNeverRuns(t *testing.T) {
+	for action, in := range map[string]args{
+		"shell": {"cmd": "echo ran"}, "command": {"cmd": "echo ran"}, "wait": {"cmd": "echo ran"},
+		"assert": {"command": args{"cmd": "echo ran"}},
+	} {
+		job := newJob(t, action, in)
+		r := exec.DryRun{}.Run(t.Context(), job)
+		if r.Outcome != events.OK || r.Diff == nil || r.Diff.Kind != events.ChangeUnknown || r.Message == "" || stdout(job) != "" {
+			t.Errorf("%s: %+v", action, r)
+		}
+	}
+}
+
+func TestUnknownAction(t *testing.T) {
+	r := exec.Local{}.Run(t.Context(), &exec.Job{Action: "frobnicate"})
+	want(t, r, events.Failed, "action frobnicate does not exist")
+}
+
+func TestStoppedBeforeItBegins(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(exec.Interrupt)
+	job := newJob(t, "shell", args{"cmd": "echo ran"})
+	r := exec.Local{}.Run(ctx, job)
+	want(t, r, events.Cancelled, "interrupted")
+	if r.RC != nil || stdout(job) != "" {
+		t.Errorf("rc %v, output %q", r.RC, stdout(job))
+	}
+}

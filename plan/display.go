@@ -1,0 +1,34 @@
+package plan
+
+import (
+	"slices"
+
+	"moon/plan/eval"
+)
+
+// Display is how a value of the plan prints, for views that know nothing of eval's types. What is not known yet has no
+// text but the steps that will give it.
+func Display(v any) (text string, after []int) {
+	if after = unknownIn(v, nil); len(after) > 0 {
+		slices.Sort(after)
+		return "", slices.Compact(after)
+	}
+	return eval.Text(v), nil
+}
+
+// unknownIn collects the steps of all unknown values inside v.
+func unknownIn(v any, steps []int) []int {
+	switch v := v.(type) {
+	case eval.Unknown:
+		return append(steps, v.Steps...)
+	case []any:
+		for _, item := range v {
+			steps = unknownIn(item, steps)
+		}
+	case map[string]any:
+		for _, item := range v {
+			steps = unknownIn(item, steps)
+		}
+	}
+	return steps
+}

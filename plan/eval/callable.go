@@ -1,0 +1,325 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"moon/plan/diag"
+)
+
+// params declares the parameters of a filter, test or function.
+type params struct {
+	names    []string
+	required int
+	rest     bool // positional arguments are a list of their own; names are given by name only
+	open     bool // anything goes: the callee checks
+}
+
+// takes declares parameters: "pattern replacement? count?"; "*" for a list of positional arguments, "..." for anything.
+func takes(declaration string) params {
+	var p params
+	for word := range strings.FieldsSeq(declaration) {
+		switch {
+		case word == "*":
+			p.rest = true
+		case word == "...":
+			p.open = true
+		case strings.HasSuffix(word, "?"):
+			p.names = append(p.names, strings.TrimSuffix(word, "?"))
+		default:
+			p.names = append(p.names, word)
+			p.required++
+		}
+	}
+	return p
+}
+
+// count says how many arguments are possible, for an error message.
+func (p params) count() string {
+	switch {
+	case len(p.names) == 0:
+		return "no arguments"
+	case p.required == len(p.names):
+		return counted(len(p.names), "argument")
+	default:
+		return "at most " + counted(len(p.names), "argument")
+	}
+}
+
+// filter is what {{ in | name(args) }} calls.
+type filter struct {
+	params params
+	run    func(c *input) (any, error)
+	// lazy, if set, is used in templates: it evaluates only the arguments it needs.
+	lazy func(s scope, n *filtering) (any, error)
+	// guards is set for filters that provide for an undefined input.
+	guards bool
+}
+
+// test is what {{ in is name(args) }} calls.
+type test struct {
+	params params
+	run    func(c *input) (bool, error)
+	guards bool
+	// field is what a test of a result looks at: `r is failed` is known if r.failed is, whatever else is not.
+	field    string
+	inverted bool
+}
+
+// unset marks a parameter without argument.
+type unset struct{}
+
+// input is one call of a filter, test, method or function.
+type input struct {
+	scope
+	name  string
+	value any   // what stands before the bar; unused by functions
+	err   error // why there is no value; only callees that guard see it
+	args  []any // one per declared parameter, unset{} if not given
+	rest  []any
+	named map[string]any // of open parameters
+}
+
+func (c *input) has(i int) bool {
+	if i >= len(c.args) {
+		return false
+	}
+	_, missing := c.args[i].(unset)
+	return !missing
+}
+
+func (c *input) arg(i int) any {
+	if !c.has(i) {
+		return nil
+	}
+	return c.args[i]
+}
+
+// str gives argument i as text.
+func (c *input) str(i int, otherwise string) string {
+	if !c.has(i) {
+		return otherwise
+	}
+	return Text(c.args[i])
+}
+
+func (c *input) flag(i int) bool { return c.has(i) && truthy(c.args[i]) }
+
+// integer gives argument i, which must be a whole number.
+func (c *input) integer(i, otherwise int) (int, error) {
+	if !c.has(i) || c.args[i] == nil {
+		return otherwise, nil
+	}
+	n, ok := number(c.args[i])
+	if ok {
+		switch n := n.(type) {
+		case int:
+			return n, nil
+		case float64:
+			if n == float64(int(n)) {
+				return int(n), nil
+			}
+		}
+	}
+	return 0, fault(Type, "", "must be a whole number, not %s", kindOf(c.args[i]))
+}
+
+// text gives the value, which must be text or print as text.
+func (c *input) text() (string, error) {
+	switch c.value.(type) {
+	case []any, map[string]any:
+		return "", fault(Type, "", "needs a string, not %s", kindOf(c.value))
+	}
+	return Text(c.value), nil
+}
+
+// items gives the value as a list: the items of a list, the keys of a map, the characters of a string.
+func (c *input) items() ([]any, error) { return itemsOf(c.value) }
+
+func itemsOf(v any) ([]any, error) {
+	switch v := v.(type) {
+	case []any:
+		return v, nil
+	case map[string]any:
+		keys := sortedKeys(v)
+		items := make([]any, len(keys))
+		for i, key := range keys {
+			items[i] = key
+		}
+		return items, nil
+	case string:
+		items := make([]any, 0, len(v))
+		for _, r := range v {
+			items = append(items, string(r))
+		}
+		return items, nil
+	}
+	return nil, fault(Type, "", "needs a list, not %s", kindOf(v))
+}
+
+func (c *input) mapping() (map[string]any, error) {
+	m, ok := c.value.(map[string]any)
+	if !ok {
+		return nil, fault(Type, "", "needs a map, not %s", kindOf(c.value))
+	}
+	return m, nil
+}
+
+// bind evaluates arguments and puts each in the place of its parameter. The parser has checked their number and names.
+func (s scope) bind(c *input, p params, args []argument) error {
+	nodes := make([]node, len(args))
+	for i, a := range args {
+		nodes[i] = a.value
+	}
+	values, err := s.evalAll(nodes)
+	if err != nil {
+		return err
+	}
+	c.fill(p, args, values)
+	return nil
+}
+
+func (c *input) fill(p params, args []argument, values []any) {
+	c.args = make([]any, len(p.names))
+	for i := range c.args {
+		c.args[i] = unset{}
+	}
+	for i, a := range args {
+		switch place := slices.Index(p.names, a.name); {
+		case place >= 0 && a.name != "":
+			c.args[place] = values[i]
+		case a.name != "":
+			if c.named == nil {
+				c.named = map[string]any{}
+			}
+			c.named[a.name] = values[i]
+		case p.rest || p.open:
+			c.rest = append(c.rest, values[i])
+		default:
+			c.args[i] = values[i]
+		}
+	}
+}
+
+// size is what a callee has to look at, for counting work.
+func size(v any) int {
+	switch v := v.(type) {
+	case []any:
+		return len(v) / 4
+	case map[string]any:
+		return len(v) / 4
+	case string:
+		return len(v) / 256
+	}
+	return 0
+}
+
+func (s scope) filter(n *filtering) (any, error) {
+	if n.def.lazy != nil {
+		return n.def.lazy(s, n)
+	}
+	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
+	if err != nil {
+		return nil, err
+	}
+	v, err := n.def.run(c)
+	if err != nil {
+		return nil, s.calleeError("filter", n.name, err, n.offset(), n.end-n.offset())
+	}
+	return v, nil
+}
+
+func (s scope) test(n *testing) (any, error) {
+	if n.def.field != "" {
+		if v, ok := s.fieldOf(n); ok {
+			return v, nil
+		}
+	}
+	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := n.def.run(c)
+	if err != nil {
+		return nil, s.calleeError("test", n.name, err, n.offset(), n.end-n.offset())
+	}
+	return ok, nil
+}
+
+// fieldOf decides a test of a result from its field alone, if that is known.
+func (s scope) fieldOf(n *testing) (bool, bool) {
+	v, _, err := s.reach(n.in)
+	result, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return false, false
+	}
+	field, ok := result[n.def.field].(bool)
+	return field != n.def.inverted, ok
+}
+
+// prepare evaluates the input and the arguments of a filter or test. If the callee guards, an undefined input is handed
+// to it; anything open keeps the whole call open.
+func (s scope) prepare(in node, name string, p params, args []argument, guards bool) (*input, error) {
+	c := &input{scope: s, name: name}
+	value, err := s.eval(in)
+	o, isOpen := openOf(err)
+	if err != nil && !isOpen {
+		if !guards || !isUndefined(err) {
+			return nil, err
+		}
+		c.err = err
+	}
+	c.value = value
+	err = s.bind(c, p, args)
+	if o2, ok := openOf(err); ok && isOpen {
+		return nil, &open{union(o.missing, o2.missing)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if isOpen {
+		return nil, o
+	}
+	if err := s.spend(1 + size(value)); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// calleeError words what went wrong inside a filter, test, method or function: "filter `b64decode` failed: …".
+func (s scope) calleeError(kind, name string, err error, offset, width int) error {
+	if e, ok := asError(err); ok {
+		if e.Offset >= 0 {
+			return e
+		}
+		placed := *e
+		placed.Offset, placed.Width = offset, width
+		if e.Kind != Undefined {
+			placed.Message = kind + " `" + name + "` " + failure(e)
+		}
+		return &placed
+	}
+	if _, ok := openOf(err); ok {
+		return err
+	}
+	return &Error{Kind: Failed, Message: kind + " `" + name + "` failed: " + plainSentence(err.Error()), Offset: offset, Width: width}
+}
+
+// failure continues a sentence that begins with the callee's name. Type errors are written as predicates: "needs a map".
+func failure(e *Error) string {
+	if e.Kind == Type {
+		return e.Message
+	}
+	return "failed: " + e.Message
+}
+
+// plainSentence makes an error of a library fit into a sentence: one line, no trailing stop, backticks for quotes.
+func plainSentence(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return strings.TrimRight(s, ". ")
+}
+
+// misspelt is the error for an unknown filter, test, function or tag.
+func misspelt(kind, name string, known []string) *Error {
+	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: diag.DidYouMean(name, known), Offset: -1}
+}

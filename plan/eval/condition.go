@@ -1,0 +1,243 @@
+package eval
+
+import (
+	"strings"
+)
+
+// Language says how a condition or expression is read.
+type Language uint8
+
+// The languages. Expr is that of the step form: expr-lang first, and Jinja for a text that expr does not understand.
+// Jinja is that of the plays form.
+const (
+	Expr Language = iota
+	Jinja
+)
+
+// Expression is a compiled expression. It is safe for concurrent use.
+type Expression struct {
+	engine *Engine
+	text   string
+	inside excerpt   // without {{ }} and the space around
+	node   node      // in Jinja
+	tree   *decision // in expr; nil if node is set
+	refs   []Ref
+	guards []string
+}
+
+// Condition is a compiled condition. It is safe for concurrent use.
+type Condition struct{ expression *Expression }
+
+// Verdict is what a condition decides.
+type Verdict struct {
+	Known bool
+	Holds bool // only if Known
+	// Missing lists the unknown variables that keep the condition from being decided, each once.
+	Missing []Missing
+}
+
+// Refs lists the free variables that the expression uses, in its order.
+func (x *Expression) Refs() []Ref { return x.refs }
+
+// Refs lists the free variables that the condition uses, in its order.
+func (c *Condition) Refs() []Ref { return c.expression.refs }
+
+// Guards lists the names whose absence the condition provides for: `x is defined`, `is_defined(x)`, `x ?? y`, `x?.y`,
+// `x != nil`, `x | default(…)`.
+func (c *Condition) Guards() []string { return c.expression.guards }
+
+// Value evaluates the expression; the value keeps its type. The error is an *Error.
+func (x *Expression) Value(env Env) (result Result, err error) {
+	defer recovered(&err)
+	r := &rendering{engine: x.engine, env: env, text: x.text}
+	if x.node != nil {
+		result, err = r.value(x.node)
+	} else {
+		result, err = r.decided(x.tree)
+	}
+	if err != nil {
+		return Result{}, located(err, x.text)
+	}
+	return result, nil
+}
+
+// Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind Type if the
+// condition gives something else than a boolean or null.
+func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
+	defer recovered(&err)
+	x := c.expression
+	r := &rendering{engine: x.engine, env: env, text: x.text, deciding: true}
+	var v any
+	if x.node != nil {
+		v, err = scope{rendering: r}.eval(x.node)
+	} else {
+		v, err = r.decide(x.tree)
+	}
+	if o, ok := openOf(err); ok {
+		return Verdict{Missing: o.missing}, nil
+	}
+	if err != nil {
+		return Verdict{}, located(err, x.text)
+	}
+	holds, e := verdictOf(v)
+	if e != nil {
+		e.Offset, e.Width = x.inside.offset, len(x.inside.text)
+		return Verdict{}, located(e, x.text)
+	}
+	return Verdict{Known: true, Holds: holds}, nil
+}
+
+// verdictOf takes true, false and null. Anything else is refused: whether a string "false" or an empty list holds is a
+// question on which the two languages, and their users, disagree.
+func verdictOf(v any) (bool, *Error) {
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case nil:
+		return false, nil
+	}
+	hint := "say what must hold: `!= 0`, or `| bool`"
+	switch v := v.(type) {
+	case string:
+		hint = "say what must hold: `!= \"\"`, or `| bool`"
+		switch strings.ToLower(v) {
+		case "true", "false", "yes", "no", "on", "off":
+			hint = "turn the text into a boolean with `| bool`"
+		}
+	case []any, map[string]any, *namespace, *box:
+		hint = "say what must hold: `| length > 0`"
+	}
+	return false, fault(Type, hint, "the condition gives %s, not true or false", kindOf(v))
+}
+
+// compileExpression reads a text in a language. what names it in messages.
+func (e *Engine) compileExpression(text string, lang Language, what string) (*Expression, error) {
+	inside, err := bare(text, what)
+	if err != nil {
+		return nil, err
+	}
+	x := &Expression{engine: e, text: text, inside: inside}
+	if lang == Jinja {
+		return x, x.compileJinja(inside)
+	}
+	var asExpr error
+	if !hasFloorDivision(inside.text) {
+		if asExpr = x.compileExpr(inside); asExpr == nil {
+			return x, nil
+		}
+	}
+	x.tree, x.refs, x.guards = nil, nil, nil
+	asJinja := x.compileJinja(inside)
+	if asJinja == nil {
+		return x, nil
+	}
+	return nil, likelier(inside.text, asExpr, asJinja)
+}
+
+// excerpt is a part of a text and where it begins.
+type excerpt struct {
+	text   string
+	offset int
+}
+
+// bare takes the {{ }} off that may enclose the whole.
+func bare(text, what string) (excerpt, *Error) {
+	if strings.TrimSpace(text) == "" {
+		return excerpt{}, &Error{Message: "the " + what + " is empty", Offset: 0}
+	}
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return excerpt{text, 0}.trimmed(), nil
+	}
+	pieces, err := split(text, false)
+	if err != nil {
+		return excerpt{}, err
+	}
+	var inside excerpt
+	outputs := 0
+	for _, p := range pieces {
+		switch {
+		case p.kind == pieceOutput:
+			from, to := p.tokens[0].start, p.tokens[len(p.tokens)-1].start
+			inside = excerpt{text[from:to], from}
+			outputs++
+		case p.kind == pieceTag || strings.TrimSpace(p.text) != "":
+			outputs += 2
+		}
+	}
+	if outputs != 1 {
+		return excerpt{}, &Error{
+			Message: "the " + what + " is an expression by itself: a template inside of it does not work",
+			Hint:    "write the names without `{{ }}`, or put the whole " + what + " between them",
+			Offset:  max(strings.Index(text, "{{"), strings.Index(text, "{%")), Width: 2,
+		}
+	}
+	return inside.trimmed(), nil
+}
+
+func (e excerpt) trimmed() excerpt {
+	text := strings.TrimLeft(e.text, " \t\r\n")
+	e.offset += len(e.text) - len(text)
+	e.text = strings.TrimRight(text, " \t\r\n")
+	return e
+}
+
+func (x *Expression) compileJinja(inside excerpt) error {
+	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "")
+	if err != nil {
+		return err
+	}
+	n, perr := parseExpression(tokens)
+	if perr != nil {
+		return perr
+	}
+	c := newCollector(x.engine)
+	c.node(n, false)
+	x.node, x.refs, x.guards = n, c.done(), c.guards
+	return c.unknownFunction(nil)
+}
+
+// hasFloorDivision finds Jinja's // outside of strings: to expr it would begin a comment.
+func hasFloorDivision(text string) bool {
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == '\\' && quote != '`':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '/' && strings.HasPrefix(text[i:], "//"):
+			return true
+		}
+	}
+	return false
+}
+
+// likelier chooses, of two complaints about a text that neither language understands, that of the language it looks
+// like; failing that, of the one that got further.
+func likelier(text string, asExpr, asJinja error) error {
+	if asExpr == nil {
+		return asJinja
+	}
+	padded := " " + text + " "
+	for _, mark := range []string{"&&", "||", "?", " matches ", " startsWith ", " endsWith ", "!"} {
+		if strings.Contains(strings.ReplaceAll(padded, "!=", ""), mark) {
+			return asExpr
+		}
+	}
+	for _, mark := range []string{" is ", "|", " if ", "~", " else "} {
+		if strings.Contains(padded, mark) {
+			return asJinja
+		}
+	}
+	e, _ := asError(asExpr)
+	j, _ := asError(asJinja)
+	if e != nil && j != nil && e.Offset > j.Offset {
+		return asExpr
+	}
+	return asJinja
+}

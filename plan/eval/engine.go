@@ -1,0 +1,125 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Engine compiles templates, conditions and expressions, and keeps what it compiled. It is safe for concurrent use.
+type Engine struct {
+	functions map[string]Function
+	patterns  patterns
+
+	// By text: *Template, *Template, *Condition and *Expression.
+	templates, documents sync.Map
+	conditions           [2]sync.Map
+	expressions          [2]sync.Map
+}
+
+// Function is a function that templates may call, such as lookup. env is the environment of the rendering. The result
+// is a value as Env has them, Unknown included. An *Error keeps its kind and hint; any other error is put into a
+// sentence.
+type Function func(env Env, args []any, named map[string]any) (any, error)
+
+// New returns an engine with the built-in filters, tests and functions.
+func New() *Engine { return &Engine{functions: map[string]Function{}} }
+
+// Define adds a function. It must not be called once texts have been compiled.
+func (e *Engine) Define(name string, f Function) { e.functions[name] = f }
+
+func (e *Engine) isFunction(name string) bool {
+	_, builtin := builtinFunctions[name]
+	_, defined := e.functions[name]
+	return builtin || defined
+}
+
+func (e *Engine) functionNames() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range maps.Keys(builtinFunctions) {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range maps.Keys(e.functions) {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+}
+
+// Template compiles text. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
+// and for filters whose result would differ from run to run.
+func (e *Engine) Template(text string) (*Template, error) {
+	if !templated(text) {
+		return &Template{engine: e, text: text, literal: true}, nil
+	}
+	return compiled(&e.templates, text, func() (*Template, error) { return e.compileTemplate(text, false) })
+}
+
+// Document compiles the text of a file, as the template action renders it: the first newline after a tag is dropped, and
+// the result is always a string.
+func (e *Engine) Document(text string) (*Template, error) {
+	if !templated(text) {
+		return &Template{engine: e, text: text, literal: true}, nil
+	}
+	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, true) })
+}
+
+// Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind Syntax.
+func (e *Engine) Condition(text string, lang Language) (*Condition, error) {
+	return compiled(&e.conditions[lang], text, func() (*Condition, error) {
+		x, err := e.compileExpression(text, lang, "condition")
+		if err != nil {
+			return nil, err
+		}
+		return &Condition{x}, nil
+	})
+}
+
+// Expression compiles a bare expression, which may be wrapped in {{ }} as a whole: the list of a loop, debug's var. The
+// error is an *Error of kind Syntax.
+func (e *Engine) Expression(text string, lang Language) (*Expression, error) {
+	return compiled(&e.expressions[lang], text, func() (*Expression, error) { return e.compileExpression(text, lang, "expression") })
+}
+
+// compiled looks text up in a cache and compiles it if it is not there. Two goroutines may both compile a text; one
+// result is kept.
+func compiled[T any](cache *sync.Map, text string, compile func() (*T, error)) (result *T, err error) {
+	if t, ok := cache.Load(text); ok {
+		return t.(*T), nil
+	}
+	defer recovered(&err)
+	t, err := compile()
+	if err != nil {
+		return nil, located(err, text)
+	}
+	kept, _ := cache.LoadOrStore(text, t)
+	return kept.(*T), nil
+}
+
+// recovered turns a panic of a library into an error: a playbook must never end moon.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = &Error{Kind: Failed, Message: "cannot be evaluated: " + plainSentence(fmt.Sprint(r)), Offset: -1}
+	}
+}
+
+// located makes every error one of ours, with a place inside the text or none.
+func located(err error, text string) error {
+	e, ok := asError(err)
+	if !ok {
+		return &Error{Kind: Failed, Message: gonjaSentence(err), Offset: -1}
+	}
+	if e.Offset > len(text) || e.Offset < 0 {
+		e.Offset, e.Width = -1, 0
+	} else if e.Offset+e.Width > len(text) {
+		e.Width = len(text) - e.Offset
+	}
+	return e
+}
+
+func asError(err error) (*Error, bool) { return errors.AsType[*Error](err) }

@@ -1,0 +1,713 @@
+package eval
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	exprparser "github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// A text in expr is cut into a skeleton of and, or, not and ?:, which we decide ourselves because values may be unknown,
+// and leaves, which expr runs. In a leaf every variable with its constant path is replaced by a slot that we fill:
+// so `last` may be a variable and a function at once, and a name that does not exist is an error instead of nil.
+
+type decisionKind uint8
+
+const (
+	leafDecision decisionKind = iota
+	andDecision
+	orDecision
+	notDecision
+	choiceDecision
+)
+
+// decision is a node of the skeleton.
+type decision struct {
+	kind  decisionKind
+	op    string // as it is written
+	at    int
+	left  *decision // of a choice: the condition
+	right *decision // of a choice: what to take if it holds
+	other *decision // of a choice: otherwise
+	leaf  *leaf
+}
+
+// leaf is a sub-expression that expr runs, or that is a plain path.
+type leaf struct {
+	slots   []slot
+	program *vm.Program // nil if the leaf is its only slot
+	source  excerpt
+}
+
+// slot is a variable of a leaf.
+type slot struct {
+	node     node // the path
+	optional bool // nil if it does not exist
+	defined  bool // whether it exists, for is_defined(path)
+	name     string
+}
+
+var machines = sync.Pool{New: func() any { return new(vm.VM) }}
+
+func (x *Expression) compileExpr(inside excerpt) (err error) {
+	tree, err := exprparser.Parse(inside.text)
+	if err != nil {
+		return exprSyntax(err, inside)
+	}
+	defer catchSyntax(&err)
+	w := &rewriter{text: x.text, inside: inside}
+	root := w.hoistNot(tree.Node)
+	x.tree = w.decision(root, tree.Source)
+	x.refs, x.guards = w.done(), w.guards
+	return nil
+}
+
+// rewriter turns expr's tree into a skeleton with leaves. It builds new nodes: expr shares nodes between the halves of a
+// chained comparison.
+type rewriter struct {
+	text   string // the whole, for places
+	inside excerpt
+	collector
+	locals []string // let
+	slots  []slot   // of the leaf at hand
+	nodes  int
+}
+
+func (w *rewriter) fail(n ast.Node, message, hint string) {
+	from, to := w.place(n)
+	panic(&Error{Message: message, Hint: hint, Offset: from, Width: to - from})
+}
+
+// place gives a node's bytes in the text; expr counts characters.
+func (w *rewriter) place(n ast.Node) (from, to int) {
+	l := n.Location()
+	return w.inside.byteOffset(l.From), w.inside.byteOffset(l.To)
+}
+
+func (e excerpt) byteOffset(chars int) int {
+	for i := range e.text {
+		if chars <= 0 {
+			return e.offset + i
+		}
+		chars--
+	}
+	return e.offset + len(e.text)
+}
+
+// visit counts nodes: a chain of a ?: b ?: c shares nodes, and grows exponentially when it is walked.
+func (w *rewriter) visit(n ast.Node) {
+	if w.nodes++; w.nodes > maxNodes {
+		w.fail(n, "the expression is too long", "")
+	}
+}
+
+// hoistNot repairs the precedence of not: people mean not (x in y), as in Python, where expr reads (not x) in y.
+func (w *rewriter) hoistNot(n ast.Node) ast.Node {
+	w.visit(n)
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		return placedAt(&ast.UnaryNode{Operator: n.Operator, Node: w.hoistNot(n.Node)}, n)
+	case *ast.ConditionalNode:
+		return placedAt(&ast.ConditionalNode{Ternary: n.Ternary, Cond: w.hoistNot(n.Cond), Exp1: w.hoistNot(n.Exp1), Exp2: w.hoistNot(n.Exp2)}, n)
+	case *ast.BinaryNode:
+		left, right := w.hoistNot(n.Left), w.hoistNot(n.Right)
+		not, ok := left.(*ast.UnaryNode)
+		if ok && not.Operator == "not" && !isLogic(n.Operator) && n.Operator != "??" && !w.closedBetween(not, n) {
+			inner := placedAt(&ast.BinaryNode{Operator: n.Operator, Left: not.Node, Right: right}, n)
+			return placedAt(&ast.UnaryNode{Operator: "not", Node: inner}, not)
+		}
+		return placedAt(&ast.BinaryNode{Operator: n.Operator, Left: left, Right: right}, n)
+	}
+	return n
+}
+
+// placedAt gives a new node the place of the old one.
+func placedAt(n, old ast.Node) ast.Node {
+	n.SetLocation(old.Location())
+	return n
+}
+
+func isLogic(op string) bool { return op == "and" || op == "or" || op == "&&" || op == "||" }
+
+// closedBetween reports whether a parenthesis that holds the first node closes before the second.
+func (w *rewriter) closedBetween(first, second ast.Node) bool {
+	from, _ := w.place(first)
+	to, _ := w.place(second)
+	depth, quote := 0, byte(0)
+	for i := from; i < to; i++ {
+		c := w.text[i]
+		switch {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *rewriter) decision(n ast.Node, source file.Source) *decision {
+	at, _ := w.place(n)
+	switch n := n.(type) {
+	case *ast.BinaryNode:
+		if isLogic(n.Operator) {
+			kind := andDecision
+			if n.Operator == "or" || n.Operator == "||" {
+				kind = orDecision
+			}
+			return &decision{kind: kind, op: n.Operator, at: at, left: w.decision(n.Left, source), right: w.decision(n.Right, source)}
+		}
+	case *ast.UnaryNode:
+		if n.Operator == "not" || n.Operator == "!" {
+			return &decision{kind: notDecision, op: n.Operator, at: at, left: w.decision(n.Node, source)}
+		}
+	case *ast.ConditionalNode:
+		return &decision{
+			kind: choiceDecision, op: "?", at: at,
+			left: w.decision(n.Cond, source), right: w.decision(n.Exp1, source), other: w.decision(n.Exp2, source),
+		}
+	}
+	return &decision{kind: leafDecision, at: at, leaf: w.leaf(n, source)}
+}
+
+func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
+	w.slots = nil
+	rewritten := w.expr(n, false)
+	l := &leaf{slots: w.slots, source: w.inside}
+	if id, ok := rewritten.(*ast.IdentifierNode); ok && len(l.slots) == 1 && id.Value == l.slots[0].name {
+		return l
+	}
+	config := conf.New(map[string]any{})
+	config.Strict = false
+	for name, f := range ownFunctions {
+		config.Functions[name] = &builtin.Function{Name: name, Func: f}
+	}
+	tree := &exprparser.Tree{Node: rewritten, Source: source}
+	if _, err := checker.Check(tree, config); err != nil {
+		panic(exprSyntax(err, w.inside))
+	}
+	program, err := compiler.Compile(tree, config)
+	if err != nil {
+		panic(exprSyntax(err, w.inside))
+	}
+	l.program = program
+	return l
+}
+
+// slot stands for a path from now on.
+func (w *rewriter) slot(s slot, n ast.Node) ast.Node {
+	root, path, _ := pathOf(s.node)
+	provided := s.optional || s.defined
+	w.bound = func(string) binding { return free }
+	w.path(root, path, provided)
+	s.name = "v" + strconv.Itoa(len(w.slots))
+	w.slots = append(w.slots, s)
+	return placedAt(&ast.IdentifierNode{Value: s.name}, n)
+}
+
+// constantNames are written as in Python.
+func constantName(name string) ast.Node {
+	switch name {
+	case "True":
+		return &ast.BoolNode{Value: true}
+	case "False":
+		return &ast.BoolNode{Value: false}
+	case "None", "none", "null":
+		return &ast.NilNode{}
+	}
+	return nil
+}
+
+func isNil(n ast.Node) bool {
+	if id, ok := n.(*ast.IdentifierNode); ok {
+		n = constantName(id.Value)
+	}
+	_, ok := n.(*ast.NilNode)
+	return ok
+}
+
+// constantKey gives the key of x.key, x["key"], x[0] and x[-1].
+func constantKey(n ast.Node) (any, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.IntegerNode:
+		return n.Value, true
+	case *ast.UnaryNode:
+		if i, ok := n.Node.(*ast.IntegerNode); ok && n.Operator == "-" {
+			return -i.Value, true
+		}
+	}
+	return nil, false
+}
+
+// chain builds our node for a path that begins with a variable.
+func (w *rewriter) chain(n ast.Node) (node, bool) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		if slices.Contains(w.locals, n.Value) || constantName(n.Value) != nil {
+			return nil, false
+		}
+		if n.Value == "$env" {
+			w.fail(n, "`$env` is not available", "use the names themselves")
+		}
+		from, _ := w.place(n)
+		return &variable{at: at(from), name: n.Value}, true
+	case *ast.ChainNode:
+		return w.chain(n.Node)
+	case *ast.MemberNode:
+		of, ok := w.chain(n.Node)
+		key, isConstant := constantKey(n.Property)
+		if !ok || !isConstant || n.Method {
+			return nil, false
+		}
+		from, to := w.place(n)
+		if isIndex := from < len(w.text) && w.text[from] == '['; isIndex {
+			_, to = w.place(n.Property)
+			to += strings.IndexByte(w.text[min(to, len(w.text)):], ']') + 1
+		}
+		return &member{
+			at: at(of.offset()), of: of, key: &constant{at: at(from), value: key},
+			dot: w.text[max(from-1, 0)] == '.', keyAt: from, end: max(from, min(to, len(w.text))),
+		}, true
+	}
+	return nil, false
+}
+
+// expr rewrites a node of a leaf. provided is set where the language provides for a missing value: left of ??, and in
+// comparisons with nil.
+func (w *rewriter) expr(n ast.Node, provided bool) ast.Node {
+	w.visit(n)
+	switch m := n.(type) {
+	case *ast.IdentifierNode:
+		if c := constantName(m.Value); c != nil {
+			return placedAt(c, n)
+		}
+		if slices.Contains(w.locals, m.Value) {
+			return n
+		}
+		path, _ := w.chain(m)
+		return w.slot(slot{node: path, optional: provided}, n)
+	case *ast.ChainNode:
+		if path, ok := w.chain(m); ok {
+			return w.slot(slot{node: path, optional: true}, n)
+		}
+		return placedAt(&ast.ChainNode{Node: w.expr(m.Node, true)}, n)
+	case *ast.MemberNode:
+		return w.member(m, provided)
+	case *ast.UnaryNode:
+		return placedAt(&ast.UnaryNode{Operator: m.Operator, Node: w.expr(m.Node, false)}, n)
+	case *ast.BinaryNode:
+		return w.binary(m)
+	case *ast.SliceNode:
+		return placedAt(&ast.SliceNode{Node: w.expr(m.Node, false), From: w.maybe(m.From), To: w.maybe(m.To)}, n)
+	case *ast.CallNode:
+		return w.callee(m)
+	case *ast.BuiltinNode:
+		return w.builtin(m)
+	case *ast.PredicateNode:
+		return placedAt(&ast.PredicateNode{Node: w.expr(m.Node, false)}, n)
+	case *ast.ConditionalNode:
+		return placedAt(&ast.ConditionalNode{Ternary: m.Ternary, Cond: w.expr(m.Cond, false), Exp1: w.expr(m.Exp1, false), Exp2: w.expr(m.Exp2, false)}, n)
+	case *ast.VariableDeclaratorNode:
+		value := w.expr(m.Value, false)
+		w.locals = append(w.locals, m.Name)
+		body := w.expr(m.Expr, false)
+		w.locals = w.locals[:len(w.locals)-1]
+		return placedAt(&ast.VariableDeclaratorNode{Name: m.Name, Value: value, Expr: body}, n)
+	case *ast.SequenceNode:
+		return placedAt(&ast.SequenceNode{Nodes: w.all(m.Nodes)}, n)
+	case *ast.ArrayNode:
+		return placedAt(&ast.ArrayNode{Nodes: w.all(m.Nodes)}, n)
+	case *ast.MapNode:
+		return placedAt(&ast.MapNode{Pairs: w.all(m.Pairs)}, n)
+	case *ast.PairNode:
+		return placedAt(&ast.PairNode{Key: w.expr(m.Key, false), Value: w.expr(m.Value, false)}, n)
+	}
+	return n
+}
+
+func (w *rewriter) all(nodes []ast.Node) []ast.Node {
+	out := make([]ast.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = w.expr(n, false)
+	}
+	return out
+}
+
+func (w *rewriter) maybe(n ast.Node) ast.Node {
+	if n == nil {
+		return nil
+	}
+	return w.expr(n, false)
+}
+
+// member rewrites a computed member. Those of variables go through our own look-up, which says what does not exist;
+// those of a predicate's item are left to expr.
+func (w *rewriter) member(m *ast.MemberNode, provided bool) ast.Node {
+	if path, ok := w.chain(m); ok {
+		return w.slot(slot{node: path, optional: provided}, m)
+	}
+	of, key := w.expr(m.Node, provided), w.expr(m.Property, false)
+	if m.Optional || provided || w.belongsToItem(m) {
+		return placedAt(&ast.MemberNode{Node: of, Property: key, Optional: m.Optional || provided}, m)
+	}
+	return w.own("member", m, of, key)
+}
+
+func (w *rewriter) belongsToItem(n ast.Node) bool {
+	for {
+		switch m := n.(type) {
+		case *ast.MemberNode:
+			n = m.Node
+		case *ast.PointerNode:
+			return true
+		case *ast.IdentifierNode:
+			return slices.Contains(w.locals, m.Value)
+		default:
+			return false
+		}
+	}
+}
+
+func (w *rewriter) binary(m *ast.BinaryNode) ast.Node {
+	switch m.Operator {
+	case "in":
+		return w.own("in", m, w.expr(m.Left, false), w.expr(m.Right, false))
+	case "contains":
+		return w.own("in", m, w.expr(m.Right, false), w.expr(m.Left, false))
+	}
+	left := w.expr(m.Left, m.Operator == "??" || isEquality(m.Operator) && isNil(m.Right))
+	right := w.expr(m.Right, isEquality(m.Operator) && isNil(m.Left))
+	return placedAt(&ast.BinaryNode{Operator: m.Operator, Left: left, Right: right}, m)
+}
+
+func isEquality(op string) bool { return op == "==" || op == "!=" }
+
+// own calls one of our functions; the place goes along for the error.
+func (w *rewriter) own(name string, n ast.Node, args ...ast.Node) ast.Node {
+	from, _ := w.place(n)
+	offset := &ast.IntegerNode{Value: from}
+	call := &ast.CallNode{Callee: &ast.IdentifierNode{Value: ownPrefix + name}, Arguments: append(args, offset)}
+	return placedAt(call, n)
+}
+
+func (w *rewriter) callee(m *ast.CallNode) ast.Node {
+	id, ok := m.Callee.(*ast.IdentifierNode)
+	if !ok {
+		w.fail(m, "values have no methods here", "")
+	}
+	if id.Value != "is_defined" {
+		w.fail(m, "unknown function `"+id.Value+"`", "")
+	}
+	if len(m.Arguments) != 1 {
+		w.fail(m, "`is_defined` takes 1 argument, not "+counted(len(m.Arguments), "argument"), "")
+	}
+	path, ok := w.chain(m.Arguments[0])
+	if !ok {
+		w.fail(m, "`is_defined` needs a plain name such as `a.b`", "")
+	}
+	return w.slot(slot{node: path, defined: true}, m)
+}
+
+func (w *rewriter) builtin(m *ast.BuiltinNode) ast.Node {
+	if reason, ok := refused[m.Name]; ok {
+		w.fail(m, "the function `"+m.Name+"` is not available: "+reason, "")
+	}
+	for _, arg := range m.Arguments {
+		if p, ok := arg.(*ast.PredicateNode); ok {
+			if _, isText := p.Node.(*ast.StringNode); isText {
+				// names | map('upper') means something, but in Jinja.
+				w.fail(m, "the predicate of `"+m.Name+"` is only a string", "")
+			}
+		}
+	}
+	args := w.all(m.Arguments)
+	if _, ok := ownFunctions[ownPrefix+m.Name]; ok {
+		return w.own(m.Name, m, args...)
+	}
+	return placedAt(&ast.BuiltinNode{Name: m.Name, Arguments: args}, m)
+}
+
+const ownPrefix = "own."
+
+// ownFunctions stand in for what expr does otherwise: look-ups that give nil, `in` that knows no text, maps in random
+// order. The last argument is the place.
+var ownFunctions = map[string]func(args ...any) (any, error){
+	ownPrefix + "in": func(args ...any) (any, error) {
+		ok, err := within(args[0], args[1])
+		return ok, at0(err, args[2])
+	},
+	ownPrefix + "member": func(args ...any) (any, error) {
+		switch of := args[0].(type) {
+		case map[string]any:
+			if v, ok := of[keyText(args[1])]; ok {
+				return v, nil
+			}
+		case []any:
+			if i, ok := indexFor(args[1]); ok && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
+				return of[fromEnd(i, len(of))], nil
+			}
+		}
+		e := fault(Undefined, "", "%s has no `%s`", kindOf(args[0]), Text(args[1]))
+		e.Name = Text(args[1])
+		return nil, at0(e, args[2])
+	},
+	ownPrefix + "keys": ofMap(func(m map[string]any) any { list, _ := itemsOf(m); return list }),
+	ownPrefix + "values": ofMap(func(m map[string]any) any {
+		list := make([]any, 0, len(m))
+		for _, key := range sortedKeys(m) {
+			list = append(list, m[key])
+		}
+		return list
+	}),
+	ownPrefix + "toPairs": ofMap(func(m map[string]any) any { return pairs(m) }),
+}
+
+func ofMap(f func(m map[string]any) any) func(args ...any) (any, error) {
+	return func(args ...any) (any, error) {
+		m, ok := args[0].(map[string]any)
+		if !ok || len(args) != 2 {
+			return nil, at0(fault(Type, "", "this needs a map, not %s", kindOf(args[0])), args[len(args)-1])
+		}
+		return f(m), nil
+	}
+}
+
+func at0(err *Error, offset any) error {
+	if err == nil {
+		return nil
+	}
+	err.Offset, _ = offset.(int)
+	return err
+}
+
+// decide gives the value of a skeleton.
+func (r *rendering) decide(d *decision) (any, error) {
+	switch d.kind {
+	case leafDecision:
+		return r.leaf(d.leaf)
+	case notDecision:
+		v, err := r.boolean(d.left, d.op)
+		return !v, err
+	case choiceDecision:
+		cond, err := r.boolean(d.left, d.op)
+		switch {
+		case err != nil:
+			return nil, err
+		case cond:
+			return r.decide(d.right)
+		default:
+			return r.decide(d.other)
+		}
+	case andDecision, orDecision:
+	}
+	isAnd := d.kind == andDecision
+	left, err := r.boolean(d.left, d.op)
+	if o, ok := openOf(err); ok {
+		right, rightErr := r.boolean(d.right, d.op)
+		switch o2, rightOpen := openOf(rightErr); {
+		case rightOpen:
+			return nil, &open{union(o.missing, o2.missing)}
+		case isUndefined(rightErr):
+			return nil, rightErr
+		case rightErr == nil && right != isAnd:
+			return right, nil
+		}
+		return nil, o
+	}
+	if err != nil {
+		return nil, err
+	}
+	if left != isAnd {
+		return left, nil
+	}
+	return r.boolean(d.right, d.op)
+}
+
+// boolean decides an operand of and, or, not or ?:.
+func (r *rendering) boolean(d *decision, operator string) (bool, error) {
+	v, err := r.decide(d)
+	if err != nil {
+		return false, err
+	}
+	holds, e := verdictOf(v)
+	if e != nil {
+		e.Message = "`" + operator + "` needs true or false, not " + kindOf(v)
+		if d.leaf != nil && d.leaf.program == nil {
+			return false, placed(e, d.leaf.slots[0].node)
+		}
+		e.Offset = d.at
+		return false, e
+	}
+	return holds, nil
+}
+
+func (r *rendering) leaf(l *leaf) (any, error) {
+	s := scope{rendering: r}
+	var missing []Missing
+	values := make(map[string]any, len(l.slots))
+	for _, slot := range l.slots {
+		v, root, err := s.reach(slot.node)
+		if err == nil {
+			v, err = s.settled(v, root)
+		}
+		o, isOpen := openOf(err)
+		switch {
+		case isOpen:
+			missing = union(missing, o.missing)
+		case slot.defined:
+			if err != nil && !isUndefined(err) {
+				return nil, err
+			}
+			v = err == nil
+		case err != nil && (!slot.optional || !isUndefined(err)):
+			return nil, err
+		}
+		if l.program == nil && !isOpen {
+			return v, nil
+		}
+		values[slot.name] = plainShared(v)
+	}
+	if missing != nil {
+		return nil, &open{missing}
+	}
+	machine := machines.Get().(*vm.VM)
+	v, err := machine.Run(l.program, values)
+	machines.Put(machine)
+	if err != nil {
+		return nil, exprFailure(err, l.source)
+	}
+	switch v.(type) {
+	case nil, bool, string, int, float64:
+		return v, nil
+	}
+	return fromReflectValue(v)
+}
+
+// decided is decide for an expression, whose value may be anything.
+func (r *rendering) decided(d *decision) (Result, error) {
+	v, err := r.decide(d)
+	if o, ok := openOf(err); ok {
+		return Result{Value: r.text, Missing: o.missing}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Value: v}, nil
+}
+
+// exprSyntax words an error of expr's parser or type checker.
+func exprSyntax(err error, source excerpt) *Error {
+	if own, ok := asError(err); ok {
+		return own
+	}
+	e := &Error{Message: "the expression cannot be understood", Offset: -1}
+	if fe, ok := errors.AsType[*file.Error](err); ok {
+		e.Message = exprSentence(fe.Message)
+		e.Offset = source.byteOffset(fe.From)
+		e.Width = max(0, source.byteOffset(fe.To)-e.Offset)
+	}
+	return e
+}
+
+// exprFailure words an error of a running expression.
+func exprFailure(err error, source excerpt) error {
+	if own, ok := asError(err); ok {
+		return own
+	}
+	e := &Error{Kind: Failed, Message: "the expression cannot be evaluated", Offset: -1}
+	fe, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return e
+	}
+	e.Message = exprSentence(fe.Message)
+	e.Offset = source.byteOffset(fe.From)
+	e.Width = max(0, source.byteOffset(fe.To)-e.Offset)
+	switch {
+	case strings.HasPrefix(fe.Message, "interface conversion"), strings.HasPrefix(fe.Message, "invalid operation"),
+		strings.HasPrefix(fe.Message, "invalid argument"), strings.HasPrefix(fe.Message, "cannot fetch"):
+		e.Kind = Type
+	}
+	if e.Kind == Type && strings.Contains(e.Message, "a string") && strings.Contains(e.Message, "a number") {
+		e.Hint = "turn the string into a number with `int(…)` or `float(…)`"
+	}
+	return e
+}
+
+// goTypes are Go's names of types as they turn up in expr's messages.
+var goTypes = strings.NewReplacer(
+	"map[string]interface {}", "a map", "[]interface {}", "a list", "interface {} is nil", "null", "interface {} is ", "", "<nil>", "null",
+	"float64", "a number", "string", "a string", "int", "a number", "bool", "true or false", "unknown", "a value", "[]uint8", "a string",
+)
+
+// exprSentence says in our words what expr complains about.
+func exprSentence(s string) string {
+	s = plainSentence(s)
+	if rest, ok := strings.CutPrefix(s, "interface conversion: "); ok {
+		found, wanted, _ := strings.Cut(rest, ", not ")
+		return "needs " + goTypes.Replace(wanted) + ", not " + goTypes.Replace(found)
+	}
+	if rest, ok := strings.CutPrefix(s, "invalid operation: "); ok {
+		if fields := strings.Fields(goTypesShort(rest)); len(fields) == 3 {
+			return "`" + fields[1] + "` does not work on " + goTypes.Replace(long(fields[0])) + " and " + goTypes.Replace(long(fields[2]))
+		}
+		if op, types, ok := strings.Cut(rest, " (mismatched types "); ok {
+			a, b, _ := strings.Cut(strings.TrimSuffix(types, ")"), " and ")
+			return "`" + op + "` does not work on " + goTypes.Replace(a) + " and " + goTypes.Replace(b)
+		}
+	}
+	if rest, ok := strings.CutPrefix(s, "cannot fetch "); ok {
+		key, of, _ := strings.Cut(rest, " from ")
+		return goTypes.Replace(of) + " has no `" + key + "`"
+	}
+	if rest, ok := strings.CutPrefix(s, "index out of range: "); ok {
+		i, length, _ := strings.Cut(rest, " (array length is ")
+		return "there is no item " + i + ": the list has " + strings.TrimSuffix(length, ")")
+	}
+	if strings.HasPrefix(s, "memory budget exceeded") {
+		return "the expression makes more than a million values"
+	}
+	if rest, ok := strings.CutPrefix(s, "unexpected token "); ok {
+		return "unexpected " + exprToken(rest)
+	}
+	if strings.HasPrefix(s, "reflect") || strings.HasPrefix(s, "runtime error") || strings.Contains(s, "goroutine") {
+		return "the expression cannot be evaluated"
+	}
+	return strings.ToLower(s[:min(1, len(s))]) + strings.ReplaceAll(s[min(1, len(s)):], `"`, "`")
+}
+
+// goTypesShort makes one word of each Go type, long the other way round.
+func goTypesShort(s string) string { return strings.ReplaceAll(s, "interface {}", "any") }
+func long(s string) string         { return strings.ReplaceAll(s, "any", "interface {}") }
+
+// exprToken turns Operator("=") and EOF into `=` and the end.
+func exprToken(s string) string {
+	if s == "EOF" {
+		return "end of the expression"
+	}
+	if _, quoted, ok := strings.Cut(s, `("`); ok {
+		return "`" + strings.TrimSuffix(quoted, `")`) + "`"
+	}
+	return "`" + s + "`"
+}

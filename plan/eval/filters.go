@@ -1,0 +1,242 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+)
+
+// filters are those a template may use, by name. It is filled by init because some of them (map, select) look filters
+// and tests up themselves.
+var filters map[string]*filter
+
+// refused are names of gonja's filters and functions that a plan cannot have: the same files must give the same plan.
+var refused = map[string]string{
+	"random":  "its result would differ from one run to the next",
+	"shuffle": "its result would differ from one run to the next",
+	"lipsum":  "its result would differ from one run to the next",
+	"now":     "the plan cannot depend on the time; the fact `date_time` is read when the run starts",
+}
+
+func findFilter(name string) (*filter, *Error) {
+	if f, ok := filters[name]; ok {
+		return f, nil
+	}
+	if reason, ok := refused[name]; ok {
+		return nil, &Error{Message: "the filter `" + name + "` is not available: " + reason, Offset: -1}
+	}
+	return nil, misspelt("filter", name, slices.Sorted(maps.Keys(filters)))
+}
+
+func findTest(name string) (*test, *Error) {
+	if t, ok := tests[name]; ok {
+		return t, nil
+	}
+	return nil, misspelt("test", name, slices.Sorted(maps.Keys(tests)))
+}
+
+func init() {
+	filters = map[string]*filter{
+		"default": {params: takes("default_value? boolean?"), lazy: lazyDefault, guards: true, run: runDefault},
+		"ternary": {params: takes("true_val false_val none_val?"), lazy: lazyTernary, run: runTernary},
+		"bool":    {run: filterBool},
+		"int":     {params: takes("default? base?"), run: filterInt},
+		"float":   {params: takes("default?"), run: filterFloat},
+		"string":  {run: func(c *input) (any, error) { return Text(c.value), nil }},
+		"abs":     {run: filterAbs},
+		"round":   {params: takes("precision? method?"), run: filterRound},
+		"mandatory": {
+			params: takes("msg?"), guards: true,
+			run: filterMandatory,
+		},
+		"type_debug": {run: func(c *input) (any, error) { return pythonType(c.value), nil }},
+		"attr":       {params: takes("name"), run: filterAttr},
+	}
+	filters["d"] = filters["default"]
+	maps.Copy(filters, textFilters())
+	maps.Copy(filters, listFilters())
+	maps.Copy(filters, dataFilters())
+	maps.Copy(filters, pathFilters())
+	maps.Copy(filters, gonjaFilters())
+}
+
+// lazyDefault evaluates the default only where it is needed, so that x | default(y) works while y has no value.
+func lazyDefault(s scope, n *filtering) (any, error) {
+	var otherwise, boolean node
+	for i, a := range n.args {
+		if a.name == "boolean" || a.name == "" && i == 1 {
+			boolean = a.value
+		} else {
+			otherwise = a.value
+		}
+	}
+	v, err := s.eval(n.in)
+	switch {
+	case err != nil && !isUndefined(err):
+		return nil, err
+	case err == nil && boolean == nil:
+		return v, nil
+	case err == nil:
+		strict, err := s.eval(boolean)
+		if err != nil || !truthy(strict) || truthy(v) {
+			return v, err
+		}
+	}
+	if otherwise == nil {
+		return "", nil
+	}
+	return s.eval(otherwise)
+}
+
+// runDefault serves map('default', x), whose inputs always have a value.
+func runDefault(c *input) (any, error) {
+	if c.err == nil && (!c.flag(1) || truthy(c.value)) {
+		return c.value, nil
+	}
+	if !c.has(0) {
+		return "", nil
+	}
+	return c.args[0], nil
+}
+
+func lazyTernary(s scope, n *filtering) (any, error) {
+	var choices [3]node
+	for i, a := range n.args {
+		if a.name != "" {
+			i = slices.Index(n.def.params.names, a.name)
+		}
+		choices[i] = a.value
+	}
+	v, err := s.eval(n.in)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case v == nil && choices[2] != nil:
+		return s.eval(choices[2])
+	case truthy(v):
+		return s.eval(choices[0])
+	default:
+		return s.eval(choices[1])
+	}
+}
+
+func runTernary(c *input) (any, error) {
+	switch {
+	case c.value == nil && c.has(2):
+		return c.args[2], nil
+	case truthy(c.value):
+		return c.args[0], nil
+	default:
+		return c.args[1], nil
+	}
+}
+
+func filterMandatory(c *input) (any, error) {
+	if c.err == nil {
+		return c.value, nil
+	}
+	if c.has(0) {
+		var name string
+		if u, ok := asError(c.err); ok {
+			name = u.Name
+		}
+		return nil, &Error{Kind: Undefined, Name: name, Message: c.str(0, ""), Offset: -1}
+	}
+	return nil, c.err
+}
+
+// apply calls a filter by name on a value that is at hand, as map('upper') does.
+func (c *input) apply(name string, value any, args []any, named map[string]any) (any, error) {
+	f, e := findFilter(name)
+	if e != nil {
+		return nil, e
+	}
+	in, err := c.with(name, value, f.params, args, named)
+	if err != nil {
+		return nil, err
+	}
+	return f.run(in)
+}
+
+// check calls a test by name; err is why there is no value.
+func (c *input) check(name string, value any, missing error, args []any, named map[string]any) (bool, error) {
+	t, e := findTest(name)
+	if e != nil {
+		return false, e
+	}
+	if missing != nil && !t.guards {
+		return false, missing
+	}
+	in, err := c.with(name, value, t.params, args, named)
+	if err != nil {
+		return false, err
+	}
+	in.err = missing
+	return t.run(in)
+}
+
+func (c *input) with(name string, value any, p params, args []any, named map[string]any) (*input, error) {
+	if err := c.spend(1); err != nil {
+		return nil, err
+	}
+	if len(args) > len(p.names) && !p.rest && !p.open {
+		return nil, fault(Type, "", "`%s` takes %s, not %s", name, p.count(), counted(len(args), "argument"))
+	}
+	in := &input{scope: c.scope, name: name, value: value}
+	list := make([]argument, len(args), len(args)+len(named))
+	values := slices.Clone(args)
+	for _, key := range sortedKeys(named) {
+		if !p.open && !slices.Contains(p.names, key) {
+			return nil, fault(Type, "", "`%s` has no argument `%s`", name, key)
+		}
+		list = append(list, argument{name: key})
+		values = append(values, named[key])
+	}
+	in.fill(p, list, values)
+	for i := range p.required {
+		if !in.has(i) && !p.rest {
+			return nil, fault(Type, "", "`%s` needs the argument `%s`", name, p.names[i])
+		}
+	}
+	return in, nil
+}
+
+func filterBool(c *input) (any, error) {
+	switch v := c.value.(type) {
+	case nil, bool:
+		return v, nil
+	case string:
+		return isYes(v), nil
+	}
+	n, ok := number(c.value)
+	return ok && compareNumbers(n, 1) == 0, nil
+}
+
+func filterAttr(c *input) (any, error) {
+	m, ok := c.value.(map[string]any)
+	if !ok {
+		return nil, nil
+	}
+	return m[c.str(0, "")], nil
+}
+
+func pythonType(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NoneType"
+	case bool:
+		return "bool"
+	case string:
+		return "str"
+	case int:
+		return "int"
+	case float64:
+		return "float"
+	case Number:
+		return pythonType(v.Value)
+	case []any:
+		return "list"
+	default:
+		return "dict"
+	}
+}

@@ -1,0 +1,262 @@
+package eval
+
+import (
+	"crypto/md5"  //nolint:gosec // md5 and sha1 are what users of these filters compare with; nothing is protected by them
+	"crypto/sha1" //nolint:gosec // see above
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+func parseInt(s string) (int, error) { return strconv.Atoi(s) }
+
+func dataFilters() map[string]*filter {
+	data := map[string]*filter{
+		"to_json":      {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
+		"to_nice_json": {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
+		"from_json":    {run: filterFromJSON},
+		"to_yaml":      {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
+		"to_nice_yaml": {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
+		"from_yaml":    {run: filterFromYAML},
+		"b64encode":    {params: takes("encoding?"), run: filterB64Encode},
+		"b64decode":    {params: takes("encoding?"), run: filterB64Decode},
+		"hash":         {params: takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
+		"combine":      {params: takes("* recursive? list_merge?"), run: filterCombine},
+		"dict2items":   {params: takes("key_name? value_name?"), run: filterDictToItems},
+		"items2dict":   {params: takes("key_name? value_name?"), run: filterItemsToDict},
+		"items":        {run: filterItems},
+		"dictsort":     {params: takes("case_sensitive? by? reverse?"), run: filterDictSort},
+	}
+	for _, name := range []string{"md5", "sha1"} {
+		data[name] = &filter{run: func(c *input) (any, error) { return digest(c, name) }}
+	}
+	data["checksum"] = data["sha1"]
+	data["tojson"] = data["to_json"]
+	data["pprint"] = data["to_nice_json"]
+	return data
+}
+
+func filterToJSON(c *input) (any, error) {
+	indent, err := c.integer(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	return c.json(indent)
+}
+
+func filterToNiceJSON(c *input) (any, error) {
+	indent, err := c.integer(0, 4)
+	if err != nil {
+		return nil, err
+	}
+	return c.json(indent)
+}
+
+func (c *input) json(indent int) (any, error) {
+	if indent > 100 {
+		return nil, fault(Failed, "", "the indent %d is too large", indent)
+	}
+	return string(appendJSON(nil, c.value, layout{indent: max(indent, 0), spaced: indent <= 0}, 0)), nil
+}
+
+func filterB64Encode(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	return base64.StdEncoding.EncodeToString([]byte(s)), nil
+}
+
+func filterB64Decode(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == ' ' {
+			return -1
+		}
+		return r
+	}, s)
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		b, err = base64.RawStdEncoding.DecodeString(s)
+	}
+	if err != nil {
+		return nil, fault(Failed, "", "the text is not base64")
+	}
+	if !utf8.Valid(b) {
+		return nil, fault(Failed, "", "the decoded bytes are not UTF-8 text")
+	}
+	return string(b), nil
+}
+
+func digest(c *input, name string) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	newHash := map[string]func() hash.Hash{
+		"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
+	}[name]
+	if newHash == nil {
+		return nil, fault(Type, "", "knows md5, sha1, sha224, sha256, sha384 and sha512, not `%s`", name)
+	}
+	h := newHash()
+	h.Write([]byte(s))
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// filterCombine merges maps, later ones winning. list_merge says what happens to lists of the same key: replace, keep,
+// append, prepend, append_rp, prepend_rp.
+func filterCombine(c *input) (any, error) {
+	out := map[string]any{}
+	merge := c.str(1, "replace")
+	if !slices.Contains([]string{"replace", "keep", "append", "prepend", "append_rp", "prepend_rp"}, merge) {
+		return nil, fault(Type, "", "does not know the list_merge `%s`", merge)
+	}
+	var all []any
+	for _, v := range append([]any{c.value}, c.rest...) {
+		if list, ok := v.([]any); ok {
+			all = append(all, list...)
+		} else {
+			all = append(all, v)
+		}
+	}
+	for _, v := range all {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil, fault(Type, "", "needs maps, not %s", kindOf(v))
+		}
+		if err := c.spend(len(m)); err != nil {
+			return nil, err
+		}
+		out = merged(out, m, c.flag(0), merge)
+	}
+	return out, nil
+}
+
+func merged(a, b map[string]any, recursive bool, lists string) map[string]any {
+	out := maps.Clone(a)
+	for key, value := range b {
+		old, exists := out[key]
+		oldMap, isMap := old.(map[string]any)
+		newMap, bothMaps := value.(map[string]any)
+		oldList, isList := old.([]any)
+		newList, bothLists := value.([]any)
+		switch {
+		case exists && recursive && isMap && bothMaps:
+			value = merged(oldMap, newMap, true, lists)
+		case exists && isList && bothLists:
+			value = mergedLists(oldList, newList, lists)
+		}
+		out[key] = value
+	}
+	return out
+}
+
+func mergedLists(old, added []any, how string) []any {
+	switch how {
+	case "keep":
+		return old
+	case "append":
+		return slices.Concat(old, added)
+	case "prepend":
+		return slices.Concat(added, old)
+	case "append_rp", "prepend_rp":
+		ids := identities(added)
+		kept := slices.DeleteFunc(slices.Clone(old), func(v any) bool { return ids[identity(v)] })
+		if how == "append_rp" {
+			return slices.Concat(kept, added)
+		}
+		return slices.Concat(added, kept)
+	default:
+		return added
+	}
+}
+
+func filterDictToItems(c *input) (any, error) {
+	m, err := c.mapping()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, 0, len(m))
+	for _, key := range sortedKeys(m) {
+		out = append(out, map[string]any{c.str(0, "key"): key, c.str(1, "value"): m[key]})
+	}
+	return out, nil
+}
+
+func filterItemsToDict(c *input) (any, error) {
+	items, ok := c.value.([]any)
+	if !ok {
+		return nil, fault(Type, "", "needs a list of maps, not %s", kindOf(c.value))
+	}
+	out := make(map[string]any, len(items))
+	for i, item := range items {
+		m, ok := item.(map[string]any)
+		if !ok {
+			return nil, fault(Type, "", "needs a list of maps; item %d is %s", i+1, kindOf(item))
+		}
+		key, hasKey := m[c.str(0, "key")]
+		value, hasValue := m[c.str(1, "value")]
+		if !hasKey || !hasValue {
+			return nil, fault(Type, "", "needs `%s` and `%s` in every item; item %d has not", c.str(0, "key"), c.str(1, "value"), i+1)
+		}
+		out[keyText(key)] = value
+	}
+	return out, nil
+}
+
+func pairs(m map[string]any) []any {
+	out := make([]any, 0, len(m))
+	for _, key := range sortedKeys(m) {
+		out = append(out, []any{key, m[key]})
+	}
+	return out
+}
+
+func filterItems(c *input) (any, error) {
+	if c.value == nil {
+		return []any{}, nil
+	}
+	m, err := c.mapping()
+	if err != nil {
+		return nil, err
+	}
+	return pairs(m), nil
+}
+
+func filterDictSort(c *input) (any, error) {
+	m, err := c.mapping()
+	if err != nil {
+		return nil, err
+	}
+	place, ok := map[string]int{"key": 0, "value": 1}[c.str(1, "key")]
+	if !ok {
+		return nil, fault(Type, "", "sorts by `key` or `value`, not by `%s`", c.str(1, ""))
+	}
+	out := pairs(m)
+	var failed *Error
+	slices.SortStableFunc(out, func(a, b any) int {
+		o, err := order(folded(a.([]any)[place], c.flag(0)), folded(b.([]any)[place], c.flag(0)))
+		if err != nil {
+			failed = err
+		}
+		if c.flag(2) {
+			return -o
+		}
+		return o
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	return out, nil
+}

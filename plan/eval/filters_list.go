@@ -1,0 +1,663 @@
+package eval
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func listFilters() map[string]*filter {
+	list := map[string]*filter{
+		"length":               {run: filterLength},
+		"first":                {run: filterFirst},
+		"last":                 {run: filterLast},
+		"list":                 {run: func(c *input) (any, error) { return anyOf(c.items()) }},
+		"join":                 {params: takes("d? attribute?"), run: filterJoin},
+		"map":                  {params: takes("..."), run: filterMap},
+		"select":               {params: takes("..."), run: picking(true, false)},
+		"reject":               {params: takes("..."), run: picking(false, false)},
+		"selectattr":           {params: takes("..."), run: picking(true, true)},
+		"rejectattr":           {params: takes("..."), run: picking(false, true)},
+		"sort":                 {params: takes("reverse? case_sensitive? attribute?"), run: filterSort},
+		"reverse":              {run: filterReverse},
+		"unique":               {params: takes("case_sensitive? attribute?"), run: filterUnique},
+		"min":                  {params: takes("case_sensitive? attribute?"), run: extreme(-1)},
+		"max":                  {params: takes("case_sensitive? attribute?"), run: extreme(1)},
+		"sum":                  {params: takes("attribute? start?"), run: filterSum},
+		"groupby":              {params: takes("attribute default? case_sensitive?"), run: filterGroupBy},
+		"flatten":              {params: takes("levels? skip_nulls?"), run: filterFlatten},
+		"union":                {params: takes("other"), run: setFilter(true, true, true)},
+		"intersect":            {params: takes("other"), run: setFilter(false, true, false)},
+		"difference":           {params: takes("other"), run: setFilter(true, false, false)},
+		"symmetric_difference": {params: takes("other"), run: setFilter(true, false, true)},
+		"zip":                  {params: takes("*"), run: zipping(false)},
+		"zip_longest":          {params: takes("* fillvalue?"), run: zipping(true)},
+		"product":              {params: takes("*"), run: filterProduct},
+		"batch":                {params: takes("linecount fill_with?"), run: filterBatch},
+		"slice":                {params: takes("slices fill_with?"), run: filterSlice},
+		"extract":              {params: takes("container morekeys?"), run: filterExtract},
+		"subelements":          {params: takes("attribute skip_missing?"), run: filterSubelements},
+	}
+	list["count"] = list["length"]
+	return list
+}
+
+func anyOf(list []any, err error) (any, error) { return list, err }
+
+func filterLength(c *input) (any, error) {
+	switch v := c.value.(type) {
+	case string:
+		return len([]rune(v)), nil
+	case []any:
+		return len(v), nil
+	case map[string]any:
+		return len(v), nil
+	}
+	return nil, fault(Type, "", "needs a string, a list or a map, not %s", kindOf(c.value))
+}
+
+func filterFirst(c *input) (any, error) { return c.pick(func(l []any) any { return l[0] }) }
+func filterLast(c *input) (any, error)  { return c.pick(func(l []any) any { return l[len(l)-1] }) }
+
+// pick takes an item of a list. That of an empty list is undefined, so that | first | default('none') works.
+func (c *input) pick(f func(l []any) any) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, &Error{
+			Kind: Undefined, Message: "the list is empty: there is no " + c.name + " item",
+			Hint: "give another value with `| default(…)`", Offset: -1,
+		}
+	}
+	return f(items), nil
+}
+
+// attribute follows a path such as `user.name` or `tags.0` into an item.
+func (c *input) attribute(item any, path any) (any, error) {
+	if i, ok := path.(int); ok {
+		path = strconv.Itoa(i)
+	}
+	at := item
+	for key := range strings.SplitSeq(Text(path), ".") {
+		switch of := at.(type) {
+		case map[string]any:
+			if v, ok := of[key]; ok {
+				at = v
+				continue
+			}
+		case []any:
+			if i, err := strconv.Atoi(key); err == nil && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
+				at = of[fromEnd(i, len(of))]
+				continue
+			}
+		}
+		return nil, &Error{
+			Kind: Undefined, Name: Text(path), Message: "filter `" + c.name + "`: " + kindOf(at) + " has no `" + key + "`",
+			Hint: "choose the items that have it with `| selectattr('" + Text(path) + "', 'defined')`", Offset: -1,
+		}
+	}
+	return at, nil
+}
+
+// by gives the value an item is judged by: the item itself, or an attribute of it.
+func (c *input) by(item any, i int) (any, error) {
+	if !c.has(i) || c.args[i] == nil {
+		return item, nil
+	}
+	return c.attribute(item, c.args[i])
+}
+
+func filterJoin(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]string, len(items))
+	total := 0
+	for i, item := range items {
+		v, err := c.by(item, 1)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = Text(v)
+		total += len(parts[i]) + len(c.str(0, ""))
+	}
+	if err := c.grow(total); err != nil {
+		return nil, err
+	}
+	return strings.Join(parts, c.str(0, "")), nil
+}
+
+func filterMap(c *input) (any, error) {
+	if c.value == nil {
+		return []any{}, nil
+	}
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	named := maps.Clone(c.named)
+	path, byAttribute := named["attribute"]
+	otherwise, hasDefault := named["default"]
+	if byAttribute {
+		delete(named, "attribute")
+		delete(named, "default")
+	}
+	if byAttribute && (len(c.rest) > 0 || len(named) > 0) || !byAttribute && len(c.rest) == 0 {
+		return nil, fault(Type, "write `map('upper')` or `map(attribute='name')`", "needs the name of a filter or an attribute")
+	}
+	out := make([]any, len(items))
+	for i, item := range items {
+		switch {
+		case !byAttribute:
+			out[i], err = c.apply(Text(c.rest[0]), item, c.rest[1:], named)
+		default:
+			out[i], err = c.attribute(item, path)
+			if hasDefault && isUndefined(err) {
+				out[i], err = otherwise, nil
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// picking is select, reject, selectattr and rejectattr.
+func picking(keep, byAttribute bool) func(c *input) (any, error) {
+	return func(c *input) (any, error) {
+		items, err := c.items()
+		if err != nil {
+			return nil, err
+		}
+		args := c.rest
+		var path any
+		if byAttribute {
+			if len(args) == 0 {
+				return nil, fault(Type, "", "needs the name of an attribute")
+			}
+			path, args = args[0], args[1:]
+		}
+		out := make([]any, 0, len(items))
+		for _, item := range items {
+			v := item
+			var missing error
+			if byAttribute {
+				v, missing = c.attribute(item, path)
+			}
+			var ok bool
+			switch {
+			case len(args) > 0:
+				ok, err = c.check(Text(args[0]), v, missing, args[1:], c.named)
+			default:
+				ok, err = truthy(v), missing
+			}
+			if err != nil {
+				return nil, err
+			}
+			if ok == keep {
+				out = append(out, item)
+			}
+		}
+		return out, nil
+	}
+}
+
+// folded makes strings compare without case, as Jinja does unless told otherwise.
+func folded(v any, caseSensitive bool) any {
+	if s, ok := v.(string); ok && !caseSensitive {
+		return strings.ToLower(s)
+	}
+	return v
+}
+
+func filterSort(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	type keyed struct {
+		item any
+		keys []any
+	}
+	var paths []string
+	if c.has(2) && c.args[2] != nil {
+		paths = strings.Split(c.str(2, ""), ",")
+	}
+	list := make([]keyed, len(items))
+	for i, item := range items {
+		list[i].item = item
+		if paths == nil {
+			list[i].keys = []any{folded(item, c.flag(1))}
+		}
+		for _, path := range paths {
+			v, err := c.attribute(item, strings.TrimSpace(path))
+			if err != nil {
+				return nil, err
+			}
+			list[i].keys = append(list[i].keys, folded(v, c.flag(1)))
+		}
+	}
+	var failed *Error
+	slices.SortStableFunc(list, func(a, b keyed) int {
+		for i := range a.keys {
+			o, err := order(a.keys[i], b.keys[i])
+			if err != nil && failed == nil {
+				failed = err
+			}
+			if o == 0 || o == 2 && err == nil {
+				continue
+			}
+			if c.flag(0) {
+				return -o
+			}
+			return o
+		}
+		return 0
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = list[i].item
+	}
+	return out, nil
+}
+
+func filterReverse(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(items)
+	slices.Reverse(out)
+	if isString(c.value) {
+		var b strings.Builder
+		for _, r := range out {
+			b.WriteString(Text(r))
+		}
+		return b.String(), nil
+	}
+	return out, nil
+}
+
+// identity is a text that is the same for equal values, for sets.
+func identity(v any) string {
+	if n, ok := number(v); ok {
+		return "n" + floatText(float(n))
+	}
+	if s, ok := v.(string); ok {
+		return "s" + s
+	}
+	return "j" + string(appendJSON(nil, Plain(v), layout{}, 0))
+}
+
+func filterUnique(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(items))
+	out := make([]any, 0, len(items))
+	for _, item := range items {
+		v, err := c.by(item, 1)
+		if err != nil {
+			return nil, err
+		}
+		// Ansible's unique looks at case, Jinja's does not: whoever wants to lose items can say so.
+		id := identity(folded(v, !c.has(0) || c.flag(0)))
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, item)
+		}
+	}
+	return out, nil
+}
+
+func extreme(sign int) func(c *input) (any, error) {
+	return func(c *input) (any, error) {
+		items, err := c.items()
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 0 {
+			return c.pick(nil)
+		}
+		var best, bestKey any
+		for i, item := range items {
+			key, err := c.by(item, 1)
+			if err != nil {
+				return nil, err
+			}
+			key = folded(key, c.flag(0))
+			if i > 0 {
+				o, err := order(key, bestKey)
+				if err != nil {
+					return nil, err
+				}
+				if o*sign <= 0 || o == 2 {
+					continue
+				}
+			}
+			best, bestKey = item, key
+		}
+		return best, nil
+	}
+}
+
+func filterSum(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	var total any = 0
+	if c.has(1) {
+		total = c.args[1]
+	}
+	for _, item := range items {
+		v, err := c.by(item, 0)
+		if err != nil {
+			return nil, err
+		}
+		sum, e := c.calculate("+", total, v)
+		if e != nil {
+			return nil, e
+		}
+		total = sum
+	}
+	return total, nil
+}
+
+// filterGroupBy gives pairs of key and items, ordered by key; see get for their names grouper and list.
+func filterGroupBy(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	type group struct {
+		key   any
+		items []any
+	}
+	groups := map[string]*group{}
+	var all []*group
+	for _, item := range items {
+		key, err := c.attribute(item, c.args[0])
+		if err != nil && c.has(1) && isUndefined(err) {
+			key, err = c.args[1], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		id := identity(folded(key, c.flag(2)))
+		if groups[id] == nil {
+			groups[id] = &group{key: key}
+			all = append(all, groups[id])
+		}
+		groups[id].items = append(groups[id].items, item)
+	}
+	var failed *Error
+	slices.SortStableFunc(all, func(a, b *group) int {
+		o, err := order(folded(a.key, c.flag(2)), folded(b.key, c.flag(2)))
+		failed = cmp.Or(failed, err)
+		return o
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	out := make([]any, len(all))
+	for i, g := range all {
+		out[i] = []any{g.key, g.items}
+	}
+	return out, nil
+}
+
+func filterFlatten(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	levels, err := c.integer(0, -1)
+	if err != nil {
+		return nil, err
+	}
+	keepNulls := c.has(1) && !c.flag(1)
+	var out []any
+	var flatten func(items []any, level int) *Error
+	flatten = func(items []any, level int) *Error {
+		for _, item := range items {
+			if nested, ok := item.([]any); ok && level != 0 {
+				if err := flatten(nested, level-1); err != nil {
+					return err
+				}
+			} else if item != nil || keepNulls {
+				if err := c.spend(1); err != nil {
+					return err
+				}
+				out = append(out, item)
+			}
+		}
+		return nil
+	}
+	if err := flatten(items, levels); err != nil {
+		return nil, err
+	}
+	if out == nil {
+		return []any{}, nil
+	}
+	return out, nil
+}
+
+// setFilter combines two lists as sets: what is only left, in both, only right.
+func setFilter(onlyLeft, inBoth, onlyRight bool) func(c *input) (any, error) {
+	return func(c *input) (any, error) {
+		left, err := c.items()
+		if err != nil {
+			return nil, err
+		}
+		right, err := itemsOf(c.args[0])
+		if err != nil {
+			return nil, err
+		}
+		isLeft, isRight := identities(left), identities(right)
+		out := make([]any, 0, len(left))
+		seen := map[string]bool{}
+		add := func(id string, item any) {
+			if !seen[id] {
+				seen[id] = true
+				out = append(out, item)
+			}
+		}
+		for _, item := range left {
+			if id := identity(item); isRight[id] && inBoth || !isRight[id] && onlyLeft {
+				add(id, item)
+			}
+		}
+		if onlyRight {
+			for _, item := range right {
+				if id := identity(item); !isLeft[id] {
+					add(id, item)
+				}
+			}
+		}
+		return out, nil
+	}
+}
+
+func identities(list []any) map[string]bool {
+	ids := make(map[string]bool, len(list))
+	for _, item := range list {
+		ids[identity(item)] = true
+	}
+	return ids
+}
+
+// lists are the value and the positional arguments, which must all be lists.
+func (c *input) lists() ([][]any, error) {
+	var all [][]any
+	for _, v := range append([]any{c.value}, c.rest...) {
+		items, err := itemsOf(v)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items)
+	}
+	return all, nil
+}
+
+func zipping(longest bool) func(c *input) (any, error) {
+	return func(c *input) (any, error) {
+		lists, err := c.lists()
+		if err != nil {
+			return nil, err
+		}
+		n := len(lists[0])
+		for _, l := range lists {
+			if longest {
+				n = max(n, len(l))
+			} else {
+				n = min(n, len(l))
+			}
+		}
+		out := make([]any, n)
+		for i := range out {
+			row := make([]any, len(lists))
+			for j, l := range lists {
+				if i < len(l) {
+					row[j] = l[i]
+				} else {
+					row[j] = c.arg(0)
+				}
+			}
+			out[i] = row
+		}
+		return out, nil
+	}
+}
+
+func filterProduct(c *input) (any, error) {
+	lists, err := c.lists()
+	if err != nil {
+		return nil, err
+	}
+	rows := []any{[]any{}}
+	for _, l := range lists {
+		if err := c.spend(len(rows) * (len(l) + 1)); err != nil {
+			return nil, err
+		}
+		next := make([]any, 0, len(rows)*len(l))
+		for _, row := range rows {
+			for _, item := range l {
+				next = append(next, append(slices.Clone(row.([]any)), item))
+			}
+		}
+		rows = next
+	}
+	return rows, nil
+}
+
+func filterBatch(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.integer(0, 0)
+	if err != nil || n < 1 || n > maxRange {
+		return nil, fault(Type, "", "needs a number of items from 1 to %d", maxRange)
+	}
+	out := []any{}
+	for row := range slices.Chunk(items, n) {
+		row = slices.Clone(row)
+		for c.has(1) && c.args[1] != nil && len(row) < n {
+			row = append(row, c.args[1])
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// filterSlice deals a list out into so many columns.
+func filterSlice(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.integer(0, 0)
+	if err != nil || n < 1 || n > maxRange {
+		return nil, fault(Type, "", "needs a number of slices from 1 to %d", maxRange)
+	}
+	out := make([]any, n)
+	size, extra, from := len(items)/n, len(items)%n, 0
+	for i := range out {
+		to := from + size
+		if i < extra {
+			to++
+		}
+		column := slices.Clone(items[from:to])
+		if c.has(1) && c.args[1] != nil && i >= extra && extra > 0 {
+			column = append(column, c.args[1])
+		}
+		if column == nil {
+			column = []any{}
+		}
+		out[i], from = column, to
+	}
+	return out, nil
+}
+
+// filterExtract is key | extract(container): map('extract', hostvars, 'address').
+func filterExtract(c *input) (any, error) {
+	keys := []any{c.value}
+	if more, ok := c.arg(1).([]any); ok {
+		keys = append(keys, more...)
+	} else if c.has(1) {
+		keys = append(keys, c.args[1])
+	}
+	at := c.args[0]
+	for _, key := range keys {
+		v, err := c.attribute(at, key)
+		if err != nil {
+			return nil, err
+		}
+		at = v
+	}
+	return at, nil
+}
+
+// filterSubelements pairs every item with every item of a list inside of it.
+func filterSubelements(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	skip := c.flag(1)
+	if options, ok := c.arg(1).(map[string]any); ok {
+		skip = truthy(options["skip_missing"])
+	}
+	out := []any{}
+	for _, item := range items {
+		v, err := c.attribute(item, c.args[0])
+		if err != nil && skip {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		inner, ok := v.([]any)
+		if !ok {
+			return nil, fault(Type, "", "needs a list at `%s`, not %s", c.str(0, ""), kindOf(v))
+		}
+		for _, sub := range inner {
+			out = append(out, []any{item, sub})
+		}
+		if err := c.spend(len(inner)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,110 @@
+package eval
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+func isYes(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "1", "true", "yes", "on", "y", "t":
+		return true
+	}
+	return false
+}
+
+// filterInt gives 0, or the default, for what is no number: Jinja's int never fails.
+func filterInt(c *input) (any, error) {
+	var otherwise any = 0
+	if c.has(0) {
+		otherwise = c.args[0]
+	}
+	base, err := c.integer(1, 10)
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := number(c.value); ok {
+		switch n := n.(type) {
+		case int:
+			return n, nil
+		case float64:
+			if math.Abs(n) < 1<<63 {
+				return int(n), nil
+			}
+		}
+		return otherwise, nil
+	}
+	s, isText := c.value.(string)
+	if !isText || base != 0 && (base < 2 || base > 36) {
+		return otherwise, nil
+	}
+	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "")
+	digits := s
+	if prefix := map[int]string{16: "0x", 8: "0o", 2: "0b"}[base]; prefix != "" {
+		sign := strings.HasPrefix(digits, "-")
+		digits = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(digits), "-"), prefix)
+		if sign {
+			digits = "-" + digits
+		}
+	}
+	if n, err := strconv.ParseInt(digits, base, 64); err == nil {
+		return int(n), nil
+	}
+	if f, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(f) < 1<<63 && base == 10 {
+		return int(f), nil
+	}
+	return otherwise, nil
+}
+
+func filterFloat(c *input) (any, error) {
+	var otherwise any = 0.0
+	if c.has(0) {
+		otherwise = c.args[0]
+	}
+	if n, ok := number(c.value); ok {
+		return float(n), nil
+	}
+	if s, ok := c.value.(string); ok {
+		if f, err := strconv.ParseFloat(strings.TrimSpace(s), 64); err == nil {
+			return f, nil
+		}
+	}
+	return otherwise, nil
+}
+
+func filterAbs(c *input) (any, error) {
+	n, ok := number(c.value)
+	if !ok {
+		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+	}
+	if compareNumbers(n, 0) >= 0 {
+		return n, nil
+	}
+	v, err := arithmeticOf("-", 0, n)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func filterRound(c *input) (any, error) {
+	n, ok := number(c.value)
+	if !ok {
+		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+	}
+	precision, err := c.integer(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	round := map[string]func(float64) float64{"common": math.RoundToEven, "ceil": math.Ceil, "floor": math.Floor}[c.str(1, "common")]
+	if round == nil {
+		return nil, fault(Type, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.str(1, ""))
+	}
+	scale := math.Pow(10, float64(max(-300, min(precision, 300))))
+	f := round(float(n)*scale) / scale
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return float(n), nil
+	}
+	return f, nil
+}

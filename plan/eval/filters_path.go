@@ -1,0 +1,111 @@
+package eval
+
+import (
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+func pathFilters() map[string]*filter {
+	return map[string]*filter{
+		"basename":   {run: onText(basename)},
+		"dirname":    {run: onText(dirname)},
+		"expanduser": {run: filterExpandUser},
+		"realpath":   {run: filterRealPath},
+		"splitext":   {run: filterSplitExt},
+		"path_join":  {run: filterPathJoin},
+	}
+}
+
+// basename is what stands behind the last slash: "" for a path that ends in one, as in Python.
+func basename(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+
+func dirname(s string) string {
+	dir := s[:strings.LastIndexByte(s, '/')+1]
+	if trimmed := strings.TrimRight(dir, "/"); trimmed != "" {
+		return trimmed
+	}
+	return dir
+}
+
+func filterExpandUser(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(s, "~") {
+		return s, nil
+	}
+	name, rest, slash := strings.Cut(s[1:], "/")
+	if slash {
+		rest = "/" + rest
+	}
+	home := ""
+	if name == "" {
+		home, err = os.UserHomeDir()
+	} else {
+		var u *user.User
+		if u, err = user.Lookup(name); err == nil {
+			home = u.HomeDir
+		}
+	}
+	if err != nil {
+		return s, nil //nolint:nilerr // as the shell does: an unknown user leaves the text as it is
+	}
+	return strings.TrimRight(home, "/") + rest, nil
+}
+
+func filterRealPath(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	abs, err := filepath.Abs(s)
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
+	}
+	return abs, nil
+}
+
+func filterSplitExt(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	base := basename(s)
+	trimmed := strings.TrimLeft(base, ".")
+	i := strings.LastIndexByte(trimmed, '.')
+	if i < 0 {
+		return []any{s, ""}, nil
+	}
+	ext := trimmed[i:]
+	return []any{strings.TrimSuffix(s, ext), ext}, nil
+}
+
+func filterPathJoin(c *input) (any, error) {
+	if s, ok := c.value.(string); ok {
+		return s, nil
+	}
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	joined := ""
+	for _, item := range items {
+		part := Text(item)
+		switch {
+		case path.IsAbs(part) || joined == "":
+			joined = part
+		case strings.HasSuffix(joined, "/"):
+			joined += part
+		default:
+			joined += "/" + part
+		}
+	}
+	return joined, nil
+}

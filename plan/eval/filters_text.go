@@ -1,0 +1,348 @@
+package eval
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func textFilters() map[string]*filter {
+	return map[string]*filter{
+		"upper":         {run: onText(strings.ToUpper)},
+		"lower":         {run: onText(strings.ToLower)},
+		"capitalize":    {run: onText(capitalized)},
+		"title":         {run: onText(titled)},
+		"trim":          {params: takes("chars?"), run: filterTrim},
+		"replace":       {params: takes("old new count?"), run: filterReplace},
+		"split":         {params: takes("separator? maxsplit?"), run: filterSplit},
+		"format":        {params: takes("..."), run: filterFormat},
+		"indent":        {params: takes("width? first? blank?"), run: filterIndent},
+		"quote":         {run: filterQuote},
+		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(Text(c.value))), nil }},
+		"regex_replace": {params: takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
+		"regex_search":  {params: takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
+		"regex_findall": {params: takes("regex multiline? ignorecase?"), run: filterRegexFindall},
+		"regex_escape":  {params: takes("re_type?"), run: filterRegexEscape},
+		"comment":       {params: takes("style?"), run: filterComment},
+	}
+}
+
+func onText(f func(string) string) func(c *input) (any, error) {
+	return func(c *input) (any, error) {
+		s, err := c.text()
+		if err != nil {
+			return nil, err
+		}
+		return f(s), nil
+	}
+}
+
+func capitalized(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + strings.ToLower(s[n:])
+}
+
+// titled begins every word with a capital; a word begins after a space or one of Jinja's opening signs.
+func titled(s string) string {
+	begins := true
+	return strings.Map(func(r rune) rune {
+		was := begins
+		begins = unicode.IsSpace(r) || strings.ContainsRune("-([{<", r)
+		if was {
+			return unicode.ToUpper(r)
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func filterTrim(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	if !c.has(0) || c.args[0] == nil {
+		return strings.TrimSpace(s), nil
+	}
+	return strings.Trim(s, c.str(0, "")), nil
+}
+
+func filterReplace(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	count, err := c.integer(2, -1)
+	if err != nil {
+		return nil, err
+	}
+	old, replacement := c.str(0, ""), c.str(1, "")
+	n := strings.Count(s, old)
+	if count >= 0 {
+		n = min(n, count)
+	}
+	if n > 0 && len(replacement) > maxText/n {
+		return nil, errTooMuchText()
+	}
+	if err := c.grow(len(s) + n*len(replacement)); err != nil {
+		return nil, err
+	}
+	return strings.Replace(s, old, replacement, count), nil
+}
+
+func filterSplit(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := c.integer(1, -1)
+	if err != nil {
+		return nil, err
+	}
+	return splitText(s, c.arg(0), limit)
+}
+
+// splitText is Python's str.split: without a separator it splits at runs of white space.
+func splitText(s string, separator any, limit int) (any, error) {
+	var parts []string
+	switch {
+	case separator == nil && limit < 0:
+		parts = strings.Fields(s)
+	case separator == nil:
+		rest := strings.TrimLeftFunc(s, unicode.IsSpace)
+		for rest != "" && len(parts) < limit {
+			i := strings.IndexFunc(rest, unicode.IsSpace)
+			if i < 0 {
+				break
+			}
+			parts = append(parts, rest[:i])
+			rest = strings.TrimLeftFunc(rest[i:], unicode.IsSpace)
+		}
+		if rest != "" {
+			parts = append(parts, strings.TrimRightFunc(rest, unicode.IsSpace))
+		}
+	case Text(separator) == "":
+		return nil, fault(Type, "", "needs a separator that is not empty")
+	case limit < 0:
+		parts = strings.Split(s, Text(separator))
+	default:
+		parts = strings.SplitN(s, Text(separator), limit+1)
+	}
+	return stringList(parts), nil
+}
+
+func stringList(parts []string) []any {
+	list := make([]any, len(parts))
+	for i, p := range parts {
+		list[i] = p
+	}
+	return list
+}
+
+func filterFormat(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	var args any = c.rest
+	if c.named != nil {
+		args = c.named
+	}
+	v, e := c.formatted(s, args)
+	if e != nil {
+		return nil, e
+	}
+	return v, nil
+}
+
+func filterIndent(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	indent, isText := c.arg(0).(string)
+	if !isText {
+		width, err := c.integer(0, 4)
+		if err != nil {
+			return nil, err
+		}
+		if width > 1000 {
+			return nil, fault(Failed, "", "the width %d is too large", width)
+		}
+		indent = strings.Repeat(" ", max(width, 0))
+	}
+	lines := strings.Split(s, "\n")
+	if err := c.grow(len(s) + len(lines)*len(indent)); err != nil {
+		return nil, err
+	}
+	for i, line := range lines {
+		if i == 0 && !c.flag(1) || line == "" && !c.flag(2) {
+			continue
+		}
+		lines[i] = indent + line
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// filterQuote makes one word for a POSIX shell.
+func filterQuote(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsRune(s, 0) {
+		return nil, fault(Failed, "", "a shell word cannot contain a null byte")
+	}
+	if quoted, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
+		return quoted, nil
+	}
+	// Quote refuses control characters for POSIX, though single quotes hold them.
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", nil
+}
+
+func filterComment(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	prefix := map[string]string{"plain": "# ", "c": "// ", "erlang": "% "}[c.str(0, "plain")]
+	if prefix == "" {
+		return nil, fault(Type, "", "knows the styles `plain`, `c` and `erlang`, not `%s`", c.str(0, ""))
+	}
+	bare := strings.TrimSpace(prefix)
+	lines := append([]string{""}, append(strings.Split(s, "\n"), "")...)
+	for i, line := range lines {
+		if lines[i] = prefix + line; line == "" {
+			lines[i] = bare
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// formatted is Python's % on a string: %s %d %i %f %x %o %e %g %c %r %%, with flags, width, precision and names.
+func (r *rendering) formatted(pattern string, args any) (any, *Error) {
+	list, isList := args.([]any)
+	named, isNamed := args.(map[string]any)
+	if !isList && !isNamed {
+		list = []any{args}
+	}
+	var b strings.Builder
+	used := 0
+	for {
+		before, rest, found := strings.Cut(pattern, "%")
+		b.WriteString(before)
+		if !found {
+			break
+		}
+		verb, tail, err := takeVerb(rest)
+		if err != nil {
+			return nil, err
+		}
+		pattern = tail
+		if verb.letter == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		var v any
+		switch {
+		case verb.name != "":
+			value, ok := named[verb.name]
+			if !ok {
+				return nil, fault(Failed, "", "the format needs a value `%s`", verb.name)
+			}
+			v = value
+		case isNamed:
+			v = args
+		case used >= len(list):
+			return nil, fault(Failed, "", "the format has more `%%` than values")
+		default:
+			v = list[used]
+			used++
+		}
+		s, err := verb.text(v)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.grow(b.Len() + len(s)); err != nil {
+			return nil, err
+		}
+		b.WriteString(s)
+	}
+	if isList && used < len(list) {
+		return nil, fault(Failed, "", "the format has fewer `%%` than values")
+	}
+	return b.String(), nil
+}
+
+// formatVerb is one %-5.2f of a format.
+type formatVerb struct {
+	name   string
+	spec   string // flags, width and precision
+	letter byte
+}
+
+func takeVerb(s string) (v formatVerb, rest string, err *Error) {
+	if strings.HasPrefix(s, "(") {
+		i := strings.IndexByte(s, ')')
+		if i < 0 {
+			return v, "", fault(Failed, "", "the format has a `%%(` without `)`")
+		}
+		v.name, s = s[1:i], s[i+1:]
+	}
+	n := 0
+	for n < len(s) && strings.IndexByte("+-# 0123456789.", s[n]) >= 0 {
+		n++
+	}
+	v.spec = s[:n]
+	digits := 0
+	for _, c := range v.spec {
+		if digits++; c < '0' || c > '9' {
+			digits = 0
+		}
+		if digits > 5 {
+			return v, "", fault(Failed, "", "the format `%%%s` is too wide", v.spec)
+		}
+	}
+	if n == len(s) {
+		return v, "", fault(Failed, "write `%%` for a percent sign", "the format ends in `%%`")
+	}
+	v.letter = s[n]
+	return v, s[n+1:], nil
+}
+
+func (v formatVerb) text(value any) (string, *Error) {
+	switch v.letter {
+	case 's':
+		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
+	case 'r', 'a':
+		return fmt.Sprintf("%"+v.spec+"s", appendJSON(nil, value, layout{spaced: true}, 0)), nil
+	case 'c':
+		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
+	}
+	n, ok := number(value)
+	if !ok {
+		return "", fault(Type, "", "`%%%c` needs a number, not %s", v.letter, kindOf(value))
+	}
+	switch v.letter {
+	case 'd', 'i', 'u':
+		i, isInt := n.(int)
+		if !isInt {
+			i = int(float(n))
+		}
+		return fmt.Sprintf("%"+v.spec+"d", i), nil
+	case 'x', 'X', 'o':
+		i, isInt := n.(int)
+		if !isInt {
+			return "", fault(Type, "", "`%%%c` needs a whole number", v.letter)
+		}
+		return fmt.Sprintf("%"+v.spec+string(v.letter), i), nil
+	case 'f', 'F', 'e', 'E', 'g', 'G':
+		return fmt.Sprintf("%"+v.spec+string(v.letter), float(n)), nil
+	}
+	return "", fault(Failed, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
+}

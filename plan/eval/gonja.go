@@ -1,0 +1,169 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/nikolalohinski/gonja/v2/builtins"
+	"github.com/nikolalohinski/gonja/v2/config"
+	"github.com/nikolalohinski/gonja/v2/exec"
+)
+
+// gonjaConfig turns everything off that gonja could do to text: the pieces it gets are trimmed already.
+var gonjaConfig = func() *config.Config {
+	c := config.New()
+	c.StrictUndefined = true
+	c.KeepTrailingNewline = true
+	return c
+}()
+
+// gonjaEvaluator is what gonja's own filters are called with; they need it for little more than its configuration.
+var gonjaEvaluator = &exec.Evaluator{
+	Config:      gonjaConfig,
+	Environment: &exec.Environment{Filters: builtins.Filters, Tests: builtins.Tests, Context: exec.EmptyContext()},
+}
+
+// gonjaFilters are the filters that are used as gonja has them.
+func gonjaFilters() map[string]*filter {
+	taken := map[string]*filter{}
+	for _, name := range []string{
+		"center", "e", "escape", "filesizeformat", "forceescape", "safe", "striptags", "truncate",
+		"urlencode", "urlize", "wordwrap", "xmlattr",
+	} {
+		run, ok := builtins.Filters.Get(name)
+		if !ok {
+			continue
+		}
+		taken[name] = &filter{params: takes("..."), run: func(c *input) (any, error) {
+			args, err := c.toGonja()
+			if err != nil {
+				return nil, err
+			}
+			result := run(gonjaEvaluator, exec.AsValue(Plain(c.value)), args)
+			if result.IsError() {
+				return nil, fault(Failed, "", "%s", gonjaSentence(result))
+			}
+			return fromGonja(result)
+		}}
+	}
+	return taken
+}
+
+// toGonja hands over the open arguments. Widths and counts are bounded: gonja would pad to any length.
+func (c *input) toGonja() (*exec.VarArgs, error) {
+	args := exec.NewVarArgs()
+	bounded := func(v any) (*exec.Value, error) {
+		if n, ok := number(v); ok && (float(n) > maxRange || float(n) < -maxRange) && c.name != "filesizeformat" {
+			return nil, fault(Failed, "", "the number %s is too large", Text(v))
+		}
+		return exec.AsValue(Plain(v)), nil
+	}
+	for _, v := range c.rest {
+		arg, err := bounded(v)
+		if err != nil {
+			return nil, err
+		}
+		args.Args = append(args.Args, arg)
+	}
+	for name, v := range c.named {
+		arg, err := bounded(v)
+		if err != nil {
+			return nil, err
+		}
+		args.KwArgs[name] = arg
+	}
+	return args, nil
+}
+
+// fromGonja turns a result of gonja into one of our values. Functions of its loop variable pass as they are.
+func fromGonja(v *exec.Value) (any, error) {
+	if v == nil || v.IsNil() {
+		return nil, nil
+	}
+	switch x := v.Interface().(type) {
+	case *exec.Value: // which is an error by its methods
+		return fromGonja(x)
+	case error:
+		return nil, fault(Failed, "", "%s", gonjaSentence(x))
+	case bool, string, int, float64, Number, Unknown, *box, *namespace, *cycler, *joiner, *unsettled, exec.Macro, exec.AttributeGetter,
+		func(*exec.VarArgs) *exec.Value:
+		return x, nil
+	}
+	return fromReflect(v.Val)
+}
+
+// fromReflectValue is fromReflect for a value of any type.
+func fromReflectValue(v any) (any, error) { return fromReflect(reflect.ValueOf(v)) }
+
+func fromReflect(v reflect.Value) (any, error) {
+	if n, ok := reflect.TypeAssert[Number](v); ok {
+		return n, nil
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return nil, nil
+		}
+		if wrapped, ok := reflect.TypeAssert[*exec.Value](v); ok {
+			return fromGonja(wrapped)
+		}
+		return fromReflect(v.Elem())
+	case reflect.Bool:
+		return v.Bool(), nil
+	case reflect.String:
+		return v.String(), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return int(v.Int()), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return int(v.Uint()), nil //nolint:gosec // lengths and code points
+	case reflect.Float32, reflect.Float64:
+		return v.Float(), nil
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return string(v.Bytes()), nil
+		}
+		list := make([]any, v.Len())
+		for i := range list {
+			item, err := fromReflect(v.Index(i))
+			if err != nil {
+				return nil, err
+			}
+			list[i] = item
+		}
+		return list, nil
+	case reflect.Map:
+		m := make(map[string]any, v.Len())
+		for iter := v.MapRange(); iter.Next(); {
+			item, err := fromReflect(iter.Value())
+			if err != nil {
+				return nil, err
+			}
+			m[fmt.Sprint(iter.Key().Interface())] = item
+		}
+		return m, nil
+	default:
+	}
+	return nil, fault(Failed, "", "the result is not a value that a playbook can hold")
+}
+
+// gonjaSentence takes the innermost reason out of gonja's chain of errors and words it like ours.
+func gonjaSentence(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		err = inner
+	}
+	s := err.Error()
+	for _, prefix := range []string{"invalid call to ", "unable to ", "Unable to "} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			if _, after, found := strings.Cut(rest, ": "); found {
+				s = after
+			}
+		}
+	}
+	return plainSentence(strings.ReplaceAll(strings.ToLower(s[:min(1, len(s))])+s[min(1, len(s)):], "'", "`"))
+}

@@ -1,0 +1,433 @@
+package eval
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type pieceKind uint8
+
+const (
+	pieceText pieceKind = iota
+	pieceOutput
+	pieceTag
+)
+
+// piece is a stretch of template text: text as it is, {{ an output }}, or {% a tag %}. Comments leave no piece.
+type piece struct {
+	kind   pieceKind
+	start  int // in the template, delimiters included
+	end    int
+	text   string  // of pieceText: what is left after whitespace control
+	tokens []token // of the others: the inside, ending in tokenEnd
+}
+
+type tokenKind uint8
+
+const (
+	tokenEnd tokenKind = iota
+	tokenName
+	tokenNumber
+	tokenString
+	tokenSign
+)
+
+// token is one word of an expression.
+type token struct {
+	kind  tokenKind
+	text  string // of a name or sign: as written; of a string: its value
+	value any    // of a number
+	start int    // in the template
+	end   int
+}
+
+// templated reports whether text has anything to render.
+func templated(text string) bool {
+	for {
+		i := strings.IndexByte(text, '{')
+		if i < 0 || i+1 == len(text) {
+			return false
+		}
+		if c := text[i+1]; c == '{' || c == '%' || c == '#' {
+			return true
+		}
+		text = text[i+1:]
+	}
+}
+
+// splitter cuts a template into pieces. It does what Jinja's lexer does and no more: the meaning of outputs and tags is
+// left to the parser.
+type splitter struct {
+	text       string
+	at         int
+	trimBlocks bool // drop the first newline after a tag or comment
+	pieces     []piece
+	from       int  // where the pending text begins
+	trimLeft   bool // the pending text loses its leading space
+	dropBreak  bool // the pending text loses its first newline
+}
+
+func split(text string, trimBlocks bool) ([]piece, *Error) {
+	s := &splitter{text: text, trimBlocks: trimBlocks}
+	for {
+		i := strings.IndexByte(text[s.at:], '{')
+		if i < 0 || s.at+i+1 >= len(text) {
+			break
+		}
+		s.at += i
+		var err *Error
+		switch text[s.at+1] {
+		case '{':
+			err = s.output()
+		case '%':
+			err = s.tag()
+		case '#':
+			err = s.comment()
+		default:
+			s.at++
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.emitText(len(text), false)
+	return s.pieces, nil
+}
+
+// open takes the opening delimiter and its whitespace control and ends the text before it.
+func (s *splitter) open() (inside int) {
+	start := s.at
+	s.at += 2
+	trim := false
+	if s.at < len(s.text) && (s.text[s.at] == '-' || s.text[s.at] == '+') {
+		trim = s.text[s.at] == '-'
+		s.at++
+	}
+	s.emitText(start, trim)
+	return s.at
+}
+
+// closeAt moves behind a closing delimiter that begins, whitespace control included, at i.
+func (s *splitter) closeAt(i int, isBlock bool) {
+	control := s.text[i]
+	if control == '-' || control == '+' {
+		i++
+	}
+	s.at = i + 2
+	s.from = s.at
+	s.trimLeft = control == '-'
+	s.dropBreak = isBlock && s.trimBlocks && control != '+'
+}
+
+func (s *splitter) emitText(end int, trimRight bool) {
+	text := s.text[s.from:end]
+	switch {
+	case s.trimLeft:
+		text = strings.TrimLeft(text, " \t\r\n\f\v")
+	case s.dropBreak:
+		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")
+	}
+	if trimRight {
+		text = strings.TrimRight(text, " \t\r\n\f\v")
+	}
+	s.trimLeft, s.dropBreak = false, false
+	if text != "" {
+		s.pieces = append(s.pieces, piece{kind: pieceText, start: s.from, end: end, text: text})
+	}
+	s.from = end
+}
+
+func (s *splitter) output() *Error {
+	start := s.at
+	inside := s.open()
+	tokens, stop, err := lexExpression(s.text, inside, "}}")
+	if err != nil {
+		return withRawHint(s.text, start, err)
+	}
+	s.closeAt(stop, false)
+	s.pieces = append(s.pieces, piece{kind: pieceOutput, start: start, end: s.at, tokens: tokens})
+	return nil
+}
+
+func (s *splitter) tag() *Error {
+	start := s.at
+	inside := s.open()
+	tokens, stop, err := lexExpression(s.text, inside, "%}")
+	if err != nil {
+		return withRawHint(s.text, start, err)
+	}
+	s.closeAt(stop, true)
+	if tokens[0].kind == tokenName && (tokens[0].text == "raw" || tokens[0].text == "verbatim") {
+		return s.raw(start, tokens)
+	}
+	s.pieces = append(s.pieces, piece{kind: pieceTag, start: start, end: s.at, tokens: tokens})
+	return nil
+}
+
+// raw takes everything up to {% endraw %} as text.
+func (s *splitter) raw(start int, tokens []token) *Error {
+	if tokens[1].kind != tokenEnd {
+		return &Error{
+			Message: "`{% " + tokens[0].text + " %}` takes no arguments", Offset: tokens[1].start, Width: tokens[1].end - tokens[1].start,
+		}
+	}
+	for i := s.at; ; {
+		j := strings.Index(s.text[i:], "{%")
+		if j < 0 {
+			return &Error{
+				Message: "`{% " + tokens[0].text + " %}` is never closed",
+				Hint:    "end it with `{% end" + tokens[0].text + " %}`", Offset: start, Width: 2,
+			}
+		}
+		i += j
+		inside := s.text[i+2:]
+		trimRight := strings.HasPrefix(inside, "-")
+		inside = strings.TrimLeft(strings.TrimLeft(inside, "-+"), " \t\r\n")
+		rest, found := strings.CutPrefix(inside, "end"+tokens[0].text)
+		rest = strings.TrimLeft(rest, " \t\r\n")
+		if found && (strings.HasPrefix(rest, "%}") || strings.HasPrefix(rest, "-%}") || strings.HasPrefix(rest, "+%}")) {
+			s.emitText(i, trimRight)
+			s.closeAt(len(s.text)-len(rest), true)
+			return nil
+		}
+		i += 2
+	}
+}
+
+func (s *splitter) comment() *Error {
+	start := s.at
+	inside := s.open()
+	i := strings.Index(s.text[inside:], "#}")
+	if i < 0 {
+		return &Error{Message: "the comment `{#` is never closed", Hint: rawHint, Offset: start, Width: 2}
+	}
+	i += inside
+	if i > inside && (s.text[i-1] == '-' || s.text[i-1] == '+') {
+		i--
+	}
+	s.closeAt(i, true)
+	return nil
+}
+
+const rawHint = "wrap text that is not for the template in `{% raw %}…{% endraw %}`"
+
+// withRawHint adds the way out where the text looks like another template language: docker's {{.Names}}, or {{ without
+// an end.
+func withRawHint(text string, start int, err *Error) *Error {
+	if err.Hint == "" && looksLikeGoTemplate(text[start:]) {
+		err.Hint = rawHint
+	}
+	return err
+}
+
+// looksLikeGoTemplate reports whether an output reads like Go's template language: {{.Names}}, {{json .}}, {{ $x }},
+// {{range .Mounts}}, {{end}}.
+func looksLikeGoTemplate(output string) bool {
+	inside := strings.TrimLeft(strings.TrimPrefix(output, "{{"), "- \t")
+	if i := strings.Index(inside, "}}"); i >= 0 {
+		inside = inside[:i]
+	}
+	inside = strings.TrimRight(inside, "- \t")
+	if strings.HasPrefix(inside, ".") || strings.Contains(inside, "$") {
+		return true
+	}
+	word, rest, _ := strings.Cut(inside, " ")
+	switch word {
+	case "range", "end", "template", "define", "printf", "json", "index", "println", "with", "block":
+		return true
+	}
+	for field := range strings.FieldsSeq(rest) {
+		if strings.HasPrefix(field, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+// signs of the expression language, longest first.
+var signs = []string{
+	"**", "//", "==", "!=", "<=", ">=",
+	"+", "-", "*", "/", "%", "~", "(", ")", "[", "]", "{", "}", "|", ",", ".", ":", "=", "<", ">",
+}
+
+// lexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
+// if closing is empty). It returns where the delimiter, with its whitespace control, begins.
+func lexExpression(text string, i int, closing string) (tokens []token, stop int, err *Error) {
+	begin, depth := i, 0
+	for {
+		for i < len(text) && isSpace(text[i]) {
+			i++
+		}
+		if i == len(text) {
+			if closing != "" {
+				opening := map[string]string{"}}": "{{", "%}": "{%"}[closing]
+				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: rawHint, Offset: max(begin-2, 0), Width: 2}
+			}
+			return append(tokens, token{start: i, end: i}), i, nil
+		}
+		if closing != "" && depth <= 0 && closes(text[i:], closing) {
+			return append(tokens, token{start: i, end: i}), i, nil
+		}
+		t, err := lexToken(text, i, tokens)
+		if err != nil {
+			return nil, 0, err
+		}
+		switch {
+		case t.kind != tokenSign:
+		case t.text == "(" || t.text == "[" || t.text == "{":
+			depth++
+		case t.text == ")" || t.text == "]" || t.text == "}":
+			depth--
+		}
+		tokens = append(tokens, t)
+		i = t.end
+	}
+}
+
+func closes(text, closing string) bool {
+	if text[0] == '-' || text[0] == '+' {
+		text = text[1:]
+	}
+	return strings.HasPrefix(text, closing)
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
+}
+
+func lexToken(text string, i int, before []token) (token, *Error) {
+	c := text[i]
+	switch {
+	case c == '"' || c == '\'':
+		return lexString(text, i)
+	case c >= '0' && c <= '9':
+		afterDot := len(before) > 0 && before[len(before)-1].kind == tokenSign && before[len(before)-1].text == "."
+		return lexNumber(text, i, afterDot)
+	}
+	if r, _ := utf8.DecodeRuneInString(text[i:]); r == '_' || unicode.IsLetter(r) {
+		end := i
+		for end < len(text) {
+			r, n := utf8.DecodeRuneInString(text[end:])
+			if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				break
+			}
+			end += n
+		}
+		return token{kind: tokenName, text: text[i:end], start: i, end: end}, nil
+	}
+	for _, s := range signs {
+		if strings.HasPrefix(text[i:], s) {
+			return token{kind: tokenSign, text: s, start: i, end: i + len(s)}, nil
+		}
+	}
+	r, n := utf8.DecodeRuneInString(text[i:])
+	e := &Error{Message: "unexpected `" + string(r) + "`", Offset: i, Width: n}
+	switch {
+	case r == utf8.RuneError:
+		e.Message = "a byte that is not UTF-8"
+	case strings.HasPrefix(text[i:], "&&"):
+		e.Message, e.Hint, e.Width = "unexpected `&&`", "write `and`", 2
+	case r == '!':
+		e.Hint = "write `not`"
+	}
+	return token{}, e
+}
+
+// lexNumber reads an integer or a float; after a dot only digits, as in list.0.name.
+func lexNumber(text string, i int, afterDot bool) (token, *Error) {
+	end := i
+	digits := func(set string) {
+		for end < len(text) && strings.IndexByte(set, text[end]) >= 0 {
+			end++
+		}
+	}
+	isFloat := false
+	switch prefix := strings.ToLower(text[i:min(i+2, len(text))]); {
+	case !afterDot && (prefix == "0x" || prefix == "0o" || prefix == "0b"):
+		end += 2
+		digits("0123456789abcdefABCDEF_")
+	default:
+		digits("0123456789_")
+		if afterDot {
+			break
+		}
+		if end+1 < len(text) && text[end] == '.' && text[end+1] >= '0' && text[end+1] <= '9' {
+			isFloat = true
+			end++
+			digits("0123456789_")
+		}
+		if exp := end; exp < len(text) && (text[exp] == 'e' || text[exp] == 'E') {
+			if exp++; exp < len(text) && (text[exp] == '+' || text[exp] == '-') {
+				exp++
+			}
+			if exp < len(text) && text[exp] >= '0' && text[exp] <= '9' {
+				isFloat = true
+				end = exp
+				digits("0123456789_")
+			}
+		}
+	}
+	t := token{kind: tokenNumber, text: text[i:end], start: i, end: end}
+	spelling := strings.ReplaceAll(t.text, "_", "")
+	if isFloat {
+		f, err := strconv.ParseFloat(spelling, 64)
+		if err != nil {
+			return t, &Error{Message: "the number `" + t.text + "` is too large", Offset: i, Width: end - i}
+		}
+		t.value = f
+		return t, nil
+	}
+	base := 10
+	if len(spelling) > 2 && strings.ContainsAny(spelling[1:2], "xXoObB") {
+		base = 0
+	}
+	n, err := strconv.ParseInt(spelling, base, 64)
+	if err != nil {
+		return t, &Error{Message: "`" + t.text + "` is not a number that fits into 64 bits", Offset: i, Width: end - i}
+	}
+	t.value = int(n)
+	return t, nil
+}
+
+// simpleEscapes are the one-letter escapes of a string. Any other backslash stands for itself, so that patterns such as
+// '\bv\d+' and replacements such as '\1' need no doubling; nobody means a backspace.
+var simpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': `'`, '"': `"`, '\n': ""}
+
+func lexString(text string, i int) (token, *Error) {
+	quote, start := text[i], i
+	var value strings.Builder
+	for i++; i < len(text); {
+		c := text[i]
+		switch {
+		case c == quote:
+			return token{kind: tokenString, text: value.String(), start: start, end: i + 1}, nil
+		case c == '\\' && i+1 < len(text):
+			s, n := unescape(text[i:])
+			value.WriteString(s)
+			i += n
+		default:
+			value.WriteByte(c)
+			i++
+		}
+	}
+	return token{}, &Error{Message: "the string that begins here is never closed", Offset: start, Width: 1}
+}
+
+// unescape reads the escape at the beginning of text and says how many bytes it takes.
+func unescape(text string) (value string, n int) {
+	if s, ok := simpleEscapes[text[1]]; ok {
+		return s, 2
+	}
+	for letter, digits := range map[byte]int{'x': 2, 'u': 4, 'U': 8} {
+		if text[1] != letter || len(text) < 2+digits {
+			continue
+		}
+		code, err := strconv.ParseUint(text[2:2+digits], 16, 32)
+		if err == nil && code <= unicode.MaxRune {
+			return string(rune(code)), 2 + digits
+		}
+	}
+	return `\`, 1
+}

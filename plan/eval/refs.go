@@ -1,0 +1,178 @@
+package eval
+
+import "slices"
+
+// binding says whether a name belongs to the template at some place.
+type binding uint8
+
+const (
+	free    binding = iota // it comes from the environment
+	maybe                  // it is set on some way to here, as in {% if c %}{% set x = 1 %}{% endif %}{{ x }}
+	certain                // it is the template's own
+)
+
+// collector gathers the free variables of expressions.
+type collector struct {
+	engine *Engine
+	bound  func(name string) binding
+	refs   []Ref
+	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
+	guards []string
+	// unknown are calls of functions that are neither built in nor bound where they are called.
+	unknown []*variable
+	// changed are names whose value a method call changes.
+	changed []string
+}
+
+// newCollector is for texts that bind no names.
+func newCollector(e *Engine) *collector {
+	return &collector{engine: e, bound: func(string) binding { return free }}
+}
+
+// node walks an expression. provided is set below what provides for a missing value: x in `x is defined`.
+func (c *collector) node(n node, provided bool) {
+	switch n := n.(type) {
+	case nil, *constant, *absent:
+	case *variable:
+		c.path(n, nil, provided)
+	case *member:
+		c.chain(n, provided)
+	case *slicing:
+		c.all(n.of, n.from, n.to, n.step)
+	case *call:
+		c.call(n)
+	case *filtering:
+		c.node(n.in, n.def.guards)
+		c.arguments(n.args)
+	case *testing:
+		c.node(n.in, n.def.guards)
+		c.arguments(n.args)
+	case *negation:
+		c.node(n.of, provided)
+	case *signed:
+		c.node(n.of, false)
+	case *arithmetic:
+		c.all(n.left, n.right)
+	case *comparison:
+		c.node(n.left, false)
+		for _, r := range n.rest {
+			c.node(r.right, false)
+		}
+	case *logic:
+		c.all(n.left, n.right)
+	case *choice:
+		c.all(n.cond, n.then, n.other)
+	case *listing:
+		c.all(n.items...)
+	case *dict:
+		c.all(n.keys...)
+		c.all(n.values...)
+	case *assignment:
+		c.all(n.target.of, n.value)
+	case *unpacking:
+		c.node(n.of, false)
+	}
+}
+
+func (c *collector) all(nodes ...node) {
+	for _, n := range nodes {
+		if n != nil {
+			c.node(n, false)
+		}
+	}
+}
+
+func (c *collector) arguments(args []argument) {
+	for _, a := range args {
+		c.node(a.value, false)
+	}
+}
+
+// chain notes x.y[i].z as a use of x.y and walks the computed keys.
+func (c *collector) chain(n *member, provided bool) {
+	var base node = n
+	for {
+		m, ok := base.(*member)
+		if !ok {
+			break
+		}
+		if _, isConstant := m.key.(*constant); !isConstant {
+			c.node(m.key, false)
+		}
+		base = m.of
+	}
+	root, ok := base.(*variable)
+	if !ok {
+		c.node(base, provided)
+		return
+	}
+	c.path(root, constantPath(n), provided)
+}
+
+// constantPath gives the keys that follow the root of a chain, up to the first computed one.
+func constantPath(n node) []any {
+	m, ok := n.(*member)
+	if !ok {
+		return nil
+	}
+	if _, path, ok := pathOf(m); ok {
+		return path
+	}
+	return constantPath(m.of)
+}
+
+func (c *collector) path(root *variable, path []any, provided bool) {
+	b := c.bound(root.name)
+	if b == certain {
+		return
+	}
+	if provided && !slices.Contains(c.guards, root.name) {
+		c.guards = append(c.guards, root.name)
+	}
+	c.refs = append(c.refs, Ref{Name: root.name, Path: path, Guarded: provided || b == maybe, Offset: root.offset()})
+}
+
+func (c *collector) call(n *call) {
+	c.arguments(n.args)
+	switch f := n.function.(type) {
+	case *variable:
+		if c.bound(f.name) == free && !c.engine.isFunction(f.name) {
+			c.unknown = append(c.unknown, f)
+		}
+	case *member:
+		if root, ok := f.of.(*variable); ok {
+			if key, ok := f.key.(*constant); ok && changes[keyText(key.value)] {
+				c.changed = append(c.changed, root.name)
+			}
+		}
+		c.node(f.of, false)
+	default:
+		c.node(n.function, false)
+	}
+}
+
+// unknownFunction is the error for the first call of a function that does not exist. Macros may be called before the
+// text defines them, inside of other macros.
+func (c *collector) unknownFunction(macros []string) error {
+	for _, f := range c.unknown {
+		if slices.Contains(macros, f.name) {
+			continue
+		}
+		e := misspelt("function", f.name, append(c.engine.functionNames(), macros...))
+		e.Offset, e.Width = f.offset(), len(f.name)
+		return e
+	}
+	return nil
+}
+
+// done gives the refs in the order of the text. A name that is guarded anywhere is guarded everywhere: who asks whether
+// a thing is there has thought of its absence.
+func (c *collector) done() []Ref {
+	for i := range c.refs {
+		if slices.Contains(c.guards, c.refs[i].Name) {
+			c.refs[i].Guarded = true
+		}
+	}
+	slices.SortStableFunc(c.refs, func(a, b Ref) int { return a.Offset - b.Offset })
+	return c.refs
+}

@@ -1,0 +1,659 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"moon/plan/diag"
+
+	"github.com/nikolalohinski/gonja/v2/exec"
+)
+
+// Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
+// and ends in an error instead of a hanging plan.
+const (
+	maxRange = 1_000_000  // items of one range()
+	maxSteps = 10_000_000 // items visited, expressions evaluated, blocks of text made
+	maxText  = 64 << 20   // bytes of one text
+	maxCalls = 100        // macros within macros
+)
+
+func errTooMuchWork() *Error {
+	return fault(Failed, "", "the template does more than 10 million steps")
+}
+
+func errTooMuchText() *Error {
+	return fault(Failed, "", "the text grows beyond 64 MiB")
+}
+
+// rendering is one evaluation of a template or expression. It is used by one goroutine.
+type rendering struct {
+	engine *Engine
+	env    Env
+	text   string
+	unmet  []Missing // what the outputs left open depend on
+	steps  int
+	calls  int
+	// deciding is set while a condition is decided: `unknown and false` is known to be false. In a template the value of
+	// the left side would be printed, so it stays open.
+	deciding bool
+
+	// The fields below serve templates with tags, which gonja runs.
+	exprs    []hooked
+	blocks   []block
+	captures int   // > 0 inside macros and captured blocks, whose text is not the template's own
+	raised   error // what a hook ran into: gonja's own error chain would lose it
+}
+
+// spend counts work.
+func (r *rendering) spend(n int) *Error {
+	if r.steps += n; r.steps > maxSteps || r.steps < 0 {
+		return errTooMuchWork()
+	}
+	return nil
+}
+
+// grow counts text that is made.
+func (r *rendering) grow(n int) *Error {
+	if n > maxText || n < 0 {
+		return errTooMuchText()
+	}
+	return r.spend(n / 64)
+}
+
+// open is the error that carries "this depends on something not known yet" through an evaluation. Every operation but
+// and, or and not passes it on.
+type open struct{ missing []Missing }
+
+func (*open) Error() string { return "the value is not known yet" }
+
+// unsettled is what a name of the template (set, with, a macro's parameter) holds when its value is open.
+type unsettled struct{ missing []Missing }
+
+func openOf(err error) (*open, bool) { return errors.AsType[*open](err) }
+
+func isUndefined(err error) bool {
+	e, ok := asError(err)
+	return ok && e.Kind == Undefined
+}
+
+// union merges missing values: each name once, its steps ascending.
+func union(a, b []Missing) []Missing {
+	out := slices.Clone(a)
+	for _, m := range b {
+		i := slices.IndexFunc(out, func(o Missing) bool { return o.Name == m.Name })
+		if i < 0 {
+			out = append(out, Missing{m.Name, sortedSteps(m.Steps)})
+			continue
+		}
+		out[i].Steps = sortedSteps(append(slices.Clone(out[i].Steps), m.Steps...))
+	}
+	return out
+}
+
+func sortedSteps(steps []int) []int {
+	if slices.IsSorted(steps) {
+		return slices.Compact(slices.Clone(steps))
+	}
+	sorted := slices.Sorted(slices.Values(steps))
+	return slices.Compact(sorted)
+}
+
+// scope is where names are looked up: first among the template's own, then in the environment.
+type scope struct {
+	*rendering
+	locals *exec.Context // nil outside of templates with tags
+}
+
+// eval gives the value of a node. The error is an *Error, or an *open.
+func (s scope) eval(n node) (any, error) {
+	switch n := n.(type) {
+	case *constant:
+		return n.value, nil
+	case *variable, *member:
+		v, root, err := s.reach(n)
+		if err != nil {
+			return nil, err
+		}
+		return s.settled(v, root)
+	case *slicing:
+		return s.slice(n)
+	case *call:
+		return s.call(n)
+	case *filtering:
+		return s.filter(n)
+	case *testing:
+		return s.test(n)
+	case *negation:
+		v, err := s.eval(n.of)
+		return !truthy(v), err
+	case *signed:
+		return s.sign(n)
+	case *arithmetic:
+		return s.arithmetic(n)
+	case *comparison:
+		return s.compare(n)
+	case *logic:
+		return s.decide(n)
+	case *choice:
+		return s.choose(n)
+	case *listing:
+		items, err := s.evalAll(n.items)
+		if err != nil {
+			return nil, err
+		}
+		return items, nil
+	case *dict:
+		return s.dict(n)
+	case *assignment:
+		return nil, s.assign(n)
+	case *unpacking:
+		return s.unpack(n)
+	case *absent:
+		return nil, &Error{
+			Kind: Undefined, Name: n.name, Message: "the macro was called without its parameter `" + n.name + "`", Offset: n.offset(),
+		}
+	}
+	panic(fmt.Sprintf("no evaluation for %T", n))
+}
+
+// evalAll evaluates operands. All of them, so that everything open is named; a mistake in one is reported even if
+// another is open.
+func (s scope) evalAll(nodes []node) ([]any, error) {
+	values := make([]any, len(nodes))
+	var missing []Missing
+	for i, n := range nodes {
+		v, err := s.eval(n)
+		if o, ok := openOf(err); ok {
+			missing = union(missing, o.missing)
+		} else if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	if missing != nil {
+		return nil, &open{missing}
+	}
+	return values, nil
+}
+
+func (s scope) both(a, b node) (left, right any, err error) {
+	left, err = s.eval(a)
+	o, isOpen := openOf(err)
+	if err != nil && !isOpen {
+		return nil, nil, err
+	}
+	right, err = s.eval(b)
+	if o2, ok := openOf(err); ok && isOpen {
+		return nil, nil, &open{union(o.missing, o2.missing)}
+	}
+	if err == nil && isOpen {
+		err = o
+	}
+	return left, right, err
+}
+
+// settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
+func (s scope) settled(v any, root string) (any, error) {
+	switch v := v.(type) {
+	case []any, map[string]any:
+		var steps []int
+		if collectUnknown(v, &steps) {
+			return nil, &open{[]Missing{{root, sortedSteps(steps)}}}
+		}
+	case *box:
+		return s.settled(v.value, root)
+	case *namespace:
+		return s.settled(v.snapshot(), root)
+	case *unsettled:
+		return nil, &open{v.missing}
+	}
+	return v, nil
+}
+
+// collectUnknown reports whether v is or contains an unknown value and gathers who will produce it.
+func collectUnknown(v any, steps *[]int) bool {
+	found := false
+	switch v := v.(type) {
+	case Unknown:
+		*steps = append(*steps, v.Steps...)
+		return true
+	case []any:
+		for _, item := range v {
+			found = collectUnknown(item, steps) || found
+		}
+	case map[string]any:
+		for _, item := range v {
+			found = collectUnknown(item, steps) || found
+		}
+	case *unsettled:
+		for _, m := range v.missing {
+			*steps = append(*steps, m.Steps...)
+		}
+		return true
+	}
+	return found
+}
+
+// reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
+// the beginning.
+func (s scope) reach(n node) (v any, root string, err error) {
+	switch n := n.(type) {
+	case *variable:
+		v, err := s.lookup(n)
+		return v, n.name, err
+	case *member:
+		of, root, err := s.reach(n.of)
+		if err != nil {
+			return nil, root, err
+		}
+		key, err := s.eval(n.key)
+		if err != nil {
+			return nil, root, err
+		}
+		v, err := s.get(of, key, n)
+		if u, ok := v.(Unknown); ok {
+			return nil, root, &open{[]Missing{{root, sortedSteps(u.Steps)}}}
+		}
+		return v, root, err
+	default:
+		v, err := s.eval(n)
+		return v, "", err
+	}
+}
+
+func (s scope) lookup(n *variable) (any, error) {
+	v, ok := s.local(n.name)
+	if !ok {
+		v, ok = s.env.Lookup(n.name)
+	}
+	switch v := v.(type) {
+	case Unknown:
+		return nil, &open{[]Missing{{n.name, sortedSteps(v.Steps)}}}
+	case *unsettled:
+		return nil, &open{v.missing}
+	case *absent:
+		return s.eval(v)
+	}
+	if !ok {
+		return nil, s.undefined(n)
+	}
+	return v, nil
+}
+
+// local looks a name up among those the template made itself.
+func (s scope) local(name string) (any, bool) {
+	if s.locals == nil {
+		return nil, false
+	}
+	v, ok := s.locals.Get(name)
+	if !ok {
+		return nil, false
+	}
+	if wrapped, isWrapped := v.(*exec.Value); isWrapped {
+		v = wrapped.Interface()
+	}
+	return v, true
+}
+
+func (s scope) undefined(n *variable) *Error {
+	hint := diag.DidYouMean(n.name, s.env.Names())
+	if s.engine.isFunction(n.name) {
+		hint = "`" + n.name + "` is a function: call it with `()`"
+	}
+	return &Error{
+		Kind: Undefined, Name: n.name, Message: "undefined variable `" + n.name + "`", Hint: hint,
+		Offset: n.offset(), Width: len(n.name),
+	}
+}
+
+func (s scope) sign(n *signed) (any, error) {
+	v, err := s.eval(n.of)
+	if err != nil {
+		return nil, err
+	}
+	x, ok := number(v)
+	if !ok {
+		return nil, placed(fault(Type, "", "a sign needs a number, not %s", kindOf(v)), n)
+	}
+	if !n.minus {
+		return x, nil
+	}
+	v, e := arithmeticOf("-", 0, x)
+	if e != nil {
+		return nil, placed(e, n)
+	}
+	return v, nil
+}
+
+// placed adds the place to an error that has none.
+func placed(err *Error, n node) *Error {
+	if err.Offset < 0 {
+		err.Offset = n.offset()
+		if e := end(n); e > 0 {
+			err.Width = e - err.Offset
+		}
+	}
+	return err
+}
+
+func (s scope) arithmetic(n *arithmetic) (any, error) {
+	left, right, err := s.both(n.left, n.right)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	var e *Error
+	if n.op == "~" {
+		v, e = s.joined(Text(left), Text(right))
+	} else {
+		v, e = s.calculate(n.op, left, right)
+	}
+	if e != nil {
+		e = placed(e, n)
+		e.Width = len(n.op)
+		return nil, e
+	}
+	return v, nil
+}
+
+func (s scope) compare(n *comparison) (any, error) {
+	left := n.left
+	var leftValue any
+	for i, c := range n.rest {
+		var right any
+		var err error
+		if i == 0 {
+			leftValue, right, err = s.both(left, c.right)
+		} else {
+			right, err = s.eval(c.right)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ok, e := compare(c.op, leftValue, right)
+		if e != nil {
+			e.Offset, e.Width = c.at, len(c.op)
+			return nil, e
+		}
+		if !ok {
+			return false, nil
+		}
+		leftValue = right
+	}
+	return true, nil
+}
+
+// decide is and, or: Jinja gives the operand that decides, not a boolean. The right side is looked at even if the left
+// is open: it may settle the matter, and a misspelt name there is a mistake today.
+func (s scope) decide(n *logic) (any, error) {
+	left, err := s.eval(n.left)
+	if o, ok := openOf(err); ok {
+		right, rightErr := s.eval(n.right)
+		switch o2, rightOpen := openOf(rightErr); {
+		case rightOpen:
+			return nil, &open{union(o.missing, o2.missing)}
+		case isUndefined(rightErr):
+			return nil, rightErr
+		case rightErr == nil && s.deciding && truthy(right) != n.and:
+			return !n.and, nil
+		}
+		return nil, o
+	}
+	if err != nil {
+		return nil, err
+	}
+	if truthy(left) != n.and {
+		return left, nil
+	}
+	return s.eval(n.right)
+}
+
+func (s scope) choose(n *choice) (any, error) {
+	cond, err := s.eval(n.cond)
+	switch {
+	case err != nil:
+		return nil, err
+	case truthy(cond):
+		return s.eval(n.then)
+	case n.other != nil:
+		return s.eval(n.other)
+	}
+	return nil, nil
+}
+
+func (s scope) dict(n *dict) (any, error) {
+	keys, err := s.evalAll(n.keys)
+	o, isOpen := openOf(err)
+	if err != nil && !isOpen {
+		return nil, err
+	}
+	values, err := s.evalAll(n.values)
+	if o2, ok := openOf(err); ok && isOpen {
+		return nil, &open{union(o.missing, o2.missing)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if isOpen {
+		return nil, o
+	}
+	m := make(map[string]any, len(keys))
+	for i, key := range keys {
+		switch key.(type) {
+		case []any, map[string]any:
+			return nil, placed(fault(Type, "", "%s cannot be the key of a map", kindOf(key)), n.keys[i])
+		}
+		m[keyText(key)] = values[i]
+	}
+	return m, nil
+}
+
+func (s scope) unpack(n *unpacking) (any, error) {
+	v, err := s.eval(n.of)
+	if err != nil {
+		return nil, err
+	}
+	if e := unpackable(v, n.names); e != nil {
+		return nil, placed(e, n)
+	}
+	return v, nil
+}
+
+// unpackable checks that a value can be taken apart into so many names.
+func unpackable(v any, names int) *Error {
+	list, ok := v.([]any)
+	if !ok {
+		return fault(Type, "", "cannot unpack %s into %s", kindOf(v), counted(names, "name"))
+	}
+	if len(list) != names {
+		return fault(Type, "", "cannot unpack a list of %s into %s", counted(len(list), "item"), counted(names, "name"))
+	}
+	return nil
+}
+
+// slice is Python's x[from:to:step] on strings and lists.
+func (s scope) slice(n *slicing) (any, error) {
+	var bounds [3]any
+	nodes := []node{n.of}
+	for _, part := range []node{n.from, n.to, n.step} {
+		if part == nil {
+			part = &constant{at: n.at}
+		}
+		nodes = append(nodes, part)
+	}
+	values, err := s.evalAll(nodes)
+	if err != nil {
+		return nil, err
+	}
+	copy(bounds[:], values[1:])
+	var items []any
+	runes, isText := values[0].(string)
+	if isText {
+		items, _ = itemsOf(runes)
+	} else if list, ok := values[0].([]any); ok {
+		items = list
+	} else {
+		return nil, placed(fault(Type, "", "cannot take a slice of %s", kindOf(values[0])), n)
+	}
+	picked, e := sliced(items, bounds)
+	if e != nil {
+		return nil, placed(e, n)
+	}
+	if isText {
+		var b strings.Builder
+		for _, r := range picked {
+			b.WriteString(Text(r))
+		}
+		return b.String(), nil
+	}
+	return picked, nil
+}
+
+func sliced(items []any, bounds [3]any) ([]any, *Error) {
+	var at [3]int
+	for i, b := range bounds {
+		if b == nil {
+			continue
+		}
+		n, ok := indexFor(b)
+		if !ok {
+			return nil, fault(Type, "", "a slice needs whole numbers, not %s", kindOf(b))
+		}
+		at[i] = n
+	}
+	step := at[2]
+	if bounds[2] == nil {
+		step = 1
+	}
+	if step == 0 {
+		return nil, fault(Failed, "", "the step of a slice cannot be 0")
+	}
+	// The positions from and to may lie one before the first and one behind the last item.
+	low, high := 0, len(items)
+	if step < 0 {
+		low, high = -1, len(items)-1
+	}
+	bound := func(i, otherwise int) int {
+		if bounds[i] == nil {
+			return otherwise
+		}
+		return max(low, min(fromEnd(at[i], len(items)), high))
+	}
+	from, to := bound(0, low), bound(1, high)
+	if step < 0 {
+		from, to = bound(0, high), bound(1, low)
+	}
+	out := []any{}
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
+		out = append(out, items[i])
+		if step > len(items) || step < -len(items) {
+			break // the next step could overflow
+		}
+	}
+	return out, nil
+}
+
+// get gives the part of a value that a key names.
+func (s scope) get(of, key any, n *member) (any, error) {
+	switch of := of.(type) {
+	case map[string]any:
+		if v, ok := of[keyText(key)]; ok {
+			return v, nil
+		}
+	case []any:
+		if i, ok := indexFor(key); ok {
+			if j := fromEnd(i, len(of)); j >= 0 && j < len(of) {
+				return of[j], nil
+			}
+		}
+		// The pairs that groupby makes have names.
+		if i := slices.Index([]string{"grouper", "list"}, keyText(key)); i >= 0 && len(of) == 2 {
+			return of[i], nil
+		}
+	case string:
+		if i, ok := indexFor(key); ok {
+			runes := []rune(of)
+			if j := fromEnd(i, len(runes)); j >= 0 && j < len(runes) {
+				return string(runes[j]), nil
+			}
+		}
+	case Unknown, *unsettled:
+		return of, nil
+	case *box:
+		return s.get(of.value, key, n)
+	case *namespace:
+		v, ok := of.fields[keyText(key)]
+		if u, isOpen := v.(*unsettled); isOpen {
+			return nil, &open{u.missing}
+		}
+		if ok {
+			return v, nil
+		}
+	case exec.AttributeGetter: // gonja's loop variable
+		if v, ok := of.GetAttribute(keyText(key)); ok {
+			return fromGonja(v)
+		}
+	}
+	return nil, s.noMember(of, key, n)
+}
+
+// indexFor gives the position a key means in a list.
+func indexFor(key any) (int, bool) {
+	if _, isBool := key.(bool); isBool {
+		return 0, false
+	}
+	n, ok := number(key)
+	if !ok {
+		return 0, false
+	}
+	i, ok := n.(int)
+	return i, ok
+}
+
+func fromEnd(i, length int) int {
+	if i < 0 {
+		return i + length
+	}
+	return i
+}
+
+// nearest is the hint for a misspelt key, with the path as it should be written.
+func (n *member) nearest(text, key string, of map[string]any) string {
+	near := diag.Nearest(key, sortedKeys(of))
+	if near == "" {
+		return ""
+	}
+	if _, isChain := firstName(n); isChain && n.dot {
+		near = text[n.offset():n.keyAt] + near
+	}
+	return "did you mean `" + near + "`?"
+}
+
+// noMember says that a value has no such part. It counts as undefined, so that default() and `is defined` see it.
+func (s scope) noMember(of, key any, n *member) *Error {
+	whole := s.text[n.offset():n.end]
+	if _, isChain := firstName(n); !isChain || strings.Contains(whole, "\n") {
+		whole = keyText(key)
+	}
+	e := &Error{
+		Kind: Undefined, Name: whole, Message: "undefined variable `" + whole + "`",
+		Offset: n.keyAt, Width: n.end - n.keyAt,
+	}
+	switch of := of.(type) {
+	case map[string]any:
+		e.Hint = n.nearest(s.text, keyText(key), of)
+	case *namespace:
+		e.Hint = n.nearest(s.text, keyText(key), of.fields)
+	case []any:
+		e.Message += ": the list has " + counted(len(of), "item")
+		if _, isIndex := indexFor(key); !isIndex {
+			e.Message = "undefined variable `" + whole + "`: a list has no names, only positions"
+		}
+	default:
+		e.Message += ": " + kindOf(of) + " has no `" + keyText(key) + "`"
+	}
+	return e
+}

@@ -1,0 +1,231 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/nikolalohinski/gonja/v2/nodes"
+)
+
+// Template is a compiled template. It is safe for concurrent use.
+type Template struct {
+	engine  *Engine
+	text    string
+	literal bool
+
+	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
+	// expression is a plain path, which needs no evaluation.
+	whole node
+	root  *variable
+	path  []any
+
+	// parts are the pieces of a template without tags, tree is what gonja made of one with tags.
+	parts  []part
+	tree   *nodes.Template
+	exprs  []hooked
+	blocks []block
+
+	refs []Ref
+}
+
+// part is text, or the output of an expression.
+type part struct {
+	text string
+	hooked
+}
+
+// Result is what a template or expression gives.
+type Result struct {
+	// Value is the value if nothing is missing. Otherwise it is text for display: what is known is rendered, what is open
+	// stands as it was written.
+	Value any
+	// Missing lists the unknown variables the value depends on, each once.
+	Missing []Missing
+}
+
+// Literal reports whether the text has no templating at all.
+func (t *Template) Literal() bool { return t.literal }
+
+// Refs lists the free variables that the text uses, in its order; a variable is listed once per use.
+func (t *Template) Refs() []Ref { return t.refs }
+
+func (e *Engine) compileTemplate(text string, document bool) (*Template, error) {
+	pieces, err := split(text, document)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{engine: e, text: text}
+	if len(pieces) == 1 && pieces[0].kind == pieceOutput && pieces[0].start == 0 && pieces[0].end == len(text) && !document {
+		return t, t.compileWhole(pieces[0])
+	}
+	for _, p := range pieces {
+		if p.kind == pieceTag {
+			return t, t.compileTags(pieces)
+		}
+	}
+	return t, t.compileParts(pieces)
+}
+
+func (t *Template) compileWhole(p piece) error {
+	n, err := parseOutput(t.text, p)
+	if err != nil {
+		return err
+	}
+	t.whole = n
+	if root, path, ok := pathOf(n); ok {
+		t.root, t.path = root, path
+	}
+	return t.collect(n)
+}
+
+func (t *Template) compileParts(pieces []piece) error {
+	var all []node
+	for _, p := range pieces {
+		if p.kind == pieceText {
+			t.parts = append(t.parts, part{text: p.text})
+			continue
+		}
+		n, err := parseOutput(t.text, p)
+		if err != nil {
+			return err
+		}
+		t.parts = append(t.parts, part{hooked: hooked{node: n, start: p.start, end: p.end}})
+		all = append(all, n)
+	}
+	return t.collect(all...)
+}
+
+func (t *Template) collect(all ...node) error {
+	c := newCollector(t.engine)
+	c.all(all...)
+	t.refs = c.done()
+	return c.unknownFunction(nil)
+}
+
+func (t *Template) compileTags(pieces []piece) error {
+	b := newBuilder(t.engine, t.text)
+	tree, err := b.compile(pieces)
+	if err != nil {
+		return err
+	}
+	t.tree, t.exprs, t.blocks, t.refs = tree, b.exprs, b.blocks, b.done()
+	return nil
+}
+
+// Render evaluates the template. The error is an *Error. Undefined names are errors even where other values are
+// unknown; what an unknown condition decides about is left as it is written.
+func (t *Template) Render(env Env) (result Result, err error) {
+	if t.literal {
+		return Result{Value: t.text}, nil
+	}
+	defer recovered(&err)
+	r := &rendering{engine: t.engine, env: env, text: t.text}
+	switch {
+	case t.root != nil:
+		result, err = r.path(t)
+	case t.whole != nil:
+		result, err = r.value(t.whole)
+	case t.tree != nil:
+		result, err = r.tree(t)
+	default:
+		result, err = r.parts(t.parts)
+	}
+	if err != nil {
+		return Result{}, located(err, t.text)
+	}
+	return result, nil
+}
+
+// path resolves a whole-value path without evaluating anything.
+func (r *rendering) path(t *Template) (Result, error) {
+	v, ok := r.env.Lookup(t.root.name)
+	for _, key := range t.path {
+		m, isMap := v.(map[string]any)
+		name, isName := key.(string)
+		if !ok || !isMap || !isName {
+			return r.value(t.whole)
+		}
+		v, ok = m[name]
+	}
+	if !ok {
+		return r.value(t.whole)
+	}
+	switch v.(type) {
+	case []any, map[string]any, Unknown:
+		return r.value(t.whole)
+	}
+	return Result{Value: v}, nil
+}
+
+// value evaluates an expression whose value keeps its type.
+func (r *rendering) value(n node) (Result, error) {
+	v, err := scope{rendering: r}.eval(n)
+	if o, ok := openOf(err); ok {
+		return Result{Value: r.text, Missing: o.missing}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if e := storable(v); e != nil {
+		return Result{}, placed(e, n)
+	}
+	return Result{Value: unboxed(v)}, nil
+}
+
+// storable refuses functions, which are no values.
+func storable(v any) *Error {
+	switch v.(type) {
+	case nil, bool, int, float64, string, Number, []any, map[string]any, *namespace, *box:
+		return nil
+	}
+	return fault(Type, "call it with `()`", "%s is not a value", kindOf(v))
+}
+
+func unboxed(v any) any {
+	switch v := v.(type) {
+	case *namespace:
+		return v.snapshot()
+	case *box:
+		return v.value
+	}
+	return v
+}
+
+// parts writes the pieces of a template without tags one after the other.
+func (r *rendering) parts(parts []part) (Result, error) {
+	var b strings.Builder
+	s := scope{rendering: r}
+	for _, p := range parts {
+		text := p.text
+		if p.node != nil {
+			var err error
+			if text, err = s.output(p.hooked); err != nil {
+				return Result{}, err
+			}
+		}
+		b.WriteString(text)
+		if b.Len() > maxText {
+			return Result{}, errTooMuchText()
+		}
+	}
+	return Result{Value: b.String(), Missing: r.unmet}, nil
+}
+
+// output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open.
+func (s scope) output(h hooked) (string, error) {
+	v, err := s.eval(h.node)
+	if o, ok := openOf(err); ok && s.captures == 0 {
+		s.unmet = union(s.unmet, o.missing)
+		return s.text[h.start:h.end], nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if e := storable(v); e != nil {
+		return "", placed(e, h.node)
+	}
+	text := Text(unboxed(v))
+	if err := s.grow(len(text)); err != nil {
+		return "", err
+	}
+	return text, nil
+}

@@ -1,0 +1,277 @@
+package eval
+
+import (
+	"strconv"
+	"strings"
+)
+
+// tests are what `x is name` may ask, by name. Filled by init for the same reason as filters.
+var tests map[string]*test
+
+func init() {
+	tests = map[string]*test{
+		"defined":   {guards: true, run: func(c *input) (bool, error) { return c.err == nil, nil }},
+		"undefined": {guards: true, run: func(c *input) (bool, error) { return c.err != nil, nil }},
+
+		"none":     ofValue(func(v any) bool { return v == nil }),
+		"boolean":  ofValue(func(v any) bool { _, ok := v.(bool); return ok }),
+		"string":   ofValue(isString),
+		"mapping":  ofValue(func(v any) bool { _, ok := v.(map[string]any); return ok }),
+		"sequence": ofValue(isIterable),
+		"iterable": ofValue(isIterable),
+		"number":   ofValue(isNumber),
+		"integer":  ofValue(isInteger),
+		"float":    ofValue(func(v any) bool { return isNumber(v) && !isInteger(v) }),
+		"callable": ofValue(func(any) bool { return false }),
+		"true":     ofValue(func(v any) bool { return v == true }),
+		"false":    ofValue(func(v any) bool { return v == false }),
+		"lower":    ofValue(func(v any) bool { return strings.ToLower(Text(v)) == Text(v) }),
+		"upper":    ofValue(func(v any) bool { return strings.ToUpper(Text(v)) == Text(v) }),
+		"even":     {run: func(c *input) (bool, error) { return c.divides(2, 0) }},
+		"odd":      {run: func(c *input) (bool, error) { return c.divides(2, 1) }},
+		"divisibleby": {params: takes("num"), run: func(c *input) (bool, error) {
+			n, err := c.integer(0, 0)
+			if err != nil {
+				return false, err
+			}
+			return c.divides(n, 0)
+		}},
+		"truthy": {params: takes("convert_bool?"), run: func(c *input) (bool, error) { return c.convertedTruth(), nil }},
+		"falsy":  {params: takes("convert_bool?"), run: func(c *input) (bool, error) { return !c.convertedTruth(), nil }},
+		"filter": ofValue(func(v any) bool { _, err := findFilter(Text(v)); return err == nil }),
+		"test":   ofValue(func(v any) bool { _, err := findTest(Text(v)); return err == nil }),
+
+		"in":       {params: takes("seq"), run: func(c *input) (bool, error) { return boolOf(within(c.value, c.args[0])) }},
+		"contains": {params: takes("item"), run: func(c *input) (bool, error) { return boolOf(within(c.args[0], c.value)) }},
+		"subset":   {params: takes("other"), run: func(c *input) (bool, error) { return isSubset(c.value, c.args[0]) }},
+		"superset": {params: takes("other"), run: func(c *input) (bool, error) { return isSubset(c.args[0], c.value) }},
+		"all":      {run: func(c *input) (bool, error) { return c.every(true) }},
+		"any":      {run: func(c *input) (bool, error) { ok, err := c.every(false); return !ok, err }},
+
+		"match":   {params: takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
+		"search":  {params: takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("search") }},
+		"regex":   {params: takes("pattern ignorecase? multiline? match_type?"), run: func(c *input) (bool, error) { return c.matches(c.str(3, "search")) }},
+		"version": {params: takes("version operator? strict? version_type?"), run: testVersion},
+
+		"succeeded":   ofResult("failed", true),
+		"failed":      ofResult("failed", false),
+		"changed":     ofResult("changed", false),
+		"skipped":     ofResult("skipped", false),
+		"unreachable": ofResult("unreachable", false),
+		"reachable":   ofResult("unreachable", true),
+	}
+	for name, ops := range map[string][]string{
+		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
+	} {
+		t := &test{params: takes("other"), run: func(c *input) (bool, error) { return boolOf(compare(name, c.value, c.args[0])) }}
+		tests[name] = t
+		for _, alias := range ops {
+			tests[alias] = t
+		}
+	}
+	for alias, name := range map[string]string{
+		"success": "succeeded", "successful": "succeeded", "failure": "failed", "change": "changed", "skip": "skipped",
+		"version_compare": "version", "issubset": "subset", "issuperset": "superset", "null": "none",
+	} {
+		tests[alias] = tests[name]
+	}
+}
+
+func boolOf(ok bool, err *Error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	return ok, nil
+}
+
+func ofValue(f func(v any) bool) *test {
+	return &test{run: func(c *input) (bool, error) { return f(c.value), nil }}
+}
+
+func isNumber(v any) bool {
+	_, isBool := v.(bool)
+	_, ok := number(v)
+	return ok && !isBool
+}
+
+func isInteger(v any) bool {
+	n, _ := number(v)
+	_, ok := n.(int)
+	_, isBool := v.(bool)
+	return ok && !isBool
+}
+
+func isIterable(v any) bool {
+	switch v.(type) {
+	case string, []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+func (c *input) divides(by, remainder int) (bool, error) {
+	n, _ := number(c.value)
+	i, ok := n.(int)
+	if !ok {
+		return false, fault(Type, "", "needs a whole number, not %s", kindOf(c.value))
+	}
+	if by == 0 {
+		return false, fault(Failed, "", "division by zero")
+	}
+	return (i%by+by)%by == remainder, nil
+}
+
+func (c *input) convertedTruth() bool {
+	if s, ok := c.value.(string); ok && c.flag(0) {
+		return isYes(s)
+	}
+	return truthy(c.value)
+}
+
+func isSubset(a, b any) (bool, error) {
+	small, err := itemsOf(a)
+	if err != nil {
+		return false, err
+	}
+	large, err := itemsOf(b)
+	if err != nil {
+		return false, err
+	}
+	ids := identities(large)
+	for _, item := range small {
+		if !ids[identity(item)] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// every reports whether all items are truthy, or all falsy.
+func (c *input) every(truth bool) (bool, error) {
+	items, err := c.items()
+	if err != nil {
+		return false, err
+	}
+	for _, item := range items {
+		if truthy(item) != truth {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (c *input) matches(how string) (bool, error) {
+	s, err := c.text()
+	if err != nil {
+		return false, err
+	}
+	pattern := c.str(0, "")
+	switch how {
+	case "search", "match":
+	case "fullmatch":
+		pattern = `\A(?:` + pattern + `)\z`
+	default:
+		return false, fault(Type, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
+	}
+	re, err := c.engine.patterns.get(pattern, c.flag(1), c.flag(2))
+	if err != nil {
+		return false, err
+	}
+	at := re.FindStringIndex(s)
+	return at != nil && (how != "match" || at[0] == 0), nil
+}
+
+// ofResult is a test of a registered result.
+func ofResult(field string, inverted bool) *test {
+	return &test{field: field, inverted: inverted, run: func(c *input) (bool, error) {
+		m, ok := c.value.(map[string]any)
+		if !ok {
+			return false, fault(Type, "name a registered result", "needs the result of a step, not %s", kindOf(c.value))
+		}
+		return truthy(m[field]) != inverted, nil
+	}}
+}
+
+func testVersion(c *input) (bool, error) {
+	o := compareVersions(Text(c.value), c.str(0, ""))
+	switch op := c.str(1, "=="); op {
+	case "==", "=", "eq":
+		return o == 0, nil
+	case "!=", "<>", "ne":
+		return o != 0, nil
+	case "<", "lt":
+		return o < 0, nil
+	case "<=", "le":
+		return o <= 0, nil
+	case ">", "gt":
+		return o > 0, nil
+	case ">=", "ge":
+		return o >= 0, nil
+	default:
+		return false, fault(Type, "", "does not know the operator `%s`", op)
+	}
+}
+
+// compareVersions compares number by number and word by word: 1.10 > 1.9, 1.0rc1 < 1.0. A leading v is ignored.
+func compareVersions(a, b string) int {
+	x, y := versionParts(a), versionParts(b)
+	for i := range max(len(x), len(y)) {
+		switch {
+		case i >= len(x):
+			return -restOrder(y[i])
+		case i >= len(y):
+			return restOrder(x[i])
+		}
+		m, errA := strconv.Atoi(x[i])
+		n, errB := strconv.Atoi(y[i])
+		switch {
+		case errA == nil && errB == nil && m != n:
+			return compareNumbers(m, n)
+		case errA == nil && errB != nil:
+			return 1
+		case errA != nil && errB == nil:
+			return -1
+		case x[i] != y[i] && errA != nil:
+			return strings.Compare(x[i], y[i])
+		}
+	}
+	return 0
+}
+
+// restOrder is how a version compares with one that lacks its next part: a further number makes it larger (unless it is
+// 0), a word such as rc or beta smaller.
+func restOrder(part string) int {
+	if n, err := strconv.Atoi(part); err == nil {
+		return min(n, 1)
+	}
+	return -1
+}
+
+func versionParts(s string) []string {
+	s = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(s), "v"), "V")
+	s, _, _ = strings.Cut(s, "+") // build metadata does not order
+	var parts []string
+	begin := -1
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && isAlphanumeric(s[i]) && (begin < 0 || isDigit(s[i]) == isDigit(s[begin])) {
+			if begin < 0 {
+				begin = i
+			}
+			continue
+		}
+		if begin >= 0 {
+			parts = append(parts, s[begin:i])
+			begin = -1
+		}
+		if i < len(s) && isAlphanumeric(s[i]) {
+			begin = i
+		}
+	}
+	return parts
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+func isAlphanumeric(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}

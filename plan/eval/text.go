@@ -1,0 +1,235 @@
+package eval
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Text is how a value prints: strings as they are, true and false, a Number as it was spelled, nil as nothing, lists and
+// maps as compact JSON with sorted keys. Whole floats print without a fraction.
+func Text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return ""
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		return floatText(v)
+	case Number:
+		return v.Text
+	default:
+		return string(appendJSON(nil, v, layout{}, 0))
+	}
+}
+
+// floatText avoids exponents where a person would not write one.
+func floatText(f float64) string {
+	if a := math.Abs(f); a != 0 && (a < 1e-7 || a >= 1e21) || math.IsInf(f, 0) || math.IsNaN(f) {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+// Plain returns a deep copy of v in which every Number is its value, for code that knows only JSON's types.
+func Plain(v any) any {
+	switch v := v.(type) {
+	case Number:
+		return v.Value
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = Plain(item)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			m[key] = Plain(item)
+		}
+		return m
+	default:
+		return v
+	}
+}
+
+// plainShared is Plain for values that are only read: what holds no Number is not copied.
+func plainShared(v any) any {
+	if hasNumber(v) {
+		return Plain(v)
+	}
+	return v
+}
+
+func hasNumber(v any) bool {
+	switch v := v.(type) {
+	case Number:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, hasNumber)
+	case map[string]any:
+		for _, item := range v {
+			if hasNumber(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// layout of printed JSON. The zero value is compact.
+type layout struct {
+	indent int  // spaces per level, 0 for one line
+	spaced bool // one line, but ", " and ": "
+}
+
+// appendJSON writes v as JSON with sorted keys. A Number keeps its spelling where JSON allows it.
+func appendJSON(b []byte, v any, style layout, level int) []byte {
+	switch v := v.(type) {
+	case nil:
+		return append(b, "null"...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int:
+		return strconv.AppendInt(b, int64(v), 10)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return appendQuoted(b, floatText(v))
+		}
+		return append(b, floatText(v)...)
+	case Number:
+		if json.Valid([]byte(v.Text)) {
+			return append(b, v.Text...)
+		}
+		return appendJSON(b, v.Value, style, level)
+	case string:
+		return appendQuoted(b, v)
+	case []any:
+		if len(v) == 0 {
+			return append(b, "[]"...)
+		}
+		b = append(b, '[')
+		for i, item := range v {
+			b = appendSeparator(b, i, style, level+1)
+			b = appendJSON(b, item, style, level+1)
+		}
+		return append(appendBreak(b, style, level), ']')
+	case map[string]any:
+		if len(v) == 0 {
+			return append(b, "{}"...)
+		}
+		b = append(b, '{')
+		for i, key := range sortedKeys(v) {
+			b = appendSeparator(b, i, style, level+1)
+			b = append(appendQuoted(b, key), ':')
+			if style.indent > 0 || style.spaced {
+				b = append(b, ' ')
+			}
+			b = appendJSON(b, v[key], style, level+1)
+		}
+		return append(appendBreak(b, style, level), '}')
+	case Unknown:
+		return appendQuoted(b, "(unknown)")
+	default:
+		// Nothing else is a value; print something rather than panic.
+		return appendQuoted(b, kindOf(v))
+	}
+}
+
+func appendSeparator(b []byte, i int, style layout, level int) []byte {
+	if i > 0 {
+		b = append(b, ',')
+		if style.spaced {
+			b = append(b, ' ')
+		}
+	}
+	return appendBreak(b, style, level)
+}
+
+func appendBreak(b []byte, style layout, level int) []byte {
+	if style.indent == 0 {
+		return b
+	}
+	b = append(b, '\n')
+	for range style.indent * level {
+		b = append(b, ' ')
+	}
+	return b
+}
+
+// appendQuoted writes a JSON string. Unlike encoding/json it leaves <, > and & alone: the text is for people and files,
+// not for HTML.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(b, `\ufffd`...)
+			} else {
+				b = append(b, s[i:i+n]...)
+			}
+			i += n
+			continue
+		}
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c == '\t':
+			b = append(b, '\\', 't')
+		case c == '\r':
+			b = append(b, '\\', 'r')
+		case c < ' ' || c == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		default:
+			b = append(b, c)
+		}
+		i++
+	}
+	return append(b, '"')
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// kindOf names the kind of a value for an error message: "a list".
+func kindOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case string:
+		return "a string"
+	case []any:
+		return "a list"
+	case map[string]any, *namespace:
+		return "a map"
+	case int, float64:
+		return "a number"
+	case Number:
+		return "a number"
+	case *box:
+		return kindOf(v.value)
+	case Unknown, *unsettled:
+		return "a value that is not known yet"
+	default:
+		return "a function"
+	}
+}

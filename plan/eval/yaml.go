@@ -1,0 +1,246 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+func filterFromJSON(c *input) (any, error) {
+	s, ok := c.value.(string)
+	if !ok {
+		return c.value, nil
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault(Failed, "", "the text is not JSON: more follows after the first value")
+	}
+	return fromJSONNumbers(v), nil
+}
+
+func jsonReason(err error) string {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.Is(err, io.EOF):
+		return "it is empty"
+	case errors.As(err, &syntax):
+		return plainSentence(syntax.Error()) + " at byte " + strconv.FormatInt(syntax.Offset, 10)
+	default:
+		return "it ends too early"
+	}
+}
+
+func fromJSONNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return spelled(string(v))
+	case []any:
+		for i := range v {
+			v[i] = fromJSONNumbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = fromJSONNumbers(v[key])
+		}
+	}
+	return v
+}
+
+// spelled gives the value of a decimal number, as a Number if it would print otherwise than it is written.
+func spelled(s string) any {
+	if i, err := strconv.Atoi(s); err == nil {
+		if strconv.Itoa(i) == s {
+			return i
+		}
+		return Number{Text: s, Value: i}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return s
+	}
+	if floatText(f) == s {
+		return f
+	}
+	return Number{Text: s, Value: f}
+}
+
+func filterToYAML(c *input) (any, error) {
+	indent, err := c.integer(0, 4)
+	if err != nil {
+		return nil, err
+	}
+	if !c.has(0) && c.name == "to_yaml" {
+		indent = 2
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(max(2, min(indent, 9)))
+	if err := e.Encode(yamlNode(c.value)); err != nil {
+		return nil, err
+	}
+	if err := e.Close(); err != nil {
+		return nil, err
+	}
+	return b.String(), nil
+}
+
+// yamlNode builds the tree by hand: keys sorted, numbers as they were spelled.
+func yamlNode(v any) *yaml.Node {
+	switch v := v.(type) {
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, item := range v {
+			n.Content = append(n.Content, yamlNode(item))
+		}
+		if len(v) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		return n
+	case map[string]any:
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for _, key := range sortedKeys(v) {
+			n.Content = append(n.Content, yamlNode(key), yamlNode(v[key]))
+		}
+		if len(v) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		return n
+	case Number:
+		tag := "!!float"
+		if _, ok := v.Value.(int); ok {
+			tag = "!!int"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: v.Text}
+	default:
+		n := &yaml.Node{}
+		if err := n.Encode(v); err != nil {
+			n.SetString(Text(v))
+		}
+		return n
+	}
+}
+
+func filterFromYAML(c *input) (any, error) {
+	s, ok := c.value.(string)
+	if !ok {
+		return c.value, nil
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(s), &doc); err != nil {
+		reason := strings.TrimPrefix(plainSentence(err.Error()), "yaml: ")
+		return nil, fault(Failed, "", "the text is not YAML: %s", reason)
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil
+	}
+	return c.fromYAML(doc.Content[0], 0)
+}
+
+// fromYAML converts a node. Every visit counts as work, so that a bomb of aliases ends in an error.
+func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
+	if err := c.spend(1); err != nil {
+		return nil, err
+	}
+	if depth > 1000 {
+		return nil, fault(Failed, "", "the YAML is nested too deeply")
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return c.fromYAML(n.Alias, depth+1)
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			v, err := c.fromYAML(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return list, nil
+	case yaml.MappingNode:
+		return c.fromYAMLMap(n, depth)
+	case yaml.ScalarNode:
+		return yamlScalar(n), nil
+	default:
+		return nil, nil
+	}
+}
+
+func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		v, err := c.fromYAML(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if key.ShortTag() != "!!merge" {
+			k, err := c.fromYAML(key, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			m[keyText(k)] = v
+			continue
+		}
+		sources, isList := v.([]any)
+		if !isList {
+			sources = []any{v}
+		}
+		for _, source := range sources {
+			base, _ := source.(map[string]any)
+			for k, v := range base {
+				if _, ok := m[k]; !ok {
+					m[k] = v
+				}
+			}
+		}
+	}
+	return m, nil
+}
+
+func yamlScalar(n *yaml.Node) any {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil
+	case "!!bool":
+		return isYes(n.Value)
+	case "!!int":
+		var i int
+		if err := n.Decode(&i); err == nil {
+			if strconv.Itoa(i) == n.Value {
+				return i
+			}
+			return Number{Text: n.Value, Value: i}
+		}
+	case "!!float":
+		var f float64
+		if err := n.Decode(&f); err == nil {
+			if floatText(f) == n.Value || math.IsNaN(f) {
+				return f
+			}
+			return Number{Text: n.Value, Value: f}
+		}
+	case "!!str":
+		// YAML 1.1, which playbooks are written in, has more words for true and false.
+		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+			switch strings.ToLower(n.Value) {
+			case "yes", "on":
+				return true
+			case "no", "off":
+				return false
+			}
+		}
+	}
+	return n.Value
+}

@@ -1,0 +1,342 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+)
+
+// act turns what a person wants into commands. It decides nothing the engine decides: it only says so at once where
+// a command would do nothing.
+func (m *model) act(do intent) {
+	if m.run.phase == events.Done {
+		m.say("the run is over")
+		return
+	}
+	switch do {
+	case gateApprove:
+		m.approve()
+	case gateApproveAll:
+		m.o.Send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
+	case gateExclude:
+		m.exclude()
+	case gateBreak:
+		m.breakpoint()
+	case runContinue:
+		m.resume()
+	case runStep:
+		m.advance(events.Advance{Verb: "step", Approve: true})
+	case runOver:
+		m.over()
+	case runOut:
+		m.out()
+	case runUntil:
+		m.until()
+	case runPause:
+		m.pauseOrResume()
+	case runRetry:
+		m.retry(m.tree.steps(m.at()), "nothing failed here")
+	case runRetryAll:
+		m.retryAll()
+	default:
+	}
+}
+
+func (m *model) everything() events.Range { return events.Range{From: 0, To: len(m.plan.Steps)} }
+
+// targets are the steps a decision is about: the marks, or the node under the cursor. Single says that it is exactly
+// one step, the one a person looks at.
+func (m *model) targets() (ranges []events.Range, single bool) {
+	if m.cur.anchor >= 0 {
+		m.cur.closeRange(m.rows)
+	}
+	if len(m.cur.marks) == 0 {
+		r := m.tree.steps(m.at())
+		return []events.Range{r}, m.tree.step(m.at()) >= 0
+	}
+	for n := range m.cur.marks {
+		ranges = append(ranges, m.tree.steps(n))
+	}
+	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
+	merged := ranges[:1]
+	for _, r := range ranges[1:] {
+		if last := &merged[len(merged)-1]; r.From <= last.To {
+			last.To = max(last.To, r.To)
+		} else {
+			merged = append(merged, r)
+		}
+	}
+	return merged, false
+}
+
+// tallyOf counts the faces in some ranges.
+func (m *model) tallyOf(ranges []events.Range) (t tally) {
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			t[m.tree.faces[i]]++
+		}
+	}
+	return t
+}
+
+// approve approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
+// when the cursor is on it: nobody confirms by approving what it is in.
+func (m *model) approve() {
+	ranges, single := m.targets()
+	t := m.tallyOf(ranges)
+	ask := t.sum(faceConfirm)
+	switch {
+	case t.sum(faceUndecided, faceWaiting, faceConfirm) == 0:
+		m.say("nothing here waits for approval")
+		return
+	case t.sum(faceUndecided) == 0 && !(single && ask > 0) && t.sum(faceWaiting) > 0:
+		for _, r := range ranges {
+			m.o.Send(events.Withdraw{Range: r})
+		}
+	case t.sum(faceUndecided) == 0 && !single:
+		m.say(fmt.Sprintf("each of these asks to be confirmed by itself: %s goes to it", m.keys.label(needNext)))
+		return
+	default:
+		for _, r := range ranges {
+			m.o.Send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
+		}
+		if !single && ask > 0 {
+			m.say(fmt.Sprintf("%s still to be confirmed by itself: %s goes to it", count(ask, "step"), m.keys.label(needNext)))
+		}
+	}
+	m.cur.clear()
+}
+
+// exclude excludes, or includes where everything is excluded. A failed step is skipped instead.
+func (m *model) exclude() {
+	ranges, single := m.targets()
+	t := m.tallyOf(ranges)
+	if single && t[faceFailed] > 0 {
+		if m.run.phase == events.Paused {
+			m.o.Send(events.Skip{Step: ranges[0].From})
+		} else {
+			m.say("it can be skipped while the run is paused on it")
+		}
+		return
+	}
+	switch {
+	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+		for _, r := range ranges {
+			m.o.Send(events.Exclude{Range: r})
+		}
+	case t[faceExcluded] > 0 && t[faceExcluded] == m.leftOut(ranges):
+		m.say("left out by tags or selection")
+		return
+	case t[faceExcluded] > 0:
+		for _, r := range ranges {
+			m.o.Send(events.Include{Range: r})
+		}
+	default:
+		m.say("it has run already")
+		return
+	}
+	m.cur.clear()
+}
+
+// leftOut counts the steps that the plan leaves out, which no command brings back.
+func (m *model) leftOut(ranges []events.Range) (n int32) {
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if m.plan.Steps[i].Excluded {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// breakpoint sets or clears a breakpoint before the first step of the node.
+func (m *model) breakpoint() {
+	r := m.tree.steps(m.at())
+	if r.From >= r.To {
+		m.say("there is no step here")
+		return
+	}
+	m.o.Send(events.Break{Step: r.From, Clear: m.breaks[r.From]})
+}
+
+// next is the step that would start next, or -1.
+func (m *model) next() int {
+	at := m.run.pointer
+	if at >= 0 && at < len(m.tree.faces) && m.tree.faces[at].pending() {
+		return at
+	}
+	for i := at + 1; i < len(m.tree.faces); i++ {
+		if m.tree.faces[i].pending() {
+			return i
+		}
+	}
+	for i := range max(at, 0) {
+		if i < len(m.tree.faces) && m.tree.faces[i].pending() {
+			return i
+		}
+	}
+	return -1
+}
+
+// resume continues. It approves nothing, so it says what will stop it.
+func (m *model) resume() {
+	if m.run.phase == events.Running {
+		m.say("it runs already")
+		return
+	}
+	if m.run.phase == events.Ended {
+		m.say("nothing is left to run")
+		return
+	}
+	m.following = true
+	m.o.Send(events.Continue{})
+	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
+		m.say(fmt.Sprintf("it stops at the first of %s not approved; %s approves all", count(n, "step"), m.keys.label(gateApproveAll)))
+	}
+}
+
+func (m *model) advance(a events.Advance) {
+	switch m.run.phase {
+	case events.Running:
+		m.say("it runs; " + m.keys.label(runPause) + " pauses it")
+		return
+	case events.Ended:
+		m.say("nothing is left to run")
+		return
+	case events.Review, events.Paused, events.Done:
+	}
+	m.following = true
+	m.o.Send(a)
+}
+
+// over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it.
+func (m *model) over() {
+	next := m.next()
+	if next < 0 {
+		m.say("nothing is left to run")
+		return
+	}
+	r := events.Range{From: next, To: next + 1}
+	if here := m.tree.steps(m.at()); m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
+		r = here
+	}
+	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})
+}
+
+// firstLeft is the first step of a range that has not run.
+func (m *model) firstLeft(r events.Range) int {
+	for i := r.From; i < r.To; i++ {
+		if m.tree.faces[i].pending() {
+			return i
+		}
+	}
+	return -1
+}
+
+// out runs from the pointer to the end of the scope around it.
+func (m *model) out() {
+	next := m.next()
+	if next < 0 {
+		m.say("nothing is left to run")
+		return
+	}
+	parent := m.tree.parent[m.tree.stepNode[next]]
+	m.advance(events.Advance{Verb: "out", Range: events.Range{From: next, To: m.tree.steps(int(parent)).To}})
+}
+
+// until runs up to the node under the cursor.
+func (m *model) until() {
+	to := m.tree.steps(m.at()).From
+	if next := m.next(); next < 0 || to <= next {
+		m.say("the run is past this already")
+		return
+	}
+	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}})
+}
+
+func (m *model) pauseOrResume() {
+	switch m.run.phase {
+	case events.Running:
+		m.o.Send(events.Pause{})
+		m.say("pausing: what runs ends first")
+	case events.Paused, events.Review:
+		m.resume()
+	case events.Ended, events.Done:
+		m.say("nothing runs")
+	}
+}
+
+func (m *model) retry(r events.Range, none string) {
+	if m.failedIn(r) == 0 {
+		m.say(none)
+		return
+	}
+	m.o.Send(events.Retry{Range: r})
+}
+
+func (m *model) failedIn(r events.Range) int {
+	t := m.tallyOf([]events.Range{r})
+	return t.sum(faceFailed)
+}
+
+// retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
+func (m *model) retryAll() {
+	r := m.tree.steps(m.at())
+	if m.tree.step(m.at()) >= 0 || m.failedIn(r) == 0 {
+		r = m.everything()
+	}
+	m.retry(r, "nothing failed")
+}
+
+// leave leaves, and asks first if that would stop something.
+func (m *model) leave() tea.Cmd {
+	switch m.run.phase {
+	case events.Done:
+		return tea.Quit
+	case events.Ended:
+		m.leaving = true
+		m.stopping++
+		m.o.Send(events.Leave{})
+	case events.Review:
+		m.stop(events.StopInterrupt, false)
+	case events.Running, events.Paused:
+		m.overlay = leaveBox{}
+	}
+	if m.store.over() {
+		return tea.Quit
+	}
+	return nil
+}
+
+// interrupt is ctrl+c: it asks like leave, and does not ask again.
+func (m *model) interrupt() tea.Cmd {
+	if _, asked := m.overlay.(leaveBox); !asked && m.stopping == 0 {
+		m.overlay, m.prompt = nil, nil
+		return m.leave()
+	}
+	m.overlay = nil
+	m.stop(events.StopNow, true)
+	if m.stopping > 2 || m.store.over() {
+		m.forced = m.run.phase != events.Done
+		return tea.Quit // whatever keeps the run must not keep the terminal
+	}
+	return nil
+}
+
+// stop ends the run before its end.
+func (m *model) stop(how events.StopHow, signal bool) {
+	m.leaving = true
+	m.stopping++
+	m.o.Send(events.Stop{How: how, Signal: signal})
+}
+
+// over reports whether nothing more will come.
+func (s *store) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}

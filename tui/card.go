@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"strings"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
+func (m *model) drawCard(b *brush) {
+	lines := [][]text{m.cardHead(), m.cardCounts()}
+	if m.run.phase == events.Paused {
+		lines = append(lines, []text{{themes.Accent, pauseShort(m.run.pause.Reason)}})
+	}
+	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
+		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(stepTitle(&m.plan.Steps[step]))}})
+		if last := m.peekLines(1); len(last) > 0 {
+			lines = append(lines, []text{{themes.Text, "  "}, {inkRaw, last[0].text}})
+		}
+	}
+	if m.message != "" {
+		lines = append(lines, []text{{themes.Warn, m.message}})
+	}
+	keys := m.height >= 3
+	room := m.height
+	if keys {
+		room--
+	}
+	for i := range room {
+		b.begin(m.width, onRow)
+		if i < len(lines) {
+			for _, s := range lines[i] {
+				text := s.s
+				if s.ink != inkRaw {
+					text = cutRight(text, b.left, m.glyphs.dots)
+				}
+				b.put(s.ink, text)
+			}
+		}
+		b.end()
+		b.newline()
+	}
+	if keys {
+		m.cardKeys(b)
+	}
+}
+
+func (m *model) cardHead() []text {
+	for level := range 3 {
+		line := append([]text{{inkTitle, "moon "}}, m.headline(level)...)
+		if widthOf(line) <= m.width && level > 0 {
+			return line
+		}
+	}
+	return m.headline(2)
+}
+
+func (m *model) cardCounts() []text {
+	b := &brush{pen: m.pen}
+	b.begin(1<<10, onRow)
+	b.wide = 0 // as narrow as can be
+	m.tallyState(b)
+	return []text{{inkRaw, string(b.buf)}}
+}
+
+// cardStep is the step the engine is at, or in a review the one under the cursor.
+func (m *model) cardStep() int {
+	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) {
+		return p
+	}
+	return m.tree.step(m.at())
+}
+
+func (m *model) cardKeys(b *brush) {
+	b.begin(m.width, onRow)
+	defer b.end()
+	if m.prompt != nil {
+		m.prompt.draw(m, b)
+		return
+	}
+	var tips []tip
+	switch m.run.phase {
+	case events.Review:
+		tips = []tip{{gateApproveAll, "approve"}, {runContinue, "run"}, {runLeave, "leave"}}
+	case events.Running:
+		tips = []tip{{runPause, "pause"}, {runLeave, "leave"}, {showHelp, ""}}
+	case events.Paused:
+		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
+		if m.run.pause.Reason == events.PauseFailure {
+			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}
+		}
+	case events.Ended, events.Done:
+		tips = []tip{{runLeave, "leave"}, {showHelp, ""}}
+	}
+	for i, t := range tips {
+		if i > 0 {
+			b.put(themes.Text, "  ")
+		}
+		b.put(inkKey, m.keys.label(t.do))
+		b.put(themes.Text, strings.TrimRight(" "+t.words, " "))
+	}
+}
+
+// peekRows is how many rows below the tree show what the other pane would.
+func (m *model) peekRows() int {
+	switch m.run.phase {
+	case events.Review, events.Paused:
+		return 1
+	case events.Running:
+		return 3
+	case events.Ended, events.Done:
+	}
+	return 0
+}

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events/output"
+)
+
+// Terminals and libraries disagree about the width of many characters. Everything that is drawn goes through settle
+// once, which leaves only what has the same width under both methods of counting; after that one function counts.
+
+// plain makes a name or a value fit to be drawn: one line, no control characters, no doubtful widths.
+func plain(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return settle(output.CleanName(strings.ReplaceAll(s, "\t", "    ")))
+}
+
+// isASCII reports whether the text is printable ASCII: one cell a byte.
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// settle drops or replaces what terminals count differently. It keeps colours (SGR).
+func settle(s string) string {
+	doubtful := false
+	for i := range len(s) {
+		doubtful = doubtful || s[i] >= utf8.RuneSelf
+	}
+	if !doubtful {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+			b.WriteByte(s[0])
+			s = s[1:]
+			continue
+		}
+		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		s = s[len(cluster):]
+		if w == ansi.StringWidthWc(cluster) {
+			if w > 0 {
+				b.WriteString(cluster)
+			}
+			continue
+		}
+		first, _ := utf8.DecodeRuneInString(cluster)
+		if base := string(first); ansi.StringWidth(base) == ansi.StringWidthWc(base) && ansi.StringWidth(base) > 0 {
+			b.WriteString(base)
+		} else {
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}
+
+// cells counts the cells of a settled text. Colours count nothing.
+func cells(s string) int {
+	if isASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// head is the beginning of a text, at most w cells of it.
+func head(s string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w && isASCII(s) {
+		return s
+	}
+	return ansi.Truncate(s, w, "")
+}
+
+// tail is the end of a text, at most w cells of it.
+func tail(s string, w int) string {
+	n := cells(s)
+	if n <= w {
+		return s
+	}
+	if w <= 0 {
+		return ""
+	}
+	if isASCII(s) {
+		return s[len(s)-w:]
+	}
+	rest := ansi.TruncateLeft(s, n-w, "")
+	for cells(rest) > w { // a wide character in the way
+		rest = ansi.TruncateLeft(rest, 1, "")
+	}
+	return rest
+}
+
+// cutRight keeps the beginning, as a sentence wants.
+func cutRight(s string, w int, dots string) string {
+	if cells(s) <= w {
+		return s
+	}
+	return head(head(s, w-cells(dots))+dots, w)
+}
+
+// cutLeft keeps the end, as a path wants.
+func cutLeft(s string, w int, dots string) string {
+	if cells(s) <= w {
+		return s
+	}
+	if w <= cells(dots) {
+		return head(dots, w)
+	}
+	return dots + tail(s, w-cells(dots))
+}
+
+// cutMiddle keeps both ends, as a name wants.
+func cutMiddle(s string, w int, dots string) string {
+	if cells(s) <= w {
+		return s
+	}
+	room := w - cells(dots)
+	if room < 4 {
+		return cutRight(s, w, dots)
+	}
+	right := room / 3
+	return head(s, room-right) + dots + tail(s, right)
+}
+
+// spaces is n blanks.
+func spaces(n int) string {
+	const many = "                                                                                                    "
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(many) {
+		return many[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// wrapText breaks a settled text without colours into lines of at most w cells, at blanks where it can. Blanks at
+// the beginning of the text stay, so indented text stays indented on its first line.
+func wrapText(s string, w int) []string {
+	if w < 1 {
+		w = 1
+	}
+	var lines []string
+	for cells(s) > w {
+		first := head(s, w)
+		if first == "" { // a wide character in a one-cell column
+			_, n := utf8.DecodeRuneInString(s)
+			lines, s = append(lines, "?"), s[n:]
+			continue
+		}
+		if rest := s[len(first):]; rest[0] != ' ' {
+			if i := strings.LastIndexByte(first, ' '); i > 0 && strings.TrimSpace(first[:i]) != "" {
+				first = first[:i]
+			}
+		}
+		s = strings.TrimLeft(s[len(first):], " ")
+		lines = append(lines, strings.TrimRight(first, " "))
+	}
+	return append(lines, s)
+}

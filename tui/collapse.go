@@ -1,0 +1,144 @@
+package tui
+
+import "sort"
+
+// collapse is which scopes are folded, and the rows that are visible because of it. Folding is remembered by path,
+// so it survives a change of the plan; a filter has its own, so what it shows is never hidden by an old folding.
+//
+// The rows are rebuilt in one pass over the tree when folding, filter or plan change, and not otherwise.
+type collapse struct {
+	tree   *tree
+	keep   []bool // by node: passes the filter, or has something below that does; nil without a filter
+	shut   [2]map[string]bool
+	folded []bool // by node, of the set in use
+	rows   []int32
+}
+
+// openLimit is how many nodes a tree may have to be shown open at the start.
+const openLimit = 200
+
+func newCollapse(t *tree) *collapse {
+	c := &collapse{shut: [2]map[string]bool{{}, {}}}
+	c.adopt(t)
+	if t.len() > openLimit {
+		c.foldAll()
+		for i := range t.plan.Steps {
+			if t.plan.Steps[i].Confirm != "" {
+				c.uncover(int(t.stepNode[i]))
+			}
+		}
+		c.flatten()
+	}
+	return c
+}
+
+// adopt takes another tree and keeps the folding.
+func (c *collapse) adopt(t *tree) {
+	c.tree, c.keep = t, nil
+	c.load()
+}
+
+// filter shows only what keep has, all of it open.
+func (c *collapse) filter(keep []bool) {
+	if keep != nil && c.keep == nil {
+		c.shut[1] = map[string]bool{}
+	}
+	c.keep = keep
+	c.load()
+}
+
+func (c *collapse) set() map[string]bool {
+	if c.keep != nil {
+		return c.shut[1]
+	}
+	return c.shut[0]
+}
+
+func (c *collapse) load() {
+	c.folded = make([]bool, c.tree.len())
+	if set := c.set(); len(set) > 0 {
+		for n := range c.folded {
+			c.folded[n] = !c.tree.leaf(n) && set[c.tree.path(n)]
+		}
+	}
+	c.flatten()
+}
+
+// flatten rebuilds the rows.
+func (c *collapse) flatten() {
+	c.rows = c.rows[:0]
+	for n := 0; n < len(c.folded); {
+		switch {
+		case c.keep != nil && !c.keep[n]:
+			n += int(c.tree.size[n])
+			continue
+		case c.folded[n]:
+			c.rows = append(c.rows, int32(n))
+			n += int(c.tree.size[n])
+			continue
+		}
+		c.rows = append(c.rows, int32(n))
+		n++
+	}
+	if len(c.rows) == 0 {
+		c.rows = append(c.rows, 0) // the root is always there
+	}
+}
+
+// row is the row of a node, or of what it is folded into.
+func (c *collapse) row(n int) int {
+	return max(sort.Search(len(c.rows), func(i int) bool { return int(c.rows[i]) > n })-1, 0)
+}
+
+func (c *collapse) node(row int) int {
+	return int(c.rows[min(max(row, 0), len(c.rows)-1)])
+}
+
+// fold folds or opens one scope.
+func (c *collapse) fold(n int, shut bool) {
+	if c.mark(n, shut) {
+		c.flatten()
+	}
+}
+
+func (c *collapse) mark(n int, shut bool) (changed bool) {
+	if c.tree.leaf(n) || c.folded[n] == shut {
+		return false
+	}
+	c.folded[n] = shut
+	if shut {
+		c.set()[c.tree.path(n)] = true
+	} else {
+		delete(c.set(), c.tree.path(n))
+	}
+	return true
+}
+
+// foldAll folds everything but the root.
+func (c *collapse) foldAll() {
+	for n := 1; n < len(c.folded); n++ {
+		c.mark(n, true)
+	}
+	c.flatten()
+}
+
+// openAll opens everything.
+func (c *collapse) openAll() {
+	clear(c.set())
+	clear(c.folded)
+	c.flatten()
+}
+
+// reveal opens what hides a node.
+func (c *collapse) reveal(n int) {
+	if c.uncover(n) {
+		c.flatten()
+	}
+}
+
+func (c *collapse) uncover(n int) (changed bool) {
+	for p := c.tree.parent[n]; p >= 0; p = c.tree.parent[p] {
+		changed = c.mark(int(p), false) || changed
+	}
+	return changed
+}

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"maps"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// tab is what the detail pane shows of the node under the cursor.
+type tab uint8
+
+const (
+	tabSteps tab = iota
+	tabOutputs
+	tabDiffs
+	tabVariables
+	tabHistory
+	tabs
+)
+
+var tabNames = [tabs]string{"Step", "Output", "Diff", "Vars", "Events"}
+
+// detail is the pane beside the tree. Four of its tabs are short texts, made anew for each frame; Output is a window
+// on a file.
+type detail struct {
+	tab    tab
+	node   int
+	scroll int
+	height int // rows, as last drawn
+	length int // lines of the text, as last drawn
+	output outputView
+	reel   reel
+	search search
+}
+
+func newDetail() detail { return detail{output: outputView{follow: true, attempt: -1}} }
+
+// open shows a tab.
+func (d *detail) open(t tab) {
+	if d.tab != t {
+		d.tab, d.scroll = t, 0
+	}
+}
+
+// look turns to another node.
+func (d *detail) look(n int) {
+	if d.node == n {
+		return
+	}
+	d.node, d.scroll = n, 0
+	d.output = outputView{follow: true, attempt: -1, wrap: d.output.wrap, times: d.output.times}
+	d.search = search{gen: d.search.gen + 1}
+}
+
+// move scrolls a text.
+func (d *detail) move(by int) { d.scroll = max(min(d.scroll+by, d.length-d.height), 0) }
+
+// subject is what the detail is about: a copy of the run's step, as the store may change it at any moment.
+type subject struct {
+	node int
+	step int // or -1 for a scope
+	of   events.Step
+	past []past
+	vars map[string]any
+}
+
+// eventsShown bounds the Events tab.
+const eventsShown = 500
+
+func (m *model) subject() subject {
+	n := m.at()
+	m.detail.look(n)
+	s := subject{node: n, step: m.tree.step(n)}
+	m.store.mu.Lock()
+	defer m.store.mu.Unlock()
+	run := &m.store.run
+	if s.step >= 0 && s.step < len(run.Steps) {
+		s.of = run.Steps[s.step]
+	}
+	switch m.detail.tab {
+	case tabHistory:
+		s.past = m.store.history.about(m.tree.steps(n), n == 0, eventsShown)
+	case tabVariables, tabSteps:
+		s.vars = make(map[string]any, len(run.Variables))
+		maps.Copy(s.vars, run.Variables)
+	case tabOutputs, tabDiffs, tabs:
+	}
+	return s
+}
+
+// outputOf is the step whose output belongs to a node: the step itself, or what runs, or ran last, in a scope.
+func (m *model) outputOf(n int) int {
+	if i := m.tree.step(n); i >= 0 {
+		return i
+	}
+	if p := m.run.pointer; p >= 0 && m.tree.steps(n).Has(p) {
+		return p
+	}
+	return -1
+}
+
+// fetch asks for the output that is on the screen and not there yet.
+func (m *model) fetch() tea.Cmd {
+	if m.o.OutDir == nil {
+		return nil
+	}
+	l := m.layout()
+	var cmds []tea.Cmd
+	if l.detailH > 0 {
+		cmds = append(cmds, m.fetchDetail(l))
+	}
+	if l.peekH > 0 || l.kind == layoutCard {
+		m.peek.show(m.o.OutDir(), m.attempt(m.run.pointer, -1))
+		cmds = append(cmds, m.peek.need(-1, endLines))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (m *model) fetchDetail(l layout) tea.Cmd {
+	d := &m.detail
+	n := m.at()
+	d.look(n)
+	if d.reel.show(m.o.OutDir(), m.attempt(m.outputOf(n), d.output.attempt)) {
+		d.search = search{gen: d.search.gen + 1}
+	}
+	from := -1
+	if !d.output.follow && d.tab == tabOutputs {
+		from = d.output.top
+	}
+	return d.reel.need(from, l.detailH)
+}
+
+// attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
+func (m *model) attempt(step, which int) (prefix string) {
+	m.store.read(func(run *events.Run) {
+		if step < 0 || step >= len(run.Steps) {
+			return
+		}
+		out := run.Steps[step].Out
+		switch {
+		case len(out) == 0:
+		case which < 0 || which >= len(out):
+			prefix = out[len(out)-1]
+		default:
+			prefix = out[which]
+		}
+	})
+	return prefix
+}
+
+// drawDetail makes the text of the tab; the rows are drawn one by one.
+func (m *model) detailDoc(w, h int) *doc {
+	s := m.subject()
+	d := newDoc(w, h, m.glyphs)
+	switch m.detail.tab {
+	case tabSteps:
+		m.stepTab(d, s)
+	case tabDiffs:
+		m.diffTab(d, s)
+	case tabVariables:
+		m.varsTab(d, s)
+	case tabHistory:
+		m.eventsTab(d, s)
+	case tabOutputs, tabs:
+		return nil
+	}
+	m.detail.length, m.detail.height = len(d.lines), h
+	m.detail.move(0)
+	return d
+}
+
+// hint is the text of a tab that has nothing to show.
+func (d *doc) hint(s string) { d.para(themes.Dim, 0, s) }

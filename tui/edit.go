@@ -1,0 +1,62 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"moon/plan/diag"
+)
+
+// edited says that the editor was closed, reloaded that planning again has come to an end.
+type (
+	edited   struct{ err error }
+	reloaded struct {
+		diagnostics diag.List
+		err         error
+	}
+)
+
+func (m *model) canEdit() bool { return m.o.Editor != nil }
+
+// edit opens the source of the node under the cursor.
+func (m *model) edit() tea.Cmd {
+	o, ok := m.originOf(m.at())
+	if !ok || !m.canEdit() {
+		return nil
+	}
+	return m.editAt(o.File, o.Line)
+}
+
+func (m *model) editAt(file string, line int) tea.Cmd {
+	return tea.Exec(m.o.Editor(absolute(m.plan, file), line), func(err error) tea.Msg { return edited{err} })
+}
+
+const planning = "planning again"
+
+func (m *model) edited(e edited) tea.Cmd {
+	if e.err != nil {
+		m.say("editor: " + e.err.Error())
+		return nil
+	}
+	if m.o.Reload == nil {
+		return nil
+	}
+	m.say(planning)
+	reload := m.o.Reload
+	return func() tea.Msg {
+		diagnostics, err := reload()
+		return reloaded{diagnostics, err}
+	}
+}
+
+// reloaded shows what is wrong with the edited playbook. If nothing is, the feed brings the new plan.
+func (m *model) reloaded(r reloaded) {
+	switch {
+	case r.diagnostics.HasErrors():
+		m.overlay = &diagBox{list: r.diagnostics}
+		m.message = ""
+	case r.err != nil:
+		m.say(r.err.Error())
+	case m.message == planning:
+		m.say("planned again")
+	}
+}

@@ -1,0 +1,117 @@
+package tui
+
+import "strings"
+
+// filter is which rows are worth seeing.
+type filter uint8
+
+const (
+	filterAll filter = iota
+	filterProblems
+	filterChanged
+	filterLeft
+	filterNotable // problems and changes; the screen chooses it when a run is done
+	filterFound   // what find finds
+)
+
+var filterWords = [...]string{"all", "problems", "changed", "not done", "problems and changes", "only matches"}
+
+func (f filter) String() string { return filterWords[f] }
+
+// next is what `f` changes to.
+func (f filter) next() filter {
+	if f >= filterLeft {
+		return filterAll
+	}
+	return f + 1
+}
+
+// problem reports whether a face needs a person's eyes.
+func (f face) problem() bool {
+	switch f {
+	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm:
+		return true
+	}
+	return false
+}
+
+func (f filter) shows(is face) bool {
+	switch f {
+	case filterProblems:
+		return is.problem()
+	case filterChanged:
+		return is == faceChanged
+	case filterLeft:
+		return is.pending() || is == faceRunning || is == faceOmitted
+	case filterNotable:
+		return is.problem() && is != faceConfirm || is == faceChanged
+	case filterAll, filterFound:
+	}
+	return true
+}
+
+// keep marks the nodes a filter shows, with the scopes they are in; nil shows all of them.
+func (f filter) keep(t *tree, find *finder) []bool {
+	if f == filterAll || f == filterFound && find.text == "" {
+		return nil
+	}
+	keep := make([]bool, t.len())
+	keep[0] = true
+	for n := t.len() - 1; n > 0; n-- {
+		if f == filterFound {
+			keep[n] = keep[n] || find.matches(t, n)
+		} else if i := t.step(n); i >= 0 {
+			keep[n] = f.shows(t.faces[i])
+		}
+		if keep[n] {
+			keep[t.parent[n]] = true
+		}
+	}
+	return keep
+}
+
+// finder looks for a text in the names of the tree.
+type finder struct {
+	text   string // lower case
+	titles []string
+	of     *tree
+}
+
+// matches reports whether a node's name holds the text. The names are made lower case once for a plan, so typing
+// costs one scan a key.
+func (f *finder) matches(t *tree, n int) bool {
+	if f.of != t {
+		f.of, f.titles = t, make([]string, t.len())
+		for i := range f.titles {
+			f.titles[i] = strings.ToLower(t.title(i))
+		}
+	}
+	return strings.Contains(f.titles[n], f.text)
+}
+
+// next is the nearest match from a node on, itself excluded, going round at the end; -1 if there is none.
+func (f *finder) next(t *tree, from, direction int) int {
+	if f.text == "" {
+		return -1
+	}
+	for k := 1; k <= t.len(); k++ {
+		n := ((from+k*direction)%t.len() + t.len()) % t.len()
+		if f.matches(t, n) {
+			return n
+		}
+	}
+	return -1
+}
+
+// count is how many nodes match.
+func (f *finder) count(t *tree) (n int) {
+	if f.text == "" {
+		return 0
+	}
+	for i := range t.len() {
+		if f.matches(t, i) {
+			n++
+		}
+	}
+	return n
+}

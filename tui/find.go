@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// prompt is the line at the bottom where a text to find is typed. In the tree every key finds at once.
+type prompt struct {
+	input  textinput.Model
+	only   bool // show only matches
+	output bool // find in the output
+	from   int  // the cursor's node when it was opened
+	was    filter
+}
+
+func (m *model) openFind() {
+	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == filterFound, output: m.place() == inOutput}
+	m.prompt = p
+}
+
+func newInput() textinput.Model {
+	in := textinput.New()
+	in.Prompt = ""
+	_ = in.Focus() // its blinking is not used
+	return in
+}
+
+func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc":
+		m.prompt = nil
+		if !p.output {
+			m.find.text, m.cur.node = "", p.from
+			m.setFilter(p.was)
+			if p.was == filterFound {
+				m.setFilter(filterAll)
+			}
+		}
+		return nil
+	case "enter":
+		m.prompt = nil
+		if p.output {
+			return m.searchOutput(p.input.Value())
+		}
+		return nil
+	case "tab":
+		if !p.output {
+			p.only = !p.only
+			p.search(m)
+		}
+		return nil
+	case "up", "down":
+		if !p.output {
+			m.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
+		}
+		return nil
+	}
+	p.input, _ = p.input.Update(msg)
+	p.search(m)
+	return nil
+}
+
+func (p *prompt) paste(m *model, msg tea.PasteMsg) tea.Cmd {
+	p.input, _ = p.input.Update(msg)
+	p.search(m)
+	return nil
+}
+
+// search goes to the first match from where the person was.
+func (p *prompt) search(m *model) {
+	if p.output {
+		return
+	}
+	m.find.text = strings.ToLower(p.input.Value())
+	switch {
+	case p.only:
+		m.setFilter(filterFound)
+	case m.filter == filterFound:
+		m.setFilter(filterAll)
+	}
+	m.following = false
+	if n := m.find.next(m.tree, p.from-1, +1); n >= 0 {
+		m.goTo(n)
+	} else {
+		m.cur.node = p.from
+	}
+}
+
+func (m *model) goTo(n int) {
+	m.rows.reveal(n)
+	m.cur.node = n
+}
+
+func (m *model) findAgain(direction int) {
+	if m.place() == inOutput && m.detail.search.text != "" {
+		m.nextHit(direction)
+		return
+	}
+	if m.find.text == "" {
+		m.say("no search; " + m.keys.label(findText) + " finds, step over is " + m.keys.label(runOver))
+		return
+	}
+	n := m.find.next(m.tree, m.at(), direction)
+	if n < 0 {
+		m.say("not found: " + m.find.text)
+		return
+	}
+	m.following = false
+	m.goTo(n)
+}
+
+// draw writes the prompt into the stretch that is open.
+func (p *prompt) draw(m *model, b *brush) {
+	b.put(inkKey, "/")
+	for _, s := range m.inputLine(&p.input)[1:] {
+		b.put(s.ink, s.s)
+	}
+	switch {
+	case p.output:
+		b.put(themes.Dim, "   enter finds   esc back")
+	case m.find.text == "":
+		b.put(themes.Dim, "   tab only matches   esc back")
+	default:
+		words := "only matches"
+		if p.only {
+			words = "jump"
+		}
+		b.put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.count(m.tree)), words))
+	}
+}
+
+func matches(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return fmt.Sprintf("%d matches", n)
+}

@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"moon/events"
+	"moon/themes"
+)
+
+// tip is a key of the footer with what it does now, in a word or two.
+type tip struct {
+	do    intent
+	words string
+}
+
+// footerKeys is the most keys a footer shows; all others are behind palette and help.
+const footerKeys = 9
+
+// footer is the last row: the keys that make sense now.
+func (m *model) footer(b *brush) {
+	b.begin(m.width, onRow)
+	defer b.end()
+	lead, between := "  ", "   "
+	if m.width < 100 {
+		lead, between = "", "  "
+	}
+	if m.prompt != nil {
+		b.put(themes.Text, lead)
+		m.prompt.draw(m, b)
+		return
+	}
+	tips := m.tips()
+	last := tip{showHelp, "help"}
+	if m.width < 64 {
+		last.words = ""
+	}
+	tips = append(tips[:min(len(tips), footerKeys-1)], last)
+	for len(tips) > 1 && m.tipsWidth(tips, len(lead), len(between)) > m.width {
+		tips = append(tips[:len(tips)-2], last)
+	}
+	b.put(themes.Text, lead)
+	for i, t := range tips {
+		if i > 0 {
+			b.put(themes.Text, between)
+		}
+		b.put(inkKey, m.keys.label(t.do))
+		if t.words != "" {
+			b.put(themes.Text, " "+t.words)
+		}
+	}
+}
+
+func (m *model) tipsWidth(tips []tip, lead, between int) int {
+	w := lead + between*(len(tips)-1)
+	for _, t := range tips {
+		w += len(m.keys.label(t.do)) + len(t.words)
+		if t.words != "" {
+			w++
+		}
+	}
+	return w
+}
+
+// tips are the keys that make sense now, the most useful first.
+func (m *model) tips() []tip {
+	if m.focus() == paneDetail {
+		if tips := m.detailTips(); tips != nil {
+			return tips
+		}
+	}
+	switch m.run.phase {
+	case events.Review:
+		return m.reviewTips()
+	case events.Running:
+		return m.runningTips()
+	case events.Paused:
+		return m.pausedTips()
+	case events.Ended, events.Done:
+	}
+	return m.doneTips()
+}
+
+// decisions are the tips about the node under the cursor.
+func (m *model) decisions() (tips []tip) {
+	t := m.tree.tally(m.at())
+	switch {
+	case t.undecided() > 0:
+		tips = append(tips, tip{gateApprove, "approve"})
+	case t.sum(faceWaiting) > 0:
+		tips = append(tips, tip{gateApprove, "withdraw"})
+	}
+	switch {
+	case t.sum(faceWaiting, faceUndecided, faceConfirm) > 0:
+		tips = append(tips, tip{gateExclude, "exclude"})
+	case t[faceExcluded] > 0 && t[faceExcluded] > m.leftOut(m.at1()):
+		tips = append(tips, tip{gateExclude, "include"})
+	}
+	return tips
+}
+
+func (m *model) at1() []events.Range { return []events.Range{m.tree.steps(m.at())} }
+
+func (m *model) reviewTips() []tip {
+	tips := m.decisions()
+	if m.tree.tallies[0].sum(faceUndecided) > 0 {
+		tips = append(tips, tip{gateApproveAll, "all"})
+	}
+	tips = append(tips, tip{gateBreak, "breakpoint"}, tip{runStep, "step"}, tip{runContinue, "run"}, tip{findText, "find"})
+	return m.withEdit(append(tips, m.paneTip()...), tip{showPalette, "commands"})
+}
+
+// paneTip is how to see the detail where it is not on the screen.
+func (m *model) paneTip() []tip {
+	if m.layout().kind == layoutOne {
+		return []tip{{paneOther, "detail"}}
+	}
+	return nil
+}
+
+func (m *model) withEdit(tips []tip, rest ...tip) []tip {
+	if m.canEdit() {
+		tips = append(tips, tip{sourceEdit, "editor"})
+	}
+	return append(tips, rest...)
+}
+
+func (m *model) runningTips() []tip {
+	follow := "follow"
+	if m.following {
+		follow = "follow on"
+	}
+	tips := []tip{{runPause, "pause"}, {cursorFollow, follow}}
+	if m.layout().kind == layoutOne {
+		tips = append(tips, tip{tabOutput, "output"})
+	} else {
+		tips = append(tips, tip{paneGrow, "larger"})
+	}
+	return append(tips, tip{gateBreak, "breakpoint"}, tip{findText, "find"}, tip{filterNext, "filter"}, tip{copyMenu, "copy"}, tip{showPalette, "commands"})
+}
+
+func (m *model) pausedTips() []tip {
+	t := m.tree.tally(m.at())
+	if m.run.pause.Reason == events.PauseFailure {
+		var tips []tip
+		if t[faceFailed] > 0 {
+			tips = append(tips, tip{runRetry, "retry"})
+		}
+		tips = m.withEdit(tips)
+		if t[faceFailed] > 0 && m.tree.step(m.at()) >= 0 {
+			tips = append(tips, tip{gateExclude, "skip"})
+		}
+		tips = append(tips, tip{runContinue, "give up, go on"}, tip{needNext, "next problem"})
+		return append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"}, tip{runLeave, "stop"})
+	}
+	var tips []tip
+	if t.undecided() > 0 {
+		tips = append(tips, tip{gateApprove, "approve"})
+	}
+	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"}, tip{runContinue, "continue"})
+	if m.breakAt(m.at()) {
+		tips = append(tips, tip{gateBreak, "clear"})
+	}
+	return append(m.withEdit(tips), m.decisions()...)
+}
+
+func (m *model) otherPaneTip() []tip {
+	if m.layout().kind != layoutOne {
+		return nil
+	}
+	if m.panes.focus == paneDetail {
+		return []tip{{paneOther, "plan"}}
+	}
+	return []tip{{paneOther, "step"}}
+}
+
+func (m *model) doneTips() []tip {
+	var tips []tip
+	t := m.tree.tallies[0]
+	if m.run.phase == events.Ended && t[faceFailed] > 0 {
+		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
+	}
+	next := "next change"
+	if t[faceFailed] > 0 {
+		next = "next problem"
+	}
+	if t.sum(faceFailed, faceChanged) > 0 {
+		tips = append(tips, tip{needNext, next})
+	}
+	tips = append(tips, tip{filterNext, m.filter.next().String()})
+	tips = append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"}, tip{findText, "find"})
+	return append(m.withEdit(tips), tip{runLeave, "leave"})
+}
+
+// detailTips are the keys of the detail pane, unless the run has better ones.
+func (m *model) detailTips() []tip {
+	if m.panes.lent || m.run.phase == events.Paused && m.place() != inOutput {
+		return nil
+	}
+	tips := []tip{{goBack, "back"}}
+	if m.place() == inOutput {
+		tips = append(tips, tip{findText, "find"})
+		if m.detail.search.text != "" {
+			tips = append(tips, tip{findNext, "next"})
+		}
+		tips = append(tips, tip{outputWrap, "wrap"}, tip{outputTimes, "times"}, tip{cursorFollow, "follow"})
+		if i := m.tree.step(m.at()); i >= 0 && m.attempts(i) > 1 {
+			tips = append(tips, tip{outputEarlier, "attempt"})
+		}
+	}
+	if m.layout().kind == layoutWide || m.layout().kind == layoutTall {
+		tips = append(tips, tip{paneGrow, "larger"})
+	}
+	return append(tips, tip{copyMenu, "copy"}, tip{tabStep, "step"}, tip{tabOutput, "output"}, tip{tabDiff, "diff"}, tip{tabVars, "vars"})
+}
+
+// attempts is how many attempts of a step have output.
+func (m *model) attempts(step int) (n int) {
+	m.store.read(func(run *events.Run) {
+		if step < len(run.Steps) {
+			n = len(run.Steps[step].Out)
+		}
+	})
+	return n
+}

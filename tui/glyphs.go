@@ -1,0 +1,180 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/themes"
+)
+
+// sign is a mark in the gutter that says how a node is. It has a glyph, a word and a colour, so that none of them
+// has to be seen to know it.
+type sign uint8
+
+const (
+	signNone sign = iota
+	signUndecided
+	signApproved
+	signPartly
+	signConfirm
+	signExcluded
+	signWaiting
+	signRunning
+	signOK
+	signChanged
+	signFailed
+	signIgnored
+	signRescued
+	signSkipped
+	signKept
+	signCancelled
+	signPaused
+	signs
+)
+
+// signLook is a sign's word, as people read it, and its colour.
+type signLook struct {
+	word string
+	role themes.Role
+}
+
+var signLooks = [signs]signLook{
+	signNone:      {"", themes.Text},
+	signUndecided: {"undecided", themes.Gate},
+	signApproved:  {"approved", themes.Text},
+	signPartly:    {"partly approved", themes.Text},
+	signConfirm:   {"asks to be confirmed", themes.Warn},
+	signExcluded:  {"excluded", themes.Dim},
+	signWaiting:   {"waiting", themes.Pending},
+	signRunning:   {"running", themes.Running},
+	signOK:        {"ok", themes.OK},
+	signChanged:   {"changed", themes.Changed},
+	signFailed:    {"FAILED", themes.Failed},
+	signIgnored:   {"failed (ignored)", themes.Dim},
+	signRescued:   {"rescued", themes.Changed},
+	signSkipped:   {"skipped", themes.Skipped},
+	signKept:      {"kept", themes.Dim},
+	signCancelled: {"cancelled", themes.Warn},
+	signPaused:    {"paused", themes.Accent},
+}
+
+// glyphs is a set of characters to draw with. Every one is a single cell under both ways of counting, except the
+// strings of the tree and the words, which only have to keep their own length.
+type glyphs struct {
+	signs   [signs]string
+	spin    []string
+	brk     string // breakpoint
+	pointer string
+	mark    string
+	closed  string
+	open    string
+	branch  string // of the tree; two or three cells
+	corner  string
+	trunk   string
+	gap     string
+	across  string // rules
+	down    string
+	teeDown string
+	teeUp   string
+	cross   [4]string // corners of a box: top left, top right, bottom left, bottom right
+	dots    string
+	arrow   string
+	dot     string // between words
+	times   string
+	dash    string
+	caret   string // where typing goes
+	bar     []string
+	barRest string
+	quote   [2]string
+	follow  string
+	retried string
+}
+
+var unicodeGlyphs = glyphs{
+	signs: [signs]string{
+		signNone: " ", signUndecided: "◇", signApproved: "◆", signPartly: "◈", signConfirm: "!", signExcluded: "⊘",
+		signWaiting: "·", signRunning: "◐", signOK: "✓", signChanged: "~", signFailed: "✗", signIgnored: "✗",
+		signRescued: "↻", signSkipped: "-", signKept: "=", signCancelled: "×", signPaused: "‖",
+	},
+	spin: []string{"◐", "◓", "◑", "◒"},
+	brk:  "●", pointer: "❯", mark: "+", closed: "▸", open: "▾",
+	branch: "├ ", corner: "└ ", trunk: "│ ", gap: "  ",
+	across: "─", down: "│", teeDown: "┬", teeUp: "┴", cross: [4]string{"┌", "┐", "└", "┘"},
+	dots: "…", arrow: "→", dot: "·", times: "×", dash: "–", caret: "▏",
+	bar: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}, barRest: " ",
+	quote: [2]string{"«", "»"}, follow: "▌", retried: "↻",
+}
+
+var asciiGlyphs = glyphs{
+	signs: [signs]string{
+		signNone: " ", signUndecided: "?", signApproved: "+", signPartly: "%", signConfirm: "!", signExcluded: "/",
+		signWaiting: ".", signRunning: "*", signOK: "v", signChanged: "~", signFailed: "X", signIgnored: "x",
+		signRescued: "R", signSkipped: "-", signKept: "=", signCancelled: "c", signPaused: "P",
+	},
+	spin: []string{"*"},
+	brk:  "B", pointer: ">", mark: "+", closed: "+", open: "-",
+	branch: "|- ", corner: "`- ", trunk: "| ", gap: "  ",
+	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
+	dots: "...", arrow: "->", dot: "-", times: "x", dash: "-", caret: "_",
+	bar: []string{"#"}, barRest: " ",
+	quote: [2]string{`"`, `"`}, follow: "_", retried: "R",
+}
+
+// chooseGlyphs decides between the sets. Auto takes ASCII where anything else may come out wrong: a locale that is
+// not UTF-8, the Linux console, a dumb terminal, or a width table that counts line drawing as two cells.
+func chooseGlyphs(want string, env func(string) string) *glyphs {
+	g := unicodeGlyphs
+	if want == "ascii" || want != "unicode" && !speaksUnicode(env) {
+		g = asciiGlyphs
+	}
+	return &g
+}
+
+func speaksUnicode(env func(string) string) bool {
+	locale := env("LC_ALL")
+	for _, name := range []string{"LC_CTYPE", "LANG"} {
+		if locale == "" {
+			locale = env(name)
+		}
+	}
+	locale = strings.ToLower(locale)
+	if !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8") {
+		return false
+	}
+	switch env("TERM") {
+	case "linux", "dumb", "":
+		return false
+	}
+	return ansi.StringWidth("─") == 1 && ansi.StringWidthWc("─") == 1
+}
+
+// signNames are the names a theme may give its own glyphs to.
+var signNames = map[string]sign{
+	"undecided": signUndecided, "approved": signApproved, "partly": signPartly, "confirm": signConfirm,
+	"excluded": signExcluded, "waiting": signWaiting, "running": signRunning, "ok": signOK, "changed": signChanged,
+	"failed": signFailed, "ignored": signIgnored, "rescued": signRescued, "skipped": signSkipped, "kept": signKept,
+	"cancelled": signCancelled, "paused": signPaused,
+}
+
+// adopt takes the glyphs of a theme, and returns what it had to refuse.
+func (g *glyphs) adopt(theme *themes.Theme) (refused []string) {
+	for name, text := range theme.Glyphs {
+		s, ok := signNames[name]
+		if !ok || !oneCell(text) {
+			refused = append(refused, name)
+			continue
+		}
+		g.signs[s] = text
+		if s == signRunning {
+			g.spin = []string{text}
+		}
+	}
+	return refused
+}
+
+func oneCell(s string) bool {
+	return ansi.StringWidth(s) == 1 && ansi.StringWidthWc(s) == 1 && !strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x1f000
+	})
+}

@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"moon/events"
+)
+
+// The scenes are the states a person sees. Each is brought about by keys.
+var scenes = []struct {
+	name string
+	fake func(*fake)
+	play func(*screen)
+}{
+	{"review", nil, func(s *screen) {
+		s.on("install ripgrep")
+		s.press("a")
+		s.frame()
+		s.on("clone the dotfiles")
+		s.press("b")
+		s.frame()
+		s.on("unpack go")
+	}},
+	{"confirm", nil, func(s *screen) {
+		s.press("A")
+		s.frame()
+		s.press("]")
+	}},
+	{"running", nil, func(s *screen) {
+		s.press("A")
+		s.frame()
+		s.press("c")
+		s.f.until("read the installed version")
+		s.f.clock = s.f.clock.Add(56 * time.Second)
+		s.frame()
+	}},
+	{"failure", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+		s.keys("A c")
+	}},
+	{"breakpoint", nil, func(s *screen) {
+		s.press("A")
+		s.frame()
+		s.on("clone the dotfiles")
+		s.keys("b c")
+	}},
+	{"done", nil, func(s *screen) {
+		s.press("A")
+		s.frame()
+		s.press("]")
+		s.keys("a c")
+	}},
+	{"ended", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) { s.keys("A c c") }},
+	{"output", nil, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.keys("2 tab t")
+	}},
+	{"diff", func(f *fake) {
+		f.result = func(_ int, e *events.StepCompleted) {
+			e.Diff = &events.Diff{
+				Kind: events.ChangeUpdate, Path: "/home/ann/.zshrc", Summary: "mode 0600 → 0644",
+				Text: "--- before\n+++ after\n@@ -12,3 +12,3 @@\n listen = *\n-max = 100\n+max = 400\n shared = 4GB\n",
+			}
+		}
+	}, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.keys("3")
+	}},
+	{"vars", nil, func(s *screen) {
+		s.keys("A c")
+		s.on("unpack go")
+		s.keys("4")
+	}},
+	{"events", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+		s.keys("A c r")
+		s.on("unpack go")
+		s.keys("5")
+	}},
+	{"folded", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+		s.keys("A c -")
+		if s.m.focus() == paneDetail {
+			s.press("tab")
+		}
+	}},
+	{"find", nil, func(s *screen) {
+		s.press("/")
+		s.text("install")
+		s.press("tab")
+	}},
+	{"palette", nil, func(s *screen) {
+		s.press(":")
+		s.text("retr")
+	}},
+	{"help", nil, func(s *screen) { s.press("?") }},
+	{"leave", nil, func(s *screen) {
+		s.press("A")
+		s.press("c")
+		s.f.until("read the installed version")
+		s.f.clock = s.f.clock.Add(3 * time.Second)
+		s.frame()
+		s.press("q")
+	}},
+	{"copy", nil, func(s *screen) {
+		s.keys("A c")
+		s.on("unpack go")
+		s.press("y")
+	}},
+}
+
+var sizes = []struct{ w, h int }{{120, 40}, {80, 24}, {60, 20}, {30, 8}}
+
+func TestScenes(t *testing.T) {
+	for _, scene := range scenes {
+		for _, size := range sizes {
+			for _, ascii := range []bool{false, true} {
+				set := map[bool]string{false: "unicode", true: "ascii"}[ascii]
+				name := fmt.Sprintf("%s/%dx%d-%s", scene.name, size.w, size.h, set)
+				t.Run(name, func(t *testing.T) {
+					s := newScreen(t, setup{w: size.w, h: size.h, ascii: ascii, fake: scene.fake})
+					scene.play(s)
+					golden(t, name, s.shows())
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/events"
+)
+
+// history is the end of the stream of events, for the Events tab. It keeps so many and forgets the older ones.
+type history struct {
+	ring []past
+	next int
+}
+
+// past is an event without what is heavy about it.
+type past struct {
+	at    time.Time
+	step  int
+	event events.Event
+}
+
+const historySize = 10_000
+
+func (h *history) add(rec *events.Record) {
+	p := past{rec.Time, rec.Step, rec.Event}
+	switch e := rec.Event.(type) {
+	case events.StepOutput, events.StepProgress, events.Gap:
+		return // that is what the Output tab is for
+	case events.StepCompleted:
+		e.Result, e.Diff = nil, nil
+		p.event = e
+	case events.StepFailed:
+		e.Result = nil
+		p.event = e
+	default:
+	}
+	if len(h.ring) < historySize {
+		h.ring = append(h.ring, p)
+		return
+	}
+	h.ring[h.next] = p
+	h.next = (h.next + 1) % historySize
+}
+
+// about returns the last events that concern the steps, oldest first, at most n of them.
+func (h *history) about(r events.Range, everything bool, n int) []past {
+	var found []past
+	for k := range h.ring {
+		p := h.ring[(h.next+len(h.ring)-1-k)%len(h.ring)]
+		if everything || p.step >= 0 && r.Has(p.step) || p.concerns(r) {
+			if found = append(found, p); len(found) == n {
+				break
+			}
+		}
+	}
+	slices.Reverse(found)
+	return found
+}
+
+// concerns reports whether the event is a command about some of the steps.
+func (p *past) concerns(r events.Range) bool {
+	var order events.Order
+	switch e := p.event.(type) {
+	case events.CommandAccepted:
+		order = e.Order
+	case events.CommandRejected:
+		order = e.Order
+	default:
+		return false
+	}
+	target, ok := rangeOf(order.Command)
+	return ok && target.From < r.To && r.From < target.To
+}
+
+// rangeOf is what a command is about, if it is about steps.
+func rangeOf(c events.Command) (events.Range, bool) {
+	switch c := c.(type) {
+	case events.Approve:
+		return c.Range, true
+	case events.Withdraw:
+		return c.Range, true
+	case events.Exclude:
+		return c.Range, true
+	case events.Include:
+		return c.Range, true
+	case events.Advance:
+		return c.Range, c.Range != events.Range{}
+	case events.Retry:
+		return c.Range, true
+	case events.Break:
+		return events.Range{From: c.Step, To: c.Step + 1}, true
+	case events.Skip:
+		return events.Range{From: c.Step, To: c.Step + 1}, true
+	case events.Answer:
+		return events.Range{From: c.Step, To: c.Step + 1}, true
+	case events.Continue, events.Pause, events.Stop, events.Leave:
+	}
+	return events.Range{}, false
+}
+
+// words says what happened, and how it should look.
+func (p *past) words() (text string, look sign) {
+	switch e := p.event.(type) {
+	case events.RunStarted:
+		return "the run was opened: " + count(e.TotalSteps, "step"), signNone
+	case events.PlanLoaded:
+		return fmt.Sprintf("plan %s: %s", short(e.Digest), count(e.TotalSteps, "step")), signNone
+	case events.StepStarted:
+		return "started", signRunning
+	case events.StepRetrying:
+		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), signRescued
+	case events.StepCompleted:
+		switch {
+		case e.Kept:
+			return "kept from before", signKept
+		case e.Changed:
+			return "changed", signChanged
+		}
+		return "ok", signOK
+	case events.StepSkipped:
+		return "skipped: " + string(e.Reason) + because(e.Detail), signSkipped
+	case events.StepFailed:
+		switch {
+		case e.Ignored:
+			return "failed, ignored" + because(e.Error), signIgnored
+		case e.Rescued:
+			return "failed, rescued" + because(e.Error), signRescued
+		}
+		return "failed" + because(e.Error), signFailed
+	case events.StepLost:
+		return "lost: moon ended while it ran", signFailed
+	case events.StepCancelled:
+		return "cancelled", signCancelled
+	case events.StepOmitted:
+		return "not run" + because(e.Reason), signWaiting
+	case events.PrintMessage:
+		return e.Message, signNone
+	case events.VariableSet:
+		return "set " + e.Name, signNone
+	case events.Notified:
+		return "notified " + e.Handler, signNone
+	case events.GateOpened:
+		return "waits: " + pauseWords(e.Reason) + because(e.Message), signPaused
+	case events.GateResolved:
+		return "goes on, by " + cmp.Or(e.By, "you"), signNone
+	case events.RunPaused:
+		return "paused " + pausePhrase(e.Reason) + because(e.Message), signPaused
+	case events.RunResumed:
+		return "resumed", signNone
+	case events.CommandAccepted:
+		return strings.TrimSpace(cmp.Or(e.Actor, "you") + ": " + commandWords(e.Command)), signNone
+	case events.CommandRejected:
+		return "refused " + commandWords(e.Command) + because(e.Reason), signCancelled
+	case events.Warning:
+		return "warning: " + e.Message, signConfirm
+	case events.RunCompleted:
+		return "the run ended: " + string(e.Outcome), signNone
+	case events.StepOutput, events.StepProgress, events.Gap:
+	}
+	return events.Type(p.event), signNone
+}
+
+func because(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+func commandWords(c events.Command) string {
+	switch c := c.(type) {
+	case nil:
+		return "a command"
+	case events.Approve:
+		return "approve " + count(c.To-c.From, "step")
+	case events.Advance:
+		return c.Verb
+	case events.Break:
+		if c.Clear {
+			return "clear breakpoint"
+		}
+		return "breakpoint"
+	case events.Stop:
+		switch c.How {
+		case events.StopNow:
+			return "stop now"
+		case events.StopDrain:
+			return "stop when what runs has ended"
+		case events.StopInterrupt:
+		}
+		return "stop"
+	default:
+		return events.Verb(c)
+	}
+}
+
+// pausePhrase goes on after "paused".
+func pausePhrase(r events.PauseReason) string {
+	switch r {
+	case events.PauseReview:
+		return "for review"
+	case events.PauseUndecided:
+		return "at a step that is not approved"
+	case events.PauseConfirm:
+		return "to confirm"
+	case events.PauseBreakpoint:
+		return "at breakpoint"
+	case events.PauseFailure:
+		return "on failure"
+	case events.PauseEnd:
+		return "at the end"
+	case events.PauseStep, events.PauseUser:
+	}
+	return pauseWords(r)
+}
+
+func pauseWords(r events.PauseReason) string {
+	switch r {
+	case events.PauseReview:
+		return "review"
+	case events.PauseUndecided:
+		return "not approved yet"
+	case events.PauseConfirm:
+		return "asks to be confirmed"
+	case events.PauseBreakpoint:
+		return "breakpoint"
+	case events.PauseStep:
+		return "step by step"
+	case events.PauseFailure:
+		return "failure"
+	case events.PauseUser:
+		return "by you"
+	case events.PauseEnd:
+		return "the end"
+	}
+	return string(r)
+}
+
+// short is the beginning of a digest.
+func short(digest string) string { return digest[:min(len(digest), 12)] }

@@ -1,0 +1,300 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
+func (m *model) do(do intent) tea.Cmd {
+	switch do {
+	case cursorDown, cursorUp, cursorTop, cursorBottom, cursorHalfDown, cursorHalfUp, cursorPageDown, cursorPageUp:
+		m.move(do)
+	case cursorPointer:
+		m.backToPointer()
+	case cursorFollow:
+		m.toggleFollow()
+	case needNext:
+		m.need(+1)
+	case needPrev:
+		m.need(-1)
+	case nodeClose, nodeOpen, nodeToggle, treeFold, treeOpen:
+		m.fold(do)
+	case markToggle:
+		m.cur.mark(m.at())
+		m.move(cursorDown)
+	case markRange:
+		m.toggleRange()
+	case paneOther:
+		m.otherPane()
+	case paneGrow:
+		m.panes.zoom = min(m.panes.zoom+1, 2)
+	case paneShrink:
+		m.panes.zoom = max(m.panes.zoom-1, 0)
+	case dividerLeft:
+		m.moveDivider(-2)
+	case dividerRight:
+		m.moveDivider(+2)
+	case tabStep, tabOutput, tabDiff, tabVars, tabEvents:
+		m.chooseTab(tab(do - tabStep))
+	case findText:
+		m.openFind()
+	case findNext:
+		m.findAgain(+1)
+	case findPrev:
+		m.findAgain(-1)
+	case filterNext:
+		m.setFilter(m.filter.next())
+	case outputWrap:
+		m.toggleWrap()
+	case outputTimes:
+		m.detail.output.times = !m.detail.output.times
+	case outputEarlier:
+		m.otherAttempt(-1)
+	case outputLater:
+		m.otherAttempt(+1)
+	case scrollLeft:
+		m.scrollSideways(-8)
+	case scrollRight:
+		m.scrollSideways(+8)
+	case goBack:
+		m.back()
+	case copyMenu:
+		m.overlay = newCopyBox(m)
+	case showPalette:
+		m.overlay = newPalette(m)
+	case showHelp:
+		m.overlay = newHelp(m)
+	case appSuspend:
+		return tea.Suspend
+	case sourceEdit:
+		return m.edit()
+	case runLeave:
+		return m.leave()
+	case runInterrupt:
+		return m.interrupt()
+	case gateApprove, gateApproveAll, gateExclude, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause,
+		runRetry, runRetryAll:
+		m.act(do)
+	case intentNone, intents:
+	}
+	return nil
+}
+
+// move moves the cursor, or scrolls the detail if it has the keys.
+func (m *model) move(do intent) {
+	page := max(m.cur.height, 1)
+	if m.focus() == paneDetail {
+		page = max(m.detail.height, m.detail.output.height, 1)
+	}
+	const far = 1 << 30
+	by := map[intent]int{
+		cursorDown: 1, cursorUp: -1, cursorTop: -far, cursorBottom: far, cursorHalfDown: page / 2,
+		cursorHalfUp: -page / 2, cursorPageDown: page - 1, cursorPageUp: 1 - page,
+	}[do]
+	if m.focus() == paneTree {
+		m.following = false
+		m.cur.move(m.rows, max(min(by, len(m.rows.rows)), -len(m.rows.rows)))
+		return
+	}
+	if m.detail.tab != tabOutputs {
+		m.detail.move(max(min(by, m.detail.length), -m.detail.length))
+		return
+	}
+	v, r := &m.detail.output, &m.detail.reel
+	switch do {
+	case cursorTop:
+		v.follow, v.top, v.sub = false, 0, 0
+	case cursorBottom:
+		v.follow = true
+	default:
+		v.move(r, by, m.layout().detailW-2)
+	}
+}
+
+func (m *model) backToPointer() {
+	if m.run.pointer < 0 {
+		m.say("nothing has run yet")
+		return
+	}
+	m.panes.focusOn(paneTree)
+	m.toPointer(true)
+}
+
+func (m *model) toggleFollow() {
+	if m.place() == inOutput {
+		m.detail.output.follow = !m.detail.output.follow
+		return
+	}
+	m.following = !m.following
+	if m.following && m.run.pointer >= 0 {
+		m.toPointer(false)
+	}
+}
+
+// need goes to the next node that needs a person: what failed or asks to be confirmed, and where there is none, what
+// is undecided before the run and what changed after it. With a filter, what it shows.
+func (m *model) need(direction int) {
+	from := m.tree.steps(m.at())
+	at := from.From
+	if direction > 0 && m.tree.step(m.at()) < 0 {
+		at = from.From - 1 // the first step of a scope comes after the scope
+	}
+	for _, wanted := range m.needs() {
+		if i := m.nextStepThat(at, direction, wanted); i >= 0 {
+			n := int(m.tree.stepNode[i])
+			m.following = false
+			m.rows.reveal(n)
+			m.cur.node = n
+			return
+		}
+	}
+	m.say("nothing needs you")
+}
+
+// needs are the kinds of step that need a person now, the most urgent first.
+func (m *model) needs() []func(face) bool {
+	is := func(want face) func(face) bool { return func(f face) bool { return f == want } }
+	switch m.filter {
+	case filterChanged:
+		return []func(face) bool{is(faceChanged)}
+	case filterLeft:
+		return []func(face) bool{face.pending}
+	case filterNotable:
+		return []func(face) bool{filterNotable.shows}
+	case filterAll, filterProblems, filterFound:
+	}
+	return []func(face) bool{face.problem, is(faceUndecided), is(faceChanged)}
+}
+
+func (m *model) nextStepThat(at, direction int, wanted func(face) bool) int {
+	n := len(m.tree.faces)
+	for k := 1; k <= n; k++ {
+		i := ((at+k*direction)%n + n) % n
+		if wanted(m.tree.faces[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fold opens and folds.
+func (m *model) fold(do intent) {
+	n := m.at()
+	m.cur.keepPlace(m.rows, func() {
+		switch do {
+		case treeFold:
+			m.rows.foldAll()
+		case treeOpen:
+			m.rows.openAll()
+		case nodeClose:
+			if !m.tree.leaf(n) && !m.rows.folded[n] && n > 0 {
+				m.rows.fold(n, true)
+			} else if n > 0 {
+				n = int(m.tree.parent[n])
+			}
+		case nodeOpen:
+			switch {
+			case m.tree.leaf(n):
+				m.openDetail()
+			case m.rows.folded[n]:
+				m.rows.fold(n, false)
+			default:
+				n = m.rows.node(m.rows.row(n) + 1)
+			}
+		case nodeToggle:
+			if m.tree.leaf(n) {
+				m.openDetail()
+			} else {
+				m.rows.fold(n, !m.rows.folded[n])
+			}
+		default:
+		}
+	})
+	if n != m.at() && do != treeFold && do != treeOpen {
+		m.following = false
+	}
+	if do != treeFold && do != treeOpen {
+		m.cur.node = n
+	}
+}
+
+func (m *model) openDetail() { m.panes.focusOn(paneDetail) }
+
+func (m *model) otherPane() {
+	if m.panes.focus == paneTree {
+		m.panes.focusOn(paneDetail)
+		return
+	}
+	m.panes.focusOn(paneTree)
+}
+
+// moveDivider moves the divider, as far as both panes keep their least size.
+func (m *model) moveDivider(by int) {
+	before := m.layout()
+	m.panes.divider += by
+	if after := m.layout(); after.treeW == before.treeW && after.treeH == before.treeH {
+		m.panes.divider -= by
+	}
+}
+
+func (m *model) chooseTab(t tab) {
+	m.detail.open(t)
+	m.tabChosen = true
+	if m.layout().kind == layoutOne {
+		m.panes.focusOn(paneDetail)
+	}
+}
+
+func (m *model) toggleRange() {
+	if m.cur.anchor >= 0 {
+		m.cur.closeRange(m.rows)
+		return
+	}
+	m.cur.anchor = m.at()
+}
+
+func (m *model) toggleWrap() {
+	v := &m.detail.output
+	v.wrap = !v.wrap
+	v.sub, v.x = 0, 0
+}
+
+func (m *model) scrollSideways(by int) {
+	v := &m.detail.output
+	if m.place() != inOutput || v.wrap || by < 0 && v.x == 0 {
+		if by < 0 {
+			m.panes.focusOn(paneTree)
+		}
+		return
+	}
+	v.x = max(v.x+by, 0)
+}
+
+// back takes back one thing, the latest first. It never ends or runs anything.
+func (m *model) back() {
+	switch {
+	case m.panes.focus == paneDetail && m.detail.search.text != "":
+		m.detail.search = search{gen: m.detail.search.gen + 1}
+	case m.panes.focus == paneDetail:
+		m.panes.focusOn(paneTree)
+		m.panes.zoom = 0
+	case m.cur.anchor >= 0 || len(m.cur.marks) > 0:
+		m.cur.clear()
+	case m.filter != filterAll:
+		m.setFilter(filterAll)
+	case m.find.text != "":
+		m.find.text = ""
+	case m.panes.zoom > 0:
+		m.panes.zoom = 0
+	}
+}
+
+func (m *model) setFilter(f filter) {
+	m.filter = f
+	m.refilter()
+}
+
+// refilter rebuilds the rows after the filter, or what it looks at, changed.
+func (m *model) refilter() {
+	m.cur.keepPlace(m.rows, func() { m.rows.filter(m.filter.keep(m.tree, &m.find)) })
+}

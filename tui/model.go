@@ -1,0 +1,239 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"moon/plan"
+	"moon/themes"
+)
+
+// model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
+// All of it lives in the program's own goroutine but store, which has a lock.
+type model struct {
+	o       Options
+	store   *store
+	profile colorprofile.Profile
+	skins   [2]*themes.Theme // for a dark and for a light background
+	pen     *pen
+	glyphs  *glyphs
+	keys    *keymap
+	now     func() time.Time
+	excerpt func(file string, line, around int) ([]string, int)
+
+	plan *plan.Plan
+	tree *tree
+	rows *collapse
+	cur  cursor
+	run  shot // as of the last frame
+
+	breaks map[int]bool // steps with a breakpoint
+
+	filter   filter
+	find     finder
+	panes    panes
+	detail   detail
+	peek     reel // the last lines of what runs, where there is no room for two panes
+	overlay  overlay
+	prompt   *prompt
+	message  string
+	sequence string // keys that wait for the rest of a sequence
+
+	following bool // the cursor stays on the pointer
+	tabChosen bool // by a person
+	leaving   bool // asked to
+	forced    bool // left without waiting
+	stopping  int  // how often a stop was asked for
+	unfocused bool // the terminal is
+	ticking   bool
+	seen      int // pauses
+	spin      int
+	diffs     diffLines
+	summary   summary
+
+	width, height int
+	frame         string
+	stale         bool
+}
+
+// The messages of the model itself. A frameMsg says that the store has news, a tickMsg that a quarter of a second
+// has gone by while something runs.
+type (
+	frameMsg struct{}
+	tickMsg  struct{}
+)
+
+func newModel(o Options, env func(string) string) *model {
+	m := &model{
+		o: o, store: newStore(), profile: chooseProfile(o, env), glyphs: chooseGlyphs(o.Glyphs, env),
+		keys: newKeymap(bindings), now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
+		cur: newCursor(), breaks: map[int]bool{},
+	}
+	if m.now == nil {
+		m.now = time.Now
+	}
+	for i, dark := range []bool{true, false} {
+		theme, warnings := chooseTheme(o, m.profile, dark)
+		m.skins[i] = theme
+		for _, w := range warnings {
+			m.message = "theme " + w.String()
+		}
+	}
+	for _, name := range m.glyphs.adopt(m.skins[0]) {
+		m.message = "theme " + m.skins[0].Name + ": the glyph of " + name + " is not one cell wide, or has no such name"
+	}
+	m.pen = newPen(m.skins[0])
+	m.peek.id = peekReel
+	m.setPlan(o.Plan)
+	return m
+}
+
+func (m *model) setPlan(p *plan.Plan) {
+	t := grow(p)
+	if m.tree == nil {
+		m.rows = newCollapse(t)
+	} else {
+		m.cur.carry(m.tree, t)
+		m.rows.adopt(t)
+	}
+	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
+	m.refilter()
+}
+
+// Init asks for nothing but the background of the terminal, where the theme depends on it.
+func (m *model) Init() tea.Cmd {
+	if m.skins[0].Adaptive {
+		return tea.RequestBackgroundColor
+	}
+	return nil
+}
+
+// Update takes one message. What is drawn may have changed after each but those that say so.
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	was := m.stale
+	m.stale = true
+	switch msg := msg.(type) {
+	case frameMsg:
+		cmd = m.sync()
+	case tickMsg:
+		cmd = m.tick()
+	case tea.KeyPressMsg:
+		cmd = m.press(msg)
+	case tea.PasteMsg:
+		cmd = m.paste(msg)
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.FocusMsg:
+		m.unfocused = false
+	case tea.BlurMsg:
+		m.unfocused = true
+	case tea.BackgroundColorMsg:
+		if !msg.IsDark() && m.skins[1] != nil {
+			m.pen = newPen(m.skins[1])
+		}
+	case fetched:
+		m.reel(msg.id).take(msg)
+	case found:
+		cmd = m.foundMore(msg)
+	case copied:
+		cmd = m.copied(msg)
+	case edited:
+		cmd = m.edited(msg)
+	case reloaded:
+		m.reloaded(msg)
+	default:
+		m.stale = was
+	}
+	return m, tea.Batch(cmd, m.fetch())
+}
+
+// View draws, if there is anything new to draw.
+func (m *model) View() tea.View {
+	if m.stale {
+		m.frame, m.stale = m.draw(), false
+	}
+	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true}
+}
+
+// press takes a key: to what is open above the panes, or as an intent.
+func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.String()
+	m.message = ""
+	switch {
+	case key == "ctrl+c": // an interrupt is never text
+		return m.do(runInterrupt)
+	case m.overlay != nil:
+		return m.overlay.press(m, msg)
+	case m.prompt != nil:
+		return m.prompt.press(m, msg)
+	}
+	do, rest := m.keys.lookup(m.sequence, key, m.place())
+	m.sequence = rest
+	if do == intentNone {
+		return nil
+	}
+	return m.do(do)
+}
+
+func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
+	switch {
+	case m.overlay != nil:
+		return m.overlay.paste(m, msg)
+	case m.prompt != nil:
+		return m.prompt.paste(m, msg)
+	}
+	return nil
+}
+
+// typing reports whether the person is in the middle of something that must not be pulled away.
+func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil }
+
+// say shows a message until the next key.
+func (m *model) say(text string) { m.message = plain(text) }
+
+// at is the node the cursor stands on.
+func (m *model) at() int { return m.cur.on(m.rows) }
+
+// place is where keys go.
+func (m *model) place() place {
+	switch {
+	case m.focus() == paneTree:
+		return inTree
+	case m.detail.tab == tabOutputs:
+		return inOutput
+	}
+	return inDetail
+}
+
+// tick runs only while something does: it moves clocks and looks for new output.
+func (m *model) tick() tea.Cmd {
+	m.ticking = false
+	m.spin++
+	m.detail.reel.stale, m.peek.stale = true, true
+	return m.keepTicking()
+}
+
+const tickTime = 250 * time.Millisecond
+
+func (m *model) keepTicking() tea.Cmd {
+	if m.ticking || !m.moving() {
+		return nil
+	}
+	m.ticking = true
+	return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+const (
+	detailReel = iota
+	peekReel
+)
+
+func (m *model) reel(id int) *reel {
+	if id == peekReel {
+		return &m.peek
+	}
+	return &m.detail.reel
+}

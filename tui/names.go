@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+
+	"moon/plan"
+)
+
+// title is how a node is called, unclean.
+func (t *tree) title(n int) string {
+	if i := t.step(n); i >= 0 {
+		return stepTitle(&t.plan.Steps[i])
+	}
+	if s := t.scope(n); s != nil && n > 0 {
+		return scopeTitle(s, false)
+	}
+	return cmp.Or(t.plan.RootFile, t.plan.Name, "playbook")
+}
+
+// stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
+func stepTitle(s *plan.Step) string {
+	title := s.Title()
+	if s.Loop != nil && s.Loop.Label != "" && !strings.Contains(title, s.Loop.Label) {
+		title += " (" + s.Loop.Label + ")"
+	}
+	return title
+}
+
+// scopeTitle is a scope's kind and name. Short leaves away what the place in the tree says as well.
+func scopeTitle(s *plan.Scope, short bool) string {
+	kind, name := string(s.Kind), s.Name
+	switch s.Kind {
+	case plan.ScopePlay, plan.ScopeInclude:
+		if short {
+			kind = ""
+		}
+	case plan.ScopeBranch:
+		kind = cmp.Or(s.Branch, kind)
+	case plan.ScopePlaybook, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeRole, plan.ScopePreset:
+	}
+	if name == string(s.Kind) || name == s.Branch {
+		name = "" // what has no name is called by its kind
+	}
+	if s.Item != "" && !strings.Contains(name, s.Item) {
+		name = strings.TrimLeft(name+" ("+s.Item+")", " ")
+	}
+	switch {
+	case name == "":
+		return cmp.Or(kind, string(s.Kind))
+	case kind == "":
+		return name
+	}
+	return kind + ": " + name
+}
+
+// short is a node's name as a row shows it, cut to w cells.
+func (t *tree) short(n, w int, narrow bool, dots string) string {
+	title, path := "", false
+	switch s := t.scope(n); {
+	case n == 0:
+		title, path = t.title(0), true
+	case s != nil:
+		title = scopeTitle(s, narrow)
+		path = s.Kind == plan.ScopeInclude && s.Item == ""
+	default:
+		title = t.title(n)
+	}
+	title = plain(title)
+	if !path || cells(title) <= w {
+		return cutMiddle(title, w, dots)
+	}
+	if i := strings.Index(title, ": "); i >= 0 && w-i-2 >= 12 {
+		return title[:i+2] + cutLeft(title[i+2:], w-i-2, dots)
+	}
+	return cutLeft(title, w, dots)
+}
+
+// absolute is the place of a file the plan names.
+func absolute(p *plan.Plan, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(p.Root, file)
+}

@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+	"moon/themes"
+)
+
+// copyBox offers what can be copied of the node under the cursor, by one more key.
+type copyBox struct{ items []copyItem }
+
+type copyItem struct {
+	key, words string
+	text       string
+	output     string // the prefix of the files to read it from
+}
+
+// copied is a text to put on the clipboard.
+type copied struct {
+	text, words string
+	err         error
+}
+
+func newCopyBox(m *model) overlay {
+	s := m.subject()
+	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.title(s.node)}}}
+	if prefix := m.attempt(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
+		c.items = append(c.items, copyItem{key: "o", words: "output", output: prefix})
+	}
+	if o, ok := m.originOf(s.node); ok {
+		c.items = append(c.items, copyItem{key: "l", words: "file:line", text: o.String()})
+	}
+	if s.step < 0 {
+		return c
+	}
+	p := &m.plan.Steps[s.step]
+	if text := commandOf(p, &s.of); text != "" {
+		c.items = append(c.items, copyItem{key: "c", words: "command", text: text})
+	}
+	if s.of.Diff != nil && s.of.Diff.Text != "" {
+		c.items = append(c.items, copyItem{key: "d", words: "diff", text: s.of.Diff.Text})
+	}
+	return c
+}
+
+// commandOf is what a step ran, or would run.
+func commandOf(p *plan.Step, of *events.Step) string {
+	if of.Command != "" {
+		return of.Command
+	}
+	if text, after := plan.Display(p.Args["cmd"]); text != "" && len(after) == 0 {
+		return text
+	}
+	return p.Summary
+}
+
+// originOf is where a node comes from.
+func (m *model) originOf(n int) (plan.Origin, bool) {
+	var o plan.Origin
+	if i := m.tree.step(n); i >= 0 {
+		o = m.plan.Steps[i].Origin
+	} else if s := m.tree.scope(n); s != nil {
+		o = s.Origin
+	}
+	if o.File == "" {
+		o = plan.Origin{File: m.plan.RootFile, Line: max(o.Line, 1)}
+	}
+	return o, o.File != ""
+}
+
+func (c *copyBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (c *copyBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	m.overlay = nil
+	for _, item := range c.items {
+		if item.key != msg.String() {
+			continue
+		}
+		if item.output != "" {
+			return readAll(m.o.OutDir(), item.output)
+		}
+		return m.copied(copied{text: item.text, words: item.words})
+	}
+	return nil
+}
+
+func (c *copyBox) lines(*model, int, int) (title string, body [][]text, foot string) {
+	for _, item := range c.items {
+		body = append(body, hint(item.key, item.words))
+	}
+	body = append(body, []text{{themes.Dim, " esc  nothing"}})
+	return "Copy", body, ""
+}
+
+// copyLimit bounds what is read of an output to be copied: terminals take much less.
+const copyLimit = 1 << 20
+
+func readAll(dir, prefix string) tea.Cmd {
+	return func() tea.Msg {
+		log := output.Open(dir, prefix)
+		defer log.Close() //nolint:errcheck // it was only read
+		for more := true; more; more = log.More() {
+			if _, err := log.Refresh(); err != nil {
+				return copied{err: err}
+			}
+		}
+		var b strings.Builder
+		n := 0
+		for ; n < log.Len() && b.Len() < copyLimit; n++ {
+			b.WriteString(ansi.Strip(output.Clean(log.Line(n).Text)))
+			b.WriteByte('\n')
+		}
+		return copied{text: b.String(), words: count(n, "line") + " of output"}
+	}
+}
+
+// copied puts a text on the clipboard, by OSC 52, so it works through SSH as well.
+func (m *model) copied(c copied) tea.Cmd {
+	if c.err != nil {
+		m.say("copy: " + c.err.Error())
+		return nil
+	}
+	m.say("copied " + c.words)
+	return tea.SetClipboard(c.text)
+}

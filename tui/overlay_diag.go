@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/plan/diag"
+	"moon/themes"
+)
+
+// diagBox shows why an edited playbook cannot be planned. The old plan stays until it can.
+type diagBox struct {
+	list diag.List
+	top  int
+	last int // the last line that can be at the top
+}
+
+func (b *diagBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc", "q":
+		m.overlay = nil
+	case "j", "down":
+		b.top = min(b.top+1, b.last)
+	case "k", "up":
+		b.top = max(b.top-1, 0)
+	case m.keys.label(sourceEdit):
+		m.overlay = nil
+		for _, d := range b.list {
+			if d.Severity == diag.Error && d.Pos.File != "" && m.canEdit() {
+				return m.editAt(d.Pos.File, d.Pos.Line)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *diagBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+	d := newDoc(w, h, m.glyphs)
+	for _, one := range b.list {
+		role := themes.Failed
+		if one.Severity == diag.Warning {
+			role = themes.Warn
+		}
+		d.blank()
+		d.add(text{role, one.Severity.String() + "  "}, text{themes.Text, cutLeft(plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.dots)})
+		d.para(themes.Text, 2, one.Message)
+		if one.Hint != "" {
+			d.para(themes.Dim, 2, "hint: "+one.Hint)
+		}
+	}
+	b.last = max(len(d.lines)-h, 0)
+	b.top = min(b.top, b.last)
+	foot = "the old plan stays   esc closes"
+	if m.canEdit() {
+		foot = m.keys.label(sourceEdit) + " edits again   " + foot
+	}
+	return count(b.list.Count(diag.Error), "mistake"), d.lines[b.top:min(b.top+h, len(d.lines))], foot
+}

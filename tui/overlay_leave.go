@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// leaveBox asks what shall become of a run that a person wants to leave. The keys are others than the one that asked,
+// and enter is none of them.
+type leaveBox struct{}
+
+func (leaveBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "w":
+		m.stop(events.StopDrain, false)
+		m.say("leaving when what runs has ended")
+	case "k":
+		m.stop(events.StopInterrupt, false)
+		m.say("stopping")
+	case "esc", "q":
+	default:
+		return nil
+	}
+	m.overlay = nil
+	if m.store.over() {
+		return tea.Quit
+	}
+	return nil
+}
+
+func (leaveBox) lines(m *model, w, _ int) (title string, body [][]text, foot string) {
+	left := m.tree.tallies[0].sum(faceWaiting, faceUndecided, faceConfirm)
+	running := m.running(listed)
+	n := m.run.counts.Running
+	if n == 0 {
+		return "Leave?", [][]text{
+			{{themes.Text, fmt.Sprintf("Nothing is running. %s would not be run.", count(left, "step"))}},
+			{},
+			hint("k", "stop here"),
+			hint("esc", "stay"),
+		}, ""
+	}
+	verb := "runs"
+	if n > 1 {
+		verb = "run"
+	}
+	for _, r := range running {
+		since := took(r.took)
+		name := cutMiddle(plain(stepTitle(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
+		body = append(body, []text{{themes.Text, name + "  "}, {themes.Dim, since}})
+	}
+	body = append(
+		body, nil,
+		hint("w", "wait for what runs, then stop"),
+		hint("k", "stop it now: interrupt, then kill"),
+		hint("esc", "stay"),
+	)
+	return fmt.Sprintf("Leave while %s %s?", count(n, "step"), verb), body, ""
+}
+
+// nowRunning is a step that runs.
+type nowRunning struct {
+	plan *plan.Step
+	took time.Duration
+}
+
+// running lists what runs, at most n steps of it.
+func (m *model) running(n int) (list []nowRunning) {
+	m.store.read(func(run *events.Run) {
+		for i, f := range m.tree.faces {
+			if f == faceRunning && i < len(run.Steps) && len(list) < n {
+				list = append(list, nowRunning{&m.plan.Steps[i], m.duration(&run.Steps[i])})
+			}
+		}
+	})
+	return list
+}

@@ -1,0 +1,76 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// diffLines is the last diff that was shown, split into lines once.
+type diffLines struct {
+	of    *events.Diff
+	lines []string
+}
+
+func (c *diffLines) split(diff *events.Diff) []string {
+	if c.of != diff {
+		c.of, c.lines = diff, strings.Split(strings.TrimRight(diff.Text, "\n"), "\n")
+	}
+	return c.lines
+}
+
+// diffShown bounds the lines of a diff on the screen.
+const diffShown = 2000
+
+// diffTab shows what a step changed, or would change in a dry run.
+func (m *model) diffTab(d *doc, s subject) {
+	diff := s.of.Diff
+	switch {
+	case s.step < 0:
+		d.hint("Go to a step to see what it changed.")
+		return
+	case diff == nil && s.of.Attempt == 0:
+		d.hint("Not known before it runs.")
+		return
+	case diff == nil:
+		d.hint("No change was recorded.")
+		return
+	}
+	head := []text{{inkTitle, plain(diff.Path)}}
+	if diff.Path != "" {
+		head = append(head, text{themes.Text, "  "})
+	}
+	d.add(append(head, text{themes.Dim, string(diff.Kind)})...)
+	if diff.Summary != "" {
+		d.para(themes.Text, 0, diff.Summary)
+	}
+	if diff.Text == "" {
+		return
+	}
+	d.blank()
+	lines := m.diffs.split(diff)
+	for i, line := range lines {
+		if i == diffShown {
+			d.hint(fmt.Sprintf("%s more; %s %s copies all of it.", count(len(lines)-i, "line"), m.keys.label(copyMenu), "d"))
+			break
+		}
+		look := themes.Text
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+			look = themes.Dim
+		case strings.HasPrefix(line, "+"):
+			look = themes.DiffAdd
+		case strings.HasPrefix(line, "-"):
+			look = themes.DiffDel
+		case strings.HasPrefix(line, "@@"):
+			look = themes.DiffHunk
+		}
+		if m.detail.output.wrap {
+			d.para(look, 0, line)
+			continue
+		}
+		d.add(text{look, plain(line)})
+	}
+}

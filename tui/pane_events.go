@@ -1,0 +1,39 @@
+package tui
+
+import (
+	"strings"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// eventsTab tells what happened to a node, in words, oldest first.
+func (m *model) eventsTab(d *doc, s subject) {
+	if len(s.past) == 0 {
+		d.hint("Nothing has happened here yet.")
+		return
+	}
+	for i := range s.past {
+		p := &s.past[i]
+		words, look := p.words()
+		line, _, _ := strings.Cut(words, "\n")
+		if s.step < 0 && p.step >= 0 && p.step < len(m.plan.Steps) && !aboutAll(p.event) {
+			line = stepTitle(&m.plan.Steps[p.step]) + "  " + line
+		}
+		role := signLooks[look].role
+		if look == signNone {
+			role = themes.Text
+		}
+		d.columns([]int{0, 10}, text{themes.LogTime, p.at.Local().Format("15:04:05")}, text{role, line})
+	}
+}
+
+// aboutAll reports whether an event is about the run although it names a step.
+func aboutAll(e events.Event) bool {
+	switch e.(type) {
+	case events.RunPaused, events.CommandAccepted, events.CommandRejected:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,147 @@
+package tui
+
+import (
+	"fmt"
+
+	"moon/plan"
+	"moon/themes"
+)
+
+// listed is how many steps a list in the detail names before it counts the rest.
+const listed = 12
+
+// scopeTab is the first tab for an inner node: what it is, how far it is, and what in it needs a person.
+func (m *model) scopeTab(d *doc, n int) {
+	d.para(inkTitle, 0, m.tree.title(n))
+	d.blank()
+	t := m.tree.tally(n)
+	m.counts(d, &t)
+	s := m.tree.scope(n)
+	if s == nil {
+		return
+	}
+	switch {
+	case n == 0:
+		d.value("name", m.plan.Name)
+		d.value("plan", short(m.plan.Digest))
+		d.value("strategy", m.plan.Strategy)
+	case s.Kind == plan.ScopeLoop:
+		d.value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.times, s.Items))
+	}
+	d.value("item", s.Item)
+	if s.When != "" {
+		d.value("when", s.When)
+	}
+	if s.Skipped != "" {
+		d.field("skipped", text{themes.Changed, s.Skipped + " is false"})
+	}
+	switch {
+	case s.Parallel >= plan.Unlimited:
+		d.value("order", "none: all at once")
+	case s.Parallel > 1:
+		d.value("order", fmt.Sprintf("none: %d at once", s.Parallel))
+	}
+	if n == 0 {
+		m.playbook(d)
+	} else {
+		m.origin(d, s.Origin)
+		m.source(d, s.Origin)
+	}
+	m.list(d, n, "Failed", func(f face) bool { return f == faceFailed })
+	m.list(d, n, "Needs you", func(f face) bool { return f == faceConfirm })
+}
+
+// counts says how many steps there are of each kind.
+func (m *model) counts(d *doc, t *tally) {
+	line := []text{{themes.Text, count(t.total(), "step")}}
+	add := func(look sign, n int, words string) {
+		if n > 0 {
+			line = append(line, text{themes.Text, "   "}, text{signLooks[look].role, m.glyphs.signs[look]},
+				text{themes.Text, fmt.Sprintf(" %d %s", n, words)})
+		}
+	}
+	add(signFailed, t.sum(faceFailed), "failed")
+	add(signRunning, t.sum(faceRunning), "running")
+	add(signOK, t.sum(faceOK), "ok")
+	add(signChanged, t.sum(faceChanged), "changed")
+	add(signSkipped, t.sum(faceSkipped), "skipped")
+	if t.done() == 0 {
+		add(signApproved, t.sum(faceWaiting), "approved")
+	}
+	add(signConfirm, t.sum(faceConfirm), "to confirm")
+	add(signExcluded, t.sum(faceExcluded), "excluded")
+	d.lines = append(d.lines, d.flow(line)...)
+}
+
+// flow breaks a line of spans between those that begin with room.
+func (d *doc) flow(spans []text) [][]text {
+	var lines [][]text
+	var line []text
+	w := 0
+	for i := 0; i < len(spans); {
+		j, n := i+1, cells(spans[i].s)
+		for j < len(spans) && spans[j].s != "   " {
+			n += cells(spans[j].s)
+			j++
+		}
+		if w+n > d.w && w > 0 {
+			lines, line, w = append(lines, line), nil, 0
+			if spans[i].s == "   " {
+				i++
+				n -= 3
+			}
+		}
+		line = append(line, spans[i:j]...)
+		w += n
+		i = j
+	}
+	return append(lines, line)
+}
+
+// playbook lists the files of the plan and what planning warned of.
+func (m *model) playbook(d *doc) {
+	if len(m.plan.Inputs) > 0 {
+		d.heading("Files")
+		for i, in := range m.plan.Inputs {
+			if i == listed {
+				d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)})
+				break
+			}
+			d.add(text{themes.Text, "  "}, text{themes.Text, plain(in.Path)})
+		}
+	}
+	if len(m.plan.Diagnostics) > 0 {
+		d.heading("Warnings")
+		for _, w := range m.plan.Diagnostics {
+			d.para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
+			d.para(themes.Text, 4, w.Message)
+		}
+	}
+}
+
+// list names the steps below a node that have a certain face.
+func (m *model) list(d *doc, n int, title string, is func(face) bool) {
+	r, shown := m.tree.steps(n), 0
+	for i := r.From; i < r.To; i++ {
+		if !is(m.tree.faces[i]) {
+			continue
+		}
+		if shown == 0 {
+			d.heading(title)
+		}
+		if shown++; shown > listed {
+			d.add(text{themes.Dim, "  and more"})
+			return
+		}
+		look := faceSigns[m.tree.faces[i]]
+		p := &m.plan.Steps[i]
+		m.entry(d, look, p)
+	}
+}
+
+// entry is a line of a list of steps: how it is, its name, its place.
+func (m *model) entry(d *doc, look sign, p *plan.Step) {
+	at := max(d.w-20, d.w/2)
+	d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, text{signLooks[look].role, m.glyphs.signs[look]},
+		text{themes.Text, stepTitle(p)}, d.place(at, p.Origin.String()))
+}

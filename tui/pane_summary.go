@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// summary is what a run came to. It is made once, when the run is done.
+type summary struct {
+	slowest []timed
+	retried int
+	changes []changed
+	more    int // changes beyond those
+	failed  []string
+}
+
+type timed struct {
+	step int
+	took time.Duration
+}
+
+type changed struct {
+	step int
+	what string
+}
+
+const slowestShown = 3
+
+func (m *model) summarize() summary {
+	var s summary
+	m.store.read(func(run *events.Run) {
+		for i := range min(len(run.Steps), len(m.plan.Steps)) {
+			of := &run.Steps[i]
+			if of.Attempt > 1 {
+				s.retried++
+			}
+			if of.Attempt > 0 && of.State == events.Settled {
+				s.slow(i, of.Ended.Sub(of.Started))
+			}
+			if of.Outcome != events.Changed || of.Kept {
+				continue
+			}
+			if len(s.changes) >= 2*listed {
+				s.more++
+				continue
+			}
+			what := ""
+			if of.Diff != nil {
+				what = strings.TrimSpace(string(of.Diff.Kind) + " " + cmp.Or(of.Diff.Summary, of.Diff.Path))
+			}
+			s.changes = append(s.changes, changed{i, what})
+		}
+	})
+	return s
+}
+
+// slow keeps the slowest steps, slowest first.
+func (s *summary) slow(step int, took time.Duration) {
+	if took < time.Second {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(s.slowest, took, func(a timed, d time.Duration) int { return cmp.Compare(d, a.took) })
+	s.slowest = slices.Insert(s.slowest, i, timed{step, took})
+	s.slowest = s.slowest[:min(len(s.slowest), slowestShown)]
+}
+
+// summaryTab is what the first tab of the root says when the run is done.
+func (m *model) summaryTab(d *doc) {
+	m.tallyLine(d)
+	if m.run.phase == events.Ended {
+		d.blank()
+		d.para(themes.Text, 0, fmt.Sprintf("Nothing is left to run. What failed can still be retried: %s, or %s for all of it.",
+			m.keys.label(runRetry), m.keys.label(runRetryAll)))
+	}
+	m.failures(d)
+	if len(m.summary.slowest) > 0 {
+		d.heading("Slowest")
+		longest := m.summary.slowest[0].took
+		for _, t := range m.summary.slowest {
+			m.barLine(d, t, longest)
+		}
+	}
+	m.changes(d)
+	m.list(d, 0, "Not run", func(f face) bool { return f == faceOmitted || f == faceCancelled })
+}
+
+func (m *model) tallyLine(d *doc) {
+	c, t := m.run.counts, m.tree.tallies[0]
+	line := []text{{themes.Text, ""}}
+	add := func(look sign, n int, words string, always bool) {
+		if n == 0 && !always {
+			return
+		}
+		if len(line) > 1 {
+			line = append(line, text{themes.Text, "   "})
+		}
+		role := signLooks[look].role
+		if n == 0 {
+			role = themes.Dim
+		}
+		line = append(line, text{role, m.glyphs.signs[look] + fmt.Sprintf(" %d %s", n, words)})
+	}
+	add(signOK, c.OK-t.sum(faceKept), "ok", true)
+	add(signChanged, c.Changed, "changed", true)
+	add(signFailed, c.Failed+c.Lost, "failed", true)
+	add(signIgnored, c.Ignored, "ignored", false)
+	add(signRescued, c.Rescued, "rescued", false)
+	add(signSkipped, t.sum(faceSkipped), "skipped", false)
+	add(signKept, t.sum(faceKept), "kept", false)
+	add(signCancelled, c.Cancelled, "cancelled", false)
+	add(signExcluded, t.sum(faceExcluded), "excluded", false)
+	add(signWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)
+	d.lines = append(d.lines, d.flow(line)...)
+}
+
+// failures names what failed, with the first line of each error.
+func (m *model) failures(d *doc) {
+	shown := 0
+	for i, f := range m.tree.faces {
+		if f != faceFailed && f != faceIgnored {
+			continue
+		}
+		if shown == 0 {
+			d.heading("Failed")
+		}
+		if shown++; shown > listed {
+			d.add(text{themes.Dim, "  and more"})
+			return
+		}
+		p, reason := &m.plan.Steps[i], ""
+		m.store.read(func(run *events.Run) {
+			if i < len(run.Steps) {
+				reason, _, _ = strings.Cut(strings.TrimSpace(run.Steps[i].Error), "\n")
+			}
+		})
+		look := faceSigns[f]
+		m.entry(d, look, p)
+		if reason != "" {
+			d.add(text{themes.Text, "    "}, text{themes.Dim, cutRight(plain(reason), max(d.w-4, 0), m.glyphs.dots)})
+		}
+	}
+}
+
+func (m *model) changes(d *doc) {
+	if len(m.summary.changes) == 0 {
+		return
+	}
+	d.heading("Changed")
+	for i, c := range m.summary.changes {
+		if i == listed {
+			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)})
+			return
+		}
+		title := "  " + cutMiddle(plain(stepTitle(&m.plan.Steps[c.step])), max(d.w*6/10, 8), m.glyphs.dots)
+		d.add(text{themes.Text, title + "  "}, text{themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)})
+	}
+}
+
+// barLine is a step's time as a number and as a bar.
+func (m *model) barLine(d *doc, t timed, longest time.Duration) {
+	bar := max(min(d.w/4, 20), 4)
+	name := max(d.w-bar-12, 8)
+	title := cutMiddle(plain(stepTitle(&m.plan.Steps[t.step])), name, m.glyphs.dots)
+	d.add(text{themes.Text, fmt.Sprintf("%7s  ", took(t.took))}, text{themes.Text, title + spaces(name-cells(title)+2)},
+		text{themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)})
+}
+
+// gauge draws a part of w cells.
+func (g *glyphs) gauge(part float64, w int) string {
+	steps := len(g.bar)
+	n := int(part*float64(w*steps) + 0.5)
+	n = max(min(n, w*steps), 0)
+	s := strings.Repeat(g.bar[steps-1], n/steps)
+	if rest := n % steps; rest > 0 {
+		s += g.bar[rest-1]
+	}
+	return s
+}

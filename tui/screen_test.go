@@ -1,0 +1,242 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the Events tab shows local times
+	os.Exit(m.Run())
+}
+
+// screen is a model with an engine behind it, without a terminal: messages go in, frames come out.
+type screen struct {
+	t    testing.TB
+	m    *model
+	f    *fake
+	dir  string
+	cmds []tea.Msg // what commands gave that the model does not take
+}
+
+type setup struct {
+	p       *plan.Plan
+	w, h    int
+	ascii   bool
+	options func(*Options)
+	fake    func(*fake)
+}
+
+func newScreen(t testing.TB, s setup) *screen {
+	t.Helper()
+	if s.p == nil {
+		s.p = devbox()
+	}
+	profile := colorprofile.TrueColor
+	sc := &screen{t: t, f: newFake(s.p), dir: t.TempDir()}
+	o := Options{
+		Plan: s.p, Send: sc.f.send, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
+		OutDir: func() string { return sc.dir }, Editor: func(string, int) tea.ExecCommand { return nil },
+	}
+	if s.ascii {
+		o.Glyphs = "ascii"
+	}
+	if s.options != nil {
+		s.options(&o)
+	}
+	sc.m = newModel(o, func(string) string { return "" })
+	sc.m.excerpt = excerptOf
+	sc.f.emit = func(batch []events.Record) {
+		for i := range batch {
+			sc.m.store.apply(&batch[i])
+		}
+	}
+	sc.f.print = func(f *fake, i, attempt int) string { return printSome(t, sc.dir, f, i, attempt) }
+	if s.fake != nil {
+		s.fake(sc.f)
+	}
+	sc.f.begin()
+	sc.send(tea.WindowSizeMsg{Width: s.w, Height: s.h})
+	sc.frame()
+	return sc
+}
+
+// printSome writes the output of an attempt.
+func printSome(t testing.TB, dir string, f *fake, i, attempt int) string {
+	p := &f.p.Steps[i]
+	if p.Action != "shell" && p.Action != "package" {
+		return ""
+	}
+	prefix := p.ID() + "." + string(rune('0'+attempt))
+	w := output.NewWriter(dir, prefix, nil)
+	defer w.Close()
+	var err error
+	switch p.Name {
+	case "unpack go":
+		_, err = w.Stdout().Write([]byte("go/\ngo/VERSION\n\x1b[32mgo/bin/go\x1b[0m\n"))
+		_, err = w.Stderr().Write([]byte("tar: /usr/local: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n"))
+	default:
+		_, err = w.Stdout().Write([]byte("doing " + p.Name + "\n" + strings.Repeat("a line of output that is quite long, so it may have to be cut somewhere near its end\n", 3) + "done\n"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prefix
+}
+
+// send gives the model a message, and runs what commands it returns until there are none.
+func (s *screen) send(msg tea.Msg) {
+	s.t.Helper()
+	_, cmd := s.m.Update(msg)
+	s.run(cmd)
+}
+
+func (s *screen) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	done := make(chan tea.Msg, 1)
+	go func() { done <- cmd() }()
+	select {
+	case msg := <-done:
+		switch msg := msg.(type) {
+		case tea.BatchMsg:
+			for _, c := range msg {
+				s.run(c)
+			}
+		case fetched, found, copied, edited, reloaded:
+			s.send(msg)
+		case tickMsg, nil:
+		default:
+			s.cmds = append(s.cmds, msg)
+		}
+	case <-time.After(20 * time.Millisecond): // a tick: the test moves the clock
+		s.m.ticking = false
+	}
+}
+
+// frame lets the model see what the engine did.
+func (s *screen) frame() { s.send(frameMsg{}) }
+
+// keys presses keys, named as in the key table and separated by blanks; the engine settles after each.
+func (s *screen) keys(keys string) {
+	s.t.Helper()
+	for key := range strings.FieldsSeq(keys) {
+		s.press(key)
+		s.f.settle()
+		s.frame()
+	}
+}
+
+var keyCodes = map[string]tea.Key{
+	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: ' ', Text: " "},
+	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
+	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown},
+	"backspace": {Code: tea.KeyBackspace}, "f5": {Code: tea.KeyF5}, "f9": {Code: tea.KeyF9}, "f10": {Code: tea.KeyF10},
+	"f11": {Code: tea.KeyF11}, "shift+f11": {Code: tea.KeyF11, Mod: tea.ModShift},
+}
+
+func (s *screen) press(key string) {
+	s.t.Helper()
+	k, ok := keyCodes[key]
+	switch name, ctrl := strings.CutPrefix(key, "ctrl+"); {
+	case ok:
+	case ctrl:
+		k = tea.Key{Code: rune(name[0]), Mod: tea.ModCtrl}
+	default:
+		r := []rune(key)
+		k = tea.Key{Code: r[0], Text: key}
+	}
+	if got := k.String(); got != key {
+		s.t.Fatalf("key %q is called %q", key, got)
+	}
+	s.send(tea.KeyPressMsg(k))
+}
+
+// text types a text.
+func (s *screen) text(text string) {
+	for _, r := range text {
+		s.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+}
+
+// shows is the screen as text. The cursor's row begins with ▎, and the tab that is shown stands in ‹›.
+func (s *screen) shows() string { return plainFrame(s.m.View().Content) }
+
+func plainFrame(frame string) string {
+	var out strings.Builder
+	for _, row := range strings.Split(frame, "\n") {
+		text := ansi.Strip(markTab(row))
+		if i := strings.Index(row, "\x1b["); i == 0 && strings.Contains(row[:strings.IndexByte(row, 'm')], "7") && strings.HasPrefix(text, " ") {
+			text = "▎" + text[1:]
+		}
+		out.WriteString(strings.TrimRight(text, " "))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+var underlined = regexp.MustCompile(` (\x1b\[[0-9;]*;4[;m][0-9;m]*)([^\x1b]*)(\x1b\[[0-9;]*m) `)
+
+// markTab puts what is underlined between two blanks into ‹›.
+func markTab(row string) string { return underlined.ReplaceAllString(row, "‹$1$2$3›") }
+
+// has fails the test unless all the texts are on the screen.
+func (s *screen) has(texts ...string) {
+	s.t.Helper()
+	screen := s.shows()
+	for _, text := range texts {
+		if !strings.Contains(screen, text) {
+			s.t.Errorf("not on the screen: %q\n%s", text, screen)
+		}
+	}
+}
+
+// on puts the cursor on a node by its title.
+func (s *screen) on(title string) {
+	s.t.Helper()
+	for n := range s.m.tree.len() {
+		if s.m.tree.title(n) == title {
+			s.m.rows.reveal(n)
+			s.m.cur.node = n
+			s.m.following = false
+			s.send(frameMsg{})
+			return
+		}
+	}
+	s.t.Fatalf("no node %q", title)
+}
+
+// golden compares with a file in testdata; UPDATE=1 writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs (UPDATE=1 writes it):\n--- got\n%s--- want\n%s", file, got, want)
+	}
+}

@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"sync"
+	"time"
+
+	"moon/events"
+)
+
+// store folds the feed into a run. It is the bridge between the engine, which must never wait for the screen, and
+// the screen, which must not be asked to draw more often than a person can see.
+//
+//	feed ──▶ drain ──▶ run, what changed ──▶ poke (one place) ──▶ at most 30 frame messages a second ──▶ model
+//
+// One goroutine drains; the model takes the lock only to copy what is on the screen.
+type store struct {
+	mu      sync.Mutex
+	run     events.Run
+	changed []int32 // steps that may look different since the last take
+	listed  []bool  // by step: in changed
+	all     bool    // every step may
+	notes   []string
+	pauses  int // how many pauses there have been
+	last    time.Time
+	history history
+	ended   bool // the feed is closed
+
+	poke chan struct{}
+}
+
+func newStore() *store { return &store{poke: make(chan struct{}, 1), all: true} }
+
+// applyAtOnce bounds how long a big batch keeps the lock.
+const applyAtOnce = 256
+
+// drain folds the feed until it is closed.
+func (s *store) drain(feed <-chan []events.Record) {
+	for batch := range feed {
+		for len(batch) > 0 {
+			n := min(len(batch), applyAtOnce)
+			s.mu.Lock()
+			for i := range batch[:n] {
+				s.apply(&batch[i])
+			}
+			s.mu.Unlock()
+			batch = batch[n:]
+		}
+		s.wake()
+	}
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.wake()
+}
+
+// wake says that there is something to see. It never blocks, and one poke is enough for any number of changes.
+func (s *store) wake() {
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
+}
+
+func (s *store) apply(rec *events.Record) {
+	s.run.Apply(*rec)
+	s.history.add(rec)
+	s.last = rec.Time
+	if rec.Step >= 0 {
+		s.touch(rec.Step)
+	}
+	switch e := rec.Event.(type) {
+	case events.RunStarted, events.PlanLoaded, events.RunResumed:
+		s.all = true
+	case events.RunPaused:
+		s.pauses++
+	case events.StepRetrying:
+		s.all = s.all || e.ByUser // a retry may reopen others
+	case events.CommandAccepted:
+		s.accepted(e.Command)
+	case events.CommandRejected:
+		s.note("refused: " + e.Reason)
+	case events.Warning:
+		s.note(e.Message)
+	default: // concerns its step, or nothing on the screen
+	}
+}
+
+func (s *store) accepted(c events.Command) {
+	switch c := c.(type) {
+	case events.Approve:
+		s.touchAll(c.Range)
+	case events.Withdraw:
+		s.touchAll(c.Range)
+	case events.Exclude:
+		s.touchAll(c.Range)
+	case events.Include:
+		s.touchAll(c.Range)
+	case events.Advance:
+		s.touchAll(c.Range)
+	case events.Break:
+		s.touch(c.Step)
+	default: // acts through the events that follow
+	}
+}
+
+func (s *store) touchAll(r events.Range) {
+	if r.To-r.From > len(s.run.Steps)/2 {
+		s.all = true
+		return
+	}
+	for i := max(r.From, 0); i < min(r.To, len(s.run.Steps)); i++ {
+		s.touch(i)
+	}
+}
+
+func (s *store) touch(step int) {
+	if s.all || step >= len(s.run.Steps) {
+		return
+	}
+	if len(s.listed) < len(s.run.Steps) {
+		s.listed = make([]bool, len(s.run.Steps))
+	}
+	if !s.listed[step] {
+		s.listed[step] = true
+		s.changed = append(s.changed, int32(step))
+	}
+}
+
+// note keeps a message for the person; of many, the last few.
+func (s *store) note(text string) {
+	const keep = 3
+	if len(s.notes) == keep {
+		s.notes = s.notes[:copy(s.notes, s.notes[1:])]
+	}
+	s.notes = append(s.notes, text)
+}
+
+// read lets f look at the run.
+func (s *store) read(f func(run *events.Run)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.run)
+}
+
+// digest is the plan the run is about.
+func (s *store) digest() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run.Digest
+}
+
+// shot is the part of a run that is not about single steps, as of one moment.
+type shot struct {
+	phase    events.Phase
+	pause    events.RunPaused
+	pausedAt int
+	pointer  int
+	pauses   int
+	counts   events.Counts
+	started  time.Time
+	ended    time.Time
+	last     time.Time // of the last event
+	result   events.RunCompleted
+	digest   string
+	check    bool
+	steps    int
+	closed   bool // nothing more will come
+	notes    []string
+}
+
+// take gives each step that may have changed to f, forgets that they did, and returns the rest of the run. With
+// everything changed it calls whole instead.
+func (s *store) take(f func(step int, of *events.Step), whole func(steps []events.Step)) shot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all {
+		whole(s.run.Steps)
+	} else {
+		for _, i := range s.changed {
+			if int(i) < len(s.run.Steps) {
+				f(int(i), &s.run.Steps[i])
+			}
+		}
+	}
+	for _, i := range s.changed {
+		s.listed[i] = false
+	}
+	if len(s.listed) > len(s.run.Steps) {
+		s.listed = nil
+	}
+	s.changed, s.all = s.changed[:0], false
+	notes := s.notes
+	s.notes = nil
+	r := &s.run
+	return shot{
+		phase: r.Phase, pause: r.Pause, pausedAt: r.PausedAt, pointer: r.Pointer, pauses: s.pauses, counts: r.Counts,
+		started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
+		steps: len(r.Steps), closed: s.ended, notes: notes,
+	}
+}

@@ -1,0 +1,219 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
+// happened between two frames is lost: a pause that came and went still counts as one.
+func (m *model) sync() tea.Cmd {
+	m.adoptPlan()
+	before := m.run
+	changed := false
+	m.run = m.store.take(func(step int, of *events.Step) {
+		if step < len(m.plan.Steps) {
+			m.see(step, of)
+			changed = true
+		}
+	}, func(steps []events.Step) {
+		m.seeAll(steps)
+		changed = true
+	})
+	for _, note := range m.run.notes {
+		m.say(note)
+	}
+	cmd := m.follow(before)
+	if changed && m.filter != filterAll && m.filter != filterFound {
+		m.refilter()
+	}
+	m.detail.reel.stale, m.peek.stale = true, true
+	return tea.Batch(cmd, m.keepTicking())
+}
+
+// adoptPlan takes over another plan when the run has one.
+func (m *model) adoptPlan() {
+	digest := m.store.digest()
+	if digest == "" || digest == m.plan.Digest || m.o.PlanFor == nil {
+		return
+	}
+	if p := m.o.PlanFor(digest); p != nil {
+		old := m.plan
+		m.setPlan(p)
+		m.store.forget()
+		m.say(planChange(old, p))
+	}
+}
+
+// forget makes the next take give everything.
+func (s *store) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = true
+}
+
+func (m *model) see(step int, of *events.Step) {
+	m.tree.set(step, faceOf(of, &m.plan.Steps[step]))
+	m.breakAtStep(step, of.Break)
+	if from, to := times(of); from != 0 {
+		m.tree.ran(step, from, to)
+	}
+}
+
+func (m *model) seeAll(steps []events.Step) {
+	var none events.Step
+	clear(m.breaks)
+	m.tree.recount(func(i int) (face, int64, int64) {
+		of := &none
+		if i < len(steps) {
+			of = &steps[i]
+		}
+		m.breakAtStep(i, of.Break)
+		from, to := times(of)
+		return faceOf(of, &m.plan.Steps[i]), from, to
+	})
+}
+
+func (m *model) breakAtStep(step int, set bool) {
+	if set {
+		m.breaks[step] = true
+	} else if len(m.breaks) > 0 {
+		delete(m.breaks, step)
+	}
+}
+
+// times is when a step that ran started and ended, in nanoseconds.
+func times(s *events.Step) (from, to int64) {
+	if s.Attempt == 0 || s.Started.IsZero() {
+		return 0, 0
+	}
+	if s.State == events.Settled {
+		to = s.Ended.UnixNano()
+	}
+	return s.Started.UnixNano(), to
+}
+
+// follow reacts to what happened to the run since before.
+func (m *model) follow(before shot) tea.Cmd {
+	var cmd tea.Cmd
+	paused := m.run.pauses != m.seen
+	m.seen = m.run.pauses
+	switch {
+	case m.run.phase == events.Done || m.run.phase == events.Ended:
+		if before.phase != m.run.phase {
+			m.arrive(before.phase)
+		}
+	case paused && m.run.phase == events.Paused:
+		cmd = m.halted()
+	case before.phase != events.Running && m.run.phase == events.Running:
+		m.autoTab(tabOutputs)
+		m.panes.giveBack()
+	}
+	if m.following && m.run.phase == events.Running {
+		m.toPointer(false)
+	}
+	if m.run.phase == events.Done && m.leaving {
+		return tea.Quit
+	}
+	return cmd
+}
+
+// halted reacts to a pause: it shows where and why, and rings once if nobody is looking.
+func (m *model) halted() tea.Cmd {
+	failed := m.run.pause.Reason == events.PauseFailure
+	if failed || m.following {
+		m.toPointer(failed)
+	}
+	switch {
+	case failed && !m.typing():
+		m.tabChosen = false
+		m.detail.open(tabSteps)
+		m.detail.scroll = 0
+		m.lend()
+	case !failed:
+		m.autoTab(tabSteps)
+	}
+	if failed && m.unfocused {
+		return tea.Raw("\a")
+	}
+	return nil
+}
+
+// arrive reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
+func (m *model) arrive(before events.Phase) {
+	m.summary = m.summarize()
+	if before == events.Ended {
+		return // it was shown already
+	}
+	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceIgnored, faceRescued, faceCancelled) > 0 {
+		m.setFilter(filterNotable)
+	}
+	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
+		return
+	}
+	m.cur.node, m.following, m.tabChosen = 0, false, false
+	m.detail.open(tabSteps)
+	m.lend()
+}
+
+// lend shows the detail where there is room for one pane only, until the run goes on.
+func (m *model) lend() {
+	if m.layout().kind == layoutOne && m.panes.focus == paneTree {
+		m.panes.focus, m.panes.lent = paneDetail, true
+	}
+}
+
+// autoTab shows a tab, unless a person chose another.
+func (m *model) autoTab(t tab) {
+	if !m.tabChosen && !m.typing() {
+		m.detail.open(t)
+	}
+}
+
+// toPointer moves the cursor to the step the engine is at, or to the row it is folded into.
+func (m *model) toPointer(show bool) {
+	step := m.run.pointer
+	if m.run.phase == events.Paused && m.run.pausedAt >= 0 {
+		step, show = m.run.pausedAt, true
+	}
+	if step < 0 || step >= len(m.plan.Steps) || m.typing() {
+		return
+	}
+	n := int(m.tree.stepNode[step])
+	if show {
+		if m.rows.keep != nil && !m.rows.keep[n] {
+			m.setFilter(filterAll)
+		}
+		m.rows.reveal(n)
+	}
+	m.cur.node = n
+}
+
+// moving reports whether there is something to watch.
+func (m *model) moving() bool {
+	return m.run.phase != events.Done && (m.run.phase == events.Running || m.run.counts.Running > 0)
+}
+
+// planChange says what is different in another plan.
+func planChange(old, now *plan.Plan) string {
+	digests := make(map[string]string, len(old.Steps))
+	for i := range old.Steps {
+		digests[old.Steps[i].Path] = old.Steps[i].Digest
+	}
+	changed, added := 0, 0
+	for i := range now.Steps {
+		digest, ok := digests[now.Steps[i].Path]
+		switch {
+		case !ok:
+			added++
+		case digest != now.Steps[i].Digest:
+			changed++
+		}
+		delete(digests, now.Steps[i].Path)
+	}
+	return fmt.Sprintf("reloaded: %s changed, %d added, %d gone", count(changed, "step"), added, len(digests))
+}

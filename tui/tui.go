@@ -1,0 +1,133 @@
+// Package tui is the screen: one tree that is plan, progress and report, and a person who decides. It shows what
+// events say and nothing else, and turns keys into commands; deciding and running are left to the engine.
+//
+//	feed ──▶ store ──▶ model ──▶ frame            keys ──▶ intents ──▶ commands ──▶ Send
+//	         (fold)    tree, cursor, panes
+//
+// There is one Bubble Tea model. Tree, folding, cursor, drawing, panes and overlays are structs with methods, each in
+// a file of its own; Update does no IO.
+package tui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"moon/events"
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/themes"
+)
+
+// Options is what the screen needs from outside.
+type Options struct {
+	Plan *plan.Plan             // required
+	Feed <-chan []events.Record // required; drained at once, until it is closed
+	Send func(events.Command)   // required; must not block
+
+	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
+	PlanFor func(digest string) *plan.Plan
+	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
+	Reload func() (diag.List, error)
+	// Editor is the program that opens a file, given by its absolute path, at a line.
+	Editor func(file string, line int) tea.ExecCommand
+	// OutDir is the directory of the files that events.Step.Out names.
+	OutDir func() string
+
+	Theme    string
+	ThemeDir string
+	Glyphs   string // "unicode", "ascii" or "auto", also ""
+	NoColor  bool
+	Profile  *colorprofile.Profile // nil: found out
+	Now      func() time.Time      // nil: time.Now
+	Input    io.Reader             // nil: the terminal
+	Output   io.Writer             // nil: the terminal
+	Mode     string                // what to say beside the playbook's name, such as "check"
+}
+
+// ErrForced is returned when a person left by force before the run had ended.
+var ErrForced = errors.New("left before the run had ended")
+
+// Run shows the screen until the person has left and the run has ended, and restores the terminal. A cancelled ctx
+// ends the screen at once, with the context's error; signals are the caller's business. The feed is drained to its
+// end in any case.
+func Run(ctx context.Context, o Options) error {
+	m := newModel(o, os.Getenv)
+	go m.store.drain(o.Feed)
+
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		options = append(options, tea.WithOutput(o.Output))
+	}
+	p := tea.NewProgram(m, options...)
+	stop := make(chan struct{})
+	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
+	_, err := p.Run()
+	close(stop)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return err
+	case m.forced:
+		return ErrForced
+	}
+	return nil
+}
+
+// frameTime is the shortest time between two frames that the feed asks for.
+const frameTime = 33 * time.Millisecond
+
+// frames passes pokes on: the first at once, the others at most once in a frameTime.
+func frames(poke <-chan struct{}, stop <-chan struct{}, send func()) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-poke:
+			send()
+		}
+		select {
+		case <-stop:
+			return
+		case <-time.After(frameTime):
+		}
+	}
+}
+
+// chooseProfile decides how many colours there are. NO_COLOR counts with any value, and takes only the colours:
+// bold, faint and reverse still tell structure.
+func chooseProfile(o Options, env func(string) string) colorprofile.Profile {
+	profile := colorprofile.NoTTY
+	if o.Profile != nil {
+		profile = *o.Profile
+	} else {
+		out := o.Output
+		if out == nil {
+			out = os.Stdout
+		}
+		profile = colorprofile.Detect(out, os.Environ())
+	}
+	if o.NoColor || env("NO_COLOR") != "" {
+		profile = min(profile, colorprofile.ASCII)
+	}
+	return profile
+}
+
+// chooseTheme loads the theme, and the default where there are too few colours for one with its own.
+func chooseTheme(o Options, profile colorprofile.Profile, dark bool) (*themes.Theme, []themes.Warning) {
+	theme, warnings := themes.Load(cmp.Or(o.Theme, themes.Default), o.ThemeDir, dark)
+	if theme.Fixed() && profile < colorprofile.ANSI256 {
+		theme, _ = themes.Load(themes.Default, "", dark)
+	}
+	return theme, warnings
+}
