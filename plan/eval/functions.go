@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
-
 	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"moon/plan/diag"
 )
 
 // builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
-
 	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"moon/plan/diag"
 )
 
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
