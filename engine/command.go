@@ -263,9 +263,8 @@ func (s *State) reopen(from graph.ID) {
 		s.left++
 		for _, e := range s.graph.Out(id) {
 			to := &s.nodes[e.To]
-			barrier := s.graph.Nodes[e.To].Kind == graph.Barrier
-			if to.state == settled && !barrier && to.outcome != events.Omitted {
-				continue // it ran all the same: cleanup
+			if !s.reopens(e.To) {
+				continue
 			}
 			to.pending++
 			if e.On.Has(was) {
@@ -277,8 +276,9 @@ func (s *State) reopen(from graph.ID) {
 			case settled:
 				todo = append(todo, e.To)
 			case ready:
-				to.state = pending
-			case pending, running, again, backoff, failed, waiting:
+				to.state, to.solo = pending, false
+				s.solo = remove(s.solo, e.To)
+			default:
 			}
 		}
 	}
@@ -288,6 +288,19 @@ func (s *State) reopen(from graph.ID) {
 			s.arrive(graph.ID(id))
 		}
 	}
+}
+
+// reopens reports whether a node waits again when what it waited for is reopened. One that has run, or runs, because
+// of a failure (cleanup) has done so.
+func (s *State) reopens(id graph.ID) bool {
+	switch n := &s.nodes[id]; n.state {
+	case pending, ready:
+		return true
+	case settled:
+		return s.graph.Nodes[id].Kind == graph.Barrier || n.outcome == events.Omitted
+	case running, again, backoff, failed, waiting:
+	}
+	return false
 }
 
 // uncount takes a settled step out of the counts.

@@ -46,14 +46,16 @@ func (s *State) next(now time.Time) decision {
 		id := s.again[0]
 		return schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
 	}
-	if len(s.solo) > 0 && s.active < s.opts.Forks {
-		return s.begin(s.solo[0])
+	for _, id := range s.solo {
+		if s.slot(id) {
+			return s.begin(id)
+		}
 	}
 	if s.paused && !s.halting {
 		return idle{}
 	}
 	until, due := s.dueRetry(now)
-	if due >= 0 && s.active < s.opts.Forks {
+	if due >= 0 {
 		return start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
 	}
 	if s.active < s.opts.Forks {
@@ -96,13 +98,19 @@ func (s *State) conclude() decision {
 	return finish{events.RunDone}
 }
 
-// dueRetry finds a delayed attempt whose time has come, and the earliest time of those whose has not.
+// slot reports whether another attempt may run now, as far as limits go.
+func (s *State) slot(id graph.ID) bool {
+	pool := s.graph.Nodes[id].Pool
+	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)
+}
+
+// dueRetry finds a delayed attempt that may run, its time having come, and the earliest time of those whose has not.
 func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
 	due = -1
 	for id, at := range s.delayed {
 		switch {
 		case !at.After(now):
-			if due < 0 || id < due {
+			if s.slot(id) && (due < 0 || id < due) {
 				due = id
 			}
 		case until.IsZero() || at.Before(until):
@@ -126,7 +134,7 @@ func (s *State) pick() decision {
 			heap.Pop(&s.ready)
 			return evaluate{step}
 		}
-		if g.Pool >= 0 && s.used[g.Pool] >= s.graph.Pools[g.Pool].Slots {
+		if !s.slot(id) {
 			s.blocked = append(s.blocked, heap.Pop(&s.ready).(graph.ID))
 			continue
 		}

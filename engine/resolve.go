@@ -127,7 +127,11 @@ func (s *State) fail(step int, outcome events.Outcome, ignored bool) {
 // settle ends a node. publish tells about it; for failures it also counts. The edges are resolved by resolve.
 func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish func()) {
 	n := &s.nodes[id]
-	n.state, n.outcome, n.solo = settled, outcome, false
+	if n.solo {
+		n.solo = false
+		s.solo = remove(s.solo, id)
+	}
+	n.state, n.outcome = settled, outcome
 	if n.effective == events.None {
 		n.effective = outcome
 	}
@@ -172,8 +176,8 @@ func (s *State) resolve() {
 		a := s.queue[0]
 		s.queue = s.queue[1:]
 		n := &s.nodes[a.to]
-		if n.state == settled {
-			continue // it ended before it was reopened around it
+		if n.state != pending {
+			continue // it went ahead, and what it waited for was reopened and has ended again
 		}
 		n.pending--
 		if a.hit {
@@ -287,27 +291,29 @@ func (s *State) halt(cause int) {
 		return
 	}
 	s.halting, s.haltCause = true, cause
-	lists := [][]graph.ID{s.ready.ids, s.blocked, s.fenced}
-	s.ready.ids, s.blocked, s.fenced = nil, nil, nil
-	for _, list := range lists {
-		for _, id := range list {
-			switch n := &s.nodes[id]; {
-			case n.state != ready:
-			case s.graph.Nodes[id].Essential:
+	s.ready.ids, s.blocked, s.fenced, s.again = nil, nil, nil, nil
+	clear(s.delayed)
+	// In the order of the nodes, and not of the lists: those are in the order in which things were looked at, which a
+	// fold of the facts does not repeat.
+	var late []int
+	for i := range s.nodes {
+		id := graph.ID(i)
+		switch n := &s.nodes[i]; n.state {
+		case ready:
+			if s.graph.Nodes[i].Essential {
 				heap.Push(&s.ready, id)
-			default:
-				n.cause = int32(cause)
-				s.omit(id)
+				break
 			}
+			n.cause = int32(cause)
+			s.omit(id)
+		case again, backoff:
+			late = append(late, int(s.graph.Nodes[i].Step))
+		default:
 		}
 	}
 	// Attempts that were to be tried again end as they failed.
-	late := slices.Concat(s.again, slices.Sorted(maps.Keys(s.delayed)))
-	s.again = nil
-	clear(s.delayed)
-	for _, id := range late {
-		step := int(s.graph.Nodes[id].Step)
-		s.publish(step, events.StepFailed{Name: s.started(step), Error: s.errors[step], Rescued: s.graph.Nodes[id].Rescued})
+	for _, step := range late {
+		s.publish(step, events.StepFailed{Name: s.started(step), Error: s.errors[step], Rescued: s.graph.Nodes[s.id(step)].Rescued})
 		s.fail(step, events.Failed, false)
 	}
 }

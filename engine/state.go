@@ -428,7 +428,9 @@ func (s *State) retryScheduled(f fact.RetryScheduled) {
 }
 
 func (s *State) gateOpened(f fact.GateOpened) {
-	s.node(f.Step).state = waiting
+	n := s.node(f.Step)
+	n.state, n.solo = waiting, false
+	s.solo = remove(s.solo, s.id(f.Step))
 	s.open++
 	s.publish(f.Step, events.GateOpened{Reason: events.PauseUser, Message: f.Message})
 }

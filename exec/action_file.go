@@ -132,7 +132,7 @@ func (s fileStep) directory(ctx context.Context) (*change, error) {
 			return nil, err
 		}
 		s.c.places = append(s.c.places, p)
-		return s.makeDirs(p, path)
+		return s.makeDirs(p)
 	}
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s fileStep) directory(ctx context.Context) (*change, error) {
 	s.c.result = p
 	switch {
 	case e.kind == absent:
-		return s.makeDirs(p, path)
+		return s.makeDirs(p)
 	case e.kind != directory:
 		return nil, fmt.Errorf("%s is %s; remove it first with state: absent", s.args.Path, e.what())
 	case s.args.Recurse:

@@ -17,10 +17,12 @@ import (
 type treeCopy struct {
 	*attempt
 	args    *spec.CopyArgs
+	src     string
+	dest    string
 	attrs   attributes // mode is for files only: directories keep the source's
 	c       *change
 	to      *os.Root // dest; nil as long as it does not exist
-	above   *place   // of dest
+	above   *place   // where dest is or will be
 	steps   []func(context.Context, *os.Root) error
 	created int
 	updated int
@@ -28,19 +30,26 @@ type treeCopy struct {
 	text    strings.Builder
 }
 
-// planTree copies what is in src into dest, with everything below. Links stay links; what is in dest only is left
-// alone; so is the mode of a directory that exists.
+// planTree copies a directory into dest, or what is in it if src ends in a slash, with everything below. Links stay
+// links; what is in dest only is left alone; so is the mode of a directory that exists.
 func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attributes) (*change, error) {
 	if args.Checksum != "" {
 		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
 	}
-	t := &treeCopy{attempt: a, args: args, attrs: attrs}
-	t.c = &change{fields: map[string]any{"src": args.Src, "dest": args.Dest}}
-	t.c.diff.Path = args.Dest
+	t := &treeCopy{attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
+	if !strings.HasSuffix(args.Src, "/") {
+		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
+	}
+	var err error
+	if t.src, err = filepath.EvalSymlinks(t.src); err != nil {
+		return nil, err
+	}
+	t.c = &change{fields: map[string]any{"src": args.Src, "dest": t.dest}}
+	t.c.diff.Path = t.dest
 	if err := t.open(); err != nil {
 		return nil, err
 	}
-	err := filepath.WalkDir(args.Src, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(t.src, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && stopped(ctx) != "" {
 			err = context.Cause(ctx)
 		}
@@ -78,7 +87,7 @@ func (t *treeCopy) words() string {
 
 func (t *treeCopy) open() error {
 	var err error
-	if t.above, err = openPlace(t.args.Dest); err != nil {
+	if t.above, err = openAbove(t.dest); err != nil {
 		return err
 	}
 	t.c.places = append(t.c.places, t.above)
@@ -87,39 +96,36 @@ func (t *treeCopy) open() error {
 		return nil
 	}
 	t.c.close()
-	if info, statErr := os.Stat(t.args.Dest); statErr == nil && !info.IsDir() {
-		return fmt.Errorf("%s is %s, and src is a directory", t.args.Dest, entryOf(info).what())
+	if info, statErr := os.Stat(t.dest); statErr == nil && !info.IsDir() {
+		return fmt.Errorf("%s is %s, and src is a directory", t.dest, entryOf(info).what())
 	}
 	return err
 }
 
 // enter opens dest. A link to a directory is as good as one.
 func (t *treeCopy) enter() error {
-	to, err := os.OpenRoot(t.above.path)
+	to, err := os.OpenRoot(t.dest)
 	if err != nil {
 		return err
 	}
 	t.to = to
-	t.c.places = append(t.c.places, &place{path: t.above.path, name: ".", dir: to})
+	t.c.places = append(t.c.places, &place{path: t.dest, name: ".", dir: to})
 	return nil
 }
 
 // entry compares one entry of the source with its copy.
 func (t *treeCopy) entry(ctx context.Context, path string, d fs.DirEntry) error {
-	rel, err := filepath.Rel(t.args.Src, path)
+	rel, err := filepath.Rel(t.src, path)
 	if err != nil {
 		return err
 	}
 	info, err := d.Info()
-	if rel == "." {
-		info, err = os.Stat(path) // src itself may be a link
-	}
 	if err != nil {
 		return err
 	}
 	from, is := entryOf(info), entry{kind: absent}
 	if t.to != nil {
-		at := place{path: filepath.Join(t.args.Dest, rel), name: rel, dir: t.to}
+		at := place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to}
 		if is, err = at.look(); err != nil {
 			return err
 		}
@@ -163,7 +169,7 @@ func (t *treeCopy) directory(rel string, from, is entry) error {
 			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.set(to, rel, is) })
 		}
 	default:
-		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.args.Dest, rel), is.what())
+		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.what())
 	}
 	return nil
 }
@@ -177,7 +183,7 @@ func (t *treeCopy) link(rel, path string, is entry) error {
 	case is.kind == link && is.target == target, is.kind != absent && !t.args.Force:
 		return nil
 	case is.kind == directory:
-		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.args.Dest, rel))
+		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.dest, rel))
 	}
 	t.step(rel, is, func(_ context.Context, to *os.Root) error {
 		temp := filepath.Join(filepath.Dir(rel), tempName())
@@ -205,7 +211,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
 		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, noFlush: true,
 	}
-	f.at = &place{path: filepath.Join(t.args.Dest, rel), name: rel, dir: t.to}
+	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to}
 	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
 	if err != nil || c.diff.Kind == events.ChangeNone {
 		return err
@@ -228,11 +234,12 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 
 func (t *treeCopy) apply(ctx context.Context) error {
 	if t.to == nil {
-		info, err := os.Stat(t.args.Src)
+		info, err := os.Stat(t.src)
 		if err != nil {
 			return err
 		}
-		if err := mkdir(t.above.dir, t.above.name, wanted{entryOf(info).mode, t.attrs.uid, t.attrs.gid}); err != nil {
+		above, _ := attributes{uid: t.attrs.uid, gid: t.attrs.gid}.anew(directory)
+		if err := mkdirAll(t.above.dir, t.above.name, wanted{entryOf(info).mode, t.attrs.uid, t.attrs.gid}, above); err != nil {
 			return t.above.error(err)
 		}
 		if err := t.enter(); err != nil {

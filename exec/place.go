@@ -26,9 +26,10 @@ func openPlace(path string) (*place, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path, "directory %s does not exist", parent)
-	case errors.Is(err, syscall.ENOTDIR):
-		return nil, missing(path, "%s is not a directory", parent)
 	case err != nil:
+		if info, err := os.Stat(parent); err == nil && !info.IsDir() {
+			return nil, missing(path, "%s is not a directory", parent)
+		}
 		return nil, err
 	}
 	name := filepath.Base(path)

@@ -280,11 +280,5 @@ func (a *attempt) validate(ctx context.Context, command, file string) error {
 	case e.code == 0:
 		return nil
 	}
-	message := "validate: " + e.String()
-	if a.Output != nil {
-		if tail := a.Output.Tail(); tail != "" {
-			message += ": " + tail
-		}
-	}
-	return commandError{message: message, rc: &e.code, class: Fatal}
+	return commandError{message: "validate: " + e.String(), rc: &e.code, class: Fatal}
 }

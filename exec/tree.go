@@ -33,35 +33,40 @@ func openAbove(path string) (*place, error) {
 	}
 }
 
-// makeDirs makes the directory at a place whose name may have several parts. If it fails it takes away what it made.
-func (s fileStep) makeDirs(p *place, path string) (*change, error) {
+// makeDirs plans the directory at a place whose name may have several parts.
+func (s fileStep) makeDirs(p *place) (*change, error) {
 	w, words := s.attrs.anew(directory)
-	parts := strings.Split(p.name, "/")
 	summary := "new directory"
-	if n := len(parts) - 1; n > 0 {
+	if n := strings.Count(p.name, "/"); n > 0 {
 		summary = fmt.Sprintf("new directory, with %d above it", n)
 	}
 	s.c.result = p
-	apply := func(context.Context) error {
-		var made []string
-		for i := range parts {
-			name := strings.Join(parts[:i+1], "/")
-			err := mkdir(p.dir, name, w)
-			if errors.Is(err, fs.ErrExist) && i < len(parts)-1 {
-				continue
-			}
-			if err != nil {
-				for _, name := range slices.Backward(made) {
-					_ = p.dir.Remove(name) // the first error is the one to report
-				}
-				at := place{path: path}
-				return at.error(err)
-			}
-			made = append(made, name)
-		}
-		return nil
-	}
+	apply := func(context.Context) error { return p.error(mkdirAll(p.dir, p.name, w, w)) }
 	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
+}
+
+// mkdirAll makes a directory that must not exist, and those above it that do not. If it fails it takes away what it
+// made.
+func mkdirAll(dir *os.Root, name string, last, above wanted) error {
+	parts := strings.Split(name, "/")
+	var made []string
+	for i := range parts {
+		part, w := strings.Join(parts[:i+1], "/"), above
+		if i == len(parts)-1 {
+			w = last
+		}
+		err := mkdir(dir, part, w)
+		switch {
+		case err == nil:
+			made = append(made, part)
+		case !errors.Is(err, fs.ErrExist) || i == len(parts)-1:
+			for _, part := range slices.Backward(made) {
+				_ = dir.Remove(part) // the first error is the one to report
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // mkdir makes one directory with exactly the mode wanted.
@@ -150,8 +155,11 @@ func (s fileStep) recurse(ctx context.Context, p *place) (*change, error) {
 		return s.c.none(), nil
 	}
 	summary := first
-	if len(list) > 1 || list[0].name != p.name {
+	switch {
+	case len(list) > 1:
 		summary = fmt.Sprintf("%s, in all %d entries", first, len(list))
+	case list[0].name != p.name:
+		summary = strings.TrimPrefix(list[0].name, p.name+"/") + ": " + first
 	}
 	apply := func(ctx context.Context) error {
 		// From the leaves to the root, which may not be entered any more with its new mode.

@@ -115,7 +115,7 @@ func (b *Bound) Call() (*Call, error) {
 			v, _ := valueOf(k.args, wrong[0].Field)
 			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
 		}
-		call.Args, call.Summary = typed, summary(s.Action, call.Raw)
+		call.Args, call.Summary = typed, b.plan.summary(s.Action, call.Raw)
 	}
 	if k.open || len(s.Unknowns) > 0 {
 		b.fillOpen(call, r)

@@ -8,6 +8,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"moon/plan/diag"
@@ -208,6 +209,14 @@ func (s *Step) Title() string {
 		return s.Summary
 	}
 	return s.Action
+}
+
+// Label is a name of the step with the item it is for, where the name alone would not tell the items of a loop apart.
+func (s *Step) Label(name string) string {
+	if s.Loop == nil || s.Loop.Label == "" || strings.Contains(name, s.Loop.Label) {
+		return name
+	}
+	return name + " (" + s.Loop.Label + ")"
 }
 
 // Excerpt returns the lines around a line of a file that was read while planning, and the number of the first.

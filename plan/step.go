@@ -113,7 +113,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		p.decode(&s, k, raw, c.chain)
 	}
 	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
-	s.Summary = summary(s.Action, s.Args)
+	s.Summary = p.plan.summary(s.Action, s.Args)
 	s.Uses = p.uses(r.used, e)
 	if s.NoLog {
 		s.Args, s.Summary, s.Uses = nil, s.Action+" (hidden by no_log)", nil

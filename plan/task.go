@@ -270,9 +270,9 @@ func valueOf(args []arg, field string) (playbook.Value, bool) {
 	return playbook.Value{}, false
 }
 
-// summary says on one line what a step will do.
-func summary(action string, args map[string]any) string {
-	text := func(name string) string { return firstLine(eval.Text(args[name])) }
+// summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
+func (p *Plan) summary(action string, args map[string]any) string {
+	text := func(name string) string { return firstLine(eval.Text(p.portable(args[name]))) }
 	switch action {
 	case "shell":
 		return text("cmd")
@@ -316,11 +316,7 @@ func summary(action string, args map[string]any) string {
 		}
 		return text("that")
 	case "set_fact", "vars":
-		var names []string
-		for _, name := range sortedKeys(args) {
-			names = append(names, name)
-		}
-		return strings.Join(names, ", ")
+		return strings.Join(sortedKeys(args), ", ")
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -100,13 +101,14 @@ func (t *treeText) head(s Scope, depth int) {
 }
 
 func (t *treeText) step(i, depth int) {
-	s := &t.p.Steps[i]
+	p := t.p
+	s := &p.Steps[i]
 	text := s.ID() + "  "
 	switch {
 	case s.Name != "" && s.Summary != "":
-		text += s.Name + "  " + s.Action + ": " + s.Summary
+		text += s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
 	case s.Name != "":
-		text += s.Name + "  " + s.Action
+		text += s.Label(s.Name) + "  " + s.Action
 	default:
 		text += strings.TrimSuffix(s.Action+": "+s.Summary, ": ")
 	}
@@ -122,10 +124,13 @@ func (t *treeText) step(i, depth int) {
 		note("will be skipped: when %s", s.When)
 		return
 	case s.Prediction == MaySkip:
-		note("may be skipped: when %s", s.When)
+		note("may be skipped: when %s (known after %s)", s.When, p.After(whenSteps(s)))
 	}
 	for _, u := range s.Unknowns {
-		note("%s: %s (known after %s)", u.Field, u.Name, t.p.After(u.Steps))
+		if u.Field == "when" {
+			continue
+		}
+		note("%s: %s (known after %s)", u.Field, u.Name, p.After(u.Steps))
 	}
 	if s.Confirm != "" {
 		note("asks: %s", s.Confirm)
@@ -140,6 +145,18 @@ func (t *treeText) step(i, depth int) {
 		}
 		note("up to %d attempts, %s apart%s", s.Retry.Max+1, s.Retry.Delay, until)
 	}
+}
+
+// whenSteps are the steps that a step's condition waits for.
+func whenSteps(s *Step) []int {
+	var steps []int
+	for _, u := range s.Unknowns {
+		if u.Field == "when" {
+			steps = append(steps, u.Steps...)
+		}
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
 }
 
 // After names the steps that unknown values wait for: step-0003 «read release».

@@ -72,7 +72,8 @@ func outcomeFace(s *events.Step) face {
 		}
 		return faceOK
 	case events.Skipped:
-		if s.Excluded || s.Reason == string(events.SkipTags) || s.Reason == string(events.SkipUser) {
+		byUser := s.Reason == string(events.SkipUser) && s.Attempt == 0 // otherwise it failed and was given up
+		if s.Excluded || byUser || s.Reason == string(events.SkipTags) {
 			return faceExcluded
 		}
 		return faceSkipped

@@ -224,11 +224,7 @@ func (f *fake) end(i int) {
 		f.say(i, events.VariableSet{Name: p.Register, Value: map[string]any{"stdout": "go1.25.3", "rc": 0}})
 	}
 	if f.run.Steps[i].Attempt > 1 && len(f.retries) == 0 {
-		if f.run.Pause.Reason == events.PauseEnd {
-			f.finish()
-		} else {
-			f.pause(-1, events.PauseStep)
-		}
+		f.pause(-1, events.PauseStep)
 	}
 }
 

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	"moon/events"
 	"moon/themes"
 )
@@ -158,7 +160,13 @@ func (m *model) pausedTips() []tip {
 	if m.breakAt(m.at()) {
 		tips = append(tips, tip{gateBreak, "clear"})
 	}
-	return append(m.withEdit(tips), m.decisions()...)
+	tips = m.withEdit(tips)
+	for _, more := range m.decisions() {
+		if !slices.Contains(tips, more) {
+			tips = append(tips, more)
+		}
+	}
+	return tips
 }
 
 func (m *model) otherPaneTip() []tip {
@@ -214,7 +222,7 @@ func (m *model) detailTips() []tip {
 // attempts is how many attempts of a step have output.
 func (m *model) attempts(step int) (n int) {
 	m.store.read(func(run *events.Run) {
-		if step < len(run.Steps) {
+		if step >= 0 && step < len(run.Steps) {
 			n = len(run.Steps[step].Out)
 		}
 	})

@@ -56,12 +56,8 @@ func (m *model) drawWide(b *brush, l layout) {
 		b.end()
 		b.newline()
 	}
-	b.begin(l.treeW, onRow)
-	m.stateRule(b)
-	b.end()
-	b.begin(l.detailW+1, onRow)
-	b.put(themes.Border, m.glyphs.teeUp)
-	b.rule(m.glyphs, l.detailW)
+	b.begin(l.wide, onRow)
+	m.stateRule(b, l.treeW)
 	b.end()
 	b.newline()
 	m.footer(b)
@@ -124,7 +120,7 @@ func (m *model) drawDetail(b *brush, l layout) {
 
 func (m *model) bottom(b *brush, l layout) {
 	b.begin(l.wide, onRow)
-	m.stateRule(b)
+	m.stateRule(b, -1)
 	b.end()
 	b.newline()
 	m.footer(b)

@@ -320,8 +320,9 @@ func (m *model) tabName(t tab) string {
 	return tabNames[t]
 }
 
-// stateRule is the rule below the panes: a message, or what there is to know at a glance.
-func (m *model) stateRule(b *brush) {
+// stateRule is the rule below the panes: a message, or what there is to know at a glance. The divider of the panes
+// ends in it, if there is one.
+func (m *model) stateRule(b *brush, divider int) {
 	b.rule(m.glyphs, 1)
 	b.put(themes.Text, " ")
 	switch {
@@ -333,6 +334,10 @@ func (m *model) stateRule(b *brush) {
 		m.tallyState(b)
 	}
 	b.put(themes.Text, " ")
+	if n := divider - b.column(); n >= 0 {
+		b.rule(m.glyphs, n)
+		b.put(themes.Border, m.glyphs.teeUp)
+	}
 	b.rule(m.glyphs, b.left)
 }
 

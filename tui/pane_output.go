@@ -160,6 +160,10 @@ func (m *model) outputDoc(w, h int) *doc {
 	s := m.subject()
 	d := newDoc(w, h, m.glyphs)
 	r, v := &m.detail.reel, &m.detail.output
+	if n := m.attempts(m.outputOf(s.node)); n > 1 {
+		h = max(h-1, 1)
+		m.attemptLine(d, n)
+	}
 	v.height = h
 	if text := m.noOutput(&s, r); text != "" {
 		d.hint(text)
@@ -180,6 +184,20 @@ func (m *model) outputDoc(w, h int) *doc {
 		d.add(text{themes.Running, m.glyphs.follow})
 	}
 	return d
+}
+
+// attemptLine says which of several attempts is shown.
+func (m *model) attemptLine(d *doc, n int) {
+	which := m.detail.output.attempt
+	if which < 0 || which >= n {
+		which = n - 1
+	}
+	line := []text{{inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n)}}
+	if m.focus() == paneDetail {
+		line = append(line, text{themes.Text, "   "}, text{inkKey, m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)},
+			text{themes.Dim, " others"})
+	}
+	d.add(line...)
 }
 
 func (m *model) outputLine(r *reel, row outputRow, times bool) []text {
@@ -249,21 +267,6 @@ func (m *model) noOutput(s *subject, r *reel) string {
 // outputTitle is what the rule above says of the output.
 func (m *model) outputTitle() string {
 	var parts []string
-	if i := m.outputOf(m.at()); i >= 0 {
-		n := 0
-		m.store.read(func(run *events.Run) {
-			if i < len(run.Steps) {
-				n = len(run.Steps[i].Out)
-			}
-		})
-		if n > 1 {
-			which := m.detail.output.attempt
-			if which < 0 || which >= n {
-				which = n - 1
-			}
-			parts = append(parts, fmt.Sprintf("attempt %d of %d", which+1, n))
-		}
-	}
 	if n := m.detail.reel.total; n > 0 {
 		parts = append(parts, count(n, "line"))
 	}
@@ -275,13 +278,7 @@ func (m *model) outputTitle() string {
 
 // otherAttempt shows the output of an earlier or later attempt.
 func (m *model) otherAttempt(by int) {
-	i := m.outputOf(m.at())
-	n := 0
-	m.store.read(func(run *events.Run) {
-		if i >= 0 && i < len(run.Steps) {
-			n = len(run.Steps[i].Out)
-		}
-	})
+	n := m.attempts(m.outputOf(m.at()))
 	if n < 2 {
 		m.say("there is one attempt")
 		return

@@ -330,6 +330,9 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		return "failed"
 	case faceSkipped:
 		reason, _, _ := strings.Cut(of.Reason, ":")
+		if reason == string(events.SkipUser) {
+			return "skipped by you"
+		}
 		return plain(reason)
 	case faceIgnored, faceRescued, faceKept, faceCancelled:
 		word, _, _ := strings.Cut(signLooks[faceSigns[f]].word, " (")

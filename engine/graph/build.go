@@ -26,17 +26,17 @@ var needSets = map[string]events.OutcomeSet{
 //	                 └─failure─▶ rescue ──▶
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
-	b := &planBuilder{builder: newBuilder(len(p.Steps)), p: p, collectors: map[string]ID{}}
+	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, collectors: map[string]ID{}}
 	b.children = make([][]int, len(p.Scopes))
 	for _, s := range p.Scopes[1:] {
 		b.children[s.Parent] = append(b.children[s.Parent], s.ID)
 	}
 	b.scope(0, nil, attributes{pool: -1})
-	return b.finish()
+	return b.Graph()
 }
 
 type planBuilder struct {
-	*builder
+	*Builder
 	p          *plan.Plan
 	children   [][]int       // scopes inside each scope
 	collectors map[string]ID // barriers that gather the producers of one value
@@ -98,8 +98,7 @@ func (b *planBuilder) list(id int, after []Edge, at attributes, parallel int) []
 	}
 	name := b.p.Scopes[id].Name
 	if parallel < plan.Unlimited {
-		at.pool = int32(len(b.g.Pools))
-		b.g.Pools = append(b.g.Pools, Pool{name, parallel})
+		at.pool = b.Pool(name, parallel)
 	}
 	if len(after) > 1 {
 		after = []Edge{on(b.barrier("enter", All, at.essential, after), onMet)}
@@ -131,7 +130,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	if s.Action == "pause" {
 		kind = Gate
 	}
-	n := b.node(Node{Kind: kind, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
+	n := b.Node(Node{Kind: kind, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
 	return []Edge{on(n, events.OnSuccess)}
 }
 

@@ -7,21 +7,30 @@ import (
 	"moon/events"
 )
 
-// builder adds nodes in topological order: an edge may only come from a node that exists.
-type builder struct {
+// Builder makes a graph. Nodes are added in topological order: an edge may only come from a node that exists, so a
+// graph cannot have a cycle.
+type Builder struct {
 	g   *Graph
 	ins [][]Edge
 }
 
-func newBuilder(steps int) *builder {
-	b := &builder{g: &Graph{nodeOf: make([]ID, steps)}}
+// NewBuilder begins a graph for a plan with so many steps.
+func NewBuilder(steps int) *Builder {
+	b := &Builder{g: &Graph{nodeOf: make([]ID, steps)}}
 	for i := range b.g.nodeOf {
 		b.g.nodeOf[i] = -1
 	}
 	return b
 }
 
-func (b *builder) node(n Node, edges []Edge) ID {
+// Pool adds a limit and returns the number by which nodes name it.
+func (b *Builder) Pool(label string, slots int) int32 {
+	b.g.Pools = append(b.g.Pools, Pool{label, slots})
+	return int32(len(b.g.Pools) - 1)
+}
+
+// Node adds a node with the edges into it.
+func (b *Builder) Node(n Node, edges []Edge) ID {
 	id := ID(len(b.g.Nodes))
 	b.g.Nodes = append(b.g.Nodes, n)
 	b.ins = append(b.ins, nil)
@@ -34,12 +43,13 @@ func (b *builder) node(n Node, edges []Edge) ID {
 	return id
 }
 
-func (b *builder) barrier(label string, join Join, essential bool, edges []Edge) ID {
-	return b.node(Node{Kind: Barrier, Step: -1, Label: label, Join: join, Essential: essential, Pool: -1}, edges)
+// barrier adds a node that only orders.
+func (b *Builder) barrier(label string, join Join, essential bool, edges []Edge) ID {
+	return b.Node(Node{Kind: Barrier, Step: -1, Label: label, Join: join, Essential: essential, Pool: -1}, edges)
 }
 
 // edge adds an edge, or narrows the one that is there: two demands on one source must both be met.
-func (b *builder) edge(to ID, e Edge) {
+func (b *Builder) edge(to ID, e Edge) {
 	if e.From >= to {
 		panic(fmt.Sprintf("graph: edge from %d to %d goes forward", e.From, to))
 	}
@@ -52,8 +62,9 @@ func (b *builder) edge(to ID, e Edge) {
 	b.ins[to] = append(in, e)
 }
 
-// finish lays the edges out in both directions and computes priorities.
-func (b *builder) finish() (*Graph, error) {
+// Graph lays the edges out in both directions and computes priorities. It refuses a graph with so many edges that some
+// construct must have been built without a barrier.
+func (b *Builder) Graph() (*Graph, error) {
 	g := b.g
 	n := len(g.Nodes)
 	total := 0

@@ -8,9 +8,9 @@ import (
 
 // CopyArgs are the arguments of copy.
 type CopyArgs struct {
-	Src      string  `arg:"src" kind:"path" doc:"The file to copy, or a directory: its content is copied into dest, with everything below, and the modes are kept."`
+	Src      string  `arg:"src" kind:"path" doc:"The file to copy, or a directory, which is copied into dest with everything below and its modes; with a slash at the end only what is in it is."`
 	Content  *string `arg:"content" data:"json" doc:"Content instead of src. A list or map is written as JSON."`
-	Dest     string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to. A file goes into a directory that exists, under its own name."`
+	Dest     string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to. Into a directory that exists, or a path with a slash at the end, a file goes under its own name."`
 	Mode     Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
 	Owner    string  `arg:"owner" doc:"Name or id of the owner."`
 	Group    string  `arg:"group" doc:"Name or id of the group."`

@@ -102,6 +102,9 @@ func filterRound(c *input) (any, error) {
 		return nil, fault(Type, "", "knows the methods `common`, `ceil` and `floor`, not `%s`", c.str(1, ""))
 	}
 	scale := math.Pow(10, float64(max(-300, min(precision, 300))))
+	if isInt(n) && precision >= 0 && c.str(1, "common") == "common" {
+		return n, nil
+	}
 	f := round(float(n)*scale) / scale
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return float(n), nil

@@ -20,6 +20,7 @@ func textFilters() map[string]*filter {
 		"split":         {params: takes("separator? maxsplit?"), run: filterSplit},
 		"format":        {params: takes("..."), run: filterFormat},
 		"indent":        {params: takes("width? first? blank?"), run: filterIndent},
+		"center":        {params: takes("width?"), run: filterCenter},
 		"quote":         {run: filterQuote},
 		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(Text(c.value))), nil }},
 		"regex_replace": {params: takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
@@ -149,11 +150,11 @@ func filterFormat(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var args any = c.rest
+	args := c.rest
 	if c.named != nil {
-		args = c.named
+		args = []any{c.named}
 	}
-	v, e := c.formatted(s, args)
+	v, e := c.formatted(s, args, c.named != nil)
 	if e != nil {
 		return nil, e
 	}
@@ -187,6 +188,23 @@ func filterIndent(c *input) (any, error) {
 		lines[i] = indent + line
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+func filterCenter(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	width, err := c.integer(0, 80)
+	if err != nil {
+		return nil, err
+	}
+	if width > maxRange {
+		return nil, fault(Failed, "", "the width %d is too large", width)
+	}
+	space := max(width-utf8.RuneCountInString(s), 0)
+	left := space/2 + space&width&1 // where Python puts the odd one
+	return strings.Repeat(" ", left) + s + strings.Repeat(" ", space-left), nil
 }
 
 // filterQuote makes one word for a POSIX shell.
@@ -224,12 +242,12 @@ func filterComment(c *input) (any, error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// formatted is Python's % on a string: %s %d %i %f %x %o %e %g %c %r %%, with flags, width, precision and names.
-func (r *rendering) formatted(pattern string, args any) (any, *Error) {
-	list, isList := args.([]any)
-	named, isNamed := args.(map[string]any)
-	if !isList && !isNamed {
-		list = []any{args}
+// formatted is Python's % on a string: %s %d %i %f %x %o %e %g %c %r %%, with flags, width, precision and names. The
+// names are those of a map that is the only argument. lenient allows arguments that the format does not use.
+func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *Error) {
+	var named map[string]any
+	if len(list) == 1 {
+		named, _ = list[0].(map[string]any)
 	}
 	var b strings.Builder
 	used := 0
@@ -256,8 +274,6 @@ func (r *rendering) formatted(pattern string, args any) (any, *Error) {
 				return nil, fault(Failed, "", "the format needs a value `%s`", verb.name)
 			}
 			v = value
-		case isNamed:
-			v = args
 		case used >= len(list):
 			return nil, fault(Failed, "", "the format has more `%%` than values")
 		default:
@@ -273,7 +289,7 @@ func (r *rendering) formatted(pattern string, args any) (any, *Error) {
 		}
 		b.WriteString(s)
 	}
-	if isList && used < len(list) {
+	if !lenient && used < len(list) {
 		return nil, fault(Failed, "", "the format has fewer `%%` than values")
 	}
 	return b.String(), nil

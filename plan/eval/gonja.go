@@ -29,7 +29,7 @@ var gonjaEvaluator = &exec.Evaluator{
 func gonjaFilters() map[string]*filter {
 	taken := map[string]*filter{}
 	for _, name := range []string{
-		"center", "e", "escape", "filesizeformat", "forceescape", "safe", "striptags", "truncate",
+		"e", "escape", "filesizeformat", "forceescape", "safe", "striptags", "truncate",
 		"urlencode", "urlize", "wordwrap", "xmlattr",
 	} {
 		run, ok := builtins.Filters.Get(name)
@@ -41,7 +41,11 @@ func gonjaFilters() map[string]*filter {
 			if err != nil {
 				return nil, err
 			}
-			result := run(gonjaEvaluator, exec.AsValue(Plain(c.value)), args)
+			in := Plain(c.value)
+			if !isNumber(in) && name != "urlencode" && name != "xmlattr" {
+				in = Text(c.value) // gonja would print lists as Python does
+			}
+			result := run(gonjaEvaluator, exec.AsValue(in), args)
 			if result.IsError() {
 				return nil, fault(Failed, "", "%s", gonjaSentence(result))
 			}

@@ -226,11 +226,11 @@ func (r *rendering) calculate(op string, a, b any) (any, *Error) {
 	case string:
 		switch {
 		case op == "%":
-			return r.formatted(s, b)
+			return r.formatted(s, []any{b}, !isString(b) && isIterable(b))
 		case op == "+" && isString(b):
 			return r.joined(s, b.(string))
-		case op == "*" && isY:
-			return r.repeated(s, y)
+		case op == "*" && isInt(y):
+			return r.repeated(s, y.(int))
 		}
 	case []any:
 		if l, ok := b.([]any); ok && op == "+" {
@@ -239,20 +239,22 @@ func (r *rendering) calculate(op string, a, b any) (any, *Error) {
 			}
 			return append(append(make([]any, 0, len(s)+len(l)), s...), l...), nil
 		}
-		if op == "*" && isY {
-			return r.repeatedList(s, y)
+		if op == "*" && isInt(y) {
+			return r.repeatedList(s, y.(int))
 		}
 	}
-	if op == "*" && isX {
+	if op == "*" && isInt(x) {
 		switch s := b.(type) {
 		case string:
-			return r.repeated(s, x)
+			return r.repeated(s, x.(int))
 		case []any:
-			return r.repeatedList(s, x)
+			return r.repeatedList(s, x.(int))
 		}
 	}
 	return nil, fault(Type, arithmeticHint(op, a, b), "`%s` does not work on %s and %s", op, kindOf(a), kindOf(b))
 }
+
+func isInt(n any) bool { _, ok := n.(int); return ok }
 
 func isString(v any) bool { _, ok := v.(string); return ok }
 
@@ -380,16 +382,8 @@ func (r *rendering) joined(a, b string) (any, *Error) {
 	return a + b, nil
 }
 
-func repetitions(n any) int {
-	i, ok := n.(int)
-	if !ok || i < 0 {
-		return 0
-	}
-	return i
-}
-
-func (r *rendering) repeated(s string, n any) (any, *Error) {
-	times := repetitions(n)
+func (r *rendering) repeated(s string, times int) (any, *Error) {
+	times = max(times, 0)
 	if times > 0 && len(s) > maxText/times {
 		return nil, errTooMuchText()
 	}
@@ -399,8 +393,8 @@ func (r *rendering) repeated(s string, n any) (any, *Error) {
 	return strings.Repeat(s, times), nil
 }
 
-func (r *rendering) repeatedList(l []any, n any) (any, *Error) {
-	times := repetitions(n)
+func (r *rendering) repeatedList(l []any, times int) (any, *Error) {
+	times = max(times, 0)
 	if times > 0 && len(l) > maxSteps/times {
 		return nil, errTooMuchWork()
 	}

@@ -146,7 +146,7 @@ func (p *reader) tuple(allowIf bool) node {
 	if !p.isSign(",") {
 		return n
 	}
-	l := &listing{at: p.made(first), items: []node{n}}
+	l := &listing{at: p.made(first), items: []node{n}, tuple: true}
 	for p.takeSign(",") {
 		if p.peek().kind == tokenEnd || p.isSign(")") {
 			break
@@ -304,7 +304,7 @@ func (p *reader) primary() node {
 func (p *reader) parenthesis(open token) node {
 	defer p.nested()()
 	if p.takeSign(")") {
-		return &listing{at: p.made(open)}
+		return &listing{at: p.made(open), tuple: true}
 	}
 	n := p.tuple(true)
 	p.wantClosing(")", open)

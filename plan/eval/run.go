@@ -346,9 +346,14 @@ func (s scope) arithmetic(n *arithmetic) (any, error) {
 	}
 	var v any
 	var e *Error
-	if n.op == "~" {
+	tuple, isTuple := n.right.(*listing)
+	pattern, isText := left.(string)
+	switch {
+	case n.op == "~":
 		v, e = s.joined(Text(left), Text(right))
-	} else {
+	case n.op == "%" && isText && isTuple && tuple.tuple:
+		v, e = s.formatted(pattern, right.([]any), false)
+	default:
 		v, e = s.calculate(n.op, left, right)
 	}
 	if e != nil {

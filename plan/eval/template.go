@@ -117,11 +117,12 @@ func (t *Template) Render(env Env) (result Result, err error) {
 	if t.literal {
 		return Result{Value: t.text}, nil
 	}
+	if v, ok := t.direct(env); ok {
+		return Result{Value: v}, nil
+	}
 	defer recovered(&err)
 	r := &rendering{engine: t.engine, env: env, text: t.text}
 	switch {
-	case t.root != nil:
-		result, err = r.path(t)
 	case t.whole != nil:
 		result, err = r.value(t.whole)
 	case t.tree != nil:
@@ -135,25 +136,26 @@ func (t *Template) Render(env Env) (result Result, err error) {
 	return result, nil
 }
 
-// path resolves a whole-value path without evaluating anything.
-func (r *rendering) path(t *Template) (Result, error) {
-	v, ok := r.env.Lookup(t.root.name)
+// direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
+// what does not exist, what may be unknown in part, lists.
+func (t *Template) direct(env Env) (any, bool) {
+	if t.root == nil {
+		return nil, false
+	}
+	v, ok := env.Lookup(t.root.name)
 	for _, key := range t.path {
 		m, isMap := v.(map[string]any)
 		name, isName := key.(string)
 		if !ok || !isMap || !isName {
-			return r.value(t.whole)
+			return nil, false
 		}
 		v, ok = m[name]
 	}
-	if !ok {
-		return r.value(t.whole)
-	}
 	switch v.(type) {
 	case []any, map[string]any, Unknown:
-		return r.value(t.whole)
+		return nil, false
 	}
-	return Result{Value: v}, nil
+	return v, ok
 }
 
 // value evaluates an expression whose value keeps its type.

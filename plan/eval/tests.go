@@ -25,8 +25,8 @@ func init() {
 		"callable": ofValue(func(any) bool { return false }),
 		"true":     ofValue(func(v any) bool { return v == true }),
 		"false":    ofValue(func(v any) bool { return v == false }),
-		"lower":    ofValue(func(v any) bool { return strings.ToLower(Text(v)) == Text(v) }),
-		"upper":    ofValue(func(v any) bool { return strings.ToUpper(Text(v)) == Text(v) }),
+		"lower":    ofValue(func(v any) bool { return isCased(Text(v), strings.ToLower) }),
+		"upper":    ofValue(func(v any) bool { return isCased(Text(v), strings.ToUpper) }),
 		"even":     {run: func(c *input) (bool, error) { return c.divides(2, 0) }},
 		"odd":      {run: func(c *input) (bool, error) { return c.divides(2, 1) }},
 		"divisibleby": {params: takes("num"), run: func(c *input) (bool, error) {
@@ -86,6 +86,11 @@ func boolOf(ok bool, err *Error) (bool, error) {
 
 func ofValue(f func(v any) bool) *test {
 	return &test{run: func(c *input) (bool, error) { return f(c.value), nil }}
+}
+
+// isCased reports whether s is as change leaves it and has a letter that could be otherwise.
+func isCased(s string, change func(string) string) bool {
+	return change(s) == s && strings.ToLower(s) != strings.ToUpper(s)
 }
 
 func isNumber(v any) bool {

@@ -117,10 +117,11 @@ type choice struct {
 	then, cond, other node
 }
 
-// listing is a list or a tuple: they are the same here.
+// listing is a list or a tuple. They differ only on the right of a format: '%s %s' % (a, b).
 type listing struct {
 	at
 	items []node
+	tuple bool
 }
 
 type dict struct {

@@ -19,7 +19,7 @@ const tailLines = 20
 
 // Text writes a run as plain lines: each step with its output and its end, what failed once more last, a summary.
 type Text struct {
-	W       io.Writer                     // required
+	W       io.Writer                      // required
 	PlanFor func(digest string) *plan.Plan // required
 	Verbose bool
 	Diff    bool // show the changes of files
@@ -118,7 +118,7 @@ func (t *Text) event(r events.Record) {
 
 func (t *Text) head(step int, name string) {
 	t.last = step
-	t.printf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(name))
+	t.printf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.plan.Steps[step].Label(name)))
 }
 
 // under makes sure that what follows is read as belonging to the step.

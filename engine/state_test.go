@@ -1,0 +1,670 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// bench drives a State without a session: decisions become facts at once, attempts end as outcome says, and time is a
+// number that the test moves.
+type bench struct {
+	t       testing.TB
+	s       *State
+	outcome func(step, attempt int) events.Outcome
+	facts   []fact.Record
+	log     []string // the events, in words
+	run     events.Run
+	now     time.Time
+	seq     uint64
+	running []int
+}
+
+func newBench(t testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
+	t.Helper()
+	b := &bench{t: t, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }}
+	b.s = NewState(p, g, func(step int, e events.Event) {
+		b.seq++
+		b.run.Apply(events.Record{Seq: b.seq, Time: b.now, Step: step, Event: e})
+		b.log = append(b.log, word(step, e))
+	})
+	if o.Forks == 0 {
+		o.Forks = 4
+	}
+	if o.OnFailure == "" {
+		o.OnFailure = fact.Drain
+	}
+	b.add(fact.RunCreated{Options: o, Total: len(p.Steps)})
+	b.add(fact.RunStarted{})
+	return b
+}
+
+// word is an event in a few letters: "changed 2".
+func word(step int, e events.Event) string {
+	w := strings.TrimPrefix(events.Type(e), "step.")
+	switch e := e.(type) {
+	case events.StepSkipped:
+		w += ":" + string(e.Reason)
+	case events.RunPaused:
+		w += ":" + string(e.Reason)
+	case events.RunCompleted:
+		w += ":" + string(e.Outcome)
+	case events.StepOmitted:
+		w += ":" + e.Reason
+	}
+	if step >= 0 {
+		w += fmt.Sprintf(" %d", step)
+	}
+	return w
+}
+
+func (b *bench) add(f fact.Fact) {
+	b.t.Helper()
+	r := fact.Record{Seq: uint64(len(b.facts) + 1), At: b.now, Mono: b.now.Sub(time.Unix(1_000_000, 0)), Fact: f}
+	if err := b.s.Apply(r); err != nil {
+		b.t.Fatalf("%v\n%s", err, b.s.Dump())
+	}
+	b.facts = append(b.facts, r)
+}
+
+// send gives a command and reports whether it was accepted.
+func (b *bench) send(c events.Command) string {
+	b.t.Helper()
+	o := events.Order{Command: c}
+	if why := b.s.refuse(c); why != "" {
+		b.add(fact.Refused{Order: o, Reason: why})
+		return why
+	}
+	b.add(fact.Commanded{Order: o})
+	return ""
+}
+
+// start carries out decisions until the state is idle. Attempts stay running until end.
+func (b *bench) start() {
+	b.t.Helper()
+	for range 1_000_000 {
+		switch d := b.s.next(b.now).(type) {
+		case idle:
+			return
+		case evaluate:
+			b.add(fact.CondEvaluated{Step: d.step, Holds: true})
+		case start:
+			b.joined(d.step)
+			b.add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt})
+			b.running = append(b.running, d.step)
+		case schedule:
+			b.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: b.now.Add(time.Second)})
+		case openGate:
+			b.add(fact.GateOpened{Step: d.step})
+		case pause:
+			b.add(d.RunPaused)
+		case finish:
+			b.add(fact.RunFinished{Outcome: d.outcome})
+			return
+		case stuck:
+			b.t.Fatalf("stuck\n%s", b.s.Dump())
+		}
+	}
+	b.t.Fatal("the state never comes to rest")
+}
+
+// end finishes one running attempt.
+func (b *bench) end(i int) {
+	b.t.Helper()
+	step := b.running[i]
+	b.running = slices.Delete(b.running, i, i+1)
+	attempt := int(b.s.node(step).attempt)
+	o := b.outcome(step, attempt)
+	b.add(fact.AttemptFinished{Step: step, Attempt: attempt, Outcome: o, Again: o == events.Failed})
+}
+
+// all runs until nothing runs any more, always ending the attempt that was started first.
+func (b *bench) all() {
+	b.t.Helper()
+	for {
+		b.start()
+		switch {
+		case len(b.running) > 0:
+			b.end(0)
+		case len(b.s.delayed) > 0 && !b.s.finished:
+			b.now = b.now.Add(time.Second)
+		default:
+			return
+		}
+	}
+}
+
+func (b *bench) want(log ...string) {
+	b.t.Helper()
+	if got := strings.Join(b.log, "\n"); got != strings.Join(log, "\n") {
+		b.t.Errorf("got\n%s\nwant\n%s", got, strings.Join(log, "\n"))
+	}
+	b.log = nil
+}
+
+// planOf is a plan of n steps with nothing in them.
+func planOf(n int) *plan.Plan {
+	p := &plan.Plan{RootFile: "test.yml", Digest: "d", Scopes: []plan.Scope{{Kind: plan.ScopePlaybook, Parent: -1, Last: n}}}
+	for i := range n {
+		p.Steps = append(p.Steps, plan.Step{Index: i, Name: fmt.Sprint(i), Path: fmt.Sprint(i), Digest: fmt.Sprint(i)})
+	}
+	return p
+}
+
+// chain is the graph of steps in order.
+func chain(t testing.TB, p *plan.Plan) *graph.Graph {
+	t.Helper()
+	g, err := graph.Build(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+var allOutcomes = []events.Outcome{events.OK, events.Changed, events.Skipped, events.Failed, events.Timeout, events.Cancelled, events.Lost, events.Omitted}
+
+// TestDiamond checks a join of two edges against its definition, for every pair of outcomes, every pair of edge sets,
+// and both joins.
+func TestDiamond(t *testing.T) {
+	sets := []events.OutcomeSet{events.OnSuccess, events.OnFailure, events.OnFinish, events.OnChanged, 1<<events.OK | 1<<events.Failed}
+	cases := 0
+	for _, b := range allOutcomes {
+		for _, c := range allOutcomes {
+			for _, onB := range sets {
+				for _, onC := range sets {
+					for _, join := range []graph.Join{graph.All, graph.Any} {
+						cases++
+						got := diamond(t, b, c, onB, onC, join)
+						hits := 0
+						if onB.Has(b) {
+							hits++
+						}
+						if onC.Has(c) {
+							hits++
+						}
+						want := events.OK
+						switch {
+						case join == graph.All && hits < 2:
+							want = events.Omitted
+						case join == graph.Any && hits == 0:
+							want = events.Skipped
+						}
+						if got != want {
+							t.Errorf("b %s on %s, c %s on %s, join %d: d is %s, want %s", b, onB, c, onC, join, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	if cases != 8*8*5*5*2 {
+		t.Errorf("%d cases", cases)
+	}
+}
+
+func diamond(t *testing.T, ob, oc events.Outcome, onB, onC events.OutcomeSet, join graph.Join) events.Outcome {
+	t.Helper()
+	p := planOf(4)
+	gb := graph.NewBuilder(4)
+	// A step can only be omitted by an edge, so a is omitted for one that must be.
+	need := func(o events.Outcome) events.OutcomeSet {
+		if o == events.Omitted {
+			return events.OnFailure
+		}
+		return events.OnFinish
+	}
+	a := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)
+	b := gb.Node(graph.Node{Step: 1, Pool: -1}, []graph.Edge{{From: a, On: need(ob)}})
+	c := gb.Node(graph.Node{Step: 2, Pool: -1}, []graph.Edge{{From: a, On: need(oc)}})
+	gb.Node(graph.Node{Step: 3, Pool: -1, Join: join}, []graph.Edge{{From: b, On: onB}, {From: c, On: onC}})
+	g, err := gb.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	be := newBench(t, p, g, fact.Options{OnFailure: fact.Continue})
+	be.outcome = func(step, _ int) events.Outcome { return []events.Outcome{events.OK, ob, oc, events.OK}[step] }
+	be.all()
+	if !be.s.finished {
+		t.Fatalf("not finished\n%s", be.s.Dump())
+	}
+	return be.run.Steps[3].Outcome
+}
+
+func TestChainDrains(t *testing.T) {
+	p := planOf(4)
+	b := newBench(t, p, chain(t, p), fact.Options{})
+	b.outcome = func(step, _ int) events.Outcome { return []events.Outcome{events.Changed, events.Failed, events.OK, events.OK}[step] }
+	b.all()
+	b.want("run.started", "plan.loaded", "started 0", "completed 0", "started 1", "failed 1",
+		"omitted:step-0002 failed 2", "omitted:step-0002 failed 3", "run.completed:failed")
+	if r := b.run.Result; r.Executed != 1 || r.Changed != 1 || r.Failed != 1 || r.NotRun != 2 || r.Success {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRetriesAreAttemptsOfOneStep(t *testing.T) {
+	p := planOf(2)
+	p.Steps[0].Retry.Max = 2
+	b := newBench(t, p, chain(t, p), fact.Options{})
+	b.outcome = func(_, attempt int) events.Outcome { return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 3] }
+	b.all()
+	b.want("run.started", "plan.loaded", "started 0", "retrying 0", "retrying 0", "completed 0", "started 1", "failed 1", "run.completed:failed")
+	if s := b.run.Steps[0]; s.Attempt != 3 || s.Outcome != events.OK {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestReviewApproveStepAndBreak(t *testing.T) {
+	p := planOf(4)
+	p.Steps[2].Confirm = "really?"
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
+	b.all()
+	b.want("run.started", "plan.loaded", "run.paused:review")
+
+	b.send(events.Continue{})
+	b.all()
+	b.want("command.accepted", "run.resumed", "gate.opened 0", "run.paused:undecided 0")
+	if why := b.send(events.Continue{}); why != "step-0001 is not approved" {
+		t.Errorf("continue at an undecided step: %q", why)
+	}
+	b.log = nil
+	b.send(events.Advance{Verb: "step"}) // approves what it runs
+	b.all()
+	b.want("command.accepted", "gate.resolved 0", "run.resumed", "started 0", "completed 0", "run.paused:step 1")
+
+	b.send(events.Approve{Range: events.Range{From: 0, To: 4}, Digest: "d"})
+	b.send(events.Break{Step: 1})
+	b.send(events.Continue{})
+	b.all()
+	b.want("command.accepted", "command.accepted", "command.accepted", "run.resumed", "gate.opened 1", "run.paused:breakpoint 1")
+	b.send(events.Continue{})
+	b.all()
+	b.want("command.accepted", "gate.resolved 1", "run.resumed", "started 1", "completed 1", "gate.opened 2", "run.paused:confirm 2")
+	if why := b.send(events.Approve{Range: events.Range{From: 2, To: 3}, Digest: "other", Confirm: true}); why == "" {
+		t.Error("an approval of another plan was accepted")
+	}
+	b.log = nil
+	b.send(events.Approve{Range: events.Range{From: 2, To: 3}, Digest: "d", Confirm: true})
+	b.send(events.Continue{})
+	b.all()
+	b.want("command.accepted", "command.accepted", "gate.resolved 2", "run.resumed", "started 2", "completed 2", "started 3", "completed 3", "run.completed:done")
+}
+
+func TestStepModeNeverConfirms(t *testing.T) {
+	p := planOf(2)
+	p.Steps[0].Confirm = "sure?"
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
+	b.start()
+	b.log = nil
+	b.send(events.Advance{Verb: "over", Range: events.Range{From: 0, To: 1}, Approve: true})
+	b.all()
+	b.want("command.accepted", "run.resumed", "gate.opened 0", "run.paused:confirm 0")
+}
+
+func TestOverAndUntil(t *testing.T) {
+	p := planOf(6)
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
+	b.start()
+	b.log = nil
+	b.send(events.Advance{Verb: "over", Range: events.Range{From: 0, To: 3}, Approve: true})
+	b.all()
+	b.want("command.accepted", "run.resumed", "started 0", "completed 0", "started 1", "completed 1", "started 2", "completed 2", "run.paused:step 3")
+	b.send(events.Approve{Range: events.Range{From: 0, To: 6}})
+	b.log = nil
+	b.send(events.Advance{Verb: "until", Range: events.Range{From: 0, To: 5}})
+	b.all()
+	b.want("command.accepted", "run.resumed", "started 3", "completed 3", "started 4", "completed 4", "run.paused:step 5")
+}
+
+func TestBreakOnFailureThenRetrySkipGiveUp(t *testing.T) {
+	setup := func() *bench {
+		p := planOf(3)
+		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true, KeepOpen: true})
+		b.outcome = func(step, attempt int) events.Outcome {
+			if step == 1 && attempt == 1 {
+				return events.Failed
+			}
+			return events.OK
+		}
+		b.all()
+		b.want("run.started", "plan.loaded", "started 0", "completed 0", "started 1", "failed 1", "gate.opened 1", "run.paused:failure 1")
+		return b
+	}
+	t.Run("retry", func(t *testing.T) {
+		b := setup()
+		b.send(events.Retry{Range: events.Range{From: 1, To: 2}})
+		b.all()
+		b.want("command.accepted", "retrying 1", "completed 1") // and stays paused
+		b.send(events.Continue{})
+		b.all()
+		b.want("command.accepted", "gate.resolved 1", "run.resumed", "started 2", "completed 2", "run.completed:done")
+		if b.run.Steps[1].Attempt != 2 {
+			t.Errorf("attempt %d", b.run.Steps[1].Attempt)
+		}
+	})
+	t.Run("skip", func(t *testing.T) {
+		b := setup()
+		b.send(events.Skip{Step: 1})
+		b.all()
+		b.want("command.accepted", "skipped:user 1", "gate.resolved 1", "run.resumed", "started 2", "completed 2", "run.completed:done")
+	})
+	t.Run("give up, then retry at the end", func(t *testing.T) {
+		b := setup()
+		b.send(events.Continue{})
+		b.all()
+		b.want("command.accepted", "gate.resolved 1", "run.resumed", "omitted:step-0002 failed 2", "run.paused:end")
+		b.send(events.Retry{Range: events.Range{From: 0, To: 3}})
+		b.all()
+		b.want("command.accepted", "retrying 1", "gate.opened 1", "run.paused:failure 1", "completed 1")
+		b.send(events.Continue{})
+		b.all()
+		b.want("command.accepted", "gate.resolved 1", "run.resumed", "started 2", "completed 2", "run.completed:done")
+		if r := b.run.Result; r.Executed != 3 || r.Failed != 0 || r.NotRun != 0 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("leave", func(t *testing.T) {
+		b := setup()
+		b.send(events.Continue{})
+		b.all()
+		b.log = nil
+		b.send(events.Leave{})
+		b.all()
+		b.want("command.accepted", "run.completed:failed")
+	})
+	t.Run("stop", func(t *testing.T) {
+		b := setup()
+		b.send(events.Stop{How: events.StopInterrupt})
+		b.all()
+		b.want("command.accepted", "gate.resolved 1", "run.resumed", "omitted:step-0002 failed 2", "run.completed:stopped")
+	})
+}
+
+func TestExcludeAndSkipByTag(t *testing.T) {
+	p := planOf(3)
+	p.Steps[1].Excluded = true
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true})
+	b.send(events.Approve{Range: events.Range{From: 0, To: 3}})
+	b.send(events.Exclude{Range: events.Range{From: 0, To: 1}})
+	b.log = nil
+	b.send(events.Continue{})
+	b.all()
+	b.want("command.accepted", "run.resumed", "started 2", "completed 2", "run.completed:done")
+	if got := b.run.Steps[0].Reason + b.run.Steps[1].Reason; got != "usertags" {
+		t.Errorf("reasons %q", got)
+	}
+}
+
+func TestReplanKeepsWhatIsTheSame(t *testing.T) {
+	p := planOf(4)
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true, BreakOnFailure: true, KeepOpen: true})
+	b.outcome = func(step, _ int) events.Outcome {
+		if step == 2 {
+			return events.Failed
+		}
+		return events.Changed
+	}
+	b.send(events.Approve{Range: events.Range{From: 0, To: 4}})
+	b.send(events.Continue{})
+	b.all()
+	b.log = nil
+	// The third step was edited, and one was put in front of it.
+	edited := planOf(4)
+	edited.Digest = "d2"
+	edited.Steps[2].Digest = "new"
+	insert := plan.Step{Name: "inserted", Path: "inserted", Digest: "inserted"}
+	edited.Steps = slices.Insert(edited.Steps, 2, insert)
+	for i := range edited.Steps {
+		edited.Steps[i].Index = i
+	}
+	edited.Scopes[0].Last = 5
+	r := fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 5}}
+	b.s.Replan(r, edited, chain(t, edited))
+	b.want("plan.loaded", "command.accepted", "command.accepted", "completed 0", "completed 1", "gate.opened 3", "run.paused:failure 3")
+	if k := b.run.Steps[1]; !k.Kept || k.Outcome != events.Changed {
+		t.Errorf("kept step: %+v", k)
+	}
+	if b.run.Steps[3].Approved || !b.run.Steps[4].Approved {
+		t.Error("a changed step must be decided again, an unchanged one not")
+	}
+	b.outcome = func(int, int) events.Outcome { return events.OK }
+	b.send(events.Approve{Range: events.Range{From: 0, To: 5}})
+	b.send(events.Continue{})
+	b.all()
+	if b.run.Result.Outcome != events.RunDone || b.run.Result.Executed != 5 {
+		t.Errorf("%+v\n%s", b.run.Result, strings.Join(b.log, "\n"))
+	}
+}
+
+// TestFactsOutsideTheTable checks that every fact about a step is refused in every state that the table does not
+// name, and changes nothing.
+func TestFactsOutsideTheTable(t *testing.T) {
+	facts := []fact.Fact{
+		fact.CondEvaluated{Step: 0}, fact.ValuesMissing{Step: 0}, fact.AttemptStarted{Step: 0, Attempt: 1}, fact.AttemptStopping{Step: 0},
+		fact.AttemptFinished{Step: 0, Outcome: events.OK}, fact.RetryScheduled{Step: 0}, fact.GateOpened{Step: 0}, fact.GateResolved{Step: 0},
+	}
+	pairs := 0
+	for _, f := range facts {
+		for state := range nodeStates {
+			pairs++
+			p := planOf(1)
+			b := newBench(t, p, chain(t, p), fact.Options{})
+			b.s.nodes[0].state = state
+			b.s.open = 1
+			legal := slices.Contains(allowed[fact.Kind(f)], state)
+			before := b.s.nodes[0]
+			err := b.s.Apply(fact.Record{At: b.now, Fact: f})
+			if legal != (err == nil) {
+				t.Errorf("%s while %s: %v", fact.Kind(f), state, err)
+			}
+			if err != nil && b.s.nodes[0] != before {
+				t.Errorf("%s while %s was refused, and changed the node", fact.Kind(f), state)
+			}
+		}
+	}
+	if pairs != 8*int(nodeStates) {
+		t.Errorf("%d pairs", pairs)
+	}
+}
+
+// TestRandomRuns runs random graphs with random outcomes, failures, retries, pauses, commands and forks. It checks that
+// nothing starts before its join is met or beyond a limit, that every step settles once, and that folding the facts
+// again gives the same events.
+func TestRandomRuns(t *testing.T) {
+	seeds := uint64(2000)
+	if testing.Short() {
+		seeds = 200
+	}
+	for seed := range seeds {
+		randomRun(t, seed)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func randomRun(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	n := 1 + r.IntN(40)
+	p := planOf(n)
+	g := randomGraph(t, r, p)
+	o := fact.Options{
+		Forks: 1 + r.IntN(4), OnFailure: []fact.Policy{fact.Drain, fact.Continue, fact.Cancel}[r.IntN(3)],
+		Review: r.IntN(3) == 0, BreakOnFailure: r.IntN(3) == 0, KeepOpen: r.IntN(3) == 0,
+	}
+	b := newBench(t, p, g, o)
+	b.outcome = func(int, int) events.Outcome {
+		return []events.Outcome{events.OK, events.OK, events.Changed, events.Changed, events.Skipped, events.Failed, events.Timeout}[r.IntN(7)]
+	}
+	if o.Review {
+		b.send(events.Approve{Range: events.Range{From: 0, To: n}, Confirm: true})
+	}
+	for moves := 0; !b.s.finished; moves++ {
+		if moves > 50*n+200 {
+			t.Fatalf("seed %d never ends: paused %v %v halting %v stop %q left %d active %d open %d delayed %v solo %v again %v held %v\n%s\n%s", seed, b.s.paused, b.s.pause, b.s.halting, b.s.stop, b.s.left, b.s.active, b.s.open, b.s.delayed, b.s.solo, b.s.again, b.s.held, strings.Join(b.log[max(0, len(b.log)-20):], "\n"), b.s.Dump())
+		}
+		b.start()
+		limits(t, b, g, o)
+		switch {
+		case b.s.finished:
+		case len(b.running) > 0 && r.IntN(4) > 0:
+			b.end(r.IntN(len(b.running)))
+		case r.IntN(6) == 0 || len(b.running) == 0:
+			b.now = b.now.Add(time.Second)
+			randomCommand(b, r, n)
+		}
+	}
+	for i := range p.Steps {
+		if s := b.run.Steps[i]; s.State != events.Settled {
+			t.Errorf("step %d is %v at the end", i, s.State)
+		}
+	}
+	foldAgain(t, b, p, g)
+	if sum := b.run.Summary(); sum.Executed != b.run.Result.Executed || sum.Skipped != b.run.Result.Skipped || sum.Failed != b.run.Result.Failed || sum.NotRun != b.run.Result.NotRun || sum.Cancelled != b.run.Result.Cancelled {
+		t.Errorf("views count %+v, the engine %+v", sum, b.run.Result)
+	}
+}
+
+// randomCommand does what keeps a paused run going, or disturbs one that is not.
+func randomCommand(b *bench, r *rand.Rand, n int) {
+	step := r.IntN(n)
+	one := events.Range{From: step, To: step + 1}
+	switch r.IntN(14) {
+	case 0:
+		b.send(events.Break{Step: step, Clear: r.IntN(2) == 0})
+	case 1:
+		b.send(events.Exclude{Range: one})
+	case 2:
+		b.send(events.Advance{Verb: "step"})
+	case 3:
+		b.send(events.Advance{Verb: "over", Range: events.Range{From: step, To: min(step+3, n)}, Approve: true})
+	case 4:
+		b.send(events.Pause{})
+	case 5:
+		b.send(events.Retry{Range: events.Range{From: 0, To: n}})
+	case 6:
+		b.send(events.Skip{Step: step})
+	case 7:
+		if r.IntN(20) == 0 {
+			b.send(events.Stop{How: events.StopDrain})
+		}
+	case 8:
+		b.send(events.Leave{})
+	default:
+		for i := range b.s.nodes {
+			if b.s.nodes[i].state == waiting {
+				b.add(fact.GateResolved{Step: int(b.s.graph.Nodes[i].Step), By: "test", Reject: r.IntN(3) == 0})
+			}
+		}
+		b.send(events.Continue{})
+	}
+}
+
+// joined checks that a step about to start may: everything it waits for has ended, as its join wants. A step that a
+// person tries again has met its join once, and what it hung on may be tried again beside it.
+func (b *bench) joined(step int) {
+	b.t.Helper()
+	g, id := b.s.graph, b.s.id(step)
+	if b.s.nodes[id].solo || b.s.nodes[id].attempt > 0 {
+		return
+	}
+	hits := 0
+	for _, e := range g.In(id) {
+		from := b.s.nodes[e.From]
+		if from.state != settled {
+			b.t.Errorf("step %d starts before %s has ended", step, g.Name(e.From))
+		}
+		if e.On.Has(from.effective) {
+			hits++
+		}
+	}
+	if n := len(g.In(id)); g.Nodes[id].Join == graph.All && hits < n || n > 0 && hits == 0 {
+		b.t.Errorf("step %d starts although its join is not met: %d of %d", step, hits, n)
+	}
+}
+
+// limits checks what must hold whenever the state is at rest.
+func limits(t *testing.T, b *bench, g *graph.Graph, o fact.Options) {
+	t.Helper()
+	if b.s.active > o.Forks || b.s.active != len(b.running) {
+		t.Errorf("%d attempts run (%d counted), %d allowed", len(b.running), b.s.active, o.Forks)
+	}
+	used := make([]int, len(g.Pools))
+	for _, step := range b.running {
+		id := g.NodeOf(step)
+		if pool := g.Nodes[id].Pool; pool >= 0 {
+			used[pool]++
+		}
+	}
+	for i, p := range g.Pools {
+		if used[i] > p.Slots {
+			t.Errorf("%d nodes use pool %s of %d", used[i], p.Label, p.Slots)
+		}
+	}
+}
+
+// foldAgain folds the facts anew and compares the events.
+func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
+	t.Helper()
+	var log []string
+	s := NewState(p, g, func(step int, e events.Event) { log = append(log, word(step, e)) })
+	for _, r := range b.facts {
+		if err := s.Apply(r); err != nil {
+			t.Fatalf("fold: %v", err)
+		}
+	}
+	if !slices.Equal(log, b.log) {
+		t.Errorf("folding the facts again gives other events")
+	}
+}
+
+func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
+	t.Helper()
+	gb := graph.NewBuilder(len(p.Steps))
+	pool := gb.Pool("pool", 1+r.IntN(2))
+	var nodes []graph.ID
+	sets := []events.OutcomeSet{events.OnSuccess, events.OnSuccess, events.OnFailure, events.OnFinish, events.OnFinish, events.OnChanged}
+	edges := func() []graph.Edge {
+		var list []graph.Edge
+		for range r.IntN(4) {
+			if len(nodes) > 0 {
+				list = append(list, graph.Edge{From: nodes[r.IntN(len(nodes))], On: sets[r.IntN(len(sets))]})
+			}
+		}
+		return list
+	}
+	for i := range p.Steps {
+		if r.IntN(5) == 0 {
+			nodes = append(nodes, gb.Node(graph.Node{Kind: graph.Barrier, Step: -1, Label: "b", Join: graph.Join(r.IntN(2)), Pool: -1}, edges()))
+		}
+		n := graph.Node{Step: int32(i), Join: graph.Join(r.IntN(4) / 3), Essential: r.IntN(6) == 0, Rescued: r.IntN(6) == 0, Pool: -1}
+		if r.IntN(3) == 0 {
+			n.Pool = pool
+		}
+		if r.IntN(8) == 0 {
+			n.Kind = graph.Gate
+			n.Pool = -1
+		}
+		if r.IntN(3) == 0 {
+			p.Steps[i].Retry.Max = r.IntN(3)
+		}
+		if r.IntN(6) == 0 {
+			p.Steps[i].When = "x"
+		}
+		p.Steps[i].Excluded = r.IntN(10) == 0
+		nodes = append(nodes, gb.Node(n, edges()))
+	}
+	g, err := gb.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

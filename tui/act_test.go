@@ -1,0 +1,294 @@
+package tui
+
+import (
+	"reflect"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+)
+
+// sends fails the test unless the keys send the commands, and returns nothing else.
+func (s *screen) sends(keys string, want ...events.Command) {
+	s.t.Helper()
+	s.f.sent = nil
+	s.keys(keys)
+	if len(s.f.sent) == 0 && len(want) == 0 {
+		return
+	}
+	if !reflect.DeepEqual(s.f.sent, want) {
+		s.t.Errorf("%s sent %+v, want %+v\n%s", keys, s.f.sent, want, s.shows())
+	}
+}
+
+func span1(from, to int) events.Range { return events.Range{From: from, To: to} }
+
+const (
+	stepHello   = 0
+	stepUpdate  = 1
+	stepGit     = 2
+	stepTmux    = 5
+	stepUnpack  = 8
+	stepClone   = 9
+	stepConfirm = 13
+	stepVacuum  = 14
+	stepShell   = 15
+	stepsAll    = 16
+)
+
+func TestDecisions(t *testing.T) {
+	p := devbox()
+	approve := func(from, to int, confirm bool) events.Approve {
+		return events.Approve{Range: span1(from, to), Digest: p.Digest, Confirm: confirm}
+	}
+	s := newScreen(t, setup{w: 120, h: 40})
+
+	s.on("install git")
+	s.sends("a", approve(stepGit, stepGit+1, false))
+	s.sends("a", events.Withdraw{Range: span1(stepGit, stepGit+1)})
+	s.on("loop: install packages")
+	s.sends("a", approve(stepGit, stepTmux+1, false))
+	s.sends("a", events.Withdraw{Range: span1(stepGit, stepTmux+1)})
+
+	// A step that asks is confirmed only by itself.
+	s.on("devbox.yml")
+	s.sends("a", approve(0, stepsAll, false))
+	s.has("1 step still to be confirmed by itself", "14 approved", "1 needs you")
+	s.on("replace /etc/hosts")
+	s.sends("a", approve(stepConfirm, stepConfirm+1, true))
+	s.has("15 approved")
+	s.sends("a", events.Withdraw{Range: span1(stepConfirm, stepConfirm+1)})
+	s.sends("A", approve(0, stepsAll, false))
+
+	s.on("block: dotfiles")
+	s.sends("x", events.Exclude{Range: span1(stepClone, stepConfirm)})
+	s.has("11 of 16 steps")
+	s.sends("x", events.Include{Range: span1(stepClone, stepConfirm)})
+	s.on("vacuum the journal")
+	s.sends("x")
+	s.has("left out by tags or selection")
+	s.on("clone the dotfiles")
+	s.sends("b", events.Break{Step: stepClone})
+	s.sends("f9", events.Break{Step: stepClone, Clear: true})
+	s.on("include: docker.yml")
+	s.sends("b")
+	s.sends("a")
+	s.has("nothing here waits for approval")
+}
+
+func TestMarks(t *testing.T) {
+	p := devbox()
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.on("install git")
+	s.sends("space space") // git, ripgrep
+	s.on("unpack go")
+	s.sends("space")
+	s.has("3 marked")
+	s.sends("a", events.Approve{Range: span1(stepGit, stepGit+2), Digest: p.Digest},
+		events.Approve{Range: span1(stepUnpack, stepUnpack+1), Digest: p.Digest})
+	if len(s.m.cur.marks) != 0 {
+		t.Error("the marks stayed")
+	}
+	s.on("say hello")
+	s.sends("v j j")
+	s.has("marking")
+	s.sends("x", events.Exclude{Range: span1(0, 9)}) // hello, the include, and what is in it
+	s.sends("v j v esc")
+	if len(s.m.cur.marks) != 0 {
+		t.Error("esc kept the marks")
+	}
+	// Marking a step that asks does not confirm it.
+	s.on("replace /etc/hosts")
+	s.sends("space")
+	s.on("check the shell")
+	s.sends("space a", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: p.Digest},
+		events.Approve{Range: span1(stepShell, stepShell+1), Digest: p.Digest})
+}
+
+func TestStepping(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.sends("s", events.Advance{Verb: "step", Approve: true})
+	s.has("PAUSED before  update the package index", "❯ ◇")
+	s.sends("f11", events.Advance{Verb: "step", Approve: true})
+	s.has("before  install git")
+
+	// On the loop's row over is the whole loop, on a step it is the step.
+	s.on("loop: install packages")
+	s.sends("o", events.Advance{Verb: "over", Range: span1(stepGit, stepTmux+1), Approve: true})
+	s.has("before  download go")
+	s.sends("f10", events.Advance{Verb: "over", Range: span1(stepTmux+1, stepTmux+2), Approve: true})
+	s.sends("A", events.Approve{Range: span1(0, stepsAll), Digest: s.m.plan.Digest})
+	s.sends("O", events.Advance{Verb: "out", Range: span1(stepTmux+2, stepClone)})
+	s.has("before  clone the dotfiles")
+	s.on("replace /etc/hosts")
+	s.sends("u", events.Advance{Verb: "until", Range: span1(0, stepConfirm)})
+	s.has("before  replace /etc/hosts")
+	s.on("install git")
+	s.sends("u")
+	s.has("past this already")
+	s.sends("c", events.Continue{})
+	s.has("PAUSED to confirm  replace /etc/hosts")
+	if s.m.tree.step(s.m.at()) != stepConfirm {
+		t.Error("the cursor did not follow to what asks")
+	}
+	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.plan.Digest, Confirm: true}, events.Continue{})
+	s.has("DONE with changes")
+	s.sends("s")
+	s.has("the run is over")
+}
+
+func TestContinueNeverApproves(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.sends("c", events.Continue{})
+	s.has("PAUSED at undecided  say hello")
+	s.press("c")
+	s.has("A approves all")
+}
+
+func TestPauseAndResume(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A")
+	s.press("c")
+	s.f.until("install git")
+	s.frame()
+	s.has("RUNNING")
+	s.press("c")
+	s.has("it runs already")
+	s.press("s")
+	s.has("p pauses it")
+	s.sends("p", events.Pause{})
+	s.has("PAUSED by you", "nothing is running")
+	s.press("p")
+	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Continue{}) {
+		t.Errorf("p sent %+v", got)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
+	s.keys("A c")
+	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and go on", "give up here")
+	if s.m.tree.step(s.m.at()) != stepGit {
+		t.Fatal("the cursor is not on the failed step")
+	}
+	s.sends("x", events.Skip{Step: stepGit})
+	if s.m.tree.step(s.m.at()) != stepUnpack {
+		t.Fatal("the cursor did not go to the next failure")
+	}
+	s.has("Permission denied", "5 lines in 2 Output")
+	s.sends("r", events.Retry{Range: span1(stepUnpack, stepUnpack+1)})
+	s.has("attempt 2", "PAUSED on failure")
+	s.on("include: packages.yml")
+	s.sends("r", events.Retry{Range: span1(stepUpdate, stepClone)})
+	s.has("PAUSED step by step")
+	s.on("say hello")
+	s.sends("r")
+	s.has("nothing failed here")
+	s.on("unpack go")
+	s.keys("2 tab [ [")
+	s.has("attempt 1 of 3")
+	s.keys("]")
+	s.has("attempt 2 of 3")
+}
+
+func TestRetryAllAndLeave(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2 }})
+	s.keys("A c c")
+	s.has("DONE failed", "Summary", "R retry all")
+	s.sends("R", events.Retry{Range: span1(0, stepsAll)})
+	s.has("PAUSED on failure")
+	s.sends("c q", events.Continue{}, events.Leave{})
+	if !quits(s) {
+		t.Error("leaving after the end did not quit")
+	}
+}
+
+func quits(s *screen) bool {
+	for _, msg := range s.cmds {
+		if _, ok := msg.(tea.QuitMsg); ok {
+			return true
+		}
+	}
+	return false
+}
+
+func TestLeaving(t *testing.T) {
+	running := func() *screen {
+		s := newScreen(t, setup{w: 120, h: 40})
+		s.keys("A")
+		s.press("c")
+		s.f.until("install git")
+		s.frame()
+		return s
+	}
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.sends("q", events.Stop{How: events.StopInterrupt})
+	if !quits(s) {
+		t.Error("q in a review did not quit")
+	}
+
+	for key, want := range map[string]events.Command{
+		"w":      events.Stop{How: events.StopDrain},
+		"k":      events.Stop{How: events.StopInterrupt},
+		"ctrl+c": events.Stop{How: events.StopNow, Signal: true},
+	} {
+		for _, ask := range []string{"q", "ctrl+c"} {
+			s = running()
+			s.f.sent = nil
+			s.press(ask)
+			s.has("Leave while 1 step runs?", "install git")
+			if len(s.f.sent) > 0 {
+				t.Fatalf("%s alone sent %v", ask, s.f.sent)
+			}
+			s.press("enter") // confirms nothing
+			s.press(key)
+			s.frame()
+			if !reflect.DeepEqual(s.f.sent, []events.Command{want}) || !quits(s) {
+				t.Errorf("%s %s sent %v", ask, key, s.f.sent)
+			}
+		}
+	}
+
+	s = running()
+	s.f.sent = nil
+	s.keys("q esc")
+	if len(s.f.sent) != 0 || s.m.overlay != nil {
+		t.Errorf("esc sent %v", s.f.sent)
+	}
+
+	// A run that does not end must not keep the terminal for ever.
+	s = running()
+	s.m.o.Send = func(events.Command) {}
+	for range 4 {
+		s.press("ctrl+c")
+	}
+	if !quits(s) || !s.m.forced {
+		t.Error("the fourth ctrl+c did not force the way out")
+	}
+
+	s = newScreen(t, setup{w: 120, h: 40})
+	s.keys("A ] a c")
+	s.has("DONE")
+	if quits(s) {
+		t.Error("a run that is done closed by itself")
+	}
+	s.press("q")
+	if !quits(s) {
+		t.Error("q did not leave")
+	}
+}
+
+func TestRefusalsAndWarningsAreShown(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.f.say(-1, events.CommandRejected{Order: events.Order{Command: events.Pause{}}, Reason: "nothing runs"})
+	s.frame()
+	s.has("refused: nothing runs")
+	s.f.say(-1, events.Warning{Message: "disk \x1b[2Jalmost full"})
+	s.frame()
+	s.has("almost full")
+	s.press("j")
+	if s.m.message != "" {
+		t.Error("the message stayed")
+	}
+}

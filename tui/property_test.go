@@ -1,0 +1,237 @@
+package tui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// nasty are names as inventories and playbooks may bring them.
+var nasty = []string{
+	"install git", "", "a", "日本語のファイル", "e\u0301tude", "👩‍👩‍👧‍👦 family", "flags 🇩🇪🇫🇷", "❤️ heart", "क्षि",
+	"tab\there", "new\nline", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "bell\a", "c1 \x9b1m", "bad \xff\xfe utf8", "\u202eright to left",
+	"zero\u200bwidth", "a very long name that goes on and on so that it has to be cut somewhere in the middle of it all",
+	strings.Repeat("世", 80), "/an/absolute/path/to/some/file/that/is/long.yml", "%s %d {{ x }}", "\u00ad\u0301", "ﷺ wide ligature",
+}
+
+func name(t *rapid.T) string { return rapid.SampledFrom(nasty).Draw(t, "name") }
+
+// drawPlan makes a plan of any shape.
+func drawPlan(t *rapid.T) *plan.Plan {
+	b := newBuilder(name(t))
+	var fill func(depth int)
+	fill = func(depth int) {
+		for range rapid.IntRange(0, 4).Draw(t, "children") {
+			if len(b.p.Steps) > 60 {
+				return
+			}
+			if depth < 12 && rapid.IntRange(0, 2).Draw(t, "scope") == 0 {
+				kind := rapid.SampledFrom([]plan.ScopeKind{plan.ScopeInclude, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeBranch, plan.ScopePlay}).Draw(t, "kind")
+				b.scope(kind, name(t), 3, func(s *plan.Scope) {
+					s.Items, s.Branch = 3, rapid.SampledFrom([]string{"", "rescue"}).Draw(t, "branch")
+				}, func() { fill(depth + 1) })
+				continue
+			}
+			b.step(name(t), "shell", 1+len(b.p.Steps), args("cmd", name(t)), func(s *plan.Step) {
+				s.Path += fmt.Sprint(s.Index)
+				s.Excluded = rapid.IntRange(0, 9).Draw(t, "excluded") == 0
+				if rapid.IntRange(0, 6).Draw(t, "confirm") == 0 {
+					s.Confirm = name(t)
+				}
+				s.Uses = []plan.Use{{Name: name(t), Value: name(t)}, {Name: "x", Value: unknown(s.Index)}}
+				s.Unknowns = []plan.Unknown{{Field: "cmd", Name: "x", Steps: []int{s.Index}}}
+				s.Prediction = rapid.SampledFrom([]plan.Prediction{plan.WillRun, plan.MaySkip, plan.WillSkip}).Draw(t, "prediction")
+			})
+		}
+	}
+	fill(0)
+	if depth := rapid.SampledFrom([]int{0, 0, 0, 30}).Draw(t, "deep"); depth > 0 {
+		var nest func(k int)
+		nest = func(k int) {
+			b.scope(plan.ScopeInclude, name(t), 1, nil, func() {
+				b.step(name(t), "shell", 1, func(s *plan.Step) { s.Path += fmt.Sprint(s.Index) })
+				if k > 0 {
+					nest(k - 1)
+				}
+			})
+		}
+		nest(depth)
+	}
+	return b.done()
+}
+
+var sgrOnly = regexp.MustCompile("\x1b\\[[0-9;:]*m")
+
+// checkFrame fails unless a frame is exactly h rows of exactly w cells, under both ways of counting, without a control
+// character that is not a colour.
+func checkFrame(t interface{ Fatalf(string, ...any) }, frame string, w, h int) {
+	if w <= 0 || h <= 0 {
+		if frame != "" {
+			t.Fatalf("a screen of %d×%d shows %q", w, h, frame)
+		}
+		return
+	}
+	rows := strings.Split(frame, "\n")
+	if len(rows) != h {
+		t.Fatalf("%d rows on a screen of %d×%d:\n%s", len(rows), w, h, frame)
+	}
+	for i, row := range rows {
+		text := sgrOnly.ReplaceAllString(row, "")
+		if a, b := ansi.StringWidth(text), ansi.StringWidthWc(text); a != w || b != w {
+			t.Fatalf("row %d of %d×%d has %d cells, or %d: %q\n%s", i, w, h, a, b, text, plainFrame(frame))
+		}
+		for _, r := range text {
+			if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0xfffe {
+				t.Fatalf("row %d has control character %U: %q", i, r, text)
+			}
+		}
+	}
+}
+
+var anyKey = []string{
+	"a", "A", "x", "s", "o", "O", "u", "c", "p", "b", "r", "R", "h", "l", "enter", "-", "=", "]", "[", ".", "F", "tab", "1", "2",
+	"3", "4", "5", "+", "_", "<", ">", "/", "n", "N", "f", "space", "v", "y", "w", "t", ":", "?", "q", "esc", "g", "G", "j", "k",
+	"ctrl+d", "ctrl+u", "pgup", "pgdown", "up", "down", "left", "right", "e", "!", "i", "ctrl+c", "backspace", "d",
+}
+
+// Any plan, any run, any size, any keys: every frame fits, and nothing panics.
+func TestFramesAlwaysFit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newScreen(t, setup{
+			p: drawPlan(rt), w: 80, h: 24, ascii: rapid.Bool().Draw(rt, "ascii"),
+			options: func(o *Options) {
+				o.Theme = rapid.SampledFrom([]string{"", "moonlight"}).Draw(rt, "theme")
+				o.Mode = rapid.SampledFrom([]string{"", "check", "日本"}).Draw(rt, "mode")
+			},
+		})
+		s.f.fails[""] = 1
+		s.f.fails["a"] = 2
+		s.f.print = func(_ *fake, i, attempt int) string {
+			prefix := fmt.Sprintf("%d.%d", i, attempt)
+			w := output.NewWriter(s.dir, prefix, nil)
+			for range rapid.IntRange(0, 5).Draw(rt, "lines") {
+				_, _ = w.Stdout().Write([]byte(name(rt) + "\n"))
+				_, _ = w.Stderr().Write([]byte(name(rt)))
+			}
+			_ = w.Close()
+			return prefix
+		}
+		s.f.result = func(_ int, e *events.StepCompleted) {
+			e.Diff = &events.Diff{Kind: events.ChangeUpdate, Path: name(rt), Summary: name(rt), Text: "@@\n+" + name(rt) + "\n-" + name(rt)}
+		}
+		w, h := 80, 24
+		for range rapid.IntRange(1, 40).Draw(rt, "actions") {
+			switch rapid.IntRange(0, 5).Draw(rt, "what") {
+			case 0:
+				w, h = rapid.IntRange(0, 140).Draw(rt, "w"), rapid.IntRange(0, 50).Draw(rt, "h")
+				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+			case 1:
+				s.f.tick()
+				s.frame()
+			case 2:
+				s.f.clock = s.f.clock.Add(time.Duration(rapid.IntRange(0, 8000).Draw(rt, "ms")) * time.Millisecond)
+				s.send(tickMsg{})
+			default:
+				s.press(rapid.SampledFrom(anyKey).Draw(rt, "key"))
+			}
+			checkFrame(rt, s.m.View().Content, w, h)
+		}
+	})
+}
+
+// Every size from 1×1 on.
+func TestEverySize(t *testing.T) {
+	for _, play := range []func(*screen){
+		func(*screen) {},
+		func(s *screen) { s.keys("A c") },
+		func(s *screen) { s.press("?") },
+		func(s *screen) { s.press("/") },
+		func(s *screen) { s.keys("A c 2 tab") },
+	} {
+		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+		play(s)
+		for w := 1; w <= 130; w += 1 + w/12 {
+			for h := 1; h <= 45; h += 1 + h/8 {
+				s.send(tea.WindowSizeMsg{Width: w, Height: h})
+				checkFrame(t, s.m.View().Content, w, h)
+			}
+		}
+	}
+}
+
+func TestSettle(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := rapid.String().Draw(rt, "s") + rapid.SampledFrom(nasty).Draw(rt, "nasty")
+		got := plain(s)
+		if a, b := ansi.StringWidth(got), ansi.StringWidthWc(got); a != b {
+			rt.Fatalf("%q became %q: %d or %d cells", s, got, a, b)
+		}
+		w := rapid.IntRange(0, 40).Draw(rt, "w")
+		for _, cut := range []string{cutRight(got, w, "…"), cutLeft(got, w, "…"), cutMiddle(got, w, "…"), head(got, w), tail(got, w), cutMiddle(got, w, "...")} {
+			if cells(cut) > w {
+				rt.Fatalf("%q cut to %d: %q", got, w, cut)
+			}
+		}
+		for _, line := range wrapText(got, max(w, 1)) {
+			if cells(line) > max(w, 1) {
+				rt.Fatalf("%q wrapped at %d: %q", got, w, line)
+			}
+		}
+	})
+}
+
+// Glyphs are one cell wide under both methods, no emoji, and differ from each other where they stand in one place.
+func TestGlyphs(t *testing.T) {
+	for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
+		single := append([]string{g.brk, g.pointer, g.mark, g.closed, g.open, g.across, g.down, g.teeDown, g.teeUp, g.dot, g.times, g.dash, g.caret, g.follow, g.retried}, g.spin...)
+		single = append(append(append(single, g.signs[:]...), g.bar...), g.cross[:]...)
+		for _, s := range single {
+			if !oneCell(s) {
+				t.Errorf("%q is not one cell wide", s)
+			}
+		}
+		words := map[string]string{}
+		for s := signUndecided; s < signs; s++ {
+			word := signLooks[s].word
+			if word == "" {
+				t.Errorf("sign %d has no word", s)
+			}
+			// Failed and ignored share a glyph in Unicode; the row has the word beside it.
+			if other := words[g.signs[s]]; other != "" && s != signIgnored {
+				t.Errorf("%q means %s and %s", g.signs[s], other, word)
+			}
+			words[g.signs[s]] = word
+		}
+	}
+	for _, s := range append(append([]string{asciiGlyphs.dots, asciiGlyphs.arrow, asciiGlyphs.branch, asciiGlyphs.corner, asciiGlyphs.trunk}, asciiGlyphs.quote[:]...), asciiGlyphs.signs[:]...) {
+		if !isASCII(s) {
+			t.Errorf("%q is not ASCII", s)
+		}
+	}
+}
+
+// An ASCII screen has nothing but ASCII on it, as long as the data has not.
+func TestASCIIScreens(t *testing.T) {
+	for _, scene := range scenes {
+		for _, size := range sizes {
+			s := newScreen(t, setup{w: size.w, h: size.h, ascii: true, fake: scene.fake})
+			scene.play(s)
+			for _, r := range ansi.Strip(strings.ReplaceAll(s.m.View().Content, "→", "")) { // in the scene's diff
+				if r > '~' {
+					t.Errorf("%s at %d×%d shows %q", scene.name, size.w, size.h, r)
+					break
+				}
+			}
+		}
+	}
+}
