@@ -352,10 +352,22 @@ func TestParentDies(t *testing.T) {
 func BenchmarkTrue(b *testing.B) {
 	a, _ := spec.Lookup("shell")
 	decoded, _ := a.Decode(args{"cmd": "true"})
+	dir := b.TempDir()
 	for b.Loop() {
-		w := output.NewWriter(b.TempDir(), "p", nil)
+		w := output.NewWriter(dir, "p", nil)
 		exec.Local{}.Run(context.Background(), &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: w})
 		w.Close()
+	}
+}
+
+// BenchmarkBareShell is what the kernel and sh take for the same.
+func BenchmarkBareShell(b *testing.B) {
+	for b.Loop() {
+		p, err := os.StartProcess("/bin/sh", []string{"/bin/sh", "-c", "true"}, &os.ProcAttr{Files: []*os.File{nil, nil, nil}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Wait()
 	}
 }
 

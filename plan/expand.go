@@ -101,7 +101,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c, t); skip {
 		scope.Skipped = why
-		p.close(p.open(scope))
+		p.close(p.open(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
@@ -127,7 +127,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	}
 	pb, err := p.load(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", fileError(err))
+		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
 		return
 	}
 	if pb.Strategy != "" {
@@ -138,7 +138,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
-	inside.scope = p.open(scope)
+	inside.scope = p.open(scope, scope.Name)
 	inside.file, inside.dir, inside.cwd = pb.File, filepath.Dir(target), playbook.Value{}
 	inside.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, pos.Line))
 	inside.item = nil
@@ -188,13 +188,13 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c, t); skip {
 		scope.Skipped = why
-		p.close(p.open(scope))
+		p.close(p.open(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
 		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *frame, l *layer) { fr.block = l }, "block vars", c.chain, false)
 	}
-	inside.scope = p.open(scope)
+	inside.scope = p.open(scope, scope.Name)
 	inside.item = nil
 	p.tasks(&inside, t.Body)
 	for _, branch := range []struct {
@@ -206,7 +206,7 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 			continue
 		}
 		b := inside
-		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)})
+		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
 		p.tasks(&b, branch.tasks)
 		p.close(b.scope)
 	}
@@ -288,7 +288,7 @@ func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
 	target := p.resolve(name, c.dir)
 	f, err := p.read(target)
 	if err != nil {
-		p.errorf(v.Pos(), 0, c.chain, p.similar(target), "include_vars: %s", fileError(err))
+		p.errorf(v.Pos(), 0, c.chain, p.similar(target), "include_vars: %s", p.fileError(err))
 		return
 	}
 	if strings.HasSuffix(target, ".secret.yml") || strings.HasPrefix(string(f.Text), "$ANSIBLE_VAULT;") {
@@ -328,21 +328,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	if !p.room(len(items), t.Loop.Pos, c.chain) {
 		return
 	}
-	r := p.renderer(p.env(c, nil), c.chain)
-	r.lenient = true
-	name := strings.TrimSpace(t.Name.Text())
-	if name == "" {
-		name = strings.TrimSpace(t.Args.Text())
-		if t.Kind == playbook.Action {
-			name = t.ActionKey
-			if text := t.Args.Text(); text != "" {
-				name += ": " + firstLine(text)
-			}
-		}
-		if t.Kind == playbook.Block {
-			name = "block"
-		}
-	}
+	name, label := loopName(t)
 	limit := 0
 	if !t.Loop.Limit.IsZero() {
 		limit = p.limit(c, t)
@@ -351,7 +337,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	scope := p.open(Scope{
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,
-	})
+	}, label)
 	first := len(p.plan.Steps)
 	for i, item := range items {
 		round := *c
@@ -381,6 +367,21 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	}
 	p.close(scope)
 	p.collectRegister(t, first, c)
+}
+
+// loopName is how a loop is called, and its part of paths, which does not hold what the steps do.
+func loopName(t *playbook.Task) (name, label string) {
+	if name := firstLine(t.Name.Text()); name != "" {
+		return name, name
+	}
+	text := firstLine(t.Args.Text())
+	switch {
+	case t.Kind == playbook.Include:
+		return text, text
+	case t.Kind == playbook.Action && text != "":
+		return t.ActionKey + ": " + text, t.Action
+	}
+	return t.ActionKey, t.ActionKey
 }
 
 // collectRegister gives the loop's register name the results of all its items.
@@ -609,7 +610,7 @@ func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]it
 		return nil, false
 	}
 	if err != nil {
-		p.errorf(t.Loop.Over.Pos(), 0, c.chain, p.similar(root), "with_filetree: %s", fileError(err))
+		p.errorf(t.Loop.Over.Pos(), 0, c.chain, p.similar(root), "with_filetree: %s", p.fileError(err))
 		return nil, false
 	}
 	var items []item
@@ -634,7 +635,7 @@ func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]it
 		return nil
 	})
 	if err != nil {
-		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s", fileError(err))
+		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s", p.fileError(err))
 		return nil, false
 	}
 	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.

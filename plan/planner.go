@@ -159,11 +159,11 @@ func (p *planner) run() {
 	}
 	pb, err := p.load(path)
 	if err != nil {
-		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.similar(path), "%s", fileError(err))
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.similar(path), "%s", p.fileError(err))
 		return
 	}
 	name := p.plan.RootFile
-	root := p.open(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Path: name, Origin: Origin{File: p.plan.RootFile, Line: 1, Column: 1}})
+	root := p.open(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Origin: Origin{File: name, Line: 1, Column: 1}}, name)
 	c := &scopeContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.including = []including{{path: path, name: p.plan.RootFile}}
 	p.outside(c)
@@ -232,7 +232,7 @@ func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos 
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
-		p.errorf(pos, 0, c.chain, p.similar(path), "variables file: %s", fileError(err))
+		p.errorf(pos, 0, c.chain, p.similar(path), "variables file: %s", p.fileError(err))
 		return
 	}
 	if v, ok := playbook.ParseVars(f, &p.ds); ok {
@@ -331,18 +331,18 @@ func readBounded(path string) ([]byte, error) {
 }
 
 // fileError words an error of the file system without Go's chain.
-func fileError(err error) string {
+func (p *planner) fileError(err error) string {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
 		return err.Error()
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("no such file: %s", pe.Path)
+		return "no such file: " + p.shown(pe.Path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("no permission to read %s", pe.Path)
+		return "no permission to read " + p.shown(pe.Path)
 	}
-	return fmt.Sprintf("read %s: %s", pe.Path, pe.Err)
+	return fmt.Sprintf("read %s: %s", p.shown(pe.Path), pe.Err)
 }
 
 // similar suggests a file that exists beside one that does not.
@@ -374,13 +374,15 @@ func shownPath(root, path string) string {
 // resolve makes a path of the playbook absolute.
 func (p *planner) resolve(path, dir string) string { return resolvePath(path, dir, p.o.Home) }
 
-func (p *planner) open(s Scope) int {
+// open begins a scope. label is its part of paths.
+func (p *planner) open(s Scope, label string) int {
 	s.ID, s.First = len(p.plan.Scopes), len(p.plan.Steps)
+	if s.Item != "" {
+		label += "#" + s.Item
+	}
+	s.Path = label
 	if s.Parent >= 0 {
-		s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, s.Name)
-		if s.Item != "" {
-			s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, s.Name+"#"+s.Item)
-		}
+		s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, label)
 	}
 	p.plan.Scopes = append(p.plan.Scopes, s)
 	return s.ID

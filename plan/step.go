@@ -166,7 +166,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 	}
 	f, err := p.read(src)
 	if err != nil {
-		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", fileError(err))
+		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
 		return
 	}
 	t, err := p.engine.Document(string(f.Text))

@@ -147,7 +147,7 @@ func (b *planBuilder) data(u plan.Unknown) []Edge {
 	key := fmt.Sprint(u.Steps)
 	c, ok := b.collectors[key]
 	if !ok {
-		c = b.barrier("values", All, true, edges)
+		c = b.barrier("values", All, false, edges)
 		b.collectors[key] = c
 	}
 	return []Edge{{From: c, On: events.OnFinish, Data: true}}

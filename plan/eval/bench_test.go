@@ -46,9 +46,13 @@ func benchmarkCondition(b *testing.B, text string, lang eval.Language) {
 	}
 }
 
-func BenchmarkConditionExpr(b *testing.B)  { benchmarkCondition(b, "name == 'web' and n > 3", eval.Expr) }
-func BenchmarkConditionJinja(b *testing.B) { benchmarkCondition(b, "name == 'web' and n > 3", eval.Jinja) }
-func BenchmarkConditionName(b *testing.B)  { benchmarkCondition(b, "flag", eval.Expr) }
+func BenchmarkConditionExpr(b *testing.B) {
+	benchmarkCondition(b, "name == 'web' and n > 3", eval.Expr)
+}
+func BenchmarkConditionJinja(b *testing.B) {
+	benchmarkCondition(b, "name == 'web' and n > 3", eval.Jinja)
+}
+func BenchmarkConditionName(b *testing.B) { benchmarkCondition(b, "flag", eval.Expr) }
 
 func BenchmarkCompileTemplate(b *testing.B) {
 	b.ReportAllocs()

@@ -3,12 +3,8 @@ package eval
 import (
 	"maps"
 	"slices"
-	"strings"
 
-	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
-
-	"moon/plan/diag"
 )
 
 // builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.
@@ -220,16 +216,16 @@ func (s scope) callLocal(n *call, f *variable, v any) (any, error) {
 	case *unsettled:
 		return nil, &open{v.missing}
 	case exec.Macro:
-		return s.callGonja(n, f.name, v)
+		return s.callGonja(n, f.name, v, true)
 	case func(*exec.VarArgs) *exec.Value:
-		return s.callGonja(n, f.name, v)
+		return s.callGonja(n, f.name, v, false)
 	}
 	return nil, &Error{Kind: Type, Message: "`" + f.name + "` is " + kindOf(v) + ", not a function", Offset: f.offset(), Width: len(f.name)}
 }
 
 // callGonja calls what gonja made of a macro. The text it gives is not the template's own, so nothing in it may be left
 // open: the whole call is.
-func (s scope) callGonja(n *call, name string, f func(*exec.VarArgs) *exec.Value) (any, error) {
+func (s scope) callGonja(n *call, name string, f func(*exec.VarArgs) *exec.Value, isMacro bool) (any, error) {
 	nodes := make([]node, len(n.args))
 	for i, a := range n.args {
 		nodes[i] = a.value
@@ -240,10 +236,14 @@ func (s scope) callGonja(n *call, name string, f func(*exec.VarArgs) *exec.Value
 	}
 	args := exec.NewVarArgs()
 	for i, a := range n.args {
+		v := values[i]
+		if isMacro {
+			v = boxed(v)
+		}
 		if a.name != "" {
-			args.KwArgs[a.name] = exec.AsValue(boxed(values[i]))
+			args.KwArgs[a.name] = exec.AsValue(v)
 		} else {
-			args.Args = append(args.Args, exec.AsValue(boxed(values[i])))
+			args.Args = append(args.Args, exec.AsValue(v))
 		}
 	}
 	if s.calls++; s.calls > maxCalls {
@@ -274,119 +274,6 @@ func boxed(v any) any {
 	return v
 }
 
-func (s scope) callMethod(n *call, f *member) (any, error) {
-	of, root, err := s.reach(f.of)
-	if err != nil {
-		return nil, err
-	}
-	key, err := s.eval(f.key)
-	if err != nil {
-		return nil, err
-	}
-	name := keyText(key)
-	switch of := of.(type) {
-	case *cycler:
-		return of.call(name, f)
-	case *box:
-		if changes[name] {
-			return s.change(n, f, of, name)
-		}
-	case exec.AttributeGetter:
-		if v, ok := of.GetAttribute(name); ok {
-			if function, ok := v.Interface().(func(*exec.VarArgs) *exec.Value); ok {
-				return s.callGonja(n, name, function)
-			}
-		}
-	}
-	value, err := s.settled(of, root)
-	c := &input{scope: s, name: name, value: value}
-	argErr := s.bind(c, takes("..."), n.args)
-	o, isOpen := openOf(err)
-	o2, argsOpen := openOf(argErr)
-	switch {
-	case err != nil && !isOpen:
-		return nil, err
-	case argErr != nil && !argsOpen:
-		return nil, argErr
-	case isOpen && argsOpen:
-		return nil, &open{union(o.missing, o2.missing)}
-	case isOpen:
-		return nil, o
-	case argsOpen:
-		return nil, o2
-	}
-	if err := s.spend(1 + size(value)); err != nil {
-		return nil, err
-	}
-	v, err := c.method()
-	if err != nil {
-		return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
-	}
-	return v, nil
-}
-
-// changes are the methods that Python's lists and maps have to change themselves.
-var changes = map[string]bool{
-	"append": true, "extend": true, "update": true, "insert": true, "pop": true, "remove": true, "clear": true, "setdefault": true,
-	"sort": true, "reverse": true, "popitem": true,
-}
-
-// change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
-func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
-	c := &input{scope: s, name: name}
-	err := s.bind(c, takes("..."), n.args)
-	if o, ok := openOf(err); ok {
-		b.value = &unsettled{o.missing}
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, isList := b.value.([]any)
-	m, isMap := b.value.(map[string]any)
-	switch {
-	case isUnsettled(b.value):
-	case isList && name == "append" && len(c.rest) == 1:
-		b.value = append(list, c.rest[0])
-	case isList && name == "extend" && len(c.rest) == 1:
-		more, err := itemsOf(c.rest[0])
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
-		}
-		if err := s.spend(len(more)); err != nil {
-			return nil, err
-		}
-		b.value = append(list, more...)
-	case isMap && name == "update":
-		more, err := c.fields()
-		if err != nil {
-			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
-		}
-		if err := s.spend(len(m) + len(more)); err != nil {
-			return nil, err
-		}
-		m = maps.Clone(m)
-		maps.Copy(m, more)
-		b.value = m
-	default:
-		return nil, unchangeable(f, b.value, name)
-	}
-	return nil, nil
-}
-
-func isUnsettled(v any) bool { _, ok := v.(*unsettled); return ok }
-
-func unchangeable(f *member, v any, name string) *Error {
-	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
-	if _, ok := v.(map[string]any); ok {
-		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
-	}
-	return &Error{
-		Kind: Type, Message: "method `" + name + "` would change " + kindOf(v) + " that does not belong to the template", Hint: hint,
-		Offset: f.keyAt, Width: f.end - f.keyAt,
-	}
-}
-
 func (c *cycler) call(name string, f *member) (any, error) {
 	switch name {
 	case "next":
@@ -398,157 +285,4 @@ func (c *cycler) call(name string, f *member) (any, error) {
 		return nil, nil
 	}
 	return nil, &Error{Kind: Type, Message: "a cycler has no method `" + name + "`", Offset: f.keyAt, Width: f.end - f.keyAt}
-}
-
-// stringMethods are gonja's methods of strings that a template may call.
-var stringMethods = strings.Fields(`capitalize casefold center count endswith find format index isalnum isalpha isascii
-	isdecimal isdigit islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix
-	replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill`)
-
-func (c *input) method() (any, error) {
-	switch v := c.value.(type) {
-	case map[string]any:
-		return c.mapMethod(v)
-	case []any:
-		return c.listMethod(v)
-	case string:
-		return c.stringMethod(v)
-	}
-	return nil, c.noMethod(nil)
-}
-
-func (c *input) noMethod(known []string) error {
-	e := fault(Type, diag.DidYouMean(c.name, known), "does not exist for %s", kindOf(c.value))
-	if changes[c.name] {
-		return &Error{
-			Kind: Type, Message: "would change " + kindOf(c.value) + " that does not belong to the template", Offset: -1,
-			Hint: "build a new value with `+` or `| combine(…)`",
-		}
-	}
-	return e
-}
-
-func (c *input) mapMethod(m map[string]any) (any, error) {
-	switch c.name {
-	case "items":
-		return pairs(m), nil
-	case "keys":
-		return c.items()
-	case "values":
-		out := make([]any, 0, len(m))
-		for _, key := range sortedKeys(m) {
-			out = append(out, m[key])
-		}
-		return out, nil
-	case "copy":
-		return m, nil
-	case "get":
-		if len(c.rest) < 1 || len(c.rest) > 2 {
-			return nil, fault(Type, "", "takes 1 or 2 arguments, not %d", len(c.rest))
-		}
-		if v, ok := m[keyText(c.rest[0])]; ok {
-			return v, nil
-		}
-		if len(c.rest) == 2 {
-			return c.rest[1], nil
-		}
-		return c.named["default"], nil
-	}
-	return nil, c.noMethod([]string{"items", "keys", "values", "get", "copy"})
-}
-
-func (c *input) listMethod(l []any) (any, error) {
-	switch {
-	case c.name == "copy":
-		return l, nil
-	case c.name == "index" && len(c.rest) == 1:
-		for i, item := range l {
-			if equal(item, c.rest[0]) {
-				return i, nil
-			}
-		}
-		return nil, fault(Failed, "", "the list does not contain it")
-	case c.name == "count" && len(c.rest) == 1:
-		n := 0
-		for _, item := range l {
-			if equal(item, c.rest[0]) {
-				n++
-			}
-		}
-		return n, nil
-	}
-	return nil, c.noMethod([]string{"index", "count", "copy"})
-}
-
-func (c *input) stringMethod(s string) (any, error) {
-	switch c.name {
-	case "split":
-		limit := -1
-		separator := c.named["sep"]
-		if len(c.rest) > 0 {
-			separator = c.rest[0]
-		}
-		if len(c.rest) > 1 {
-			if n, ok := c.rest[1].(int); ok {
-				limit = n
-			}
-		}
-		return splitText(s, separator, limit)
-	case "join":
-		if len(c.rest) != 1 {
-			return nil, fault(Type, "", "takes 1 argument, not %d", len(c.rest))
-		}
-		in := &input{scope: c.scope, name: "join", value: c.rest[0], args: []any{s, unset{}}}
-		return filterJoin(in)
-	case "strip", "lstrip", "rstrip":
-		return stripped(s, c.name, c.rest), nil
-	case "format":
-		if tooWide(s) {
-			return nil, fault(Failed, "", "the format is too wide")
-		}
-	}
-	if !slices.Contains(stringMethods, c.name) {
-		return nil, c.noMethod(stringMethods)
-	}
-	method, ok := builtins.Methods.Str.Get(c.name)
-	if !ok {
-		return nil, c.noMethod(stringMethods)
-	}
-	args, err := c.toGonja()
-	if err != nil {
-		return nil, err
-	}
-	v, err := method(s, exec.AsValue(s), args)
-	if err != nil {
-		return nil, fault(Failed, "", "%s", gonjaSentence(err))
-	}
-	return fromGonja(exec.AsValue(v))
-}
-
-func stripped(s, how string, args []any) string {
-	cut := " \t\r\n\f\v"
-	if len(args) > 0 && args[0] != nil {
-		cut = Text(args[0])
-	}
-	if how != "rstrip" {
-		s = strings.TrimLeft(s, cut)
-	}
-	if how != "lstrip" {
-		s = strings.TrimRight(s, cut)
-	}
-	return s
-}
-
-// tooWide finds widths in a format that would make megabytes of padding.
-func tooWide(format string) bool {
-	digits := 0
-	for i := range len(format) {
-		if digits++; !isDigit(format[i]) {
-			digits = 0
-		}
-		if digits > 5 {
-			return true
-		}
-	}
-	return false
 }

@@ -535,9 +535,6 @@ func (p *reader) test(in node) node {
 		t.args = []argument{{value: p.postfix(p.primary()), at: first.start}}
 	}
 	p.checkArguments("test", t.name, def.params, t.args, name)
-	if p.isName("is") {
-		p.fail(p.peek(), "tests cannot be chained with `is`", "join them with `and`")
-	}
 	if negated != nil {
 		negated.of = t
 		return negated

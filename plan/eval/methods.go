@@ -1,0 +1,398 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nikolalohinski/gonja/v2/builtins"
+	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"moon/plan/diag"
+)
+
+func (s scope) callMethod(n *call, f *member) (any, error) {
+	of, root, err := s.reach(f.of)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.eval(f.key)
+	if err != nil {
+		return nil, err
+	}
+	name := keyText(key)
+	switch of := of.(type) {
+	case *cycler:
+		return of.call(name, f)
+	case *box:
+		if changes[name] {
+			return s.change(n, f, of, name)
+		}
+	case exec.AttributeGetter:
+		if v, ok := of.GetAttribute(name); ok {
+			if function, ok := v.Interface().(func(*exec.VarArgs) *exec.Value); ok {
+				return s.callGonja(n, name, function, false)
+			}
+		}
+	}
+	value, err := s.settled(of, root)
+	c := &input{scope: s, name: name, value: value}
+	argErr := s.bind(c, takes("..."), n.args)
+	o, isOpen := openOf(err)
+	o2, argsOpen := openOf(argErr)
+	switch {
+	case err != nil && !isOpen:
+		return nil, err
+	case argErr != nil && !argsOpen:
+		return nil, argErr
+	case isOpen && argsOpen:
+		return nil, &open{union(o.missing, o2.missing)}
+	case isOpen:
+		return nil, o
+	case argsOpen:
+		return nil, o2
+	}
+	if err := s.spend(1 + size(value)); err != nil {
+		return nil, err
+	}
+	v, err := c.method()
+	if err != nil {
+		return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+	}
+	return v, nil
+}
+
+// changes are the methods that Python's lists and maps have to change themselves.
+var changes = map[string]bool{
+	"append": true, "extend": true, "update": true, "insert": true, "pop": true, "remove": true, "clear": true, "setdefault": true,
+	"sort": true, "reverse": true, "popitem": true,
+}
+
+// change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
+func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
+	c := &input{scope: s, name: name}
+	err := s.bind(c, takes("..."), n.args)
+	if o, ok := openOf(err); ok {
+		b.value = &unsettled{o.missing}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, isList := b.value.([]any)
+	m, isMap := b.value.(map[string]any)
+	switch {
+	case isUnsettled(b.value):
+	case isList && name == "append" && len(c.rest) == 1:
+		b.value = append(list, c.rest[0])
+	case isList && name == "extend" && len(c.rest) == 1:
+		more, err := itemsOf(c.rest[0])
+		if err != nil {
+			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+		}
+		if err := s.spend(len(more)); err != nil {
+			return nil, err
+		}
+		b.value = append(list, more...)
+	case isMap && name == "update":
+		more, err := c.fields()
+		if err != nil {
+			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+		}
+		if err := s.spend(len(m) + len(more)); err != nil {
+			return nil, err
+		}
+		m = maps.Clone(m)
+		maps.Copy(m, more)
+		b.value = m
+	default:
+		return nil, unchangeable(f, b.value, name)
+	}
+	return nil, nil
+}
+
+func isUnsettled(v any) bool { _, ok := v.(*unsettled); return ok }
+
+func unchangeable(f *member, v any, name string) *Error {
+	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
+	if _, ok := v.(map[string]any); ok {
+		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
+	}
+	return &Error{
+		Kind: Type, Message: "method `" + name + "` would change " + kindOf(v) + " that does not belong to the template", Hint: hint,
+		Offset: f.keyAt, Width: f.end - f.keyAt,
+	}
+}
+
+func (c *input) method() (any, error) {
+	switch v := c.value.(type) {
+	case map[string]any:
+		return c.mapMethod(v)
+	case []any:
+		return c.listMethod(v)
+	case string:
+		return c.stringMethod(v)
+	}
+	return nil, c.noMethod(nil)
+}
+
+func (c *input) noMethod(known []string) error {
+	e := fault(Type, diag.DidYouMean(c.name, known), "does not exist for %s", kindOf(c.value))
+	if changes[c.name] {
+		return &Error{
+			Kind: Type, Message: "would change " + kindOf(c.value) + " that does not belong to the template", Offset: -1,
+			Hint: "build a new value with `+` or `| combine(…)`",
+		}
+	}
+	return e
+}
+
+func (c *input) mapMethod(m map[string]any) (any, error) {
+	switch c.name {
+	case "items":
+		return pairs(m), nil
+	case "keys":
+		return c.items()
+	case "values":
+		out := make([]any, 0, len(m))
+		for _, key := range sortedKeys(m) {
+			out = append(out, m[key])
+		}
+		return out, nil
+	case "copy":
+		return m, nil
+	case "get":
+		if len(c.rest) < 1 || len(c.rest) > 2 {
+			return nil, fault(Type, "", "takes 1 or 2 arguments, not %d", len(c.rest))
+		}
+		if v, ok := m[keyText(c.rest[0])]; ok {
+			return v, nil
+		}
+		if len(c.rest) == 2 {
+			return c.rest[1], nil
+		}
+		return c.named["default"], nil
+	}
+	return nil, c.noMethod([]string{"items", "keys", "values", "get", "copy"})
+}
+
+func (c *input) listMethod(l []any) (any, error) {
+	switch {
+	case c.name == "copy":
+		return l, nil
+	case c.name == "index" && len(c.rest) == 1:
+		for i, item := range l {
+			if equal(item, c.rest[0]) {
+				return i, nil
+			}
+		}
+		return nil, fault(Failed, "", "the list does not contain it")
+	case c.name == "count" && len(c.rest) == 1:
+		n := 0
+		for _, item := range l {
+			if equal(item, c.rest[0]) {
+				n++
+			}
+		}
+		return n, nil
+	}
+	return nil, c.noMethod([]string{"index", "count", "copy"})
+}
+
+// stringMethods are Python's, as far as templates use them. The parameters are as in Python; positions count characters.
+var stringMethods = map[string]struct {
+	params params
+	run    func(c *input, s string) (any, error)
+}{
+	"capitalize": {run: plainMethod(capitalized)},
+	"lower":      {run: plainMethod(strings.ToLower)},
+	"casefold":   {run: plainMethod(strings.ToLower)},
+	"title":      {run: plainMethod(titled)},
+	"upper":      {run: plainMethod(strings.ToUpper)},
+	"swapcase":   {run: gonjaMethod},
+
+	"isalnum": {run: gonjaMethod}, "isalpha": {run: gonjaMethod}, "isascii": {run: gonjaMethod}, "isdecimal": {run: gonjaMethod},
+	"isdigit": {run: gonjaMethod}, "islower": {run: gonjaMethod}, "isnumeric": {run: gonjaMethod}, "isspace": {run: gonjaMethod},
+	"istitle": {run: gonjaMethod}, "isupper": {run: gonjaMethod},
+
+	"format": {takes("..."), func(c *input, s string) (any, error) {
+		if tooWide(s) {
+			return nil, fault(Failed, "", "the format is too wide")
+		}
+		return gonjaMethod(c, s)
+	}},
+	"strip":  {takes("chars?"), func(c *input, s string) (any, error) { return strings.Trim(s, c.str(0, whiteSpace)), nil }},
+	"lstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimLeft(s, c.str(0, whiteSpace)), nil }},
+	"rstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimRight(s, c.str(0, whiteSpace)), nil }},
+
+	"removeprefix": {takes("prefix"), func(c *input, s string) (any, error) { return strings.TrimPrefix(s, c.str(0, "")), nil }},
+	"removesuffix": {takes("suffix"), func(c *input, s string) (any, error) { return strings.TrimSuffix(s, c.str(0, "")), nil }},
+	"startswith":   {takes("prefix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasPrefix), nil }},
+	"endswith":     {takes("suffix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasSuffix), nil }},
+
+	"count":  {takes("sub"), func(c *input, s string) (any, error) { return strings.Count(s, c.str(0, "")), nil }},
+	"find":   {takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.Index(s, c.str(0, ""))), nil }},
+	"rfind":  {takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.LastIndex(s, c.str(0, ""))), nil }},
+	"index":  {takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.Index(s, c.str(0, ""))) }},
+	"rindex": {takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.LastIndex(s, c.str(0, ""))) }},
+
+	"replace": {takes("old new count?"), func(c *input, s string) (any, error) { return filterReplace(c) }},
+	"join": {takes("list"), func(c *input, s string) (any, error) {
+		return filterJoin(&input{scope: c.scope, name: c.name, value: c.args[0], args: []any{s, unset{}}})
+	}},
+	"split":      {takes("sep? maxsplit?"), func(c *input, s string) (any, error) { return filterSplit(c) }},
+	"rsplit":     {takes("sep? maxsplit?"), rsplit},
+	"splitlines": {takes("keepends?"), splitLines},
+	"partition": {takes("sep"), func(c *input, s string) (any, error) {
+		before, after, found := strings.Cut(s, c.str(0, ""))
+		if !found {
+			return []any{s, "", ""}, nil
+		}
+		return []any{before, c.str(0, ""), after}, nil
+	}},
+	"rpartition": {takes("sep"), func(c *input, s string) (any, error) {
+		i := strings.LastIndex(s, c.str(0, ""))
+		if i < 0 {
+			return []any{"", "", s}, nil
+		}
+		return []any{s[:i], c.str(0, ""), s[i+len(c.str(0, "")):]}, nil
+	}},
+
+	"center": {takes("width"), func(c *input, s string) (any, error) { return filterCenter(c) }},
+	"ljust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, "", s, " ") }},
+	"rjust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, s, "", " ") }},
+	"zfill": {takes("width"), func(c *input, s string) (any, error) {
+		digits := strings.TrimLeft(s, "+-")
+		sign := s[:len(s)-len(digits)]
+		v, err := c.padded(s, digits, "", "0")
+		if err != nil {
+			return nil, err
+		}
+		return sign + Text(v), nil
+	}},
+}
+
+const whiteSpace = " \t\r\n\f\v"
+
+func plainMethod(f func(string) string) func(c *input, s string) (any, error) {
+	return func(_ *input, s string) (any, error) { return f(s), nil }
+}
+
+// gonjaMethod calls gonja's method of that name.
+func gonjaMethod(c *input, s string) (any, error) {
+	method, ok := builtins.Methods.Str.Get(c.name)
+	if !ok {
+		return nil, c.noMethod(nil)
+	}
+	args, err := c.toGonja()
+	if err != nil {
+		return nil, err
+	}
+	v, err := method(s, exec.AsValue(s), args)
+	if err != nil {
+		return nil, fault(Failed, "", "%s", gonjaSentence(err))
+	}
+	return fromGonja(exec.AsValue(v))
+}
+
+func (c *input) stringMethod(s string) (any, error) {
+	m, ok := stringMethods[c.name]
+	if !ok {
+		return nil, c.noMethod(slices.Sorted(maps.Keys(stringMethods)))
+	}
+	if m.params.open {
+		return m.run(c, s)
+	}
+	in, err := c.with(c.name, s, m.params, c.rest, c.named)
+	if err != nil {
+		return nil, err
+	}
+	return m.run(in, s)
+}
+
+// anyOf is startswith and endswith, which take a string or several.
+func (c *input) anyOf(s string, has func(s, part string) bool) bool {
+	if list, ok := c.args[0].([]any); ok {
+		return slices.ContainsFunc(list, func(part any) bool { return has(s, Text(part)) })
+	}
+	return has(s, c.str(0, ""))
+}
+
+// position turns a byte index into one of characters.
+func position(s string, i int) int {
+	if i < 0 {
+		return -1
+	}
+	return utf8.RuneCountInString(s[:i])
+}
+
+func (c *input) mustFind(s string, i int) (any, error) {
+	if i < 0 {
+		return nil, fault(Failed, "", "the text does not contain `%s`", c.str(0, ""))
+	}
+	return position(s, i), nil
+}
+
+// padded fills up before and after s, up to the width.
+func (c *input) padded(s, after, before, fill string) (any, error) {
+	width, err := c.integer(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	if width > maxRange {
+		return nil, fault(Failed, "", "the width %d is too large", width)
+	}
+	fill = c.str(1, fill)
+	if utf8.RuneCountInString(fill) != 1 {
+		return nil, fault(Type, "", "needs one character to fill up with")
+	}
+	return before + strings.Repeat(fill, max(width-utf8.RuneCountInString(s), 0)) + after, nil
+}
+
+func rsplit(c *input, s string) (any, error) {
+	limit, err := c.integer(1, -1)
+	if err != nil {
+		return nil, err
+	}
+	all, err := splitText(s, c.arg(0), -1)
+	list, ok := all.([]any)
+	if err != nil || !ok || limit < 0 || len(list) <= limit+1 {
+		return all, err
+	}
+	head := s
+	for _, part := range slices.Backward(list[len(list)-limit:]) {
+		head = strings.TrimSuffix(strings.TrimRight(head, ""), Text(part))
+		if c.arg(0) == nil {
+			head = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(head, whiteSpace), Text(part)), whiteSpace)
+		} else {
+			head = strings.TrimSuffix(head, c.str(0, ""))
+		}
+	}
+	return append([]any{head}, list[len(list)-limit:]...), nil
+}
+
+func splitLines(c *input, s string) (any, error) {
+	out := []any{}
+	for line := range strings.Lines(s) {
+		if !c.flag(0) {
+			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		}
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// tooWide finds widths in a format that would make megabytes of padding.
+func tooWide(format string) bool {
+	digits := 0
+	for i := range len(format) {
+		if digits++; !isDigit(format[i]) {
+			digits = 0
+		}
+		if digits > 5 {
+			return true
+		}
+	}
+	return false
+}
