@@ -27,24 +27,24 @@ func (s *Session) evaluate(step int) {
 		// run.
 		s.add(fact.CondEvaluated{Step: step, Holds: true})
 	case errors.As(err, &missing):
-		s.missing(step, missing)
+		s.missing(b, step, int(s.state.node(step).attempt)+1, missing)
 	default:
 		s.failBefore(b, step, int(s.state.node(step).attempt)+1, fmt.Errorf("when: %w", err))
 	}
 }
 
-func (s *Session) missing(step int, m *plan.Missing) {
-	s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: fmt.Sprintf("`%s` has no value: %s", m.Name, s.why(m))})
-}
-
-// why says what became of the steps that should have given a value.
-func (s *Session) why(m *plan.Missing) string {
+// missing ends a step that needs a value nobody has given. Where the step that should have was not run either, this one
+// is not run because of it; where it was skipped, the name is undefined, and that is a failure.
+func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
+	why := "no step has given it"
 	for _, p := range m.Steps {
-		if n := s.state.node(p); n.outcome != events.OK && n.outcome != events.Changed {
-			return fmt.Sprintf("%s is %s", s.state.plan.After([]int{p}), n.outcome)
+		why = fmt.Sprintf("%s was %s", s.state.plan.After([]int{p}), s.state.node(p).outcome)
+		if o := s.state.node(p).outcome; o == events.Omitted || o == events.Cancelled {
+			s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: fmt.Sprintf("`%s` has no value: %s", m.Name, why)})
+			return
 		}
 	}
-	return "the step that gives it did not run"
+	s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 }
 
 func (s *Session) dry(step int) bool {
@@ -73,7 +73,7 @@ func (s *Session) prepare(step, number int) func() {
 		s.unknowable(b, step, number, missing)
 		return nil
 	case errors.As(err, &missing):
-		s.missing(step, missing)
+		s.missing(b, step, number, missing)
 		return nil
 	case err != nil:
 		s.failBefore(b, step, number, err)
@@ -173,7 +173,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 	}
 	registered := update()
 	if f.Outcome == events.OK || f.Outcome == events.Changed || f.Outcome == events.Failed {
-		s.applyJudgement(b, ps, &f, registered, number)
+		s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
 	rep := report{AttemptFinished: f}
@@ -184,7 +184,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 	return rep
 }
 
-func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any, number int) {
+func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) {
 	j, err := b.Judge(registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
@@ -212,7 +212,7 @@ func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFi
 		f.Again = true
 		if f.Outcome != events.Failed {
 			f.Outcome = events.Failed
-			f.Error = fmt.Sprintf("until %s did not hold after %d attempts", ps.Retry.Until, number)
+			f.Error = "until does not hold: " + ps.Retry.Until
 		}
 	}
 	f.Ignored = f.Outcome == events.Failed && j.Ignore

@@ -118,7 +118,7 @@ func Start(cfg Config) (*Session, error) {
 		running: map[int]*attempt{}, plans: map[string]planned{cfg.Plan.Digest: {cfg.Plan, cfg.Graph}},
 	}
 	s.began = cfg.Now()
-	s.state = NewState(cfg.Plan, cfg.Graph, nil)
+	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
@@ -134,6 +134,13 @@ func Start(cfg Config) (*Session, error) {
 	s.add(fact.RunStarted{})
 	go s.loop()
 	return s, nil
+}
+
+// observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by.
+func (s *Session) observe(step int, e events.Event) {
+	if _, ok := e.(events.StepSkipped); ok && s.state.plan.Steps[step].Register != "" {
+		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil)
+	}
 }
 
 // makeDir makes the run's directory with its lock and journal.

@@ -350,26 +350,37 @@ func (c *input) padded(s, after, before, fill string) (any, error) {
 	return before + strings.Repeat(fill, max(width-utf8.RuneCountInString(s), 0)) + after, nil
 }
 
+// rsplit takes parts from the right until the limit is reached.
 func rsplit(c *input, s string) (any, error) {
 	limit, err := c.integer(1, -1)
-	if err != nil {
-		return nil, err
+	if err != nil || limit < 0 {
+		return splitText(s, c.arg(0), -1)
 	}
-	all, err := splitText(s, c.arg(0), -1)
-	list, ok := all.([]any)
-	if err != nil || !ok || limit < 0 || len(list) <= limit+1 {
-		return all, err
+	separator, byWords := c.str(0, ""), c.arg(0) == nil
+	if separator == "" && !byWords {
+		return nil, fault(Type, "", "needs a separator that is not empty")
 	}
-	head := s
-	for _, part := range slices.Backward(list[len(list)-limit:]) {
-		head = strings.TrimSuffix(strings.TrimRight(head, ""), Text(part))
-		if c.arg(0) == nil {
-			head = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(head, whiteSpace), Text(part)), whiteSpace)
-		} else {
-			head = strings.TrimSuffix(head, c.str(0, ""))
+	parts := []any{}
+	for len(parts) < limit {
+		at, width := strings.LastIndex(s, separator), len(separator)
+		if byWords {
+			s = strings.TrimRight(s, whiteSpace)
+			at, width = strings.LastIndexAny(s, whiteSpace), 1
 		}
+		if at < 0 {
+			break
+		}
+		parts = append(parts, s[at+width:])
+		s = s[:at]
 	}
-	return append([]any{head}, list[len(list)-limit:]...), nil
+	if byWords {
+		s = strings.Trim(s, whiteSpace)
+	}
+	if s != "" || !byWords {
+		parts = append(parts, s)
+	}
+	slices.Reverse(parts)
+	return parts, nil
 }
 
 func splitLines(c *input, s string) (any, error) {

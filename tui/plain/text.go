@@ -64,7 +64,7 @@ func (t *Text) event(r events.Record) {
 	case events.StepStarted:
 		t.active++
 		t.head(r.Step, e.Name)
-		if e.Command != "" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
+		if e.Command != "" && e.Action != "print" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
 			t.printf("  %s", output.CleanName(e.Command))
 		}
 	case events.StepOutput:
