@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -64,8 +65,7 @@ func (p *process) run(ctx context.Context) exit {
 		return exit{err: p.startError(path, err)}
 	}
 	pipes.start(p)
-	go c.await()
-	e := exit{stop: p.watch(ctx, c)}
+	e := exit{stop: p.watch(ctx, c, pipes)}
 	if e.stop != "" {
 		c.signal(syscall.SIGKILL) // whoever is left of the group; the leader, not reaped yet, keeps its id from being reused
 	}
@@ -78,19 +78,34 @@ func (p *process) run(ctx context.Context) exit {
 	return e
 }
 
+// short is how long the end of the output is taken for the sign that a process has ended. Waiting for the process
+// itself occupies a thread, which is a good part of what a step like true costs.
+const short = 5 * time.Millisecond
+
 // watch waits for the leader's end and signals the group when it must stop.
-func (p *process) watch(ctx context.Context, c *child) Stop {
+func (p *process) watch(ctx context.Context, c *child, ps *pipes) Stop {
 	var stop Stop
 	var next <-chan time.Time
 	var ladder []syscall.Signal
-	done, now := ctx.Done(), p.now
+	done, now, closed := ctx.Done(), p.now, ps.closed
+	timer := time.NewTimer(short)
+	defer timer.Stop()
 	for {
 		select {
 		case <-c.exited:
 			return stop
+		case <-closed:
+			closed = nil
+			if c.gone() {
+				return stop
+			}
+			c.watch()
+		case <-timer.C:
+			c.watch()
 		case <-done:
 			done = nil
-			if c.hasExited() {
+			c.watch()
+			if c.gone() {
 				continue
 			}
 			stop = stopped(ctx)
@@ -103,7 +118,8 @@ func (p *process) watch(ctx context.Context, c *child) Stop {
 			}
 		case <-now:
 			now, next = nil, nil
-			if stop == "" && !c.hasExited() {
+			c.watch()
+			if stop == "" && !c.gone() {
 				stop = Interrupt
 			}
 			done = nil
@@ -140,10 +156,19 @@ func (e *exit) read(state *os.ProcessState) {
 
 // child is a process that was started, the leader of its group.
 type child struct {
-	proc   *os.Process
-	exited chan struct{} // closed when it has ended
-	state  *os.ProcessState
-	err    error
+	proc    *os.Process
+	watched bool
+	exited  chan struct{} // closed when it has ended, if it is watched
+	state   *os.ProcessState
+	err     error
+}
+
+// watch begins to wait for the end of the process.
+func (c *child) watch() {
+	if !c.watched {
+		c.watched = true
+		go c.await()
+	}
 }
 
 // signal reaches the whole group. A group that is stopped is woken, since it could not obey.
@@ -154,15 +179,6 @@ func (c *child) signal(sig syscall.Signal) {
 	}
 }
 
-func (c *child) hasExited() bool {
-	select {
-	case <-c.exited:
-		return true
-	default:
-		return false
-	}
-}
-
 // null is /dev/null for every process.
 var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
 
@@ -170,7 +186,8 @@ var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevN
 type pipes struct {
 	child  [3]*os.File
 	parent [3]*os.File // nil: /dev/null
-	reads  sync.WaitGroup
+	reads  atomic.Int32
+	closed chan struct{} // when all output has been read
 	held   [3]bool
 }
 
@@ -180,7 +197,7 @@ func (p *process) open() (*pipes, error) {
 	if err != nil {
 		return nil, err
 	}
-	ps := &pipes{child: [3]*os.File{devnull, devnull, devnull}}
+	ps := &pipes{child: [3]*os.File{devnull, devnull, devnull}, closed: make(chan struct{})}
 	for i, wanted := range []bool{p.stdin != nil, p.stdout != nil, p.stderr != nil} {
 		if !wanted {
 			continue
@@ -223,28 +240,41 @@ func (ps *pipes) start(p *process) {
 			_ = ps.parent[0].Close()
 		}()
 	}
-	for i, to := range []io.Writer{1: p.stdout, 2: p.stderr} {
-		if ps.parent[i] != nil {
-			ps.reads.Go(func() { ps.held[i] = drain(ps.parent[i], to) })
+	outputs := []io.Writer{1: p.stdout, 2: p.stderr}
+	for i := range outputs {
+		if ps.parent[i] != nil && i > 0 {
+			ps.reads.Add(1)
 		}
+	}
+	if ps.reads.Load() == 0 {
+		close(ps.closed)
+	}
+	for i, to := range outputs {
+		if ps.parent[i] == nil || i == 0 {
+			continue
+		}
+		go func() {
+			ps.held[i] = drain(ps.parent[i], to)
+			if ps.reads.Add(-1) == 0 {
+				close(ps.closed)
+			}
+		}()
 	}
 }
 
 // finish waits for the output, for a while, and reports whether somebody still holds it.
 func (ps *pipes) finish() bool {
-	done := make(chan struct{})
-	go func() { ps.reads.Wait(); close(done) }()
 	timer := time.NewTimer(linger)
 	defer timer.Stop()
 	select {
-	case <-done:
+	case <-ps.closed:
 	case <-timer.C:
 		for _, f := range ps.parent[1:] {
 			if f != nil {
 				_ = f.SetReadDeadline(time.Now()) // it cannot fail on a pipe that is open
 			}
 		}
-		<-done
+		<-ps.closed
 	}
 	ps.close()
 	return ps.held[1] || ps.held[2]

@@ -63,6 +63,13 @@ func (c *child) await() {
 	close(c.exited)
 }
 
+// gone asks whether the process has ended.
+func (c *child) gone() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, c.proc.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	return err == nil && info.Signo != 0
+}
+
 func (c *child) reap() (*os.ProcessState, error) {
 	c.state, c.err = c.proc.Wait()
 	return c.state, c.err

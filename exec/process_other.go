@@ -22,6 +22,16 @@ func (c *child) await() {
 	close(c.exited)
 }
 
+// gone asks whether the process has ended. It must be watched for that.
+func (c *child) gone() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 func (c *child) reap() (*os.ProcessState, error) { return c.state, c.err }
 
 func growPipe(*os.File) {}
