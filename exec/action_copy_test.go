@@ -18,6 +18,7 @@ import (
 func TestCopy(t *testing.T) {
 	both := func(content string, mode fs.FileMode) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
+			t.Helper()
 			write(t, filepath.Join(dir, "src"), "text\n", 0o755)
 			if content != "" {
 				write(t, filepath.Join(dir, "dest"), content, mode)
@@ -44,7 +45,7 @@ func TestCopy(t *testing.T) {
 		{"no force, new", both("", 0), args{"src": "DIR/src", "dest": "DIR/dest", "force": false}, "create", "new file, 5 bytes", "dest", "text\n", 0o644},
 		{"content", nil, args{"content": "x\n", "dest": "DIR/dest", "mode": "0400"}, "create", "new file, 2 bytes, mode 0400", "dest", "x\n", 0o400},
 		{
-			"into a directory", func(t *testing.T, dir string) { both("", 0)(t, dir); mkdir("d", 0o755)(t, dir) },
+			"into a directory", func(t *testing.T, dir string) { t.Helper(); both("", 0)(t, dir); mkdir("d", 0o755)(t, dir) },
 			args{"src": "DIR/src", "dest": "DIR/d"},
 			"create", "new file, 5 bytes", "d/src", "text\n", 0o644,
 		},

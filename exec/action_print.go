@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"moon/events"
 	"moon/exec/spec"
@@ -26,19 +27,31 @@ func runPrint(ctx context.Context, a *attempt) Result {
 	return Result{Outcome: events.OK, Message: message, Fields: map[string]any{"msg": message}}
 }
 
-// printed is a value as a person reads it: text as it is, lists and maps as JSON.
+// printed is a value as a person reads it: text as it is, lists and maps as JSON, on one line if it is a short one.
 func printed(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
 	case []any, map[string]any:
-		b, err := json.MarshalIndent(v, "", "  ")
-		if err != nil {
-			return fmt.Sprint(v)
+		if line := asJSON(v, ""); len(line) <= lineWidth {
+			return line
 		}
-		return string(b)
+		return asJSON(v, "  ")
 	case nil:
 		return "null"
 	}
 	return fmt.Sprint(value)
+}
+
+const lineWidth = 80
+
+func asJSON(value any, indent string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(value); err != nil {
+		return fmt.Sprint(value)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

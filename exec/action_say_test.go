@@ -23,11 +23,12 @@ func TestPrint(t *testing.T) {
 	}{
 		{args{"msg": "hello"}, "hello"},
 		{args{"msg": 5}, "5"},
-		{args{"msg": []any{"a", 1}}, "[\n  \"a\",\n  1\n]"},
+		{args{"msg": []any{"a", 1}}, "[\"a\",1]"},
+		{args{"msg": args{"a": strings.Repeat("<", 80)}}, "{\n  \"a\": \"" + strings.Repeat("<", 80) + "\"\n}"},
 		{args{"var": "n"}, "n = 5"},
 		{args{"var": "s"}, "s = text"},
-		{args{"var": "list"}, "list = [\n  1,\n  \"a\"\n]"},
-		{args{"var": "m"}, "m = {\n  \"k\": null\n}"},
+		{args{"var": "list"}, "list = [1,\"a\"]"},
+		{args{"var": "m"}, "m = {\"k\":null}"},
 	}
 	for _, tt := range tests {
 		job := newJob(t, "print", tt.in)

@@ -189,7 +189,7 @@ func (p *process) startError(path string, err error) error {
 		return notStarted(rcNotExecutable, "%s: the arguments and the environment are too long", p.argv[0])
 	}
 	e := commandError{message: "start " + p.argv[0] + ": " + describe(err), class: Fatal}
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+	if isTransient(err) {
 		e.class = Transient
 	}
 	return e

@@ -43,3 +43,15 @@ func reason(err error) string {
 	}
 	return err.Error()
 }
+
+// isTransient reports an error of the system that may be gone a moment later.
+func isTransient(err error) bool {
+	for _, passing := range []syscall.Errno{
+		syscall.EAGAIN, syscall.EBUSY, syscall.ETXTBSY, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOLCK, syscall.ETIMEDOUT,
+	} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
+}

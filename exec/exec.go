@@ -186,6 +186,9 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 		return a.stop(stop)
 	}
 	r := Result{Outcome: events.Failed, Error: describe(err), Class: Fatal}
+	if isTransient(err) {
+		r.Class = Transient
+	}
 	if e, ok := errors.AsType[commandError](err); ok {
 		r.Class, r.RC = e.class, e.rc
 	}

@@ -54,30 +54,30 @@ func (f fakeNames) Value(expression string) (any, error) {
 }
 
 // newJob decodes arguments and makes a job in a new directory, with its output there too.
-func newJob(t testing.TB, action string, in args) *exec.Job {
-	t.Helper()
+func newJob(tb testing.TB, action string, in args) *exec.Job {
+	tb.Helper()
 	a, ok := spec.Lookup(action)
 	if !ok {
-		t.Fatalf("no action %s", action)
+		tb.Fatalf("no action %s", action)
 	}
 	decoded, problems := a.Decode(in)
 	if len(problems) > 0 {
-		t.Fatalf("%s %v: %v", action, in, problems)
+		tb.Fatalf("%s %v: %v", action, in, problems)
 	}
-	dir := t.TempDir()
+	dir := tb.TempDir()
 	w := output.NewWriter(dir, "step", nil)
 	w.Keep(0)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := w.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return &exec.Job{Action: a.Name, Args: decoded, Raw: in, Cwd: dir, Output: w, Names: fakeNames{}, Diff: true}
 }
 
-func run(t testing.TB, job *exec.Job) exec.Result {
-	t.Helper()
-	return exec.Local{Grace: 500 * time.Millisecond}.Run(t.Context(), job)
+func run(tb testing.TB, job *exec.Job) exec.Result {
+	tb.Helper()
+	return exec.Local{Grace: 500 * time.Millisecond}.Run(tb.Context(), job)
 }
 
 func stdout(job *exec.Job) string {
@@ -85,38 +85,41 @@ func stdout(job *exec.Job) string {
 	return string(out)
 }
 
-func want(t testing.TB, r exec.Result, outcome events.Outcome, errorText string) {
-	t.Helper()
+func want(tb testing.TB, r exec.Result, outcome events.Outcome, errorText string) {
+	tb.Helper()
 	if r.Outcome != outcome || (r.Error == "") != (errorText == "") || !strings.Contains(r.Error, errorText) {
-		t.Errorf("outcome %v, error %q; want %v, %q", r.Outcome, r.Error, outcome, errorText)
+		tb.Errorf("outcome %v, error %q; want %v, %q", r.Outcome, r.Error, outcome, errorText)
 	}
 }
 
-func wantRC(t testing.TB, r exec.Result, rc int) {
-	t.Helper()
-	if r.RC == nil || *r.RC != rc {
-		t.Errorf("rc = %v, want %d", r.RC, rc)
+func wantRC(tb testing.TB, r exec.Result, rc int) {
+	tb.Helper()
+	switch {
+	case r.RC == nil:
+		tb.Errorf("no rc, want %d (error %q)", rc, r.Error)
+	case *r.RC != rc:
+		tb.Errorf("rc = %d, want %d (error %q)", *r.RC, rc, r.Error)
 	}
 }
 
-func write(t testing.TB, path, content string, mode os.FileMode) {
-	t.Helper()
+func write(tb testing.TB, path, content string, mode os.FileMode) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.Chmod(path, mode); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-func read(t testing.TB, path string) string {
-	t.Helper()
+func read(tb testing.TB, path string) string {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 	return string(b)
 }

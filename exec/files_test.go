@@ -15,8 +15,8 @@ import (
 )
 
 // snapshot is everything below a directory, as text: kinds, modes, contents, targets.
-func snapshot(t testing.TB, dir string) string {
-	t.Helper()
+func snapshot(tb testing.TB, dir string) string {
+	tb.Helper()
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -40,7 +40,7 @@ func snapshot(t testing.TB, dir string) string {
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.String()
 }
@@ -81,10 +81,10 @@ func settle(t *testing.T, dir, action string, in args, names fakeNames) exec.Res
 	return r
 }
 
-func noTemps(t testing.TB, dir string) {
-	t.Helper()
-	if s := snapshot(t, dir); strings.Contains(s, ".moon-") {
-		t.Errorf("temporary files are left:\n%s", s)
+func noTemps(tb testing.TB, dir string) {
+	tb.Helper()
+	if s := snapshot(tb, dir); strings.Contains(s, ".moon-") {
+		tb.Errorf("temporary files are left:\n%s", s)
 	}
 }
 
@@ -207,11 +207,15 @@ func TestFile(t *testing.T) {
 }
 
 func touch(name, content string, mode fs.FileMode) func(*testing.T, string) {
-	return func(t *testing.T, dir string) { write(t, filepath.Join(dir, name), content, mode) }
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		write(t, filepath.Join(dir, name), content, mode)
+	}
 }
 
 func mkdir(name string, mode fs.FileMode) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
+		t.Helper()
 		if err := os.Mkdir(filepath.Join(dir, name), mode); err != nil {
 			t.Fatal(err)
 		}
@@ -220,6 +224,7 @@ func mkdir(name string, mode fs.FileMode) func(*testing.T, string) {
 
 func linkTo(file, link string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
+		t.Helper()
 		write(t, filepath.Join(dir, file), "x", 0o644)
 		if err := os.Symlink(file, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -228,6 +233,7 @@ func linkTo(file, link string) func(*testing.T, string) {
 }
 
 func linkedDir(t *testing.T, dir string) {
+	t.Helper()
 	mkdir("d", 0o755)(t, dir)
 	if err := os.Symlink("d", filepath.Join(dir, "l")); err != nil {
 		t.Fatal(err)
@@ -235,9 +241,17 @@ func linkedDir(t *testing.T, dir string) {
 }
 
 func tree(t *testing.T, dir string) {
+	t.Helper()
 	write(t, filepath.Join(dir, "t", "a"), "a", 0o755)
 	write(t, filepath.Join(dir, "t", "b", "c"), "c", 0o600)
 	if err := os.Symlink("../a", filepath.Join(dir, "t", "b", "l")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func loop(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Symlink("l", filepath.Join(dir, "l")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -263,7 +277,7 @@ func TestFileErrors(t *testing.T) {
 		{"no user", nil, args{"path": "DIR/f", "owner": "nosuchuser"}, "user nosuchuser does not exist"},
 		{"no group", nil, args{"path": "DIR/f", "group": "nosuchgroup"}, "group nosuchgroup does not exist"},
 		{"root", nil, args{"path": "/", "state": "absent"}, "/ cannot be removed"},
-		{"loop", func(t *testing.T, dir string) { _ = os.Symlink("l", filepath.Join(dir, "l")) }, args{"path": "DIR/l"}, "too many links"},
+		{"loop", loop, args{"path": "DIR/l"}, "too many links"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -199,8 +199,7 @@ func (d *decoder) wrong(name, want string, value any) {
 func (d *decoder) text(f *Field, value any, name string) (string, bool) {
 	s, ok := asText(value)
 	if !ok && f.asJSON {
-		b, err := json.Marshal(value)
-		s, ok = string(b), err == nil
+		s, ok = asJSON(value)
 	}
 	if !ok {
 		d.wrong(name, "text", value)
@@ -265,6 +264,15 @@ func describe(value any) string {
 		return s
 	}
 	return "a value of another kind"
+}
+
+// asJSON writes a list or map on one line. What HTML would want escaped stays as it is.
+func asJSON(value any) (string, bool) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n"), err == nil
 }
 
 func asText(value any) (string, bool) {

@@ -105,7 +105,7 @@ func TestDecode(t *testing.T) {
 		{"file", args{"path": "/x", "content": "", "owner": 1000}, &spec.FileArgs{Path: "/x", Content: text(""), Owner: "1000"}},
 		{"file", args{"path": "/x", "mode": nil}, &spec.FileArgs{Path: "/x"}},
 		{"file", args{"path": "/x", "state": "absent", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "absent", Src: "/y"}},
-		{"copy", args{"content": args{"a": []any{1}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":[1]}`), Dest: "/x", Force: true}},
+		{"copy", args{"content": args{"a": []any{"<&>"}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":["<&>"]}`), Dest: "/x", Force: true}},
 		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
 		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true}},
 		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second}},
