@@ -3,13 +3,13 @@ package exec
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha1" // what playbooks compare with; it protects nothing
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,7 +213,7 @@ func copyContent(ctx context.Context, to io.Writer, from source) (checksum strin
 	}
 }
 
-func tempName() string { return fmt.Sprintf(".moon-%016x", rand.Uint64()) }
+func tempName() string { return ".moon-" + rand.Text()[:13] }
 
 func syncDir(dir *os.Root) error {
 	d, err := dir.Open(".")
