@@ -143,7 +143,7 @@ func TestCopyTree(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "t", "not\xffutf8"), "n", 0o644)
 	r := settle(t, dir, "copy", paths(dir, args{"src": "DIR/t/", "dest": "DIR/deep/copy"}), nil)
-	if r.Diff.Kind != events.ChangeCreate || r.Diff.Summary != "6 new: ." {
+	if r.Diff.Kind != events.ChangeCreate || r.Diff.Summary != "6 new: a" {
 		t.Errorf("%+v", r.Diff)
 	}
 	from, to := snapshot(t, filepath.Join(dir, "t")), snapshot(t, filepath.Join(dir, "deep", "copy"))
@@ -164,6 +164,17 @@ func TestCopyTree(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "d", "t", "b", "c")); err != nil || info.Mode() != 0o604 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestCopyLargeTree(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 100 {
+		write(t, filepath.Join(dir, "t", fmt.Sprint(i%7), fmt.Sprint(i)), fmt.Sprint(i), 0o640)
+	}
+	r := settle(t, dir, "copy", paths(dir, args{"src": "DIR/t/", "dest": "DIR/u"}), nil)
+	if r.Diff.Summary != "108 new: 0" || snapshot(t, filepath.Join(dir, "t")) != snapshot(t, filepath.Join(dir, "u")) {
+		t.Errorf("%+v", r.Diff)
 	}
 }
 

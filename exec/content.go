@@ -18,7 +18,7 @@ type target struct {
 	force    bool // replace other content
 	backup   bool
 	validate string
-	noFlush  bool // the caller flushes many files at once
+	later    *bool // whether the caller brings many files onto the disk at once; nil: no
 }
 
 // plan adds to a change what it takes to give the target its content and attributes.
@@ -99,7 +99,7 @@ func (t target) replace(a *attempt, c *change, w wanted) func(context.Context) e
 	return func(ctx context.Context) error {
 		r := replacement{
 			at: t.at, old: t.is, want: w, mustOwn: t.attrs.uid >= 0 || t.attrs.gid >= 0,
-			from: t.from, backup: t.backup, validate: t.validate, flush: !t.noFlush,
+			from: t.from, backup: t.backup, validate: t.validate, flush: t.later == nil || !*t.later,
 		}
 		m, err := r.apply(ctx, a)
 		if err != nil {

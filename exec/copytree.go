@@ -27,6 +27,7 @@ type treeCopy struct {
 	created int
 	updated int
 	first   string
+	many    bool // so many files that they go onto the disk together
 	text    strings.Builder
 }
 
@@ -82,7 +83,11 @@ func (t *treeCopy) words() string {
 	if t.updated > 0 {
 		parts = append(parts, fmt.Sprintf("%d updated", t.updated))
 	}
-	return strings.Join(parts, ", ") + ": " + t.first
+	words := strings.Join(parts, ", ")
+	if t.first != "" {
+		words += ": " + t.first
+	}
+	return words
 }
 
 func (t *treeCopy) open() error {
@@ -148,7 +153,7 @@ func (t *treeCopy) step(rel string, is entry, do func(context.Context, *os.Root)
 	} else {
 		t.updated++
 	}
-	if t.first == "" {
+	if t.first == "" && rel != "." {
 		t.first = rel
 	}
 	t.steps = append(t.steps, do)
@@ -209,7 +214,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 	}
 	f := target{
 		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
-		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, noFlush: true,
+		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
 	}
 	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to}
 	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
@@ -246,6 +251,7 @@ func (t *treeCopy) apply(ctx context.Context) error {
 			return err
 		}
 	}
+	t.many = len(t.steps) > few
 	for _, do := range t.steps {
 		if stopped(ctx) != "" {
 			return context.Cause(ctx)
@@ -254,5 +260,11 @@ func (t *treeCopy) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	return syncAll(t.to)
+	if t.many {
+		return syncAll(t.to)
+	}
+	return errors.Join(syncDir(t.to), syncDir(t.above.dir))
 }
+
+// few is how many files are brought onto the disk one by one; for more it is quicker to wait for the whole disk.
+const few = 32
