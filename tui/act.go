@@ -92,7 +92,7 @@ func (m *model) approve() {
 	case t.sum(faceUndecided, faceWaiting, faceConfirm) == 0:
 		m.say("nothing here waits for approval")
 		return
-	case t.sum(faceUndecided) == 0 && !(single && ask > 0) && t.sum(faceWaiting) > 0:
+	case t.sum(faceUndecided) == 0 && (!single || ask == 0) && t.sum(faceWaiting) > 0:
 		for _, r := range ranges {
 			m.o.Send(events.Withdraw{Range: r})
 		}

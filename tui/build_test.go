@@ -188,10 +188,10 @@ func excerptOf(file string, line, around int) ([]string, int) {
 	first := max(line-around, 1)
 	var lines []string
 	for n := first; n <= line+around; n++ {
-		switch {
-		case n == line:
+		switch n {
+		case line:
 			lines = append(lines, "- name: what this is about")
-		case n == line+1:
+		case line + 1:
 			lines = append(lines, "  shell: do it \\")
 		default:
 			lines = append(lines, fmt.Sprintf("  # line %d", n))

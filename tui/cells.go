@@ -84,7 +84,7 @@ func head(s string, w int) string {
 	return ansi.Truncate(s, w, "")
 }
 
-// tail is the end of a text, at most w cells of it.
+// tail is the end of a text without colours, at most w cells of it.
 func tail(s string, w int) string {
 	n := cells(s)
 	if n <= w {
@@ -96,11 +96,11 @@ func tail(s string, w int) string {
 	if isASCII(s) {
 		return s[len(s)-w:]
 	}
-	rest := ansi.TruncateLeft(s, n-w, "")
-	for cells(rest) > w { // a wide character in the way
-		rest = ansi.TruncateLeft(rest, 1, "")
+	for n > w {
+		cluster, wide := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		s, n = s[len(cluster):], n-wide
 	}
-	return rest
+	return s
 }
 
 // cutRight keeps the beginning, as a sentence wants.

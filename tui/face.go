@@ -23,8 +23,10 @@ const (
 	faceKept
 	faceCancelled
 	faceOmitted
-	faces
 )
+
+// faces is how many there are.
+const faces = int(faceOmitted) + 1
 
 var faceSigns = [faces]sign{
 	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
@@ -35,9 +37,6 @@ var faceSigns = [faces]sign{
 
 // pending reports whether the step still waits to be run.
 func (f face) pending() bool { return f == faceUndecided || f == faceWaiting || f == faceConfirm }
-
-// settled reports whether the step has ended.
-func (f face) settled() bool { return f >= faceOK }
 
 func faceOf(s *events.Step, p *plan.Step) face {
 	switch s.State {

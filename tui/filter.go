@@ -31,8 +31,9 @@ func (f face) problem() bool {
 	switch f {
 	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func (f filter) shows(is face) bool {

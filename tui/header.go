@@ -120,8 +120,11 @@ func (m *model) runningLine(level int) []text {
 		const w = 20
 		bar := m.glyphs.gauge(part, w)
 		return []text{
-			{themes.Running, word}, {themes.Text, "  "}, {themes.BarFill, bar},
-			{themes.BarRest, spaces(w - cells(bar))}, {themes.Text, fmt.Sprintf("  %d/%d  %s   %s", done, total, percent, m.elapsed())},
+			{themes.Running, word},
+			{themes.Text, "  "},
+			{themes.BarFill, bar},
+			{themes.BarRest, spaces(w - cells(bar))},
+			{themes.Text, fmt.Sprintf("  %d/%d  %s   %s", done, total, percent, m.elapsed())},
 		}
 	case 1:
 		return []text{{themes.Running, word}, {themes.Text, " " + percent + "  " + m.elapsed()}}

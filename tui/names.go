@@ -20,12 +20,14 @@ func (t *tree) title(n int) string {
 }
 
 // stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
-func stepTitle(s *plan.Step) string {
-	title := s.Title()
-	if s.Loop != nil && s.Loop.Label != "" && !strings.Contains(title, s.Loop.Label) {
-		title += " (" + s.Loop.Label + ")"
+func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
+
+// ranTitle is the name a step has since it started, when all of it is known.
+func ranTitle(s *plan.Step, ran string) string {
+	if ran == "" {
+		return stepTitle(s)
 	}
-	return title
+	return s.Label(ran)
 }
 
 // scopeTitle is a scope's kind and name. Short leaves away what the place in the tree says as well.

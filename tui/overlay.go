@@ -89,8 +89,8 @@ func (m *model) splice(row string, x int, line string, w int) string {
 	left += "\x1b[m" + m.pen.back + spaces(x-ansi.StringWidth(left))
 	right := ansi.TruncateLeft(row, x+w, "")
 	rest := m.width - x - w
-	for ansi.StringWidth(right) > rest {
-		right = ansi.TruncateLeft(right, 1, "")
+	if ansi.StringWidth(right) > rest { // half of a wide character
+		right = ansi.TruncateLeft(row, x+w+1, "")
 	}
 	right = m.pen.back + spaces(rest-ansi.StringWidth(right)) + right
 	return left + "\x1b[m" + line + right + "\x1b[m"

@@ -124,7 +124,8 @@ func (p *picker) line(m *model, w, i int) []text {
 	keys := b.labels()
 	if !p.runs {
 		return []text{
-			{themes.Accent, mark}, {inkKey, keys + spaces(keyColumn-len(keys))},
+			{themes.Accent, mark},
+			{inkKey, keys + spaces(keyColumn-len(keys))},
 			{look, cutRight(b.words, w-keyColumn-2, m.glyphs.dots)},
 		}
 	}
@@ -137,7 +138,9 @@ func (m *model) inputLine(in *textinput.Model) []text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	return []text{
-		{inkKey, "> "}, {themes.Text, plain(string(value[:at]))}, {themes.Accent, m.glyphs.caret},
+		{inkKey, "> "},
+		{themes.Text, plain(string(value[:at]))},
+		{themes.Accent, m.glyphs.caret},
 		{themes.Text, plain(string(value[at:]))},
 	}
 }

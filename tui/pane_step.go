@@ -28,7 +28,7 @@ func (m *model) stepTab(d *doc, s subject) {
 	if m.outcome(d, p, &s.of, s.vars) {
 		d.blank()
 	} else {
-		d.para(inkTitle, 0, cmp.Or(s.of.Name, stepTitle(p)))
+		d.para(inkTitle, 0, ranTitle(p, s.of.Name))
 		d.blank()
 	}
 	m.what(d, p, &s.of)
@@ -50,7 +50,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	}
 	d.add(head...)
 	if m.layout().kind != layoutOne { // there it stands in the rule above
-		d.para(inkTitle, 0, cmp.Or(of.Name, stepTitle(p)))
+		d.para(inkTitle, 0, ranTitle(p, of.Name))
 	}
 	switch {
 	case of.Reason != "" && of.Error == "":

@@ -17,7 +17,6 @@ type summary struct {
 	retried int
 	changes []changed
 	more    int // changes beyond those
-	failed  []string
 }
 
 type timed struct {

@@ -10,13 +10,13 @@ import (
 type ink = themes.Role
 
 const (
-	inkTitle  = themes.Roles + iota // bold text
-	inkKey                          // a key in a hint
-	inkTab                          // the tab that is shown
-	inkTabFocus                     // the same, in the pane that has the keys
-	inkMark                         // a banner
-	inkRaw                          // text with its own colours
-	inkCount                        // how many inks there are
+	inkTitle    = themes.Roles + iota // bold text
+	inkKey                            // a key in a hint
+	inkTab                            // the tab that is shown
+	inkTabFocus                       // the same, in the pane that has the keys
+	inkMark                           // a banner
+	inkRaw                            // text with its own colours
+	inkCount                          // how many inks there are
 )
 
 // pen knows the escape sequence of every ink, in the normal way and for the cursor's row.
@@ -60,8 +60,9 @@ func isState(i ink) bool {
 	switch i {
 	case themes.Running, themes.OK, themes.Changed, themes.Failed, themes.Warn, themes.Gate, themes.Match:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func lookOf(theme *themes.Theme, i ink) themes.Style {
@@ -83,6 +84,7 @@ func lookOf(theme *themes.Theme, i ink) themes.Style {
 	case inkMark:
 		s = theme.Style(themes.Warn)
 		s.Reverse = true
+	default: // drawn as text, with its own colours
 	}
 	return s
 }

@@ -131,7 +131,7 @@ type search struct {
 	text string
 	gen  int // of the search: answers to an older one are dropped
 	hits []int
-	at   int // the hit the screen was moved to, or -1
+	at   int  // the hit the screen was moved to, or -1
 	wait bool // jump to the first hit when it comes
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -212,8 +213,9 @@ func (t *treeRows) nameInk(n int) ink {
 		return themes.Dim
 	case faceFailed, faceRunning:
 		return inkTitle
+	default:
+		return themes.Text
 	}
-	return themes.Text
 }
 
 // guideDepth is from where on a level takes one cell instead of two.
@@ -245,8 +247,8 @@ func (t *treeRows) guides(n, w int) string {
 		parts = append(parts, piece)
 	}
 	var b strings.Builder
-	for i := len(parts) - 1; i >= 0; i-- {
-		b.WriteString(parts[i])
+	for _, piece := range slices.Backward(parts) {
+		b.WriteString(piece)
 	}
 	return b.String()
 }

@@ -39,13 +39,13 @@ type setup struct {
 	fake    func(*fake)
 }
 
-func newScreen(t testing.TB, s setup) *screen {
-	t.Helper()
+func newScreen(tb testing.TB, s setup) *screen {
+	tb.Helper()
 	if s.p == nil {
 		s.p = devbox()
 	}
 	profile := colorprofile.TrueColor
-	sc := &screen{t: t, f: newFake(s.p), dir: t.TempDir()}
+	sc := &screen{t: tb, f: newFake(s.p), dir: tb.TempDir()}
 	o := Options{
 		Plan: s.p, Send: sc.f.send, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
 		OutDir: func() string { return sc.dir }, Editor: func(string, int) tea.ExecCommand { return nil },
@@ -63,7 +63,7 @@ func newScreen(t testing.TB, s setup) *screen {
 			sc.m.store.apply(&batch[i])
 		}
 	}
-	sc.f.print = func(f *fake, i, attempt int) string { return printSome(t, sc.dir, f, i, attempt) }
+	sc.f.print = func(f *fake, i, attempt int) string { return printSome(tb, sc.dir, f, i, attempt) }
 	if s.fake != nil {
 		s.fake(sc.f)
 	}
@@ -74,7 +74,8 @@ func newScreen(t testing.TB, s setup) *screen {
 }
 
 // printSome writes the output of an attempt.
-func printSome(t testing.TB, dir string, f *fake, i, attempt int) string {
+func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
+	tb.Helper()
 	p := &f.p.Steps[i]
 	if p.Action != "shell" && p.Action != "package" {
 		return ""
@@ -85,13 +86,15 @@ func printSome(t testing.TB, dir string, f *fake, i, attempt int) string {
 	var err error
 	switch p.Name {
 	case "unpack go":
-		_, err = w.Stdout().Write([]byte("go/\ngo/VERSION\n\x1b[32mgo/bin/go\x1b[0m\n"))
+		if _, err = w.Stdout().Write([]byte("go/\ngo/VERSION\n\x1b[32mgo/bin/go\x1b[0m\n")); err != nil {
+			break
+		}
 		_, err = w.Stderr().Write([]byte("tar: /usr/local: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n"))
 	default:
 		_, err = w.Stdout().Write([]byte("doing " + p.Name + "\n" + strings.Repeat("a line of output that is quite long, so it may have to be cut somewhere near its end\n", 3) + "done\n"))
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return prefix
 }
@@ -177,7 +180,7 @@ func (s *screen) shows() string { return plainFrame(s.m.View().Content) }
 
 func plainFrame(frame string) string {
 	var out strings.Builder
-	for _, row := range strings.Split(frame, "\n") {
+	for row := range strings.SplitSeq(frame, "\n") {
 		text := ansi.Strip(markTab(row))
 		if i := strings.Index(row, "\x1b["); i == 0 && strings.Contains(row[:strings.IndexByte(row, 'm')], "7") && strings.HasPrefix(text, " ") {
 			text = "▎" + text[1:]

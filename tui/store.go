@@ -23,6 +23,7 @@ type store struct {
 	pauses  int // how many pauses there have been
 	last    time.Time
 	history history
+	signal  bool // the run was stopped from outside, and so is the screen
 	ended   bool // the feed is closed
 
 	poke chan struct{}
@@ -99,6 +100,8 @@ func (s *store) accepted(c events.Command) {
 		s.touchAll(c.Range)
 	case events.Break:
 		s.touch(c.Step)
+	case events.Stop:
+		s.signal = s.signal || c.Signal
 	default: // acts through the events that follow
 	}
 }
@@ -165,6 +168,7 @@ type shot struct {
 	check    bool
 	steps    int
 	closed   bool // nothing more will come
+	signal   bool // stopped by a signal
 	notes    []string
 }
 
@@ -195,6 +199,6 @@ func (s *store) take(f func(step int, of *events.Step), whole func(steps []event
 	return shot{
 		phase: r.Phase, pause: r.Pause, pausedAt: r.PausedAt, pointer: r.Pointer, pauses: s.pauses, counts: r.Counts,
 		started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
-		steps: len(r.Steps), closed: s.ended, notes: notes,
+		steps: len(r.Steps), closed: s.ended, signal: s.signal, notes: notes,
 	}
 }

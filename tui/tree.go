@@ -161,9 +161,6 @@ func (t *tree) above(step int) func(yield func(node, scope int) bool) {
 	}
 }
 
-// has reports whether node b is a or below it.
-func (t *tree) has(a, b int) bool { return a <= b && b < a+int(t.size[a]) }
-
 // path is the identity of a node that survives a change of the plan.
 func (t *tree) path(n int) string {
 	if i := t.step(n); i >= 0 {
@@ -173,16 +170,6 @@ func (t *tree) path(n int) string {
 		return "g" + s.Path
 	}
 	return "g"
-}
-
-// find is the node with the path, or -1.
-func (t *tree) find(path string) int {
-	for n := range t.ref {
-		if t.path(n) == path {
-			return n
-		}
-	}
-	return -1
 }
 
 // set changes a step's face and the counts above it.

@@ -107,15 +107,14 @@ func frames(poke <-chan struct{}, stop <-chan struct{}, send func()) {
 // chooseProfile decides how many colours there are. NO_COLOR counts with any value, and takes only the colours:
 // bold, faint and reverse still tell structure.
 func chooseProfile(o Options, env func(string) string) colorprofile.Profile {
-	profile := colorprofile.NoTTY
-	if o.Profile != nil {
+	var profile colorprofile.Profile
+	switch {
+	case o.Profile != nil:
 		profile = *o.Profile
-	} else {
-		out := o.Output
-		if out == nil {
-			out = os.Stdout
-		}
-		profile = colorprofile.Detect(out, os.Environ())
+	case o.Output != nil:
+		profile = colorprofile.Detect(o.Output, os.Environ())
+	default:
+		profile = colorprofile.Detect(os.Stdout, os.Environ())
 	}
 	if o.NoColor || env("NO_COLOR") != "" {
 		profile = min(profile, colorprofile.ASCII)
