@@ -80,18 +80,18 @@ type follower struct {
 // maxBatch bounds what is held for a slow reader.
 const maxBatch = 512
 
-func (f *follower) follow(ctx context.Context) error {
+func (f *follower) follow(ctx context.Context) (err error) {
 	f.state = NewState(f.plan, f.graph, f.publish)
 	f.tails = map[int]*output.Lines{}
 	r, err := journal.Open(filepath.Join(f.dir, journalName))
 	if err != nil {
 		return err
 	}
-	defer func() { f.err = errors.Join(f.err, r.Close()) }()
+	defer func() { err = errors.Join(err, r.Close()) }()
 	for !f.ended {
 		changed := f.news.wait()
 		over := isClosed(f.done) // before reading: what was written by then will be read
-		if err := f.read(r); err != nil {
+		if err := f.read(ctx, r); err != nil {
 			return err
 		}
 		if err := f.readLines(); err != nil {
@@ -108,14 +108,22 @@ func (f *follower) follow(ctx context.Context) error {
 			}
 			continue
 		}
-		select {
-		case f.out <- f.batch:
-			f.batch = nil
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := f.send(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// send hands the batch over, and waits until the reader takes it.
+func (f *follower) send(ctx context.Context) error {
+	select {
+	case f.out <- f.batch:
+		f.batch = nil
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 func isClosed(ch <-chan struct{}) bool {
@@ -128,7 +136,7 @@ func isClosed(ch <-chan struct{}) bool {
 }
 
 // read folds what the journal has, up to a full batch.
-func (f *follower) read(r *journal.Reader) error {
+func (f *follower) read(ctx context.Context, r *journal.Reader) error {
 	for len(f.batch) < maxBatch {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -137,7 +145,7 @@ func (f *follower) read(r *journal.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := f.apply(rec); err != nil {
+		if err := f.apply(ctx, rec); err != nil {
 			return err
 		}
 		if f.ended {
@@ -147,7 +155,7 @@ func (f *follower) read(r *journal.Reader) error {
 	return nil
 }
 
-func (f *follower) apply(rec fact.Record) error {
+func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	f.current = rec
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
@@ -156,7 +164,7 @@ func (f *follower) apply(rec fact.Record) error {
 		}
 	case fact.AttemptFinished:
 		// All of the output comes before the end of the step.
-		if err := f.finishLines(x.Step); err != nil {
+		if err := f.finishLines(ctx, x.Step); err != nil {
 			return err
 		}
 	case fact.RunReplanned:
@@ -207,22 +215,28 @@ func (f *follower) readLines() error {
 	return nil
 }
 
-// finishLines publishes the rest of a step's output.
-func (f *follower) finishLines(step int) error {
+// finishLines publishes the rest of a step's output, however much it is, a batch at a time.
+func (f *follower) finishLines(ctx context.Context, step int) (err error) {
 	tail := f.tails[step]
 	if tail == nil {
 		return nil
 	}
 	delete(f.tails, step)
+	defer func() { err = errors.Join(err, tail.Close()) }()
 	tail.Finish()
 	for {
 		line, ok, err := tail.Next()
 		if err != nil {
-			return errors.Join(fmt.Errorf("output of %s: %w", events.StepID(step), err), tail.Close())
+			return fmt.Errorf("output of %s: %w", events.StepID(step), err)
 		}
 		if !ok {
-			return tail.Close()
+			return nil
 		}
 		f.publish(step, events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)})
+		if len(f.batch) >= maxBatch {
+			if err := f.send(ctx); err != nil {
+				return err
+			}
+		}
 	}
 }

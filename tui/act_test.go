@@ -181,7 +181,7 @@ func TestFailure(t *testing.T) {
 	s.has("attempt 2", "PAUSED on failure")
 	s.on("include: packages.yml")
 	s.sends("r", events.Retry{Range: span1(stepUpdate, stepClone)})
-	s.has("PAUSED step by step")
+	s.has("PAUSED after a retry")
 	s.on("say hello")
 	s.sends("r")
 	s.has("nothing failed here")

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	"moon/events"
@@ -11,7 +12,7 @@ import (
 func (m *model) drawCard(b *brush) {
 	lines := [][]text{m.cardHead(), m.cardCounts()}
 	if m.run.phase == events.Paused {
-		lines = append(lines, []text{{themes.Accent, pauseShort(m.run.pause.Reason)}})
+		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))}})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
 		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(stepTitle(&m.plan.Steps[step]))}})
@@ -87,7 +88,7 @@ func (m *model) cardKeys(b *brush) {
 		tips = []tip{{runPause, "pause"}, {runLeave, "leave"}, {showHelp, ""}}
 	case events.Paused:
 		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
-		if m.run.pause.Reason == events.PauseFailure {
+		if m.onFailure() {
 			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}
 		}
 	case events.Ended, events.Done:

@@ -95,7 +95,9 @@ func (f *fake) send(c events.Command) {
 		}
 		if len(f.retries) > 0 {
 			f.going = true
-			f.say(-1, events.RunResumed{})
+			if f.run.Pause.Reason == events.PauseEnd {
+				f.say(f.retries[0], events.RunPaused{Reason: events.PauseFailure})
+			}
 		}
 	case events.Skip:
 		f.say(c.Step, events.StepSkipped{Reason: events.SkipUser})
@@ -150,7 +152,7 @@ func (f *fake) tick() bool {
 		if f.print != nil {
 			out = f.print(f, i, n)
 		}
-		f.say(i, events.StepRetrying{Attempt: n, ByUser: true, Out: out})
+		f.say(i, events.StepRetrying{Attempt: n, ByUser: true, Due: f.clock, Out: out})
 		f.active = i
 		return true
 	}
@@ -210,7 +212,9 @@ func (f *fake) end(i int) {
 		f.fails[p.Name]--
 		rc := 1
 		f.say(i, events.StepFailed{Name: p.Name, Error: "the command exited with status 1", RC: &rc})
-		if len(f.retries) == 0 {
+		if len(f.retries) == 0 && f.run.Phase == events.Paused {
+			f.going = false
+		} else if len(f.retries) == 0 {
 			f.pause(i, events.PauseFailure)
 		}
 		return
@@ -223,8 +227,8 @@ func (f *fake) end(i int) {
 	if p.Register != "" {
 		f.say(i, events.VariableSet{Name: p.Register, Value: map[string]any{"stdout": "go1.25.3", "rc": 0}})
 	}
-	if f.run.Steps[i].Attempt > 1 && len(f.retries) == 0 {
-		f.pause(-1, events.PauseStep)
+	if f.run.Phase == events.Paused && len(f.retries) == 0 {
+		f.going = false // a retry leaves the pause as it is
 	}
 }
 

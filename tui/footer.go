@@ -140,7 +140,7 @@ func (m *model) runningTips() []tip {
 
 func (m *model) pausedTips() []tip {
 	t := m.tree.tally(m.at())
-	if m.run.pause.Reason == events.PauseFailure {
+	if m.onFailure() {
 		var tips []tip
 		if t[faceFailed] > 0 {
 			tips = append(tips, tip{runRetry, "retry"})

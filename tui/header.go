@@ -153,7 +153,7 @@ func (m *model) runningWords() string {
 
 func (m *model) pausedLine(level int) []text {
 	done, total := m.progress()
-	failed := m.run.pause.Reason == events.PauseFailure
+	failed := m.onFailure()
 	look := themes.Accent
 	if failed {
 		look = themes.Failed
@@ -164,7 +164,7 @@ func (m *model) pausedLine(level int) []text {
 		if failed {
 			line = append(line, text{look, " " + m.glyphs.signs[signFailed]})
 		} else if level == 1 {
-			line = append(line, text{themes.Text, " " + pauseShort(m.run.pause.Reason)})
+			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))})
 		}
 		return append(line, text{themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]})
 	}
@@ -192,6 +192,9 @@ func pauseShort(r events.PauseReason) string {
 // pauseLong says why the run is paused, and before what.
 func (m *model) pauseLong() string {
 	why, before := pauseShort(m.run.pause.Reason), ""
+	if how := m.retrying(); how != "" {
+		return how
+	}
 	if at := m.run.pausedAt; at >= 0 && at < len(m.plan.Steps) {
 		before = cutMiddle(plain(stepTitle(&m.plan.Steps[at])), max(m.width/4, 8), m.glyphs.dots)
 	}
@@ -306,8 +309,8 @@ func (m *model) ruleEnd(b *brush) {
 	words := ""
 	if m.detail.tab == tabOutputs {
 		words = m.outputTitle()
-	} else if over := m.detail.length - m.detail.height; over > 0 {
-		words = fmt.Sprintf("%d%%", 100*m.detail.scroll/over)
+	} else if m.detail.scroll < m.detail.length-m.detail.height {
+		words = "more"
 	}
 	if n := b.left - cells(words) - 3; words != "" && n > 0 {
 		b.rule(m.glyphs, n)

@@ -120,13 +120,25 @@ func (m *model) facts(of *events.Step, f face) []string {
 
 // duration is how long a step took, or takes so far.
 func (m *model) duration(of *events.Step) time.Duration {
+	since := began(of)
 	switch {
-	case of.Attempt == 0 || of.Started.IsZero():
+	case since.IsZero():
 		return 0
 	case of.State == events.Settled:
-		return max(of.Ended.Sub(of.Started), 0)
+		return max(of.Ended.Sub(since), 0)
 	}
-	return max(m.clockNow().Sub(of.Started), 0)
+	return max(m.clockNow().Sub(since), 0)
+}
+
+// began is when a step's last attempt started.
+func began(of *events.Step) time.Time {
+	switch {
+	case of.Attempt == 0:
+		return time.Time{}
+	case of.Attempt > 1 && of.Due.After(of.Started):
+		return of.Due
+	}
+	return of.Started
 }
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
@@ -167,7 +179,7 @@ func (m *model) lastLines(d *doc, already string) {
 
 // whatNow lists what a person can do about a failed step.
 func (m *model) whatNow(d *doc, p *plan.Step) {
-	halted := m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure
+	halted := m.onFailure()
 	if !halted && m.run.phase != events.Ended {
 		return
 	}
@@ -243,9 +255,10 @@ var mainArgs = []string{"cmd", "argv", "msg", "name", "pkg", "src", "dest", "pat
 
 // what lists what the step does, as far as it is known.
 func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
-	m.arguments(d, p)
-	if of.Command != "" && of.Command != p.Summary {
-		d.value("ran", of.Command)
+	ran := of.Attempt > 0
+	m.arguments(d, p, ran)
+	if command := strings.TrimPrefix(of.Command, p.Action+": "); command != "" && command != p.Summary {
+		d.value("ran", command)
 	}
 	d.value("runs on", p.Host)
 	if p.Cwd != "" && p.Cwd != m.plan.Root {
@@ -258,7 +271,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		}
 		d.field(label, text{themes.Text, name + "=" + p.Env[name]})
 	}
-	m.condition(d, p)
+	m.condition(d, p, ran)
 	d.value("register", p.Register)
 	if p.Retry.Max > 0 {
 		words := fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay)
@@ -285,7 +298,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.
-func (m *model) arguments(d *doc, p *plan.Step) {
+func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 	if p.NoLog {
 		d.field(p.Action, text{themes.Dim, "arguments hidden: no_log"})
 		return
@@ -310,9 +323,12 @@ func (m *model) arguments(d *doc, p *plan.Step) {
 		default:
 			d.field("  "+name, text{themes.Text, value})
 		}
-		m.unknown(d, p, name)
+		m.unknown(d, p, name, ran)
 	}
 	for _, u := range p.Unknowns {
+		if ran {
+			break
+		}
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
 			d.field(u.Field, text{themes.Dim, u.Name + " known after " + m.stepNames(u.Steps)})
 		}
@@ -334,26 +350,28 @@ func rank(name string) int {
 	return len(mainArgs)
 }
 
-// unknown says what a field still waits for.
-func (m *model) unknown(d *doc, p *plan.Step, field string) {
+// unknown says what a field still waits for. Once the step has run there is nothing of the kind.
+func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
-		if u.Field == field {
+		if u.Field == field && !ran {
 			d.field("", text{themes.Dim, u.Name + " known after " + m.stepNames(u.Steps)})
 		}
 	}
 }
 
-func (m *model) condition(d *doc, p *plan.Step) {
+func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.field("left out", text{themes.Dim, "by tags or selection"})
+	case ran:
+		d.value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
 		look := themes.Text
 		if p.Prediction != plan.WillRun {
 			look = themes.Changed
 		}
 		d.field("when", text{themes.Text, p.When}, text{look, "  " + m.glyphs.arrow + " " + string(p.Prediction)})
-		m.unknown(d, p, "when")
+		m.unknown(d, p, "when", ran)
 	}
 }
 

@@ -40,7 +40,7 @@ func (m *model) summarize() summary {
 				s.retried++
 			}
 			if of.Attempt > 0 && of.State == events.Settled {
-				s.slow(i, of.Ended.Sub(of.Started))
+				s.slow(i, of.Ended.Sub(began(of)))
 			}
 			if of.Outcome != events.Changed || of.Kept {
 				continue

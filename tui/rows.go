@@ -150,7 +150,7 @@ func (m *model) signOf(n int) (look sign, spins bool) {
 		m.tree.faces[at] == faceWaiting {
 		return signPaused, false
 	}
-	return look, look == signRunning && t[faceRunning] > 0
+	return look, folded && t[faceRunning] > 0 // open, the step itself moves
 }
 
 // label writes guides, name and right column.

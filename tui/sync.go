@@ -193,6 +193,25 @@ func (m *model) toPointer(show bool) {
 	m.cur.node = n
 }
 
+// onFailure reports whether the run is paused on a step that is still failed. After a retry the pause stays, but not
+// its reason.
+func (m *model) onFailure() bool {
+	at := m.run.pausedAt
+	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure &&
+		(at < 0 || at >= len(m.tree.faces) || m.tree.faces[at] == faceFailed)
+}
+
+// retrying says how a retry goes, where the run was paused on a failure.
+func (m *model) retrying() string {
+	if m.run.pause.Reason != events.PauseFailure || m.onFailure() {
+		return ""
+	}
+	if m.tree.faces[m.run.pausedAt] == faceRunning {
+		return "retrying"
+	}
+	return "after a retry"
+}
+
 // moving reports whether there is something to watch.
 func (m *model) moving() bool {
 	return m.run.phase != events.Done && (m.run.phase == events.Running || m.run.counts.Running > 0)

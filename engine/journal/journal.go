@@ -117,7 +117,7 @@ func (w *Writer) Close() error { return errors.Join(w.flush(), w.f.Close()) }
 
 // Reader reads records in order while the file grows.
 type Reader struct {
-	f    *os.File
+	c    io.Closer // nil if there is nothing to close
 	r    *bufio.Reader
 	part []byte // a line whose end is not there yet
 	seq  uint64
@@ -130,8 +130,13 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	return &Reader{f: f, r: bufio.NewReaderSize(f, 64<<10)}, nil
+	r := NewReader(f)
+	r.c = f
+	return r, nil
 }
+
+// NewReader reads a journal from anywhere.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next record, or io.EOF when there is no further whole record yet. A *DamageError says that what
 // follows is no record.
@@ -173,7 +178,12 @@ func (r *Reader) damage(reason string) error {
 }
 
 // Close closes the file.
-func (r *Reader) Close() error { return r.f.Close() }
+func (r *Reader) Close() error {
+	if r.c == nil {
+		return nil
+	}
+	return r.c.Close()
+}
 
 // DamageError says where a journal stops being one.
 type DamageError struct {

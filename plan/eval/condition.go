@@ -217,27 +217,14 @@ func hasFloorDivision(text string) bool {
 	return false
 }
 
-// likelier chooses, of two complaints about a text that neither language understands, that of the language it looks
-// like; failing that, of the one that got further.
+// likelier chooses between two complaints about a text that neither language understands: that of expr if the text has
+// signs that only expr has.
 func likelier(text string, asExpr, asJinja error) error {
-	if asExpr == nil {
-		return asJinja
-	}
-	padded := " " + text + " "
-	for _, mark := range []string{"&&", "||", "?", " matches ", " startsWith ", " endsWith ", "!"} {
-		if strings.Contains(strings.ReplaceAll(padded, "!=", ""), mark) {
+	padded := " " + strings.ReplaceAll(text, "!=", "") + " "
+	for _, mark := range []string{"&&", "||", "?", "!", "$env", " matches ", " startsWith ", " endsWith "} {
+		if asExpr != nil && strings.Contains(padded, mark) {
 			return asExpr
 		}
-	}
-	for _, mark := range []string{" is ", "|", " if ", "~", " else "} {
-		if strings.Contains(padded, mark) {
-			return asJinja
-		}
-	}
-	e, _ := asError(asExpr)
-	j, _ := asError(asJinja)
-	if e != nil && j != nil && e.Offset > j.Offset {
-		return asExpr
 	}
 	return asJinja
 }

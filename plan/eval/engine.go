@@ -12,6 +12,7 @@ import (
 type Engine struct {
 	functions map[string]Function
 	patterns  patterns
+	maxSteps  int // smaller in tests
 
 	// By text: *Template, *Template, *Condition and *Expression.
 	templates, documents sync.Map
@@ -25,7 +26,7 @@ type Engine struct {
 type Function func(env Env, args []any, named map[string]any) (any, error)
 
 // New returns an engine with the built-in filters, tests and functions.
-func New() *Engine { return &Engine{functions: map[string]Function{}} }
+func New() *Engine { return &Engine{functions: map[string]Function{}, maxSteps: maxSteps} }
 
 // Define adds a function. It must not be called once texts have been compiled.
 func (e *Engine) Define(name string, f Function) { e.functions[name] = f }

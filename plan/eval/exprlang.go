@@ -677,6 +677,13 @@ func exprSentence(s string) string {
 			return "`" + op + "` does not work on " + goTypes.Replace(a) + " and " + goTypes.Replace(b)
 		}
 	}
+	if rest, ok := strings.CutPrefix(s, "invalid argument for "); ok {
+		name, found, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " (type ")
+		return "`" + name + "` does not work on " + goTypes.Replace(found)
+	}
+	if rest, ok := strings.CutPrefix(s, "error parsing regexp: "); ok {
+		return "the pattern is wrong: " + rest
+	}
 	if rest, ok := strings.CutPrefix(s, "cannot fetch "); ok {
 		key, of, _ := strings.Cut(rest, " from ")
 		return goTypes.Replace(of) + " has no `" + key + "`"

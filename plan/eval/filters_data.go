@@ -63,7 +63,11 @@ func (c *input) json(indent int) (any, error) {
 	if indent > 100 {
 		return nil, fault(Failed, "", "the indent %d is too large", indent)
 	}
-	return string(appendJSON(nil, c.value, layout{indent: max(indent, 0), spaced: indent <= 0}, 0)), nil
+	text := string(appendJSON(nil, c.value, layout{indent: max(indent, 0), spaced: indent <= 0}, 0))
+	if err := c.grow(len(text)); err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 func filterB64Encode(c *input) (any, error) {

@@ -249,6 +249,9 @@ func (s scope) callGonja(n *call, name string, f func(*exec.VarArgs) *exec.Value
 	if s.calls++; s.calls > maxCalls {
 		return nil, &Error{Kind: Failed, Message: "macro `" + name + "` calls itself too often", Offset: n.offset(), Width: len(name)}
 	}
+	if err := s.spend(20); err != nil {
+		return nil, err
+	}
 	s.captures++
 	result := f(args)
 	s.captures--

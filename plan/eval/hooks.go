@@ -149,7 +149,7 @@ func (s scope) hookList(h hooked) (any, error) {
 	if err != nil {
 		return nil, placed(fault(Type, "", "cannot loop over %s", kindOf(v)), h.node)
 	}
-	if err := s.spend(len(items)); err != nil {
+	if err := s.spend(5 * len(items)); err != nil { // gonja is slow at loops
 		return nil, err
 	}
 	if h.names > 1 {

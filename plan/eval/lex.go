@@ -252,10 +252,13 @@ var signs = []string{
 	"+", "-", "*", "/", "%", "~", "(", ")", "[", "]", "{", "}", "|", ",", ".", ":", "=", "<", ">",
 }
 
+var opens = map[string]string{")": "(", "]": "[", "}": "{"}
+
 // lexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
 // if closing is empty). It returns where the delimiter, with its whitespace control, begins.
 func lexExpression(text string, i int, closing string) (tokens []token, stop int, err *Error) {
-	begin, depth := i, 0
+	begin := i
+	var open []int // brackets
 	for {
 		for i < len(text) && isSpace(text[i]) {
 			i++
@@ -267,7 +270,7 @@ func lexExpression(text string, i int, closing string) (tokens []token, stop int
 			}
 			return append(tokens, token{start: i, end: i}), i, nil
 		}
-		if closing != "" && depth <= 0 && closes(text[i:], closing) {
+		if closing != "" && len(open) == 0 && closes(text[i:], closing) {
 			return append(tokens, token{start: i, end: i}), i, nil
 		}
 		t, err := lexToken(text, i, tokens)
@@ -277,9 +280,13 @@ func lexExpression(text string, i int, closing string) (tokens []token, stop int
 		switch {
 		case t.kind != tokenSign:
 		case t.text == "(" || t.text == "[" || t.text == "{":
-			depth++
-		case t.text == ")" || t.text == "]" || t.text == "}":
-			depth--
+			open = append(open, i)
+		case (t.text == ")" || t.text == "]" || t.text == "}") && len(open) > 0:
+			at := open[len(open)-1]
+			if text[at:at+1] != opens[t.text] {
+				return nil, 0, &Error{Message: "`" + text[at:at+1] + "` is never closed", Offset: at, Width: 1}
+			}
+			open = open[:len(open)-1]
 		}
 		tokens = append(tokens, t)
 		i = t.end

@@ -395,7 +395,7 @@ func (r *rendering) repeated(s string, times int) (any, *Error) {
 
 func (r *rendering) repeatedList(l []any, times int) (any, *Error) {
 	times = max(times, 0)
-	if times > 0 && len(l) > maxSteps/times {
+	if times > 0 && len(l) > maxParts/times {
 		return nil, errTooMuchWork()
 	}
 	if err := r.spend(len(l) * times); err != nil {

@@ -481,7 +481,37 @@ func (p *reader) filter(in node) node {
 		f.args = []argument{{value: p.unary(), at: p.tokens[p.i-1].start}}
 	}
 	p.checkArguments("filter", f.name, def.params, f.args, name)
+	p.checkNames(f)
 	return f
+}
+
+// checkNames looks up the filters and tests that map, select and their like name in their arguments.
+func (p *reader) checkNames(f *filtering) {
+	place, isTest := 0, true
+	switch f.name {
+	case "map":
+		isTest = false
+	case "select", "reject":
+	case "selectattr", "rejectattr":
+		place = 1
+	default:
+		return
+	}
+	if len(f.args) <= place || f.args[place].name != "" {
+		return
+	}
+	c, ok := f.args[place].value.(*constant)
+	if !ok || !isString(c.value) {
+		return
+	}
+	_, err := findTest(Text(c.value))
+	if !isTest {
+		_, err = findFilter(Text(c.value))
+	}
+	if err != nil {
+		from := f.args[place].at
+		p.fail(token{start: from, end: from + len(Text(c.value)) + 2}, err.Message, err.Hint)
+	}
 }
 
 // dotted takes a qualified name, such as ansible.builtin.combine, and gives its last part.

@@ -174,5 +174,7 @@ func (c *collector) done() []Ref {
 		}
 	}
 	slices.SortStableFunc(c.refs, func(a, b Ref) int { return a.Offset - b.Offset })
+	// expr walks the middle of a < b < c twice.
+	c.refs = slices.CompactFunc(c.refs, func(a, b Ref) bool { return a.Offset == b.Offset })
 	return c.refs
 }

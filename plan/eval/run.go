@@ -16,6 +16,7 @@ import (
 const (
 	maxRange = 1_000_000  // items of one range()
 	maxSteps = 10_000_000 // items visited, expressions evaluated, blocks of text made
+	maxParts = 10_000_000 // lists, maps and scalars in one value
 	maxText  = 64 << 20   // bytes of one text
 	maxCalls = 100        // macros within macros
 )
@@ -49,7 +50,7 @@ type rendering struct {
 
 // spend counts work.
 func (r *rendering) spend(n int) *Error {
-	if r.steps += n; r.steps > maxSteps || r.steps < 0 {
+	if r.steps += n; r.steps > r.engine.maxSteps || r.steps < 0 {
 		return errTooMuchWork()
 	}
 	return nil
@@ -199,9 +200,17 @@ func (s scope) both(a, b node) (left, right any, err error) {
 func (s scope) settled(v any, root string) (any, error) {
 	switch v := v.(type) {
 	case []any, map[string]any:
-		var steps []int
-		if collectUnknown(v, &steps) {
-			return nil, &open{[]Missing{{root, sortedSteps(steps)}}}
+		var f unknowns
+		f.in(v)
+		if err := s.spend(f.parts / 16); err != nil || f.parts > maxParts {
+			return nil, errTooMuchWork()
+		}
+		if f.here || f.missing != nil {
+			slices.SortFunc(f.missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
+			if f.here {
+				f.missing = union([]Missing{{root, sortedSteps(f.steps)}}, f.missing)
+			}
+			return nil, &open{f.missing}
 		}
 	case *box:
 		return s.settled(v.value, root)
@@ -213,28 +222,35 @@ func (s scope) settled(v any, root string) (any, error) {
 	return v, nil
 }
 
-// collectUnknown reports whether v is or contains an unknown value and gathers who will produce it.
-func collectUnknown(v any, steps *[]int) bool {
-	found := false
+// unknowns gathers what is not known inside of a value.
+type unknowns struct {
+	parts   int       // looked at; lists that hold the same list twice grow exponentially
+	here    bool      // as an Unknown
+	steps   []int     // that will produce it
+	missing []Missing // of the template's own names
+}
+
+func (f *unknowns) in(v any) {
+	if f.parts++; f.parts > maxParts {
+		return
+	}
 	switch v := v.(type) {
 	case Unknown:
-		*steps = append(*steps, v.Steps...)
-		return true
+		f.here = true
+		f.steps = append(f.steps, v.Steps...)
+	case *unsettled:
+		f.missing = union(f.missing, v.missing)
+	case *box:
+		f.in(v.value)
 	case []any:
 		for _, item := range v {
-			found = collectUnknown(item, steps) || found
+			f.in(item)
 		}
 	case map[string]any:
 		for _, item := range v {
-			found = collectUnknown(item, steps) || found
+			f.in(item)
 		}
-	case *unsettled:
-		for _, m := range v.missing {
-			*steps = append(*steps, m.Steps...)
-		}
-		return true
 	}
-	return found
 }
 
 // reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at

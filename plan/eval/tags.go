@@ -97,8 +97,17 @@ func (b *builder) endTag(pos int)           { b.emit(tokens.BlockEnd, "%}", pos)
 
 // expr notes an expression and emits its number with the filter that evaluates it.
 func (b *builder) expr(hook string, h hooked) {
-	b.node(h.node, false)
+	b.use(h.node)
 	b.call(hook, h)
+}
+
+// use notes what an expression refers to, and what its method calls change.
+func (b *builder) use(n node) {
+	b.node(n, false)
+	for _, name := range b.changed {
+		b.touches(name)
+	}
+	b.changed = nil
 }
 
 func (b *builder) call(hook string, h hooked) {
@@ -416,7 +425,7 @@ func (b *builder) tagSet(p *tagReader, pc piece) {
 	}
 	if p.takeSign("=") {
 		value := p.tuple(true)
-		b.node(value, false)
+		b.use(value)
 		if len(names) == 1 {
 			b.set(names[0], value, pc.start)
 		} else {
@@ -445,7 +454,7 @@ func (b *builder) tagSet(p *tagReader, pc piece) {
 	bl.after = func() {
 		b.bind(name)
 		if _, isFiltered := chain.(*filtering); isFiltered {
-			b.node(chain, false)
+			b.use(chain)
 			b.set(name, chain, pc.start)
 		}
 	}
@@ -484,7 +493,7 @@ func (b *builder) tagWith(p *tagReader, pc piece) {
 		name := p.wantName("a name")
 		p.wantSign("=")
 		value := p.expression(true)
-		b.node(value, false)
+		b.use(value)
 		b.temps++
 		temp := "\x00with" + strconv.Itoa(b.temps)
 		b.set(temp, value, pc.start)
@@ -584,7 +593,7 @@ func (b *builder) tagFilter(p *tagReader, pc piece) {
 	b.push(captured)
 	b.beginTag("filter", pc.start)
 	b.number(bl.number, pc.start)
-	b.node(chain, false)
+	b.use(chain)
 	b.exprs = append(b.exprs, hooked{node: chain, start: pc.start, end: pc.end})
 	b.name(hookApply, pc.start)
 	b.emit(tokens.LeftParenthesis, "(", pc.start)

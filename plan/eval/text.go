@@ -9,7 +9,7 @@ import (
 )
 
 // Text is how a value prints: strings as they are, true and false, a Number as it was spelled, nil as nothing, lists and
-// maps as compact JSON with sorted keys. Whole floats print without a fraction.
+// maps as compact JSON with sorted keys, which ends after 64 MiB. Whole floats print without a fraction.
 func Text(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -91,6 +91,9 @@ type layout struct {
 
 // appendJSON writes v as JSON with sorted keys. A Number keeps its spelling where JSON allows it.
 func appendJSON(b []byte, v any, style layout, level int) []byte {
+	if len(b) > maxText {
+		return b
+	}
 	switch v := v.(type) {
 	case nil:
 		return append(b, "null"...)

@@ -1,0 +1,167 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"moon/engine/journal"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// write makes a journal of n records and returns its bytes.
+func write(t *testing.T, n int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal")
+	w, err := journal.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		r := fact.Record{Run: "r", At: time.Unix(int64(i), 0), Fact: fact.AttemptFinished{
+			Step: i, Attempt: 1, Outcome: events.Changed, Message: fmt.Sprintf("line %d of what was printed", i),
+		}}
+		if i%3 == 0 {
+			r.Fact = fact.Commanded{Order: events.Order{ID: fmt.Sprint(i), Command: events.Approve{Range: events.Range{From: i, To: i + 1}}}}
+		}
+		if err := w.Append(&r); err != nil {
+			t.Fatal(err)
+		}
+		if i%10 == 0 {
+			if err := w.Sync(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// read returns how many whole records a journal has, and how it ends.
+func read(t *testing.T, text []byte) (int, error) {
+	t.Helper()
+	r := journal.NewReader(bytes.NewReader(text))
+	for n := 0; ; n++ {
+		rec, err := r.Next()
+		if err != nil {
+			return n, err
+		}
+		if rec.Seq != uint64(n+1) {
+			t.Fatalf("record %d has the number %d", n+1, rec.Seq)
+		}
+	}
+}
+
+// TestTornTail cuts a journal at every byte: what was written whole before the cut is read, and nothing else.
+func TestTornTail(t *testing.T) {
+	text := write(t, 30)
+	for cut := range len(text) + 1 {
+		n, err := read(t, text[:cut])
+		if whole := bytes.Count(text[:cut], []byte("\n")); n != whole || !errors.Is(err, io.EOF) {
+			t.Fatalf("cut at %d: %d records and %v, want %d", cut, n, err, whole)
+		}
+	}
+}
+
+// TestBitRot flips one bit in every byte: the damage is noticed, and every record before it stands.
+func TestBitRot(t *testing.T) {
+	text := write(t, 30)
+	for i := range text {
+		bad := bytes.Clone(text)
+		bad[i] ^= 1 << (i % 8)
+		n, err := read(t, bad)
+		var damage *journal.DamageError
+		before := bytes.Count(text[:i], []byte("\n"))
+		// A flip in the last newline leaves a line without an end: a torn tail, and no damage.
+		if torn := i == len(text)-1; n != before || torn != errors.Is(err, io.EOF) || !torn && !errors.As(err, &damage) {
+			t.Fatalf("bit flipped at %d: %d records and %v, want %d", i, n, err, before)
+		}
+	}
+}
+
+// TestFollow reads while another writes.
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	w, err := journal.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := journal.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i := range 100 {
+		if _, err := r.Next(); !errors.Is(err, io.EOF) {
+			t.Fatalf("before record %d: %v", i+1, err)
+		}
+		rec := fact.Record{Fact: fact.Warned{Step: i}}
+		if err := w.Append(&rec); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Next()
+		if err != nil || got.Fact != rec.Fact {
+			t.Fatalf("record %d: %v %v", i+1, got, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	w, err := journal.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := journal.Create(path); err == nil {
+		t.Error("a journal was written over")
+	}
+	big := fact.Record{Fact: fact.Warned{Message: string(make([]byte, journal.MaxRecord))}}
+	if err := w.Append(&big); err == nil {
+		t.Error("a record beyond the limit was taken")
+	}
+	next := fact.Record{Fact: fact.Warned{}}
+	if err := w.Append(&next); err != nil || next.Seq != 1 {
+		t.Errorf("after a refused record: %d %v", next.Seq, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	w, err := journal.Create(filepath.Join(b.TempDir(), "journal"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		r := fact.Record{Run: "20261121-000000-abcd", At: time.Unix(1, 0), Fact: fact.AttemptStarted{Step: 1, Attempt: 1, Name: "a step", Command: "shell: true", Out: "step-0002.1"}}
+		if err := w.Append(&r); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package events
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOrdersSurvive(t *testing.T) {
+	for verb, kind := range commandVerbs.byName {
+		v := reflect.New(kind).Elem()
+		for i := range v.NumField() {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.Bool:
+				f.SetBool(true)
+			case reflect.Int:
+				f.SetInt(2)
+			case reflect.String:
+				f.SetString("step")
+			case reflect.Struct:
+				f.Set(reflect.ValueOf(Range{1, 4}))
+			default:
+				t.Fatalf("%s has a field of kind %s", verb, f.Kind())
+			}
+		}
+		want := Order{ID: "7", Actor: "tui", Command: v.Interface().(Command)}
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Order
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got != want || Verb(got.Command) != verb {
+			t.Errorf("%s: wrote %+v, read %+v", verb, want, got)
+		}
+	}
+	var o Order
+	if err := json.Unmarshal([]byte(`{"do":"dance"}`), &o); err == nil {
+		t.Error("an unknown command was read")
+	}
+}
+
+// TestDocumented checks that docs/events.md shows a line of every kind of event, and that each is what moon writes.
+func TestDocumented(t *testing.T) {
+	f, err := os.Open("../docs/events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	shown := map[string]bool{}
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if !strings.HasPrefix(line, `{"type":`) {
+			continue
+		}
+		var got map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		name := got["type"].(string)
+		shown[name] = true
+		known := map[string]bool{"type": true, "seq": true, "run": true, "time": true, "step": true, "path": true, "host": true, "origin": true}
+		for _, key := range keysOf(name) {
+			known[key] = true
+		}
+		for key := range got {
+			if !known[key] {
+				t.Errorf("docs/events.md gives %s the key %q, which it never has", name, key)
+			}
+		}
+	}
+	for name := range eventTypes.byName {
+		names := []string{name}
+		if name == "step.output" {
+			names = []string{"step.stdout", "step.stderr"}
+		}
+		for _, name := range names {
+			if !shown[name] {
+				t.Errorf("docs/events.md shows no %s", name)
+			}
+		}
+	}
+}
+
+// keysOf are the JSON keys an event may have.
+func keysOf(name string) []string {
+	if name == "step.stdout" || name == "step.stderr" {
+		name = "step.output"
+	}
+	kind, ok := eventTypes.byName[name]
+	if !ok {
+		return nil
+	}
+	if strings.HasPrefix(name, "command.") {
+		return []string{"id", "actor", "do", "args", "reason"}
+	}
+	var keys []string
+	for i := range kind.NumField() {
+		key, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+func TestRecordIsFlat(t *testing.T) {
+	r := Record{Seq: 3, Run: "r", Time: time.Unix(0, 0), Step: 1, Event: StepOmitted{Name: "n", Reason: "step-0001 failed", Cause: RefTo(0)}}
+	got, err := r.JSON(Where{Step: "step-0002", Path: "p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"step.omitted","seq":3,"run":"r","time":"1970-01-01T00:00:00Z","step":"step-0002","path":"p","name":"n","reason":"step-0001 failed","cause":"step-0001"}`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,258 @@
+package eval_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"moon/plan/eval"
+)
+
+// broken is a text with an error: message, hint and the part of the text that the error covers.
+type broken struct {
+	text, message, hint, at string
+	kind                    eval.ErrorKind
+}
+
+func (b broken) check(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error", b.text)
+		return
+	}
+	e := errorOf(t, err)
+	at := ""
+	if e.Offset >= 0 {
+		at = b.text[e.Offset : e.Offset+e.Width]
+	}
+	if e.Kind != b.kind || e.Message != b.message || e.Hint != b.hint || at != b.at {
+		t.Errorf("%s\n got %d %q hint %q at %q\nwant %d %q hint %q at %q", b.text, e.Kind, e.Message, e.Hint, at, b.kind, b.message, b.hint, b.at)
+	}
+}
+
+const rawHint = "wrap text that is not for the template in `{% raw %}…{% endraw %}`"
+
+func TestTemplateErrors(t *testing.T) {
+	t.Parallel()
+	tests := []broken{
+		// Syntax.
+		{"a {{ name", "`{{` is never closed", rawHint, "{{", eval.Syntax},
+		{"a {% if x", "`{%` is never closed", rawHint, "{%", eval.Syntax},
+		{"a {# x", "the comment `{#` is never closed", rawHint, "{#", eval.Syntax},
+		{"{% raw %}x", "`{% raw %}` is never closed", "end it with `{% endraw %}`", "{%", eval.Syntax},
+		{"{{ }}", "there is no expression here", "", "", eval.Syntax},
+		{"{{ a b }}", "unexpected `b`: expected the end of the expression", "", "b", eval.Syntax},
+		{"{{ a + }}", "the expression ends too early: expected a value", "", "", eval.Syntax},
+		{"{{ a = b }}", "unexpected `=`: expected the end of the expression", "compare with `==`", "=", eval.Syntax},
+		{"{{ a || b }}", "unexpected `|`: expected the name of a filter", "write `or`", "|", eval.Syntax},
+		{"{{ a && b }}", "unexpected `&&`", "write `and`", "&&", eval.Syntax},
+		{"{{ !a }}", "unexpected `!`", "write `not`", "!", eval.Syntax},
+		{"{{ (a }}", "`(` is never closed", "", "(", eval.Syntax},
+		{"{{ [a, b }}", "`[` is never closed", "", "[", eval.Syntax},
+		{"{{ 'a }}", "the string that begins here is never closed", "", "'", eval.Syntax},
+		{"{{ f(a=1, a=2) }}", "the argument `a` is given twice", "", "a", eval.Syntax},
+		{"{{ 99999999999999999999 }}", "`99999999999999999999` is not a number that fits into 64 bits", "", "99999999999999999999", eval.Syntax},
+
+		// Other template languages.
+		{"docker ps --format {{.Names}}", "unexpected `.`: expected a value", rawHint, ".", eval.Syntax},
+		{"{{ .State.Status }}", "unexpected `.`: expected a value", rawHint, ".", eval.Syntax},
+		{"{{json .}}", "the expression ends too early: expected a name after `.`", rawHint, "", eval.Syntax},
+		{"{{range $k := .X}}", "unexpected `$`", rawHint, "$", eval.Syntax},
+		{"{{printf \"%s\" .X}}", "unexpected `'%s'`: expected the end of the expression", rawHint, "\"%s\"", eval.Syntax},
+
+		// Names of filters, tests, functions and tags.
+		{"{{ a | uper }}", "unknown filter `uper`", "did you mean `upper`?", "uper", eval.Syntax},
+		{"{{ a is defind }}", "unknown test `defind`", "did you mean `defined`?", "defind", eval.Syntax},
+		{"{{ rnage(3) }}", "unknown function `rnage`", "did you mean `range`?", "rnage", eval.Syntax},
+		{"{% fro x in y %}", "unknown tag `fro`", "did you mean `for`?", "fro", eval.Syntax},
+		{"{{ a | map('uper') }}", "unknown filter `uper`", "did you mean `upper`?", "'uper'", eval.Syntax},
+		{"{{ a | select('od') }}", "unknown test `od`", "did you mean `odd`?", "'od'", eval.Syntax},
+		{"{{ a | selectattr('x', 'equal') }}", "unknown test `equal`", "did you mean `equalto`?", "'equal'", eval.Syntax},
+		{"{{ a | replace('x') }}", "filter `replace` needs the argument `new`", "", "replace", eval.Syntax},
+		{"{{ a | upper(1) }}", "filter `upper` takes no arguments, not 1 argument", "", "", eval.Syntax},
+		{"{{ a | sort(revers=true) }}", "filter `sort` has no argument `revers`", "did you mean `reverse`?", "revers", eval.Syntax},
+		{"{{ a | random }}", "the filter `random` is not available: its result would differ from one run to the next", "", "random", eval.Syntax},
+		{"{{ lipsum() }}", "the function `lipsum` is not available: its result would differ from one run to the next", "", "lipsum", eval.Syntax},
+		{"{{ now() }}", "the function `now` is not available: the plan cannot depend on the time; the fact `date_time` is read when the run starts", "", "now", eval.Syntax},
+
+		// Tags.
+		{"{% if a %}{% for x in y %}{% endif %}", "unexpected `{% endif %}`: `{% for %}` is still open", "", "endif", eval.Syntax},
+		{"{% if a %}x", "`{% if %}` is never closed", "end it with `{% endif %}`", "{%", eval.Syntax},
+		{"{% endfor %}", "unexpected `{% endfor %}`: no `{% for %}` is open", "", "endfor", eval.Syntax},
+		{"{% else %}", "unexpected `{% else %}`: no `{% if %}` is open", "", "else", eval.Syntax},
+		{"{% if a b %}{% endif %}", "unexpected `b`: expected the end of the expression", "", "b", eval.Syntax},
+		{"{% for x y %}{% endfor %}", "unexpected `y`: expected `in`", "", "y", eval.Syntax},
+		{"{% include 'x' %}", "`{% include %}` is not available: a template cannot read other files", "", "include", eval.Syntax},
+		{"{% break %}", "`{% break %}` outside of a loop", "", "break", eval.Syntax},
+		{"{% set x[i] = 1 %}", "`{% set %}` needs a name or a part of a namespace, `ns.x`", "", "set", eval.Syntax},
+		{"{% call nope() %}{% endcall %}", "`{% call %}` needs the call of a macro of this text", "", "call", eval.Syntax},
+
+		// Names without a value.
+		{"{{ foo }}", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"{{ a ~ texxt }}", "undefined variable `a`", "", "a", eval.Undefined},
+		{"v{{ verion }}", "undefined variable `verion`", "did you mean `version`?", "verion", eval.Undefined},
+		{"{{ cfg.hosst }}", "undefined variable `cfg.hosst`", "did you mean `cfg.host`?", "hosst", eval.Undefined},
+		{"{{ cfg['hosst'] }}", "undefined variable `cfg['hosst']`", "did you mean `host`?", "['hosst']", eval.Undefined},
+		{"{{ cfg.deep.y.z }}", "undefined variable `cfg.deep.y`", "", "y", eval.Undefined},
+		{"{{ lst[7] }}", "undefined variable `lst[7]`: the list has 3 items", "", "[7]", eval.Undefined},
+		{"{{ lst.name }}", "undefined variable `lst.name`: a list has no names, only positions", "", "name", eval.Undefined},
+		{"{{ name.first }}", "undefined variable `name.first`: a string has no `first`", "", "first", eval.Undefined},
+		{"{{ nothing.x }}", "undefined variable `nothing.x`: null has no `x`", "", "x", eval.Undefined},
+		{"{{ foo | upper }}", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"{% for x in xs %}{% endfor %}", "undefined variable `xs`", "did you mean `us`?", "xs", eval.Undefined},
+		{"{% for x in lst %}{{ y }}{% endfor %}", "undefined variable `y`", "", "y", eval.Undefined},
+		{"{% if nope %}{% endif %}", "undefined variable `nope`", "", "nope", eval.Undefined},
+		{"{% macro m(a) %}{{ a }}{% endmacro %}{{ m() }}", "the macro was called without its parameter `a`", "", "", eval.Undefined},
+		{"{{ u }}{{ foo }}", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"{{ foo | mandatory }}", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"{{ foo | mandatory('say foo') }}", "say foo", "", "mandatory", eval.Undefined},
+		{"{{ empty | first }}", "the list is empty: there is no first item", "give another value with `| default(…)`", "first", eval.Undefined},
+		{"{{ users | map(attribute='nick') }}", "filter `map`: a map has no `nick`", "choose the items that have it with `| selectattr('nick', 'defined')`", "map", eval.Undefined},
+		{"{{ range }}", "undefined variable `range`", "`range` is a function: call it with `()`", "range", eval.Undefined},
+
+		// Types.
+		{"{{ name + 1 }}", "`+` does not work on a string and a number", "join as text with `~`, or turn the string into a number with `| int`", "+", eval.Type},
+		{"{{ cfg + cfg }}", "`+` does not work on a map and a map", "merge maps with `| combine(…)`", "+", eval.Type},
+		{"{{ digits > 3 }}", "cannot compare a string with a number", "turn the string into a number with `| int` or `| float`", ">", eval.Type},
+		{"{{ 1 in 2 }}", "cannot look into a number", "`in` needs a string, a list or a map on its right", "in", eval.Type},
+		{"{{ -name }}", "a sign needs a number, not a string", "", "", eval.Type},
+		{"{{ lst | upper }}", "filter `upper` needs a string, not a list", "", "upper", eval.Type},
+		{"{{ n | length }}", "filter `length` needs a string, a list or a map, not a number", "", "length", eval.Type},
+		{"{{ n | combine({}) }}", "filter `combine` needs maps, not a number", "", "combine", eval.Type},
+		{"{{ [1, 'a'] | sort }}", "filter `sort` cannot compare a string with a number", "turn the string into a number with `| int` or `| float`", "sort", eval.Type},
+		{"{{ name is failed }}", "test `failed` needs the result of a step, not a string", "name a registered result", "failed", eval.Type},
+		{"{{ name.nope() }}", "method `nope` does not exist for a string", "", "nope", eval.Type},
+		{"{{ name.uper() }}", "method `uper` does not exist for a string", "did you mean `upper`?", "uper", eval.Type},
+		{"{{ lst.append(1) }}", "method `append` would change a list that does not belong to the template", "build a new value with `+` or `| combine(…)`", "append", eval.Type},
+		{"{% for x in n %}{% endfor %}", "cannot loop over a number", "", "n", eval.Type},
+		{"{% for a, b in lst %}{% endfor %}", "cannot unpack a string into 2 names", "", "lst", eval.Type},
+		{"{% set a, b = [1] %}", "cannot unpack a list of 1 item into 2 names", "", "", eval.Type},
+		{"{% macro m() %}{% endmacro %}{{ m }}", "a function is not a value", "call it with `()`", "m", eval.Type},
+
+		// Everything else.
+		{"{{ 1 / zero }}", "division by zero", "", "/", eval.Failed},
+		{"{{ 2 ** 64 }}", "the result of `2 ** 64` does not fit into 64 bits", "", "**", eval.Failed},
+		{"{{ '*' | b64decode }}", "filter `b64decode` failed: the text is not base64", "", "b64decode", eval.Failed},
+		{"{{ '{' | from_json }}", "filter `from_json` failed: the text is not JSON: it ends too early", "", "from_json", eval.Failed},
+		{"{{ 'x' | from_json }}", "filter `from_json` failed: the text is not JSON: invalid character 'x' looking for beginning of value at byte 1", "", "from_json", eval.Failed},
+		{"{{ 'a: [' | from_yaml }}", "filter `from_yaml` failed: the text is not YAML: line 1: did not find expected node content", "", "from_yaml", eval.Failed},
+		{"{{ 'a' | regex_search('(') }}", "filter `regex_search` failed: the pattern is wrong: missing closing ): `(`", "", "regex_search", eval.Failed},
+		{"{{ 'a' | regex_replace('(?=a)', '') }}", "filter `regex_replace` failed: the pattern is wrong: invalid or unsupported Perl syntax: `(?=`", "looking ahead and behind does not work here", "regex_replace", eval.Failed},
+		{"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "macro `m` received 2 arguments but expected only 1", "", "m", eval.Failed},
+	}
+	for _, tc := range tests {
+		_, err := render(t, tc.text, world())
+		tc.check(t, err)
+	}
+}
+
+func TestConditionErrors(t *testing.T) {
+	t.Parallel()
+	const text, list, count = "say what must hold: `!= \"\"`, or `| bool`", "say what must hold: `| length > 0`", "say what must hold: `!= 0`, or `| bool`"
+	both := []broken{
+		{"", "the condition is empty", "", "", eval.Syntax},
+		{"{{ name }} == 'web'", "the condition is an expression by itself: a template inside of it does not work", "write the names without `{{ }}`, or put the whole condition between them", "{{", eval.Syntax},
+		{"name", "the condition gives a string, not true or false", text, "name", eval.Type},
+		{" {{ n }} ", "the condition gives a number, not true or false", count, "n", eval.Type},
+		{"lst", "the condition gives a list, not true or false", list, "lst", eval.Type},
+		{"cfg", "the condition gives a map, not true or false", list, "cfg", eval.Type},
+		{"yes_text", "the condition gives a string, not true or false", "turn the text into a boolean with `| bool`", "yes_text", eval.Type},
+		{"foo", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"flag and foo.bar", "undefined variable `foo`", "", "foo", eval.Undefined},
+		{"cfg.hosst == 1", "undefined variable `cfg.hosst`", "did you mean `cfg.host`?", "hosst", eval.Undefined},
+		{"users[9].name == 1", "undefined variable `users[9]`: the list has 3 items", "", "[9]", eval.Undefined},
+		{"verion == 1", "undefined variable `verion`", "did you mean `version`?", "verion", eval.Undefined},
+		{"n is", "the expression ends too early: expected the name of a test after `is`", "", "", eval.Syntax},
+		{"n is defind", "unknown test `defind`", "did you mean `defined`?", "defind", eval.Syntax},
+		{"n | lenght > 0", "unknown filter `lenght`", "did you mean `length`?", "lenght", eval.Syntax},
+		{"now() > 1", "the function `now` is not available: the plan cannot depend on the time; the fact `date_time` is read when the run starts", "", "now", eval.Syntax},
+		{"frobnicate(n)", "unknown function `frobnicate`", "", "frobnicate", eval.Syntax},
+		{"(n", "`(` is never closed", "", "(", eval.Syntax},
+	}
+	for _, lang := range []eval.Language{eval.Expr, eval.Jinja} {
+		for _, tc := range both {
+			c, err := eval.New().Condition(tc.text, lang)
+			if err == nil {
+				_, err = c.Eval(world())
+			}
+			tc.check(t, err)
+		}
+	}
+	for _, tc := range []broken{
+		{"name && flag", "`&&` needs true or false, not a string", text, "name", eval.Type},
+		{"flag and lst", "`and` needs true or false, not a list", list, "lst", eval.Type},
+		{"not digits", "`not` needs true or false, not a string", text, "digits", eval.Type},
+		{"digits > 3", "`>` does not work on a string and a number", "turn the string into a number with `int(…)` or `float(…)`", ">", eval.Type},
+		{"n in n", "cannot look into a number", "`in` needs a string, a list or a map on its right", "", eval.Type},
+		{"cfg[name] == 1", "a map has no `web`", "", "", eval.Undefined},
+		{"any(users, .name)", "needs true or false, not a string", "", "any", eval.Type},
+		{"len(nothing) > 1", "`len` does not work on null", "", "len", eval.Type},
+		{"n && && n", "unexpected `&&`", "", "&&", eval.Syntax},
+		{"$env.n == 1", "`$env` is not available", "use the names themselves", "$env", eval.Syntax},
+		{"name matches '('", "the pattern is wrong: missing closing ): `(`", "", "matches", eval.Syntax},
+	} {
+		c, err := eval.New().Condition(tc.text, eval.Expr)
+		if err == nil {
+			_, err = c.Eval(world())
+		}
+		tc.check(t, err)
+	}
+}
+
+// TestBounds has texts that would take forever, or all memory, or the stack.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("(", 10_000) + "1" + strings.Repeat(")", 10_000)
+	texts := []string{
+		"{{ range(10**9) }}", "{{ range(0, 10**18, 1) }}", "{{ range(-9223372036854775807, 9223372036854775807) }}",
+		"{{ range(1000000) | map('string') | join | length * 1000 * 'x' }}",
+		"{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
+		"{% for a in range(1000000) %}{{ range(1000000) | sum }}{% endfor %}",
+		"{{ 'x' * 10**10 }}", "{{ [1] * 10**10 }}", "{{ 'x' | center(10**10) }}", "{{ 'x'.zfill(10**10) }}", "{{ 'x'.ljust(10**10) }}", "{{ '%1000000000d' % 1 }}", "{{ '{:1000000000}'.format(1) }}",
+		"{{ [1] | batch(10**10, 1) }}", "{{ [1] | slice(10**10) }}", "{{ 'a' | indent(10**10, true) }}", "{{ cfg | to_json(indent=10**9) }}", "{{ 'a' | replace('', 'x' * 10**7) | replace('', 'x' * 10**7) }}",
+		"{% set ns = namespace(x='x') %}{% for i in range(100) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x }}",
+		"{% set ns = namespace(x=[1]) %}{% for i in range(100) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+		"{% set ns = namespace(x=[1]) %}{% for i in range(100) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
+		"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
+		"{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(90) }}",
+		"{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+		"{% macro m() %}" + strings.Repeat("x", 1000) + "{% endmacro %}{% for i in range(1000000) %}{{ m() }}{% endfor %}",
+		"{% for i in range(1000000) %}" + strings.Repeat("x", 1000) + "{% endfor %}",
+		"{{ " + deep + " }}", "{{ " + strings.Repeat("-", 100_000) + "1 }}", "{{ " + strings.Repeat("not ", 100_000) + "x }}", "{{ 1" + strings.Repeat(" + 1", 100_000) + " }}",
+		"{{ x" + strings.Repeat("[x", 10_000) + strings.Repeat("]", 10_000) + " }}", "{{ x" + strings.Repeat(".y", 100_000) + " }}", "{{ x" + strings.Repeat(" if x else x", 100_000) + " }}",
+		strings.Repeat("{% if x %}", 100_000), "{{ " + strings.Repeat("[", 100_000),
+		`{{ 'a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: [*g,*g,*g,*g,*g,*g,*g,*g,*g]' | from_yaml }}`,
+		"{{ '&a [*a]' | from_yaml }}",
+		"{{ '" + strings.Repeat("[", 100_000) + "' | from_json }}",
+	}
+	for _, text := range texts {
+		start := time.Now()
+		tmpl, err := eval.NewBounded(500_000).Template(text)
+		if err == nil {
+			_, err = tmpl.Render(world())
+		}
+		if err == nil {
+			t.Errorf("%.100s: no error", text)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%.100s took %v", text, took)
+		}
+	}
+	for _, text := range []string{
+		"all(1..1000000, all(1..1000000, # > 0))", "len(repeat('x', 1000000000)) > 0", deep, "name" + strings.Repeat(" ?: name", 100) + " == 1",
+		"1" + strings.Repeat(" + 1", 100_000) + " > 0", strings.Repeat("not ", 100_000) + "flag", strings.Repeat("[", 100_000), "flag" + strings.Repeat(" and flag", 100_000),
+		strings.Repeat("-", 100_000) + "1 > 0", strings.Repeat("{", 50_000), strings.Repeat("flag ? ", 100_000),
+	} {
+		start := time.Now()
+		c, err := eval.New().Condition(text, eval.Expr)
+		if err == nil {
+			_, err = c.Eval(world())
+		}
+		if err == nil {
+			t.Errorf("%.100s: no error", text)
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%.100s took %v", text, took)
+		}
+	}
+}
