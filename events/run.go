@@ -208,6 +208,9 @@ func (r *Run) step(rec Record) {
 			s.State = Active
 		}
 		s.Attempt = e.Attempt
+		if s.Started.IsZero() { // it ran under an earlier plan only
+			s.Started = rec.Time
+		}
 		if e.Out != "" {
 			s.Out = append(s.Out, e.Out)
 		}
