@@ -73,8 +73,6 @@ func firstSentence(doc string) string {
 type themesCmd struct{}
 
 func (themesCmd) Run(io stdio) error {
-	for _, name := range themes.Names(themeDir()) {
-		fmt.Fprintln(io.out, name)
-	}
-	return nil
+	_, err := fmt.Fprintln(io.out, strings.Join(themes.Names(themeDir()), "\n"))
+	return err
 }

@@ -101,7 +101,7 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 
 // drain lets a run end whose reader has gone.
 func drain(feed <-chan []events.Record) {
-	for range feed { //nolint:revive // nothing is left to do with them
+	for range feed {
 	}
 }
 

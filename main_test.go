@@ -123,7 +123,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	for _, name := range strings.Split(args[1], ",") {
+	for name := range strings.SplitSeq(args[1], ",") {
 		sig := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP}[name]
 		ts.Check(cmd.Process.Signal(sig))
 		time.Sleep(100 * time.Millisecond)

@@ -172,7 +172,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		return pieces.Registered()
 	}
 	registered := update()
-	if f.Outcome == events.OK || f.Outcome == events.Changed || f.Outcome == events.Failed {
+	if f.Outcome != events.Skipped && f.Outcome != events.Cancelled {
 		s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
@@ -192,6 +192,7 @@ func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFi
 	}
 	if j.Failed != nil {
 		switch {
+		case f.Outcome == events.Timeout: // what was cut off has no result to judge
 		case *j.Failed:
 			f.Outcome, f.Error = events.Failed, "failed_when: "+j.Because
 		case f.Outcome == events.Failed:
@@ -201,19 +202,20 @@ func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFi
 			}
 		}
 	}
-	if j.Changed != nil && f.Outcome != events.Failed {
+	bad := func() bool { return events.OnFailure.Has(f.Outcome) }
+	if j.Changed != nil && !bad() {
 		f.Outcome = events.OK
 		if *j.Changed {
 			f.Outcome = events.Changed
 		}
 	}
-	f.Again = f.Outcome == events.Failed && j.Until == nil
+	f.Again = bad() && j.Until == nil
 	if j.Until != nil && !*j.Until {
 		f.Again = true
-		if f.Outcome != events.Failed {
+		if !bad() {
 			f.Outcome = events.Failed
 			f.Error = "until does not hold: " + ps.Retry.Until
 		}
 	}
-	f.Ignored = f.Outcome == events.Failed && j.Ignore
+	f.Ignored = bad() && j.Ignore
 }

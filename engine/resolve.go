@@ -35,18 +35,18 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 		outcome: f.Outcome, ignored: f.Ignored, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff,
 	}
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
-	switch {
-	case f.Outcome == events.OK || f.Outcome == events.Changed:
+	switch f.Outcome {
+	case events.OK, events.Changed:
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepCompleted{
 				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff,
 			})
 		})
-	case f.Outcome == events.Skipped:
+	case events.Skipped:
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepSkipped{Name: s.started(f.Step), Reason: f.Reason, Detail: f.Detail})
 		})
-	case f.Outcome == events.Cancelled:
+	case events.Cancelled:
 		s.settle(id, f.Outcome, -1, func() { s.publish(f.Step, events.StepCancelled{Name: s.started(f.Step)}) })
 	default:
 		s.publish(f.Step, events.StepFailed{

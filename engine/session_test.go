@@ -109,7 +109,7 @@ func watching(t *testing.T, s *engine.Session, lines bool) *watch {
 	t.Helper()
 	feed, ended := s.Follow(context.Background(), lines)
 	t.Cleanup(func() {
-		for range feed { //nolint:revive // the rest is of no interest
+		for range feed {
 		}
 		if err := ended(); err != nil {
 			t.Error(err)
@@ -138,7 +138,10 @@ func (w *watch) until(what string, f func() bool) {
 	}
 }
 
-func (w *watch) done() { w.t.Helper(); w.until("the end", func() bool { return w.run.Phase == events.Done }) }
+func (w *watch) done() {
+	w.t.Helper()
+	w.until("the end", func() bool { return w.run.Phase == events.Done })
+}
 
 func TestForksAndPools(t *testing.T) {
 	var b strings.Builder

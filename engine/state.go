@@ -33,8 +33,10 @@ const (
 	failed  // failed, and its consequences wait for a person
 	waiting // an open gate
 	settled
-	nodeStates
 )
+
+// nodeStates is how many there are.
+const nodeStates = int(settled) + 1
 
 var stateWords = [nodeStates]string{"pending", "ready", "running", "again", "backoff", "failed", "waiting", "settled"}
 

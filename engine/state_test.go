@@ -28,9 +28,9 @@ type bench struct {
 	running []int
 }
 
-func newBench(t testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
-	t.Helper()
-	b := &bench{t: t, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }}
+func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
+	tb.Helper()
+	b := &bench{t: tb, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }}
 	b.s = NewState(p, g, func(step int, e events.Event) {
 		b.seq++
 		b.run.Apply(events.Record{Seq: b.seq, Time: b.now, Step: step, Event: e})
@@ -160,11 +160,11 @@ func planOf(n int) *plan.Plan {
 }
 
 // chain is the graph of steps in order.
-func chain(t testing.TB, p *plan.Plan) *graph.Graph {
-	t.Helper()
+func chain(tb testing.TB, p *plan.Plan) *graph.Graph {
+	tb.Helper()
 	g, err := graph.Build(p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return g
 }
@@ -241,7 +241,9 @@ func diamond(t *testing.T, ob, oc events.Outcome, onB, onC events.OutcomeSet, jo
 func TestChainDrains(t *testing.T) {
 	p := planOf(4)
 	b := newBench(t, p, chain(t, p), fact.Options{})
-	b.outcome = func(step, _ int) events.Outcome { return []events.Outcome{events.Changed, events.Failed, events.OK, events.OK}[step] }
+	b.outcome = func(step, _ int) events.Outcome {
+		return []events.Outcome{events.Changed, events.Failed, events.OK, events.OK}[step]
+	}
 	b.all()
 	b.want("run.started", "plan.loaded", "started 0", "completed 0", "started 1", "failed 1",
 		"omitted:step-0002 failed 2", "omitted:step-0002 failed 3", "run.completed:failed")
@@ -254,7 +256,9 @@ func TestRetriesAreAttemptsOfOneStep(t *testing.T) {
 	p := planOf(2)
 	p.Steps[0].Retry.Max = 2
 	b := newBench(t, p, chain(t, p), fact.Options{})
-	b.outcome = func(_, attempt int) events.Outcome { return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 3] }
+	b.outcome = func(_, attempt int) events.Outcome {
+		return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 3]
+	}
 	b.all()
 	b.want("run.started", "plan.loaded", "started 0", "retrying 0", "retrying 0", "completed 0", "started 1", "failed 1", "run.completed:failed")
 	if s := b.run.Steps[0]; s.Attempt != 3 || s.Outcome != events.OK {
@@ -448,12 +452,19 @@ func TestReplanKeepsWhatIsTheSame(t *testing.T) {
 // name, and changes nothing.
 func TestFactsOutsideTheTable(t *testing.T) {
 	facts := []fact.Fact{
-		fact.CondEvaluated{Step: 0}, fact.ValuesMissing{Step: 0}, fact.AttemptStarted{Step: 0, Attempt: 1}, fact.AttemptStopping{Step: 0},
-		fact.AttemptFinished{Step: 0, Outcome: events.OK}, fact.RetryScheduled{Step: 0}, fact.GateOpened{Step: 0}, fact.GateResolved{Step: 0},
+		fact.CondEvaluated{Step: 0},
+		fact.ValuesMissing{Step: 0},
+		fact.AttemptStarted{Step: 0, Attempt: 1},
+		fact.AttemptStopping{Step: 0},
+		fact.AttemptFinished{Step: 0, Outcome: events.OK},
+		fact.RetryScheduled{Step: 0},
+		fact.GateOpened{Step: 0},
+		fact.GateResolved{Step: 0},
 	}
 	pairs := 0
 	for _, f := range facts {
-		for state := range nodeStates {
+		for n := range nodeStates {
+			state := nodeState(n)
 			pairs++
 			p := planOf(1)
 			b := newBench(t, p, chain(t, p), fact.Options{})
@@ -470,7 +481,7 @@ func TestFactsOutsideTheTable(t *testing.T) {
 			}
 		}
 	}
-	if pairs != 8*int(nodeStates) {
+	if pairs != 8*nodeStates {
 		t.Errorf("%d pairs", pairs)
 	}
 }
@@ -492,6 +503,7 @@ func TestRandomRuns(t *testing.T) {
 }
 
 func randomRun(t *testing.T, seed uint64) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := 1 + r.IntN(40)
 	p := planOf(n)

@@ -104,8 +104,9 @@ func (r *StepRef) UnmarshalText(text []byte) error {
 //sumtype:decl
 type Event interface{ event() }
 
-// The events. Where an event concerns a step, Record.Step says which.
+// The events are named as on the wire. Where one concerns a step, Record.Step says which.
 type (
+	// RunStarted is the first event.
 	RunStarted struct {
 		TotalSteps int    `json:"total_steps"`
 		Playbook   string `json:"playbook"`

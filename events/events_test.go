@@ -13,8 +13,8 @@ import (
 func TestOrdersSurvive(t *testing.T) {
 	for verb, kind := range commandVerbs.byName {
 		v := reflect.New(kind).Elem()
-		for i := range v.NumField() {
-			switch f := v.Field(i); f.Kind() {
+		for _, field := range v.Fields() {
+			switch f := field; f.Kind() {
 			case reflect.Bool:
 				f.SetBool(true)
 			case reflect.Int:
@@ -102,8 +102,8 @@ func keysOf(name string) []string {
 		return []string{"id", "actor", "do", "args", "reason"}
 	}
 	var keys []string
-	for i := range kind.NumField() {
-		key, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+	for field := range kind.Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		keys = append(keys, key)
 	}
 	return keys

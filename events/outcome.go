@@ -21,8 +21,10 @@ const (
 	Cancelled
 	Lost
 	Omitted
-	outcomes // how many there are, None included
 )
+
+// outcomes is how many there are, None included.
+const outcomes = int(Omitted) + 1
 
 var outcomeWords = [outcomes]string{
 	None: "none", OK: "ok", Changed: "changed", Skipped: "skipped", Failed: "failed", Timeout: "timeout",
@@ -30,7 +32,7 @@ var outcomeWords = [outcomes]string{
 }
 
 func (o Outcome) String() string {
-	if o < outcomes {
+	if int(o) < outcomes {
 		return outcomeWords[o]
 	}
 	return fmt.Sprintf("outcome(%d)", uint8(o))
@@ -77,7 +79,7 @@ func (s OutcomeSet) String() string {
 		return "changed"
 	}
 	var words []string
-	for o := OK; o < outcomes; o++ {
+	for o := OK; int(o) < outcomes; o++ {
 		if s.Has(o) {
 			words = append(words, o.String())
 		}

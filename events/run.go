@@ -99,8 +99,10 @@ func (r *Run) Apply(rec Record) {
 	}
 	switch e := rec.Event.(type) {
 	case RunStarted:
-		*r = Run{ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1, review: true,
-			Started: rec.Time, Variables: map[string]any{}}
+		*r = Run{
+			ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1, review: true,
+			Started: rec.Time, Variables: map[string]any{},
+		}
 	case PlanLoaded:
 		r.Digest, r.Generation = e.Digest, e.Generation
 		r.Steps, r.Counts = make([]Step, e.TotalSteps), Counts{}
@@ -110,10 +112,10 @@ func (r *Run) Apply(rec Record) {
 		r.Pointer = -1
 	case RunPaused:
 		r.Pause, r.PausedAt = e, rec.Step
-		switch {
-		case e.Reason == PauseReview:
+		switch e.Reason {
+		case PauseReview:
 			r.Phase = Review
-		case e.Reason == PauseEnd:
+		case PauseEnd:
 			r.Phase = Ended
 		default:
 			r.Phase = Paused
@@ -266,6 +268,8 @@ func (r *Run) step(rec Record) {
 			s.State = Waiting
 		}
 		s.Hold = ""
+	default:
+		// Apply sends only the events of a step here.
 	}
 }
 

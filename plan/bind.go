@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -180,9 +181,7 @@ func (b *Bound) Judge(result map[string]any) (Judgement, error) {
 	var j Judgement
 	with := *b.env
 	with.extra = map[string]any{"result": result}
-	for name, v := range result {
-		with.extra[name] = v
-	}
+	maps.Copy(with.extra, result)
 	if k.src.Register != "" {
 		with.extra[k.src.Register] = result
 	}
@@ -326,9 +325,7 @@ func (r Result) Registered() map[string]any {
 	if r.Message != "" {
 		m["msg"] = r.Message
 	}
-	for k, v := range r.Fields {
-		m[k] = v
-	}
+	maps.Copy(m, r.Fields)
 	return m
 }
 

@@ -39,7 +39,7 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	}
 	switch t.Kind {
 	case playbook.Vars, playbook.IncludeVars:
-		p.vars(c, &inside, t)
+		p.vars(&inside, t)
 		return
 	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset:
 	}
@@ -85,7 +85,7 @@ func (p *planner) own(t *playbook.Task, c *scopeContext) *compiled {
 }
 
 // skipped reports whether the conditions of a group are known to be false, and which one.
-func (p *planner) skipped(c *scopeContext, t *playbook.Task) (why string, skip bool) {
+func (p *planner) skipped(c *scopeContext) (why string, skip bool) {
 	r := p.renderer(p.env(c, nil), c.chain)
 	v := r.decide(c.when)
 	return v.culprit, v.known && !v.holds
@@ -99,7 +99,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
-	if why, skip := p.skipped(c, t); skip {
+	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
 		p.close(p.open(scope, scope.Name))
 		return
@@ -186,7 +186,7 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
-	if why, skip := p.skipped(c, t); skip {
+	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
 		p.close(p.open(scope, scope.Name))
 		return
@@ -250,7 +250,7 @@ func plainNumber(v any) any {
 }
 
 // vars handles a `vars` or `include_vars` step: no step of the plan, unless its condition is not known yet.
-func (p *planner) vars(outer, c *scopeContext, t *playbook.Task) {
+func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
 		return
 	}
@@ -596,7 +596,7 @@ func copyOf(v any) any {
 // fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed.
 func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
 	name := r.text(t.Loop.Over)
-	if r.failed || !(t.Loop.Over.Kind() == playbook.String) {
+	if r.failed || (t.Loop.Over.Kind() != playbook.String) {
 		return nil, false
 	}
 	if len(r.missing) > 0 {

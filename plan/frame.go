@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"sort"
 
 	"moon/plan/eval"
@@ -39,17 +40,6 @@ const (
 type layer struct {
 	parent *layer
 	binds  []binding
-}
-
-func (l *layer) find(name string) *binding {
-	for ; l != nil; l = l.parent {
-		for i := len(l.binds) - 1; i >= 0; i-- {
-			if l.binds[i].name == name {
-				return &l.binds[i]
-			}
-		}
-	}
-	return nil
 }
 
 // history holds the names that are set in document order and stay set: `vars` and `include_vars` steps, and what
@@ -268,9 +258,7 @@ func (e *env) collect(steps []int) any {
 			return eval.Unknown{Steps: steps}
 		}
 		item := make(map[string]any, len(r)+1)
-		for k, v := range r {
-			item[k] = v
-		}
+		maps.Copy(item, r)
 		if loop := e.plan.Steps[s].Loop; loop != nil {
 			item["item"] = loop.Item
 		}
@@ -281,9 +269,7 @@ func (e *env) collect(steps []int) any {
 		skipped = skipped && r["skipped"] == true
 	}
 	sum := make(map[string]any, len(top)+4)
-	for k, v := range top {
-		sum[k] = v
-	}
+	maps.Copy(sum, top)
 	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
 	return sum
 }

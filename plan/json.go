@@ -219,7 +219,7 @@ func (p *Plan) portable(v any) any {
 }
 
 // DiagnosticsJSON is a list of diagnostics in the documented form.
-func DiagnosticsJSON(ds diag.List) []diagnosticJSON { //nolint:revive // the type is only ever marshalled
+func DiagnosticsJSON(ds diag.List) []diagnosticJSON {
 	list := []diagnosticJSON{}
 	for _, d := range ds {
 		list = append(list, diagnosticJSON{d.Severity.String(), d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint, d.Chain})

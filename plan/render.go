@@ -188,13 +188,18 @@ func rootName(path string) string {
 	return path
 }
 
+// excused reports whether an undefined name is no mistake here.
+func (r *renderer) excused(e *eval.Error) bool {
+	return e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))
+}
+
 // wrong reports a mistake in the text of v.
 func (r *renderer) wrong(v playbook.Value, err error) {
 	var e *eval.Error
 	if !errors.As(err, &e) {
 		e = &eval.Error{Message: err.Error(), Offset: -1}
 	}
-	if e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name))) {
+	if r.excused(e) {
 		r.undefined = true
 		return
 	}

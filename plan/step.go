@@ -183,7 +183,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		r.miss(result.Missing)
 	}
 	var e *eval.Error
-	if errors.As(err, &e) && !(e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))) {
+	if errors.As(err, &e) && !r.excused(e) {
 		line, column := lineColumn(string(f.Text), e.Offset)
 		p.report(diag.Diagnostic{
 			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,

@@ -114,7 +114,7 @@ func (m *model) approve() {
 func (m *model) exclude() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
-	if single && t[faceFailed] > 0 {
+	if single && m.broken(ranges[0].From) {
 		if m.run.phase == events.Paused {
 			m.o.Send(events.Skip{Step: ranges[0].From})
 		} else {
@@ -278,9 +278,21 @@ func (m *model) retry(r events.Range, none string) {
 	m.o.Send(events.Retry{Range: r})
 }
 
+// failedIn counts what can be retried: what failed, and a step that failed and was edited since.
 func (m *model) failedIn(r events.Range) int {
 	t := m.tallyOf([]events.Range{r})
-	return t.sum(faceFailed)
+	n := t.sum(faceFailed)
+	if at := m.run.pausedAt; r.Has(at) && (m.mended() || m.broken(at) && m.tree.faces[at] != faceFailed) {
+		n++
+	}
+	return n
+}
+
+// mended reports whether the step the run is paused on failed and is another now, after an edit.
+func (m *model) mended() bool {
+	at := m.run.pausedAt
+	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure && at >= 0 &&
+		at < len(m.tree.faces) && m.tree.faces[at].pending()
 }
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.

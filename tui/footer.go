@@ -142,18 +142,21 @@ func (m *model) pausedTips() []tip {
 	t := m.tree.tally(m.at())
 	if m.onFailure() {
 		var tips []tip
-		if t[faceFailed] > 0 {
+		if m.failedIn(m.tree.steps(m.at())) > 0 {
 			tips = append(tips, tip{runRetry, "retry"})
 		}
 		tips = m.withEdit(tips)
-		if t[faceFailed] > 0 && m.tree.step(m.at()) >= 0 {
+		if m.broken(m.tree.step(m.at())) {
 			tips = append(tips, tip{gateExclude, "skip"})
 		}
 		tips = append(tips, tip{runContinue, "give up, go on"}, tip{needNext, "next problem"})
 		return append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"}, tip{runLeave, "stop"})
 	}
 	var tips []tip
-	if t.undecided() > 0 {
+	switch {
+	case m.mended() && m.failedIn(m.tree.steps(m.at())) > 0:
+		tips = append(tips, tip{runRetry, "run it"})
+	case t.undecided() > 0:
 		tips = append(tips, tip{gateApprove, "approve"})
 	}
 	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"}, tip{runContinue, "continue"})

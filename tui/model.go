@@ -21,6 +21,7 @@ type model struct {
 	glyphs  *glyphs
 	keys    *keymap
 	now     func() time.Time
+	later   func() tea.Cmd // gives a tickMsg after a while
 	excerpt func(file string, line, around int) ([]string, int)
 
 	plan *plan.Plan
@@ -69,7 +70,7 @@ func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		o: o, store: newStore(), profile: chooseProfile(o, env), glyphs: chooseGlyphs(o.Glyphs, env),
 		keys: newKeymap(bindings), now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: newCursor(), breaks: map[int]bool{},
+		cur: newCursor(), breaks: map[int]bool{}, later: nextTick,
 	}
 	if m.now == nil {
 		m.now = time.Now
@@ -223,8 +224,10 @@ func (m *model) keepTicking() tea.Cmd {
 		return nil
 	}
 	m.ticking = true
-	return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} })
+	return m.later()
 }
+
+func nextTick() tea.Cmd { return tea.Tick(tickTime, func(time.Time) tea.Msg { return tickMsg{} }) }
 
 const (
 	detailReel = iota

@@ -43,6 +43,9 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	if of.State != events.Settled && f != faceRunning {
 		return false
 	}
+	if m.broken(p.Index) {
+		f = faceFailed // whatever becomes of it, it has not become of it yet
+	}
 	look := faceSigns[f]
 	head := []text{{signLooks[look].role, m.glyphs.signs[look] + " " + outcomeWord(of, f)}}
 	for _, part := range m.facts(of, f) {

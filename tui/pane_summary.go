@@ -90,7 +90,7 @@ func (m *model) summaryTab(d *doc) {
 }
 
 func (m *model) tallyLine(d *doc) {
-	c, t := m.run.counts, m.tree.tallies[0]
+	t := m.tree.tallies[0]
 	line := []text{{themes.Text, ""}}
 	add := func(look sign, n int, words string, always bool) {
 		if n == 0 && !always {
@@ -105,14 +105,14 @@ func (m *model) tallyLine(d *doc) {
 		}
 		line = append(line, text{role, m.glyphs.signs[look] + fmt.Sprintf(" %d %s", n, words)})
 	}
-	add(signOK, c.OK-t.sum(faceKept), "ok", true)
-	add(signChanged, c.Changed, "changed", true)
-	add(signFailed, c.Failed+c.Lost, "failed", true)
-	add(signIgnored, c.Ignored, "ignored", false)
-	add(signRescued, c.Rescued, "rescued", false)
+	add(signOK, t.sum(faceOK), "ok", true)
+	add(signChanged, t.sum(faceChanged), "changed", true)
+	add(signFailed, t.sum(faceFailed), "failed", true)
+	add(signIgnored, t.sum(faceIgnored), "ignored", false)
+	add(signRescued, t.sum(faceRescued), "rescued", false)
 	add(signSkipped, t.sum(faceSkipped), "skipped", false)
 	add(signKept, t.sum(faceKept), "kept", false)
-	add(signCancelled, c.Cancelled, "cancelled", false)
+	add(signCancelled, t.sum(faceCancelled), "cancelled", false)
 	add(signExcluded, t.sum(faceExcluded), "excluded", false)
 	add(signWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)
 	d.lines = append(d.lines, d.flow(line)...)

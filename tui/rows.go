@@ -135,6 +135,8 @@ func (m *model) signOf(n int) (look sign, spins bool) {
 	if i := m.tree.step(n); i >= 0 {
 		f := m.tree.faces[i]
 		switch {
+		case m.broken(i):
+			return signFailed, false
 		case f == faceRunning:
 			return signRunning, true
 		case f == faceWaiting && m.run.phase == events.Paused && i == at:
@@ -277,7 +279,7 @@ func (t *treeRows) right(n, i int) []text {
 func (t *treeRows) stepFields(step int, of *events.Step) []text {
 	p, f := &t.m.plan.Steps[step], t.m.tree.faces[step]
 	note := text{themes.Dim, t.m.note(step, p, of, f)}
-	if f == faceFailed {
+	if t.m.broken(step) {
 		note.ink = themes.Failed
 	}
 	if f.pending() || f == faceExcluded && of.State != events.Settled {
@@ -336,7 +338,11 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return "skipped by you"
 		}
 		return plain(reason)
-	case faceIgnored, faceRescued, faceKept, faceCancelled:
+	case faceKept: // its sign says it
+	case faceIgnored, faceRescued, faceCancelled:
+		if m.broken(step) {
+			return fmt.Sprintf("rc %d", of.RC)
+		}
 		word, _, _ := strings.Cut(signLooks[faceSigns[f]].word, " (")
 		if f == faceIgnored {
 			word = "ignored"
@@ -370,9 +376,11 @@ func (t *treeRows) scopeFields(n int) []text {
 		amount = fmt.Sprintf("%d/%d", waiting, total)
 	}
 	spent := ""
-	if s := m.tree.spans[m.tree.scopeOf(n)]; s.from != 0 {
+	if n == 0 && (done > 0 || c[faceRunning] > 0) {
+		spent = m.elapsed()
+	} else if s := m.tree.spans[m.tree.scopeOf(n)]; s.from != 0 {
 		to := s.to
-		if c[faceRunning] > 0 || n == 0 && m.moving() || to == 0 {
+		if c[faceRunning] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
 		if spent = clock(time.Duration(to - s.from)); spent == "00:00" {

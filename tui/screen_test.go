@@ -58,6 +58,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 	}
 	sc.m = newModel(o, func(string) string { return "" })
 	sc.m.excerpt = excerptOf
+	sc.m.later = func() tea.Cmd { return nil } // tests move the clock themselves
 	sc.f.emit = func(batch []events.Record) {
 		for i := range batch {
 			sc.m.store.apply(&batch[i])
@@ -110,23 +111,16 @@ func (s *screen) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	done := make(chan tea.Msg, 1)
-	go func() { done <- cmd() }()
-	select {
-	case msg := <-done:
-		switch msg := msg.(type) {
-		case tea.BatchMsg:
-			for _, c := range msg {
-				s.run(c)
-			}
-		case fetched, found, copied, edited, reloaded:
-			s.send(msg)
-		case tickMsg, nil:
-		default:
-			s.cmds = append(s.cmds, msg)
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			s.run(c)
 		}
-	case <-time.After(20 * time.Millisecond): // a tick: the test moves the clock
-		s.m.ticking = false
+	case fetched, found, copied, edited, reloaded:
+		s.send(msg)
+	case nil:
+	default:
+		s.cmds = append(s.cmds, msg)
 	}
 }
 

@@ -197,8 +197,23 @@ func (m *model) toPointer(show bool) {
 // its reason.
 func (m *model) onFailure() bool {
 	at := m.run.pausedAt
-	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure &&
-		(at < 0 || at >= len(m.tree.faces) || m.tree.faces[at] == faceFailed)
+	if m.run.phase != events.Paused || m.run.pause.Reason != events.PauseFailure {
+		return false
+	}
+	if at < 0 || at >= len(m.tree.faces) {
+		return true
+	}
+	switch m.tree.faces[at] {
+	case faceFailed, faceRescued, faceIgnored: // the rescue has not begun
+		return true
+	default:
+		return false
+	}
+}
+
+// broken reports whether a step has failed and a person may still decide what becomes of it.
+func (m *model) broken(step int) bool {
+	return step >= 0 && (m.tree.faces[step] == faceFailed || step == m.run.pausedAt && m.onFailure())
 }
 
 // retrying says how a retry goes, where the run was paused on a failure.
@@ -206,8 +221,11 @@ func (m *model) retrying() string {
 	if m.run.pause.Reason != events.PauseFailure || m.onFailure() {
 		return ""
 	}
-	if m.tree.faces[m.run.pausedAt] == faceRunning {
+	switch {
+	case m.tree.faces[m.run.pausedAt] == faceRunning:
 		return "retrying"
+	case m.mended():
+		return "after an edit"
 	}
 	return "after a retry"
 }

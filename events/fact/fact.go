@@ -123,9 +123,9 @@ type (
 		// and stderr are left out (Cut) and are to be read from the output files.
 		Registered map[string]any `json:"registered,omitempty"`
 		Cut        bool           `json:"cut,omitempty"`
-		Message  string            `json:"message,omitempty"`
-		Diff     *events.Diff      `json:"diff,omitempty"`
-		Warnings []string          `json:"warnings,omitempty"`
+		Message    string         `json:"message,omitempty"`
+		Diff       *events.Diff   `json:"diff,omitempty"`
+		Warnings   []string       `json:"warnings,omitempty"`
 	}
 	// ValuesMissing says that a step cannot run because a value it uses was never produced.
 	ValuesMissing struct {

@@ -21,8 +21,8 @@ func filled(v reflect.Value) {
 			v.Set(reflect.ValueOf(events.Order{ID: "1", Actor: "a", Command: events.Retry{Range: events.Range{From: 1, To: 3}}}))
 			return
 		}
-		for i := range v.NumField() {
-			filled(v.Field(i))
+		for _, field := range v.Fields() {
+			filled(field)
 		}
 	case reflect.String:
 		v.SetString("text")

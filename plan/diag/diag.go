@@ -48,7 +48,7 @@ type Diagnostic struct {
 // List collects diagnostics. The zero value is ready to use.
 type List []Diagnostic
 
-// Errorf-style constructors would hide the hint, so diagnostics are plain values; Add appends one.
+// Add appends a diagnostic. They are plain values, because a constructor in the style of Errorf would hide the hint.
 func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
 
 // Sort orders by file (first seen first), then line, column, severity, message, and drops exact repeats:

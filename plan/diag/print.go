@@ -3,6 +3,7 @@ package diag
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,8 +33,8 @@ func (d Diagnostic) print(b *strings.Builder) {
 	if d.Source != "" && d.Pos.Line > 0 {
 		d.excerpt(b)
 	}
-	for i := len(d.Chain) - 1; i >= 0; i-- {
-		fmt.Fprintf(b, "  included from %s\n", d.Chain[i])
+	for _, v := range slices.Backward(d.Chain) {
+		fmt.Fprintf(b, "  included from %s\n", v)
 	}
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", d.Hint)

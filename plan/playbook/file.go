@@ -164,7 +164,6 @@ type checker struct {
 	f    *File
 	ds   *diag.List
 	size map[*yaml.Node]int // with aliases expanded; -1 while being computed
-	seen map[*yaml.Node]bool
 }
 
 // bounded refuses a document that is too deep, contains itself, or grows without measure when its aliases are

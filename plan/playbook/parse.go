@@ -39,7 +39,7 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 		p.document(pb, root)
 	case Null:
 		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps", "the file is empty")
-	default:
+	case Bool, Int, Float, String:
 		p.errorf(root.Pos(), 0, "a playbook is a list of steps, or a map with `steps:`", "the file holds %s", root.Kind())
 	}
 	return pb
@@ -51,8 +51,7 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 	if !ok {
 		return Value{}, false
 	}
-	switch v.Kind() {
-	case Map, Null:
+	if v.Kind() == Map || v.Kind() == Null {
 		return v, true
 	}
 	ds.Add(diag.Diagnostic{Pos: v.Pos(), Message: "a file of variables holds a map of names and values; this is " + v.Kind().String()})

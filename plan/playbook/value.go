@@ -69,10 +69,10 @@ func (v Value) Kind() Kind {
 	if n == nil {
 		return Null
 	}
-	switch n.Kind {
-	case yaml.MappingNode:
+	if n.Kind == yaml.MappingNode {
 		return Map
-	case yaml.SequenceNode:
+	}
+	if n.Kind == yaml.SequenceNode {
 		return List
 	}
 	switch n.ShortTag() {

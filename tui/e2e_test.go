@@ -1,0 +1,247 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/exp/teatest/v2"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"moon/events"
+)
+
+// terminal is an emulator that is fed with what the program writes.
+type terminal struct {
+	t  *testing.T
+	vt *vt.SafeEmulator
+}
+
+func newTerminal(t *testing.T, w, h int, replies io.Writer) *terminal {
+	e := vt.NewSafeEmulator(w, h)
+	// What it answers to the program's questions must be taken from it, or writing to it blocks.
+	go func() { _, _ = io.Copy(replies, e) }()
+	t.Cleanup(func() { _ = e.Close() })
+	return &terminal{t, e}
+}
+
+func (e *terminal) screen() string { return e.vt.String() }
+
+// waitFor waits until all the texts are on the screen at once.
+func (e *terminal) waitFor(texts ...string) {
+	e.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		screen, missing := e.screen(), ""
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				missing = text
+			}
+		}
+		switch {
+		case missing == "":
+			return
+		case time.Now().After(end):
+			e.t.Fatalf("never on the screen: %q\n%s", missing, screen)
+		}
+	}
+}
+
+// live runs a fake engine by itself, so that a program can be watched.
+type live struct {
+	mu   sync.Mutex
+	f    *fake
+	feed chan []events.Record
+}
+
+func newLive(s *fake) *live {
+	l := &live{f: s, feed: make(chan []events.Record, 1000)}
+	s.emit = func(batch []events.Record) { l.feed <- batch }
+	return l
+}
+
+func (l *live) send(c events.Command) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.f.run.Phase != events.Done {
+		l.f.send(c)
+	}
+}
+
+// run ticks until the run is done, then closes the feed, as an engine does.
+func (l *live) run() {
+	l.mu.Lock()
+	l.f.begin()
+	l.mu.Unlock()
+	for {
+		time.Sleep(2 * time.Millisecond)
+		l.mu.Lock()
+		l.f.clock = time.Now()
+		l.f.tick()
+		done := l.f.run.Phase == events.Done
+		l.mu.Unlock()
+		if done {
+			close(l.feed)
+			return
+		}
+	}
+}
+
+// TestWalk is review, approve, run, failure, retry, done, through Bubble Tea and an emulated terminal.
+func TestWalk(t *testing.T) {
+	const w, h = 100, 30
+	f := newFake(devbox())
+	f.fails["unpack go"] = 1
+	f.takes = func(int) time.Duration { return 0 }
+	l := newLive(f)
+	profile := colorprofile.TrueColor
+	m := newModel(Options{Plan: f.p, Send: l.send, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
+	go m.store.drain(l.feed)
+	go l.run()
+
+	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(w, h))
+	stop := make(chan struct{})
+	defer close(stop)
+	go frames(m.store.poke, stop, func() { tm.Send(frameMsg{}) })
+	e := newTerminal(t, w, h, io.Discard)
+	go func() {
+		buf := make([]byte, 1<<16)
+		for {
+			n, _ := tm.Output().Read(buf) // the end of it is only the end for now
+			// The output is made for a terminal that maps newlines.
+			_, _ = e.vt.Write(bytes.ReplaceAll(buf[:n], []byte("\n"), []byte("\r\n")))
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+
+	e.waitFor("REVIEW", "1 needs you", "◇ ├   say hello")
+	tm.Type("A")
+	e.waitFor("14 approved", "◆ ├   say hello")
+	tm.Type("]a")
+	e.waitFor("15 approved")
+	tm.Type("c")
+	e.waitFor("PAUSED on failure", "What now?", "r  retry this step", "❯ ✗")
+	tm.Type("r")
+	e.waitFor("PAUSED after a retry", "↻ 2")
+	tm.Send(tea.WindowSizeMsg{Width: w, Height: h})
+	tm.Type("c")
+	e.waitFor("DONE with changes", "15/15", "problems and changes", "Changed")
+	tm.Type("q")
+	tm.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
+}
+
+// openTerminal is a real terminal, as far as the program can tell, whose screen can be read.
+func openTerminal(t *testing.T, w, h int) (tty *os.File, keys io.Writer, e *terminal) {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo terminals here:", err)
+	}
+	t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })
+	if err := pty.Setsize(master, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}); err != nil {
+		t.Fatal(err)
+	}
+	e = newTerminal(t, w, h, master)
+	go func() { _, _ = io.Copy(e.vt, master) }()
+	return slave, master, e
+}
+
+func press(t *testing.T, keys io.Writer, text string) {
+	t.Helper()
+	if _, err := io.WriteString(keys, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRun is the whole program in a terminal: real keys, and a terminal that is as it was when it is over.
+func TestRun(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	t.Setenv("LANG", "C.UTF-8")
+	t.Setenv("LC_ALL", "")
+	t.Setenv("NO_COLOR", "yes")
+	tty, keys, e := openTerminal(t, 100, 30)
+	before, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFake(devbox())
+	l := newLive(f)
+	go l.run()
+	result := make(chan error, 1)
+	go func() {
+		result <- Run(t.Context(), Options{Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty})
+	}()
+	e.waitFor("REVIEW", "1 needs you")
+	press(t, keys, "A")
+	e.waitFor("14 approved")
+	press(t, keys, "\x1b[B\x1b[B") // down
+	press(t, keys, "\x1b[24~")     // F12 is nothing
+	press(t, keys, "?")
+	e.waitFor("Keys in the plan")
+	press(t, keys, "\x1b")
+	e.waitFor("14 approved")
+	press(t, keys, "\x1b[15~") // F5
+	e.waitFor("PAUSED to confirm  replace /etc/hosts")
+	if screen := e.vt.Render(); strings.Contains(screen, "\x1b[33") || strings.Contains(screen, ";33m") {
+		t.Error("colours although NO_COLOR is set")
+	} else if !strings.Contains(screen, "\x1b[7m") {
+		t.Error("NO_COLOR took the reverse video as well")
+	}
+	press(t, keys, "q")
+	e.waitFor("Leave?")
+	press(t, keys, "k")
+	select {
+	case err := <-result:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatalf("still there:\n%s", e.screen())
+	}
+	after, err := term.GetState(int(tty.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *before != *after {
+		t.Error("the terminal is not as it was")
+	}
+	if e.vt.IsAltScreen() {
+		t.Error("the alternate screen stayed")
+	}
+}
+
+// A context that is cancelled ends the screen at once, and the feed is drained nevertheless.
+func TestCancel(t *testing.T) {
+	tty, _, e := openTerminal(t, 80, 24)
+	f := newFake(devbox())
+	l := &live{f: f, feed: make(chan []events.Record)}
+	f.emit = func(batch []events.Record) { l.feed <- batch }
+	ctx, cancel := context.WithCancel(t.Context())
+	result := make(chan error, 1)
+	go func() {
+		result <- Run(ctx, Options{Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty, Glyphs: "unicode"})
+	}()
+	f.begin()
+	e.waitFor("REVIEW")
+	cancel()
+	if err := <-result; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	f.send(events.Approve{Range: events.Range{To: 16}}) // would block if nobody drained
+	f.send(events.Continue{})
+	f.settle()
+	close(l.feed)
+}
