@@ -89,6 +89,9 @@ func (m *model) approve() {
 	t := m.tallyOf(ranges)
 	ask := t.sum(faceConfirm)
 	switch {
+	case single && t[faceAsking] > 0:
+		m.o.Send(events.Answer{Step: ranges[0].From})
+		return
 	case t.sum(faceUndecided, faceWaiting, faceConfirm) == 0:
 		m.say("nothing here waits for approval")
 		return
@@ -123,6 +126,9 @@ func (m *model) exclude() {
 		return
 	}
 	switch {
+	case single && t[faceAsking] > 0:
+		m.o.Send(events.Answer{Step: ranges[0].From, Reject: true})
+		return
 	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
 		for _, r := range ranges {
 			m.o.Send(events.Exclude{Range: r})
@@ -182,7 +188,7 @@ func (m *model) next() int {
 	return -1
 }
 
-// resume continues. It approves nothing, so it says what will stop it.
+// resume continues. It approves nothing, so it says how to.
 func (m *model) resume() {
 	if m.run.phase == events.Running {
 		m.say("it runs already")
@@ -195,7 +201,7 @@ func (m *model) resume() {
 	m.following = true
 	m.o.Send(events.Continue{})
 	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
-		m.say(fmt.Sprintf("it stops at the first of %s not approved; %s approves all", count(n, "step"), m.keys.label(gateApproveAll)))
+		m.say(fmt.Sprintf("%s not approved; %s approves all", count(n, "step"), m.keys.label(gateApproveAll)))
 	}
 }
 

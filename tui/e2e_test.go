@@ -24,18 +24,41 @@ import (
 // terminal is an emulator that is fed with what the program writes.
 type terminal struct {
 	t  *testing.T
-	vt *vt.SafeEmulator
+	mu sync.Mutex
+	vt *vt.Emulator
 }
 
 func newTerminal(t *testing.T, w, h int, replies io.Writer) *terminal {
-	e := vt.NewSafeEmulator(w, h)
+	t.Helper()
+	e := vt.NewEmulator(w, h)
 	// What it answers to the program's questions must be taken from it, or writing to it blocks.
 	go func() { _, _ = io.Copy(replies, e) }()
-	t.Cleanup(func() { _ = e.Close() })
-	return &terminal{t, e}
+	return &terminal{t: t, vt: e}
 }
 
-func (e *terminal) screen() string { return e.vt.String() }
+func (e *terminal) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.vt.Write(p)
+}
+
+func (e *terminal) screen() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.vt.String()
+}
+
+func (e *terminal) styled() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.vt.Render()
+}
+
+func (e *terminal) alternate() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.vt.IsAltScreen()
+}
 
 // waitFor waits until all the texts are on the screen at once.
 func (e *terminal) waitFor(texts ...string) {
@@ -118,7 +141,7 @@ func TestWalk(t *testing.T) {
 		for {
 			n, _ := tm.Output().Read(buf) // the end of it is only the end for now
 			// The output is made for a terminal that maps newlines.
-			_, _ = e.vt.Write(bytes.ReplaceAll(buf[:n], []byte("\n"), []byte("\r\n")))
+			_, _ = e.Write(bytes.ReplaceAll(buf[:n], []byte("\n"), []byte("\r\n")))
 			select {
 			case <-stop:
 				return
@@ -155,7 +178,7 @@ func openTerminal(t *testing.T, w, h int) (tty *os.File, keys io.Writer, e *term
 		t.Fatal(err)
 	}
 	e = newTerminal(t, w, h, master)
-	go func() { _, _ = io.Copy(e.vt, master) }()
+	go func() { _, _ = io.Copy(e, master) }()
 	return slave, master, e
 }
 
@@ -195,7 +218,7 @@ func TestRun(t *testing.T) {
 	e.waitFor("14 approved")
 	press(t, keys, "\x1b[15~") // F5
 	e.waitFor("PAUSED to confirm  replace /etc/hosts")
-	if screen := e.vt.Render(); strings.Contains(screen, "\x1b[33") || strings.Contains(screen, ";33m") {
+	if screen := e.styled(); strings.Contains(screen, "\x1b[33") || strings.Contains(screen, ";33m") {
 		t.Error("colours although NO_COLOR is set")
 	} else if !strings.Contains(screen, "\x1b[7m") {
 		t.Error("NO_COLOR took the reverse video as well")
@@ -218,8 +241,10 @@ func TestRun(t *testing.T) {
 	if *before != *after {
 		t.Error("the terminal is not as it was")
 	}
-	if e.vt.IsAltScreen() {
-		t.Error("the alternate screen stayed")
+	for end := time.Now().Add(5 * time.Second); e.alternate(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the alternate screen stayed")
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ const (
 	faceUndecided face = iota // nobody has approved it
 	faceWaiting               // approved, its turn has not come
 	faceConfirm               // asks to be confirmed by itself
+	faceAsking                // a gate: it waits for an answer
 	faceExcluded
 	faceRunning
 	faceOK
@@ -30,7 +31,7 @@ const faces = int(faceOmitted) + 1
 
 var faceSigns = [faces]sign{
 	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
-	faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed,
+	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed,
 	faceIgnored: signIgnored, faceRescued: signRescued, faceSkipped: signSkipped, faceKept: signKept,
 	faceCancelled: signCancelled, faceOmitted: signWaiting,
 }
@@ -50,6 +51,8 @@ func faceOf(s *events.Step, p *plan.Step) face {
 	case events.Waiting, events.Held:
 	}
 	switch {
+	case s.State == events.Held && s.Hold == events.PauseUser:
+		return faceAsking
 	case s.Excluded || p.Excluded:
 		return faceExcluded
 	case p.Confirm != "" && !s.Confirmed:
@@ -119,15 +122,17 @@ func (c *tally) done() (n int) {
 }
 
 // undecided is how many still need a person.
-func (c *tally) undecided() int { return c.sum(faceUndecided, faceConfirm) }
+func (c *tally) undecided() int { return c.sum(faceUndecided, faceConfirm, faceAsking) }
 
 // sign sums a scope up. Folded, the worst below it shows; open, its own rows say that, and it shows how far it is.
 func (c *tally) sign(folded, review bool) sign {
 	total, done := c.total(), c.done()
-	left := c.sum(faceUndecided, faceWaiting, faceConfirm)
+	left := c.sum(faceUndecided, faceWaiting, faceConfirm, faceAsking)
 	switch {
 	case c[faceFailed] > 0:
 		return signFailed
+	case c[faceAsking] > 0:
+		return signPaused
 	case c[faceRunning] > 0:
 		return signRunning
 	case total == 0 && c[faceExcluded] > 0:

@@ -74,7 +74,7 @@ func (f *fake) send(c events.Command) {
 	f.say(-1, events.CommandAccepted{Order: events.Order{Command: c}})
 	switch c := c.(type) {
 	case events.Continue:
-		if f.run.Phase == events.Paused && f.run.Pause.Reason == events.PauseFailure {
+		if f.run.Phase == events.Paused && f.run.Pause.Reason == events.PauseFailure && f.run.Steps[f.run.PausedAt].Outcome == events.Failed {
 			f.giveUp(f.run.PausedAt)
 			return
 		}

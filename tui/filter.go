@@ -29,7 +29,7 @@ func (f filter) next() filter {
 // problem reports whether a face needs a person's eyes.
 func (f face) problem() bool {
 	switch f {
-	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm:
+	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm, faceAsking:
 		return true
 	default:
 		return false
@@ -43,7 +43,7 @@ func (f filter) shows(is face) bool {
 	case filterChanged:
 		return is == faceChanged
 	case filterLeft:
-		return is.pending() || is == faceRunning || is == faceOmitted
+		return is.pending() || is == faceAsking || is == faceRunning || is == faceOmitted
 	case filterNotable:
 		return is.problem() && is != faceConfirm || is == faceChanged
 	case filterAll, filterFound:

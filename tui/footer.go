@@ -84,6 +84,8 @@ func (m *model) tips() []tip {
 func (m *model) decisions() (tips []tip) {
 	t := m.tree.tally(m.at())
 	switch {
+	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
+		return []tip{{gateApprove, "go on"}, {gateExclude, "reject"}}
 	case t.undecided() > 0:
 		tips = append(tips, tip{gateApprove, "approve"})
 	case t.sum(faceWaiting) > 0:
@@ -125,6 +127,9 @@ func (m *model) withEdit(tips []tip, rest ...tip) []tip {
 }
 
 func (m *model) runningTips() []tip {
+	if m.tree.tally(m.at())[faceAsking] > 0 && m.tree.step(m.at()) >= 0 {
+		return append(m.decisions(), tip{runPause, "pause"}, tip{copyMenu, "copy"}, tip{showPalette, "commands"})
+	}
 	follow := "follow"
 	if m.following {
 		follow = "follow on"

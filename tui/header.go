@@ -336,6 +336,8 @@ func (m *model) stateRule(b *brush, divider int) {
 		b.put(themes.Warn, cutRight(m.message, max(b.left-2, 0), m.glyphs.dots))
 	case m.run.phase == events.Review:
 		m.reviewState(b)
+	case m.asks() != "":
+		b.put(themes.Warn, cutRight(plain(m.asks()), max(b.left-2, 0), m.glyphs.dots))
 	default:
 		m.tallyState(b)
 	}
@@ -358,6 +360,25 @@ func (m *model) reviewState(b *brush) {
 	default:
 		b.put(themes.Dim, "all approved   "+m.keys.label(runContinue)+" runs")
 	}
+}
+
+// asks is what the run is paused to be told.
+func (m *model) asks() string {
+	at := m.run.pausedAt
+	if m.run.phase != events.Paused || at < 0 || at >= len(m.tree.faces) {
+		return ""
+	}
+	approve := m.keys.label(gateApprove)
+	switch m.tree.faces[at] {
+	case faceConfirm:
+		return m.plan.Steps[at].Confirm + "   " + approve + " confirms it"
+	case faceUndecided:
+		if m.run.pause.Reason == events.PauseUndecided {
+			return "not approved: " + approve + " approves it, " + m.keys.label(gateApproveAll) + " approves all"
+		}
+	default:
+	}
+	return ""
 }
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
@@ -384,6 +405,7 @@ func (m *model) tallyState(b *brush) {
 		{signCancelled, t.sum(faceCancelled), false},
 		{signExcluded, t.sum(faceExcluded), false},
 		{signRunning, t.sum(faceRunning), false},
+		{signPaused, t.sum(faceAsking), false},
 		{signConfirm, t.sum(faceConfirm), false},
 		{signUndecided, t.sum(faceUndecided), false},
 		{signWaiting, t.sum(faceWaiting, faceOmitted), false},

@@ -72,7 +72,7 @@ func (s *summary) slow(step int, took time.Duration) {
 // summaryTab is what the first tab of the root says when the run is done.
 func (m *model) summaryTab(d *doc) {
 	m.tallyLine(d)
-	if m.run.phase == events.Ended {
+	if m.run.phase == events.Ended && m.tree.tallies[0][faceFailed] > 0 {
 		d.blank()
 		d.para(themes.Text, 0, fmt.Sprintf("Nothing is left to run. What failed can still be retried: %s, or %s for all of it.",
 			m.keys.label(runRetry), m.keys.label(runRetryAll)))

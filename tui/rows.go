@@ -41,8 +41,12 @@ func (m *model) treeBody(w, h int) *treeRows {
 		m: m, w: w, first: top, nodes: m.rows.rows[top:min(top+h, len(m.rows.rows))], pointer: -1,
 		cursor: m.rows.row(m.cur.node), narrow: w < narrowTree, review: m.run.phase == events.Review, now: m.clockNow(),
 	}
-	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) && !t.review && m.run.phase != events.Done {
-		t.pointer = m.rows.row(int(m.tree.stepNode[p]))
+	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) && (m.run.phase == events.Running || m.run.phase == events.Paused) {
+		n := int(m.tree.stepNode[p])
+		row := m.rows.row(n)
+		if on := m.rows.node(row); n < on+int(m.tree.size[on]) { // not hidden by a filter
+			t.pointer = row
+		}
 	}
 	t.steps = make([]events.Step, len(t.nodes))
 	m.store.read(func(run *events.Run) {
@@ -308,6 +312,8 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		}
+	case faceAsking:
+		return "asks you"
 	case faceExcluded:
 		if p.Excluded {
 			return "left out"

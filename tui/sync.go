@@ -12,7 +12,7 @@ import (
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
 // happened between two frames is lost: a pause that came and went still counts as one.
 func (m *model) sync() tea.Cmd {
-	m.adoptPlan()
+	news := m.adoptPlan()
 	before := m.run
 	changed := false
 	m.run = m.store.take(func(step int, of *events.Step) {
@@ -24,6 +24,12 @@ func (m *model) sync() tea.Cmd {
 		m.seeAll(steps)
 		changed = true
 	})
+	if m.run.phase != before.phase {
+		m.message = "" // it was about something else
+	}
+	if news != "" {
+		m.say(news)
+	}
 	for _, note := range m.run.notes {
 		m.say(note)
 	}
@@ -35,18 +41,20 @@ func (m *model) sync() tea.Cmd {
 	return tea.Batch(cmd, m.keepTicking())
 }
 
-// adoptPlan takes over another plan when the run has one.
-func (m *model) adoptPlan() {
+// adoptPlan takes over another plan when the run has one, and says what is different in it.
+func (m *model) adoptPlan() (news string) {
 	digest := m.store.digest()
 	if digest == "" || digest == m.plan.Digest || m.o.PlanFor == nil {
-		return
+		return ""
 	}
-	if p := m.o.PlanFor(digest); p != nil {
-		old := m.plan
-		m.setPlan(p)
-		m.store.forget()
-		m.say(planChange(old, p))
+	p := m.o.PlanFor(digest)
+	if p == nil {
+		return ""
 	}
+	news = planChange(m.plan, p)
+	m.setPlan(p)
+	m.store.forget()
+	return news
 }
 
 // forget makes the next take give everything.
