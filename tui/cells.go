@@ -36,9 +36,13 @@ func settle(s string) string {
 	for i := range len(s) {
 		doubtful = doubtful || s[i] >= utf8.RuneSelf
 	}
-	if !doubtful {
-		return s
+	for doubtful {
+		s, doubtful = settleOnce(s) // what is left may join to something new
 	}
+	return s
+}
+
+func settleOnce(s string) (settled string, changed bool) {
 	var b strings.Builder
 	b.Grow(len(s))
 	for len(s) > 0 {
@@ -49,10 +53,12 @@ func settle(s string) string {
 		}
 		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s = s[len(cluster):]
-		if w == ansi.StringWidthWc(cluster) {
-			if w > 0 {
-				b.WriteString(cluster)
-			}
+		if w > 0 && w == ansi.StringWidthWc(cluster) {
+			b.WriteString(cluster)
+			continue
+		}
+		changed = true
+		if w == 0 && ansi.StringWidthWc(cluster) == 0 {
 			continue
 		}
 		first, _ := utf8.DecodeRuneInString(cluster)
@@ -62,7 +68,7 @@ func settle(s string) string {
 			b.WriteByte('?')
 		}
 	}
-	return b.String()
+	return b.String(), changed
 }
 
 // cells counts the cells of a settled text. Colours count nothing.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +20,9 @@ import (
 
 func TestMain(m *testing.M) {
 	time.Local = time.UTC // the Events tab shows local times
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
