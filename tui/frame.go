@@ -34,6 +34,7 @@ type body interface{ row(b *brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
 func (m *model) drawWide(b *brush, l layout) {
+	detail := m.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
 	m.header(b)
 	b.begin(l.treeW, onRow)
 	m.treeRule(b)
@@ -46,7 +47,7 @@ func (m *model) drawWide(b *brush, l layout) {
 	b.end()
 	b.newline()
 
-	tree, detail := m.treeBody(l.treeW, l.treeH), m.detailBody(l.detailW-2, l.detailH)
+	tree := m.treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
 		b.begin(l.detailW+1, onRow)
@@ -65,6 +66,7 @@ func (m *model) drawWide(b *brush, l layout) {
 
 // drawTall draws the tree above the detail.
 func (m *model) drawTall(b *brush, l layout) {
+	detail := m.detailBody(l.detailW-1, l.detailH)
 	m.header(b)
 	b.begin(l.wide, onRow)
 	m.treeRule(b)
@@ -79,7 +81,7 @@ func (m *model) drawTall(b *brush, l layout) {
 	m.tabRule(b)
 	b.end()
 	b.newline()
-	m.drawDetail(b, l)
+	m.drawDetail(b, l, detail)
 	m.bottom(b, l)
 }
 
@@ -88,10 +90,11 @@ func (m *model) drawOne(b *brush, l layout) {
 	m.header(b)
 	b.begin(l.wide, onRow)
 	if l.treeH == 0 {
+		detail := m.detailBody(l.detailW-1, l.detailH)
 		m.titleRule(b)
 		b.end()
 		b.newline()
-		m.drawDetail(b, l)
+		m.drawDetail(b, l, detail)
 		m.bottom(b, l)
 		return
 	}
@@ -107,8 +110,7 @@ func (m *model) drawOne(b *brush, l layout) {
 	m.bottom(b, l)
 }
 
-func (m *model) drawDetail(b *brush, l layout) {
-	detail := m.detailBody(l.detailW-1, l.detailH)
+func (m *model) drawDetail(b *brush, l layout, detail body) {
 	for i := range l.detailH {
 		b.begin(l.detailW, onRow)
 		b.put(themes.Text, " ")

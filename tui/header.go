@@ -308,7 +308,9 @@ func (m *model) titleRule(b *brush) {
 func (m *model) ruleEnd(b *brush) {
 	words := ""
 	if m.detail.tab == tabOutputs {
-		words = m.outputTitle()
+		if words = m.outputTitle(); b.left < cells(words)+3 && m.detail.reel.total > 0 {
+			words = fmt.Sprint(m.detail.reel.total)
+		}
 	} else if m.detail.scroll < m.detail.length-m.detail.height {
 		words = "more"
 	}

@@ -108,6 +108,7 @@ func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
 func (s *screen) send(msg tea.Msg) {
 	s.t.Helper()
 	_, cmd := s.m.Update(msg)
+	_ = s.m.View() // as Bubble Tea does
 	s.run(cmd)
 }
 

@@ -1,0 +1,620 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/themes"
+)
+
+// rowsShown are the titles of the visible rows.
+func (s *screen) rowsShown() string {
+	var titles []string
+	for _, n := range s.m.rows.rows {
+		titles = append(titles, s.m.tree.title(int(n)))
+	}
+	return strings.Join(titles, "\n")
+}
+
+func TestFolding(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	all := len(s.m.rows.rows)
+	s.press("-")
+	if got := s.rowsShown(); got != "devbox.yml\nsay hello\ninclude: packages.yml\nblock: dotfiles\nreplace /etc/hosts\ninclude: docker.yml\nvacuum the journal\ncheck the shell" {
+		t.Errorf("folded:\n%s", got)
+	}
+	s.keys("j j l l")
+	if got := s.m.tree.title(s.m.at()); got != "update the package index" {
+		t.Errorf("l l went to %q", got)
+	}
+	s.keys("h")
+	if got := s.m.tree.title(s.m.at()); got != "include: packages.yml" {
+		t.Errorf("h went to %q", got)
+	}
+	s.keys("h")
+	if !s.m.rows.folded[s.m.at()] {
+		t.Error("h did not fold")
+	}
+	s.keys("enter")
+	if s.m.rows.folded[s.m.at()] {
+		t.Error("enter did not open")
+	}
+	s.keys("=")
+	if len(s.m.rows.rows) != all {
+		t.Error("= did not open all")
+	}
+	s.on("install git")
+	s.keys("enter")
+	if s.m.focus() != paneDetail {
+		t.Error("enter on a step does not go to the detail")
+	}
+	s.keys("esc")
+	if s.m.focus() != paneTree {
+		t.Error("esc does not come back")
+	}
+	if len(s.f.sent) > 0 {
+		t.Errorf("moving sent %v", s.f.sent)
+	}
+}
+
+// What is large is folded at the start, but what asks stays in sight.
+func TestLargePlansStartFolded(t *testing.T) {
+	p := large(1000)
+	p.Steps[345].Confirm = "sure?"
+	s := newScreen(t, setup{p: p, w: 120, h: 40})
+	if n := len(s.m.rows.rows); n != 1+10+100 {
+		t.Errorf("%d rows", n)
+	}
+	s.press("]")
+	if s.m.tree.step(s.m.at()) != 345 {
+		t.Error("] did not go to what asks")
+	}
+}
+
+func TestTree(t *testing.T) {
+	p := devbox()
+	tree := grow(p)
+	if tree.len() != len(p.Steps)+len(p.Scopes) || int(tree.size[0]) != tree.len() {
+		t.Fatalf("%d nodes for %d steps and %d scopes", tree.len(), len(p.Steps), len(p.Scopes))
+	}
+	for i := range p.Steps {
+		if tree.step(int(tree.stepNode[i])) != i {
+			t.Errorf("step %d is not at its node", i)
+		}
+	}
+	// An empty scope stands before the step it would begin with.
+	docker := int(tree.scopeNode[len(p.Scopes)-1])
+	if tree.step(docker+1) != stepVacuum || tree.size[docker] != 1 {
+		t.Errorf("the skipped include is at %d", docker)
+	}
+	var sum tally
+	tree.recount(func(i int) (face, int64, int64) { return face(i % faces), 0, 0 })
+	for _, f := range tree.faces {
+		sum[f]++
+	}
+	if tree.tallies[0] != sum {
+		t.Errorf("counts %v, want %v", tree.tallies[0], sum)
+	}
+	tree.set(3, faceFailed)
+	loop := tree.tally(int(tree.parent[tree.stepNode[3]]))
+	if loop[faceFailed] != 1 {
+		t.Errorf("the loop counts %v", loop)
+	}
+	// A plan that contradicts itself loses no step.
+	broken := &plan.Plan{Steps: make([]plan.Step, 5), Scopes: []plan.Scope{
+		{Parent: -1, Last: 5}, {ID: 1, First: 3, Last: 9}, {ID: 2, First: 1, Last: 2, Parent: 7}, {ID: 3, First: 4, Last: 2, Parent: 1},
+	}}
+	if got := grow(broken); got.stepNode[4] == 0 || got.len() < 6 {
+		t.Errorf("steps were lost: %v", got.ref)
+	}
+	if got := grow(&plan.Plan{}); got.len() != 1 {
+		t.Errorf("an empty plan has %d nodes", got.len())
+	}
+}
+
+func TestFind(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("n")
+	s.has("no search; / finds, step over is o")
+	s.press("/")
+	s.text("GIT")
+	s.has("1 match")
+	if s.m.tree.step(s.m.at()) != stepGit {
+		t.Errorf("at %s", s.m.tree.title(s.m.at()))
+	}
+	s.press("esc")
+	if s.m.at() != 0 || s.m.find.text != "" {
+		t.Error("esc did not take the search back")
+	}
+	s.press("/")
+	s.text("install")
+	s.press("enter")
+	first := s.m.at()
+	s.keys("n n")
+	if s.m.at() <= first {
+		t.Error("n did not go on")
+	}
+	s.keys("N N")
+	if s.m.at() != first {
+		t.Error("N did not go back")
+	}
+	s.press("/")
+	s.text("the")
+	s.press("tab")
+	s.press("enter")
+	for _, title := range strings.Split(s.rowsShown(), "\n") {
+		if strings.HasPrefix(title, "install ") || title == "say hello" {
+			t.Errorf("%q does not match", title)
+		}
+	}
+	s.keys("esc esc")
+	if s.m.filter != filterAll {
+		t.Error("esc did not show all again")
+	}
+	s.press("/")
+	s.send(tea.PasteMsg{Content: "zsh"})
+	s.has("/zsh")
+	s.press("ctrl+c")
+	if s.m.prompt != nil {
+		t.Error("ctrl+c was typed into the search")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s.keys("A c f")
+	if got := s.rowsShown(); got != "devbox.yml\ninclude: packages.yml\ninclude: languages/go.yml\nunpack go\nreplace /etc/hosts" {
+		t.Errorf("problems:\n%s", got)
+	}
+	s.keys("f")
+	if got := s.rowsShown(); strings.Contains(got, "unpack go") || !strings.Contains(got, "install fd-find") {
+		t.Errorf("changed:\n%s", got)
+	}
+	s.keys("f")
+	s.has("not done")
+	if got := s.rowsShown(); !strings.Contains(got, "clone the dotfiles") || strings.Contains(got, "install git") {
+		t.Errorf("not done:\n%s", got)
+	}
+	s.keys("f")
+	s.has("Plan  all")
+}
+
+// The pointer is the engine's, the cursor the person's; following ties them.
+func TestFollow(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A")
+	s.press("c")
+	s.f.until("install git")
+	s.frame()
+	if s.m.tree.step(s.m.at()) != stepGit {
+		t.Fatal("the cursor does not follow")
+	}
+	s.press("k")
+	s.f.until("install tmux")
+	s.frame()
+	if s.m.tree.step(s.m.at()) == stepTmux {
+		t.Error("it follows although the person moved")
+	}
+	s.press(".")
+	if s.m.tree.step(s.m.at()) != stepTmux {
+		t.Error(". did not go to the pointer")
+	}
+	s.press("F")
+	s.has("following")
+	s.f.until("download go")
+	s.frame()
+	if s.m.tree.step(s.m.at()) != stepTmux+1 {
+		t.Error("F does not follow")
+	}
+}
+
+// Who types is not pulled away by a failure.
+func TestFailureDoesNotDisturbTyping(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"] = 1 }})
+	s.keys("A")
+	s.press("c")
+	s.on("say hello")
+	s.press("/")
+	s.text("shell")
+	at := s.m.at()
+	s.f.settle()
+	s.frame()
+	if s.m.run.phase != events.Paused || s.m.at() != at || s.m.prompt == nil {
+		t.Error("the failure moved the cursor while somebody typed")
+	}
+	s.has("PAUSED on failure")
+}
+
+func TestBell(t *testing.T) {
+	for _, focus := range []tea.Msg{tea.FocusMsg{}, tea.BlurMsg{}} {
+		s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"] = 1 }})
+		s.send(focus)
+		s.keys("A c")
+		bells := 0
+		for _, msg := range s.cmds {
+			if raw, ok := msg.(tea.RawMsg); ok && raw.Msg == "\a" {
+				bells++
+			}
+		}
+		_, away := focus.(tea.BlurMsg)
+		if (bells == 1) != away || bells > 1 {
+			t.Errorf("%T: %d bells", focus, bells)
+		}
+	}
+}
+
+func TestTabsAndPanes(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.on("unpack go")
+	for key, want := range map[string]string{
+		"1": "go_now known after step-0008", "2": "It has not run.", "3": "Not known before it runs.", "4": "after step-0008",
+		"5": "Nothing has happened here yet.",
+	} {
+		s.press(key)
+		s.has(want)
+	}
+	s.keys("1 tab")
+	if s.m.focus() != paneDetail {
+		t.Error("tab did not change the pane")
+	}
+	width := s.m.layout().detailW
+	s.press("<")
+	if s.m.layout().detailW != width+2 {
+		t.Error("< did not move the divider")
+	}
+	s.keys("> +")
+	if got := s.m.layout().detailW; got <= width {
+		t.Errorf("+ made the pane %d cells", got)
+	}
+	s.press("+")
+	if s.m.layout().treeW != 0 {
+		t.Error("+ + is not the whole screen")
+	}
+	s.keys("_ _")
+	if s.m.layout().detailW != width {
+		t.Error("_ _ did not come back")
+	}
+	for range 100 {
+		s.press(">")
+	}
+	if s.m.layout().detailW < 20 {
+		t.Error("the divider left the screen")
+	}
+	// 80×24 has room for one pane, and tab flips.
+	s = newScreen(t, setup{w: 80, h: 24})
+	s.on("unpack go")
+	s.has("Plan", "shell set -e")
+	s.press("tab")
+	s.has("─‹Step› unpack go", "rm -rf /usr/local/go")
+	s.press("2")
+	s.has("─‹Output› unpack go")
+}
+
+func TestOutput(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *fake) { f.fails["check the shell"] = 1 }})
+	s.f.print = func(_ *fake, i, attempt int) string {
+		prefix := fmt.Sprintf("%d.%d", i, attempt)
+		w := output.NewWriter(s.dir, prefix, nil)
+		defer w.Close()
+		for k := range 5000 {
+			_, _ = fmt.Fprintf(w.Stdout(), "line %d %s\n", k, map[bool]string{true: "NEEDLE"}[k%1000 == 777])
+		}
+		_, _ = fmt.Fprintf(w.Stderr(), "\x1b[31mred\x1b[0m \x1b[2Jwiped\n%s\n", strings.Repeat("long ", 40))
+		return prefix
+	}
+	s.keys("s s")
+	s.on("say hello")
+	s.keys("2 tab")
+	s.has("line 4999", "red ^[[2Jwiped", " 5002 ─", "lon…")
+	s.press("w")
+	s.has("long long\n")
+	s.keys("w k k k")
+	s.has("line 4985")
+	s.keys("g g")
+	s.has("line 0", "line 14")
+	s.keys("ctrl+d pgdown")
+	s.has("line 30")
+	if s.m.detail.reel.from > 0 && len(s.m.detail.reel.lines) > 1000 {
+		t.Errorf("%d lines are held", len(s.m.detail.reel.lines))
+	}
+	s.press("/")
+	s.text("needle")
+	s.press("enter")
+	s.has("line 777‹NEEDLE›", "1 of 5", "n next")
+	s.keys("n")
+	s.has("line 1777‹NEEDLE›", "2 of 5")
+	s.keys("N N")
+	s.has("line 4777‹NEEDLE›", "5 of 5")
+	s.keys("esc G")
+	s.has("wiped")
+	s.keys("l l")
+	if s.m.detail.output.x != 16 {
+		t.Errorf("l l scrolled to %d", s.m.detail.output.x)
+	}
+	s.keys("h h h")
+	if s.m.focus() != paneTree {
+		t.Error("h at the left edge does not go back to the tree")
+	}
+	// ] and [ are problems in the tree, attempts in the output: with one attempt they say so.
+	s.keys("tab [")
+	s.has("there is one attempt")
+}
+
+func TestCopy(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A c")
+	s.on("unpack go")
+	for key, want := range map[string]string{
+		"y": "unpack go", "l": "languages/go.yml:10", "c": "set -e",
+		"o": "go/\ngo/VERSION\ngo/bin/go\ntar: /usr/local: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n",
+	} {
+		s.cmds = nil
+		s.keys("y " + key)
+		var got string
+		for _, msg := range s.cmds {
+			got += fmt.Sprint(msg)
+		}
+		if got != want {
+			t.Errorf("y %s copied %q, want %q", key, got, want)
+		}
+		s.has("copied ")
+	}
+	s.cmds = nil
+	s.keys("y d")
+	if len(s.cmds) != 0 {
+		t.Errorf("y d copied %v where there is no diff", s.cmds)
+	}
+}
+
+type editor struct {
+	opened []string
+	err    error
+}
+
+func (*editor) SetStdin(io.Reader)  {}
+func (*editor) SetStdout(io.Writer) {}
+func (*editor) SetStderr(io.Writer) {}
+func (e *editor) Run() error        { return e.err }
+
+// edits lets the screen believe that the editor was left.
+func (s *screen) edits(err error) { s.send(edited{err}) }
+
+func TestEditAndReload(t *testing.T) {
+	e := &editor{}
+	var list diag.List
+	plans := map[string]*plan.Plan{}
+	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) {
+		o.Editor = func(file string, line int) tea.ExecCommand {
+			e.opened = append(e.opened, fmt.Sprintf("%s:%d", file, line))
+			return e
+		}
+		o.Reload = func() (diag.List, error) {
+			if list.HasErrors() {
+				return list, errors.New("the playbook has mistakes")
+			}
+			return nil, nil
+		}
+		o.PlanFor = func(digest string) *plan.Plan { return plans[digest] }
+	}})
+	s.on("unpack go")
+	s.press("E")
+	s.on("block: dotfiles")
+	s.press("E")
+	s.on("devbox.yml")
+	s.press("E")
+	if want := []string{"/home/ann/devbox/languages/go.yml:10", "/home/ann/devbox/devbox.yml:10", "/home/ann/devbox/devbox.yml:1"}; !reflect.DeepEqual(e.opened, want) {
+		t.Errorf("opened %v, want %v", e.opened, want)
+	}
+	s.edits(errors.New("vi: not found"))
+	s.has("editor: vi: not found")
+
+	list.Add(diag.Diagnostic{Pos: diag.Pos{File: "packages.yml", Line: 5, Column: 3}, Message: "unknown key \"shel\"", Hint: "did you mean shell?"})
+	s.edits(nil)
+	s.has("1 mistake", "packages.yml:5:3", "unknown key", "hint: did you mean shell?", "the old plan stays")
+	s.press("E")
+	if got := e.opened[len(e.opened)-1]; got != "/home/ann/devbox/packages.yml:5" {
+		t.Errorf("E in the box opened %s", got)
+	}
+	list = nil
+
+	// A new plan: one step more, one changed. Cursor, marks and folding stay where they were.
+	s.on("block: dotfiles")
+	s.keys("h")
+	s.on("check the shell")
+	s.keys("space")
+	s.on("install tmux")
+	next := devbox()
+	next.Digest = "another"
+	next.Steps[stepShell].Digest = "edited"
+	next = withStep(next)
+	plans[next.Digest] = next
+	s.edits(nil)
+	s.has("planned again")
+	s.f.p = next
+	s.f.say(-1, events.PlanLoaded{TotalSteps: len(next.Steps), Digest: next.Digest, Generation: 2})
+	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
+	s.frame()
+	s.has("reloaded: 1 step changed, 1 added, 0 gone", "17 steps", "= │ │ ├   install git", "1 marked")
+	if got := s.m.tree.title(s.m.at()); got != "install tmux" {
+		t.Errorf("the cursor went to %q", got)
+	}
+	if s.m.rows.folded[s.m.tree.scopeNode[4]] != true {
+		t.Error("the folding was forgotten")
+	}
+	// A plan nobody knows leaves the old one, and nothing breaks.
+	s.f.say(-1, events.PlanLoaded{TotalSteps: 3, Digest: "unknown"})
+	s.f.say(2, events.StepStarted{})
+	s.frame()
+	s.keys("G a x b j k")
+}
+
+// withStep puts a step in front of all others.
+func withStep(p *plan.Plan) *plan.Plan {
+	p.Steps = append([]plan.Step{{Path: "/new", Name: "a new step", Action: "print"}}, p.Steps...)
+	for i := range p.Steps {
+		p.Steps[i].Index = i
+		for k := range p.Steps[i].Unknowns {
+			for j := range p.Steps[i].Unknowns[k].Steps {
+				p.Steps[i].Unknowns[k].Steps[j]++
+			}
+		}
+	}
+	for i := range p.Scopes {
+		if i > 0 {
+			p.Scopes[i].First++
+		}
+		p.Scopes[i].Last++
+	}
+	return p
+}
+
+func TestGatesAreAnswered(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A")
+	s.f.say(-1, events.RunResumed{})
+	s.f.say(stepClone, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
+	s.frame()
+	s.on("clone the dotfiles")
+	s.has("‖ │ ├   clone the dotfiles", "asks you", "a go on", "x reject")
+	s.sends("a", events.Answer{Step: stepClone})
+	s.sends("x", events.Answer{Step: stepClone, Reject: true})
+}
+
+// Without colours every state is told by its glyph, and by a word or its place.
+func TestEveryStateWithoutColours(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		s := newScreen(t, setup{w: 120, h: 40, ascii: ascii})
+		s.keys("A")
+		s.f.say(-1, events.RunResumed{})
+		outcomes := []events.Event{
+			events.StepCompleted{}, events.StepCompleted{Changed: true}, events.StepFailed{Error: "no"},
+			events.StepFailed{Error: "no", Ignored: true}, events.StepFailed{Error: "no", Rescued: true},
+			events.StepSkipped{Reason: events.SkipWhen}, events.StepCompleted{Kept: true}, events.StepCancelled{},
+			events.StepStarted{}, events.StepOmitted{Reason: "x"}, events.StepLost{}, events.StepFailed{Timeout: true, Error: "slow"},
+		}
+		for i, e := range outcomes {
+			s.f.say(i, e)
+		}
+		s.frame()
+		rows := map[string]string{}
+		for _, row := range strings.Split(s.shows(), "\n") {
+			for i := range outcomes {
+				title := stepTitle(&s.m.plan.Steps[i])
+				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
+					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.down, 2)[0])
+					if other, ok := rows[look]; ok {
+						t.Errorf("%s and %s both look like %q", other, title, look)
+					}
+					rows[look] = title
+				}
+			}
+		}
+		if !ascii && len(rows) != len(outcomes) {
+			t.Errorf("%d rows of %d: %v", len(rows), len(outcomes), rows)
+		}
+	}
+}
+
+func TestThemes(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Theme = "nosuch" }})
+	s.has(`there is no theme "nosuch"`)
+	for _, name := range themes.Names("") {
+		s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Theme = name }})
+		frame := s.m.View().Content
+		checkFrame(t, frame, 120, 40)
+		if name == themes.Default && strings.Contains(frame, "90m") {
+			t.Error("bright black is used: in Solarized it is the background")
+		}
+	}
+}
+
+func TestChooseGlyphs(t *testing.T) {
+	for _, c := range []struct {
+		want, lang, term string
+		ascii            bool
+	}{
+		{"auto", "de_DE.UTF-8", "xterm", false},
+		{"", "C.utf8", "tmux-256color", false},
+		{"auto", "C", "xterm", true},
+		{"auto", "", "xterm", true},
+		{"auto", "de_DE.UTF-8", "linux", true},
+		{"auto", "de_DE.UTF-8", "dumb", true},
+		{"unicode", "C", "linux", false},
+		{"ascii", "de_DE.UTF-8", "xterm", true},
+	} {
+		env := func(name string) string { return map[string]string{"LANG": c.lang, "TERM": c.term}[name] }
+		if got := chooseGlyphs(c.want, env); (got.pointer == ">") != c.ascii {
+			t.Errorf("%+v gave pointer %q", c, got.pointer)
+		}
+	}
+	g := unicodeGlyphs
+	if refused := g.adopt(&themes.Theme{Glyphs: map[string]string{"changed": "Δ", "ok": "✅", "failed": "\x1b"}}); len(refused) != 2 || g.signs[signChanged] != "Δ" {
+		t.Errorf("refused %v, changed is %q", refused, g.signs[signChanged])
+	}
+}
+
+// However many events there are, the screen is asked to draw at most thirty times a second, and the last change is
+// never lost.
+func TestFramesAreFew(t *testing.T) {
+	st := newStore()
+	feed := make(chan []events.Record)
+	stop := make(chan struct{})
+	defer close(stop)
+	drawn := make(chan uint64, 1000)
+	go st.drain(feed)
+	go frames(st.poke, stop, func() {
+		st.read(func(run *events.Run) { drawn <- run.LastSeq })
+	})
+	const n = 20_000
+	began := time.Now()
+	for i := range n {
+		feed <- []events.Record{{Seq: uint64(i + 1), Step: -1, Event: events.Warning{Message: "x"}}}
+	}
+	close(feed)
+	spent := time.Since(began)
+	for seq := uint64(0); seq < n; {
+		select {
+		case seq = <-drawn:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("the last frame saw %d of %d events", seq, n)
+		}
+	}
+	if most := int(spent/frameTime) + 3; len(drawn) > most {
+		t.Errorf("%d frames in %v", len(drawn), spent)
+	}
+}
+
+// An interrupted run closes the screen: nobody is there to press q.
+func TestStopBySignalCloses(t *testing.T) {
+	s := newScreen(t, setup{w: 80, h: 24})
+	s.keys("A")
+	s.f.send(events.Stop{How: events.StopInterrupt, Signal: true})
+	s.frame()
+	if !quits(s) {
+		t.Error("the screen stayed after a signal")
+	}
+}
+
+func TestNothingIsDrawnTwice(t *testing.T) {
+	s := newScreen(t, setup{w: 80, h: 24})
+	before := s.m.View().Content
+	s.m.glyphs.dots = "!!" // would show if it were drawn again
+	s.send(tea.KeyReleaseMsg{Code: 'a'})
+	if s.m.View().Content != before {
+		t.Error("a message that changes nothing drew a frame")
+	}
+	if s.m.moving() || s.m.keepTicking() != nil {
+		t.Error("a review ticks")
+	}
+}
