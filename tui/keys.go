@@ -90,7 +90,7 @@ type binding struct {
 
 // bindings is the key table, in the order of the help.
 var bindings = []binding{
-	{gateApprove, "gate.approve", "a", "approve this and all below, or the marks; or withdraw", anywhere},
+	{gateApprove, "gate.approve", "a", "approve this with all below, or the marks", anywhere},
 	{gateApproveAll, "gate.approve-all", "A", "approve all but what asks to be confirmed", anywhere},
 	{gateExclude, "gate.exclude", "x", "exclude or include again; skip a failed step", anywhere},
 	{gateBreak, "gate.breakpoint", "b f9", "breakpoint on or off", anywhere},

@@ -160,8 +160,8 @@ func TestEverySize(t *testing.T) {
 	} {
 		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
 		play(s)
-		for w := 1; w <= 130; w += 1 + w/12 {
-			for h := 1; h <= 45; h += 1 + h/8 {
+		for w := 1; w <= 130; w += 1 + w/8 {
+			for h := 1; h <= 45; h += 1 + h/5 {
 				s.send(tea.WindowSizeMsg{Width: w, Height: h})
 				checkFrame(t, s.m.View().Content, w, h)
 			}

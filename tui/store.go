@@ -23,7 +23,7 @@ type store struct {
 	pauses  int // how many pauses there have been
 	last    time.Time
 	history history
-	signal  bool // the run was stopped from outside, and so is the screen
+	stopped bool // somebody stopped the run, perhaps by a signal: there is nothing to stay for when it has ended
 	ended   bool // the feed is closed
 
 	poke chan struct{}
@@ -70,7 +70,9 @@ func (s *store) apply(rec *events.Record) {
 		s.touch(rec.Step)
 	}
 	switch e := rec.Event.(type) {
-	case events.RunStarted, events.PlanLoaded, events.RunResumed:
+	case events.RunStarted:
+		s.all, s.stopped = true, false
+	case events.PlanLoaded, events.RunResumed:
 		s.all = true
 	case events.RunPaused:
 		s.pauses++
@@ -101,7 +103,7 @@ func (s *store) accepted(c events.Command) {
 	case events.Break:
 		s.touch(c.Step)
 	case events.Stop:
-		s.signal = s.signal || c.Signal
+		s.stopped = true
 	default: // acts through the events that follow
 	}
 }
@@ -168,7 +170,7 @@ type shot struct {
 	check    bool
 	steps    int
 	closed   bool // nothing more will come
-	signal   bool // stopped by a signal
+	stopped  bool // before its end, by somebody
 	notes    []string
 }
 
@@ -199,6 +201,6 @@ func (s *store) take(f func(step int, of *events.Step), whole func(steps []event
 	return shot{
 		phase: r.Phase, pause: r.Pause, pausedAt: r.PausedAt, pointer: r.Pointer, pauses: s.pauses, counts: r.Counts,
 		started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
-		steps: len(r.Steps), closed: s.ended, signal: s.signal, notes: notes,
+		steps: len(r.Steps), closed: s.ended, stopped: s.stopped, notes: notes,
 	}
 }

@@ -124,7 +124,7 @@ func (m *model) follow(before shot) tea.Cmd {
 	if m.following && m.run.phase == events.Running {
 		m.toPointer(false)
 	}
-	if m.run.phase == events.Done && (m.leaving || m.run.signal) {
+	if m.run.phase == events.Done && (m.leaving || m.run.stopped) {
 		return tea.Quit
 	}
 	return cmd

@@ -153,7 +153,7 @@ func TestFind(t *testing.T) {
 	s.text("the")
 	s.press("tab")
 	s.press("enter")
-	for _, title := range strings.Split(s.rowsShown(), "\n") {
+	for title := range strings.SplitSeq(s.rowsShown(), "\n") {
 		if strings.HasPrefix(title, "install ") || title == "say hello" {
 			t.Errorf("%q does not match", title)
 		}
@@ -498,17 +498,25 @@ func TestEveryStateWithoutColours(t *testing.T) {
 		s.keys("A")
 		s.f.say(-1, events.RunResumed{})
 		outcomes := []events.Event{
-			events.StepCompleted{}, events.StepCompleted{Changed: true}, events.StepFailed{Error: "no"},
-			events.StepFailed{Error: "no", Ignored: true}, events.StepFailed{Error: "no", Rescued: true},
-			events.StepSkipped{Reason: events.SkipWhen}, events.StepCompleted{Kept: true}, events.StepCancelled{},
-			events.StepStarted{}, events.StepOmitted{Reason: "x"}, events.StepLost{}, events.StepFailed{Timeout: true, Error: "slow"},
+			events.StepCompleted{},
+			events.StepCompleted{Changed: true},
+			events.StepFailed{Error: "no"},
+			events.StepFailed{Error: "no", Ignored: true},
+			events.StepFailed{Error: "no", Rescued: true},
+			events.StepSkipped{Reason: events.SkipWhen},
+			events.StepCompleted{Kept: true},
+			events.StepCancelled{},
+			events.StepStarted{},
+			events.StepOmitted{Reason: "x"},
+			events.StepLost{},
+			events.StepFailed{Timeout: true, Error: "slow"},
 		}
 		for i, e := range outcomes {
 			s.f.say(i, e)
 		}
 		s.frame()
 		rows := map[string]string{}
-		for _, row := range strings.Split(s.shows(), "\n") {
+		for row := range strings.SplitSeq(s.shows(), "\n") {
 			for i := range outcomes {
 				title := stepTitle(&s.m.plan.Steps[i])
 				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
@@ -599,7 +607,7 @@ func TestFramesAreFew(t *testing.T) {
 func TestStopBySignalCloses(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24})
 	s.keys("A")
-	s.f.send(events.Stop{How: events.StopInterrupt, Signal: true})
+	s.f.send(events.Stop{How: events.StopDrain}) // as for SIGHUP
 	s.frame()
 	if !quits(s) {
 		t.Error("the screen stayed after a signal")
@@ -616,5 +624,28 @@ func TestNothingIsDrawnTwice(t *testing.T) {
 	}
 	if s.m.moving() || s.m.keepTicking() != nil {
 		t.Error("a review ticks")
+	}
+}
+
+// A theme with a background of its own leaves no hole in it.
+func TestBackgroundHasNoHoles(t *testing.T) {
+	for _, scene := range scenes {
+		s := newScreen(t, setup{w: 120, h: 40, fake: scene.fake, options: func(o *Options) { o.Theme = "moonlight" }})
+		scene.play(s)
+		for y, row := range strings.Split(s.m.View().Content, "\n") {
+			painted := false
+			for i := 0; i < len(row); {
+				if row[i] == '\x1b' {
+					end := i + strings.IndexByte(row[i:], 'm') + 1
+					painted = strings.Contains(row[i:end], "48;2;") || painted && !strings.HasPrefix(row[i:], "\x1b[m") && !strings.HasPrefix(row[i:], "\x1b[0")
+					i = end
+					continue
+				}
+				if !painted {
+					t.Fatalf("%s: a hole in row %d at byte %d: %q", scene.name, y, i, row)
+				}
+				i++
+			}
+		}
 	}
 }
