@@ -219,7 +219,8 @@ func (m *model) advance(a events.Advance) {
 	m.o.Send(a)
 }
 
-// over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it.
+// over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
+// never the playbook: the cursor is on that from the start, and one key must not approve and run everything.
 func (m *model) over() {
 	next := m.next()
 	if next < 0 {
@@ -227,7 +228,7 @@ func (m *model) over() {
 		return
 	}
 	r := events.Range{From: next, To: next + 1}
-	if here := m.tree.steps(m.at()); m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
+	if here := m.tree.steps(m.at()); m.at() > 0 && m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
 		r = here
 	}
 	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})

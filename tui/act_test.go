@@ -108,6 +108,9 @@ func TestMarks(t *testing.T) {
 
 func TestStepping(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
+	// The cursor is on the playbook at first, and over must not run all of it.
+	s.sends("o", events.Advance{Verb: "over", Range: span1(0, 1), Approve: true})
+	s = newScreen(t, setup{w: 120, h: 40})
 	s.sends("s", events.Advance{Verb: "step", Approve: true})
 	s.has("PAUSED before  update the package index", "❯ ◇")
 	s.sends("f11", events.Advance{Verb: "step", Approve: true})

@@ -270,3 +270,59 @@ func TestCancel(t *testing.T) {
 	f.settle()
 	close(l.feed)
 }
+
+// Whatever panics, the terminal is given back.
+func TestPanicRestoresTheTerminal(t *testing.T) {
+	stderr := os.Stderr
+	null, err := os.Open(os.DevNull) // Bubble Tea prints the trace there
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stderr = null
+	defer func() { os.Stderr = stderr }()
+	for _, where := range []string{"a key", "the feed"} {
+		tty, keys, e := openTerminal(t, 80, 24)
+		before, err := term.GetState(int(tty.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newFake(devbox())
+		l := newLive(f)
+		f.begin()
+		result := make(chan error, 1)
+		go func() {
+			result <- Run(t.Context(), Options{
+				Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
+				Send: func(events.Command) { panic("on purpose") },
+			})
+		}()
+		e.waitFor("REVIEW")
+		if where == "a key" {
+			press(t, keys, "A")
+		} else {
+			l.feed <- []events.Record{{Step: -1, Event: events.PlanLoaded{TotalSteps: -1}}} // no slice has that length
+		}
+		select {
+		case err := <-result:
+			if err == nil {
+				t.Errorf("%s: no error", where)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: still there", where)
+		}
+		l.feed <- nil // somebody still reads
+		close(l.feed)
+		after, err := term.GetState(int(tty.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *before != *after {
+			t.Errorf("%s: the terminal is not as it was", where)
+		}
+		for end := time.Now().Add(5 * time.Second); e.alternate(); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: the alternate screen stayed", where)
+			}
+		}
+	}
+}

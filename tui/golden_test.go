@@ -110,7 +110,7 @@ var scenes = []struct {
 	}},
 }
 
-var sizes = []struct{ w, h int }{{120, 40}, {80, 24}, {60, 20}, {30, 8}}
+var sizes = []struct{ w, h int }{{120, 40}, {80, 40}, {80, 24}, {60, 20}, {30, 8}}
 
 func TestScenes(t *testing.T) {
 	for _, scene := range scenes {

@@ -24,7 +24,8 @@ type store struct {
 	last    time.Time
 	history history
 	stopped bool // somebody stopped the run, perhaps by a signal: there is nothing to stay for when it has ended
-	ended   bool // the feed is closed
+	ended   bool // the feed is closed, or of no use any more
+	err     error
 
 	poke chan struct{}
 }
@@ -39,19 +40,35 @@ func (s *store) drain(feed <-chan []events.Record) {
 	for batch := range feed {
 		for len(batch) > 0 {
 			n := min(len(batch), applyAtOnce)
-			s.mu.Lock()
-			for i := range batch[:n] {
-				s.apply(&batch[i])
-			}
-			s.mu.Unlock()
+			s.applyAll(batch[:n])
 			batch = batch[n:]
 		}
 		s.wake()
 	}
+	s.end(nil)
+}
+
+func (s *store) applyAll(batch []events.Record) {
 	s.mu.Lock()
-	s.ended = true
+	defer s.mu.Unlock()
+	for i := range batch {
+		s.apply(&batch[i])
+	}
+}
+
+// end says that nothing more will come, and why if that was not planned.
+func (s *store) end(err error) {
+	s.mu.Lock()
+	s.ended, s.err = true, err
 	s.mu.Unlock()
 	s.wake()
+}
+
+// failure is why the feed could not be folded to its end.
+func (s *store) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // wake says that there is something to see. It never blocks, and one poke is enough for any number of changes.

@@ -12,8 +12,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,6 +26,9 @@ import (
 	"moon/plan/diag"
 	"moon/themes"
 )
+
+// ExecCommand is a program that takes the terminal over while it runs, such as an editor.
+type ExecCommand = tea.ExecCommand
 
 // Options is what the screen needs from outside.
 type Options struct {
@@ -36,7 +41,7 @@ type Options struct {
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
-	Editor func(file string, line int) tea.ExecCommand
+	Editor func(file string, line int) ExecCommand
 	// OutDir is the directory of the files that events.Step.Out names.
 	OutDir func() string
 
@@ -59,8 +64,6 @@ var ErrForced = errors.New("left before the run had ended")
 // end in any case.
 func Run(ctx context.Context, o Options) error {
 	m := newModel(o, os.Getenv)
-	go m.store.drain(o.Feed)
-
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
@@ -70,10 +73,14 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
+	go drained(m.store, o.Feed, p.Kill)
 	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
 	_, err := p.Run()
 	close(stop)
+	broken := m.store.failure()
 	switch {
+	case broken != nil:
+		return broken
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
@@ -82,6 +89,20 @@ func Run(ctx context.Context, o Options) error {
 		return ErrForced
 	}
 	return nil
+}
+
+// drained folds the feed to its end. A panic on the way must not end the process while the terminal belongs to the
+// screen, nor keep the engine waiting for somebody to read.
+func drained(s *store, feed <-chan []events.Record, failed func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.end(fmt.Errorf("internal error in the screen: %v\n%s", r, debug.Stack()))
+			failed()
+			for range feed { // only read
+			}
+		}
+	}()
+	s.drain(feed)
 }
 
 // frameTime is the shortest time between two frames that the feed asks for.

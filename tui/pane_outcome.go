@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// outcome says what became of a step. It reports false for one that has not run.
+func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
+	f := faceOf(of, p)
+	if of.State != events.Settled && f != faceRunning {
+		return false
+	}
+	if m.broken(p.Index) {
+		f = faceFailed // whatever becomes of it, it has not become of it yet
+	}
+	look := faceSigns[f]
+	head := []text{{signLooks[look].role, m.glyphs.signs[look] + " " + outcomeWord(of, f)}}
+	for _, part := range m.facts(of, f) {
+		head = append(head, text{themes.Text, "  " + part})
+	}
+	d.add(head...)
+	if m.layout().kind != layoutOne { // there it stands in the rule above
+		d.para(inkTitle, 0, ranTitle(p, of.Name))
+	}
+	switch {
+	case of.Reason != "" && of.Error == "":
+		d.blank()
+		d.para(themes.Text, 2, of.Reason)
+		if of.Cause >= 0 && of.Cause < len(m.plan.Steps) && of.Outcome == events.Omitted {
+			d.para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
+		}
+	case of.Error != "":
+		d.blank()
+		d.para(themes.Text, 2, of.Error)
+		m.lastLines(d, of.Error)
+	case of.Message != "":
+		d.blank()
+		d.para(themes.Text, 2, of.Message)
+	}
+	if of.Diff != nil && of.Diff.Summary != "" {
+		d.blank()
+		d.para(themes.Text, 2, of.Diff.Summary)
+	}
+	if f == faceFailed {
+		m.whatNow(d, p)
+		m.usedHere(d, p, vars)
+	}
+	return true
+}
+
+func outcomeWord(of *events.Step, f face) string {
+	switch {
+	case of.State == events.Backoff:
+		return "waits for another attempt"
+	case f == faceRunning:
+		return "running"
+	case of.Outcome == events.Timeout && f == faceFailed:
+		return "FAILED: timeout"
+	case of.Outcome == events.Rejected && f == faceFailed:
+		return "FAILED: rejected"
+	case of.Outcome == events.Lost:
+		return "FAILED: lost, moon ended while it ran"
+	case f == faceOmitted:
+		return "not run"
+	}
+	return signLooks[faceSigns[f]].word
+}
+
+// facts are the small things that are known of a step that ran.
+func (m *model) facts(of *events.Step, f face) []string {
+	var facts []string
+	if of.HasRC && (f == faceFailed || f == faceIgnored || f == faceRescued || of.RC != 0) {
+		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
+	}
+	if d := m.duration(of); of.Attempt > 0 {
+		word := "after "
+		if f == faceRunning {
+			word = "for "
+		}
+		facts = append(facts, word+exact(d))
+	}
+	if of.Attempt > 1 || f == faceFailed && of.Attempt > 0 {
+		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))
+	}
+	if of.State == events.Backoff {
+		facts = append(facts, "next in "+exact(max(of.Due.Sub(m.clockNow()), 0)))
+	}
+	return facts
+}
+
+// duration is how long a step took, or takes so far.
+func (m *model) duration(of *events.Step) time.Duration {
+	since := began(of)
+	switch {
+	case since.IsZero():
+		return 0
+	case of.State == events.Settled:
+		return max(of.Ended.Sub(since), 0)
+	}
+	return max(m.clockNow().Sub(since), 0)
+}
+
+// began is when a step's last attempt started.
+func began(of *events.Step) time.Time {
+	switch {
+	case of.Attempt == 0:
+		return time.Time{}
+	case of.Attempt > 1 && of.Due.After(of.Started):
+		return of.Due
+	}
+	return of.Started
+}
+
+// clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
+func (m *model) clockNow() time.Time {
+	if m.moving() || m.run.last.IsZero() {
+		return m.now()
+	}
+	return m.run.last
+}
+
+// shownEnd is how many of the last lines of output the Step tab shows, if there is room for what follows them.
+const shownEnd = 8
+
+// lastLines shows the end of the output of a step that failed, unless the error says the same.
+func (m *model) lastLines(d *doc, already string) {
+	r := &m.detail.reel
+	var lines []textLine
+	for _, l := range r.ends {
+		if t := strings.TrimSpace(l.text); t != "" && !strings.Contains(already, t) {
+			lines = append(lines, l)
+		}
+	}
+	if len(lines) > 0 {
+		d.blank()
+		for _, l := range lines[max(len(lines)-min(shownEnd, max(d.h-14, 2)), 0):] {
+			if strings.IndexByte(l.text, '\x1b') >= 0 {
+				d.raw(2, l.text)
+				continue
+			}
+			d.para(themes.Dim, 2, l.text)
+		}
+	}
+	if r.total > 0 {
+		hint := count(r.total, "line") + " in 2 Output"
+		d.add(text{themes.Text, spaces(d.w - len(hint))}, text{themes.Dim, hint})
+	}
+}
+
+// whatNow lists what a person can do about a failed step.
+func (m *model) whatNow(d *doc, p *plan.Step) {
+	halted := m.onFailure()
+	if !halted && m.run.phase != events.Ended {
+		return
+	}
+	d.heading("What now?")
+	m.choices(d, m.waysOut(p, halted))
+}
+
+// choice is a key with what it does, in a sentence and in a word or two.
+type choice struct {
+	do           intent
+	words, brief string
+}
+
+func (m *model) waysOut(p *plan.Step, halted bool) []choice {
+	ways := []choice{{runRetry, "retry this step", "retry"}}
+	if m.canEdit() {
+		place := plain(p.Origin.String())
+		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, then reload", "editor " + path.Base(place)})
+	}
+	if !halted {
+		return append(ways, choice{runLeave, "leave", "leave"})
+	}
+	ways = append(ways, choice{gateExclude, "skip it and go on", "skip"})
+	if m.rescued(p.Scope) {
+		ways = append(ways, choice{runContinue, "give up here: run the rescue, then go on", "rescue, go on"})
+	} else {
+		ways = append(ways, choice{runContinue, "give up here: what needs it is not run", "give up, go on"})
+	}
+	return append(ways, choice{runLeave, "stop", "stop"})
+}
+
+// choices lists keys, one on a line, or two where lines are few.
+func (m *model) choices(d *doc, list []choice) {
+	for i := 0; i < len(list); i++ {
+		c := list[i]
+		if d.h >= 18 {
+			d.add(text{themes.Text, "  "}, text{inkKey, m.keys.label(c.do)}, text{themes.Text, "  " + c.words})
+			continue
+		}
+		line := []text{{inkKey, m.keys.label(c.do)}, {themes.Text, "  " + c.brief}}
+		if i++; i < len(list) {
+			line = append(line, text{themes.Text, spaces(d.w/2 - widthOf(line))}, text{inkKey, m.keys.label(list[i].do)},
+				text{themes.Text, "  " + list[i].brief})
+		}
+		d.add(line...)
+	}
+}
+
+// rescued reports whether a scope, or one around it, has a rescue.
+func (m *model) rescued(scope int) bool {
+	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
+		if m.plan.Scopes[id].Kind == plan.ScopeBranch {
+			return false // a failure in a rescue is not rescued by it
+		}
+		for k := id + 1; k < len(m.plan.Scopes) && m.plan.Scopes[k].First <= m.plan.Scopes[id].Last; k++ {
+			if m.plan.Scopes[k].Parent == id && m.plan.Scopes[k].Branch == "rescue" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (m *model) usedHere(d *doc, p *plan.Step, set map[string]any) {
+	if len(p.Uses) > 0 {
+		d.heading("Variables it used")
+		m.uses(d, p, set, 2)
+	}
+}

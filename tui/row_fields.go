@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
+func (t *treeRows) right(n, i int) []text {
+	var fields []text
+	if step := t.m.tree.step(n); step >= 0 {
+		fields = t.stepFields(step, &t.steps[i])
+	} else {
+		fields = t.scopeFields(n)
+	}
+	var spans []text
+	for _, f := range fields {
+		if f.s == "" {
+			continue
+		}
+		if len(spans) > 0 {
+			f.s = "  " + f.s
+		}
+		spans = append(spans, f)
+	}
+	return spans
+}
+
+func (t *treeRows) stepFields(step int, of *events.Step) []text {
+	p, f := &t.m.plan.Steps[step], t.m.tree.faces[step]
+	note := text{themes.Dim, t.m.note(step, p, of, f)}
+	if t.m.broken(step) {
+		note.ink = themes.Failed
+	}
+	if f.pending() || f == faceExcluded && of.State != events.Settled {
+		line := ""
+		if p.Origin.Line > 0 {
+			line = fmt.Sprintf(":%d", p.Origin.Line)
+		}
+		return []text{note, {themes.Dim, line}}
+	}
+	spent := ""
+	if of.Attempt > 0 {
+		spent = took(t.m.duration(of))
+	}
+	return []text{note, {themes.Dim, spent}}
+}
+
+// note is the one thing to say of a step in its row.
+func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
+	switch f {
+	case faceWaiting, faceUndecided, faceConfirm:
+		switch {
+		case m.run.phase == events.Paused && step == m.run.pausedAt:
+			return "before"
+		case p.Prediction == plan.WillSkip:
+			return "will skip"
+		case p.Prediction == plan.MaySkip:
+			return "may skip"
+		}
+	case faceAsking:
+		return "asks you"
+	case faceExcluded:
+		if p.Excluded {
+			return "left out"
+		}
+		return "excluded"
+	case faceRunning:
+		switch {
+		case of.State == events.Backoff:
+			return "again in " + exact(max(of.Due.Sub(m.clockNow()), 0))
+		case of.Attempt > 1:
+			return fmt.Sprintf("attempt %d", of.Attempt)
+		}
+	case faceFailed:
+		switch {
+		case of.Outcome == events.Timeout:
+			return "timeout"
+		case of.Outcome == events.Rejected:
+			return "rejected"
+		case of.Outcome == events.Lost:
+			return "lost"
+		case of.HasRC:
+			return fmt.Sprintf("rc %d", of.RC)
+		}
+		return "failed"
+	case faceSkipped:
+		reason, _, _ := strings.Cut(of.Reason, ":")
+		if reason == string(events.SkipUser) {
+			return "skipped by you"
+		}
+		return plain(reason)
+	case faceKept: // its sign says it
+	case faceIgnored, faceRescued, faceCancelled:
+		if m.broken(step) {
+			return fmt.Sprintf("rc %d", of.RC)
+		}
+		word, _, _ := strings.Cut(signLooks[faceSigns[f]].word, " (")
+		if f == faceIgnored {
+			word = "ignored"
+		}
+		return word
+	case faceOmitted:
+		return "not run"
+	case faceOK, faceChanged:
+		if of.Attempt > 1 {
+			return fmt.Sprintf("%s %d", m.glyphs.retried, of.Attempt)
+		}
+	}
+	return ""
+}
+
+func (t *treeRows) scopeFields(n int) []text {
+	m := t.m
+	c := m.tree.tally(n)
+	total, done := c.total(), c.done()
+	note := text{themes.Dim, t.scopeNote(n, &c)}
+	if c[faceFailed] > 0 && m.rows.folded[n] {
+		note.ink = themes.Failed
+	}
+	amount := fmt.Sprint(total)
+	switch waiting := c.sum(faceWaiting); {
+	case total == 0:
+		amount = ""
+	case done > 0 || c[faceRunning] > 0:
+		amount = fmt.Sprintf("%d/%d", done, total)
+	case t.review && (waiting > 0 || n == 0) && waiting < total:
+		amount = fmt.Sprintf("%d/%d", waiting, total)
+	}
+	spent := ""
+	if n == 0 && (done > 0 || c[faceRunning] > 0) {
+		spent = m.elapsed()
+	} else if s := m.tree.spans[m.tree.scopeOf(n)]; s.from != 0 {
+		to := s.to
+		if c[faceRunning] > 0 || to == 0 {
+			to = t.now.UnixNano()
+		}
+		if spent = clock(time.Duration(to - s.from)); spent == "00:00" {
+			spent = ""
+		}
+	}
+	return []text{note, {themes.Dim, amount}, {themes.Dim, spent}}
+}
+
+// scopeNote says what is hidden in a folded scope, or what a scope is like.
+func (t *treeRows) scopeNote(n int, c *tally) string {
+	s := t.m.tree.scope(n)
+	switch {
+	case s == nil:
+		return ""
+	case s.Skipped != "":
+		return "skipped"
+	case t.m.rows.folded[n] && c[faceFailed] > 0:
+		return fmt.Sprintf("%d failed", c[faceFailed])
+	case t.m.rows.folded[n] && c[faceConfirm] > 0:
+		return fmt.Sprintf("%d to confirm", c[faceConfirm])
+	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): //nolint:gosec // a count of steps
+		return fmt.Sprintf("%d undecided", c[faceUndecided])
+	case c.total() == 0 && c[faceExcluded] > 0:
+		return "excluded"
+	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:
+		return fmt.Sprintf("%s %d", t.m.glyphs.times, s.Items)
+	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.done() == 0:
+		return "if it fails"
+	case s.When != "" && c.done() == 0 && n > 0 && !t.narrow:
+		return cutRight("when "+plain(s.When), t.w/3, t.m.glyphs.dots)
+	}
+	return ""
+}
