@@ -38,13 +38,17 @@ func (c *collapse) adopt(t *tree) {
 	c.load()
 }
 
-// filter shows only what keep has, all of it open.
-func (c *collapse) filter(keep []bool) {
-	if keep != nil && c.keep == nil {
+// filter shows only what keep has: all of it open, or where that is much, as at the start.
+func (c *collapse) filter(keep []bool, fold bool) {
+	fresh := keep != nil && c.keep == nil
+	if fresh {
 		c.shut[1] = map[string]bool{}
 	}
 	c.keep = keep
 	c.load()
+	if fresh && fold && len(c.rows) > openLimit {
+		c.foldAll()
+	}
 }
 
 func (c *collapse) set() map[string]bool {

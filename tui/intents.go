@@ -296,5 +296,7 @@ func (m *model) setFilter(f filter) {
 
 // refilter rebuilds the rows after the filter, or what it looks at, changed.
 func (m *model) refilter() {
-	m.cur.keepPlace(m.rows, func() { m.rows.filter(m.filter.keep(m.tree, &m.find)) })
+	m.cur.keepPlace(m.rows, func() {
+		m.rows.filter(m.filter.keep(m.tree, &m.find), m.filter != filterFound)
+	})
 }

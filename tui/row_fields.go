@@ -131,6 +131,8 @@ func (t *treeRows) scopeFields(n int) []text {
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
+	case note.s == t.m.glyphs.times+" "+amount:
+		amount = "" // a loop of so many single steps
 	}
 	spent := ""
 	if n == 0 && (done > 0 || c[faceRunning] > 0) {
