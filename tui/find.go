@@ -103,7 +103,7 @@ func (m *model) findAgain(direction int) {
 		return
 	}
 	if m.find.text == "" {
-		m.say("no search; " + m.keys.label(findText) + " finds, step over is " + m.keys.label(runOver))
+		m.say("no search; step over is " + m.keys.label(runOver))
 		return
 	}
 	n := m.find.next(m.tree, m.at(), direction)

@@ -126,7 +126,7 @@ func TestTree(t *testing.T) {
 func TestFind(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("n")
-	s.has("no search; / finds, step over is o")
+	s.has("no search; step over is o")
 	s.press("/")
 	s.text("GIT")
 	s.has("1 match")
