@@ -25,6 +25,7 @@ func BenchmarkLiteral(b *testing.B)   { benchmarkTemplate(b, "systemctl restart 
 func BenchmarkWholePath(b *testing.B) { benchmarkTemplate(b, "{{ cfg.host }}") }
 func BenchmarkWholeName(b *testing.B) { benchmarkTemplate(b, "{{ name }}") }
 func BenchmarkMixed(b *testing.B)     { benchmarkTemplate(b, "v{{ version }} on {{ name | upper }}") }
+
 func BenchmarkTags(b *testing.B) {
 	benchmarkTemplate(b, "{% for x in lst %}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}")
 }
@@ -49,6 +50,7 @@ func benchmarkCondition(b *testing.B, text string, lang eval.Language) {
 func BenchmarkConditionExpr(b *testing.B) {
 	benchmarkCondition(b, "name == 'web' and n > 3", eval.Expr)
 }
+
 func BenchmarkConditionJinja(b *testing.B) {
 	benchmarkCondition(b, "name == 'web' and n > 3", eval.Jinja)
 }

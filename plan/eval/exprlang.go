@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,49 +16,25 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// A text in expr is cut into a skeleton of and, or, not and ?:, which we decide ourselves because values may be unknown,
-// and leaves, which expr runs. In a leaf every variable with its constant path is replaced by a slot that we fill:
-// so `last` may be a variable and a function at once, and a name that does not exist is an error instead of nil.
-
-type decisionKind uint8
-
-const (
-	leafDecision decisionKind = iota
-	andDecision
-	orDecision
-	notDecision
-	choiceDecision
-)
-
-// decision is a node of the skeleton.
-type decision struct {
-	kind  decisionKind
-	op    string // as it is written
-	at    int
-	left  *decision // of a choice: the condition
-	right *decision // of a choice: what to take if it holds
-	other *decision // of a choice: otherwise
-	leaf  *leaf
-}
-
-// leaf is a sub-expression that expr runs, or that is a plain path.
-type leaf struct {
-	slots   []slot
-	program *vm.Program // nil if the leaf is its only slot
-	source  excerpt
-}
-
-// slot is a variable of a leaf.
-type slot struct {
-	node     node // the path
-	optional bool // nil if it does not exist
-	defined  bool // whether it exists, for is_defined(path)
-	name     string
-}
-
 var machines = sync.Pool{New: func() any { return new(vm.VM) }}
 
+// configs are reused because one takes as long to make as an expression to compile.
+var configs = sync.Pool{New: func() any {
+	config := conf.New(map[string]any{})
+	config.Strict = false
+	for name, f := range ownFunctions {
+		config.Functions[name] = &builtin.Function{Name: name, Func: f}
+	}
+	return config
+}}
+
+// maxExpr bounds what expr gets to parse, in bytes: its parser descends once per bracket.
+const maxExpr = 64 << 10
+
 func (x *Expression) compileExpr(inside excerpt) (err error) {
+	if len(inside.text) > maxExpr {
+		return &Error{Message: "the expression is too long", Offset: inside.offset}
+	}
 	tree, err := exprparser.Parse(inside.text)
 	if err != nil {
 		return exprSyntax(err, inside)
@@ -197,11 +172,8 @@ func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
 	if id, ok := rewritten.(*ast.IdentifierNode); ok && len(l.slots) == 1 && id.Value == l.slots[0].name {
 		return l
 	}
-	config := conf.New(map[string]any{})
-	config.Strict = false
-	for name, f := range ownFunctions {
-		config.Functions[name] = &builtin.Function{Name: name, Func: f}
-	}
+	config := configs.Get().(*conf.Config)
+	defer configs.Put(config)
 	tree := &exprparser.Tree{Node: rewritten, Source: source}
 	if _, err := checker.Check(tree, config); err != nil {
 		panic(exprSyntax(err, w.inside))
@@ -500,221 +472,4 @@ func at0(err *Error, offset any) error {
 	}
 	err.Offset, _ = offset.(int)
 	return err
-}
-
-// decide gives the value of a skeleton.
-func (r *rendering) decide(d *decision) (any, error) {
-	switch d.kind {
-	case leafDecision:
-		return r.leaf(d.leaf)
-	case notDecision:
-		v, err := r.boolean(d.left, d.op)
-		return !v, err
-	case choiceDecision:
-		cond, err := r.boolean(d.left, d.op)
-		switch {
-		case err != nil:
-			return nil, err
-		case cond:
-			return r.decide(d.right)
-		default:
-			return r.decide(d.other)
-		}
-	case andDecision, orDecision:
-	}
-	isAnd := d.kind == andDecision
-	left, err := r.boolean(d.left, d.op)
-	if o, ok := openOf(err); ok {
-		right, rightErr := r.boolean(d.right, d.op)
-		switch o2, rightOpen := openOf(rightErr); {
-		case rightOpen:
-			return nil, &open{union(o.missing, o2.missing)}
-		case isUndefined(rightErr):
-			return nil, rightErr
-		case rightErr == nil && right != isAnd:
-			return right, nil
-		}
-		return nil, o
-	}
-	if err != nil {
-		return nil, err
-	}
-	if left != isAnd {
-		return left, nil
-	}
-	return r.boolean(d.right, d.op)
-}
-
-// boolean decides an operand of and, or, not or ?:.
-func (r *rendering) boolean(d *decision, operator string) (bool, error) {
-	v, err := r.decide(d)
-	if err != nil {
-		return false, err
-	}
-	holds, e := verdictOf(v)
-	if e != nil {
-		e.Message = "`" + operator + "` needs true or false, not " + kindOf(v)
-		if d.leaf != nil && d.leaf.program == nil {
-			return false, placed(e, d.leaf.slots[0].node)
-		}
-		e.Offset = d.at
-		return false, e
-	}
-	return holds, nil
-}
-
-func (r *rendering) leaf(l *leaf) (any, error) {
-	s := scope{rendering: r}
-	var missing []Missing
-	values := make(map[string]any, len(l.slots))
-	for _, slot := range l.slots {
-		v, root, err := s.reach(slot.node)
-		if err == nil {
-			v, err = s.settled(v, root)
-		}
-		o, isOpen := openOf(err)
-		switch {
-		case isOpen:
-			missing = union(missing, o.missing)
-		case slot.defined:
-			if err != nil && !isUndefined(err) {
-				return nil, err
-			}
-			v = err == nil
-		case err != nil && (!slot.optional || !isUndefined(err)):
-			return nil, err
-		}
-		if l.program == nil && !isOpen {
-			return v, nil
-		}
-		values[slot.name] = plainShared(v)
-	}
-	if missing != nil {
-		return nil, &open{missing}
-	}
-	machine := machines.Get().(*vm.VM)
-	v, err := machine.Run(l.program, values)
-	machines.Put(machine)
-	if err != nil {
-		return nil, exprFailure(err, l.source)
-	}
-	switch v.(type) {
-	case nil, bool, string, int, float64:
-		return v, nil
-	}
-	return fromReflectValue(v)
-}
-
-// decided is decide for an expression, whose value may be anything.
-func (r *rendering) decided(d *decision) (Result, error) {
-	v, err := r.decide(d)
-	if o, ok := openOf(err); ok {
-		return Result{Value: r.text, Missing: o.missing}, nil
-	}
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Value: v}, nil
-}
-
-// exprSyntax words an error of expr's parser or type checker.
-func exprSyntax(err error, source excerpt) *Error {
-	if own, ok := asError(err); ok {
-		return own
-	}
-	e := &Error{Message: "the expression cannot be understood", Offset: -1}
-	if fe, ok := errors.AsType[*file.Error](err); ok {
-		e.Message = exprSentence(fe.Message)
-		e.Offset = source.byteOffset(fe.From)
-		e.Width = max(0, source.byteOffset(fe.To)-e.Offset)
-	}
-	return e
-}
-
-// exprFailure words an error of a running expression.
-func exprFailure(err error, source excerpt) error {
-	if own, ok := asError(err); ok {
-		return own
-	}
-	e := &Error{Kind: Failed, Message: "the expression cannot be evaluated", Offset: -1}
-	fe, ok := errors.AsType[*file.Error](err)
-	if !ok {
-		return e
-	}
-	e.Message = exprSentence(fe.Message)
-	e.Offset = source.byteOffset(fe.From)
-	e.Width = max(0, source.byteOffset(fe.To)-e.Offset)
-	switch {
-	case strings.HasPrefix(fe.Message, "interface conversion"), strings.HasPrefix(fe.Message, "invalid operation"),
-		strings.HasPrefix(fe.Message, "invalid argument"), strings.HasPrefix(fe.Message, "cannot fetch"):
-		e.Kind = Type
-	}
-	if e.Kind == Type && strings.Contains(e.Message, "a string") && strings.Contains(e.Message, "a number") {
-		e.Hint = "turn the string into a number with `int(…)` or `float(…)`"
-	}
-	return e
-}
-
-// goTypes are Go's names of types as they turn up in expr's messages.
-var goTypes = strings.NewReplacer(
-	"map[string]interface {}", "a map", "[]interface {}", "a list", "interface {} is nil", "null", "interface {} is ", "", "<nil>", "null",
-	"float64", "a number", "string", "a string", "int", "a number", "bool", "true or false", "unknown", "a value", "[]uint8", "a string",
-)
-
-// exprSentence says in our words what expr complains about.
-func exprSentence(s string) string {
-	s = plainSentence(s)
-	if rest, ok := strings.CutPrefix(s, "interface conversion: "); ok {
-		found, wanted, _ := strings.Cut(rest, ", not ")
-		return "needs " + goTypes.Replace(wanted) + ", not " + goTypes.Replace(found)
-	}
-	if rest, ok := strings.CutPrefix(s, "invalid operation: "); ok {
-		if fields := strings.Fields(goTypesShort(rest)); len(fields) == 3 {
-			return "`" + fields[1] + "` does not work on " + goTypes.Replace(long(fields[0])) + " and " + goTypes.Replace(long(fields[2]))
-		}
-		if op, types, ok := strings.Cut(rest, " (mismatched types "); ok {
-			a, b, _ := strings.Cut(strings.TrimSuffix(types, ")"), " and ")
-			return "`" + op + "` does not work on " + goTypes.Replace(a) + " and " + goTypes.Replace(b)
-		}
-	}
-	if rest, ok := strings.CutPrefix(s, "invalid argument for "); ok {
-		name, found, _ := strings.Cut(strings.TrimSuffix(rest, ")"), " (type ")
-		return "`" + name + "` does not work on " + goTypes.Replace(found)
-	}
-	if rest, ok := strings.CutPrefix(s, "error parsing regexp: "); ok {
-		return "the pattern is wrong: " + rest
-	}
-	if rest, ok := strings.CutPrefix(s, "cannot fetch "); ok {
-		key, of, _ := strings.Cut(rest, " from ")
-		return goTypes.Replace(of) + " has no `" + key + "`"
-	}
-	if rest, ok := strings.CutPrefix(s, "index out of range: "); ok {
-		i, length, _ := strings.Cut(rest, " (array length is ")
-		return "there is no item " + i + ": the list has " + strings.TrimSuffix(length, ")")
-	}
-	if strings.HasPrefix(s, "memory budget exceeded") {
-		return "the expression makes more than a million values"
-	}
-	if rest, ok := strings.CutPrefix(s, "unexpected token "); ok {
-		return "unexpected " + exprToken(rest)
-	}
-	if strings.HasPrefix(s, "reflect") || strings.HasPrefix(s, "runtime error") || strings.Contains(s, "goroutine") {
-		return "the expression cannot be evaluated"
-	}
-	return strings.ToLower(s[:min(1, len(s))]) + strings.ReplaceAll(s[min(1, len(s)):], `"`, "`")
-}
-
-// goTypesShort makes one word of each Go type, long the other way round.
-func goTypesShort(s string) string { return strings.ReplaceAll(s, "interface {}", "any") }
-func long(s string) string         { return strings.ReplaceAll(s, "any", "interface {}") }
-
-// exprToken turns Operator("=") and EOF into `=` and the end.
-func exprToken(s string) string {
-	if s == "EOF" {
-		return "end of the expression"
-	}
-	if _, quoted, ok := strings.Cut(s, `("`); ok {
-		return "`" + strings.TrimSuffix(quoted, `")`) + "`"
-	}
-	return "`" + s + "`"
 }

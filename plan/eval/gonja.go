@@ -36,7 +36,8 @@ func gonjaFilters() map[string]*filter {
 		if !ok {
 			continue
 		}
-		taken[name] = &filter{params: takes("..."), run: func(c *input) (any, error) {
+		taken[name] = &filter{params: takes("..."), run: func(c *input) (v any, err error) {
+			defer c.caught(&err)
 			args, err := c.toGonja()
 			if err != nil {
 				return nil, err
@@ -53,6 +54,13 @@ func gonjaFilters() map[string]*filter {
 		}}
 	}
 	return taken
+}
+
+// caught turns the panic of a filter or method of gonja, given a value it does not expect, into an error.
+func (c *input) caught(err *error) {
+	if r := recover(); r != nil {
+		*err = fault(Type, "", "does not work on %s with these arguments", kindOf(c.value))
+	}
 }
 
 // toGonja hands over the open arguments. Widths and counts are bounded: gonja would pad to any length.

@@ -280,7 +280,8 @@ func plainMethod(f func(string) string) func(c *input, s string) (any, error) {
 }
 
 // gonjaMethod calls gonja's method of that name.
-func gonjaMethod(c *input, s string) (any, error) {
+func gonjaMethod(c *input, s string) (v any, err error) {
+	defer c.caught(&err)
 	method, ok := builtins.Methods.Str.Get(c.name)
 	if !ok {
 		return nil, c.noMethod(nil)
@@ -289,7 +290,7 @@ func gonjaMethod(c *input, s string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := method(s, exec.AsValue(s), args)
+	v, err = method(s, exec.AsValue(s), args)
 	if err != nil {
 		return nil, fault(Failed, "", "%s", gonjaSentence(err))
 	}

@@ -395,6 +395,9 @@ func (r *rendering) repeated(s string, times int) (any, *Error) {
 
 func (r *rendering) repeatedList(l []any, times int) (any, *Error) {
 	times = max(times, 0)
+	if len(l) == 0 {
+		return []any{}, nil
+	}
 	if times > 0 && len(l) > maxParts/times {
 		return nil, errTooMuchWork()
 	}

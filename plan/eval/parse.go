@@ -63,6 +63,9 @@ func (p *reader) spelling(t token) string {
 
 func (p *reader) peek() token { return p.tokens[p.i] }
 
+// after gives the token behind the next one.
+func (p *reader) after() token { return p.tokens[min(p.i+1, len(p.tokens)-1)] }
+
 func (p *reader) next() token {
 	t := p.tokens[p.i]
 	if t.kind != tokenEnd {
@@ -192,7 +195,7 @@ func (p *reader) comparison() node {
 			p.i++
 		case p.takeName("in"):
 			op = "in"
-		case p.isName("not") && p.tokens[p.i+1].kind == tokenName && p.tokens[p.i+1].text == "in":
+		case p.isName("not") && p.after().kind == tokenName && p.after().text == "in":
 			op = "not in"
 			p.i += 2
 		}
@@ -382,7 +385,13 @@ func (p *reader) postfix(n node) node {
 		case p.takeSign("("):
 			p.checkFunction(n)
 			p.made(t)
-			n = &call{at: at(n.offset()), function: n, args: p.arguments(t)}
+			args := p.arguments(t)
+			if v, ok := n.(*variable); ok {
+				if f, ok := builtinFunctions[v.name]; ok {
+					p.checkArguments("function", v.name, f.params, args, t)
+				}
+			}
+			n = &call{at: at(n.offset()), function: n, args: args}
 		default:
 			return n
 		}
@@ -444,7 +453,7 @@ func (p *reader) arguments(open token) []argument {
 			p.fail(t, "unpacking arguments with `"+t.text+"` does not work here", "write the arguments out")
 		}
 		a := argument{at: t.start}
-		if following := p.tokens[min(p.i+1, len(p.tokens)-1)]; t.kind == tokenName && following.kind == tokenSign && following.text == "=" {
+		if following := p.after(); t.kind == tokenName && following.kind == tokenSign && following.text == "=" {
 			a.name = t.text
 			p.i += 2
 			if named[a.name] {
@@ -517,7 +526,7 @@ func (p *reader) checkNames(f *filtering) {
 // dotted takes a qualified name, such as ansible.builtin.combine, and gives its last part.
 func (p *reader) dotted(first token) string {
 	name := first.text
-	for p.isSign(".") && p.tokens[p.i+1].kind == tokenName {
+	for p.isSign(".") && p.after().kind == tokenName {
 		p.i++
 		name = p.next().text
 	}

@@ -207,3 +207,45 @@ func TestValuesSurvive(t *testing.T) {
 		}
 	})
 }
+
+// Every filter, test, function and method, called with anything, gives a value or one of our errors; a recovered panic
+// would be a mistake of ours.
+func TestCallablesTakeAnything(t *testing.T) {
+	t.Parallel()
+	filters, tests, functions, methods := eval.Callables()
+	operands := []string{
+		"name", "text", "digits", "n", "zero", "half", "flag", "nothing", "version", "lst", "nums", "empty", "nested", "cfg", "users", "u", "nope",
+		"-1", "''", "'('", "'%'", "'%d'", "'{}'", "'ä'", "[[]]", "{}", "[none]", "2 ** 62", "1e300", "'replace'", "'name'", "'a.b'", "'defined'", "'>'",
+	}
+	e := eval.NewBounded(100_000)
+	draw := func(t *rapid.T) string {
+		operand := func() string { return rapid.SampledFrom(operands).Draw(t, "operand") }
+		args := func() string {
+			return "(" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(operands), 0, 3).Draw(t, "arguments"), ", ") + ")"
+		}
+		switch rapid.IntRange(0, 4).Draw(t, "kind") {
+		case 0:
+			return operand() + " | " + rapid.SampledFrom(filters).Draw(t, "filter") + args()
+		case 1:
+			return operand() + " is " + rapid.SampledFrom(tests).Draw(t, "test") + args()
+		case 2:
+			return rapid.SampledFrom(functions).Draw(t, "function") + args()
+		case 3:
+			return operand() + "." + rapid.SampledFrom(methods).Draw(t, "method") + args()
+		}
+		ops := []string{"+", "-", "*", "/", "//", "%", "**", "~", "==", "<", ">=", "in", "not in", "and"}
+		return operand() + " " + rapid.SampledFrom(ops).Draw(t, "operator") + " " + operand()
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 50 {
+			text := draw(t)
+			x, err := e.Expression(text, eval.Jinja)
+			if err == nil {
+				_, err = x.Value(world())
+			}
+			if err != nil && strings.HasPrefix(err.Error(), "cannot be evaluated") {
+				t.Fatalf("%s: %v", text, err)
+			}
+		}
+	})
+}

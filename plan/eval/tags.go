@@ -414,7 +414,7 @@ func (b *builder) unpack(names []string, of node, pos int) {
 }
 
 func (b *builder) tagSet(p *tagReader, pc piece) {
-	if p.tokens[p.i+1].kind == tokenSign && (p.tokens[p.i+1].text == "." || p.tokens[p.i+1].text == "[") {
+	if t := p.after(); t.kind == tokenSign && (t.text == "." || t.text == "[") {
 		b.setMember(p, pc)
 		return
 	}

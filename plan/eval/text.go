@@ -171,19 +171,23 @@ func appendBreak(b []byte, style layout, level int) []byte {
 func appendQuoted(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
+	from := 0 // what is before is written
 	for i := 0; i < len(s); {
-		c := s[i]
+		c, n := s[i], 1
 		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				b = append(b, `\ufffd`...)
-			} else {
-				b = append(b, s[i:i+n]...)
+			var r rune
+			if r, n = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || n != 1 {
+				i += n
+				continue
 			}
-			i += n
+		} else if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
+			i++
 			continue
 		}
+		b = append(b, s[from:i]...)
 		switch {
+		case c >= utf8.RuneSelf:
+			b = append(b, `\ufffd`...)
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
 		case c == '\n':
@@ -192,14 +196,13 @@ func appendQuoted(b []byte, s string) []byte {
 			b = append(b, '\\', 't')
 		case c == '\r':
 			b = append(b, '\\', 'r')
-		case c < ' ' || c == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:
-			b = append(b, c)
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
-		i++
+		i += n
+		from = i
 	}
-	return append(b, '"')
+	return append(append(b, s[from:]...), '"')
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -1,0 +1,346 @@
+package eval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"moon/plan/diag"
+)
+
+// settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
+func (s scope) settled(v any, root string) (any, error) {
+	switch v := v.(type) {
+	case []any, map[string]any:
+		var f unknowns
+		f.in(v)
+		if err := s.spend(f.parts / 16); err != nil || f.parts > maxParts {
+			return nil, errTooMuchWork()
+		}
+		if f.here || f.missing != nil {
+			slices.SortFunc(f.missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) }) // maps have no order
+			if f.here {
+				f.missing = union([]Missing{{root, sortedSteps(f.steps)}}, f.missing)
+			}
+			return nil, &open{f.missing}
+		}
+	case *box:
+		return s.settled(v.value, root)
+	case *namespace:
+		return s.settled(v.snapshot(), root)
+	case *unsettled:
+		return nil, &open{v.missing}
+	}
+	return v, nil
+}
+
+// unknowns gathers what is not known inside of a value.
+type unknowns struct {
+	parts   int       // looked at; lists that hold the same list twice grow exponentially
+	here    bool      // as an Unknown
+	steps   []int     // that will produce it
+	missing []Missing // of the template's own names
+}
+
+func (f *unknowns) in(v any) {
+	if f.parts++; f.parts > maxParts {
+		return
+	}
+	switch v := v.(type) {
+	case Unknown:
+		f.here = true
+		f.steps = append(f.steps, v.Steps...)
+	case *unsettled:
+		f.missing = union(f.missing, v.missing)
+	case *box:
+		f.in(v.value)
+	case []any:
+		for _, item := range v {
+			f.in(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			f.in(item)
+		}
+	}
+}
+
+// reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
+// the beginning.
+func (s scope) reach(n node) (v any, root string, err error) {
+	switch n := n.(type) {
+	case *variable:
+		v, err := s.lookup(n)
+		return v, n.name, err
+	case *member:
+		of, root, err := s.reach(n.of)
+		if err != nil {
+			return nil, root, err
+		}
+		key, err := s.eval(n.key)
+		if err != nil {
+			return nil, root, err
+		}
+		v, err := s.get(of, key, n)
+		if u, ok := v.(Unknown); ok {
+			return nil, root, &open{[]Missing{{root, sortedSteps(u.Steps)}}}
+		}
+		return v, root, err
+	default:
+		v, err := s.eval(n)
+		return v, "", err
+	}
+}
+
+func (s scope) lookup(n *variable) (any, error) {
+	v, ok := s.local(n.name)
+	if !ok {
+		v, ok = s.env.Lookup(n.name)
+	}
+	switch v := v.(type) {
+	case Unknown:
+		return nil, &open{[]Missing{{n.name, sortedSteps(v.Steps)}}}
+	case *unsettled:
+		return nil, &open{v.missing}
+	case *absent:
+		return s.eval(v)
+	}
+	if !ok {
+		return nil, s.undefined(n)
+	}
+	return v, nil
+}
+
+// local looks a name up among those the template made itself.
+func (s scope) local(name string) (any, bool) {
+	if s.locals == nil {
+		return nil, false
+	}
+	v, ok := s.locals.Get(name)
+	if !ok {
+		return nil, false
+	}
+	if wrapped, isWrapped := v.(*exec.Value); isWrapped {
+		v = wrapped.Interface()
+	}
+	return v, true
+}
+
+func (s scope) undefined(n *variable) *Error {
+	hint := diag.DidYouMean(n.name, s.env.Names())
+	if s.engine.isFunction(n.name) {
+		hint = "`" + n.name + "` is a function: call it with `()`"
+	}
+	return &Error{
+		Kind: Undefined, Name: n.name, Message: "undefined variable `" + n.name + "`", Hint: hint,
+		Offset: n.offset(), Width: len(n.name),
+	}
+}
+
+func (s scope) unpack(n *unpacking) (any, error) {
+	v, err := s.eval(n.of)
+	if err != nil {
+		return nil, err
+	}
+	if e := unpackable(v, n.names); e != nil {
+		return nil, placed(e, n)
+	}
+	return v, nil
+}
+
+// unpackable checks that a value can be taken apart into so many names.
+func unpackable(v any, names int) *Error {
+	list, ok := v.([]any)
+	if !ok {
+		return fault(Type, "", "cannot unpack %s into %s", kindOf(v), counted(names, "name"))
+	}
+	if len(list) != names {
+		return fault(Type, "", "cannot unpack a list of %s into %s", counted(len(list), "item"), counted(names, "name"))
+	}
+	return nil
+}
+
+// slice is Python's x[from:to:step] on strings and lists.
+func (s scope) slice(n *slicing) (any, error) {
+	var bounds [3]any
+	nodes := []node{n.of}
+	for _, part := range []node{n.from, n.to, n.step} {
+		if part == nil {
+			part = &constant{at: n.at}
+		}
+		nodes = append(nodes, part)
+	}
+	values, err := s.evalAll(nodes)
+	if err != nil {
+		return nil, err
+	}
+	copy(bounds[:], values[1:])
+	var items []any
+	runes, isText := values[0].(string)
+	if isText {
+		items, _ = itemsOf(runes)
+	} else if list, ok := values[0].([]any); ok {
+		items = list
+	} else {
+		return nil, placed(fault(Type, "", "cannot take a slice of %s", kindOf(values[0])), n)
+	}
+	picked, e := sliced(items, bounds)
+	if e != nil {
+		return nil, placed(e, n)
+	}
+	if isText {
+		var b strings.Builder
+		for _, r := range picked {
+			b.WriteString(Text(r))
+		}
+		return b.String(), nil
+	}
+	return picked, nil
+}
+
+func sliced(items []any, bounds [3]any) ([]any, *Error) {
+	var at [3]int
+	for i, b := range bounds {
+		if b == nil {
+			continue
+		}
+		n, ok := indexFor(b)
+		if !ok {
+			return nil, fault(Type, "", "a slice needs whole numbers, not %s", kindOf(b))
+		}
+		at[i] = n
+	}
+	step := at[2]
+	if bounds[2] == nil {
+		step = 1
+	}
+	if step == 0 {
+		return nil, fault(Failed, "", "the step of a slice cannot be 0")
+	}
+	// The positions from and to may lie one before the first and one behind the last item.
+	low, high := 0, len(items)
+	if step < 0 {
+		low, high = -1, len(items)-1
+	}
+	bound := func(i, otherwise int) int {
+		if bounds[i] == nil {
+			return otherwise
+		}
+		return max(low, min(fromEnd(at[i], len(items)), high))
+	}
+	from, to := bound(0, low), bound(1, high)
+	if step < 0 {
+		from, to = bound(0, high), bound(1, low)
+	}
+	out := []any{}
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
+		out = append(out, items[i])
+		if step > len(items) || step < -len(items) {
+			break // the next step could overflow
+		}
+	}
+	return out, nil
+}
+
+// get gives the part of a value that a key names.
+func (s scope) get(of, key any, n *member) (any, error) {
+	switch of := of.(type) {
+	case map[string]any:
+		if v, ok := of[keyText(key)]; ok {
+			return v, nil
+		}
+	case []any:
+		if i, ok := indexFor(key); ok {
+			if j := fromEnd(i, len(of)); j >= 0 && j < len(of) {
+				return of[j], nil
+			}
+		}
+		// The pairs that groupby makes have names.
+		if i := slices.Index([]string{"grouper", "list"}, keyText(key)); i >= 0 && len(of) == 2 {
+			return of[i], nil
+		}
+	case string:
+		if i, ok := indexFor(key); ok {
+			runes := []rune(of)
+			if j := fromEnd(i, len(runes)); j >= 0 && j < len(runes) {
+				return string(runes[j]), nil
+			}
+		}
+	case Unknown, *unsettled:
+		return of, nil
+	case *box:
+		return s.get(of.value, key, n)
+	case *namespace:
+		v, ok := of.fields[keyText(key)]
+		if u, isOpen := v.(*unsettled); isOpen {
+			return nil, &open{u.missing}
+		}
+		if ok {
+			return v, nil
+		}
+	case exec.AttributeGetter: // gonja's loop variable
+		if v, ok := of.GetAttribute(keyText(key)); ok {
+			return fromGonja(v)
+		}
+	}
+	return nil, s.noMember(of, key, n)
+}
+
+// indexFor gives the position a key means in a list.
+func indexFor(key any) (int, bool) {
+	if _, isBool := key.(bool); isBool {
+		return 0, false
+	}
+	n, ok := number(key)
+	if !ok {
+		return 0, false
+	}
+	i, ok := n.(int)
+	return i, ok
+}
+
+func fromEnd(i, length int) int {
+	if i < 0 {
+		return i + length
+	}
+	return i
+}
+
+// nearest is the hint for a misspelt key, with the path as it should be written.
+func (n *member) nearest(text, key string, of map[string]any) string {
+	near := diag.Nearest(key, sortedKeys(of))
+	if near == "" {
+		return ""
+	}
+	if _, isChain := firstName(n); isChain && n.dot {
+		near = text[n.offset():n.keyAt] + near
+	}
+	return "did you mean `" + near + "`?"
+}
+
+// noMember says that a value has no such part. It counts as undefined, so that default() and `is defined` see it.
+func (s scope) noMember(of, key any, n *member) *Error {
+	whole := s.text[n.offset():n.end]
+	if _, isChain := firstName(n); !isChain || strings.Contains(whole, "\n") {
+		whole = keyText(key)
+	}
+	e := &Error{
+		Kind: Undefined, Name: whole, Message: "undefined variable `" + whole + "`",
+		Offset: n.keyAt, Width: n.end - n.keyAt,
+	}
+	switch of := of.(type) {
+	case map[string]any:
+		e.Hint = n.nearest(s.text, keyText(key), of)
+	case *namespace:
+		e.Hint = n.nearest(s.text, keyText(key), of.fields)
+	case []any:
+		e.Message += ": the list has " + counted(len(of), "item")
+		if _, isIndex := indexFor(key); !isIndex {
+			e.Message = "undefined variable `" + whole + "`: a list has no names, only positions"
+		}
+	default:
+		e.Message += ": " + kindOf(of) + " has no `" + keyText(key) + "`"
+	}
+	return e
+}
