@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
 	"moon/engine"
@@ -91,7 +90,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, OutDir: s.OutDir,
 		Send:   func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
-		Editor: func(file string, line int) tea.ExecCommand { return exec.Editor(file, line) },
+		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
 	})
 	if err != nil {

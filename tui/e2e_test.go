@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -273,15 +274,8 @@ func TestCancel(t *testing.T) {
 
 // Whatever panics, the terminal is given back.
 func TestPanicRestoresTheTerminal(t *testing.T) {
-	stderr := os.Stderr
-	null, err := os.Open(os.DevNull) // Bubble Tea prints the trace there
-	if err != nil {
-		t.Fatal(err)
-	}
-	os.Stderr = null
-	defer func() { os.Stderr = stderr }()
-	for _, where := range []string{"a key", "the feed"} {
-		tty, keys, e := openTerminal(t, 80, 24)
+	for _, where := range []string{"a key", "drawing", "the feed"} {
+		tty, keys, e := openTerminal(t, 120, 40)
 		before, err := term.GetState(int(tty.Fd()))
 		if err != nil {
 			t.Fatal(err)
@@ -290,16 +284,27 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		l := newLive(f)
 		f.begin()
 		result := make(chan error, 1)
-		go func() {
-			result <- Run(t.Context(), Options{
-				Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
-				Send: func(events.Command) { panic("on purpose") },
-			})
-		}()
+		m := newModel(Options{
+			Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
+			Send: func(events.Command) { panic("on purpose") },
+		}, func(string) string { return "" })
+		excerpt := m.excerpt
+		var armed atomic.Bool
+		m.excerpt = func(file string, line, around int) ([]string, int) {
+			if armed.Load() {
+				panic("on purpose")
+			}
+			return excerpt(file, line, around)
+		}
+		go func() { result <- m.show(t.Context()) }()
 		e.waitFor("REVIEW")
-		if where == "a key" {
+		switch where {
+		case "a key":
 			press(t, keys, "A")
-		} else {
+		case "drawing":
+			armed.Store(true)
+			press(t, keys, "G")
+		case "the feed":
 			l.feed <- []events.Record{{Step: -1, Event: events.PlanLoaded{TotalSteps: -1}}} // no slice has that length
 		}
 		select {

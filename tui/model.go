@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -57,6 +59,7 @@ type model struct {
 	width, height int
 	frame         string
 	stale         bool
+	crash         error // a panic on the way; ends the screen
 }
 
 // The messages of the model itself. A frameMsg says that the store has news, a tickMsg that a quarter of a second
@@ -112,8 +115,16 @@ func (m *model) Init() tea.Cmd {
 }
 
 // Update takes one message. What is drawn may have changed after each but those that say so.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
+func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash = panicked(r)
+			next, cmd = m, tea.Quit
+		}
+	}()
+	if m.crash != nil {
+		return m, tea.Quit
+	}
 	was := m.stale
 	m.stale = true
 	switch msg := msg.(type) {
@@ -153,10 +164,22 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // View draws, if there is anything new to draw.
 func (m *model) View() tea.View {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash = panicked(r)
+			m.store.wake() // drawing cannot quit; the next message does
+		}
+	}()
 	if m.stale {
 		m.frame, m.stale = m.draw(), false
 	}
 	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true}
+}
+
+// panicked makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
+// keyboard before it closes what that one reads from.
+func panicked(r any) error {
+	return fmt.Errorf("internal error in the screen: %v\n%s", r, debug.Stack())
 }
 
 // press takes a key: to what is open above the panes, or as an intent.

@@ -12,10 +12,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -63,8 +61,13 @@ var ErrForced = errors.New("left before the run had ended")
 // ends the screen at once, with the context's error; signals are the caller's business. The feed is drained to its
 // end in any case.
 func Run(ctx context.Context, o Options) error {
-	m := newModel(o, os.Getenv)
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
+	return newModel(o, os.Getenv).show(ctx)
+}
+
+// show is the life of the screen.
+func (m *model) show(ctx context.Context) error {
+	o := m.o
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
@@ -73,12 +76,17 @@ func Run(ctx context.Context, o Options) error {
 	}
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
-	go drained(m.store, o.Feed, p.Kill)
+	go drained(m.store, o.Feed, p.Quit)
 	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
+	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
+	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
+	undo()
 	close(stop)
 	broken := m.store.failure()
 	switch {
+	case m.crash != nil:
+		return m.crash
 	case broken != nil:
 		return broken
 	case ctx.Err() != nil:
@@ -96,7 +104,7 @@ func Run(ctx context.Context, o Options) error {
 func drained(s *store, feed <-chan []events.Record, failed func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.end(fmt.Errorf("internal error in the screen: %v\n%s", r, debug.Stack()))
+			s.end(panicked(r))
 			failed()
 			for range feed { // only read
 			}
