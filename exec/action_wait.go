@@ -68,8 +68,12 @@ func runWait(ctx context.Context, a *attempt) Result {
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, args.Timeout, errTooLong)
 	defer cancel()
+	var why string
 	for {
-		done, why := look(waiting)
+		done, reason := look(waiting)
+		if why == "" || !over(waiting) { // a look that the end cut short tells less than the one before
+			why = reason
+		}
 		switch {
 		case stopped(ctx) != "":
 			return a.stop(stopped(ctx))
@@ -114,6 +118,12 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// over reports whether there is no time left. Network calls notice their deadline before the context does.
+func over(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(end)
+}
+
 func lookAtFile(args *spec.WaitArgs) (bool, string) {
 	there, err := exists(args.Path)
 	switch {
@@ -133,17 +143,20 @@ func lookAtFile(args *spec.WaitArgs) (bool, string) {
 
 func lookAtPort(ctx context.Context, args *spec.WaitArgs) (bool, string) {
 	address := net.JoinHostPort(args.Host, strconv.Itoa(args.Port))
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	dial, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
+	conn, err := (&net.Dialer{}).DialContext(dial, "tcp", address)
+	switch {
+	case err != nil && over(ctx): // the end of the wait says nothing about the port
+		return false, address + " did not answer in time"
+	case err != nil:
 		return args.Absent, address + " accepts no connection: " + networkReason(err)
 	}
 	defer func() { _ = conn.Close() }() // nothing was written
 	if args.Absent || args.Search == nil {
 		return !args.Absent, address + " accepts connections"
 	}
-	return greets(ctx, conn, args.Search), address + " does not say " + args.SearchRegex
+	return greets(dial, conn, args.Search), address + " does not say " + args.SearchRegex
 }
 
 // greets reads what a server says first until it matches.
