@@ -94,8 +94,8 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
 	})
 	if err != nil {
-		// The screen is gone; what runs must not go on unseen.
-		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopInterrupt}})
+		// The screen is gone, perhaps with its terminal: nothing more starts unseen, and what runs may end.
+		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
 	}
 	<-folded
 	end := errors.Join(wrapDisk(err), exitOf(run.Result), wrapDisk(followed()), wrapDisk(s.Wait()))

@@ -24,7 +24,7 @@ func runShell(ctx context.Context, a *attempt) Result {
 
 // dryCommand is the dry run of shell and command.
 func dryCommand(context.Context, *attempt) Result {
-	return unrun("would run; commands are not run in a dry run")
+	return unrun("")
 }
 
 // shellArgv is the interpreter with its options, the option for a text to run, and the text.

@@ -98,7 +98,7 @@ func dryWait(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.WaitArgs)
 	look := a.look(args)
 	if look == nil || args.Condition == "command" {
-		return unrun("would wait; commands are not run in a dry run")
+		return unrun("")
 	}
 	if done, why := look(ctx); !done {
 		return unrun("would wait: " + why)

@@ -180,7 +180,7 @@ func TestDryRunNeverRuns(t *testing.T) {
 	} {
 		job := newJob(t, action, in)
 		r := exec.DryRun{}.Run(t.Context(), job)
-		if r.Outcome != events.OK || r.Diff == nil || r.Diff.Kind != events.ChangeUnknown || r.Message == "" || stdout(job) != "" {
+		if r.Outcome != events.OK || r.Diff == nil || r.Diff.Kind != events.ChangeUnknown || stdout(job) != "" {
 			t.Errorf("%s: %+v", action, r)
 		}
 	}

@@ -161,6 +161,8 @@ func (m *model) pausedTips() []tip {
 	switch {
 	case m.mended() && m.failedIn(m.tree.steps(m.at())) > 0:
 		tips = append(tips, tip{runRetry, "run it"})
+	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
+		tips = m.decisions()
 	case t.undecided() > 0:
 		tips = append(tips, tip{gateApprove, "approve"})
 	}
@@ -170,7 +172,7 @@ func (m *model) pausedTips() []tip {
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
-		if !slices.Contains(tips, more) {
+		if !slices.ContainsFunc(tips, func(t tip) bool { return t.do == more.do }) {
 			tips = append(tips, more)
 		}
 	}

@@ -91,9 +91,10 @@ func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 }
 
 func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, prefix string) {
+	misspelt := map[string]bool{} // fields that an unknown name is probably meant to be
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		if _, ok := find(fields, name); !ok {
-			d.unknown(fields, name, prefix)
+			misspelt[d.unknown(fields, name, prefix)] = true
 		}
 	}
 	for i := range fields {
@@ -103,7 +104,7 @@ func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, p
 		case ok:
 			d.twice(f, args, name, prefix)
 			d.set(f, v.Field(f.index), value, prefix+name)
-		case f.Required:
+		case f.Required && !misspelt[f.Name]:
 			d.report(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
 		case f.fill:
 			d.set(f, v.Field(f.index), f.Default, prefix+f.Name)
@@ -111,7 +112,8 @@ func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, p
 	}
 }
 
-func (d *decoder) unknown(fields []Field, name, prefix string) {
+// unknown reports a name that is no field's, and gives the field that it is probably meant to be.
+func (d *decoder) unknown(fields []Field, name, prefix string) string {
 	names := make([]string, 0, len(fields))
 	all := make([]string, 0, len(fields))
 	for _, f := range fields {
@@ -123,6 +125,10 @@ func (d *decoder) unknown(fields []Field, name, prefix string) {
 		hint = "it has " + strings.Join(names, ", ")
 	}
 	d.report(prefix+name, hint, "`%s` has no field `%s`", d.action, prefix+name)
+	if meant, ok := find(fields, diag.Nearest(name, all)); ok {
+		return meant.Name
+	}
+	return ""
 }
 
 func (d *decoder) twice(f *Field, args map[string]any, first, prefix string) {
