@@ -175,7 +175,7 @@ func (s fileStep) absent() (*change, error) {
 	summary := e.what()
 	if e.kind == directory {
 		if n := entriesBelow(p); n > 0 {
-			summary = fmt.Sprintf("a directory with %d entries", n)
+			summary = "a directory with " + counted(n)
 		}
 	}
 	return s.c.to(events.ChangeDelete, func(context.Context) error { return s.remove(p) }, summary), nil
@@ -304,4 +304,11 @@ func (s fileStep) swap(p *place, e entry, name string) error {
 		}
 	}
 	return p.dir.Rename(name, p.name)
+}
+
+func counted(entries int) string {
+	if entries == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", entries)
 }

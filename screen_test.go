@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// console is moon in a pseudo terminal, with an emulator that shows what a person would see.
+type console struct {
+	t     *testing.T
+	w     int
+	keys  io.Writer
+	ended chan error
+	mu    sync.Mutex
+	vt    *vt.Emulator
+}
+
+// open runs moon as its own process in a terminal of w × h cells, with a home of its own.
+func open(t *testing.T, w, h int, env []string, args ...string) *console {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	moon := filepath.Join(home, "moon")
+	if err := os.Symlink(self, moon); err != nil { // under this name the test binary is moon
+		t.Fatal(err)
+	}
+	cmd := exec.Command(moon, args...)
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "TZ=UTC")
+	cmd.Env = append(cmd.Env, env...)
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
+	if err != nil {
+		t.Skip("no pseudo terminals here:", err)
+	}
+	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), vt: vt.NewEmulator(w, h)}
+	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(c, master)
+	}()
+	go func() {
+		err := cmd.Wait()
+		<-drained
+		c.ended <- err
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = master.Close()
+	})
+	return c
+}
+
+// Write takes what the program wrote.
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.vt.Write(p)
+}
+
+func (c *console) screen() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.vt.String()
+}
+
+// press types keys, and waits until all of the texts are on the screen at once.
+func (c *console) press(keys string, texts ...string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.keys, keys); err != nil {
+		c.t.Fatal(err)
+	}
+	c.see(texts...)
+}
+
+func (c *console) see(texts ...string) {
+	c.t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		screen, missing := c.screen(), ""
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				missing = text
+			}
+		}
+		switch {
+		case missing == "":
+			return
+		case time.Now().After(end):
+			c.t.Fatalf("never on the screen: %q\n%s", missing, screen)
+		}
+	}
+}
+
+// end waits for the end of moon, and gives its exit code and what is left in the terminal.
+func (c *console) end() (code int, left string) {
+	c.t.Helper()
+	select {
+	case err := <-c.ended:
+		if exit, ok := err.(*exec.ExitError); ok {
+			code = exit.ExitCode()
+		}
+	case <-time.After(30 * time.Second):
+		c.t.Fatalf("moon is still there\n%s", c.screen())
+	}
+	c.mu.Lock()
+	alternate := c.vt.IsAltScreen()
+	c.mu.Unlock()
+	if alternate {
+		c.t.Error("the alternate screen stayed")
+	}
+	return code, c.screen()
+}
+
+// TestDevbox is the README's first command: review, approve, run, confirm, done, and the report afterwards.
+func TestDevbox(t *testing.T) {
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			target := filepath.Join(t.TempDir(), "home")
+			c := open(t, size[0], size[1], nil, "tui", "testdata/playbooks/devbox/playbook.yml", "-e", "target="+target)
+			c.see("REVIEW", "1 needs you", "make the home directory")
+			c.press("A", "◆ ├   make the home directory")
+			c.press("c", "PAUSED", "forget the downloads")
+			if _, err := os.Stat(filepath.Join(target, "bin/moon-hello")); err != nil {
+				t.Error(err)
+			}
+			c.press("a", "continue")
+			c.press("c", "DONE")
+			c.press("q")
+			code, left := c.end()
+			if code != 0 || !strings.Contains(left, "DONE") || !strings.Contains(left, "changed") {
+				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+			}
+			if _, err := os.Stat(filepath.Join(target, ".cache/moon-demo")); !os.IsNotExist(err) {
+				t.Errorf("the confirmed step did not run: %v", err)
+			}
+		})
+	}
+}
+
+// TestFixAndRetry is failure, fix in the editor, retry, continue.
+func TestFixAndRetry(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/playbooks/broken/playbook.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	playbook := filepath.Join(dir, "playbook.yml")
+	if err := os.WriteFile(playbook, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	editor := filepath.Join(dir, "nvim") // known to take +LINE
+	script := "#!/bin/sh\necho \"$@\" > " + dir + "/opened\nfor f; do :; done\nsed -i 's/kat/cat/' \"$f\"\n"
+	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	c := open(t, 100, 30, []string{"EDITOR=" + editor, "VISUAL="}, "tui", playbook, "-e", "dir="+dir+"/numbers.d")
+	c.see("REVIEW", "5 steps")
+	c.press("Ac", "PAUSED", "kat", "retry")
+	c.press("E", "cat numbers")
+	opened, err := os.ReadFile(filepath.Join(dir, "opened"))
+	if err != nil || !strings.Contains(string(opened), "+20") || !strings.Contains(string(opened), playbook) {
+		t.Errorf("the editor was called with %q, %v", opened, err)
+	}
+	c.press("r", "~ ├   add them up", "nothing is running")
+	c.press("c", "DONE")
+	c.press("f", "✓ ├   say it")
+	c.press("q")
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "DONE") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
+// TestInterruptScreen leaves while a step runs: ctrl+c asks, and the second one does it.
+func TestInterruptScreen(t *testing.T) {
+	playbook := filepath.Join(t.TempDir(), "playbook.yml")
+	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: echo begun; sleep 600\n- shell: echo after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 80, 24, nil, "tui", playbook)
+	c.see("REVIEW")
+	c.press("Ac", "RUNNING", "begun")
+	c.press("\x03", "Leave while 1 step runs?")
+	c.press("\x03")
+	if code, left := c.end(); code != 130 || !strings.Contains(left, "INTERRUPTED") || !strings.Contains(left, "1 not run") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
