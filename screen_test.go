@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,7 +109,7 @@ func (c *console) end() (code int, left string) {
 	c.t.Helper()
 	select {
 	case err := <-c.ended:
-		if exit, ok := err.(*exec.ExitError); ok {
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			code = exit.ExitCode()
 		}
 	case <-time.After(30 * time.Second):

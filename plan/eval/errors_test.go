@@ -216,6 +216,8 @@ func TestBounds(t *testing.T) {
 		"{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
 		"{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(90) }}",
 		"{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+		"{% macro m() %}{{ " + strings.Repeat("1 if off else ", 4_000) + "m() }}{% endmacro %}{{ m() }}",
+		"{% macro m() %}{{ m()" + strings.Repeat("|upper", 9_000) + " }}{% endmacro %}{{ m() }}",
 		"{% macro m() %}" + strings.Repeat("x", 1000) + "{% endmacro %}{% for i in range(1000000) %}{{ m() }}{% endfor %}",
 		"{% for i in range(1000000) %}" + strings.Repeat("x", 1000) + "{% endfor %}",
 		"{{ " + deep + " }}", "{{ " + strings.Repeat("-", 20_000) + "1 }}", "{{ " + strings.Repeat("not ", 20_000) + "x }}", "{{ 1" + strings.Repeat(" + 1", 20_000) + " }}",
