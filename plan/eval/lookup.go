@@ -74,7 +74,12 @@ func (s scope) reach(n node) (v any, root string, err error) {
 		v, err := s.lookup(n)
 		return v, n.name, err
 	case *member:
-		of, root, err := s.reach(n.of)
+		err = s.deeper(n)
+		var of any
+		if err == nil {
+			of, root, err = s.reach(n.of)
+		}
+		s.levels--
 		if err != nil {
 			return nil, root, err
 		}

@@ -11,11 +11,12 @@ import (
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	maxRange = 1_000_000  // items of one range()
-	maxSteps = 10_000_000 // items visited, expressions evaluated, blocks of text made
-	maxParts = 10_000_000 // lists, maps and scalars in one value
-	maxText  = 64 << 20   // bytes of one text
-	maxCalls = 100        // macros within macros
+	maxRange  = 1_000_000    // items of one range()
+	maxSteps  = 10_000_000   // items visited, expressions evaluated, blocks of text made
+	maxParts  = 10_000_000   // lists, maps and scalars in one value
+	maxText   = 64 << 20     // bytes of one text
+	maxCalls  = 100          // macros within macros
+	maxLevels = 2 * maxNodes // operations within operations, those of macros that are being called included
 )
 
 func errTooMuchWork() *Error {
@@ -34,6 +35,7 @@ type rendering struct {
 	unmet  []Missing // what the outputs left open depend on
 	steps  int
 	calls  int
+	levels int
 	// deciding is set while a condition is decided: `unknown and false` is known to be false. In a template the value of
 	// the left side would be printed, so it stays open.
 	deciding bool
@@ -105,11 +107,25 @@ type scope struct {
 	locals *exec.Context // nil outside of templates with tags
 }
 
+// deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.
+func (s scope) deeper(n node) error {
+	if s.levels++; s.levels > maxLevels {
+		return &Error{Kind: Failed, Message: "the template is nested too deeply", Offset: n.offset()}
+	}
+	return nil
+}
+
 // eval gives the value of a node. The error is an *Error, or an *open.
 func (s scope) eval(n node) (any, error) {
+	if c, ok := n.(*constant); ok {
+		return c.value, nil
+	}
+	err := s.deeper(n)
+	defer func() { s.levels-- }()
+	if err != nil {
+		return nil, err
+	}
 	switch n := n.(type) {
-	case *constant:
-		return n.value, nil
 	case *variable, *member:
 		v, root, err := s.reach(n)
 		if err != nil {
