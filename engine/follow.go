@@ -46,7 +46,7 @@ func (n *news) wait() <-chan struct{} {
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
 	f := &follower{
 		dir: s.dir, run: s.id, lines: lines, news: s.news, done: s.done, out: make(chan []events.Record),
-		planned: s.planned, plan: s.cfg.Plan, graph: s.cfg.Graph, version: s.cfg.Version,
+		planned: s.planned, plan: s.first.plan, graph: s.first.graph, version: s.cfg.Version, skip: s.skipped,
 	}
 	finished := make(chan struct{})
 	go func() {
@@ -66,6 +66,7 @@ type follower struct {
 	planned           func(digest string) (planned, bool)
 	plan              *plan.Plan
 	graph             *graph.Graph
+	skip              uint64 // records whose events are not published, but for run.started
 	out               chan []events.Record
 	err               error
 
@@ -159,7 +160,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	f.current = rec
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
-		if f.lines {
+		if f.lines && rec.Seq > f.skip {
 			f.tails[x.Step] = output.Follow(filepath.Join(f.dir, "out"), x.Out)
 		}
 	case fact.AttemptFinished:
@@ -174,17 +175,30 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		}
 		f.state.Replan(rec, p.plan, p.graph)
 		return nil
+	case fact.RunResumed:
+		p, ok := f.planned(x.Digest)
+		if !ok {
+			return fmt.Errorf("the journal names a plan that is not here: %s", x.Digest)
+		}
+		f.state.Resume(rec, p.plan, p.graph)
+		if x.Cut > 0 {
+			f.publish(-1, events.Warning{Message: fmt.Sprintf("the journal ended in the middle of a record; %d bytes were cut off", x.Cut)})
+		}
+		return nil
 	case fact.RunFinished:
-		f.ended = true
+		f.ended = rec.Seq > f.skip
 	default:
 	}
 	return f.state.Apply(rec)
 }
 
 func (f *follower) publish(step int, e events.Event) {
-	if started, ok := e.(events.RunStarted); ok {
+	started, isStart := e.(events.RunStarted)
+	if isStart {
 		started.Moon = f.version
 		e = started
+	} else if f.current.Seq <= f.skip {
+		return
 	}
 	f.seq++
 	f.batch = append(f.batch, events.Record{Seq: f.seq, Run: f.run, Time: f.current.At, Mono: f.current.Mono, Step: step, Event: e})

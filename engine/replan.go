@@ -13,45 +13,99 @@ import (
 func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunReplanned)
 	s.now, s.mono = r.At, r.Mono
-	old := s.plan
-	oldChoices, oldEnds, oldNodes, oldGraph := s.choices, s.ends, s.nodes, s.graph
-	at := make(map[string]int, len(old.Steps))
-	for i := range old.Steps {
-		at[old.Steps[i].Path] = i
-	}
-	s.load(p, g)
-	s.generation = f.Generation
-	s.halting, s.haltCause, s.stop = false, -1, ""
 	was := s.pause
-	if was.Step >= 0 && was.Step < len(old.Steps) {
-		was.Step = indexOfPath(p, old.Steps[was.Step].Path)
+	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
+		was.Step = indexOfPath(p, s.plan.Steps[was.Step].Path)
 	}
-	for i := range p.Steps {
-		j, ok := at[p.Steps[i].Path]
-		if !ok {
-			continue
+	s.carry(p, g, f.Generation, func(step int, old *node) (*ending, choice) {
+		if old.state == settled && (old.outcome == events.OK || old.outcome == events.Changed || old.effective == events.OK) {
+			return s.ends[step], s.choices[step]
 		}
-		if p.Steps[i].Digest != old.Steps[j].Digest {
-			s.choices[i] = oldChoices[j] & (breakpoint | excluded)
-			continue
-		}
-		s.choices[i] = oldChoices[j]
-		n := oldNodes[oldGraph.NodeOf(j)]
-		done := n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.effective == events.OK)
-		if e := oldEnds[j]; e != nil && done {
-			s.kept[i] = e
-		}
-	}
-	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation})
-	s.republish()
-	s.arriveRoots()
-	s.resolve()
+		return nil, s.choices[step]
+	})
 	if s.paused {
 		if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
 			was = fact.RunPaused{Reason: events.PauseUser, Step: -1}
 		}
 		s.setPause(was)
 	}
+}
+
+// Resume folds that another process goes on with a run. What ended well keeps its result, and so does what failed and
+// was rescued; what was interrupted or lost, or failed, is to be run again, and in a run under review to be approved
+// again.
+func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
+	f := r.Fact.(fact.RunResumed)
+	s.now, s.mono, s.startMono = r.At, r.Mono, r.Mono
+	s.opts = f.Options
+	lost, message := map[int]fact.LostAs{}, "resumed"
+	for _, l := range f.Lost {
+		lost[l.Step] = l.As
+		s.publish(l.Step, events.StepLost{Name: s.started(l.Step)})
+		if l.As == fact.LostRetry {
+			message = "resumed; approve or exclude what was running when moon died: " + s.plan.After([]int{l.Step})
+		}
+	}
+	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
+	s.begun, s.reviewed = true, true
+	s.carry(p, g, f.Generation, func(step int, old *node) (*ending, choice) {
+		before := s.choices[step]
+		switch as, isLost := lost[step]; {
+		case as == fact.LostOK:
+			return &ending{outcome: events.OK, name: s.started(step), out: s.outs[step]}, before
+		case as == fact.LostFail:
+			return &ending{outcome: events.Lost, name: s.started(step), out: s.outs[step], err: lostError}, before
+		case isLost:
+			return nil, before &^ (approved | confirmed)
+		case old.state != settled:
+			return nil, before
+		case old.outcome == events.OK, old.outcome == events.Changed, old.effective == events.OK:
+			return s.ends[step], before
+		case events.OnFailure.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
+			return s.ends[step], before
+		case events.OnFailure.Has(old.outcome), old.outcome == events.Cancelled:
+			return nil, before &^ (approved | confirmed)
+		}
+		return nil, before
+	})
+	if s.opts.Review {
+		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})
+	}
+}
+
+const lostError = "it was running when moon died"
+
+// carry loads a plan in the place of another. keep says of a step of the old plan that is the same in the new one which
+// result and which decisions it keeps.
+func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, keep func(step int, old *node) (*ending, choice)) {
+	old := s.plan
+	at := make(map[string]int, len(old.Steps))
+	for i := range old.Steps {
+		at[old.Steps[i].Path] = i
+	}
+	choices, kept := make([]choice, len(p.Steps)), map[int]*ending{}
+	for i := range p.Steps {
+		j, ok := at[p.Steps[i].Path]
+		switch {
+		case !ok:
+		case p.Steps[i].Digest != old.Steps[j].Digest:
+			choices[i] = s.choices[j] & (breakpoint | excluded)
+		default:
+			end, decided := keep(j, s.node(j))
+			choices[i] = decided
+			if end != nil {
+				kept[i] = end
+			}
+		}
+	}
+	s.load(p, g)
+	s.choices, s.kept = choices, kept
+	s.generation = generation
+	s.halting, s.haltCause, s.stop = false, -1, ""
+	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation})
+	s.republish()
+	s.arriveRoots()
+	s.resolve()
 }
 
 func indexOfPath(p *plan.Plan, path string) int {

@@ -242,13 +242,18 @@ func (s *State) makeReady(id graph.ID) {
 	}
 }
 
-// keep settles a step with the result it had before the plan was replaced.
+// keep settles a step with the result it had before the plan was replaced or the run resumed.
 func (s *State) keep(id graph.ID, k *ending) {
 	step := int(s.graph.Nodes[id].Step)
 	s.ends[step] = k
-	if k.ignored {
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: true})
-		s.fail(step, k.outcome, true)
+	switch {
+	case k.outcome == events.Lost:
+		s.publish(step, events.StepLost{Name: k.name})
+		s.fail(step, k.outcome, false)
+		return
+	case events.OnFailure.Has(k.outcome):
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.graph.Nodes[id].Rescued})
+		s.fail(step, k.outcome, k.ignored)
 		return
 	}
 	result := map[string]any{}

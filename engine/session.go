@@ -60,6 +60,8 @@ type Session struct {
 	state   *State
 	results *results
 	began   time.Time
+	first   planned // the plan of the first record
+	skipped uint64  // records of the processes before this one, which are not published again
 	news    *news
 	done    chan struct{}
 	err     error
@@ -110,14 +112,9 @@ func (replan) input() {}
 
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
 func Start(cfg Config) (*Session, error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	s := &Session{
-		cfg: cfg, results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		running: map[int]*attempt{}, plans: map[string]planned{cfg.Plan.Digest: {cfg.Plan, cfg.Graph}},
-	}
-	s.began = cfg.Now()
+	s := newSession(cfg)
+	s.first = planned{cfg.Plan, cfg.Graph}
+	s.plans[cfg.Plan.Digest] = s.first
 	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
 	if err := s.makeDir(); err != nil {
 		return nil, err
@@ -134,6 +131,16 @@ func Start(cfg Config) (*Session, error) {
 	s.add(fact.RunStarted{})
 	go s.loop()
 	return s, nil
+}
+
+func newSession(cfg Config) *Session {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Session{
+		cfg: cfg, results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		running: map[int]*attempt{}, plans: map[string]planned{}, began: cfg.Now(),
+	}
 }
 
 // observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by.

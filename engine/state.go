@@ -193,6 +193,8 @@ func (s *State) Apply(r fact.Record) error {
 		s.setPause(f)
 	case fact.RunReplanned:
 		return errors.New("run.replanned needs the new plan: use Replan")
+	case fact.RunResumed:
+		return errors.New("run.resumed needs the plan: use Resume")
 	case fact.RunFinished:
 		s.finish(f)
 	case fact.CondEvaluated:
@@ -265,7 +267,7 @@ func stepOf(f fact.Fact) int {
 		return f.Step
 	case fact.GateResolved:
 		return f.Step
-	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunFinished,
+	case fact.RunCreated, fact.RunStarted, fact.RunPaused, fact.RunReplanned, fact.RunResumed, fact.RunFinished,
 		fact.Warned, fact.Commanded, fact.Refused:
 	}
 	return noStep

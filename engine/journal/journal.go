@@ -52,6 +52,68 @@ func Create(path string) (*Writer, error) {
 	return &Writer{f: f}, nil
 }
 
+// Reopen opens a journal to append to it, and gives take every record it has. What is left of a record that was being
+// written when the writer died is cut off; cut says how many bytes that were. Damage in front of whole records is not
+// a torn tail and is refused with a *DamageError: going on would forget what those records say.
+func Reopen(path string, take func(fact.Record) error) (w *Writer, cut int64, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open journal: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	r := NewReader(f)
+	for {
+		rec, err := r.Next()
+		var damaged *DamageError
+		switch {
+		case errors.Is(err, io.EOF):
+		case errors.As(err, &damaged):
+			if whole, err := wholeAfter(f, damaged); whole || err != nil {
+				return nil, 0, errors.Join(damaged, err)
+			}
+		case err != nil:
+			return nil, 0, err
+		default:
+			if err := take(rec); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		break
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("open journal: %w", err)
+	}
+	if cut = info.Size() - r.off; cut > 0 {
+		if err := errors.Join(f.Truncate(r.off), f.Sync()); err != nil {
+			return nil, 0, fmt.Errorf("cut the journal: %w", err)
+		}
+	}
+	return &Writer{f: f, seq: r.seq, size: r.off}, cut, nil
+}
+
+// wholeAfter reports whether a record stands behind the damage.
+func wholeAfter(f io.ReaderAt, d *DamageError) (bool, error) {
+	rest := bufio.NewReaderSize(io.NewSectionReader(f, d.Offset, 1<<62), 64<<10)
+	for {
+		line, err := rest.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("read journal: %w", err)
+		}
+		if rec, reason := decode(line[:len(line)-1]); reason == "" && rec.Seq > d.After {
+			return true, nil
+		}
+	}
+}
+
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -79,6 +141,9 @@ func (w *Writer) Append(r *fact.Record) error {
 	w.buf.WriteByte('\n')
 	return nil
 }
+
+// Seq is the number of the last record.
+func (w *Writer) Seq() uint64 { return w.seq }
 
 // Pending reports whether Sync has anything to do.
 func (w *Writer) Pending() bool { return w.buf.Len() > 0 }

@@ -40,6 +40,22 @@ const (
 	Cancel   Policy = "cancel"
 )
 
+// Lost is a step that was running when moon died, and what it is taken for.
+type Lost struct {
+	Step int    `json:"step"` // in the plan before
+	As   LostAs `json:"as"`
+}
+
+// LostAs is what a lost step is taken for.
+type LostAs string
+
+// What a lost step may be taken for: not run, done, or failed.
+const (
+	LostRetry LostAs = "retry"
+	LostOK    LostAs = "ok"
+	LostFail  LostAs = "fail"
+)
+
 // Bytes counts the output of one attempt.
 type Bytes struct {
 	Out int64 `json:"out,omitempty"`
@@ -76,7 +92,20 @@ type (
 		Digest     string `json:"digest"`
 		Total      int    `json:"total_steps"`
 	}
-	// RunFinished is the last record.
+	// RunResumed says that another process goes on with the run, with the same plan or an edited one. What ended well
+	// keeps its result; what was cut short or failed is undone in the books, and to be decided anew.
+	RunResumed struct {
+		Generation int     `json:"generation"`
+		Digest     string  `json:"digest"`
+		Total      int     `json:"total_steps"`
+		Options    Options `json:"options"` // as of now
+		Lost       []Lost  `json:"lost,omitempty"`
+		Cut        int64   `json:"cut,omitempty"` // bytes of a torn record that were cut off the journal
+		Actor      string  `json:"actor"`
+		Host       string  `json:"host"`
+		PID        int     `json:"pid"`
+	}
+	// RunFinished is the last record, unless the run is resumed.
 	RunFinished struct {
 		Outcome events.RunOutcome `json:"outcome"`
 	}
@@ -177,6 +206,7 @@ func (RunCreated) fact()      {}
 func (RunStarted) fact()      {}
 func (RunPaused) fact()       {}
 func (RunReplanned) fact()    {}
+func (RunResumed) fact()      {}
 func (RunFinished) fact()     {}
 func (CondEvaluated) fact()   {}
 func (AttemptStarted) fact()  {}

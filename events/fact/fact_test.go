@@ -38,7 +38,10 @@ func filled(v reflect.Value) {
 	case reflect.Map:
 		v.Set(reflect.ValueOf(map[string]any{"k": "v", "list": []any{1.5}}))
 	case reflect.Slice:
-		v.Set(reflect.ValueOf([]string{"a", "b"}))
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			filled(v.Index(i))
+		}
 	default:
 		panic(v.Kind())
 	}

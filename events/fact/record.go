@@ -32,6 +32,7 @@ var kinds = map[string]Fact{
 	"run.started":      RunStarted{},
 	"run.paused":       RunPaused{},
 	"run.replanned":    RunReplanned{},
+	"run.resumed":      RunResumed{},
 	"run.finished":     RunFinished{},
 	"cond.evaluated":   CondEvaluated{},
 	"attempt.started":  AttemptStarted{},

@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"moon/engine/graph"
+	"moon/engine/journal"
+	"moon/events"
+	"moon/events/fact"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// Resumption is how a run goes on.
+type Resumption struct {
+	Dir string // of the run; required
+	// Planned gives the plans the run had, by digest; required.
+	Planned func(digest string) (*plan.Plan, *graph.Graph, error)
+	// Lost is what steps are taken for that were running when moon died. "" asks: the run is not resumed, and an
+	// *UndecidedError names them.
+	Lost fact.LostAs
+	// RetryFailed says that failed steps are to be run again. Without it a run that has any is not resumed, but for one
+	// under review, where a person decides.
+	RetryFailed bool
+}
+
+// UndecidedError names the steps that somebody must decide about before a run can go on.
+type UndecidedError struct {
+	Lost, Failed []string // "step-0003 «name»"
+}
+
+func (e *UndecidedError) Error() string {
+	var parts []string
+	if len(e.Lost) > 0 {
+		parts = append(parts, "running when moon died: "+strings.Join(e.Lost, ", "))
+	}
+	if len(e.Failed) > 0 {
+		parts = append(parts, "failed: "+strings.Join(e.Failed, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ErrFinished is returned for a run in which there is nothing left to do.
+var ErrFinished = errors.New("the run is done; there is nothing to resume")
+
+// Resume goes on with a run: with the plan it had, or with cfg.Plan where that is another. Steps that ended well are not
+// run again. cfg.Runs is not used.
+func Resume(cfg Config, how Resumption) (_ *Session, err error) {
+	s := newSession(cfg)
+	s.dir = how.Dir
+	s.id = filepath.Base(how.Dir)
+	s.lock = flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
+	if ok, err := s.lock.TryLock(); err != nil || !ok {
+		return nil, fmt.Errorf("resume %s: %w", s.id, errors.Join(err, errLocked(ok)))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.lock.Unlock())
+		}
+	}()
+	past := &past{session: s, planned: how.Planned}
+	w, cut, err := journal.Reopen(filepath.Join(s.dir, journalName), past.take)
+	if err != nil {
+		return nil, err
+	}
+	s.journal = w
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if s.state == nil || !s.state.begun {
+		return nil, errors.New("the run had not begun; start it anew")
+	}
+	s.skipped = w.Seq()
+	resumed, err := s.resumption(how)
+	if err != nil {
+		return nil, err
+	}
+	p := planned{s.state.plan, s.state.graph}
+	if cfg.Plan != nil {
+		p = planned{cfg.Plan, cfg.Graph}
+	}
+	s.plans[p.plan.Digest] = p
+	resumed.Generation, resumed.Digest, resumed.Total = s.state.generation+1, p.plan.Digest, len(p.plan.Steps)
+	resumed.Options, resumed.Cut = cfg.Options, cut
+	r := fact.Record{Run: s.id, At: s.began, Fact: resumed}
+	if err := s.journal.Append(&r); err != nil {
+		return nil, err
+	}
+	s.results.move(s.state.plan, p.plan)
+	s.state.Resume(r, p.plan, p.graph)
+	go s.loop()
+	return s, nil
+}
+
+// resumption finds out what must be decided, and decides it as asked.
+func (s *Session) resumption(how Resumption) (fact.RunResumed, error) {
+	r := fact.RunResumed{PID: os.Getpid()}
+	r.Host, _ = os.Hostname() // for people; a run without it is still a run
+	if u, err := user.Current(); err == nil {
+		r.Actor = u.Username
+	}
+	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) {
+		return r, ErrFinished
+	}
+	undecided := &UndecidedError{}
+	for i := range s.state.plan.Steps {
+		n := s.state.node(i)
+		name := s.state.plan.After([]int{i})
+		switch {
+		case n.state == running:
+			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
+			if how.Lost == "" {
+				undecided.Lost = append(undecided.Lost, name)
+			}
+		case n.state != settled && n.state != failed:
+		case !events.OnFailure.Has(n.outcome), n.effective == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
+		case !how.RetryFailed && !s.cfg.Options.Review:
+			undecided.Failed = append(undecided.Failed, name)
+		}
+	}
+	if len(undecided.Lost)+len(undecided.Failed) > 0 {
+		return r, undecided
+	}
+	return r, nil
+}
+
+// past folds the records of the processes before this one.
+type past struct {
+	session *Session
+	planned func(digest string) (*plan.Plan, *graph.Graph, error)
+}
+
+func (p *past) take(r fact.Record) error {
+	s := p.session
+	switch f := r.Fact.(type) {
+	case fact.RunCreated:
+		if f.Format != fact.Format {
+			return fmt.Errorf("the run was recorded in format %d; this moon knows %d", f.Format, fact.Format)
+		}
+		first, err := p.load(f.Digest)
+		if err != nil {
+			return err
+		}
+		s.first = first
+		s.state = NewState(first.plan, first.graph, s.observe)
+	case fact.RunReplanned:
+		next, err := p.load(f.Digest)
+		if err != nil {
+			return err
+		}
+		s.results.move(s.state.plan, next.plan)
+		s.state.Replan(r, next.plan, next.graph)
+		return nil
+	case fact.RunResumed:
+		next, err := p.load(f.Digest)
+		if err != nil {
+			return err
+		}
+		s.results.move(s.state.plan, next.plan)
+		s.state.Resume(r, next.plan, next.graph)
+		return nil
+	case fact.AttemptFinished:
+		if err := p.restore(f); err != nil {
+			return err
+		}
+	default:
+	}
+	if s.state == nil {
+		return errors.New("the journal does not begin with run.created")
+	}
+	return s.state.Apply(r)
+}
+
+func (p *past) load(digest string) (planned, error) {
+	if have, ok := p.session.plans[digest]; ok {
+		return have, nil
+	}
+	pl, g, err := p.planned(digest)
+	if err != nil {
+		return planned{}, err
+	}
+	p.session.plans[digest] = planned{pl, g}
+	return planned{pl, g}, nil
+}
+
+// restore reads the values that an attempt gave.
+func (p *past) restore(f fact.AttemptFinished) error {
+	s := p.session
+	if s.state == nil || f.Registered == nil && f.Values == nil {
+		return nil
+	}
+	registered, err := s.unshrink(f.Registered)
+	if err != nil {
+		return err
+	}
+	values, err := s.unshrink(f.Values)
+	if err != nil {
+		return err
+	}
+	if f.Cut {
+		stdout, stderr, err := output.Read(s.OutDir(), s.state.outs[f.Step])
+		if err != nil {
+			return fmt.Errorf("output of %s: %w", events.StepID(f.Step), err)
+		}
+		full := plan.Result{Stdout: string(stdout), Stderr: string(stderr)}.Registered()
+		for _, name := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {
+			registered[name] = full[name]
+		}
+	}
+	s.results.set(f.Step, registered, values)
+	return nil
+}
+
+// unshrink is the reverse of shrink, for the values of one map.
+func (s *Session) unshrink(m map[string]any) (map[string]any, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]any, len(m))
+	for name, v := range m {
+		ref, ok := v.(map[string]any)
+		if blob, isBlob := ref["$blob"].(string); ok && isBlob && len(ref) == 1 && filepath.Base(blob) == blob {
+			text, err := os.ReadFile(filepath.Join(s.dir, "blobs", blob))
+			if err != nil {
+				return nil, fmt.Errorf("read value: %w", err)
+			}
+			if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != blob {
+				return nil, fmt.Errorf("read value: %s was changed", blob)
+			}
+			if err := json.Unmarshal(text, &v); err != nil {
+				return nil, fmt.Errorf("read value: %w", err)
+			}
+		}
+		out[name] = whole(v)
+	}
+	return out, nil
+}
+
+// whole turns the numbers that JSON has read as floats into the integers they were.
+func whole(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if i := int(v); float64(i) == v {
+			return i
+		}
+	case []any:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+		return v
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[k] = whole(x)
+		}
+		return m
+	}
+	return v
+}
