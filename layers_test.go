@@ -34,7 +34,8 @@ var layers = map[string][]string{
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
 	"tui/plain": {"events", "events/output", "plan"},
 	".": {
-		"engine", "engine/graph", "events", "events/fact", "exec", "exec/spec", "plan", "plan/diag", "themes", "tui", "tui/plain",
+		"engine", "engine/graph", "events", "events/fact", "events/output", "exec", "exec/spec", "plan", "plan/diag", "themes", "tui",
+		"tui/plain",
 	},
 }
 

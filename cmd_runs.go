@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"moon/engine"
+	"moon/events"
+	"moon/events/output"
+)
+
+// runsCmd lists the history.
+type runsCmd struct {
+	Format string `enum:"text,json" default:"text" help:"text or json."`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many, the latest first; 0 shows all."`
+}
+
+func (c *runsCmd) Run(io stdio) error {
+	list, err := history()
+	if err != nil {
+		return err
+	}
+	all := len(list)
+	if c.Limit > 0 {
+		list = list[:min(c.Limit, all)]
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"runs": runsJSON(list)})
+	}
+	if all == 0 {
+		_, err := fmt.Fprintln(io.out, "no runs yet")
+		return err
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\tENDED\tSTEPS\tPLAYBOOK")
+	for _, p := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), p.Ended.Sub(p.Started).Round(100*time.Millisecond),
+			outcomeOf(p), stepsOf(p), output.CleanName(filepath.Join(p.Root, p.Playbook)))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if all > len(list) {
+		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", all-len(list))
+	}
+	return err
+}
+
+func history() ([]engine.Past, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return nil, err
+	}
+	list, err := engine.History(dir)
+	return list, wrapDisk(err)
+}
+
+// outcomeOf is the end of a run in a word.
+func outcomeOf(p engine.Past) string {
+	word := string(p.Outcome)
+	switch {
+	case p.Live:
+		word = "running"
+	case p.Damaged != "":
+		word = "damaged"
+	case word == "":
+		word = "died"
+	}
+	if p.Check {
+		word += " (dry run)"
+	}
+	return word
+}
+
+func stepsOf(p engine.Past) string {
+	text := fmt.Sprintf("%d/%d", p.Done, p.Total)
+	if p.Failed > 0 && p.Outcome != events.RunDone {
+		text += fmt.Sprintf(", %d failed", p.Failed)
+	}
+	return text
+}
+
+type runJSON struct {
+	Run        string    `json:"run"`
+	Playbook   string    `json:"playbook"`
+	Digest     string    `json:"digest"`
+	Started    time.Time `json:"started"`
+	DurationMS int64     `json:"duration_ms"`
+	Outcome    string    `json:"outcome"` // done, failed, stopped, interrupted, running, died or damaged
+	Check      bool      `json:"check"`
+	TotalSteps int       `json:"total_steps"`
+	Done       int       `json:"done"`
+	Changed    int       `json:"changed"`
+	Failed     int       `json:"failed"`
+	Dir        string    `json:"dir"`
+}
+
+func runsJSON(list []engine.Past) []runJSON {
+	out := make([]runJSON, 0, len(list))
+	for _, p := range list {
+		check := p.Check
+		p.Check = false
+		out = append(out, runJSON{
+			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ended.Sub(p.Started).Milliseconds(),
+			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
+		})
+	}
+	return out
+}
+
+// pruneCmd removes old runs.
+type pruneCmd struct {
+	Keep   int           `default:"50" placeholder:"N" help:"Keep the latest N runs."`
+	Older  time.Duration `default:"0" placeholder:"AGE" help:"Of the others remove only those older than this, such as 720h."`
+	DryRun bool          `short:"C" help:"Say what would be removed, remove nothing."`
+}
+
+func (c *pruneCmd) Run(io stdio) error {
+	if c.Keep < 0 {
+		return usage("--keep must not be below 0")
+	}
+	list, err := history()
+	if err != nil {
+		return err
+	}
+	now, removed := time.Now(), 0
+	for _, p := range list[min(c.Keep, len(list)):] {
+		if p.Live || now.Sub(p.Started) < c.Older {
+			continue
+		}
+		if !c.DryRun {
+			if err := p.Remove(); err != nil {
+				return wrapDisk(err)
+			}
+		}
+		removed++
+		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), output.CleanName(p.Playbook))
+	}
+	word := "removed"
+	if c.DryRun {
+		word = "would be removed"
+	}
+	_, err = fmt.Fprintf(io.out, "%d %s, %d kept\n", removed, word, len(list)-removed)
+	return err
+}
