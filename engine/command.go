@@ -271,6 +271,7 @@ func (s *State) reopen(from graph.ID) {
 				to.hits--
 			} else {
 				to.misses--
+				to.cause = s.missed(e.To, id)
 			}
 			switch to.state {
 			case settled:
@@ -288,6 +289,20 @@ func (s *State) reopen(from graph.ID) {
 			s.arrive(graph.ID(id))
 		}
 	}
+}
+
+// missed is the step that a node's missed edges go back to, but for the edge from one node; -1 if there is none.
+func (s *State) missed(id, but graph.ID) int32 {
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		if e.From == but || from.state != settled || e.On.Has(from.effective) {
+			continue
+		}
+		if why := s.blame(e.From); why >= 0 {
+			return why
+		}
+	}
+	return -1
 }
 
 // reopens reports whether a node waits again when what it waited for is reopened. One that has run, or runs, because
@@ -309,10 +324,10 @@ func (s *State) uncount(id graph.ID) {
 		return
 	}
 	switch o := s.nodes[id].outcome; {
-	case o == events.Lost:
-		s.counts.Lost--
 	case events.OnFailure.Has(o) && s.graph.Nodes[id].Rescued:
 		s.counts.Rescued--
+	case o == events.Lost:
+		s.counts.Lost--
 	case events.OnFailure.Has(o):
 		s.counts.Failed--
 	default:

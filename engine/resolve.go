@@ -143,13 +143,20 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 		s.countEnd(outcome, +1)
 	}
 	publish()
-	why := n.cause
-	if s.graph.Nodes[id].Step >= 0 && (events.OnFailure.Has(outcome) || outcome == events.Cancelled) {
-		why = s.graph.Nodes[id].Step
-	}
+	why := s.blame(id)
 	for _, e := range s.graph.Out(id) {
 		s.queue = append(s.queue, arrival{e.To, e.On.Has(n.effective), why})
 	}
+}
+
+// blame is the step that what a settled node leads to goes back to: the node itself if it failed, or else what kept it
+// from running.
+func (s *State) blame(id graph.ID) int32 {
+	n := &s.nodes[id]
+	if step := s.graph.Nodes[id].Step; step >= 0 && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) {
+		return step
+	}
+	return n.cause
 }
 
 // countEnd counts the ends whose kind the outcome alone tells. Failures are counted where it is known what they mean.
@@ -248,7 +255,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 	s.ends[step] = k
 	switch {
 	case k.outcome == events.Lost:
-		s.publish(step, events.StepLost{Name: k.name})
+		s.publish(step, events.StepLost{Name: k.name, Rescued: s.graph.Nodes[id].Rescued})
 		s.fail(step, k.outcome, false)
 		return
 	case events.OnFailure.Has(k.outcome):
@@ -315,6 +322,12 @@ func (s *State) halt(cause int) {
 			late = append(late, int(s.graph.Nodes[i].Step))
 		default:
 		}
+	}
+	// Failures that waited for a person have their consequences now: there is nothing left to decide.
+	held := s.held
+	s.held = nil
+	for _, step := range held {
+		s.fail(step, s.node(step).outcome, false)
 	}
 	// Attempts that were to be tried again end as they failed.
 	for _, step := range late {

@@ -447,6 +447,7 @@ func (s *State) gateResolved(f fact.GateResolved) {
 		s.publish(f.Step, events.StepFailed{Name: s.name(f.Step), Error: "rejected", Rescued: s.graph.Nodes[s.id(f.Step)].Rescued})
 		return
 	}
+	s.ends[f.Step] = &ending{outcome: events.OK, name: s.name(f.Step)}
 	s.settle(s.id(f.Step), events.OK, -1, func() {
 		s.publish(f.Step, events.StepCompleted{Name: s.name(f.Step), Result: map[string]any{}})
 	})

@@ -486,13 +486,14 @@ func TestFactsOutsideTheTable(t *testing.T) {
 	}
 }
 
-// TestRandomRuns runs random graphs with random outcomes, failures, retries, pauses, commands and forks. It checks that
-// nothing starts before its join is met or beyond a limit, that every step settles once, and that folding the facts
+// TestRandomRuns runs random graphs with random outcomes, failures, retries, pauses, commands, forks and crashes. It
+// checks that nothing starts before its join is met or beyond a limit, that the counters say what looking at every edge
+// says, that every step settles once, that nothing that ended well runs again after a crash, and that folding the facts
 // again gives the same events.
 func TestRandomRuns(t *testing.T) {
-	seeds := uint64(2000)
+	seeds := uint64(10_000)
 	if testing.Short() {
-		seeds = 200
+		seeds = 500
 	}
 	for seed := range seeds {
 		randomRun(t, seed)
@@ -525,8 +526,11 @@ func randomRun(t *testing.T, seed uint64) {
 		}
 		b.start()
 		limits(t, b, g, o)
+		naive(t, b, g)
 		switch {
 		case b.s.finished:
+		case r.IntN(60) == 0:
+			b.crash(r, p, g)
 		case len(b.running) > 0 && r.IntN(4) > 0:
 			b.end(r.IntN(len(b.running)))
 		case r.IntN(6) == 0 || len(b.running) == 0:
@@ -539,6 +543,7 @@ func randomRun(t *testing.T, seed uint64) {
 			t.Errorf("step %d is %v at the end", i, s.State)
 		}
 	}
+
 	foldAgain(t, b, p, g)
 	if sum := b.run.Summary(); sum.Executed != b.run.Result.Executed || sum.Skipped != b.run.Result.Skipped || sum.Failed != b.run.Result.Failed || sum.NotRun != b.run.Result.NotRun || sum.Cancelled != b.run.Result.Cancelled {
 		t.Errorf("views count %+v, the engine %+v", sum, b.run.Result)
@@ -603,6 +608,81 @@ func (b *bench) joined(step int) {
 	}
 }
 
+// crash forgets everything but the facts, and resumes. What runs is lost.
+func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
+	b.t.Helper()
+	was := b.s
+	b.s = foldOf(b.t, b.facts, p, g, was.emit)
+	resumed := fact.RunResumed{Generation: was.generation + 1, Digest: p.Digest, Total: len(p.Steps), Options: was.opts}
+	for _, step := range b.running {
+		resumed.Lost = append(resumed.Lost, fact.Lost{Step: step, As: []fact.LostAs{fact.LostRetry, fact.LostOK, fact.LostFail}[r.IntN(3)]})
+	}
+	b.running = nil
+	var done []int
+	for step := range p.Steps {
+		if n := was.node(step); n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed) {
+			done = append(done, step)
+		}
+	}
+	rec := fact.Record{Seq: uint64(len(b.facts) + 1), At: b.now, Mono: b.now.Sub(time.Unix(1_000_000, 0)), Fact: resumed}
+	b.facts = append(b.facts, rec)
+	b.s.Resume(rec, p, g)
+	for _, step := range done {
+		if n := b.s.node(step); n.state == ready || n.state == running {
+			b.t.Errorf("step %d had ended well and is to run again", step)
+		}
+	}
+}
+
+// foldOf folds facts, and publishes only what comes after them.
+func foldOf(tb testing.TB, facts []fact.Record, p *plan.Plan, g *graph.Graph, emit func(int, events.Event)) *State {
+	tb.Helper()
+	s := NewState(p, g, nil)
+	for _, r := range facts {
+		if _, ok := r.Fact.(fact.RunResumed); ok {
+			s.Resume(r, p, g)
+			continue
+		}
+		if err := s.Apply(r); err != nil {
+			tb.Fatalf("fold: %v", err)
+		}
+	}
+	s.emit = emit
+	return s
+}
+
+// naive classifies every node by looking at all of its edges, as if there were no counters, and compares.
+func naive(t *testing.T, b *bench, g *graph.Graph) {
+	t.Helper()
+	left := 0
+	for i := range b.s.nodes {
+		n, id := &b.s.nodes[i], graph.ID(i)
+		if n.state != settled {
+			left++
+		}
+		if n.state != pending || n.attempt > 0 { // one that has run went ahead of what is tried again beside it
+			continue
+		}
+		var open, hits, misses int32
+		for _, e := range g.In(id) {
+			switch from := b.s.nodes[e.From]; {
+			case from.state != settled:
+				open++
+			case e.On.Has(from.effective):
+				hits++
+			default:
+				misses++
+			}
+		}
+		if open == 0 || open != n.pending || hits != n.hits || misses != n.misses {
+			t.Errorf("%s waits for %d edges (%d hit, %d missed); by looking at them %d (%d, %d)", g.Name(id), n.pending, n.hits, n.misses, open, hits, misses)
+		}
+	}
+	if left != b.s.left {
+		t.Errorf("%d nodes have not settled, counted %d", left, b.s.left)
+	}
+}
+
 // limits checks what must hold whenever the state is at rest.
 func limits(t *testing.T, b *bench, g *graph.Graph, o fact.Options) {
 	t.Helper()
@@ -629,6 +709,10 @@ func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
 	var log []string
 	s := NewState(p, g, func(step int, e events.Event) { log = append(log, word(step, e)) })
 	for _, r := range b.facts {
+		if _, ok := r.Fact.(fact.RunResumed); ok {
+			s.Resume(r, p, g)
+			continue
+		}
 		if err := s.Apply(r); err != nil {
 			t.Fatalf("fold: %v", err)
 		}

@@ -164,7 +164,8 @@ type (
 		Result  map[string]any `json:"result,omitempty"`
 	}
 	StepLost struct {
-		Name string `json:"name"`
+		Name    string `json:"name"`
+		Rescued bool   `json:"rescued,omitempty"`
 	}
 	StepCancelled struct {
 		Name string `json:"name"`

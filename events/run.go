@@ -250,7 +250,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.end(rec.Time)
 	case StepLost:
-		s.Outcome = Lost
+		s.Outcome, s.Rescued = Lost, e.Rescued
 		s.end(rec.Time)
 	case StepCancelled:
 		s.Outcome = Cancelled
@@ -327,7 +327,11 @@ func (r *Run) count(s *Step, d int) {
 	case Cancelled:
 		c.Cancelled += d
 	case Lost:
-		c.Lost += d
+		if s.Rescued {
+			c.Rescued += d
+		} else {
+			c.Lost += d
+		}
 	case Omitted:
 		c.Omitted += d
 	}
