@@ -21,6 +21,7 @@ var layers = map[string][]string{
 	"plan/playbook": {"plan/diag"},
 	"plan/eval":     {"plan/diag"},
 	"exec/spec":     {"plan/diag"},
+	"plan/schema":   {"plan/playbook", "exec/spec"},
 	"plan":          {"plan/diag", "plan/playbook", "plan/eval", "exec/spec"},
 	"exec":          {"events", "events/output", "exec/spec"},
 	"engine/graph":  {"events", "plan"},
@@ -34,8 +35,8 @@ var layers = map[string][]string{
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
 	"tui/plain": {"events", "events/output", "plan"},
 	".": {
-		"engine", "engine/graph", "events", "events/fact", "events/output", "exec", "exec/spec", "plan", "plan/diag", "themes", "tui",
-		"tui/plain",
+		"engine", "engine/graph", "events", "events/fact", "events/output", "exec", "exec/spec", "plan", "plan/diag", "plan/schema", "themes",
+		"tui", "tui/plain",
 	},
 }
 

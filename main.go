@@ -59,6 +59,7 @@ type cli struct {
 	Prune      pruneCmd      `cmd:"" help:"Remove old runs and everything about them."`
 	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
+	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`

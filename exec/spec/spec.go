@@ -108,12 +108,12 @@ func find(fields []Field, name string) (*Field, bool) {
 // Field finds a field of an object by its name or an alias.
 func (f *Field) Field(name string) (*Field, bool) { return find(f.Fields, name) }
 
-// builtinPrefix is how Ansible spells the full name of its own modules.
-const builtinPrefix = "ansible.builtin."
+// BuiltinPrefix is how Ansible spells the full name of its own modules.
+const BuiltinPrefix = "ansible.builtin."
 
 // Lookup finds an action by its name or an alias, with or without ansible.builtin in front.
 func Lookup(name string) (*Action, bool) {
-	a, ok := byName[strings.TrimPrefix(name, builtinPrefix)]
+	a, ok := byName[strings.TrimPrefix(name, BuiltinPrefix)]
 	return a, ok
 }
 

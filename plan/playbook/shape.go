@@ -1,0 +1,96 @@
+package playbook
+
+import "slices"
+
+// Shape is what the value under a key may look like, for a schema that editors read. What the parser takes is decided
+// by the parser alone; a test holds the two together.
+type Shape uint8
+
+// The shapes.
+const (
+	AnyText       Shape = iota + 1 // text, a number or a boolean, taken as written
+	Boolean                        // or a template
+	BoolOrText                     // true, or what to say
+	BoolOrNumber                   // true, or how many
+	Condition                      // a condition or a boolean
+	Conditions                     // the same, or a list of them
+	Number                         // a whole number, or a template
+	Duration                       // 30s, 1m30s or seconds, or a template
+	Identifier                     // the name of a variable
+	Handle                         // an id
+	Texts                          // one text or a list of them
+	Variables                      // a map of names and values
+	Environment                    // a map of texts
+	Fields                         // a map whose keys depend on the action
+	LoopOver                       // a list, a map or an expression
+	LoopSettings                   // a map of LoopKeys
+	NeedsList                      // ids, perhaps each with one of NeedOutcomes
+	Steps                          // a list of steps
+	FilePath                       // a path, or a map with file or path
+	FormatVersion                  // 1
+	StrategyWord                   // linear or graph
+)
+
+// Described is a key with what a person needs to know of it.
+type Described struct {
+	Name    string
+	Aliases []string
+	Doc     string
+	Shape   Shape
+	Kind    TaskKind // what the key makes of a task, if it is a directive
+}
+
+// Shape is what the key's value may look like.
+func (k *Key) Shape() Shape { return shapes[k.Name] }
+
+// On reports whether a task of the kind may have the key.
+func (k *Key) On(kind TaskKind) bool { return k.later == "" && k.on&(1<<kind) != 0 }
+
+// Supported reports whether the key is anything but refused.
+func (k *Key) Supported() bool { return k.later == "" }
+
+var shapes = map[string]Shape{
+	"name": AnyText, "id": Handle, "when": Conditions, "register": Identifier, "tags": Texts,
+	"with_items": LoopOver, "with_filetree": AnyText, "loop_control": LoopSettings, "needs": NeedsList,
+	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
+	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
+	"retries": Number, "retry_delay": Duration, "timeout": Duration, "env": Environment, "cwd": AnyText,
+	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean,
+	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
+	"parallel": BoolOrNumber,
+}
+
+// Directives are the keys that make a task something else than an action, in the order of the reference.
+var Directives = []Described{
+	{Name: "include", Aliases: []string{"include_tasks", "import_tasks"}, Kind: Include, Shape: FilePath, Doc: "file of steps, read when planning; relative to this file"},
+	{Name: "include_vars", Kind: IncludeVars, Shape: FilePath, Doc: "file of variables, in effect for the steps after it"},
+	{Name: "block", Kind: Block, Shape: Steps, Doc: "steps that share keys, and a place for `rescue` and `always`"},
+}
+
+// DocumentKeys are the keys of a playbook in its map form.
+var DocumentKeys = []Described{
+	{Name: "version", Shape: FormatVersion, Doc: "version of the language; may be left out"},
+	{Name: "name", Shape: AnyText, Doc: "what the playbook is called"},
+	{Name: "vars", Shape: Variables, Doc: "variables, rendered in this order; they may use each other"},
+	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
+	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
+	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},
+	{Name: "steps", Shape: Steps, Doc: "the steps"},
+}
+
+// LoopKeys are the keys of `loop_control`.
+var LoopKeys = []Described{
+	{Name: "loop_var", Shape: Identifier, Doc: "name of the variable with the item (item)"},
+	{Name: "index_var", Shape: Identifier, Doc: "name of the variable with the number of the item, from 0 (index)"},
+	{Name: "label", Shape: AnyText, Doc: "what stands for the item in the plan"},
+	{Name: "limit", Shape: Number, Doc: "how many items may run at once (1)"},
+}
+
+// NeedOutcomes are the words that `needs` knows.
+func NeedOutcomes() []string { return slices.Clone(needOutcomes) }
+
+// Patterns that names must match, as regular expressions.
+var (
+	IdentifierPattern = identifier.String()
+	HandlePattern     = idPattern.String()
+)
