@@ -7,6 +7,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 
 	"moon/exec/spec"
 	"moon/plan/playbook"
@@ -102,15 +103,16 @@ func step() object {
 		for _, name := range append([]string{a.Name}, a.Aliases...) {
 			full := spec.BuiltinPrefix + name
 			properties[name] = withDoc(ref("action."+a.Name), a.Doc+example(a))
-			patterns["^"+escape(full)+"$"] = properties[name] // taken, but not offered by an editor
+			// What is a pattern is taken, and not offered by an editor.
+			patterns["^"+regexp.QuoteMeta(full)+"$"] = properties[name]
 			one = append(one, required(name), required(full))
 			if schema, ok := a.Needs(); ok {
-				needs[name], needs[full] = schema, schema
+				needs["^("+regexp.QuoteMeta(spec.BuiltinPrefix)+")?"+name+"$"] = schema
 			}
 		}
 	}
 	one = append(one, varsAlone())
-	rules := []any{object{"if": required("args"), "else": object{"properties": needs}}}
+	rules := []any{object{"if": required("args"), "else": object{"patternProperties": needs}}}
 	for _, kind := range kinds {
 		if forbidden := refused(kind); len(forbidden) > 0 {
 			rules = append(rules, object{"if": object{"anyOf": directives[kind]}, "then": object{"properties": forbidden}})
@@ -156,18 +158,6 @@ func refused(kind playbook.TaskKind) object {
 }
 
 func example(a *spec.Action) string { return "\n\nExample:\n\n" + a.Example }
-
-// escape quotes the dots of a name for a regular expression.
-func escape(name string) string {
-	var b bytes.Buffer
-	for _, r := range name {
-		if r == '.' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
 
 // shape is the schema of a key's value.
 func shape(s playbook.Shape) object {
