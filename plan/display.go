@@ -9,6 +9,9 @@ import (
 // Display is how a value of the plan prints, for views that know nothing of eval's types. What is not known yet has no
 // text but the steps that will give it.
 func Display(v any) (text string, after []int) {
+	if u, ok := v.(eval.Unknown); ok && len(u.Steps) == 0 {
+		return "known when the run starts", nil
+	}
 	if after = unknownIn(v, nil); len(after) > 0 {
 		slices.Sort(after)
 		return "", slices.Compact(after)

@@ -306,6 +306,9 @@ func (p *planner) after(missing []eval.Missing) string {
 	for _, s := range stepsOf(missing) {
 		parts = append(parts, p.plan.stepRef(s))
 	}
+	if len(parts) == 0 {
+		return atStart
+	}
 	if len(parts) > 3 {
 		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
 	}

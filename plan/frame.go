@@ -34,6 +34,7 @@ const (
 	registered             // the result of the step
 	collected              // the results of a loop
 	assigned               // by set_fact or a late vars step; may not happen
+	measured               // when the run starts: a fact that changes
 )
 
 // layer holds the names one construct brings: a block's vars, a loop's item, an include's parameters.
@@ -77,7 +78,9 @@ func (h *history) before(name string, moment int, f func(*binding) bool) bool {
 // names are the variables that do not depend on the place: given from outside, or at the root of the playbook.
 type names struct {
 	facts     *layer
-	factsMap  map[string]any // read only
+	factsMap  map[string]any // read only; those that change are unknown
+	costly    map[string]func() any
+	started   func() map[string]any // all facts, as they are when the run starts
 	varsFiles *layer
 	root      *layer
 	files     *layer // --vars-file
@@ -120,10 +123,17 @@ func (fr *frame) each(name string, f func(*binding) bool) bool {
 
 func (fr *frame) fact(name string, f func(*binding) bool) bool {
 	if name == "facts" {
-		return f(&binding{name: name, value: fr.all.factsMap, from: "facts"})
+		return f(&binding{name: name, value: fr.all.factsMap, from: "facts", how: measured})
 	}
 	v, ok := fr.all.factsMap[name]
-	return ok && f(&binding{name: name, value: v, from: "fact"})
+	if get, costly := fr.all.costly[name]; costly && !ok {
+		v, ok = get(), true
+	}
+	b := binding{name: name, value: v, from: "fact"}
+	if _, changes := v.(eval.Unknown); changes {
+		b.how = measured
+	}
+	return ok && f(&b)
 }
 
 // names lists every name that can be looked up, for "did you mean".
@@ -194,6 +204,9 @@ func (e *env) Names() []string {
 	for name := range e.extra {
 		list = append(list, name)
 	}
+	for name := range e.frame.all.costly {
+		list = append(list, name)
+	}
 	sort.Strings(list)
 	return list
 }
@@ -206,7 +219,10 @@ func (e *env) find(name string) (value any, ok bool) {
 		case b.how == notProduced && b.open && e.results != nil:
 			value = e.again(b)
 			return true
-		case b.how == notProduced:
+		case b.how == measured && e.results != nil:
+			value = e.frame.all.measure(name)
+			return true
+		case b.how == notProduced || b.how == measured:
 			value = b.value
 			return true
 		case e.results == nil:
@@ -241,7 +257,7 @@ func (e *env) produce(b *binding) (value any, done bool) {
 		}
 	case collected:
 		return e.collect(b.steps), true
-	case notProduced:
+	case notProduced, measured:
 	}
 	return eval.Unknown{Steps: b.steps}, true
 }

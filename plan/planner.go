@@ -34,6 +34,9 @@ type Options struct {
 	Tags      []string
 	SkipTags  []string
 	MaxSteps  int // 0: DefaultMaxSteps
+
+	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
+	Costly   map[string]func() any // facts that are found out when the playbook names them
 }
 
 // New plans a playbook. The plan is nil when the diagnostics hold an error.
@@ -44,7 +47,7 @@ func New(o Options) (*Plan, diag.List) {
 	p := &planner{
 		o:        o,
 		engine:   eval.New(),
-		names:    &names{factsMap: o.Facts},
+		names:    newNames(o),
 		files:    map[string]*playbook.Playbook{},
 		labels:   map[int]map[string]int{},
 		ids:      map[string][]int{},
@@ -311,6 +314,7 @@ func (p *planner) read(path string) (*playbook.File, error) {
 	p.plan.Inputs = append(p.plan.Inputs, Input{shown, hex.EncodeToString(sum[:])})
 	f := &playbook.File{Name: shown, Path: path, Text: text}
 	p.sources[shown] = f
+	p.names.gather(text)
 	return f, nil
 }
 

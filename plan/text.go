@@ -159,8 +159,14 @@ func whenSteps(s *Step) []int {
 	return slices.Compact(steps)
 }
 
+// atStart stands for the producers of a value that no step gives: a fact that changes.
+const atStart = "the run starts"
+
 // After names the steps that unknown values wait for: step-0003 «read release».
 func (p *Plan) After(steps []int) string {
+	if len(steps) == 0 {
+		return atStart
+	}
 	if len(steps) > 3 {
 		return fmt.Sprintf("%s and %d more", p.stepRef(steps[0]), len(steps)-1)
 	}
@@ -186,7 +192,7 @@ func (t *treeText) notes() string {
 		if s.Confirm != "" {
 			asks++
 		}
-		if len(s.Unknowns) > 0 {
+		if slices.ContainsFunc(s.Unknowns, func(u Unknown) bool { return len(u.Steps) > 0 }) {
 			open++
 		}
 	}

@@ -167,6 +167,9 @@ func (m *model) stepName(step int) string {
 }
 
 func (m *model) stepNames(steps []int) string {
+	if len(steps) == 0 {
+		return m.plan.After(nil)
+	}
 	var names []string
 	for _, s := range steps {
 		if s >= 0 && s < len(m.plan.Steps) {
