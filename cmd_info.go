@@ -3,20 +3,101 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/plan/diag"
 	"moon/themes"
 )
 
-type factsCmd struct{}
+type factsCmd struct {
+	Names  []string `arg:"" optional:"" help:"Only these, such as date_time or docker_version."`
+	Format string   `enum:"text,json" default:"text" help:"text or json."`
+}
 
-func (factsCmd) Run(io stdio) error {
-	enc := json.NewEncoder(io.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(exec.Facts())
+// Help says what is left out without names.
+func (factsCmd) Help() string {
+	return `Without names: all facts that cost nothing to find out. Facts that a program must be asked for are found out when they
+are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(exec.CostlyFacts())), ", ") + "."
+}
+
+func (c *factsCmd) Run(io stdio) error {
+	facts := exec.Facts()
+	maps.Copy(facts, exec.VolatileFacts())
+	if len(c.Names) > 0 {
+		only, err := named(facts, c.Names)
+		if err != nil {
+			return err
+		}
+		facts = only
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(facts)
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	if err := printFacts(w, "", facts); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// named picks facts, and finds out those that are costly.
+func named(facts map[string]any, names []string) (map[string]any, error) {
+	only := map[string]any{}
+	costly := exec.CostlyFacts()
+	for _, name := range names {
+		v, ok := facts[name]
+		if get, dear := costly[name]; dear {
+			v, ok = get(), true
+		}
+		if !ok {
+			known := slices.Concat(slices.Sorted(maps.Keys(facts)), slices.Sorted(maps.Keys(costly)))
+			if hint := diag.DidYouMean(name, known); hint != "" {
+				return nil, usage("there is no fact `%s`; %s", name, hint)
+			}
+			return nil, usage("there is no fact `%s`; moon facts lists them", name)
+		}
+		only[name] = v
+	}
+	return only, nil
+}
+
+// printFacts writes one line for each fact, under the name that a template would use. A list is shown as in JSON.
+func printFacts(w io.Writer, prefix string, facts map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if m, ok := facts[name].(map[string]any); ok {
+			if err := printFacts(w, prefix+name+".", m); err != nil {
+				return err
+			}
+			continue
+		}
+		text, ok := facts[name].(string)
+		if !ok {
+			b, err := json.Marshal(facts[name])
+			if err != nil {
+				return err
+			}
+			text = string(b)
+		}
+		// A tab or a new line, as an environment may hold, would break the table.
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			text = strconv.Quote(text)
+		}
+		if _, err := fmt.Fprintf(w, "%s\t%s\n", prefix+name, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type actionsCmd struct {

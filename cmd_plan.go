@@ -48,7 +48,7 @@ func (f *playbookFlags) options(io stdio) (plan.Options, error) {
 		path = filepath.Join(dir, path)
 	}
 	o := plan.Options{
-		Path: path, Stdin: io.in, Dir: dir, Facts: exec.Facts(), ExtraVars: f.ExtraVars, VarsFiles: f.VarsFile,
+		Path: path, Stdin: io.in, Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts(), ExtraVars: f.ExtraVars, VarsFiles: f.VarsFile,
 		Tags: f.Tags, SkipTags: f.SkipTags, MaxSteps: f.MaxSteps,
 	}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is

@@ -28,4 +28,13 @@ func memoryTotal() int {
 	return int(bytes >> 20)
 }
 
+// memoryFree is in MiB.
+func memoryFree() int {
+	pages, err := unix.SysctlUint32("vm.page_free_count")
+	if err != nil {
+		return 0
+	}
+	return int(pages) * os.Getpagesize() >> 20
+}
+
 func firstProcess() string { return "launchd" }

@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
-func distribution() release {
-	for _, path := range []string{"/etc/os-release", "/usr/lib/os-release"} {
+func distribution() release { return readRelease("/etc/os-release", "/usr/lib/os-release") }
+
+// readRelease takes the first of the files that can be read. A container may have none.
+func readRelease(paths ...string) release {
+	for _, path := range paths {
 		if text, err := os.ReadFile(path); err == nil {
 			return parseRelease(string(text))
 		}
@@ -16,12 +19,17 @@ func distribution() release {
 }
 
 // memoryTotal is in MiB.
-func memoryTotal() int {
+func memoryTotal() int { return meminfo("MemTotal:") }
+
+// memoryFree is what new work could have without swapping, in MiB.
+func memoryFree() int { return meminfo("MemAvailable:") }
+
+func meminfo(line string) int {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
 		return 0
 	}
-	_, after, _ := strings.Cut(string(text), "MemTotal:")
+	_, after, _ := strings.Cut(string(text), line)
 	fields := strings.Fields(after)
 	if len(fields) == 0 {
 		return 0
