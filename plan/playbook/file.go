@@ -83,7 +83,7 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 		return failYAML(f, err, ds)
 	}
 	root := doc.Content[0]
-	c := checker{f: f, ds: ds, size: map[*yaml.Node]int{}}
+	c := checker{f: f, ds: ds, anchored: map[*yaml.Node]int{}}
 	if !c.bounded(root, 0) {
 		return Value{}, false
 	}
@@ -161,9 +161,10 @@ func (f *File) line(n int) string {
 
 // checker looks at a whole document once: how large it is with its aliases expanded, and what its keys are.
 type checker struct {
-	f    *File
-	ds   *diag.List
-	size map[*yaml.Node]int // with aliases expanded; -1 while being computed
+	f        *File
+	ds       *diag.List
+	n        int                // nodes as written
+	anchored map[*yaml.Node]int // size of nodes with an anchor, their aliases expanded; -1 while being computed
 }
 
 // bounded refuses a document that is too deep, contains itself, or grows without measure when its aliases are
@@ -173,7 +174,7 @@ func (c *checker) bounded(n *yaml.Node, depth int) bool {
 	if !ok {
 		return false
 	}
-	if size > maxExpansion && size > 8*len(c.size) {
+	if size > maxExpansion && size > 8*c.n {
 		c.fail(n, "its aliases expand to too many values", "write the values out, or use variables")
 		return false
 	}
@@ -184,13 +185,16 @@ func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
 	if depth > maxDepth {
 		return c.fail(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "")
 	}
-	if s, ok := c.size[n]; ok {
-		if s < 0 {
-			return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "")
+	if n.Anchor != "" { // without one, a node is reached once
+		if s, ok := c.anchored[n]; ok {
+			if s < 0 {
+				return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "")
+			}
+			return s, true
 		}
-		return s, true
+		c.anchored[n] = -1
 	}
-	c.size[n] = -1
+	c.n++
 	size := 1
 	children := n.Content
 	if n.Kind == yaml.AliasNode {
@@ -203,7 +207,9 @@ func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
 		}
 		size = min(size+s, 1<<40)
 	}
-	c.size[n] = size
+	if n.Anchor != "" {
+		c.anchored[n] = size
+	}
 	return size, true
 }
 
