@@ -22,6 +22,7 @@ type iteration struct {
 }
 
 func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
+	p.plan.Steps = slices.Grow(p.plan.Steps, min(len(tasks), p.o.MaxSteps)) // most tasks are one step
 	for _, t := range tasks {
 		p.one(c, t)
 	}
@@ -342,6 +343,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		Items: len(items), Loop: expression, Parallel: limit,
 	}, label)
 	first := len(p.plan.Steps)
+	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
 	for i, item := range items {
 		round := *c
 		round.scope = scope

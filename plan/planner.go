@@ -86,7 +86,8 @@ type planner struct {
 	tagsSeen  map[string]bool
 	needs     []pendingNeed
 	last      *frame
-	full      bool // MaxSteps is exceeded; said once
+	full      bool   // MaxSteps is exceeded; said once
+	digested  []byte // what the last step's digest was over; kept for its room
 }
 
 type including struct {

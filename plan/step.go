@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -338,6 +339,9 @@ func resultNames(register string) []string {
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
 // wait for.
 func (p *planner) checkNames(r *renderer, list []condition, own []string) {
+	if len(list) == 0 {
+		return
+	}
 	extra := map[string]any{}
 	for _, name := range own {
 		extra[name] = eval.Unknown{Steps: nil}
@@ -443,11 +447,13 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 
 // stepDigest is over all that defines the step. The playbook's place in the file system is not part of it.
 func (p *planner) stepDigest(s *Step, k *task) string {
-	h := sha256.New()
+	b := p.digested[:0]
 	part := func(name string, v any) {
 		text := eval.Text(v)
 		text = strings.ReplaceAll(text, p.plan.Root, "")
-		fmt.Fprintf(h, "%s=%d:%s\n", name, len(text), text)
+		b = append(append(b, name...), '=')
+		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
+		b = append(append(b, text...), '\n')
 	}
 	t := k.src
 	part("action", s.Action)
@@ -472,7 +478,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 			part("template", string(f.Text))
 		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	p.digested = b
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
 // digest is over the steps and their order, not over the place or the wording around them.
