@@ -20,7 +20,12 @@ import (
 	"moon/plan/playbook"
 )
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}
 
 // fields collects what a step's fields still wait for, field by field.
 type fields struct {
@@ -465,7 +470,7 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	part("when", s.When)
 	part("register", s.Register)
 	part("confirm", s.Confirm)
-	part("retry", fmt.Sprint(s.Retry.Max, s.Retry.Delay, s.Retry.Until))
+	part("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
 	part("timeout", s.Timeout.String())
 	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
