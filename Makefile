@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race lint fmt golden fuzz bench demo cover clean
+.PHONY: check build test race lint fmt golden fuzz bench perf demo cover clean
 
 check: build lint race ## what CI runs
 
@@ -43,6 +43,9 @@ fuzz:
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
+
+perf: ## the budgets of docs/performance.md, best of five
+	$(GO) test -run '^$$' -bench 'Command|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./exec
 
 demo: ## the screen on the example playbook, in a scratch home
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml
