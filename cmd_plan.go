@@ -52,6 +52,7 @@ func (f *playbookFlags) options(io stdio) (plan.Options, error) {
 		Tags: f.Tags, SkipTags: f.SkipTags, MaxSteps: f.MaxSteps,
 	}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+	o.Presets = presetsDir(o.Home)
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
 	}

@@ -141,6 +141,7 @@ var actions = map[string]action{
 	"copy":     copyAction,
 	"fail":     failAction,
 	"file":     fileAction,
+	"pause":    pauseAction,
 	"print":    printAction,
 	"set_fact": setFactAction,
 	"shell":    shellAction,

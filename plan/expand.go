@@ -2,14 +2,13 @@ package plan
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
+	"moon/exec/spec"
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
@@ -44,15 +43,16 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 		return
 	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset:
 	}
-	if t.Kind == playbook.Action && t.Action == "" || t.Kind == playbook.Preset {
+	if t.Kind == playbook.Action && t.Action == "" {
 		return // the parser has said why
 	}
-	if !t.Ignore.IsZero() && t.Kind != playbook.Action {
+	if !t.Ignore.IsZero() {
 		inside.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
 	}
-	if !t.Cwd.IsZero() && t.Kind == playbook.Block {
+	if !t.Cwd.IsZero() {
 		inside.cwd = t.Cwd
 	}
+	inside.become = c.become.with(t)
 	if t.Loop.Kind == playbook.NoLoop {
 		p.single(&inside, t)
 		return
@@ -71,7 +71,9 @@ func (p *planner) single(c *scopeContext, t *playbook.Task) {
 		p.include(c, t)
 	case playbook.Block:
 		p.block(c, t)
-	case playbook.Vars, playbook.IncludeVars, playbook.Preset:
+	case playbook.Preset:
+		p.preset(c, t)
+	case playbook.Vars, playbook.IncludeVars:
 	}
 }
 
@@ -93,6 +95,9 @@ func (p *planner) skipped(c *scopeContext) (why string, skip bool) {
 }
 
 func (p *planner) include(c *scopeContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return // the parser has said why
+	}
 	inside := *c
 	pos := t.Pos
 	name := strings.TrimSpace(t.Args.Text())
@@ -110,12 +115,11 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	}
 	r := p.renderer(p.env(&inside, nil), c.chain)
 	name = r.text(t.Args)
-	if r.failed || t.Args.IsZero() {
+	if r.failed {
 		return
 	}
 	if len(r.missing) > 0 {
-		p.errorf(t.Args.Pos(), 0, c.chain, "include each candidate with its own `when`",
-			"which file to include is known only after %s", p.after(r.missing))
+		p.tooLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.missing)
 		return
 	}
 	scope.Name = name
@@ -139,12 +143,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
-	inside.scope = p.open(scope, scope.Name)
-	inside.file, inside.dir, inside.cwd = pb.File, filepath.Dir(target), playbook.Value{}
-	inside.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, pos.Line))
-	inside.item = nil
-	p.including[len(p.including)-1].line = pos.Line
-	p.including = append(p.including, including{path: target, name: pb.File.Name})
+	leave := p.enter(&inside, scope, pb.File, including{path: target}, pos)
 	if pb.Vars.Kind() == playbook.Map {
 		p.documentVars(pb.Vars, &inside, "vars", inside.chain)
 	}
@@ -152,8 +151,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 		p.includeVarsFile(&inside, v)
 	}
 	p.tasks(&inside, pb.Tasks)
-	p.including = p.including[:len(p.including)-1]
-	p.close(inside.scope)
+	leave()
 }
 
 // circular reports an include of a file that is being included already.
@@ -216,38 +214,19 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
 func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
-	switch v.Kind() {
-	case playbook.Null:
-		return 0
-	case playbook.Bool:
-		if v.Bool() {
-			return Unlimited
+	n := 0
+	fixed(p, v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		if i, ok := spec.ParseInt(got); ok {
+			n = i
+			return n > 0
 		}
-		return 0
-	case playbook.Int, playbook.String:
-		r := p.renderer(p.env(c, nil), c.chain)
-		switch n := plainNumber(r.value(v)).(type) {
-		case int:
-			if n > 0 {
-				return n
-			}
-		case bool:
-			if n {
-				return Unlimited
-			}
-			return 0
+		yes, ok := spec.ParseBool(got)
+		if yes {
+			n = Unlimited
 		}
-	case playbook.Float, playbook.List, playbook.Map:
-	}
-	p.errorf(v.Pos(), 0, c.chain, "", "`parallel:` must be true, false or a number above 0, known before the run")
-	return 0
-}
-
-func plainNumber(v any) any {
-	if n, ok := v.(eval.Number); ok {
-		return n.Value
-	}
-	return v
+		return ok
+	})
+	return n
 }
 
 // vars handles a `vars` or `include_vars` step: no step of the plan, unless its condition is not known yet.
@@ -266,7 +245,7 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 		}
 		return
 	case !v.known && !r.failed:
-		p.errorf(t.ActionPos, len(t.ActionKey), c.chain, "use `vars` or `set_fact` on values that depend on the run", "whether to read this file is known only after %s", p.after(r.missing))
+		p.tooLate(t.Args, c.chain, "use `vars` or `set_fact` for values that depend on the run", "whether to read this file", r.missing)
 		return
 	}
 	if t.Kind == playbook.Vars {
@@ -283,7 +262,7 @@ func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
 	case r.failed || v.IsZero():
 		return
 	case len(r.missing) > 0:
-		p.errorf(v.Pos(), 0, c.chain, "", "which file of variables to read is known only after %s", p.after(r.missing))
+		p.tooLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.missing)
 		return
 	}
 	target := p.resolve(name, c.dir)
@@ -299,6 +278,19 @@ func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
 	if m, ok := playbook.ParseVars(f, &p.ds); ok {
 		p.documentVars(m, c, f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", v.Pos().File, v.Pos().Line)))
 	}
+}
+
+// tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
+// mistake waits for no step; the mistake has been said.
+func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
+	if len(stepsOf(missing)) == 0 {
+		return
+	}
+	is := "is"
+	if strings.HasPrefix(what, "the items") {
+		is = "are"
+	}
+	p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), chain, hint, "%s %s known only after %s", what, is, p.after(missing))
 }
 
 // after names the steps that unknown values wait for: "step-0003 «read release»".
@@ -333,10 +325,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		return
 	}
 	name, label := loopName(t)
-	limit := 0
-	if !t.Loop.Limit.IsZero() {
-		limit = p.limit(c, t)
-	}
+	limit := p.limit(c, t)
 	expression := loopExpression(t.Loop)
 	scope := p.open(Scope{
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
@@ -381,7 +370,7 @@ func loopName(t *playbook.Task) (name, label string) {
 	}
 	text := firstLine(t.Args.Text())
 	switch {
-	case t.Kind == playbook.Include:
+	case t.Kind == playbook.Include, t.Kind == playbook.Preset:
 		return text, text
 	case t.Kind == playbook.Action && text != "":
 		return t.ActionKey + ": " + text, t.Action
@@ -405,16 +394,18 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 	p.names.produced.add(b)
 }
 
+// limit is how many iterations may run at once: 0 for one after the other.
 func (p *planner) limit(c *scopeContext, t *playbook.Task) int {
-	r := p.renderer(p.env(c, nil), c.chain)
-	if n, ok := plainNumber(r.value(t.Loop.Limit)).(int); ok && n > 0 {
-		if n == 1 {
-			return 0
-		}
-		return n
+	n := 0
+	fixed(p, t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		i, ok := spec.ParseInt(got)
+		n = i
+		return ok && n > 0
+	})
+	if n == 1 {
+		return 0
 	}
-	p.errorf(t.Loop.Limit.Pos(), 0, c.chain, "", "`limit:` must be a number above 0, known before the run")
-	return 0
+	return n
 }
 
 func loopExpression(l playbook.Loop) string {
@@ -495,7 +486,10 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 		return items, "items", !r.failed
 	case playbook.Null:
 		return nil, "", false // the parser has said so
-	case playbook.Bool, playbook.Int, playbook.Float, playbook.String:
+	case playbook.Bool, playbook.Int, playbook.Float:
+		p.noList(c, t, plain(over))
+		return nil, "", false
+	case playbook.String:
 	}
 	value := p.loopValue(r, over)
 	if r.failed {
@@ -520,10 +514,28 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 			items = append(items, item{value: map[string]any{"key": k, "value": value[k]}})
 		}
 	default:
-		p.errorf(over.Pos(), len(over.Text()), c.chain, "", "`%s:` needs a list or a map; %s is %s", t.Loop.Key, strings.TrimSpace(over.Text()), article(value))
+		p.noList(c, t, value)
 		return nil, "", false
 	}
 	return items, "items", true
+}
+
+// noList says that a loop is over something that has no items.
+func (p *planner) noList(c *scopeContext, t *playbook.Task, value any) {
+	over := t.Loop.Over
+	text := firstLine(over.Text())
+	hint := "write a list: `[" + text + "]`"
+	switch value.(type) {
+	case string:
+		if strings.Contains(text, "{{") || text != eval.Text(value) {
+			hint = "split a text into a list: `.split(',')`, or `| split`"
+		}
+	case int, float64, eval.Number:
+		hint = "to count, write a range: `1..3`"
+	case nil:
+		hint = "give it a list, or `| default([], true)`"
+	}
+	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, described(value))
 }
 
 // loopValue evaluates the text a loop is given: a template, or a bare expression.
@@ -547,9 +559,7 @@ func (p *planner) loopValue(r *renderer, over playbook.Value) any {
 }
 
 func (p *planner) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
-	p.errorf(t.Loop.Over.Pos(), len(t.Loop.Over.Text()), c.chain,
-		"loop over values that are known before the run, or do the looping inside one step",
-		"the items of this loop are known only after %s", p.after(missing))
+	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
 }
 
 // article names the type of a value: "a list", "text".
@@ -596,77 +606,4 @@ func copyOf(v any) any {
 		return m
 	}
 	return v
-}
-
-// fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed.
-func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
-	name := r.text(t.Loop.Over)
-	if r.failed || (t.Loop.Over.Kind() != playbook.String) {
-		return nil, false
-	}
-	if len(r.missing) > 0 {
-		p.unknownLoop(c, t, r.missing)
-		return nil, false
-	}
-	root := strings.TrimSuffix(p.resolve(name, c.dir), "/")
-	info, err := os.Stat(root)
-	if err == nil && !info.IsDir() {
-		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s is not a directory", root)
-		return nil, false
-	}
-	if err != nil {
-		p.errorf(t.Loop.Over.Pos(), 0, c.chain, p.similar(root), "with_filetree: %s", p.fileError(err))
-		return nil, false
-	}
-	var items []item
-	var paths []string
-	count := 0
-	err = filepath.WalkDir(root, func(full string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if full == root {
-			return nil
-		}
-		if count++; count > p.o.MaxSteps {
-			return filepath.SkipAll
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		items = append(items, item{value: treeItem(root, full, info)})
-		paths = append(paths, full)
-		return nil
-	})
-	if err != nil {
-		p.errorf(t.Loop.Over.Pos(), 0, c.chain, "", "with_filetree: %s", p.fileError(err))
-		return nil, false
-	}
-	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.
-	order := make([]int, len(items))
-	for i := range order {
-		order[i] = i
-	}
-	sort.Slice(order, func(i, j int) bool { return paths[order[i]] < paths[order[j]] })
-	sorted := make([]item, len(items))
-	for i, o := range order {
-		sorted[i] = items[o]
-	}
-	return sorted, true
-}
-
-func treeItem(root, full string, info fs.FileInfo) map[string]any {
-	rel := strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root))
-	state := "file"
-	switch {
-	case info.IsDir():
-		state = "directory"
-	case info.Mode()&fs.ModeSymlink != 0:
-		state = "link"
-	}
-	return map[string]any{
-		"src": full, "path": rel, "name": path.Base(rel), "dir": path.Dir(rel), "state": state, "is_dir": info.IsDir(),
-		"mode": fmt.Sprintf("%04o", info.Mode().Perm()), "size": int(info.Size()), "depth": strings.Count(rel[1:], "/"),
-	}
 }

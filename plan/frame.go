@@ -20,6 +20,9 @@ type binding struct {
 	raw   playbook.Value
 	where *frame
 
+	parts     []binding // of the map `parameters`; raw is empty then
+	parameter string    // the type of a parameter
+
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
 	steps   []int
 	how     production
@@ -292,10 +295,30 @@ func (e *env) collect(steps []int) any {
 
 // again renders an open value with what is known now.
 func (e *env) again(b *binding) any {
+	if b.parts != nil {
+		return e.parameters(b)
+	}
 	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}}
 	v := r.value(b.raw)
 	if r.failed {
 		return b.value
 	}
 	return v
+}
+
+// parameters puts together what a preset was given. What was not known when planning gets its type now; one that has
+// another stays as it is, and the step that uses it says so.
+func (e *env) parameters(b *binding) any {
+	m := maps.Clone(b.value.(map[string]any))
+	for i := range b.parts {
+		part := &b.parts[i]
+		if !part.open {
+			continue
+		}
+		m[part.name] = e.again(part)
+		if typed, ok := convert(part.parameter, m[part.name]); ok {
+			m[part.name] = typed
+		}
+	}
+	return m
 }

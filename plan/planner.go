@@ -28,6 +28,7 @@ type Options struct {
 	Dir       string         // working directory; required: `-` and relative paths of flags are resolved here
 	Home      string         // for ~; required
 	User      string         // the current user's name, for become
+	Presets   string         // the user's directory of presets; "" if there is none
 	Facts     map[string]any // of this machine
 	ExtraVars []string       // -e: k=v, {"k": 1} or @file
 	VarsFiles []string       // --vars-file
@@ -49,6 +50,7 @@ func New(o Options) (*Plan, diag.List) {
 		engine:   eval.New(),
 		names:    newNames(o),
 		files:    map[string]*playbook.Playbook{},
+		presets:  map[string]*playbook.PresetFile{},
 		labels:   map[int]map[string]int{},
 		ids:      map[string][]int{},
 		compiled: map[*playbook.Task]*compiled{},
@@ -78,10 +80,11 @@ type planner struct {
 	names     *names
 	ds        diag.List
 	files     map[string]*playbook.Playbook // parsed, by absolute path
-	sources   map[string]*playbook.File     // by shown path
-	including []including                   // the stack of open files
-	labels    map[int]map[string]int        // per scope: how often a label was used
-	ids       map[string][]int              // steps by the `id:` of their task
+	presets   map[string]*playbook.PresetFile
+	sources   map[string]*playbook.File // by shown path
+	including []including               // the stack of open files
+	labels    map[int]map[string]int    // per scope: how often a label was used
+	ids       map[string][]int          // steps by the `id:` of their task
 	compiled  map[*playbook.Task]*compiled
 	tagsSeen  map[string]bool
 	needs     []pendingNeed
@@ -91,9 +94,10 @@ type planner struct {
 }
 
 type including struct {
-	path string // absolute
-	name string // as shown
-	line int    // of the include in that file
+	path   string // absolute
+	name   string // as shown
+	line   int    // of the include in that file
+	preset bool
 }
 
 type pendingNeed struct {
@@ -112,6 +116,7 @@ type scopeContext struct {
 	env    []playbook.Value
 	cwd    playbook.Value
 	ignore []condition
+	become become
 	block  *layer
 	params *layer
 	loop   *layer
@@ -282,10 +287,12 @@ func (p *planner) load(path string) (*playbook.Playbook, error) {
 	if err != nil {
 		return nil, err
 	}
-	pb := playbook.Parse(f, playbook.Actions{Canonical: canonical, Names: spec.Names()}, &p.ds)
+	pb := playbook.Parse(f, knownActions, &p.ds)
 	p.files[path] = pb
 	return pb, nil
 }
+
+var knownActions = playbook.Actions{Canonical: canonical, Names: spec.Names()}
 
 func canonical(name string) (string, bool) {
 	a, ok := spec.Lookup(name)

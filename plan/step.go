@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"moon/exec/spec"
@@ -47,12 +46,9 @@ func (f *fields) at(name string) {
 
 // step plans one step: one task, one item.
 func (p *planner) step(c *scopeContext, t *playbook.Task) {
-	k := &task{compiled: p.own(t, c), when: c.when, env: c.env, cwd: c.cwd, dir: c.dir}
+	k := &task{compiled: p.own(t, c), when: c.when, ignore: c.ignore, env: c.env, cwd: c.cwd, dir: c.dir}
 	if k.action == nil {
 		return
-	}
-	if !t.Cwd.IsZero() {
-		k.cwd = t.Cwd
 	}
 	i := len(p.plan.Steps)
 	s := Step{
@@ -67,7 +63,6 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		s.Loop = &lc
 	}
 	s.Excluded = p.excluded(c.tags)
-	p.become(t, c)
 
 	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
 	// is known that the step may run.
@@ -112,14 +107,18 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	f.at("")
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0
-	if t.NoLog.Kind() != playbook.Null {
-		s.NoLog = p.known(t.NoLog, r, f, "no_log")
+	s.NoLog = p.flag(t.NoLog, "no_log", r, false)
+	if !idle {
+		p.become(c, r)
 	}
-	if !k.open && !r.failed && !r.undefined && !idle {
+	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(&s, k, raw, c.chain)
 	}
 	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
 	s.Summary = p.plan.summary(s.Action, s.Args)
+	if s.Action == "pause" && t.Confirm.IsZero() {
+		s.Confirm, _ = spec.PauseAsks(s.Args)
+	}
 	s.Uses = p.uses(r.used, e)
 	if s.NoLog {
 		s.Args, s.Summary, s.Uses = nil, s.Action+" (hidden by no_log)", nil
@@ -235,166 +234,6 @@ func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 			f.at(g.name)
 			r.text(g.value)
 		}
-	}
-}
-
-// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
-// here they are checked for names.
-func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
-	t := k.src
-	f.at("confirm")
-	switch t.Confirm.Kind() {
-	case playbook.Bool:
-		if t.Confirm.Bool() {
-			s.Confirm = "run this step?"
-		}
-	case playbook.String, playbook.Int, playbook.Float:
-		switch v := r.value(t.Confirm).(type) {
-		case bool:
-			if v {
-				s.Confirm = "run this step?"
-			}
-		default:
-			s.Confirm = r.text(t.Confirm)
-		}
-	case playbook.Null, playbook.List, playbook.Map:
-	}
-	if s.Confirm != "" && len(r.missing) > 0 {
-		r.missing = nil // a question may show an open part; the step still asks
-	}
-	f.at("retries")
-	if !t.Retries.IsZero() {
-		n, ok := plainNumber(r.value(t.Retries)).(int)
-		if !ok || n < 0 {
-			p.errorf(t.Retries.Pos(), len(t.Retries.Text()), s.Origin.Chain, "3 makes up to four attempts", "`retries:` must be a whole number, known before the run")
-		}
-		s.Retry.Max = n
-	} else if len(t.Until) > 0 {
-		s.Retry.Max = 3
-	}
-	s.Retry.Delay = time.Second
-	if !t.Delay.IsZero() {
-		s.Retry.Delay = p.duration(t.Delay, "delay", r, s)
-	}
-	s.Retry.Until = whenText(k.until)
-	if !t.Timeout.IsZero() {
-		s.Timeout = p.duration(t.Timeout, "timeout", r, s)
-	}
-	f.at("ignore_errors")
-	for _, list := range [][]condition{k.ignore} {
-		for _, cond := range list {
-			s.MayFail = s.MayFail || !cond.constant || cond.holds
-		}
-	}
-	own := resultNames(t.Register)
-	for _, g := range []struct {
-		name string
-		list []condition
-	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"ignore_errors", k.ignore}} {
-		f.at(g.name)
-		p.checkNames(r, g.list, own)
-	}
-	f.at("check_mode")
-	if t.CheckMode.Kind() != playbook.Null {
-		b := p.known(t.CheckMode, r, f, "check_mode")
-		s.CheckMode = &b
-	}
-	if t.Diff.Kind() != playbook.Null {
-		s.NoDiff = !p.known(t.Diff, r, f, "diff")
-	}
-	if t.ID != "" {
-		p.userID(t, s)
-	}
-	for _, n := range t.Needs {
-		p.needs = append(p.needs, pendingNeed{s.Index, n})
-	}
-}
-
-func (p *planner) duration(v playbook.Value, key string, r *renderer, s *Step) time.Duration {
-	d, ok := spec.ParseDuration(eval.Plain(r.value(v)))
-	if !ok {
-		p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), s.Origin.Chain, "write 30s, 1m30s or a number of seconds", "`%s:` must be a duration, known before the run", key)
-	}
-	return d
-}
-
-// known renders a boolean that must be known before the run.
-func (p *planner) known(v playbook.Value, r *renderer, f *fields, key string) bool {
-	f.at(key)
-	got := r.value(v)
-	b, ok := got.(bool)
-	if !ok {
-		p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.chain, "", "`%s:` must be true or false, known before the run", key)
-	}
-	return b
-}
-
-// resultNames are the names a condition on a step's result sees beside the variables.
-func resultNames(register string) []string {
-	names := []string{
-		"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
-		"duration_ms", "attempts", "msg",
-	}
-	if register != "" {
-		names = append(names, register)
-	}
-	return names
-}
-
-// checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
-// wait for.
-func (p *planner) checkNames(r *renderer, list []condition, own []string) {
-	if len(list) == 0 {
-		return
-	}
-	extra := map[string]any{}
-	for _, name := range own {
-		extra[name] = eval.Unknown{Steps: nil}
-	}
-	with := *r.env.(*env)
-	with.extra = extra
-	sub := &renderer{engine: r.engine, env: &with, report: r.report, lenient: r.lenient, guards: r.guards, chain: r.chain}
-	for _, c := range list {
-		sub.decide([]condition{c})
-	}
-	for _, m := range sub.missing {
-		if len(m.Steps) > 0 {
-			r.miss([]eval.Missing{m})
-		}
-	}
-	r.failed = r.failed || sub.failed
-	for _, name := range sub.used {
-		if !slices.Contains(own, name) && !slices.Contains(r.used, name) {
-			r.used = append(r.used, name)
-		}
-	}
-}
-
-func (p *planner) userID(t *playbook.Task, s *Step) {
-	for _, other := range p.ids[t.ID] {
-		if o := p.plan.Steps[other].task.src; o != t {
-			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID, p.plan.Steps[other].Origin)
-			break
-		}
-	}
-	p.ids[t.ID] = append(p.ids[t.ID], s.Index)
-}
-
-// become allows what needs no change of user.
-func (p *planner) become(t *playbook.Task, c *scopeContext) {
-	if t.Become.IsZero() {
-		return
-	}
-	r := p.renderer(p.env(c, nil), c.chain)
-	if yes, ok := r.value(t.Become).(bool); r.failed || ok && !yes {
-		return
-	}
-	user := "root"
-	if !t.BecomeUser.IsZero() {
-		user = r.text(t.BecomeUser)
-	}
-	if user != p.o.User {
-		p.errorf(t.Become.Pos(), 0, c.chain, "run moon as "+user, "`become` to another user (%s) is not supported yet", user)
 	}
 }
 

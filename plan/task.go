@@ -16,11 +16,15 @@ type task struct {
 	*compiled
 	frame *frame
 	when  []condition // the inherited ones first
-	env   []playbook.Value
-	cwd   playbook.Value
-	dir   string
-	open  bool // something is not known before the run
-	call  *Call
+
+	// Of the task itself, or of the nearest construct around it.
+	ignore []condition
+	env    []playbook.Value
+	cwd    playbook.Value
+
+	dir  string
+	open bool // something is not known before the run
+	call *Call
 }
 
 // compiled is what all steps of one task of the playbook share.
@@ -32,7 +36,7 @@ type compiled struct {
 	changed []condition
 	failed  []condition
 	until   []condition
-	ignore  []condition
+	sound   bool // the arguments are of a kind the action takes
 }
 
 // arg is one argument as written.
@@ -63,16 +67,12 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 	k.changed = p.conditions(t.ChangedWhen, chain)
 	k.failed = p.conditions(t.FailedWhen, chain)
 	k.until = p.conditions(t.Until, chain)
-	if !t.Ignore.IsZero() {
-		k.ignore = p.conditions([]playbook.Value{t.Ignore}, chain)
-	}
-	k.args = p.actionArgs(k.action, t, chain)
+	k.args, k.sound = p.actionArgs(k.action, t, chain)
 	return k
 }
 
 // actionArgs brings the spellings of an action's arguments to one form: names and values.
-func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) []arg {
-	var args []arg
+func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (args []arg, ok bool) {
 	v := t.Args
 	switch kind := v.Kind(); {
 	case kind == playbook.Null:
@@ -87,22 +87,23 @@ func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) [
 	case kind == playbook.String:
 		for _, kv := range splitPairs(v.Text()) {
 			if kv.key == "" {
-				p.errorf(v.Pos(), 0, chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
-				return nil
+				p.errorf(v.PosAt(kv.at), utf8.RuneCountInString(kv.value), chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
+				return nil, false
 			}
 			f, ok := a.Field(kv.key)
 			if !ok && !a.Open {
-				p.errorf(v.Pos(), 0, chain, diag.DidYouMean(kv.key, fieldNames(a.Fields())), "unknown argument `%s` of `%s`", kv.key, a.Name)
+				p.unknownArg(kv.key, a.Name, v.PosAt(kv.at), fieldNames(a.Fields()), chain)
 				continue
 			}
 			name := kv.key
 			if f != nil {
 				name = f.Name
 			}
-			args = append(args, p.arg(name, kv.key, f, v.Part(0, kv.value), chain))
+			args = append(args, p.arg(name, kv.key, f, v.Part(kv.valuesAt, kv.value), chain))
 		}
 	default:
 		p.errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
+		return nil, false
 	}
 	if t.ExtraArgs.Kind() == playbook.Map {
 		args = append(args, p.mapArgs(a.Name, a.Open, a.Field, t.ExtraArgs, fieldNames(a.Fields()), chain)...)
@@ -114,7 +115,15 @@ func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) [
 		}
 		seen[g.name] = g.key
 	}
-	return args
+	return args, true
+}
+
+func (p *planner) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
+	hint := diag.DidYouMean(key, known)
+	if hint == "" && len(known) < 16 {
+		hint = "it takes " + strings.Join(known, ", ")
+	}
+	p.errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
 func fieldNames(fields []spec.Field) []string {
@@ -136,11 +145,7 @@ func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field
 		case open:
 			args = append(args, p.arg(e.Key, e.Key, nil, e.Value, chain))
 		default:
-			hint := diag.DidYouMean(e.Key, known)
-			if hint == "" && len(known) < 12 {
-				hint = "it takes " + strings.Join(known, ", ")
-			}
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), chain, hint, "unknown argument `%s` of `%s`", e.Key, of)
+			p.unknownArg(e.Key, of, e.Pos, known, chain)
 		}
 	}
 	return args
@@ -300,6 +305,12 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			return state + " " + text("path")
 		}
 		return text("path")
+	case "pause":
+		for _, name := range []string{"prompt", "seconds", "minutes"} {
+			if v := text(name); v != "" {
+				return v
+			}
+		}
 	case "wait":
 		for _, name := range []string{"path", "url", "cmd", "port"} {
 			if v := text(name); v != "" {

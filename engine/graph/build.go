@@ -126,11 +126,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	for _, u := range s.Unknowns {
 		edges = append(edges, b.data(u)...)
 	}
-	kind := Step
-	if s.Action == "pause" {
-		kind = Gate
-	}
-	n := b.Node(Node{Kind: kind, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
+	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
 	return []Edge{on(n, events.OnSuccess)}
 }
 

@@ -63,14 +63,19 @@ func (d *decoder) report(field, hint, format string, args ...any) {
 	d.problems = append(d.problems, Problem{field, fmt.Sprintf(format, args...), hint})
 }
 
-// given finds the field's value under any of its names.
+// given finds the field's value under any of its names. A null is a value only where any value is.
 func (f *Field) given(args map[string]any) (name string, value any, ok bool) {
 	for _, name := range append([]string{f.Name}, f.Aliases...) {
-		if v := args[name]; v != nil {
+		if v, there := args[name]; v != nil || there && f.Kind == Any {
 			return name, v, true
 		}
 	}
 	return "", nil, false
+}
+
+// null reports whether the field is written, with a value that turned out to be null.
+func (f *Field) null(args map[string]any) bool {
+	return slices.ContainsFunc(append([]string{f.Name}, f.Aliases...), func(name string) bool { _, there := args[name]; return there })
 }
 
 // open decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
@@ -104,6 +109,8 @@ func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, p
 		case ok:
 			d.twice(f, args, name, prefix)
 			d.set(f, v.Field(f.index), value, prefix+name)
+		case f.Required && f.null(args):
+			d.report(prefix+f.Name, "", "`%s` needs `%s`, which is null", d.action, prefix+f.Name)
 		case f.Required && !misspelt[f.Name]:
 			d.report(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
 		case f.fill:
@@ -185,7 +192,9 @@ func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
 			d.wrong(name, "a map", value)
 		}
 	case Any:
-		to.Set(reflect.ValueOf(value))
+		if value != nil {
+			to.Set(reflect.ValueOf(value))
+		}
 	case Object:
 		m, ok := value.(map[string]any)
 		if !ok {

@@ -131,7 +131,7 @@ func TestDecodeProblems(t *testing.T) {
 		want   string // problems, one on each line
 	}{
 		{"shell", args{}, "`shell` needs `cmd`"},
-		{"shell", args{"cmd": nil}, "`shell` needs `cmd`"},
+		{"shell", args{"cmd": nil}, "`shell` needs `cmd`, which is null"},
 		{"shell", args{"cmd": []any{"a"}}, "`cmd` must be text, found a list"},
 		{"shell", args{"cmd": "x", "stdn": "y"}, "`shell` has no field `stdn`; did you mean `stdin`?"},
 		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter"},

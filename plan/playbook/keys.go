@@ -78,7 +78,7 @@ func init() {
 		{Name: "always", on: onBlock, Doc: "steps that run in any case, once the block was entered", set: func(p *parser, t *Task, e Entry) {
 			t.Always, t.AlwaysPos = p.tasks(e.Value, "`always:`"), e.Pos
 		}},
-		{Name: "parallel", on: onInclude | onBlock, Doc: "true or a number: the steps below have no order among themselves", set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v })},
+		{Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves", set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v })},
 
 		{Name: "notify", on: onAction, later: "handlers come with plays over hosts"},
 		{Name: "listen", on: onAction, later: "handlers come with plays over hosts"},
@@ -111,6 +111,10 @@ var directives = map[string]TaskKind{
 func (p *parser) wrong(e Entry, want string) {
 	if e.Value.isUnquotedTemplate() {
 		return // the braces were taken for a map, which has been said with the way out
+	}
+	if e.Value.Kind() == Null {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write one, or leave the key out", "`%s:` has no value; it must be %s", e.Key, want)
+		return
 	}
 	p.errorf(e.Value.Pos(), 0, "", "`%s:` must be %s; this is %s", e.Key, want, e.Value.Kind())
 }
@@ -168,6 +172,10 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func (p *parser) identifier(e Entry, what string) (string, bool) {
 	name := e.Value.Text()
+	if e.Value.Kind() == Null {
+		p.wrong(e, what)
+		return "", false
+	}
 	if !isScalar(e.Value) || !identifier.MatchString(name) {
 		p.errorf(e.Value.Pos(), utf8.RuneCountInString(name), "letters, digits and _, not starting with a digit", "`%s:` must be %s", e.Key, what)
 		return "", false
@@ -193,6 +201,10 @@ func (p *parser) register(t *Task, e Entry) {
 }
 
 func (p *parser) tags(t *Task, e Entry) {
+	if e.Value.Kind() == Null {
+		p.wrong(e, "a tag or a list of tags")
+		return
+	}
 	values := []Value{e.Value}
 	if e.Value.Kind() == List {
 		values = e.Value.Items()
@@ -254,7 +266,7 @@ var needOutcomes = []string{"success", "failure", "finish", "changed"}
 
 func (p *parser) needs(t *Task, e Entry) {
 	add := func(v Value, on string, pos diag.Pos) {
-		if !isScalar(v) && v.Kind() != Null {
+		if !isScalar(v) {
 			p.errorf(v.Pos(), 0, "", "an entry of `needs:` must be the id of a step; this is %s", v.Kind())
 			return
 		}
@@ -271,6 +283,8 @@ func (p *parser) needs(t *Task, e Entry) {
 		}
 	}
 	switch e.Value.Kind() {
+	case Null:
+		p.wrong(e, "the id of a step, or a list of ids")
 	case Map:
 		pair(e.Value)
 	case List:

@@ -303,12 +303,44 @@ func (p *parser) directive(t *Task, e Entry) {
 			}
 			t.Args = file
 		}
-		if !isScalar(t.Args) {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "", "`%s:` needs the path of a file", e.Key)
+		if !isScalar(t.Args) || t.Args.Text() == "" {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `"+e.Key+": tasks/web.yml`", "`%s:` needs the path of a file", e.Key)
+			t.Args = Value{}
 		}
 	case Preset:
-		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use `include` with `vars`", "presets are not supported yet")
+		p.preset(t, e)
 	case Action, Vars:
+	}
+}
+
+// preset reads `preset: name` and `preset: {name: …, with: {…}}`.
+func (p *parser) preset(t *Task, e Entry) {
+	if e.Value.Kind() == Map {
+		t.Args = Value{}
+		for _, c := range e.Value.Entries() {
+			switch c.Key {
+			case "name":
+				t.Args = c.Value
+			case "with":
+				switch c.Value.Kind() {
+				case Null:
+				case Map:
+					t.With = c.Value
+				default:
+					p.wrong(c, "a map of parameters")
+				}
+			default:
+				hint := diag.DidYouMean(c.Key, []string{"name", "with"})
+				if hint == "" {
+					hint = "parameters go under `with:`"
+				}
+				p.errorf(c.Pos, utf8.RuneCountInString(c.Key), hint, "unknown key `%s` of `preset:`", c.Key)
+			}
+		}
+	}
+	if !isScalar(t.Args) {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `preset: nginx`, or `preset: {name: nginx, with: {port: 80}}`", "`preset:` needs the name of a preset")
+		t.Args = Value{}
 	}
 }
 

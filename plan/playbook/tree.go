@@ -73,6 +73,7 @@ type Task struct {
 	ActionPos diag.Pos
 	Args      Value // of the action, the include's path, the vars …
 	ExtraArgs Value // `args`
+	With      Value // the parameters of a preset: a map
 
 	Name        Value
 	ID          string

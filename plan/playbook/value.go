@@ -376,5 +376,5 @@ func (c *cursor) escape() rune {
 // Part is a piece of a scalar as a text value of its own, at the place where the scalar has it.
 func (v Value) Part(offset int, text string) Value {
 	pos := v.PosAt(offset)
-	return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: pos.Line, Column: pos.Column}, v.file}
+	return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.TaggedStyle, Value: text, Line: pos.Line, Column: pos.Column}, v.file}
 }

@@ -1,0 +1,74 @@
+package plan
+
+import "strings"
+
+// pair is one `key=value`. A word without "=" has no key.
+type pair struct {
+	key, value   string
+	at, valuesAt int // where the pair and its value begin, in bytes of the text
+}
+
+// splitPairs splits `a=1 b="two words" c={{ x }}`.
+func splitPairs(text string) []pair {
+	var pairs []pair
+	for _, w := range splitWords(text) {
+		k, v, ok := strings.Cut(w.text, "=")
+		if !ok {
+			pairs = append(pairs, pair{value: w.text, at: w.at, valuesAt: w.at})
+			continue
+		}
+		p := pair{key: k, value: v, at: w.at, valuesAt: w.at + len(k) + 1}
+		if p.valuesAt < len(text) && (text[p.valuesAt] == '"' || text[p.valuesAt] == '\'') {
+			p.valuesAt++
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+type word struct {
+	text string
+	at   int
+}
+
+// splitWords splits at white space outside quotes and templates, and removes the quotes.
+func splitWords(text string) []word {
+	var words []word
+	var current strings.Builder
+	in, start, quote, braces := false, 0, rune(0), 0
+	begin := func(i int) {
+		if !in {
+			in, start = true, i
+		}
+	}
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+				continue
+			}
+		case braces == 0 && (r == '"' || r == '\''):
+			quote = r
+			begin(i)
+			continue
+		case strings.HasPrefix(text[i:], "{{"):
+			braces++
+		case braces > 0 && strings.HasSuffix(text[:i+1], "}}"):
+			braces--
+		case braces == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if in {
+				words = append(words, word{current.String(), start})
+				current.Reset()
+				in = false
+			}
+			continue
+		}
+		begin(i)
+		current.WriteRune(r)
+	}
+	if in {
+		words = append(words, word{current.String(), start})
+	}
+	return words
+}

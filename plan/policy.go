@@ -1,0 +1,247 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
+// here they are checked for names.
+func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
+	t := k.src
+	f.at("confirm")
+	p.confirm(s, k, r)
+	f.at("")
+	if !t.Retries.IsZero() {
+		fixed(p, t.Retries, "retries", "a whole number, 3 for up to four attempts", r, func(v any) bool {
+			n, ok := spec.ParseInt(v)
+			s.Retry.Max = max(n, 0)
+			return ok && n >= 0
+		})
+	} else if len(t.Until) > 0 {
+		s.Retry.Max = 3
+	}
+	s.Retry.Delay = time.Second
+	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
+	p.duration(t.Timeout, "timeout", r, &s.Timeout)
+	s.Retry.Until = whenText(k.until)
+	f.at("ignore_errors")
+	for _, cond := range k.ignore {
+		s.MayFail = s.MayFail || !cond.constant || cond.holds
+	}
+	own := resultNames(t.Register)
+	for _, g := range []struct {
+		name string
+		list []condition
+	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"ignore_errors", k.ignore}} {
+		f.at(g.name)
+		p.checkNames(r, g.list, own)
+	}
+	f.at("")
+	if !t.CheckMode.IsZero() {
+		b := p.flag(t.CheckMode, "check_mode", r, false)
+		s.CheckMode = &b
+	}
+	s.NoDiff = !p.flag(t.Diff, "diff", r, true)
+	if t.ID != "" {
+		p.userID(t, s)
+	}
+	for _, n := range t.Needs {
+		p.needs = append(p.needs, pendingNeed{s.Index, n})
+	}
+}
+
+// question is what `confirm: true` asks.
+const question = "run this step?"
+
+// confirm renders the question a step asks. A part of it that is not known yet is shown as it is written: the step
+// asks all the same.
+func (p *planner) confirm(s *Step, k *task, r *renderer) {
+	v := k.src.Confirm
+	if v.IsZero() {
+		return
+	}
+	got := eval.Plain(forDisplay(r.value(v)))
+	r.missing = nil
+	yes, ok := got.(bool)
+	if !ok && strings.Contains(v.Text(), "{{") {
+		yes, ok = spec.ParseBool(got) // -e gives text
+	}
+	switch {
+	case ok && yes:
+		s.Confirm = question
+	case !ok:
+		s.Confirm = eval.Text(got)
+	}
+}
+
+// fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
+// does not matter because the step will not run, nothing more is said.
+func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept func(any) bool) {
+	if v.IsZero() {
+		return
+	}
+	missing, failed, undefined := r.missing, r.failed, r.undefined
+	r.missing, r.failed, r.undefined = nil, false, false
+	got := r.value(v)
+	open, silent := r.missing, r.failed || r.undefined
+	r.missing, r.failed, r.undefined = missing, r.failed || failed, r.undefined || undefined
+	switch {
+	case silent:
+	case len(open) > 0:
+		p.tooLate(v, r.chain, "write a value that is known before the run", "`"+key+":`", open)
+	case !accept(eval.Plain(got)):
+		found := ""
+		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
+			found = "; this is " + described(got)
+		}
+		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), r.chain, "", "`%s:` must be %s%s", key, want, found)
+	}
+}
+
+// described names a value with its type: `text "abc"`.
+func described(v any) string {
+	switch v.(type) {
+	case string:
+		return "text " + quoted(eval.Text(v))
+	case bool, int, float64, eval.Number:
+		return eval.Text(v)
+	}
+	return article(v)
+}
+
+func quoted(s string) string {
+	s = firstLine(s)
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "…"
+	}
+	return "\"" + s + "\""
+}
+
+// duration reads a duration into d, which keeps its value where none is given.
+func (p *planner) duration(v playbook.Value, key string, r *renderer, d *time.Duration) {
+	fixed(p, v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
+		got, ok := spec.ParseDuration(v)
+		if ok {
+			*d = got
+		}
+		return ok
+	})
+}
+
+// flag reads a boolean.
+func (p *planner) flag(v playbook.Value, key string, r *renderer, otherwise bool) bool {
+	b := otherwise
+	fixed(p, v, key, "true or false", r, func(v any) bool {
+		got, ok := spec.ParseBool(v)
+		if ok {
+			b = got
+		}
+		return ok
+	})
+	return b
+}
+
+// resultNames are the names a condition on a step's result sees beside the variables.
+func resultNames(register string) []string {
+	names := []string{
+		"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
+		"duration_ms", "attempts", "msg",
+	}
+	if register != "" {
+		names = append(names, register)
+	}
+	return names
+}
+
+// checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
+// wait for.
+func (p *planner) checkNames(r *renderer, list []condition, own []string) {
+	if len(list) == 0 {
+		return
+	}
+	extra := map[string]any{}
+	for _, name := range own {
+		extra[name] = eval.Unknown{Steps: nil}
+	}
+	with := *r.env.(*env)
+	with.extra = extra
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lenient: r.lenient, guards: r.guards, chain: r.chain}
+	for _, c := range list {
+		sub.decide([]condition{c})
+	}
+	for _, m := range sub.missing {
+		if len(m.Steps) > 0 {
+			r.miss([]eval.Missing{m})
+		}
+	}
+	r.failed = r.failed || sub.failed
+	for _, name := range sub.used {
+		if !slices.Contains(own, name) && !slices.Contains(r.used, name) {
+			r.used = append(r.used, name)
+		}
+	}
+}
+
+func (p *planner) userID(t *playbook.Task, s *Step) {
+	for _, other := range p.ids[t.ID] {
+		if o := p.plan.Steps[other].task.src; o != t {
+			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID, p.plan.Steps[other].Origin)
+			break
+		}
+	}
+	p.ids[t.ID] = append(p.ids[t.ID], s.Index)
+}
+
+// become is who a step runs as, as written on it or around it; the nearest of each key counts.
+type become struct{ yes, user, method playbook.Value }
+
+func (b become) with(t *playbook.Task) become {
+	if !t.Become.IsZero() {
+		b.yes = t.Become
+	}
+	if !t.BecomeUser.IsZero() {
+		b.user = t.BecomeUser
+	}
+	if !t.BecomeHow.IsZero() {
+		b.method = t.BecomeHow
+	}
+	return b
+}
+
+var becomeMethods = []string{"sudo", "su", "doas"}
+
+// become allows what needs no change of user.
+func (p *planner) become(c *scopeContext, r *renderer) {
+	b := c.become
+	if b.yes.IsZero() {
+		for _, v := range []playbook.Value{b.user, b.method} {
+			if !v.IsZero() {
+				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.chain, "add `become: true`", "without `become` this has no effect")
+			}
+		}
+		return
+	}
+	if !b.method.IsZero() {
+		fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+			return slices.Contains(becomeMethods, eval.Text(v))
+		})
+	}
+	if !p.flag(b.yes, "become", r, false) {
+		return
+	}
+	user := "root"
+	fixed(p, b.user, "become_user", "the name of a user", r, func(v any) bool {
+		user = eval.Text(v)
+		return user != ""
+	})
+	if user != p.o.User {
+		p.errorf(b.yes.Pos(), utf8.RuneCountInString(b.yes.Text()), r.chain, "run moon as "+user, "`become` to another user (%s) is not supported yet", user)
+	}
+}
