@@ -281,9 +281,9 @@ func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
 }
 
 // tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
-// mistake waits for no step; the mistake has been said.
+// mistake waits for no step either; then the mistake has been said.
 func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
-	if len(stepsOf(missing)) == 0 {
+	if len(stepsOf(missing)) == 0 && p.ds.HasErrors() {
 		return
 	}
 	is := "is"

@@ -29,6 +29,7 @@ const (
 	FilePath                       // a path, or a map with file or path
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
+	PresetCall                     // a name, or a map with name and with
 )
 
 // Described is a key with what a person needs to know of it.
@@ -64,6 +65,7 @@ var shapes = map[string]Shape{
 var Directives = []Described{
 	{Name: "include", Aliases: []string{"include_tasks", "import_tasks"}, Kind: Include, Shape: FilePath, Doc: "file of steps, read when planning; relative to this file"},
 	{Name: "include_vars", Kind: IncludeVars, Shape: FilePath, Doc: "file of variables, in effect for the steps after it"},
+	{Name: "preset", Kind: Preset, Shape: PresetCall, Doc: "playbook with parameters, by its name; its steps are in the plan"},
 	{Name: "block", Kind: Block, Shape: Steps, Doc: "steps that share keys, and a place for `rescue` and `always`"},
 }
 

@@ -79,7 +79,7 @@ func withDoc(s object, doc string) object {
 }
 
 // kinds are the kinds of task that a directive makes, in the order in which they are told apart.
-var kinds = []playbook.TaskKind{playbook.Include, playbook.IncludeVars, playbook.Block}
+var kinds = []playbook.TaskKind{playbook.Include, playbook.IncludeVars, playbook.Preset, playbook.Block}
 
 func step() object {
 	properties, patterns := object{}, object{}
@@ -207,6 +207,14 @@ func shape(s playbook.Shape) object {
 			path[name] = withDoc(spec.String.Schema(), "the path")
 		}
 		return object{"type": []any{"string", "object"}, "properties": path, "additionalProperties": false, "minProperties": 1}
+	case playbook.PresetCall:
+		return object{
+			"type": []any{"string", "object"}, "required": []any{"name"}, "additionalProperties": false,
+			"properties": object{
+				"name": withDoc(spec.String.Schema(), "the name of the preset"),
+				"with": withDoc(object{"type": []any{"object", "null"}}, "its parameters, read as parameters.NAME"),
+			},
+		}
 	case playbook.FormatVersion:
 		return object{"enum": []any{1, "1", "1.0"}}
 	case playbook.StrategyWord:

@@ -377,7 +377,6 @@ var mistakes = []string{
 	"- shell: x\n  parallel: true",
 	"- shell: x\n  vars: [a]",
 	"- shell: x\n  notify: restart",
-	"- preset: x",
 	"- include: a.yml\n  register: r",
 	"- include: {fil: a.yml}",
 	"- include_vars: a.yml\n  with_items: [1]",
