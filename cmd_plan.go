@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
 	"moon/plan/diag"
@@ -22,6 +26,9 @@ type playbookFlags struct {
 	VarsFile  []string `aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
 	Tags      []string `short:"t" help:"Run only steps with one of these tags."`
 	SkipTags  []string `help:"Leave out steps with one of these tags."`
+	Only      []string `sep:"none" placeholder:"STEP" help:"Leave out all steps but these: an id, a path or a name (* matches any text), or file:line."`
+	Skip      []string `sep:"none" placeholder:"STEP" help:"Leave out these steps."`
+	StartAt   string   `placeholder:"STEP" help:"Leave out the steps before this one."`
 	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps."`
 	Strict    bool     `help:"Treat warnings as errors."`
 }
@@ -49,7 +56,7 @@ func (f *playbookFlags) options(io stdio) (plan.Options, error) {
 	}
 	o := plan.Options{
 		Path: path, Stdin: io.in, Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts(), ExtraVars: f.ExtraVars, VarsFiles: f.VarsFile,
-		Tags: f.Tags, SkipTags: f.SkipTags, MaxSteps: f.MaxSteps,
+		Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip, StartAt: f.StartAt, MaxSteps: f.MaxSteps,
 	}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
@@ -87,16 +94,23 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 
 type planCmd struct {
 	playbookFlags
-	Format string `enum:"tree,json,dot,graph" default:"tree" help:"tree, json, dot (for Graphviz) or graph (the execution graph as text)."`
-	Output string `short:"o" type:"path" placeholder:"FILE" help:"Save the plan to a file, as JSON."`
+	Format  string `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
+	Flat    bool   `xor:"form" help:"One line per step: id, origin, name, action."`
+	Explain string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
+	Diff    string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan --format json has made; as text, or with --format json."`
+	Output  string `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, as JSON."`
 }
 
 func (c *planCmd) Run(io stdio) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	p, g, err := c.build(io)
 	if err != nil {
 		return err
 	}
-	if c.Output != "" {
+	switch {
+	case c.Output != "":
 		doc, err := planJSON(p, g)
 		if err != nil {
 			return err
@@ -106,23 +120,129 @@ func (c *planCmd) Run(io stdio) error {
 		}
 		_, err = fmt.Fprintf(io.out, "plan %s with %d steps saved to %s\n", p.Digest[:12], len(p.Steps), c.Output)
 		return err
+	case c.Explain != "":
+		return explain(io, p, g, c.Explain)
+	case c.Diff != "":
+		return diff(io, p, c.Diff, c.Format == "json")
+	case c.Flat:
+		return p.WriteFlat(io.out, io.width())
 	}
+	return c.print(io, p, g)
+}
+
+// check refuses forms that exclude each other.
+func (c *planCmd) check() error {
+	switch {
+	case c.Format == "tree", c.Format == "json" && c.Diff != "", c.Output != "":
+		return nil
+	case c.Flat:
+		return usage("--flat is text; it cannot be given with --format %s", c.Format)
+	case c.Explain != "":
+		return usage("--explain is text; it cannot be given with --format %s", c.Format)
+	case c.Diff != "":
+		return usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
+	}
+	return nil
+}
+
+func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	switch c.Format {
-	case "json":
-		doc, err := planJSON(p, g)
-		if err != nil {
-			return err
-		}
-		_, err = io.out.Write(doc)
-		return err
-	case "dot":
-		_, err = fmt.Fprint(io.out, g.DOT(func(step int) string { return p.Steps[step].Title() }))
-		return err
-	case "graph":
-		_, err = fmt.Fprint(io.out, g.Text())
+	case "dot", "mermaid":
+		return drawGraph(io, p, g, c.Format)
+	case "dump":
+		return p.WriteDump(io.out, g.Text())
+	case "tree":
+		return p.WriteTree(io.out, io.width())
+	}
+	doc, err := planJSON(p, g)
+	if err == nil && c.Format == "yaml" {
+		doc, err = plan.YAML(doc)
+	}
+	if err != nil {
 		return err
 	}
-	return p.WriteTree(io.out)
+	_, err = io.out.Write(doc)
+	return err
+}
+
+// drawGraph prints the execution graph.
+func drawGraph(io stdio, p *plan.Plan, g *graph.Graph, format string) error {
+	title := func(step int) string { return p.Steps[step].Title() }
+	text := ""
+	switch format {
+	case "dot":
+		text = g.DOT(title)
+	case "mermaid":
+		text = g.Mermaid(title)
+	default:
+		text = g.Text()
+	}
+	_, err := fmt.Fprint(io.out, text)
+	return err
+}
+
+// explain prints what is known of the one step that a selector names.
+func explain(io stdio, p *plan.Plan, g *graph.Graph, selector string) error {
+	found := p.Match(selector)
+	switch len(found) {
+	case 0:
+		message, hint := p.NoMatch(selector)
+		return usage("--explain: %s\n  hint: %s", message, hint)
+	case 1:
+		step := found[0]
+		return p.WriteExplanation(io.out, step, g.Before(step), g.After(step), io.width())
+	}
+	const most = 20
+	var list strings.Builder
+	for i, step := range found {
+		if i == most {
+			fmt.Fprintf(&list, "\n  and %d more", len(found)-most)
+			break
+		}
+		s := &p.Steps[step]
+		fmt.Fprintf(&list, "\n  %s  %s  (%s)", s.ID(), output.CleanName(s.Label(s.Title())), s.Origin)
+	}
+	return usage("--explain explains one step; `%s` names %d:%s", selector, len(found), list.String())
+}
+
+// diff prints what changed since an older plan.
+func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
+	old, err := comparable(file)
+	if err != nil {
+		return err
+	}
+	now, err := p.Comparable()
+	if err != nil {
+		return err
+	}
+	d := plan.Diff(old, now)
+	if !asJSON {
+		return d.Write(io.out, io.width())
+	}
+	doc, err := d.JSON()
+	if err != nil {
+		return err
+	}
+	_, err = io.out.Write(doc)
+	return err
+}
+
+// comparable reads an older plan.
+func comparable(file string) (*plan.Comparable, error) {
+	doc, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usage("--diff: no such file: %s", file)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, usage("--diff: no permission to read %s", file)
+	case err != nil:
+		return nil, usage("--diff: %s cannot be read", file)
+	}
+	c, err := plan.ReadComparable(doc)
+	if err != nil {
+		return nil, usage("--diff: %s: %s", file, err)
+	}
+	return c, nil
 }
 
 func planJSON(p *plan.Plan, g *graph.Graph) ([]byte, error) {
@@ -195,10 +315,13 @@ func (c *validateCmd) Run(io stdio) error {
 
 type graphCmd struct {
 	playbookFlags
-	Format string `enum:"text,dot" default:"text" help:"text or dot (for Graphviz)."`
+	Format string `enum:"text,dot,mermaid" default:"text" help:"text, dot (for Graphviz) or mermaid."`
 }
 
 func (c *graphCmd) Run(io stdio) error {
-	format := map[string]string{"text": "graph", "dot": "dot"}[c.Format]
-	return (&planCmd{playbookFlags: c.playbookFlags, Format: format}).Run(io)
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	return drawGraph(io, p, g, c.Format)
 }

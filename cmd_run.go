@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -15,6 +16,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
 	"moon/tui/plain"
@@ -48,7 +50,7 @@ type runCmd struct {
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
 	Output  string   `short:"o" enum:"text,json" default:"text" help:"text, or json: the events, one per line, and nothing else."`
-	Approve []string `sep:"none" placeholder:"PATH" help:"Approve steps that ask to be confirmed: all, an id, or a path of the plan (* matches)."`
+	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that ask to be confirmed: all, or as for --only."`
 	Verbose bool     `short:"v" help:"Show the command of every step."`
 }
 
@@ -176,7 +178,19 @@ func runsDir() (string, error) {
 
 // confirm finds the steps that --approve confirms. A step that asks and is not among them stops everything before it
 // starts: without a person there is nobody to ask.
-func confirm(p *plan.Plan, patterns []string) ([]events.Range, error) {
+func confirm(p *plan.Plan, selectors []string) ([]events.Range, error) {
+	approved := map[int]bool{}
+	for _, selector := range selectors {
+		found := p.Match(selector)
+		if len(found) == 0 && selector != "all" {
+			message, hint := p.NoMatch(selector)
+			return nil, usage("--approve: %s\n  hint: %s", message, hint)
+		}
+		for _, step := range found {
+			approved[step] = true
+		}
+	}
+	all := slices.Contains(selectors, "all")
 	var ranges []events.Range
 	var open []string
 	for i := range p.Steps {
@@ -184,30 +198,16 @@ func confirm(p *plan.Plan, patterns []string) ([]events.Range, error) {
 		if s.Confirm == "" || s.Excluded || s.Prediction == plan.WillSkip {
 			continue
 		}
-		if matches(s, patterns) {
+		if all || approved[i] {
 			ranges = append(ranges, events.Range{From: i, To: i + 1})
 			continue
 		}
-		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), s.Title(), s.Origin, s.Confirm))
+		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), output.CleanName(s.Title()), s.Origin, output.CleanName(s.Confirm)))
 	}
 	if len(open) > 0 {
 		return nil, usage("these steps ask to be confirmed:\n%s\napprove them with --approve all or --approve ID, or run `moon tui`; nothing was run", strings.Join(open, "\n"))
 	}
 	return ranges, nil
-}
-
-func matches(s *plan.Step, patterns []string) bool {
-	for _, pattern := range patterns {
-		if pattern == "all" || pattern == s.ID() || pattern == s.UserID && pattern != "" || pattern == s.Path || pattern == s.Origin.String() {
-			return true
-		}
-		for _, text := range []string{s.Path, s.Name} {
-			if ok, err := filepath.Match(pattern, text); err == nil && ok {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it

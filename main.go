@@ -12,6 +12,7 @@ import (
 	"os"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 func main() {
@@ -26,6 +27,19 @@ type stdio struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+}
+
+// width is that of the terminal that out is, in cells; 0 if it is none, and lines are as long as they are.
+func (s stdio) width() int {
+	f, ok := s.out.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
 }
 
 // The exit codes of moon.

@@ -130,7 +130,7 @@ func (s *State) command(c events.Command) {
 		s.retry(c.Range)
 	case events.Skip:
 		s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == c.Step })
-		s.skip(s.id(c.Step), events.SkipUser)
+		s.skip(s.id(c.Step), events.SkipUser, "")
 		s.resolve()
 		if len(s.held) == 0 {
 			s.resume()
@@ -154,7 +154,7 @@ func (s *State) choose(r events.Range, f func(choice) choice) {
 func (s *State) excludeReady(r events.Range) {
 	for i := r.From; i < r.To; i++ {
 		if n := s.node(i); n.state == ready {
-			s.skip(s.id(i), events.SkipUser)
+			s.skip(s.id(i), events.SkipUser, "")
 		}
 	}
 	s.resolve()

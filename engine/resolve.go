@@ -8,6 +8,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/plan"
 )
 
 // attemptFinished decides what the end of an attempt means: done, another attempt, a person's decision, or a failure.
@@ -237,9 +238,9 @@ func (s *State) makeReady(id graph.ID) {
 	}
 	switch {
 	case s.plan.Steps[step].Excluded:
-		s.skip(id, events.SkipTags)
+		s.leaveOut(id)
 	case s.choices[step]&excluded != 0:
-		s.skip(id, events.SkipUser)
+		s.skip(id, events.SkipUser, "")
 	case s.halting && !g.Essential:
 		s.nodes[id].cause = int32(s.haltCause)
 		s.omit(id)
@@ -274,10 +275,19 @@ func (s *State) keep(id graph.ID, k *ending) {
 	})
 }
 
-func (s *State) skip(id graph.ID, reason events.SkipReason) {
+// leaveOut skips a step that tags or the selection leave out.
+func (s *State) leaveOut(id graph.ID) {
+	if by := s.plan.Steps[s.graph.Nodes[id].Step].ExcludedBy; by != plan.ByTags && by != "" {
+		s.skip(id, events.SkipUser, by)
+		return
+	}
+	s.skip(id, events.SkipTags, "")
+}
+
+func (s *State) skip(id graph.ID, reason events.SkipReason, detail string) {
 	step := int(s.graph.Nodes[id].Step)
 	s.settle(id, events.Skipped, -1, func() {
-		s.publish(step, events.StepSkipped{Name: s.name(step), Reason: reason})
+		s.publish(step, events.StepSkipped{Name: s.name(step), Reason: reason, Detail: detail})
 	})
 }
 

@@ -232,6 +232,9 @@ func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
 // vars handles a `vars` or `include_vars` step: no step of the plan, unless its condition is not known yet.
 func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
+		for _, e := range t.Args.Entries() {
+			p.givers[e.Key] = fmt.Sprintf("the vars at %s:%d, which set `%s`, are left out by tags", t.Pos.File, t.Pos.Line, e.Key)
+		}
 		return
 	}
 	r := p.renderer(p.env(c, nil), c.chain)
@@ -387,7 +390,11 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.steps = append(b.steps, s)
 	}
-	if len(b.steps) == 0 {
+	if len(b.steps) > 0 && p.allExcluded(b.steps) {
+		b.value = p.skippedLoop(b.steps)
+		p.givers[t.Register] = p.leftOutGiver(&p.plan.Steps[first], t.Register)
+		b.how, b.steps = notProduced, nil
+	} else if len(b.steps) == 0 {
 		b.how, b.steps = notProduced, nil
 		b.value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
 	}

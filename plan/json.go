@@ -2,11 +2,14 @@ package plan
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"moon/plan/diag"
 	"moon/plan/eval"
+	"moon/plan/playbook"
 )
 
 // document is the plan's JSON form. Its field order is the documented one.
@@ -16,6 +19,7 @@ type document struct {
 	Root        string           `json:"root"`
 	RootFile    string           `json:"root_file"`
 	Name        string           `json:"name,omitempty"`
+	Strategy    string           `json:"strategy,omitempty"`
 	Tags        []string         `json:"tags"`
 	Inputs      []inputJSON      `json:"inputs"`
 	Vars        map[string]any   `json:"vars"`
@@ -47,6 +51,11 @@ type loopJSON struct {
 	Expression string `json:"expression"`
 }
 
+type needJSON struct {
+	Step string `json:"step"`
+	On   string `json:"on"`
+}
+
 type unknownJSON struct {
 	Field string   `json:"field"`
 	Name  string   `json:"name"`
@@ -66,8 +75,11 @@ type stepJSON struct {
 	Register    string            `json:"register,omitempty"`
 	Tags        []string          `json:"tags"`
 	Skipped     bool              `json:"skipped"`
+	LeftOut     string            `json:"left_out,omitempty"`
 	Prediction  Prediction        `json:"prediction"`
 	Confirm     string            `json:"confirm,omitempty"`
+	Policy      map[string]string `json:"policy,omitempty"`
+	Needs       []needJSON        `json:"needs,omitempty"`
 	Unknowns    []unknownJSON     `json:"unknowns"`
 	Origin      originJSON        `json:"origin"`
 	LoopContext *loopJSON         `json:"loop_context,omitempty"`
@@ -104,7 +116,7 @@ type diagnosticJSON struct {
 // JSON is the plan as a document, indented, with a newline at its end. graph is the execution graph's own JSON.
 func (p *Plan) JSON(graph []byte) ([]byte, error) {
 	d := document{
-		Format: p.Format, Digest: p.Digest, Root: p.Root, RootFile: p.RootFile, Name: p.Name, Tags: orEmpty(p.Tags),
+		Format: p.Format, Digest: p.Digest, Root: p.Root, RootFile: p.RootFile, Name: p.Name, Strategy: p.Strategy, Tags: orEmpty(p.Tags),
 		Inputs: []inputJSON{}, Vars: map[string]any{}, Steps: []stepJSON{}, Scopes: []scopeJSON{}, Graph: graph,
 		Diagnostics: DiagnosticsJSON(p.Diagnostics),
 	}
@@ -130,9 +142,15 @@ func (p *Plan) JSON(graph []byte) ([]byte, error) {
 func (p *Plan) stepJSON(s *Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
-		Cwd: shownPath(p.Root, s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.Excluded,
+		Cwd: shownPath(p.Root, s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
-		Host: s.Host, Scope: s.Scope,
+		Host: s.Host, Scope: s.Scope, Policy: s.policy(),
+	}
+	if s.deselected() {
+		j.LeftOut = s.ExcludedBy
+	}
+	for _, n := range s.Needs {
+		j.Needs = append(j.Needs, needJSON{p.Steps[n.Step].ID(), n.On})
 	}
 	j.Args, _ = p.portable(jsonValue(s.Args)).(map[string]any)
 	if j.Args == nil {
@@ -145,6 +163,36 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 		j.LoopContext = &loopJSON{l.Type, p.portable(jsonValue(l.Item)), l.Index, l.First, l.Last, l.Depth, l.Expression}
 	}
 	return j
+}
+
+// YAML is a plan document as YAML, with the same keys and values.
+func YAML(doc []byte) ([]byte, error) { return playbook.YAML(doc) }
+
+// policy is what decides whether and how often the step runs and what its result means, under the keys of the playbook
+// and as written there.
+func (s *Step) policy() map[string]string {
+	k := s.task
+	m := map[string]string{
+		"creates": k.src.Creates.Text(), "removes": k.src.Removes.Text(), "unless": k.src.Unless.Text(), "onlyif": k.src.OnlyIf.Text(),
+		"changed_when": whenText(k.changed), "failed_when": whenText(k.failed), "ignore_errors": whenText(k.ignore), "until": s.Retry.Until,
+	}
+	if s.Retry.Max > 0 {
+		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
+	}
+	if s.Timeout > 0 {
+		m["timeout"] = s.Timeout.String()
+	}
+	if s.CheckMode != nil {
+		m["check_mode"] = strconv.FormatBool(*s.CheckMode)
+	}
+	if s.NoDiff {
+		m["diff"] = "false"
+	}
+	if s.NoLog {
+		m["no_log"] = "true"
+	}
+	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
+	return m
 }
 
 func (p *Plan) scopeJSON(s Scope) scopeJSON {

@@ -36,6 +36,7 @@ type Plan struct {
 	sources map[string][]string // lines of the files that were read, by shown path
 	engine  *eval.Engine
 	home    string
+	dir     string // where the call was made: paths on the command line start here
 }
 
 // Input is a file the plan was made from.
@@ -173,6 +174,7 @@ type Step struct {
 	Register   string
 	Tags       []string
 	Excluded   bool   // filtered out by tags or selection
+	ExcludedBy string // ByTags, or the flag of the selection that does
 	Confirm    string // what to ask; "" if it does not ask
 	Prediction Prediction
 	Unknowns   []Unknown

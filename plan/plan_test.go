@@ -63,7 +63,7 @@ func TestPlan(t *testing.T) {
 			}
 			if p != nil {
 				b.Reset()
-				if err := p.WriteTree(&b); err != nil {
+				if err := p.WriteTree(&b, 0); err != nil {
 					t.Fatal(err)
 				}
 				head, tree, _ := strings.Cut(b.String(), "\n\n")

@@ -34,7 +34,10 @@ type Options struct {
 	VarsFiles []string       // --vars-file
 	Tags      []string
 	SkipTags  []string
-	MaxSteps  int // 0: DefaultMaxSteps
+	Only      []string // selectors (Plan.Match): leave out every other step
+	Skip      []string // selectors: leave out these
+	StartAt   string   // selector: leave out the steps before the first it names; "" for none
+	MaxSteps  int      // 0: DefaultMaxSteps
 
 	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
 	Costly   map[string]func() any // facts that are found out when the playbook names them
@@ -45,8 +48,18 @@ func New(o Options) (*Plan, diag.List) {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
 	}
+	if o.selects() {
+		return selected(o)
+	}
+	return newPlanner(o, nil).result()
+}
+
+// newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+func newPlanner(o Options, leftOut map[string]string) *planner {
 	p := &planner{
 		o:        o,
+		leftOut:  leftOut,
+		givers:   map[string]string{},
 		engine:   eval.New(),
 		names:    newNames(o),
 		files:    map[string]*playbook.Playbook{},
@@ -57,8 +70,13 @@ func New(o Options) (*Plan, diag.List) {
 		tagsSeen: map[string]bool{},
 		sources:  map[string]*playbook.File{},
 	}
-	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir}
 	p.run()
+	return p
+}
+
+// result is the plan, unless the diagnostics forbid it.
+func (p *planner) result() (*Plan, diag.List) {
 	p.ds.Sort()
 	p.ds.Locate(func(file string) []string {
 		if f, ok := p.sources[file]; ok {
@@ -87,6 +105,8 @@ type planner struct {
 	ids       map[string][]int          // steps by the `id:` of their task
 	compiled  map[*playbook.Task]*compiled
 	tagsSeen  map[string]bool
+	leftOut   map[string]string // by path: the flag that leaves the step out
+	givers    map[string]string // names that a left-out step would have given: which one, for hints
 	needs     []pendingNeed
 	last      *frame
 	full      bool   // MaxSteps is exceeded; said once
@@ -131,7 +151,7 @@ func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format s
 }
 
 func (p *planner) renderer(e eval.Env, chain []string) *renderer {
-	return &renderer{engine: p.engine, env: e, report: p.report, chain: chain}
+	return &renderer{engine: p.engine, env: e, report: p.report, givers: p.givers, chain: chain}
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.

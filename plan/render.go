@@ -19,6 +19,7 @@ type renderer struct {
 	report  func(diag.Diagnostic) // may be nil
 	lenient bool                  // an undefined name is no mistake: the step will not run
 	guards  []string              // names whose absence the step's condition provides for
+	givers  map[string]string     // names a step would give that is left out, and which one
 	chain   []string
 
 	missing   []eval.Missing
@@ -180,6 +181,14 @@ func (r *renderer) miss(missing []eval.Missing) {
 	}
 }
 
+// hint is the way out of a mistake. A name that a left-out step would have given is not misspelt.
+func (r *renderer) hint(e *eval.Error) string {
+	if giver, ok := r.givers[rootName(e.Name)]; ok && e.Kind == eval.Undefined {
+		return giver
+	}
+	return e.Hint
+}
+
 // rootName is the variable of a path such as cfg.hosts[0].
 func rootName(path string) string {
 	if i := strings.IndexAny(path, ".["); i >= 0 {
@@ -210,7 +219,7 @@ func (r *renderer) wrong(v playbook.Value, err error) {
 	if r.report == nil {
 		return
 	}
-	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.chain}
+	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: r.hint(e), Chain: r.chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))

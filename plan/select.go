@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,6 +30,42 @@ func (p *planner) tagsOf(t *playbook.Task, c *scopeContext) []string {
 		}
 	}
 	return tags
+}
+
+// ByTags is Step.ExcludedBy of a step that --tags or --skip-tags leave out.
+const ByTags = "tags"
+
+// excludedBy says what leaves a step out; "" if nothing does.
+func (p *planner) excludedBy(s *Step) string {
+	if p.excluded(s.Tags) {
+		return ByTags
+	}
+	return p.leftOut[s.Path]
+}
+
+func (p *planner) allExcluded(steps []int) bool {
+	return !slices.ContainsFunc(steps, func(i int) bool { return !p.plan.Steps[i].Excluded })
+}
+
+// leftOutGiver is the hint for a name that a left-out step would have given.
+func (p *planner) leftOutGiver(s *Step, name string) string {
+	return fmt.Sprintf("%s «%s» (%s), which gives `%s`, is left out by %s: let it run too, or give the value with -e",
+		s.ID(), s.Title(), s.Origin, name, s.ExcludedBy)
+}
+
+// skippedLoop is what `register` gives for a loop of which no item runs.
+func (p *planner) skippedLoop(steps []int) map[string]any {
+	results := make([]any, len(steps))
+	for i, step := range steps {
+		one := Result{Skipped: true}.Registered()
+		if loop := p.plan.Steps[step].Loop; loop != nil {
+			one["item"] = loop.Item
+		}
+		results[i] = one
+	}
+	all := Result{Skipped: true}.Registered()
+	all["results"] = results
+	return all
 }
 
 // excluded reports whether --tags and --skip-tags leave a step with these tags out.

@@ -62,7 +62,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		lc := c.item.context
 		s.Loop = &lc
 	}
-	s.Excluded = p.excluded(c.tags)
+	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+	s.ExcludedBy = p.excludedBy(&s)
+	s.Excluded = s.ExcludedBy != ""
 
 	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
 	// is known that the step may run.
@@ -123,7 +125,6 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if s.NoLog {
 		s.Args, s.Summary, s.Uses = nil, s.Action+" (hidden by no_log)", nil
 	}
-	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
 	s.task = k
 	s.Digest = p.stepDigest(&s, k)
 	p.plan.Steps = append(p.plan.Steps, s)
@@ -268,13 +269,21 @@ func (p *planner) uses(names []string, e *env) []Use {
 
 // register makes the names known that the step will set.
 func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
-	if t.Register != "" && s.Loop == nil {
-		p.names.produced.add(&binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}})
+	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
+		b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}}
+		if s.Excluded {
+			b.how, b.steps, b.value = notProduced, nil, Result{Skipped: true}.Registered()
+			p.givers[t.Register] = p.leftOutGiver(s, t.Register)
+		}
+		p.names.produced.add(b)
 	}
-	if t.Register != "" && s.Loop != nil && t.Loop.Kind == playbook.NoLoop {
-		p.names.produced.add(&binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}})
+	if k.action.Name != "set_fact" || s.Prediction == WillSkip {
+		return
 	}
-	if k.action.Name != "set_fact" || s.Excluded || s.Prediction == WillSkip {
+	if s.Excluded {
+		for _, g := range k.args {
+			p.givers[g.name] = p.leftOutGiver(s, g.name)
+		}
 		return
 	}
 	into := &p.names.produced

@@ -5,67 +5,114 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events/output"
 )
 
 // WriteTree prints the plan for people: every scope and step with its origin, what is not known yet with the step that
-// will give it, and what asks for confirmation.
-func (p *Plan) WriteTree(w io.Writer) error {
-	t := &treeText{p: p}
-	t.scope(0, 1)
-	width := 0
-	for _, l := range t.lines {
-		if l.at != "" {
-			width = max(width, min(utf8.RuneCountInString(l.text), 88))
+// will give it, and what asks for confirmation. Steps that a selection leaves out are only counted. width is that of the
+// terminal in cells; 0 cuts nothing.
+func (p *Plan) WriteTree(w io.Writer, width int) error {
+	t := &treeText{p: p, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
+	for _, s := range p.Scopes[1:] {
+		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
+	}
+	for i := range p.Steps {
+		t.shown[i+1] = t.shown[i]
+		if !p.Steps[i].deselected() {
+			t.shown[i+1]++
 		}
 	}
+	t.scope(0, 1)
 	var out strings.Builder
 	title := p.RootFile
 	if p.Name != "" {
 		title += " «" + p.Name + "»"
 	}
-	fmt.Fprintf(&out, "%s: %s, plan %s\n\n", title, countOf(len(p.Steps), "step"), p.Digest[:12])
+	fmt.Fprintf(&out, "%s: %s, plan %s\n\n", output.CleanName(title), countOf(len(p.Steps), "step"), p.Digest[:12])
+	column := t.column(width)
 	for _, l := range t.lines {
-		out.WriteString(l.text)
+		text := l.text
 		if l.at != "" {
-			out.WriteString(strings.Repeat(" ", max(width-utf8.RuneCountInString(l.text), 0)))
-			out.WriteString("  " + l.at)
+			text = columns(text, l.at, column, width)
 		}
-		out.WriteByte('\n')
+		out.WriteString(cutTo(text, width) + "\n")
 	}
 	if notes := t.notes(); notes != "" {
-		out.WriteString("\n" + notes)
+		if len(t.lines) > 0 {
+			out.WriteString("\n")
+		}
+		out.WriteString(notes)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
+// maxColumn is where origins stand at the latest, so that one long line does not push all of them away.
+const maxColumn = 88
+
+// column is where the origins stand.
+func (t *treeText) column(width int) int {
+	text, at := 0, 0
+	for _, l := range t.lines {
+		if l.at != "" {
+			text, at = max(text, min(ansi.StringWidth(l.text), maxColumn)), max(at, ansi.StringWidth(l.at))
+		}
+	}
+	if width > 0 && text+2+at > width {
+		text = max(width-2-at, width/2)
+	}
+	return text
+}
+
+// columns puts at into a column behind text, which is cut only for a terminal.
+func columns(text, at string, column, width int) string {
+	if width > 0 {
+		text = cutTo(text, column)
+	}
+	return text + strings.Repeat(" ", max(column-ansi.StringWidth(text), 0)) + "  " + at
+}
+
+func cutTo(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return ansi.Truncate(text, width, "…")
+}
+
+// deselected reports a step that is left out by its path, which a person has asked not to see.
+func (s *Step) deselected() bool { return s.Excluded && s.ExcludedBy != ByTags }
+
 type treeText struct {
-	p     *Plan
-	lines []treeLine
+	p        *Plan
+	children [][]int // scopes inside each scope
+	shown    []int   // shown[i] is how many of the first i steps are shown
+	lines    []treeLine
 }
 
 type treeLine struct{ text, at string }
 
 func (t *treeText) add(depth int, at, format string, args ...any) {
-	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + fmt.Sprintf(format, args...), at})
+	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + output.CleanName(fmt.Sprintf(format, args...)), output.CleanName(at)})
 }
 
 // scope prints what is inside a scope: its steps and its scopes, in order.
 func (t *treeText) scope(id, depth int) {
 	s := t.p.Scopes[id]
 	step := s.First
-	for child := id + 1; child < len(t.p.Scopes); child++ {
+	for _, child := range t.children[id] {
 		c := t.p.Scopes[child]
-		if c.Parent != id {
-			continue
-		}
 		for ; step < c.First; step++ {
 			t.step(step, depth)
 		}
+		step = c.Last
+		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
+			continue
+		}
 		t.head(c, depth)
 		t.scope(child, depth+1)
-		step = c.Last
 	}
 	for ; step < s.Last; step++ {
 		t.step(step, depth)
@@ -73,6 +120,15 @@ func (t *treeText) scope(id, depth int) {
 }
 
 func (t *treeText) head(s Scope, depth int) {
+	text := s.title()
+	if s.Skipped != "" {
+		text += "  skipped: " + s.Skipped + " is false"
+	}
+	t.add(depth, s.Origin.String(), "%s", text)
+}
+
+// title is how a scope is called in text.
+func (s Scope) title() string {
 	text := string(s.Kind) + " " + s.Name
 	switch s.Kind {
 	case ScopeLoop:
@@ -94,25 +150,16 @@ func (t *treeText) head(s Scope, depth int) {
 		text = s.Branch
 	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset:
 	}
-	if s.Skipped != "" {
-		text += "  skipped: " + s.Skipped + " is false"
-	}
-	t.add(depth, s.Origin.String(), "%s", text)
+	return text
 }
 
 func (t *treeText) step(i, depth int) {
 	p := t.p
 	s := &p.Steps[i]
-	text := s.ID() + "  "
-	switch {
-	case s.Name != "" && s.Summary != "":
-		text += s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
-	case s.Name != "":
-		text += s.Label(s.Name) + "  " + s.Action
-	default:
-		text += strings.TrimSuffix(s.Action+": "+s.Summary, ": ")
+	if s.deselected() {
+		return
 	}
-	t.add(depth, s.Origin.String(), "%s", text)
+	t.add(depth, s.Origin.String(), "%s  %s", s.ID(), s.does())
 	note := func(format string, args ...any) {
 		t.add(depth, "", "           "+format, args...)
 	}
@@ -139,12 +186,62 @@ func (t *treeText) step(i, depth int) {
 		note("registers %s", s.Register)
 	}
 	if s.Retry.Max > 0 {
-		until := ""
-		if s.Retry.Until != "" {
-			until = " until " + s.Retry.Until
-		}
-		note("up to %d attempts, %s apart%s", s.Retry.Max+1, s.Retry.Delay, until)
+		note("%s", s.Retry.text())
 	}
+}
+
+// does is the step's name and what it does, on one line.
+func (s *Step) does() string {
+	switch {
+	case s.Name != "" && s.Summary != "":
+		return s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
+	case s.Name != "":
+		return s.Label(s.Name) + "  " + s.Action
+	}
+	return strings.TrimSuffix(s.Action+": "+s.Summary, ": ")
+}
+
+func (r Retry) text() string {
+	until := ""
+	if r.Until != "" {
+		until = " until " + r.Until
+	}
+	return fmt.Sprintf("up to %d attempts, %s apart%s", r.Max+1, r.Delay, until)
+}
+
+// WriteFlat prints one line per step, for programs such as grep: id, origin, name and action. What is special about a
+// step stands in brackets at the end.
+func (p *Plan) WriteFlat(w io.Writer, width int) error {
+	column := 0
+	for i := range p.Steps {
+		if s := &p.Steps[i]; !s.deselected() {
+			column = max(column, min(ansi.StringWidth(output.CleanName(s.Origin.String())), maxColumn/2))
+		}
+	}
+	var out strings.Builder
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.deselected() {
+			continue
+		}
+		line := s.ID() + "  " + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
+		var marks []string
+		switch {
+		case s.Excluded:
+			marks = append(marks, "left out by tags")
+		case s.Prediction != WillRun:
+			marks = append(marks, string(s.Prediction))
+		}
+		if s.Confirm != "" && !s.Excluded {
+			marks = append(marks, "asks")
+		}
+		if len(marks) > 0 {
+			line += "  [" + strings.Join(marks, ", ") + "]"
+		}
+		out.WriteString(cutTo(line, width) + "\n")
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // whenSteps are the steps that a step's condition waits for.
@@ -179,15 +276,19 @@ func (p *Plan) After(steps []int) string {
 
 // notes counts what a person should know before running.
 func (t *treeText) notes() string {
-	asks, open, maySkip, left := 0, 0, 0, 0
+	var asks, open, maySkip, willSkip int
+	left := map[string]int{}
 	for i := range t.p.Steps {
 		s := &t.p.Steps[i]
 		switch {
 		case s.Excluded:
-			left++
+			left[s.ExcludedBy]++
 			continue
 		case s.Prediction == MaySkip:
 			maySkip++
+		case s.Prediction == WillSkip:
+			willSkip++
+			continue
 		}
 		if s.Confirm != "" {
 			asks++
@@ -207,8 +308,11 @@ func (t *treeText) notes() string {
 	}
 	add(open, "waits for values of other steps", "wait for values of other steps")
 	add(maySkip, "may be skipped", "may be skipped")
+	add(willSkip, "will be skipped", "will be skipped")
 	add(asks, "asks for confirmation", "ask for confirmation")
-	add(left, "is left out by tags", "are left out by tags")
+	for _, by := range sortedKeys(left) {
+		add(left[by], "is left out by "+by, "are left out by "+by)
+	}
 	if len(parts) == 0 {
 		return ""
 	}

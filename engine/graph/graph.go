@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/events/output"
 )
 
 // ID is a node's index.
@@ -123,7 +124,7 @@ func (g *Graph) Text() string {
 			b.WriteString(" rescued")
 		}
 		if node.Pool >= 0 {
-			fmt.Fprintf(&b, " pool=%s/%d", g.Pools[node.Pool].Label, g.Pools[node.Pool].Slots)
+			fmt.Fprintf(&b, " pool=%s/%d", output.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
 		}
 		b.WriteByte('\n')
 	}
@@ -141,33 +142,4 @@ func (g *Graph) Name(n ID) string {
 		return id
 	}
 	return fmt.Sprintf("%s#%d", node.Label, n)
-}
-
-// DOT is the graph for Graphviz. title gives the text of a step.
-func (g *Graph) DOT(title func(step int) string) string {
-	var b strings.Builder
-	b.WriteString("digraph moon {\n  rankdir=LR\n  node [shape=box, fontname=\"sans-serif\"]\n")
-	for n := range g.Nodes {
-		node := g.Nodes[n]
-		label, shape := node.Label, "point"
-		if node.Step >= 0 {
-			label, shape = events.StepID(int(node.Step))+"\n"+title(int(node.Step)), "box"
-		}
-		if node.Kind == Gate {
-			shape = "diamond"
-		}
-		fmt.Fprintf(&b, "  n%d [label=%q, shape=%s]\n", n, label, shape)
-		for _, e := range g.In(ID(n)) {
-			var attrs []string
-			if e.On != events.OnSuccess {
-				attrs = append(attrs, fmt.Sprintf("label=%q", e.On.String()))
-			}
-			if e.Data {
-				attrs = append(attrs, "style=dashed")
-			}
-			fmt.Fprintf(&b, "  n%d -> n%d [%s]\n", e.From, n, strings.Join(attrs, ", "))
-		}
-	}
-	b.WriteString("}\n")
-	return b.String()
 }

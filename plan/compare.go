@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// Comparable is what of a plan is compared with another: plain texts, without what every edit shifts, such as ids and
+// lines. A plan gives it, and so does a plan document.
+type Comparable struct {
+	Digest   string
+	RootFile string
+	Steps    []Compared // in plan order
+	Scopes   []Compared // those that say more than their steps
+	Vars     map[string]string
+	Inputs   map[string]string // digests by path
+	Settings map[string]string // of the playbook as a whole
+}
+
+// Compared is one step or scope. Fields are by name: args.mode, env.PATH, when …
+type Compared struct {
+	Path   string // its identity
+	ID     string // step-0003; "" for a scope
+	Title  string
+	At     string // file:line
+	Digest string // "" for a scope
+	Fields map[string]string
+}
+
+// Comparable is the plan as it is compared.
+func (p *Plan) Comparable() (*Comparable, error) {
+	doc, err := p.JSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	return ReadComparable(doc)
+}
+
+// ReadComparable reads a plan document (moon plan --format json). The error says what is wrong with it in words for the
+// user.
+func ReadComparable(doc []byte) (*Comparable, error) {
+	var d document
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	if err := dec.Decode(&d); err != nil {
+		return nil, notAPlan(doc, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the plan; one document is expected")
+	}
+	switch {
+	case d.Format == 0 || d.RootFile == "" || d.Steps == nil:
+		return nil, errors.New("this JSON is no plan; make one with moon plan --format json")
+	case d.Format != Format:
+		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, Format)
+	}
+	c := &Comparable{Digest: d.Digest, RootFile: d.RootFile, Vars: map[string]string{}, Inputs: map[string]string{}, Settings: map[string]string{}}
+	for name, v := range d.Vars {
+		c.Vars[name] = compared(v)
+	}
+	for _, in := range d.Inputs {
+		c.Inputs[in.Path] = in.Digest
+	}
+	set(c.Settings, "name", d.Name)
+	set(c.Settings, "strategy", d.Strategy)
+	paths := make(map[string]string, len(d.Steps))
+	for i := range d.Steps {
+		paths[d.Steps[i].ID] = d.Steps[i].Path
+	}
+	for i := range d.Steps {
+		c.Steps = append(c.Steps, comparedStep(&d.Steps[i], paths))
+	}
+	for i := range d.Scopes {
+		c.Scopes = append(c.Scopes, comparedScope(&d.Scopes[i]))
+	}
+	return c, nil
+}
+
+// notAPlan words what the JSON decoder found.
+func notAPlan(doc []byte, err error) error {
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case len(bytes.TrimSpace(doc)) == 0:
+		return errors.New("the file is empty; make a plan with moon plan --format json")
+	case errors.As(err, &typ):
+		return fmt.Errorf("this JSON is no plan: `%s` is a %s (line %d)", typ.Field, typ.Value, lineAt(doc, typ.Offset))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("this is no JSON (line %d); make a plan with moon plan --format json", lineAt(doc, syntax.Offset))
+	}
+	return errors.New("the JSON ends too early; the plan was cut")
+}
+
+func lineAt(doc []byte, offset int64) int {
+	return bytes.Count(doc[:min(int(offset), len(doc))], []byte("\n")) + 1
+}
+
+func comparedStep(s *stepJSON, paths map[string]string) Compared {
+	c := Compared{Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	f := c.Fields
+	for name, v := range s.Args {
+		f["args."+name] = compared(v)
+	}
+	for name, v := range s.Env {
+		f["env."+name] = v
+	}
+	maps.Copy(f, s.Policy)
+	set(f, "name", s.Name)
+	set(f, "action", s.Action)
+	set(f, "cwd", s.Cwd)
+	set(f, "when", s.When)
+	set(f, "prediction", string(s.Prediction))
+	set(f, "register", s.Register)
+	set(f, "tags", strings.Join(s.Tags, ", "))
+	set(f, "confirm", s.Confirm)
+	set(f, "host", s.Host)
+	switch {
+	case s.Skipped:
+		f["left out by"] = ByTags
+	case s.LeftOut != "":
+		f["left out by"] = s.LeftOut
+	}
+	var needs, unknown []string
+	for _, n := range s.Needs {
+		needs = append(needs, paths[n.Step]+" ("+n.On+")")
+	}
+	set(f, "needs", strings.Join(needs, ", "))
+	for _, u := range s.Unknowns {
+		unknown = append(unknown, u.Name+" in "+u.Field)
+	}
+	set(f, "known later", strings.Join(unknown, ", "))
+	if s.LoopContext != nil {
+		f["item"] = compared(s.LoopContext.Item)
+	}
+	if c.Title == "" {
+		c.Title = s.Action
+		for _, name := range []string{"cmd", "msg", "that", "dest", "path", "argv"} {
+			if text := f["args."+name]; text != "" {
+				c.Title += ": " + firstLine(text)
+				break
+			}
+		}
+	}
+	return c
+}
+
+func comparedScope(s *scopeJSON) Compared {
+	c := Compared{Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	set(c.Fields, "when", s.When)
+	set(c.Fields, "skipped", s.Skipped)
+	set(c.Fields, "loop", s.Loop)
+	switch {
+	case s.Parallel == Unlimited:
+		c.Fields["parallel"] = "true"
+	case s.Parallel > 0:
+		c.Fields["parallel"] = strconv.Itoa(s.Parallel)
+	}
+	return c
+}
+
+func set(fields map[string]string, name, text string) {
+	if text != "" {
+		fields[name] = text
+	}
+}
+
+// compared is a value as text. Text stays as it is; anything else is JSON, whose keys are sorted.
+func compared(v any) string {
+	if text, ok := v.(string); ok {
+		return text
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

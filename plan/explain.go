@@ -1,0 +1,339 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events/output"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// Link is an order between two steps, as the execution graph has it.
+type Link struct {
+	Step int
+	On   string // the outcomes that let the later one go: success, failure, finish, changed …
+	Data bool   // the later one also needs a value of the earlier
+}
+
+// WriteExplanation says for people all that is known of one step: why it is there, where its values come from, what it
+// waits for and what may keep it from running. before and after are its neighbours in the execution graph. width is
+// that of the terminal in cells, where longer lines are wrapped; 0 wraps nothing.
+func (p *Plan) WriteExplanation(w io.Writer, step int, before, after []Link, width int) error {
+	s := &p.Steps[step]
+	e := &explanation{p: p, s: s, width: width}
+	e.r = &renderer{engine: p.engine, env: &env{plan: p, engine: p.engine, frame: s.task.frame}, lenient: true}
+	e.what()
+	e.why()
+	e.conditions()
+	e.values()
+	e.links("Waits for", before, "nothing: it can start at once")
+	e.links("Waited for by", after, "no step")
+	e.guards()
+	e.policy()
+	_, err := io.WriteString(w, e.out.String())
+	return err
+}
+
+// explanation writes sections of lines. A line has a text and, in a column, what is to be said of it.
+type explanation struct {
+	p     *Plan
+	s     *Step
+	r     *renderer
+	width int
+	out   strings.Builder
+}
+
+type said struct{ text, note string }
+
+// noteColumn is where notes stand, unless all texts are shorter. What is longer has its note on the next line, so that
+// 80 columns are enough.
+const noteColumn = 36
+
+func (e *explanation) section(title string, lines []said) {
+	if len(lines) == 0 {
+		return
+	}
+	e.out.WriteString("\n" + title + "\n")
+	column := 0
+	for i := range lines {
+		lines[i] = said{output.CleanName(lines[i].text), output.CleanName(lines[i].note)}
+		if n := ansi.StringWidth(lines[i].text); lines[i].note != "" && n <= noteColumn {
+			column = max(column, n)
+		}
+	}
+	if column == 0 {
+		column = 4
+	}
+	for _, l := range lines {
+		switch n := ansi.StringWidth(l.text); {
+		case l.note == "":
+			e.line(2, l.text)
+		case n > column:
+			e.line(2, l.text)
+			e.line(6, l.note)
+		default:
+			e.line(2, l.text+strings.Repeat(" ", column-n)+"  "+l.note)
+		}
+	}
+}
+
+// line writes a line, wrapped for a terminal.
+func (e *explanation) line(indent int, text string) {
+	pad := strings.Repeat(" ", indent)
+	if e.width > indent+20 {
+		text = strings.ReplaceAll(ansi.Wrap(text, e.width-indent-2, ""), "\n", "\n"+pad+"  ")
+	}
+	e.out.WriteString(pad + text + "\n")
+}
+
+func (e *explanation) what() {
+	s := e.s
+	e.line(0, output.CleanName(s.ID()+"  "+s.Label(s.Title())))
+	e.line(2, output.CleanName("path  "+s.Path))
+	if s.UserID != "" {
+		e.line(2, output.CleanName("id    "+s.UserID))
+	}
+	var lines []said
+	if s.NoLog {
+		lines = append(lines, said{s.Summary, ""})
+	}
+	for _, name := range sortedKeys(s.Args) {
+		lines = append(lines, block(name, eval.Text(s.Args[name]))...)
+	}
+	for _, name := range sortedKeys(s.Env) {
+		if !s.NoLog {
+			lines = append(lines, block("env "+name, s.Env[name])...)
+		}
+	}
+	if s.Cwd != "" {
+		lines = append(lines, said{"in " + shownPath(e.p.Root, s.Cwd), ""})
+	}
+	if s.Host != "localhost" {
+		lines = append(lines, said{"on " + s.Host, ""})
+	}
+	e.section("What it does: "+s.Action, lines)
+}
+
+// block shows a value, each line of a longer one on its own.
+func block(name, text string) []said {
+	text = strings.TrimSuffix(text, "\n")
+	if !strings.Contains(text, "\n") {
+		return []said{{name + ": " + text, ""}}
+	}
+	lines := []said{{name + ":", ""}}
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, said{"  " + line, ""})
+	}
+	return lines
+}
+
+// why lists the constructs around the step, outermost first.
+func (e *explanation) why() {
+	s := e.s
+	var lines []said
+	for id := s.Scope; id > 0; id = e.p.Scopes[id].Parent {
+		scope := e.p.Scopes[id]
+		lines = append(lines, said{scope.Origin.String(), scope.title()})
+	}
+	slices.Reverse(lines)
+	own := "the task itself"
+	if l := s.Loop; l != nil {
+		item, after := Display(l.Item)
+		if len(after) > 0 {
+			item = "(known after " + e.p.After(after) + ")"
+		}
+		rounds := e.p.Scopes[s.Scope].Items
+		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, short(item))
+	}
+	lines = append(lines, said{s.Origin.String(), own})
+	if len(s.Tags) > 0 {
+		lines = append(lines, said{"tags: " + strings.Join(s.Tags, ", "), ""})
+	}
+	switch {
+	case s.ExcludedBy == ByTags:
+		lines = append(lines, said{"it is left out by tags, and will not run", ""})
+	case s.Excluded:
+		lines = append(lines, said{"it is left out by " + s.ExcludedBy + ", and will not run", ""})
+	}
+	e.section("Why it is there", lines)
+}
+
+// conditions lists what is and-ed, each with its place and what is known of it.
+func (e *explanation) conditions() {
+	var lines []said
+	for _, c := range e.s.task.when {
+		e.r.missing = nil
+		v := e.r.decide([]condition{c})
+		pos := c.value.Pos()
+		note := fmt.Sprintf("%s:%d, ", pos.File, pos.Line)
+		switch {
+		case v.known && v.holds:
+			note += "holds"
+		case v.known:
+			note += "is false"
+		case len(e.r.missing) > 0:
+			note += "known after " + e.p.After(stepsOf(e.r.missing))
+		default:
+			note += "not known yet"
+		}
+		lines = append(lines, said{strings.TrimSpace(c.value.Text()), note})
+	}
+	title := "Condition"
+	if len(lines) > 1 {
+		title = "Conditions, all of which must hold"
+	}
+	e.section(title+": it "+e.prediction(), lines)
+}
+
+func (e *explanation) prediction() string {
+	switch e.s.Prediction {
+	case WillSkip:
+		return "will be skipped"
+	case MaySkip:
+		return "may be skipped"
+	case WillRun:
+	}
+	return "runs"
+}
+
+// values lists the variables the step uses. A value that is not known yet has the step that gives it.
+func (e *explanation) values() {
+	var lines []said
+	for _, u := range e.s.Uses {
+		from := u.From
+		if at := u.Origin.String(); at != "" {
+			from += ", " + at
+		}
+		text, after := Display(u.Value)
+		if len(after) > 0 {
+			lines = append(lines, said{u.Name, "known after " + e.p.After(after) + " (" + from + ")"})
+			continue
+		}
+		lines = append(lines, said{u.Name + " = " + short(text), from})
+	}
+	if e.s.NoLog {
+		lines = []said{{"hidden by no_log", ""}}
+	}
+	e.section("Values", lines)
+}
+
+// short is a value on one line of a table.
+func short(text string) string {
+	first, rest, more := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
+	if more {
+		first += fmt.Sprintf(" … (%d more lines)", strings.Count(rest, "\n")+1)
+	}
+	return ansi.Truncate(first, 200, "…")
+}
+
+// maxLinks is how many neighbours are listed by name: after a loop of thousands there are as many.
+const maxLinks = 10
+
+func (e *explanation) links(title string, links []Link, none string) {
+	var lines []said
+	for i, l := range links {
+		if i == maxLinks && len(links) > maxLinks+1 {
+			lines = append(lines, said{fmt.Sprintf("and %d more steps", len(links)-i), ""})
+			break
+		}
+		note := map[string]string{
+			"success": "in order", "failure": "if it fails", "finish": "when it has ended", "changed": "if it changed something",
+		}[l.On]
+		if note == "" {
+			note = "on " + l.On
+		}
+		if names := e.carried(l); len(names) > 0 {
+			note += ", for " + strings.Join(names, ", ")
+		}
+		lines = append(lines, said{e.p.stepRef(l.Step), note})
+	}
+	if len(lines) == 0 {
+		lines = append(lines, said{none, ""})
+	}
+	e.section(title, lines)
+}
+
+// carried are the values that go over a link, in either direction.
+func (e *explanation) carried(l Link) []string {
+	if !l.Data {
+		return nil
+	}
+	giver, taker := l.Step, e.s
+	if l.Step > e.s.Index {
+		giver, taker = e.s.Index, &e.p.Steps[l.Step]
+	}
+	var names []string
+	for _, u := range taker.Unknowns {
+		if slices.Contains(u.Steps, giver) && !slices.Contains(names, u.Name) {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
+// guards lists what else may skip the step when it is reached.
+func (e *explanation) guards() {
+	t := e.s.task.src
+	var lines []said
+	for _, g := range []struct {
+		value playbook.Value
+		path  bool
+		text  string
+	}{
+		{t.Creates, true, "if %s exists (creates)"},
+		{t.Removes, true, "if %s does not exist (removes)"},
+		{t.Unless, false, "if `%s` succeeds (unless)"},
+		{t.OnlyIf, false, "if `%s` fails (onlyif)"},
+	} {
+		if g.value.IsZero() {
+			continue
+		}
+		e.r.missing = nil
+		text := e.r.text(g.value)
+		if g.path && len(e.r.missing) == 0 && !filepath.IsAbs(text) {
+			text = resolvePath(text, e.s.task.dir, e.p.home)
+		}
+		at := g.value.Pos()
+		lines = append(lines, said{fmt.Sprintf(g.text, short(text)), fmt.Sprintf("%s:%d", at.File, at.Line)})
+	}
+	e.section("Is skipped when it is reached", lines)
+}
+
+func (e *explanation) policy() {
+	s, k := e.s, e.s.task
+	var lines []said
+	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
+	if s.Confirm != "" {
+		add("asks before it runs: %s", s.Confirm)
+	}
+	if s.Retry.Max > 0 {
+		add("%s", s.Retry.text())
+	}
+	if s.Timeout > 0 {
+		add("killed after %s, which counts as failed", s.Timeout)
+	}
+	for _, c := range []struct {
+		list []condition
+		text string
+	}{{k.changed, "changed when %s"}, {k.failed, "failed when %s"}, {k.ignore, "a failure is ignored when %s"}} {
+		if len(c.list) > 0 {
+			add(c.text, whenText(c.list))
+		}
+	}
+	if s.CheckMode != nil {
+		add("check_mode: %t", *s.CheckMode)
+	}
+	if s.NoDiff {
+		add("shows no diff")
+	}
+	if s.Register != "" {
+		add("registers %s", s.Register)
+	}
+	e.section("Policy", lines)
+}

@@ -1,0 +1,236 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// Match finds the steps a selector names, ascending. A selector is, in this order, the id of a step (step-0003) or of a
+// task (`id:`), the path of a step or scope, `file:line` of the first line of either, or a name; * stands for any text
+// and ? for one character of a path or name, as LANGUAGE.md §10 has it. A scope stands for every step in it.
+//
+// * also stands for slashes: the parts of a path are file names and names of tasks, and both may hold some.
+func (p *Plan) Match(selector string) []int {
+	m := matcher{p: p}
+	switch {
+	case selector == "":
+		return nil
+	case m.steps(func(s *Step) bool { return s.ID() == selector }),
+		m.steps(func(s *Step) bool { return s.UserID == selector }),
+		m.either(func(path, _ string, _ Origin) bool { return path == selector }):
+		return m.found
+	}
+	if file, line, ok := p.place(selector); ok && m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }) {
+		return m.found
+	}
+	if m.either(func(_, name string, _ Origin) bool { return name == selector }) || !strings.ContainsAny(selector, "*?") {
+		return m.found
+	}
+	glob := globPattern(selector)
+	m.either(func(path, name string, _ Origin) bool { return glob.MatchString(path) || glob.MatchString(name) })
+	return m.found
+}
+
+// matcher collects the steps that have some property, or lie in a scope that has it.
+type matcher struct {
+	p     *Plan
+	found []int
+}
+
+func (m *matcher) steps(is func(*Step) bool) bool {
+	for i := range m.p.Steps {
+		if is(&m.p.Steps[i]) {
+			m.found = append(m.found, i)
+		}
+	}
+	return len(m.found) > 0
+}
+
+func (m *matcher) either(is func(path, name string, at Origin) bool) bool {
+	m.steps(func(s *Step) bool {
+		return is(s.Path, s.Title(), s.Origin) || s.Loop != nil && is(s.Path, s.Label(s.Title()), s.Origin)
+	})
+	for _, s := range m.p.Scopes {
+		if !is(s.Path, s.Name, s.Origin) {
+			continue
+		}
+		for i := s.First; i < s.Last; i++ {
+			m.found = append(m.found, i)
+		}
+	}
+	slices.Sort(m.found)
+	m.found = slices.Compact(m.found)
+	return len(m.found) > 0
+}
+
+// place reads file:line. The file may be written as the plan shows it, or relative to the working directory.
+func (p *Plan) place(selector string) (file string, line int, ok bool) {
+	i := strings.LastIndexByte(selector, ':')
+	if i < 1 {
+		return "", 0, false
+	}
+	line, err := strconv.Atoi(selector[i+1:])
+	if err != nil || line < 1 {
+		return "", 0, false
+	}
+	file = filepath.ToSlash(filepath.Clean(selector[:i]))
+	if _, shown := p.sources[file]; shown {
+		return file, line, true
+	}
+	full := file
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(p.dir, full)
+	}
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
+	return shownPath(p.Root, full), line, true
+}
+
+// globPattern makes a pattern of a glob. Brackets and braces stand for themselves: paths are full of both.
+func globPattern(glob string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	for _, r := range glob {
+		switch r {
+		case '*':
+			b.WriteString(`.*`)
+		case '?':
+			b.WriteString(`.`)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	b.WriteString(`\z`)
+	return regexp.MustCompile(b.String())
+}
+
+// NoMatch words that a selector names nothing, and what may have been meant.
+func (p *Plan) NoMatch(selector string) (message, hint string) {
+	if selector == "" {
+		return "the selector is empty", "give an id, a path, a name (* stands for any text) or file:line"
+	}
+	message = "no step is `" + selector + "`"
+	if file, line, ok := p.place(selector); ok {
+		return "no step begins at " + selector, p.nearLine(file, line)
+	}
+	if strings.HasPrefix(selector, "step-") && len(p.Steps) > 0 {
+		return message, "the plan has " + p.Steps[0].ID() + " to " + p.Steps[len(p.Steps)-1].ID()
+	}
+	var known []string
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		known = append(known, s.Title(), s.Path)
+		if s.UserID != "" {
+			known = append(known, s.UserID)
+		}
+	}
+	for _, s := range p.Scopes {
+		known = append(known, s.Name, s.Path)
+	}
+	if hint = diag.DidYouMean(selector, known); hint == "" {
+		hint = "give an id, a path, a name (* stands for any text) or file:line; moon plan --flat lists the steps"
+	}
+	return message, hint
+}
+
+// nearLine names the step that begins above a line, which is the one a person who looks at the line means.
+func (p *Plan) nearLine(file string, line int) string {
+	if _, ok := p.sources[file]; !ok {
+		names := sortedKeys(p.sources)
+		if hint := diag.DidYouMean(file, names); hint != "" {
+			return hint
+		}
+		return "the plan is made from " + strings.Join(names[:min(len(names), 8)], ", ")
+	}
+	best := -1
+	for i := range p.Steps {
+		if o := p.Steps[i].Origin; o.File == file && o.Line < line && (best < 0 || o.Line > p.Steps[best].Origin.Line) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "moon plan --flat lists where every step begins"
+	}
+	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.stepRef(best))
+}
+
+func (o *Options) selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
+
+// selected plans with a selection: once to see which steps there are, and again without those that are left out, so
+// that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
+// may be in what is left out.
+func selected(o Options) (*Plan, diag.List) {
+	first := o
+	if o.Path == "-" {
+		text, err := io.ReadAll(io.LimitReader(o.Stdin, playbook.MaxFileSize+1))
+		if err != nil {
+			return nil, diag.List{{Pos: diag.Pos{File: "-"}, Message: "standard input cannot be read"}}
+		}
+		first.Stdin, o.Stdin = bytes.NewReader(text), bytes.NewReader(text)
+	}
+	all := newPlanner(first, nil)
+	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
+		return all.result()
+	}
+	leftOut, wrong := all.selection()
+	if len(wrong) > 0 {
+		all.ds = append(all.ds, wrong...)
+		return all.result()
+	}
+	p := newPlanner(o, leftOut)
+	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s Step) bool { return !s.Excluded }) {
+		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
+	}
+	return p.result()
+}
+
+// selection says which steps the selection leaves out: the flag that does, by path.
+func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
+	leftOut = map[string]string{}
+	match := func(flag, selector string) []int {
+		found := p.plan.Match(selector)
+		if len(found) == 0 {
+			message, hint := p.plan.NoMatch(selector)
+			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + selector}, Message: message, Hint: hint})
+		}
+		return found
+	}
+	if p.o.StartAt != "" {
+		if found := match("--start-at", p.o.StartAt); len(found) > 0 {
+			for i := range found[0] {
+				leftOut[p.plan.Steps[i].Path] = "--start-at"
+			}
+		}
+	}
+	if len(p.o.Only) > 0 {
+		only := map[int]bool{}
+		for _, selector := range p.o.Only {
+			for _, i := range match("--only", selector) {
+				only[i] = true
+			}
+		}
+		for i := range p.plan.Steps {
+			if path := p.plan.Steps[i].Path; !only[i] && leftOut[path] == "" {
+				leftOut[path] = "--only"
+			}
+		}
+	}
+	for _, selector := range p.o.Skip {
+		for _, i := range match("--skip", selector) {
+			if path := p.plan.Steps[i].Path; leftOut[path] == "" {
+				leftOut[path] = "--skip"
+			}
+		}
+	}
+	return leftOut, wrong
+}
