@@ -86,7 +86,7 @@ func (t *Text) event(r events.Record) {
 		if e.Detail != "" {
 			why += ": " + e.Detail
 		}
-		if e.Reason == events.SkipTags && !t.Verbose {
+		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
 		t.end(r.Step, e.Name, "skipped ("+output.CleanName(why)+")")
