@@ -3,104 +3,161 @@ package playbook
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
-
-	"gopkg.in/yaml.v3"
 )
 
 // YAML is a JSON document as YAML, with the same keys in the same order and the same values. Text is quoted wherever
 // any reader, of YAML 1.1 too, could take it for something else.
+//
+// It is written as it is read: handing a plan of 100,000 steps to yaml.v3 as nodes took 38 s and 7.7 GB.
 func YAML(doc []byte) ([]byte, error) {
-	dec := json.NewDecoder(bytes.NewReader(doc))
-	dec.UseNumber()
-	n, err := emitValue(dec)
-	if err != nil {
+	e := emitter{dec: json.NewDecoder(bytes.NewReader(doc))}
+	e.dec.UseNumber()
+	if err := e.value(0, true); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
-	var out bytes.Buffer
-	enc := yaml.NewEncoder(&out)
-	enc.SetIndent(2)
-	if err := enc.Encode(n); err != nil {
-		return nil, fmt.Errorf("write YAML: %w", err)
-	}
-	err = enc.Close()
-	return out.Bytes(), err
+	return e.out.Bytes(), nil
 }
 
-func emitValue(dec *json.Decoder) (*yaml.Node, error) {
-	t, err := dec.Token()
+type emitter struct {
+	dec *json.Decoder
+	out bytes.Buffer
+}
+
+// value writes the next value and ends the line. What is inside a collection stands at the indent; open says that the
+// line has been indented that far already, as it is behind a dash.
+func (e *emitter) value(indent int, open bool) error {
+	t, err := e.dec.Token()
 	if err != nil {
-		return nil, err
+		return err
+	}
+	delim, collection := t.(json.Delim)
+	switch {
+	case collection && e.dec.More():
+		if !open {
+			e.out.WriteByte('\n')
+		}
+		return e.collection(delim, indent, open)
+	case collection:
+		_, err := e.dec.Token()
+		e.scalar(map[json.Delim]string{'{': "{}", '[': "[]"}[delim], open)
+		return err
 	}
 	switch t := t.(type) {
-	case json.Delim:
-		return emitCollection(dec, t)
 	case string:
-		return emitText(t), nil
-	case json.Number:
-		tag := "!!int"
-		if strings.ContainsAny(t.String(), ".eE") {
-			tag = "!!float"
-		}
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: t.String()}, nil
-	case bool:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(t)}, nil
+		e.scalar(emitText(t, indent), open)
+	case nil:
+		e.scalar("null", open)
+	default:
+		e.scalar(fmt.Sprint(t), open)
 	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
+	return nil
 }
 
-func emitCollection(dec *json.Decoder, open json.Delim) (*yaml.Node, error) {
-	n := &yaml.Node{Kind: yaml.SequenceNode}
-	if open == '{' {
-		n.Kind = yaml.MappingNode
+// scalar writes text behind a dash (open) or a colon.
+func (e *emitter) scalar(text string, open bool) {
+	if !open {
+		e.out.WriteByte(' ')
 	}
-	for dec.More() {
-		item, err := emitValue(dec)
-		if err != nil {
-			return nil, err
+	e.out.WriteString(text)
+	e.out.WriteByte('\n')
+}
+
+func (e *emitter) collection(delim json.Delim, indent int, open bool) error {
+	for e.dec.More() {
+		if !open {
+			e.out.WriteString(strings.Repeat(" ", indent))
 		}
-		n.Content = append(n.Content, item)
+		open = false
+		if delim == '[' {
+			e.out.WriteString("- ")
+			if err := e.value(indent+2, true); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := e.key(indent); err != nil {
+			return err
+		}
+		if err := e.value(indent+2, false); err != nil {
+			return err
+		}
 	}
-	if len(n.Content) == 0 {
-		n.Style = yaml.FlowStyle
+	_, err := e.dec.Token() // the closing bracket
+	return err
+}
+
+// maxKey is how long a key may be, in bytes, that stands before its colon without further ado: YAML has 1,024
+// characters.
+const maxKey = 1000
+
+func (e *emitter) key(indent int) error {
+	t, err := e.dec.Token()
+	if err != nil {
+		return err
 	}
-	_, err := dec.Token() // the closing bracket
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+	key, _ := t.(string) // the decoder lets nothing else pass
+	if !plainText(key) {
+		key = strconv.Quote(key)
 	}
-	return n, err
+	if len(key) > maxKey {
+		e.out.WriteString("? " + key + "\n" + strings.Repeat(" ", indent) + ":")
+		return nil
+	}
+	e.out.WriteString(key + ":")
+	return nil
 }
 
 // plainWord is text that no version of YAML takes for anything but text, if it is none of its words.
-var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+var plainWord = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 
 var yamlWords = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null)$`)
 
-func emitText(text string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
+func plainText(text string) bool { return plainWord.MatchString(text) && !yamlWords.MatchString(text) }
+
+// emitText is text as a scalar: plain, as a block of lines at the indent, or quoted. Go quotes with escapes that YAML
+// has too, and escapes whatever is not printable.
+func emitText(text string, indent int) string {
 	switch {
-	case plainWord.MatchString(text) && !yamlWords.MatchString(text):
-		n.Style = 0
-	case literal(text):
-		n.Style = yaml.LiteralStyle
+	case plainText(text):
+		return text
+	case !literal(text):
+		return strconv.Quote(text)
 	}
-	return n
+	head := "|-"
+	if rest, ok := strings.CutSuffix(text, "\n"); ok {
+		head, text = "|", rest
+	}
+	pad := "\n" + strings.Repeat(" ", max(indent, 2))
+	var b strings.Builder
+	b.WriteString(head)
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" {
+			b.WriteByte('\n')
+			continue
+		}
+		b.WriteString(pad + line)
+	}
+	return b.String()
 }
 
-// literal reports text of several lines that a block scalar keeps as it is.
+// literal reports text of several lines that a block keeps as it is.
 func literal(text string) bool {
-	if !strings.Contains(strings.TrimRight(text, "\n"), "\n") || strings.ContainsAny(text[:1], " \n") {
+	text = strings.TrimSuffix(text, "\n")
+	if !strings.Contains(text, "\n") || strings.HasSuffix(text, "\n") || text[0] == ' ' || text[0] == '\n' {
 		return false
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		if strings.TrimRightFunc(line, unicode.IsSpace) != line {
-			return false
-		}
-		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
+		if strings.HasSuffix(line, " ") || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package playbook_test
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -16,7 +17,7 @@ func TestYAMLIsTheSameDocument(t *testing.T) {
 	text := rapid.OneOf(
 		rapid.String(),
 		rapid.StringMatching(`[ \n\t:#'"|>{}\[\]a-c&*!%@,?-]{0,12}`),
-		rapid.SampledFrom([]string{"yes", "No", "on", "~", "null", "1", "0x1f", "1_000", "1:30", "1e3", ".5", "=", "<<", "2001-01-01", "a\n\nb\n\n", "a\n  b\n", "é\nü", "\u0085", "a\u2028b\nc", "---\na", "# a\nb"}),
+		rapid.SampledFrom([]string{"yes", "No", "on", "~", "null", "1", "0x1f", "1_000", "1:30", "1e3", ".5", "=", "<<", "2001-01-01", "a\n\nb\n\n", "a\n  b\n", "é\nü", "\u0085", "a\u2028b\nc", "---\na", "# a\nb", "\x7f", "\ufeff", strings.Repeat("long key ", 300)}),
 	)
 	scalar := rapid.OneOf(
 		rapid.Map(text, func(s string) any { return s }), rapid.Map(rapid.Bool(), func(b bool) any { return b }),
@@ -27,6 +28,7 @@ func TestYAMLIsTheSameDocument(t *testing.T) {
 		scalar,
 		rapid.Map(rapid.SliceOfN(scalar, 0, 4), func(l []any) any { return l }),
 		rapid.Map(rapid.MapOfN(text, scalar, 0, 4), func(m map[string]any) any { return m }),
+		rapid.Map(rapid.SliceOfN(rapid.SliceOfN(rapid.MapOfN(text, scalar, 0, 2), 0, 2), 0, 2), func(l [][]map[string]any) any { return l }),
 	)
 	rapid.Check(t, func(t *rapid.T) {
 		doc := map[string]any{"list": []any{value.Draw(t, "a"), value.Draw(t, "b")}, text.Draw(t, "key"): value.Draw(t, "c")}
