@@ -28,7 +28,7 @@ type playbookFlags struct {
 	SkipTags  []string `help:"Leave out steps with one of these tags."`
 	Only      []string `sep:"none" placeholder:"STEP" help:"Leave out all steps but these: an id, a path or a name (* matches any text), or file:line."`
 	Skip      []string `sep:"none" placeholder:"STEP" help:"Leave out these steps."`
-	StartAt   string   `placeholder:"STEP" help:"Leave out the steps before this one."`
+	StartAt   *string  `placeholder:"STEP" help:"Leave out the steps before this one."`
 	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps."`
 	Strict    bool     `help:"Treat warnings as errors."`
 }
@@ -56,7 +56,13 @@ func (f *playbookFlags) options(io stdio) (plan.Options, error) {
 	}
 	o := plan.Options{
 		Path: path, Stdin: io.in, Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts(), ExtraVars: f.ExtraVars, VarsFiles: f.VarsFile,
-		Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip, StartAt: f.StartAt, MaxSteps: f.MaxSteps,
+		Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip, MaxSteps: f.MaxSteps,
+	}
+	if f.StartAt != nil {
+		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
+			return plan.Options{}, usage("--start-at names no step")
+		}
+		o.StartAt = *f.StartAt
 	}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
@@ -94,11 +100,11 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 
 type planCmd struct {
 	playbookFlags
-	Format  string `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
-	Flat    bool   `xor:"form" help:"One line per step: id, origin, name, action."`
-	Explain string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
-	Diff    string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan --format json has made; as text, or with --format json."`
-	Output  string `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, as JSON."`
+	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
+	Flat    bool    `xor:"form" help:"One line per step: id, origin, name, action."`
+	Explain *string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
+	Diff    *string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan --format json has made; as text, or with --format json."`
+	Output  string  `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, as JSON."`
 }
 
 func (c *planCmd) Run(io stdio) error {
@@ -120,10 +126,10 @@ func (c *planCmd) Run(io stdio) error {
 		}
 		_, err = fmt.Fprintf(io.out, "plan %s with %d steps saved to %s\n", p.Digest[:12], len(p.Steps), c.Output)
 		return err
-	case c.Explain != "":
-		return explain(io, p, g, c.Explain)
-	case c.Diff != "":
-		return diff(io, p, c.Diff, c.Format == "json")
+	case c.Explain != nil:
+		return explain(io, p, g, *c.Explain)
+	case c.Diff != nil:
+		return diff(io, p, *c.Diff, c.Format == "json")
 	case c.Flat:
 		return p.WriteFlat(io.out, io.width())
 	}
@@ -133,13 +139,13 @@ func (c *planCmd) Run(io stdio) error {
 // check refuses forms that exclude each other.
 func (c *planCmd) check() error {
 	switch {
-	case c.Format == "tree", c.Format == "json" && c.Diff != "", c.Output != "":
+	case c.Format == "tree", c.Format == "json" && c.Diff != nil, c.Output != "":
 		return nil
 	case c.Flat:
 		return usage("--flat is text; it cannot be given with --format %s", c.Format)
-	case c.Explain != "":
+	case c.Explain != nil:
 		return usage("--explain is text; it cannot be given with --format %s", c.Format)
-	case c.Diff != "":
+	case c.Diff != nil:
 		return usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
 	}
 	return nil
@@ -236,7 +242,7 @@ func comparable(file string) (*plan.Comparable, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, usage("--diff: no permission to read %s", file)
 	case err != nil:
-		return nil, usage("--diff: %s cannot be read", file)
+		return nil, usage("--diff: %q cannot be read; give a file that moon plan --format json has written", file)
 	}
 	c, err := plan.ReadComparable(doc)
 	if err != nil {

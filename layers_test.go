@@ -49,7 +49,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec"}, "processes have one owner, which kills their whole group"},
 	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions, and a plan written in the same; eval has filters to_yaml and from_yaml"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

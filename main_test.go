@@ -57,6 +57,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(` in (\d+(\.\d+)?(ms|s)|\d+:\d\d)`), ``},
 	{regexp.MustCompile(`in \d+(\.\d+)?(µs|ms|s)`), `in D`},
 	{regexp.MustCompile(`plan [0-9a-f]{12}`), `plan P`},
+	{regexp.MustCompile(`digest: "?[0-9a-f]{64}"?`), `digest: D`},
+	{regexp.MustCompile(`digest: "?[0-9a-f]{32}"?`), `digest: S`},
 	{regexp.MustCompile(`"digest": ?"[0-9a-f]{64}"`), `"digest":"D"`},
 	{regexp.MustCompile(`"digest": ?"[0-9a-f]{32}"`), `"digest":"S"`},
 }

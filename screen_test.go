@@ -151,6 +151,32 @@ func TestDevbox(t *testing.T) {
 	}
 }
 
+// TestSelection leaves steps out of the screen's run, and out of what plan shows in a narrow terminal.
+func TestSelection(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	text := "- name: first\n  shell: touch first\n- name: second\n  shell: touch second\n- name: third\n  shell: touch third " + strings.Repeat("and ", 20) + "\n"
+	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 80, 24, nil, "tui", playbook, "--only", "second")
+	c.see("REVIEW", "⊘", "first")
+	c.press("Ac", "DONE")
+	c.press("q")
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "2 excluded") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	for name, want := range map[string]bool{"first": false, "second": true, "third": false} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s exists: %t", name, err == nil)
+		}
+	}
+	c = open(t, 60, 24, nil, "plan", playbook, "--start-at", "second")
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "shell: touch third and …  playbook.yml:5\n") || strings.Contains(left, "first") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
 // TestFixAndRetry is failure, fix in the editor, retry, continue.
 func TestFixAndRetry(t *testing.T) {
 	dir := t.TempDir()

@@ -302,11 +302,17 @@ func (t *diffText) section(title string, changes []FieldChange) {
 	t.fields(changes, "    ")
 }
 
+// diffLimit is the size of both sides of a text together, in bytes, above which only their sizes are given.
+const diffLimit = 1 << 20
+
 // fields prints each change on a line; text of several lines as a unified diff.
 func (t *diffText) fields(changes []FieldChange, indent string) {
 	for _, c := range changes {
 		if old, now := side(c.Old), side(c.New); !strings.Contains(old+now, "\n") {
 			t.linef("%s%s: %s → %s", indent, c.Field, old, now)
+			continue
+		} else if len(old)+len(now) > diffLimit {
+			t.linef("%s%s: %d bytes → %d bytes", indent, c.Field, len(old), len(now))
 			continue
 		}
 		t.linef("%s%s:", indent, c.Field)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -51,9 +52,12 @@ type explanation struct {
 
 type said struct{ text, note string }
 
-// noteColumn is where notes stand, unless all texts are shorter. What is longer has its note on the next line, so that
-// 80 columns are enough.
-const noteColumn = 36
+// noteColumn is where notes stand, unless all texts are shorter. A note that has no room there, or would go beyond
+// pageWidth, stands on the next line.
+const (
+	noteColumn = 36
+	pageWidth  = 80
+)
 
 func (e *explanation) section(title string, lines []said) {
 	if len(lines) == 0 {
@@ -74,7 +78,7 @@ func (e *explanation) section(title string, lines []said) {
 		switch n := ansi.StringWidth(l.text); {
 		case l.note == "":
 			e.line(2, l.text)
-		case n > column:
+		case n > column, 2+column+2+ansi.StringWidth(l.note) > pageWidth:
 			e.line(2, l.text)
 			e.line(6, l.note)
 		default:
@@ -149,7 +153,7 @@ func (e *explanation) why() {
 			item = "(known after " + e.p.After(after) + ")"
 		}
 		rounds := e.p.Scopes[s.Scope].Items
-		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, short(item))
+		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, e.short(item))
 	}
 	lines = append(lines, said{s.Origin.String(), own})
 	if len(s.Tags) > 0 {
@@ -207,6 +211,9 @@ func (e *explanation) values() {
 	var lines []said
 	for _, u := range e.s.Uses {
 		from := u.From
+		if from == u.Origin.File {
+			from = "variables file"
+		}
 		if at := u.Origin.String(); at != "" {
 			from += ", " + at
 		}
@@ -215,7 +222,7 @@ func (e *explanation) values() {
 			lines = append(lines, said{u.Name, "known after " + e.p.After(after) + " (" + from + ")"})
 			continue
 		}
-		lines = append(lines, said{u.Name + " = " + short(text), from})
+		lines = append(lines, said{u.Name + " = " + e.short(text), from})
 	}
 	if e.s.NoLog {
 		lines = []said{{"hidden by no_log", ""}}
@@ -223,13 +230,12 @@ func (e *explanation) values() {
 	e.section("Values", lines)
 }
 
-// short is a value on one line of a table.
-func short(text string) string {
-	first, rest, more := strings.Cut(strings.TrimSuffix(text, "\n"), "\n")
-	if more {
-		first += fmt.Sprintf(" … (%d more lines)", strings.Count(rest, "\n")+1)
+// short is a value on one line, which a terminal need not show to its end.
+func (e *explanation) short(text string) string {
+	if strings.ContainsAny(text, "\n\t") {
+		text = strconv.Quote(text)
 	}
-	return ansi.Truncate(first, 200, "…")
+	return cutTo(text, 3*e.width)
 }
 
 // maxLinks is how many neighbours are listed by name: after a loop of thousands there are as many.
@@ -251,7 +257,8 @@ func (e *explanation) links(title string, links []Link, none string) {
 		if names := e.carried(l); len(names) > 0 {
 			note += ", for " + strings.Join(names, ", ")
 		}
-		lines = append(lines, said{e.p.stepRef(l.Step), note})
+		other := &e.p.Steps[l.Step]
+		lines = append(lines, said{fmt.Sprintf("%s «%s»", other.ID(), other.Label(other.Title())), note})
 	}
 	if len(lines) == 0 {
 		lines = append(lines, said{none, ""})
@@ -300,7 +307,7 @@ func (e *explanation) guards() {
 			text = resolvePath(text, e.s.task.dir, e.p.home)
 		}
 		at := g.value.Pos()
-		lines = append(lines, said{fmt.Sprintf(g.text, short(text)), fmt.Sprintf("%s:%d", at.File, at.Line)})
+		lines = append(lines, said{fmt.Sprintf(g.text, e.short(text)), fmt.Sprintf("%s:%d", at.File, at.Line)})
 	}
 	e.section("Is skipped when it is reached", lines)
 }
@@ -319,11 +326,21 @@ func (e *explanation) policy() {
 		add("killed after %s, which counts as failed", s.Timeout)
 	}
 	for _, c := range []struct {
-		list []condition
-		text string
-	}{{k.changed, "changed when %s"}, {k.failed, "failed when %s"}, {k.ignore, "a failure is ignored when %s"}} {
-		if len(c.list) > 0 {
-			add(c.text, whenText(c.list))
+		list                []condition
+		always, never, when string
+	}{
+		{k.changed, "always counts as changed", "never counts as changed", "changed when %s"},
+		{k.failed, "always counts as failed", "never counts as failed", "failed when %s"},
+		{k.ignore, "a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
+	} {
+		switch {
+		case len(c.list) == 0:
+		case len(c.list) > 1 || !c.list[0].constant:
+			add(c.when, whenText(c.list))
+		case c.list[0].holds:
+			add("%s", c.always)
+		default:
+			add("%s", c.never)
 		}
 	}
 	if s.CheckMode != nil {

@@ -183,10 +183,17 @@ func (r *renderer) miss(missing []eval.Missing) {
 
 // hint is the way out of a mistake. A name that a left-out step would have given is not misspelt.
 func (r *renderer) hint(e *eval.Error) string {
-	if giver, ok := r.givers[rootName(e.Name)]; ok && e.Kind == eval.Undefined {
-		return giver
+	name := rootName(e.Name)
+	giver, ok := r.givers[name]
+	if !ok || e.Kind != eval.Undefined {
+		return e.Hint
 	}
-	return e.Hint
+	if v, known := r.env.Lookup(name); known {
+		if result, ok := v.(map[string]any); !ok || result["skipped"] != true {
+			return e.Hint // another value stands in for it, and that one is wrong
+		}
+	}
+	return giver
 }
 
 // rootName is the variable of a path such as cfg.hosts[0].

@@ -31,7 +31,8 @@ func (p *Plan) WriteTree(w io.Writer, width int) error {
 	if p.Name != "" {
 		title += " «" + p.Name + "»"
 	}
-	fmt.Fprintf(&out, "%s: %s, plan %s\n\n", output.CleanName(title), countOf(len(p.Steps), "step"), p.Digest[:12])
+	title = fmt.Sprintf("%s: %s, plan %s", output.CleanName(title), countOf(len(p.Steps), "step"), p.Digest[:12])
+	out.WriteString(wrapTo(title, width) + "\n\n")
 	column := t.column(width)
 	for _, l := range t.lines {
 		text := l.text
@@ -44,7 +45,7 @@ func (p *Plan) WriteTree(w io.Writer, width int) error {
 		if len(t.lines) > 0 {
 			out.WriteString("\n")
 		}
-		out.WriteString(notes)
+		out.WriteString(wrapTo(notes, width) + "\n")
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -80,6 +81,13 @@ func cutTo(text string, width int) string {
 		return text
 	}
 	return ansi.Truncate(text, width, "…")
+}
+
+func wrapTo(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return ansi.Wrap(text, width, "")
 }
 
 // deselected reports a step that is left out by its path, which a person has asked not to see.
@@ -316,7 +324,7 @@ func (t *treeText) notes() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return strings.Join(parts, ", ") + "\n"
+	return strings.Join(parts, ", ")
 }
 
 func countOf(n int, what string) string {
