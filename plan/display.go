@@ -19,6 +19,24 @@ func Display(v any) (text string, after []int) {
 	return eval.Text(v), nil
 }
 
+// later reports whether a value is not known when planning, and after what it is.
+func (p *Plan) later(v any) (after string, unknown bool) {
+	steps, unknown := unknownSteps(v)
+	if !unknown {
+		return "", false
+	}
+	return p.After(steps), true
+}
+
+// unknownSteps are the steps that give what is not known of a value; none for a fact that changes.
+func unknownSteps(v any) (steps []int, unknown bool) {
+	if u, ok := v.(eval.Unknown); ok {
+		return u.Steps, true
+	}
+	_, steps = Display(v)
+	return steps, len(steps) > 0
+}
+
 // unknownIn collects the steps of all unknown values inside v.
 func unknownIn(v any, steps []int) []int {
 	switch v := v.(type) {

@@ -81,11 +81,19 @@ func (d *dump) field(name string, v any) {
 
 // value writes a value of the plan, or the steps it is known after.
 func (d *dump) value(name string, v any) {
-	if _, after := Display(v); len(after) > 0 {
-		d.field(name+" known after", d.p.ids(after))
+	if steps, unknown := unknownSteps(v); unknown {
+		d.field(name+" known after", d.after(steps))
 		return
 	}
 	d.field(name, jsonValue(eval.Plain(v)))
+}
+
+// after lists all steps: a dump leaves nothing out.
+func (d *dump) after(steps []int) string {
+	if len(steps) == 0 {
+		return atStart
+	}
+	return strings.Join(d.p.ids(steps), " ")
 }
 
 func (d *dump) origin(o Origin) {
@@ -150,7 +158,7 @@ func (d *dump) step(s *Step) {
 		d.field("label", l.Label)
 	}
 	for _, u := range s.Unknowns {
-		d.field("unknown "+u.Field, fmt.Sprintf("%s known after %s", u.Name, strings.Join(d.p.ids(u.Steps), " ")))
+		d.field("unknown "+u.Field, u.Name+" known after "+d.after(u.Steps))
 	}
 	for _, u := range s.Uses {
 		d.value("uses "+u.Name, u.Value)

@@ -148,9 +148,9 @@ func (e *explanation) why() {
 	slices.Reverse(lines)
 	own := "the task itself"
 	if l := s.Loop; l != nil {
-		item, after := Display(l.Item)
-		if len(after) > 0 {
-			item = "(known after " + e.p.After(after) + ")"
+		item := eval.Text(l.Item)
+		if after, unknown := e.p.later(l.Item); unknown {
+			item = "(known after " + after + ")"
 		}
 		rounds := e.p.Scopes[s.Scope].Items
 		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, e.short(item))
@@ -217,12 +217,11 @@ func (e *explanation) values() {
 		if at := u.Origin.String(); at != "" {
 			from += ", " + at
 		}
-		text, after := Display(u.Value)
-		if len(after) > 0 {
-			lines = append(lines, said{u.Name, "known after " + e.p.After(after) + " (" + from + ")"})
+		if after, unknown := e.p.later(u.Value); unknown {
+			lines = append(lines, said{u.Name, "known after " + after + " (" + from + ")"})
 			continue
 		}
-		lines = append(lines, said{u.Name + " = " + e.short(text), from})
+		lines = append(lines, said{u.Name + " = " + e.short(eval.Text(u.Value)), from})
 	}
 	if e.s.NoLog {
 		lines = []said{{"hidden by no_log", ""}}

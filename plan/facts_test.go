@@ -62,7 +62,7 @@ func TestVolatileFactsAreUnknownUntilTheRun(t *testing.T) {
 		t.Errorf("a fact that does not change is planned as %v", got)
 	}
 	var tree strings.Builder
-	if err := first.WriteTree(&tree); err != nil {
+	if err := first.WriteTree(&tree, 0); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(tree.String(), "date_time (known after the run starts)") && !strings.Contains(tree.String(), "date_time.year (known after the run starts)") {
