@@ -21,7 +21,12 @@ import (
 
 // playbookFlags are the flags of every command that plans.
 type playbookFlags struct {
-	Playbook  string   `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml, - reads standard input."`
+	Playbook string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml, - reads standard input."`
+	planFlags
+}
+
+// planFlags are the flags that a plan depends on.
+type planFlags struct {
 	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a map as JSON, or @file. Above all others."`
 	VarsFile  []string `aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
 	Tags      []string `short:"t" help:"Run only steps with one of these tags."`

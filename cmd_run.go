@@ -79,6 +79,11 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 	for _, r := range confirmed {
 		s.Send(events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
 	}
+	return attend(io, s, rf.Diff, hf)
+}
+
+// attend prints a run without the screen, to its end.
+func attend(io stdio, s *engine.Session, diff bool, hf headlessFlags) (err error) {
 	stop := onSignals(s)
 	defer stop()
 	feed, followed := s.Follow(context.Background(), true)
@@ -89,7 +94,7 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 		drain(feed)
 		result = <-last
 	} else {
-		text := &plain.Text{W: io.out, PlanFor: s.PlanFor, Verbose: hf.Verbose, Diff: rf.Diff}
+		text := &plain.Text{W: io.out, PlanFor: s.PlanFor, Verbose: hf.Verbose, Diff: diff}
 		var run *events.Run
 		run, err = text.Follow(feed)
 		drain(feed)
@@ -179,35 +184,39 @@ func runsDir() (string, error) {
 // confirm finds the steps that --approve confirms. A step that asks and is not among them stops everything before it
 // starts: without a person there is nobody to ask.
 func confirm(p *plan.Plan, selectors []string) ([]events.Range, error) {
+	confirmed, open, err := confirmations(p, selectors)
+	if err == nil && len(open) > 0 {
+		err = usage("these steps ask to be confirmed:\n%s\napprove them with --approve all or --approve ID, or run `moon tui`; nothing was run", strings.Join(open, "\n"))
+	}
+	return confirmed, err
+}
+
+// confirmations are the steps that ask: those that selectors confirm, and lines about the others.
+func confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, open []string, err error) {
 	approved := map[int]bool{}
 	for _, selector := range selectors {
 		found := p.Match(selector)
 		if len(found) == 0 && selector != "all" {
 			message, hint := p.NoMatch(selector)
-			return nil, usage("--approve: %s\n  hint: %s", message, hint)
+			return nil, nil, usage("--approve: %s\n  hint: %s", message, hint)
 		}
 		for _, step := range found {
 			approved[step] = true
 		}
 	}
 	all := slices.Contains(selectors, "all")
-	var ranges []events.Range
-	var open []string
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.Confirm == "" || s.Excluded || s.Prediction == plan.WillSkip {
 			continue
 		}
 		if all || approved[i] {
-			ranges = append(ranges, events.Range{From: i, To: i + 1})
+			confirmed = append(confirmed, events.Range{From: i, To: i + 1})
 			continue
 		}
 		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), output.CleanName(s.Title()), s.Origin, output.CleanName(s.Confirm)))
 	}
-	if len(open) > 0 {
-		return nil, usage("these steps ask to be confirmed:\n%s\napprove them with --approve all or --approve ID, or run `moon tui`; nothing was run", strings.Join(open, "\n"))
-	}
-	return ranges, nil
+	return confirmed, open, nil
 }
 
 // onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it

@@ -71,7 +71,7 @@ func outcomeOf(p engine.Past) string {
 	case word == "":
 		word = "died"
 	}
-	if p.Check {
+	if p.Options.Check {
 		word += " (dry run)"
 	}
 	return word
@@ -103,8 +103,8 @@ type runJSON struct {
 func runsJSON(list []engine.Past) []runJSON {
 	out := make([]runJSON, 0, len(list))
 	for _, p := range list {
-		check := p.Check
-		p.Check = false
+		check := p.Options.Check
+		p.Options.Check = false
 		out = append(out, runJSON{
 			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ended.Sub(p.Started).Milliseconds(),
 			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,

@@ -22,7 +22,12 @@ type tuiCmd struct {
 	playbookFlags
 	runFlags
 	headlessFlags
-	NoTUI   bool   `name:"no-tui" help:"Run without the screen: the same as moon run."`
+	screenFlags
+	NoTUI bool `name:"no-tui" help:"Run without the screen: the same as moon run."`
+}
+
+// screenFlags are how the screen looks.
+type screenFlags struct {
 	Theme   string `default:"terminal" help:"Colour theme; see moon themes."`
 	Glyphs  string `enum:"auto,unicode,ascii" default:"auto" help:"auto, unicode or ascii."`
 	NoColor bool   `help:"No colours; so does NO_COLOR in the environment."`

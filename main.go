@@ -69,6 +69,7 @@ type cli struct {
 	Plan       planCmd       `cmd:"" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd   `cmd:"" help:"Look for mistakes in a playbook; run nothing."`
 	Graph      graphCmd      `cmd:"" help:"Print the execution graph of a playbook."`
+	Resume     resumeCmd     `cmd:"" help:"Go on with a run that was stopped, failed or died."`
 	Runs       runsCmd       `cmd:"" help:"List the runs there were."`
 	Prune      pruneCmd      `cmd:"" help:"Remove old runs and everything about them."`
 	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`

@@ -24,8 +24,8 @@ type Past struct {
 	Dir      string
 	Playbook string // relative to Root
 	Root     string
-	Digest   string // of its last plan
-	Check    bool
+	Digest   string       // of its last plan
+	Options  fact.Options // as it was started or resumed last
 	Started  time.Time
 	Ended    time.Time         // of the last record
 	Outcome  events.RunOutcome // "" if it has not ended: it runs, or moon died
@@ -119,12 +119,12 @@ func look(dir string) (Past, error) {
 		p.Ended = rec.At
 		switch f := rec.Fact.(type) {
 		case fact.RunCreated:
-			p.Playbook, p.Root, p.Digest, p.Total, p.Check, p.Started = f.Playbook, f.Root, f.Digest, f.Total, f.Options.Check, rec.At
+			p.Playbook, p.Root, p.Digest, p.Total, p.Options, p.Started = f.Playbook, f.Root, f.Digest, f.Total, f.Options, rec.At
 		case fact.RunReplanned:
 			p.Digest, p.Total = f.Digest, f.Total
 			clear(ends) // the steps have other numbers now; what is kept is told again only to views
 		case fact.RunResumed:
-			p.Digest, p.Total, p.Check, p.Outcome = f.Digest, f.Total, f.Options.Check, ""
+			p.Digest, p.Total, p.Options, p.Outcome = f.Digest, f.Total, f.Options, ""
 		case fact.AttemptFinished:
 			ends[f.Step] = f
 		case fact.RunFinished:

@@ -38,13 +38,17 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunResumed)
 	s.now, s.mono, s.startMono = r.At, r.Mono, r.Mono
 	s.opts = f.Options
-	lost, message := map[int]fact.LostAs{}, "resumed"
+	lost, again := map[int]fact.LostAs{}, []int{}
 	for _, l := range f.Lost {
 		lost[l.Step] = l.As
-		s.publish(l.Step, events.StepLost{Name: s.started(l.Step)})
 		if l.As == fact.LostRetry {
-			message = "resumed; approve or exclude what was running when moon died: " + s.plan.After([]int{l.Step})
+			again = append(again, l.Step)
 		}
+	}
+	message, running := "resumed", ""
+	if len(again) > 0 {
+		running = s.plan.After(again)
+		message = "resumed; approve or exclude what was running when moon died: " + running
 	}
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
 	s.begun, s.reviewed = true, true
@@ -68,6 +72,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		}
 		return nil, before
 	})
+	if running != "" {
+		s.publish(-1, events.Warning{Message: "running when moon died, and to be run again: " + running})
+	}
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})
 	}

@@ -33,11 +33,14 @@ type Resumption struct {
 	// RetryFailed says that failed steps are to be run again. Without it a run that has any is not resumed, but for one
 	// under review, where a person decides.
 	RetryFailed bool
+	// Confirmed are steps that ask and have been answered. A run that is not under review is not resumed while others
+	// would ask, since nobody could answer.
+	Confirmed []events.Range
 }
 
 // UndecidedError names the steps that somebody must decide about before a run can go on.
 type UndecidedError struct {
-	Lost, Failed []string // "step-0003 «name»"
+	Lost, Failed, Asking []string // "step-0003 «name»"
 }
 
 func (e *UndecidedError) Error() string {
@@ -47,6 +50,9 @@ func (e *UndecidedError) Error() string {
 	}
 	if len(e.Failed) > 0 {
 		parts = append(parts, "failed: "+strings.Join(e.Failed, ", "))
+	}
+	if len(e.Asking) > 0 {
+		parts = append(parts, "ask to be confirmed: "+strings.Join(e.Asking, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -119,6 +125,9 @@ func (s *Session) resumption(how Resumption) (fact.RunResumed, error) {
 	for i := range s.state.plan.Steps {
 		n := s.state.node(i)
 		name := s.state.plan.After([]int{i})
+		if s.asks(i) && !slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) }) {
+			undecided.Asking = append(undecided.Asking, name)
+		}
 		switch {
 		case n.state == running:
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
@@ -131,10 +140,17 @@ func (s *Session) resumption(how Resumption) (fact.RunResumed, error) {
 			undecided.Failed = append(undecided.Failed, name)
 		}
 	}
-	if len(undecided.Lost)+len(undecided.Failed) > 0 {
+	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Asking) > 0 {
 		return r, undecided
 	}
 	return r, nil
+}
+
+// asks reports whether a step may still ask somebody who is not there.
+func (s *Session) asks(step int) bool {
+	ps, c, n := &s.state.plan.Steps[step], s.state.choices[step], s.state.node(step)
+	ended := n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped)
+	return ps.Confirm != "" && !s.cfg.Options.Review && c&(confirmed|excluded) == 0 && !ps.Excluded && ps.Prediction != plan.WillSkip && !ended
 }
 
 // past folds the records of the processes before this one.

@@ -239,8 +239,8 @@ func (s *Session) Wait() error {
 // Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
 func (s *Session) Discard() error {
 	<-s.done
-	if s.state.reviewed && s.state.begun && s.anyStarted() {
-		return nil
+	if s.skipped > 0 || s.state.reviewed && s.state.begun && s.anyStarted() {
+		return nil // also of one that was resumed, and had begun before
 	}
 	return os.RemoveAll(s.dir)
 }

@@ -165,7 +165,12 @@ func (t *Text) end(step int, name, result string) {
 
 func (t *Text) completed(step int, e events.StepCompleted) string {
 	word := "ok"
-	if e.Changed {
+	switch {
+	case e.Kept && e.Changed:
+		return "kept: it changed something before"
+	case e.Kept:
+		return "kept from before"
+	case e.Changed:
 		word = "changed"
 	}
 	if d := e.Diff; d != nil {
