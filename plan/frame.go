@@ -44,6 +44,39 @@ const (
 type layer struct {
 	parent *layer
 	binds  []binding
+	last   map[string]int // of each name the place in binds; nil as long as there are few
+}
+
+// fewNames is up to how many names of a layer are looked through one by one.
+const fewNames = 12
+
+func (l *layer) add(b binding) {
+	l.binds = append(l.binds, b)
+	switch {
+	case l.last != nil:
+		l.last[b.name] = len(l.binds) - 1
+	case len(l.binds) > fewNames:
+		l.last = make(map[string]int, 2*len(l.binds))
+		for i := range l.binds {
+			l.last[l.binds[i].name] = i
+		}
+	}
+}
+
+// find is the binding of a name in this layer alone: the last one, which hides those before it.
+func (l *layer) find(name string) *binding {
+	if l.last != nil {
+		if i, ok := l.last[name]; ok {
+			return &l.binds[i]
+		}
+		return nil
+	}
+	for i := len(l.binds) - 1; i >= 0; i-- {
+		if l.binds[i].name == name {
+			return &l.binds[i]
+		}
+	}
+	return nil
 }
 
 // history holds the names that are set in document order and stay set: `vars` and `include_vars` steps, and what
@@ -109,10 +142,8 @@ type frame struct {
 func (fr *frame) each(name string, f func(*binding) bool) bool {
 	try := func(l *layer) bool {
 		for ; l != nil; l = l.parent {
-			for i := len(l.binds) - 1; i >= 0; i-- {
-				if l.binds[i].name == name && f(&l.binds[i]) {
-					return true
-				}
+			if b := l.find(name); b != nil && f(b) {
+				return true
 			}
 		}
 		return false

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"moon/exec/spec"
@@ -246,14 +245,14 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
-		p.names.extra.binds = append(p.names.extra.binds, binding{name: kv.key, value: kv.value, from: "--extra-vars"})
+		p.names.extra.add(binding{name: kv.key, value: kv.value, from: "--extra-vars"})
 	}
 }
 
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
 func (p *planner) add(l *layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
-		l.binds = append(l.binds, binding{name: e.Key, value: plain(e.Value), from: from, origin: origin(e.Pos, chain)})
+		l.add(binding{name: e.Key, value: plain(e.Value), from: from, origin: origin(e.Pos, chain)})
 	}
 }
 
@@ -278,7 +277,7 @@ func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
 			frame: func() *frame { fr := *p.frame(c, nil); return &fr },
 			add: func(b *binding) {
 				p.shadows(b)
-				p.names.root.binds = append(p.names.root.binds, *b)
+				p.names.root.add(*b)
 			},
 		}
 		vb.render()
@@ -293,8 +292,8 @@ func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
 		p.varsFile(c, name, name, l, v.Pos(), c.dir)
 		for i := range l.binds {
 			p.shadows(&l.binds[i])
+			p.names.varsFiles.add(l.binds[i])
 		}
-		p.names.varsFiles.binds = append(p.names.varsFiles.binds, l.binds...)
 	}
 }
 
@@ -446,33 +445,6 @@ func (p *planner) room(n int, pos diag.Pos, chain []string) bool {
 		p.errorf(pos, 0, chain, "raise the limit with --max-steps", "the plan would have %d steps or more; the limit is %d", len(p.plan.Steps)+n, p.o.MaxSteps)
 	}
 	return false
-}
-
-func (p *planner) resolveNeeds() {
-	for _, n := range p.needs {
-		targets, ok := p.ids[n.need.ID]
-		if !ok {
-			known := make([]string, 0, len(p.ids))
-			for id := range p.ids {
-				known = append(known, id)
-			}
-			slices.Sort(known)
-			hint := diag.DidYouMean(n.need.ID, known)
-			if hint == "" {
-				hint = "give the step it needs an `id:`"
-			}
-			p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, hint, "no step has the id `%s`", n.need.ID)
-			continue
-		}
-		for _, t := range targets {
-			if t >= n.step {
-				p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, "move the step it needs above it",
-					"this step needs `%s` (%s), which comes after it", n.need.ID, p.plan.Steps[t].Origin)
-				break
-			}
-			p.plan.Steps[n.step].Needs = append(p.plan.Steps[n.step].Needs, Need{t, n.need.On})
-		}
-	}
 }
 
 // finish fills what is computed over the whole plan.

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"moon/plan/diag"
+	"moon/plan/eval"
 	"moon/plan/playbook"
 )
 
@@ -13,7 +16,8 @@ type varsBlock struct {
 	p       *planner
 	entries []playbook.Entry
 	state   []progress
-	doing   []string // names being rendered, for the message about a circle
+	index   map[string]int // of the entries
+	doing   []string       // names being rendered, for the message about a circle
 	from    string
 	chain   []string
 	frame   func() *frame  // what is in effect now, the part of the block already rendered included
@@ -31,6 +35,10 @@ const (
 
 func (vb *varsBlock) render() {
 	vb.state = make([]progress, len(vb.entries))
+	vb.index = make(map[string]int, len(vb.entries))
+	for i, e := range vb.entries {
+		vb.index[e.Key] = i
+	}
 	for i := range vb.entries {
 		vb.one(i)
 	}
@@ -59,32 +67,31 @@ func (vb *varsBlock) one(i int) {
 
 // pending takes a name from further down the block.
 func (vb *varsBlock) pending(name string) (any, bool) {
-	for i, e := range vb.entries {
-		if e.Key != name {
-			continue
-		}
-		if vb.state[i] == doing {
-			circle := append(append([]string(nil), vb.doing[indexOf(vb.doing, name):]...), name)
-			vb.p.report(diag.Diagnostic{
-				Pos: e.Pos, Width: len(e.Key), Chain: vb.chain,
-				Message: "variables that need each other: " + strings.Join(circle, " → "),
-				Hint:    "give one of them a value of its own",
-			})
-			return "", true
-		}
-		vb.one(i)
-		return (&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame()}).Lookup(name)
+	i, ok := vb.index[name]
+	switch {
+	case !ok:
+		return nil, false
+	case vb.state[i] == doing:
+		vb.circle(i)
+		return eval.Unknown{}, true
 	}
-	return nil, false
+	vb.one(i)
+	return (&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame()}).Lookup(name)
 }
 
-func indexOf(list []string, s string) int {
-	for i, v := range list {
-		if v == s {
-			return i
-		}
+// circle reports variables that need each other. What they give stays unknown, so that their users say nothing about it.
+func (vb *varsBlock) circle(i int) {
+	e := vb.entries[i]
+	names := append(slices.Clone(vb.doing[slices.Index(vb.doing, e.Key):]), e.Key)
+	message := "variables that need each other: " + strings.Join(names, " → ")
+	hint := "give one of them a value of its own"
+	if len(names) == 2 {
+		hint = "give it a value before, or use another name"
+		message = "the variable `" + e.Key + "` needs itself, and has no value yet"
 	}
-	return 0
+	vb.p.report(diag.Diagnostic{
+		Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: vb.chain, Message: message, Hint: hint,
+	})
 }
 
 // layerOf renders a block of variables into a layer of its own. place puts the layer into a copy of the frame.
@@ -95,7 +102,7 @@ func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func
 	vb := &varsBlock{
 		p: p, entries: m.Entries(), from: from, chain: chain, lenient: lenient,
 		frame: func() *frame { return &inside },
-		add:   func(b *binding) { l.binds = append(l.binds, *b) },
+		add:   func(b *binding) { l.add(*b) },
 	}
 	vb.render()
 	return l

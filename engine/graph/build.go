@@ -26,11 +26,7 @@ var needSets = map[string]events.OutcomeSet{
 //	                 └─failure─▶ rescue ──▶
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
-	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, collectors: map[string]ID{}}
-	b.children = make([][]int, len(p.Scopes))
-	for _, s := range p.Scopes[1:] {
-		b.children[s.Parent] = append(b.children[s.Parent], s.ID)
-	}
+	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}}
 	b.scope(0, nil, attributes{pool: -1})
 	return b.Graph()
 }
@@ -38,7 +34,7 @@ func Build(p *plan.Plan) (*Graph, error) {
 type planBuilder struct {
 	*Builder
 	p          *plan.Plan
-	children   [][]int       // scopes inside each scope
+	tree       *plan.Tree
 	collectors map[string]ID // barriers that gather the producers of one value
 }
 
@@ -55,41 +51,12 @@ func (b *planBuilder) scope(id int, after []Edge, at attributes) []Edge {
 	if s.Kind == plan.ScopeBlock {
 		return b.block(id, after, at)
 	}
-	return b.list(id, after, at, s.Parallel)
+	return b.list(id, after, at)
 }
 
-// member is a direct child of a scope: a step, or another scope.
-type member struct {
-	step  int
-	scope int // -1 for a step
-}
-
-// members are a scope's direct children in document order, without the branches of a block.
-func (b *planBuilder) members(id int) []member {
-	var list []member
-	s := &b.p.Scopes[id]
-	step := s.First
-	for _, child := range b.children[id] {
-		c := &b.p.Scopes[child]
-		for ; step < c.First; step++ {
-			list = append(list, member{step, -1})
-		}
-		step = c.Last
-		if c.Kind != plan.ScopeBranch {
-			list = append(list, member{-1, child})
-		}
-	}
-	for ; step < s.Last; step++ {
-		list = append(list, member{step, -1})
-	}
-	return list
-}
-
-func (b *planBuilder) list(id int, after []Edge, at attributes, parallel int) []Edge {
-	members := b.members(id)
-	if id == 0 && b.p.Strategy == "graph" && parallel == 0 {
-		parallel = plan.Unlimited
-	}
+func (b *planBuilder) list(id int, after []Edge, at attributes) []Edge {
+	parallel := b.tree.Parallel(id)
+	members := b.tree.Members(id)
 	if parallel == 0 || len(members) < 2 {
 		for _, m := range members {
 			after = b.member(m, after, at)
@@ -110,11 +77,11 @@ func (b *planBuilder) list(id int, after []Edge, at attributes, parallel int) []
 	return []Edge{on(b.barrier("exit", All, at.essential, ends), onMet)}
 }
 
-func (b *planBuilder) member(m member, after []Edge, at attributes) []Edge {
-	if m.scope >= 0 {
-		return b.scope(m.scope, after, at)
+func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge {
+	if m.Scope >= 0 {
+		return b.scope(m.Scope, after, at)
 	}
-	return b.step(m.step, after, at)
+	return b.step(m.Step, after, at)
 }
 
 func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
@@ -151,9 +118,8 @@ func (b *planBuilder) data(u plan.Unknown) []Edge {
 
 // block builds body, rescue and always.
 func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
-	s := &b.p.Scopes[id]
 	rescue, always := -1, -1
-	for _, child := range b.children[id] {
+	for _, child := range b.tree.Children(id) {
 		switch b.p.Scopes[child].Branch {
 		case "rescue":
 			rescue = child
@@ -162,13 +128,13 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 		}
 	}
 	if rescue < 0 && always < 0 {
-		return b.list(id, after, at, s.Parallel)
+		return b.list(id, after, at)
 	}
 	entry := b.barrier("enter", All, at.essential, after)
 	first := ID(len(b.g.Nodes))
 	inside := at
 	inside.rescued = at.rescued || rescue >= 0
-	ends := b.list(id, []Edge{on(entry, onMet)}, inside, s.Parallel)
+	ends := b.list(id, []Edge{on(entry, onMet)}, inside)
 	if rescue >= 0 {
 		var failures []Edge
 		for n := first; n < ID(len(b.g.Nodes)); n++ {
@@ -177,7 +143,7 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 			}
 		}
 		head := b.barrier("rescue", Any, at.essential, failures)
-		rescued := b.list(rescue, []Edge{on(head, onMet)}, at, b.p.Scopes[rescue].Parallel)
+		rescued := b.list(rescue, []Edge{on(head, onMet)}, at)
 		bodyEnd := b.barrier("body", All, at.essential, ends)
 		rescueEnd := b.barrier("rescued", All, at.essential, rescued)
 		ends = []Edge{on(b.barrier("ended", Any, at.essential, []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}), onMet)}
@@ -194,6 +160,6 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	head := b.barrier("always", All, true, edges)
 	cleanup := at
 	cleanup.essential = true
-	cleaned := b.list(always, []Edge{on(head, onMet)}, cleanup, b.p.Scopes[always].Parallel)
+	cleaned := b.list(always, []Edge{on(head, onMet)}, cleanup)
 	return []Edge{on(b.barrier("exit", All, at.essential, append(ends, cleaned...)), onMet)}
 }

@@ -6,6 +6,7 @@ package diag
 import (
 	"cmp"
 	"slices"
+	"strconv"
 )
 
 // Pos is a place in a file. Line and Column count from 1, Column in characters; Line 0 means "the file as a whole".
@@ -48,8 +49,19 @@ type Diagnostic struct {
 // List collects diagnostics. The zero value is ready to use.
 type List []Diagnostic
 
+// Max is how many diagnostics a list holds. Nobody reads more, and a file may have a million mistakes.
+const Max = 1000
+
 // Add appends a diagnostic. They are plain values, because a constructor in the style of Errorf would hide the hint.
-func (l *List) Add(d Diagnostic) { *l = append(*l, d) }
+// What is beyond Max is dropped, and the list ends with an error that says so.
+func (l *List) Add(d Diagnostic) {
+	switch {
+	case len(*l) < Max:
+		*l = append(*l, d)
+	case len(*l) == Max:
+		*l = append(*l, Diagnostic{Message: "there is more; the first " + strconv.Itoa(Max) + " problems are shown", Hint: "mend some of these first"})
+	}
+}
 
 // Sort orders by file (first seen first), then line, column, severity, message, and drops exact repeats:
 // a file that is included twice is wrong once.
@@ -77,7 +89,10 @@ func (l *List) Sort() {
 // Locate fills in the source lines, taken from lines, which may return nil for a file it does not have.
 func (l List) Locate(lines func(file string) []string) {
 	for i := range l {
-		if all := lines(l[i].Pos.File); l[i].Pos.Line >= 1 && l[i].Pos.Line <= len(all) {
+		if l[i].Pos.Line < 1 {
+			continue
+		}
+		if all := lines(l[i].Pos.File); l[i].Pos.Line <= len(all) {
 			l[i].Source = all[l[i].Pos.Line-1]
 		}
 	}

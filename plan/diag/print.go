@@ -33,13 +33,22 @@ func (d Diagnostic) print(b *strings.Builder) {
 	if d.Source != "" && d.Pos.Line > 0 {
 		d.excerpt(b)
 	}
-	for _, v := range slices.Backward(d.Chain) {
+	for i, v := range slices.Backward(d.Chain) {
+		if len(d.Chain) > 2*chainShown && i < len(d.Chain)-chainShown && i >= chainShown {
+			if i == chainShown {
+				fmt.Fprintf(b, "  … %d more …\n", len(d.Chain)-2*chainShown)
+			}
+			continue
+		}
 		fmt.Fprintf(b, "  included from %s\n", v)
 	}
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", d.Hint)
 	}
 }
+
+// chainShown is how much of each end of a long chain of includes is shown.
+const chainShown = 5
 
 // excerptWidth is how many characters of a long line are shown around the caret.
 const excerptWidth = 100

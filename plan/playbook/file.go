@@ -15,10 +15,11 @@ import (
 	"moon/plan/diag"
 )
 
-// What a file may cost. A playbook of 100,000 steps is about 10 MB; what is beyond these bounds is an accident or an
-// attack, and is refused before it is held in memory.
+// What a file may cost. A playbook of 100,000 steps is about 10 MB and a million values; what is beyond these bounds is
+// an accident or an attack, and is refused before it is parsed: yaml.v3 takes half a kilobyte for each value.
 const (
-	MaxFileSize  = 64 << 20 // bytes
+	MaxFileSize  = 16 << 20 // bytes
+	maxMarks     = 3 << 20  // characters that may begin a value or a line
 	maxDepth     = 200      // levels of nesting
 	maxExpansion = 1 << 20  // nodes that aliases add
 )
@@ -29,15 +30,17 @@ type File struct {
 	Path string // absolute
 	Text []byte
 
-	lines []string
+	lines   []string
+	refused bool // too large to be shown
 }
 
 // lineEnds turns everything that YAML takes for the end of a line into one.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// Lines are the lines of the file without their ends, counted as YAML counts them.
+// Lines are the lines of the file without their ends, counted as YAML counts them. Of a file that is refused for its
+// size there are none.
 func (f *File) Lines() []string {
-	if f.lines == nil {
+	if f.lines == nil && !f.refused {
 		f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n")
 	}
 	return f.lines
@@ -52,20 +55,16 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 		return Value{}, false
 	}
 	if len(text) > MaxFileSize {
-		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20), "")
+		f.refused = true
+		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20), "split it into files that are included")
+	}
+	if n := marks(text); n > maxMarks {
+		f.refused = true
+		return fail(0, 0, fmt.Sprintf("the file has more than %d million values and lines", maxMarks>>20), "split it into files that are included, or keep data outside of it")
 	}
 	if !utf8.Valid(text) {
-		at := 0
-		for at < len(text) {
-			r, w := utf8.DecodeRune(text[at:])
-			if r == utf8.RuneError && w == 1 {
-				break
-			}
-			at += w
-		}
-		before := lineEnds.Replace(string(text[:at]))
-		column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
-		return fail(strings.Count(before, "\n")+1, column+1, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
+		at, line, column := invalid(text)
+		return fail(line, column, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -89,6 +88,56 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 	}
 	c.keys(root)
 	return Value{root, f}, true
+}
+
+// marks counts the characters that may begin a value or a line: an upper bound, but for a factor of two, of what the
+// parser makes of the text. Text inside of quotes and blocks counts too, because telling it apart is the parser's work.
+func marks(text []byte) int {
+	n := 0
+	space := func(i int) bool {
+		return i < 0 || i >= len(text) || text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t'
+	}
+	for i, c := range text {
+		if n > maxMarks {
+			break
+		}
+		switch c {
+		case '\n', '\r', ',', '[', '{':
+			n++
+		case ':':
+			if space(i+1) || text[i-min(i, 1)] == '"' || text[i-min(i, 1)] == '\'' {
+				n++
+			}
+		case '-', '?':
+			if space(i+1) && space(i-1) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// invalid finds the first byte that is not UTF-8.
+func invalid(text []byte) (at, line, column int) {
+	line, column = 1, 1
+	for at < len(text) {
+		if c := text[at]; c < utf8.RuneSelf && c != '\n' && c != '\r' {
+			at, column = at+1, column+1
+			continue
+		}
+		r, w := utf8.DecodeRune(text[at:])
+		switch {
+		case r == utf8.RuneError && w == 1:
+			return at, line, column
+		case r == '\r' && at+1 < len(text) && text[at+1] == '\n': // counted with its newline
+		case strings.ContainsRune("\n\r\u0085\u2028\u2029", r):
+			line, column = line+1, 1
+		default:
+			column++
+		}
+		at += w
+	}
+	return at, line, column
 }
 
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
@@ -163,8 +212,8 @@ func (f *File) line(n int) string {
 type checker struct {
 	f        *File
 	ds       *diag.List
-	n        int                // nodes as written
-	anchored map[*yaml.Node]int // size of nodes with an anchor, their aliases expanded; -1 while being computed
+	nodes    int
+	anchored map[*yaml.Node]int // size of what aliases may stand for; -1 while being computed
 }
 
 // bounded refuses a document that is too deep, contains itself, or grows without measure when its aliases are
@@ -174,7 +223,7 @@ func (c *checker) bounded(n *yaml.Node, depth int) bool {
 	if !ok {
 		return false
 	}
-	if size > maxExpansion && size > 8*c.n {
+	if size > maxExpansion && size > 8*c.nodes {
 		c.fail(n, "its aliases expand to too many values", "write the values out, or use variables")
 		return false
 	}
@@ -183,24 +232,27 @@ func (c *checker) bounded(n *yaml.Node, depth int) bool {
 
 func (c *checker) measure(n *yaml.Node, depth int) (int, bool) {
 	if depth > maxDepth {
-		return c.fail(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "")
+		return c.fail(n, fmt.Sprintf("nested more than %d levels deep", maxDepth), "put a part of it into a file of its own")
 	}
-	if n.Anchor != "" { // without one, a node is reached once
-		if s, ok := c.anchored[n]; ok {
-			if s < 0 {
-				return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "")
-			}
-			return s, true
+	if s, ok := c.anchored[n]; ok {
+		if s < 0 {
+			return c.fail(n, fmt.Sprintf("anchor `%s` contains itself", n.Anchor), "write out what is meant")
 		}
+		return s, true
+	}
+	if n.Anchor != "" {
 		c.anchored[n] = -1
 	}
-	c.n++
+	c.nodes++
 	size := 1
-	children := n.Content
 	if n.Kind == yaml.AliasNode {
-		children = []*yaml.Node{n.Alias}
+		s, ok := c.measure(n.Alias, depth+1)
+		if !ok {
+			return 0, false
+		}
+		size += s
 	}
-	for _, child := range children {
+	for _, child := range n.Content {
 		s, ok := c.measure(child, depth+1)
 		if !ok {
 			return 0, false
