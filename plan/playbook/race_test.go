@@ -1,5 +1,0 @@
-//go:build race
-
-package playbook_test
-
-const raceEnabled = true
