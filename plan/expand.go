@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -138,18 +139,18 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if pb.Strategy != "" {
 		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
 	}
-	scope.Name = pb.File.Name
+	label := pb.File.Name
+	scope.Name = p.groupName(c, t, label)
 	scope.Parallel = p.parallel(t.Parallel, c)
 	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
 		scope.Parallel = n
 	}
-	leave := p.enter(&inside, scope, pb.File, including{path: target}, pos)
-	if pb.Vars.Kind() == playbook.Map {
-		p.documentVars(pb.Vars, &inside, "vars", inside.chain)
+	leave := p.enter(&inside, scope, label, pb.File, including{path: target}, pos)
+	document := func(b *binding) {
+		p.shadows(b)
+		p.names.document.add(b)
 	}
-	for _, v := range pb.VarsFiles {
-		p.includeVarsFile(&inside, v)
-	}
+	p.ownVars(pb, &inside, func() *frame { return p.frame(&inside, nil) }, document, document)
 	p.tasks(&inside, pb.Tasks)
 	leave()
 }
@@ -173,15 +174,16 @@ func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) boo
 	return true
 }
 
+// groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
+func (p *planner) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
+	r := p.renderer(p.env(c, nil), c.chain)
+	r.lenient = true // an undefined name is shown as written
+	return cmp.Or(firstLine(r.text(t.Name)), otherwise)
+}
+
 func (p *planner) block(c *scopeContext, t *playbook.Task) {
 	inside := *c
-	r := p.renderer(p.env(c, nil), c.chain)
-	r.lenient = true
-	name := r.text(t.Name)
-	if name == "" {
-		name = "block"
-	}
-	scope := Scope{Kind: ScopeBlock, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when), Parallel: p.parallel(t.Parallel, c)}
+	scope := Scope{Kind: ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Parallel: p.parallel(t.Parallel, c)}
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
@@ -259,26 +261,10 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 }
 
 func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
-	r := p.renderer(p.env(c, nil), c.chain)
-	name := r.text(v)
-	switch {
-	case r.failed || v.IsZero():
-		return
-	case len(r.missing) > 0:
-		p.tooLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.missing)
-		return
+	if v.IsZero() {
+		return // the parser has said why
 	}
-	target := p.resolve(name, c.dir)
-	f, err := p.read(target)
-	if err != nil {
-		p.errorf(v.Pos(), 0, c.chain, p.similar(target), "include_vars: %s", p.fileError(err))
-		return
-	}
-	if strings.HasSuffix(target, ".secret.yml") || strings.HasPrefix(string(f.Text), "$ANSIBLE_VAULT;") {
-		p.errorf(v.Pos(), 0, c.chain, "pass secrets through the environment of moon for now", "files of secrets are not supported yet")
-		return
-	}
-	if m, ok := playbook.ParseVars(f, &p.ds); ok {
+	if f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), v, "include_vars", c); ok {
 		p.documentVars(m, c, f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", v.Pos().File, v.Pos().Line)))
 	}
 }

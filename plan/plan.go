@@ -188,6 +188,7 @@ type Step struct {
 	MayFail    bool  // ignore_errors is given and not known to be false
 	CheckMode  *bool // forced by check_mode
 	NoDiff     bool
+	ShowDiff   bool // diff: true, whatever the run was asked to show
 	Needs      []Need
 
 	task *task // what running needs beyond what is shown

@@ -263,38 +263,36 @@ func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos 
 		p.errorf(pos, 0, c.chain, p.similar(path), "variables file: %s", p.fileError(err))
 		return
 	}
+	if p.secret(path, f, pos, c.chain) {
+		return
+	}
 	if v, ok := playbook.ParseVars(f, &p.ds); ok {
 		p.add(into, v, from, c.chain)
 	}
 }
 
+// secret refuses files whose values would have to be kept from being shown and stored.
+func (p *planner) secret(path string, f *playbook.File, pos diag.Pos, chain []string) bool {
+	is := strings.HasSuffix(path, ".secret.yml") || strings.HasSuffix(path, ".secret.yaml") || strings.HasPrefix(string(f.Text[:min(len(f.Text), 32)]), "$ANSIBLE_VAULT;")
+	if is {
+		p.errorf(pos, 0, chain, "pass secrets through the environment of moon, and use no_log", "files of secrets are not supported yet")
+	}
+	return is
+}
+
+// rootVars renders the variables of the playbook itself.
 func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
 	p.names.root = &layer{}
 	p.names.varsFiles = &layer{}
-	if pb.Vars.Kind() == playbook.Map {
-		vb := &varsBlock{
-			p: p, entries: pb.Vars.Entries(), from: "vars",
-			frame: func() *frame { fr := *p.frame(c, nil); return &fr },
-			add: func(b *binding) {
-				p.shadows(b)
-				p.names.root.add(*b)
-			},
-		}
-		vb.render()
-	}
-	for _, v := range pb.VarsFiles {
-		r := p.renderer(p.env(c, nil), nil)
-		name := r.text(v)
-		if r.failed {
-			continue
-		}
-		l := &layer{}
-		p.varsFile(c, name, name, l, v.Pos(), c.dir)
-		for i := range l.binds {
-			p.shadows(&l.binds[i])
-			p.names.varsFiles.add(l.binds[i])
+	into := func(l *layer) func(*binding) {
+		return func(b *binding) {
+			p.shadows(b)
+			l.add(*b)
 		}
 	}
+	// Each value is rendered in a frame of its own, because the layers grow.
+	frame := func() *frame { fr := *p.frame(c, nil); return &fr }
+	p.ownVars(pb, c, frame, into(p.names.varsFiles), into(p.names.root))
 }
 
 // load reads and parses a file of steps once.

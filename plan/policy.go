@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -48,12 +49,47 @@ func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
 		b := p.flag(t.CheckMode, "check_mode", r, false)
 		s.CheckMode = &b
 	}
-	s.NoDiff = !p.flag(t.Diff, "diff", r, true)
+	if !t.Diff.IsZero() {
+		s.ShowDiff = p.flag(t.Diff, "diff", r, true)
+		s.NoDiff = !s.ShowDiff
+	}
+	p.pointless(k, r)
 	if t.ID != "" {
 		p.userID(t, s)
 	}
 	for _, n := range t.Needs {
 		p.needs = append(p.needs, pendingNeed{s.Index, n})
+	}
+}
+
+// pointless refuses what is written on a step that it would have no effect on.
+func (p *planner) pointless(k *task, r *renderer) {
+	t, a := k.src, k.action
+	refuse := func(v playbook.Value, why, hint string) {
+		if v.IsZero() {
+			return
+		}
+		for _, e := range t.Keys {
+			if e.Value == v {
+				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
+				return
+			}
+		}
+	}
+	_, process := valueOf(k.args, a.Process)
+	if !process && a.Process != "*" && t.Unless.IsZero() && t.OnlyIf.IsZero() {
+		why := fmt.Sprintf("`%s` starts no process", t.ActionKey)
+		if a.Process != "" {
+			why += fmt.Sprintf(" without `%s`", a.Process)
+		}
+		refuse(t.Cwd, why, "relative paths start in the directory of the file that holds the step; write the whole path")
+		refuse(t.Env, why, "for a value that a template can use write `vars`")
+	}
+	if !a.Diff {
+		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
+	}
+	if t.Retries.IsZero() && len(t.Until) == 0 {
+		refuse(t.Delay, "it is not tried again", "add `retries` or `until`")
 	}
 }
 

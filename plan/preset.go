@@ -54,21 +54,21 @@ func (p *planner) preset(c *scopeContext, t *playbook.Task) {
 		p.errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.fileError(err))
 		return
 	}
-	scope.Name = name
+	scope.Name = p.groupName(c, t, name)
 	scope.Parallel = p.parallel(t.Parallel, c)
 	inside.params = &layer{parent: inside.params, binds: []binding{p.parameters(file, name, t, &inside)}}
-	leave := p.enter(&inside, scope, file.File, including{path: target, preset: true}, t.Pos)
+	leave := p.enter(&inside, scope, name, file.File, including{path: target, preset: true}, t.Pos)
 	p.tasks(&inside, file.Tasks)
 	leave()
 }
 
 // enter opens the scope of a file of steps and makes it what relative paths and origins start from.
-func (p *planner) enter(c *scopeContext, scope Scope, f *playbook.File, as including, from diag.Pos) (leave func()) {
+func (p *planner) enter(c *scopeContext, scope Scope, label string, f *playbook.File, as including, from diag.Pos) (leave func()) {
 	outer := &p.including[len(p.including)-1]
 	outer.line = from.Line
 	as.name = f.Name
 	c.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", outer.name, from.Line))
-	c.scope = p.open(scope, scope.Name)
+	c.scope = p.open(scope, label)
 	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.path), playbook.Value{}, nil
 	p.including = append(p.including, as)
 	return func() {

@@ -322,7 +322,7 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	part("timeout", s.Timeout.String())
 	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
-	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.CheckMode != nil && *s.CheckMode, s.Excluded))
+	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
 	if s.Loop != nil {
 		part("item", eval.Plain(s.Loop.Item))
 	}

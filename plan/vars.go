@@ -23,6 +23,9 @@ type varsBlock struct {
 	frame   func() *frame  // what is in effect now, the part of the block already rendered included
 	add     func(*binding) // makes one more name visible in frame
 	lenient bool           // names may be missing: a loop's item is not known yet
+
+	// next takes a name that the block does not have from the block after it; may be nil.
+	next func(name string) (any, bool)
 }
 
 type progress uint8
@@ -34,13 +37,21 @@ const (
 )
 
 func (vb *varsBlock) render() {
+	vb.prepare()
+	for i := range vb.entries {
+		vb.one(i)
+	}
+}
+
+// prepare makes pending work before anything is rendered.
+func (vb *varsBlock) prepare() {
+	if vb.state != nil {
+		return
+	}
 	vb.state = make([]progress, len(vb.entries))
 	vb.index = make(map[string]int, len(vb.entries))
 	for i, e := range vb.entries {
 		vb.index[e.Key] = i
-	}
-	for i := range vb.entries {
-		vb.one(i)
 	}
 }
 
@@ -69,6 +80,8 @@ func (vb *varsBlock) one(i int) {
 func (vb *varsBlock) pending(name string) (any, bool) {
 	i, ok := vb.index[name]
 	switch {
+	case !ok && vb.next != nil:
+		return vb.next(name)
 	case !ok:
 		return nil, false
 	case vb.state[i] == doing:
@@ -106,6 +119,47 @@ func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func
 	}
 	vb.render()
 	return l
+}
+
+// ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
+// names.
+func (p *planner) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *frame, addFile, addOwn func(*binding)) {
+	own := &varsBlock{p: p, entries: pb.Vars.Entries(), from: "vars", chain: c.chain, frame: frame, add: addOwn}
+	own.prepare()
+	for _, v := range pb.VarsFiles {
+		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: frame(), pending: own.pending}, c.chain)
+		f, m, ok := p.fileOfVars(r, v, "vars_files", c)
+		if !ok {
+			continue
+		}
+		file := &varsBlock{p: p, entries: m.Entries(), from: f.Name, chain: c.chain, frame: frame, add: addFile, next: own.pending}
+		file.render()
+	}
+	own.render()
+}
+
+// fileOfVars reads the file of variables whose path v is.
+func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
+	name := r.text(v)
+	width := utf8.RuneCountInString(firstLine(v.Text()))
+	switch {
+	case r.failed || r.undefined:
+		return nil, m, false
+	case len(r.missing) > 0:
+		p.tooLate(v, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.missing)
+		return nil, m, false
+	}
+	target := p.resolve(name, c.dir)
+	f, err := p.read(target)
+	if err != nil {
+		p.errorf(v.Pos(), width, c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		return nil, m, false
+	}
+	if p.secret(target, f, v.Pos(), c.chain) {
+		return nil, m, false
+	}
+	m, ok = playbook.ParseVars(f, &p.ds)
+	return f, m, ok
 }
 
 // documentVars renders the variables of a `vars` or `include_vars` step into the document's history.

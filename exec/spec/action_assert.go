@@ -50,6 +50,7 @@ var assert = &Action{
 	Name:     "assert",
 	Doc:      "Fails unless something is true. It changes nothing.",
 	Free:     "that",
+	Process:  "command",
 	FreeList: "that",
 	Check:    true,
 	args:     reflect.TypeFor[AssertArgs](),

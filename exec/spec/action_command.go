@@ -13,6 +13,7 @@ var command = &Action{
 	Name:     "command",
 	Doc:      "Runs a program without a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:     "cmd",
+	Process:  "*",
 	FreeList: "argv",
 	Changes:  true,
 	args:     reflect.TypeFor[CommandArgs](),

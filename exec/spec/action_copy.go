@@ -21,11 +21,12 @@ type CopyArgs struct {
 }
 
 var copyAction = &Action{
-	Name:  "copy",
-	Doc:   "Copies a file or a directory tree, or writes content to a file. The new file takes the old one's place at once.",
-	Check: true,
-	Diff:  true,
-	args:  reflect.TypeFor[CopyArgs](),
+	Name:    "copy",
+	Doc:     "Copies a file or a directory tree, or writes content to a file. The new file takes the old one's place at once.",
+	Check:   true,
+	Process: "validate",
+	Diff:    true,
+	args:    reflect.TypeFor[CopyArgs](),
 	Returns: append([]Return{
 		{"dest", "The file that was written."},
 		{"src", "The file it was copied from."},

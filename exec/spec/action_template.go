@@ -17,11 +17,12 @@ type TemplateArgs struct {
 }
 
 var template = &Action{
-	Name:  "template",
-	Doc:   "Renders a template file and writes the result. The new file takes the old one's place at once.",
-	Check: true,
-	Diff:  true,
-	args:  reflect.TypeFor[TemplateArgs](),
+	Name:    "template",
+	Doc:     "Renders a template file and writes the result. The new file takes the old one's place at once.",
+	Check:   true,
+	Process: "validate",
+	Diff:    true,
+	args:    reflect.TypeFor[TemplateArgs](),
 	Returns: append([]Return{
 		{"dest", "The file that was written."},
 		{"src", "The template."},

@@ -35,6 +35,7 @@ var wait = &Action{
 	Aliases: []string{"wait_for"},
 	Doc:     "Waits until a file, a port, a command or an HTTP server is as wanted, and fails after a time.",
 	Check:   true,
+	Process: "cmd",
 	args:    reflect.TypeFor[WaitArgs](),
 	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
 	Example: `- wait: {condition: port, port: 5432, timeout: 60s}

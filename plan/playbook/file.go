@@ -70,7 +70,7 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 	var doc yaml.Node
 	if err := dec.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
-			return fail(1, 1, "the file is empty", "a playbook is a list of steps, or a map with `steps:`; `[]` is a playbook of no steps")
+			return Value{&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: 1, Column: 1}, f}, true
 		}
 		return failYAML(f, err, ds)
 	}

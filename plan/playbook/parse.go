@@ -58,9 +58,6 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 	return Value{}, false
 }
 
-// ParseValue reads a single YAML value, as --extra-vars may give it.
-func ParseValue(f *File, ds *diag.List) (Value, bool) { return read(f, ds) }
-
 // plays reports whether the list holds plays over an inventory, and refuses them.
 func (p *parser) plays(root Value) bool {
 	for _, item := range root.Items() {
@@ -102,14 +99,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 				p.wrong(e, "a map")
 			}
 		case "vars_files":
-			switch e.Value.Kind() {
-			case List:
-				pb.VarsFiles = e.Value.Items()
-			case String:
-				pb.VarsFiles = []Value{e.Value}
-			default:
-				p.wrong(e, "a list of paths")
-			}
+			pb.VarsFiles = p.paths(e)
 		case "strategy":
 			pb.Strategy = e.Value.Text()
 			if pb.Strategy != "linear" && pb.Strategy != "graph" {
@@ -145,6 +135,26 @@ func (p *parser) document(pb *Playbook, root Value) {
 	case !found:
 		p.errorf(root.Pos(), 0, "add `steps:` with a list of steps", "this playbook has no `steps:`")
 	}
+}
+
+// paths reads one path or a list of them.
+func (p *parser) paths(e Entry) []Value {
+	if e.Value.Kind() == String {
+		return []Value{e.Value}
+	}
+	if e.Value.Kind() != List {
+		p.wrong(e, "a list of paths")
+		return nil
+	}
+	var all []Value
+	for _, v := range e.Value.Items() {
+		if v.Kind() != String || v.Text() == "" {
+			p.errorf(v.Pos(), 0, "", "an entry of `%s:` must be the path of a file; this is %s", e.Key, v.Kind())
+			continue
+		}
+		all = append(all, v)
+	}
+	return all
 }
 
 func (p *parser) isTaskKey(name string) (string, bool) {

@@ -80,7 +80,7 @@ func (t *Text) event(r events.Record) {
 		t.printf("  attempt %d in %s", e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
 		t.end(r.Step, e.Name, t.completed(r.Step, e))
-		t.diff(e.Diff)
+		t.diff(r.Step, e.Diff)
 	case events.StepSkipped:
 		why := string(e.Reason)
 		if e.Detail != "" {
@@ -187,9 +187,9 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 	return word + t.took(step)
 }
 
-// diff shows a change of text, where the run was asked to show it.
-func (t *Text) diff(d *events.Diff) {
-	if d == nil || d.Text == "" || !t.Diff {
+// diff shows a change of text, where the run or the step was asked to show it.
+func (t *Text) diff(step int, d *events.Diff) {
+	if d == nil || d.Text == "" || !t.Diff && !(t.plan != nil && t.plan.Steps[step].ShowDiff) {
 		return
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(d.Text, "\n"), "\n") {
