@@ -226,15 +226,20 @@ func bombs() map[string]string {
 func TestBombs(t *testing.T) {
 	for name, text := range bombs() {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, ds := parse("bomb.yml", []byte(text))
-			runtime.ReadMemStats(&after)
-			if !ds.HasErrors() {
-				t.Fatal("it was read without a word")
+			raw := []byte(text)
+			least := uint64(1 << 62)
+			for range 3 { // tests beside this one are counted too
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, ds := parse("bomb.yml", raw)
+				runtime.ReadMemStats(&after)
+				if !ds.HasErrors() {
+					t.Fatal("it was read without a word")
+				}
+				least = min(least, after.TotalAlloc-before.TotalAlloc)
 			}
-			if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
-				t.Fatalf("it took %d MB", got>>20)
+			if least > 64<<20 {
+				t.Fatalf("it took %d MB", least>>20)
 			}
 		})
 	}

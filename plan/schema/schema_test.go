@@ -291,7 +291,7 @@ var forms = []string{
 	"- wait: {port: 80, timeout: 1m30s, interval: 0.5}",
 	"- wait_for: {path: /x, state: absent, timeout: \"{{ 3 }}\"}",
 	"- shell: x\n  timeout: 30\n  retries: \"{{ 1 + 1 }}\"\n  retry_delay: 500ms\n  until: rc == 0",
-	"- shell: x\n  delay: 5",
+	"- shell: x\n  retries: 1\n  delay: 5",
 	"- shell: x\n  env: {A: 1, B: true, C: null, D: [e]}\n  cwd: /tmp",
 	"- shell: x\n  environment: {A: b}\n  chdir: /tmp",
 	"- shell: x\n  when: [true, a is not defined]\n  tags: a\n  ignore_errors: true\n  changed_when: false",
