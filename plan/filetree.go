@@ -19,6 +19,9 @@ import (
 // directory itself may be a link.
 func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
 	over := t.Loop.Over
+	if over.IsZero() {
+		return nil, false // the parser has said why
+	}
 	fail := func(hint, format string, args ...any) ([]item, bool) {
 		p.errorf(over.Pos(), utf8.RuneCountInString(firstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
 		return nil, false

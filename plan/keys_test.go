@@ -28,6 +28,7 @@ var keyValues = map[string]string{
 
 // carriers are all things that a key may be written on: every action, and what makes no step of its own.
 func carriers(t *testing.T) map[string]string {
+	t.Helper()
 	all := map[string]string{
 		"include": "include: inc.yml", "block": "block: [print: \"{{ v | default('none') }}\"]", "preset": "preset: pre",
 		"a vars step": "vars: {a: 1}", "include_vars": "include_vars: more.yml",

@@ -179,7 +179,11 @@ func (p *planner) mayNeed(n pendingNeed, target int) bool {
 	case target < n.step:
 		return true
 	case target == n.step:
-		p.needError(n, "an id stands for all steps of a loop", "this step needs itself")
+		hint := "take it out"
+		if p.plan.Steps[target].Loop != nil {
+			hint = "an id stands for all steps of its loop; for one after the other leave `loop_control.limit` out"
+		}
+		p.needError(n, hint, "this step needs itself")
 		return false
 	}
 	a, b := p.scopesOf(n.step), p.scopesOf(target)

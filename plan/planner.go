@@ -343,7 +343,10 @@ func (p *planner) read(path string) (*playbook.File, error) {
 	return f, nil
 }
 
-var errTooLarge = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+var (
+	errTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+	errDirectory = errors.New("it is a directory")
+)
 
 func readBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -351,7 +354,7 @@ func readBounded(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is a directory")}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errDirectory}
 	}
 	if info.Size() > playbook.MaxFileSize {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
@@ -368,6 +371,8 @@ func (p *planner) fileError(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "no such file: " + p.shown(pe.Path)
+	case errors.Is(pe.Err, errDirectory):
+		return p.shown(pe.Path) + " is a directory"
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission to read " + p.shown(pe.Path)
 	}
@@ -385,7 +390,7 @@ func (p *planner) similar(path string) string {
 		names = append(names, e.Name())
 	}
 	if near := diag.Nearest(filepath.Base(path), names); near != "" {
-		return "there is a `" + near + "` in that directory"
+		return "that directory has `" + near + "`"
 	}
 	return ""
 }

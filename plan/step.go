@@ -245,6 +245,8 @@ func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
 		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
 		if v, ok := valueOf(k.args, problem.Field); ok {
 			pos, width = v.Pos(), utf8.RuneCountInString(firstLine(v.Text()))
+		} else if k.misspelt {
+			continue
 		}
 		p.report(diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}

@@ -37,6 +37,8 @@ type compiled struct {
 	failed  []condition
 	until   []condition
 	sound   bool // the arguments are of a kind the action takes
+
+	misspelt bool // an argument is not known: it may be one that seems to be missing
 }
 
 // arg is one argument as written.
@@ -68,6 +70,11 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 	k.failed = p.conditions(t.FailedWhen, chain)
 	k.until = p.conditions(t.Until, chain)
 	k.args, k.sound = p.actionArgs(k.action, t, chain)
+	written := t.Args.Len() + t.ExtraArgs.Len()
+	if t.Args.Kind() == playbook.String && k.action.Free == "" {
+		written += len(splitPairs(t.Args.Text()))
+	}
+	k.misspelt = len(k.args) < written && t.Args.Kind() != playbook.List
 	return k
 }
 
@@ -126,11 +133,16 @@ func (p *planner) unknownArg(key, of string, pos diag.Pos, known, chain []string
 	p.errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
+// fieldNames are the names a person may write, without those that only tools do.
 func fieldNames(fields []spec.Field) []string {
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.Name)
-		names = append(names, f.Aliases...)
+		for _, a := range f.Aliases {
+			if !strings.HasPrefix(a, "_") {
+				names = append(names, a)
+			}
+		}
 	}
 	return names
 }

@@ -50,7 +50,7 @@ func (a *WaitArgs) validate(given func(string) bool) []Problem {
 	if a.SearchRegex != "" {
 		re, err := regexp.Compile("(?m)" + a.SearchRegex)
 		if err != nil {
-			add("search_regex", "`search_regex` is not a regular expression of the kind Go reads: "+regexpError(err), "")
+			add("search_regex", "`search_regex` is not a regular expression: "+regexpError(err), "")
 		}
 		a.Search = re
 	}

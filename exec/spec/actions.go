@@ -3,6 +3,7 @@ package spec
 import (
 	"errors"
 	"regexp/syntax"
+	"strings"
 )
 
 // actions is every declaration, by name.
@@ -11,7 +12,7 @@ var actions = []*Action{assert, command, copyAction, fail, file, pause, printAct
 // regexpError is what is wrong with a regular expression, without the package's prefix.
 func regexpError(err error) string {
 	if e, ok := errors.AsType[*syntax.Error](err); ok {
-		return e.Code.String() + ": `" + e.Expr + "`"
+		return e.Code.String() + " in `" + strings.TrimPrefix(e.Expr, "(?m)") + "`"
 	}
 	return err.Error()
 }

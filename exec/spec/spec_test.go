@@ -177,7 +177,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"port": 0, "timeout": "soon"}, "`timeout` must be a duration like 30s, 1m30s or a number of seconds, found \"soon\""},
 		{"wait", args{"port": 0, "interval": 0}, "`port` must be between 1 and 65535\n`interval` must be longer than nothing\n" +
 			"`wait` has nothing to wait for; give `condition`, `port`, `path`, `url` or `cmd`"},
-		{"wait", args{"path": "/x", "search_regex": "("}, "`search_regex` is not a regular expression of the kind Go reads: missing closing ): `(?m)(`"},
+		{"wait", args{"path": "/x", "search_regex": "("}, "`search_regex` is not a regular expression: missing closing ) in `(`"},
 		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
 		{"wait", args{"port": "x", "timeout": -1}, "`port` must be a whole number, found \"x\"\n" +
 			"`timeout` must be a duration like 30s, 1m30s or a number of seconds, found -1"},

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -139,66 +137,6 @@ func invalid(text []byte) (at, line, column int) {
 	}
 	return at, line, column
 }
-
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
-
-// yamlHints are ways out of the parser's terser messages.
-var yamlHints = []struct{ text, message, hint string }{
-	{"cannot start any token", "a character that cannot start a value", "YAML is indented with spaces, not tabs; a text that starts with @, ` or % must be quoted"},
-	{"mapping values are not allowed", "a `:` where no key can be", "quote a text that contains \": \", and indent keys of one map alike"},
-	{"did not find expected key", "expected a key here", "keys of one map must be indented alike"},
-	{"did not find expected '-' indicator", "expected a list item (`- …`) here", "items of one list must be indented alike"},
-	{"did not find expected node content", "expected a value here", "a text that starts with a special character must be quoted"},
-	{"did not find expected ',' or ']'", "a `[` is not closed", "add the missing `]`, or quote the text"},
-	{"did not find expected ',' or '}'", "a `{` is not closed", "add the missing `}`, or quote the text: a value that starts with {{ must be quoted"},
-	{"found unexpected end of stream", "a quote is not closed", "add the closing quote"},
-	{"found undefined tag handle", "an unknown tag", "quote a text that starts with `!`"},
-	{"unknown anchor", "", "define the anchor (&name) above its first use (*name), or quote a text that starts with `*`"},
-	{"exceeded max depth", "nested too deeply", ""},
-}
-
-func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if m := yamlLine.FindStringSubmatch(message); m != nil {
-		line, _ = strconv.Atoi(m[1]) // the pattern leaves only digits
-		message = strings.TrimPrefix(message, m[0])
-	}
-	d := diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: min(line, len(f.Lines())), Column: 1}, Message: "not valid YAML: " + message}
-	for _, h := range yamlHints {
-		if strings.Contains(message, h.text) {
-			if h.message != "" {
-				d.Message = "not valid YAML: " + h.message
-			}
-			d.Hint = h.hint
-			break
-		}
-	}
-	if d.Pos.Line >= 1 && d.Pos.Line <= len(f.Lines()) {
-		l := f.Lines()[d.Pos.Line-1]
-		d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
-		if strings.HasPrefix(l, "\t") || strings.Contains(l[:d.Pos.Column-1], "\t") {
-			d.Hint = "YAML is indented with spaces, not tabs"
-			d.Pos.Column = strings.IndexByte(l, '\t') + 1
-		}
-	}
-	if i := strings.LastIndex(f.line(d.Pos.Line), ": "); i >= 0 && strings.Contains(message, "mapping values") {
-		d.Pos.Column = utf8.RuneCountInString(f.line(d.Pos.Line)[:i]) + 1
-	}
-	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
-		// The parser does not say where; the first use is.
-		for i, l := range f.Lines() {
-			if at := strings.Index(l, "*"+m[1]); at >= 0 {
-				d.Pos.Line, d.Pos.Column, d.Width = i+1, utf8.RuneCountInString(l[:at])+1, utf8.RuneCountInString(m[1])+1
-				break
-			}
-		}
-	}
-	ds.Add(d)
-	return Value{}, false
-}
-
-var unknownAnchor = regexp.MustCompile(`unknown anchor '(.+)' referenced`)
 
 // line is a line of the file, or "".
 func (f *File) line(n int) string {

@@ -80,8 +80,8 @@ func init() {
 		}},
 		{Name: "parallel", on: onGroups, Doc: "true or a number: the steps below have no order among themselves", set: scalar("a boolean or a number", func(t *Task, v Value) { t.Parallel = v })},
 
-		{Name: "notify", on: onAction, later: "handlers come with plays over hosts"},
-		{Name: "listen", on: onAction, later: "handlers come with plays over hosts"},
+		{Name: "notify", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
+		{Name: "listen", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
 		{Name: "sources", on: onAction, later: "incremental steps are not built yet; use `creates`, `unless` or `when`"},
 		{Name: "generates", on: onAction, later: "incremental steps are not built yet; use `creates`, `unless` or `when`"},
 		{Name: "timeout_queued", on: onAction, later: "a limit on waiting is not built yet"},
@@ -228,6 +228,7 @@ func (p *parser) loop(t *Task, e Entry) {
 		t.Loop.Kind = FileTree
 		if !isScalar(e.Value) {
 			p.wrong(e, "the path of a directory")
+			t.Loop.Over = Value{}
 		}
 		return
 	}

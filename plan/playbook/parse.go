@@ -126,7 +126,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 				found = true
 			}
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a playbook", e.Key)
-			found = found || e.Key == "tasks"
+			found = found || strings.Contains(hint, "`steps`")
 		}
 	}
 	switch {
@@ -234,6 +234,9 @@ func (p *parser) refusalHint(t *Task, key string) string {
 	if t.Kind == Include || t.Kind == Block || t.Kind == Preset {
 		return fmt.Sprintf("put `%s` on the steps inside", key)
 	}
+	if k := keyIndex[key]; t.Kind == Action && k.on&onBlock != 0 {
+		return fmt.Sprintf("`%s` goes with `block:`", key)
+	}
 	if t.Kind == Vars && (key == "with_items" || key == "loop") {
 		return "use `set_fact` in a loop"
 	}
@@ -273,6 +276,7 @@ func (p *parser) identify(t *Task) (complained []string) {
 			case Null:
 			default:
 				p.wrong(*varsEntry, "a map")
+				t.Args = Value{}
 			}
 		case len(complained) == 0:
 			p.errorf(t.Pos, 0, "a step has one action, such as `shell: …`, or `include: …`", "this step does nothing: it has no action")
@@ -314,7 +318,7 @@ func (p *parser) directive(t *Task, e Entry) {
 			t.Args = file
 		}
 		if !isScalar(t.Args) || t.Args.Text() == "" {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `"+e.Key+": tasks/web.yml`", "`%s:` needs the path of a file", e.Key)
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "write `"+e.Key+": web.yml`", "`%s:` needs the path of a file", e.Key)
 			t.Args = Value{}
 		}
 	case Preset:
@@ -356,6 +360,9 @@ func (p *parser) preset(t *Task, e Entry) {
 
 // unknownTaskKey suggests among keys and actions.
 func (p *parser) unknownTaskKey(e Entry) {
+	if e.Key == "" {
+		return // a key that is no text, which has been said
+	}
 	known := slices.Clone(p.actions.Names)
 	for name := range keyIndex {
 		known = append(known, name)

@@ -189,7 +189,7 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 
 // diff shows a change of text, where the run or the step was asked to show it.
 func (t *Text) diff(step int, d *events.Diff) {
-	if d == nil || d.Text == "" || !t.Diff && !(t.plan != nil && t.plan.Steps[step].ShowDiff) {
+	if d == nil || d.Text == "" || !t.Diff && (t.plan == nil || !t.plan.Steps[step].ShowDiff) {
 		return
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(d.Text, "\n"), "\n") {

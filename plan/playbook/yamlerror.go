@@ -1,0 +1,122 @@
+package playbook
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// yamlHints are ways out of the parser's terser messages.
+var yamlHints = []struct{ text, message, hint string }{
+	{"cannot start any token", "a character that cannot start a value", "a text that starts with @, ` or % must be quoted"},
+	{"mapping values are not allowed", "a `:` where no key can be", "quote a text that contains \": \", and indent keys of one map alike"},
+	{"did not find expected key", "expected a key here", "keys of one map must be indented alike"},
+	{"did not find expected '-' indicator", "expected a list item (`- …`) here", "items of one list must be indented alike"},
+	{"did not find expected node content", "expected a value here", "a text that starts with a special character must be quoted"},
+	{"did not find expected ',' or ']'", "a `[` is not closed", "add the missing `]`, or quote the text"},
+	{"did not find expected ',' or '}'", "a `{` is not closed", "add the missing `}`, or quote the text: a value that starts with {{ must be quoted"},
+	{"found unexpected end of stream", "a quote is not closed", "add the closing quote"},
+	{"found undefined tag handle", "an unknown tag", "quote a text that starts with `!`"},
+	{"unknown anchor", "", "define the anchor (&name) above its first use (*name), or quote a text that starts with `*`"},
+	{"exceeded max depth", "nested too deeply", ""},
+}
+
+// failYAML turns an error of the YAML parser into a diagnostic. The parser names a line, sometimes that of the value
+// around the mistake, and no column; what can be found by looking at the text is.
+func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1]) // the pattern leaves only digits
+		message = strings.TrimPrefix(message, m[0])
+	}
+	line = max(min(line, len(f.Lines())), 1)
+	d := diag.Diagnostic{Pos: diag.Pos{File: f.Name, Line: line, Column: 1}, Message: "not valid YAML: " + message}
+	for _, h := range yamlHints {
+		if strings.Contains(message, h.text) {
+			if h.message != "" {
+				d.Message = "not valid YAML: " + h.message
+			}
+			d.Hint = h.hint
+			break
+		}
+	}
+	l := f.line(line)
+	d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
+	f.findMistake(&d, message)
+	ds.Add(d)
+	return Value{}, false
+}
+
+// suspects are what a complaint of the parser is likely to be about: the first group of the pattern, looked for in some
+// lines from the one the parser names.
+var suspects = []struct {
+	complaint string
+	lines     int
+	pattern   *regexp.Regexp
+	message   string // instead of the parser's; may be empty
+	hint      string
+}{
+	{"", 1, regexp.MustCompile(`^ *(\t)`), "", "YAML is indented with spaces, not tabs"},
+	{"did not find expected", 2, regexp.MustCompile(`(?:^|[:\-,\[]\s+)(\{\{)`), "a value that starts with {{ must be quoted", "write \"{{ … }} …\""},
+	{"cannot start any token", 2, regexp.MustCompile("(?:^|[:,\\[-])\\s+([@`%])"), "", ""},
+	{"mapping values are not allowed", 2, regexp.MustCompile(`.*(: )`), "", ""},
+	{"mapping values are not allowed", 2, regexp.MustCompile(`(:)$`), "", ""},
+	{"expected ',' or ']'", 1, regexp.MustCompile(`.*(\[)`), "", ""},
+	{"expected ',' or '}'", 1, regexp.MustCompile(`.*(\{)`), "", ""},
+	{"expected node content", 3, regexp.MustCompile(`(?:^|[:,\[{-])\s+([\]},&%])`), "", ""},
+	{"undefined tag handle", 2, regexp.MustCompile(`\s(![^\s]*)`), "", ""},
+}
+
+var unknownAnchor = regexp.MustCompile(`unknown anchor '(.+)' referenced`)
+
+// findMistake moves a diagnostic to what it is about.
+func (f *File) findMistake(d *diag.Diagnostic, complaint string) {
+	at := func(line, from, to int) {
+		l := f.line(line)
+		d.Pos.Line, d.Pos.Column, d.Width = line, utf8.RuneCountInString(l[:from])+1, utf8.RuneCountInString(l[from:to])
+	}
+	if m := unknownAnchor.FindStringSubmatch(complaint); m != nil { // the parser does not say where: the first use is
+		for i, l := range f.Lines() {
+			if from := strings.Index(l, "*"+m[1]); from >= 0 {
+				at(i+1, from, from+1+len(m[1]))
+				return
+			}
+		}
+	}
+	if strings.Contains(complaint, "unexpected end of stream") {
+		for line := len(f.Lines()); line >= 1; line-- {
+			if m := openQuote.FindStringSubmatchIndex(f.line(line)); m != nil {
+				at(line, m[2], m[3])
+				return
+			}
+		}
+	}
+	for _, s := range suspects {
+		if !strings.Contains(complaint, s.complaint) {
+			continue
+		}
+		for line := d.Pos.Line; line < d.Pos.Line+s.lines; line++ {
+			m := s.pattern.FindStringSubmatchIndex(f.line(line))
+			if m == nil {
+				continue
+			}
+			at(line, m[2], m[3])
+			if s.message != "" {
+				d.Message = "not valid YAML: " + s.message
+			}
+			if s.hint != "" {
+				d.Hint = s.hint
+			}
+			return
+		}
+	}
+}
+
+// openQuote is a quote that begins a value and has no partner on its line.
+var openQuote = regexp.MustCompile(`(?:^|[:,\[{-])\s*("[^"]*|'[^']*)$`)
