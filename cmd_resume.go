@@ -64,16 +64,13 @@ func (c *resumeCmd) Run(io stdio) error {
 		}
 		how.Confirmed = confirmed
 	}
-	s, err := engine.Resume(engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Options: opts, Version: Version}, how)
+	s, err := engine.Resume(engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Options: opts, First: approvals(confirmed), Version: Version}, how)
 	if err != nil {
 		return refusal(past, err)
 	}
 	if onScreen {
 		t := tuiCmd{playbookFlags: flags, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags}
 		return t.screen(io, s, p)
-	}
-	for _, r := range confirmed {
-		s.Send(events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
 	}
 	return attend(io, s, opts.Diff, c.headlessFlags)
 }

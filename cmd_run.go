@@ -72,12 +72,9 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 	if err != nil {
 		return err
 	}
-	s, err := start(p, g, opts)
+	s, err := start(p, g, opts, approvals(confirmed)...)
 	if err != nil {
 		return err
-	}
-	for _, r := range confirmed {
-		s.Send(events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
 	}
 	return attend(io, s, rf.Diff, hf)
 }
@@ -154,18 +151,27 @@ func exitOf(r events.RunCompleted) error {
 }
 
 // start begins a run in the user's run directory.
-func start(p *plan.Plan, g *graph.Graph, opts fact.Options) (*engine.Session, error) {
+func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Order) (*engine.Session, error) {
 	runs, err := runsDir()
 	if err != nil {
 		return nil, err
 	}
 	s, err := engine.Start(engine.Config{
-		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Options: opts, Version: Version,
+		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Options: opts, First: first, Version: Version,
 	})
 	if err != nil {
 		return nil, &exit{exitDisk, err.Error()}
 	}
 	return s, nil
+}
+
+// approvals are the commands that confirm steps.
+func approvals(confirmed []events.Range) []events.Order {
+	var orders []events.Order
+	for _, r := range confirmed {
+		orders = append(orders, events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
+	}
+	return orders
 }
 
 // runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.

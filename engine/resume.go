@@ -107,6 +107,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	s.results.move(s.state.plan, p.plan)
 	s.state.Resume(r, p.plan, p.graph)
+	s.putFirst()
 	go s.loop()
 	return s, nil
 }

@@ -40,12 +40,13 @@ type Runner interface {
 
 // Config is what a session is made from.
 type Config struct {
-	Plan    *plan.Plan   // required
-	Graph   *graph.Graph // required
-	Runner  Runner       // required
-	Dry     Runner       // required: for --check and check_mode
-	Runs    string       // directory that holds the run directories; required
-	Options fact.Options // Forks and OnFailure are required
+	Plan    *plan.Plan     // required
+	Graph   *graph.Graph   // required
+	Runner  Runner         // required
+	Dry     Runner         // required: for --check and check_mode
+	Runs    string         // directory that holds the run directories; required
+	Options fact.Options   // Forks and OnFailure are required
+	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
 	Now     func() time.Time // nil: time.Now
 }
@@ -129,6 +130,7 @@ func Start(cfg Config) (*Session, error) {
 		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: actor, Host: host, PID: os.Getpid(),
 	})
 	s.add(fact.RunStarted{})
+	s.putFirst()
 	go s.loop()
 	return s, nil
 }
@@ -140,6 +142,13 @@ func newSession(cfg Config) *Session {
 	return &Session{
 		cfg: cfg, results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, plans: map[string]planned{}, began: cfg.Now(),
+	}
+}
+
+// putFirst queues the commands that come before everything else. The loop takes what is queued before it decides.
+func (s *Session) putFirst() {
+	for _, o := range s.cfg.First {
+		s.put(order{o})
 	}
 }
 

@@ -20,7 +20,7 @@ type varsBlock struct {
 	doing   []string       // names being rendered, for the message about a circle
 	from    string
 	chain   []string
-	frame   func() *frame  // what is in effect now, the part of the block already rendered included
+	frame   func() *frame  // what is in effect now, the part of the block already rendered included; never changes later
 	add     func(*binding) // makes one more name visible in frame
 	lenient bool           // names may be missing: a loop's item is not known yet
 
@@ -62,12 +62,15 @@ func (vb *varsBlock) one(i int) {
 	vb.state[i] = doing
 	e := vb.entries[i]
 	vb.doing = append(vb.doing, e.Key)
-	where := vb.frame()
-	r := vb.p.renderer(&env{plan: vb.p.plan, engine: vb.p.engine, frame: where, pending: vb.pending}, vb.chain)
+	r := vb.p.renderer(&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame(), pending: vb.pending}, vb.chain)
 	r.lenient = vb.lenient
-	b := &binding{name: e.Key, from: vb.from, origin: origin(e.Pos, vb.chain), raw: e.Value, where: where}
+	b := &binding{name: e.Key, from: vb.from, origin: origin(e.Pos, vb.chain)}
 	b.value = forNames(r.value(e.Value))
-	b.open = len(r.missing) > 0
+	if b.open = len(r.missing) > 0; b.open {
+		// Taken after the rendering: it holds the names from further down that this one needed, and not this one
+		// itself, which may extend what it hides.
+		b.raw, b.where = e.Value, vb.frame()
+	}
 	vb.doing = vb.doing[:len(vb.doing)-1]
 	vb.state[i] = done
 	if r.undefined {
@@ -107,15 +110,18 @@ func (vb *varsBlock) circle(i int) {
 	})
 }
 
-// layerOf renders a block of variables into a layer of its own. place puts the layer into a copy of the frame.
+// layerOf renders a block of variables, each into a layer of its own, so that a frame in the middle of the block sees
+// what was there before it. place puts a layer into a copy of the frame.
 func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
-	l := &layer{parent: parent}
-	inside := *fr
-	place(&inside, l)
+	l := parent
 	vb := &varsBlock{
 		p: p, entries: m.Entries(), from: from, chain: chain, lenient: lenient,
-		frame: func() *frame { return &inside },
-		add:   func(b *binding) { l.add(*b) },
+		frame: func() *frame {
+			inside := *fr
+			place(&inside, l)
+			return &inside
+		},
+		add: func(b *binding) { l = &layer{parent: l, binds: []binding{*b}} },
 	}
 	vb.render()
 	return l
