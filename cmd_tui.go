@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -87,17 +89,34 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 	}()
 	stop := onSignals(s)
 	defer stop()
+	ctx, closeScreen := context.WithCancel(context.Background())
+	defer closeScreen()
+	// A signal ends the run, and the screen with it, also where the run is over and only the report is being read.
+	leave := make(chan os.Signal, 1)
+	signal.Notify(leave, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(leave)
+	go func() {
+		select {
+		case <-leave:
+			_ = s.Wait() // what it says is asked for below
+			closeScreen()
+		case <-ctx.Done():
+		}
+	}()
 	mode := ""
 	if c.Check {
 		mode = "dry run"
 	}
-	err := tui.Run(context.Background(), tui.Options{
+	err := tui.Run(ctx, tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, OutDir: s.OutDir,
 		Send:   func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
 	})
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
 	if err != nil {
 		// The screen is gone, perhaps with its terminal: nothing more starts unseen, and what runs may end.
 		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,8 +23,10 @@ type console struct {
 	w     int
 	keys  io.Writer
 	ended chan error
-	mu    sync.Mutex
-	vt    *vt.Emulator
+
+	process *os.Process
+	mu      sync.Mutex
+	vt      *vt.Emulator
 }
 
 // open runs moon as its own process in a terminal of w × h cells, with a home of its own.
@@ -45,7 +48,7 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	if err != nil {
 		t.Skip("no pseudo terminals here:", err)
 	}
-	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), vt: vt.NewEmulator(w, h)}
+	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), process: cmd.Process, vt: vt.NewEmulator(w, h)}
 	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks
 	drained := make(chan struct{})
 	go func() {
@@ -222,6 +225,23 @@ func TestInterruptScreen(t *testing.T) {
 	c.press("\x03", "Leave while 1 step runs?")
 	c.press("\x03")
 	if code, left := c.end(); code != 130 || !strings.Contains(left, "INTERRUPTED") || !strings.Contains(left, "1 not run") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
+// TestSignalAfterTheEnd closes a screen on which a finished run is being read.
+func TestSignalAfterTheEnd(t *testing.T) {
+	playbook := filepath.Join(t.TempDir(), "playbook.yml")
+	if err := os.WriteFile(playbook, []byte("- shell: echo done\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 80, 24, nil, "tui", playbook)
+	c.see("REVIEW")
+	c.press("Ac", "DONE")
+	if err := c.process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "DONE") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }
