@@ -20,8 +20,7 @@ type binding struct {
 	raw   playbook.Value
 	where *frame
 
-	parts     []binding // of the map `parameters`; raw is empty then
-	parameter string    // the type of a parameter
+	given *given // of the map `parameters`; raw is empty then
 
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
 	steps   []int
@@ -326,7 +325,7 @@ func (e *env) collect(steps []int) any {
 
 // again renders an open value with what is known now.
 func (e *env) again(b *binding) any {
-	if b.parts != nil {
+	if b.given != nil {
 		return e.parameters(b)
 	}
 	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}}
@@ -337,18 +336,24 @@ func (e *env) again(b *binding) any {
 	return v
 }
 
+// given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.
+type given struct {
+	values []binding
+	types  []string
+}
+
 // parameters puts together what a preset was given. What was not known when planning gets its type now; one that has
 // another stays as it is, and the step that uses it says so.
 func (e *env) parameters(b *binding) any {
 	m := maps.Clone(b.value.(map[string]any))
-	for i := range b.parts {
-		part := &b.parts[i]
-		if !part.open {
+	for i := range b.given.values {
+		one := &b.given.values[i]
+		if !one.open {
 			continue
 		}
-		m[part.name] = e.again(part)
-		if typed, ok := convert(part.parameter, m[part.name]); ok {
-			m[part.name] = typed
+		m[one.name] = e.again(one)
+		if typed, ok := convert(b.given.types[i], m[one.name]); ok {
+			m[one.name] = typed
 		}
 	}
 	return m

@@ -172,17 +172,17 @@ func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
 func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
-	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain)}
+	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{}}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
 	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
-	given := map[string]bool{}
+	written := map[string]bool{}
 	known := make([]string, 0, len(file.Parameters))
 	for _, param := range file.Parameters {
 		known = append(known, param.Name)
 	}
 	for _, e := range t.With.Entries() {
-		given[e.Key] = true
+		written[e.Key] = true
 		i := slices.Index(known, e.Key)
 		if i < 0 {
 			hint := diag.DidYouMean(e.Key, known)
@@ -200,7 +200,7 @@ func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook
 	}
 	for _, param := range file.Parameters {
 		switch {
-		case given[param.Name]:
+		case written[param.Name]:
 		case !param.Default.IsZero():
 			p.parameter(&all, values, param, param.Default, &inFile)
 		case param.Required:
@@ -223,8 +223,10 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 		got = v.Text() // text as written: yes, 1.10
 	}
 	values[param.Name] = eval.Unknown{}
-	part := binding{name: param.Name, value: got, raw: v, where: e.frame, open: len(r.missing) > 0, parameter: param.Type}
-	defer func() { all.parts = append(all.parts, part) }()
+	part := binding{name: param.Name, value: got, raw: v, where: e.frame, open: len(r.missing) > 0}
+	defer func() {
+		all.given.values, all.given.types = append(all.given.values, part), append(all.given.types, param.Type)
+	}()
 	switch {
 	case r.failed:
 		return
