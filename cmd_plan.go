@@ -129,7 +129,7 @@ func (c *planCmd) Run(io stdio) error {
 		if err := writeFile(c.Output, doc); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(io.out, "plan %s with %d steps saved to %s\n", p.Digest[:12], len(p.Steps), c.Output)
+		_, err = fmt.Fprintf(io.out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
 		return err
 	case c.Explain != nil:
 		return explain(io, p, g, *c.Explain)
@@ -313,9 +313,9 @@ func (c *validateCmd) Run(io stdio) error {
 		case bad:
 			fmt.Fprintf(io.out, "\n%s\n", ds.Summary())
 		case len(ds) > 0:
-			fmt.Fprintf(io.out, "\n%s: %d steps, %s\n", p.RootFile, len(p.Steps), ds.Summary())
+			fmt.Fprintf(io.out, "\n%s: %s, %s\n", p.RootFile, plan.CountOf(len(p.Steps), "step"), ds.Summary())
 		default:
-			fmt.Fprintf(io.out, "%s: %d steps, no mistakes found\n", p.RootFile, len(p.Steps))
+			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", p.RootFile, plan.CountOf(len(p.Steps), "step"))
 		}
 	}
 	if bad {

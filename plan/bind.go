@@ -118,7 +118,7 @@ func (b *Bound) Call() (*Call, error) {
 		}
 		call.Args, call.Summary = typed, b.plan.summary(s.Action, call.Raw)
 	}
-	if k.open || len(s.Unknowns) > 0 {
+	if k.open || len(s.Unknowns) > 0 || s.NoLog {
 		b.fillOpen(call, r)
 	}
 	b.guards(call, r)

@@ -241,7 +241,7 @@ func (d *Difference) Write(w io.Writer, width int) error {
 		t.head("~", s)
 		t.fields(s.Fields, "      ")
 		if len(s.Fields) == 0 {
-			t.linef("      something it is made from: a template, or what it does on failure")
+			t.linef("      something that is not shown: a template it is made from, or what no_log hides")
 		}
 	}
 	for _, s := range d.Moved {
@@ -268,7 +268,7 @@ func (d *Difference) Write(w io.Writer, width int) error {
 
 func (d *Difference) summary() string {
 	if slices.Max([]int{len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), len(d.Scopes), len(d.Vars), len(d.Settings)}) == 0 {
-		return fmt.Sprintf("no difference in %s", countOf(d.Unchanged, "step"))
+		return fmt.Sprintf("no difference in %s", CountOf(d.Unchanged, "step"))
 	}
 	return fmt.Sprintf("%d added, %d removed, %d changed, %d moved, %d unchanged", len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), d.Unchanged)
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -315,6 +316,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	}
 	name, label := loopName(t)
 	limit := p.limit(c, t)
+	hidden := p.mayHide(t)
 	expression := loopExpression(t.Loop)
 	scope := p.open(Scope{
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
@@ -341,7 +343,11 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 			{name: "first", value: i == 0, from: "loop", origin: from},
 			{name: "last", value: i == len(items)-1, from: "loop", origin: from},
 		}}
-		lc.Label = p.itemLabel(&round, t, lc)
+		if hidden && t.Loop.Label.IsZero() {
+			lc.Label = strconv.Itoa(i)
+		} else {
+			lc.Label = p.itemLabel(&round, t, lc)
+		}
 		round.item = &iteration{context: lc, label: lc.Label}
 		p.single(&round, t)
 		if p.full {
@@ -350,6 +356,13 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	}
 	p.close(scope)
 	p.collectRegister(t, first, c)
+}
+
+// mayHide reports whether the task has no_log: then its items give its steps neither names nor paths. A value that is
+// not written out counts as true, since it may be another one in each round.
+func (p *planner) mayHide(t *playbook.Task) bool {
+	hide, written := spec.ParseBool(plain(t.NoLog))
+	return !t.NoLog.IsZero() && (hide || !written)
 }
 
 // loopName is how a loop is called, and its part of paths, which does not hold what the steps do.

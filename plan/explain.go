@@ -152,6 +152,9 @@ func (e *explanation) why() {
 		if after, unknown := e.p.later(l.Item); unknown {
 			item = "(known after " + after + ")"
 		}
+		if s.NoLog {
+			item = "(hidden by no_log)"
+		}
 		rounds := e.p.Scopes[s.Scope].Items
 		own = fmt.Sprintf("the task itself, round %d of %d: %s = %s", l.Index+1, rounds, l.Var, e.short(item))
 	}

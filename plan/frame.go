@@ -308,8 +308,8 @@ func (e *env) collect(steps []int) any {
 		}
 		item := make(map[string]any, len(r)+1)
 		maps.Copy(item, r)
-		if loop := e.plan.Steps[s].Loop; loop != nil {
-			item["item"] = loop.Item
+		if step := &e.plan.Steps[s]; step.Loop != nil {
+			item["item"] = e.round(step)
 		}
 		all = append(all, item)
 		top = r
@@ -321,6 +321,15 @@ func (e *env) collect(steps []int) any {
 	maps.Copy(sum, top)
 	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
 	return sum
+}
+
+// round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
+func (e *env) round(s *Step) any {
+	b := s.task.frame.loop.find(s.Loop.Var)
+	if b.open {
+		return e.again(b)
+	}
+	return b.value
 }
 
 // again renders an open value with what is known now.

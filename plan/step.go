@@ -122,13 +122,22 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		s.Confirm, _ = spec.PauseAsks(s.Args)
 	}
 	s.Uses = p.uses(r.used, e)
-	if s.NoLog {
-		s.Args, s.Summary, s.Uses = nil, s.Action+" (hidden by no_log)", nil
-	}
 	s.task = k
 	s.Digest = p.stepDigest(&s, k)
+	if s.NoLog {
+		s.hide()
+	}
 	p.plan.Steps = append(p.plan.Steps, s)
 	p.register(&s, k, t, c)
+}
+
+// hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
+func (s *Step) hide() {
+	s.Args, s.Env, s.Uses = nil, nil, nil
+	s.Summary = s.Action + " (hidden by no_log)"
+	if s.Loop != nil {
+		s.Loop.Item = nil
+	}
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
@@ -300,7 +309,8 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 	}
 }
 
-// stepDigest is over all that defines the step. The playbook's place in the file system is not part of it.
+// stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
+// with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
 func (p *planner) stepDigest(s *Step, k *task) string {
 	b := p.digested[:0]
 	part := func(name string, v any) {
@@ -312,9 +322,16 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	}
 	t := k.src
 	part("action", s.Action)
-	part("args", any(s.Args))
-	for _, name := range sortedKeys(s.Env) {
-		part("env."+name, s.Env[name])
+	if s.NoLog {
+		part("written", []any{plain(t.Args), plain(t.ExtraArgs), plain(t.StepVars), plain(t.Loop.Over)})
+		for _, env := range k.env {
+			part("env", plain(env))
+		}
+	} else {
+		part("args", any(s.Args))
+		for _, name := range sortedKeys(s.Env) {
+			part("env."+name, s.Env[name])
+		}
 	}
 	part("cwd", s.Cwd)
 	part("when", s.When)
@@ -325,7 +342,7 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
 	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
-	if s.Loop != nil {
+	if s.Loop != nil && !s.NoLog {
 		part("item", eval.Plain(s.Loop.Item))
 	}
 	if src, ok := s.Args["src"].(string); ok && s.Action == "template" {

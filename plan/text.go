@@ -31,7 +31,7 @@ func (p *Plan) WriteTree(w io.Writer, width int) error {
 	if p.Name != "" {
 		title += " «" + p.Name + "»"
 	}
-	title = fmt.Sprintf("%s: %s, plan %s", output.CleanName(title), countOf(len(p.Steps), "step"), p.Digest[:12])
+	title = fmt.Sprintf("%s: %s, plan %s", output.CleanName(title), CountOf(len(p.Steps), "step"), p.Digest[:12])
 	out.WriteString(wrapTo(title, width) + "\n\n")
 	column := t.column(width)
 	for _, l := range t.lines {
@@ -327,7 +327,8 @@ func (t *treeText) notes() string {
 	return strings.Join(parts, ", ")
 }
 
-func countOf(n int, what string) string {
+// CountOf is a number of things in words: 1 step, 2 steps.
+func CountOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
