@@ -40,35 +40,43 @@ type planFlags struct {
 
 // options turns the flags into the planner's.
 func (f *playbookFlags) options(io stdio) (plan.Options, error) {
-	dir, err := os.Getwd()
+	o, err := thisMachine()
 	if err != nil {
-		return plan.Options{}, usage("the working directory cannot be read: %s", err)
+		return o, err
 	}
-	path := f.Playbook
-	if path == "" {
+	o.Path = f.Playbook
+	if o.Path == "" {
 		for _, name := range []string{"moon.yml", "playbook.yml"} {
 			if _, err := os.Stat(name); err == nil {
-				path = name
+				o.Path = name
 				break
 			}
 		}
-		if path == "" {
+		if o.Path == "" {
 			return plan.Options{}, usage("no playbook given, and there is no moon.yml or playbook.yml here")
 		}
 	}
-	if path != "-" && !filepath.IsAbs(path) {
-		path = filepath.Join(dir, path)
+	if o.Path != "-" && !filepath.IsAbs(o.Path) {
+		o.Path = filepath.Join(o.Dir, o.Path)
 	}
-	o := plan.Options{
-		Path: path, Stdin: io.in, Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts(), ExtraVars: f.ExtraVars, VarsFiles: f.VarsFile,
-		Tags: f.Tags, SkipTags: f.SkipTags, Only: f.Only, Skip: f.Skip, MaxSteps: f.MaxSteps,
-	}
+	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
+	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags, o.Only, o.Skip = f.ExtraVars, f.VarsFile, f.Tags, f.SkipTags, f.Only, f.Skip
 	if f.StartAt != nil {
 		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
 			return plan.Options{}, usage("--start-at names no step")
 		}
 		o.StartAt = *f.StartAt
 	}
+	return o, nil
+}
+
+// thisMachine is what planning needs to know about where and by whom moon is called.
+func thisMachine() (plan.Options, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return plan.Options{}, usage("the working directory cannot be read: %s", err)
+	}
+	o := plan.Options{Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts()}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
 	if u, err := user.Current(); err == nil {
@@ -104,12 +112,12 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 }
 
 type planCmd struct {
-	playbookFlags
+	savedFlags
 	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
 	Flat    bool    `xor:"form" help:"One line per step: id, origin, name, action."`
 	Explain *string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
-	Diff    *string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan --format json has made; as text, or with --format json."`
-	Output  string  `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, as JSON."`
+	Diff    *string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan -o has saved; as text, or with --format json."`
+	Output  string  `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
 }
 
 func (c *planCmd) Run(io stdio) error {
@@ -122,11 +130,7 @@ func (c *planCmd) Run(io stdio) error {
 	}
 	switch {
 	case c.Output != "":
-		doc, err := planJSON(p, g)
-		if err != nil {
-			return err
-		}
-		if err := writeFile(c.Output, doc); err != nil {
+		if err := save(c.Output, p, g); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(io.out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
@@ -165,15 +169,30 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	case "tree":
 		return p.WriteTree(io.out, io.width())
 	}
-	doc, err := planJSON(p, g)
-	if err == nil && c.Format == "yaml" {
-		doc, err = plan.YAML(doc)
+	if c.Format == "json" {
+		return writePlan(io.out, p, g)
 	}
+	var doc bytes.Buffer
+	if err := writePlan(&doc, p, g); err != nil {
+		return err
+	}
+	text, err := plan.YAML(doc.Bytes())
 	if err != nil {
 		return err
 	}
-	_, err = io.out.Write(doc)
+	_, err = io.out.Write(text)
 	return err
+}
+
+// unreadable says why a plan cannot be read from a file.
+func unreadable(file string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file: " + file
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read " + file
+	}
+	return fmt.Sprintf("%q cannot be read; give a file that moon plan -o has saved", file)
 }
 
 // drawGraph prints the execution graph.
@@ -241,50 +260,14 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 // comparable reads an older plan.
 func comparable(file string) (*plan.Comparable, error) {
 	doc, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, usage("--diff: no such file: %s", file)
-	case errors.Is(err, fs.ErrPermission):
-		return nil, usage("--diff: no permission to read %s", file)
-	case err != nil:
-		return nil, usage("--diff: %q cannot be read; give a file that moon plan --format json has written", file)
+	if err != nil {
+		return nil, usage("--diff: %s", unreadable(file, err))
 	}
 	c, err := plan.ReadComparable(doc)
 	if err != nil {
 		return nil, usage("--diff: %s: %s", file, err)
 	}
 	return c, nil
-}
-
-func planJSON(p *plan.Plan, g *graph.Graph) ([]byte, error) {
-	doc, err := g.JSON()
-	if err != nil {
-		return nil, err
-	}
-	return p.JSON(doc)
-}
-
-// writeFile replaces a file at once: whoever reads it sees the old one or the whole new one.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return &exit{exitDisk, fmt.Sprintf("save %s: %s", path, err)}
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone when the rename has succeeded
-	_, err = bytes.NewReader(data).WriteTo(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return &exit{exitDisk, fmt.Sprintf("save %s: %s", path, err)}
-	}
-	return nil
 }
 
 type validateCmd struct {
@@ -325,7 +308,7 @@ func (c *validateCmd) Run(io stdio) error {
 }
 
 type graphCmd struct {
-	playbookFlags
+	savedFlags
 	Format string `enum:"text,dot,mermaid" default:"text" help:"text, dot (for Graphviz) or mermaid."`
 }
 

@@ -69,7 +69,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		return refusal(past, err)
 	}
 	if onScreen {
-		t := tuiCmd{playbookFlags: flags, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags}
+		t := tuiCmd{savedFlags: savedFlags{playbookFlags: flags}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags}
 		return t.screen(io, s, p)
 	}
 	return attend(io, s, opts.Diff, c.headlessFlags)

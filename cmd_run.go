@@ -42,7 +42,7 @@ func (f *runFlags) options() (fact.Options, error) {
 }
 
 type runCmd struct {
-	playbookFlags
+	savedFlags
 	runFlags
 	headlessFlags
 }

@@ -21,7 +21,7 @@ import (
 )
 
 type tuiCmd struct {
-	playbookFlags
+	savedFlags
 	runFlags
 	headlessFlags
 	screenFlags
@@ -37,7 +37,7 @@ type screenFlags struct {
 
 func (c *tuiCmd) Run(io stdio) error {
 	if c.NoTUI {
-		return (&runCmd{c.playbookFlags, c.runFlags, c.headlessFlags}).Run(io)
+		return (&runCmd{c.savedFlags, c.runFlags, c.headlessFlags}).Run(io)
 	}
 	if why := noScreen(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
@@ -153,6 +153,9 @@ func started(run *events.Run) bool {
 
 // reload plans again after an edit and gives the run the new plan.
 func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
+	if c.Saved != "" {
+		return nil, errors.New("this run is of a saved plan, and runs exactly that; plan again to run what was edited")
+	}
 	o, err := c.playbookFlags.options(io)
 	if err != nil {
 		return nil, err

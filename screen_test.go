@@ -44,9 +44,14 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	cmd := exec.Command(moon, args...)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "TZ=UTC")
 	cmd.Env = append(cmd.Env, env...)
+	if master, slave, err := pty.Open(); err != nil {
+		t.Skip("no pseudo terminals here:", err)
+	} else {
+		_, _ = master.Close(), slave.Close()
+	}
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
 	if err != nil {
-		t.Skip("no pseudo terminals here:", err)
+		t.Fatal(err)
 	}
 	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), process: cmd.Process, vt: vt.NewEmulator(w, h)}
 	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks

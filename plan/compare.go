@@ -35,14 +35,27 @@ type Compared struct {
 
 // Comparable is the plan as it is compared.
 func (p *Plan) Comparable() (*Comparable, error) {
-	doc, err := p.JSON(nil)
-	if err != nil {
+	var doc bytes.Buffer
+	if err := p.WriteJSON(&doc, nil); err != nil {
 		return nil, err
 	}
-	return ReadComparable(doc)
+	return ReadComparable(doc.Bytes())
 }
 
-// ReadComparable reads a plan document (moon plan --format json). The error says what is wrong with it in words for the
+// document is what a comparison reads of a plan document, saved or printed.
+type document struct {
+	Format   int            `json:"format"`
+	Digest   string         `json:"digest"`
+	RootFile string         `json:"root_file"`
+	Name     string         `json:"name"`
+	Strategy string         `json:"strategy"`
+	Inputs   []inputJSON    `json:"inputs"`
+	Vars     map[string]any `json:"vars"`
+	Steps    []stepJSON     `json:"steps"`
+	Scopes   []scopeJSON    `json:"scopes"`
+}
+
+// ReadComparable reads a plan document: moon plan -o, or --format json. The error says what is wrong with it in words for the
 // user.
 func ReadComparable(doc []byte) (*Comparable, error) {
 	var d document
@@ -56,7 +69,7 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	}
 	switch {
 	case d.Format == 0 || d.RootFile == "" || d.Steps == nil:
-		return nil, errors.New("this JSON is no plan; make one with moon plan --format json")
+		return nil, errors.New("this JSON is no plan; make one with moon plan -o FILE")
 	case d.Format != Format:
 		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, Format)
 	}
@@ -88,11 +101,11 @@ func notAPlan(doc []byte, err error) error {
 	var typ *json.UnmarshalTypeError
 	switch {
 	case len(bytes.TrimSpace(doc)) == 0:
-		return errors.New("the file is empty; make a plan with moon plan --format json")
+		return errors.New("the file is empty; make one with moon plan -o FILE")
 	case errors.As(err, &typ):
 		return fmt.Errorf("this JSON is no plan: `%s` is a %s (line %d)", typ.Field, typ.Value, lineAt(doc, typ.Offset))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("this is no JSON (line %d); make a plan with moon plan --format json", lineAt(doc, syntax.Offset))
+		return fmt.Errorf("this is no JSON (line %d); make one with moon plan -o FILE", lineAt(doc, syntax.Offset))
 	}
 	return errors.New("the JSON ends too early; the plan was cut")
 }

@@ -67,7 +67,7 @@ func (r *renderer) decide(list []condition) verdict {
 				}
 			}
 		}
-		r.use(c.compiled.Refs())
+		r.use(c.value, c.compiled.Refs())
 		got, err := c.compiled.Eval(r.env)
 		if err != nil {
 			r.wrong(c.value, err)

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
@@ -33,6 +32,11 @@ func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
 func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	inside := *c
 	inside.item = nil
+	if p.mayHide(t) {
+		p.disk.keepNot(c.file.Path)
+		p.facts.hiding = true
+		defer func() { p.facts.hiding = false }()
+	}
 	own := p.own(t, c)
 	inside.when = append(slices.Clip(c.when), own.when...)
 	inside.tags = p.tagsOf(t, c)
@@ -125,10 +129,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 		return
 	}
 	scope.Name = name
-	target := p.resolve(name, c.dir)
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real
-	}
+	target := p.disk.real(p.resolve(name, c.dir))
 	if p.circular(target, t, c) {
 		return
 	}
@@ -361,8 +362,11 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 // mayHide reports whether the task has no_log: then its items give its steps neither names nor paths. A value that is
 // not written out counts as true, since it may be another one in each round.
 func (p *planner) mayHide(t *playbook.Task) bool {
+	if t.NoLog.IsZero() {
+		return false
+	}
 	hide, written := spec.ParseBool(plain(t.NoLog))
-	return !t.NoLog.IsZero() && (hide || !written)
+	return hide || !written
 }
 
 // loopName is how a loop is called, and its part of paths, which does not hold what the steps do.
@@ -554,7 +558,7 @@ func (p *planner) loopValue(r *renderer, over playbook.Value) any {
 		r.wrong(over, err)
 		return nil
 	}
-	r.use(x.Refs())
+	r.use(over, x.Refs())
 	result, err := x.Value(r.env)
 	if err != nil {
 		r.wrong(over, err)

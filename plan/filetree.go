@@ -8,7 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -37,83 +37,73 @@ func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]it
 		return fail("name the directory", "the path is empty")
 	}
 	root := strings.TrimSuffix(p.resolve(name, c.dir), "/") // "" is the root of the file system
-	if info, err := os.Stat(cmp.Or(root, "/")); err != nil {
-		if link, _ := os.Readlink(root); link != "" && errors.Is(err, fs.ErrNotExist) {
-			return fail("", "%s is a link to %s, which does not exist", p.shown(root), link)
+	entries, seen := p.disk.trees[root]
+	if !seen {
+		if info, err := p.disk.stat(cmp.Or(root, "/")); err != nil {
+			if link, _ := os.Readlink(root); link != "" && errors.Is(err, fs.ErrNotExist) {
+				return fail("", "%s is a link to %s, which does not exist", p.shown(root), link)
+			}
+			return fail(p.similar(root), "%s", p.fileError(err))
+		} else if !info.IsDir() {
+			return fail("", "%s is not a directory", p.shown(root))
 		}
-		return fail(p.similar(root), "%s", p.fileError(err))
-	} else if !info.IsDir() {
-		return fail("", "%s is not a directory", p.shown(root))
+		all, count, err := entriesOf(root, p.o.MaxSteps)
+		if err != nil {
+			return fail("", "%s", p.fileError(err))
+		}
+		if count > p.o.MaxSteps {
+			return fail("raise the limit with --max-steps, or name a directory further down",
+				"%s has %d entries; the limit of steps is %d", p.shown(root), count, p.o.MaxSteps)
+		}
+		entries = all
+		p.disk.trees[root] = entries
 	}
-	tree := treeOf(root, p.o.MaxSteps)
-	if tree.err != nil {
-		return fail("", "%s", p.fileError(tree.err))
+	items := make([]item, len(entries))
+	for i, e := range entries {
+		items[i].value = e.item(root)
 	}
-	if tree.count > p.o.MaxSteps {
-		return fail("raise the limit with --max-steps, or name a directory further down",
-			"%s has %d entries; the limit of steps is %d", p.shown(root), tree.count, p.o.MaxSteps)
-	}
-	return tree.items, true
+	return items, true
 }
 
-// tree is what is below a directory.
-type tree struct {
-	items []item // sorted; not complete if there are more than asked for
-	count int
-	err   error
-}
-
-func treeOf(root string, limit int) tree {
-	var t tree
-	var paths []string
+// entriesOf lists what is below a directory, sorted bytewise by path, and counts it. Above the limit it only counts.
+func entriesOf(root string, limit int) (list []entry, count int, err error) {
 	// With the slash a root that is a link is walked, and not taken for a leaf.
-	t.err = filepath.WalkDir(root+"/", func(full string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root+"/", func(full string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if full == root+"/" {
 			return nil
 		}
-		if t.count++; t.count > limit {
+		if count++; count > limit {
 			return nil
 		}
 		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		t.items = append(t.items, item{value: treeItem(root, full, info)})
-		paths = append(paths, full)
+		e := entry{
+			path: strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root)), state: "file",
+			mode: fmt.Sprintf("%04o", info.Mode().Perm()), size: int(info.Size()),
+		}
+		switch {
+		case info.IsDir():
+			e.state = "directory"
+		case info.Mode()&fs.ModeSymlink != 0:
+			e.state = "link"
+		}
+		list = append(list, e)
 		return nil
 	})
 	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.
-	sort.Sort(&byPath{t.items, paths})
-	return t
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	return list, count, err
 }
 
-// byPath sorts items together with their paths.
-type byPath struct {
-	items []item
-	paths []string
-}
-
-func (b *byPath) Len() int           { return len(b.paths) }
-func (b *byPath) Less(i, j int) bool { return b.paths[i] < b.paths[j] }
-func (b *byPath) Swap(i, j int) {
-	b.items[i], b.items[j] = b.items[j], b.items[i]
-	b.paths[i], b.paths[j] = b.paths[j], b.paths[i]
-}
-
-func treeItem(root, full string, info fs.FileInfo) map[string]any {
-	rel := strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root))
-	state := "file"
-	switch {
-	case info.IsDir():
-		state = "directory"
-	case info.Mode()&fs.ModeSymlink != 0:
-		state = "link"
-	}
+// item is the entry as a value.
+func (e entry) item(root string) map[string]any {
 	return map[string]any{
-		"src": full, "path": rel, "name": path.Base(rel), "dir": path.Dir(rel), "state": state, "is_dir": info.IsDir(),
-		"mode": fmt.Sprintf("%04o", info.Mode().Perm()), "size": int(info.Size()), "depth": strings.Count(rel[1:], "/"),
+		"src": root + filepath.FromSlash(e.path), "path": e.path, "name": path.Base(e.path), "dir": path.Dir(e.path), "state": e.state,
+		"is_dir": e.state == "directory", "mode": e.mode, "size": e.size, "depth": strings.Count(e.path[1:], "/"),
 	}
 }

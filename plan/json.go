@@ -1,7 +1,13 @@
 package plan
 
 import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"hash"
+	"io"
 	"maps"
 	"path/filepath"
 	"strconv"
@@ -11,23 +17,6 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
-
-// document is the plan's JSON form. Its field order is the documented one.
-type document struct {
-	Format      int              `json:"format"`
-	Digest      string           `json:"digest"`
-	Root        string           `json:"root"`
-	RootFile    string           `json:"root_file"`
-	Name        string           `json:"name,omitempty"`
-	Strategy    string           `json:"strategy,omitempty"`
-	Tags        []string         `json:"tags"`
-	Inputs      []inputJSON      `json:"inputs"`
-	Vars        map[string]any   `json:"vars"`
-	Steps       []stepJSON       `json:"steps"`
-	Scopes      []scopeJSON      `json:"scopes"`
-	Graph       json.RawMessage  `json:"graph"`
-	Diagnostics []diagnosticJSON `json:"diagnostics"`
-}
 
 type inputJSON struct {
 	Path   string `json:"path"`
@@ -113,30 +102,129 @@ type diagnosticJSON struct {
 	Chain    []string `json:"chain,omitempty"`
 }
 
-// JSON is the plan as a document, indented, with a newline at its end. graph is the execution graph's own JSON.
-func (p *Plan) JSON(graph []byte) ([]byte, error) {
-	d := document{
-		Format: p.Format, Digest: p.Digest, Root: p.Root, RootFile: p.RootFile, Name: p.Name, Strategy: p.Strategy, Tags: orEmpty(p.Tags),
-		Inputs: []inputJSON{}, Vars: map[string]any{}, Steps: []stepJSON{}, Scopes: []scopeJSON{}, Graph: graph,
-		Diagnostics: DiagnosticsJSON(p.Diagnostics),
+// WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
+// is the execution graph's own JSON. It is written step by step, because the text of a large plan takes several times
+// the room of the plan.
+func (p *Plan) WriteJSON(w io.Writer, graph []byte) error {
+	d := newDocument(w)
+	d.field("format", p.Format)
+	d.field("digest", p.Digest)
+	d.field("root", p.Root)
+	p.body(d, graph)
+	d.field("diagnostics", DiagnosticsJSON(p.Diagnostics))
+	return d.end()
+}
+
+// WriteSaved writes the plan as a file that it can be read from again: the document with the version of moon that made
+// it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
+// same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow.
+func (p *Plan) WriteSaved(w io.Writer, graph []byte, moon string) error {
+	sources, err := p.Sources()
+	if err != nil {
+		return err
 	}
-	if graph == nil {
-		d.Graph = json.RawMessage("null")
+	seal := sha256.New()
+	d := newDocument(w)
+	d.seal = seal
+	d.field("format", p.Format)
+	d.seal = nil
+	d.field("root", p.Root)
+	d.seal = seal
+	d.field("moon", moon)
+	d.field("digest", p.Digest)
+	p.body(d, graph)
+	d.field("sources", sources)
+	d.field("seal", hex.EncodeToString(seal.Sum(nil)))
+	return d.end()
+}
+
+func (p *Plan) body(d *documentWriter, graph []byte) {
+	d.field("root_file", p.RootFile)
+	if p.Name != "" {
+		d.field("name", p.Name)
 	}
-	for _, in := range p.Inputs {
-		d.Inputs = append(d.Inputs, inputJSON(in))
+	if p.Strategy != "" {
+		d.field("strategy", p.Strategy)
 	}
+	d.field("tags", orEmpty(p.Tags))
+	inputs := make([]inputJSON, len(p.Inputs))
+	for i, in := range p.Inputs {
+		inputs[i] = inputJSON(in)
+	}
+	d.field("inputs", inputs)
+	vars := make(map[string]any, len(p.Vars))
 	for _, v := range p.Vars {
-		d.Vars[v.Name] = p.portable(jsonValue(v.Value))
+		vars[v.Name] = p.portable(jsonValue(v.Value))
 	}
-	for i := range p.Steps {
-		d.Steps = append(d.Steps, p.stepJSON(&p.Steps[i]))
+	d.field("vars", vars)
+	d.list("steps", len(p.Steps), func(i int) any { return p.stepJSON(&p.Steps[i]) })
+	d.list("scopes", len(p.Scopes), func(i int) any { return p.scopeJSON(p.Scopes[i]) })
+	d.field("graph", json.RawMessage(graph))
+}
+
+// documentWriter writes a JSON object field by field, as json.MarshalIndent would have written it at once.
+type documentWriter struct {
+	w     *bufio.Writer
+	seal  hash.Hash // also gets what is written; may be nil
+	began bool
+	err   error
+}
+
+func newDocument(w io.Writer) *documentWriter { return &documentWriter{w: bufio.NewWriter(w)} }
+
+func (d *documentWriter) text(parts ...string) {
+	for _, s := range parts {
+		if d.err != nil {
+			return
+		}
+		_, d.err = d.w.WriteString(s)
+		if d.seal != nil {
+			_, _ = io.WriteString(d.seal, s) // a hash takes everything
+		}
 	}
-	for _, s := range p.Scopes {
-		d.Scopes = append(d.Scopes, p.scopeJSON(s))
+}
+
+func (d *documentWriter) name(name string) {
+	if d.began {
+		d.text(",\n  ")
+	} else {
+		d.text("{\n  ")
 	}
-	out, err := json.MarshalIndent(d, "", "  ")
-	return append(out, '\n'), err
+	d.began = true
+	d.text(strconv.Quote(name), ": ")
+}
+
+func (d *documentWriter) field(name string, v any) {
+	d.name(name)
+	d.value(v, "  ")
+}
+
+func (d *documentWriter) value(v any, indent string) {
+	text, err := json.MarshalIndent(v, indent, "  ")
+	d.err = cmp.Or(d.err, err)
+	d.text(string(text))
+}
+
+func (d *documentWriter) list(name string, n int, item func(int) any) {
+	d.name(name)
+	if n == 0 {
+		d.text("[]")
+		return
+	}
+	for i := range n {
+		if i == 0 {
+			d.text("[\n    ")
+		} else {
+			d.text(",\n    ")
+		}
+		d.value(item(i), "    ")
+	}
+	d.text("\n  ]")
+}
+
+func (d *documentWriter) end() error {
+	d.text("\n}\n")
+	return cmp.Or(d.err, d.w.Flush())
 }
 
 func (p *Plan) stepJSON(s *Step) stepJSON {

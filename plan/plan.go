@@ -33,6 +33,7 @@ type Plan struct {
 	Tags        []string
 	Diagnostics diag.List // warnings
 
+	made    *made
 	sources map[string][]string // lines of the files that were read, by shown path
 	engine  *eval.Engine
 	home    string

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -47,16 +45,22 @@ func New(o Options) (*Plan, diag.List) {
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
 	}
+	return newPlan(o, newDisk(o.Stdin))
+}
+
+func newPlan(o Options, d *disk) (*Plan, diag.List) {
 	if o.selects() {
-		return selected(o)
+		return selected(o, d)
 	}
-	return newPlanner(o, nil).result()
+	return newPlanner(o, d, nil).result()
 }
 
 // newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
-func newPlanner(o Options, leftOut map[string]string) *planner {
+func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 	p := &planner{
 		o:        o,
+		disk:     d,
+		facts:    newFactUse(),
 		leftOut:  leftOut,
 		givers:   map[string]string{},
 		engine:   eval.New(),
@@ -69,7 +73,7 @@ func newPlanner(o Options, leftOut map[string]string) *planner {
 		tagsSeen: map[string]bool{},
 		sources:  map[string]*playbook.File{},
 	}
-	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o, p.disk, p.facts, p.names}}
 	p.run()
 	return p
 }
@@ -92,6 +96,8 @@ func (p *planner) result() (*Plan, diag.List) {
 
 type planner struct {
 	o         Options
+	disk      *disk
+	facts     *factUse
 	plan      *Plan
 	engine    *eval.Engine
 	names     *names
@@ -150,7 +156,7 @@ func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format s
 }
 
 func (p *planner) renderer(e eval.Env, chain []string) *renderer {
-	return &renderer{engine: p.engine, env: e, report: p.report, givers: p.givers, chain: chain}
+	return &renderer{engine: p.engine, env: e, report: p.report, facts: p.facts, givers: p.givers, chain: chain}
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
@@ -179,7 +185,7 @@ func (p *planner) run() {
 			abs = filepath.Join(p.o.Dir, path)
 		}
 		// The shell's name for the directory may be a link; the plan is the same from wherever it is made.
-		if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && !p.disk.closed {
 			abs = filepath.Join(real, filepath.Base(abs))
 		}
 		p.plan.Root, p.plan.RootFile = filepath.Dir(abs), filepath.Base(abs)
@@ -225,7 +231,7 @@ func (p *planner) outside(c *scopeContext) {
 func (p *planner) extraVar(c *scopeContext, text string) {
 	pos := diag.Pos{File: "-e " + text}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
-		p.varsFile(c, file, "-e @"+file, p.names.extra, pos, p.o.Dir)
+		p.varsFile(c, file, "-e @"+p.shown(p.resolve(file, p.o.Dir)), p.names.extra, pos, p.o.Dir)
 		return
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
@@ -325,41 +331,15 @@ func (p *planner) read(path string) (*playbook.File, error) {
 	if f, ok := p.sources[shown]; ok {
 		return f, nil
 	}
-	var text []byte
-	var err error
-	if path == "-" {
-		text, err = io.ReadAll(io.LimitReader(p.o.Stdin, playbook.MaxFileSize+1))
-	} else {
-		text, err = readBounded(path)
-	}
+	seen, err := p.disk.read(path)
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(text)
-	p.plan.Inputs = append(p.plan.Inputs, Input{shown, hex.EncodeToString(sum[:])})
-	f := &playbook.File{Name: shown, Path: path, Text: text}
+	p.plan.Inputs = append(p.plan.Inputs, Input{shown, seen.digest})
+	f := &playbook.File{Name: shown, Path: path, Text: seen.text}
 	p.sources[shown] = f
-	p.names.gather(text)
+	p.names.gather(seen.text)
 	return f, nil
-}
-
-var (
-	errTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
-	errDirectory = errors.New("it is a directory")
-)
-
-func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errDirectory}
-	}
-	if info.Size() > playbook.MaxFileSize {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
-	}
-	return os.ReadFile(path)
 }
 
 // fileError words an error of the file system without Go's chain.

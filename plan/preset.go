@@ -108,12 +108,10 @@ func (p *planner) findPreset(name string, t *playbook.Task, c *scopeContext) (pa
 	for _, dir := range dirs {
 		for _, file := range []string{name + ".yml", filepath.Join(name, "preset.yml")} {
 			path := filepath.Join(dir, file)
-			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			if !p.disk.regular(path) {
 				continue
 			}
-			if real, err := filepath.EvalSymlinks(path); err == nil {
-				path = real
-			}
+			path = p.disk.real(path)
 			// nginx.yml may use the preset nginx: it is not the file that asks.
 			if !slices.ContainsFunc(p.including, func(i including) bool { return i.path == path && !i.preset }) {
 				return path, true

@@ -17,6 +17,7 @@ type renderer struct {
 	engine  *eval.Engine
 	env     eval.Env
 	report  func(diag.Diagnostic) // may be nil
+	facts   *factUse              // what is used of the facts; nil when running
 	lenient bool                  // an undefined name is no mistake: the step will not run
 	guards  []string              // names whose absence the step's condition provides for
 	givers  map[string]string     // names a step would give that is left out, and which one
@@ -104,7 +105,7 @@ func (r *renderer) template(v playbook.Value) any {
 	if t.Literal() {
 		return v.Text()
 	}
-	r.use(t.Refs())
+	r.use(v, t.Refs())
 	result, err := t.Render(r.env)
 	if err != nil {
 		r.wrong(v, err)
@@ -156,8 +157,14 @@ func stepsOf(missing []eval.Missing) []int {
 	return slices.Compact(all)
 }
 
-func (r *renderer) use(refs []eval.Ref) {
+// use notes the variables that a text uses.
+func (r *renderer) use(v playbook.Value, refs []eval.Ref) {
 	for _, ref := range refs {
+		if r.facts != nil {
+			if e, ok := r.env.(*env); ok {
+				r.facts.note(e.frame, v, ref)
+			}
+		}
 		if !slices.Contains(r.used, ref.Name) {
 			r.used = append(r.used, ref.Name)
 		}

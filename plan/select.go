@@ -58,8 +58,8 @@ func (p *planner) skippedLoop(steps []int) map[string]any {
 	results := make([]any, len(steps))
 	for i, step := range steps {
 		one := Result{Skipped: true}.Registered()
-		if loop := p.plan.Steps[step].Loop; loop != nil {
-			one["item"] = loop.Item
+		if s := &p.plan.Steps[step]; s.Loop != nil {
+			one["item"] = (&env{plan: p.plan, engine: p.engine}).round(s)
 		}
 		results[i] = one
 	}

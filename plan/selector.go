@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -11,7 +9,6 @@ import (
 	"strings"
 
 	"moon/plan/diag"
-	"moon/plan/playbook"
 )
 
 // Match finds the steps a selector names, ascending. A selector is, in this order, the id of a step (step-0003) or of a
@@ -169,16 +166,8 @@ func (o *Options) selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || 
 // selected plans with a selection: once to see which steps there are, and again without those that are left out, so
 // that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
 // may be in what is left out.
-func selected(o Options) (*Plan, diag.List) {
-	first := o
-	if o.Path == "-" {
-		text, err := io.ReadAll(io.LimitReader(o.Stdin, playbook.MaxFileSize+1))
-		if err != nil {
-			return nil, diag.List{{Pos: diag.Pos{File: "-"}, Message: "standard input cannot be read"}}
-		}
-		first.Stdin, o.Stdin = bytes.NewReader(text), bytes.NewReader(text)
-	}
-	all := newPlanner(first, nil)
+func selected(o Options, d *disk) (*Plan, diag.List) {
+	all := newPlanner(o, d, nil)
 	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
 		return all.result()
 	}
@@ -187,7 +176,7 @@ func selected(o Options) (*Plan, diag.List) {
 		all.ds = append(all.ds, wrong...)
 		return all.result()
 	}
-	p := newPlanner(o, leftOut)
+	p := newPlanner(o, d, leftOut)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s Step) bool { return !s.Excluded }) {
 		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
 	}

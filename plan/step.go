@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,7 +166,7 @@ func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]
 // source looks at the file a step copies or renders. A missing one is a warning: an earlier step may make it.
 func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[string]any) {
 	v, _ := valueOf(k.args, "src")
-	if _, err := os.Stat(src); err != nil {
+	if err := p.disk.exists(src, k.action.Name == "template"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			p.report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
@@ -186,7 +185,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 	}
 	t, err := p.engine.Document(string(f.Text))
 	if err == nil {
-		r.use(t.Refs())
+		r.use(v, t.Refs())
 		own := r.env
 		if vars, ok := raw["vars"].(map[string]any); ok {
 			with := *r.env.(*env)

@@ -212,7 +212,7 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 		return plainTexts(g.value)
 	case spec.Expression:
 		if g.expr != nil {
-			r.use(g.expr.Refs())
+			r.use(g.value, g.expr.Refs())
 			result, err := g.expr.Value(r.env)
 			if err != nil {
 				r.wrong(g.value, err)

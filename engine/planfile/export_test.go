@@ -1,0 +1,4 @@
+package planfile
+
+// SealOf is for tests that forge.
+var SealOf = sealOf

@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"moon/plan/playbook"
+)
+
+// disk is how the planner sees files. It remembers what it was told, so that a file has one content however often it is
+// asked for, and so that the plan can be made again from what is remembered alone (Sources).
+type disk struct {
+	closed bool // nothing exists but what is remembered
+	stdin  io.Reader
+	files  map[string]*fileSeen // by absolute path; "-" is standard input
+	links  map[string]string    // paths that lead elsewhere, and where
+	trees  map[string][]entry   // what is below a directory
+	absent map[string]bool      // what a step renders, and was not there
+}
+
+type fileSeen struct {
+	text    []byte
+	digest  string
+	private bool // a step in it has no_log: its text is kept nowhere
+}
+
+// entry is a file, link or directory in a tree.
+type entry struct {
+	path  string // relative to the root, with a leading slash
+	state string
+	mode  string
+	size  int
+}
+
+func newDisk(stdin io.Reader) *disk {
+	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, absent: map[string]bool{}}
+}
+
+func notThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }
+
+// read gives the content of a file.
+func (d *disk) read(path string) (*fileSeen, error) {
+	if f, ok := d.files[path]; ok {
+		return f, nil
+	}
+	if d.closed {
+		return nil, notThere(path)
+	}
+	var text []byte
+	var err error
+	if path == "-" {
+		text, err = io.ReadAll(io.LimitReader(d.stdin, playbook.MaxFileSize+1))
+	} else {
+		text, err = readBounded(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &fileSeen{text: text, digest: digestOf(text)}
+	d.files[path] = f
+	return f, nil
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// keepNot says that the text of a file must not be kept.
+func (d *disk) keepNot(path string) {
+	if f, ok := d.files[path]; ok {
+		f.private = true
+	}
+}
+
+// real follows links. A path that leads nowhere is what it is.
+func (d *disk) real(path string) string {
+	if to, ok := d.links[path]; ok || d.closed {
+		if !ok {
+			return path
+		}
+		return to
+	}
+	to, err := filepath.EvalSymlinks(path)
+	if err != nil || to == path {
+		return path
+	}
+	d.links[path] = to
+	return to
+}
+
+// regular reports whether there is a file, which is then read.
+func (d *disk) regular(path string) bool {
+	if d.closed {
+		return d.files[d.real(path)] != nil
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// stat looks at a directory before it is listed.
+func (d *disk) stat(path string) (fs.FileInfo, error) {
+	if d.closed {
+		return nil, notThere(path)
+	}
+	return os.Stat(path)
+}
+
+// exists looks for a file that a step will need. What is rendered is read, which makes its absence part of the plan;
+// that of a file to copy is only warned about.
+func (d *disk) exists(path string, rendered bool) error {
+	switch {
+	case d.absent[path]:
+		return notThere(path)
+	case d.closed:
+		return nil
+	}
+	_, err := os.Stat(path)
+	if rendered && errors.Is(err, fs.ErrNotExist) {
+		d.absent[path] = true
+	}
+	return err
+}
+
+var (
+	errTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+	errDirectory = errors.New("it is a directory")
+)
+
+// readBounded reads a file, which may be a pipe, or a device without an end.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errDirectory}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, playbook.MaxFileSize+1))
+	if err == nil && len(text) > playbook.MaxFileSize {
+		err = &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+	}
+	return text, err
+}

@@ -1,0 +1,404 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+)
+
+// made is what a plan was made from.
+type made struct {
+	o     Options
+	disk  *disk
+	facts *factUse
+	names *names
+}
+
+// Sources are what a plan was made from: its files with their text, what it used of the facts, and the flags. Planning
+// them again (Replay) gives the same plan, on another day and in another place. The fields are the saved form.
+//
+// The text of a file is left out that has a step with no_log, and so are environment variables that only such steps
+// use: both must be the same when the plan is made again.
+type Sources struct {
+	Playbook    string            `json:"playbook"` // relative to the root; - was standard input
+	ExtraVars   []string          `json:"extra_vars,omitempty"`
+	VarsFiles   []string          `json:"vars_files,omitempty"`
+	Tags        []string          `json:"tags,omitempty"`
+	SkipTags    []string          `json:"skip_tags,omitempty"`
+	Only        []string          `json:"only,omitempty"`
+	Skip        []string          `json:"skip,omitempty"`
+	StartAt     string            `json:"start_at,omitempty"`
+	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
+	User        string            `json:"user,omitempty"`
+	Presets     string            `json:"presets,omitempty"`
+	Facts       map[string]any    `json:"facts,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"`
+	Private     []string          `json:"private_environment,omitempty"`
+	Files       []SourceFile      `json:"files"`
+	Links       map[string]string `json:"links,omitempty"`
+	Trees       []SourceTree      `json:"trees,omitempty"`
+	Absent      []string          `json:"absent,omitempty"`
+}
+
+// SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
+type SourceFile struct {
+	Path   string  `json:"path"`
+	Digest string  `json:"digest"`
+	Text   *string `json:"text,omitempty"`
+	Bytes  []byte  `json:"bytes,omitempty"` // of a text that is not UTF-8
+}
+
+// SourceTree is what was below a directory: path, state, mode and size of each entry.
+type SourceTree struct {
+	Path    string     `json:"path"`
+	Entries []treeJSON `json:"entries"`
+}
+
+// treeJSON is a line of four columns.
+type treeJSON struct{ entry }
+
+// MarshalJSON implements json.Marshaler.
+func (t treeJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{t.path, t.state, t.mode, t.size})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *treeJSON) UnmarshalJSON(text []byte) error {
+	columns := []any{&t.path, &t.state, &t.mode, &t.size}
+	if err := json.Unmarshal(text, &columns); err != nil {
+		return err
+	}
+	if len(columns) != 4 || !strings.HasPrefix(t.path, "/") {
+		return errors.New("an entry of a tree has a path, a state, a mode and a size")
+	}
+	return nil
+}
+
+// WholeError says that a plan uses all facts, or all of the environment, at once. Neither can be kept with it.
+type WholeError struct{ Pos diag.Pos }
+
+func (e *WholeError) Error() string {
+	return fmt.Sprintf("%s:%d: all facts or all environment variables are used at once here, which a saved plan does not keep; name those that are needed, as in `facts.os` or `env.HOME`", e.Pos.File, e.Pos.Line)
+}
+
+// Sources gives what the plan was made from. The error is a *WholeError.
+func (p *Plan) Sources() (*Sources, error) {
+	m := p.made
+	if m.facts.whole.Line > 0 {
+		return nil, &WholeError{m.facts.whole}
+	}
+	shown := func(path string) string { return shownPath(p.Root, path) }
+	s := &Sources{
+		Playbook: p.RootFile, Tags: m.o.Tags, SkipTags: m.o.SkipTags,
+		Only: p.portableSelectors(m.o.Only), Skip: p.portableSelectors(m.o.Skip), Files: []SourceFile{},
+	}
+	if m.o.StartAt != "" {
+		s.StartAt = p.portableSelectors([]string{m.o.StartAt})[0]
+	}
+	for _, v := range m.o.ExtraVars {
+		if file, ok := strings.CutPrefix(v, "@"); ok {
+			v = "@" + shown(resolvePath(file, m.o.Dir, m.o.Home))
+		}
+		s.ExtraVars = append(s.ExtraVars, v)
+	}
+	for _, file := range m.o.VarsFiles {
+		s.VarsFiles = append(s.VarsFiles, shown(resolvePath(file, m.o.Dir, m.o.Home)))
+	}
+	for _, path := range sortedKeys(m.disk.files) {
+		f := m.disk.files[path]
+		file := SourceFile{Path: shown(path), Digest: f.digest}
+		switch {
+		case f.private:
+		case utf8.Valid(f.text):
+			text := string(f.text)
+			file.Text = &text
+		default:
+			file.Bytes = f.text
+		}
+		s.Files = append(s.Files, file)
+		if m.o.Presets != "" && strings.HasPrefix(path, m.o.Presets+"/") {
+			s.Presets = m.o.Presets
+		}
+	}
+	for from, to := range m.disk.links {
+		if s.Links == nil {
+			s.Links = map[string]string{}
+		}
+		s.Links[shown(from)] = shown(to)
+		if m.o.Presets != "" && strings.HasPrefix(from, m.o.Presets+"/") {
+			s.Presets = m.o.Presets
+		}
+	}
+	for _, path := range sortedKeys(m.disk.trees) {
+		tree := SourceTree{Path: shown(cmp.Or(path, "/")), Entries: []treeJSON{}}
+		for _, e := range m.disk.trees[path] {
+			tree.Entries = append(tree.Entries, treeJSON{e})
+		}
+		s.Trees = append(s.Trees, tree)
+	}
+	for _, path := range sortedKeys(m.disk.absent) {
+		s.Absent = append(s.Absent, shown(path))
+	}
+	m.keepFacts(s)
+	return s, nil
+}
+
+// keepFacts adds what was used of the facts, and of the call.
+func (m *made) keepFacts(s *Sources) {
+	known := m.names.factsMap
+	for name := range m.facts.names {
+		v, ok := known[name]
+		if get, costly := m.names.costly[name]; costly && !ok {
+			v, ok = get(), true
+		}
+		if _, changes := v.(eval.Unknown); changes || !ok {
+			continue
+		}
+		if s.Facts == nil {
+			s.Facts = map[string]any{}
+		}
+		s.Facts[name] = v
+	}
+	env, _ := known["env"].(map[string]any)
+	for name, shown := range m.facts.env {
+		v, ok := env[name].(string)
+		switch {
+		case !ok:
+		case shown:
+			if s.Environment == nil {
+				s.Environment = map[string]string{}
+			}
+			s.Environment[name] = v
+		default:
+			s.Private = append(s.Private, name)
+		}
+	}
+	slices.Sort(s.Private)
+	if m.mentions("~") {
+		s.Home = m.o.Home
+	}
+	if m.mentions("become") {
+		s.User = m.o.User
+	}
+}
+
+// mentions reports whether a text stands in any file, or in a flag. It is for what few playbooks have at all.
+func (m *made) mentions(text string) bool {
+	for _, f := range m.disk.files {
+		if bytes.Contains(f.text, []byte(text)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(slices.Concat(m.o.ExtraVars, m.o.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
+}
+
+// portableSelectors are selectors that mean the same in another working directory.
+func (p *Plan) portableSelectors(selectors []string) []string {
+	var list []string
+	for _, selector := range selectors {
+		m := matcher{p: p}
+		switch file, line, ok := p.place(selector); {
+		case !ok,
+			m.steps(func(s *Step) bool { return s.ID() == selector || s.UserID == selector }),
+			m.either(func(path, _ string, _ Origin) bool { return path == selector }):
+		case m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }):
+			selector = fmt.Sprintf("%s:%d", file, line)
+		}
+		list = append(list, selector)
+	}
+	return list
+}
+
+// Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
+// the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
+func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
+	d := newDisk(nil)
+	d.closed = true
+	abs := func(path string) string {
+		if filepath.IsAbs(path) || path == "-" {
+			return path
+		}
+		return filepath.Join(root, path)
+	}
+	for _, f := range s.Files {
+		seen := &fileSeen{text: f.Bytes, digest: f.Digest}
+		switch {
+		case f.Text != nil:
+			seen.text = []byte(*f.Text)
+		case f.Bytes == nil:
+			text, err := readBounded(abs(f.Path))
+			if err != nil || digestOf(text) != f.Digest {
+				return nil, nil, &NotKeptError{f.Path}
+			}
+			seen.text, seen.private = text, true
+		}
+		if digestOf(seen.text) != f.Digest {
+			return nil, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
+		}
+		d.files[abs(f.Path)] = seen
+	}
+	for from, to := range s.Links {
+		d.links[abs(from)] = abs(to)
+	}
+	for _, t := range s.Trees {
+		entries := make([]entry, len(t.Entries))
+		for i, e := range t.Entries {
+			entries[i] = e.entry
+		}
+		d.trees[strings.TrimSuffix(abs(t.Path), "/")] = entries
+	}
+	for _, path := range s.Absent {
+		d.absent[abs(path)] = true
+	}
+	p, ds := newPlan(Options{
+		Path: abs(s.Playbook), Dir: root, Home: cmp.Or(s.Home, o.Home), User: cmp.Or(s.User, o.User), Presets: s.Presets,
+		Facts: s.facts(o.Facts), Volatile: o.Volatile, ExtraVars: s.ExtraVars, VarsFiles: s.VarsFiles, Tags: s.Tags, SkipTags: s.SkipTags,
+		Only: s.Only, Skip: s.Skip, StartAt: s.StartAt, MaxSteps: cmp.Or(o.MaxSteps, DefaultMaxSteps),
+	}, d)
+	return p, ds, nil
+}
+
+// NotKeptError says that a file changed whose text is kept nowhere.
+type NotKeptError struct{ File string }
+
+func (e *NotKeptError) Error() string {
+	return e.File + " is not what it was, and its text is not kept, because a step in it has no_log"
+}
+
+// facts are those that were used, as they were then. What only steps with no_log use comes from this machine.
+func (s *Sources) facts(now map[string]any) map[string]any {
+	facts, env := maps.Clone(s.Facts), map[string]any{}
+	if facts == nil {
+		facts = map[string]any{}
+	}
+	for name, v := range facts {
+		facts[name] = whole(v)
+	}
+	for name, v := range s.Environment {
+		env[name] = v
+	}
+	here, _ := now["env"].(map[string]any)
+	for _, name := range s.Private {
+		if v, ok := here[name]; ok {
+			env[name] = v
+		}
+	}
+	facts["env"] = env
+	return facts
+}
+
+// whole turns the numbers that JSON has read as floats into the integers they were.
+func whole(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if i := int(v); float64(i) == v {
+			return i
+		}
+	case []any:
+		for i := range v {
+			v[i] = whole(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = whole(v[k])
+		}
+	}
+	return v
+}
+
+// Stale lists what is not as it was when the plan was made: files, links, trees, and facts that were used.
+func (s *Sources) Stale(root string, o Options) []string {
+	var list []string
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	abs := func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(root, path)
+	}
+	for _, f := range s.Files {
+		if f.Path == "-" && s.Playbook == "-" {
+			continue // standard input is gone for good; its text is kept
+		}
+		text, err := readBounded(abs(f.Path))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			say("%s is gone", f.Path)
+		case err != nil:
+			say("%s cannot be read", f.Path)
+		case digestOf(text) != f.Digest:
+			say("%s was edited", f.Path)
+		}
+	}
+	for _, from := range sortedKeys(s.Links) {
+		if to := s.Links[from]; shownPath(root, newDisk(nil).real(abs(from))) != to {
+			say("%s does not lead to %s any more", from, to)
+		}
+	}
+	for _, t := range s.Trees {
+		was := make([]entry, len(t.Entries))
+		for i, e := range t.Entries {
+			was[i] = e.entry
+		}
+		is, _, err := entriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
+		if err != nil || !slices.Equal(was, is) {
+			say("what is in %s is not the same", t.Path)
+		}
+	}
+	for _, path := range s.Absent {
+		if newDisk(nil).exists(abs(path), true) == nil {
+			say("%s was not there, and now it is", path)
+		}
+	}
+	return append(list, s.staleFacts(o)...)
+}
+
+// staleFacts lists what this machine says of itself that is not what the plan was made with.
+func (s *Sources) staleFacts(o Options) []string {
+	var list []string
+	differ := func(what string, was, is any, known bool) {
+		a, _ := json.Marshal(was) // plain data
+		b, _ := json.Marshal(is)
+		switch {
+		case !known:
+			list = append(list, fmt.Sprintf("%s is not known here", what))
+		case !bytes.Equal(a, b):
+			list = append(list, fmt.Sprintf("%s was %s, and is %s", what, a, b))
+		}
+	}
+	for _, name := range sortedKeys(s.Facts) {
+		is, known := o.Facts[name]
+		if get, costly := o.Costly[name]; costly && !known {
+			is, known = get(), true
+		}
+		differ("the fact "+name, s.Facts[name], is, known)
+	}
+	env, _ := o.Facts["env"].(map[string]any)
+	for _, name := range sortedKeys(s.Environment) {
+		if is, known := env[name]; !known || is != s.Environment[name] {
+			list = append(list, "the environment variable "+name+" is not what it was") // what it is may be secret by now
+		}
+	}
+	for _, name := range s.Private {
+		if _, known := env[name]; !known {
+			list = append(list, "the environment variable "+name+" is not set")
+		}
+	}
+	for _, g := range []struct{ what, was, is string }{{"the home directory", s.Home, o.Home}, {"the user", s.User, o.User}} {
+		if g.was != "" {
+			differ(g.what, g.was, g.is, true)
+		}
+	}
+	return list
+}
