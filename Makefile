@@ -36,7 +36,7 @@ golden: ## rewrite expected output; read the diff before committing it
 	UPDATE=1 $(GO) test ./...
 
 fuzz:
-	$(GO) test ./engine/planfile -run '^983' -fuzz FuzzRead -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./engine/planfile -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzTemplate -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)

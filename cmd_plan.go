@@ -39,7 +39,7 @@ type planFlags struct {
 }
 
 // options turns the flags into the planner's.
-func (f *playbookFlags) options(io stdio) (plan.Options, error) {
+func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 	o, err := thisMachine()
 	if err != nil {
 		return o, err
@@ -87,7 +87,7 @@ func thisMachine() (plan.Options, error) {
 
 // build plans the playbook and prints what is wrong with it.
 func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
-	o, err := f.options(io)
+	o, err := f.planOptions(io)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -276,7 +276,7 @@ type validateCmd struct {
 }
 
 func (c *validateCmd) Run(io stdio) error {
-	o, err := c.options(io)
+	o, err := c.planOptions(io)
 	if err != nil {
 		return err
 	}

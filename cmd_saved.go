@@ -87,8 +87,14 @@ func (f *playbookFlags) given() string {
 		is   bool
 		name string
 	}{
-		{f.Playbook != "", "a playbook"}, {len(f.ExtraVars) > 0, "--extra-vars"}, {len(f.VarsFile) > 0, "--vars-file"}, {len(f.Tags) > 0, "--tags"},
-		{len(f.SkipTags) > 0, "--skip-tags"}, {len(f.Only) > 0, "--only"}, {len(f.Skip) > 0, "--skip"}, {f.StartAt != nil, "--start-at"},
+		{f.Playbook != "", "a playbook"},
+		{len(f.ExtraVars) > 0, "--extra-vars"},
+		{len(f.VarsFile) > 0, "--vars-file"},
+		{len(f.Tags) > 0, "--tags"},
+		{len(f.SkipTags) > 0, "--skip-tags"},
+		{len(f.Only) > 0, "--only"},
+		{len(f.Skip) > 0, "--skip"},
+		{f.StartAt != nil, "--start-at"},
 	} {
 		if g.is {
 			return g.name
@@ -99,9 +105,8 @@ func (f *playbookFlags) given() string {
 
 // save writes a plan to a file.
 func save(path string, p *plan.Plan, g *graph.Graph) error {
-	var whole *plan.WholeError
 	err := writeFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
-	if errors.As(err, &whole) {
+	if whole, ok := errors.AsType[*plan.WholeError](err); ok {
 		return usage("the plan cannot be saved: %s", whole)
 	}
 	return err

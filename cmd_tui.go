@@ -46,7 +46,7 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	opts, err := c.runFlags.options()
+	opts, err := c.options()
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
 	if c.Saved != "" {
 		return nil, errors.New("this run is of a saved plan, and runs exactly that; plan again to run what was edited")
 	}
-	o, err := c.playbookFlags.options(io)
+	o, err := c.planOptions(io)
 	if err != nil {
 		return nil, err
 	}

@@ -74,43 +74,44 @@ steps: [{print: "site {{ parameters.name }}"}]
 	"conf.j2":         "host = {{ hostname }} {{ port_of_site }}\n",
 }
 
-func write(t testing.TB, files map[string]string) string {
-	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+func write(tb testing.TB, files map[string]string) string {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return dir
 }
 
 // project writes everything, with a link in it.
-func project(t testing.TB) string {
-	dir := write(t, everything)
+func project(tb testing.TB) string {
+	tb.Helper()
+	dir := write(tb, everything)
 	if err := os.Symlink("../real.yml", filepath.Join(dir, "tasks/link.yml")); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dir
 }
 
-func saved(t testing.TB, o plan.Options) []byte {
-	t.Helper()
+func saved(tb testing.TB, o plan.Options) []byte {
+	tb.Helper()
 	p, ds := plan.New(o)
 	if p == nil {
-		t.Fatal(ds)
+		tb.Fatal(ds)
 	}
 	g, err := graph.Build(p)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var b bytes.Buffer
 	if err := planfile.Write(&b, p, g, version); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
