@@ -21,6 +21,7 @@ type resumeCmd struct {
 	headlessFlags
 	screenFlags
 	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
+	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
 	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
 	NoTUI       bool   `name:"no-tui" help:"Without the screen, also in a terminal."`
 }
@@ -34,23 +35,14 @@ func (c *resumeCmd) Run(io stdio) error {
 	if err != nil {
 		return usage("%s", err)
 	}
-	flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: c.planFlags}
-	p, g, err := flags.build(io)
+	now, err := c.planned(io, past)
 	if err != nil {
 		return err
 	}
 	onScreen := !c.NoTUI && noScreen() == ""
 	opts := past.Options
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
-	how := engine.Resumption{
-		Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed,
-		Planned: func(digest string) (*plan.Plan, *graph.Graph, error) {
-			if digest == p.Digest {
-				return p, g, nil
-			}
-			return nil, nil, fmt.Errorf("the playbook does not plan as it did then (plan %s, now %s): give the same variables, tags and selection as then; a run whose playbook was edited cannot be resumed", short(digest), short(p.Digest))
-		},
-	}
+	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {
 	case onScreen:
 		how.Lost = fact.LostRetry
@@ -59,20 +51,148 @@ func (c *resumeCmd) Run(io stdio) error {
 	}
 	var confirmed []events.Range
 	if !onScreen {
-		if confirmed, _, err = confirmations(p, c.Approve); err != nil {
+		if confirmed, _, err = confirmations(now.plan, c.Approve); err != nil {
 			return err
 		}
 		how.Confirmed = confirmed
 	}
-	s, err := engine.Resume(engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Options: opts, First: approvals(confirmed), Version: Version}, how)
+	s, err := engine.Resume(engine.Config{
+		Plan: now.plan, Graph: now.graph, Runner: exec.Local{}, Dry: exec.DryRun{}, Options: opts, First: approvals(confirmed), Version: Version,
+	}, how)
 	if err != nil {
 		return refusal(past, err)
 	}
 	if onScreen {
-		t := tuiCmd{savedFlags: savedFlags{playbookFlags: flags}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags}
-		return t.screen(io, s, p)
+		t := tuiCmd{
+			runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, fixed: opts.Saved,
+			again: func(stdio) (plan.Options, error) { return now.again, nil },
+		}
+		return t.screen(io, s, now.plan)
 	}
 	return attend(io, s, opts.Diff, c.headlessFlags)
+}
+
+// resumable is what a run goes on with.
+type resumable struct {
+	plan  *plan.Plan
+	graph *graph.Graph
+	again plan.Options // plan the playbook as it is then
+	by    func(digest string) (*plan.Plan, *graph.Graph, error)
+}
+
+// planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
+// plan, which keeps to it. What an edit changes is printed.
+func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error) {
+	here, err := thisMachine()
+	if err != nil {
+		return r, err
+	}
+	here.MaxSteps = c.MaxSteps
+	kept, err := engine.ReadKept(past.Dir, past.Digest)
+	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
+		return c.byFlags(io, past)
+	}
+	if err != nil {
+		return r, &exit{exitDisk, err.Error()}
+	}
+	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
+		if r.plan != nil && digest == r.plan.Digest {
+			return r.plan, r.graph, nil
+		}
+		k, err := engine.ReadKept(past.Dir, digest)
+		if err != nil {
+			return nil, nil, err
+		}
+		return k.Plan(here)
+	}
+	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
+	switch {
+	case past.Options.Saved:
+		if stale := kept.Sources.Stale(kept.Root, here); len(stale) > 0 && !c.AllowStale {
+			return r, isStale("the saved plan of "+past.ID, stale, true)
+		}
+		r.plan, r.graph, err = kept.Plan(here)
+	case r.again.Path == "-":
+		r.plan, r.graph, err = kept.Plan(here)
+	default:
+		return r, c.plannedAgain(io, past, &r)
+	}
+	if err != nil {
+		return r, usage("%s: %s", past.ID, err)
+	}
+	return r, nil
+}
+
+// plannedAgain plans the playbook as it is now.
+func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error {
+	p, g, ds := engine.Build(r.again)
+	flags := playbookFlags{planFlags: c.planFlags}
+	if err := flags.complain(io, p, ds); err != nil {
+		return err
+	}
+	if p.Digest == past.Digest {
+		r.plan, r.graph = p, g
+		return nil
+	}
+	then, _, err := r.by(past.Digest)
+	if err != nil {
+		return usage("%s: the playbook was edited, and %s", past.ID, err)
+	}
+	r.plan, r.graph = p, g
+	old, err := then.Comparable()
+	if err != nil {
+		return err
+	}
+	now, err := p.Comparable()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.err, "the playbook was edited since %s; what is the same keeps its result\n", past.ID)
+	return plan.Diff(old, now).Write(io.err, io.width())
+}
+
+// byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.
+func (c *resumeCmd) byFlags(io stdio, past engine.Past) (r resumable, err error) {
+	flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: c.planFlags}
+	if r.again, err = flags.planOptions(io); err != nil {
+		return r, err
+	}
+	if r.plan, r.graph, err = flags.build(io); err != nil {
+		return r, err
+	}
+	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
+		if digest == r.plan.Digest {
+			return r.plan, r.graph, nil
+		}
+		return nil, nil, fmt.Errorf("the run does not keep what its plan was made from, and the playbook does not plan as it did then (plan %s, now %s): give the same variables, tags and selection as then",
+			short(digest), short(r.plan.Digest))
+	}
+	return r, nil
+}
+
+// override puts flags that are given in the place of those the run had. Their paths start in dir.
+func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
+	for i, file := range c.VarsFile {
+		if !filepath.IsAbs(file) {
+			c.VarsFile[i] = filepath.Join(dir, file)
+		}
+	}
+	for i, v := range c.ExtraVars {
+		if file, ok := strings.CutPrefix(v, "@"); ok && !filepath.IsAbs(file) {
+			c.ExtraVars[i] = "@" + filepath.Join(dir, file)
+		}
+	}
+	for _, g := range []struct{ to, given *[]string }{
+		{&o.ExtraVars, &c.ExtraVars}, {&o.VarsFiles, &c.VarsFile}, {&o.Tags, &c.Tags}, {&o.SkipTags, &c.SkipTags}, {&o.Only, &c.Only}, {&o.Skip, &c.Skip},
+	} {
+		if len(*g.given) > 0 {
+			*g.to = *g.given
+		}
+	}
+	if c.StartAt != nil {
+		o.StartAt = *c.StartAt
+	}
+	return o
 }
 
 // refusal says why a run is not resumed, and what would help.

@@ -59,15 +59,16 @@ func (c *runCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	return headless(io, p, g, c.runFlags, c.headlessFlags)
-}
-
-// headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
-func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFlags) error {
-	opts, err := rf.options()
+	opts, err := c.options()
 	if err != nil {
 		return err
 	}
+	opts.Saved = c.Saved != ""
+	return headless(io, p, g, opts, c.headlessFlags)
+}
+
+// headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
+func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf headlessFlags) error {
 	confirmed, err := confirm(p, hf.Approve)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, rf runFlags, hf headlessFl
 	if err != nil {
 		return err
 	}
-	return attend(io, s, rf.Diff, hf)
+	return attend(io, s, opts.Diff, hf)
 }
 
 // attend prints a run without the screen, to its end.

@@ -26,6 +26,9 @@ type tuiCmd struct {
 	headlessFlags
 	screenFlags
 	NoTUI bool `name:"no-tui" help:"Run without the screen: the same as moon run."`
+
+	again func(stdio) (plan.Options, error) // plans an edited playbook
+	fixed bool                              // what is edited does not count
 }
 
 // screenFlags are how the screen looks.
@@ -50,11 +53,12 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	opts.Review, opts.BreakOnFailure, opts.KeepOpen = true, true, true
+	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
 	s, err := start(p, g, opts)
 	if err != nil {
 		return err
 	}
+	c.again, c.fixed = c.planOptions, opts.Saved
 	return c.screen(io, s, p)
 }
 
@@ -153,10 +157,10 @@ func started(run *events.Run) bool {
 
 // reload plans again after an edit and gives the run the new plan.
 func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
-	if c.Saved != "" {
+	if c.fixed {
 		return nil, errors.New("this run is of a saved plan, and runs exactly that; plan again to run what was edited")
 	}
-	o, err := c.planOptions(io)
+	o, err := c.again(io)
 	if err != nil {
 		return nil, err
 	}

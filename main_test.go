@@ -50,6 +50,7 @@ var unsteady = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
+	{regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`), `RUN`},
 	{regexp.MustCompile(`"time":"[^"]*"`), `"time":"T"`},
 	{regexp.MustCompile(`"run":"[^"]*"`), `"run":"R"`},
 	{regexp.MustCompile(`"(start|end|due)":"[^"]*"`), `"$1":"T"`},

@@ -35,12 +35,13 @@ func TestKillAndResume(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		killed := make(chan struct{})
-		if kills < 10 {
+		timer := time.NewTimer(time.Hour)
+		if process := cmd.Process; kills < 10 {
 			wait := time.Duration(random.IntN(250)) * time.Millisecond
-			time.AfterFunc(wait, func() { _ = cmd.Process.Kill(); close(killed) })
+			timer = time.AfterFunc(wait, func() { _ = process.Kill() })
 		}
 		err := cmd.Wait()
+		timer.Stop()
 		if err == nil || strings.Contains(out.String(), "there is nothing to resume") { // killed between the end of the run and its own
 			break
 		}

@@ -90,13 +90,16 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		return nil, errors.New("the run had not begun; start it anew")
 	}
 	s.skipped = w.Seq()
-	resumed, err := s.resumption(how)
+	p := planned{s.state.plan, s.state.graph}
+	if cfg.Plan != nil && cfg.Plan.Digest != p.plan.Digest {
+		p = planned{cfg.Plan, cfg.Graph}
+		if err := s.keep(p.plan); err != nil {
+			return nil, err
+		}
+	}
+	resumed, err := s.resumption(how, p.plan)
 	if err != nil {
 		return nil, err
-	}
-	p := planned{s.state.plan, s.state.graph}
-	if cfg.Plan != nil {
-		p = planned{cfg.Plan, cfg.Graph}
 	}
 	s.plans[p.plan.Digest] = p
 	resumed.Generation, resumed.Digest, resumed.Total = s.state.generation+1, p.plan.Digest, len(p.plan.Steps)
@@ -112,33 +115,50 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	return s, nil
 }
 
-// resumption finds out what must be decided, and decides it as asked.
-func (s *Session) resumption(how Resumption) (fact.RunResumed, error) {
+// resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are
+// decided by being edited or removed; but one that was running when moon died may have done its work, whatever it says
+// now.
+func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
 	r := fact.RunResumed{PID: os.Getpid()}
 	r.Host, _ = os.Hostname() // for people; a run without it is still a run
 	if u, err := user.Current(); err == nil {
 		r.Actor = u.Username
 	}
-	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) {
+	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
 		return r, ErrFinished
 	}
 	undecided := &UndecidedError{}
+	at := make(map[string]int, len(next.Steps))
+	for i := range next.Steps {
+		at[next.Steps[i].Path] = i
+	}
+	same := map[int]int{} // steps of the next plan, and which of this one they are
 	for i := range s.state.plan.Steps {
 		n := s.state.node(i)
 		name := s.state.plan.After([]int{i})
-		if s.asks(i) && !slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) }) {
-			undecided.Asking = append(undecided.Asking, name)
+		there, stays := at[s.state.plan.Steps[i].Path]
+		edited := !stays || next.Steps[there].Digest != s.state.plan.Steps[i].Digest
+		if !edited {
+			same[there] = i
 		}
 		switch {
+		case n.state == running && !stays:
 		case n.state == running:
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
 			if how.Lost == "" {
 				undecided.Lost = append(undecided.Lost, name)
 			}
-		case n.state != settled && n.state != failed:
+		case n.state != settled && n.state != failed, edited:
 		case !events.OnFailure.Has(n.outcome), n.effective == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
 		case !how.RetryFailed && !s.cfg.Options.Review:
 			undecided.Failed = append(undecided.Failed, name)
+		}
+	}
+	for i := range next.Steps {
+		old, is := same[i]
+		answered := slices.ContainsFunc(how.Confirmed, func(r events.Range) bool { return r.Has(i) })
+		if ps := &next.Steps[i]; s.mayAsk(ps) && !answered && (!is || !s.answered(old)) {
+			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
 	}
 	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Asking) > 0 {
@@ -147,11 +167,16 @@ func (s *Session) resumption(how Resumption) (fact.RunResumed, error) {
 	return r, nil
 }
 
-// asks reports whether a step may still ask somebody who is not there.
-func (s *Session) asks(step int) bool {
-	ps, c, n := &s.state.plan.Steps[step], s.state.choices[step], s.state.node(step)
+// mayAsk reports whether a step asks somebody who is not there.
+func (s *Session) mayAsk(ps *plan.Step) bool {
+	return ps.Confirm != "" && !s.cfg.Options.Review && !ps.Excluded && ps.Prediction != plan.WillSkip
+}
+
+// answered reports whether a step need not ask any more.
+func (s *Session) answered(step int) bool {
+	n := s.state.node(step)
 	ended := n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped)
-	return ps.Confirm != "" && !s.cfg.Options.Review && c&(confirmed|excluded) == 0 && !ps.Excluded && ps.Prediction != plan.WillSkip && !ended
+	return s.state.choices[step]&(confirmed|excluded) != 0 || ended
 }
 
 // past folds the records of the processes before this one.

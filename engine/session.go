@@ -120,6 +120,9 @@ func Start(cfg Config) (*Session, error) {
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
+	if err := s.keep(cfg.Plan); err != nil {
+		return nil, err
+	}
 	host, _ := os.Hostname() // for people; a run without it is still a run
 	actor := ""
 	if u, err := user.Current(); err == nil {
@@ -449,6 +452,10 @@ func (s *Session) replace(p planned) error {
 	}
 	if s.state.plan.Digest == p.plan.Digest {
 		return nil
+	}
+	if err := s.keep(p.plan); err != nil {
+		s.fail(err)
+		return err
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,28 +46,50 @@ func (s fileStep) makeDirs(p *place) (*change, error) {
 	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
 }
 
-// mkdirAll makes a directory that must not exist, and those above it that do not. If it fails it takes away what it
-// made.
-func mkdirAll(dir *os.Root, name string, last, above wanted) error {
+// mkdirAll makes a directory that must not exist, and those above it that do not. They come to be at once, with their
+// modes and owners: they are made under another name, so that a moon that dies in between leaves no directory with a mode
+// that nobody asked for. If it fails it takes away what it made.
+func mkdirAll(dir *os.Root, name string, last, above wanted) (err error) {
 	parts := strings.Split(name, "/")
-	var made []string
-	for i := range parts {
-		part, w := strings.Join(parts[:i+1], "/"), above
-		if i == len(parts)-1 {
-			w = last
+	first := 0 // of those that are not there
+	for ; first < len(parts); first++ {
+		if _, err := dir.Lstat(strings.Join(parts[:first+1], "/")); err != nil {
+			break
 		}
-		err := mkdir(dir, part, w)
-		switch {
-		case err == nil:
-			made = append(made, part)
-		case !errors.Is(err, fs.ErrExist) || i == len(parts)-1:
-			for _, part := range slices.Backward(made) {
-				_ = dir.Remove(part) // the first error is the one to report
-			}
+	}
+	if first == len(parts) {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
+	}
+	final := strings.Join(parts[:first+1], "/")
+	under := path.Join(path.Dir(final), tempName())
+	defer func() {
+		if err != nil {
+			_ = dir.RemoveAll(under) // the first error is the one to report
+		}
+	}()
+	at := []string{under}
+	for _, part := range parts[first+1:] {
+		at = append(at, at[len(at)-1]+"/"+part)
+	}
+	for _, name := range at {
+		if err := dir.Mkdir(name, 0o700); err != nil {
 			return err
 		}
 	}
-	return nil
+	// From the last to the first: one with its own mode may not let anything be made inside.
+	for i, name := range slices.Backward(at) {
+		w := above
+		if i == len(at)-1 {
+			w = last
+		}
+		if err := own(dir, name, w); err != nil {
+			return err
+		}
+	}
+	if _, err := dir.Lstat(final); err == nil {
+		return &fs.PathError{Op: "mkdir", Path: final, Err: fs.ErrExist} // a rename would replace an empty directory
+	}
+	return dir.Rename(under, final)
 }
 
 // mkdir makes one directory with exactly the mode wanted.
@@ -74,6 +97,15 @@ func mkdir(dir *os.Root, name string, w wanted) error {
 	if err := dir.Mkdir(name, 0o700); err != nil {
 		return err
 	}
+	if err := own(dir, name, w); err != nil {
+		_ = dir.Remove(name) // the first error is the one to report
+		return err
+	}
+	return nil
+}
+
+// own gives a new directory its mode and owners.
+func own(dir *os.Root, name string, w wanted) error {
 	info, err := dir.Lstat(name)
 	if err != nil {
 		return err
@@ -85,11 +117,7 @@ func mkdir(dir *os.Root, name string, w wanted) error {
 	if w.gid < 0 {
 		w.gid = is.gid
 	}
-	if err := w.set(dir, name, is); err != nil {
-		_ = dir.Remove(name) // the first error is the one to report
-		return err
-	}
-	return nil
+	return w.set(dir, name, is)
 }
 
 // walk visits a name and, if it is a directory, all that is below it, each before what is in it, in the order of

@@ -261,12 +261,26 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 	for _, path := range s.Absent {
 		d.absent[abs(path)] = true
 	}
-	p, ds := newPlan(Options{
-		Path: abs(s.Playbook), Dir: root, Home: cmp.Or(s.Home, o.Home), User: cmp.Or(s.User, o.User), Presets: s.Presets,
-		Facts: s.facts(o.Facts), Volatile: o.Volatile, ExtraVars: s.ExtraVars, VarsFiles: s.VarsFiles, Tags: s.Tags, SkipTags: s.SkipTags,
-		Only: s.Only, Skip: s.Skip, StartAt: s.StartAt, MaxSteps: cmp.Or(o.MaxSteps, DefaultMaxSteps),
-	}, d)
+	again := s.Options(root, o)
+	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
+	again.Facts, again.Costly = s.facts(o.Facts), nil
+	p, ds := newPlan(again, d)
 	return p, ds, nil
+}
+
+// Options are those that plan the same playbook with the same flags as it is now. Of o, what a machine knows about itself
+// is used.
+func (s *Sources) Options(root string, o Options) Options {
+	o.Path, o.Dir = s.Playbook, root
+	if o.Path != "-" && !filepath.IsAbs(o.Path) {
+		o.Path = filepath.Join(root, o.Path)
+	}
+	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
+	o.Only, o.Skip, o.StartAt = s.Only, s.Skip, s.StartAt
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
+	}
+	return o
 }
 
 // NotKeptError says that a file changed whose text is kept nowhere.

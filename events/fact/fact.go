@@ -27,6 +27,7 @@ type Options struct {
 	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until told to: retries are possible
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
+	Saved          bool   `json:"saved,omitempty"` // of a saved plan: a resumed run keeps to it
 }
 
 // Policy is what a failure stops.

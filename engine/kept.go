@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"moon/engine/graph"
+	"moon/plan"
+	"moon/plan/diag"
+)
+
+// Kept is what a run's directory holds of a plan: enough to make it again.
+type Kept struct {
+	Format  int           `json:"format"`
+	Moon    string        `json:"moon"`
+	Root    string        `json:"root"`
+	Digest  string        `json:"digest"`
+	Sources *plan.Sources `json:"sources"`
+}
+
+// NotKeptError says why a plan of a run cannot be made again.
+type NotKeptError struct{ Why string }
+
+func (e *NotKeptError) Error() string { return e.Why }
+
+const keptDir = "plans"
+
+// keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
+// at once is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
+func (s *Session) keep(p *plan.Plan) error {
+	sources, err := p.Sources()
+	if _, whole := errors.AsType[*plan.WholeError](err); whole {
+		return nil
+	}
+	text, err := json.Marshal(Kept{plan.Format, s.cfg.Version, p.Root, p.Digest, sources})
+	if err != nil {
+		return fmt.Errorf("keep the plan: %w", err)
+	}
+	dir := filepath.Join(s.dir, keptDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep the plan: %w", err)
+	}
+	if err := writeDurable(filepath.Join(dir, p.Digest+".json"), text); err != nil {
+		return fmt.Errorf("keep the plan: %w", err)
+	}
+	return nil
+}
+
+// writeDurable makes a file that is whole and on the disk, or is not there.
+func writeDurable(path string, text []byte) error {
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// ReadKept gives what a run keeps of a plan. The error is a *NotKeptError where there is nothing that could be used.
+func ReadKept(dir, digest string) (*Kept, error) {
+	text, err := os.ReadFile(filepath.Join(dir, keptDir, filepath.Base(digest)+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NotKeptError{"the run does not keep what its plan was made from"}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the run's plan: %w", err)
+	}
+	var k Kept
+	if err := json.Unmarshal(text, &k); err != nil || k.Sources == nil {
+		return nil, &NotKeptError{"the run's plan was damaged"}
+	}
+	if k.Format != plan.Format {
+		return nil, &NotKeptError{fmt.Sprintf("the run's plan has format %d, of moon %s; this moon knows %d", k.Format, k.Moon, plan.Format)}
+	}
+	return &k, nil
+}
+
+// Plan makes the plan again as it was.
+func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
+	p, ds, err := k.Sources.Replay(k.Root, here)
+	switch {
+	case err != nil:
+		return nil, nil, &NotKeptError{err.Error()}
+	case p == nil:
+		return nil, nil, &NotKeptError{"the run's plan cannot be made again: " + firstMistake(ds)}
+	case p.Digest != k.Digest:
+		return nil, nil, &NotKeptError{fmt.Sprintf("moon %s made the run's plan, and this moon plans differently", k.Moon)}
+	}
+	g, err := graph.Build(p)
+	if err != nil {
+		return nil, nil, &NotKeptError{err.Error()}
+	}
+	return p, g, nil
+}
+
+func firstMistake(ds diag.List) string {
+	for _, d := range ds {
+		if d.Severity == diag.Error {
+			return fmt.Sprintf("%s:%d: %s", d.Pos.File, d.Pos.Line, d.Message)
+		}
+	}
+	return "it has no steps"
+}
