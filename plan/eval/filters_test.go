@@ -19,6 +19,7 @@ func TestFilters(t *testing.T) {
 		{"{{ 'a\nb\n\nc' | indent(2) }}|{{ 'a\nb' | indent('> ', true) }}", "a\n  b\n\n  c|> a\n> b"},
 		{"{{ '%s is %d' | format(name, 3) }}{{ '%(a)s' | format(a=1) }}", "web is 31"},
 		{"[{{ 'a' | center(4) }}] {{ 'some long text here' | truncate(12) }} {{ 'a b' | urlencode }} {{ '<b>' | e }} {{ 1000 | filesizeformat }}", "[ a  ] some... a%20b &lt;b&gt; 1.0 kB"},
+		{"{{ 'a/b?c=d&e+f' | urlencode }} {{ {'q': 'a b&c', 'n': 1} | urlencode }} {{ [['a', 'ü']] | urlencode }} {{ n | urlencode }}", "a/b%3Fc%3Dd%26e%2Bf n=1&q=a+b%26c a=%C3%BC 5"},
 		{"{{ 'plain' | quote }} {{ 'a b' | quote }} {{ '' | quote }} {{ '$x' | quote }} {{ 'a\nb' | quote }}", "plain 'a b' '' '$x' 'a\nb'"},
 		{"{{ 'a' | comment }}", "#\n# a\n#"},
 		{"{{ 'foo12' | regex_replace('([a-z]+)(\\d+)', '\\2-\\1') }} {{ 'a$b' | regex_replace('b', '$1') }} {{ 'Ab' | regex_replace('a', 'x', ignorecase=true) }}", "12-foo a$$1 xb"},

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,7 @@ func textFilters() map[string]*filter {
 		"regex_findall": {params: takes("regex multiline? ignorecase?"), run: filterRegexFindall},
 		"regex_escape":  {params: takes("re_type?"), run: filterRegexEscape},
 		"comment":       {params: takes("style?"), run: filterComment},
+		"urlencode":     {run: filterURLEncode},
 	}
 }
 
@@ -361,4 +363,28 @@ func (v formatVerb) text(value any) (string, *Error) {
 		return fmt.Sprintf("%"+v.spec+string(v.letter), float(n)), nil
 	}
 	return "", fault(Failed, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
+}
+
+// filterURLEncode makes text a part of a path, and a map or a list of pairs a query. gonja leaves & and = in text as they
+// are, which makes two parameters of one.
+func filterURLEncode(c *input) (any, error) {
+	var list []any
+	switch v := c.value.(type) {
+	case map[string]any:
+		list = pairs(v)
+	case []any:
+		list = v
+	default:
+		text := strings.ReplaceAll(url.QueryEscape(Text(v)), "+", "%20")
+		return strings.ReplaceAll(text, "%2F", "/"), nil
+	}
+	parts := make([]string, len(list))
+	for i, item := range list {
+		pair, ok := item.([]any)
+		if !ok || len(pair) != 2 {
+			return nil, fault(Type, "", "needs text, a map or a list of pairs")
+		}
+		parts[i] = url.QueryEscape(Text(pair[0])) + "=" + url.QueryEscape(Text(pair[1]))
+	}
+	return strings.Join(parts, "&"), nil
 }

@@ -30,7 +30,7 @@ func gonjaFilters() map[string]*filter {
 	taken := map[string]*filter{}
 	for _, name := range []string{
 		"e", "escape", "filesizeformat", "forceescape", "safe", "striptags", "truncate",
-		"urlencode", "urlize", "wordwrap", "xmlattr",
+		"urlize", "wordwrap", "xmlattr",
 	} {
 		run, ok := builtins.Filters.Get(name)
 		if !ok {
@@ -43,7 +43,7 @@ func gonjaFilters() map[string]*filter {
 				return nil, err
 			}
 			in := Plain(c.value)
-			if !isNumber(in) && name != "urlencode" && name != "xmlattr" {
+			if !isNumber(in) && name != "xmlattr" {
 				in = Text(c.value) // gonja would print lists as Python does
 			}
 			result := run(gonjaEvaluator, exec.AsValue(in), args)
