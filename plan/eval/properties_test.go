@@ -212,7 +212,8 @@ func TestValuesSurvive(t *testing.T) {
 // would be a mistake of ours.
 func TestCallablesTakeAnything(t *testing.T) {
 	t.Parallel()
-	filters, tests, functions, methods := eval.Callables()
+	words := eval.Words()
+	filters, tests, functions, methods := words.Filters, words.Tests, words.Functions, words.Methods
 	operands := []string{
 		"name", "text", "digits", "n", "zero", "half", "flag", "nothing", "version", "lst", "nums", "empty", "nested", "cfg", "users", "u", "nope",
 		"-1", "''", "'('", "'%'", "'%d'", "'{}'", "'ä'", "[[]]", "{}", "[none]", "2 ** 62", "1e300", "'replace'", "'name'", "'a.b'", "'defined'", "'>'",

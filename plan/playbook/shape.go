@@ -50,6 +50,9 @@ func (k *Key) On(kind TaskKind) bool { return k.later == "" && k.on&(1<<kind) !=
 // Supported reports whether the key is anything but refused.
 func (k *Key) Supported() bool { return k.later == "" }
 
+// Later is why a key that is not supported is refused, and what to write instead.
+func (k *Key) Later() string { return k.later }
+
 var shapes = map[string]Shape{
 	"name": AnyText, "id": Handle, "when": Conditions, "register": Identifier, "tags": Texts,
 	"with_items": LoopOver, "with_filetree": AnyText, "loop_control": LoopSettings, "needs": NeedsList,
