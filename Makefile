@@ -40,6 +40,7 @@ fuzz:
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzTemplate -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
+	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
 
 bench: ## ten counts of each, for benchstat

@@ -1,0 +1,174 @@
+package plan_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// What one planning of a fuzzed playbook may cost. Texts are small and MaxSteps is too, so that whatever takes longer
+// grows faster than the text. The time is a watchdog, with room for a slow machine, not a measurement.
+const (
+	fuzzSteps  = 200
+	fuzzTime   = 10 * time.Second
+	fuzzMemory = 512 << 20
+)
+
+// FuzzPlan plans a playbook with two files beside it that it may include, and checks what must hold of any text: no
+// panic, no hang, no more memory than is fair, every diagnostic in a file and a line of it, the same plan twice, and
+// steps that can be asked for what they would do.
+func FuzzPlan(f *testing.F) {
+	const include, vars = "- print: \"{{ greeting | default('hello') }} {{ item | default('') }}\"\n", "greeting: hi\nlist: [1, 2]\n"
+	f.Add("- include: inc.yml\n  loop: [a, b]\n- include_vars: vars.yml\n- print: \"{{ greeting }} {{ list | join }}\"\n", include, vars)
+	f.Add("vars_files: vars.yml\nsteps:\n- shell: x\n  loop: list\n  register: r\n- print: \"{{ r.results[0].stdout }}\"\n", include, vars)
+	f.Add("- preset: inc\n  vars: {a: 1}\n", "parameters: {p: {type: int, default: \"{{ a }}\"}}\nsteps: [print: \"{{ parameters.p }}\"]\n", vars)
+	f.Add("- id: a\n  shell: x\n- block: [{shell: y, needs: {a: failure}}]\n  rescue: [include: inc.yml]\n  parallel: 2\n", include, vars)
+	for _, pattern := range []string{"../testdata/err/*.yml", "../testdata/err/*/playbook.yml", "../testdata/playbooks/*/playbook.yml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			f.Fatal("no seeds", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(text), include, vars)
+		}
+	}
+	archives, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(archives) == 0 {
+		f.Fatal("no seeds", err)
+	}
+	for _, file := range archives {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range ar.Files {
+			if part.Name == "playbook.yml" {
+				f.Add(string(part.Data), include, vars)
+			}
+		}
+	}
+	dir, err := filepath.EvalSymlinks(f.TempDir())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text, include, vars string) {
+		if leaves(text + include + vars) {
+			t.Skip("it may look at files that are not ours")
+		}
+		files := map[string]string{"p.yml": text, "inc.yml": include, "vars.yml": vars}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		watchdog := time.AfterFunc(fuzzTime, func() { panic("planning does not end") })
+		defer watchdog.Stop()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p, first := planFuzzed(t, dir)
+		runtime.ReadMemStats(&after)
+		if spent := after.TotalAlloc - before.TotalAlloc; spent > fuzzMemory {
+			t.Errorf("it took %d MB", spent>>20)
+		}
+		for _, d := range first {
+			inFile(t, files, d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message)
+		}
+		again, second := planFuzzed(t, dir)
+		if a, b := printed(t, first), printed(t, second); a != b {
+			t.Errorf("it says\n%s\nand then\n%s", a, b)
+		}
+		if (p == nil) != (again == nil) || p != nil && p.Digest != again.Digest {
+			t.Error("the second plan is another one")
+		}
+		if p != nil {
+			use(t, p)
+		}
+	})
+}
+
+// leaves reports whether a text may name files outside of the directory: another run would find something else there,
+// and a tree could have any size.
+func leaves(text string) bool {
+	for _, name := range []string{"/dev", "/proc", "/sys", "../", "~"} {
+		if strings.Contains(text, name) {
+			return true
+		}
+	}
+	return strings.Contains(text, "with_filetree") && (strings.Contains(text, "..") || strings.ContainsAny(text, "/\\"))
+}
+
+func planFuzzed(t *testing.T, dir string) (*plan.Plan, diag.List) {
+	t.Helper()
+	p, ds := plan.New(plan.Options{
+		Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", MaxSteps: fuzzSteps,
+		Facts:    map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
+		Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} },
+	})
+	return p, ds
+}
+
+// inFile checks that a diagnostic is at a place that exists. Only the note that there are more has none.
+func inFile(t *testing.T, files map[string]string, file string, line, column int, message string) {
+	t.Helper()
+	text, ours := files[file]
+	switch {
+	case strings.HasPrefix(message, "there is more"), filepath.IsAbs(file):
+		return
+	case !ours:
+		t.Errorf("%q is in %q, which does not exist", message, file)
+		return
+	}
+	lines := (&playbook.File{Text: []byte(strings.TrimPrefix(text, "\ufeff"))}).Lines()
+	if line < 1 || line > len(lines) {
+		t.Errorf("%q is at line %d of %d of %s", message, line, len(lines), file)
+		return
+	}
+	if n := len([]rune(lines[line-1])); column < 1 || column > n+1 {
+		t.Errorf("%q is at column %d of line %d of %s, which has %d characters", message, column, line, file, n)
+	}
+}
+
+// use does with a plan what moon does: shows it in every form, and asks steps what they would do, before anything has
+// run and after everything has.
+func use(t *testing.T, p *plan.Plan) {
+	t.Helper()
+	for _, write := range []func(io.Writer, int) error{p.WriteTree, p.WriteFlat} {
+		if err := write(io.Discard, 80); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := p.JSON([]byte("{}")); err != nil {
+		t.Error(err)
+	}
+	for i := range min(len(p.Steps), 20) {
+		for _, results := range []plan.Results{noResults{}, ran{p}} {
+			b := p.Bind(i, results)
+			_, _, _ = b.Holds() // may well fail; it must not panic
+			_, _ = b.Call()
+			_, _ = b.Judge(plan.Result{Stdout: "out\n"}.Registered())
+		}
+	}
+}
+
+func printed(t *testing.T, ds diag.List) string {
+	t.Helper()
+	var b strings.Builder
+	if err := ds.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
