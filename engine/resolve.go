@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/heap"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -223,10 +224,31 @@ func (s *State) arrive(id graph.ID) {
 			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
 		})
 	case unmet:
+		if kept := s.declined(id); kept >= 0 {
+			s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{kept}), s.node(kept).effective))
+			return
+		}
 		s.omit(id)
 	default:
 		s.makeReady(id)
 	}
+}
+
+// declined is a step that ended well and is needed to end in another way, where nothing else keeps a step from running;
+// or -1. Such a step is not cut off by what went wrong: it is skipped, and what comes after it goes on.
+func (s *State) declined(id graph.ID) int {
+	by := -1
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		switch step := int(s.graph.Nodes[e.From].Step); {
+		case e.On.Has(from.effective):
+		case step < 0 || !events.OnSuccess.Has(from.effective):
+			return -1
+		default:
+			by = step
+		}
+	}
+	return by
 }
 
 func (s *State) makeReady(id graph.ID) {

@@ -40,6 +40,7 @@ const (
 	SkipUpToDate  SkipReason = "up-to-date"
 	SkipUser      SkipReason = "user"
 	SkipUnchanged SkipReason = "unchanged" // nothing it waits for has changed
+	SkipNeeds     SkipReason = "needs"     // what it needs ended well, and it needs another end
 )
 
 // RunOutcome is how a run ended.

@@ -30,6 +30,9 @@ func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
 
 // one expands a task into steps and scopes.
 func (p *planner) one(c *scopeContext, t *playbook.Task) {
+	if p.full {
+		return
+	}
 	inside := *c
 	inside.item = nil
 	if p.mayHide(t) {

@@ -151,7 +151,7 @@ func use(t *testing.T, p *plan.Plan) {
 			t.Error(err)
 		}
 	}
-	if _, err := p.JSON([]byte("{}")); err != nil {
+	if err := p.WriteJSON(io.Discard, []byte("{}")); err != nil {
 		t.Error(err)
 	}
 	for i := range min(len(p.Steps), 20) {

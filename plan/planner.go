@@ -388,8 +388,14 @@ func shownPath(root, path string) string {
 // resolve makes a path of the playbook absolute.
 func (p *planner) resolve(path, dir string) string { return resolvePath(path, dir, p.o.Home) }
 
-// open begins a scope. label is its part of paths.
+// open begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
+// would make them without end.
 func (p *planner) open(s Scope, label string) int {
+	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.full {
+		p.full = true
+		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain, "raise the limit with --max-steps",
+			"the plan would have more than %d blocks, includes and rounds of loops for the limit of %d steps", limit, p.o.MaxSteps)
+	}
 	s.ID, s.First = len(p.plan.Scopes), len(p.plan.Steps)
 	if s.Item != "" {
 		label += "#" + s.Item

@@ -87,14 +87,33 @@ func (b *planBuilder) member(m plan.Member, after []Edge, at attributes) []Edge 
 func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	s := &b.p.Steps[i]
 	edges := slices.Clone(after)
+	if slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return needSets[n.On] != events.OnSuccess }) {
+		// What its needs ask for decides whether the step runs. The order of the document is kept, but a failure that is
+		// asked for must not keep it from running.
+		for e := range edges {
+			if !b.entry(edges[e].From) {
+				edges[e].On = events.OnFinish
+			}
+		}
+	}
 	for _, need := range s.Needs {
 		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
+		at.essential = at.essential || need.On == "failure" // the failure it waits for stops everything else
 	}
 	for _, u := range s.Unknowns {
 		edges = append(edges, b.data(u)...)
 	}
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
 	return []Edge{on(n, events.OnSuccess)}
+}
+
+// entry reports whether a node says that the construct around a step was entered.
+func (b *planBuilder) entry(n ID) bool {
+	switch b.g.Nodes[n].Label {
+	case "enter", "rescue", "always":
+		return b.g.Nodes[n].Kind == Barrier
+	}
+	return false
 }
 
 // data are the edges that carry a value. They only order: whether the value is there is seen when the step is about to
