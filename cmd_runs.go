@@ -19,20 +19,19 @@ type runsCmd struct {
 }
 
 func (c *runsCmd) Run(io stdio) error {
-	list, err := history()
+	if c.Limit < 0 {
+		return usage("-n must not be below 0")
+	}
+	list, more, err := history(c.Limit)
 	if err != nil {
 		return err
-	}
-	all := len(list)
-	if c.Limit > 0 {
-		list = list[:min(c.Limit, all)]
 	}
 	if c.Format == "json" {
 		enc := json.NewEncoder(io.out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(map[string]any{"runs": runsJSON(list)})
 	}
-	if all == 0 {
+	if len(list) == 0 {
 		_, err := fmt.Fprintln(io.out, "no runs yet")
 		return err
 	}
@@ -45,19 +44,20 @@ func (c *runsCmd) Run(io stdio) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if all > len(list) {
-		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", all-len(list))
+	if more > 0 {
+		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", more)
 	}
 	return err
 }
 
-func history() ([]engine.Past, error) {
+// history is the latest runs, and how many more there are; all of them where limit is 0.
+func history(limit int) ([]engine.Past, int, error) {
 	dir, err := runsDir()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	list, err := engine.History(dir)
-	return list, wrapDisk(err)
+	list, more, err := engine.History(dir, limit)
+	return list, more, wrapDisk(err)
 }
 
 // outcomeOf is the end of a run in a word.
@@ -124,7 +124,7 @@ func (c *pruneCmd) Run(io stdio) error {
 	if c.Keep < 0 {
 		return usage("--keep must not be below 0")
 	}
-	list, err := history()
+	list, _, err := history(0)
 	if err != nil {
 		return err
 	}

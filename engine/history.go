@@ -37,24 +37,26 @@ type Past struct {
 	Damaged  string // why its journal could not be read to the end
 }
 
-// History lists the runs in a directory, the latest first. A directory that holds no run is left out; a missing one has
-// no runs.
-func History(runs string) ([]Past, error) {
-	entries, err := os.ReadDir(runs)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// History lists the runs in a directory, the latest first: at most so many, or all where limit is 0. It reads the journals
+// of those alone; more says how many others there are, counted by their names. A directory that holds no run is left
+// out; a missing one has no runs.
+func History(runs string, limit int) (list []Past, more int, err error) {
+	names, err := runNames(runs)
 	if err != nil {
-		return nil, fmt.Errorf("read the runs: %w", err)
+		return nil, 0, err
 	}
-	var list []Past
-	for _, e := range entries {
-		p, err := look(filepath.Join(runs, e.Name()))
+	read := 0
+	// Names are in the order of the seconds in which runs were started. Within a second only the journals know.
+	for ; read < len(names); read++ {
+		if limit > 0 && len(list) >= limit && second(names[read]) != second(names[read-1]) {
+			break
+		}
+		p, err := look(filepath.Join(runs, names[read]))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		list = append(list, p)
 	}
@@ -64,33 +66,81 @@ func History(runs string) ([]Past, error) {
 		}
 		return strings.Compare(b.ID, a.ID)
 	})
-	return list, nil
+	more = len(names) - read
+	if limit > 0 && len(list) > limit {
+		more += len(list) - limit
+		list = list[:limit]
+	}
+	return list, more, nil
 }
 
-// Find gives the run with an id, or whose id begins so; "" is the latest.
+// idTime is how the id of a run begins: the second in which it was started, in UTC.
+const idTime = "20060102-150405"
+
+func second(id string) string { return id[:len(idTime)] }
+
+// runNames are the names of a directory that are ids of runs, the latest second first.
+func runNames(runs string) ([]string, error) {
+	entries, err := os.ReadDir(runs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the runs: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if name := e.Name(); e.IsDir() && len(name) > len(idTime) {
+			if _, err := time.Parse(idTime, second(name)); err == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(b, a) })
+	return names, nil
+}
+
+// Find gives the run with an id, or whose id begins so; "" is the latest. It reads that run's journal alone.
 func Find(runs, id string) (Past, error) {
-	list, err := History(runs)
+	if id == "" {
+		list, _, err := History(runs, 1)
+		if err == nil && len(list) == 0 {
+			err = errNoRuns
+		}
+		if err != nil {
+			return Past{}, err
+		}
+		return list[0], nil
+	}
+	names, err := runNames(runs)
 	if err != nil {
 		return Past{}, err
 	}
-	var found []Past
-	for _, p := range list {
-		if p.ID == id {
-			return p, nil
-		}
-		if strings.HasPrefix(p.ID, id) {
-			found = append(found, p)
+	if len(names) == 0 {
+		return Past{}, errNoRuns
+	}
+	var found []string
+	for _, name := range names {
+		if strings.HasPrefix(name, id) && isRun(filepath.Join(runs, name)) {
+			found = append(found, name)
 		}
 	}
 	switch {
-	case len(list) == 0:
-		return Past{}, errors.New("there are no runs yet")
+	case slices.Contains(found, id):
+		return look(filepath.Join(runs, id))
 	case len(found) == 0:
 		return Past{}, fmt.Errorf("there is no run %s; moon runs lists them", id)
-	case id != "" && len(found) > 1:
-		return Past{}, fmt.Errorf("%d runs begin with %s, such as %s and %s", len(found), id, found[0].ID, found[1].ID)
+	case len(found) > 1:
+		return Past{}, fmt.Errorf("%d runs begin with %s, such as %s and %s", len(found), id, found[0], found[1])
 	}
-	return found[0], nil
+	return look(filepath.Join(runs, found[0]))
+}
+
+var errNoRuns = errors.New("there are no runs yet")
+
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, journalName))
+	return err == nil
 }
 
 func look(dir string) (Past, error) {

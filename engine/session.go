@@ -166,7 +166,7 @@ func (s *Session) observe(step int, e events.Event) {
 func (s *Session) makeDir() error {
 	var suffix [2]byte
 	rand.Read(suffix[:])
-	s.id = s.began.UTC().Format("20060102-150405-") + hex.EncodeToString(suffix[:])
+	s.id = s.began.UTC().Format(idTime) + "-" + hex.EncodeToString(suffix[:])
 	s.dir = filepath.Join(s.cfg.Runs, s.id)
 	if err := os.MkdirAll(s.cfg.Runs, 0o700); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
