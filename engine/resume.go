@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,8 +59,8 @@ func (e *UndecidedError) Error() string {
 // ErrFinished is returned for a run in which there is nothing left to do.
 var ErrFinished = errors.New("the run is done; there is nothing to resume")
 
-// Resume goes on with a run: with the plan it had, or with cfg.Plan where that is another. Steps that ended well are not
-// run again. cfg.Runs is not used.
+// Resume goes on with a run: with cfg.Plan where the playbook was edited since, or else with the plan it had last. Steps
+// that are the same and ended well are not run again. cfg.Runs is not used.
 func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s := newSession(cfg)
 	s.dir = how.Dir
@@ -120,10 +119,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 // now.
 func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
 	r := fact.RunResumed{PID: os.Getpid()}
-	r.Host, _ = os.Hostname() // for people; a run without it is still a run
-	if u, err := user.Current(); err == nil {
-		r.Actor = u.Username
-	}
+	r.Actor, r.Host = whoami()
 	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
 		return r, ErrFinished
 	}

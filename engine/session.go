@@ -40,11 +40,11 @@ type Runner interface {
 
 // Config is what a session is made from.
 type Config struct {
-	Plan    *plan.Plan     // required
-	Graph   *graph.Graph   // required
+	Plan    *plan.Plan     // required to start
+	Graph   *graph.Graph   // required to start
 	Runner  Runner         // required
 	Dry     Runner         // required: for --check and check_mode
-	Runs    string         // directory that holds the run directories; required
+	Runs    string         // directory that holds the run directories; required to start
 	Options fact.Options   // Forks and OnFailure are required
 	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
@@ -123,11 +123,7 @@ func Start(cfg Config) (*Session, error) {
 	if err := s.keep(cfg.Plan); err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname() // for people; a run without it is still a run
-	actor := ""
-	if u, err := user.Current(); err == nil {
-		actor = u.Username
-	}
+	actor, host := whoami()
 	s.add(fact.RunCreated{
 		Format: fact.Format, Moon: cfg.Version, Playbook: cfg.Plan.RootFile, Root: cfg.Plan.Root, Digest: cfg.Plan.Digest,
 		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: actor, Host: host, PID: os.Getpid(),
@@ -136,6 +132,15 @@ func Start(cfg Config) (*Session, error) {
 	s.putFirst()
 	go s.loop()
 	return s, nil
+}
+
+// whoami is who runs moon, and where. It is for people: a run that does not know is still a run.
+func whoami() (actor, host string) {
+	host, _ = os.Hostname() // see above
+	if u, err := user.Current(); err == nil {
+		actor = u.Username
+	}
+	return actor, host
 }
 
 func newSession(cfg Config) *Session {
