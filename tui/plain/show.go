@@ -1,0 +1,402 @@
+package plain
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// Show tells what is recorded of a run: the outcome, what failed and why, what took long, and who asked for what.
+type Show struct {
+	ID       string
+	Playbook string // absolute, or as far as it is known
+	Word     string // how it ended, or "running" …
+	Started  time.Time
+	Ended    time.Time // of the last that is known
+	By       string    // who started it, where, with which moon
+	Resumed  bool
+	Dir      string                         // of the run
+	PlanFor  func(digest string) *plan.Plan // nil: the plan is not known, and neither are places
+	NoPlan   string                         // why not
+
+	run    events.Run
+	plan   *plan.Plan
+	people []decision
+}
+
+// decision is something a person asked for, or was asked.
+type decision struct {
+	at     time.Time
+	actor  string
+	step   int // -1: none
+	order  *events.Order
+	paused *events.RunPaused
+	reason string // why the order was refused
+}
+
+// Follow takes the run in.
+func (s *Show) Follow(feed <-chan []events.Record) {
+	for batch := range feed {
+		for _, r := range batch {
+			s.Take(r)
+		}
+	}
+}
+
+// Take takes one event in.
+func (s *Show) Take(r events.Record) {
+	s.run.Apply(r)
+	switch e := r.Event.(type) {
+	case events.PlanLoaded:
+		if s.PlanFor != nil {
+			s.plan = s.PlanFor(e.Digest)
+		}
+	case events.CommandAccepted:
+		// moon tells decisions again that an edited or resumed plan keeps; it was not asked for them.
+		if _, stop := e.Command.(events.Stop); e.Actor != "moon" || stop {
+			s.people = append(s.people, decision{at: r.Time, actor: e.Actor, step: -1, order: &e.Order})
+		}
+	case events.CommandRejected:
+		s.people = append(s.people, decision{at: r.Time, actor: e.Actor, step: -1, order: &e.Order, reason: e.Reason})
+	case events.RunPaused:
+		s.people = append(s.people, decision{at: r.Time, actor: "moon", step: r.Step, paused: &e})
+	default:
+	}
+}
+
+// Run is the state the run is in.
+func (s *Show) Run() *events.Run { return &s.run }
+
+// Plan is the last plan of the run, or nil.
+func (s *Show) Plan() *plan.Plan { return s.plan }
+
+// Match finds the steps that a selector names: in the plan where it is known, or among the ids and names in the records.
+func (s *Show) Match(selector string) (found []int) {
+	if s.plan != nil {
+		return s.plan.Match(selector)
+	}
+	for i := range s.run.Steps {
+		switch {
+		case events.StepID(i) == selector:
+			return []int{i}
+		case selector != "" && s.run.Steps[i].Name == selector:
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func (s *Show) summary() events.RunCompleted {
+	e := s.run.Result
+	if e.Outcome == "" {
+		e = s.run.Summary()
+		e.Duration = s.Ended.Sub(s.Started)
+	}
+	return e
+}
+
+const (
+	slowest   = 5                      // how many are listed
+	slow      = 100 * time.Millisecond // what is shorter is not worth a line
+	decisions = 30                     // how many are listed
+)
+
+// Write prints it for people.
+func (s *Show) Write(w io.Writer) error {
+	var b strings.Builder
+	e := s.summary()
+	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, output.CleanName(shortHome(s.Playbook)), s.Word)
+	again := ""
+	if s.Resumed {
+		again = ", resumed since"
+	}
+	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), output.CleanName(s.By), again)
+	fmt.Fprintf(&b, "  took     %s\n", duration(e.Duration))
+	if s.plan == nil || s.run.Result.Outcome == "" {
+		e.NotRun = 0 // not known, or not yet
+	}
+	fmt.Fprintf(&b, "  steps    %s\n", countsLine(e))
+	if s.run.Phase != events.Done && s.run.Phase != events.Running && s.Word == "running" {
+		fmt.Fprintf(&b, "  paused   %s\n", s.pausedText(s.run.PausedAt, s.run.Pause))
+	}
+	fmt.Fprintf(&b, "  files    %s\n", output.CleanName(shortHome(s.Dir)))
+	if s.NoPlan != "" {
+		fmt.Fprintf(&b, "  note     without places and what follows from the plan: %s\n", output.CleanName(s.NoPlan))
+	}
+	s.active(&b)
+	if err := s.failures(&b); err != nil {
+		return err
+	}
+	s.slowest(&b)
+	s.told(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *Show) active(b *strings.Builder) {
+	title := "Running"
+	if s.Word != "running" {
+		title = "Running when moon died"
+	}
+	for i := range s.run.Steps {
+		if s.run.Steps[i].State == events.Active {
+			if title != "" {
+				fmt.Fprintf(b, "\n%s\n", title)
+				title = ""
+			}
+			fmt.Fprintf(b, "  %s\n", s.Line(i))
+		}
+	}
+}
+
+// Line is one line about a step: id, name, place.
+func (s *Show) Line(i int) string {
+	line := events.StepID(i)
+	if name := s.label(i); name != "" {
+		line += "  " + output.CleanName(name)
+	}
+	if s.plan != nil {
+		line += "  (" + s.plan.Steps[i].Origin.String() + ")"
+	}
+	return line
+}
+
+func (s *Show) label(i int) string {
+	name := s.run.Steps[i].Name
+	if s.plan == nil {
+		return name
+	}
+	return s.plan.Steps[i].Label(cmp.Or(name, s.plan.Steps[i].Title()))
+}
+
+// failed reports whether a step failed, and nothing made it good.
+func failed(s *events.Step) bool {
+	return s.State == events.Settled && events.OnFailure.Has(s.Outcome) && !s.Ignored && !s.Rescued
+}
+
+func (s *Show) failures(b *strings.Builder) error {
+	title := "\nFailed\n"
+	for i := range s.run.Steps {
+		step := &s.run.Steps[i]
+		if !failed(step) {
+			continue
+		}
+		b.WriteString(title)
+		title = ""
+		head, rest, _ := strings.Cut(step.Error, "\n")
+		if step.Outcome == events.Lost {
+			head = "lost: it was running when moon died"
+		}
+		if rest == "" && len(step.Out) > 0 {
+			var err error
+			if rest, err = output.Tail(filepath.Join(s.Dir, "out"), step.Out[len(step.Out)-1]); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(b, "  %s\n    %s\n", s.Line(i), output.CleanName(head))
+		if rest == "" {
+			continue
+		}
+		lines := strings.Split(rest, "\n")
+		for _, line := range lines[max(len(lines)-tailLines, 0):] {
+			fmt.Fprintf(b, "      %s\n", output.CleanName(line))
+		}
+		fmt.Fprintf(b, "    all of it: moon show %s --output %s\n", s.ID, events.StepID(i))
+	}
+	return nil
+}
+
+func (s *Show) slowest(b *strings.Builder) {
+	var steps []int
+	for i := range s.run.Steps {
+		if s.took(i) >= slow {
+			steps = append(steps, i)
+		}
+	}
+	if len(steps) == 0 {
+		return
+	}
+	slices.SortStableFunc(steps, func(i, j int) int { return cmp.Compare(s.took(j), s.took(i)) })
+	b.WriteString("\nSlowest\n")
+	for _, i := range steps[:min(slowest, len(steps))] {
+		fmt.Fprintf(b, "  %6s  %s\n", duration(s.took(i)), s.Line(i))
+	}
+}
+
+func (s *Show) took(i int) time.Duration {
+	if step := &s.run.Steps[i]; step.State == events.Settled && step.Attempt > 0 {
+		return step.Ended.Sub(step.Started)
+	}
+	return 0
+}
+
+func (s *Show) told(b *strings.Builder) {
+	if len(s.people) == 0 {
+		return
+	}
+	b.WriteString("\nCommands and pauses\n")
+	list := s.people
+	if n := len(list) - decisions; n > 0 {
+		fmt.Fprintf(b, "  (%d earlier ones; --events shows all)\n", n)
+		list = list[n:]
+	}
+	for _, d := range list {
+		text := ""
+		if d.paused != nil {
+			text = "paused: " + s.pausedText(d.step, *d.paused)
+		} else {
+			text = commandText(d.order.Command)
+		}
+		if d.reason != "" {
+			text += "   refused: " + output.CleanName(d.reason)
+		}
+		fmt.Fprintf(b, "  %s  %s  %s\n", d.at.Local().Format("15:04:05"), output.CleanName(cmp.Or(d.actor, "?")), text)
+	}
+}
+
+func (s *Show) pausedText(step int, p events.RunPaused) string {
+	text := string(p.Reason)
+	if step >= 0 {
+		text += " at " + events.StepID(step)
+	}
+	if p.Message != "" {
+		text += ": " + output.CleanName(p.Message)
+	}
+	return text
+}
+
+// commandText says what a command asks for.
+func commandText(c events.Command) string {
+	verb := events.Verb(c)
+	switch c := c.(type) {
+	case events.Approve:
+		return verb + " " + span(c.Range)
+	case events.Withdraw:
+		return verb + " " + span(c.Range)
+	case events.Exclude:
+		return verb + " " + span(c.Range)
+	case events.Include:
+		return verb + " " + span(c.Range)
+	case events.Retry:
+		return verb + " " + span(c.Range)
+	case events.Break:
+		if c.Clear {
+			verb = "clear break"
+		}
+		return verb + " " + events.StepID(c.Step)
+	case events.Advance:
+		if c.Verb == "step" {
+			return c.Verb
+		}
+		return c.Verb + " " + span(c.Range)
+	case events.Skip:
+		return verb + " " + events.StepID(c.Step)
+	case events.Answer:
+		if c.Reject {
+			verb = "reject"
+		}
+		return verb + " " + events.StepID(c.Step)
+	case events.Stop:
+		return verb + " " + string(c.How)
+	case events.Continue, events.Pause, events.Leave:
+	}
+	return verb
+}
+
+func span(r events.Range) string {
+	if r.To-r.From == 1 {
+		return events.StepID(r.From)
+	}
+	return events.StepID(r.From) + " to " + events.StepID(r.To-1)
+}
+
+// Account is what is recorded of a run, for programs.
+type Account struct {
+	Skipped   int         `json:"skipped"`
+	Ignored   int         `json:"ignored"`
+	Rescued   int         `json:"rescued"`
+	Cancelled int         `json:"cancelled"`
+	NotRun    *int        `json:"not_run"` // null where the plan is not known
+	Planned   bool        `json:"planned"` // the plan is known: without it there are no paths and origins
+	Steps     []stepJSON  `json:"steps"`   // those of which anything is known
+	Commands  []orderJSON `json:"commands"`
+}
+
+type stepJSON struct {
+	events.Where
+	Name       string     `json:"name"`
+	Outcome    string     `json:"outcome"` // "running" where it has none
+	Attempts   int        `json:"attempts"`
+	Started    *time.Time `json:"started,omitempty"`
+	DurationMS int64      `json:"duration_ms"`
+	RC         *int       `json:"rc,omitempty"`
+	Error      string     `json:"error,omitempty"`
+	Reason     string     `json:"reason,omitempty"`
+	Ignored    bool       `json:"ignored,omitempty"`
+	Rescued    bool       `json:"rescued,omitempty"`
+	Output     []string   `json:"output,omitempty"` // per attempt, the files without .out and .err
+}
+
+type orderJSON struct {
+	Time     time.Time       `json:"time"`
+	Order    json.RawMessage `json:"order"`
+	Accepted bool            `json:"accepted"`
+	Reason   string          `json:"reason,omitempty"`
+}
+
+// Account gives it for programs.
+func (s *Show) Account() (Account, error) {
+	e := s.summary()
+	a := Account{
+		Skipped: e.Skipped, Ignored: e.Ignored, Rescued: e.Rescued, Cancelled: e.Cancelled, Planned: s.plan != nil,
+		Steps: []stepJSON{}, Commands: []orderJSON{},
+	}
+	if s.plan != nil {
+		a.NotRun = &e.NotRun
+	}
+	for i := range s.run.Steps {
+		step := &s.run.Steps[i]
+		if step.State == events.Waiting && step.Attempt == 0 {
+			continue
+		}
+		j := stepJSON{
+			Where: where(s.plan, i), Name: s.label(i), Outcome: step.Outcome.String(), Attempts: step.Attempt, DurationMS: s.took(i).Milliseconds(),
+			Error: step.Error, Reason: step.Reason, Ignored: step.Ignored, Rescued: step.Rescued,
+		}
+		j.Step = events.StepID(i)
+		if step.State == events.Active {
+			j.Outcome = "running"
+		}
+		if step.Attempt > 0 {
+			at := step.Started.UTC()
+			j.Started = &at
+		}
+		if step.HasRC {
+			j.RC = &step.RC
+		}
+		for _, prefix := range step.Out {
+			j.Output = append(j.Output, filepath.Join("out", prefix))
+		}
+		a.Steps = append(a.Steps, j)
+	}
+	for _, d := range s.people {
+		if d.order == nil {
+			continue
+		}
+		text, err := json.Marshal(*d.order)
+		if err != nil {
+			return a, err
+		}
+		a.Commands = append(a.Commands, orderJSON{d.at.UTC(), text, d.reason == "", d.reason})
+	}
+	return a, nil
+}
