@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
 
-	"moon/engine/graph"
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/output"
-	"moon/plan"
 )
 
 // news tells waiting readers that there is something new to read. It never blocks and keeps nothing.
@@ -44,10 +43,49 @@ func (n *news) wait() <-chan struct{} {
 // files. The channel is closed after run.completed, or when ctx ends; the error function says then whether anything
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
-	f := &follower{
-		dir: s.dir, run: s.id, lines: lines, news: s.news, done: s.done, out: make(chan []events.Record),
-		planned: s.planned, plan: s.first.plan, graph: s.first.graph, version: s.cfg.Version, skip: s.skipped,
-	}
+	return (&follower{
+		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped,
+		listen: func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
+		planned: func(digest string) (planned, error) {
+			p, ok := s.planned(digest)
+			if !ok {
+				return p, fmt.Errorf("the journal names a plan that is not here: %s", digest)
+			}
+			return p, nil
+		},
+	}).start(ctx)
+}
+
+// follower folds the journal again and publishes what follows from it.
+type follower struct {
+	dir, run, version string
+	lines             bool
+	first             planned
+	planned           func(digest string) (planned, error)
+	skip              uint64 // records whose events are not published, but for run.started
+	resumed           uint64 // the record with which the run was resumed last: an end before it was not the end
+	// listen gives what is closed when there may be more to read, and whether all that will ever be written is written
+	// already. It is called before reading, so that nothing is missed; quiet says that the last reading gave nothing.
+	listen func(quiet bool) (changed <-chan struct{}, over bool)
+	out    chan []events.Record
+	err    error
+
+	state   *State
+	seq     uint64
+	batch   []events.Record
+	current fact.Record
+	tails   map[int]*tail // of steps that run
+	ended   bool
+}
+
+// tail is the output of an attempt that has not ended.
+type tail struct {
+	*output.Lines
+	started fact.Record
+}
+
+func (f *follower) start(ctx context.Context) (<-chan []events.Record, func() error) {
+	f.out = make(chan []events.Record)
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
@@ -57,50 +95,38 @@ func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Recor
 	return f.out, func() error { <-finished; return f.err }
 }
 
-// follower folds the journal again and publishes what follows from it.
-type follower struct {
-	dir, run, version string
-	lines             bool
-	news              *news
-	done              <-chan struct{}
-	planned           func(digest string) (planned, bool)
-	plan              *plan.Plan
-	graph             *graph.Graph
-	skip              uint64 // records whose events are not published, but for run.started
-	out               chan []events.Record
-	err               error
-
-	state   *State
-	seq     uint64
-	batch   []events.Record
-	current fact.Record
-	tails   map[int]*output.Lines // of steps that run
-	ended   bool
-}
-
 // maxBatch bounds what is held for a slow reader.
 const maxBatch = 512
 
 func (f *follower) follow(ctx context.Context) (err error) {
-	f.state = NewState(f.plan, f.graph, f.publish)
-	f.tails = map[int]*output.Lines{}
+	f.state = NewState(f.first.plan, f.first.graph, f.publish)
+	f.tails = map[int]*tail{}
 	r, err := journal.Open(filepath.Join(f.dir, journalName))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for !f.ended {
-		changed := f.news.wait()
-		over := isClosed(f.done) // before reading: what was written by then will be read
-		if err := f.read(ctx, r); err != nil {
+	defer func() {
+		for _, t := range f.tails {
+			err = errors.Join(err, t.Close())
+		}
+		err = errors.Join(err, r.Close())
+	}()
+	for quiet := false; !f.ended; {
+		changed, over := f.listen(quiet)
+		err := f.read(ctx, r)
+		if err == nil {
+			err = f.readLines()
+		}
+		if err != nil && len(f.batch) > 0 {
+			err = errors.Join(err, f.send(ctx)) // what could be read is true
+		}
+		if err != nil {
 			return err
 		}
-		if err := f.readLines(); err != nil {
-			return err
-		}
-		if len(f.batch) == 0 {
+		quiet = len(f.batch) == 0
+		if quiet {
 			if over {
-				return nil // the run ended without a last record: it could not be written
+				return f.cutShort(ctx) // the run ended without a last record: it could not be written
 			}
 			select {
 			case <-changed:
@@ -114,6 +140,19 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// cutShort publishes what is left of a run that has no end: lines that were being written when moon died.
+func (f *follower) cutShort(ctx context.Context) error {
+	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
+		if err := f.finishLines(ctx, step); err != nil {
+			return err
+		}
+	}
+	if len(f.batch) == 0 {
+		return nil
+	}
+	return f.send(ctx)
 }
 
 // send hands the batch over, and waits until the reader takes it.
@@ -161,7 +200,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
 		if f.lines && rec.Seq > f.skip {
-			f.tails[x.Step] = output.Follow(filepath.Join(f.dir, "out"), x.Out)
+			f.tails[x.Step] = &tail{output.Follow(filepath.Join(f.dir, "out"), x.Out), rec}
 		}
 	case fact.AttemptFinished:
 		// All of the output comes before the end of the step.
@@ -169,16 +208,19 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 			return err
 		}
 	case fact.RunReplanned:
-		p, ok := f.planned(x.Digest)
-		if !ok {
-			return fmt.Errorf("the journal names a plan that is not here: %s", x.Digest)
+		p, err := f.planned(x.Digest)
+		if err != nil {
+			return err
 		}
 		f.state.Replan(rec, p.plan, p.graph)
 		return nil
 	case fact.RunResumed:
-		p, ok := f.planned(x.Digest)
-		if !ok {
-			return fmt.Errorf("the journal names a plan that is not here: %s", x.Digest)
+		p, err := f.planned(x.Digest)
+		if err != nil {
+			return err
+		}
+		if err := f.cutShort(ctx); err != nil {
+			return err
 		}
 		f.state.Resume(rec, p.plan, p.graph)
 		if x.Cut > 0 {
@@ -186,7 +228,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 		}
 		return nil
 	case fact.RunFinished:
-		f.ended = rec.Seq > f.skip
+		f.ended = rec.Seq > max(f.skip, f.resumed)
 	default:
 	}
 	return f.state.Apply(rec)
@@ -200,8 +242,24 @@ func (f *follower) publish(step int, e events.Event) {
 	} else if f.current.Seq <= f.skip {
 		return
 	}
+	if _, isEnd := e.(events.RunCompleted); isEnd && f.current.Seq < f.resumed {
+		return // it went on
+	}
+	f.add(events.Record{Time: f.current.At, Mono: f.current.Mono, Step: step, Event: e})
+}
+
+func (f *follower) add(r events.Record) {
 	f.seq++
-	f.batch = append(f.batch, events.Record{Seq: f.seq, Run: f.run, Time: f.current.At, Mono: f.current.Mono, Step: step, Event: e})
+	r.Seq, r.Run = f.seq, f.run
+	f.batch = append(f.batch, r)
+}
+
+// publishLine publishes a line of output with the time at which it was written, whenever it is read.
+func (f *follower) publishLine(step int, t *tail, line output.Line) {
+	f.add(events.Record{
+		Time: t.started.At.Add(line.At), Mono: t.started.Mono + line.At, Step: step,
+		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)},
+	})
 }
 
 // readLines publishes the output that has come since. Steps are taken in order, so that a replay is the same each time.
@@ -209,12 +267,7 @@ func (f *follower) readLines() error {
 	if len(f.tails) == 0 {
 		return nil
 	}
-	steps := make([]int, 0, len(f.tails))
-	for step := range f.tails {
-		steps = append(steps, step)
-	}
-	slices.Sort(steps)
-	for _, step := range steps {
+	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
 		for len(f.batch) < maxBatch {
 			line, ok, err := f.tails[step].Next()
 			if err != nil {
@@ -223,7 +276,7 @@ func (f *follower) readLines() error {
 			if !ok {
 				break
 			}
-			f.publish(step, events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)})
+			f.publishLine(step, f.tails[step], line)
 		}
 	}
 	return nil
@@ -246,7 +299,7 @@ func (f *follower) finishLines(ctx context.Context, step int) (err error) {
 		if !ok {
 			return nil
 		}
-		f.publish(step, events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)})
+		f.publishLine(step, tail, line)
 		if len(f.batch) >= maxBatch {
 			if err := f.send(ctx); err != nil {
 				return err

@@ -24,7 +24,12 @@ type Past struct {
 	Dir      string
 	Playbook string // relative to Root
 	Root     string
+	Moon     string       // version it was started by
+	Actor    string       // who started it
+	Host     string       // where
 	Digest   string       // of its last plan
+	Digests  []string     // of all its plans, the first one first
+	Resumed  uint64       // the record with which it was resumed last; 0 if it never was
 	Options  fact.Options // as it was started or resumed last
 	Started  time.Time
 	Ended    time.Time         // of the last record
@@ -151,6 +156,12 @@ func look(dir string) (Past, error) {
 	}
 	defer r.Close() //nolint:errcheck // only read
 	ends := map[int]fact.AttemptFinished{}
+	planned := func(digest string, total int) {
+		p.Digest, p.Total = digest, total
+		if !slices.Contains(p.Digests, digest) {
+			p.Digests = append(p.Digests, digest)
+		}
+	}
 	for {
 		rec, err := r.Next()
 		var damaged *journal.DamageError
@@ -169,12 +180,15 @@ func look(dir string) (Past, error) {
 		p.Ended = rec.At
 		switch f := rec.Fact.(type) {
 		case fact.RunCreated:
-			p.Playbook, p.Root, p.Digest, p.Total, p.Options, p.Started = f.Playbook, f.Root, f.Digest, f.Total, f.Options, rec.At
+			p.Playbook, p.Root, p.Options, p.Started = f.Playbook, f.Root, f.Options, rec.At
+			p.Moon, p.Actor, p.Host = f.Moon, f.Actor, f.Host
+			planned(f.Digest, f.Total)
 		case fact.RunReplanned:
-			p.Digest, p.Total = f.Digest, f.Total
+			planned(f.Digest, f.Total)
 			clear(ends) // the steps have other numbers now; what is kept is told again only to views
 		case fact.RunResumed:
-			p.Digest, p.Total, p.Options, p.Outcome = f.Digest, f.Total, f.Options, ""
+			p.Options, p.Outcome, p.Resumed = f.Options, "", rec.Seq
+			planned(f.Digest, f.Total)
 		case fact.AttemptFinished:
 			ends[f.Step] = f
 		case fact.RunFinished:

@@ -564,3 +564,32 @@ func BenchmarkWriter(b *testing.B) {
 		w.Stdout().Write(buf)
 	}
 }
+
+// TestReadWhatIsThere reads an attempt's files without a Log: all of them, and their end.
+func TestReadWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	if tail, err := output.Tail(dir, "none.1"); tail != "" || err != nil {
+		t.Errorf("of nothing: %q, %v", tail, err)
+	}
+	w := output.NewWriter(dir, "s.1", nil)
+	long := strings.Repeat("0123456789abcde\n", 1000)
+	io.WriteString(w.Stdout(), long)
+	if tail, err := output.Tail(dir, "s.1"); err != nil || tail != w.Tail() || len(tail) > 2<<10 || !strings.HasPrefix(tail, "0123") {
+		t.Errorf("the tail of standard output is %q, %v, want %q", tail, err, w.Tail())
+	}
+	io.WriteString(w.Stderr(), "why\x00\n")
+	if tail, err := output.Tail(dir, "s.1"); err != nil || tail != "why\x00" || tail != w.Tail() {
+		t.Errorf("the tail of standard error is %q, %v", tail, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if err := output.Copy(&out, &errs, dir, "s.1"); err != nil || out.String() != long || errs.String() != "why\x00\n" {
+		t.Errorf("copied %d bytes and %q, %v", out.Len(), errs.String(), err)
+	}
+	out.Reset()
+	if err := output.Copy(&out, nil, dir, "s.1"); err != nil || out.String() != long {
+		t.Errorf("copied %d bytes, %v", out.Len(), err)
+	}
+}

@@ -3,6 +3,7 @@ package output
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,4 +20,62 @@ func Read(dir, prefix string) (out, err []byte, failed error) {
 		text[stream] = b
 	}
 	return text[stdout], text[stderr], nil
+}
+
+// Tail is the end of what an attempt has printed, as Writer.Tail gives it: of standard error, or of standard output if
+// nothing went to standard error.
+func Tail(dir, prefix string) (string, error) {
+	for _, suffix := range []string{suffixes[stderr], suffixes[stdout]} {
+		text, whole, err := tailOf(filepath.Join(dir, prefix+suffix))
+		if err != nil {
+			return "", fmt.Errorf("read output: %w", err)
+		}
+		if len(text) > 0 {
+			return tidyTail(text, whole), nil
+		}
+	}
+	return "", nil
+}
+
+// tailOf is the end of a file; whole says that it is all of it. A missing file is empty.
+func tailOf(path string) (text []byte, whole bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	n := min(info.Size(), tailSize)
+	text = make([]byte, n)
+	if _, err := f.ReadAt(text, info.Size()-n); err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	return text, n == info.Size(), nil
+}
+
+// Copy writes what an attempt has printed as it is, each stream to its own writer. A stream without one is left out.
+func Copy(stdoutTo, stderrTo io.Writer, dir, prefix string) error {
+	for stream, to := range []io.Writer{stdout: stdoutTo, stderr: stderrTo} {
+		if to == nil {
+			continue
+		}
+		f, err := os.Open(filepath.Join(dir, prefix+suffixes[stream]))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read output: %w", err)
+		}
+		_, err = io.Copy(to, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -109,10 +109,15 @@ func (w *Writer) Tail() string {
 	if len(s.tail) == 0 {
 		s = &w.streams[stdout]
 	}
-	text := strings.ToValidUTF8(string(s.tail), "\uFFFD")
-	if s.size > int64(len(s.tail)) {
-		if _, whole, ok := strings.Cut(text, "\n"); ok && strings.TrimSpace(whole) != "" {
-			text = whole
+	return tidyTail(s.tail, s.size == int64(len(s.tail)))
+}
+
+// tidyTail leaves out the line that begins before the tail does, and the last newline.
+func tidyTail(tail []byte, whole bool) string {
+	text := strings.ToValidUTF8(string(tail), "\uFFFD")
+	if !whole {
+		if _, lines, ok := strings.Cut(text, "\n"); ok && strings.TrimSpace(lines) != "" {
+			text = lines
 		}
 	}
 	return strings.TrimRight(text, "\r\n")

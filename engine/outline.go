@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"errors"
+	"io"
+	"path/filepath"
+
+	"moon/engine/journal"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// Outline gives the events that can be told from a run's journal alone, where its plans are not known: what ran, how it
+// ended, and who asked for what. What follows from the plan is missing: places, steps that were never reached, and
+// what became of a step under an edited plan.
+func Outline(past Past) ([]events.Record, error) {
+	r, err := journal.Open(filepath.Join(past.Dir, journalName))
+	if err != nil {
+		return nil, err
+	}
+	o := outline{past: past, attempts: map[int]fact.AttemptStarted{}}
+	for err == nil {
+		var rec fact.Record
+		if rec, err = r.Next(); err == nil {
+			o.current = rec
+			o.take(rec.Fact)
+		}
+	}
+	var damaged *journal.DamageError
+	if errors.Is(err, io.EOF) || errors.As(err, &damaged) {
+		err = nil // the past says so
+	}
+	return o.records, errors.Join(err, r.Close())
+}
+
+type outline struct {
+	past     Past
+	current  fact.Record
+	run      events.Run // for the counts
+	attempts map[int]fact.AttemptStarted
+	records  []events.Record
+}
+
+func (o *outline) publish(step int, e events.Event) {
+	r := events.Record{
+		Seq: uint64(len(o.records) + 1), Run: o.past.ID, Time: o.current.At, Mono: o.current.Mono, Step: step, Event: e,
+	}
+	o.run.Apply(r)
+	o.records = append(o.records, r)
+}
+
+func (o *outline) take(f fact.Fact) {
+	switch f := f.(type) {
+	case fact.RunCreated:
+		o.publish(-1, events.RunStarted{
+			TotalSteps: f.Total, Playbook: f.Playbook, Moon: f.Moon, Check: f.Options.Check, Forks: f.Options.Forks,
+		})
+		o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: 1})
+	case fact.RunReplanned:
+		o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: f.Generation})
+	case fact.RunResumed:
+		// With the same plan the steps are the same, and those that are run again say so themselves.
+		if f.Digest != o.run.Digest {
+			o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: f.Generation})
+		}
+		for _, l := range f.Lost {
+			switch name := o.attempts[l.Step].Name; l.As {
+			case fact.LostOK:
+				o.publish(l.Step, events.StepCompleted{Name: name, Kept: true, Result: map[string]any{}})
+			case fact.LostFail:
+				o.publish(l.Step, events.StepLost{Name: name})
+			case fact.LostRetry: // it will start
+			}
+		}
+	case fact.RunPaused:
+		o.publish(f.Step, events.RunPaused{Reason: f.Reason, Message: f.Message})
+	case fact.RunFinished:
+		if o.current.Seq > o.past.Resumed {
+			end := o.run.Summary()
+			end.Outcome, end.Success = f.Outcome, f.Outcome == events.RunDone
+			end.Duration = o.current.Mono
+			end.DurationMS = end.Duration.Milliseconds()
+			o.publish(-1, end)
+		}
+	case fact.CondEvaluated:
+		if !f.Holds {
+			o.publish(f.Step, events.StepSkipped{Reason: events.SkipWhen, Detail: f.Text})
+		}
+	case fact.ValuesMissing:
+		o.publish(f.Step, events.StepOmitted{Reason: f.Detail})
+	case fact.AttemptStarted:
+		o.started(f)
+	case fact.AttemptFinished:
+		o.finished(f)
+	case fact.GateOpened:
+		o.publish(f.Step, events.GateOpened{Reason: events.PauseUser, Message: f.Message})
+	case fact.GateResolved:
+		o.publish(f.Step, events.GateResolved{By: f.By, Reject: f.Reject})
+	case fact.Warned:
+		o.publish(f.Step, events.Warning{Message: f.Message})
+	case fact.Commanded:
+		o.publish(-1, events.CommandAccepted{Order: f.Order})
+		switch f.Order.Command.(type) {
+		case events.Continue, events.Advance, events.Stop:
+			o.publish(-1, events.RunResumed{})
+		default:
+		}
+	case fact.Refused:
+		o.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
+	case fact.RunStarted, fact.AttemptStopping, fact.RetryScheduled:
+	}
+}
+
+func (o *outline) started(f fact.AttemptStarted) {
+	o.attempts[f.Step] = f
+	if f.Attempt == 1 {
+		o.publish(f.Step, events.StepStarted{Name: f.Name, Tags: []string{}, Command: f.Command, Out: f.Out})
+		return
+	}
+	o.publish(f.Step, events.StepRetrying{Attempt: f.Attempt, Due: o.current.At, Out: f.Out})
+}
+
+func (o *outline) finished(f fact.AttemptFinished) {
+	name := o.attempts[f.Step].Name
+	if f.Message != "" {
+		o.publish(f.Step, events.PrintMessage{Message: f.Message})
+	}
+	result := map[string]any{}
+	if f.RC != nil {
+		result["rc"] = *f.RC
+	}
+	switch f.Outcome {
+	case events.OK, events.Changed:
+		o.publish(f.Step, events.StepCompleted{Name: name, Changed: f.Outcome == events.Changed, Result: result, Diff: f.Diff})
+	case events.Skipped:
+		o.publish(f.Step, events.StepSkipped{Name: name, Reason: f.Reason, Detail: f.Detail})
+	case events.Cancelled:
+		o.publish(f.Step, events.StepCancelled{Name: name})
+	default:
+		o.publish(f.Step, events.StepFailed{
+			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Ignored: f.Ignored, Result: result,
+		})
+	}
+}
