@@ -17,7 +17,6 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/tui/plain"
 )
 
@@ -204,27 +203,27 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 	return 0, usage("--output prints what one step printed; `%s` names %d:%s", selector, len(found), list.String())
 }
 
-// replanned gives the plan of a run that is over or that another process runs, made again from its playbook.
+// replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
+// them, or, where it keeps nothing, from its playbook.
 func replanned(io stdio, past engine.Past, pf planFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
-	var p *plan.Plan
-	var g *graph.Graph
-	tried := false
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
-		if !tried {
-			tried = true
-			flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: pf}
-			o, err := flags.options(io)
+		kept, err := engine.ReadKept(past.Dir, digest)
+		if err == nil {
+			here, err := thisMachine()
 			if err != nil {
 				return nil, nil, err
 			}
-			var ds diag.List
-			if p, g, ds = engine.Build(o); p == nil && len(ds) > 0 {
-				return nil, nil, fmt.Errorf("the playbook cannot be planned any more (%s)", ds.Summary())
-			}
+			return kept.Plan(here)
 		}
+		flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: pf}
+		o, err := flags.planOptions(io)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, g, ds := engine.Build(o)
 		switch {
 		case p == nil:
-			return nil, nil, errors.New("the playbook cannot be planned any more")
+			return nil, nil, fmt.Errorf("the playbook cannot be planned any more (%s)", ds.Summary())
 		case p.Digest != digest:
 			return nil, nil, fmt.Errorf("the playbook does not plan as it did then (plan %s, now %s): it was edited, or other variables, tags or a selection were given",
 				short(digest), short(p.Digest))
