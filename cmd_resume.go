@@ -57,7 +57,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Confirmed = confirmed
 	}
 	s, err := engine.Resume(engine.Config{
-		Plan: now.plan, Graph: now.graph, Runner: exec.Local{}, Dry: exec.DryRun{}, Options: opts, First: approvals(confirmed), Version: Version,
+		Plan: now.plan, Graph: now.graph, Runner: exec.Local{}, Dry: exec.DryRun{}, Records: recordsDir(runs), Options: opts, First: approvals(confirmed), Version: Version,
 	}, how)
 	if err != nil {
 		return refusal(past, err)

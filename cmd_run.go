@@ -28,6 +28,7 @@ type runFlags struct {
 	OnFailure string `enum:"drain,continue,cancel" default:"drain" help:"What a failure stops: drain lets running steps end, continue goes on with what does not depend on it, cancel interrupts."`
 	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: say what would change, change nothing."`
 	Diff      bool   `short:"D" help:"Show the changes of files."`
+	Force     bool   `help:"Run steps with sources or generates although they are up to date."`
 }
 
 func (f *runFlags) options() (fact.Options, error) {
@@ -38,7 +39,7 @@ func (f *runFlags) options() (fact.Options, error) {
 	if forks == 0 {
 		forks = max(8, runtime.NumCPU())
 	}
-	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff}, nil
+	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force}, nil
 }
 
 type runCmd struct {
@@ -158,7 +159,7 @@ func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Orde
 		return nil, err
 	}
 	s, err := engine.Start(engine.Config{
-		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Options: opts, First: first, Version: Version,
+		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Records: recordsDir(runs), Options: opts, First: first, Version: Version,
 	})
 	if err != nil {
 		return nil, &exit{exitDisk, err.Error()}
@@ -174,6 +175,9 @@ func approvals(confirmed []events.Range) []events.Order {
 	}
 	return orders
 }
+
+// recordsDir is where it is remembered what incremental steps were made from.
+func recordsDir(runs string) string { return filepath.Join(filepath.Dir(runs), "sources") }
 
 // runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.
 func runsDir() (string, error) {

@@ -54,9 +54,9 @@ var unsteady = []struct {
 	{regexp.MustCompile(`"time":"[^"]*"`), `"time":"T"`},
 	{regexp.MustCompile(`"run":"[^"]*"`), `"run":"R"`},
 	{regexp.MustCompile(`"(start|end|due)":"[^"]*"`), `"$1":"T"`},
-	{regexp.MustCompile(`"(time|started|run|dir|actor|host)": "[^"]*"`), `"$1": "…"`},
+	{regexp.MustCompile(`(?m)^  "host": "[^"]*"`), `  "host": "…"`}, // of a run; that of a step stays
+	{regexp.MustCompile(`"(time|started|run|dir|actor)": "[^"]*"`), `"$1": "…"`},
 	{regexp.MustCompile(`"duration_ms": \d+`), `"duration_ms": 0`},
-	{regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{4}`), `RUN`},
 	{regexp.MustCompile(`started  \d.*? on .*?, moon`), `started  T by ME on HOST, moon`},
 	{regexp.MustCompile(`took     .*`), `took     D`},
 	{regexp.MustCompile(`\nSlowest\n(  .*\n)+`), ``},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,6 +63,16 @@ func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
 	s.finished(r)
 }
 
+// expire ends a step that no slot became free for in time. There is nothing to try again: it was never tried.
+func (s *Session) expire(step int) {
+	b := s.state.plan.Bind(step, s.results)
+	number := int(s.state.node(step).attempt) + 1
+	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
+	r := s.judge(b, step, number, exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
+	r.Unstarted, r.Again = true, false
+	s.finished(r)
+}
+
 // prepare renders a step and journals its start. What it returns starts the work, when the journal is durable.
 func (s *Session) prepare(step, number int) func() {
 	ps := &s.state.plan.Steps[step]
@@ -76,6 +87,11 @@ func (s *Session) prepare(step, number int) func() {
 		s.missing(b, step, number, missing)
 		return nil
 	case err != nil:
+		s.failBefore(b, step, number, err)
+		return nil
+	}
+	incremental, err := s.incremental(ps, call)
+	if err != nil {
 		s.failBefore(b, step, number, err)
 		return nil
 	}
@@ -104,13 +120,17 @@ func (s *Session) prepare(step, number int) func() {
 	}
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
-		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog,
+		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now,
 	}
 	runner := s.cfg.Runner
 	dry := s.dry(step)
 	if dry {
 		runner = s.cfg.Dry
+	}
+	record, playbook := "", filepath.Join(s.state.plan.Root, s.state.plan.RootFile)
+	if incremental != nil {
+		record = s.recordOf(ps)
 	}
 	return func() {
 		go func() {
@@ -123,6 +143,11 @@ func (s *Session) prepare(step, number int) func() {
 			r := s.judge(b, step, number, result, plan.Result{
 				Stdout: string(stdout), Stderr: string(stderr), Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
+			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
+				if err := s.remember(record, ps, playbook, result.Sources); err != nil {
+					r.Warnings = append(r.Warnings, fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
+				}
+			}
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			r.err = err
 			if dry && result.Diff != nil && result.Diff.Kind == events.ChangeUnknown {

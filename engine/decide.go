@@ -17,6 +17,7 @@ type decision interface{ decision() }
 type (
 	evaluate struct{ step int } // its `when`
 	start    struct{ step, attempt int }
+	expire   struct{ step int }          // it has waited for a slot too long
 	schedule struct{ step, attempt int } // the next attempt
 	openGate struct{ step int }
 	pause    struct{ fact.RunPaused }
@@ -27,6 +28,7 @@ type (
 
 func (evaluate) decision() {}
 func (start) decision()    {}
+func (expire) decision()   {}
 func (schedule) decision() {}
 func (openGate) decision() {}
 func (pause) decision()    {}
@@ -62,6 +64,16 @@ func (s *State) next(now time.Time) decision {
 		if d := s.pick(); d != nil {
 			return d
 		}
+	}
+	over, id := s.overdue(now)
+	switch {
+	case id >= 0 && s.conditional(int(s.graph.Nodes[id].Step)) && !s.nodes[id].decided:
+		heap.Remove(&s.ready, slices.Index(s.ready.ids, id))
+		return evaluate{int(s.graph.Nodes[id].Step)}
+	case id >= 0:
+		return expire{int(s.graph.Nodes[id].Step)}
+	case !over.IsZero() && (until.IsZero() || over.Before(until)):
+		until = over
 	}
 	if s.active > 0 || s.open > 0 || len(s.delayed) > 0 {
 		return idle{until}
@@ -118,6 +130,26 @@ func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
 		}
 	}
 	return until, due
+}
+
+// overdue finds a step that has waited for a slot longer than it may, and the earliest time at which another will have.
+// What a person holds back is not waiting for a slot.
+func (s *State) overdue(now time.Time) (until time.Time, over graph.ID) {
+	over = -1
+	for id, at := range s.queued {
+		step := int(s.graph.Nodes[id].Step)
+		reason, _ := s.hold(step)
+		switch {
+		case s.nodes[id].state != ready || s.nodes[id].solo || reason != "" || s.outside(step):
+		case !at.After(now):
+			if over < 0 || id < over {
+				over = id
+			}
+		case until.IsZero() || at.Before(until):
+			until = at
+		}
+	}
+	return until, over
 }
 
 // pick decides about the next ready node. It returns nil when there is none, or none that may start now.

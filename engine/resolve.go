@@ -16,9 +16,11 @@ import (
 func (s *State) attemptFinished(f fact.AttemptFinished) {
 	id := s.id(f.Step)
 	n := &s.nodes[id]
-	s.active--
-	s.take(id, -1)
-	s.unblock(id)
+	if !f.Unstarted {
+		s.active--
+		s.take(id, -1)
+		s.unblock(id)
+	}
 	for _, w := range f.Warnings {
 		s.publish(f.Step, events.Warning{Message: w})
 	}
@@ -133,6 +135,7 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 		n.solo = false
 		s.solo = remove(s.solo, id)
 	}
+	delete(s.queued, id)
 	n.state, n.outcome = settled, outcome
 	if n.effective == events.None {
 		n.effective = outcome
@@ -269,6 +272,9 @@ func (s *State) makeReady(id graph.ID) {
 	default:
 		s.nodes[id].state = ready
 		heap.Push(&s.ready, id)
+		if limit := s.plan.Steps[step].Queued; limit > 0 {
+			s.queued[id] = s.now.Add(limit)
+		}
 	}
 }
 

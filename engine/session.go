@@ -45,6 +45,7 @@ type Config struct {
 	Runner  Runner         // required
 	Dry     Runner         // required: for --check and check_mode
 	Runs    string         // directory that holds the run directories; required to start
+	Records string         // directory that remembers, across runs, what incremental steps were made from; required if there are any
 	Options fact.Options   // Forks and OnFailure are required
 	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
@@ -488,6 +489,8 @@ func (s *Session) decide() (starts []func(), until time.Time) {
 			if begin := s.prepare(d.step, d.attempt); begin != nil {
 				starts = append(starts, begin)
 			}
+		case expire:
+			s.expire(d.step)
 		case schedule:
 			due := s.cfg.Now().Add(s.state.plan.Steps[d.step].Retry.Delay)
 			s.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step], Out: s.state.outName(d.step, d.attempt)})

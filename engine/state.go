@@ -96,11 +96,12 @@ type State struct {
 	solo    []graph.ID
 	again   []graph.ID
 	delayed map[graph.ID]time.Time
-	used    []int // slots per pool
-	active  int   // attempts that run
-	open    int   // open gates
-	left    int   // nodes that have not settled
-	held    []int // steps that failed and wait for a person
+	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
+	used    []int                  // slots per pool
+	active  int                    // attempts that run
+	open    int                    // open gates
+	left    int                    // nodes that have not settled
+	held    []int                  // steps that failed and wait for a person
 	counts  events.Counts
 	queue   []arrival      // edges being resolved
 	ends    []*ending      // per step, how it ended
@@ -156,6 +157,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.choices = make([]choice, len(p.Steps))
 	s.kept = map[int]*ending{}
 	s.delayed = map[graph.ID]time.Time{}
+	s.queued = map[graph.ID]time.Time{}
 	s.used = make([]int, len(g.Pools))
 	s.ends = make([]*ending, len(p.Steps))
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
@@ -240,7 +242,11 @@ func (s *State) check(f fact.Fact) error {
 	if step < 0 || step >= len(s.plan.Steps) {
 		return fmt.Errorf("%s: the plan has no step %d", fact.Kind(f), step)
 	}
-	if have := s.node(step).state; !slices.Contains(allowed[fact.Kind(f)], have) {
+	states := allowed[fact.Kind(f)]
+	if end, ok := f.(fact.AttemptFinished); ok && end.Unstarted {
+		states = []nodeState{ready}
+	}
+	if have := s.node(step).state; !slices.Contains(states, have) {
 		return fmt.Errorf("%s of %s cannot happen while it is %s", fact.Kind(f), events.StepID(step), have)
 	}
 	return nil
@@ -327,6 +333,9 @@ func (s *State) resume() {
 		return
 	}
 	s.paused = false
+	for id := range s.queued { // what a person took to think does not count
+		s.queued[id] = s.now.Add(s.plan.Steps[s.graph.Nodes[id].Step].Queued)
+	}
 	if !s.reviewed {
 		s.reviewed, s.startMono = true, s.mono
 	}
@@ -393,6 +402,7 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
 	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
 	delete(s.delayed, id)
+	delete(s.queued, id)
 	s.solo = remove(s.solo, id)
 	s.active++
 	s.take(id, +1)

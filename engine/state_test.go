@@ -100,6 +100,8 @@ func (b *bench) start() {
 			b.joined(d.step)
 			b.add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt})
 			b.running = append(b.running, d.step)
+		case expire:
+			b.add(fact.AttemptFinished{Step: d.step, Attempt: int(b.s.node(d.step).attempt) + 1, Outcome: events.Timeout, Unstarted: true})
 		case schedule:
 			b.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: b.now.Add(time.Second)})
 		case openGate:
@@ -751,9 +753,13 @@ func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
 		if r.IntN(3) == 0 {
 			n.Pool = pool
 		}
+		if r.IntN(5) == 0 {
+			p.Steps[i].Queued = time.Duration(1+r.IntN(3)) * time.Second
+		}
 		if r.IntN(8) == 0 {
 			n.Kind = graph.Gate
 			n.Pool = -1
+			p.Steps[i].Queued = 0
 		}
 		if r.IntN(3) == 0 {
 			p.Steps[i].Retry.Max = r.IntN(3)

@@ -44,7 +44,7 @@ type Local struct {
 // Run carries out one attempt and returns how it ended. It returns when the attempt has: what a stopped context
 // leaves running is signalled until it is gone.
 //
-// The order is creates and removes, unless and onlyif, the action. The job's timeout holds for each command on its
+// The order is creates and removes, unless and onlyif, sources and generates, the action. The job's timeout holds for each command on its
 // own.
 func (l Local) Run(ctx context.Context, job *Job) Result {
 	a, act, failed := l.attempt(job)
@@ -57,7 +57,16 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 	if end := a.conditions(ctx); end != nil {
 		return *end
 	}
-	return a.timed(ctx, func(ctx context.Context) Result {
+	sources, end := a.upToDate(ctx)
+	if end != nil {
+		return *end
+	}
+	if a.Incremental != nil {
+		if err := a.Incremental.Forget(); err != nil {
+			return a.failure(ctx, err)
+		}
+	}
+	r := a.timed(ctx, func(ctx context.Context) Result {
 		if act.plan == nil {
 			return act.run(ctx, a)
 		}
@@ -67,6 +76,8 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 		}
 		return a.apply(ctx, c)
 	})
+	r.Sources = sources
+	return r
 }
 
 // Check predicts what an attempt would change, and changes nothing. Kind is unknown for what cannot be told without
@@ -79,6 +90,12 @@ func (l Local) Check(ctx context.Context, job *Job) (events.Diff, error) {
 	}
 	if skip := a.skips(); skip != nil {
 		return events.Diff{Kind: events.ChangeNone, Summary: skip.Detail}, nil
+	}
+	if _, end := a.upToDate(ctx); end != nil {
+		if end.Outcome != events.Skipped {
+			return events.Diff{}, errors.New(end.Error)
+		}
+		return events.Diff{Kind: events.ChangeNone, Summary: end.Detail}, nil
 	}
 	if act.plan == nil {
 		return events.Diff{Kind: act.effect}, nil
@@ -106,6 +123,9 @@ func (DryRun) Run(ctx context.Context, job *Job) Result {
 	}
 	if skip := a.skips(); skip != nil {
 		return *skip
+	}
+	if _, end := a.upToDate(ctx); end != nil {
+		return *end
 	}
 	return a.timed(ctx, func(ctx context.Context) Result {
 		switch {

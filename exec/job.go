@@ -24,9 +24,12 @@ type Job struct {
 	Unless  string // shell commands
 	OnlyIf  string
 	NoLog   bool
-	Diff    bool           // compute diffs of text
-	Output  *output.Writer // required for Run; where the output goes
-	Names   Names
+
+	Incremental *Incremental // nil for a step without sources and generates
+
+	Diff   bool           // compute diffs of text
+	Output *output.Writer // required for Run; where the output goes
+	Names  Names
 
 	// Now is closed when the user wants the process gone without grace.
 	Now <-chan struct{}
@@ -58,6 +61,7 @@ type Result struct {
 	Class    string
 	Fields   map[string]any // what the action adds to the registered value
 	Values   map[string]any // variables it sets
+	Sources  string         // of an incremental step that ran: what to record if it ended well
 	Message  string         // of print
 	Diff     *events.Diff
 	Warnings []string

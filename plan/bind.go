@@ -39,6 +39,9 @@ type Call struct {
 	Removes string
 	Unless  string
 	OnlyIf  string
+
+	Sources   []string // globs of absolute paths
+	Generates []string
 }
 
 // Missing says that a step needs a value that was never produced.
@@ -162,6 +165,13 @@ func (b *Bound) guards(call *Call, r *renderer) {
 		return resolvePath(r.text(v), k.dir, b.plan.home)
 	}
 	call.Creates, call.Removes = path(k.src.Creates), path(k.src.Removes)
+	globs := func(values []playbook.Value) (list []string) {
+		for _, v := range values {
+			list = append(list, path(v))
+		}
+		return list
+	}
+	call.Sources, call.Generates = globs(k.src.Sources), globs(k.src.Generates)
 	call.Unless, call.OnlyIf = r.text(k.src.Unless), r.text(k.src.OnlyIf)
 }
 

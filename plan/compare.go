@@ -124,6 +124,12 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 		f["env."+name] = v
 	}
 	maps.Copy(f, s.Policy)
+	if s.Undo != nil {
+		set(f, "undo", s.Undo.Action)
+		for name, v := range s.Undo.Args {
+			f["undo."+name] = compared(v)
+		}
+	}
 	set(f, "name", s.Name)
 	set(f, "action", s.Action)
 	set(f, "cwd", s.Cwd)

@@ -145,6 +145,12 @@ func (d *dump) step(s *Step) {
 	d.field("tags", s.Tags)
 	d.field("left out by", s.ExcludedBy)
 	d.field("confirm", s.Confirm)
+	if s.Undo != nil {
+		d.field("undo", s.Undo.Action)
+		for _, name := range sortedKeys(s.Undo.Args) {
+			d.value("undo."+name, s.Undo.Args[name])
+		}
+	}
 	policy := s.policy()
 	for _, name := range sortedKeys(policy) {
 		d.field(name, policy[name])

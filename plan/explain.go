@@ -311,7 +311,26 @@ func (e *explanation) guards() {
 		at := g.value.Pos()
 		lines = append(lines, said{fmt.Sprintf(g.text, e.short(text)), fmt.Sprintf("%s:%d", at.File, at.Line)})
 	}
+	if made, makes := patterns(t.Sources), patterns(t.Generates); made+makes != "" {
+		text := "if what it is made from is as it was when it last ended well"
+		if made != "" {
+			text = fmt.Sprintf("if %s, the command and its environment are as they were when it last ended well", made)
+		}
+		if makes != "" {
+			text += ", and " + makes + " is there"
+		}
+		lines = append(lines, said{text + " (sources, generates)", ""})
+	}
 	e.section("Is skipped when it is reached", lines)
+}
+
+// patterns are globs on one line.
+func patterns(values []playbook.Value) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = strings.TrimSpace(v.Text())
+	}
+	return strings.Join(list, ", ")
 }
 
 func (e *explanation) policy() {
@@ -326,6 +345,12 @@ func (e *explanation) policy() {
 	}
 	if s.Timeout > 0 {
 		add("killed after %s, which counts as failed", s.Timeout)
+	}
+	if s.Queued > 0 {
+		add("fails when it has waited %s for a slot", s.Queued)
+	}
+	if s.Undo != nil {
+		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
 	}
 	for _, c := range []struct {
 		list                []condition

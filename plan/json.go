@@ -69,11 +69,17 @@ type stepJSON struct {
 	Confirm     string            `json:"confirm,omitempty"`
 	Policy      map[string]string `json:"policy,omitempty"`
 	Needs       []needJSON        `json:"needs,omitempty"`
+	Undo        *undoJSON         `json:"undo,omitempty"`
 	Unknowns    []unknownJSON     `json:"unknowns"`
 	Origin      originJSON        `json:"origin"`
 	LoopContext *loopJSON         `json:"loop_context,omitempty"`
 	Host        string            `json:"host"`
 	Scope       int               `json:"scope"`
+}
+
+type undoJSON struct {
+	Action string         `json:"action"`
+	Args   map[string]any `json:"args"`
 }
 
 type scopeJSON struct {
@@ -244,6 +250,12 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 	if j.Args == nil {
 		j.Args = map[string]any{}
 	}
+	if s.Undo != nil {
+		j.Undo = &undoJSON{Action: s.Undo.Action, Args: map[string]any{}}
+		if args, ok := p.portable(jsonValue(s.Undo.Args)).(map[string]any); ok && args != nil {
+			j.Undo.Args = args
+		}
+	}
 	for _, u := range s.Unknowns {
 		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, p.ids(u.Steps)})
 	}
@@ -261,6 +273,7 @@ func YAML(doc []byte) ([]byte, error) { return playbook.YAML(doc) }
 func (s *Step) policy() map[string]string {
 	k := s.task
 	m := map[string]string{
+		"sources": texts(k.src.Sources), "generates": texts(k.src.Generates),
 		"creates": k.src.Creates.Text(), "removes": k.src.Removes.Text(), "unless": k.src.Unless.Text(), "onlyif": k.src.OnlyIf.Text(),
 		"changed_when": whenText(k.changed), "failed_when": whenText(k.failed), "ignore_errors": whenText(k.ignore), "until": s.Retry.Until,
 	}
@@ -269,6 +282,9 @@ func (s *Step) policy() map[string]string {
 	}
 	if s.Timeout > 0 {
 		m["timeout"] = s.Timeout.String()
+	}
+	if s.Queued > 0 {
+		m["timeout_queued"] = s.Queued.String()
 	}
 	if s.CheckMode != nil {
 		m["check_mode"] = strconv.FormatBool(*s.CheckMode)

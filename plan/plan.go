@@ -185,6 +185,8 @@ type Step struct {
 	Host       string
 	Retry      Retry
 	Timeout    time.Duration
+	Queued     time.Duration // how long it may wait for a slot; 0: for ever
+	Undo       *Undo         // nil if nothing reverses it
 	NoLog      bool
 	MayFail    bool  // ignore_errors is given and not known to be false
 	CheckMode  *bool // forced by check_mode
@@ -193,6 +195,13 @@ type Step struct {
 	Needs      []Need
 
 	task *task // what running needs beyond what is shown
+}
+
+// Undo is what reverses a step, rendered as far as known.
+type Undo struct {
+	Action  string
+	Args    map[string]any
+	Summary string
 }
 
 // Need is an order edge written by the user.

@@ -31,6 +31,7 @@ func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
 	s.Retry.Delay = time.Second
 	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
 	p.duration(t.Timeout, "timeout", r, &s.Timeout)
+	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
 	s.Retry.Until = whenText(k.until)
 	f.at("ignore_errors")
 	for _, cond := range k.ignore {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"moon/exec/spec"
 	"moon/plan/diag"
 	"moon/plan/eval"
@@ -105,6 +107,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	raw := p.fillArgs(&s, k, r, f)
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, r, f)
+	p.fillUndo(&s, k, r)
 	f.at("")
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0
@@ -134,6 +137,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 func (s *Step) hide() {
 	s.Args, s.Env, s.Uses = nil, nil, nil
 	s.Summary = s.Action + " (hidden by no_log)"
+	if s.Undo != nil {
+		s.Undo.Args, s.Undo.Summary = nil, s.Undo.Action+" (hidden by no_log)"
+	}
 	if s.Loop != nil {
 		s.Loop.Item = nil
 	}
@@ -244,6 +250,52 @@ func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 			r.text(g.value)
 		}
 	}
+	for _, g := range []struct {
+		name   string
+		values []playbook.Value
+	}{{"sources", t.Sources}, {"generates", t.Generates}} {
+		for _, v := range g.values {
+			f.at(g.name)
+			p.glob(r, v, g.name)
+		}
+	}
+}
+
+// glob renders a pattern for files and looks for what is wrong with it.
+func (p *planner) glob(r *renderer, v playbook.Value, key string) {
+	pattern := r.text(v)
+	if len(r.missing) == 0 && !r.failed && !doublestar.ValidatePattern(pattern) {
+		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), r.chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
+			"`%s:` has a pattern that is not complete: %s", key, quoted(pattern))
+	}
+}
+
+// fillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
+// it waits for is not waited for by this one.
+func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
+	if k.undo == nil || k.undo.action == nil {
+		return
+	}
+	with := *r.env.(*env)
+	with.extra = map[string]any{}
+	for _, name := range resultNames(k.src.Register) {
+		with.extra[name] = eval.Unknown{}
+	}
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
+	u := &task{compiled: k.undo, dir: k.dir}
+	raw := u.values(sub, u.args, p.o.Home, "", func(string) {})
+	for _, m := range u.src.Env.Entries() {
+		sub.text(m.Value)
+	}
+	if !u.src.Cwd.IsZero() {
+		sub.text(u.src.Cwd)
+	}
+	if u.sound && !sub.failed && !sub.undefined && len(sub.missing) == 0 && !r.lenient {
+		p.decode(&Step{Action: u.action.Name}, u, raw, r.chain)
+	}
+	s.Undo = &Undo{Action: u.action.Name}
+	s.Undo.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
+	s.Undo.Summary = p.plan.summary(s.Undo.Action, s.Undo.Args)
 }
 
 // decode turns known arguments into the action's typed ones, and finds what is wrong with them.
@@ -338,6 +390,18 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	part("confirm", s.Confirm)
 	part("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
 	part("timeout", s.Timeout.String())
+	if s.Queued > 0 {
+		part("queued", s.Queued.String())
+	}
+	if len(t.Sources)+len(t.Generates) > 0 {
+		part("incremental", texts(t.Sources)+"\n\n"+texts(t.Generates))
+	}
+	if s.Undo != nil {
+		part("undo "+s.Undo.Action, []any{plain(t.Undo.Args), plain(t.Undo.ExtraArgs), plain(t.Undo.Env)})
+		if !s.NoLog {
+			part("undoes", any(s.Undo.Args))
+		}
+	}
 	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
 	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
@@ -352,6 +416,15 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	p.digested = b
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
+}
+
+// texts are values as written, a line each.
+func texts(values []playbook.Value) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = v.Text()
+	}
+	return strings.Join(list, "\n")
 }
 
 // digest is over the steps and their order, not over the place or the wording around them.

@@ -36,7 +36,8 @@ type compiled struct {
 	changed []condition
 	failed  []condition
 	until   []condition
-	sound   bool // the arguments are of a kind the action takes
+	undo    *compiled // of the step that reverses it; nil if there is none
+	sound   bool      // the arguments are of a kind the action takes
 
 	misspelt bool // an argument is not known: it may be one that seems to be missing
 }
@@ -75,6 +76,9 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 		written += len(splitPairs(t.Args.Text()))
 	}
 	k.misspelt = len(k.args) < written && t.Args.Kind() != playbook.List
+	if t.Undo != nil {
+		k.undo = p.compile(t.Undo, chain)
+	}
 	return k
 }
 

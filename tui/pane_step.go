@@ -80,6 +80,9 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	if p.MayFail {
 		d.value("failure", "is ignored")
 	}
+	if p.Undo != nil {
+		d.value("undo", p.Undo.Action+": "+p.Undo.Summary)
+	}
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.

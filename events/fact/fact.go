@@ -27,6 +27,7 @@ type Options struct {
 	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until told to: retries are possible
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
+	Force          bool   `json:"force,omitempty"` // run incremental steps although they are up to date
 	Saved          bool   `json:"saved,omitempty"` // of a saved plan: a resumed run keeps to it
 }
 
@@ -135,20 +136,22 @@ type (
 	}
 	// AttemptFinished is durable before any successor is spawned.
 	AttemptFinished struct {
-		Step     int               `json:"step"`
-		Attempt  int               `json:"attempt"`
-		Outcome  events.Outcome    `json:"outcome"`
-		Again    bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
-		Ignored  bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
-		Reason   events.SkipReason `json:"reason,omitempty"`  // of a skip
-		Detail   string            `json:"detail,omitempty"`
-		Class    string            `json:"class,omitempty"` // of an error: transient, fatal or empty
-		Error    string            `json:"error,omitempty"`
-		RC       *int              `json:"rc,omitempty"`
-		Duration time.Duration     `json:"duration_ns"`
-		Bytes    Bytes             `json:"bytes,omitzero"`
-		Result   map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
-		Values   map[string]any    `json:"values,omitempty"` // variables it set
+		Step    int            `json:"step"`
+		Attempt int            `json:"attempt"`
+		Outcome events.Outcome `json:"outcome"`
+		// Unstarted says that there was no attempt: the step has waited for a slot longer than it may.
+		Unstarted bool              `json:"unstarted,omitempty"`
+		Again     bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
+		Ignored   bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
+		Reason    events.SkipReason `json:"reason,omitempty"`  // of a skip
+		Detail    string            `json:"detail,omitempty"`
+		Class     string            `json:"class,omitempty"` // of an error: transient, fatal or empty
+		Error     string            `json:"error,omitempty"`
+		RC        *int              `json:"rc,omitempty"`
+		Duration  time.Duration     `json:"duration_ns"`
+		Bytes     Bytes             `json:"bytes,omitzero"`
+		Result    map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
+		Values    map[string]any    `json:"values,omitempty"` // variables it set
 		// Registered is the value of the step's register name. Where output makes it too large for a record, stdout
 		// and stderr are left out (Cut) and are to be read from the output files.
 		Registered map[string]any `json:"registered,omitempty"`

@@ -26,6 +26,7 @@ const (
 	LoopSettings                   // a map of LoopKeys
 	NeedsList                      // ids, perhaps each with one of NeedOutcomes
 	Steps                          // a list of steps
+	OneStep                        // a step
 	FilePath                       // a path, or a map with file or path
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
@@ -58,7 +59,7 @@ var shapes = map[string]Shape{
 	"with_items": LoopOver, "with_filetree": AnyText, "loop_control": LoopSettings, "needs": NeedsList,
 	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
 	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
-	"retries": Number, "retry_delay": Duration, "timeout": Duration, "env": Environment, "cwd": AnyText,
+	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts, "undo": OneStep, "env": Environment, "cwd": AnyText,
 	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber,

@@ -94,6 +94,10 @@ type Task struct {
 	Delay       Value
 	Until       []Value
 	Timeout     Value
+	Queued      Value // `timeout_queued`
+	Sources     []Value
+	Generates   []Value
+	Undo        *Task // an action
 	Env         Value
 	Cwd         Value
 	Become      Value

@@ -201,6 +201,8 @@ func shape(s playbook.Shape) object {
 		return needsList()
 	case playbook.Steps:
 		return ref("steps")
+	case playbook.OneStep:
+		return ref("step")
 	case playbook.FilePath:
 		path := object{}
 		for _, name := range []string{"file", "path"} {

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"moon/exec"
+	"moon/plan"
+)
+
+// record is what is remembered, across runs, of an incremental step that ended well.
+type record struct {
+	Playbook string `json:"playbook"` // for people
+	Step     string `json:"step"`
+	Digest   string `json:"digest"`
+}
+
+// incremental is what a step with sources or generates needs to find out whether it is up to date; nil for any other.
+func (s *Session) incremental(ps *plan.Step, call *plan.Call) (*exec.Incremental, error) {
+	if len(call.Sources)+len(call.Generates) == 0 {
+		return nil, nil
+	}
+	path := s.recordOf(ps)
+	inc := &exec.Incremental{Sources: call.Sources, Generates: call.Generates, Force: s.state.opts.Force}
+	if ps.NoLog {
+		inc.Identity = ps.Digest
+	}
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what is recorded of its sources: %w", err)
+	}
+	var r record
+	if json.Unmarshal(text, &r) == nil { // a damaged one is none: the step runs
+		inc.Recorded = r.Digest
+	}
+	inc.Forget = func() error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("forget what is recorded of its sources: %w", err)
+		}
+		return nil
+	}
+	return inc, nil
+}
+
+// recordOf is the file that remembers a step of a playbook.
+func (s *Session) recordOf(ps *plan.Step) string {
+	p := s.state.plan
+	sum := sha256.Sum256([]byte(p.Root + "\x00" + p.RootFile + "\x00" + ps.Path + "\x00" + ps.Host))
+	return filepath.Join(s.cfg.Records, hex.EncodeToString(sum[:16])+".json")
+}
+
+// remember records that a step ended well, and what it was made from.
+func (s *Session) remember(path string, ps *plan.Step, playbook, digest string) error {
+	text, err := json.Marshal(record{playbook, ps.Path, digest})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.cfg.Records, 0o700); err != nil {
+		return err
+	}
+	return writeDurable(path, text)
+}

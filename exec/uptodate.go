@@ -1,0 +1,136 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"moon/events"
+)
+
+// Incremental is what a step is made from and what it makes. A step is up to date when everything it makes is there and
+// the digest over its sources, its command and its environment is the recorded one.
+type Incremental struct {
+	Sources   []string // globs of absolute paths
+	Generates []string
+	Identity  string // of the step, where its arguments must not be digested
+	Recorded  string // when it last ended well; "" if it never did
+	Force     bool   // run it in any case
+	// Forget takes the record away before the step runs, which may leave what it makes half made. Not in a dry run.
+	Forget func() error
+}
+
+// upToDate decides whether an incremental step need not run. The digest is that to record when it has ended well.
+func (a *attempt) upToDate(ctx context.Context) (digest string, end *Result) {
+	inc := a.Incremental
+	if inc == nil {
+		return "", nil
+	}
+	digest, err := a.sources(ctx)
+	if err != nil {
+		return "", a.because(ctx, "sources", err)
+	}
+	missing := ""
+	for _, pattern := range inc.Generates {
+		found, err := matches(pattern)
+		if err != nil {
+			return "", a.because(ctx, "generates", err)
+		}
+		if len(found) == 0 {
+			missing = pattern
+			break
+		}
+	}
+	if digest == inc.Recorded && missing == "" && !inc.Force {
+		return digest, skip(events.SkipUpToDate, "what it is made from is as it was")
+	}
+	return digest, nil
+}
+
+// because is the end of a step whose key has an error.
+func (a *attempt) because(ctx context.Context, key string, err error) *Result {
+	r := a.failure(ctx, err)
+	if r.Outcome == events.Failed {
+		r.Error = key + ": " + r.Error
+	}
+	return &r
+}
+
+// sources is the digest over what a step is made from.
+func (a *attempt) sources(ctx context.Context) (string, error) {
+	h := sha256.New()
+	part := func(name, text string) { fmt.Fprintf(h, "%s %d %s\n", name, len(text), text) }
+	part("action", a.Action)
+	if a.Incremental.Identity != "" {
+		part("step", a.Incremental.Identity)
+	} else {
+		raw, err := json.Marshal(a.Raw) // keys are sorted
+		if err != nil {
+			return "", err
+		}
+		part("arguments", string(raw))
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		part("env "+name, a.Env[name])
+	}
+	part("cwd", a.Cwd)
+	var files []string
+	for _, pattern := range a.Incremental.Sources {
+		found, err := matches(pattern)
+		if err != nil {
+			return "", err
+		}
+		files = append(files, found...)
+	}
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
+		if stopped(ctx) != "" {
+			return "", context.Cause(ctx)
+		}
+		part("file", file)
+		if err := digestFile(h, file); err != nil {
+			return "", err
+		}
+	}
+	for _, pattern := range a.Incremental.Generates {
+		part("generates", pattern)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// matches are the files a pattern stands for, without directories. A link is what it leads to.
+func matches(pattern string) ([]string, error) {
+	return doublestar.FilepathGlob(pattern, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
+}
+
+func digestFile(h hash.Hash, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() { // to open a pipe would wait for its writer
+		return &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	own := sha256.New()
+	if _, err := io.Copy(own, f); err != nil {
+		return err
+	}
+	_, err = h.Write(own.Sum(nil))
+	return err
+}
