@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race lint fmt golden fuzz bench perf demo cover clean
+.PHONY: check build test race lint fmt golden fuzz kills bench perf demo cover clean
 
 check: build lint race ## what CI runs
 
@@ -42,6 +42,9 @@ fuzz:
 	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
+
+kills: ## every point at which moon can die, and hundreds of kills and crashes; a sample of them is in `make test`
+	KILLS=all $(GO) test -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom' .
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...

@@ -10,7 +10,6 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
 	"moon/plan"
 )
 
@@ -35,6 +34,9 @@ func (c *resumeCmd) Run(io stdio) error {
 	if err != nil {
 		return usage("%s", err)
 	}
+	if past.Digest == "" { // moon died before the first record
+		return refusal(past, engine.ErrNotBegun)
+	}
 	now, err := c.planned(io, past)
 	if err != nil {
 		return err
@@ -56,9 +58,9 @@ func (c *resumeCmd) Run(io stdio) error {
 		}
 		how.Confirmed = confirmed
 	}
-	s, err := engine.Resume(engine.Config{
-		Plan: now.plan, Graph: now.graph, Runner: exec.Local{}, Dry: exec.DryRun{}, Records: recordsDir(runs), Options: opts, First: approvals(confirmed), Version: Version,
-	}, how)
+	config := sessions
+	config.Plan, config.Graph, config.Records, config.Options, config.First = now.plan, now.graph, recordsDir(runs), opts, approvals(confirmed)
+	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)
 	}

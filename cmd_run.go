@@ -102,7 +102,8 @@ func attend(io stdio, s *engine.Session, diff bool, hf headlessFlags) (err error
 	if errors.Is(err, syscall.EPIPE) {
 		err = nil // whoever read has gone; the run does not depend on it
 	}
-	return errors.Join(exitOf(result), wrapDisk(followed()), wrapDisk(s.Wait()), wrapDisk(err))
+	// A run that the disk has brought to its end says so, however it ended.
+	return errors.Join(wrapDisk(s.Wait()), wrapDisk(followed()), wrapDisk(err), exitOf(result))
 }
 
 // drain lets a run end whose reader has gone.
@@ -152,15 +153,18 @@ func exitOf(r events.RunCompleted) error {
 	return nil // the session says why it could not end
 }
 
+// sessions is what every session has in common.
+var sessions = engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Version: Version}
+
 // start begins a run in the user's run directory.
 func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Order) (*engine.Session, error) {
 	runs, err := runsDir()
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.Start(engine.Config{
-		Plan: p, Graph: g, Runner: exec.Local{}, Dry: exec.DryRun{}, Runs: runs, Records: recordsDir(runs), Options: opts, First: first, Version: Version,
-	})
+	c := sessions
+	c.Plan, c.Graph, c.Runs, c.Records, c.Options, c.First = p, g, runs, recordsDir(runs), opts, first
+	s, err := engine.Start(c)
 	if err != nil {
 		return nil, &exit{exitDisk, err.Error()}
 	}

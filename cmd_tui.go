@@ -126,7 +126,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
 	}
 	<-folded
-	end := errors.Join(wrapDisk(err), exitOf(run.Result), wrapDisk(followed()), wrapDisk(s.Wait()))
+	end := errors.Join(wrapDisk(s.Wait()), wrapDisk(err), wrapDisk(followed()), exitOf(run.Result))
 	last := s.PlanFor(run.Digest)
 	if last == nil || run.Result.Outcome == "" {
 		return end

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"moon": main,
+		"moon": mortal,
 	})
 }
 

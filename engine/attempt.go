@@ -60,6 +60,7 @@ func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: b.Step.Title(), Out: s.state.outName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: exec.Fatal}, plan.Result{Attempts: attempt})
 	r.Again = false
+	s.pack(&r, b.Step, nil)
 	s.finished(r)
 }
 
@@ -73,8 +74,8 @@ func (s *Session) expire(step int) {
 	s.finished(r)
 }
 
-// prepare renders a step and journals its start. What it returns starts the work, when the journal is durable.
-func (s *Session) prepare(step, number int) func() {
+// prepare renders a step and journals its start. The work begins when the journal is durable.
+func (s *Session) prepare(step, number int) {
 	ps := &s.state.plan.Steps[step]
 	b := s.state.plan.Bind(step, s.results)
 	call, err := b.Call()
@@ -82,18 +83,18 @@ func (s *Session) prepare(step, number int) func() {
 	switch {
 	case errors.As(err, &missing) && s.dry(step):
 		s.unknowable(b, step, number, missing)
-		return nil
+		return
 	case errors.As(err, &missing):
 		s.missing(b, step, number, missing)
-		return nil
+		return
 	case err != nil:
 		s.failBefore(b, step, number, err)
-		return nil
+		return
 	}
 	incremental, err := s.incremental(ps, call)
 	if err != nil {
 		s.failBefore(b, step, number, err)
-		return nil
+		return
 	}
 	name := call.Name
 	if name == "" {
@@ -111,6 +112,7 @@ func (s *Session) prepare(step, number int) func() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &attempt{cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
+	s.starting = append(s.starting, step)
 	w := output.NewWriter(s.OutDir(), out, s.news.poke)
 	if ps.NoLog {
 		w = output.NewDiscard()
@@ -132,12 +134,12 @@ func (s *Session) prepare(step, number int) func() {
 	if incremental != nil {
 		record = s.recordOf(ps)
 	}
-	return func() {
+	a.begin = func() {
 		go func() {
 			defer cancel(nil)
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
-			err := w.Close()
+			failed := w.Close()
 			ended := s.cfg.Now()
 			stdout, stderr, _ := w.Collected()
 			r := s.judge(b, step, number, result, plan.Result{
@@ -148,14 +150,15 @@ func (s *Session) prepare(step, number int) func() {
 					r.Warnings = append(r.Warnings, fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
 				}
 			}
+			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
-			r.err = err
 			if dry && result.Diff != nil && result.Diff.Kind == events.ChangeUnknown {
 				r.registered = nil // what a dry run did not find out is not known to the steps that use it
 			}
 			if r.Error != "" && r.RC != nil && !ps.NoLog {
 				r.Error = withTail(r.Error, w.Tail())
 			}
+			s.pack(&r, ps, failed)
 			s.put(r)
 		}()
 	}
@@ -172,10 +175,33 @@ func withTail(text, tail string) string {
 // unknowable ends a step of a dry run that uses what only a real run would give.
 func (s *Session) unknowable(b *plan.Bound, step, number int, m *plan.Missing) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: b.Step.Title(), Out: s.state.outName(step, number)})
-	s.finished(report{AttemptFinished: fact.AttemptFinished{
+	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
 		Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps))},
-	}})
+	}}
+	s.pack(&r, b.Step, nil)
+	s.finished(r)
+}
+
+// pack makes a report fit for the journal: what is secret is taken out, and what is large is stored beside it, and
+// certain to stay before the record is. Failed says that the output could not be stored. A step whose result cannot be
+// stored counts as failed, because a resumed run could not go on after it.
+func (s *Session) pack(r *report, ps *plan.Step, failed error) {
+	r.values = r.Values
+	if ps.NoLog {
+		hide(&r.AttemptFinished)
+	}
+	err := shrink(&r.AttemptFinished, s.cfg.Disk, s.dir)
+	if r.Cut {
+		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
+	}
+	if err != nil && !events.OnFailure.Has(r.Outcome) {
+		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
+	}
+	if err != nil {
+		r.Registered, r.Values, r.Result, r.Cut = nil, nil, nil, false
+	}
+	r.err = errors.Join(failed, err)
 }
 
 // judge turns what an action returned into the end of an attempt: the step's own conditions have the last word.

@@ -44,7 +44,7 @@ func (n *news) wait() <-chan struct{} {
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
 	return (&follower{
-		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped,
+		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
 		listen: func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
 		planned: func(digest string) (planned, error) {
 			p, ok := s.planned(digest)
@@ -63,6 +63,7 @@ type follower struct {
 	first             planned
 	planned           func(digest string) (planned, error)
 	skip              uint64 // records whose events are not published, but for run.started
+	durable           func() uint64
 	resumed           uint64 // the record with which the run was resumed last: an end before it was not the end
 	// listen gives what is closed when there may be more to read, and whether all that will ever be written is written
 	// already. It is called before reading, so that nothing is missed; quiet says that the last reading gave nothing.
@@ -175,9 +176,10 @@ func isClosed(ch <-chan struct{}) bool {
 	}
 }
 
-// read folds what the journal has, up to a full batch.
+// read folds what the journal has, up to a full batch. What is not durable yet has not happened: it may be read, and be
+// gone after a loss of power.
 func (f *follower) read(ctx context.Context, r *journal.Reader) error {
-	for len(f.batch) < maxBatch {
+	for last := f.durable(); len(f.batch) < maxBatch && f.current.Seq < last; {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -20,7 +20,7 @@ func recorded(t *testing.T, runs, id string, at time.Time) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Create(filepath.Join(dir, "journal.jsonl"))
+	j, err := journal.Disk{}.Create(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,38 +41,13 @@ func (s *Session) keep(p *plan.Plan) error {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
 	dir := filepath.Join(s.dir, keptDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := s.cfg.Disk.MkdirAll(dir); err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
-	if err := writeDurable(filepath.Join(dir, p.Digest+".json"), text); err != nil {
+	if err := s.cfg.Disk.Put(filepath.Join(dir, p.Digest+".json"), text); err != nil {
 		return fmt.Errorf("keep the plan: %w", err)
 	}
 	return nil
-}
-
-// writeDurable makes a file that is whole and on the disk, or is not there.
-func writeDurable(path string, text []byte) error {
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // ReadKept gives what a run keeps of a plan. The error is a *NotKeptError where there is nothing that could be used.

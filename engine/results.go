@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"sync"
 
+	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/events/output"
 	"moon/plan"
 )
 
@@ -82,7 +83,7 @@ const (
 
 // shrink makes a fact fit into the journal. Values that steps need go to a file by their digest; what is only for
 // reading is cut.
-func shrink(f *fact.AttemptFinished, dir string) error {
+func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
 	f.Error = cut(f.Error, maxError)
 	f.Detail = cut(f.Detail, maxError)
 	f.Message = cut(f.Message, maxInline)
@@ -106,7 +107,7 @@ func shrink(f *fact.AttemptFinished, dir string) error {
 		small := maps.Clone(*m)
 		for name, v := range small {
 			if size(v) > maxInline/8 {
-				blob, err := writeBlob(dir, v)
+				blob, err := writeBlob(disk, dir, v)
 				errs = append(errs, err)
 				small[name] = blob
 			}
@@ -135,7 +136,7 @@ func size(v any) int {
 }
 
 // writeBlob stores a large value beside the journal and returns what stands for it in a record.
-func writeBlob(dir string, v any) (map[string]any, error) {
+func writeBlob(disk journal.Disk, dir string, v any) (map[string]any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("store value: %w", err)
@@ -143,17 +144,23 @@ func writeBlob(dir string, v any) (map[string]any, error) {
 	sum := sha256.Sum256(text)
 	name := hex.EncodeToString(sum[:])
 	folder := filepath.Join(dir, "blobs")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := disk.MkdirAll(folder); err != nil {
 		return nil, fmt.Errorf("store value: %w", err)
 	}
-	path := filepath.Join(folder, name)
-	if _, err := os.Stat(path); err == nil {
-		return map[string]any{"$blob": name}, nil
-	}
-	if err := os.WriteFile(path, text, 0o600); err != nil {
+	if err := disk.Put(filepath.Join(folder, name), text); err != nil {
 		return nil, fmt.Errorf("store value: %w", err)
 	}
 	return map[string]any{"$blob": name}, nil
+}
+
+// keepOutput makes output certain to stay that a record refers to.
+func keepOutput(disk journal.Disk, dir, prefix string) error {
+	for _, path := range output.Files(dir, prefix) {
+		if err := disk.Keep(path); err != nil {
+			return fmt.Errorf("keep output: %w", err)
+		}
+	}
+	return disk.SyncDir(dir)
 }
 
 // hide removes from a fact what no_log keeps from being shown or stored.

@@ -11,10 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"moon/engine/graph"
-	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/output"
@@ -56,6 +53,9 @@ func (e *UndecidedError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
+// ErrNotBegun is returned for a run whose moon died before it had begun.
+var ErrNotBegun = errors.New("the run had not begun; start it anew")
+
 // ErrFinished is returned for a run in which there is nothing left to do.
 var ErrFinished = errors.New("the run is done; there is nothing to resume")
 
@@ -65,17 +65,16 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s := newSession(cfg)
 	s.dir = how.Dir
 	s.id = filepath.Base(how.Dir)
-	s.lock = flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
-	if ok, err := s.lock.TryLock(); err != nil || !ok {
-		return nil, fmt.Errorf("resume %s: %w", s.id, errors.Join(err, errLocked(ok)))
+	if s.lock, err = lockRun(s.dir, s.owner); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.lock.Unlock())
+			err = errors.Join(err, unlockRun(s.lock))
 		}
 	}()
 	past := &past{session: s, planned: how.Planned}
-	w, cut, err := journal.Reopen(filepath.Join(s.dir, journalName), past.take)
+	w, cut, err := cfg.Disk.Reopen(filepath.Join(s.dir, journalName), past.take)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +85,10 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}()
 	if s.state == nil || !s.state.begun {
-		return nil, errors.New("the run had not begun; start it anew")
+		return nil, ErrNotBegun
 	}
 	s.skipped = w.Seq()
+	s.durable.Store(w.Seq())
 	p := planned{s.state.plan, s.state.graph}
 	if cfg.Plan != nil && cfg.Plan.Digest != p.plan.Digest {
 		p = planned{cfg.Plan, cfg.Graph}
@@ -118,8 +118,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 // decided by being edited or removed; but one that was running when moon died may have done its work, whatever it says
 // now.
 func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
-	r := fact.RunResumed{PID: os.Getpid()}
-	r.Actor, r.Host = whoami()
+	r := fact.RunResumed{PID: s.owner.PID, Host: s.owner.Host, Actor: s.owner.User}
 	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
 		return r, ErrFinished
 	}
@@ -252,6 +251,9 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		stdout, stderr, err := output.Read(s.OutDir(), s.state.outs[f.Step])
 		if err != nil {
 			return fmt.Errorf("output of %s: %w", events.StepID(f.Step), err)
+		}
+		if int64(len(stdout)) < f.Bytes.Out || int64(len(stderr)) < f.Bytes.Err {
+			return fmt.Errorf("output of %s is not whole: %d and %d bytes, %d and %d were written", events.StepID(f.Step), len(stdout), len(stderr), f.Bytes.Out, f.Bytes.Err)
 		}
 		full := plan.Result{Stdout: string(stdout), Stderr: string(stderr)}.Registered()
 		for _, name := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {

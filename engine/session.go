@@ -18,9 +18,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -50,6 +50,7 @@ type Config struct {
 	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
 	Now     func() time.Time // nil: time.Now
+	Disk    journal.Disk
 }
 
 // Session is one run of a plan.
@@ -57,13 +58,15 @@ type Session struct {
 	id      string
 	dir     string
 	cfg     Config
+	owner   Owner
 	lock    *flock.Flock
 	journal *journal.Writer
 	state   *State
 	results *results
 	began   time.Time
-	first   planned // the plan of the first record
-	skipped uint64  // records of the processes before this one, which are not published again
+	first   planned       // the plan of the first record
+	skipped uint64        // records of the processes before this one, which are not published again
+	durable atomic.Uint64 // the last record that is certain to stay; none after it is published
 	news    *news
 	done    chan struct{}
 	err     error
@@ -74,10 +77,12 @@ type Session struct {
 	plans  map[string]planned
 	closed bool
 
-	running map[int]*attempt
-	stopped events.StopHow
-	fatal   error
-	cause   uint64
+	running  map[int]*attempt
+	starting []int // those of them that begin when their facts are durable
+	stopped  events.StopHow
+	trouble  error // why the run is being brought to its end while that can still be recorded
+	fatal    error // why nothing can be recorded any more
+	cause    uint64
 }
 
 type planned struct {
@@ -87,6 +92,7 @@ type planned struct {
 
 // attempt is a step that runs.
 type attempt struct {
+	begin  func()
 	cancel context.CancelCauseFunc
 	now    chan struct{}
 	nowing bool
@@ -99,8 +105,9 @@ type (
 	order  struct{ events.Order }
 	report struct {
 		fact.AttemptFinished
-		registered map[string]any
-		err        error // of the output files
+		out                string         // prefix of the output files
+		registered, values map[string]any // whole, and also what is hidden from the journal
+		err                error          // of the files beside it
 	}
 	replan struct {
 		planned
@@ -124,10 +131,9 @@ func Start(cfg Config) (*Session, error) {
 	if err := s.keep(cfg.Plan); err != nil {
 		return nil, err
 	}
-	actor, host := whoami()
 	s.add(fact.RunCreated{
 		Format: fact.Format, Moon: cfg.Version, Playbook: cfg.Plan.RootFile, Root: cfg.Plan.Root, Digest: cfg.Plan.Digest,
-		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: actor, Host: host, PID: os.Getpid(),
+		Total: len(cfg.Plan.Steps), Options: cfg.Options, Actor: s.owner.User, Host: s.owner.Host, PID: s.owner.PID,
 	})
 	s.add(fact.RunStarted{})
 	s.putFirst()
@@ -135,21 +141,12 @@ func Start(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// whoami is who runs moon, and where. It is for people: a run that does not know is still a run.
-func whoami() (actor, host string) {
-	host, _ = os.Hostname() // see above
-	if u, err := user.Current(); err == nil {
-		actor = u.Username
-	}
-	return actor, host
-}
-
 func newSession(cfg Config) *Session {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
 	return &Session{
-		cfg: cfg, results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
+		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, plans: map[string]planned{}, began: cfg.Now(),
 	}
 }
@@ -174,32 +171,29 @@ func (s *Session) makeDir() error {
 	rand.Read(suffix[:])
 	s.id = s.began.UTC().Format(idTime) + "-" + hex.EncodeToString(suffix[:])
 	s.dir = filepath.Join(s.cfg.Runs, s.id)
-	if err := os.MkdirAll(s.cfg.Runs, 0o700); err != nil {
+	disk := s.cfg.Disk
+	if err := disk.MkdirAll(s.cfg.Runs); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	if err := os.Mkdir(s.dir, 0o700); err != nil {
+	if err := disk.Mkdir(s.dir); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	if err := os.Mkdir(s.OutDir(), 0o700); err != nil {
+	if err := disk.Mkdir(s.OutDir()); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
-	s.lock = flock.New(filepath.Join(s.dir, "lock"), flock.SetPermissions(0o600))
-	if ok, err := s.lock.TryLock(); err != nil || !ok {
-		return fmt.Errorf("lock the run directory %s: %w", s.dir, errors.Join(err, errLocked(ok)))
-	}
-	j, err := journal.Create(filepath.Join(s.dir, journalName))
+	lock, err := lockRun(s.dir, s.owner)
 	if err != nil {
 		return err
 	}
-	s.journal = j
-	return nil
-}
-
-func errLocked(ok bool) error {
-	if ok {
-		return nil
+	s.lock = lock
+	s.journal, err = disk.Create(filepath.Join(s.dir, journalName)) // with it what else is in the directory is certain to stay
+	if err == nil {
+		err = disk.SyncDir(s.cfg.Runs)
 	}
-	return errors.New("another moon runs it")
+	if err != nil {
+		return errors.Join(err, unlockRun(s.lock))
+	}
+	return nil
 }
 
 const journalName = "journal.jsonl"
@@ -310,6 +304,17 @@ func (s *Session) add(f fact.Fact) {
 	}
 }
 
+// retire brings a run to its end that can still be recorded, but not for long, or not whole: what runs may end, and
+// nothing else starts.
+func (s *Session) retire(err error) {
+	if s.trouble != nil || s.fatal != nil || s.state.finished {
+		return
+	}
+	s.trouble = err
+	s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("the run stops: %s", err)})
+	s.add(fact.Commanded{Order: events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}}})
+}
+
 // fail ends the run because it cannot be recorded any more. What runs is stopped.
 func (s *Session) fail(err error) {
 	if s.fatal == nil {
@@ -328,25 +333,16 @@ func (s *Session) loop() {
 		for _, in := range s.take() {
 			s.handle(in)
 		}
-		starts, until := s.decide()
+		until := s.decide()
 		s.cause = 0
-		if s.fatal == nil && s.journal.Pending() {
-			if err := s.journal.Sync(); err != nil {
-				s.fail(err)
-			}
-			s.news.poke()
-		}
-		if s.fatal != nil {
-			if len(s.running) == 0 {
-				return
-			}
-		} else {
-			for _, start := range starts {
-				start()
-			}
-			if s.state.finished {
-				return
-			}
+		s.sync()
+		s.launch()
+		switch {
+		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.finished:
+			return
+		case s.fatal == nil && s.trouble == nil && s.journal.Low() != nil:
+			s.retire(s.journal.Low())
+			continue
 		}
 		wait := time.Hour
 		if !until.IsZero() {
@@ -360,6 +356,31 @@ func (s *Session) loop() {
 	}
 }
 
+// launch starts what was decided, unless that could not be recorded.
+func (s *Session) launch() {
+	for _, step := range s.starting {
+		if s.fatal == nil {
+			s.running[step].begin()
+		} else {
+			delete(s.running, step)
+		}
+	}
+	s.starting = s.starting[:0]
+}
+
+// sync makes what was recorded durable, and only then known.
+func (s *Session) sync() {
+	if s.fatal != nil || !s.journal.Pending() {
+		return
+	}
+	if err := s.journal.Sync(); err != nil {
+		s.fail(err)
+		return
+	}
+	s.durable.Store(s.journal.Seq())
+	s.news.poke()
+}
+
 func (s *Session) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -369,7 +390,11 @@ func (s *Session) close() {
 		}
 	}
 	s.mu.Unlock()
-	s.err = errors.Join(s.fatal, s.journal.Close(), s.lock.Unlock())
+	err := s.journal.Close()
+	if s.fatal != nil {
+		err = s.fatal // the file says the same again
+	}
+	s.err = errors.Join(err, s.trouble, unlockRun(s.lock))
 	close(s.done)
 	s.news.poke()
 }
@@ -433,18 +458,11 @@ func (s *Session) stopAttempt(step int, a *attempt) {
 
 func (s *Session) finished(r report) {
 	delete(s.running, r.Step)
+	s.results.set(r.Step, r.registered, r.values)
+	s.add(r.AttemptFinished)
 	if r.err != nil {
-		s.fail(fmt.Errorf("output of %s: %w", events.StepID(r.Step), r.err))
+		s.retire(fmt.Errorf("output of %s: %w", events.StepID(r.Step), r.err))
 	}
-	s.results.set(r.Step, r.registered, r.Values)
-	f := r.AttemptFinished
-	if s.state.plan.Steps[f.Step].NoLog {
-		hide(&f)
-	}
-	if err := shrink(&f, s.dir); err != nil {
-		s.fail(err)
-	}
-	s.add(f)
 	s.stopRunning(s.state.stop)
 }
 
@@ -476,19 +494,17 @@ func (s *Session) replace(p planned) error {
 	return nil
 }
 
-// decide carries out the state's decisions as far as they go. Attempts to start are returned, because their facts must
-// be durable first.
-func (s *Session) decide() (starts []func(), until time.Time) {
+// decide carries out the state's decisions as far as they go, and says when to ask it again at the latest. Attempts only
+// become those that are starting, because their facts must be durable first.
+func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
 		switch d := s.state.next(s.cfg.Now()).(type) {
 		case idle:
-			return starts, d.until
+			return d.until
 		case evaluate:
 			s.evaluate(d.step)
 		case start:
-			if begin := s.prepare(d.step, d.attempt); begin != nil {
-				starts = append(starts, begin)
-			}
+			s.prepare(d.step, d.attempt)
 		case expire:
 			s.expire(d.step)
 		case schedule:
@@ -504,5 +520,5 @@ func (s *Session) decide() (starts []func(), until time.Time) {
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))
 		}
 	}
-	return nil, time.Time{}
+	return time.Time{}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"moon/engine/journal"
 	"moon/exec"
 	"moon/plan"
 )
@@ -65,4 +66,21 @@ func (s *Session) remember(path string, ps *plan.Step, playbook, digest string) 
 		return err
 	}
 	return writeDurable(path, text)
+}
+
+// writeDurable replaces a file at once, so that it stays.
+func writeDurable(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return journal.Disk{}.SyncDir(filepath.Dir(path))
 }

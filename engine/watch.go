@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ func (w *Watch) Follow(ctx context.Context, lines bool) (<-chan []events.Record,
 	first, _ := w.planned(w.past.Digests[0]) // it is there, or there would be no Watch
 	return (&follower{
 		dir: w.past.Dir, run: w.past.ID, lines: lines, version: w.past.Moon, first: first, planned: w.planned,
+		durable: func() uint64 { return math.MaxUint64 }, // what a process that died has not synced is there as long as the machine is
 		resumed: w.past.Resumed, listen: (&poll{dir: w.past.Dir, over: !w.past.Live}).listen,
 	}).start(ctx)
 }

@@ -39,7 +39,7 @@ func notStarted(rc int, format string, args ...any) error {
 
 // process prepares a command with the step's environment. Its output is discarded.
 func (a *attempt) process(argv []string) *process {
-	return &process{argv: argv, env: a.environ(), dir: a.Cwd, grace: a.grace, now: a.Now}
+	return &process{argv: argv, env: a.environ(), dir: a.Cwd, grace: a.grace, now: a.Now, watch: a.watch}
 }
 
 // noisy prepares a command whose output is the step's.

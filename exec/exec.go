@@ -39,7 +39,17 @@ const defaultGrace = 5 * time.Second
 // Local runs attempts on this machine, for real.
 type Local struct {
 	Grace time.Duration // from the first signal to SIGKILL; 0: 5 s
+	Watch func(Moment)  // is told when a process begins and ends, perhaps by several goroutines at once; may be nil
 }
+
+// Moment is one in the life of a process.
+type Moment string
+
+// A process was started; it has ended and was reaped.
+const (
+	Spawned Moment = "spawned"
+	Reaped  Moment = "reaped"
+)
 
 // Run carries out one attempt and returns how it ended. It returns when the attempt has: what a stopped context
 // leaves running is signalled until it is gone.
@@ -173,6 +183,7 @@ var actions = map[string]action{
 type attempt struct {
 	*Job
 	grace time.Duration
+	watch func(Moment)
 }
 
 func (l Local) attempt(job *Job) (*attempt, action, *Result) {
@@ -184,7 +195,11 @@ func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 	if grace <= 0 {
 		grace = defaultGrace
 	}
-	return &attempt{job, grace}, act, nil
+	watch := l.Watch
+	if watch == nil {
+		watch = func(Moment) {}
+	}
+	return &attempt{job, grace, watch}, act, nil
 }
 
 // timed runs something under the job's timeout.

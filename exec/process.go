@@ -32,6 +32,7 @@ type process struct {
 	stderr io.Writer     // nil: /dev/null
 	grace  time.Duration // required
 	now    <-chan struct{}
+	watch  func(Moment) // required
 }
 
 // notRun is the code of a process that was stopped before it began.
@@ -64,12 +65,14 @@ func (p *process) run(ctx context.Context) exit {
 		pipes.close()
 		return exit{err: p.startError(path, err)}
 	}
+	p.watch(Spawned)
 	pipes.start(p)
-	e := exit{stop: p.watch(ctx, c, pipes)}
+	e := exit{stop: p.await(ctx, c, pipes)}
 	if e.stop != "" {
 		c.signal(syscall.SIGKILL) // whoever is left of the group; the leader, not reaped yet, keeps its id from being reused
 	}
 	state, err := c.reap()
+	p.watch(Reaped)
 	if err != nil {
 		e.err = err
 	}
@@ -82,8 +85,8 @@ func (p *process) run(ctx context.Context) exit {
 // itself occupies a thread, which is a good part of what a step like true costs.
 const short = 5 * time.Millisecond
 
-// watch waits for the leader's end and signals the group when it must stop.
-func (p *process) watch(ctx context.Context, c *child, ps *pipes) Stop {
+// await waits for the leader's end and signals the group when it must stop.
+func (p *process) await(ctx context.Context, c *child, ps *pipes) Stop {
 	var stop Stop
 	var next <-chan time.Time
 	var ladder []syscall.Signal

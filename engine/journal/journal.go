@@ -22,40 +22,46 @@ import (
 // MaxRecord is the size of the longest line, in bytes. What is larger belongs into a file of its own.
 const MaxRecord = 64 << 10
 
-// reserve is kept free at the end of the file, so that a full disk can still be told what happened.
-const reserve = 64 << 10
+// reserve is kept free at the end of the file, so that a full disk can still be told how the run was brought to its end.
+const reserve = 1 << 20
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
 // Writer appends records to a journal.
 type Writer struct {
 	f    *os.File
+	disk Disk
 	buf  bytes.Buffer
 	seq  uint64
 	size int64
 	held int64 // how far room on the disk is reserved
+	low  error // no more room could be reserved
 	err  error // the first failure; nothing is written after it
 }
 
-// Create makes a new journal. The file exists durably when Create returns.
-func Create(path string) (*Writer, error) {
+// Create makes a new journal.
+func (d Disk) Create(path string) (*Writer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create journal: %w", err)
 	}
-	if err := f.Chmod(0o600); err != nil {
+	err = f.Chmod(0o600)
+	if err == nil {
+		err = d.did(Op{Kind: OpCreate, Path: path})
+	}
+	if err == nil {
+		err = d.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
-		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
-	}
-	return &Writer{f: f}, nil
+	return &Writer{f: f, disk: d}, nil
 }
 
 // Reopen opens a journal to append to it, and gives take every record it has. What is left of a record that was being
 // written when the writer died is cut off; cut says how many bytes that were. Damage in front of whole records is not
 // a torn tail and is refused with a *DamageError: going on would forget what those records say.
-func Reopen(path string, take func(fact.Record) error) (w *Writer, cut int64, err error) {
+func (d Disk) Reopen(path string, take func(fact.Record) error) (w *Writer, cut int64, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open journal: %w", err)
@@ -90,11 +96,11 @@ func Reopen(path string, take func(fact.Record) error) (w *Writer, cut int64, er
 		return nil, 0, fmt.Errorf("open journal: %w", err)
 	}
 	if cut = info.Size() - r.off; cut > 0 {
-		if err := errors.Join(f.Truncate(r.off), f.Sync()); err != nil {
+		if err := d.cut(f, r.off); err != nil {
 			return nil, 0, fmt.Errorf("cut the journal: %w", err)
 		}
 	}
-	return &Writer{f: f, seq: r.seq, size: r.off}, cut, nil
+	return &Writer{f: f, disk: d, seq: r.seq, size: r.off}, cut, nil
 }
 
 // wholeAfter reports whether a record stands behind the damage.
@@ -114,12 +120,17 @@ func wholeAfter(f io.ReaderAt, d *DamageError) (bool, error) {
 	}
 }
 
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
+func (d Disk) cut(f *os.File, size int64) error {
+	if err := f.Truncate(size); err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	if err := d.did(Op{Kind: OpTruncate, Path: f.Name(), Size: size}); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return d.did(Op{Kind: OpSync, Path: f.Name()})
 }
 
 // Append adds a record to what the next Sync writes, and gives it its sequence number.
@@ -154,11 +165,19 @@ func (w *Writer) Sync() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	if err := w.durable(); err != nil {
+	err := w.durable()
+	if err == nil {
+		err = w.disk.did(Op{Kind: OpSync, Path: w.f.Name()})
+	}
+	if err != nil {
 		w.err = fmt.Errorf("journal: %w", err)
 	}
 	return w.err
 }
+
+// Low says, with an error that is not nil, that the disk is full or will be soon: what can still be written is the
+// reserve, which is for bringing the run to its end.
+func (w *Writer) Low() error { return w.low }
 
 // Flush writes what was appended without waiting for the disk.
 func (w *Writer) Flush() error { return w.flush() }
@@ -170,6 +189,9 @@ func (w *Writer) flush() error {
 	w.hold()
 	n, err := w.f.Write(w.buf.Bytes())
 	w.size += int64(n)
+	if err == nil {
+		err = w.disk.did(Op{Kind: OpWrite, Path: w.f.Name(), Data: w.buf.Bytes()})
+	}
 	w.buf.Reset()
 	if err != nil {
 		w.err = fmt.Errorf("journal: %w", err)
@@ -177,8 +199,14 @@ func (w *Writer) flush() error {
 	return w.err
 }
 
-// Close closes the file. What was not synced may be lost.
-func (w *Writer) Close() error { return errors.Join(w.flush(), w.f.Close()) }
+// Close closes the file, and gives back the room that was reserved. What was not synced may be lost.
+func (w *Writer) Close() error {
+	err := w.flush()
+	if w.err == nil && w.held > w.size {
+		w.release()
+	}
+	return errors.Join(err, w.f.Close())
+}
 
 // Reader reads records in order while the file grows.
 type Reader struct {

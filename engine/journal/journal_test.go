@@ -19,7 +19,7 @@ import (
 func write(t *testing.T, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "journal")
-	w, err := journal.Create(path)
+	w, err := new(journal.Disk).Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestBitRot(t *testing.T) {
 // TestFollow reads while another writes.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	w, err := journal.Create(path)
+	w, err := new(journal.Disk).Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,11 +126,11 @@ func TestFollow(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	w, err := journal.Create(path)
+	w, err := new(journal.Disk).Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.Create(path); err == nil {
+	if _, err := new(journal.Disk).Create(path); err == nil {
 		t.Error("a journal was written over")
 	}
 	big := fact.Record{Fact: fact.Warned{Message: string(make([]byte, journal.MaxRecord))}}
@@ -151,7 +151,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	w, err := journal.Create(filepath.Join(b.TempDir(), "journal"))
+	w, err := new(journal.Disk).Create(filepath.Join(b.TempDir(), "journal"))
 	if err != nil {
 		b.Fatal(err)
 	}

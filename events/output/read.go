@@ -9,11 +9,16 @@ import (
 	"path/filepath"
 )
 
+// Files are the files that hold what an attempt printed, if it printed anything to that stream.
+func Files(dir, prefix string) []string {
+	return []string{filepath.Join(dir, prefix+suffixes[stdout]), filepath.Join(dir, prefix+suffixes[stderr])}
+}
+
 // Read gives all that an attempt printed. An attempt that printed nothing has no files.
 func Read(dir, prefix string) (out, err []byte, failed error) {
 	var text [2][]byte
-	for stream, suffix := range suffixes {
-		b, err := os.ReadFile(filepath.Join(dir, prefix+suffix))
+	for stream, path := range Files(dir, prefix) {
+		b, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, fmt.Errorf("read output: %w", err)
 		}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Owner is the process that has a run, as it says of itself in the run's lock file.
+type Owner struct {
+	PID   int       `json:"pid"`
+	User  string    `json:"user"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+func self() Owner {
+	o := Owner{PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second)}
+	o.Host, _ = os.Hostname() // for people; a run without it is still a run
+	if u, err := user.Current(); err == nil {
+		o.User = u.Username
+	}
+	return o
+}
+
+// TakenError says who else has a run.
+type TakenError struct {
+	Owner Owner // zero if it does not say
+}
+
+func (e *TakenError) Error() string {
+	if e.Owner.PID == 0 {
+		return "another moon runs it"
+	}
+	return fmt.Sprintf("another moon runs it: process %d of %s on %s, since %s", e.Owner.PID, e.Owner.User, e.Owner.Host, e.Owner.Since.Local().Format(time.DateTime))
+}
+
+// lockTries is how often, 10 ms apart, somebody is waited for who has the lock and does not say who it is: either it is
+// about to, or it only looks whether the run is alive.
+const lockTries = 100
+
+// lockRun takes a run for this process, for as long as it lives.
+func lockRun(dir string, me Owner) (*flock.Flock, error) {
+	path := filepath.Join(dir, lockName)
+	lock := flock.New(path, flock.SetPermissions(0o600))
+	for try := 1; ; try++ {
+		ok, err := lock.TryLock()
+		if err != nil {
+			return nil, fmt.Errorf("lock the run: %w", err)
+		}
+		if ok {
+			record, err := json.Marshal(me)
+			if err == nil {
+				err = os.WriteFile(path, record, 0o600)
+			}
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("lock the run: %w", err), lock.Unlock())
+			}
+			return lock, nil
+		}
+		if owner := ownerOf(dir); owner.here(me) || try == lockTries {
+			return nil, &TakenError{owner}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// unlockRun gives a run back. The file stays: who waits for it must wait for the same one.
+func unlockRun(lock *flock.Flock) error {
+	return errors.Join(os.Truncate(lock.Path(), 0), lock.Unlock())
+}
+
+const lockName = "lock"
+
+// ownerOf reads who has, or had, a run; zero if that cannot be told.
+func ownerOf(dir string) Owner {
+	var o Owner
+	text, err := os.ReadFile(filepath.Join(dir, lockName))
+	if err != nil || json.Unmarshal(text, &o) != nil {
+		return Owner{}
+	}
+	return o
+}
+
+// here reports whether an owner is known and can be there: what it says outlives it when it dies.
+func (o Owner) here(me Owner) bool {
+	if o.PID == 0 || o.Host == me.Host && errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH) {
+		return false
+	}
+	return true
+}
