@@ -166,6 +166,8 @@ func look(dir string) (Past, error) {
 		rec, err := r.Next()
 		var damaged *journal.DamageError
 		switch {
+		case errors.Is(err, io.EOF) && p.Started.IsZero():
+			return p, fs.ErrNotExist // moon died, or is, between making the journal and its first record
 		case errors.Is(err, io.EOF):
 			p.count(ends)
 			p.Live = p.Outcome == "" && taken(dir)

@@ -65,6 +65,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return nil, before
 		case old.outcome == events.OK, old.outcome == events.Changed, old.effective == events.OK:
 			return s.ends[step], before
+		case old.outcome == events.Skipped && s.ends[step] != nil && s.ends[step].outcome == events.Skipped:
+			// It looked, and found its work done. Looking again, it might find undone what a later step undid.
+			return s.ends[step], before
 		case events.OnFailure.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
 			return s.ends[step], before
 		case events.OnFailure.Has(old.outcome), old.outcome == events.Cancelled:

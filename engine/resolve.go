@@ -36,7 +36,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	}
 	s.variables(f)
 	s.ends[f.Step] = &ending{
-		outcome: f.Outcome, ignored: f.Ignored, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff,
+		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff,
 	}
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
 	switch f.Outcome {
@@ -290,6 +290,11 @@ func (s *State) keep(id graph.ID, k *ending) {
 	case events.OnFailure.Has(k.outcome):
 		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.graph.Nodes[id].Rescued})
 		s.fail(step, k.outcome, k.ignored)
+		return
+	case k.outcome == events.Skipped:
+		s.settle(id, k.outcome, -1, func() {
+			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail})
+		})
 		return
 	}
 	result := map[string]any{}

@@ -131,6 +131,8 @@ type State struct {
 type ending struct {
 	outcome events.Outcome
 	ignored bool
+	reason  events.SkipReason // of a skip
+	detail  string
 	name    string
 	out     string
 	err     string

@@ -628,7 +628,8 @@ func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 	b.running = nil
 	var done []int
 	for step := range p.Steps {
-		if n := was.node(step); n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed) {
+		n, end := was.node(step), was.ends[step]
+		if n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped && end != nil && end.outcome == events.Skipped) {
 			done = append(done, step)
 		}
 	}

@@ -92,9 +92,10 @@ func mkdirAll(dir *os.Root, name string, last, above wanted) (err error) {
 	return dir.Rename(under, final)
 }
 
-// mkdir makes one directory with exactly the mode wanted.
+// mkdir makes one directory with exactly the mode wanted. It has it from the beginning, as far as the umask allows: a
+// step that died here is run again, and a directory that exists keeps its mode where nobody asked for one.
 func mkdir(dir *os.Root, name string, w wanted) error {
-	if err := dir.Mkdir(name, 0o700); err != nil {
+	if err := dir.Mkdir(name, fs.FileMode(w.mode&0o777)); err != nil {
 		return err
 	}
 	if err := own(dir, name, w); err != nil {
