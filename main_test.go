@@ -54,8 +54,8 @@ var unsteady = []struct {
 	{regexp.MustCompile(`"time":"[^"]*"`), `"time":"T"`},
 	{regexp.MustCompile(`"run":"[^"]*"`), `"run":"R"`},
 	{regexp.MustCompile(`"(start|end|due)":"[^"]*"`), `"$1":"T"`},
-	{regexp.MustCompile(`(?m)^  "host": "[^"]*"`), `  "host": "…"`}, // of a run; that of a step stays
-	{regexp.MustCompile(`"(time|started|run|dir|actor)": "[^"]*"`), `"$1": "…"`},
+	{regexp.MustCompile(`"(time|started)": "[^"]*"`), `"$1": "T"`},
+	{regexp.MustCompile(`(?m)^  "(run|dir|actor|host)": "[^"]*"`), `  "$1": "…"`},
 	{regexp.MustCompile(`"duration_ms": \d+`), `"duration_ms": 0`},
 	{regexp.MustCompile(`started  \d.*? on .*?, moon`), `started  T by ME on HOST, moon`},
 	{regexp.MustCompile(`took     .*`), `took     D`},

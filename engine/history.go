@@ -132,13 +132,22 @@ func Find(runs, id string) (Past, error) {
 	}
 	switch {
 	case slices.Contains(found, id):
-		return look(filepath.Join(runs, id))
+		return begun(filepath.Join(runs, id))
 	case len(found) == 0:
 		return Past{}, fmt.Errorf("there is no run %s; moon runs lists them", id)
 	case len(found) > 1:
 		return Past{}, fmt.Errorf("%d runs begin with %s, such as %s and %s", len(found), id, found[0], found[1])
 	}
-	return look(filepath.Join(runs, found[0]))
+	return begun(filepath.Join(runs, found[0]))
+}
+
+// begun reads a run that was asked for by its name.
+func begun(dir string) (Past, error) {
+	p, err := look(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("%s had not begun when moon died; there is nothing of it", p.ID)
+	}
+	return p, err
 }
 
 var errNoRuns = errors.New("there are no runs yet")
