@@ -298,7 +298,7 @@ func (s *State) name(step int) string { return s.plan.Steps[step].Title() }
 func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
 
 func (s *State) start() {
-	s.begun = true
+	s.begun, s.reviewed = true, !s.opts.Review
 	s.startMono = s.mono
 	s.generation = 1
 	s.publish(-1, events.RunStarted{

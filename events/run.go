@@ -87,7 +87,7 @@ type Run struct {
 	Result     RunCompleted   // valid when Phase is Done
 	LastSeq    uint64
 
-	review bool // nothing has run since RunStarted
+	review bool // the review is not over
 }
 
 // Apply folds one event into the run. It never fails: an event about a step that does not exist is ignored, as a
@@ -100,7 +100,7 @@ func (r *Run) Apply(rec Record) {
 	switch e := rec.Event.(type) {
 	case RunStarted:
 		*r = Run{
-			ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1, review: true,
+			ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1,
 			Started: rec.Time, Variables: map[string]any{},
 		}
 	case PlanLoaded:
@@ -114,7 +114,7 @@ func (r *Run) Apply(rec Record) {
 		r.Pause, r.PausedAt = e, rec.Step
 		switch e.Reason {
 		case PauseReview:
-			r.Phase = Review
+			r.Phase, r.review = Review, true
 		case PauseEnd:
 			r.Phase = Ended
 		default:
