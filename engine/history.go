@@ -150,6 +150,29 @@ func begun(dir string) (Past, error) {
 	return p, err
 }
 
+// FindLive gives the latest run that some moon has.
+func FindLive(runs string) (Past, error) {
+	names, err := runNames(runs)
+	if err != nil {
+		return Past{}, err
+	}
+	for _, name := range names {
+		dir := filepath.Join(runs, name)
+		if !taken(dir) {
+			continue
+		}
+		p, err := look(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it is just being made
+		case err != nil:
+			return Past{}, err
+		case p.Live:
+			return p, nil
+		}
+	}
+	return Past{}, errors.New("no run is live; moon runs lists those there were")
+}
+
 var errNoRuns = errors.New("there are no runs yet")
 
 func isRun(dir string) bool {

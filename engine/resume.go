@@ -110,6 +110,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.results.move(s.state.plan, p.plan)
 	s.state.Resume(r, p.plan, p.graph)
 	s.putFirst()
+	s.listen()
 	go s.loop()
 	return s, nil
 }
@@ -213,6 +214,10 @@ func (p *past) take(r fact.Record) error {
 		if err := p.restore(f); err != nil {
 			return err
 		}
+	case fact.Commanded:
+		s.heard(f.Order, "")
+	case fact.Refused:
+		s.heard(f.Order, f.Reason)
 	default:
 	}
 	if s.state == nil {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"moon/engine/control"
 	"moon/engine/graph"
 	"moon/engine/journal"
 	"moon/events"
@@ -77,6 +78,10 @@ type Session struct {
 	plans  map[string]planned
 	closed bool
 
+	control *control.Server // nil if there is none
+	asked   map[string]control.Answer
+	answers []func() // to be given when what they say is durable
+
 	running  map[int]*attempt
 	starting []int // those of them that begin when their facts are durable
 	stopped  events.StopHow
@@ -118,6 +123,7 @@ type (
 func (order) input()  {}
 func (report) input() {}
 func (replan) input() {}
+func (asking) input() {}
 
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
 func Start(cfg Config) (*Session, error) {
@@ -137,6 +143,7 @@ func Start(cfg Config) (*Session, error) {
 	})
 	s.add(fact.RunStarted{})
 	s.putFirst()
+	s.listen()
 	go s.loop()
 	return s, nil
 }
@@ -147,7 +154,7 @@ func newSession(cfg Config) *Session {
 	}
 	return &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		running: map[int]*attempt{}, plans: map[string]planned{}, began: cfg.Now(),
+		running: map[int]*attempt{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
 	}
 }
 
@@ -336,6 +343,7 @@ func (s *Session) loop() {
 		until := s.decide()
 		s.cause = 0
 		s.sync()
+		s.answer()
 		s.launch()
 		switch {
 		case s.fatal != nil && len(s.running) == 0, s.fatal == nil && s.state.finished:
@@ -385,11 +393,18 @@ func (s *Session) close() {
 	s.mu.Lock()
 	s.closed = true
 	for _, in := range s.inbox {
-		if r, ok := in.(replan); ok {
-			r.answer <- errors.New("the run has ended")
+		switch in := in.(type) {
+		case replan:
+			in.answer <- errors.New("the run has ended")
+		case asking:
+			in.answer <- control.Answer{Reason: hasEnded}
+		default:
 		}
 	}
 	s.mu.Unlock()
+	if s.control != nil {
+		_ = s.control.Close() // a socket that is left behind is in nobody's way
+	}
 	err := s.journal.Close()
 	if s.fatal != nil {
 		err = s.fatal // the file says the same again
@@ -407,26 +422,29 @@ func (s *Session) handle(in input) {
 		s.finished(in)
 	case replan:
 		in.answer <- s.replace(in.planned)
+	case asking:
+		s.ask(in)
 	}
 }
 
-// obey journals a command before it acts.
-func (s *Session) obey(o events.Order) {
+// obey journals a command before it acts. It says why it is refused, or "".
+func (s *Session) obey(o events.Order) string {
 	if s.fatal != nil {
 		if stop, ok := o.Command.(events.Stop); ok {
 			s.stopRunning(stop.How)
 		}
-		return
+		return hasEnded
 	}
 	if why := s.state.refuse(o.Command); why != "" {
 		s.add(fact.Refused{Order: o, Reason: why})
-		return
+		return why
 	}
 	s.add(fact.Commanded{Order: o})
 	if a, ok := o.Command.(events.Answer); ok {
 		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
 	}
 	s.stopRunning(s.state.stop)
+	return ""
 }
 
 // stopRunning brings what runs to an end, as hard as asked. Each way is gone through once.

@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"moon/engine/control"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// asking is a request of another process.
+type asking struct {
+	control.Request
+	answer chan control.Answer // of one
+}
+
+const hasEnded = "the run has ended"
+
+// listen lets other processes send commands. A run that cannot be reached is still a run: it says so, and goes on.
+func (s *Session) listen() {
+	server, err := control.Listen(s.dir, s.relay)
+	if err != nil {
+		s.add(fact.Warned{Step: -1, Message: "moon attach cannot send commands to this run: " + err.Error()})
+		return
+	}
+	s.control = server
+}
+
+// relay hands a request to the loop and waits for what becomes of it.
+func (s *Session) relay(r control.Request) control.Answer {
+	in := asking{r, make(chan control.Answer, 1)}
+	if !s.put(in) {
+		return control.Answer{Reason: hasEnded}
+	}
+	return <-in.answer
+}
+
+// ask obeys a request, once. The answer is given when it is durable.
+func (s *Session) ask(in asking) {
+	a, again := s.asked[in.ID]
+	if !again {
+		a = s.consider(in.Request)
+	}
+	s.answers = append(s.answers, func() {
+		if s.fatal != nil { // it may have acted, but nobody will know
+			a = control.Answer{Reason: "the run cannot be recorded any more: " + s.fatal.Error()}
+		}
+		in.answer <- a
+	})
+}
+
+// answer gives the answers that were waiting for the disk.
+func (s *Session) answer() {
+	for _, give := range s.answers {
+		give()
+	}
+	s.answers = nil
+}
+
+// heard remembers what became of a command, for whoever sends it again.
+func (s *Session) heard(o events.Order, reason string) {
+	if o.ID != "" {
+		s.asked[o.ID] = control.Answer{Accepted: reason == "", Reason: reason}
+	}
+}
+
+// maxRanges is how many commands one request may become.
+const maxRanges = 1000
+
+func (s *Session) consider(r control.Request) control.Answer {
+	const maxID = 100
+	if r.ID == "" || len(r.ID) > maxID {
+		return control.Answer{Reason: fmt.Sprintf("a command needs an id of at most %d bytes, by which it is known when it is sent again", maxID)}
+	}
+	if s.fatal != nil {
+		return control.Answer{Reason: hasEnded}
+	}
+	commands, why := s.state.commands(r)
+	if why != "" {
+		return control.Answer{Reason: why}
+	}
+	actor := s.owner.User // nobody else gets through to here
+	order := func(c events.Command) events.Order {
+		return events.Order{ID: r.ID, Actor: actor + " (attach)", Command: c}
+	}
+	// All of them or none: whoever asked has asked for one thing.
+	for _, c := range commands {
+		if s.state.refuse(c) != "" {
+			commands = []events.Command{c}
+			break
+		}
+	}
+	for _, c := range commands {
+		o := order(c)
+		s.heard(o, s.obey(o))
+	}
+	return s.asked[r.ID]
+}
+
+// commands turns a request into the commands it means in this state, or says why there are none.
+func (s *State) commands(r control.Request) ([]events.Command, string) {
+	if r.Digest != "" && r.Digest != s.plan.Digest {
+		return nil, "the plan is another one; look again"
+	}
+	one := map[string]events.Command{
+		"pause": events.Pause{}, "continue": events.Continue{}, "step": events.Advance{Verb: "step"},
+		"stop": events.Stop{How: events.StopHow(r.How)},
+	}
+	if c, ok := one[r.Do]; ok {
+		switch stop, is := c.(events.Stop); {
+		case r.Step != "":
+			return nil, r.Do + " takes no step"
+		case is && stop.How == "":
+			c = events.Stop{How: events.StopDrain}
+		case is && !slices.Contains([]events.StopHow{events.StopDrain, events.StopInterrupt, events.StopNow}, stop.How):
+			return nil, "stop is drain, interrupt or now, and not " + r.How
+		}
+		return []events.Command{c}, ""
+	}
+	each, ok := map[string]func(events.Range) []events.Command{
+		"approve": func(r events.Range) []events.Command {
+			return []events.Command{events.Approve{Range: r, Confirm: true}}
+		},
+		"skip":    s.skipping,
+		"include": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
+		"retry":   func(r events.Range) []events.Command { return []events.Command{events.Retry{Range: r}} },
+		"answer":  func(r events.Range) []events.Command { return answers(r, false) },
+		"reject":  func(r events.Range) []events.Command { return answers(r, true) },
+	}[r.Do]
+	if !ok {
+		return nil, fmt.Sprintf("there is no command %q; there are %s", r.Do, Verbs)
+	}
+	ranges, why := s.ranges(r)
+	if why != "" {
+		return nil, why
+	}
+	var list []events.Command
+	for _, r := range ranges {
+		list = append(list, each(r)...)
+	}
+	if len(list) > maxRanges {
+		return nil, fmt.Sprintf("%s names %d places of the plan; name fewer at once", r.Step, len(list))
+	}
+	if len(list) == 0 {
+		return nil, "nothing here can be skipped any more"
+	}
+	return list, ""
+}
+
+// Verbs are what a request may ask for.
+const Verbs = "pause, continue, step, stop, approve, skip, include, retry, answer and reject"
+
+// ranges are the steps that a request names, in runs.
+func (s *State) ranges(r control.Request) ([]events.Range, string) {
+	switch {
+	case r.How != "":
+		return nil, r.Do + " has no ways"
+	case r.Step == "":
+		return nil, r.Do + " needs a step: an id, a path, a name, file:line, or all"
+	}
+	found := s.plan.Match(r.Step)
+	if len(found) == 0 && r.Step == "all" {
+		return []events.Range{{From: 0, To: len(s.plan.Steps)}}, ""
+	}
+	if len(found) == 0 {
+		message, hint := s.plan.NoMatch(r.Step)
+		return nil, message + "; " + hint
+	}
+	var list []events.Range
+	for _, step := range found {
+		if n := len(list); n > 0 && list[n-1].To == step {
+			list[n-1].To++
+			continue
+		}
+		list = append(list, events.Range{From: step, To: step + 1})
+	}
+	return list, ""
+}
+
+// skipping gives up failed steps that wait for a decision, and leaves out what has not begun.
+func (s *State) skipping(r events.Range) []events.Command {
+	var list []events.Command
+	for i := r.From; i < r.To; i++ {
+		n := s.node(i)
+		switch {
+		case n.state == failed, s.retriesHere(i):
+			list = append(list, events.Skip{Step: i})
+		case n.state == pending, n.state == ready:
+			if len(list) > 0 {
+				if last, ok := list[len(list)-1].(events.Exclude); ok && last.To == i {
+					list[len(list)-1] = events.Exclude{Range: events.Range{From: last.From, To: i + 1}}
+					continue
+				}
+			}
+			list = append(list, events.Exclude{Range: events.Range{From: i, To: i + 1}})
+		default:
+		}
+	}
+	return list
+}
+
+// answers are for the gates in a range.
+func answers(r events.Range, reject bool) []events.Command {
+	var list []events.Command
+	for i := r.From; i < r.To; i++ {
+		list = append(list, events.Answer{Step: i, Reject: reject})
+	}
+	return list
+}

@@ -1,0 +1,231 @@
+// Package control lets other processes of the same user send commands to a live run, through a socket in the run's
+// directory. It carries lines and knows nothing of what they ask for; what becomes of them is the engine's.
+//
+//	moon attach ──▶ control.sock ──▶ one goroutine per connection ──▶ handle ──▶ the run's loop
+//	            one JSON line each way, in turn; short, and with a deadline
+//
+// Whoever is at the other end, asleep, dead or malicious, costs the run one goroutine for a while and nothing else.
+package control
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Name is the socket's name in the directory of a run.
+const Name = "control.sock"
+
+// Request asks a run for something. The same ID twice asks once, and gets the same answer twice.
+type Request struct {
+	ID     string `json:"id"` // required
+	Do     string `json:"do"` // required
+	Step   string `json:"step,omitempty"`
+	How    string `json:"how,omitempty"`
+	Digest string `json:"digest,omitempty"` // of the plan that was looked at; another one refuses
+}
+
+// Answer says what became of a request.
+type Answer struct {
+	ID       string `json:"id"`
+	Accepted bool   `json:"accepted"`
+	Reason   string `json:"reason,omitempty"` // why not
+}
+
+// Limits of what one connection, and all together, may take.
+const (
+	maxLine  = 8 << 10
+	maxConns = 16
+	patience = 10 * time.Second       // for a request to come, and for an answer to be taken
+	farewell = 250 * time.Millisecond // for the last answers, when the run has ended
+)
+
+// Server takes requests for one run.
+type Server struct {
+	path     string
+	listener *net.UnixListener
+	handle   func(Request) Answer
+	wg       sync.WaitGroup
+
+	mu     sync.Mutex
+	conns  map[*net.UnixConn]bool
+	closed bool
+}
+
+// Listen makes the socket in a run's directory, in place of one that a dead process has left; only whoever runs the run
+// may call it. handle is called from several goroutines; it may wait, but must return when the run has ended.
+func Listen(dir string, handle func(Request) Answer) (*Server, error) {
+	s := &Server{path: filepath.Join(dir, Name), handle: handle, conns: map[*net.UnixConn]bool{}}
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("make the control socket: %w", err)
+	}
+	addr, done, err := reach(dir)
+	if err != nil {
+		return nil, fmt.Errorf("make the control socket: %w", err)
+	}
+	defer done()
+	if s.listener, err = net.ListenUnix("unix", addr); err != nil {
+		return nil, fmt.Errorf("make the control socket: %w", err)
+	}
+	s.listener.SetUnlinkOnClose(false) // addr may be good for now only
+	if err := os.Chmod(s.path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("make the control socket: %w", err), s.Close())
+	}
+	s.wg.Go(s.accept)
+	return s, nil
+}
+
+// Close removes the socket and returns when the answers that are on their way have been sent, or after a moment.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	for c := range s.conns {
+		s.hurry(c)
+	}
+	s.mu.Unlock()
+	err := s.listener.Close()
+	if rerr := os.Remove(s.path); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+		err = errors.Join(err, rerr)
+	}
+	s.wg.Wait()
+	if err != nil {
+		return fmt.Errorf("close the control socket: %w", err)
+	}
+	return nil
+}
+
+// hurry ends a connection after the answer it is at. The deadlines of a connection that is gone do not matter.
+func (s *Server) hurry(c *net.UnixConn) {
+	_ = c.SetReadDeadline(time.Now())
+	_ = c.SetWriteDeadline(time.Now().Add(farewell))
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			time.Sleep(100 * time.Millisecond) // no files left, or the like: it passes
+		case s.enter(c):
+			s.wg.Go(func() { s.serve(c) })
+		default:
+			_ = c.Close() // whoever it was sees that
+		}
+	}
+}
+
+// enter reports whether there is room for a connection, and whether it comes from the user whose run this is.
+func (s *Server) enter(c *net.UnixConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || len(s.conns) >= maxConns || !sameUser(c) {
+		return false
+	}
+	s.conns[c] = true
+	return true
+}
+
+// serve answers one request after the other. Every error ends the connection, and nothing else.
+func (s *Server) serve(c *net.UnixConn) {
+	defer func() {
+		s.mu.Lock()
+		delete(s.conns, c)
+		s.mu.Unlock()
+		_ = c.Close() // nothing depends on it
+	}()
+	lines := bufio.NewReaderSize(c, maxLine)
+	for {
+		if !s.wait(c.SetReadDeadline) {
+			return
+		}
+		line, err := lines.ReadSlice('\n')
+		var r Request
+		a := Answer{}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			a.Reason = fmt.Sprintf("a line may have %d bytes", maxLine)
+		case err != nil:
+			return
+		default:
+			if err := json.Unmarshal(line, &r); err != nil {
+				a.Reason = "not a command: " + err.Error()
+			} else {
+				a = s.handle(r)
+				a.ID = r.ID
+			}
+		}
+		text, err2 := json.Marshal(a)
+		if err2 != nil || !s.wait(c.SetWriteDeadline) {
+			return
+		}
+		if _, werr := c.Write(append(text, '\n')); werr != nil || err != nil {
+			return
+		}
+	}
+}
+
+// wait gives the other end its time, unless the server is closing and has said how long it waits.
+func (s *Server) wait(set func(time.Time) error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed || set(time.Now().Add(patience)) == nil
+}
+
+// ErrNobody says that no process takes commands for a run.
+var ErrNobody = errors.New("nobody takes commands for this run")
+
+// Client sends requests to a live run.
+type Client struct {
+	conn    net.Conn
+	answers *bufio.Reader
+}
+
+// Dial connects to the run in a directory. The error is ErrNobody where it does not live, or takes no commands.
+func Dial(dir string) (*Client, error) {
+	addr, done, err := reach(dir)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the run: %w", err)
+	}
+	defer done()
+	c, err := net.DialUnix("unix", nil, addr)
+	if refused(err) {
+		return nil, ErrNobody
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to the run: %w", err)
+	}
+	return &Client{c, bufio.NewReader(c)}, nil
+}
+
+// Send sends a request and waits for the answer.
+func (c *Client) Send(r Request, wait time.Duration) (Answer, error) {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return Answer{}, fmt.Errorf("send the command: %w", err)
+	}
+	if err := c.conn.SetDeadline(time.Now().Add(wait)); err != nil {
+		return Answer{}, fmt.Errorf("send the command: %w", err)
+	}
+	_, werr := c.conn.Write(append(text, '\n'))
+	line, err := c.answers.ReadBytes('\n') // also after a write that failed: the answer may say why
+	if err != nil {
+		return Answer{}, fmt.Errorf("no answer from the run: %w", errors.Join(werr, err))
+	}
+	var a Answer
+	if err := json.Unmarshal(line, &a); err != nil {
+		return Answer{}, fmt.Errorf("read the answer of the run: %w", err)
+	}
+	return a, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }

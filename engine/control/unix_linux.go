@@ -1,0 +1,47 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxAddr is the longest name of a socket, in bytes: the kernel has 108 for it, with the zero at the end.
+const maxAddr = 107
+
+// reach gives the address of the socket in a directory. A name that is too long goes by way of the open directory, so
+// it is good only until done.
+func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
+	path := filepath.Join(dir, Name)
+	if len(path) <= maxAddr {
+		return &net.UnixAddr{Name: path, Net: "unix"}, func() {}, nil
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	path = fmt.Sprintf("/proc/self/fd/%d/%s", fd, Name)
+	return &net.UnixAddr{Name: path, Net: "unix"}, func() { _ = unix.Close(fd) }, nil
+}
+
+// refused reports whether there is no socket, or nobody behind it.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
+}
+
+// sameUser asks the kernel who is at the other end.
+func sameUser(c *net.UnixConn) bool {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var cred *unix.Ucred
+	var failed error
+	err = raw.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return err == nil && failed == nil && int(cred.Uid) == os.Geteuid()
+}

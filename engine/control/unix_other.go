@@ -1,0 +1,31 @@
+//go:build !linux
+
+package control
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"syscall"
+)
+
+// maxAddr is the longest name of a socket, in bytes, where it is shortest.
+const maxAddr = 103
+
+// reach gives the address of the socket in a directory.
+func reach(dir string) (addr *net.UnixAddr, done func(), err error) {
+	path := filepath.Join(dir, Name)
+	if len(path) > maxAddr {
+		return nil, nil, fmt.Errorf("the name of the run's directory is too long: %s has %d bytes, a socket's may have %d", path, len(path), maxAddr)
+	}
+	return &net.UnixAddr{Name: path, Net: "unix"}, func() {}, nil
+}
+
+// refused reports whether there is no socket, or nobody behind it.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
+}
+
+// sameUser relies on the modes of the directory and the socket.
+func sameUser(*net.UnixConn) bool { return true }
