@@ -117,7 +117,7 @@ func (s *Session) prepare(step, number int) {
 	if ps.NoLog {
 		w = output.NewDiscard()
 	}
-	if ps.Register != "" || b.Judges() {
+	if ps.Register != "" || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
 		w.Keep(0)
 	}
 	job := &exec.Job{
@@ -228,7 +228,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		registered = update()
 	}
 	rep := report{AttemptFinished: f}
-	if ps.Register != "" && f.Outcome != events.Cancelled {
+	if (ps.Register != "" || s.broken(f)) && f.Outcome != events.Cancelled {
 		rep.registered = registered
 		rep.Registered = registered
 	}

@@ -22,10 +22,11 @@ type results struct {
 	mu         sync.RWMutex
 	registered map[int]map[string]any
 	assigned   map[int]map[string]any
+	broken     map[int]bool // failed, and there is a rescue
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}}
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}}
 }
 
 // Registered implements plan.Results.
@@ -44,9 +45,17 @@ func (r *results) Assigned(step int) (map[string]any, bool) {
 	return v, ok
 }
 
-func (r *results) set(step int, registered, assigned map[string]any) {
+// Broken implements plan.Results.
+func (r *results) Broken(step int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.broken[step]
+}
+
+func (r *results) set(step int, registered, assigned map[string]any, broken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.broken[step] = broken
 	if registered != nil {
 		r.registered[step] = registered
 	}
@@ -73,6 +82,13 @@ func (r *results) move(from, to *plan.Plan) {
 		return moved
 	}
 	r.registered, r.assigned = shift(r.registered), shift(r.assigned)
+	broken := map[int]bool{}
+	for step, is := range r.broken {
+		if i, ok := at[from.Steps[step].Path]; ok {
+			broken[i] = is
+		}
+	}
+	r.broken = broken
 }
 
 // What a record of the journal may carry of one thing, in bytes. Larger values go to files of their own.

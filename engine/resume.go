@@ -241,7 +241,7 @@ func (p *past) load(digest string) (planned, error) {
 // restore reads the values that an attempt gave.
 func (p *past) restore(f fact.AttemptFinished) error {
 	s := p.session
-	if s.state == nil || f.Registered == nil && f.Values == nil {
+	if s.state == nil || f.Registered == nil && f.Values == nil && !s.broken(f) {
 		return nil
 	}
 	registered, err := s.unshrink(f.Registered)
@@ -265,7 +265,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 			registered[name] = full[name]
 		}
 	}
-	s.results.set(f.Step, registered, values)
+	s.results.set(f.Step, registered, values, s.broken(f))
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (s *Session) putFirst() {
 // observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by.
 func (s *Session) observe(step int, e events.Event) {
 	if _, ok := e.(events.StepSkipped); ok && s.state.plan.Steps[step].Register != "" {
-		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil)
+		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
 	}
 }
 
@@ -476,12 +476,17 @@ func (s *Session) stopAttempt(step int, a *attempt) {
 
 func (s *Session) finished(r report) {
 	delete(s.running, r.Step)
-	s.results.set(r.Step, r.registered, r.values)
+	s.results.set(r.Step, r.registered, r.values, s.broken(r.AttemptFinished))
 	s.add(r.AttemptFinished)
 	if r.err != nil {
 		s.retire(fmt.Errorf("output of %s: %w", events.StepID(r.Step), r.err))
 	}
 	s.stopRunning(s.state.stop)
+}
+
+// broken reports whether a step has failed whose rescue is told so.
+func (s *Session) broken(f fact.AttemptFinished) bool {
+	return events.OnFailure.Has(f.Outcome) && !f.Ignored && s.state.graph.Nodes[s.state.id(f.Step)].Rescued
 }
 
 // replace swaps the plan of a run in which nothing runs.

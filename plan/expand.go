@@ -212,11 +212,27 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 			continue
 		}
 		b := inside
+		if branch.name == "rescue" {
+			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
+		}
 		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
 		p.tasks(&b, branch.tasks)
 		p.close(b.scope)
 	}
 	p.close(inside.scope)
+}
+
+// rescueLayer has the names that tell what failed in the block. All steps of the block may give them.
+func (p *planner) rescueLayer(block int, outer *layer, from Origin) *layer {
+	var steps []int
+	for i := p.plan.Scopes[block].First; i < len(p.plan.Steps); i++ {
+		steps = append(steps, i)
+	}
+	l := &layer{parent: outer}
+	for _, name := range slices.Concat(failedTaskNames, failedResultNames) {
+		l.add(binding{name: name, from: "rescue", origin: from, how: broken, steps: steps})
+	}
+	return l
 }
 
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 	"sort"
 
 	"moon/plan/eval"
@@ -36,6 +37,7 @@ const (
 	registered             // the result of the step
 	collected              // the results of a loop
 	assigned               // by set_fact or a late vars step; may not happen
+	broken                 // the step of a block that failed, in its rescue
 	measured               // when the run starts: a fact that changes
 )
 
@@ -204,6 +206,8 @@ type Results interface {
 	Registered(step int) (result map[string]any, ok bool)
 	// Assigned are the variables the step has set. It is not ok for a step that did not run, or was skipped.
 	Assigned(step int) (values map[string]any, ok bool)
+	// Broken reports whether the step failed and has a rescue. Its result is then registered, whatever it registers.
+	Broken(step int) bool
 }
 
 // env looks names up in a frame. It is the evaluator's view of variables, the same when planning (results nil) and
@@ -290,9 +294,33 @@ func (e *env) produce(b *binding) (value any, done bool) {
 		}
 	case collected:
 		return e.collect(b.steps), true
+	case broken:
+		for _, step := range b.steps {
+			if e.results.Broken(step) {
+				return e.failure(step, b.name), true
+			}
+		}
 	case notProduced, measured:
 	}
 	return eval.Unknown{Steps: b.steps}, true
+}
+
+// The names that tell a rescue what failed.
+var (
+	failedTaskNames   = []string{"failed_task", "ansible_failed_task"}
+	failedResultNames = []string{"failed_result", "ansible_failed_result"}
+)
+
+// failure is what a rescue is told of the step that failed.
+func (e *env) failure(step int, name string) any {
+	if slices.Contains(failedResultNames, name) {
+		if r, ok := e.results.Registered(step); ok {
+			return r
+		}
+		return Result{Failed: true}.Registered() // it was lost
+	}
+	s := &e.plan.Steps[step]
+	return map[string]any{"name": s.Title(), "action": s.Action, "id": s.ID(), "path": s.Path, "origin": s.Origin.String()}
 }
 
 // collect makes a loop's registered value: the results of all items; the top level is the last item's, with changed

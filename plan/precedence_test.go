@@ -124,6 +124,8 @@ func (r ran) Registered(step int) (map[string]any, bool) {
 	return map[string]any{"stdout": "register"}, r.p.Steps[step].Register != ""
 }
 
+func (r ran) Broken(int) bool { return false }
+
 func (r ran) Assigned(step int) (map[string]any, bool) {
 	return r.p.Steps[step].Args, r.p.Steps[step].Action == "set_fact"
 }
