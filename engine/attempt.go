@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"path/filepath"
 	"strings"
 	"time"
@@ -162,6 +163,22 @@ func (s *Session) prepare(step, number int) {
 			s.put(r)
 		}()
 	}
+}
+
+// transient is the class of errors that may pass by themselves.
+const transient = exec.Transient
+
+// backoff is how long to wait before an attempt: as the step says, or, where the engine tries again by itself, a second, two,
+// four, each half as long to half as long again, so that steps that got into each other's way do not do so again. Who
+// plays which part is no secret: the run and the step decide, and the journal keeps the time.
+func (s *Session) backoff(step, attempt int) time.Duration {
+	if retry := s.state.plan.Steps[step].Retry; retry.Max > 0 {
+		return retry.Delay
+	}
+	h := fnv.New32a()
+	fmt.Fprintf(h, "%s %d %d", s.id, step, attempt)
+	jitter := 0.5 + float64(h.Sum32()%1000)/1000
+	return time.Duration(jitter * float64(time.Second<<min(attempt-2, 5)))
 }
 
 // withTail adds the end of the output to an error, so that the error alone says what happened.

@@ -28,7 +28,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
 	}
 	bad := events.OnFailure.Has(f.Outcome)
-	if f.Again && bad && int(n.attempt) <= s.plan.Steps[f.Step].Retry.Max && !s.halting {
+	if f.Again && bad && int(n.attempt) <= s.retries(f) && !s.halting {
 		n.state = again
 		s.again = append(s.again, id)
 		s.remember(f)
@@ -64,6 +64,19 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 		}
 		s.fail(f.Step, f.Outcome, f.Ignored)
 	}
+}
+
+// transientRetries is how often a step is tried again that does not say so itself, when what failed may pass: a busy file,
+// no process to be had. It has then done nothing yet.
+const transientRetries = 3
+
+// retries is how many attempts may follow the first after this failure.
+func (s *State) retries(f fact.AttemptFinished) int {
+	own := s.plan.Steps[f.Step].Retry.Max
+	if own == 0 && f.Class == transient {
+		return transientRetries
+	}
+	return own
 }
 
 // remember keeps what the next attempt's event says of this one.

@@ -531,7 +531,7 @@ func (s *Session) decide() (until time.Time) {
 		case expire:
 			s.expire(d.step)
 		case schedule:
-			due := s.cfg.Now().Add(s.state.plan.Steps[d.step].Retry.Delay)
+			due := s.cfg.Now().Add(s.backoff(d.step, d.attempt))
 			s.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step], Out: s.state.outName(d.step, d.attempt)})
 		case openGate:
 			s.add(fact.GateOpened{Step: d.step, Message: s.state.name(d.step)})

@@ -26,6 +26,7 @@ type bench struct {
 	now     time.Time
 	seq     uint64
 	running []int
+	class   string // of failures
 }
 
 func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
@@ -125,7 +126,7 @@ func (b *bench) end(i int) {
 	b.running = slices.Delete(b.running, i, i+1)
 	attempt := int(b.s.node(step).attempt)
 	o := b.outcome(step, attempt)
-	b.add(fact.AttemptFinished{Step: step, Attempt: attempt, Outcome: o, Again: o == events.Failed})
+	b.add(fact.AttemptFinished{Step: step, Attempt: attempt, Outcome: o, Again: o == events.Failed, Class: b.class})
 }
 
 // all runs until nothing runs any more, always ending the attempt that was started first.
