@@ -4,23 +4,20 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"moon/engine"
 	"moon/engine/control"
-	"moon/events"
-	"moon/tui/plain"
 )
 
 // attachCmd is a second terminal at a live run.
 type attachCmd struct {
 	Which   string   `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest that is live."`
 	Send    []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
-	Output  string   `short:"o" enum:"text,json" default:"text" help:"text, or json: the events, one per line, and nothing else."`
+	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
 	Verbose bool     `short:"v" help:"Show the command of every step."`
 	planFlags
 }
@@ -62,37 +59,18 @@ func (c *attachCmd) Run(io stdio) error {
 
 // follow prints the run from its first event on, as the terminal that has it does, until it ends.
 func (c *attachCmd) follow(io stdio, past engine.Past) error {
+	outs, err := (&headlessFlags{Output: c.Output, Verbose: c.Verbose}).outputs(past.Options.Diff)
+	if err != nil {
+		return err
+	}
 	w, err := engine.NewWatch(past, replanned(io, past, c.planFlags))
 	if err != nil {
 		return usage("%s cannot be followed: %s", past.ID, err)
 	}
-	ctx, away := context.WithCancel(context.Background())
-	defer away()
-	feed, followed := w.Follow(ctx, true)
-	var result events.RunCompleted
-	if c.Output == "json" {
-		feed, last := keepLast(feed)
-		if err = plain.JSON(io.out, w.PlanFor, feed); err != nil {
-			away() // nobody reads any more: the run goes on without a witness
-		}
-		drain(feed)
-		result = <-last
-	} else {
-		text := &plain.Text{W: io.out, PlanFor: w.PlanFor, Verbose: c.Verbose, Diff: past.Options.Diff}
-		var run *events.Run
-		if run, err = text.Follow(feed); err != nil {
-			away()
-		}
-		drain(feed)
-		result = run.Result
-	}
-	switch ended := followed(); {
-	case errors.Is(err, syscall.EPIPE):
-		return nil
-	case err != nil:
+	// A reader of standard output that goes away ends this process, and the run goes on without a witness.
+	result, err := tell(context.Background(), io, w, filepath.Join(past.Dir, "out"), outs)
+	if err != nil {
 		return wrapDisk(err)
-	case ended != nil:
-		return wrapDisk(ended)
 	}
 	if result.Outcome == "" {
 		return &exit{exitDisk, fmt.Sprintf("%s: the moon that ran it is gone; moon resume %s goes on with it", past.ID, past.ID)}

@@ -117,7 +117,7 @@ type planCmd struct {
 	Flat    bool    `xor:"form" help:"One line per step: id, origin, name, action."`
 	Explain *string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
 	Diff    *string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan -o has saved; as text, or with --format json."`
-	Output  string  `short:"o" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
+	Output  string  `short:"o" env:"-" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
 }
 
 func (c *planCmd) Run(io stdio) error {

@@ -52,6 +52,10 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Lost = ""
 	}
 	var confirmed []events.Range
+	outs, err := c.outputs(opts.Diff)
+	if err != nil {
+		return err
+	}
 	if !onScreen {
 		if confirmed, _, err = confirmations(now.plan, c.Approve); err != nil {
 			return err
@@ -71,7 +75,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		}
 		return t.screen(io, s, now.plan)
 	}
-	return attend(io, s, opts.Diff, c.headlessFlags)
+	return attend(io, s, outs)
 }
 
 // resumable is what a run goes on with.

@@ -19,7 +19,6 @@ import (
 	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
-	"moon/tui/plain"
 )
 
 // runFlags are the flags of the commands that run.
@@ -50,7 +49,7 @@ type runCmd struct {
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  string   `short:"o" enum:"text,json" default:"text" help:"text, or json: the events, one per line, and nothing else."`
+	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: the events, one per line, and nothing else; github: text that folds and marks failures in GitHub Actions; junit: a report for CI servers. To standard output, which only one can have, or to a file. May be given several times."`
 	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that ask to be confirmed: all, or as for --only."`
 	Verbose bool     `short:"v" help:"Show the command of every step."`
 }
@@ -70,6 +69,10 @@ func (c *runCmd) Run(io stdio) error {
 
 // headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
 func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf headlessFlags) error {
+	outs, err := hf.outputs(opts.Diff)
+	if err != nil {
+		return err
+	}
 	confirmed, err := confirm(p, hf.Approve)
 	if err != nil {
 		return err
@@ -78,32 +81,21 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf head
 	if err != nil {
 		return err
 	}
-	return attend(io, s, opts.Diff, hf)
+	return attend(io, s, outs)
 }
 
-// attend prints a run without the screen, to its end.
-func attend(io stdio, s *engine.Session, diff bool, hf headlessFlags) (err error) {
+// attend tells of a run without the screen, to its end.
+func attend(io stdio, s *engine.Session, outs []target) (err error) {
 	stop := onSignals(s)
 	defer stop()
-	feed, followed := s.Follow(context.Background(), true)
-	var result events.RunCompleted
-	if hf.Output == "json" {
-		feed, last := keepLast(feed)
-		err = plain.JSON(io.out, s.PlanFor, feed)
-		drain(feed)
-		result = <-last
-	} else {
-		text := &plain.Text{W: io.out, PlanFor: s.PlanFor, Verbose: hf.Verbose, Diff: diff}
-		var run *events.Run
-		run, err = text.Follow(feed)
-		drain(feed)
-		result = run.Result
-	}
-	if errors.Is(err, syscall.EPIPE) {
-		err = nil // whoever read has gone; the run does not depend on it
-	}
+	// A reader that goes away ends what is written to it, and not the run. To ignore the signal would make what the run
+	// starts ignore it too.
+	gone := make(chan os.Signal, 1)
+	signal.Notify(gone, syscall.SIGPIPE)
+	defer signal.Stop(gone)
+	result, err := tell(context.Background(), io, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
-	return errors.Join(wrapDisk(s.Wait()), wrapDisk(followed()), wrapDisk(err), exitOf(result))
+	return errors.Join(wrapDisk(s.Wait()), wrapDisk(err), exitOf(result))
 }
 
 // drain lets a run end whose reader has gone.

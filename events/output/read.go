@@ -31,7 +31,7 @@ func Read(dir, prefix string) (out, err []byte, failed error) {
 // nothing went to standard error.
 func Tail(dir, prefix string) (string, error) {
 	for _, suffix := range []string{suffixes[stderr], suffixes[stdout]} {
-		text, whole, err := tailOf(filepath.Join(dir, prefix+suffix))
+		text, whole, err := tailOf(filepath.Join(dir, prefix+suffix), tailSize)
 		if err != nil {
 			return "", fmt.Errorf("read output: %w", err)
 		}
@@ -42,8 +42,20 @@ func Tail(dir, prefix string) (string, error) {
 	return "", nil
 }
 
+// Ends are the last bytes of both streams, as whole lines where they can be, and whether anything stands before them.
+func Ends(dir, prefix string, limit int64) (text [2]string, cut [2]bool, err error) {
+	for stream, suffix := range suffixes {
+		end, whole, err := tailOf(filepath.Join(dir, prefix+suffix), limit)
+		if err != nil {
+			return text, cut, fmt.Errorf("read output: %w", err)
+		}
+		text[stream], cut[stream] = tidyTail(end, whole), !whole
+	}
+	return text, cut, nil
+}
+
 // tailOf is the end of a file; whole says that it is all of it. A missing file is empty.
-func tailOf(path string) (text []byte, whole bool, err error) {
+func tailOf(path string, limit int64) (text []byte, whole bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, true, nil
@@ -56,7 +68,7 @@ func tailOf(path string) (text []byte, whole bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	n := min(info.Size(), tailSize)
+	n := min(info.Size(), limit)
 	text = make([]byte, n)
 	if _, err := f.ReadAt(text, info.Size()-n); err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err

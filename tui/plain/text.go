@@ -22,7 +22,8 @@ type Text struct {
 	W       io.Writer                      // required
 	PlanFor func(digest string) *plan.Plan // required
 	Verbose bool
-	Diff    bool // show the changes of files
+	Diff    bool    // show the changes of files
+	GitHub  *GitHub // nil: for people alone
 
 	out    *bufio.Writer
 	plan   *plan.Plan
@@ -30,6 +31,7 @@ type Text struct {
 	tails  map[int][]string
 	active int
 	last   int // the step whose head was printed last
+	folded bool
 }
 
 // Follow writes until the feed ends and returns the state the run ended in.
@@ -46,7 +48,8 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 			return &t.run, err
 		}
 	}
-	return &t.run, nil
+	t.unfold()
+	return &t.run, t.out.Flush()
 }
 
 func (t *Text) printf(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
@@ -81,6 +84,7 @@ func (t *Text) event(r events.Record) {
 	case events.StepCompleted:
 		t.end(r.Step, e.Name, t.completed(r.Step, e))
 		t.diff(r.Step, e.Diff)
+		t.unfold()
 	case events.StepSkipped:
 		why := string(e.Reason)
 		if e.Detail != "" {
@@ -90,6 +94,7 @@ func (t *Text) event(r events.Record) {
 			break
 		}
 		t.end(r.Step, e.Name, "skipped ("+output.CleanName(why)+")")
+		t.unfold()
 	case events.StepFailed:
 		word := "FAILED"
 		switch {
@@ -99,15 +104,22 @@ func (t *Text) event(r events.Record) {
 			word = "failed (rescued)"
 		}
 		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, output.CleanName(first(e.Error)), t.took(r.Step)))
+		t.unfold()
+		t.annotate(r.Step, e)
 	case events.StepLost:
 		t.end(r.Step, e.Name, "lost: it was running when moon died")
+		t.unfold()
+		t.annotate(r.Step, events.StepFailed{Error: "it was running when moon died", Rescued: e.Rescued})
 	case events.StepCancelled:
 		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
+		t.unfold()
 	case events.Warning:
-		t.printf("  warning: %s", output.CleanName(e.Message))
+		t.warning(e)
 	case events.RunPaused:
+		t.unfold()
 		t.printf("paused: %s", e.Reason)
 	case events.CommandRejected:
+		t.unfold()
 		t.printf("refused %s: %s", events.Verb(e.Command), e.Reason)
 	case events.RunCompleted:
 		t.summary(e)
@@ -117,8 +129,13 @@ func (t *Text) event(r events.Record) {
 }
 
 func (t *Text) head(step int, name string) {
+	t.unfold()
 	t.last = step
-	t.printf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.plan.Steps[step].Label(name)))
+	t.fold(t.title(step, name))
+}
+
+func (t *Text) title(step int, name string) string {
+	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.plan.Steps[step].Label(name)))
 }
 
 // under makes sure that what follows is read as belonging to the step.
@@ -151,10 +168,15 @@ func (t *Text) line(step int, e events.StepOutput) {
 }
 
 func (t *Text) end(step int, name, result string) {
-	if t.run.Steps[step].Attempt > 0 {
+	switch {
+	case t.run.Steps[step].Attempt > 0:
 		t.active--
 		t.under(step)
-	} else {
+	case t.GitHub != nil: // nothing to fold
+		t.unfold()
+		t.printf("%s: %s", t.title(step, name), result)
+		return
+	default:
 		t.head(step, name)
 	}
 	if t.run.Steps[step].Outcome != events.Failed && t.run.Steps[step].Outcome != events.Timeout {
@@ -217,6 +239,7 @@ func duration(d time.Duration) string {
 }
 
 func (t *Text) summary(e events.RunCompleted) {
+	defer t.quote()()
 	for i := range t.run.Steps {
 		s := &t.run.Steps[i]
 		bad := (s.Outcome == events.Failed || s.Outcome == events.Timeout || s.Outcome == events.Lost) && !s.Ignored && !s.Rescued

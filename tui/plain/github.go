@@ -1,0 +1,98 @@
+package plain
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/events/output"
+)
+
+// GitHub makes Text write for the logs of GitHub Actions: each step folds, and failures are marked in the files they come
+// from. What steps print is quoted, so that none of it is taken for a command to the runner.
+//
+// See docs.github.com, "Workflow commands for GitHub Actions".
+type GitHub struct {
+	Base  string // required: the absolute directory that file names are relative to
+	Token string // required: ends a quotation; nobody must guess it
+}
+
+// fold begins what folds under a line, and quotes it. For people it is a line.
+func (t *Text) fold(line string) {
+	if t.GitHub == nil {
+		t.printf("%s", line)
+		return
+	}
+	t.printf("::group::%s", escapeData(line))
+	t.printf("::stop-commands::%s", t.GitHub.Token)
+	t.folded = true
+}
+
+// unfold ends what folds.
+func (t *Text) unfold() {
+	if !t.folded {
+		return
+	}
+	t.folded, t.last = false, -1
+	t.printf("::%s::", t.GitHub.Token)
+	t.printf("::endgroup::")
+}
+
+// quote quotes what is printed until the function it returns is called.
+func (t *Text) quote() (end func()) {
+	t.unfold()
+	if t.GitHub == nil {
+		return func() {}
+	}
+	t.printf("::stop-commands::%s", t.GitHub.Token)
+	return func() { t.printf("::%s::", t.GitHub.Token) }
+}
+
+// annotate marks where a failed step is written.
+func (t *Text) annotate(step int, e events.StepFailed) {
+	if t.GitHub == nil || e.Ignored || e.Rescued {
+		return
+	}
+	s := &t.plan.Steps[step]
+	file := s.Origin.File
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(t.plan.Root, file)
+	}
+	if near, err := filepath.Rel(t.GitHub.Base, file); err == nil && filepath.IsLocal(near) {
+		file = near
+	}
+	place := "file=" + escapeProperty(filepath.ToSlash(file))
+	if s.Origin.Line > 0 {
+		place += fmt.Sprintf(",line=%d,col=%d", s.Origin.Line, s.Origin.Column)
+	}
+	lines := strings.Split(e.Error, "\n")
+	if n := len(lines) - tailLines; n > 1 {
+		lines = append(lines[:1], lines[n:]...)
+	}
+	for i := range lines {
+		lines[i] = output.CleanName(lines[i])
+	}
+	title := s.ID() + " " + output.CleanName(s.Label(t.name(step)))
+	t.printf("::error %s,title=%s::%s", place, escapeProperty(title), escapeData(strings.Join(lines, "\n")))
+}
+
+func (t *Text) warning(e events.Warning) {
+	text := output.CleanName(e.Message)
+	if t.GitHub == nil {
+		t.printf("  warning: %s", text)
+		return
+	}
+	t.unfold()
+	t.printf("::warning::%s", escapeData(text))
+}
+
+// escapeData makes a text fit to stand behind the second pair of colons.
+func escapeData(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+}
+
+// escapeProperty makes a text fit to be the value of a property.
+func escapeProperty(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(text)
+}

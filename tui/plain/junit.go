@@ -1,0 +1,218 @@
+package plain
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// JUnit writes the report of a run as the XML that CI servers read: a suite for the playbook and for each file, play, role
+// and preset in it, with a case for each step.
+type JUnit struct {
+	PlanFor func(digest string) *plan.Plan // required
+	Out     string                         // required: directory of the output files
+
+	plan *plan.Plan
+	run  events.Run
+	w    *bufio.Writer
+}
+
+// caseOutput is how much of each stream of a step the report has, in bytes. All of it is in the run's directory.
+const caseOutput = 64 << 10
+
+// Follow takes the run in, to its end.
+func (j *JUnit) Follow(feed <-chan []events.Record) {
+	for batch := range feed {
+		for _, r := range batch {
+			j.run.Apply(r)
+			if loaded, ok := r.Event.(events.PlanLoaded); ok {
+				j.plan = j.PlanFor(loaded.Digest)
+			}
+		}
+	}
+}
+
+// suite is a file, play, role or preset with the steps that are directly in it.
+type suite struct {
+	name  string
+	steps []int
+	tally
+}
+
+type tally struct {
+	tests, failures, errors, skipped int
+	took                             time.Duration
+}
+
+// Write writes the report of what was taken in.
+func (j *JUnit) Write(to io.Writer) error {
+	j.w = bufio.NewWriter(to)
+	var all tally
+	suites := j.suites()
+	for i := range suites {
+		s := &suites[i]
+		for _, step := range s.steps {
+			s.count(&j.run.Steps[step])
+		}
+		all.tests += s.tests
+		all.failures += s.failures
+		all.errors += s.errors
+		all.skipped += s.skipped
+	}
+	all.took = j.run.Result.Duration
+	fmt.Fprint(j.w, xml.Header)
+	fmt.Fprintf(j.w, "<testsuites name=%s%s>\n", quoted("moon "+j.run.Playbook), all.attributes())
+	for _, s := range suites {
+		fmt.Fprintf(j.w, "  <testsuite name=%s%s timestamp=%s>\n", quoted(s.name), s.attributes(), quoted(j.run.Started.UTC().Format("2006-01-02T15:04:05")))
+		for _, step := range s.steps {
+			if err := j.step(s.name, step); err != nil {
+				return err
+			}
+		}
+		fmt.Fprint(j.w, "  </testsuite>\n")
+	}
+	fmt.Fprint(j.w, "</testsuites>\n")
+	return j.w.Flush()
+}
+
+func (t *tally) attributes() string {
+	return fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="%d" time="%s"`, t.tests, t.failures, t.errors, t.skipped, seconds(t.took))
+}
+
+func (t *tally) count(s *events.Step) {
+	t.tests++
+	t.took += tookOf(s)
+	switch {
+	case !ended(s):
+		t.skipped++
+	case failed(s) && s.Outcome == events.Lost:
+		t.errors++
+	case failed(s):
+		t.failures++
+	}
+}
+
+// ended reports whether a step has run to an end of its own: otherwise it counts as skipped.
+func ended(s *events.Step) bool {
+	return s.State == events.Settled && s.Outcome != events.Skipped && s.Outcome != events.Omitted && s.Outcome != events.Cancelled
+}
+
+func tookOf(s *events.Step) time.Duration {
+	if s.State != events.Settled || s.Attempt == 0 {
+		return 0
+	}
+	return s.Ended.Sub(s.Started)
+}
+
+// suites groups the steps, in the order of the plan.
+func (j *JUnit) suites() []suite {
+	if j.plan == nil {
+		return nil
+	}
+	var list []suite
+	at := map[int]int{} // by scope
+	for i := range j.plan.Steps[:min(len(j.plan.Steps), len(j.run.Steps))] {
+		scope := j.plan.Steps[i].Scope
+		for j.plan.Scopes[scope].Parent >= 0 {
+			if k := j.plan.Scopes[scope].Kind; k != plan.ScopeBlock && k != plan.ScopeBranch && k != plan.ScopeLoop {
+				break
+			}
+			scope = j.plan.Scopes[scope].Parent
+		}
+		n, ok := at[scope]
+		if !ok {
+			n = len(list)
+			at[scope] = n
+			list = append(list, suite{name: cmp.Or(j.plan.Scopes[scope].Path, j.plan.RootFile)})
+		}
+		list[n].steps = append(list[n].steps, i)
+	}
+	return list
+}
+
+func (j *JUnit) step(class string, i int) error {
+	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
+	name := ps.Label(cmp.Or(s.Name, ps.Title()))
+	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+output.CleanName(name)),
+		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
+	head, _, _ := strings.Cut(s.Error, "\n")
+	switch {
+	case !ended(s):
+		why := s.Reason
+		switch {
+		case s.Outcome == events.Cancelled:
+			why = "cancelled"
+		case s.Outcome == events.Omitted:
+			why = "not run: " + why
+		case why == "":
+			why = "not run"
+		}
+		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(output.CleanName(why)))
+	case failed(s) && s.Outcome == events.Lost:
+		fmt.Fprint(j.w, "\n      <error message=\"it was running when moon died\" type=\"lost\"></error>")
+	case failed(s):
+		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(output.CleanName(head)), quoted(s.Outcome.String()), content(s.Error))
+	}
+	if err := j.output(s, head); err != nil {
+		return err
+	}
+	fmt.Fprint(j.w, "\n    </testcase>\n")
+	return nil
+}
+
+// output writes what the last attempt of a step has printed. failure is the first line of why it failed.
+func (j *JUnit) output(s *events.Step, failure string) error {
+	var text [2]string
+	var cut [2]bool
+	if len(s.Out) > 0 && s.State == events.Settled {
+		var err error
+		if text, cut, err = output.Ends(j.Out, s.Out[len(s.Out)-1], caseOutput); err != nil {
+			return err
+		}
+	}
+	note := s.Message
+	if s.Error != "" && !failed(s) && ended(s) {
+		note = "failed, and that did not count: " + failure
+	}
+	if note != "" {
+		text[0] = strings.TrimSuffix(note+"\n"+text[0], "\n")
+	}
+	for stream, tag := range []string{"system-out", "system-err"} {
+		if text[stream] == "" {
+			continue
+		}
+		before := ""
+		if cut[stream] {
+			before = fmt.Sprintf("(the last %d bytes)\n", caseOutput)
+		}
+		fmt.Fprintf(j.w, "\n      <%s>%s</%s>", tag, content(before+text[stream]), tag)
+	}
+	return nil
+}
+
+// content is a text between tags: without what a terminal would act on, which is also what XML cannot hold.
+func content(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = output.CleanName(lines[i])
+	}
+	return strings.ReplaceAll(escapeXML(strings.Join(lines, "\n")), "&#xA;", "\n")
+}
+
+func quoted(text string) string { return `"` + escapeXML(text) + `"` }
+
+func escapeXML(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	return b.String()
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
