@@ -87,6 +87,15 @@ func (t *Text) warning(e events.Warning) {
 	t.printf("::warning::%s", escapeData(text))
 }
 
+// bare makes a text fit for a line that begins with a word of moon's and is not quoted: there the runner looks only for the
+// old form of commands.
+func (t *Text) bare(text string) string {
+	if t.GitHub == nil {
+		return text
+	}
+	return strings.ReplaceAll(text, "##[", "## [")
+}
+
 // escapeData makes a text fit to stand behind the second pair of colons.
 func escapeData(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)

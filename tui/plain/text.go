@@ -61,7 +61,7 @@ func (t *Text) event(r events.Record) {
 		if e.Check {
 			mode = "  dry run: nothing will be changed"
 		}
-		t.printf("moon %s  %s%s", e.Playbook, steps(e.TotalSteps), mode)
+		t.printf("moon %s  %s%s", t.bare(output.CleanName(e.Playbook)), steps(e.TotalSteps), mode)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
 	case events.StepStarted:
@@ -120,7 +120,7 @@ func (t *Text) event(r events.Record) {
 		t.printf("paused: %s", e.Reason)
 	case events.CommandRejected:
 		t.unfold()
-		t.printf("refused %s: %s", events.Verb(e.Command), e.Reason)
+		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(output.CleanName(e.Reason)))
 	case events.RunCompleted:
 		t.summary(e)
 	case events.StepOmitted, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
@@ -174,7 +174,7 @@ func (t *Text) end(step int, name, result string) {
 		t.under(step)
 	case t.GitHub != nil: // nothing to fold
 		t.unfold()
-		t.printf("%s: %s", t.title(step, name), result)
+		t.printf("%s", t.bare(t.title(step, name)+": "+result))
 		return
 	default:
 		t.head(step, name)
