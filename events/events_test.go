@@ -66,6 +66,9 @@ func TestDocumented(t *testing.T) {
 		}
 		name := got["type"].(string)
 		shown[name] = true
+		if len(kindOf(name)) == 0 {
+			t.Errorf("docs/events.md shows %s, which there is not", name)
+		}
 		known := map[string]bool{"type": true, "seq": true, "run": true, "time": true, "step": true, "path": true, "host": true, "origin": true}
 		for _, key := range keysOf(name) {
 			known[key] = true
@@ -73,6 +76,11 @@ func TestDocumented(t *testing.T) {
 		for key := range got {
 			if !known[key] {
 				t.Errorf("docs/events.md gives %s the key %q, which it never has", name, key)
+			}
+		}
+		for _, key := range always(name) {
+			if _, ok := got[key]; !ok {
+				t.Errorf("docs/events.md shows %s without %q, which it always has", name, key)
 			}
 		}
 	}
@@ -89,12 +97,20 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
+// kindOf is the name under which an event is registered; "" if it is not.
+func kindOf(name string) string {
+	if name == "step.stdout" || name == "step.stderr" {
+		return "step.output"
+	}
+	if _, ok := eventTypes.byName[name]; !ok || name == "step.output" {
+		return ""
+	}
+	return name
+}
+
 // keysOf are the JSON keys an event may have.
 func keysOf(name string) []string {
-	if name == "step.stdout" || name == "step.stderr" {
-		name = "step.output"
-	}
-	kind, ok := eventTypes.byName[name]
+	kind, ok := eventTypes.byName[kindOf(name)]
 	if !ok {
 		return nil
 	}
@@ -105,6 +121,25 @@ func keysOf(name string) []string {
 	for field := range kind.Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		keys = append(keys, key)
+	}
+	return keys
+}
+
+// always are the keys of its own that an event always has.
+func always(name string) []string {
+	if strings.HasPrefix(name, "command.") {
+		return []string{"do"}
+	}
+	kind, ok := eventTypes.byName[kindOf(name)]
+	if !ok {
+		return nil
+	}
+	var keys []string
+	for field := range kind.Fields() {
+		key, omit, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if omit == "" && key != "-" {
+			keys = append(keys, key)
+		}
 	}
 	return keys
 }
