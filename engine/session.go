@@ -479,7 +479,7 @@ func (s *Session) finished(r report) {
 	s.results.set(r.Step, r.registered, r.values, s.broken(r.AttemptFinished))
 	s.add(r.AttemptFinished)
 	if r.err != nil {
-		s.retire(fmt.Errorf("output of %s: %w", events.StepID(r.Step), r.err))
+		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}
 	s.stopRunning(s.state.stop)
 }

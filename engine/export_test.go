@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"path/filepath"
+
+	"moon/engine/graph"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// Recover reads a run as a resumed one does, with every value that its steps have given, and gives the facts.
+func Recover(dir string, p *plan.Plan, g *graph.Graph) (facts []fact.Fact, err error) {
+	s := newSession(Config{})
+	s.dir = dir
+	past := &past{session: s, planned: func(string) (*plan.Plan, *graph.Graph, error) { return p, g, nil }}
+	w, _, err := s.cfg.Disk.Reopen(filepath.Join(dir, journalName), func(r fact.Record) error {
+		facts = append(facts, r.Fact)
+		return past.take(r)
+	})
+	if err != nil {
+		return facts, err
+	}
+	return facts, w.Close()
+}
