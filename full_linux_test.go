@@ -1,0 +1,70 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestFullDisk runs a playbook whose steps fill the disk that the run is recorded on: the run comes to its end in order,
+// says why, and goes on when there is room again.
+func TestFullDisk(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may make a file system of a given size")
+	}
+	disk := t.TempDir()
+	if err := syscall.Mount("moon", disk, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skip("no file system of a given size here:", err)
+	}
+	defer func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	}()
+	for name, tt := range map[string]struct{ playbook, why string }{
+		// The output of a step does not fit any more.
+		"output": {"- shell: head -c 20m /dev/zero > $DISK/fill 2>/dev/null || true\n- shell: echo something\n- shell: touch $HERE/last\n", "keep output"},
+		// Nobody prints, but the journal grows beyond what is reserved behind it.
+		"journal": {"- shell: head -c 20m /dev/zero > $DISK/fill 2>/dev/null || true\n- print: \"{{ 'x' * 12000 }} {{ item }}\"\n  loop: \"{{ range(0, 60) | list }}\"\n- shell: touch $HERE/last\n", "journal"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := patient{t, t.TempDir(), "", nil, ""}
+			p.playbook = filepath.Join(p.dir, "playbook.yml")
+			text := strings.NewReplacer("$DISK", disk, "$HERE", p.dir).Replace(tt.playbook)
+			if err := os.WriteFile(p.playbook, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			state := "XDG_STATE_HOME=" + filepath.Join(disk, name)
+			out, err := p.moon("run", state).CombinedOutput()
+			said := string(out)
+			if code := exitCode(err); code != exitDisk || !strings.Contains(said, "no space left on device") || !strings.Contains(said, tt.why) {
+				t.Fatalf("exit %d\n%s", code, said[max(0, len(said)-2000):])
+			}
+			if !strings.Contains(said, `"type":"warning"`) || !strings.Contains(said, `"type":"run.completed"`) {
+				t.Errorf("the run did not end in order\n%s", said[max(0, len(said)-2000):])
+			}
+			journals, err := filepath.Glob(filepath.Join(disk, name, "moon/runs/*/journal.jsonl"))
+			if err != nil || len(journals) != 1 || !readBook(t, journals[0]).finished {
+				t.Fatalf("%v: the end is not recorded: %v", journals, err)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "last")); err == nil {
+				t.Error("the run went on")
+			}
+			if err := os.Remove(filepath.Join(disk, "fill")); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := p.moon("resume", state).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "last")); err != nil {
+				t.Error("the run did not go on:", err)
+			}
+			var held syscall.Stat_t
+			if err := syscall.Stat(journals[0], &held); err != nil || held.Blocks*512 > held.Size+64<<10 {
+				t.Errorf("the journal of %d bytes keeps %d reserved: %v", held.Size, held.Blocks*512, err)
+			}
+		})
+	}
+}
