@@ -44,7 +44,7 @@ fuzz:
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
 
 kills: ## every point at which moon can die, and hundreds of kills and crashes; a sample of them is in `make test`
-	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestPowerLoss' . ./engine
+	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestPowerLoss|TestSleepingReader' . ./engine
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...

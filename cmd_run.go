@@ -231,6 +231,9 @@ func confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 func onSignals(s *engine.Session) (stop func()) {
 	ch := make(chan os.Signal, 4)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
+	// write afterwards. Ignoring the signal would make the steps ignore it too; what is caught they get as it was.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
 		interrupts := 0
