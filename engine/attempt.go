@@ -114,7 +114,7 @@ func (s *Session) prepare(step, number int) {
 	a := &attempt{cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
 	s.starting = append(s.starting, step)
-	w := output.NewWriter(s.OutDir(), out, s.news.poke)
+	w := output.NewWriter(s.OutDir(), out, s.news.print)
 	if ps.NoLog {
 		w = output.NewDiscard()
 	}

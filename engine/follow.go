@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"moon/engine/journal"
 	"moon/events"
@@ -18,8 +19,9 @@ import (
 
 // news tells waiting readers that there is something new to read. It never blocks and keeps nothing.
 type news struct {
-	mu sync.Mutex
-	ch chan struct{}
+	mu      sync.Mutex
+	ch      chan struct{}
+	printed atomic.Uint64 // how often a step has
 }
 
 func newNews() *news { return &news{ch: make(chan struct{})} }
@@ -29,6 +31,12 @@ func (n *news) poke() {
 	defer n.mu.Unlock()
 	close(n.ch)
 	n.ch = make(chan struct{})
+}
+
+// print says that a step has printed.
+func (n *news) print() {
+	n.printed.Add(1)
+	n.poke()
 }
 
 // wait returns a channel that is closed by the next poke. It is taken before reading, so that nothing is missed.
@@ -44,7 +52,7 @@ func (n *news) wait() <-chan struct{} {
 // was wrong.
 func (s *Session) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
 	return (&follower{
-		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load,
+		dir: s.dir, run: s.id, lines: lines, version: s.cfg.Version, first: s.first, skip: s.skipped, durable: s.durable.Load, printed: s.news.printed.Load,
 		listen: func(bool) (<-chan struct{}, bool) { return s.news.wait(), isClosed(s.done) },
 		planned: func(digest string) (planned, error) {
 			p, ok := s.planned(digest)
@@ -64,7 +72,8 @@ type follower struct {
 	planned           func(digest string) (planned, error)
 	skip              uint64 // records whose events are not published, but for run.started
 	durable           func() uint64
-	resumed           uint64 // the record with which the run was resumed last: an end before it was not the end
+	printed           func() uint64 // another number when a step has printed since
+	resumed           uint64        // the record with which the run was resumed last: an end before it was not the end
 	// listen gives what is closed when there may be more to read, and whether all that will ever be written is written
 	// already. It is called before reading, so that nothing is missed; quiet says that the last reading gave nothing.
 	listen func(quiet bool) (changed <-chan struct{}, over bool)
@@ -76,6 +85,7 @@ type follower struct {
 	batch   []events.Record
 	current fact.Record
 	tails   map[int]*tail // of steps that run
+	looked  uint64        // what printed gave when all output had been read
 	ended   bool
 }
 
@@ -114,9 +124,13 @@ func (f *follower) follow(ctx context.Context) (err error) {
 	}()
 	for quiet := false; !f.ended; {
 		changed, over := f.listen(quiet)
+		printed := f.printed() // before reading as well: the start of a step that has printed will be read
 		err := f.read(ctx, r)
-		if err == nil {
+		if err == nil && printed != f.looked {
 			err = f.readLines()
+			if len(f.batch) < maxBatch {
+				f.looked = printed
+			}
 		}
 		if err != nil && len(f.batch) > 0 {
 			err = errors.Join(err, f.send(ctx)) // what could be read is true
@@ -205,8 +219,8 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 			f.tails[x.Step] = &tail{output.Follow(filepath.Join(f.dir, "out"), x.Out), rec}
 		}
 	case fact.AttemptFinished:
-		// All of the output comes before the end of the step.
-		if err := f.finishLines(ctx, x.Step); err != nil {
+		// All of the output comes before the end of the step. Of one that printed nothing there are no files to look for.
+		if err := f.finishLines(ctx, x.Step, x.Bytes == fact.Bytes{}); err != nil {
 			return err
 		}
 	case fact.RunReplanned:
@@ -285,13 +299,16 @@ func (f *follower) readLines() error {
 }
 
 // finishLines publishes the rest of a step's output, however much it is, a batch at a time.
-func (f *follower) finishLines(ctx context.Context, step int) (err error) {
+func (f *follower) finishLines(ctx context.Context, step int, silent bool) (err error) {
 	tail := f.tails[step]
 	if tail == nil {
 		return nil
 	}
 	delete(f.tails, step)
 	defer func() { err = errors.Join(err, tail.Close()) }()
+	if silent {
+		return nil
+	}
 	tail.Finish()
 	for {
 		line, ok, err := tail.Next()

@@ -62,8 +62,10 @@ func (w *Watch) PlanFor(digest string) *plan.Plan {
 // that ran it is gone.
 func (w *Watch) Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error) {
 	first, _ := w.planned(w.past.Digests[0]) // it is there, or there would be no Watch
+	var asked uint64
 	return (&follower{
-		dir: w.past.Dir, run: w.past.ID, lines: lines, version: w.past.Moon, first: first, planned: w.planned,
+		printed: func() uint64 { asked++; return asked }, // it may have: there is nobody who would know
+		dir:     w.past.Dir, run: w.past.ID, lines: lines, version: w.past.Moon, first: first, planned: w.planned,
 		durable: func() uint64 { return math.MaxUint64 }, // what a process that died has not synced is there as long as the machine is
 		resumed: w.past.Resumed, listen: (&poll{dir: w.past.Dir, over: !w.past.Live}).listen,
 	}).start(ctx)
