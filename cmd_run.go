@@ -88,11 +88,6 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf head
 func attend(io stdio, s *engine.Session, outs []target) (err error) {
 	stop := onSignals(s)
 	defer stop()
-	// A reader that goes away ends what is written to it, and not the run. To ignore the signal would make what the run
-	// starts ignore it too.
-	gone := make(chan os.Signal, 1)
-	signal.Notify(gone, syscall.SIGPIPE)
-	defer signal.Stop(gone)
 	result, err := tell(context.Background(), io, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
 	return errors.Join(wrapDisk(s.Wait()), wrapDisk(err), exitOf(result))

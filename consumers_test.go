@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func TestReaderGone(t *testing.T) {
 	for _, output := range []string{"json", "text"} {
 		p := talker(t, 100_000)
 		cmd := p.moon("run")
-		cmd.Args = append(cmd.Args, "-o", output)
+		cmd.Args[slices.Index(cmd.Args, "-o")+1] = output
 		pipe, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

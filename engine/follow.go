@@ -160,7 +160,7 @@ func (f *follower) follow(ctx context.Context) (err error) {
 // cutShort publishes what is left of a run that has no end: lines that were being written when moon died.
 func (f *follower) cutShort(ctx context.Context) error {
 	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
-		if err := f.finishLines(ctx, step); err != nil {
+		if err := f.finishLines(ctx, step, false); err != nil {
 			return err
 		}
 	}
