@@ -18,6 +18,7 @@ type resumeCmd struct {
 	Which string `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest. moon runs lists them."`
 	planFlags
 	headlessFlags
+	exportFlags
 	screenFlags
 	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
 	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
@@ -70,12 +71,12 @@ func (c *resumeCmd) Run(io stdio) error {
 	}
 	if onScreen {
 		t := tuiCmd{
-			runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, fixed: opts.Saved,
+			runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(stdio) (plan.Options, error) { return now.again, nil },
 		}
 		return t.screen(io, s, now.plan)
 	}
-	return attend(io, s, outs)
+	return attend(io, s, outs, c.exportFlags)
 }
 
 // resumable is what a run goes on with.

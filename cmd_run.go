@@ -45,6 +45,7 @@ type runCmd struct {
 	savedFlags
 	runFlags
 	headlessFlags
+	exportFlags
 }
 
 // headlessFlags are the flags of a run without the screen.
@@ -64,13 +65,16 @@ func (c *runCmd) Run(io stdio) error {
 		return err
 	}
 	opts.Saved = c.Saved != ""
-	return headless(io, p, g, opts, c.headlessFlags)
+	return headless(io, p, g, opts, c.headlessFlags, c.exportFlags)
 }
 
 // headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
-func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf headlessFlags) error {
+func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf headlessFlags, ef exportFlags) error {
 	outs, err := hf.outputs(opts.Diff)
 	if err != nil {
+		return err
+	}
+	if err := ef.check(p, opts); err != nil {
 		return err
 	}
 	confirmed, err := confirm(p, hf.Approve)
@@ -81,16 +85,16 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf head
 	if err != nil {
 		return err
 	}
-	return attend(io, s, outs)
+	return attend(io, s, outs, ef)
 }
 
 // attend tells of a run without the screen, to its end.
-func attend(io stdio, s *engine.Session, outs []target) (err error) {
+func attend(io stdio, s *engine.Session, outs []target, ef exportFlags) (err error) {
 	stop := onSignals(s)
 	defer stop()
 	result, err := tell(context.Background(), io, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
-	return errors.Join(wrapDisk(s.Wait()), wrapDisk(err), exitOf(result))
+	return errors.Join(wrapDisk(s.Wait()), wrapDisk(err), exitOf(result), ef.write(s, result))
 }
 
 // drain lets a run end whose reader has gone.

@@ -24,6 +24,7 @@ type tuiCmd struct {
 	savedFlags
 	runFlags
 	headlessFlags
+	exportFlags
 	screenFlags
 	NoTUI bool `name:"no-tui" help:"Run without the screen: the same as moon run."`
 
@@ -40,7 +41,7 @@ type screenFlags struct {
 
 func (c *tuiCmd) Run(io stdio) error {
 	if c.NoTUI {
-		return (&runCmd{c.savedFlags, c.runFlags, c.headlessFlags}).Run(io)
+		return (&runCmd{c.savedFlags, c.runFlags, c.headlessFlags, c.exportFlags}).Run(io)
 	}
 	if why := noScreen(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
@@ -51,6 +52,9 @@ func (c *tuiCmd) Run(io stdio) error {
 	}
 	opts, err := c.options()
 	if err != nil {
+		return err
+	}
+	if err := c.check(p, opts); err != nil {
 		return err
 	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""

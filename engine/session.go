@@ -255,6 +255,12 @@ func (s *Session) Wait() error {
 	return s.err
 }
 
+// Exports are the values that the playbook exports, once the run is over.
+func (s *Session) Exports() (map[string]any, error) {
+	<-s.done
+	return s.state.plan.Export(s.results)
+}
+
 // Discard removes the directory of a run in which nothing was ever started. It does nothing to any other run.
 func (s *Session) Discard() error {
 	<-s.done

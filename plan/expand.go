@@ -144,6 +144,9 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if pb.Strategy != "" {
 		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
 	}
+	for _, e := range pb.Exports {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)", pb.File.Name)
+	}
 	label := pb.File.Name
 	scope.Name = p.groupName(c, t, label)
 	scope.Parallel = p.parallel(t.Parallel, c)

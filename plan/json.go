@@ -163,6 +163,13 @@ func (p *Plan) body(d *documentWriter, graph []byte) {
 		vars[v.Name] = p.portable(jsonValue(v.Value))
 	}
 	d.field("vars", vars)
+	if len(p.Exports) > 0 {
+		exports := make(map[string]any, len(p.Exports))
+		for _, x := range p.Exports {
+			exports[x.Name] = p.portable(jsonValue(x.Value))
+		}
+		d.field("exports", exports)
+	}
 	d.list("steps", len(p.Steps), func(i int) any { return p.stepJSON(&p.Steps[i]) })
 	d.list("scopes", len(p.Scopes), func(i int) any { return p.scopeJSON(p.Scopes[i]) })
 	d.field("graph", json.RawMessage(graph))

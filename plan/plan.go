@@ -13,6 +13,7 @@ import (
 
 	"moon/plan/diag"
 	"moon/plan/eval"
+	"moon/plan/playbook"
 )
 
 // Format is the number of the plan's JSON format.
@@ -30,6 +31,7 @@ type Plan struct {
 	Scopes      []Scope // pre-order; Scopes[0] is the playbook itself
 	Inputs      []Input // every file that was read, in the order of first use
 	Vars        []Var   // in effect at the end of planning, without facts
+	Exports     []Export
 	Tags        []string
 	Diagnostics diag.List // warnings
 
@@ -52,6 +54,15 @@ type Var struct {
 	Value  any // plain data; eval.Unknown where not known yet
 	From   string
 	Origin Origin // zero for --extra-vars and facts
+}
+
+// Export is a value that a run gives when all went well.
+type Export struct {
+	Name  string
+	Value any // as far as known before the run; eval.Unknown where not
+
+	raw   playbook.Value // zero for the variable of that name
+	frame *frame
 }
 
 // Origin is the place a node comes from: line and column of its first key, and the including steps, outermost

@@ -211,6 +211,7 @@ func (p *planner) run() {
 	}
 	p.tasks(c, pb.Tasks)
 	p.close(root)
+	p.exports(pb)
 	p.resolveNeeds()
 	p.checkTags()
 	p.finish()

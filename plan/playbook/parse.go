@@ -72,7 +72,7 @@ func (p *parser) plays(root Value) bool {
 	return false
 }
 
-var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "steps"}
+var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "steps"}
 
 func (p *parser) document(pb *Playbook, root Value) {
 	var steps Entry
@@ -108,6 +108,8 @@ func (p *parser) document(pb *Playbook, root Value) {
 			}
 		case "parallel":
 			pb.Parallel = e.Value
+		case "exports":
+			pb.Exports = p.exports(e)
 		case "steps":
 			steps, found = e, true
 		case "plays":
@@ -135,6 +137,40 @@ func (p *parser) document(pb *Playbook, root Value) {
 	case !found:
 		p.errorf(root.Pos(), 0, "add `steps:` with a list of steps", "this playbook has no `steps:`")
 	}
+}
+
+// exports reads a list of names, or a map of names and templates.
+func (p *parser) exports(e Entry) []Entry {
+	var list []Entry
+	switch e.Value.Kind() {
+	case Map:
+		list = e.Value.Entries()
+	case List:
+		for _, v := range e.Value.Items() {
+			if v.Kind() != String {
+				p.errorf(v.Pos(), 0, "for other values write a map of names and templates", "an entry of `exports:` must be the name of a variable; this is %s", v.Kind())
+				continue
+			}
+			list = append(list, Entry{Key: v.Text(), Pos: v.Pos()})
+		}
+	default:
+		p.wrong(e, "a list of variables, or a map of names and templates")
+		return nil
+	}
+	names := map[string]bool{}
+	kept := list[:0:0]
+	for _, one := range list {
+		switch {
+		case !identifier.MatchString(one.Key):
+			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), "letters, digits and _, not starting with a digit", "`%s` cannot be the name of a variable", one.Key)
+		case names[one.Key]:
+			p.errorf(one.Pos, utf8.RuneCountInString(one.Key), "leave one of them out", "`%s` is exported twice", one.Key)
+		default:
+			names[one.Key] = true
+			kept = append(kept, one)
+		}
+	}
+	return kept
 }
 
 // paths reads one path or a list of them.

@@ -28,6 +28,7 @@ const (
 	Steps                          // a list of steps
 	OneStep                        // a step
 	FilePath                       // a path, or a map with file or path
+	ExportList                     // names of variables, or a map of names and values
 	FormatVersion                  // 1
 	StrategyWord                   // linear or graph
 	PresetCall                     // a name, or a map with name and with
@@ -81,6 +82,7 @@ var DocumentKeys = []Described{
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
 	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
 	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},
+	{Name: "exports", Shape: ExportList, Doc: "variables that `moon run --exports FILE` writes when all went well: a list of names, or a map of names and templates"},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 }
 

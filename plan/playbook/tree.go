@@ -17,6 +17,7 @@ type Playbook struct {
 	VarsFiles []Value
 	Strategy  string // "", "linear" or "graph"
 	Parallel  Value
+	Exports   []Entry // names and templates; a zero value stands for the variable of that name
 	Tasks     []*Task
 }
 

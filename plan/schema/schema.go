@@ -219,6 +219,9 @@ func shape(s playbook.Shape) object {
 		}
 	case playbook.FormatVersion:
 		return object{"enum": []any{1, "1", "1.0"}}
+	case playbook.ExportList:
+		name := object{"type": "string", "pattern": playbook.IdentifierPattern}
+		return object{"type": []any{"array", "object"}, "items": name, "propertyNames": name}
 	case playbook.StrategyWord:
 		return object{"enum": []any{"linear", "graph"}}
 	}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// exports plans what the run will give, in the state at its end.
+func (p *planner) exports(pb *playbook.Playbook) {
+	fr := &frame{all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now}
+	for _, e := range pb.Exports {
+		x := Export{Name: e.Key, raw: e.Value, frame: fr}
+		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: fr}, nil)
+		x.Value = forNames(x.render(r))
+		if _, known := r.env.Lookup(e.Key); e.Value.IsZero() && !known {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, diag.DidYouMean(e.Key, r.env.Names()), "undefined variable `%s`", e.Key)
+			continue
+		}
+		for _, m := range r.missing {
+			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
+				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
+					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.stepRef(m.Steps[i]))
+			}
+		}
+		p.plan.Exports = append(p.plan.Exports, x)
+	}
+}
+
+// render gives the value with what is known.
+func (x *Export) render(r *renderer) any {
+	if !x.raw.IsZero() {
+		return r.value(x.raw)
+	}
+	v, _ := r.env.Lookup(x.Name)
+	if steps, unknown := unknownSteps(v); unknown {
+		r.miss([]eval.Missing{{Name: x.Name, Steps: steps}})
+	}
+	return v
+}
+
+// Export gives the values of the playbook's `exports:` at the end of a run. An error says which has none, and why.
+func (p *Plan) Export(results Results) (map[string]any, error) {
+	values := map[string]any{}
+	for i := range p.Exports {
+		x := &p.Exports[i]
+		b := &Bound{Step: &Step{}, plan: p, env: &env{plan: p, engine: p.engine, frame: x.frame, results: results}}
+		r, problems := b.collecting()
+		v := x.render(r)
+		if err := b.failure(r, problems); err != nil {
+			return nil, fmt.Errorf("export `%s`: %w", x.Name, err)
+		}
+		values[x.Name] = jsonValue(eval.Plain(v))
+	}
+	return values, nil
+}
