@@ -48,7 +48,7 @@ func TestBackoff(t *testing.T) {
 			t.Errorf("before attempt %d: %s to %s", attempt, least, most)
 		}
 	}
-	if s.backoff(7, 2) != s.backoff(7, 2) {
-		t.Error("it is another time each time")
+	if first, again := s.backoff(7, 2), s.backoff(7, 2); first != again {
+		t.Errorf("it is another time each time: %s, %s", first, again)
 	}
 }

@@ -29,9 +29,9 @@ func planWith(t *testing.T, text string, volatile func() map[string]any, costly 
 type noResults struct{}
 
 func (noResults) Registered(int) (map[string]any, bool) { return nil, false }
-func (noResults) Broken(int) bool { return false }
+func (noResults) Broken(int) bool                       { return false }
 
-func (noResults) Assigned(int) (map[string]any, bool)   { return nil, false }
+func (noResults) Assigned(int) (map[string]any, bool) { return nil, false }
 
 const volatilePlaybook = `
 vars:
