@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -172,29 +173,45 @@ func (p *Plan) body(d *documentWriter, graph []byte) {
 	}
 	d.list("steps", len(p.Steps), func(i int) any { return p.stepJSON(&p.Steps[i]) })
 	d.list("scopes", len(p.Scopes), func(i int) any { return p.scopeJSON(p.Scopes[i]) })
-	d.field("graph", json.RawMessage(graph))
+	d.name("graph")
+	if graph == nil { // as it is for a comparison
+		graph = []byte("null")
+	}
+	d.took(json.Indent(&d.room, graph, "  ", "  "))
 }
 
 // documentWriter writes a JSON object field by field, as json.MarshalIndent would have written it at once.
 type documentWriter struct {
 	w     *bufio.Writer
 	seal  hash.Hash // also gets what is written; may be nil
+	enc   *json.Encoder
+	room  bytes.Buffer // what is being written
 	began bool
 	err   error
 }
 
-func newDocument(w io.Writer) *documentWriter { return &documentWriter{w: bufio.NewWriter(w)} }
+func newDocument(w io.Writer) *documentWriter {
+	d := &documentWriter{w: bufio.NewWriterSize(w, 64<<10)}
+	d.enc = json.NewEncoder(&d.room)
+	return d
+}
 
 func (d *documentWriter) text(parts ...string) {
 	for _, s := range parts {
-		if d.err != nil {
-			return
-		}
-		_, d.err = d.w.WriteString(s)
-		if d.seal != nil {
-			_, _ = io.WriteString(d.seal, s) // a hash takes everything
-		}
+		d.room.WriteString(s)
 	}
+	d.took(nil)
+}
+
+// took writes what is in the room, unless putting it there has failed.
+func (d *documentWriter) took(err error) {
+	if d.err = cmp.Or(d.err, err); d.err == nil {
+		_, d.err = d.w.Write(d.room.Bytes())
+	}
+	if d.seal != nil {
+		_, _ = d.seal.Write(d.room.Bytes()) // a hash takes everything
+	}
+	d.room.Reset()
 }
 
 func (d *documentWriter) name(name string) {
@@ -213,9 +230,10 @@ func (d *documentWriter) field(name string, v any) {
 }
 
 func (d *documentWriter) value(v any, indent string) {
-	text, err := json.MarshalIndent(v, indent, "  ")
-	d.err = cmp.Or(d.err, err)
-	d.text(string(text))
+	d.enc.SetIndent(indent, "  ")
+	err := d.enc.Encode(v)
+	d.room.Truncate(max(d.room.Len()-1, 0)) // Encode ends the line
+	d.took(err)
 }
 
 func (d *documentWriter) list(name string, n int, item func(int) any) {
