@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"moon/engine"
@@ -85,8 +86,20 @@ func thisMachine() (plan.Options, error) {
 	return o, nil
 }
 
+// hastily makes the garbage collector wait while a plan is made, until the function it returns is called. Nearly all
+// that planning allocates is kept, so that collecting finds little and takes a quarter of the time: with this, 100,000
+// steps cost 8 % more memory. Whoever sets GOGC knows better.
+func hastily() (end func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	old := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(old) }
+}
+
 // build plans the playbook and prints what is wrong with it.
 func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
+	defer hastily()()
 	o, err := f.planOptions(io)
 	if err != nil {
 		return nil, nil, err
@@ -276,6 +289,7 @@ type validateCmd struct {
 }
 
 func (c *validateCmd) Run(io stdio) error {
+	defer hastily()()
 	o, err := c.planOptions(io)
 	if err != nil {
 		return err
