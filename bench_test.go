@@ -43,6 +43,9 @@ func BenchmarkCommand(b *testing.B) {
 		{"plan-one", []string{"plan", "one.yml"}},
 		{"plan-flat", []string{"plan", "flat.yml"}},
 		{"plan-loop", []string{"plan", "loop.yml"}},
+		{"plan-json", []string{"plan", "--format", "json", "flat.yml"}},
+		{"plan-save", []string{"plan", "-o", "flat.moon", "flat.yml"}},
+		{"plan-read", []string{"plan", "--plan", "flat.moon"}}, // what the one before saved
 	} {
 		b.Run(g.name, func(b *testing.B) {
 			best, held := time.Duration(1<<62), int64(0)

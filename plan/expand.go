@@ -347,24 +347,32 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	}, label)
 	first := len(p.plan.Steps)
 	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
+	from := origin(t.Loop.Pos, c.chain)
+	var ends *layer
 	for i, item := range items {
 		round := *c
 		round.scope = scope
 		round.depth = c.depth + 1
+		value, shown := item.value, item.value
+		if item.open {
+			value, shown = forNames(copyOf(value)), forDisplay(copyOf(value))
+		}
 		lc := LoopContext{
-			Type: typ, Item: forDisplay(copyOf(item.value)), Index: i, First: i == 0, Last: i == len(items)-1,
+			Type: typ, Item: shown, Index: i, First: i == 0, Last: i == len(items)-1,
 			Depth: c.depth, Expression: expression, Var: t.Loop.Var,
 		}
 		if typ == "filetree" {
 			lc.Depth, _ = item.value.(map[string]any)["depth"].(int)
 		}
-		from := origin(t.Loop.Pos, c.chain)
-		value := forNames(copyOf(item.value))
-		round.loop = &layer{parent: c.loop, binds: []binding{
+		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
+			ends = &layer{parent: c.loop, binds: []binding{
+				{name: "first", value: i == 0, from: "loop", origin: from},
+				{name: "last", value: i == len(items)-1, from: "loop", origin: from},
+			}}
+		}
+		round.loop = &layer{parent: ends, binds: []binding{
 			{name: t.Loop.Var, value: value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from},
 			{name: t.Loop.Index, value: i, from: "loop", origin: from},
-			{name: "first", value: i == 0, from: "loop", origin: from},
-			{name: "last", value: i == len(items)-1, from: "loop", origin: from},
 		}}
 		if hidden && t.Loop.Label.IsZero() {
 			lc.Label = strconv.Itoa(i)
@@ -533,8 +541,9 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 	}
 	switch value := value.(type) {
 	case []any:
-		for _, v := range value {
-			items = append(items, item{value: v})
+		items = make([]item, len(value))
+		for i, v := range value {
+			items[i].value = v
 		}
 	case map[string]any:
 		keys := make([]string, 0, len(value))

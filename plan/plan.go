@@ -36,7 +36,7 @@ type Plan struct {
 	Diagnostics diag.List // warnings
 
 	made    *made
-	sources map[string][]string // lines of the files that were read, by shown path
+	sources map[string]*playbook.File // that were read, by shown path
 	engine  *eval.Engine
 	home    string
 	dir     string // where the call was made: paths on the command line start here
@@ -246,7 +246,11 @@ func (s *Step) Label(name string) string {
 // Excerpt returns the lines around a line of a file that was read while planning, and the number of the first.
 // It returns nothing for a file the plan does not know.
 func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int) {
-	all := p.sources[file]
+	f, ok := p.sources[file]
+	if !ok {
+		return nil, 0
+	}
+	all := f.Lines()
 	if line < 1 || line > len(all) {
 		return nil, 0
 	}

@@ -166,7 +166,8 @@ func (p *planner) frame(c *scopeContext, step *layer) *frame {
 		block: c.block, step: step, params: c.params, loop: c.loop,
 	}
 	if p.last == nil || *p.last != fr {
-		p.last = &fr
+		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
+		p.last = &kept
 	}
 	return p.last
 }
@@ -439,10 +440,7 @@ func (p *planner) room(n int, pos diag.Pos, chain []string) bool {
 
 // finish fills what is computed over the whole plan.
 func (p *planner) finish() {
-	p.plan.sources = make(map[string][]string, len(p.sources))
-	for name, f := range p.sources {
-		p.plan.sources[name] = f.Lines()
-	}
+	p.plan.sources = p.sources
 	p.plan.Tags = p.o.Tags
 	p.plan.Vars = p.endVars()
 	p.plan.Digest = p.plan.digest()

@@ -89,6 +89,9 @@ func (r *renderer) text(v playbook.Value) string {
 	if v.Kind() != playbook.String {
 		return v.Text()
 	}
+	if text := v.Text(); !eval.Templated(text) {
+		return text
+	}
 	t := r.template(v)
 	if o, ok := t.(open); ok {
 		t = o.text
@@ -97,19 +100,20 @@ func (r *renderer) text(v playbook.Value) string {
 }
 
 func (r *renderer) template(v playbook.Value) any {
-	t, err := r.engine.Template(v.Text())
+	text := v.Text()
+	if !eval.Templated(text) {
+		return text
+	}
+	t, err := r.engine.Template(text)
 	if err != nil {
 		r.wrong(v, err)
-		return v.Text()
-	}
-	if t.Literal() {
-		return v.Text()
+		return text
 	}
 	r.use(v, t.Refs())
 	result, err := t.Render(r.env)
 	if err != nil {
 		r.wrong(v, err)
-		return v.Text()
+		return text
 	}
 	r.miss(result.Missing)
 	if len(result.Missing) > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan/diag"
+	"moon/plan/eval"
 	"moon/plan/playbook"
 )
 
@@ -16,11 +17,14 @@ func (p *planner) tagsOf(t *playbook.Task, c *scopeContext) []string {
 	}
 	tags := slices.Clone(c.tags)
 	for _, v := range t.Tags {
-		r := p.renderer(p.env(c, nil), c.chain)
-		text := r.text(v)
-		if len(r.missing) > 0 {
-			p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.after(r.missing))
-			continue
+		text := v.Text()
+		if eval.Templated(text) {
+			r := p.renderer(p.env(c, nil), c.chain)
+			text = r.text(v)
+			if len(r.missing) > 0 {
+				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.after(r.missing))
+				continue
+			}
 		}
 		for tag := range strings.SplitSeq(text, ",") {
 			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {

@@ -60,8 +60,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		s.Action = "vars"
 	}
 	if c.item != nil {
-		lc := c.item.context
-		s.Loop = &lc
+		s.Loop = &c.item.context // a round with a step of its own is that step's alone
 	}
 	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
 	s.ExcludedBy = p.excludedBy(&s)
@@ -118,7 +117,10 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(&s, k, raw, c.chain)
 	}
-	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
+	s.Args = raw // both are only read
+	if k.open {
+		s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
+	}
 	s.Summary = p.plan.summary(s.Action, s.Args)
 	if s.Action == "pause" && t.Confirm.IsZero() {
 		s.Confirm, _ = spec.PauseAsks(s.Args)

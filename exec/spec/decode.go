@@ -65,7 +65,10 @@ func (d *decoder) report(field, hint, format string, args ...any) {
 
 // given finds the field's value under any of its names. A null is a value only where any value is.
 func (f *Field) given(args map[string]any) (name string, value any, ok bool) {
-	for _, name := range append([]string{f.Name}, f.Aliases...) {
+	if v, there := args[f.Name]; v != nil || there && f.Kind == Any {
+		return f.Name, v, true
+	}
+	for _, name := range f.Aliases {
 		if v, there := args[name]; v != nil || there && f.Kind == Any {
 			return name, v, true
 		}

@@ -14,10 +14,15 @@ type Engine struct {
 	patterns  patterns
 	maxSteps  int // smaller in tests
 
-	// By text: *Template, *Template, *Condition and *Expression.
-	templates, documents sync.Map
-	conditions           [2]sync.Map
-	expressions          [2]sync.Map
+	templates, documents cache[Template]
+	conditions           [2]cache[Condition]
+	expressions          [2]cache[Expression]
+}
+
+// cache keeps what was compiled, by its text.
+type cache[T any] struct {
+	mu   sync.RWMutex
+	kept map[string]*T
 }
 
 // Function is a function that templates may call, such as lookup. env is the environment of the rendering. The result
@@ -55,7 +60,7 @@ func (e *Engine) functionNames() []string {
 // Template compiles text. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
 // and for filters whose result would differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
-	if !templated(text) {
+	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
 	return compiled(&e.templates, text, func() (*Template, error) { return e.compileTemplate(text, false) })
@@ -64,7 +69,7 @@ func (e *Engine) Template(text string) (*Template, error) {
 // Document compiles the text of a file, as the template action renders it: the first newline after a tag is dropped, and
 // the result is always a string.
 func (e *Engine) Document(text string) (*Template, error) {
-	if !templated(text) {
+	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
 	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, true) })
@@ -89,17 +94,28 @@ func (e *Engine) Expression(text string, lang Language) (*Expression, error) {
 
 // compiled looks text up in a cache and compiles it if it is not there. Two goroutines may both compile a text; one
 // result is kept.
-func compiled[T any](cache *sync.Map, text string, compile func() (*T, error)) (result *T, err error) {
-	if t, ok := cache.Load(text); ok {
-		return t.(*T), nil
+func compiled[T any](c *cache[T], text string, compile func() (*T, error)) (result *T, err error) {
+	c.mu.RLock()
+	t, ok := c.kept[text]
+	c.mu.RUnlock()
+	if ok {
+		return t, nil
 	}
 	defer recovered(&err)
-	t, err := compile()
+	t, err = compile()
 	if err != nil {
 		return nil, located(err, text)
 	}
-	kept, _ := cache.LoadOrStore(text, t)
-	return kept.(*T), nil
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if first, ok := c.kept[text]; ok {
+		return first, nil
+	}
+	if c.kept == nil {
+		c.kept = map[string]*T{}
+	}
+	c.kept[text] = t
+	return t, nil
 }
 
 // recovered turns a panic of a library into an error: a playbook must never end moon.

@@ -43,8 +43,8 @@ type token struct {
 	end   int
 }
 
-// templated reports whether text has anything to render.
-func templated(text string) bool {
+// Templated reports whether text has anything to render.
+func Templated(text string) bool {
 	for {
 		i := strings.IndexByte(text, '{')
 		if i < 0 || i+1 == len(text) {
@@ -70,7 +70,8 @@ type splitter struct {
 }
 
 func split(text string, trimBlocks bool) ([]piece, *Error) {
-	s := &splitter{text: text, trimBlocks: trimBlocks}
+	// Most have text on both sides of each output.
+	s := &splitter{text: text, trimBlocks: trimBlocks, pieces: make([]piece, 0, 2*strings.Count(text, "{{")+1)}
 	for {
 		i := strings.IndexByte(text[s.at:], '{')
 		if i < 0 || s.at+i+1 >= len(text) {

@@ -79,6 +79,7 @@ func (t *Template) compileWhole(p piece) error {
 
 func (t *Template) compileParts(pieces []piece) error {
 	var all []node
+	t.parts = make([]part, 0, len(pieces))
 	for _, p := range pieces {
 		if p.kind == pieceText {
 			t.parts = append(t.parts, part{text: p.text})

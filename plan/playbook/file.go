@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -28,6 +29,7 @@ type File struct {
 	Path string // absolute
 	Text []byte
 
+	split   sync.Once // a screen may ask from anywhere
 	lines   []string
 	refused bool // too large to be shown
 }
@@ -38,9 +40,10 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u
 // Lines are the lines of the file without their ends, counted as YAML counts them. Of a file that is refused for its
 // size there are none.
 func (f *File) Lines() []string {
-	if f.lines == nil && !f.refused {
-		f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n")
+	if f.refused {
+		return nil
 	}
+	f.split.Do(func() { f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n") })
 	return f.lines
 }
 

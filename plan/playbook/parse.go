@@ -281,7 +281,7 @@ func (p *parser) refusalHint(t *Task, key string) string {
 
 // identify finds what the task is. It returns the keys it has already complained about.
 func (p *parser) identify(t *Task) (complained []string) {
-	var found []Entry
+	found := make([]Entry, 0, 2)
 	var varsEntry *Entry
 	for i, e := range t.Keys {
 		if _, ok := directives[e.Key]; ok {
