@@ -17,7 +17,7 @@ var layers = map[string][]string{
 	"events":          {},
 	"events/fact":     {"events"},
 	"events/output":   {},
-	"plan/diag":       {},
+	"plan/diag":       {"events/output"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"plan/diag"},
 	"plan/eval":       {"plan/diag"},
 	"exec/spec":       {"plan/diag"},

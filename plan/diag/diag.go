@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Pos is a place in a file. Line and Column count from 1, Column in characters; Line 0 means "the file as a whole".
@@ -55,12 +56,26 @@ const Max = 1000
 // Add appends a diagnostic. They are plain values, because a constructor in the style of Errorf would hide the hint.
 // What is beyond Max is dropped, and the list ends with an error that says so.
 func (l *List) Add(d Diagnostic) {
+	d.Message, d.Hint = shortened(d.Message), shortened(d.Hint)
 	switch {
 	case len(*l) < Max:
 		*l = append(*l, d)
 	case len(*l) == Max:
 		*l = append(*l, Diagnostic{Message: "there is more; the first " + strconv.Itoa(Max) + " problems are shown", Hint: "mend some of these first"})
 	}
+}
+
+// Full reports whether more diagnostics would be dropped: whoever looks for mistakes may stop.
+func (l List) Full() bool { return len(l) > Max }
+
+// longest is how many bytes a sentence may have: some of them quote the playbook.
+const longest = 1000
+
+func shortened(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
 }
 
 // Sort orders by file (first seen first), then line, column, severity, message, and drops exact repeats:

@@ -3,6 +3,7 @@ package diag
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -11,15 +12,17 @@ import (
 // at most a third of the longer word wrong, or the same letters in another case.
 func Nearest(name string, candidates []string) string {
 	best, bestAt := "", 1<<30
+	length := utf8.RuneCountInString(name)
 	for _, c := range candidates {
-		if c == name {
-			continue
+		limit := max(max(len(name), len(c))/3, 1)
+		if away := utf8.RuneCountInString(c) - length; c == name || away > limit || -away > limit {
+			continue // the lengths alone say it, and a name may be a whole file
 		}
 		d := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(c))
 		if d == 2 && sameLetters(name, c) {
 			d = 1 // two letters changed places, the commonest slip
 		}
-		if limit := max(len(name), len(c)) / 3; d > max(limit, 1) || d >= min(len(name), len(c)) && d > 0 {
+		if d > limit || d >= min(len(name), len(c)) && d > 0 {
 			continue
 		}
 		if d < bestAt || d == bestAt && c < best {

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events/output"
 )
 
 // Print writes the diagnostics for people: place, message, the source line with a caret, the way out.
@@ -23,13 +27,13 @@ func (l List) Print(w io.Writer) error {
 
 func (d Diagnostic) print(b *strings.Builder) {
 	if d.Pos.File != "" {
-		b.WriteString(d.Pos.File + ":")
+		b.WriteString(output.CleanName(d.Pos.File) + ":")
 		if d.Pos.Line > 0 {
 			fmt.Fprintf(b, "%d:%d:", d.Pos.Line, max(d.Pos.Column, 1))
 		}
 		b.WriteByte(' ')
 	}
-	fmt.Fprintf(b, "%s: %s\n", d.Severity, d.Message)
+	fmt.Fprintf(b, "%s: %s\n", d.Severity, output.CleanName(d.Message))
 	if d.Source != "" && d.Pos.Line > 0 {
 		d.excerpt(b)
 	}
@@ -40,10 +44,10 @@ func (d Diagnostic) print(b *strings.Builder) {
 			}
 			continue
 		}
-		fmt.Fprintf(b, "  included from %s\n", v)
+		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(b, "  hint: %s\n", d.Hint)
+		fmt.Fprintf(b, "  hint: %s\n", output.CleanName(d.Hint))
 	}
 }
 
@@ -53,30 +57,27 @@ const chainShown = 5
 // excerptWidth is how many characters of a long line are shown around the caret.
 const excerptWidth = 100
 
+// excerpt shows the line with carets below. The line is shown as names are, because a playbook is not trusted with the
+// terminal, and what is above a caret is counted in cells: a character may take two, none, or be shown as an escape.
 func (d Diagnostic) excerpt(b *strings.Builder) {
-	number := fmt.Sprint(d.Pos.Line)
 	line := []rune(d.Source)
-	column := min(max(d.Pos.Column, 1), len(line)+1)
+	at := min(max(d.Pos.Column, 1)-1, len(line))
 	from := 0
-	if column > excerptWidth-20 {
-		from = column - excerptWidth/2
+	if at >= excerptWidth-20 {
+		from = at + 1 - excerptWidth/2
 	}
 	to := min(from+excerptWidth, len(line))
-	shown := strings.ReplaceAll(string(line[from:to]), "\t", " ")
-	width := max(d.Width, 1)
-	width = max(min(width, to-column+1), 1)
-	fmt.Fprintf(b, "  %s | %s\n", number, strings.TrimRight(printable(shown), " "))
-	fmt.Fprintf(b, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", column-1-from), strings.Repeat("^", width))
-}
-
-// printable shows control characters as dots: a playbook is not trusted with the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == utf8.RuneError {
-			return '.'
-		}
-		return r
-	}, s)
+	end := min(at+max(d.Width, 1), to)
+	before, marked, after := output.CleanName(string(line[from:at])), output.CleanName(string(line[at:max(at, end)])), output.CleanName(string(line[max(at, end):to]))
+	if from > 0 {
+		before = "…" + before
+	}
+	if to < len(line) {
+		after += "…"
+	}
+	number := strconv.Itoa(d.Pos.Line)
+	fmt.Fprintf(b, "  %s | %s\n", number, strings.TrimRight(before+marked+after, " "))
+	fmt.Fprintf(b, "  %s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", ansi.StringWidth(before)), strings.Repeat("^", max(ansi.StringWidth(marked), 1)))
 }
 
 // Summary is "2 errors, 1 warning", or "" for an empty list.
