@@ -156,6 +156,7 @@ func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field
 	for _, e := range v.Entries() {
 		f, ok := lookup(e.Key)
 		switch {
+		case e.NoText:
 		case ok:
 			args = append(args, p.arg(f.Name, e.Key, f, e.Value, chain))
 		case open:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -19,6 +20,8 @@ import (
 const (
 	MaxFileSize  = 16 << 20 // bytes
 	maxMarks     = 3 << 20  // characters that may begin a value or a line
+	maxScalar    = 4 << 20  // bytes of one value, which the parser takes nine times
+	maxLabels    = 1 << 16  // tags and anchors, each of which makes a value dear
 	maxDepth     = 200      // levels of nesting
 	maxExpansion = 1 << 20  // nodes that aliases add
 )
@@ -59,13 +62,20 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 		f.refused = true
 		return fail(0, 0, fmt.Sprintf("the file is %d MB; moon reads at most %d MB", len(text)>>20, MaxFileSize>>20), "split it into files that are included")
 	}
-	if n := marks(text); n > maxMarks {
+	if why := tooMuch(text); why != "" {
 		f.refused = true
-		return fail(0, 0, fmt.Sprintf("the file has more than %d million values and lines", maxMarks>>20), "split it into files that are included, or keep data outside of it")
+		return fail(0, 0, why, "split it into files that are included, or keep data outside of it")
 	}
-	if !utf8.Valid(text) {
-		at, line, column := invalid(text)
-		return fail(line, column, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
+	if name := encoding(f.Text); name != "" {
+		f.refused = true // its lines would be no lines
+		return fail(1, 1, "the file is "+name+", not UTF-8", "save the file as UTF-8")
+	}
+	if at, line, column := invalid(text); at < len(text) {
+		r, w := utf8.DecodeRune(text[at:])
+		if w == 1 && r == utf8.RuneError {
+			return fail(line, column, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[at]), "save the file as UTF-8")
+		}
+		return fail(line, column, fmt.Sprintf("the character %U is not allowed in YAML", r), "remove it, or write it with a backslash, as in \"\\x1b\"")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	var doc yaml.Node
@@ -91,44 +101,81 @@ func read(f *File, ds *diag.List) (v Value, ok bool) {
 	return Value{root, f}, true
 }
 
-// marks counts the characters that may begin a value or a line: an upper bound, but for a factor of two, of what the
-// parser makes of the text. Text inside of quotes and blocks counts too, because telling it apart is the parser's work.
-func marks(text []byte) int {
-	n := 0
+// tooMuch says what a file has too much of. It counts the characters that may begin a value or a line: an upper bound,
+// but for a factor of two, of what the parser makes of the text. Text inside of quotes and blocks counts too, because
+// telling it apart is the parser's work.
+func tooMuch(text []byte) string {
+	marks, labels, last := 0, 0, 0
 	space := func(i int) bool {
 		return i < 0 || i >= len(text) || text[i] == ' ' || text[i] == '\n' || text[i] == '\r' || text[i] == '\t'
 	}
 	for i, c := range text {
-		if n > maxMarks {
-			break
-		}
+		mark := false
 		switch c {
 		case '\n', '\r', ',', '[', '{':
-			n++
+			mark = true
 		case ':':
-			if space(i+1) || text[i-min(i, 1)] == '"' || text[i-min(i, 1)] == '\'' {
-				n++
-			}
+			mark = space(i+1) || text[i-min(i, 1)] == '"' || text[i-min(i, 1)] == '\''
 		case '-', '?':
-			if space(i+1) && space(i-1) {
-				n++
+			mark = space(i+1) && space(i-1)
+		case '!', '&':
+			if !space(i+1) && (space(i-1) || strings.IndexByte(",[{", text[i-1]) >= 0) {
+				labels++
 			}
 		}
+		if !mark {
+			continue
+		}
+		marks++
+		switch {
+		case marks > maxMarks:
+			return fmt.Sprintf("the file has more than %d million values and lines", maxMarks>>20)
+		case i-last > maxScalar:
+			return fmt.Sprintf("the file has a value of more than %d MB on one line", maxScalar>>20)
+		case labels > maxLabels:
+			return fmt.Sprintf("the file has more than %d tags and anchors", maxLabels)
+		}
+		last = i
 	}
-	return n
+	if len(text)-last > maxScalar {
+		return fmt.Sprintf("the file has a value of more than %d MB on one line", maxScalar>>20)
+	}
+	return ""
 }
 
-// invalid finds the first byte that is not UTF-8.
+// encoding names the encoding of a text that is UTF-16 or UTF-32; otherwise it is "". Without a byte order mark a text
+// that begins with two characters of ASCII tells itself by its zeros.
+func encoding(text []byte) string {
+	begins := func(mark string) bool { return bytes.HasPrefix(text, []byte(mark)) }
+	zero := func(places ...int) bool {
+		for i, c := range text[:4] {
+			if (c == 0) != slices.Contains(places, i) {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case begins("\xff\xfe\x00\x00"), begins("\x00\x00\xfe\xff"), len(text) >= 4 && (zero(1, 2, 3) || zero(0, 1, 2)):
+		return "UTF-32"
+	case begins("\xff\xfe"), begins("\xfe\xff"), len(text) >= 4 && (zero(1, 3) || zero(0, 2)):
+		return "UTF-16"
+	}
+	return ""
+}
+
+// invalid finds the first place that is not UTF-8, or a character that YAML does not allow; at is the text's length if
+// there is none.
 func invalid(text []byte) (at, line, column int) {
 	line, column = 1, 1
 	for at < len(text) {
-		if c := text[at]; c < utf8.RuneSelf && c != '\n' && c != '\r' {
+		if c := text[at]; c >= ' ' && c < 0x7f || c == '\t' {
 			at, column = at+1, column+1
 			continue
 		}
 		r, w := utf8.DecodeRune(text[at:])
 		switch {
-		case r == utf8.RuneError && w == 1:
+		case r == utf8.RuneError && w == 1, forbidden(r):
 			return at, line, column
 		case r == '\r' && at+1 < len(text) && text[at+1] == '\n': // counted with its newline
 		case strings.ContainsRune("\n\r\u0085\u2028\u2029", r):
@@ -139,6 +186,17 @@ func invalid(text []byte) (at, line, column int) {
 		at += w
 	}
 	return at, line, column
+}
+
+// forbidden are the control characters and the like that YAML has no place for.
+func forbidden(r rune) bool {
+	switch {
+	case r < ' ':
+		return r != '\t' && r != '\n' && r != '\r'
+	case r >= 0x7f && r < 0xa0:
+		return r != 0x85
+	}
+	return r == 0xfffe || r == 0xffff
 }
 
 // line is a line of the file, or "".
@@ -233,6 +291,9 @@ func (c *checker) keys(n *yaml.Node) {
 				continue
 			}
 			if old, ok := first[key.Value]; ok {
+				if c.ds.Full() {
+					return
+				}
 				c.ds.Add(diag.Diagnostic{
 					Pos: diag.Pos{File: c.f.Name, Line: n.Content[i].Line, Column: n.Content[i].Column}, Width: utf8.RuneCountInString(key.Value),
 					Message: fmt.Sprintf("key `%s` is given twice; it is also on line %d", key.Value, old.Line), Hint: "remove one of them",

@@ -216,6 +216,9 @@ func (p *parser) tasks(v Value, where string) []*Task {
 	}
 	var tasks []*Task
 	for _, item := range v.Items() {
+		if p.ds.Full() {
+			break
+		}
 		switch item.Kind() {
 		case Null:
 			p.warnf(item.Pos(), "remove the `-`, or write the step", "an empty list item is no step")
@@ -396,8 +399,8 @@ func (p *parser) preset(t *Task, e Entry) {
 
 // unknownTaskKey suggests among keys and actions.
 func (p *parser) unknownTaskKey(e Entry) {
-	if e.Key == "" {
-		return // a key that is no text, which has been said
+	if e.NoText || p.ds.Full() {
+		return
 	}
 	known := slices.Clone(p.actions.Names)
 	for name := range keyIndex {
@@ -435,7 +438,7 @@ func (p *parser) consistent(t *Task) {
 // varNames refuses names that no template could use.
 func (p *parser) varNames(m Value) {
 	for _, e := range m.Entries() {
-		if !identifier.MatchString(e.Key) {
+		if !e.NoText && !p.ds.Full() && !identifier.MatchString(e.Key) {
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "letters, digits and _, not starting with a digit", "`%s` cannot be the name of a variable", e.Key)
 		}
 	}

@@ -185,6 +185,15 @@ func bombs() map[string]string {
 	for i := range 3000 {
 		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
+	var anchors, chain strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&anchors, "- &a%d x\n", i)
+	}
+	chain.WriteString("x-a0: &a0 {k0: 1}\n")
+	for i := 1; i < 3000; i++ {
+		fmt.Fprintf(&chain, "x-a%d: &a%d {<<: *a%d, k%d: 1}\n", i, i, i-1, i)
+	}
+	wide := "x: &a {" + strings.Repeat("k: 1,", 20_000) + "}\nvars:\n  <<: [" + strings.Repeat("*a,", 2_000) + "]\nsteps: []\n"
 	large := func(unit string) string { return strings.Repeat(unit, playbook.MaxFileSize/len(unit)) }
 	var keys strings.Builder
 	for i := 0; keys.Len() < playbook.MaxFileSize-20; i++ {
@@ -202,6 +211,20 @@ func bombs() map[string]string {
 		"questions":          strings.Repeat("? ", 9_000) + "x",
 		"indentation":        deep.String(),
 		"contains itself":    "a: &a [*a]",
+		"merged in a chain":  chain.String(),
+		"merged many times":  wide,
+		"tags":               strings.Repeat("- !a x\n", 200_000),
+		"long tags":          strings.Repeat("- !<tag:x> x\n", 200_000),
+		"tags in a row":      strings.Repeat("!a ", 200_000) + "x",
+		"nested tags":        strings.Repeat("!a [", 200_000),
+		"the same anchor":    strings.Repeat("- &a x\n", 200_000),
+		"many anchors":       anchors.String(),
+		"a huge key":         strings.Repeat("k", 10<<20) + ": x\n",
+		"a huge marked key":  "? " + strings.Repeat("k", 10<<20) + "\n: x\n",
+		"a huge text":        "- print: \"" + strings.Repeat("x", 15<<20) + "\"\n",
+		"a huge number":      "- " + strings.Repeat("9", 15<<20),
+		"a text of 100 MB":   "- print: " + strings.Repeat("x", 100<<20),
+		"unknown long keys":  strings.Repeat("- "+strings.Repeat("k", 1000)+": x\n", 3_000),
 		"merges itself":      "a: &a {<<: *a}",
 		"large":              strings.Repeat("x", playbook.MaxFileSize+1),
 		"large by blanks":    strings.Repeat(" ", playbook.MaxFileSize+1),
@@ -248,8 +271,9 @@ func TestBombs(t *testing.T) {
 func BenchmarkBombs(b *testing.B) {
 	for name, text := range bombs() {
 		b.Run(name, func(b *testing.B) {
+			raw := []byte(text)
 			for b.Loop() {
-				parse("bomb.yml", []byte(text))
+				parse("bomb.yml", raw)
 			}
 		})
 	}

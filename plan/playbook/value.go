@@ -38,9 +38,10 @@ type Value struct {
 
 // Entry is one key of a map.
 type Entry struct {
-	Key   string
-	Pos   diag.Pos // of the key
-	Value Value
+	Key    string
+	Pos    diag.Pos // of the key
+	Value  Value
+	NoText bool // the key is a list or a map: Key is empty, and the mistake has been said
 }
 
 // IsZero reports whether there is no value at all, as opposed to a null.
@@ -185,7 +186,8 @@ func (v Value) Entries() []Entry {
 			continue
 		}
 		k := Value{key, v.file}
-		entries = append(entries, Entry{k.target().Value, k.Pos(), value})
+		name := k.target()
+		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != yaml.ScalarNode})
 	}
 	for _, m := range merged {
 		for _, e := range m.Entries() {
