@@ -57,10 +57,17 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 			return plan.Options{}, usage("no playbook given, and there is no moon.yml or playbook.yml here")
 		}
 	}
-	if o.Path != "-" && !filepath.IsAbs(o.Path) {
+	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
+	switch {
+	case plan.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
+		file, err := os.Open(o.Path)
+		if err != nil {
+			return plan.Options{}, usage("%s cannot be read: %s", o.Path, errors.Unwrap(err))
+		}
+		o.Path, o.Stdin = "-", file
+	case o.Path != "-" && !filepath.IsAbs(o.Path):
 		o.Path = filepath.Join(o.Dir, o.Path)
 	}
-	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
 	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags, o.Only, o.Skip = f.ExtraVars, f.VarsFile, f.Tags, f.SkipTags, f.Only, f.Skip
 	if f.StartAt != nil {
 		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning

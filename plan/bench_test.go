@@ -120,12 +120,17 @@ func BenchmarkIncludes(b *testing.B) {
 	benchPlan(b, files, 10_000)
 }
 
+// BenchmarkFiletree plans trees of directories with 100 files each.
 func BenchmarkFiletree(b *testing.B) {
-	files := map[string]string{"playbook.yml": "- copy: {src: \"{{ item.src }}\", dest: \"/tmp/x{{ item.path }}\"}\n  with_filetree: tree\n  when: item.state == 'file'\n"}
-	for d := range 100 {
-		for f := range 100 {
-			files[fmt.Sprintf("tree/d%d/f%d", d, f)] = "x"
-		}
+	for _, directories := range []int{100, 500} {
+		b.Run(fmt.Sprint(100*directories), func(b *testing.B) {
+			files := map[string]string{"playbook.yml": "- copy: {src: \"{{ item.src }}\", dest: \"/tmp/x{{ item.path }}\"}\n  with_filetree: tree\n  when: item.state == 'file'\n"}
+			for d := range directories {
+				for f := range 100 {
+					files[fmt.Sprintf("tree/d%d/f%d", d, f)] = "x"
+				}
+			}
+			benchPlan(b, files, 101*directories)
+		})
 	}
-	benchPlan(b, files, 10_100)
 }

@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 
 	"moon/plan/playbook"
 )
@@ -131,17 +134,64 @@ func (d *disk) exists(path string, rendered bool) error {
 var (
 	errTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
 	errDirectory = errors.New("it is a directory")
+	errPipe      = errors.New("it is a named pipe; give it as standard input: moon … - < PIPE")
+	errNoFile    = errors.New("it is a device or a socket, and no file")
 )
 
-// readBounded reads a file, which may be a pipe, or a device without an end.
+// IsDescriptor reports whether a path is that of an open file of the process: standard input, or what a shell gives for
+// <(command).
+func IsDescriptor(path string) bool {
+	path = filepath.Clean(path)
+	if path == "/dev/stdin" {
+		return true
+	}
+	for _, dir := range []string{"/dev/fd/", "/proc/self/fd/"} {
+		if n, ok := strings.CutPrefix(path, dir); ok {
+			_, err := strconv.Atoi(n)
+			return err == nil
+		}
+	}
+	return false
+}
+
+// fit refuses what is no file: opening a named pipe waits until somebody writes to it, perhaps forever, and opening a
+// device may do anything.
+func fit(path string, info fs.FileInfo) error {
+	why := errNoFile
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		why = errDirectory
+	case mode.IsRegular(), IsDescriptor(path):
+		return nil
+	case mode&fs.ModeNamedPipe != 0:
+		why = errPipe
+	}
+	return &fs.PathError{Op: "read", Path: path, Err: why}
+}
+
+// readBounded reads a file, or an open pipe of the process, up to a bound.
 func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
+	if err == nil {
+		err = fit(path, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	wait := syscall.O_NONBLOCK // should it have become a pipe by now
+	if IsDescriptor(path) {
+		wait = 0
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|wait, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errDirectory}
+	if info, err = f.Stat(); err == nil {
+		err = fit(path, info)
+	}
+	if err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, playbook.MaxFileSize+1))
 	if err == nil && len(text) > playbook.MaxFileSize {

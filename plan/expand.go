@@ -136,11 +136,13 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if p.circular(target, t, c) {
 		return
 	}
+	said := len(p.ds)
 	pb, err := p.load(target)
 	if err != nil {
 		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
 		return
 	}
+	p.included(said, c.chain, t)
 	if pb.Strategy != "" {
 		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
 	}
@@ -163,6 +165,16 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	leave()
 }
 
+// included adds to what the parser says of an included file where that is included.
+func (p *planner) included(said int, chain []string, t *playbook.Task) {
+	for i := said; i < len(p.ds); i++ {
+		p.ds[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
+	}
+}
+
+// circleShown is how many files of each end of a long circle are named.
+const circleShown = 5
+
 // circular reports an include of a file that is being included already.
 func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) bool {
 	at := slices.IndexFunc(p.including, func(i including) bool { return i.path == target })
@@ -176,6 +188,9 @@ func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) boo
 			line = t.Pos.Line
 		}
 		parts = append(parts, fmt.Sprintf("%s:%d", p.including[i].name, line))
+	}
+	if n := len(parts) - 2*circleShown; n > 1 {
+		parts = slices.Concat(parts[:circleShown], []string{fmt.Sprintf("… %d more …", n)}, parts[len(parts)-circleShown:])
 	}
 	parts = append(parts, p.including[at].name)
 	p.errorf(t.Args.Pos(), 0, c.chain, "a file may be included twice, but not inside itself", "include cycle: %s", strings.Join(parts, " → "))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"moon/exec/spec"
 	"moon/plan/diag"
@@ -357,12 +358,19 @@ func (p *planner) fileError(err error) string {
 		return p.shown(pe.Path) + " is a directory"
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission to read " + p.shown(pe.Path)
+	case errors.Is(err, syscall.ELOOP):
+		return p.shown(pe.Path) + " is a link that leads back to itself"
+	case errors.Is(pe.Err, errPipe), errors.Is(pe.Err, errNoFile), errors.Is(pe.Err, errTooLarge):
+		return fmt.Sprintf("%s cannot be read: %s", p.shown(pe.Path), pe.Err)
 	}
 	return fmt.Sprintf("read %s: %s", p.shown(pe.Path), pe.Err)
 }
 
 // similar suggests a file that exists beside one that does not.
 func (p *planner) similar(path string) string {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return "" // it is there, and something else is wrong with it
+	}
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return ""
