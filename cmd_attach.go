@@ -32,6 +32,8 @@ func (attachCmd) Help() string {
   approve=STEP       let steps run, also those that ask to be confirmed
   skip=STEP          leave steps out, or give up a failed one that waits for a decision
   include=STEP       take a skip back
+  mark=STEP          take steps for done: failed ones, or such as have not begun
+  break=STEP         stop before steps, as --break of moon tui has it;  clear=STEP takes that back
   retry=STEP         try failed steps again
   answer=STEP        let a pause step go on;  reject=STEP ends it as rejected
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`

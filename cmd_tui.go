@@ -26,7 +26,8 @@ type tuiCmd struct {
 	headlessFlags
 	exportFlags
 	screenFlags
-	NoTUI bool `name:"no-tui" help:"Run without the screen: the same as moon run."`
+	Break []string `sep:"none" placeholder:"STEP" help:"Stop before a step: an id, a path, a name or file:line, perhaps with if CONDITION, after N (times), and log TEXT, which does not stop but says that."`
+	NoTUI bool     `name:"no-tui" help:"Run without the screen: the same as moon run."`
 
 	again func(stdio) (plan.Options, error) // plans an edited playbook
 	fixed bool                              // what is edited does not count
@@ -40,6 +41,9 @@ type screenFlags struct {
 }
 
 func (c *tuiCmd) Run(io stdio) error {
+	if c.NoTUI && len(c.Break) > 0 {
+		return usage("--break stops a run for somebody to look; without the screen nobody would")
+	}
 	if c.NoTUI {
 		return (&runCmd{c.savedFlags, c.runFlags, c.headlessFlags, c.exportFlags}).Run(io)
 	}
@@ -58,12 +62,31 @@ func (c *tuiCmd) Run(io stdio) error {
 		return err
 	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
-	s, err := start(p, g, opts)
+	stops, err := breakpoints(p, c.Break)
+	if err != nil {
+		return err
+	}
+	s, err := start(p, g, opts, stops...)
 	if err != nil {
 		return err
 	}
 	c.again, c.fixed = c.planOptions, opts.Saved
 	return c.screen(io, s, p)
+}
+
+// breakpoints reads --break.
+func breakpoints(p *plan.Plan, texts []string) ([]events.Order, error) {
+	var orders []events.Order
+	for _, text := range texts {
+		list, why := engine.ParseBreak(p, text)
+		if why != "" {
+			return nil, usage("--break %s: %s", text, why)
+		}
+		for _, c := range list {
+			orders = append(orders, events.Order{Actor: "--break", Command: c})
+		}
+	}
+	return orders, nil
 }
 
 // noScreen says why there can be no screen.

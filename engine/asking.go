@@ -118,15 +118,22 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 		}
 		return []events.Command{c}, ""
 	}
+	if r.Do == "break" && r.How == "" && r.Step != "" {
+		return ParseBreak(s.plan, r.Step)
+	}
 	each, ok := map[string]func(events.Range) []events.Command{
 		"approve": func(r events.Range) []events.Command {
 			return []events.Command{events.Approve{Range: r, Confirm: true}}
 		},
 		"skip":    s.skipping,
 		"include": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
-		"retry":   func(r events.Range) []events.Command { return []events.Command{events.Retry{Range: r}} },
-		"answer":  func(r events.Range) []events.Command { return answers(r, false) },
-		"reject":  func(r events.Range) []events.Command { return answers(r, true) },
+		"mark":    func(r events.Range) []events.Command { return []events.Command{events.Mark{Range: r}} },
+		"clear": func(r events.Range) []events.Command {
+			return []events.Command{events.Break{Step: r.From, To: r.To, Clear: true}}
+		},
+		"retry":  func(r events.Range) []events.Command { return []events.Command{events.Retry{Range: r}} },
+		"answer": func(r events.Range) []events.Command { return answers(r, false) },
+		"reject": func(r events.Range) []events.Command { return answers(r, true) },
 	}[r.Do]
 	if !ok {
 		return nil, fmt.Sprintf("there is no command %q; there are %s", r.Do, Verbs)
@@ -149,7 +156,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 }
 
 // Verbs are what a request may ask for.
-const Verbs = "pause, continue, step, stop, approve, skip, include, retry, answer and reject"
+const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, answer and reject"
 
 // ranges are the steps that a request names, in runs.
 func (s *State) ranges(r control.Request) ([]events.Range, string) {

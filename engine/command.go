@@ -28,7 +28,14 @@ func (s *State) refuse(c events.Command) string {
 	case events.Include:
 		return s.inside(c.Range)
 	case events.Break:
-		return s.inside(events.Range{From: c.Step, To: c.Step + 1})
+		return s.refuseBreak(c)
+	case events.Mark:
+		if why := s.inside(c.Range); why != "" {
+			return why
+		}
+		if len(s.markable(c.Range)) == 0 {
+			return "there is nothing here that could be taken for done"
+		}
 	case events.Continue:
 		return s.refuseContinue()
 	case events.Advance:
@@ -113,13 +120,9 @@ func (s *State) command(c events.Command) {
 	case events.Include:
 		s.choose(c.Range, func(have choice) choice { return have &^ excluded })
 	case events.Break:
-		s.choose(events.Range{From: c.Step, To: c.Step + 1}, func(have choice) choice {
-			have &^= passed
-			if c.Clear {
-				return have &^ breakpoint
-			}
-			return have | breakpoint
-		})
+		s.setBreak(c)
+	case events.Mark:
+		s.mark(c.Range)
 	case events.Continue:
 		s.goOn()
 	case events.Advance:
@@ -209,6 +212,57 @@ func (s *State) retryable(r events.Range) []int {
 // retriesHere reports whether the run is paused at a step that failed before the plan was replaced.
 func (s *State) retriesHere(step int) bool {
 	return s.node(step).state == ready && s.paused && s.pause.Step == step && s.pause.Reason == events.PauseFailure
+}
+
+// markable are the steps in the range that a person can take for done: failed ones, and those that have not begun.
+func (s *State) markable(r events.Range) []int {
+	var steps []int
+	for i := r.From; i < r.To; i++ {
+		n := s.node(i)
+		switch {
+		case n.state == pending, n.state == ready, n.state == failed,
+			n.state == settled && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK:
+			steps = append(steps, i)
+		}
+	}
+	return steps
+}
+
+// mark takes steps for done. What a failure among them had led to is taken back.
+func (s *State) mark(r events.Range) {
+	for _, step := range s.markable(r) {
+		id := s.id(step)
+		n := &s.nodes[id]
+		s.choices[step] |= marked
+		switch n.state {
+		case ready:
+			s.settleMarked(id)
+		case failed:
+			s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == step })
+			s.settleMarked(id)
+		case settled:
+			s.reopen(id)
+			s.halting, s.haltCause, s.stop = false, -1, ""
+			s.settleMarked(id)
+		default: // when it is reached
+		}
+		s.resolve()
+	}
+	switch {
+	case len(s.held) > 0 || !s.paused:
+	case s.pause.Reason == events.PauseFailure, s.pause.Reason == events.PauseEnd && s.left > 0:
+		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1})
+	}
+}
+
+// settleMarked ends a step that a person takes for done.
+func (s *State) settleMarked(id graph.ID) {
+	step := int(s.graph.Nodes[id].Step)
+	s.nodes[id].outcome, s.nodes[id].effective = events.None, events.None
+	s.ends[step] = &ending{outcome: events.OK, name: s.started(step)}
+	s.settle(id, events.OK, -1, func() {
+		s.publish(step, events.StepCompleted{Name: s.started(step), Result: map[string]any{"marked": true}})
+	})
 }
 
 // retry starts another attempt of failed steps and stays paused. What they had led to is taken back.

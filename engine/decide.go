@@ -18,6 +18,7 @@ type (
 	evaluate struct{ step int } // its `when`
 	start    struct{ step, attempt int }
 	expire   struct{ step int }          // it has waited for a slot too long
+	probe    struct{ step int }          // its breakpoint
 	schedule struct{ step, attempt int } // the next attempt
 	openGate struct{ step int }
 	pause    struct{ fact.RunPaused }
@@ -28,6 +29,7 @@ type (
 
 func (evaluate) decision() {}
 func (start) decision()    {}
+func (probe) decision()    {}
 func (expire) decision()   {}
 func (schedule) decision() {}
 func (openGate) decision() {}
@@ -173,6 +175,9 @@ func (s *State) pick() decision {
 		if s.outside(step) {
 			s.fenced = append(s.fenced, heap.Pop(&s.ready).(graph.ID))
 			continue
+		}
+		if s.undecidedBreak(step) {
+			return probe{step}
 		}
 		if reason, message := s.hold(step); reason != "" {
 			if s.active > 0 && s.fence == nil && s.budget < 0 || s.active == 0 {

@@ -107,7 +107,7 @@ func (o *outline) take(f fact.Fact) {
 		}
 	case fact.Refused:
 		o.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
-	case fact.RunStarted, fact.AttemptStopping, fact.RetryScheduled:
+	case fact.RunStarted, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
 	}
 }
 

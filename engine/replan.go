@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
@@ -93,23 +95,26 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, keep func(st
 	for i := range old.Steps {
 		at[old.Steps[i].Path] = i
 	}
-	choices, kept := make([]choice, len(p.Steps)), map[int]*ending{}
+	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	for i := range p.Steps {
 		j, ok := at[p.Steps[i].Path]
 		switch {
 		case !ok:
 		case p.Steps[i].Digest != old.Steps[j].Digest:
 			choices[i] = s.choices[j] & (breakpoint | excluded)
+			stops[i] = s.breaks[j]
 		default:
 			end, decided := keep(j, s.node(j))
 			choices[i] = decided
+			stops[i] = s.breaks[j]
 			if end != nil {
 				kept[i] = end
 			}
 		}
 	}
 	s.load(p, g)
-	s.choices, s.kept = choices, kept
+	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
+	s.choices, s.kept, s.breaks = choices, kept, stops
 	s.generation = generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation})
@@ -150,7 +155,11 @@ func (s *State) republish() {
 	}
 	for step, c := range s.choices {
 		if c&breakpoint != 0 {
-			s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: events.Break{Step: step}}})
+			again := events.Break{Step: step}
+			if b := s.breaks[step]; b != nil {
+				again.When, again.After, again.Log = b.When, max(b.After-b.hits, 0), b.Log
+			}
+			s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: again}})
 		}
 	}
 }

@@ -279,6 +279,8 @@ func (s *State) makeReady(id graph.ID) {
 		s.leaveOut(id)
 	case s.choices[step]&excluded != 0:
 		s.skip(id, events.SkipUser, "")
+	case s.choices[step]&marked != 0:
+		s.settleMarked(id)
 	case s.halting && !g.Essential:
 		s.nodes[id].cause = int32(s.haltCause)
 		s.omit(id)

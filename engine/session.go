@@ -536,6 +536,8 @@ func (s *Session) decide() (until time.Time) {
 			s.prepare(d.step, d.attempt)
 		case expire:
 			s.expire(d.step)
+		case probe:
+			s.probe(d.step)
 		case schedule:
 			due := s.cfg.Now().Add(s.backoff(d.step, d.attempt))
 			s.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: due, Error: s.state.errors[d.step], Out: s.state.outName(d.step, d.attempt)})

@@ -51,6 +51,7 @@ var allowed = map[string][]nodeState{
 	"attempt.stopping": {running},
 	"attempt.finished": {running},
 	"retry.scheduled":  {again},
+	"break.probed":     {ready},
 	"gate.opened":      {ready},
 	"gate.resolved":    {waiting},
 }
@@ -77,6 +78,8 @@ const (
 	excluded
 	breakpoint
 	passed // the breakpoint was stopped at, and left
+	probed // the breakpoint was found to stop here
+	marked // counts as ok, without running
 )
 
 // State is the state of a run: a fold of its facts and of nothing else. It is pure: it has no clock, no randomness
@@ -89,6 +92,7 @@ type State struct {
 
 	nodes   []node
 	choices []choice        // per step
+	breaks  map[int]*breaks // of breakpoints that do not simply stop
 	kept    map[int]*ending // results taken over from the plan before
 	ready   readyHeap
 	blocked []graph.ID // ready, but no slot of their pool is free
@@ -157,6 +161,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.plan, s.graph = p, g
 	s.nodes = make([]node, len(g.Nodes))
 	s.choices = make([]choice, len(p.Steps))
+	s.breaks = map[int]*breaks{}
 	s.kept = map[int]*ending{}
 	s.delayed = map[graph.ID]time.Time{}
 	s.queued = map[graph.ID]time.Time{}
@@ -218,6 +223,8 @@ func (s *State) Apply(r fact.Record) error {
 		s.resolve()
 	case fact.RetryScheduled:
 		s.retryScheduled(f)
+	case fact.BreakProbed:
+		s.breakProbed(f)
 	case fact.GateOpened:
 		s.gateOpened(f)
 	case fact.GateResolved:
@@ -270,6 +277,8 @@ func stepOf(f fact.Fact) int {
 	case fact.AttemptFinished:
 		return f.Step
 	case fact.RetryScheduled:
+		return f.Step
+	case fact.BreakProbed:
 		return f.Step
 	case fact.GateOpened:
 		return f.Step

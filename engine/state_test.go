@@ -103,6 +103,8 @@ func (b *bench) start() {
 			b.running = append(b.running, d.step)
 		case expire:
 			b.add(fact.AttemptFinished{Step: d.step, Attempt: int(b.s.node(d.step).attempt) + 1, Outcome: events.Timeout, Unstarted: true})
+		case probe:
+			b.add(fact.BreakProbed{Step: d.step, Holds: d.step%2 == 0})
 		case schedule:
 			b.add(fact.RetryScheduled{Step: d.step, Attempt: d.attempt, Due: b.now.Add(time.Second)})
 		case openGate:
@@ -563,9 +565,13 @@ func randomRun(t *testing.T, seed uint64) {
 func randomCommand(b *bench, r *rand.Rand, n int) {
 	step := r.IntN(n)
 	one := events.Range{From: step, To: step + 1}
-	switch r.IntN(14) {
+	switch r.IntN(16) {
 	case 0:
 		b.send(events.Break{Step: step, Clear: r.IntN(2) == 0})
+	case 14:
+		b.send(events.Break{Step: step, To: min(step+1+r.IntN(5), n), After: 1 + r.IntN(2)})
+	case 15:
+		b.send(events.Mark{Range: one})
 	case 1:
 		b.send(events.Exclude{Range: one})
 	case 2:

@@ -35,10 +35,16 @@ type (
 	Exclude struct{ Range }
 	// Include takes an Exclude back.
 	Include struct{ Range }
-	// Break sets or clears a breakpoint before a step.
+	// Break sets or clears a breakpoint before a step, or before each step of a range that begins with it.
 	Break struct {
 		Step  int  `json:"step"`
+		To    int  `json:"to,omitempty"` // excluded; 0 for the one step
 		Clear bool `json:"clear,omitempty"`
+		// When is a condition: it stops only where that holds. After lets it pass so often before, counted over the
+		// range. Log is a template: it does not stop then, but says that.
+		When  string `json:"when,omitempty"`
+		After int    `json:"after,omitempty"`
+		Log   string `json:"log,omitempty"`
 	}
 	// Advance runs what lies in Range and pauses before anything outside it. Verb (step, over, out, until) is for
 	// people; step ignores Range and takes the engine's pointer. Approve approves the steps in Range on the way,
@@ -59,6 +65,9 @@ type (
 	Skip struct {
 		Step int `json:"step"`
 	}
+	// Mark says that a person has done what a step is for: it counts as ok, without running. A failed step that waits
+	// for a decision is ok then, and so is one that has not begun.
+	Mark struct{ Range }
 	// Answer resolves an open gate of the graph (a pause step): go on, or reject.
 	Answer struct {
 		Step   int  `json:"step"`
@@ -74,6 +83,24 @@ type (
 	Leave struct{}
 )
 
+// Range is the steps the breakpoint is for.
+func (b Break) Range() Range { return Range{b.Step, max(b.To, b.Step+1)} }
+
+// Clauses are what the breakpoint does beside stopping at its steps, as a person writes it, after a blank.
+func (b Break) Clauses() string {
+	text := ""
+	if b.When != "" {
+		text += " if " + b.When
+	}
+	if b.After > 0 {
+		text += fmt.Sprintf(" after %d", b.After)
+	}
+	if b.Log != "" {
+		text += " log " + b.Log
+	}
+	return text
+}
+
 func (Approve) command()  {}
 func (Withdraw) command() {}
 func (Exclude) command()  {}
@@ -84,6 +111,7 @@ func (Continue) command() {}
 func (Pause) command()    {}
 func (Retry) command()    {}
 func (Skip) command()     {}
+func (Mark) command()     {}
 func (Answer) command()   {}
 func (Stop) command()     {}
 func (Leave) command()    {}
@@ -117,6 +145,7 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 	"pause":    Pause{},
 	"retry":    Retry{},
 	"skip":     Skip{},
+	"mark":     Mark{},
 	"answer":   Answer{},
 	"stop":     Stop{},
 	"leave":    Leave{},

@@ -171,12 +171,12 @@ func (r *Run) command(c Command) {
 	case Include:
 		r.each(c.Range, func(s *Step) { s.Excluded = false })
 	case Break:
-		r.each(Range{c.Step, c.Step + 1}, func(s *Step) { s.Break = !c.Clear })
+		r.each(c.Range(), func(s *Step) { s.Break = !c.Clear })
 	case Advance:
 		if c.Approve {
 			r.each(c.Range, func(s *Step) { s.Approved = true })
 		}
-	case Continue, Pause, Retry, Skip, Answer, Stop, Leave:
+	case Continue, Pause, Retry, Skip, Mark, Answer, Stop, Leave:
 		// They act through the events that follow.
 	}
 }

@@ -286,6 +286,20 @@ func (n *Names) Holds(text string) (bool, error) {
 	return v.Holds, nil
 }
 
+// CheckBreak finds mistakes in a breakpoint's condition and in its message, before they are needed.
+func (p *Plan) CheckBreak(condition, message string) error {
+	if condition != "" {
+		if _, err := p.engine.Condition(condition, eval.Expr); err != nil {
+			return err
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	_, err := p.engine.Document(message)
+	return err
+}
+
 // Value evaluates an expression.
 func (n *Names) Value(text string) (any, error) {
 	x, err := n.b.plan.engine.Expression(text, eval.Expr)

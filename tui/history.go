@@ -92,7 +92,9 @@ func rangeOf(c events.Command) (events.Range, bool) {
 	case events.Retry:
 		return c.Range, true
 	case events.Break:
-		return events.Range{From: c.Step, To: c.Step + 1}, true
+		return c.Range(), true
+	case events.Mark:
+		return c.Range, true
 	case events.Skip:
 		return events.Range{From: c.Step, To: c.Step + 1}, true
 	case events.Answer:
@@ -183,7 +185,9 @@ func commandWords(c events.Command) string {
 		if c.Clear {
 			return "clear breakpoint"
 		}
-		return "breakpoint"
+		return "breakpoint" + c.Clauses()
+	case events.Mark:
+		return "take for done"
 	case events.Stop:
 		switch c.How {
 		case events.StopNow:

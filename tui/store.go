@@ -118,7 +118,7 @@ func (s *store) accepted(c events.Command) {
 	case events.Advance:
 		s.touchAll(c.Range)
 	case events.Break:
-		s.touch(c.Step)
+		s.touchAll(c.Range())
 	case events.Stop:
 		s.stopped = true
 	default: // acts through the events that follow

@@ -174,6 +174,13 @@ type (
 		Error   string    `json:"error,omitempty"` // of the attempt before
 		Out     string    `json:"out"`
 	}
+	// BreakProbed says what became of a breakpoint with a condition, a count or a message when its step was about to
+	// start. Message is what to say there, or why the condition could not be decided; then it stops.
+	BreakProbed struct {
+		Step    int    `json:"step"`
+		Holds   bool   `json:"holds"`
+		Message string `json:"message,omitempty"`
+	}
 	// GateOpened says that a gate of the graph waits for an answer, or for Due.
 	GateOpened struct {
 		Step    int       `json:"step"`
@@ -218,6 +225,7 @@ func (AttemptStopping) fact() {}
 func (AttemptFinished) fact() {}
 func (ValuesMissing) fact()   {}
 func (RetryScheduled) fact()  {}
+func (BreakProbed) fact()     {}
 func (GateOpened) fact()      {}
 func (GateResolved) fact()    {}
 func (Warned) fact()          {}

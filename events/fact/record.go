@@ -40,6 +40,7 @@ var kinds = map[string]Fact{
 	"attempt.finished": AttemptFinished{},
 	"values.missing":   ValuesMissing{},
 	"retry.scheduled":  RetryScheduled{},
+	"break.probed":     BreakProbed{},
 	"gate.opened":      GateOpened{},
 	"gate.resolved":    GateResolved{},
 	"node.warned":      Warned{},

@@ -292,7 +292,9 @@ func commandText(c events.Command) string {
 		if c.Clear {
 			verb = "clear break"
 		}
-		return verb + " " + events.StepID(c.Step)
+		return verb + " " + span(c.Range()) + c.Clauses()
+	case events.Mark:
+		return verb + " " + span(c.Range)
 	case events.Advance:
 		if c.Verb == "step" {
 			return c.Verb
