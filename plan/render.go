@@ -220,12 +220,18 @@ func (r *renderer) excused(e *eval.Error) bool {
 	return e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))
 }
 
-// wrong reports a mistake in the text of v.
+// wrong reports the mistakes in the text of v.
 func (r *renderer) wrong(v playbook.Value, err error) {
 	var e *eval.Error
 	if !errors.As(err, &e) {
 		e = &eval.Error{Message: err.Error(), Offset: -1}
 	}
+	for _, one := range e.All() {
+		r.mistake(v, one)
+	}
+}
+
+func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 	if r.excused(e) {
 		r.undefined = true
 		return

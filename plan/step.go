@@ -204,8 +204,14 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		result, err = t.Render(own)
 		r.miss(result.Missing)
 	}
-	var e *eval.Error
-	if errors.As(err, &e) && !r.excused(e) {
+	var found *eval.Error
+	if !errors.As(err, &found) {
+		return
+	}
+	for _, e := range found.All() {
+		if r.excused(e) {
+			continue
+		}
 		line, column := lineColumn(string(f.Text), e.Offset)
 		p.report(diag.Diagnostic{
 			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,

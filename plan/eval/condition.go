@@ -49,16 +49,12 @@ func (c *Condition) Guards() []string { return c.expression.guards }
 // Value evaluates the expression; the value keeps its type. The error is an *Error.
 func (x *Expression) Value(env Env) (result Result, err error) {
 	defer recovered(&err)
-	r := &rendering{engine: x.engine, env: env, text: x.text}
-	if x.node != nil {
-		result, err = r.value(x.node)
-	} else {
-		result, err = r.decided(x.tree)
-	}
-	if err != nil {
-		return Result{}, located(err, x.text)
-	}
-	return result, nil
+	return evaluated(&rendering{engine: x.engine, env: env, text: x.text}, func(r *rendering) (Result, error) {
+		if x.node != nil {
+			return r.value(x.node)
+		}
+		return r.decided(x.tree)
+	})
 }
 
 // Eval decides the condition. Only and, or and not look past unknown values. The error is an *Error: of kind Type if the
@@ -66,18 +62,17 @@ func (x *Expression) Value(env Env) (result Result, err error) {
 func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
 	defer recovered(&err)
 	x := c.expression
-	r := &rendering{engine: x.engine, env: env, text: x.text, deciding: true}
-	var v any
-	if x.node != nil {
-		v, err = scope{rendering: r}.eval(x.node)
-	} else {
-		v, err = r.decide(x.tree)
-	}
+	v, err := evaluated(&rendering{engine: x.engine, env: env, text: x.text, deciding: true}, func(r *rendering) (any, error) {
+		if x.node != nil {
+			return scope{rendering: r}.eval(x.node)
+		}
+		return r.decide(x.tree)
+	})
 	if o, ok := openOf(err); ok {
 		return Verdict{Missing: o.missing}, nil
 	}
 	if err != nil {
-		return Verdict{}, located(err, x.text)
+		return Verdict{}, err
 	}
 	holds, e := verdictOf(v)
 	if e != nil {

@@ -118,6 +118,37 @@ func compiled[T any](c *cache[T], text string, compile func() (*T, error)) (resu
 	return t, nil
 }
 
+// mostNames is how many undefined names of one text are looked for. Each costs another evaluation.
+const mostNames = 20
+
+// evaluated runs an evaluation, and where names have no value runs it again with those taken for open, until all of them
+// are found: a person mends them in one go. The error is an *Error with a place in the text.
+func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, error) {
+	result, err := evaluate(r)
+	if err == nil {
+		return result, nil
+	}
+	var none T
+	if _, ok := openOf(err); ok {
+		return none, err
+	}
+	err = located(err, r.text)
+	first, ok := asError(err)
+	taken := map[string]bool{}
+	for e := first; ok && e.Kind == Undefined && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
+		taken[e.Name] = true
+		r = &rendering{engine: r.engine, env: r.env, text: r.text, deciding: r.deciding, taken: taken, steps: r.steps}
+		_, err := evaluate(r)
+		if err == nil {
+			break
+		}
+		if e, ok = asError(located(err, r.text)); ok && e.Kind == Undefined && !taken[e.Name] {
+			first.Also = append(first.Also, e)
+		}
+	}
+	return none, err
+}
+
 // recovered turns a panic of a library into an error: a playbook must never end moon.
 func recovered(err *error) {
 	if r := recover(); r != nil {

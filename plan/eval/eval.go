@@ -56,9 +56,13 @@ type Error struct {
 	Kind    ErrorKind
 	Message string // one sentence, lower case, without internal names
 	Hint    string
-	Offset  int    // in bytes, in the text; -1 if unknown
-	Width   int    // bytes the error covers; 0 if unknown
-	Name    string // of an Undefined error
+	Offset  int      // in bytes, in the text; -1 if unknown
+	Width   int      // bytes the error covers; 0 if unknown
+	Name    string   // of an Undefined error
+	Also    []*Error // of an Undefined error: the other names of the text that have no value, each once
 }
+
+// All are the mistakes that were found at once, this one first.
+func (e *Error) All() []*Error { return append([]*Error{e}, e.Also...) }
 
 func (e *Error) Error() string { return e.Message }

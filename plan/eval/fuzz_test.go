@@ -13,12 +13,18 @@ func wellPlaced(t *testing.T, text string, err error) {
 	if err == nil {
 		return
 	}
-	e := errorOf(t, err)
-	if e.Offset < -1 || e.Offset > len(text) || e.Width < 0 || e.Offset+e.Width > len(text) {
-		t.Errorf("%q: offset %d, width %d of %q", text, e.Offset, e.Width, e.Message)
-	}
-	if e.Message == "" || strings.HasPrefix(e.Message, "cannot be evaluated") { // a panic, recovered
-		t.Errorf("%q: %q", text, e.Message)
+	found := map[string]bool{}
+	for _, e := range errorOf(t, err).All() {
+		if e.Offset < -1 || e.Offset > len(text) || e.Width < 0 || e.Offset+e.Width > len(text) {
+			t.Errorf("%q: offset %d, width %d of %q", text, e.Offset, e.Width, e.Message)
+		}
+		if e.Message == "" || strings.HasPrefix(e.Message, "cannot be evaluated") { // a panic, recovered
+			t.Errorf("%q: %q", text, e.Message)
+		}
+		if e.Kind == eval.Undefined && e.Name != "" && found[e.Name] {
+			t.Errorf("%q: %q twice", text, e.Message)
+		}
+		found[e.Name] = true
 	}
 }
 

@@ -112,9 +112,17 @@ func (s scope) lookup(n *variable) (any, error) {
 		return s.eval(v)
 	}
 	if !ok {
-		return nil, s.undefined(n)
+		return nil, s.lacking(s.undefined(n))
 	}
 	return v, nil
+}
+
+// lacking is the error for a name without a value, unless the name has been found before.
+func (s scope) lacking(e *Error) error {
+	if s.taken[e.Name] {
+		return &open{[]Missing{{Name: e.Name}}}
+	}
+	return e
 }
 
 // local looks a name up among those the template made itself.
@@ -289,7 +297,7 @@ func (s scope) get(of, key any, n *member) (any, error) {
 			return fromGonja(v)
 		}
 	}
-	return nil, s.noMember(of, key, n)
+	return nil, s.lacking(s.noMember(of, key, n))
 }
 
 // indexFor gives the position a key means in a list.

@@ -39,6 +39,8 @@ type rendering struct {
 	// deciding is set while a condition is decided: `unknown and false` is known to be false. In a template the value of
 	// the left side would be printed, so it stays open.
 	deciding bool
+	// taken are undefined names that have been found already. What uses them is open, so that the next one is found.
+	taken map[string]bool
 
 	// The fields below serve templates with tags, which gonja runs.
 	exprs    []hooked

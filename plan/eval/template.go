@@ -122,19 +122,17 @@ func (t *Template) Render(env Env) (result Result, err error) {
 		return Result{Value: v}, nil
 	}
 	defer recovered(&err)
-	r := &rendering{engine: t.engine, env: env, text: t.text}
+	return evaluated(&rendering{engine: t.engine, env: env, text: t.text}, t.run)
+}
+
+func (t *Template) run(r *rendering) (Result, error) {
 	switch {
 	case t.whole != nil:
-		result, err = r.value(t.whole)
+		return r.value(t.whole)
 	case t.tree != nil:
-		result, err = r.tree(t)
-	default:
-		result, err = r.parts(t.parts)
+		return r.tree(t)
 	}
-	if err != nil {
-		return Result{}, located(err, t.text)
-	}
-	return result, nil
+	return r.parts(t.parts)
 }
 
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
