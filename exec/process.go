@@ -6,9 +6,10 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // linger is how long an attempt waits for output after its process has ended. A process in the background that
@@ -55,64 +56,29 @@ func (p *process) run(ctx context.Context) exit {
 	if err != nil {
 		return exit{err: err}
 	}
-	pipes, err := p.open()
-	if err != nil {
-		return exit{err: err}
-	}
-	c, err := spawn(path, p.argv, &os.ProcAttr{Dir: p.dir, Env: p.env, Files: pipes.child[:], Sys: groupAttr()})
-	pipes.closeChild()
-	if err != nil {
-		pipes.close()
-		return exit{err: p.startError(path, err)}
-	}
-	p.watch(Spawned)
-	pipes.start(p)
-	e := exit{stop: p.await(ctx, c, pipes)}
-	if e.stop != "" {
-		c.signal(syscall.SIGKILL) // whoever is left of the group; the leader, not reaped yet, keeps its id from being reused
-	}
-	state, err := c.reap()
-	p.watch(Reaped)
-	if err != nil {
-		e.err = err
-	}
-	e.held = pipes.finish()
-	e.read(state)
-	return e
+	c := &child{process: p, path: path, started: make(chan struct{}), done: make(chan struct{})}
+	onThread(c.live)
+	c.exit.stop = p.attend(ctx, c)
+	return c.exit
 }
 
-// short is how long the end of the output is taken for the sign that a process has ended. Waiting for the process
-// itself occupies a thread, which is a good part of what a step like true costs.
-const short = 5 * time.Millisecond
-
-// await waits for the leader's end and signals the group when it must stop.
-func (p *process) await(ctx context.Context, c *child, ps *pipes) Stop {
+// attend waits for the end and signals the group when it must stop.
+func (p *process) attend(ctx context.Context, c *child) Stop {
 	var stop Stop
 	var next <-chan time.Time
 	var ladder []syscall.Signal
-	done, now, closed := ctx.Done(), p.now, ps.closed
-	timer := time.NewTimer(short)
-	defer timer.Stop()
+	done, now := ctx.Done(), p.now
 	for {
 		select {
-		case <-c.exited:
+		case <-c.done:
 			return stop
-		case <-closed:
-			closed = nil
-			if c.gone() {
-				return stop
-			}
-			c.watch()
-		case <-timer.C:
-			c.watch()
 		case <-done:
 			done = nil
-			c.watch()
-			if c.gone() {
+			why := stopped(ctx)
+			if !c.stop(firstSignal(why)) {
 				continue
 			}
-			stop = stopped(ctx)
-			c.signal(firstSignal(stop))
+			stop = why
 			ladder = []syscall.Signal{syscall.SIGKILL}
 			next = time.After(p.grace)
 			if stop == Interrupt {
@@ -120,15 +86,12 @@ func (p *process) await(ctx context.Context, c *child, ps *pipes) Stop {
 				next = time.After(p.grace / 5)
 			}
 		case <-now:
-			now, next = nil, nil
-			c.watch()
-			if stop == "" && !c.gone() {
+			now, next, done = nil, nil, nil
+			if c.stop(syscall.SIGKILL) && stop == "" {
 				stop = Interrupt
 			}
-			done = nil
-			c.signal(syscall.SIGKILL)
 		case <-next:
-			c.signal(ladder[0])
+			c.stop(ladder[0])
 			next = nil
 			if ladder = ladder[1:]; len(ladder) > 0 {
 				next = time.After(p.grace - p.grace/5)
@@ -144,197 +107,254 @@ func firstSignal(stop Stop) syscall.Signal {
 	return syscall.SIGINT
 }
 
-func (e *exit) read(state *os.ProcessState) {
-	if state == nil {
-		return
-	}
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if ok && status.Signaled() {
+func (e *exit) read(status syscall.WaitStatus) {
+	if status.Signaled() {
 		e.signal = status.Signal()
 		e.code = 128 + int(e.signal)
 		return
 	}
-	e.code = state.ExitCode()
+	e.code = status.ExitStatus()
 }
 
-// child is a process that was started, the leader of its group.
+// child is a process from its start to its end, the leader of its group. It is started, read from and reaped on one
+// thread, by calls that block: being woken through the scheduler several times is a good part of what a step like true
+// costs.
 type child struct {
-	proc    *os.Process
-	watched bool
-	exited  chan struct{} // closed when it has ended, if it is watched
-	state   *os.ProcessState
-	err     error
+	*process
+	path    string
+	started chan struct{} // closed when it has been started, or could not be
+	done    chan struct{} // closed when it has ended, and exit is known
+	exit    exit
+
+	end int // a file that becomes readable when it ends; -1: there is none
+
+	mu      sync.Mutex
+	pid     int  // 0: it was not started, or has been reaped; written by its thread, which may read it as it likes
+	stopped bool // it was told to end
 }
 
-// watch begins to wait for the end of the process.
-func (c *child) watch() {
-	if !c.watched {
-		c.watched = true
-		go c.await()
+// live is the whole life of the process.
+func (c *child) live() {
+	defer close(c.done)
+	ends, err := c.open()
+	if err == nil {
+		err = c.start(ends)
+		ends.closeChild()
+		if err != nil {
+			ends.close()
+			err = c.startError(c.path, err)
+		}
 	}
+	close(c.started)
+	if err != nil {
+		c.exit.err = err
+		return
+	}
+	if ends.stdin != nil {
+		go feed(ends.stdin, *c.stdin)
+	}
+	c.exit.held = c.drain(ends)
+	ends.close()
 }
 
-// signal reaches the whole group. A group that is stopped is woken, since it could not obey.
-func (c *child) signal(sig syscall.Signal) {
-	_ = syscall.Kill(-c.proc.Pid, sig) // ESRCH: nobody is left
+// feed writes what a process shall read. It ends when the file is closed, even if nobody reads.
+func feed(f *os.File, text string) {
+	_, _ = io.WriteString(f, text) // a command need not read it: EPIPE
+	_ = f.Close()
+}
+
+// stop sends a signal to the whole group, unless the leader has ended; it reports that. A group that is stopped is
+// woken, since it could not obey.
+func (c *child) stop(sig syscall.Signal) (sent bool) {
+	<-c.started
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pid == 0 || gone(c.pid) {
+		return false
+	}
+	c.stopped = true
+	_ = syscall.Kill(-c.pid, sig) // ESRCH: nobody is left
 	if sig != syscall.SIGKILL {
-		_ = syscall.Kill(-c.proc.Pid, syscall.SIGCONT)
+		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 	}
+	return true
+}
+
+// reap takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
+// the leader is not reaped, its id, and with it the group's, cannot pass to a stranger.
+func (c *child) reap() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		_ = syscall.Kill(-c.pid, syscall.SIGKILL)
+	}
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(c.pid, &status, 0, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		c.exit.err = err
+		break
+	}
+	c.pid = 0
+	c.exit.read(status)
+	c.watch(Reaped)
 }
 
 // null is /dev/null for every process.
 var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
 
-// pipes are the two ends of a process's three files.
-type pipes struct {
-	child  [3]*os.File
-	parent [3]*os.File // nil: /dev/null
-	reads  atomic.Int32
-	closed chan struct{} // when all output has been read
-	held   [3]bool
+// ends are the two ends of a process's three files. Silent ones share one open /dev/null.
+type ends struct {
+	child [3]int
+	stdin *os.File // moon's; nil: /dev/null
+	reads [2]int   // moon's, of stdout and stderr; -1: /dev/null, or at its end
 }
 
-// open makes the files. Silent ends share one open /dev/null: opening files is what a short step costs most.
-func (p *process) open() (*pipes, error) {
+func (p *process) open() (*ends, error) {
 	devnull, err := null()
 	if err != nil {
 		return nil, err
 	}
-	ps := &pipes{child: [3]*os.File{devnull, devnull, devnull}, closed: make(chan struct{})}
+	silent := int(devnull.Fd())
+	e := &ends{child: [3]int{silent, silent, silent}, reads: [2]int{-1, -1}}
 	for i, wanted := range []bool{p.stdin != nil, p.stdout != nil, p.stderr != nil} {
 		if !wanted {
 			continue
 		}
-		r, w, err := os.Pipe()
+		r, w, err := pipe()
 		if err != nil {
-			ps.closeChild()
-			ps.close()
+			e.closeChild()
+			e.close()
 			return nil, err
 		}
-		if i == 0 {
-			ps.child[i], ps.parent[i] = r, w
-		} else {
-			ps.child[i], ps.parent[i] = w, r
-		}
-	}
-	return ps, nil
-}
-
-func (ps *pipes) closeChild() {
-	for i, f := range ps.child {
-		if ps.parent[i] != nil {
-			_ = f.Close() // the child has its own
-		}
-	}
-}
-
-func (ps *pipes) close() {
-	for _, f := range ps.parent {
-		if f != nil {
-			_ = f.Close() // a pipe has nothing to flush
-		}
-	}
-}
-
-func (ps *pipes) start(p *process) {
-	if ps.parent[0] != nil {
-		go func() {
-			_, _ = io.WriteString(ps.parent[0], *p.stdin) // a command need not read it: EPIPE
-			_ = ps.parent[0].Close()
-		}()
-	}
-	outputs := []io.Writer{1: p.stdout, 2: p.stderr}
-	for i := range outputs {
-		if ps.parent[i] != nil && i > 0 {
-			ps.reads.Add(1)
-		}
-	}
-	if ps.reads.Load() == 0 {
-		close(ps.closed)
-	}
-	for i, to := range outputs {
-		if ps.parent[i] == nil || i == 0 {
+		if i > 0 {
+			e.child[i], e.reads[i-1] = w, r
 			continue
 		}
-		go func() {
-			ps.held[i] = drain(ps.parent[i], to)
-			if ps.reads.Add(-1) == 0 {
-				close(ps.closed)
-			}
-		}()
+		_ = syscall.SetNonblock(w, true) // so that closing it ends a write
+		e.child[i], e.stdin = r, os.NewFile(uintptr(w), "stdin")
+	}
+	return e, nil
+}
+
+// closeChild closes what the child has its own of.
+func (e *ends) closeChild() {
+	for i, fd := range e.child {
+		if i == 0 && e.stdin != nil || i > 0 && e.reads[i-1] >= 0 {
+			_ = syscall.Close(fd)
+		}
 	}
 }
 
-// finish waits for the output, for a while, and reports whether somebody still holds it.
-func (ps *pipes) finish() bool {
-	timer := time.NewTimer(linger)
-	defer timer.Stop()
-	select {
-	case <-ps.closed:
-	case <-timer.C:
-		for _, f := range ps.parent[1:] {
-			if f != nil {
-				_ = f.SetReadDeadline(time.Now()) // it cannot fail on a pipe that is open
-			}
-		}
-		<-ps.closed
+func (e *ends) close() {
+	if e.stdin != nil {
+		_ = e.stdin.Close() // or it was closed when all was written
 	}
-	ps.close()
-	return ps.held[1] || ps.held[2]
+	for i := range e.reads {
+		e.closeRead(i)
+	}
 }
+
+func (e *ends) closeRead(i int) {
+	if e.reads[i] >= 0 {
+		_ = syscall.Close(e.reads[i]) // a pipe has nothing to flush
+		e.reads[i] = -1
+	}
+}
+
+func (e *ends) open() bool { return e.reads[0] >= 0 || e.reads[1] >= 0 }
 
 const readSize = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
 
-// drain copies a pipe until its end, or until its deadline, and reports whether it was the deadline. When the output
-// cannot be stored it is read all the same: a full disk must not look like a broken pipe to the step.
-func drain(pipe *os.File, to io.Writer) (held bool) {
+// drain reads the output until its end and waits for that of the process, and reports whether somebody still held the
+// output when the process had ended a while ago. When the output cannot be stored it is read all the same: a full disk
+// must not look like a broken pipe to the step.
+func (c *child) drain(e *ends) (held bool) {
 	buf := buffers.Get().(*[readSize]byte)
 	defer buffers.Put(buf)
-	grown := false
-	for {
-		n, err := pipe.Read(buf[:])
-		if n > 0 {
-			_, _ = to.Write(buf[:n]) // the writer remembers its error
+	defer c.forget()
+	var deadline time.Time // once it has ended
+	for e.open() || deadline.IsZero() {
+		wait := time.Duration(-1)
+		if !deadline.IsZero() {
+			if wait = time.Until(deadline); wait <= 0 {
+				return c.sweep(e, buf[:])
+			}
 		}
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return !sweep(pipe, to, buf[:])
-		case err != nil:
-			return false
-		case n == len(buf) && !grown:
-			grown = true
-			growPipe(pipe)
+		ready, ended := c.poll(e, wait)
+		for i, now := range ready {
+			if now {
+				c.read(e, i, buf[:])
+			}
 		}
-	}
-}
-
-// sweep takes what is left in a pipe whose process has ended, without waiting, and reports whether that was all
-// there will ever be. It is bounded, since a process in the background may go on writing.
-func sweep(pipe *os.File, to io.Writer, buf []byte) (ended bool) {
-	_ = pipe.SetReadDeadline(time.Time{}) // it cannot fail on a pipe that is open
-	raw, err := pipe.SyscallConn()
-	if err != nil {
-		return false
-	}
-	for left := maxPipe; left > 0; {
-		var n int
-		err := raw.Read(func(fd uintptr) bool {
-			n, err = syscall.Read(int(fd), buf)
-			return true
-		})
-		if err != nil || n < 0 {
-			return false
+		if ended {
+			c.reap()
+			deadline = time.Now().Add(linger)
 		}
-		if n == 0 {
-			return true
-		}
-		_, _ = to.Write(buf[:n]) // the writer remembers its error
-		left -= n
 	}
 	return false
 }
 
+// read takes a piece of the output, and closes it at its end.
+func (c *child) read(e *ends, i int, buf []byte) int {
+	n, err := syscall.Read(e.reads[i], buf)
+	switch {
+	case errors.Is(err, syscall.EINTR):
+		return 0
+	case err != nil || n <= 0:
+		e.closeRead(i)
+		return 0
+	}
+	_, _ = [...]io.Writer{c.stdout, c.stderr}[i].Write(buf[:n]) // the writer remembers its error
+	if n == len(buf) {
+		growPipe(e.reads[i])
+	}
+	return n
+}
+
+// sweep takes what is left in the pipes of a process that has ended, without waiting, and reports whether somebody else
+// holds them. It is bounded, since a process in the background may go on writing.
+func (c *child) sweep(e *ends, buf []byte) (held bool) {
+	for left := 2 * maxPipe; left > 0 && e.open(); {
+		ready, _ := c.poll(e, 0)
+		if !ready[0] && !ready[1] {
+			break
+		}
+		for i, now := range ready {
+			if now {
+				left -= c.read(e, i, buf)
+			}
+		}
+	}
+	return e.open()
+}
+
 // maxPipe is the most that a pipe may hold.
 const maxPipe = 1 << 20
+
+// poll waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
+func (c *child) poll(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
+	fds := [3]unix.PollFd{{Fd: int32(e.reads[0]), Events: unix.POLLIN}, {Fd: int32(e.reads[1]), Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
+	timeout := -1
+	if wait >= 0 {
+		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
+	}
+	if c.pid != 0 {
+		fds[2].Fd = c.endFD()
+		if fds[2].Fd < 0 && timeout != 0 {
+			timeout = int(tick / time.Millisecond) // nothing says when it ends
+		}
+	}
+	if _, err := unix.Poll(fds[:], timeout); err != nil {
+		return ready, false // EINTR
+	}
+	ended = fds[2].Revents != 0 || c.pid != 0 && fds[2].Fd < 0 && gone(c.pid)
+	return [2]bool{fds[0].Revents != 0, fds[1].Revents != 0}, ended
+}
+
+// tick is how often it is looked whether a process has ended where the system does not say so.
+const tick = 5 * time.Millisecond

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"sync"
@@ -10,78 +9,75 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// groupAttr puts a process in a group of its own and ties its life to moon's.
-func groupAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// threads are goroutines that are locked to a thread each and live as long as moon: the kernel sends Pdeathsig when the
+// *thread* that started a process ends, and the Go runtime ends threads as it likes (go #27505).
+var threads struct {
+	mu   sync.Mutex
+	idle []chan func()
 }
 
-type spawnRequest struct {
-	path  string
-	argv  []string
-	attr  *os.ProcAttr
-	reply chan<- spawnReply
-}
-
-type spawnReply struct {
-	proc *os.Process
-	err  error
-}
-
-// spawner starts processes on one thread that lives as long as moon: the kernel sends Pdeathsig when the *thread*
-// that started a process ends, and the Go runtime ends threads as it likes (go #27505).
-var spawner = sync.OnceValue(func() chan<- spawnRequest {
-	requests := make(chan spawnRequest)
+// onThread has such a goroutine do something. There are as many as were ever needed at once.
+func onThread(do func()) {
+	threads.mu.Lock()
+	if n := len(threads.idle); n > 0 {
+		work := threads.idle[n-1]
+		threads.idle = threads.idle[:n-1]
+		threads.mu.Unlock()
+		work <- do
+		return
+	}
+	threads.mu.Unlock()
 	go func() {
 		runtime.LockOSThread()
-		for r := range requests {
-			proc, err := os.StartProcess(r.path, r.argv, r.attr)
-			r.reply <- spawnReply{proc, err}
+		work := make(chan func())
+		for {
+			do()
+			threads.mu.Lock()
+			threads.idle = append(threads.idle, work)
+			threads.mu.Unlock()
+			do = <-work
 		}
 	}()
-	return requests
-})
-
-func spawn(path string, argv []string, attr *os.ProcAttr) (*child, error) {
-	reply := make(chan spawnReply, 1)
-	spawner() <- spawnRequest{path, argv, attr, reply}
-	r := <-reply
-	if r.err != nil {
-		return nil, r.err
-	}
-	return &child{proc: r.proc, exited: make(chan struct{})}, nil
 }
 
-// await waits for the end of the process but leaves it to be reaped, so that its id, and with it the group's,
-// cannot pass to a stranger before the group was killed.
-func (c *child) await() {
-	for {
-		err := unix.Waitid(unix.P_PID, c.proc.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			break
-		}
+// start starts the process in a group of its own, with its life tied to moon's.
+func (c *child) start(e *ends) error {
+	c.end = -1
+	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
+		Dir: c.dir, Env: c.env, Files: []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.end},
+	})
+	if err != nil {
+		return &os.PathError{Op: "start", Path: c.path, Err: err}
 	}
-	close(c.exited)
+	c.pid = pid
+	c.watch(Spawned)
+	return nil
 }
 
-// gone asks whether the process has ended.
-func (c *child) gone() bool {
+// endFD becomes readable when the process ends; below 0 if the kernel cannot say so.
+func (c *child) endFD() int32 { return int32(c.end) }
+
+func (c *child) forget() {
+	if c.end >= 0 {
+		_ = syscall.Close(c.end)
+	}
+}
+
+// gone asks whether a process has ended, and leaves it to be reaped.
+func gone(pid int) bool {
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, c.proc.Pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err == nil && info.Signo != 0
 }
 
-func (c *child) reap() (*os.ProcessState, error) {
-	c.state, c.err = c.proc.Wait()
-	return c.state, c.err
+func pipe() (r, w int, err error) {
+	var fds [2]int
+	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
+	return fds[0], fds[1], err
 }
 
 // growPipe makes room in a pipe that was found full, so that a flood needs fewer switches between its processes.
-func growPipe(pipe *os.File) {
-	raw, err := pipe.SyscallConn()
-	if err != nil {
-		return
-	}
-	_ = raw.Control(func(fd uintptr) {
-		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, maxPipe) // refused over the user's quota: slower, not wrong
-	})
+func growPipe(fd int) {
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxPipe) // refused over the user's quota: slower, not wrong
 }

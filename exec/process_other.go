@@ -5,33 +5,75 @@ package exec
 import (
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// onThread does something beside the caller.
+func onThread(do func()) { go do() }
 
-func spawn(path string, argv []string, attr *os.ProcAttr) (*child, error) {
-	proc, err := os.StartProcess(path, argv, attr)
+// start starts the process in a group of its own.
+func (c *child) start(e *ends) error {
+	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
+		Dir: c.dir, Env: c.env, Files: []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])},
+		Sys: &syscall.SysProcAttr{Setpgid: true},
+	})
 	if err != nil {
-		return nil, err
+		return &os.PathError{Op: "start", Path: c.path, Err: err}
 	}
-	return &child{proc: proc, exited: make(chan struct{})}, nil
+	c.pid, c.end = pid, endOf(pid)
+	c.watch(Spawned)
+	return nil
 }
 
-func (c *child) await() {
-	c.state, c.err = c.proc.Wait()
-	close(c.exited)
+// endOf makes a file that becomes readable when a process ends.
+func endOf(pid int) int {
+	queue, err := unix.Kqueue()
+	if err != nil {
+		return atEnd()
+	}
+	unix.CloseOnExec(queue)
+	var end unix.Kevent_t
+	unix.SetKevent(&end, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+	end.Fflags = unix.NOTE_EXIT
+	if _, err := unix.Kevent(queue, []unix.Kevent_t{end}, nil, nil); err != nil { // it has ended already
+		_ = syscall.Close(queue)
+		return atEnd()
+	}
+	return queue
 }
 
-// gone asks whether the process has ended. It must be watched for that.
-func (c *child) gone() bool {
-	select {
-	case <-c.exited:
-		return true
-	default:
-		return false
+// atEnd makes a file that is readable.
+func atEnd() int {
+	r, w, err := pipe()
+	if err != nil {
+		return -1
+	}
+	_ = syscall.Close(w)
+	return r
+}
+
+func (c *child) endFD() int32 { return int32(c.end) }
+
+func (c *child) forget() {
+	if c.end >= 0 {
+		_ = syscall.Close(c.end)
 	}
 }
 
-func (c *child) reap() (*os.ProcessState, error) { return c.state, c.err }
+// gone would ask whether a process has ended; here it cannot be told before it is reaped.
+func gone(int) bool { return false }
 
-func growPipe(*os.File) {}
+func pipe() (r, w int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		return 0, 0, err
+	}
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	return fds[0], fds[1], nil
+}
+
+func growPipe(int) {}

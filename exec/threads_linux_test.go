@@ -1,0 +1,52 @@
+package exec_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/spec"
+)
+
+// TestThreadsStay lets threads end all the time while processes run: none is killed, because those that started them
+// stay (go #27505).
+func TestThreadsStay(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		for ctx.Err() == nil {
+			done := make(chan struct{})
+			go func() {
+				runtime.LockOSThread() // and it ends with the goroutine
+				time.Sleep(time.Millisecond)
+				close(done)
+			}()
+			<-done
+		}
+	})
+	action, _ := spec.Lookup("shell")
+	decoded, ds := action.Decode(args{"cmd": "sleep 0.02; echo done"})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	var steps sync.WaitGroup
+	for range 6 {
+		steps.Go(func() {
+			for range 40 {
+				r := exec.Local{}.Run(ctx, &exec.Job{Action: "shell", Args: decoded, Cwd: t.TempDir(), Output: output.NewDiscard()})
+				if r.Outcome != events.Changed {
+					t.Errorf("%+v", r)
+					return
+				}
+			}
+		})
+	}
+	steps.Wait()
+	cancel()
+	group.Wait()
+}
