@@ -36,6 +36,7 @@ type Step struct {
 	Confirmed bool // approved although it asks to be confirmed
 	Excluded  bool
 	Break     bool
+	BreakOn   string // its condition, count or message, as a person writes it after a blank
 	Ignored   bool
 	Rescued   bool
 	Kept      bool
@@ -171,7 +172,7 @@ func (r *Run) command(c Command) {
 	case Include:
 		r.each(c.Range, func(s *Step) { s.Excluded = false })
 	case Break:
-		r.each(c.Range(), func(s *Step) { s.Break = !c.Clear })
+		r.each(c.Range(), func(s *Step) { s.Break, s.BreakOn = !c.Clear, c.Clauses() })
 	case Advance:
 		if c.Approve {
 			r.each(c.Range, func(s *Step) { s.Approved = true })

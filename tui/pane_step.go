@@ -68,6 +68,12 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	if p.Timeout > 0 {
 		d.value("timeout", p.Timeout.String())
 	}
+	if p.Queued > 0 {
+		d.value("waits", "for a slot at most "+p.Queued.String())
+	}
+	if of.BreakOn != "" {
+		d.value("stops", strings.TrimSpace(of.BreakOn))
+	}
 	d.value("tags", strings.Join(p.Tags, ", "))
 	if l := p.Loop; l != nil {
 		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, fmt.Sprintf("  %d of %s", l.Index+1, l.Expression)})
