@@ -289,30 +289,7 @@ func (s *Session) unshrink(m map[string]any) (map[string]any, error) {
 				return nil, fmt.Errorf("read value: %w", err)
 			}
 		}
-		out[name] = whole(v)
+		out[name] = plan.WholeNumbers(v)
 	}
 	return out, nil
-}
-
-// whole turns the numbers that JSON has read as floats into the integers they were.
-func whole(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if i := int(v); float64(i) == v {
-			return i
-		}
-	case []any:
-		v = slices.Clone(v)
-		for i := range v {
-			v[i] = whole(v[i])
-		}
-		return v
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k, x := range v {
-			m[k] = whole(x)
-		}
-		return m
-	}
-	return v
 }

@@ -297,7 +297,7 @@ func (s *Sources) facts(now map[string]any) map[string]any {
 		facts = map[string]any{}
 	}
 	for name, v := range facts {
-		facts[name] = whole(v)
+		facts[name] = WholeNumbers(v)
 	}
 	for name, v := range s.Environment {
 		env[name] = v
@@ -312,21 +312,25 @@ func (s *Sources) facts(now map[string]any) map[string]any {
 	return facts
 }
 
-// whole turns the numbers that JSON has read as floats into the integers they were.
-func whole(v any) any {
+// WholeNumbers turns the numbers that JSON has read as floats into the integers they were, in depth.
+func WholeNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
 		if i := int(v); float64(i) == v {
 			return i
 		}
 	case []any:
+		list := make([]any, len(v))
 		for i := range v {
-			v[i] = whole(v[i])
+			list[i] = WholeNumbers(v[i])
 		}
+		return list
 	case map[string]any:
-		for k := range v {
-			v[k] = whole(v[k])
+		m := make(map[string]any, len(v))
+		for k, x := range v {
+			m[k] = WholeNumbers(x)
 		}
+		return m
 	}
 	return v
 }
