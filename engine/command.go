@@ -298,8 +298,13 @@ func (s *State) reopen(from graph.ID) {
 	step := s.graph.Nodes[from].Step
 	todo := []graph.ID{from}
 	for i := range s.nodes {
-		if n := &s.nodes[i]; n.state == settled && n.outcome == events.Omitted && n.cause == step {
+		n := &s.nodes[i]
+		switch {
+		case n.cause != step:
+		case n.state == settled && n.outcome == events.Omitted:
 			todo = append(todo, graph.ID(i))
+		default:
+			n.cause = -1 // it stays as it is, and what comes after it must not go back to an end that is taken back
 		}
 	}
 	seen := map[graph.ID]bool{}
