@@ -132,6 +132,7 @@ func (s *State) command(c events.Command) {
 	case events.Retry:
 		s.retry(c.Range)
 	case events.Skip:
+		s.choices[c.Step] |= excluded // also for a process that goes on with the run
 		s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == c.Step })
 		s.skip(s.id(c.Step), events.SkipUser, "")
 		s.resolve()
