@@ -18,7 +18,6 @@ func TestGivenUpStaysGivenUp(t *testing.T) {
 	}
 	b.all()
 	b.send(events.Skip{Step: 0})
-	b.start() // the second runs
 	b.crash(rand.New(rand.NewPCG(1, 1)), p, g)
 	b.all()
 	if n := b.s.node(0); n.outcome != events.Skipped || n.attempt > 0 {
