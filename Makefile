@@ -50,7 +50,7 @@ bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
 
 perf: ## the budgets of docs/performance.md, best of five
-	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./exec
+	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./engine ./exec
 
 demo: ## the screen on the example playbook, in a scratch home
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml
