@@ -224,6 +224,7 @@ func bombs() map[string]string {
 		"a huge text":        "- print: \"" + strings.Repeat("x", 15<<20) + "\"\n",
 		"a huge number":      "- " + strings.Repeat("9", 15<<20),
 		"a text of 100 MB":   "- print: " + strings.Repeat("x", 100<<20),
+		"misspelt steps":     strings.Repeat("- prnt: x\n", 30_000),
 		"unknown long keys":  strings.Repeat("- "+strings.Repeat("k", 1000)+": x\n", 3_000),
 		"merges itself":      "a: &a {<<: *a}",
 		"large":              strings.Repeat("x", playbook.MaxFileSize+1),
