@@ -10,6 +10,7 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/events/output"
+	"moon/tui/plain"
 )
 
 // runsCmd lists the history.
@@ -38,7 +39,7 @@ func (c *runsCmd) Run(io stdio) error {
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\tENDED\tSTEPS\tPLAYBOOK")
 	for _, p := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), p.Ended.Sub(p.Started).Round(100*time.Millisecond),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ended.Sub(p.Started)),
 			outcomeOf(p), stepsOf(p), output.CleanName(filepath.Join(p.Root, p.Playbook)))
 	}
 	if err := w.Flush(); err != nil {

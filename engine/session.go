@@ -482,7 +482,8 @@ func (s *Session) stopAttempt(step int, a *attempt) {
 
 func (s *Session) finished(r report) {
 	delete(s.running, r.Step)
-	s.results.set(r.Step, r.registered, r.values, s.broken(r.AttemptFinished))
+	r.Rescued = s.broken(r.AttemptFinished)
+	s.results.set(r.Step, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
 	if r.err != nil {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))

@@ -143,6 +143,7 @@ type (
 		Unstarted bool              `json:"unstarted,omitempty"`
 		Again     bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
 		Ignored   bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
+		Rescued   bool              `json:"rescued,omitempty"` // failed, and there is a rescue
 		Reason    events.SkipReason `json:"reason,omitempty"`  // of a skip
 		Detail    string            `json:"detail,omitempty"`
 		Class     string            `json:"class,omitempty"` // of an error: transient, fatal or empty

@@ -25,7 +25,7 @@ func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
 	e := r.Run.Result
 	c := r.Run.Counts
-	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s\n", r.Plan.RootFile, r.word(), c.Settled()-c.Omitted, e.TotalSteps, duration(e.Duration))
+	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s\n", r.Plan.RootFile, r.word(), c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration))
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}

@@ -120,7 +120,7 @@ func (s *Show) Write(w io.Writer) error {
 		again = ", resumed since"
 	}
 	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), output.CleanName(s.By), again)
-	fmt.Fprintf(&b, "  took     %s\n", duration(e.Duration))
+	fmt.Fprintf(&b, "  took     %s\n", Duration(e.Duration))
 	if s.plan == nil || s.run.Result.Outcome == "" {
 		e.NotRun = 0 // not known, or not yet
 	}
@@ -228,7 +228,7 @@ func (s *Show) slowest(b *strings.Builder) {
 	slices.SortStableFunc(steps, func(i, j int) int { return cmp.Compare(s.took(j), s.took(i)) })
 	b.WriteString("\nSlowest\n")
 	for _, i := range steps[:min(slowest, len(steps))] {
-		fmt.Fprintf(b, "  %6s  %s\n", duration(s.took(i)), s.Line(i))
+		fmt.Fprintf(b, "  %6s  %s\n", Duration(s.took(i)), s.Line(i))
 	}
 }
 

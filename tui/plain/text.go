@@ -223,12 +223,13 @@ func (t *Text) diff(step int, d *events.Diff) {
 func (t *Text) took(step int) string {
 	s := &t.run.Steps[step]
 	if d := s.Ended.Sub(s.Started); d >= 10*time.Millisecond {
-		return " in " + duration(d)
+		return " in " + Duration(d)
 	}
 	return ""
 }
 
-func duration(d time.Duration) string {
+// Duration is a time as people read it: 28ms, 4.2s, 3:07.
+func Duration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
@@ -250,7 +251,7 @@ func (t *Text) summary(e events.RunCompleted) {
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
-	t.printf("%s: %s in %s", t.plan.RootFile, e.Outcome, duration(e.Duration))
+	t.printf("%s: %s in %s", t.plan.RootFile, e.Outcome, Duration(e.Duration))
 	t.printf("  %s", countsLine(e))
 }
 
