@@ -64,7 +64,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Confirmed = confirmed
 	}
 	config := sessions
-	config.Plan, config.Graph, config.Records, config.Options, config.First = now.plan, now.graph, recordsDir(runs), opts, approvals(confirmed)
+	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(runs), durationsDir(runs), opts, approvals(confirmed)
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)

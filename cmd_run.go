@@ -154,7 +154,7 @@ func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Orde
 		return nil, err
 	}
 	c := sessions
-	c.Plan, c.Graph, c.Runs, c.Records, c.Options, c.First = p, g, runs, recordsDir(runs), opts, first
+	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), opts, first
 	s, err := engine.Start(c)
 	if err != nil {
 		return nil, &exit{exitDisk, err.Error()}
@@ -173,6 +173,9 @@ func approvals(confirmed []events.Range) []events.Order {
 
 // recordsDir is where it is remembered what incremental steps were made from.
 func recordsDir(runs string) string { return filepath.Join(filepath.Dir(runs), "sources") }
+
+// durationsDir is where it is remembered how long steps took.
+func durationsDir(runs string) string { return filepath.Join(filepath.Dir(runs), "durations") }
 
 // runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.
 func runsDir() (string, error) {

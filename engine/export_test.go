@@ -22,3 +22,6 @@ func Recover(dir string, p *plan.Plan, g *graph.Graph) (facts []fact.Fact, err e
 	}
 	return facts, w.Close()
 }
+
+// Trim forgets what is more than a file may hold.
+func (d Durations) Trim(p *plan.Plan, most int) { d.trim(p, most) }

@@ -52,6 +52,8 @@ type Config struct {
 	Version string
 	Now     func() time.Time // nil: time.Now
 	Disk    journal.Disk
+
+	Durations string // directory that remembers, across runs, how long steps took; "": none
 }
 
 // Session is one run of a plan.
@@ -88,6 +90,8 @@ type Session struct {
 	trouble  error // why the run is being brought to its end while that can still be recorded
 	fatal    error // why nothing can be recorded any more
 	cause    uint64
+
+	timing *stopwatch
 }
 
 type planned struct {
@@ -155,6 +159,7 @@ func newSession(cfg Config) *Session {
 	return &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
+		timing: newStopwatch(),
 	}
 }
 
@@ -165,8 +170,10 @@ func (s *Session) putFirst() {
 	}
 }
 
-// observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by.
+// observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by. It also
+// measures how long steps take.
 func (s *Session) observe(step int, e events.Event) {
+	s.timing.see(s.state.plan, step, e, s.state.mono, step >= 0 && s.dry(step))
 	if _, ok := e.(events.StepSkipped); ok && s.state.plan.Steps[step].Register != "" {
 		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
 	}
@@ -547,6 +554,7 @@ func (s *Session) decide() (until time.Time) {
 		case pause:
 			s.add(d.RunPaused)
 		case finish:
+			s.keepDurations()
 			s.add(fact.RunFinished{Outcome: d.outcome})
 		case stuck:
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))

@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// durationsFile is what is remembered of a playbook, in a file of its own.
+type durationsFile struct {
+	Playbook string           `json:"playbook"` // for people
+	Steps    map[string]int64 `json:"steps_us"`
+}
+
+// durationsPath is the file of a playbook.
+func durationsPath(dir string, p *plan.Plan) string {
+	sum := sha256.Sum256([]byte(p.Root + "\x00" + p.RootFile))
+	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json")
+}
+
+// readDurations gives what is remembered of a playbook. Nothing depends on it, so what cannot be read is nothing.
+func readDurations(dir string, p *plan.Plan) Durations {
+	d := Durations{}
+	if dir == "" {
+		return d
+	}
+	text, err := os.ReadFile(durationsPath(dir, p))
+	var f durationsFile
+	if err != nil || json.Unmarshal(text, &f) != nil {
+		return d
+	}
+	for key, us := range f.Steps {
+		if us > 0 {
+			d[key] = time.Duration(min(us, longestDuration.Microseconds())) * time.Microsecond
+		}
+	}
+	return d
+}
+
+// writeDurations remembers how long the steps of a run took. The file is replaced at once, and not synced: losing it in
+// a loss of power costs an estimate, and each run would pay for it.
+func writeDurations(dir string, p *plan.Plan, run Durations) (err error) {
+	d := readDurations(dir, p) // again: another run of the playbook may have ended meanwhile
+	d.blend(run)
+	d.trim(p, mostDurations)
+	f := durationsFile{filepath.Join(p.Root, p.RootFile), make(map[string]int64, len(d))}
+	for key, took := range d {
+		f.Steps[key] = took.Microseconds()
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(dir, ".new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = t.Write(text)
+	err = errors.Join(err, t.Close())
+	if err == nil {
+		err = os.Rename(t.Name(), durationsPath(dir, p))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(t.Name()))
+	}
+	return nil
+}
+
+// keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
+func (s *Session) keepDurations() {
+	if s.cfg.Durations == "" || s.state.opts.Check || s.trouble != nil || len(s.timing.took) == 0 {
+		return
+	}
+	if err := writeDurations(s.cfg.Durations, s.state.plan, s.timing.took); err != nil {
+		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("how long the steps took is not remembered: %s", err)})
+	}
+}
