@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"container/heap"
 	"maps"
 	"slices"
 	"time"
 
+	"moon/engine/graph"
 	"moon/events"
 	"moon/plan"
 )
@@ -62,6 +64,60 @@ func (d Durations) trim(p *plan.Plan, most int) {
 			delete(d, key)
 		}
 	}
+}
+
+// of gives what is known of a plan's steps, 0 where nothing is, and the median of what is.
+func (d Durations) of(p *plan.Plan) (took []time.Duration, median time.Duration) {
+	took = make([]time.Duration, len(p.Steps))
+	if len(d) == 0 {
+		return took, 0
+	}
+	var known []time.Duration
+	for i := range p.Steps {
+		if took[i] = d[durationKey(&p.Steps[i])]; took[i] > 0 {
+			known = append(known, took[i])
+		}
+	}
+	if len(known) > 0 {
+		slices.Sort(known)
+		median = known[len(known)/2]
+	}
+	return took, median
+}
+
+// leftOut reports whether it is certain before the run that a step takes no time.
+func leftOut(ps *plan.Step) bool { return ps.Excluded || ps.Prediction == plan.WillSkip }
+
+// rankGrain is the time by which steps must differ for one to go before the other: what all take a moment goes in the
+// order of the plan, and not in another one each time.
+const rankGrain = 100 * time.Millisecond
+
+// ranks are the weights of what hangs on each node: in time, as far as it is known what steps take, and one of which it is
+// not known takes what most do. Where nothing is known, it is their number.
+func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
+	took, median := d.of(p)
+	if median == 0 {
+		return g.Ranks(nil)
+	}
+	return g.Ranks(func(step int) int64 {
+		switch {
+		case leftOut(&p.Steps[step]):
+			return 0
+		case took[step] > 0:
+			return grains(took[step])
+		}
+		return grains(median)
+	})
+}
+
+func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrain) }
+
+// prefer tells how long steps took in earlier runs, so that of what is ready goes first what holds up most. It is no fact
+// and not in the journal: it decides what `next` chooses, and what was chosen is there.
+func (s *State) prefer(d Durations) {
+	s.usual = d
+	s.ready.rank = ranks(s.plan, s.graph, d)
+	heap.Init(&s.ready)
 }
 
 // stopwatch measures from a run's events how long its steps take.

@@ -77,6 +77,12 @@ func writeDurations(dir string, p *plan.Plan, run Durations) (err error) {
 	return nil
 }
 
+// foresee reads how long the steps took in earlier runs.
+func (s *Session) foresee(p *plan.Plan) {
+	s.usual = readDurations(s.cfg.Durations, p)
+	s.state.prefer(s.usual)
+}
+
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
 func (s *Session) keepDurations() {
 	if s.cfg.Durations == "" || s.state.opts.Check || s.trouble != nil || len(s.timing.took) == 0 {

@@ -264,3 +264,98 @@ func TestDurationsAreBounded(t *testing.T) {
 		t.Errorf("kept %v", d)
 	}
 }
+
+// TestLongestFirst runs two branches with one slot: first in the order they are written in, for nothing is known of them,
+// and then the one that takes longer first. Both runs are told from their journals as they went, without what was
+// remembered.
+func TestLongestFirst(t *testing.T) {
+	p, g := build(t, branches)
+	runs, durations := t.TempDir(), t.TempDir()
+	takes := map[string]time.Duration{"a1": time.Second, "a2": time.Second, "b1": time.Second, "b2": time.Minute}
+	for _, want := range []string{"a1 b1 a2 b2", "b1 b2 a1 a2"} {
+		f := newTimed(takes, nil)
+		w := runTo(t, f.config(p, g, runs, durations))
+		if got := strings.Join(f.order, " "); got != want {
+			t.Errorf("ran %s, want %s", got, want)
+		}
+		past, err := engine.Find(runs, w.run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := watched(t, past.Dir, p, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		for _, r := range told {
+			if e, ok := r.Event.(events.StepStarted); ok {
+				order = append(order, e.Name)
+			}
+		}
+		if got := strings.Join(order, " "); got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	}
+}
+
+const branches = `
+- parallel: true
+  block:
+    - block: [{shell: a1}, {shell: a2}]
+    - block: [{shell: b1}, {shell: b2}]
+`
+
+// TestLongestFirstLater has what is known of the steps outlive an edit of the plan, and come back in another process.
+func TestLongestFirstLater(t *testing.T) {
+	for _, how := range []string{"edited", "resumed"} {
+		t.Run(how, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "playbook.yml")
+			planned := func(first string) (*plan.Plan, *graph.Graph) {
+				if err := os.WriteFile(path, []byte("- shell: "+first+branches), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return buildAt(t, path)
+			}
+			p, g := planned("good")
+			durations := t.TempDir()
+			f := newTimed(map[string]time.Duration{"b2": time.Minute}, func(cmd string) exec.Result {
+				if cmd == "bad" {
+					return exec.Result{Outcome: events.Failed, Error: "no"}
+				}
+				return exec.Result{Outcome: events.OK}
+			})
+			runTo(t, f.config(p, g, t.TempDir(), durations))
+			bad, badGraph := planned("bad")
+			c := f.config(bad, badGraph, t.TempDir(), durations)
+			c.Options.BreakOnFailure = how == "edited"
+			s, err := engine.Start(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if how == "edited" {
+				w := watching(t, s, false)
+				w.until("the failure", func() bool { return w.run.Phase == events.Paused })
+				if err := s.Replan(p, g); err != nil {
+					t.Fatal(err)
+				}
+				s.Send(events.Order{Command: events.Continue{}})
+				w.done()
+			} else {
+				if err := s.Wait(); err != nil {
+					t.Fatal(err)
+				}
+				c.Plan, c.Graph = p, g
+				s, err = engine.Resume(c, engine.Resumption{Dir: s.Dir(), RetryFailed: true, Planned: plansOf(bad, badGraph)})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Join(f.order[5:], " "), "bad good b1 b2 a1 a2"; got != want {
+				t.Errorf("ran %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -109,6 +109,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	s.results.move(s.state.plan, p.plan)
 	s.state.Resume(r, p.plan, p.graph)
+	s.foresee(p.plan)
 	s.timing = newStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()
 	s.listen()

@@ -92,6 +92,7 @@ type Session struct {
 	cause    uint64
 
 	timing *stopwatch
+	usual  Durations // of earlier runs
 }
 
 type planned struct {
@@ -135,6 +136,7 @@ func Start(cfg Config) (*Session, error) {
 	s.first = planned{cfg.Plan, cfg.Graph}
 	s.plans[cfg.Plan.Digest] = s.first
 	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
+	s.foresee(cfg.Plan)
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}

@@ -129,6 +129,8 @@ type State struct {
 	now        time.Time
 	mono       time.Duration
 	startMono  time.Duration
+
+	usual Durations // of earlier runs; see prefer
 }
 
 // ending is how a step ended, as far as it must be told again when the plan is replaced.
@@ -168,7 +170,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.used = make([]int, len(g.Pools))
 	s.ends = make([]*ending, len(p.Steps))
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
-	s.ready = readyHeap{g: g}
+	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
 	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil
 	s.left, s.active, s.open = len(g.Nodes), 0, 0
 	s.counts = events.Counts{}
@@ -478,17 +480,17 @@ func remove(list []graph.ID, id graph.ID) []graph.ID {
 	return slices.DeleteFunc(list, func(have graph.ID) bool { return have == id })
 }
 
-// readyHeap orders ready nodes: the longest path to the end first, then plan order.
+// readyHeap orders ready nodes: what has the longest path to the end first, then plan order.
 type readyHeap struct {
-	g   *graph.Graph
-	ids []graph.ID
+	rank []int64
+	ids  []graph.ID
 }
 
 func (h *readyHeap) Len() int { return len(h.ids) }
 func (h *readyHeap) Less(i, j int) bool {
 	a, b := h.ids[i], h.ids[j]
-	if pa, pb := h.g.Priority(a), h.g.Priority(b); pa != pb {
-		return pa > pb
+	if h.rank[a] != h.rank[b] {
+		return h.rank[a] > h.rank[b]
 	}
 	return a < b
 }

@@ -525,6 +525,9 @@ func randomRun(t *testing.T, seed uint64) {
 		Review: r.IntN(3) == 0, BreakOnFailure: r.IntN(3) == 0, KeepOpen: r.IntN(3) == 0,
 	}
 	b := newBench(t, p, g, o)
+	if r.IntN(2) == 0 {
+		b.s.prefer(randomDurations(r, p)) // the folds below know nothing of them
+	}
 	b.outcome = func(int, int) events.Outcome {
 		return []events.Outcome{events.OK, events.OK, events.Changed, events.Changed, events.Skipped, events.Failed, events.Timeout}[r.IntN(7)]
 	}

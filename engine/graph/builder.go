@@ -62,7 +62,7 @@ func (b *Builder) edge(to ID, e Edge) {
 	b.ins[to] = append(in, e)
 }
 
-// Graph lays the edges out in both directions and computes priorities. It refuses a graph with so many edges that some
+// Graph lays the edges out in both directions. It refuses a graph with so many edges that some
 // construct must have been built without a barrier.
 func (b *Builder) Graph() (*Graph, error) {
 	g := b.g
@@ -93,16 +93,6 @@ func (b *Builder) Graph() (*Graph, error) {
 		for _, e := range in {
 			g.outs[next[e.From]] = Out{ID(id), e.On}
 			next[e.From]++
-		}
-	}
-	g.priority = make([]int32, n)
-	for id := n - 1; id >= 0; id-- {
-		for _, e := range g.In(ID(id)) {
-			cost := int32(0)
-			if g.Nodes[id].Kind != Barrier {
-				cost = 1
-			}
-			g.priority[e.From] = max(g.priority[e.From], g.priority[id]+cost)
 		}
 	}
 	return g, nil

@@ -81,7 +81,6 @@ type Graph struct {
 	outs     []Out
 	outStart []int32
 	nodeOf   []ID // per step of the plan
-	priority []int32
 }
 
 // In are the edges into a node.
@@ -95,9 +94,6 @@ func (g *Graph) Edges() int { return len(g.ins) }
 
 // NodeOf is the node of a step of the plan.
 func (g *Graph) NodeOf(step int) ID { return g.nodeOf[step] }
-
-// Priority is the length of the longest path from the node to an end: of two ready nodes the higher goes first.
-func (g *Graph) Priority(n ID) int32 { return g.priority[n] }
 
 // Text is the graph in the form tests compare: one line per node, its edges behind it.
 func (g *Graph) Text() string {

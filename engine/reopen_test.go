@@ -6,58 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"moon/engine/graph"
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
-	"moon/plan"
 )
-
-// The budgets of DESIGN.md for a run of so many steps.
-const many = 100_000
-
-// wide is a graph in which every step waits for three others.
-func wide(b *testing.B, p *plan.Plan) *graph.Graph {
-	b.Helper()
-	gb := graph.NewBuilder(len(p.Steps))
-	ids := make([]graph.ID, len(p.Steps))
-	for i := range p.Steps {
-		var edges []graph.Edge
-		for _, back := range []int{100, 250, 777} {
-			if i >= back {
-				edges = append(edges, graph.Edge{From: ids[i-back], On: events.OnSuccess})
-			}
-		}
-		ids[i] = gb.Node(graph.Node{Step: int32(i), Pool: -1}, edges)
-	}
-	g, err := gb.Graph()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return g
-}
-
-// BenchmarkGraph builds a graph of 100,000 nodes and 300,000 edges with its critical path. Budget: 300 ms.
-func BenchmarkGraph(b *testing.B) {
-	p := planOf(many)
-	for b.Loop() {
-		wide(b, p)
-	}
-}
-
-// BenchmarkSchedule takes all of it through the state with an executor that does nothing. Budget: 500 ms.
-func BenchmarkSchedule(b *testing.B) {
-	p := planOf(many)
-	g := wide(b, p)
-	now := time.Unix(1_000_000, 0)
-	for b.Loop() {
-		s := NewState(p, g, nil)
-		runAll(b, s, now, func(fact.Fact) {})
-		if s.counts.OK != many {
-			b.Fatal(s.counts)
-		}
-	}
-}
 
 // runAll runs a state to its end. tell is given every fact.
 func runAll(b *testing.B, s *State, now time.Time, tell func(fact.Fact)) {
@@ -91,8 +43,8 @@ func runAll(b *testing.B, s *State, now time.Time, tell func(fact.Fact)) {
 
 // BenchmarkReopen reads the journal of a run of 100,000 steps, checks every record and folds it. Budget: 2 s.
 func BenchmarkReopen(b *testing.B) {
-	p := planOf(many)
-	g := wide(b, p)
+	p, graphOf := wide(b, wideSteps)
+	g := graphOf()
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
 	w, err := journal.Disk{}.Create(path)
 	if err != nil {

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+func randomDurations(r *rand.Rand, p *plan.Plan) Durations {
+	d := Durations{}
+	for i := range p.Steps {
+		if r.IntN(2) == 0 {
+			d[durationKey(&p.Steps[i])] = time.Duration(r.IntN(1000)) * time.Second
+		}
+	}
+	return d
+}
+
+// TestRanks compares the ranks of a small graph with what they are by hand:
+//
+//	0 ─▶ 1 ─▶ 3      2 ─▶ 3      4 alone
+func TestRanks(t *testing.T) {
+	p := planOf(5)
+	gb := graph.NewBuilder(5)
+	step := func(i int, from ...graph.ID) graph.ID {
+		edges := make([]graph.Edge, len(from))
+		for k, f := range from {
+			edges[k] = graph.Edge{From: f, On: events.OnSuccess}
+		}
+		return gb.Node(graph.Node{Step: int32(i), Pool: -1}, edges)
+	}
+	n0 := step(0)
+	n1 := step(1, n0)
+	n2 := step(2)
+	n3 := step(3, gb.Node(graph.Node{Kind: graph.Barrier, Step: -1, Label: "b", Pool: -1}, []graph.Edge{{From: n1, On: events.OnSuccess}, {From: n2, On: events.OnSuccess}}))
+	n4 := step(4)
+	g, err := gb.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(d Durations) (got []int64) {
+		exact := Durations{}
+		for key, tenths := range d {
+			exact[key] = tenths*rankGrain - 3*time.Millisecond // which make no difference
+		}
+		rank := ranks(p, g, exact)
+		for _, n := range []graph.ID{n0, n1, n2, n3, n4} {
+			got = append(got, rank[n])
+		}
+		return got
+	}
+	key := func(i int) string { return durationKey(&p.Steps[i]) }
+	for _, c := range []struct {
+		name string
+		d    Durations
+		out  int // a step that is left out
+		want []int64
+	}{
+		{"nothing known", nil, -1, []int64{3, 2, 2, 1, 1}},
+		{"of other steps", Durations{"other": 7}, -1, []int64{3, 2, 2, 1, 1}},
+		{"all known", Durations{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, -1, []int64{13, 12, 60, 10, 70}},
+		{"the median of 5, 6 and 40", Durations{key(0): 5, key(1): 6, key(4): 40}, -1, []int64{17, 12, 12, 6, 40}},
+		{"one left out", Durations{key(0): 1, key(1): 2, key(2): 50, key(3): 10, key(4): 70}, 2, []int64{13, 12, 10, 10, 70}},
+	} {
+		if c.out >= 0 {
+			p.Steps[c.out].Excluded = true
+		}
+		if got := of(c.d); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// wide is a graph of n steps with nearly three edges each, in layers of a hundred.
+func wide(tb testing.TB, n int) (*plan.Plan, func() *graph.Graph) {
+	tb.Helper()
+	p := planOf(n)
+	return p, func() *graph.Graph {
+		gb := graph.NewBuilder(n)
+		for i := range n {
+			var edges []graph.Edge
+			for k := range 3 {
+				if from := i - 100 + k*7; from >= 0 && from < i {
+					edges = append(edges, graph.Edge{From: graph.ID(from), On: events.OnSuccess})
+				}
+			}
+			gb.Node(graph.Node{Step: int32(i), Pool: -1}, edges)
+		}
+		g, err := gb.Graph()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return g
+	}
+}
+
+const wideSteps = 100_000
+
+// BenchmarkGraph builds a graph of 100,000 nodes and 300,000 edges and ranks it by durations.
+func BenchmarkGraph(b *testing.B) {
+	p, graphOf := wide(b, wideSteps)
+	d := Durations{}
+	for i := range p.Steps {
+		d[durationKey(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
+	}
+	best := time.Hour
+	for b.Loop() {
+		began := time.Now()
+		g := graphOf()
+		if len(ranks(p, g, d)) != wideSteps {
+			b.Fatal("not all have a rank")
+		}
+		best = min(best, time.Since(began))
+	}
+	b.ReportMetric(best.Seconds()*1000, "best-ms")
+}
+
+// BenchmarkSchedule has the state decide about 100,000 steps that take no time, with the ranks of their durations.
+func BenchmarkSchedule(b *testing.B) {
+	p, graphOf := wide(b, wideSteps)
+	g, d := graphOf(), Durations{}
+	for i := range p.Steps {
+		d[durationKey(&p.Steps[i])] = time.Duration(i%977) * time.Millisecond
+	}
+	best := time.Hour
+	for b.Loop() {
+		s := NewState(p, g, nil)
+		s.prefer(d)
+		now := time.Unix(1_000_000, 0)
+		apply := func(f fact.Fact) {
+			if err := s.Apply(fact.Record{At: now, Fact: f}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		began := time.Now()
+		apply(fact.RunCreated{Options: fact.Options{Forks: 8, OnFailure: fact.Drain}, Total: len(p.Steps)})
+		apply(fact.RunStarted{})
+		for over := false; !over; {
+			switch next := s.next(now).(type) {
+			case start:
+				apply(fact.AttemptStarted{Step: next.step, Attempt: next.attempt})
+				apply(fact.AttemptFinished{Step: next.step, Attempt: next.attempt, Outcome: events.OK})
+			case finish:
+				over = true
+			default:
+				b.Fatalf("%T", next)
+			}
+		}
+		best = min(best, time.Since(began))
+	}
+	b.ReportMetric(best.Seconds()*1000, "best-ms")
+}
