@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"moon/engine"
 	"moon/engine/graph"
@@ -85,7 +86,24 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf head
 	if err != nil {
 		return err
 	}
+	for i, t := range outs {
+		if t.format == "text" && t.file == "" && isTerminal(io.out) {
+			outs[i].usual = usual(s.Forecast(p.Digest))
+		}
+	}
 	return attend(io, s, outs, ef)
+}
+
+// usual is how long a run takes that nobody keeps waiting, or "" where that is not known.
+func usual(f *events.Forecast) string {
+	if f == nil {
+		return ""
+	}
+	whole, known := events.NewEstimate(*f).Left(time.Now())
+	if !known {
+		return ""
+	}
+	return events.About(whole)
 }
 
 // attend tells of a run without the screen, to its end.

@@ -139,7 +139,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 		mode = "dry run"
 	}
 	err := tui.Run(ctx, tui.Options{
-		Plan: p, Feed: shown, PlanFor: s.PlanFor, OutDir: s.OutDir,
+		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, OutDir: s.OutDir,
 		Send:   func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },

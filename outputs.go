@@ -23,6 +23,7 @@ type target struct {
 	file    string // "": standard output
 	verbose bool
 	diff    bool
+	usual   string // for people: how long the run may take
 }
 
 var formats = []string{"text", "json", "github", "junit"}
@@ -105,7 +106,7 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)
 	}
-	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}
+	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual}
 	if t.format == "github" {
 		text.GitHub = forGitHub()
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -248,5 +249,75 @@ func TestSignalAfterTheEnd(t *testing.T) {
 	}
 	if code, left := c.end(); code != 0 || !strings.Contains(left, "DONE") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
+// TestUsualTime runs a playbook twice in a terminal: the second time it is known how long it takes.
+func TestUsualTime(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: until test -e "+dir+"/go; do sleep 0.02; done\n- name: short\n  shell: \"true\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := []string{"XDG_STATE_HOME=" + dir + "/state"}
+	release := func() {
+		if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release()
+	c := open(t, 80, 24, state, "run", playbook)
+	if code, left := c.end(); code != 0 || strings.Contains(left, "as last time") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	files, err := filepath.Glob(dir + "/state/moon/durations/*.json")
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As if it had taken three minutes.
+	text = regexp.MustCompile(`"([^"]*/long)":\d+`).ReplaceAll(text, []byte(`"$1":180000000`))
+	if err := os.WriteFile(files[0], text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(dir + "/go"); err != nil {
+		t.Fatal(err)
+	}
+	c = open(t, 80, 24, state, "tui", playbook)
+	c.see("REVIEW")
+	c.press("Ac", "RUNNING", "about 3m left")
+	release()
+	c.see("DONE")
+	c.press("q")
+	if code, left := c.end(); code != 0 {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	c = open(t, 80, 24, state, "run", playbook)
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "2 steps  about 2m, as last time") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	// It is for people: not for a file, and not for a pipe.
+	c = open(t, 80, 24, state, "run", playbook, "-o", "text:"+dir+"/log")
+	if code, left := c.end(); code != 0 {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	logged, err := os.ReadFile(dir + "/log")
+	if err != nil || strings.Contains(string(logged), "as last time") {
+		t.Errorf("%v\n%s", err, logged)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, dir+"/moon"); err != nil {
+		t.Fatal(err)
+	}
+	piped := exec.Command(dir+"/moon", "run", playbook)
+	piped.Env = append(os.Environ(), state...)
+	if out, err := piped.Output(); err != nil || strings.Contains(string(out), "as last time") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

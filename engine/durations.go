@@ -110,6 +110,28 @@ func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
 	})
 }
 
+// forecast is how long a plan may take, or nil where nothing is known of it.
+func forecast(p *plan.Plan, g *graph.Graph, d Durations, slots int) *events.Forecast {
+	took, median := d.of(p)
+	if median == 0 {
+		return nil
+	}
+	f := &events.Forecast{Slots: slots, Took: took, Rest: make([]time.Duration, len(took))}
+	for i := range took {
+		switch {
+		case leftOut(&p.Steps[i]):
+			took[i] = 0
+		case took[i] == 0:
+			took[i] = -1
+		}
+	}
+	rank := g.Ranks(func(step int) int64 { return max(int64(took[step]), 0) })
+	for i := range f.Rest {
+		f.Rest[i] = time.Duration(rank[g.NodeOf(i)])
+	}
+	return f
+}
+
 func grains(d time.Duration) int64 { return int64((d + rankGrain - 1) / rankGrain) }
 
 // prefer tells how long steps took in earlier runs, so that of what is ready goes first what holds up most. It is no fact

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
 )
@@ -81,6 +82,16 @@ func writeDurations(dir string, p *plan.Plan, run Durations) (err error) {
 func (s *Session) foresee(p *plan.Plan) {
 	s.usual = readDurations(s.cfg.Durations, p)
 	s.state.prefer(s.usual)
+}
+
+// Forecast is how long a plan of this run may take, by the runs before it; nil where nothing is known of it, or the run is
+// dry, and takes another time.
+func (s *Session) Forecast(digest string) *events.Forecast {
+	p, ok := s.planned(digest)
+	if !ok || s.cfg.Options.Check {
+		return nil
+	}
+	return forecast(p.plan, p.graph, s.usual, s.cfg.Options.Forks)
 }
 
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -357,5 +358,49 @@ func TestLongestFirstLater(t *testing.T) {
 				t.Errorf("ran %s, want %s", got, want)
 			}
 		})
+	}
+}
+
+// TestForecast compares what is expected of a plan with what its steps took: nothing before the first run, and in a dry
+// run.
+func TestForecast(t *testing.T) {
+	p, g := build(t, "- shell: first\n"+branches+"- name: new\n  shell: new\n  when: 1 == 2\n")
+	durations := t.TempDir()
+	takes := map[string]time.Duration{"first": 8 * time.Second, "a1": time.Second, "a2": 2 * time.Second, "b1": 3 * time.Second, "b2": 4 * time.Second}
+	f := newTimed(takes, nil)
+	c := f.config(p, g, t.TempDir(), durations)
+	c.Options.Forks = 3
+	forecasts := func(c engine.Config) *events.Forecast {
+		t.Helper()
+		s, err := engine.Start(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		if s.Forecast("another plan") != nil {
+			t.Error("a plan that is not there has a forecast")
+		}
+		return s.Forecast(p.Digest)
+	}
+	if got := forecasts(f.config(p, g, t.TempDir(), durations)); got != nil {
+		t.Errorf("before the first run: %+v", got)
+	}
+	got := forecasts(c)
+	if got == nil {
+		t.Fatal("nothing is known")
+	}
+	want := &events.Forecast{Slots: 3, Took: make([]time.Duration, 6), Rest: make([]time.Duration, 6)}
+	for i, s := range [][2]time.Duration{{8, 15}, {1, 3}, {2, 2}, {3, 7}, {4, 4}, {0, 0}} {
+		want.Took[i], want.Rest[i] = s[0]*time.Second, s[1]*time.Second
+	}
+	want.Took[5] = got.Took[5] // it never ran: not known, or known to be skipped
+	if want.Took[5] > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	c.Options.Check = true
+	if got := forecasts(c); got != nil {
+		t.Errorf("in a dry run: %+v", got)
 	}
 }

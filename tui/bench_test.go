@@ -11,7 +11,8 @@ import (
 
 func largeScreen(b *testing.B, n, w, h int) *screen {
 	b.Helper()
-	s := newScreen(b, setup{p: large(n), w: w, h: h})
+	p := large(n)
+	s := newScreen(b, setup{p: p, w: w, h: h, options: func(o *Options) { o.Forecast = inOrder(p, time.Minute) }})
 	s.press("=")
 	s.m.store.apply(&events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: events.Approve{Range: events.Range{To: n / 2}}}}})
 	s.frame()

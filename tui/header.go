@@ -112,22 +112,26 @@ func (m *model) runningLine(level int) []text {
 	part := float64(done) / float64(max(total, 1))
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
+	left, brief := m.timeLeft()
 	if m.stopping > 0 {
 		word = "STOPPING"
 	}
 	switch level {
 	case 0:
-		const w = 20
+		w := 20
+		if left != "" && m.width < 100 {
+			w = 10
+		}
 		bar := m.glyphs.gauge(part, w)
 		return []text{
 			{themes.Running, word},
 			{themes.Text, "  "},
 			{themes.BarFill, bar},
 			{themes.BarRest, spaces(w - cells(bar))},
-			{themes.Text, fmt.Sprintf("  %d/%d  %s   %s", done, total, percent, m.elapsed())},
+			{themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)},
 		}
 	case 1:
-		return []text{{themes.Running, word}, {themes.Text, " " + percent + "  " + m.elapsed()}}
+		return []text{{themes.Running, word}, {themes.Text, " " + percent + "  " + m.elapsed() + brief}}
 	}
 	return []text{{themes.Running, word}, {themes.Text, " " + percent}}
 }

@@ -55,6 +55,7 @@ type model struct {
 	spin      int
 	diffs     diffLines
 	summary   summary
+	countdown countdown
 
 	width, height int
 	frame         string
@@ -103,6 +104,7 @@ func (m *model) setPlan(p *plan.Plan) {
 		m.rows.adopt(t)
 	}
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
+	m.countdown = m.newCountdown()
 	m.refilter()
 }
 
@@ -237,6 +239,7 @@ func (m *model) tick() tea.Cmd {
 	m.ticking = false
 	m.spin++
 	m.detail.reel.stale, m.peek.stale = true, true
+	m.countdown.refresh(m.clockNow())
 	return m.keepTicking()
 }
 

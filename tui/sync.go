@@ -24,6 +24,7 @@ func (m *model) sync() tea.Cmd {
 		m.seeAll(steps)
 		changed = true
 	})
+	m.countdown.refresh(m.clockNow())
 	if m.run.phase != before.phase {
 		m.message = "" // it was about something else
 	}
@@ -67,6 +68,7 @@ func (s *store) forget() {
 func (m *model) see(step int, of *events.Step) {
 	m.tree.set(step, faceOf(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of.Break)
+	m.countdown.see(step, of)
 	if from, to := times(of); from != 0 {
 		m.tree.ran(step, from, to)
 	}
@@ -81,6 +83,7 @@ func (m *model) seeAll(steps []events.Step) {
 			of = &steps[i]
 		}
 		m.breakAtStep(i, of.Break)
+		m.countdown.see(i, of)
 		from, to := times(of)
 		return faceOf(of, &m.plan.Steps[i]), from, to
 	})

@@ -36,6 +36,8 @@ type Options struct {
 
 	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
 	PlanFor func(digest string) *plan.Plan
+	// Forecast says how long a plan may take, or nil. Without it the screen says nothing of the time that is left.
+	Forecast func(digest string) *events.Forecast
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
 	// Editor is the program that opens a file, given by its absolute path, at a line.

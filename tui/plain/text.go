@@ -24,6 +24,7 @@ type Text struct {
 	Verbose bool
 	Diff    bool    // show the changes of files
 	GitHub  *GitHub // nil: for people alone
+	Usual   string  // how long the run may take, to be said at its head; "": not known
 
 	out    *bufio.Writer
 	plan   *plan.Plan
@@ -61,7 +62,11 @@ func (t *Text) event(r events.Record) {
 		if e.Check {
 			mode = "  dry run: nothing will be changed"
 		}
-		t.printf("moon %s  %s%s", t.bare(output.CleanName(e.Playbook)), steps(e.TotalSteps), mode)
+		usual := ""
+		if t.Usual != "" {
+			usual = "  about " + t.Usual + ", as last time"
+		}
+		t.printf("moon %s  %s%s%s", t.bare(output.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
 	case events.StepStarted:

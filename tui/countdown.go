@@ -1,0 +1,58 @@
+package tui
+
+import (
+	"time"
+
+	"moon/events"
+)
+
+// countdown is how long the run will still take, in words that do not jump.
+type countdown struct {
+	estimate *events.Estimate // nil: nothing is known of earlier runs
+	shown    time.Duration
+	known    bool
+}
+
+// newCountdown begins anew, with another plan.
+func (m *model) newCountdown() countdown {
+	if m.o.Forecast == nil {
+		return countdown{}
+	}
+	f := m.o.Forecast(m.plan.Digest)
+	if f == nil {
+		return countdown{}
+	}
+	return countdown{estimate: events.NewEstimate(*f)}
+}
+
+func (c *countdown) see(step int, of *events.Step) {
+	if c.estimate != nil {
+		c.estimate.See(step, of)
+	}
+}
+
+// refresh looks at the estimate again. What is shown changes only when it is off by more than rounding explains, or a
+// time between two numbers would have the screen go back and forth.
+func (c *countdown) refresh(now time.Time) {
+	if c.estimate == nil {
+		return
+	}
+	left, known := c.estimate.Left(now)
+	off := (left - c.shown).Abs()
+	if known && c.known && off < events.Grain(min(left, c.shown))*3/4 {
+		return
+	}
+	c.shown, c.known = events.Roughly(left), known
+}
+
+// timeLeft is what the header says of it, with room for it and without.
+func (m *model) timeLeft() (words, brief string) {
+	left := m.countdown.shown
+	switch {
+	case !m.countdown.known || m.stopping > 0:
+		return "", ""
+	case left == 0:
+		return "   a few seconds left", "  <10s left"
+	}
+	return "   about " + events.About(left) + " left", "  ~" + events.About(left) + " left"
+}
