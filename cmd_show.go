@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -17,6 +19,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/tui"
 	"moon/tui/plain"
 )
 
@@ -27,7 +30,9 @@ type showCmd struct {
 	Events  bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
 	Output  *string `xor:"what" env:"-" placeholder:"STEP" help:"Print what a step has printed, as it is: an id, a path or a name."`
 	Attempt int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
+	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the run on the screen, as it was left; nothing can be run."`
 	planFlags
+	screenFlags
 }
 
 func (c *showCmd) Run(io stdio) error {
@@ -36,8 +41,11 @@ func (c *showCmd) Run(io stdio) error {
 		return usage("--attempt says which output is printed; give --output STEP with it")
 	case c.Attempt < 0:
 		return usage("--attempt must be above 0")
-	case c.Format == "json" && (c.Events || c.Output != nil):
-		return usage("--format is for the summary; --events is always JSON, and --output what the step printed")
+	case c.Format == "json" && (c.Events || c.Output != nil || c.TUI):
+		return usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the screen")
+	}
+	if why := noScreen(); c.TUI && why != "" {
+		return usage("%s; moon show without --tui needs none", why)
 	}
 	runs, err := runsDir()
 	if err != nil {
@@ -46,6 +54,9 @@ func (c *showCmd) Run(io stdio) error {
 	past, err := engine.Find(runs, c.Which)
 	if err != nil {
 		return usage("%s", err)
+	}
+	if c.TUI && past.Live {
+		return usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
 	}
 	now := past
 	now.Live = false // what there is, and not what there will be
@@ -58,6 +69,12 @@ func (c *showCmd) Run(io stdio) error {
 		err := plain.JSON(io.out, w.PlanFor, feed)
 		drain(feed)
 		return wrapDisk(errors.Join(followed(), err))
+	}
+	if c.TUI {
+		if noPlan != nil {
+			return usage("%s cannot be shown on the screen: %s", past.ID, noPlan)
+		}
+		return c.screen(past, w)
 	}
 	s := &plain.Show{
 		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Ended: past.Ended, Dir: past.Dir,
@@ -73,6 +90,30 @@ func (c *showCmd) Run(io stdio) error {
 		return c.json(io, past, s)
 	}
 	return s.Write(io.out)
+}
+
+// screen shows the run as it was left, until the person leaves.
+func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
+	// A signal must not leave the terminal as the screen has it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	mode := "recorded"
+	if past.Options.Check {
+		mode = "recorded dry run"
+		past.Options.Check = false // said once
+	}
+	feed, followed := w.Follow(ctx, false)
+	err := tui.Run(ctx, tui.Options{
+		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
+		Replay: outcomeOf(past), Theme: c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
+	})
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	if told := followed(); past.Damaged == "" && !errors.Is(told, context.Canceled) {
+		err = errors.Join(err, told)
+	}
+	return wrapDisk(err)
 }
 
 // take gives the run to what shows it: with its plan, or as far as it is known without.

@@ -113,6 +113,16 @@ func (c *console) see(texts ...string) {
 	}
 }
 
+// gone waits until a text is not on the screen any more.
+func (c *console) gone(text string) {
+	c.t.Helper()
+	for end := time.Now().Add(30 * time.Second); strings.Contains(c.screen(), text); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.t.Fatalf("stays on the screen: %q\n%s", text, c.screen())
+		}
+	}
+}
+
 // end waits for the end of moon, and gives its exit code and what is left in the terminal.
 func (c *console) end() (code int, left string) {
 	c.t.Helper()
@@ -319,5 +329,76 @@ func TestUsualTime(t *testing.T) {
 	piped.Env = append(os.Environ(), state...)
 	if out, err := piped.Output(); err != nil || strings.Contains(string(out), "as last time") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestShowOnScreen looks at a run that is over: at its steps, at what each attempt of one has printed, and at what it
+// says to who wants to go on with it.
+func TestShowOnScreen(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	text := "- name: say it\n  shell: echo once\n- name: flaky\n  shell: echo x >> " + dir + "/tries; echo try $(wc -l < " + dir + "/tries); exit 3\n  retries: 1\n  retry_delay: 0\n- name: never\n  shell: echo after\n"
+	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := []string{"XDG_STATE_HOME=" + dir + "/state"}
+	c := open(t, 100, 30, state, "run", playbook)
+	if code, left := c.end(); code != 1 {
+		t.Fatalf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	if err := os.Remove(playbook); err != nil { // the run keeps what it was planned from
+		t.Fatal(err)
+	}
+	journals, err := filepath.Glob(dir + "/state/moon/runs/*/journal.jsonl")
+	if err != nil || len(journals) != 1 {
+		t.Fatal(journals, err)
+	}
+	before, err := os.ReadFile(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = open(t, 100, 30, state, "show", "--tui")
+	c.see("recorded", "DONE failed", "✗ ├   flaky", "rc 3")
+	c.press("jj2", "try 2")
+	c.press("\t[", "try 1")
+	for _, key := range []string{"c", "r", "A", "s", "p", "E"} {
+		c.press(key, "this run is over")
+		c.press("\x1b[B") // any other key takes the message away
+		c.gone("this run is over")
+	}
+	c.press("q")
+	if code, left := c.end(); code != 0 || strings.TrimSpace(left) != "" {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	if after, err := os.ReadFile(journals[0]); err != nil || string(after) != string(before) {
+		t.Errorf("the journal was changed: %v", err)
+	}
+	c = open(t, 100, 30, state, "show", "--tui")
+	c.see("DONE failed")
+	if err := c.process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if code, left := c.end(); code != 0 {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
+// TestShowLiveOnScreen names the command that follows a run which is not over.
+func TestShowLiveOnScreen(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	if err := os.WriteFile(playbook, []byte("- shell: echo begun; sleep 600\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	state := []string{"XDG_STATE_HOME=" + dir + "/state"}
+	run := open(t, 100, 30, state, "run", playbook)
+	run.see("| begun")
+	c := open(t, 100, 30, state, "show", "--tui")
+	if code, left := c.end(); code != 2 || !strings.Contains(left, "is live; moon attach") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	run.press("\x03")
+	if code, left := run.end(); code != 130 {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }

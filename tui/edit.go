@@ -15,7 +15,7 @@ type (
 	}
 )
 
-func (m *model) canEdit() bool { return m.o.Editor != nil }
+func (m *model) canEdit() bool { return m.o.Editor != nil && !m.recorded() }
 
 // edit opens the source of the node under the cursor.
 func (m *model) edit() tea.Cmd {

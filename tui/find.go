@@ -103,7 +103,11 @@ func (m *model) findAgain(direction int) {
 		return
 	}
 	if m.find.text == "" {
-		m.say("no search; step over is " + m.keys.label(runOver))
+		hint := "; step over is " + m.keys.label(runOver) // which is what a debugger's user means
+		if m.recorded() {
+			hint = ""
+		}
+		m.say("no search" + hint)
 		return
 	}
 	n := m.find.next(m.tree, m.at(), direction)

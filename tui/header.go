@@ -223,7 +223,10 @@ func (m *model) pauseLong() string {
 func (m *model) doneLine(level int) []text {
 	c := m.run.counts
 	how, look := "", themes.OK
+	word := "DONE "
 	switch {
+	case m.recorded() && m.run.result.Outcome == "":
+		word, how, look = "", strings.ToUpper(plain(m.o.Replay)), themes.Failed
 	case c.Failed+c.Lost > 0 || m.run.result.Outcome == events.RunFailed:
 		how, look = "failed", themes.Failed
 	case m.run.result.Outcome == events.RunStopped:
@@ -238,7 +241,7 @@ func (m *model) doneLine(level int) []text {
 	done, total := m.progress()
 	t := m.tree.tally(0)
 	done -= t.sum(faceOmitted)
-	line := []text{{look, "DONE " + how}}
+	line := []text{{look, word + how}}
 	switch level {
 	case 0:
 		words := fmt.Sprintf("   %d/%d   %s", done, total, m.elapsed())

@@ -6,6 +6,10 @@ import (
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) do(do intent) tea.Cmd {
+	if m.recorded() && asksTheRun(do) {
+		m.say(isOver)
+		return nil
+	}
 	switch do {
 	case cursorDown, cursorUp, cursorTop, cursorBottom, cursorHalfDown, cursorHalfUp, cursorPageDown, cursorPageUp:
 		m.move(do)

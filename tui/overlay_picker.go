@@ -35,7 +35,7 @@ func newHelp(m *model) *picker {
 func newPicker(m *model, title string, runs bool) *picker {
 	p := &picker{title: title, runs: runs, input: newInput(), place: m.place()}
 	for _, b := range bindings {
-		if b.where&p.place == 0 || b.do == sourceEdit && !m.canEdit() || runs && b.do == showPalette {
+		if b.where&p.place == 0 || b.do == sourceEdit && !m.canEdit() || runs && b.do == showPalette || m.recorded() && asksTheRun(b.do) {
 			continue
 		}
 		p.all = append(p.all, b)

@@ -230,6 +230,10 @@ func (m *model) why(d *doc, p *plan.Step) {
 		return
 	}
 	d.blank()
+	if m.recorded() {
+		d.field(`why "!"`, text{themes.Warn, p.Confirm})
+		return
+	}
 	d.field(`why "!"`, text{themes.Warn, p.Confirm}, text{themes.Text, " Approve it by itself, with "},
 		text{inkKey, m.keys.label(gateApprove)}, text{themes.Text, "."})
 }

@@ -34,6 +34,10 @@ type Options struct {
 	Feed <-chan []events.Record // required; drained at once, until it is closed
 	Send func(events.Command)   // required; must not block
 
+	// Replay is how a recorded run ended, in a word. Its whole feed is taken in before the screen opens; nothing can be asked
+	// of such a run, and the screen stays until it is left. Send is then not needed. "": the run is live.
+	Replay string
+
 	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
 	PlanFor func(digest string) *plan.Plan
 	// Forecast says how long a plan may take, or nil. Without it the screen says nothing of the time that is left.
@@ -69,6 +73,11 @@ func Run(ctx context.Context, o Options) error {
 // show is the life of the screen.
 func (m *model) show(ctx context.Context) error {
 	o := m.o
+	if m.recorded() {
+		if err := m.replay(); err != nil {
+			return err
+		}
+	}
 	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))

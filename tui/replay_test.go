@@ -1,0 +1,171 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"moon/events"
+)
+
+// recording is what a fake run published that a person brought to its end, or as far as until says.
+func recording(t *testing.T, f *fake, until string) []events.Record {
+	t.Helper()
+	var all []events.Record
+	f.emit = func(batch []events.Record) { all = append(all, batch...) }
+	f.begin()
+	f.send(events.Approve{Range: events.Range{From: 0, To: len(f.p.Steps)}, Confirm: true})
+	f.send(events.Continue{})
+	if until != "" {
+		f.until(until)
+		f.say(-1, events.Warning{Message: "an old warning"})
+		return all
+	}
+	f.settle()
+	return all
+}
+
+// replaying is a screen that shows a recording. It has no Send: whatever is sent ends the test.
+func replaying(t *testing.T, w, h int, ascii bool, word string, all []events.Record, dir string) *screen {
+	t.Helper()
+	feed := make(chan []events.Record)
+	go func() {
+		defer close(feed)
+		for batch := range slices.Chunk(all, 3) {
+			feed <- batch
+		}
+	}()
+	profile := colorprofile.TrueColor
+	glyphs := map[bool]string{false: "unicode", true: "ascii"}[ascii]
+	s := &screen{t: t, dir: dir, f: newFake(devbox())}
+	s.m = newModel(Options{
+		Plan: devbox(), Feed: feed, Replay: word, Mode: "recorded", Glyphs: glyphs, Profile: &profile, OutDir: func() string { return dir },
+		Now:    func() time.Time { return t0.Add(1000 * time.Hour) }, // long after
+		Editor: func(string, int) tea.ExecCommand { t.Error("the editor was opened"); return nil },
+	}, func(string) string { return "" })
+	s.m.excerpt = excerptOf
+	s.m.later = func() tea.Cmd { t.Error("a recorded run ticks"); return nil }
+	if err := s.m.replay(); err != nil {
+		t.Fatal(err)
+	}
+	s.send(tea.WindowSizeMsg{Width: w, Height: h})
+	s.frame()
+	return s
+}
+
+// recordings are runs in each of the ways they end: well, badly, and not at all.
+func recordings(t *testing.T, dir string) map[string][]events.Record {
+	t.Helper()
+	run := func(until string, fails int) []events.Record {
+		f := newFake(devbox())
+		f.fails["unpack go"] = fails
+		f.print = func(f *fake, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
+		return recording(t, f, until)
+	}
+	failed := newFake(devbox())
+	failed.fails["unpack go"] = 1
+	failed.print = func(f *fake, i, attempt int) string { return printSome(t, dir, f, i, attempt) }
+	all := recording(t, failed, "")
+	failed.emit = func(batch []events.Record) { all = append(all, batch...) }
+	failed.send(events.Continue{}) // give up
+	failed.send(events.Stop{How: events.StopDrain, Signal: true})
+	return map[string][]events.Record{"done": run("", 0), "stopped": all, "died": run("unpack go", 0), "died paused": run("", 1)}
+}
+
+// TestReplay is the screen on recorded runs.
+func TestReplay(t *testing.T) {
+	dir := t.TempDir()
+	for word, all := range recordings(t, dir) {
+		for _, size := range sizes {
+			for _, ascii := range []bool{false, true} {
+				name := fmt.Sprintf("replay/%s-%dx%d-%s", strings.ReplaceAll(word, " ", "-"), size.w, size.h, map[bool]string{false: "unicode", true: "ascii"}[ascii])
+				t.Run(name, func(t *testing.T) {
+					word, _, _ := strings.Cut(word, " ")
+					golden(t, name, replaying(t, size.w, size.h, ascii, word, all, dir).shows())
+				})
+			}
+		}
+	}
+}
+
+// TestReplayAsksNothing presses every key on recorded runs: those that would ask something of the run say that it is over,
+// the others look around, and none of them ends the screen but those that leave.
+func TestReplayAsksNothing(t *testing.T) {
+	dir := t.TempDir()
+	for word, all := range recordings(t, dir) {
+		word, _, _ := strings.Cut(word, " ")
+		for _, b := range bindings {
+			s := replaying(t, 120, 40, false, word, all, dir)
+			s.on("unpack go")
+			asks := strings.HasPrefix(b.name, "gate.") || strings.HasPrefix(b.name, "run.") && b.do != runLeave && b.do != runInterrupt || b.do == sourceEdit
+			for key := range strings.FieldsSeq(b.keys) {
+				if key == "gg" {
+					continue
+				}
+				if b.where&inTree == 0 {
+					s.keys("2 tab")
+				}
+				s.press(key)
+				if said := s.m.message == isOver; said != asks {
+					t.Errorf("%s: %s says %q", word, b.name, s.m.message)
+				}
+			}
+			if leaves := b.do == runLeave || b.do == runInterrupt; quits(s) != leaves {
+				t.Errorf("%s: %s leaves: %t", word, b.name, !leaves)
+			}
+		}
+		for _, keys := range []string{"?", ":"} {
+			s := replaying(t, 120, 40, false, word, all, dir)
+			s.press(keys)
+			for _, b := range s.m.overlay.(*picker).all {
+				if asksTheRun(b.do) {
+					t.Errorf("%s: %s offers %s", word, keys, b.name)
+				}
+			}
+		}
+		s := replaying(t, 200, 40, false, word, all, dir)
+		for n := range s.m.tree.len() {
+			for _, focus := range []pane{paneTree, paneDetail} {
+				s.m.cur.node = n
+				s.m.panes.focusOn(focus)
+				for _, tip := range s.m.tips() {
+					if asksTheRun(tip.do) {
+						t.Errorf("%s: the footer offers %s", word, tip.words)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestReplayOfWhatDied looks at the steps a record breaks off at: time stands still at its end.
+func TestReplayOfWhatDied(t *testing.T) {
+	dir := t.TempDir()
+	s := replaying(t, 120, 40, false, "died", recordings(t, dir)["died"], dir)
+	s.has("DIED", "recorded", "✗ ")
+	s.on("unpack go")
+	s.has("FAILED: lost, moon ended while it ran")
+	s.m.setFilter(filterAll)
+	s.on("link .zshrc")
+	s.has("not run")
+	if screen := s.shows(); strings.Contains(screen, "old warning") {
+		t.Errorf("a warning of then is shown as if it were new\n%s", screen)
+	}
+	s.on("replace /etc/hosts")
+	s.has("Replace /etc/hosts with ours?")
+	s.press("n")
+	s.has("no search")
+	for _, offer := range []string{"Approve it", "step over"} {
+		if screen := s.shows(); strings.Contains(screen, offer) {
+			t.Errorf("%q is offered\n%s", offer, screen)
+		}
+	}
+	s.press("5")
+	s.on("devbox.yml")
+	s.has("old warning")
+}
