@@ -20,6 +20,7 @@ import (
 
 // The pages whose tables and examples are checked. UPDATE=1 writes what is computed into them.
 const (
+	actionsPage   = "docs/actions.md"
 	playbookPage  = "docs/playbook.md"
 	runningPage   = "docs/running.md"
 	templatesPage = "docs/templates.md"
@@ -79,7 +80,7 @@ func readFences(t *testing.T, page string, lines []string) []fence {
 
 // TestDocsExamples plans every playbook of the pages and compares what they show.
 func TestDocsExamples(t *testing.T) {
-	for _, page := range []string{playbookPage, templatesPage, runningPage} {
+	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage} {
 		lines := readLines(t, page)
 		fences := readFences(t, page, lines)
 		var examples string

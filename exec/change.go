@@ -57,10 +57,13 @@ func (e entry) fields() map[string]any {
 		"state": e.kind, "uid": e.uid, "gid": e.gid, "owner": userName(e.uid), "group": groupName(e.gid), "size": int(e.size),
 	}
 	if e.kind != link {
-		f["mode"] = fmt.Sprintf("%04o", e.mode)
+		f["mode"] = octal(e.mode)
 	}
 	return f
 }
+
+// octal is a mode as playbooks write it.
+func octal(mode uint32) string { return fmt.Sprintf("%04o", mode) }
 
 // apply makes a change and reports it.
 func (a *attempt) apply(ctx context.Context, c *change) Result {

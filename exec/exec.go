@@ -175,6 +175,7 @@ var actions = map[string]action{
 	"print":    printAction,
 	"set_fact": setFactAction,
 	"shell":    shellAction,
+	"stat":     statAction,
 	"template": templateAction,
 	"wait":     waitAction,
 }

@@ -322,6 +322,8 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			return state + " " + text("path")
 		}
 		return text("path")
+	case "stat":
+		return text("path")
 	case "pause":
 		for _, name := range []string{"prompt", "seconds", "minutes"} {
 			if v := text(name); v != "" {

@@ -1,0 +1,54 @@
+package spec
+
+import "reflect"
+
+// StatArgs are the arguments of stat.
+type StatArgs struct {
+	Path          string `arg:"path,dest,name" kind:"path" need:"yes" doc:"What to look at."`
+	Follow        bool   `arg:"follow" default:"false" doc:"Look at what a link leads to, instead of at the link."`
+	GetChecksum   bool   `arg:"get_checksum" default:"true" doc:"Read a file for its checksum."`
+	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
+	GetMime       bool   `arg:"get_mime" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+	GetAttributes bool   `arg:"get_attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+}
+
+var stat = &Action{
+	Name:  "stat",
+	Doc:   "Looks at a file, directory or link, and changes nothing. It is no error if there is none.",
+	Check: true,
+	args:  reflect.TypeFor[StatArgs](),
+	Returns: []Return{
+		{"stat.exists", "Whether there is something. If not, there is nothing else in stat."},
+		{"stat.path", "The path."},
+		{"stat.isreg", "Whether it is a file. So also isdir, islnk, isfifo, issock, isblk and ischr."},
+		{"stat.mode", "Its mode, as 0644. Its bits also as rusr, wusr, xusr, rgrp, wgrp, xgrp, roth, woth, xoth, isuid and isgid."},
+		{"stat.uid", "Id of its owner."},
+		{"stat.gid", "Id of its group."},
+		{"stat.pw_name", "Name of its owner."},
+		{"stat.gr_name", "Name of its group."},
+		{"stat.size", "Its size in bytes."},
+		{"stat.mtime", "When its content changed, in seconds since 1970. So also atime and ctime."},
+		{"stat.inode", "Its inode. Also dev, nlink, blocks and block_size."},
+		{"stat.checksum", "The checksum of a file that can be read."},
+		{"stat.lnk_target", "What a link says."},
+		{"stat.lnk_source", "The path that a link leads to in the end."},
+		{"stat.readable", "Whether moon may read it. So also writeable and executable."},
+	},
+	Example: `- stat: {path: /etc/nginx/nginx.conf}
+  register: conf
+- print: "{{ conf.stat.mode }}"
+  when: conf.stat.exists
+`,
+}
+
+func (a *StatArgs) validate(func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	if a.GetMime {
+		add("get_mime", "`get_mime` cannot be true; `stat` does not look at what a file contains", "ask a command: file --brief --mime-type PATH")
+	}
+	if a.GetAttributes {
+		add("get_attributes", "`get_attributes` cannot be true; `stat` does not know the attributes of a file system", "ask a command: lsattr -d PATH")
+	}
+	return problems
+}
