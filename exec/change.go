@@ -19,11 +19,15 @@ type change struct {
 	apply    func(context.Context) error // may add to fields; not called for ChangeNone
 	places   []*place                    // held open until the end
 	result   *place                      // whose entry describes the result; may be nil
+	unlock   func()                      // lets others at the file that is edited; may be nil
 }
 
 func (c *change) close() {
 	for _, p := range c.places {
 		p.close()
+	}
+	if c.unlock != nil {
+		c.unlock()
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"moon/events"
 )
 
-// target is a file that shall have a content. It serves copy, template, and file with content.
+// target is a file that shall have a content. It serves copy, template, file with content, and edits.
 type target struct {
 	at       *place
 	is       entry
@@ -18,7 +18,8 @@ type target struct {
 	force    bool // replace other content
 	backup   bool
 	validate string
-	later    *bool // whether the caller brings many files onto the disk at once; nil: no
+	says     string // of a change of the content, instead of the sizes
+	later    *bool  // whether the caller brings many files onto the disk at once; nil: no
 }
 
 // plan adds to a change what it takes to give the target its content and attributes.
@@ -67,6 +68,9 @@ func (t target) create(a *attempt, c *change) *change {
 }
 
 func (t target) contentWords() string {
+	if t.says != "" {
+		return t.says
+	}
 	if t.is.size == t.from.size {
 		return "content, " + size(t.from.size)
 	}

@@ -117,6 +117,7 @@ func (l Local) Check(ctx context.Context, job *Job) (events.Diff, error) {
 	if err != nil {
 		return events.Diff{}, err
 	}
+	c.close()
 	return c.diff, nil
 }
 
@@ -166,18 +167,19 @@ type action struct {
 
 // actions is every action, by its canonical name.
 var actions = map[string]action{
-	"assert":   assertAction,
-	"command":  commandAction,
-	"copy":     copyAction,
-	"fail":     failAction,
-	"file":     fileAction,
-	"pause":    pauseAction,
-	"print":    printAction,
-	"set_fact": setFactAction,
-	"shell":    shellAction,
-	"stat":     statAction,
-	"template": templateAction,
-	"wait":     waitAction,
+	"assert":     assertAction,
+	"command":    commandAction,
+	"copy":       copyAction,
+	"fail":       failAction,
+	"file":       fileAction,
+	"lineinfile": lineinfileAction,
+	"pause":      pauseAction,
+	"print":      printAction,
+	"set_fact":   setFactAction,
+	"shell":      shellAction,
+	"stat":       statAction,
+	"template":   templateAction,
+	"wait":       waitAction,
 }
 
 // attempt is a job being carried out.

@@ -322,6 +322,13 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			return state + " " + text("path")
 		}
 		return text("path")
+	case "lineinfile":
+		for _, name := range []string{"line", "regexp", "search_string"} {
+			if v := text(name); v != "" {
+				return text("path") + ": " + v
+			}
+		}
+		return text("path")
 	case "stat":
 		return text("path")
 	case "pause":

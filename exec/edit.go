@@ -1,0 +1,136 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+
+	"moon/exec/spec"
+)
+
+// editLimit is the size, in bytes, of the largest file that is edited. An edit has the whole text in memory.
+const editLimit = 256 << 20
+
+// edit changes a part of a file. A link is followed: it is the text that is edited, wherever it is.
+type edit struct {
+	path     string
+	mode     spec.Mode
+	owner    string
+	group    string
+	create   bool // the file, if there is none
+	gone     bool // or take it for edited
+	backup   bool
+	validate string
+}
+
+// editing returns the text as it shall be, and in words what was done to it.
+type editing func(text string) (edited, says string)
+
+// edit plans to read a file, edit its text and put the result in its place. From the look at the file to the end of the
+// change no other step of this process edits it: steps of a loop may run at the same time.
+func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error) {
+	attrs, err := newAttributes(e.mode, e.owner, e.group)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{fields: map[string]any{"path": e.path, "msg": ""}}
+	c.diff.Path = e.path
+	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
+	if err := t.edit(ctx, a, c, e, do); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do editing) error {
+	p, _, err := followed(e.path)
+	if e.gone && errors.As(err, new(notYet)) {
+		c.fields["msg"] = "file not present"
+		c.none()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.places = append(c.places, p)
+	if c.unlock, err = edits.lock(ctx, p); err != nil {
+		return err
+	}
+	is, err := p.look() // again: another step may have been at it
+	if err != nil {
+		return err
+	}
+	t.at, t.is = p, is
+	var text string
+	switch {
+	case is.kind == absent && e.gone:
+		c.fields["msg"] = "file not present"
+		c.none()
+		return nil
+	case is.kind == absent && !e.create:
+		return missing(e.path, "%s does not exist; create: true makes it", e.path)
+	case is.kind == absent:
+	case is.kind != regular:
+		return fmt.Errorf("%s is %s", e.path, is.what())
+	case is.size > editLimit:
+		return fmt.Errorf("%s is too large to edit: %s", e.path, size(is.size))
+	default:
+		data, err := p.dir.ReadFile(p.name)
+		if err != nil {
+			return p.error(err)
+		}
+		text = string(data)
+	}
+	edited, says := do(text)
+	t.from = source{data: []byte(edited), size: int64(len(edited))}
+	if edited != text {
+		t.says = says
+		c.fields["msg"] = says
+	}
+	_, err = t.plan(ctx, a, c)
+	return err
+}
+
+// edits are the files being edited.
+var edits = locks{held: map[string]chan struct{}{}}
+
+type locks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when it is free again
+}
+
+// lock waits until nobody else has the place, under whatever path.
+func (l *locks) lock(ctx context.Context, p *place) (unlock func(), err error) {
+	dir, err := p.dir.Stat(".")
+	if err != nil {
+		return nil, p.error(err)
+	}
+	key := p.path
+	if st, ok := dir.Sys().(*syscall.Stat_t); ok {
+		key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.name)
+	}
+	for {
+		l.mu.Lock()
+		busy, taken := l.held[key]
+		if !taken {
+			free := make(chan struct{})
+			l.held[key] = free
+			l.mu.Unlock()
+			return func() {
+				l.mu.Lock()
+				delete(l.held, key)
+				l.mu.Unlock()
+				close(free)
+			}, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
