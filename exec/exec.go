@@ -167,19 +167,20 @@ type action struct {
 
 // actions is every action, by its canonical name.
 var actions = map[string]action{
-	"assert":     assertAction,
-	"command":    commandAction,
-	"copy":       copyAction,
-	"fail":       failAction,
-	"file":       fileAction,
-	"lineinfile": lineinfileAction,
-	"pause":      pauseAction,
-	"print":      printAction,
-	"set_fact":   setFactAction,
-	"shell":      shellAction,
-	"stat":       statAction,
-	"template":   templateAction,
-	"wait":       waitAction,
+	"assert":      assertAction,
+	"blockinfile": blockinfileAction,
+	"command":     commandAction,
+	"copy":        copyAction,
+	"fail":        failAction,
+	"file":        fileAction,
+	"lineinfile":  lineinfileAction,
+	"pause":       pauseAction,
+	"print":       printAction,
+	"set_fact":    setFactAction,
+	"shell":       shellAction,
+	"stat":        statAction,
+	"template":    templateAction,
+	"wait":        waitAction,
 }
 
 // attempt is a job being carried out.

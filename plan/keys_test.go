@@ -33,7 +33,7 @@ func carriers(t *testing.T) map[string]string {
 		"include": "include: inc.yml", "block": "block: [print: \"{{ v | default('none') }}\"]", "preset": "preset: pre",
 		"a vars step": "vars: {a: 1}", "include_vars": "include_vars: more.yml",
 
-		"assert": "assert: {that: [1 == 1]}", "command": "command: [x]", "copy": "copy: {content: x, dest: /nowhere/x}",
+		"assert": "assert: {that: [1 == 1]}", "blockinfile": "blockinfile: {path: /nowhere/x, block: x}", "command": "command: [x]", "copy": "copy: {content: x, dest: /nowhere/x}",
 		"fail": "fail: x", "file": "file: {path: /nowhere/x}", "lineinfile": "lineinfile: {path: /nowhere/x, line: x}", "pause": "pause: 1s", "print": "print: x", "set_fact": "set_fact: {a: 1}",
 		"shell": "shell: x", "stat": "stat: {path: /nowhere/x}", "template": "template: {src: t.j2, dest: /nowhere/x}", "wait": "wait: {port: 1}",
 	}

@@ -329,7 +329,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			}
 		}
 		return text("path")
-	case "stat":
+	case "stat", "blockinfile":
 		return text("path")
 	case "pause":
 		for _, name := range []string{"prompt", "seconds", "minutes"} {

@@ -1,0 +1,74 @@
+package spec
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// BlockinfileArgs are the arguments of blockinfile. Once decoded, Begin and End are the lines around the block.
+type BlockinfileArgs struct {
+	Path         string `arg:"path,dest,destfile,name" kind:"path" need:"yes" doc:"The file to edit. A link is followed."`
+	Block        string `arg:"block,content" doc:"The lines. Without any the block is removed, as with state: absent."`
+	Marker       string `arg:"marker" default:"# {mark} ANSIBLE MANAGED BLOCK" doc:"The lines around the block, by which it is found again. {mark} stands for marker_begin and marker_end."`
+	MarkerBegin  string `arg:"marker_begin" default:"BEGIN" doc:"The word in the line above the block."`
+	MarkerEnd    string `arg:"marker_end" default:"END" doc:"The word in the line below it."`
+	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the block shall be there."`
+	InsertAfter  string `arg:"insertafter" implied:"EOF" doc:"Where a new block goes: after the last line that matches this regular expression, which is Python's, or EOF: at the end, which is also taken if none matches."`
+	InsertBefore string `arg:"insertbefore" doc:"Instead, before the last line that matches this regular expression, or BOF: at the beginning."`
+	Prepend      bool   `arg:"prepend_newline" default:"false" doc:"See to an empty line above, unless the block begins the file."`
+	Append       bool   `arg:"append_newline" default:"false" doc:"See to an empty line below, unless the block ends the file."`
+	Create       bool   `arg:"create" default:"false" doc:"Make the file if there is none."`
+	Mode         Mode   `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x. A difference is a change."`
+	Owner        string `arg:"owner" doc:"Name or id of the owner."`
+	Group        string `arg:"group" doc:"Name or id of the group."`
+	Backup       bool   `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Validate     string `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+
+	Begin  string
+	End    string
+	Anchor Anchor
+}
+
+var blockinfile = &Action{
+	Name:    "blockinfile",
+	Doc:     "Puts lines into a file, between two lines that mark them, or removes them. What is around them stays as it is.",
+	Check:   true,
+	Process: "validate",
+	Diff:    true,
+	args:    reflect.TypeFor[BlockinfileArgs](),
+	Returns: append([]Return{
+		{"path", "The file."},
+		{"msg", "What was done: Block inserted, Block removed; empty if nothing."},
+		{"checksum", "SHA-1 of the content."},
+	}, attributeReturns...),
+	Example: `- blockinfile:
+    path: /etc/hosts
+    marker: "# {mark} cluster"
+    block: |
+      10.0.0.4 web
+      10.0.0.5 db
+- blockinfile: {path: /etc/hosts, marker: "# {mark} old cluster", state: absent}
+`,
+}
+
+func (a *BlockinfileArgs) validate(func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	a.Begin = strings.ReplaceAll(a.Marker, "{mark}", a.MarkerBegin)
+	a.End = strings.ReplaceAll(a.Marker, "{mark}", a.MarkerEnd)
+	switch lines := strings.Split(a.Block, "\n"); {
+	case !strings.Contains(a.Marker, "{mark}"):
+		add("marker", "`marker` has no {mark}, so that beginning and end would be the same", "")
+	case a.Begin == a.End:
+		add("marker_end", "`marker_begin` and `marker_end` are the same", "")
+	case strings.Contains(a.Begin+a.End, "\n"):
+		add("marker", "`marker` must be one line", "")
+	case slices.Contains(lines, a.Begin), slices.Contains(lines, a.End):
+		add("block", "`block` has a line that is the marker", "choose another `marker`")
+	}
+	var wrong []Problem
+	a.Anchor, wrong = anchor(a.InsertAfter, a.InsertBefore)
+	problems = append(problems, wrong...)
+	return append(append(problems, checkAttributes(a.Mode)...), checkValidate(a.Validate)...)
+}
