@@ -14,7 +14,7 @@ func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.BlockinfileArgs)
 	e := edit{
 		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
-		create: args.Create, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
 	}
 	return a.edit(ctx, e, func(text string) (string, string) { return putBlock(text, args) })
 }

@@ -15,7 +15,7 @@ func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.LineinfileArgs)
 	e := edit{
 		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
-		create: args.Create, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
 	}
 	if args.State != absent {
 		return a.edit(ctx, e, func(text string) (string, string) { return putLine(text, args) })

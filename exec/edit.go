@@ -19,11 +19,15 @@ type edit struct {
 	mode     spec.Mode
 	owner    string
 	group    string
-	create   bool // the file, if there is none
-	gone     bool // or take it for edited
+	create   bool   // the file, if there is none
+	hint     string // added to the error if there is none
+	gone     bool   // or take it for edited
 	backup   bool
 	validate string
 }
+
+// toCreate is the hint of actions that can make the file.
+const toCreate = "; create: true makes it"
 
 // editing returns the text as it shall be, and in words what was done to it.
 type editing func(text string) (edited, says string)
@@ -71,7 +75,7 @@ func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do edi
 		c.none()
 		return nil
 	case is.kind == absent && !e.create:
-		return missing(e.path, "%s does not exist; create: true makes it", e.path)
+		return missing(e.path, "%s does not exist%s", e.path, e.hint)
 	case is.kind == absent:
 	case is.kind != regular:
 		return fmt.Errorf("%s is %s", e.path, is.what())

@@ -176,6 +176,7 @@ var actions = map[string]action{
 	"lineinfile":  lineinfileAction,
 	"pause":       pauseAction,
 	"print":       printAction,
+	"replace":     replaceAction,
 	"set_fact":    setFactAction,
 	"shell":       shellAction,
 	"stat":        statAction,

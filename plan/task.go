@@ -322,7 +322,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			return state + " " + text("path")
 		}
 		return text("path")
-	case "lineinfile":
+	case "lineinfile", "replace":
 		for _, name := range []string{"line", "regexp", "search_string"} {
 			if v := text(name); v != "" {
 				return text("path") + ": " + v

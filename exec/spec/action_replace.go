@@ -1,0 +1,81 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+)
+
+// ReplaceArgs are the arguments of replace. Once decoded, the patterns are compiled; nil: none.
+type ReplaceArgs struct {
+	Path     string `arg:"path,dest,destfile,name" kind:"path" need:"yes" doc:"The file to edit. A link is followed."`
+	Regexp   string `arg:"regexp,regex" need:"yes" doc:"What to replace, all over the file: a regular expression, which is Python's. ^ and $ match at every line, a dot matches no newline."`
+	Replace  string `arg:"replace" implied:"nothing" doc:"What takes its place. It may refer to groups, as \\1 or \\g<name>. Without it the matches are removed."`
+	After    string `arg:"after" doc:"Replace only behind the first match of this regular expression, in which a dot matches a newline, too."`
+	Before   string `arg:"before" doc:"Replace only in front of the last match of this one; with after, of the first behind that."`
+	Mode     Mode   `arg:"mode" doc:"0644, 644, u+x. A difference is a change."`
+	Owner    string `arg:"owner" doc:"Name or id of the owner."`
+	Group    string `arg:"group" doc:"Name or id of the group."`
+	Backup   bool   `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Validate string `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Encoding string `arg:"encoding" default:"utf-8" enum:"utf-8" doc:"Accepted from playbooks written for Ansible."`
+
+	Match    *regexp.Regexp
+	Template *Template
+	Section  *regexp.Regexp // its group `subsection` is where to replace
+	Returns  bool           // the playbook speaks of carriage returns, so that those of the file are for it to see
+}
+
+var replace = &Action{
+	Name:    "replace",
+	Doc:     "Replaces all that matches a pattern in a file. What is around stays as it is.",
+	Check:   true,
+	Process: "validate",
+	Diff:    true,
+	args:    reflect.TypeFor[ReplaceArgs](),
+	Returns: append([]Return{
+		{"path", "The file."},
+		{"msg", "What was done: 3 replacements made; empty if nothing."},
+		{"checksum", "SHA-1 of the content."},
+	}, attributeReturns...),
+	Example: `- replace: {path: /etc/hosts, regexp: '\bold-db\b', replace: db}
+- replace:
+    path: /etc/nginx/nginx.conf
+    after: 'server \{'
+    before: '^\}'
+    regexp: '^(\s*listen) 80;'
+    replace: '\1 8080;'
+`,
+}
+
+func (a *ReplaceArgs) validate(func(string) bool) []Problem {
+	var problems, wrong []Problem
+	if a.Match, wrong = pattern("regexp", a.Regexp, "m"); len(wrong) == 0 {
+		a.Template, wrong = replacementFor("replace", a.Replace, a.Match)
+	}
+	problems = append(problems, wrong...)
+	text := ""
+	for _, s := range []struct{ field, text string }{{"after", a.After}, {"before", a.Before}} {
+		if s.text != "" {
+			_, wrong := pattern(s.field, s.text, "s")
+			problems = append(problems, wrong...)
+		}
+	}
+	// The two are one pattern, so that they find the same section as they do elsewhere.
+	switch {
+	case a.After != "" && a.Before != "":
+		text = a.After + `(?P<subsection>.*?)` + a.Before
+	case a.After != "":
+		text = a.After + `(?P<subsection>.*)`
+	case a.Before != "":
+		text = `(?P<subsection>.*)` + a.Before
+	}
+	if text != "" && len(problems) == 0 {
+		a.Section, wrong = pattern("after", text, "s")
+		problems = append(problems, wrong...)
+	}
+	a.Returns = returns.MatchString(a.Regexp + a.Replace + a.After + a.Before)
+	return append(append(problems, checkAttributes(a.Mode)...), checkValidate(a.Validate)...)
+}
+
+// returns matches a pattern that asks for a carriage return.
+var returns = regexp.MustCompile(`\r|\\r|\\x0[dD]|\\015`)
