@@ -167,7 +167,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 
 // included adds to what the parser says of an included file where that is included.
 func (p *planner) included(said int, chain []string, t *playbook.Task) {
-	for i := said; i < len(p.ds); i++ {
+	for i := said; i < min(len(p.ds), diag.Max); i++ { // behind them is only that there is more
 		p.ds[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
 	}
 }

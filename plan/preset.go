@@ -49,11 +49,13 @@ func (p *planner) preset(c *scopeContext, t *playbook.Task) {
 	if !ok || p.circular(target, t, c) {
 		return
 	}
+	said := len(p.ds)
 	file, err := p.loadPreset(target)
 	if err != nil {
 		p.errorf(t.Args.Pos(), 0, c.chain, "", "preset: %s", p.fileError(err))
 		return
 	}
+	p.included(said, c.chain, t)
 	scope.Name = p.groupName(c, t, name)
 	scope.Parallel = p.parallel(t.Parallel, c)
 	inside.params = &layer{parent: inside.params, binds: []binding{p.parameters(file, name, t, &inside)}}
