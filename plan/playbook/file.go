@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -269,8 +270,28 @@ func (c *checker) fail(n *yaml.Node, message, hint string) (int, bool) {
 	return 0, false
 }
 
-// keys reports duplicate keys and keys that are not text.
+// knownTags are the types that YAML itself has, as far as they mean something here.
+var knownTags = map[string]bool{"!!str": true, "!!int": true, "!!float": true, "!!bool": true, "!!null": true, "!!map": true, "!!seq": true, "!!merge": true, "!!timestamp": true}
+
+// tag refuses a type that somebody has written and that nobody would give the value.
+func (c *checker) tag(n *yaml.Node) {
+	tag := n.ShortTag()
+	if n.Style&yaml.TaggedStyle == 0 || knownTags[tag] {
+		return
+	}
+	hint := "leave it out; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
+	if tag == "!vault" {
+		hint = "encrypted values are not supported yet: pass secrets through the environment of moon, and use no_log"
+	}
+	c.ds.Add(diag.Diagnostic{
+		Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Width: utf8.RuneCountInString(tag),
+		Message: "the type `" + tag + "` is not known", Hint: hint,
+	})
+}
+
+// keys reports duplicate keys, keys that are not text, and types that are not known.
 func (c *checker) keys(n *yaml.Node) {
+	c.tag(n)
 	if n.Kind == yaml.MappingNode {
 		first := map[string]*yaml.Node{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
