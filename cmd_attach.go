@@ -35,6 +35,8 @@ func (attachCmd) Help() string {
   mark=STEP          take steps for done: failed ones, or such as have not begun
   break=STEP         stop before steps, as --break of moon tui has it;  clear=STEP takes that back
   retry=STEP         try failed steps again
+  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; what ended well and does
+                     not depend on it stays
   answer=STEP        let a pause step go on;  reject=STEP ends it as rejected
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"moon/engine/control"
 	"moon/events"
@@ -76,6 +77,11 @@ func (s *Session) consider(r control.Request) control.Answer {
 	if s.fatal != nil {
 		return control.Answer{Reason: hasEnded}
 	}
+	if r.Do == "set" {
+		a := s.set(r.Step)
+		s.asked[r.ID] = a
+		return a
+	}
 	commands, why := s.state.commands(r)
 	if why != "" {
 		return control.Answer{Reason: why}
@@ -96,6 +102,32 @@ func (s *Session) consider(r control.Request) control.Answer {
 		s.heard(o, s.obey(o))
 	}
 	return s.asked[r.ID]
+}
+
+// set gives a variable another value for the rest of the run: the playbook is planned again with it, as -e would have given
+// it. Nothing runs meanwhile, so nothing has to wait for that.
+func (s *Session) set(assignment string) control.Answer {
+	p := s.state.plan
+	name, _, ok := strings.Cut(assignment, "=")
+	switch {
+	case !ok || name == "":
+		return control.Answer{Reason: "set takes a variable and its value: set=release=1.5"}
+	case s.state.opts.Saved:
+		return control.Answer{Reason: "this run is of a saved plan, and runs exactly that"}
+	case p.RootFile == "-":
+		return control.Answer{Reason: "a playbook from standard input cannot be planned again"}
+	}
+	again, g, ds := Build(p.With(assignment))
+	if again == nil {
+		return control.Answer{Reason: "with that the playbook cannot be planned: " + firstMistake(ds)}
+	}
+	s.mu.Lock()
+	s.plans[again.Digest] = planned{again, g}
+	s.mu.Unlock()
+	if err := s.replace(planned{again, g}); err != nil {
+		return control.Answer{Reason: err.Error()}
+	}
+	return control.Answer{Accepted: true}
 }
 
 // commands turns a request into the commands it means in this state, or says why there are none.
@@ -156,7 +188,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 }
 
 // Verbs are what a request may ask for.
-const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, answer and reject"
+const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, set, answer and reject"
 
 // ranges are the steps that a request names, in runs.
 func (s *State) ranges(r control.Request) ([]events.Range, string) {

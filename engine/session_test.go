@@ -145,19 +145,19 @@ func (w *watch) done() {
 
 func TestForksAndPools(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("- shell: \"{{ item }}\"\n  with_items: \"{{ range(0, 200) | list }}\"\n  loop_control: { limit: 7 }\n")
+	b.WriteString("- shell: \"{{ item }}\"\n  with_items: \"{{ range(0, 1000) | list }}\"\n  loop_control: { limit: 50 }\n")
 	p, g := build(t, b.String())
 	f := &fake{do: func(context.Context, *exec.Job) exec.Result {
 		time.Sleep(time.Millisecond)
 		return exec.Result{Outcome: events.OK}
 	}}
-	s := begin(t, p, g, f, fact.Options{Forks: 50})
+	s := begin(t, p, g, f, fact.Options{Forks: 200})
 	w := watching(t, s, false)
 	w.done()
-	if f.most != 7 {
-		t.Errorf("%d ran at once, want 7", f.most)
+	if f.most != 50 {
+		t.Errorf("%d ran at once, want 50", f.most)
 	}
-	if w.run.Result.Executed != 200 {
+	if w.run.Result.Executed != 1000 {
 		t.Errorf("%+v", w.run.Result)
 	}
 }

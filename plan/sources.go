@@ -203,6 +203,13 @@ func (m *made) mentions(text string) bool {
 	return slices.ContainsFunc(slices.Concat(m.o.ExtraVars, m.o.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
 }
 
+// With are the options the plan was made with, and one more variable, as -e takes it.
+func (p *Plan) With(extraVar string) Options {
+	o := p.made.o
+	o.ExtraVars = append(slices.Clip(o.ExtraVars), extraVar)
+	return o
+}
+
 // portableSelectors are selectors that mean the same in another working directory.
 func (p *Plan) portableSelectors(selectors []string) []string {
 	var list []string
