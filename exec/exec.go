@@ -180,6 +180,7 @@ var actions = map[string]action{
 	"set_fact":    setFactAction,
 	"shell":       shellAction,
 	"stat":        statAction,
+	"tempfile":    tempfileAction,
 	"template":    templateAction,
 	"wait":        waitAction,
 }

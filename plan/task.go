@@ -329,6 +329,8 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			}
 		}
 		return text("path")
+	case "tempfile":
+		return strings.TrimSpace(text("state") + " " + text("path"))
 	case "stat", "blockinfile":
 		return text("path")
 	case "pause":
