@@ -173,6 +173,7 @@ var actions = map[string]action{
 	"copy":        copyAction,
 	"fail":        failAction,
 	"file":        fileAction,
+	"find":        findAction,
 	"lineinfile":  lineinfileAction,
 	"pause":       pauseAction,
 	"print":       printAction,

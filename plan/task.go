@@ -236,6 +236,8 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 			}
 			return v
 		}
+	case spec.Paths:
+		return absolutePaths(r.value(g.value), k.dir, home)
 	case spec.String, spec.FileMode, spec.Duration:
 		if v := r.scalar(g.value); v != nil {
 			return v
@@ -243,6 +245,29 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 	default:
 	}
 	return eval.Plain(r.value(g.value))
+}
+
+// absolutePaths resolves a list of paths, or one text with commas between them. What is open stays open.
+func absolutePaths(v any, dir, home string) any {
+	var items []any
+	switch v := eval.Plain(v).(type) {
+	case []any:
+		items = v
+	case string:
+		for path := range strings.SplitSeq(v, ",") {
+			items = append(items, strings.TrimSpace(path))
+		}
+	default:
+		return v
+	}
+	paths := make([]any, len(items))
+	for i, item := range items {
+		paths[i] = item
+		if text, ok := item.(string); ok && text != "" {
+			paths[i] = resolvePath(text, dir, home)
+		}
+	}
+	return paths
 }
 
 // scalar renders a value that is text, number or boolean to text; open text stays open. Anything else gives nil.
@@ -331,6 +356,11 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		return text("path")
 	case "tempfile":
 		return strings.TrimSpace(text("state") + " " + text("path"))
+	case "find":
+		if paths, ok := args["paths"].([]any); ok {
+			args = map[string]any{"paths": strings.Join(shownPaths(p.Root, paths), ", ")}
+		}
+		return text("paths")
 	case "stat", "blockinfile":
 		return text("path")
 	case "pause":
@@ -358,4 +388,12 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		return strings.Join(sortedKeys(args), ", ")
 	}
 	return ""
+}
+
+func shownPaths(root string, paths []any) []string {
+	var shown []string
+	for _, path := range paths {
+		shown = append(shown, shownPath(root, eval.Text(path)))
+	}
+	return shown
 }

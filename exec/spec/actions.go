@@ -7,7 +7,7 @@ import (
 )
 
 // actions is every declaration, by name.
-var actions = []*Action{assert, blockinfile, command, copyAction, fail, file, lineinfile, pause, printAction, replace, setFact, shell, stat, tempfile, template, wait}
+var actions = []*Action{assert, blockinfile, command, copyAction, fail, file, findAction, lineinfile, pause, printAction, replace, setFact, shell, stat, tempfile, template, wait}
 
 // regexpError is what is wrong with a regular expression, without the package's prefix.
 func regexpError(err error) string {

@@ -182,7 +182,7 @@ func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
 		}
 	case FileMode:
 		d.mode(to, value, name)
-	case Strings, Conditions:
+	case Strings, Paths, Conditions:
 		if list, ok := asStrings(value); ok {
 			to.Set(reflect.ValueOf(list))
 		} else {

@@ -44,7 +44,7 @@ func (k Kind) Schema() map[string]any {
 		s := typed(`^\s*((0o)?[0-7]{3,5}|[ugoa]*[+=-].*|preserve)\s*$`, "like 0644 or u+x", "string", "integer")
 		s["minimum"] = 0
 		return s
-	case Strings:
+	case Strings, Paths:
 		s := typed("", "", "array", "string", "number", "boolean")
 		s["items"] = String.Schema()
 		return s

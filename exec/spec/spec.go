@@ -6,7 +6,7 @@
 //
 //	arg      name and aliases, "path,dest,name"
 //	doc      one or two sentences
-//	kind     where the Go type does not tell: path, expression, conditions
+//	kind     where the Go type does not tell: path, paths, expression, conditions
 //	default  the text that is decoded when the field is not given
 //	implied  the same for documentation only: what its absence means depends on other fields
 //	enum     allowed words, "a|b"; "a|b>c" reads b as c
@@ -24,7 +24,7 @@ import (
 type Kind uint8
 
 // The kinds. Text of kind Conditions and Expression is evaluated by the action and never rendered as a template.
-// A Path is absolute by the time it is decoded.
+// A Path is absolute by the time it is decoded, and so are Paths; text with commas is several.
 const (
 	String Kind = iota
 	Path
@@ -33,6 +33,7 @@ const (
 	Duration
 	FileMode
 	Strings
+	Paths
 	Map
 	Any
 	Conditions
@@ -42,7 +43,7 @@ const (
 
 var kindWords = [...]string{
 	String: "text", Path: "path", Bool: "true or false", Int: "whole number", Duration: "duration", FileMode: "file mode",
-	Strings: "list of texts", Map: "map", Any: "any value", Conditions: "condition or list of conditions",
+	Strings: "list of texts", Paths: "list of paths", Map: "map", Any: "any value", Conditions: "condition or list of conditions",
 	Expression: "expression", Object: "map",
 }
 
