@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func write(t *testing.T, n int) []byte {
 	}
 	for i := range n {
 		r := fact.Record{Run: "r", At: time.Unix(int64(i), 0), Fact: fact.AttemptFinished{
-			Step: i, Attempt: 1, Outcome: events.Changed, Message: fmt.Sprintf("line %d of what was printed", i),
+			Step: i, Attempt: 1, Outcome: events.Changed, Message: strings.Repeat(fmt.Sprintf("line %d of what was printed\n", i), 20),
 		}}
 		if i%3 == 0 {
 			r.Fact = fact.Commanded{Order: events.Order{ID: fmt.Sprint(i), Command: events.Approve{Range: events.Range{From: i, To: i + 1}}}}
@@ -64,9 +65,16 @@ func read(t *testing.T, text []byte) (int, error) {
 	}
 }
 
+// states is how many records make a journal of more than 20,000 bytes: each is a state to cut, and to damage.
+const states = 40
+
 // TestTornTail cuts a journal at every byte: what was written whole before the cut is read, and nothing else.
 func TestTornTail(t *testing.T) {
-	text := write(t, 30)
+	t.Parallel()
+	text := write(t, states)
+	if len(text) < 20_000 {
+		t.Fatalf("only %d states", len(text))
+	}
 	for cut := range len(text) + 1 {
 		n, err := read(t, text[:cut])
 		if whole := bytes.Count(text[:cut], []byte("\n")); n != whole || !errors.Is(err, io.EOF) {
@@ -77,7 +85,8 @@ func TestTornTail(t *testing.T) {
 
 // TestBitRot flips one bit in every byte: the damage is noticed, and every record before it stands.
 func TestBitRot(t *testing.T) {
-	text := write(t, 30)
+	t.Parallel()
+	text := write(t, states)
 	for i := range text {
 		bad := bytes.Clone(text)
 		bad[i] ^= 1 << (i % 8)
