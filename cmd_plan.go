@@ -10,11 +10,9 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 
 	"moon/engine"
 	"moon/engine/graph"
-	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
 	"moon/plan/diag"
@@ -242,17 +240,12 @@ func explain(io stdio, p *plan.Plan, g *graph.Graph, selector string) error {
 		step := found[0]
 		return p.WriteExplanation(io.out, step, g.Before(step), g.After(step), io.width())
 	}
-	const most = 20
-	var list strings.Builder
+	lines := make([]string, len(found))
 	for i, step := range found {
-		if i == most {
-			fmt.Fprintf(&list, "\n  and %d more", len(found)-most)
-			break
-		}
 		s := &p.Steps[step]
-		fmt.Fprintf(&list, "\n  %s  %s  (%s)", s.ID(), output.CleanName(s.Label(s.Title())), s.Origin)
+		lines[i] = fmt.Sprintf("%s  %s  (%s)", s.ID(), s.Label(s.Title()), s.Origin)
 	}
-	return usage("--explain explains one step; `%s` names %d:%s", selector, len(found), list.String())
+	return usage("--explain explains one step; `%s` names %d:\n%s", selector, len(found), indented(lines))
 }
 
 // diff prints what changed since an older plan.

@@ -27,16 +27,9 @@ type resumeCmd struct {
 }
 
 func (c *resumeCmd) Run(io stdio) error {
-	runs, err := runsDir()
+	past, err := pastRun(c.Which)
 	if err != nil {
 		return err
-	}
-	past, err := engine.Find(runs, c.Which)
-	if err != nil {
-		return usage("%s", err)
-	}
-	if past.Digest == "" { // moon died before the first record
-		return refusal(past, engine.ErrNotBegun)
 	}
 	now, err := c.planned(io, past)
 	if err != nil {
@@ -64,7 +57,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Confirmed = confirmed
 	}
 	config := sessions
-	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(runs), durationsDir(runs), opts, approvals(confirmed)
+	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)

@@ -61,6 +61,19 @@ func history(limit int) ([]engine.Past, int, error) {
 	return list, more, wrapDisk(err)
 }
 
+// pastRun finds the run that somebody means, or the latest.
+func pastRun(which string) (engine.Past, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return engine.Past{}, err
+	}
+	past, err := engine.Find(dir, which)
+	if err != nil {
+		return past, usage("%s", err)
+	}
+	return past, nil
+}
+
 // outcomeOf is the end of a run in a word.
 func outcomeOf(p engine.Past) string {
 	word := string(p.Outcome)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"golang.org/x/term"
@@ -47,20 +46,16 @@ func (c *showCmd) Run(io stdio) error {
 	if why := noScreen(); c.TUI && why != "" {
 		return usage("%s; moon show without --tui needs none", why)
 	}
-	runs, err := runsDir()
+	past, err := pastRun(c.Which)
 	if err != nil {
 		return err
-	}
-	past, err := engine.Find(runs, c.Which)
-	if err != nil {
-		return usage("%s", err)
 	}
 	if c.TUI && past.Live {
 		return usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
 	}
 	now := past
 	now.Live = false // what there is, and not what there will be
-	w, noPlan := engine.NewWatch(now, replanned(io, past, c.planFlags))
+	w, noPlan := engine.NewWatch(now, replanned(io, past))
 	if c.Events {
 		if noPlan != nil {
 			return usage("%s: %s", past.ID, noPlan)
@@ -232,21 +227,16 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	const most = 20
-	var list strings.Builder
+	lines := make([]string, len(found))
 	for i, step := range found {
-		if i == most {
-			fmt.Fprintf(&list, "\n  and %d more", len(found)-most)
-			break
-		}
-		fmt.Fprintf(&list, "\n  %s", s.Line(step))
+		lines[i] = s.Line(step)
 	}
-	return 0, usage("--output prints what one step printed; `%s` names %d:%s", selector, len(found), list.String())
+	return 0, usage("--output prints what one step printed; `%s` names %d:\n%s", selector, len(found), indented(lines))
 }
 
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
 // them, or, where it keeps nothing, from its playbook.
-func replanned(io stdio, past engine.Past, pf planFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
+func replanned(io stdio, past engine.Past) func(digest string) (*plan.Plan, *graph.Graph, error) {
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
@@ -256,7 +246,7 @@ func replanned(io stdio, past engine.Past, pf planFlags) func(digest string) (*p
 			}
 			return kept.Plan(here)
 		}
-		flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: pf}
+		flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook)}
 		o, err := flags.planOptions(io)
 		if err != nil {
 			return nil, nil, err

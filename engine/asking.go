@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"moon/engine/control"
 	"moon/events"
@@ -77,11 +76,6 @@ func (s *Session) consider(r control.Request) control.Answer {
 	if s.fatal != nil {
 		return control.Answer{Reason: hasEnded}
 	}
-	if r.Do == "set" {
-		a := s.set(r.Step)
-		s.asked[r.ID] = a
-		return a
-	}
 	commands, why := s.state.commands(r)
 	if why != "" {
 		return control.Answer{Reason: why}
@@ -104,32 +98,6 @@ func (s *Session) consider(r control.Request) control.Answer {
 	return s.asked[r.ID]
 }
 
-// set gives a variable another value for the rest of the run: the playbook is planned again with it, as -e would have given
-// it. Nothing runs meanwhile, so nothing has to wait for that.
-func (s *Session) set(assignment string) control.Answer {
-	p := s.state.plan
-	name, _, ok := strings.Cut(assignment, "=")
-	switch {
-	case !ok || name == "":
-		return control.Answer{Reason: "set takes a variable and its value: set=release=1.5"}
-	case s.state.opts.Saved:
-		return control.Answer{Reason: "this run is of a saved plan, and runs exactly that"}
-	case p.RootFile == "-":
-		return control.Answer{Reason: "a playbook from standard input cannot be planned again"}
-	}
-	again, g, ds := Build(p.With(assignment))
-	if again == nil {
-		return control.Answer{Reason: "with that the playbook cannot be planned: " + firstMistake(ds)}
-	}
-	s.mu.Lock()
-	s.plans[again.Digest] = planned{again, g}
-	s.mu.Unlock()
-	if err := s.replace(planned{again, g}); err != nil {
-		return control.Answer{Reason: err.Error()}
-	}
-	return control.Answer{Accepted: true}
-}
-
 // commands turns a request into the commands it means in this state, or says why there are none.
 func (s *State) commands(r control.Request) ([]events.Command, string) {
 	if r.Digest != "" && r.Digest != s.plan.Digest {
@@ -149,6 +117,9 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 			return nil, "stop is drain, interrupt or now, and not " + r.How
 		}
 		return []events.Command{c}, ""
+	}
+	if r.Do == "set" && r.How == "" {
+		return []events.Command{events.Set{Variable: r.Step}}, ""
 	}
 	if r.Do == "break" && r.How == "" && r.Step != "" {
 		return ParseBreak(s.plan, r.Step)

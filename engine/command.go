@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"strings"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -63,6 +64,8 @@ func (s *State) refuse(c events.Command) string {
 		if !slices.Contains(s.held, c.Step) && !s.retriesHere(c.Step) {
 			return "only a failed step that waits for a decision can be skipped"
 		}
+	case events.Set:
+		return s.refuseSet(c)
 	case events.Answer:
 		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
 			return why
@@ -78,6 +81,24 @@ func (s *State) refuse(c events.Command) string {
 	}
 	return ""
 }
+
+func (s *State) refuseSet(c events.Set) string {
+	name, _, ok := strings.Cut(c.Variable, "=")
+	switch {
+	case !ok || name == "":
+		return "set takes a variable and its value: set=release=1.5"
+	case s.opts.Saved:
+		return "this run is of a saved plan, and runs exactly that"
+	case s.plan.RootFile == "-":
+		return "a playbook from standard input cannot be planned again"
+	case s.active > 0:
+		return stillRunning
+	}
+	return ""
+}
+
+// stillRunning is why a plan is not replaced.
+const stillRunning = "steps are still running; pause, and try again when they have ended"
 
 func (s *State) inside(r events.Range) string {
 	if r.From < 0 || r.To > len(s.plan.Steps) || r.From >= r.To {
@@ -141,6 +162,8 @@ func (s *State) command(c events.Command) {
 		}
 	case events.Answer:
 		// The session journals a gate.resolved for it.
+	case events.Set:
+		// The session journals a run.replanned for it.
 	case events.Stop:
 		s.stopRun(c)
 	case events.Leave:

@@ -134,24 +134,32 @@ func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
 	return until, due
 }
 
-// overdue finds a step that has waited for a slot longer than it may, and the earliest time at which another will have.
-// What a person holds back is not waiting for a slot.
+// overdue finds a step that has waited for a slot longer than it may, and the earliest time at which another may have.
+// What a person holds back is not waiting for a slot. The steps are looked through only when one of them may be over:
+// there may be many, and this is asked after every step.
 func (s *State) overdue(now time.Time) (until time.Time, over graph.ID) {
 	over = -1
+	switch {
+	case len(s.queued) == 0:
+		return time.Time{}, over
+	case now.Before(s.nextDue):
+		return s.nextDue, over
+	}
+	s.nextDue = time.Time{}
 	for id, at := range s.queued {
 		step := int(s.graph.Nodes[id].Step)
 		reason, _ := s.hold(step)
 		switch {
 		case s.nodes[id].state != ready || s.nodes[id].solo || reason != "" || s.outside(step):
-		case !at.After(now):
-			if over < 0 || id < over {
-				over = id
-			}
-		case until.IsZero() || at.Before(until):
-			until = at
+			continue
+		case !at.After(now) && (over < 0 || id < over):
+			over = id
+		}
+		if s.nextDue.IsZero() || at.Before(s.nextDue) {
+			s.nextDue = at
 		}
 	}
-	return until, over
+	return s.nextDue, over
 }
 
 // pick decides about the next ready node. It returns nil when there is none, or none that may start now.

@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
+	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
@@ -46,9 +46,8 @@ func readDurations(dir string, p *plan.Plan) Durations {
 	return d
 }
 
-// writeDurations remembers how long the steps of a run took. The file is replaced at once, and not synced: losing it in
-// a loss of power costs an estimate, and each run would pay for it.
-func writeDurations(dir string, p *plan.Plan, run Durations) (err error) {
+// writeDurations remembers how long the steps of a run took.
+func writeDurations(dir string, p *plan.Plan, run Durations) error {
 	d := readDurations(dir, p) // again: another run of the playbook may have ended meanwhile
 	d.blend(run)
 	d.trim(p, mostDurations)
@@ -60,22 +59,11 @@ func writeDurations(dir string, p *plan.Plan, run Durations) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	var disk journal.Disk // not the run's own: this file outlives it
+	if err := disk.MkdirAll(dir); err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(dir, ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = t.Write(text)
-	err = errors.Join(err, t.Close())
-	if err == nil {
-		err = os.Rename(t.Name(), durationsPath(dir, p))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(t.Name()))
-	}
-	return nil
+	return disk.Replace(durationsPath(dir, p), text)
 }
 
 // foresee reads how long the steps took in earlier runs.

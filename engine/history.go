@@ -219,20 +219,28 @@ func look(dir string) (Past, error) {
 			planned(f.Digest, f.Total)
 		case fact.RunReplanned:
 			planned(f.Digest, f.Total)
-			clear(ends) // the steps have other numbers now; what is kept is told again only to views
+			clear(ends) // the steps have other numbers now; what is kept is known again at the end of the run
 		case fact.RunResumed:
 			p.Options, p.Outcome, p.Resumed = f.Options, "", rec.Seq
+			p.Done, p.Changed, p.Failed = 0, 0, 0
+			if f.Digest != p.Digest {
+				clear(ends)
+			}
 			planned(f.Digest, f.Total)
 		case fact.AttemptFinished:
 			ends[f.Step] = f
 		case fact.RunFinished:
-			p.Outcome = f.Outcome
+			p.Outcome, p.Done, p.Changed, p.Failed = f.Outcome, f.Counts.Done, f.Counts.Changed, f.Counts.Failed
 		default:
 		}
 	}
 }
 
+// count counts the steps of a run that has not ended. One that has says it itself.
 func (p *Past) count(ends map[int]fact.AttemptFinished) {
+	if p.Outcome != "" {
+		return
+	}
 	for _, f := range ends {
 		switch {
 		case f.Rescued: // neither done nor failed

@@ -287,9 +287,18 @@ func (s *State) makeReady(id graph.ID) {
 	default:
 		s.nodes[id].state = ready
 		heap.Push(&s.ready, id)
-		if limit := s.plan.Steps[step].Queued; limit > 0 {
-			s.queued[id] = s.now.Add(limit)
+		if s.plan.Steps[step].Queued > 0 {
+			s.wait(id)
 		}
+	}
+}
+
+// wait starts the clock of a step that is ready and may wait for a slot only so long.
+func (s *State) wait(id graph.ID) {
+	due := s.now.Add(s.plan.Steps[s.graph.Nodes[id].Step].Queued)
+	s.queued[id] = due
+	if s.nextDue.IsZero() || due.Before(s.nextDue) {
+		s.nextDue = due
 	}
 }
 

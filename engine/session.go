@@ -450,16 +450,39 @@ func (s *Session) obey(o events.Order) string {
 		}
 		return hasEnded
 	}
-	if why := s.state.refuse(o.Command); why != "" {
+	why := s.state.refuse(o.Command)
+	var next planned
+	if set, ok := o.Command.(events.Set); ok && why == "" {
+		next, why = s.with(set.Variable)
+	}
+	if why != "" {
 		s.add(fact.Refused{Order: o, Reason: why})
 		return why
 	}
 	s.add(fact.Commanded{Order: o})
+	if next.plan != nil {
+		if err := s.replace(next); err != nil {
+			return err.Error()
+		}
+	}
 	if a, ok := o.Command.(events.Answer); ok {
 		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
 	}
 	s.stopRunning(s.state.stop)
 	return ""
+}
+
+// with plans the playbook again with another value for a variable, or says why that cannot be. Nothing runs meanwhile, so
+// nothing has to wait for it.
+func (s *Session) with(variable string) (planned, string) {
+	p, g, ds := Build(s.state.plan.With(variable))
+	if p == nil {
+		return planned{}, "with that the playbook cannot be planned: " + firstMistake(ds)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plans[p.Digest] = planned{p, g}
+	return s.plans[p.Digest], ""
 }
 
 // stopRunning brings what runs to an end, as hard as asked. Each way is gone through once.
@@ -508,7 +531,7 @@ func (s *Session) broken(f fact.AttemptFinished) bool {
 // replace swaps the plan of a run in which nothing runs.
 func (s *Session) replace(p planned) error {
 	if len(s.running) > 0 {
-		return errors.New("steps are still running; pause, and try again when they have ended")
+		return errors.New(stillRunning)
 	}
 	if s.fatal != nil || s.state.finished {
 		return errors.New("the run has ended")
@@ -557,7 +580,8 @@ func (s *Session) decide() (until time.Time) {
 			s.add(d.RunPaused)
 		case finish:
 			s.keepDurations()
-			s.add(fact.RunFinished{Outcome: d.outcome})
+			sum := s.state.summary()
+			s.add(fact.RunFinished{Outcome: d.outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
 		case stuck:
 			s.fail(errors.New("internal error: the run is stuck; please report this\n" + s.state.Dump()))
 		}

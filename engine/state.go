@@ -101,6 +101,7 @@ type State struct {
 	again   []graph.ID
 	delayed map[graph.ID]time.Time
 	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
+	nextDue time.Time              // no earlier than that any of them is over
 	used    []int                  // slots per pool
 	active  int                    // attempts that run
 	open    int                    // open gates
@@ -166,7 +167,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.breaks = map[int]*breaks{}
 	s.kept = map[int]*ending{}
 	s.delayed = map[graph.ID]time.Time{}
-	s.queued = map[graph.ID]time.Time{}
+	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used = make([]int, len(g.Pools))
 	s.ends = make([]*ending, len(p.Steps))
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
@@ -347,7 +348,7 @@ func (s *State) resume() {
 	}
 	s.paused = false
 	for id := range s.queued { // what a person took to think does not count
-		s.queued[id] = s.now.Add(s.plan.Steps[s.graph.Nodes[id].Step].Queued)
+		s.wait(id)
 	}
 	if !s.reviewed {
 		s.reviewed, s.startMono = true, s.mono

@@ -41,7 +41,14 @@ func (s *Session) incremental(ps *plan.Step, call *plan.Call) (*exec.Incremental
 		inc.Recorded = r.Digest
 	}
 	inc.Forget = func() error {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := os.Remove(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil { // a loss of power must not bring it back
+			err = journal.Disk{}.SyncDir(s.cfg.Records)
+		}
+		if err != nil {
 			return fmt.Errorf("forget what is recorded of its sources: %w", err)
 		}
 		return nil
@@ -62,25 +69,9 @@ func (s *Session) remember(path string, ps *plan.Step, playbook, digest string) 
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(s.cfg.Records, 0o700); err != nil {
+	var disk journal.Disk // not the run's own: these files outlive it
+	if err := disk.MkdirAll(s.cfg.Records); err != nil {
 		return err
 	}
-	return writeDurable(path, text)
-}
-
-// writeDurable replaces a file at once, so that it stays.
-func writeDurable(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return journal.Disk{}.SyncDir(filepath.Dir(path))
+	return disk.Replace(path, text)
 }

@@ -68,6 +68,11 @@ type (
 	// Mark says that a person has done what a step is for: it counts as ok, without running. A failed step that waits
 	// for a decision is ok then, and so is one that has not begun.
 	Mark struct{ Range }
+	// Set gives a variable another value for the rest of the run, as -e would: NAME=VALUE. The plan that follows from it
+	// replaces the run's.
+	Set struct {
+		Variable string `json:"variable"`
+	}
 	// Answer resolves an open gate of the graph (a pause step): go on, or reject.
 	Answer struct {
 		Step   int  `json:"step"`
@@ -112,6 +117,7 @@ func (Pause) command()    {}
 func (Retry) command()    {}
 func (Skip) command()     {}
 func (Mark) command()     {}
+func (Set) command()      {}
 func (Answer) command()   {}
 func (Stop) command()     {}
 func (Leave) command()    {}
@@ -146,6 +152,7 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 	"retry":    Retry{},
 	"skip":     Skip{},
 	"mark":     Mark{},
+	"set":      Set{},
 	"answer":   Answer{},
 	"stop":     Stop{},
 	"leave":    Leave{},

@@ -71,11 +71,16 @@ func (d Disk) Mkdir(path string) error {
 
 // Put makes a file with a content that its name stands for, as a digest does: one that is there already is left alone.
 func (d Disk) Put(path string, content []byte) error {
-	dir := filepath.Dir(path)
 	if _, err := os.Stat(path); err == nil {
-		return d.SyncDir(dir) // whoever made it may have died before that
+		return d.SyncDir(filepath.Dir(path)) // whoever made it may have died before that
 	}
-	f, err := os.CreateTemp(dir, ".new-*") // 0600; two steps may give the same value at the same time
+	return d.Replace(path, content)
+}
+
+// Replace makes a file, or puts another in its place: whoever reads it sees the old one or the whole new one.
+func (d Disk) Replace(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".new-*") // 0600; two may make it at the same time
 	if err != nil {
 		return err
 	}

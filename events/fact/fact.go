@@ -42,6 +42,13 @@ const (
 	Cancel   Policy = "cancel"
 )
 
+// Counts are steps of a run by their end.
+type Counts struct {
+	Done    int `json:"done"` // ended well, or with a failure that is ignored; changed ones included
+	Changed int `json:"changed"`
+	Failed  int `json:"failed"` // and nothing made it good
+}
+
 // Lost is a step that was running when moon died, and what it is taken for.
 type Lost struct {
 	Step int    `json:"step"` // in the plan before
@@ -107,9 +114,11 @@ type (
 		Host       string  `json:"host"`
 		PID        int     `json:"pid"`
 	}
-	// RunFinished is the last record, unless the run is resumed.
+	// RunFinished is the last record, unless the run is resumed. Counts is for the history, which has no plan, and
+	// cannot tell what was kept when an edited one took its place.
 	RunFinished struct {
 		Outcome events.RunOutcome `json:"outcome"`
+		Counts  Counts            `json:"counts"`
 	}
 )
 

@@ -295,6 +295,8 @@ func commandText(c events.Command) string {
 		return verb + " " + span(c.Range()) + c.Clauses()
 	case events.Mark:
 		return verb + " " + span(c.Range)
+	case events.Set:
+		return verb + " " + c.Variable
 	case events.Advance:
 		if c.Verb == "step" {
 			return c.Verb
