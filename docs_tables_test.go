@@ -30,6 +30,12 @@ var tables = map[string]map[string]func() string{
 		"parameter-keys":  func() string { return quotedList(playbook.ParameterKeys, 0) },
 		"parameter-types": func() string { return quotedList(playbook.ParameterTypes, 0) },
 	},
+	actionsPage: {
+		"actions": actionReference,
+	},
+	readmePage: {
+		"actions": actionSentence,
+	},
 	runningPage: {
 		"outcomes": func() string { return quotedList(playbook.NeedOutcomes(), 0) },
 	},
@@ -320,4 +326,75 @@ func same(t *testing.T, what string, got, want []string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the table %s has\n%s\nand should have\n%s", what, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
 	}
+}
+
+// actionReference describes every action.
+func actionReference() string {
+	var b strings.Builder
+	for _, a := range spec.All() {
+		fmt.Fprintf(&b, "\n## %s\n\n", a.Name)
+		if len(a.Aliases) > 0 {
+			fmt.Fprintf(&b, "Also %s. ", quotedList(a.Aliases, 0))
+		}
+		fmt.Fprintf(&b, "%s\n", a.Doc)
+		if notes := strings.TrimSpace(a.Notes()); notes != "" {
+			fmt.Fprintf(&b, "\n%s\n", notes)
+		}
+		fmt.Fprintf(&b, "\n%s\n\n%s\n\n", table([]string{"field", "value", "meaning"}, fieldRows("", a.Fields())), returnTable(a))
+		fmt.Fprintf(&b, "%s\n\n```yaml example\n%s```\n", dryWords(a), a.Example)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "\n"), "\n")
+}
+
+func fieldRows(prefix string, fields []spec.Field) [][]string {
+	var rows [][]string
+	for _, f := range fields {
+		value := f.Kind.String()
+		if len(f.Enum) > 0 {
+			value = quotedList(f.Enum, 0)
+		}
+		meaning := f.Doc
+		switch {
+		case f.Required:
+			meaning = "Required. " + meaning
+		case f.Default != "":
+			meaning += " Default: " + f.Default + "."
+		}
+		var aliases []string
+		for _, alias := range f.Aliases {
+			aliases = append(aliases, prefix+alias)
+		}
+		rows = append(rows, []string{spellings(prefix+f.Name, aliases), value, meaning})
+		rows = append(rows, fieldRows(prefix+f.Name+".", f.Fields)...)
+	}
+	return rows
+}
+
+func returnTable(a *spec.Action) string {
+	var rows [][]string
+	for _, r := range a.Returns {
+		rows = append(rows, []string{"`" + r.Name + "`", r.Doc})
+	}
+	return table([]string{"returns", "what"}, rows)
+}
+
+// dryWords says what a dry run tells of the action.
+func dryWords(a *spec.Action) string {
+	switch {
+	case a.Check && a.Diff:
+		return "A dry run foretells the change, and with `--diff` shows it."
+	case a.Check:
+		return "A dry run foretells what it does."
+	case a.Changes:
+		return "A dry run does not run it. A run without an error counts as a change, unless the step says otherwise."
+	}
+	return "It changes nothing outside of moon."
+}
+
+func actionSentence() string {
+	var names []string
+	for _, a := range spec.All() {
+		names = append(names, a.Name)
+	}
+	return quotedList(names, pageWidth)
 }

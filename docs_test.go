@@ -22,6 +22,7 @@ import (
 const (
 	actionsPage   = "docs/actions.md"
 	playbookPage  = "docs/playbook.md"
+	readmePage    = "README.md"
 	runningPage   = "docs/running.md"
 	templatesPage = "docs/templates.md"
 )
@@ -31,12 +32,13 @@ const (
 //	yaml            a playbook, with further files after lines `# file: NAME`; it plans without a word, unless an error
 //	                fence follows
 //	yaml examples   the same; its variables are those of the jinja and conditions fences
+//	yaml example    steps that TestActions runs
 //	text plan       after a playbook: its plan
 //	text error      what moon says of it
 //	text run        what running it prints
 //	jinja           lines `{{ expression }} → text`
 //	conditions      lines `condition → true`
-var fences = []string{"yaml", "yaml examples", "text plan", "text error", "text run", "jinja", "conditions", "sh", "console"}
+var fences = []string{"yaml", "yaml examples", "yaml example", "text plan", "text error", "text run", "jinja", "conditions", "sh", "console"}
 
 // fence is a fenced block of a page.
 type fence struct {
@@ -100,7 +102,7 @@ func TestDocsExamples(t *testing.T) {
 				got = rendered(t, page, f, examples)
 			case "conditions":
 				got = decided(t, page, f, examples)
-			case "sh", "console":
+			case "sh", "console", "yaml example":
 				continue
 			default:
 				if f.after < 0 || !strings.HasPrefix(fences[f.after].kind, "yaml") {

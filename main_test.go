@@ -14,10 +14,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// asCommand is what the test binary is when it is called by another name.
+var asCommand = map[string]func(){"moon": mortal}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"moon": mortal,
-	})
+	testscript.Main(m, asCommand)
 }
 
 // TestScript runs moon as a user does: each testdata/script/*.txtar is a shell session with its files.

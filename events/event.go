@@ -74,6 +74,17 @@ type Diff struct {
 	Text    string     `json:"text,omitempty"`    // unified diff
 }
 
+// FileResource is the type of files, directories and links. Other types are the names of the actions that make them.
+const FileResource = "file"
+
+// Resource is a thing on a machine that a step made, changed or removed.
+type Resource struct {
+	Type   string     `json:"type"` // file, package, service, user …
+	Name   string     `json:"name"` // what it is called there: a path, the name of a package
+	Change ChangeKind `json:"change"`
+	Digest string     `json:"digest,omitempty"` // of what it holds now, where it holds something
+}
+
 // StepID is the id of a step of a plan, by its index: step-0001 for 0.
 func StepID(index int) string { return fmt.Sprintf("step-%04d", index+1) }
 

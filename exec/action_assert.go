@@ -14,7 +14,7 @@ import (
 	"moon/exec/spec"
 )
 
-var assertAction = action{run: runAssert, dry: dryAssert, effect: events.ChangeNone}
+var _ = act("assert", action{run: runAssert, dry: dryAssert, effect: events.ChangeNone})
 
 func runAssert(ctx context.Context, a *attempt) Result { return a.assert(ctx, true) }
 

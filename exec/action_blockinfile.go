@@ -8,7 +8,7 @@ import (
 	"moon/exec/spec"
 )
 
-var blockinfileAction = action{plan: planBlockinfile}
+var _ = act("blockinfile", action{plan: planBlockinfile})
 
 func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.BlockinfileArgs)

@@ -7,7 +7,7 @@ import (
 	"moon/exec/spec"
 )
 
-var commandAction = action{run: runCommand, dry: dryCommand, effect: events.ChangeUnknown}
+var _ = act("command", action{run: runCommand, dry: dryCommand, effect: events.ChangeUnknown})
 
 func runCommand(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)

@@ -14,7 +14,7 @@ import (
 	"moon/exec/spec"
 )
 
-var copyAction = action{plan: planCopy}
+var _ = act("copy", action{plan: planCopy})
 
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)

@@ -15,7 +15,7 @@ import (
 	"moon/exec/spec"
 )
 
-var fileAction = action{plan: planFile}
+var _ = act("file", action{plan: planFile})
 
 // fileStep is one file step being planned.
 type fileStep struct {

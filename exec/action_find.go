@@ -17,7 +17,7 @@ import (
 	"moon/exec/spec"
 )
 
-var findAction = action{run: runFind, effect: events.ChangeNone}
+var _ = act("find", action{run: runFind, effect: events.ChangeNone})
 
 // finding is a search under way. Directories are read in the order of their names, so that the same tree gives the same list.
 type finding struct {

@@ -9,7 +9,7 @@ import (
 	"moon/exec/spec"
 )
 
-var lineinfileAction = action{plan: planLineinfile}
+var _ = act("lineinfile", action{plan: planLineinfile})
 
 func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.LineinfileArgs)

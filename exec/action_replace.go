@@ -8,7 +8,7 @@ import (
 	"moon/exec/spec"
 )
 
-var replaceAction = action{plan: planReplace}
+var _ = act("replace", action{plan: planReplace})
 
 func planReplace(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.ReplaceArgs)

@@ -9,7 +9,7 @@ import (
 	"moon/exec/spec"
 )
 
-var shellAction = action{run: runShell, dry: dryCommand, effect: events.ChangeUnknown}
+var _ = act("shell", action{run: runShell, dry: dryCommand, effect: events.ChangeUnknown})
 
 func runShell(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ShellArgs)

@@ -20,7 +20,7 @@ import (
 	"moon/exec/spec"
 )
 
-var statAction = action{run: runStat, effect: events.ChangeNone}
+var _ = act("stat", action{run: runStat, effect: events.ChangeNone})
 
 // hashes are the checksums that playbooks name.
 var hashes = map[string]func() hash.Hash{

@@ -11,7 +11,7 @@ import (
 	"moon/exec/spec"
 )
 
-var tempfileAction = action{run: runTempfile, dry: dryTempfile, effect: events.ChangeCreate}
+var _ = act("tempfile", action{run: runTempfile, dry: dryTempfile, effect: events.ChangeCreate})
 
 // dryTempfile leaves the result open: what comes later cannot know the path.
 func dryTempfile(context.Context, *attempt) Result {

@@ -12,7 +12,7 @@ import (
 	"moon/exec/spec"
 )
 
-var templateAction = action{plan: planTemplate}
+var _ = act("template", action{plan: planTemplate})
 
 func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.TemplateArgs)

@@ -14,7 +14,7 @@ import (
 	"moon/exec/spec"
 )
 
-var waitAction = action{run: runWait, dry: dryWait, effect: events.ChangeNone}
+var _ = act("wait", action{run: runWait, dry: dryWait, effect: events.ChangeNone})
 
 // Bounds of one look at what is waited for, so that one that hangs is not the last.
 const (

@@ -20,6 +20,23 @@ type change struct {
 	places   []*place                    // held open until the end
 	result   *place                      // whose entry describes the result; may be nil
 	unlock   func()                      // lets others at the file that is edited; may be nil
+
+	resources []events.Resource // what is changed, if that is not the file at diff.Path
+}
+
+// concerns notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
+func (c *change) concerns(kind events.ChangeKind, typ, name string) {
+	c.resources = append(c.resources, events.Resource{Type: typ, Name: name, Change: kind})
+}
+
+// touched is what the change was made to.
+func (c *change) touched() []events.Resource {
+	if len(c.resources) > 0 || c.diff.Path == "" {
+		return c.resources
+	}
+	r := events.Resource{Type: events.FileResource, Name: c.diff.Path, Change: c.diff.Kind}
+	r.Digest, _ = c.fields["checksum"].(string)
+	return []events.Resource{r}
 }
 
 func (c *change) close() {
@@ -77,7 +94,7 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 		if err := c.apply(ctx); err != nil {
 			return a.failure(ctx, err)
 		}
-		r.Outcome = events.Changed
+		r.Outcome, r.Resources = events.Changed, c.touched()
 	}
 	if c.result != nil {
 		c.describe(c.result)

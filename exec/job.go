@@ -53,16 +53,18 @@ const (
 
 // Result is how an attempt ended.
 type Result struct {
-	Outcome  events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled
-	Reason   events.SkipReason
-	Detail   string
-	RC       *int
-	Error    string
-	Class    string
-	Fields   map[string]any // what the action adds to the registered value
-	Values   map[string]any // variables it sets
-	Sources  string         // of an incremental step that ran: what to record if it ended well
-	Message  string         // of print
-	Diff     *events.Diff
-	Warnings []string
+	Outcome events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled
+	Reason  events.SkipReason
+	Detail  string
+	RC      *int
+	Error   string
+	Class   string
+	Fields  map[string]any // what the action adds to the registered value
+	Values  map[string]any // variables it sets
+	Sources string         // of an incremental step that ran: what to record if it ended well
+	Message string         // of print
+	Diff    *events.Diff
+	// Resources are the things that it made, changed or removed, in this order.
+	Resources []events.Resource
+	Warnings  []string
 }

@@ -32,15 +32,9 @@ func carriers(t *testing.T) map[string]string {
 	all := map[string]string{
 		"include": "include: inc.yml", "block": "block: [print: \"{{ v | default('none') }}\"]", "preset": "preset: pre",
 		"a vars step": "vars: {a: 1}", "include_vars": "include_vars: more.yml",
-
-		"assert": "assert: {that: [1 == 1]}", "blockinfile": "blockinfile: {path: /nowhere/x, block: x}", "command": "command: [x]", "copy": "copy: {content: x, dest: /nowhere/x}",
-		"fail": "fail: x", "file": "file: {path: /nowhere/x}", "find": "find: {paths: [/nowhere, x]}", "lineinfile": "lineinfile: {path: /nowhere/x, line: x}", "pause": "pause: 1s", "print": "print: x", "replace": "replace: {path: /nowhere/x, regexp: x}", "set_fact": "set_fact: {a: 1}",
-		"shell": "shell: x", "stat": "stat: {path: /nowhere/x}", "tempfile": "tempfile: {state: file}", "template": "template: {src: t.j2, dest: /nowhere/x}", "wait": "wait: {port: 1}",
 	}
 	for _, a := range spec.All() {
-		if all[a.Name] == "" {
-			t.Errorf("no step for the action %s", a.Name)
-		}
+		all[a.Name] = a.Least
 	}
 	return all
 }

@@ -46,7 +46,7 @@ type AssertHTTP struct {
 	Timeout  time.Duration  `arg:"timeout" default:"30s" doc:"How long the answer may take."`
 }
 
-var assert = &Action{
+var _ = declare(&Action{
 	Name:     "assert",
 	Doc:      "Fails unless something is true. It changes nothing.",
 	Free:     "that",
@@ -59,6 +59,7 @@ var assert = &Action{
 		{"evaluated_to", "False, when one does not hold."},
 		{"msg", "The message."},
 	},
+	Least: "assert: {that: [1 == 1]}",
 	Example: `- assert:
     that:
       - cpu_cores >= 2
@@ -67,7 +68,7 @@ var assert = &Action{
 - assert: {file: {path: /etc/app.conf, mode: "0600", contains: "listen ="}}
 - assert: {http: {url: "http://localhost:8080/health", status: 200}}
 `,
-}
+})
 
 func (a *AssertArgs) validate(func(string) bool) []Problem {
 	if len(a.That) == 0 && a.Command == nil && a.File == nil && a.HTTP == nil {

@@ -30,7 +30,7 @@ type BlockinfileArgs struct {
 	Anchor Anchor
 }
 
-var blockinfile = &Action{
+var _ = declare(&Action{
 	Name:    "blockinfile",
 	Doc:     "Puts lines into a file, between two lines that mark them, or removes them. What is around them stays as it is.",
 	Check:   true,
@@ -42,6 +42,7 @@ var blockinfile = &Action{
 		{"msg", "What was done: Block inserted, Block removed; empty if nothing."},
 		{"checksum", "SHA-1 of the content."},
 	}, attributeReturns...),
+	Least: "blockinfile: {path: /nowhere/x, block: x}",
 	Example: `- blockinfile:
     path: /etc/hosts
     marker: "# {mark} cluster"
@@ -50,7 +51,7 @@ var blockinfile = &Action{
       10.0.0.5 db
 - blockinfile: {path: /etc/hosts, marker: "# {mark} old cluster", state: absent}
 `,
-}
+})
 
 func (a *BlockinfileArgs) validate(func(string) bool) []Problem {
 	var problems []Problem

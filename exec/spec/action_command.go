@@ -9,7 +9,7 @@ type CommandArgs struct {
 	Stdin *string  `arg:"stdin" doc:"Text for the command's standard input, which is empty otherwise."`
 }
 
-var command = &Action{
+var _ = declare(&Action{
 	Name:     "command",
 	Doc:      "Runs a program without a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:     "cmd",
@@ -18,11 +18,12 @@ var command = &Action{
 	Changes:  true,
 	args:     reflect.TypeFor[CommandArgs](),
 	Returns:  processReturns,
+	Least:    "command: [x]",
 	Example: `- command: [git, clone, "{{ repo }}", /srv/app]
-- command: systemctl is-active nginx
+- command: git -C /srv/app status --porcelain
   changed_when: false
 `,
-}
+})
 
 func (a *CommandArgs) validate(given func(string) bool) []Problem {
 	switch {

@@ -20,7 +20,7 @@ type CopyArgs struct {
 	Validate string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
 }
 
-var copyAction = &Action{
+var _ = declare(&Action{
 	Name:    "copy",
 	Doc:     "Copies a file or a directory tree, or writes content to a file. The new file takes the old one's place at once.",
 	Check:   true,
@@ -33,11 +33,12 @@ var copyAction = &Action{
 		{"checksum", "SHA-1 of the content."},
 		{"state", "What is there now: file or directory."},
 	}, attributeReturns...),
+	Least: "copy: {content: x, dest: /nowhere/x}",
 	Example: `- copy: {src: files/nginx.conf, dest: /etc/nginx/nginx.conf, mode: "0644", backup: true, validate: nginx -t -c %s}
 - copy: {content: "{{ key }}", dest: /etc/app.key, mode: "0600"}
 - copy: {src: site/, dest: /srv/www}
 `,
-}
+})
 
 func (a *CopyArgs) validate(given func(string) bool) []Problem {
 	var problems []Problem

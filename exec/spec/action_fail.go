@@ -7,14 +7,15 @@ type FailArgs struct {
 	Msg string `arg:"msg,message" default:"failed as the playbook asks" doc:"The error."`
 }
 
-var fail = &Action{
+var _ = declare(&Action{
 	Name:    "fail",
 	Doc:     "Fails. With when it stops a run that must not go on.",
 	Free:    "msg",
 	Check:   true,
 	args:    reflect.TypeFor[FailArgs](),
 	Returns: []Return{{"msg", "The error."}},
+	Least:   "fail: x",
 	Example: `- fail: this playbook is for Debian
   when: os_family != "debian"
 `,
-}
+})

@@ -16,7 +16,7 @@ type FileArgs struct {
 	Backup  bool    `arg:"backup" default:"false" doc:"Keep what is replaced or removed beside it, with the time in its name."`
 }
 
-var file = &Action{
+var _ = declare(&Action{
 	Name:  "file",
 	Doc:   "Makes files, directories and links, sets their content, mode and owner, and removes them.",
 	Check: true,
@@ -26,6 +26,7 @@ var file = &Action{
 		{"path", "The path."},
 		{"state", "What is there now: file, directory, link, hard or absent."},
 	}, attributeReturns...),
+	Least: "file: {path: /nowhere/x}",
 	Example: `- file: {path: /srv/app, state: directory, mode: "0750", owner: app}
 - file:
     path: /etc/motd
@@ -33,7 +34,7 @@ var file = &Action{
       welcome
 - file: {path: /srv/current, state: link, src: /srv/app}
 `,
-}
+})
 
 var attributeReturns = []Return{
 	{"mode", "Its mode, as 0644."},

@@ -29,7 +29,7 @@ type FindArgs struct {
 	Seconds, Bytes   int64 // below 0: at most; what is not given is 0 or empty
 }
 
-var findAction = &Action{
+var _ = declare(&Action{
 	Name:  "find",
 	Doc:   "Lists files or directories by name, age, size and content, and changes nothing.",
 	Check: true,
@@ -41,11 +41,12 @@ var findAction = &Action{
 		{"skipped_paths", "What could not be looked into, with the reason."},
 		{"msg", "Whether all could be looked at."},
 	},
+	Least: "find: {paths: [/nowhere, x]}",
 	Example: `- find: {paths: /var/log, patterns: "*.gz,*.old", age: 30d, recurse: true}
   register: old
 - print: "{{ old.files | map(attribute='path') | join(' ') }}"
 `,
-}
+})
 
 func (a *FindArgs) validate(given func(string) bool) []Problem {
 	var problems []Problem

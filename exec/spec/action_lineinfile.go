@@ -37,7 +37,7 @@ type Anchor struct {
 	Whole  bool           // Line is for the whole text, not for one line
 }
 
-var lineinfile = &Action{
+var _ = declare(&Action{
 	Name:    "lineinfile",
 	Doc:     "Puts a line into a file, replaces one or removes some. What is around them stays as it is.",
 	Check:   true,
@@ -50,6 +50,7 @@ var lineinfile = &Action{
 		{"found", "How many lines state: absent has removed."},
 		{"checksum", "SHA-1 of the content."},
 	}, attributeReturns...),
+	Least: "lineinfile: {path: /nowhere/x, line: x}",
 	Example: `- lineinfile:
     path: /etc/ssh/sshd_config
     regexp: '^#?PermitRootLogin\b'
@@ -58,7 +59,7 @@ var lineinfile = &Action{
 - lineinfile: {path: /etc/hosts, line: 10.0.0.5 db, insertafter: '^127\.0\.0\.1'}
 - lineinfile: {path: /etc/hosts, regexp: '\sold-db$', state: absent}
 `,
-}
+})
 
 func (a *LineinfileArgs) validate(given func(string) bool) []Problem {
 	var problems []Problem

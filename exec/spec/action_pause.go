@@ -14,17 +14,18 @@ type PauseArgs struct {
 	Time time.Duration
 }
 
-var pause = &Action{
+var _ = declare(&Action{
 	Name:    "pause",
 	Doc:     "Waits for a time, or asks a person whether to go on. Without a terminal a pause that asks must be approved with --approve.",
 	Free:    "prompt",
 	Check:   true,
 	args:    reflect.TypeFor[PauseArgs](),
 	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
+	Least:   "pause: 1s",
 	Example: `- pause: unplug the old disk, then go on
-- pause: {seconds: 10, message: the cluster settles}
+- pause: {seconds: 1, message: the cluster settles}
 `,
-}
+})
 
 func (a *PauseArgs) validate(given func(string) bool) []Problem {
 	if given("seconds") && given("minutes") {

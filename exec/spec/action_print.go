@@ -8,7 +8,7 @@ type PrintArgs struct {
 	Var string `arg:"var" kind:"expression" doc:"A variable or expression to print with its value."`
 }
 
-var printAction = &Action{
+var _ = declare(&Action{
 	Name:     "print",
 	Aliases:  []string{"debug"},
 	Doc:      "Prints a message for the person who watches the run.",
@@ -17,10 +17,11 @@ var printAction = &Action{
 	Check:    true,
 	args:     reflect.TypeFor[PrintArgs](),
 	Returns:  []Return{{"msg", "What was printed."}},
+	Least:    "print: x",
 	Example: `- print: "deploying {{ version }}"
 - debug: {var: result.stdout_lines}
 `,
-}
+})
 
 func (a *PrintArgs) validate(given func(string) bool) []Problem {
 	switch {

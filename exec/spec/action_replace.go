@@ -25,7 +25,7 @@ type ReplaceArgs struct {
 	Returns  bool           // the playbook speaks of carriage returns, so that those of the file are for it to see
 }
 
-var replace = &Action{
+var _ = declare(&Action{
 	Name:    "replace",
 	Doc:     "Replaces all that matches a pattern in a file. What is around stays as it is.",
 	Check:   true,
@@ -37,6 +37,7 @@ var replace = &Action{
 		{"msg", "What was done: 3 replacements made; empty if nothing."},
 		{"checksum", "SHA-1 of the content."},
 	}, attributeReturns...),
+	Least: "replace: {path: /nowhere/x, regexp: x}",
 	Example: `- replace: {path: /etc/hosts, regexp: '\bold-db\b', replace: db}
 - replace:
     path: /etc/nginx/nginx.conf
@@ -45,7 +46,7 @@ var replace = &Action{
     regexp: '^(\s*listen) 80;'
     replace: '\1 8080;'
 `,
-}
+})
 
 func (a *ReplaceArgs) validate(func(string) bool) []Problem {
 	var problems, wrong []Problem

@@ -8,15 +8,16 @@ type SetFactArgs struct {
 	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables live as long as the run and its records."`
 }
 
-var setFact = &Action{
+var _ = declare(&Action{
 	Name:    "set_fact",
 	Doc:     "Sets variables for the steps after it. Every key is the name of a variable.",
 	Open:    true,
 	Check:   true,
 	args:    reflect.TypeFor[SetFactArgs](),
 	Returns: []Return{{"facts", "The variables that were set."}},
+	Least:   "set_fact: {a: 1}",
 	Example: `- set_fact:
     release: "{{ tag.stdout }}"
     parts: "{{ tag.stdout.split('.') }}"
 `,
-}
+})

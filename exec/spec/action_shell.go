@@ -9,7 +9,7 @@ type ShellArgs struct {
 	Interpreter string  `arg:"interpreter,executable" default:"/bin/sh" doc:"The shell, perhaps with options, such as bash or bash -e. It is given -c and the command; perl, ruby and node are given -e."`
 }
 
-var shell = &Action{
+var _ = declare(&Action{
 	Name:    "shell",
 	Doc:     "Runs a command line in a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",
@@ -17,6 +17,7 @@ var shell = &Action{
 	Changes: true,
 	args:    reflect.TypeFor[ShellArgs](),
 	Returns: processReturns,
+	Least:   "shell: x",
 	Example: `- name: build
   shell: make all | tee build.log
 - shell:
@@ -25,7 +26,7 @@ var shell = &Action{
       for f in *.sql; do psql < "$f"; done
     interpreter: bash
 `,
-}
+})
 
 var processReturns = []Return{
 	{"rc", "Exit status; 128 + n if signal n killed the command, 127 if it was not found."},

@@ -12,7 +12,7 @@ type StatArgs struct {
 	GetAttributes bool   `arg:"get_attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
 
-var stat = &Action{
+var _ = declare(&Action{
 	Name:  "stat",
 	Doc:   "Looks at a file, directory or link, and changes nothing. It is no error if there is none.",
 	Check: true,
@@ -34,12 +34,13 @@ var stat = &Action{
 		{"stat.lnk_source", "The path that a link leads to in the end."},
 		{"stat.readable", "Whether moon may read it. So also writeable and executable."},
 	},
+	Least: "stat: {path: /nowhere/x}",
 	Example: `- stat: {path: /etc/nginx/nginx.conf}
   register: conf
 - print: "{{ conf.stat.mode }}"
   when: conf.stat.exists
 `,
-}
+})
 
 func (a *StatArgs) validate(func(string) bool) []Problem {
 	var problems []Problem

@@ -13,7 +13,7 @@ type TempfileArgs struct {
 	Suffix string `arg:"suffix" doc:"What its name ends with."`
 }
 
-var tempfile = &Action{
+var _ = declare(&Action{
 	Name:  "tempfile",
 	Doc:   "Makes a file or directory with a name that nothing else has, for its owner only. Nothing removes it but the playbook.",
 	args:  reflect.TypeFor[TempfileArgs](),
@@ -28,12 +28,13 @@ var tempfile = &Action{
 		{"group", "Name of its group."},
 		{"size", "Its size in bytes."},
 	},
+	Least: "tempfile: {state: file}",
 	Example: `- tempfile: {state: directory, suffix: .build}
   register: build
 - shell: make -C src DESTDIR={{ build.path }}
 - file: {path: "{{ build.path }}", state: absent}
 `,
-}
+})
 
 func (a *TempfileArgs) validate(func(string) bool) []Problem {
 	var problems []Problem

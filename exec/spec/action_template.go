@@ -16,7 +16,7 @@ type TemplateArgs struct {
 	Validate string         `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
 }
 
-var template = &Action{
+var _ = declare(&Action{
 	Name:    "template",
 	Doc:     "Renders a template file and writes the result. The new file takes the old one's place at once.",
 	Check:   true,
@@ -29,12 +29,13 @@ var template = &Action{
 		{"checksum", "SHA-1 of the content."},
 		{"state", "What is there now: file."},
 	}, attributeReturns...),
+	Least: "template: {src: t.j2, dest: /nowhere/x}",
 	Example: `- template:
     src: app.conf.j2
     dest: /etc/app.conf
     mode: "0640"
     vars: {port: 8080}
 `,
-}
+})
 
 func (a *TemplateArgs) validate(func(string) bool) []Problem { return checkValidate(a.Validate) }

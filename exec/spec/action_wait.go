@@ -30,7 +30,7 @@ type WaitArgs struct {
 // waitDefault is the timeout when none is given.
 const waitDefault = 300 * time.Second
 
-var wait = &Action{
+var _ = declare(&Action{
 	Name:    "wait",
 	Aliases: []string{"wait_for"},
 	Doc:     "Waits until a file, a port, a command or an HTTP server is as wanted, and fails after a time.",
@@ -38,11 +38,12 @@ var wait = &Action{
 	Process: "cmd",
 	args:    reflect.TypeFor[WaitArgs](),
 	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
+	Least:   "wait: {port: 1}",
 	Example: `- wait: {condition: port, port: 5432, timeout: 60s}
 - wait: {condition: http, url: "http://localhost:8080/health"}
 - wait_for: {path: /run/app.pid, state: absent}
 `,
-}
+})
 
 func (a *WaitArgs) validate(given func(string) bool) []Problem {
 	var problems []Problem

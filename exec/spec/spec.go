@@ -15,6 +15,7 @@
 package spec
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -86,7 +87,8 @@ type Action struct {
 	Check    bool   // can tell what it would change without changing it
 	Diff     bool   // and shows the difference
 	Returns  []Return
-	Example  string // a list of steps
+	Least    string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
+	Example  string // a list of steps, which testdata/actions runs
 
 	args   reflect.Type
 	fields []Field
@@ -120,28 +122,31 @@ func Lookup(name string) (*Action, bool) {
 }
 
 // All returns every action, by name.
-func All() []*Action { return slices.Clone(actions) }
-
-// Names returns every name and alias, sorted: what a key of a step may mean.
-func Names() []string {
-	var names []string
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-var byName = func() map[string]*Action {
-	m := map[string]*Action{}
-	for _, a := range actions {
-		a.fields = fieldsOf(a.args)
-		for _, name := range append([]string{a.Name}, a.Aliases...) {
-			if m[name] != nil {
-				panic("spec: two actions are called " + name)
-			}
-			m[name] = a
+func All() []*Action {
+	var all []*Action
+	for name, a := range byName {
+		if name == a.Name {
+			all = append(all, a)
 		}
 	}
-	return m
-}()
+	slices.SortFunc(all, func(a, b *Action) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Names returns every name and alias, sorted: what a key of a step may mean.
+func Names() []string { return slices.Sorted(maps.Keys(byName)) }
+
+// byName is every action, by its name and by its aliases.
+var byName = map[string]*Action{}
+
+// declare adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
+func declare(a *Action) *Action {
+	a.fields = fieldsOf(a.args)
+	for _, name := range append([]string{a.Name}, a.Aliases...) {
+		if byName[name] != nil {
+			panic("spec: two actions are called " + name)
+		}
+		byName[name] = a
+	}
+	return a
+}

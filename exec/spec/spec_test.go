@@ -18,6 +18,9 @@ func TestEveryActionIsComplete(t *testing.T) {
 		if !strings.Contains(a.Example, a.Name+":") || strings.Contains(a.Example, "\t") {
 			t.Errorf("%s: its example does not use it, or has tabs", a.Name)
 		}
+		if !strings.HasPrefix(a.Least, a.Name+": ") || strings.Contains(a.Least, "\n") {
+			t.Errorf("%s: its shortest step is %q", a.Name, a.Least)
+		}
 		for _, r := range a.Returns {
 			if r.Name == "" || r.Doc == "" {
 				t.Errorf("%s: a return value lacks its doc", a.Name)
