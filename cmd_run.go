@@ -173,6 +173,9 @@ func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Orde
 	}
 	c := sessions
 	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), opts, first
+	if opts.Check {
+		c.Dry = exec.DryRun{Foresight: exec.NewForesight()}
+	}
 	s, err := engine.Start(c)
 	if err != nil {
 		return nil, &exit{exitDisk, err.Error()}

@@ -18,7 +18,7 @@ var _ = act("copy", action{plan: planCopy})
 
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)
-	attrs, err := newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +51,11 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 
 // into plans to write to dest, or to the name in it if it is a directory.
 func (t target) into(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
-	info, err := os.Stat(dest)
-	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && info.IsDir()) {
+	at, err := a.stat(dest)
+	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.kind == directory) {
 		dest = filepath.Join(dest, name)
 	}
-	p, err := openPlace(dest)
+	p, err := a.openPlace(dest)
 	if err != nil {
 		return nil, err
 	}

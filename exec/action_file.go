@@ -28,7 +28,7 @@ type fileStep struct {
 // planFile has one function for each state; each compares what is with what shall be.
 func planFile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.FileArgs)
-	attrs, err := newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s fileStep) plan(ctx context.Context) (*change, error) {
 	case "directory":
 		return s.directory(ctx)
 	}
-	p, e, err := followed(s.args.Path)
+	p, e, err := s.followed(s.args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,7 @@ func (s fileStep) attributes(p *place, e entry) (*change, error) {
 	if len(words) == 0 {
 		return s.c.none(), nil
 	}
+	s.c.foresees(func(f *Foresight) { f.own(p.path, e, w) })
 	apply := func(context.Context) error { return p.error(w.set(p.dir, p.name, e)) }
 	return s.c.to(events.ChangeUpdate, apply, words...), nil
 }
@@ -126,9 +127,9 @@ func (s fileStep) perms(ctx context.Context, p *place, e entry) (*change, error)
 // directory makes a directory with the parents it lacks. All that are made get the mode and the owners.
 func (s fileStep) directory(ctx context.Context) (*change, error) {
 	path := filepath.Clean(s.args.Path)
-	p, e, err := followed(path)
+	p, e, err := s.followed(path)
 	if errors.As(err, new(notYet)) {
-		if p, err = openAbove(path); err != nil {
+		if p, err = s.openAbove(path); err != nil {
 			return nil, err
 		}
 		s.c.places = append(s.c.places, p)
@@ -152,7 +153,7 @@ func (s fileStep) directory(ctx context.Context) (*change, error) {
 
 // absent removes what is there, with everything below it.
 func (s fileStep) absent() (*change, error) {
-	p, err := openPlace(s.args.Path)
+	p, err := s.openPlace(s.args.Path)
 	if errors.As(err, new(notYet)) {
 		s.c.fields["state"] = absent
 		return s.c.none(), nil
@@ -178,6 +179,7 @@ func (s fileStep) absent() (*change, error) {
 			summary = "a directory with " + counted(n)
 		}
 	}
+	s.c.foresees(func(f *Foresight) { f.put(p.path, nothing) })
 	return s.c.to(events.ChangeDelete, func(context.Context) error { return s.remove(p) }, summary), nil
 }
 
@@ -198,7 +200,7 @@ func (s fileStep) remove(p *place) error {
 
 // link makes a symbolic or a hard link.
 func (s fileStep) link() (*change, error) {
-	p, err := openPlace(s.args.Path)
+	p, err := s.openPlace(s.args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +214,7 @@ func (s fileStep) link() (*change, error) {
 	if !s.args.Mode.IsZero() {
 		s.c.warnings = append(s.c.warnings, "mode: a link has none of its own; it is left alone")
 	}
-	src, err := os.Stat(s.args.Src)
+	src, err := s.stat(s.args.Src)
 	if err != nil && (s.args.State == "hard" || !s.args.Force) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, missing(s.args.Path, "src %s does not exist", s.args.Src)
@@ -229,6 +231,11 @@ func (s fileStep) link() (*change, error) {
 	if e.kind == link {
 		words[0] = "link to " + e.target + " → " + s.args.Src
 	}
+	s.c.foresees(func(f *Foresight) {
+		e := wanted{mode: 0o777, uid: s.attrs.uid, gid: s.attrs.gid}.entry(link)
+		e.target = s.args.Src
+		f.put(p.path, foreseen{entry: e})
+	})
 	return s.replaceBy(p, e, e.kind == link, words, func(name string) error {
 		if err := p.dir.Symlink(s.args.Src, name); err != nil {
 			return err
@@ -237,15 +244,22 @@ func (s fileStep) link() (*change, error) {
 	})
 }
 
-func (s fileStep) hardLink(p *place, e entry, src fs.FileInfo) (*change, error) {
-	if src.IsDir() {
+func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {
+	if src.kind == directory {
 		return nil, fmt.Errorf("src %s is a directory, which can have no hard link", s.args.Src)
 	}
 	s.c.fields["state"] = hard
 	s.c.result = nil
-	if e.kind == regular && os.SameFile(e.info, src) {
+	if e.kind == regular && os.SameFile(e.info, src.info) {
 		return s.c.none(), nil
 	}
+	s.c.foresees(func(f *Foresight) {
+		at, ok, _ := f.stat(s.args.Src)
+		if !ok {
+			at = foreseen{entry: src, from: source{path: s.args.Src, size: src.size}}
+		}
+		f.put(p.path, at)
+	})
 	return s.replaceBy(p, e, false, []string{"hard link to " + s.args.Src}, func(name string) error {
 		return linkInto(p.dir, s.args.Src, name)
 	})

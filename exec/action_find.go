@@ -17,7 +17,14 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("find", action{run: runFind, effect: events.ChangeNone})
+var _ = act("find", action{run: runFind, dry: dryFind, effect: events.ChangeNone})
+
+func dryFind(ctx context.Context, a *attempt) Result {
+	if r := a.changedMeanwhile(a.Args.(*spec.FindArgs).Paths...); r != nil {
+		return *r
+	}
+	return runFind(ctx, a)
+}
 
 // finding is a search under way. Directories are read in the order of their names, so that the same tree gives the same list.
 type finding struct {

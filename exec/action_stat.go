@@ -20,7 +20,14 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("stat", action{run: runStat, effect: events.ChangeNone})
+var _ = act("stat", action{run: runStat, dry: dryStat, effect: events.ChangeNone})
+
+func dryStat(ctx context.Context, a *attempt) Result {
+	if r := a.changedMeanwhile(a.Args.(*spec.StatArgs).Path); r != nil {
+		return *r
+	}
+	return runStat(ctx, a)
+}
 
 // hashes are the checksums that playbooks name.
 var hashes = map[string]func() hash.Hash{

@@ -16,7 +16,7 @@ var _ = act("template", action{plan: planTemplate})
 
 func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.TemplateArgs)
-	attrs, err := newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}

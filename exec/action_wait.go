@@ -29,7 +29,7 @@ type look func(context.Context) (done bool, why string)
 func (a *attempt) look(args *spec.WaitArgs) look {
 	switch args.Condition {
 	case "file_exists", "file_absent":
-		return func(context.Context) (bool, string) { return lookAtFile(args) }
+		return func(context.Context) (bool, string) { return a.lookAtFile(args) }
 	case "port":
 		return func(ctx context.Context) (bool, string) { return lookAtPort(ctx, args) }
 	case "http":
@@ -100,6 +100,9 @@ func dryWait(ctx context.Context, a *attempt) Result {
 	if look == nil || args.Condition == "command" {
 		return unrun("")
 	}
+	if r := a.changedMeanwhile(args.Path); r != nil && args.Path != "" {
+		return *r
+	}
 	if done, why := look(ctx); !done {
 		return unrun("would wait: " + why)
 	}
@@ -124,8 +127,8 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && !time.Now().Before(end)
 }
 
-func lookAtFile(args *spec.WaitArgs) (bool, string) {
-	there, err := exists(args.Path)
+func (a *attempt) lookAtFile(args *spec.WaitArgs) (bool, string) {
+	there, err := a.exists(args.Path)
 	switch {
 	case err != nil:
 		return false, describe(err)

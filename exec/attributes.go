@@ -23,16 +23,16 @@ type attributes struct {
 	gid  int
 }
 
-func newAttributes(mode spec.Mode, owner, group string) (attributes, error) {
+func (a *attempt) newAttributes(mode spec.Mode, owner, group string) (attributes, error) {
 	at := attributes{mode, -1, -1}
 	var err error
 	if owner != "" {
-		if at.uid, err = userID(owner); err != nil {
+		if at.uid, err = a.userID(owner); err != nil {
 			return at, err
 		}
 	}
 	if group != "" {
-		if at.gid, err = groupID(group); err != nil {
+		if at.gid, err = a.groupID(group); err != nil {
 			return at, err
 		}
 	}
@@ -40,8 +40,11 @@ func newAttributes(mode spec.Mode, owner, group string) (attributes, error) {
 }
 
 // userID finds a user by name or number. A user that does not exist may be made by an earlier step.
-func userID(owner string) (int, error) {
+func (a *attempt) userID(owner string) (int, error) {
 	if id, err := strconv.Atoi(owner); err == nil {
+		return id, nil
+	}
+	if id, ok := a.foresight.id("user", owner); ok {
 		return id, nil
 	}
 	u, err := user.Lookup(owner)
@@ -51,8 +54,11 @@ func userID(owner string) (int, error) {
 	return strconv.Atoi(u.Uid)
 }
 
-func groupID(group string) (int, error) {
+func (a *attempt) groupID(group string) (int, error) {
 	if id, err := strconv.Atoi(group); err == nil {
+		return id, nil
+	}
+	if id, ok := a.foresight.id("group", group); ok {
 		return id, nil
 	}
 	g, err := user.LookupGroup(group)

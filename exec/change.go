@@ -21,7 +21,8 @@ type change struct {
 	result   *place                      // whose entry describes the result; may be nil
 	unlock   func()                      // lets others at the file that is edited; may be nil
 
-	resources []events.Resource // what is changed, if that is not the file at diff.Path
+	ahead     []func(*Foresight) // what later steps of a dry run would find
+	resources []events.Resource  // what is changed, if that is not the file at diff.Path
 }
 
 // concerns notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
@@ -119,6 +120,11 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	r := Result{Outcome: events.OK, Diff: &c.diff, Fields: c.fields, Warnings: c.warnings}
 	if c.diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed
+		if a.foresight != nil {
+			for _, do := range c.ahead {
+				do(a.foresight)
+			}
+		}
 	} else if c.result != nil {
 		c.describe(c.result)
 	}

@@ -38,6 +38,7 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 			return c.none(), nil
 		}
 		w, words := t.attrs.anew(regular)
+		t.foresee(c, w)
 		return c.to(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.target + " → file, " + size(t.from.size)}, words...)...), nil
 	}
 	if !t.force {
@@ -52,9 +53,11 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 	case !same:
 		words = append([]string{t.contentWords()}, words...)
 		c.diff.Text = t.text(a)
+		t.foresee(c, w)
 		return c.to(events.ChangeUpdate, t.replace(a, c, w), words...), nil
 	case len(words) > 0:
 		maps.Copy(c.fields, map[string]any{"checksum": sum})
+		c.foresees(func(f *Foresight) { f.own(t.at.path, t.is, w) })
 		return c.to(events.ChangeUpdate, func(context.Context) error { return t.at.error(w.set(t.at.dir, t.at.name, t.is)) }, words...), nil
 	}
 	maps.Copy(c.fields, map[string]any{"checksum": sum})
@@ -64,7 +67,13 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 func (t target) create(a *attempt, c *change) *change {
 	w, words := t.attrs.anew(regular)
 	c.diff.Text = t.text(a)
+	t.foresee(c, w)
 	return c.to(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + size(t.from.size)}, words...)...)
+}
+
+// foresee tells later steps of a dry run of the new content.
+func (t target) foresee(c *change, w wanted) {
+	c.foresees(func(f *Foresight) { f.put(t.at.path, foreseen{entry: w.entry(regular), from: t.from}) })
 }
 
 func (t target) contentWords() string {
@@ -85,7 +94,7 @@ func (t target) text(a *attempt) string {
 	var old []byte
 	if t.is.kind == regular {
 		var err error
-		if old, err = t.at.dir.ReadFile(t.at.name); err != nil {
+		if old, err = t.at.read(); err != nil {
 			return ""
 		}
 		if old == nil {

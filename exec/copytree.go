@@ -22,6 +22,7 @@ type treeCopy struct {
 	attrs   attributes // mode is for files only: directories keep the source's
 	c       *change
 	to      *os.Root // dest; nil as long as it does not exist
+	there   bool     // dest exists, or would by now in a dry run
 	above   *place   // where dest is or will be
 	steps   []func(context.Context, *os.Root) error
 	created int
@@ -68,7 +69,7 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 		return t.c.none(), nil
 	}
 	kind := events.ChangeUpdate
-	if t.to == nil {
+	if !t.there {
 		kind = events.ChangeCreate
 	}
 	t.c.diff.Text = t.text.String()
@@ -92,10 +93,18 @@ func (t *treeCopy) words() string {
 
 func (t *treeCopy) open() error {
 	var err error
-	if t.above, err = openAbove(t.dest); err != nil {
+	if t.above, err = t.openAbove(t.dest); err != nil {
 		return err
 	}
 	t.c.places = append(t.c.places, t.above)
+	if at, ok, missed := t.foresight.stat(t.dest); ok && (missed != nil || at.kind != directory || at.fresh) {
+		if missed == nil && at.kind != directory {
+			t.c.close()
+			return fmt.Errorf("%s is %s, and src is a directory", t.dest, at.what())
+		}
+		t.there = missed == nil
+		return nil
+	}
 	err = t.enter()
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -113,7 +122,7 @@ func (t *treeCopy) enter() error {
 	if err != nil {
 		return err
 	}
-	t.to = to
+	t.to, t.there = to, true
 	t.c.places = append(t.c.places, &place{path: t.dest, name: ".", dir: to})
 	return nil
 }
@@ -129,8 +138,8 @@ func (t *treeCopy) entry(ctx context.Context, path string, d fs.DirEntry) error 
 		return err
 	}
 	from, is := entryOf(info), entry{kind: absent}
-	if t.to != nil {
-		at := place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to}
+	if t.there {
+		at := place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to, foresight: t.foresight}
 		if is, err = at.look(); err != nil {
 			return err
 		}
@@ -163,6 +172,10 @@ func (t *treeCopy) directory(rel string, from, is entry) error {
 	owners := attributes{uid: t.attrs.uid, gid: t.attrs.gid}
 	switch is.kind {
 	case absent:
+		t.c.foresees(func(f *Foresight) {
+			above, _ := owners.anew(directory)
+			f.mkdir(filepath.Join(t.dest, rel), wanted{from.mode, owners.uid, owners.gid}, above)
+		})
 		t.step(rel, is, func(_ context.Context, to *os.Root) error {
 			if rel == "." {
 				return nil // apply has made it
@@ -171,6 +184,7 @@ func (t *treeCopy) directory(rel string, from, is entry) error {
 		})
 	case directory:
 		if w, words := owners.on(is); len(words) > 0 {
+			t.c.foresees(func(f *Foresight) { f.own(filepath.Join(t.dest, rel), is, w) })
 			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.set(to, rel, is) })
 		}
 	default:
@@ -190,6 +204,11 @@ func (t *treeCopy) link(rel, path string, is entry) error {
 	case is.kind == directory:
 		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.dest, rel))
 	}
+	t.c.foresees(func(f *Foresight) {
+		e := wanted{mode: 0o777, uid: t.attrs.uid, gid: t.attrs.gid}.entry(link)
+		e.target = target
+		f.put(filepath.Join(t.dest, rel), foreseen{entry: e})
+	})
 	t.step(rel, is, func(_ context.Context, to *os.Root) error {
 		temp := filepath.Join(filepath.Dir(rel), tempName())
 		if err := to.Symlink(target, temp); err != nil {
@@ -216,11 +235,12 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
 		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
 	}
-	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to}
+	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to, foresight: t.foresight}
 	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
 	if err != nil || c.diff.Kind == events.ChangeNone {
 		return err
 	}
+	t.c.ahead = append(t.c.ahead, c.ahead...)
 	if t.text.Len()+len(c.diff.Text) <= diffLimit {
 		t.text.WriteString(c.diff.Text)
 	}

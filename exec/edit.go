@@ -35,7 +35,7 @@ type editing func(text string) (edited, says string)
 // edit plans to read a file, edit its text and put the result in its place. From the look at the file to the end of the
 // change no other step of this process edits it: steps of a loop may run at the same time.
 func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error) {
-	attrs, err := newAttributes(e.mode, e.owner, e.group)
+	attrs, err := a.newAttributes(e.mode, e.owner, e.group)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error)
 }
 
 func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do editing) error {
-	p, _, err := followed(e.path)
+	p, _, err := a.followed(e.path)
 	if e.gone && errors.As(err, new(notYet)) {
 		c.fields["msg"] = "file not present"
 		c.none()
@@ -82,9 +82,9 @@ func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do edi
 	case is.size > editLimit:
 		return fmt.Errorf("%s is too large to edit: %s", e.path, size(is.size))
 	default:
-		data, err := p.dir.ReadFile(p.name)
+		data, err := p.read()
 		if err != nil {
-			return p.error(err)
+			return err
 		}
 		text = string(data)
 	}
@@ -108,13 +108,15 @@ type locks struct {
 
 // lock waits until nobody else has the place, under whatever path.
 func (l *locks) lock(ctx context.Context, p *place) (unlock func(), err error) {
-	dir, err := p.dir.Stat(".")
-	if err != nil {
-		return nil, p.error(err)
-	}
 	key := p.path
-	if st, ok := dir.Sys().(*syscall.Stat_t); ok {
-		key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.name)
+	if p.dir != nil {
+		dir, err := p.dir.Stat(".")
+		if err != nil {
+			return nil, p.error(err)
+		}
+		if st, ok := dir.Sys().(*syscall.Stat_t); ok {
+			key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.name)
+		}
 	}
 	for {
 		l.mu.Lock()

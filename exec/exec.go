@@ -124,14 +124,17 @@ func (l Local) Check(ctx context.Context, job *Job) (events.Diff, error) {
 // DryRun goes through the motions of an attempt without changing anything. Actions that can predict report what
 // they would change; what changes nothing runs as it is; commands never run. Where that leaves the outcome open it is
 // OK, Diff.Kind is unknown and Message says so.
-type DryRun struct{}
+type DryRun struct {
+	Foresight *Foresight // what earlier steps would have made, to which this one is added; may be nil
+}
 
 // Run is Local.Run without effects.
-func (DryRun) Run(ctx context.Context, job *Job) Result {
+func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	a, act, failed := Local{}.attempt(job)
 	if failed != nil {
 		return *failed
 	}
+	a.foresight = d.Foresight
 	if skip := a.skips(); skip != nil {
 		return *skip
 	}
@@ -179,6 +182,8 @@ type attempt struct {
 	*Job
 	grace time.Duration
 	watch func(Moment)
+
+	foresight *Foresight // of a dry run; nil otherwise
 }
 
 func (l Local) attempt(job *Job) (*attempt, action, *Result) {
@@ -194,7 +199,7 @@ func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 	if watch == nil {
 		watch = func(Moment) {}
 	}
-	return &attempt{job, grace, watch}, act, nil
+	return &attempt{Job: job, grace: grace, watch: watch}, act, nil
 }
 
 // timed runs something under the job's timeout.

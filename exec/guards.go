@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"moon/events"
 )
@@ -13,7 +12,7 @@ import (
 // skips decides creates and removes. It returns nothing when the attempt goes on.
 func (a *attempt) skips() *Result {
 	if a.Creates != "" {
-		switch there, err := exists(a.Creates); {
+		switch there, err := a.exists(a.Creates); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: Fatal, Error: "creates: " + describe(err)}
 		case there:
@@ -21,7 +20,7 @@ func (a *attempt) skips() *Result {
 		}
 	}
 	if a.Removes != "" {
-		switch there, err := exists(a.Removes); {
+		switch there, err := a.exists(a.Removes); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: Fatal, Error: "removes: " + describe(err)}
 		case !there:
@@ -35,8 +34,8 @@ func skip(reason events.SkipReason, detail string) *Result {
 	return &Result{Outcome: events.Skipped, Reason: reason, Detail: detail}
 }
 
-func exists(path string) (bool, error) {
-	_, err := os.Stat(path)
+func (a *attempt) exists(path string) (bool, error) {
+	_, err := a.stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,10 +17,39 @@ type place struct {
 	path string // as the user gave it, cleaned
 	name string // in dir
 	dir  *os.Root
+
+	foresight *Foresight // in a dry run; dir is nil then if it is not there yet
 }
 
 // openPlace opens the directory that a path is in. Nothing need be at the path itself.
-func openPlace(path string) (*place, error) {
+func (a *attempt) openPlace(path string) (*place, error) {
+	p, err := placeAt(path)
+	if a.foresight == nil {
+		return p, err
+	}
+	parent := filepath.Dir(filepath.Clean(path))
+	if at, ok, missed := a.foresight.stat(parent); ok {
+		switch {
+		case missed != nil, at.kind != directory:
+			if err == nil {
+				p.close()
+			}
+			if missed != nil {
+				return nil, missing(path, "directory %s does not exist", parent)
+			}
+			return nil, missing(path, "%s is not a directory", parent)
+		case err != nil:
+			path = filepath.Clean(path)
+			p, err = &place{path: path, name: filepath.Base(path)}, nil
+		}
+	}
+	if err == nil {
+		p.foresight = a.foresight
+	}
+	return p, err
+}
+
+func placeAt(path string) (*place, error) {
 	path = filepath.Clean(path)
 	parent := filepath.Dir(path)
 	dir, err := os.OpenRoot(parent)
@@ -36,11 +66,13 @@ func openPlace(path string) (*place, error) {
 	if name == "/" {
 		name = "."
 	}
-	return &place{path, name, dir}, nil
+	return &place{path: path, name: name, dir: dir}, nil
 }
 
 func (p *place) close() {
-	_ = p.dir.Close() // nothing is written through it
+	if p.dir != nil {
+		_ = p.dir.Close() // nothing is written through it
+	}
 }
 
 // error puts the whole path where the operation knew only a name.
@@ -77,6 +109,9 @@ type entry struct {
 
 // look says what is at the place. A link is not followed.
 func (p *place) look() (entry, error) {
+	if at, ok := p.foresight.look(p.path); ok || p.dir == nil {
+		return at.entry, nil
+	}
 	info, err := p.dir.Lstat(p.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return entry{kind: absent}, nil
@@ -91,6 +126,25 @@ func (p *place) look() (entry, error) {
 		}
 	}
 	return e, nil
+}
+
+// open opens the file that is at the place.
+func (p *place) open() (io.ReadCloser, error) {
+	if at, ok := p.foresight.look(p.path); ok {
+		return at.open()
+	}
+	f, err := p.dir.Open(p.name)
+	return f, p.error(err)
+}
+
+// read is the content of the file that is at the place.
+func (p *place) read() ([]byte, error) {
+	f, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(f)
 }
 
 func entryOf(info fs.FileInfo) entry {
@@ -146,9 +200,9 @@ func fileMode(bits uint32) fs.FileMode {
 
 // followed opens the place that a path leads to, following a link at its end. The link must be nobody else's trap:
 // it belongs to root, to us, or to the owner of its directory, as the kernel asks of links in /tmp.
-func followed(path string) (*place, entry, error) {
+func (a *attempt) followed(path string) (*place, entry, error) {
 	for range maxLinks {
-		p, err := openPlace(path)
+		p, err := a.openPlace(path)
 		if err != nil {
 			return nil, entry{}, err
 		}
@@ -160,7 +214,9 @@ func followed(path string) (*place, entry, error) {
 			return p, e, err
 		}
 		trusted := e.uid == 0 || e.uid == os.Geteuid()
-		if parent, err := p.dir.Stat("."); err == nil {
+		if p.dir == nil {
+			trusted = true // an earlier step would make it
+		} else if parent, err := p.dir.Stat("."); err == nil {
 			trusted = trusted || e.uid == entryOf(parent).uid
 		}
 		p.close()

@@ -58,9 +58,9 @@ func (s source) same(ctx context.Context, p *place, e entry) (equal bool, sum st
 		return false, "", err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	there, err := p.dir.Open(p.name)
+	there, err := p.open()
 	if err != nil {
-		return false, "", p.error(err)
+		return false, "", err
 	}
 	defer func() { _ = there.Close() }() // it was only read
 	h := sha1.New()

@@ -15,9 +15,16 @@ import (
 )
 
 // openAbove opens the deepest directory that exists above a path; the name of the place is the rest of the path.
-func openAbove(path string) (*place, error) {
+func (a *attempt) openAbove(path string) (*place, error) {
 	above := filepath.Dir(path)
 	for {
+		if at, ok, missed := a.foresight.stat(above); ok && (missed != nil || at.fresh) {
+			if missed == nil {
+				return &place{path: path, name: strings.TrimPrefix(path, above+"/"), foresight: a.foresight}, nil
+			}
+			above = filepath.Dir(above)
+			continue
+		}
 		dir, err := os.OpenRoot(above)
 		if err == nil {
 			rest, err := filepath.Rel(above, path)
@@ -25,7 +32,7 @@ func openAbove(path string) (*place, error) {
 				_ = dir.Close() // nothing was written through it
 				return nil, err
 			}
-			return &place{path, rest, dir}, nil
+			return &place{path: path, name: rest, dir: dir, foresight: a.foresight}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || above == "/" {
 			return nil, err
@@ -42,6 +49,7 @@ func (s fileStep) makeDirs(p *place) (*change, error) {
 		summary = fmt.Sprintf("new directory, with %d above it", n)
 	}
 	s.c.result = p
+	s.c.foresees(func(f *Foresight) { f.mkdir(p.path, w, w) })
 	apply := func(context.Context) error { return p.error(mkdirAll(p.dir, p.name, w, w)) }
 	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
 }
@@ -121,6 +129,36 @@ func own(dir *os.Root, name string, w wanted) error {
 	return w.set(dir, name, is)
 }
 
+// walk visits what is at the place, as walk does, and what would be there by now in a dry run.
+func (p *place) walk(visit func(name string, e entry) error) error {
+	if !p.foresight.concerns(p.path) {
+		return walk(p.dir, p.name, visit)
+	}
+	e, err := p.look()
+	if err != nil || e.kind == absent {
+		return err
+	}
+	if err := visit(p.name, e); err != nil || e.kind != directory {
+		return err
+	}
+	var now []string
+	if p.dir != nil {
+		if f, err := p.dir.Open(p.name); err == nil {
+			now, err = f.Readdirnames(-1)
+			if err := errors.Join(err, f.Close()); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range p.foresight.children(p.path, now) {
+		child := place{path: p.path + "/" + name, name: p.name + "/" + name, dir: p.dir, foresight: p.foresight}
+		if err := child.walk(visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // walk visits a name and, if it is a directory, all that is below it, each before what is in it, in the order of
 // names. Links are not followed. Unlike fs.WalkDir it takes names of any bytes.
 func walk(dir *os.Root, name string, visit func(name string, e entry) error) error {
@@ -150,7 +188,7 @@ func walk(dir *os.Root, name string, visit func(name string, e entry) error) err
 
 func entriesBelow(p *place) int {
 	n := -1                                                                // without the directory itself
-	_ = walk(p.dir, p.name, func(string, entry) error { n++; return nil }) // what cannot be read is not counted
+	_ = p.walk(func(string, entry) error { n++; return nil }) // what cannot be read is not counted
 	return n
 }
 
@@ -165,7 +203,7 @@ type attributeChange struct {
 func (s fileStep) recurse(ctx context.Context, p *place) (*change, error) {
 	var list []attributeChange
 	var first string
-	err := walk(p.dir, p.name, func(name string, e entry) error {
+	err := p.walk(func(name string, e entry) error {
 		if w, words := s.attrs.on(e); len(words) > 0 {
 			if len(list) == 0 {
 				first = strings.Join(words, ", ")
@@ -190,6 +228,11 @@ func (s fileStep) recurse(ctx context.Context, p *place) (*change, error) {
 	case list[0].name != p.name:
 		summary = strings.TrimPrefix(list[0].name, p.name+"/") + ": " + first
 	}
+	s.c.foresees(func(f *Foresight) {
+		for _, ch := range list {
+			f.own(p.path+strings.TrimPrefix(ch.name, p.name), ch.is, ch.want)
+		}
+	})
 	apply := func(ctx context.Context) error {
 		// From the leaves to the root, which may not be entered any more with its new mode.
 		for _, ch := range slices.Backward(list) {
