@@ -250,7 +250,8 @@ func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {
 	}
 	s.c.fields["state"] = hard
 	s.c.result = nil
-	if e.kind == regular && os.SameFile(e.info, src.info) {
+	at, _ := s.foresight.look(p.path)
+	if e.kind == regular && (os.SameFile(e.info, src.info) || p.path == s.args.Src || at.twin == s.args.Src) {
 		return s.c.none(), nil
 	}
 	s.c.foresees(func(f *Foresight) {
@@ -258,6 +259,7 @@ func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {
 		if !ok {
 			at = foreseen{entry: src, from: source{path: s.args.Src, size: src.size}}
 		}
+		at.twin = s.args.Src
 		f.put(p.path, at)
 	})
 	return s.replaceBy(p, e, false, []string{"hard link to " + s.args.Src}, func(name string) error {
@@ -286,6 +288,8 @@ func (s fileStep) replaceBy(p *place, e entry, free bool, words []string, make f
 		kind = events.ChangeCreate
 	case !free && !s.args.Force:
 		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.what())
+	case e.kind == directory && entriesBelow(p) > 0:
+		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path, counted(entriesBelow(p)))
 	case !free:
 		words = append([]string{e.what() + " → link"}, words...)
 	}

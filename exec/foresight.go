@@ -31,6 +31,7 @@ type foreseen struct {
 	entry
 	from  source // of a regular file
 	fresh bool   // a directory that is not there yet
+	twin  string // the path of a file that it is a second name of
 }
 
 // foresightLimit bounds the contents that are remembered, in bytes. What is beyond is there for later steps, but cannot
@@ -51,7 +52,53 @@ func (f *Foresight) look(path string) (foreseen, bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	path = filepath.Clean(path)
+	return f.find(f.real(path))
+}
+
+// leads is the path without links in what leads to it, as they would be in a dry run.
+func (f *Foresight) leads(path string) string {
+	if f == nil {
+		return path
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.real(path)
+}
+
+// real is the path without links in what leads to it, as they would be: what is known is known by that.
+func (f *Foresight) real(path string) string {
+	end, _ := f.resolve(filepath.Clean(path), maxLinks)
+	return end
+}
+
+// resolve follows the links in what leads to a path, and reports whether one of them is foreseen.
+func (f *Foresight) resolve(path string, links int) (end string, ahead bool) {
+	rest := strings.Split(path, "/")[1:]
+	at := ""
+	for len(rest) > 0 {
+		next := at + "/" + rest[0]
+		rest = rest[1:]
+		if len(rest) == 0 {
+			return next, ahead
+		}
+		e, known := f.find(next)
+		if !known {
+			e.target, _ = os.Readlink(next) // not a link, or nothing: nowhere else to go
+		}
+		if links--; e.target == "" || links < 0 {
+			at = next
+			continue
+		}
+		ahead = ahead || known
+		if !filepath.IsAbs(e.target) {
+			e.target = filepath.Join("/"+at, e.target)
+		}
+		at, rest = "", append(strings.Split(filepath.Clean(e.target), "/")[1:], rest...)
+	}
+	return "/", ahead
+}
+
+func (f *Foresight) find(path string) (foreseen, bool) {
 	if at, ok := f.at[path]; ok {
 		return at, true
 	}
@@ -66,29 +113,28 @@ func (f *Foresight) look(path string) (foreseen, bool) {
 
 // stat is look for what a link leads to. The error is fs.ErrNotExist where nothing would be.
 func (f *Foresight) stat(path string) (at foreseen, ok bool, err error) {
-	for range maxLinks {
-		at, ok = f.look(path)
-		switch {
-		case !ok:
-			return at, false, nil
-		case at.kind == absent:
-			return at, true, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
-		case at.kind != link:
-			return at, true, nil
-		}
-		if !filepath.IsAbs(at.target) {
-			at.target = filepath.Join(filepath.Dir(path), at.target)
-		}
-		path = at.target
-		if _, known := f.look(path); !known {
-			info, err := os.Stat(path)
-			if err != nil {
-				return at, true, err
-			}
-			return foreseen{entry: entryOf(info), from: source{path: path, size: info.Size()}}, true, nil
-		}
+	if f == nil {
+		return nothing, false, nil
 	}
-	return at, true, errors.New(path + ": too many links")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	end, ahead := f.resolve(filepath.Clean(path)+"/.", maxLinks)
+	end = filepath.Dir(end)
+	switch at, ok = f.find(end); {
+	case ok && at.kind == absent:
+		return at, true, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+	case ok && at.kind == link:
+		return at, true, errors.New(path + ": too many links")
+	case ok:
+		return at, true, nil
+	case !ahead:
+		return nothing, false, nil
+	}
+	info, err := os.Stat(end)
+	if err != nil {
+		return nothing, true, err
+	}
+	return foreseen{entry: entryOf(info), from: source{path: end, size: info.Size()}}, true, nil
 }
 
 // concerns reports whether earlier steps have to do with a path, or with anything below it.
@@ -101,8 +147,9 @@ func (f *Foresight) concerns(path string) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	below := f.real(path) + "/"
 	for p := range f.at {
-		if strings.HasPrefix(p, filepath.Clean(path)+"/") {
+		if strings.HasPrefix(p, below) {
 			return true
 		}
 	}
@@ -113,6 +160,7 @@ func (f *Foresight) concerns(path string) bool {
 func (f *Foresight) children(path string, now []string) []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	path = f.real(path)
 	names := map[string]bool{}
 	if at, ok := f.at[path]; !ok || !at.fresh {
 		for _, name := range now {
@@ -132,7 +180,7 @@ func (f *Foresight) children(path string, now []string) []string {
 func (f *Foresight) put(path string, at foreseen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	path = filepath.Clean(path)
+	path = f.real(path)
 	if at.kind == regular {
 		at.size = at.from.size
 		if f.kept += int64(len(at.from.data)); f.kept > foresightLimit {
@@ -142,24 +190,32 @@ func (f *Foresight) put(path string, at foreseen) {
 	if at.kind != directory || at.fresh {
 		maps.DeleteFunc(f.at, func(p string, _ foreseen) bool { return strings.HasPrefix(p, path+"/") })
 	}
+	for p, other := range f.at {
+		if other.twin == path { // which is another file now
+			other.twin = ""
+			f.at[p] = other
+		}
+	}
 	f.at[path] = at
 }
 
 // own foresees other attributes of what is at a path.
 func (f *Foresight) own(path string, is entry, w wanted) {
-	at, ok := f.look(path)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path = f.real(path)
+	at, ok := f.find(path)
 	if !ok {
 		at = foreseen{entry: is, from: source{path: path, size: is.size}}
 	}
 	at.mode, at.uid, at.gid = w.mode, w.uid, w.gid
-	f.put(path, at)
+	f.at[path] = at
 }
 
 // mkdir foresees a directory with those above it that are not there.
 func (f *Foresight) mkdir(path string, last, above wanted) {
-	path = filepath.Clean(path)
 	var missing []string
-	for at := path; at != "/"; at = filepath.Dir(at) {
+	for at := filepath.Clean(path); at != "/"; at = filepath.Dir(at) {
 		e, ok, err := f.stat(at)
 		if !ok {
 			_, err = os.Stat(at)
@@ -237,6 +293,23 @@ func (at foreseen) open() (io.ReadCloser, error) {
 func (c *change) foresees(do func(*Foresight)) *change {
 	c.ahead = append(c.ahead, do)
 	return c
+}
+
+// lstat says what is at a path, or would be there by now in a dry run. A link is not followed.
+func (a *attempt) lstat(path string) (entry, error) {
+	if at, ok := a.foresight.look(path); ok {
+		return at.entry, nil
+	}
+	path = a.foresight.leads(path)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nothing.entry, err
+	}
+	e := entryOf(info)
+	if e.kind == link {
+		e.target, err = os.Readlink(path)
+	}
+	return e, err
 }
 
 // changedMeanwhile is the result of a dry run for what looks at something that an earlier step would change.

@@ -23,23 +23,29 @@ type place struct {
 
 // openPlace opens the directory that a path is in. Nothing need be at the path itself.
 func (a *attempt) openPlace(path string) (*place, error) {
-	p, err := placeAt(path)
 	if a.foresight == nil {
-		return p, err
+		return placeAt(path)
 	}
-	parent := filepath.Dir(filepath.Clean(path))
+	path = filepath.Clean(path)
+	p, err := placeAt(a.foresight.leads(path))
+	if err == nil {
+		p.path = path
+	}
+	parent := filepath.Dir(path)
 	if at, ok, missed := a.foresight.stat(parent); ok {
 		switch {
 		case missed != nil, at.kind != directory:
 			if err == nil {
 				p.close()
 			}
+			if missed != nil && !errors.Is(missed, fs.ErrNotExist) {
+				return nil, missed
+			}
 			if missed != nil {
 				return nil, missing(path, "directory %s does not exist", parent)
 			}
 			return nil, missing(path, "%s is not a directory", parent)
 		case err != nil:
-			path = filepath.Clean(path)
 			p, err = &place{path: path, name: filepath.Base(path)}, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"moon/events"
 )
@@ -18,14 +19,25 @@ import (
 func (a *attempt) openAbove(path string) (*place, error) {
 	above := filepath.Dir(path)
 	for {
-		if at, ok, missed := a.foresight.stat(above); ok && (missed != nil || at.fresh) {
+		if e, err := a.lstat(above); err == nil && e.kind == link {
+			if _, err := a.stat(above); errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("%s is a link to %s, which does not exist", above, e.target)
+			}
+		}
+		if at, ok, missed := a.foresight.stat(above); ok && (missed != nil || at.kind != directory || at.fresh) {
+			if missed != nil && !errors.Is(missed, fs.ErrNotExist) {
+				return nil, missed
+			}
+			if missed == nil && at.kind != directory {
+				return nil, &fs.PathError{Op: "mkdir", Path: above, Err: syscall.ENOTDIR}
+			}
 			if missed == nil {
 				return &place{path: path, name: strings.TrimPrefix(path, above+"/"), foresight: a.foresight}, nil
 			}
 			above = filepath.Dir(above)
 			continue
 		}
-		dir, err := os.OpenRoot(above)
+		dir, err := os.OpenRoot(filepath.Dir(a.foresight.leads(above + "/x")))
 		if err == nil {
 			rest, err := filepath.Rel(above, path)
 			if err != nil {
@@ -142,7 +154,7 @@ func (p *place) walk(visit func(name string, e entry) error) error {
 		return err
 	}
 	var now []string
-	if p.dir != nil {
+	if at, ok := p.foresight.look(p.path); p.dir != nil && !(ok && at.fresh) {
 		if f, err := p.dir.Open(p.name); err == nil {
 			now, err = f.Readdirnames(-1)
 			if err := errors.Join(err, f.Close()); err != nil {

@@ -1,0 +1,103 @@
+package exec_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"moon/events"
+	"moon/exec"
+)
+
+// TestForesight draws steps over a small tree, goes through them in a dry run and then carries them out: each does what
+// was foretold of it, when all before it had only been foretold too.
+func TestForesight(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		root, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		lay(t, root)
+		var steps []drawn
+		for range rapid.IntRange(2, 8).Draw(rt, "steps") {
+			steps = append(steps, drawStep(rt, root))
+		}
+		dry := exec.DryRun{Foresight: exec.NewForesight()}
+		foretold := make([]exec.Result, len(steps))
+		for i, s := range steps {
+			foretold[i] = dry.Run(t.Context(), newJob(t, s.action, s.in))
+		}
+		for i, s := range steps {
+			f, r := foretold[i], run(t, newJob(t, s.action, s.in))
+			if r.Outcome == events.Failed {
+				if f.Outcome == events.Changed {
+					rt.Fatalf("step %d, %s %v: foretold %+v, failed: %s", i+1, s.action, s.in, *f.Diff, r.Error)
+				}
+				return // what comes after a failure was foretold for another course of things
+			}
+			if f.Outcome == events.Failed || f.Outcome != r.Outcome || *f.Diff != *r.Diff {
+				rt.Fatalf("step %d, %s %v: foretold %s %+v %s\nbut it was %s %+v", i+1, s.action, s.in, f.Outcome, f.Diff, f.Error, r.Outcome, r.Diff)
+			}
+		}
+	})
+}
+
+type drawn struct {
+	action string
+	in     args
+}
+
+// lay makes the tree that the steps work on.
+func lay(t *testing.T, root string) {
+	write(t, filepath.Join(root, "there/file"), "one\ntwo\n", 0o644)
+	write(t, filepath.Join(root, "there/deep/other"), "three\n", 0o600)
+	write(t, filepath.Join(root, "src/a"), "a\n", 0o644)
+	write(t, filepath.Join(root, "src/sub/b"), "b\n", 0o755)
+	if err := os.Symlink("file", filepath.Join(root, "there/link")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func drawStep(rt *rapid.T, root string) drawn {
+	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(rt, label) }
+	path := filepath.Join(root, pick("path", "there", "there/file", "there/link", "there/deep", "there/deep/other", "new", "new/file", "new/deep/file", "other"))
+	mode := pick("mode", "", "0640", "u=rwX,go=rX", "0700")
+	with := func(in args) args {
+		if mode != "" {
+			in["mode"] = mode
+		}
+		return in
+	}
+	line := fmt.Sprintf("line %s\n", pick("text", "x", "y"))
+	switch action := pick("action", "mkdir", "mkdir", "content", "file", "touchless", "absent", "link", "hard", "recurse", "copy", "tree", "lineinfile", "lineinfile", "blockinfile", "replace"); action {
+	case "mkdir":
+		return drawn{"file", with(args{"path": path, "state": "directory"})}
+	case "content":
+		return drawn{"file", with(args{"path": path, "content": line})}
+	case "file":
+		return drawn{"file", with(args{"path": path, "state": "file"})}
+	case "touchless":
+		return drawn{"file", args{"path": path, "state": "perms", "mode": "0600"}}
+	case "absent":
+		return drawn{"file", args{"path": path, "state": "absent"}}
+	case "link":
+		return drawn{"file", args{"path": path, "state": "link", "src": filepath.Join(root, pick("target", "there", "there/file", "new")), "force": true}}
+	case "hard":
+		return drawn{"file", args{"path": path, "state": "hard", "src": filepath.Join(root, pick("target", "there/file", "src/a"))}}
+	case "recurse":
+		return drawn{"file", args{"path": path, "state": "directory", "recurse": true, "mode": "u=rwX,g=rX,o="}}
+	case "copy":
+		return drawn{"copy", with(args{"content": line, "dest": path})}
+	case "tree":
+		return drawn{"copy", args{"src": filepath.Join(root, pick("src", "src", "src/")), "dest": path}}
+	case "lineinfile":
+		return drawn{"lineinfile", args{"path": path, "line": pick("line", "four", "two"), "create": true}}
+	case "blockinfile":
+		return drawn{"blockinfile", args{"path": path, "block": line, "state": pick("state", "present", "absent"), "create": true}}
+	default:
+		return drawn{"replace", args{"path": path, "regexp": "o", "replace": "0"}}
+	}
+}
