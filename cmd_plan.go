@@ -10,6 +10,9 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"moon/engine"
 	"moon/engine/graph"
@@ -132,10 +135,11 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 type planCmd struct {
 	savedFlags
 	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
-	Flat    bool    `xor:"form" help:"One line per step: id, origin, name, action."`
-	Explain *string `xor:"form" placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
-	Diff    *string `xor:"form" placeholder:"OLD" help:"Compare with an older plan, which moon plan -o has saved; as text, or with --format json."`
-	Output  string  `short:"o" env:"-" type:"path" xor:"form" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
+	Flat    bool    `help:"One line per step: id, origin, name, action."`
+	Explain *string `placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
+	Check   bool    `short:"C" aliases:"dry-run" help:"Find out what each step would do, without changing anything."`
+	Diff    oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show the differences of files. With OLD: compare with an older plan, which moon plan -o has saved; as text, or with --format json."`
+	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
 }
 
 func (c *planCmd) Run(io stdio) error {
@@ -153,10 +157,12 @@ func (c *planCmd) Run(io stdio) error {
 		}
 		_, err = fmt.Fprintf(io.out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
 		return err
+	case c.Check:
+		return c.foretell(io, p, g)
 	case c.Explain != nil:
 		return explain(io, p, g, *c.Explain)
-	case c.Diff != nil:
-		return diff(io, p, *c.Diff, c.Format == "json")
+	case c.Diff.file != "":
+		return diff(io, p, c.Diff.file, c.Format == "json")
 	case c.Flat:
 		return p.WriteFlat(io.out, io.width())
 	}
@@ -165,14 +171,31 @@ func (c *planCmd) Run(io stdio) error {
 
 // check refuses forms that exclude each other.
 func (c *planCmd) check() error {
+	if c.Check && c.Diff.file != "" && c.Playbook == "" && c.Saved == "" { // moon plan --check --diff site.yml
+		c.Playbook, c.Diff.file = c.Diff.file, ""
+	}
+	forms := 0
+	for _, given := range []bool{c.Flat, c.Explain != nil, c.Diff.file != "", c.Output != "", c.Check} {
+		if given {
+			forms++
+		}
+	}
 	switch {
-	case c.Format == "tree", c.Format == "json" && c.Diff != nil, c.Output != "":
+	case c.Check && forms > 1:
+		return usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain, --diff OLD or -o")
+	case forms > 1:
+		return usage("--flat, --explain, --diff and -o are forms of the plan; give one of them")
+	case c.Diff.given && c.Diff.file == "" && !c.Check:
+		return usage("--diff needs an older plan to compare with, or --check to show what would change")
+	case c.Check && c.Format != "tree" && c.Format != "json":
+		return usage("--check prints text or, with --format json, JSON; not %s", c.Format)
+	case c.Format == "tree", c.Format == "json" && (c.Diff.file != "" || c.Check), c.Output != "":
 		return nil
 	case c.Flat:
 		return usage("--flat is text; it cannot be given with --format %s", c.Format)
 	case c.Explain != nil:
 		return usage("--explain is text; it cannot be given with --format %s", c.Format)
-	case c.Diff != nil:
+	case c.Diff.file != "":
 		return usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
 	}
 	return nil
@@ -200,6 +223,25 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	}
 	_, err = io.out.Write(text)
 	return err
+}
+
+// oldPlan is the value of --diff, which may be left out.
+type oldPlan struct {
+	given bool
+	file  string
+}
+
+// Decode takes the word behind the flag, if it is one.
+func (o *oldPlan) Decode(ctx *kong.DecodeContext) error {
+	o.given = true
+	next := ctx.Scan.Peek()
+	word, ok := next.Value.(string)
+	if next.IsEOL() || !ok || next.Type != kong.FlagValueToken && strings.HasPrefix(word, "-") && word != "-" {
+		return nil
+	}
+	o.file = word
+	ctx.Scan.Pop()
+	return nil
 }
 
 // unreadable says why a plan cannot be read from a file.

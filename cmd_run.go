@@ -165,6 +165,15 @@ func exitOf(r events.RunCompleted) error {
 // sessions is what every session has in common.
 var sessions = engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Version: Version}
 
+// oracle foretells what a plan would do to this machine.
+func oracle(p *plan.Plan, force bool, left func(int) bool) *engine.Oracle {
+	records := ""
+	if runs, err := runsDir(); err == nil {
+		records = recordsDir(runs)
+	}
+	return &engine.Oracle{Plan: p, Dry: exec.DryRun{Foresight: exec.NewForesight()}, Records: records, Force: force, Left: left}
+}
+
 // start begins a run in the user's run directory.
 func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Order) (*engine.Session, error) {
 	runs, err := runsDir()

@@ -140,7 +140,14 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 	}
 	err := tui.Run(ctx, tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, OutDir: s.OutDir,
-		Send:   func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
+		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
+		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+			s.ExpectNothing()
+			oracle(p, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+				s.Expect(p, f)
+				tell(f)
+			})
+		},
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,

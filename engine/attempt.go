@@ -92,7 +92,8 @@ func (s *Session) prepare(step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	incremental, err := s.incremental(ps, call)
+	record := recordOf(s.state.plan, ps, s.cfg.Records)
+	incremental, err := incremental(ps, call, record, s.cfg.Records, s.state.opts.Force)
 	if err != nil {
 		s.failBefore(b, step, number, err)
 		return
@@ -131,10 +132,7 @@ func (s *Session) prepare(step, number int) {
 	if dry {
 		runner = s.cfg.Dry
 	}
-	record, playbook := "", filepath.Join(s.state.plan.Root, s.state.plan.RootFile)
-	if incremental != nil {
-		record = s.recordOf(ps)
-	}
+	playbook := filepath.Join(s.state.plan.Root, s.state.plan.RootFile)
 	a.begin = func() {
 		go func() {
 			defer cancel(nil)
@@ -227,6 +225,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 	f := fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: r.Outcome, Reason: r.Reason, Detail: r.Detail, Class: r.Class, Error: r.Error, RC: r.RC,
 		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff, Warnings: r.Warnings,
+		Resources: r.Resources,
 	}
 	if r.Outcome == events.OK && b.ChangesByDefault() && (r.Diff == nil || r.Diff.Kind != events.ChangeUnknown) {
 		f.Outcome = events.Changed
@@ -244,6 +243,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		s.applyJudgement(b, ps, &f, registered)
 		registered = update()
 	}
+	f.Drift = s.drift(ps, &f)
 	rep := report{AttemptFinished: f}
 	if (ps.Register != "" || s.broken(f)) && f.Outcome != events.Cancelled {
 		rep.registered = registered

@@ -182,7 +182,7 @@ func keepOutput(disk journal.Disk, dir, prefix string) error {
 // hide removes from a fact what no_log keeps from being shown or stored.
 func hide(f *fact.AttemptFinished) {
 	f.Registered, f.Values, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, "", nil, nil
-	f.Detail = ""
+	f.Detail, f.Drift, f.Resources = "", "", nil
 	if f.Error != "" && events.OnFailure.Has(f.Outcome) {
 		f.Error = "failed (the reason is hidden by no_log)"
 	}

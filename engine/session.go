@@ -91,6 +91,8 @@ type Session struct {
 	fatal    error // why nothing can be recorded any more
 	cause    uint64
 
+	foretold map[string]*events.Foretold // what a person was shown before the run, by what names a step; guarded by mu
+
 	timing *stopwatch
 	usual  Durations // of earlier runs
 }
@@ -161,7 +163,7 @@ func newSession(cfg Config) *Session {
 	return &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
-		timing: newStopwatch(),
+		timing: newStopwatch(), foretold: map[string]*events.Foretold{},
 	}
 }
 
@@ -241,6 +243,35 @@ func (s *Session) Replan(p *plan.Plan, g *graph.Graph) error {
 	case <-s.done:
 		return errors.New("the run has ended")
 	}
+}
+
+// Expect says what a step was foretold to do, when that was shown to somebody who decides. What it then does otherwise is
+// reported as drift.
+func (s *Session) Expect(p *plan.Plan, f *events.Foretold) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.foretold[identity(&p.Steps[f.Step])] = f
+}
+
+// ExpectNothing takes back all that was foretold.
+func (s *Session) ExpectNothing() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.foretold)
+}
+
+// identity names a step as long as it does the same.
+func identity(ps *plan.Step) string { return ps.Path + "\x00" + ps.Host + "\x00" + ps.Digest }
+
+// drift says how the end of an attempt differs from what was foretold.
+func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
+	s.mu.Lock()
+	foretold := s.foretold[identity(ps)]
+	s.mu.Unlock()
+	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
+		return ""
+	}
+	return foretold.Drift(f.Outcome, f.Diff)
 }
 
 // PlanFor is the plan with the digest, if this run has or had it.

@@ -22,13 +22,13 @@ type record struct {
 	Digest   string `json:"digest"`
 }
 
-// incremental is what a step with sources or generates needs to find out whether it is up to date; nil for any other.
-func (s *Session) incremental(ps *plan.Step, call *plan.Call) (*exec.Incremental, error) {
+// incremental is what a step with sources or generates needs to find out whether it is up to date; nil for any other. Path
+// is the file that remembers the step, in the directory records.
+func incremental(ps *plan.Step, call *plan.Call, path, records string, force bool) (*exec.Incremental, error) {
 	if len(call.Sources)+len(call.Generates) == 0 {
 		return nil, nil
 	}
-	path := s.recordOf(ps)
-	inc := &exec.Incremental{Sources: call.Sources, Generates: call.Generates, Force: s.state.opts.Force}
+	inc := &exec.Incremental{Sources: call.Sources, Generates: call.Generates, Force: force}
 	if ps.NoLog {
 		inc.Identity = ps.Digest
 	}
@@ -46,7 +46,7 @@ func (s *Session) incremental(ps *plan.Step, call *plan.Call) (*exec.Incremental
 			return nil
 		}
 		if err == nil { // a loss of power must not bring it back
-			err = journal.Disk{}.SyncDir(s.cfg.Records)
+			err = journal.Disk{}.SyncDir(records)
 		}
 		if err != nil {
 			return fmt.Errorf("forget what is recorded of its sources: %w", err)
@@ -57,10 +57,9 @@ func (s *Session) incremental(ps *plan.Step, call *plan.Call) (*exec.Incremental
 }
 
 // recordOf is the file that remembers a step of a playbook.
-func (s *Session) recordOf(ps *plan.Step) string {
-	p := s.state.plan
+func recordOf(p *plan.Plan, ps *plan.Step, records string) string {
 	sum := sha256.Sum256([]byte(p.Root + "\x00" + p.RootFile + "\x00" + ps.Path + "\x00" + ps.Host))
-	return filepath.Join(s.cfg.Records, hex.EncodeToString(sum[:16])+".json")
+	return filepath.Join(records, hex.EncodeToString(sum[:16])+".json")
 }
 
 // remember records that a step ended well, and what it was made from.

@@ -158,7 +158,8 @@ type (
 		Changed bool           `json:"changed"`
 		Result  map[string]any `json:"result"`
 		Diff    *Diff          `json:"diff,omitempty"`
-		Kept    bool           `json:"kept,omitempty"` // the result of an earlier run or plan
+		Drift   string         `json:"drift,omitempty"` // how that differs from what was foretold
+		Kept    bool           `json:"kept,omitempty"`  // the result of an earlier run or plan
 		Out     string         `json:"-"`
 	}
 	StepSkipped struct {

@@ -54,6 +54,7 @@ type Step struct {
 	Reason    string    // why it was skipped or omitted
 	Message   string    // of a print
 	Diff      *Diff
+	Drift     string   // how that differs from what was foretold
 	Out       []string // prefixes of the output files, one per attempt
 }
 
@@ -232,7 +233,7 @@ func (r *Run) step(rec Record) {
 		if e.Kept && e.Out != "" {
 			s.Out = append(s.Out, e.Out)
 		}
-		s.Diff = e.Diff
+		s.Diff, s.Drift = e.Diff, e.Drift
 		s.setRC(e.Result)
 		s.end(rec.Time)
 	case StepSkipped:

@@ -76,6 +76,7 @@ type stepJSON struct {
 	LoopContext *loopJSON         `json:"loop_context,omitempty"`
 	Host        string            `json:"host"`
 	Scope       int               `json:"scope"`
+	Foretold    any               `json:"foretold,omitempty"`
 }
 
 type undoJSON struct {
@@ -112,12 +113,15 @@ type diagnosticJSON struct {
 // WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
 // is the execution graph's own JSON. It is written step by step, because the text of a large plan takes several times
 // the room of the plan.
-func (p *Plan) WriteJSON(w io.Writer, graph []byte) error {
+func (p *Plan) WriteJSON(w io.Writer, graph []byte) error { return p.WriteForetoldJSON(w, graph, nil) }
+
+// WriteForetoldJSON is WriteJSON with what steps would do, nil for those of which nothing is known. foretold may be nil.
+func (p *Plan) WriteForetoldJSON(w io.Writer, graph []byte, foretold func(step int) any) error {
 	d := newDocument(w)
 	d.field("format", p.Format)
 	d.field("digest", p.Digest)
 	d.field("root", p.Root)
-	p.body(d, graph)
+	p.body(d, graph, foretold)
 	d.field("diagnostics", DiagnosticsJSON(p.Diagnostics))
 	return d.end()
 }
@@ -139,13 +143,13 @@ func (p *Plan) WriteSaved(w io.Writer, graph []byte, moon string) error {
 	d.seal = seal
 	d.field("moon", moon)
 	d.field("digest", p.Digest)
-	p.body(d, graph)
+	p.body(d, graph, nil)
 	d.field("sources", sources)
 	d.field("seal", hex.EncodeToString(seal.Sum(nil)))
 	return d.end()
 }
 
-func (p *Plan) body(d *documentWriter, graph []byte) {
+func (p *Plan) body(d *documentWriter, graph []byte, foretold func(step int) any) {
 	d.field("root_file", p.RootFile)
 	if p.Name != "" {
 		d.field("name", p.Name)
@@ -171,7 +175,13 @@ func (p *Plan) body(d *documentWriter, graph []byte) {
 		}
 		d.field("exports", exports)
 	}
-	d.list("steps", len(p.Steps), func(i int) any { return p.stepJSON(&p.Steps[i]) })
+	d.list("steps", len(p.Steps), func(i int) any {
+		s := p.stepJSON(&p.Steps[i])
+		if foretold != nil {
+			s.Foretold = foretold(i)
+		}
+		return s
+	})
 	d.list("scopes", len(p.Scopes), func(i int) any { return p.scopeJSON(p.Scopes[i]) })
 	d.name("graph")
 	if graph == nil { // as it is for a comparison

@@ -14,8 +14,11 @@ import (
 // WriteTree prints the plan for people: every scope and step with its origin, what is not known yet with the step that
 // will give it, and what asks for confirmation. Steps that a selection leaves out are only counted. width is that of the
 // terminal in cells; 0 cuts nothing.
-func (p *Plan) WriteTree(w io.Writer, width int) error {
-	t := &treeText{p: p, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
+func (p *Plan) WriteTree(w io.Writer, width int) error { return p.WriteForetold(w, width, nil) }
+
+// WriteForetold is WriteTree with further lines below steps: what they would do. foretold may be nil.
+func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []string) error {
+	t := &treeText{p: p, foretold: foretold, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
 	}
@@ -98,6 +101,7 @@ type treeText struct {
 	children [][]int // scopes inside each scope
 	shown    []int   // shown[i] is how many of the first i steps are shown
 	lines    []treeLine
+	foretold func(step int) []string
 }
 
 type treeLine struct{ text, at string }
@@ -195,6 +199,11 @@ func (t *treeText) step(i, depth int) {
 	}
 	if s.Retry.Max > 0 {
 		note("%s", s.Retry.text())
+	}
+	if t.foretold != nil {
+		for _, line := range t.foretold(i) {
+			note("%s", line)
+		}
 	}
 }
 

@@ -82,6 +82,9 @@ func (m *model) reviewLine(level int) []text {
 	if ask > 0 {
 		line = append(line, text{themes.Text, dot}, text{themes.Warn, needYou(ask)})
 	}
+	if would := m.foretoldCounts(); len(would) > 0 {
+		line = append(append(line, text{themes.Text, strings.TrimRight(dot, " ")}), would...)
+	}
 	return line
 }
 

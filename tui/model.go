@@ -55,6 +55,7 @@ type model struct {
 	spin      int
 	diffs     diffLines
 	summary   summary
+	foretold  foretold
 	countdown countdown
 
 	width, height int
@@ -105,6 +106,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	}
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
 	m.countdown = m.newCountdown()
+	m.foretold.halt() // it was about another plan
 	m.refilter()
 }
 

@@ -27,9 +27,21 @@ const diffShown = 2000
 // diffTab shows what a step changed, or would change in a dry run.
 func (m *model) diffTab(d *doc, s subject) {
 	diff := s.of.Diff
+	before := m.foretold.step(s.step)
+	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" {
+		diff = &before.Diff
+		d.para(themes.Dim, 0, "Foretold: nothing was done yet.")
+		d.blank()
+	}
 	switch {
 	case s.step < 0:
 		d.hint("Go to a step to see what it changed.")
+		return
+	case diff == nil && s.of.Attempt == 0 && before != nil && before.Error != "":
+		d.para(themes.Failed, 0, "It would fail: "+before.Error)
+		return
+	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
+		d.hint("It would be skipped: " + before.Skipped)
 		return
 	case diff == nil && s.of.Attempt == 0:
 		d.hint("Not known before it runs.")
@@ -45,6 +57,9 @@ func (m *model) diffTab(d *doc, s subject) {
 	d.add(append(head, text{themes.Dim, string(diff.Kind)})...)
 	if diff.Summary != "" {
 		d.para(themes.Text, 0, diff.Summary)
+	}
+	if s.of.Drift != "" {
+		d.para(themes.Warn, 0, "Drift: "+s.of.Drift)
 	}
 	if diff.Text == "" {
 		return

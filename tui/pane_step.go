@@ -57,6 +57,9 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.field(label, text{themes.Text, name + "=" + p.Env[name]})
 	}
 	m.condition(d, p, ran)
+	if !ran {
+		m.foretoldField(d, p)
+	}
 	d.value("register", p.Register)
 	if p.Retry.Max > 0 {
 		words := fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay)

@@ -17,6 +17,7 @@ type summary struct {
 	retried int
 	changes []changed
 	more    int // changes beyond those
+	drift   []changed
 }
 
 type timed struct {
@@ -41,6 +42,9 @@ func (m *model) summarize() summary {
 			}
 			if of.Attempt > 0 && of.State == events.Settled {
 				s.slow(i, of.Ended.Sub(began(of)))
+			}
+			if of.Drift != "" && len(s.drift) < 2*listed {
+				s.drift = append(s.drift, changed{i, of.Drift})
 			}
 			if of.Outcome != events.Changed || of.Kept {
 				continue
@@ -78,6 +82,13 @@ func (m *model) summaryTab(d *doc) {
 			m.keys.label(runRetry), m.keys.label(runRetryAll)))
 	}
 	m.failures(d)
+	if len(m.summary.drift) > 0 {
+		d.heading("Otherwise than foretold")
+		for _, c := range m.summary.drift {
+			d.add(text{themes.Text, "  " + m.stepName(c.step)})
+			d.para(themes.Warn, 4, c.what)
+		}
+	}
 	if len(m.summary.slowest) > 0 {
 		d.heading("Slowest")
 		longest := m.summary.slowest[0].took

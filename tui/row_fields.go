@@ -37,6 +37,14 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 	if t.m.broken(step) {
 		note.ink = themes.Failed
 	}
+	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
+		if word := t.m.foretoldWord(step); word.s != "" && note.s != "before" {
+			note = word
+		}
+	}
+	if t.m.drifted(of) && note.s == "" {
+		note = text{themes.Warn, "drift"}
+	}
 	if f.pending() || f == faceExcluded && of.State != events.Settled {
 		line := ""
 		if p.Origin.Line > 0 {

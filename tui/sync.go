@@ -39,6 +39,7 @@ func (m *model) sync() tea.Cmd {
 		m.refilter()
 	}
 	m.detail.reel.stale, m.peek.stale = true, true
+	m.foretell()
 	return tea.Batch(cmd, m.keepTicking())
 }
 

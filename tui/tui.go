@@ -42,6 +42,9 @@ type Options struct {
 	PlanFor func(digest string) *plan.Plan
 	// Forecast says how long a plan may take, or nil. Without it the screen says nothing of the time that is left.
 	Forecast func(digest string) *events.Forecast
+	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
+	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is foretold.
+	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
@@ -93,6 +96,7 @@ func (m *model) show(ctx context.Context) error {
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
 	undo()
+	m.foretold.halt()
 	close(stop)
 	broken := m.store.failure()
 	switch {

@@ -169,6 +169,9 @@ type (
 		Message    string         `json:"message,omitempty"`
 		Diff       *events.Diff   `json:"diff,omitempty"`
 		Warnings   []string       `json:"warnings,omitempty"`
+		Drift      string         `json:"drift,omitempty"` // how the end differs from what was foretold
+		// Resources are the things that it made, changed or removed.
+		Resources []events.Resource `json:"resources,omitempty"`
 	}
 	// ValuesMissing says that a step cannot run because a value it uses was never produced.
 	ValuesMissing struct {

@@ -88,6 +88,9 @@ func (t *Text) event(r events.Record) {
 		t.printf("  attempt %d in %s", e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
 		t.end(r.Step, e.Name, t.completed(r.Step, e))
+		if e.Drift != "" {
+			t.printf("  drift: %s", output.CleanName(e.Drift))
+		}
 		t.diff(r.Step, e.Diff)
 		t.unfold()
 	case events.StepSkipped:

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/plan"
+)
+
+// foretell prints the plan with what each step would do.
+func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	all := make([]*events.Foretold, len(p.Steps))
+	oracle(p, false, nil).Foretell(ctx, func(f *events.Foretold) {
+		if !c.Diff.given {
+			f.Diff.Text = ""
+		}
+		all[f.Step] = f
+	})
+	if ctx.Err() != nil {
+		return &exit{exitInterrupted, "interrupted; nothing was changed"}
+	}
+	if err := c.printForetold(io, p, g, all); err != nil {
+		return err
+	}
+	for _, f := range all {
+		if f != nil && f.Error != "" {
+			return &exit{exitFailed, ""}
+		}
+	}
+	return nil
+}
+
+func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*events.Foretold) error {
+	if c.Format == "json" {
+		doc, err := g.JSON()
+		if err != nil {
+			return err
+		}
+		return p.WriteForetoldJSON(io.out, doc, func(step int) any {
+			if all[step] == nil {
+				return nil
+			}
+			return all[step]
+		})
+	}
+	err := p.WriteForetold(io.out, io.width(), func(step int) []string {
+		if all[step] == nil {
+			return nil
+		}
+		return foretoldLines(all[step])
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(io.out, "\n%s\n", foretoldCounts(all))
+	return err
+}
+
+// foretoldLines are what is printed below a step.
+func foretoldLines(f *events.Foretold) []string {
+	if f.Error != "" {
+		return strings.Split("would fail: "+f.Error, "\n")
+	}
+	if f.Skipped != "" {
+		return []string{"would be skipped: " + f.Skipped}
+	}
+	word := "would " + string(f.Diff.Kind)
+	switch f.Diff.Kind {
+	case events.ChangeNone:
+		word = "no change"
+	case events.ChangeUnknown:
+		word = "cannot be told"
+	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete:
+	}
+	if f.Maybe {
+		word += ", if it is not skipped"
+	}
+	if f.Diff.Summary != "" {
+		word += ": " + f.Diff.Summary
+	}
+	lines := []string{word}
+	if f.Diff.Text != "" {
+		for line := range strings.SplitSeq(strings.TrimSuffix(f.Diff.Text, "\n"), "\n") {
+			lines = append(lines, "  "+line)
+		}
+	}
+	return lines
+}
+
+// foretoldCounts is one line about all of it.
+func foretoldCounts(all []*events.Foretold) string {
+	kinds, skipped, failed := map[events.ChangeKind]int{}, 0, 0
+	for _, f := range all {
+		switch {
+		case f == nil:
+		case f.Error != "":
+			failed++
+		case f.Skipped != "":
+			skipped++
+		default:
+			kinds[f.Diff.Kind]++
+		}
+	}
+	var words []string
+	for _, k := range []struct {
+		n    int
+		text string
+	}{
+		{kinds[events.ChangeCreate], "%d to create"},
+		{kinds[events.ChangeUpdate], "%d to update"},
+		{kinds[events.ChangeDelete], "%d to delete"},
+		{kinds[events.ChangeNone], "%d without a change"},
+		{skipped, "%d to skip"},
+		{kinds[events.ChangeUnknown], "%d that cannot be told"},
+		{failed, "%d that would fail"},
+	} {
+		if k.n > 0 {
+			words = append(words, fmt.Sprintf(k.text, k.n))
+		}
+	}
+	if len(words) == 0 {
+		return "foretold: nothing would run"
+	}
+	return "foretold: " + strings.Join(words, ", ")
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/exec"
+	"moon/plan"
+)
+
+// Oracle foretells what the steps of a plan would do. It goes through them in the order of the plan, as a dry run does, and
+// changes nothing.
+type Oracle struct {
+	Plan    *plan.Plan
+	Dry     Runner              // required; a new one, which remembers what it has foretold
+	Records string              // as in Config
+	Force   bool                // as in fact.Options
+	Left    func(step int) bool // whether somebody has left the step out; nil: nobody has
+	Limit   time.Duration       // for one step; 0: 30 s
+}
+
+// foretellLimit is how long one step may take to be foretold: a server that is asked may not answer.
+const foretellLimit = 30 * time.Second
+
+// Foretell tells of every step that is not left out, in order, until the context ends. Steps that only run when another
+// fails are not foretold.
+func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
+	limit := o.Limit
+	if limit == 0 {
+		limit = foretellLimit
+	}
+	results := newResults()
+	spare := spareSteps(o.Plan)
+	for i := range o.Plan.Steps {
+		if ctx.Err() != nil {
+			return
+		}
+		if o.Plan.Steps[i].Excluded || spare[i] || o.Left != nil && o.Left(i) {
+			continue
+		}
+		within, cancel := context.WithTimeout(ctx, limit)
+		f := o.step(within, i, results)
+		slow := within.Err() != nil && ctx.Err() == nil
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case slow:
+			f = events.Foretold{Step: i, Diff: unforetold(fmt.Sprintf("it could not be told within %s", limit))}
+		}
+		tell(&f)
+	}
+}
+
+// spareSteps are those that run only if others fail: rescues.
+func spareSteps(p *plan.Plan) []bool {
+	spare := make([]bool, len(p.Steps))
+	for _, s := range p.Scopes {
+		if s.Kind == plan.ScopeBranch && s.Branch == "rescue" {
+			for i := s.First; i < s.Last; i++ {
+				spare[i] = true
+			}
+		}
+	}
+	for i := range p.Steps {
+		for _, n := range p.Steps[i].Needs {
+			spare[i] = spare[i] || n.On == "failure"
+		}
+	}
+	return spare
+}
+
+func unforetold(why string) events.Diff { return events.Diff{Kind: events.ChangeUnknown, Summary: why} }
+
+func (o *Oracle) step(ctx context.Context, step int, results *results) events.Foretold {
+	f := events.Foretold{Step: step}
+	ps := &o.Plan.Steps[step]
+	b := o.Plan.Bind(step, results)
+	holds, text, err := b.Holds()
+	var missing *plan.Missing
+	switch {
+	case errors.As(err, &missing):
+		f.Maybe = true
+	case err != nil:
+		f.Error = "when: " + err.Error()
+		return f
+	case !holds:
+		f.Skipped = strings.TrimSpace("when " + text)
+		results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
+		return f
+	}
+	call, err := b.Call()
+	switch {
+	case errors.As(err, &missing):
+		f.Diff = unforetold(fmt.Sprintf("depends on `%s`, known only after %s", missing.Name, o.Plan.After(missing.Steps)))
+		return f
+	case err != nil:
+		f.Error = err.Error()
+		return f
+	}
+	incremental, err := incremental(ps, call, recordOf(o.Plan, ps, o.Records), o.Records, o.Force)
+	if err != nil {
+		f.Error = err.Error()
+		return f
+	}
+	if call.Unless != "" || call.OnlyIf != "" {
+		f.Maybe = true // a command decides
+	}
+	r := o.Dry.Run(ctx, &exec.Job{
+		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
+		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
+	})
+	read(&f, ps, &r)
+	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {
+		registered := plan.Result{
+			RC: r.RC, Changed: f.Changes(), Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
+		}.Registered()
+		results.set(step, registered, r.Values, false)
+	}
+	return f
+}
+
+// read takes what a dry run of the step has said.
+func read(f *events.Foretold, ps *plan.Step, r *exec.Result) {
+	switch {
+	case r.Outcome == events.Skipped:
+		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)
+		return
+	case events.OnFailure.Has(r.Outcome):
+		f.Error = r.Error
+		if ps.NoLog {
+			f.Error = "it would fail (the reason is hidden by no_log)"
+		}
+		return
+	case r.Diff == nil:
+		f.Diff = events.Diff{Kind: events.ChangeNone}
+	default:
+		f.Diff = *r.Diff
+	}
+	if ps.NoLog { // that there is a change is no secret
+		f.Diff = events.Diff{Kind: f.Diff.Kind}
+	}
+}

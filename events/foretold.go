@@ -1,0 +1,49 @@
+package events
+
+import "fmt"
+
+// Foretold is what a step would do, if everything before it were done as foretold and nothing else happened meanwhile.
+type Foretold struct {
+	Step    int    `json:"-"`
+	Diff    Diff   `json:"diff,omitzero"`     // Kind unknown: it cannot be told, and Summary may say why; empty: it would not run
+	Skipped string `json:"skipped,omitempty"` // why it would be skipped
+	Error   string `json:"error,omitempty"`   // why it would fail
+	Maybe   bool   `json:"maybe,omitempty"`   // it may also be skipped: its condition is open
+}
+
+// Changes reports whether it is known that the step would change something.
+func (f *Foretold) Changes() bool {
+	switch f.Diff.Kind {
+	case ChangeCreate, ChangeUpdate, ChangeDelete:
+		return true
+	case ChangeNone, ChangeUnknown:
+	}
+	return false
+}
+
+// Drift says in words how the end of a step differs from what was foretold, or "".
+func (f *Foretold) Drift(outcome Outcome, is *Diff) string {
+	if f.Diff.Kind == "" || f.Diff.Kind == ChangeUnknown || is == nil || outcome != OK && outcome != Changed {
+		return ""
+	}
+	switch {
+	case f.Diff.Kind != is.Kind:
+		return fmt.Sprintf("foretold was %s, and it was %s", kindWords(&f.Diff), kindWords(is))
+	case f.Diff.Summary != is.Summary && f.Changes():
+		return fmt.Sprintf("foretold was %s, and it was %s", kindWords(&f.Diff), kindWords(is))
+	case f.Diff.Text != is.Text && f.Diff.Text != "" && is.Text != "":
+		return "the text differs from what was foretold"
+	}
+	return ""
+}
+
+func kindWords(d *Diff) string {
+	word := string(d.Kind)
+	if d.Kind == ChangeNone {
+		word = "no change"
+	}
+	if d.Summary != "" && d.Kind != ChangeNone {
+		word += " (" + d.Summary + ")"
+	}
+	return word
+}

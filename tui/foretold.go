@@ -1,0 +1,165 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background while
+// the plan is reviewed; the model only looks.
+type foretold struct {
+	mu     sync.Mutex
+	of     []*events.Foretold // by step
+	kinds  map[events.ChangeKind]int
+	failed int
+	known  int
+	cancel context.CancelFunc
+	left   int32 // steps left out when it began
+}
+
+// foretell begins to find out, or begins anew where other steps are left out than before. It ends with the review.
+func (m *model) foretell() {
+	if m.o.Foretell == nil {
+		return
+	}
+	if m.run.phase != events.Review {
+		m.foretold.halt()
+		return
+	}
+	left := m.tree.tally(0)[faceExcluded]
+	if m.foretold.cancel != nil && m.foretold.left == left {
+		return
+	}
+	m.foretold.halt()
+	p := m.plan
+	out := make([]bool, len(p.Steps))
+	for i := range out {
+		out[i] = m.tree.faces[i] == faceExcluded
+	}
+	f := &m.foretold
+	ctx, cancel := context.WithCancel(context.Background())
+	f.mu.Lock()
+	f.of, f.kinds, f.failed, f.known = make([]*events.Foretold, len(p.Steps)), map[events.ChangeKind]int{}, 0, 0
+	f.cancel, f.left = cancel, left
+	f.mu.Unlock()
+	go m.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
+		if ctx.Err() == nil {
+			f.take(one)
+			m.store.wake()
+		}
+	})
+}
+
+// halt stops finding out. What is known stays.
+func (f *foretold) halt() {
+	if f.cancel != nil {
+		f.cancel()
+		f.cancel = nil
+	}
+}
+
+func (f *foretold) take(one *events.Foretold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one.Step >= len(f.of) {
+		return
+	}
+	f.of[one.Step] = one
+	f.known++
+	switch {
+	case one.Error != "":
+		f.failed++
+	case one.Skipped == "":
+		f.kinds[one.Diff.Kind]++
+	}
+}
+
+// step is what a step would do, or nil.
+func (f *foretold) step(i int) *events.Foretold {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i < 0 || i >= len(f.of) {
+		return nil
+	}
+	return f.of[i]
+}
+
+// foretoldWord is the one word about what a step would do, for its row.
+func (m *model) foretoldWord(step int) text {
+	f := m.foretold.step(step)
+	switch {
+	case f == nil:
+		return text{}
+	case f.Error != "":
+		return text{themes.Failed, "would fail"}
+	case f.Skipped != "":
+		return text{themes.Dim, "would skip"}
+	}
+	word := text{themes.Dim, ""}
+	switch f.Diff.Kind {
+	case events.ChangeNone:
+		word.s = "no change"
+	case events.ChangeCreate:
+		word = text{themes.DiffAdd, "create"}
+	case events.ChangeUpdate:
+		word = text{themes.Changed, "update"}
+	case events.ChangeDelete:
+		word = text{themes.DiffDel, "delete"}
+	case events.ChangeUnknown:
+	}
+	if f.Maybe && word.s != "" {
+		word.s += "?"
+	}
+	return word
+}
+
+// foretoldCounts are how many things would be created, updated and deleted, for the header.
+func (m *model) foretoldCounts() []text {
+	f := &m.foretold
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var line []text
+	for _, k := range []struct {
+		n    int
+		sign string
+		ink  ink
+	}{
+		{f.kinds[events.ChangeCreate], "+", themes.DiffAdd},
+		{f.kinds[events.ChangeUpdate], "~", themes.Changed},
+		{f.kinds[events.ChangeDelete], "-", themes.DiffDel},
+		{f.failed, m.glyphs.signs[faceSigns[faceFailed]], themes.Failed},
+	} {
+		if k.n > 0 {
+			line = append(line, text{k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)})
+		}
+	}
+	return line
+}
+
+// drifted reports whether a step did otherwise than it was foretold to.
+func (m *model) drifted(of *events.Step) bool { return of.Drift != "" && of.State == events.Settled }
+
+// foretoldField says in the step's own pane what it would do.
+func (m *model) foretoldField(d *doc, p *plan.Step) {
+	f := m.foretold.step(p.Index)
+	if f == nil {
+		return
+	}
+	word := m.foretoldWord(p.Index)
+	switch {
+	case f.Error != "":
+		d.field("foretold", word, text{themes.Text, "  " + plain(f.Error)})
+	case f.Skipped != "":
+		d.field("foretold", word, text{themes.Dim, "  " + plain(f.Skipped)})
+	case word.s != "" || f.Diff.Summary != "":
+		if word.s == "" {
+			word = text{themes.Dim, "cannot be told"}
+		}
+		d.field("foretold", word, text{themes.Text, "  " + plain(f.Diff.Summary)})
+	}
+}

@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// asked is one call of Options.Foretell.
+type asked struct {
+	ctx  context.Context
+	left []int
+	told chan struct{} // closed when everything was told
+}
+
+// foretelling makes a screen that is told what each step would do, and a channel of the times it asked for that.
+func foretelling(t *testing.T, w, h int, ascii bool, what func(step int) *events.Foretold) (*screen, chan asked) {
+	calls := make(chan asked, 16)
+	s := newScreen(t, setup{w: w, h: h, ascii: ascii, options: func(o *Options) {
+		o.Foretell = func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+			call := asked{ctx: ctx, told: make(chan struct{})}
+			for i := range p.Steps {
+				if left(i) {
+					call.left = append(call.left, i)
+					continue
+				}
+				if f := what(i); f != nil {
+					f.Step = i
+					tell(f)
+				}
+			}
+			close(call.told)
+			calls <- call
+		}
+	}})
+	return s, calls
+}
+
+func someForetold(step int) *events.Foretold {
+	kinds := []events.ChangeKind{events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete, events.ChangeNone, events.ChangeUnknown}
+	switch step % 8 {
+	case 5:
+		return &events.Foretold{Skipped: "creates /usr/local/go exists"}
+	case 6:
+		return &events.Foretold{Error: "user ada does not exist"}
+	case 7:
+		return nil
+	}
+	d := events.Diff{Kind: kinds[step%8], Path: fmt.Sprintf("/etc/file%d", step), Summary: "new file, 2 bytes", Text: "--- /dev/null\n+++ /etc/file\n@@ -0,0 +1 @@\n+hello\n"}
+	if d.Kind == events.ChangeUnknown || d.Kind == events.ChangeNone {
+		d.Summary, d.Text = "", ""
+	}
+	return &events.Foretold{Diff: d, Maybe: step > 8}
+}
+
+func TestForetoldScenes(t *testing.T) {
+	for _, size := range sizes {
+		for set, ascii := range map[string]bool{"unicode": false, "ascii": true} {
+			name := fmt.Sprintf("foretold/%dx%d-%s", size.w, size.h, set)
+			t.Run(name, func(t *testing.T) {
+				s, calls := foretelling(t, size.w, size.h, ascii, someForetold)
+				<-(<-calls).told
+				s.frame()
+				s.press("j")
+				s.keys("3")
+				golden(t, name, s.shows())
+			})
+		}
+	}
+}
+
+// TestForetoldAgain excludes a step: what the others would do is asked for again, without it. When the run begins nothing
+// more is asked, and a question that is still open ends.
+func TestForetoldAgain(t *testing.T) {
+	s, calls := foretelling(t, 120, 40, false, someForetold)
+	first := <-calls
+	if !slices.Equal(first.left, []int{14}) {
+		t.Errorf("at first %v are left out; what tags leave out is", first.left)
+	}
+	s.on("install ripgrep")
+	s.press("x")
+	s.frame()
+	second := <-calls
+	if !slices.Equal(second.left, []int{3, 14}) || first.ctx.Err() == nil {
+		t.Errorf("then %v are left out, the first question %v", second.left, first.ctx.Err())
+	}
+	s.frame()
+	select {
+	case <-calls:
+		t.Error("asked again without a reason")
+	default:
+	}
+	s.keys("A c")
+	if second.ctx.Err() == nil {
+		t.Error("the question is open while the run goes on")
+	}
+}
+
+// TestDrift shows what was done otherwise than foretold.
+func TestDrift(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
+		f.result = func(i int, e *events.StepCompleted) {
+			if i == 2 {
+				e.Drift = "foretold was create (new file, 2 bytes), and it was no change"
+				e.Diff = &events.Diff{Kind: events.ChangeNone, Path: "/etc/file"}
+			}
+		}
+	}})
+	s.press("A")
+	s.frame()
+	s.press("]")
+	s.keys("a c")
+	golden(t, "drift/120x40-unicode", s.shows())
+}
