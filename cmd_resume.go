@@ -9,6 +9,7 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
+	"moon/exec"
 	"moon/events/fact"
 	"moon/plan"
 )
@@ -58,6 +59,10 @@ func (c *resumeCmd) Run(io stdio) error {
 	}
 	config := sessions
 	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
+	config.States = statesDir(filepath.Dir(past.Dir))
+	if opts.Check {
+		config.Dry = exec.DryRun{Foresight: exec.NewForesight()}
+	}
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)

@@ -181,7 +181,7 @@ func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Orde
 		return nil, err
 	}
 	c := sessions
-	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), opts, first
+	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), statesDir(runs), opts, first
 	if opts.Check {
 		c.Dry = exec.DryRun{Foresight: exec.NewForesight()}
 	}
@@ -206,6 +206,9 @@ func recordsDir(runs string) string { return filepath.Join(filepath.Dir(runs), "
 
 // durationsDir is where it is remembered how long steps took.
 func durationsDir(runs string) string { return filepath.Join(filepath.Dir(runs), "durations") }
+
+// statesDir is where it is remembered what runs of each playbook have made.
+func statesDir(runs string) string { return filepath.Join(filepath.Dir(runs), "state") }
 
 // runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.
 func runsDir() (string, error) {

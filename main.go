@@ -73,6 +73,7 @@ type cli struct {
 	Runs       runsCmd       `cmd:"" help:"List the runs there were."`
 	Show       showCmd       `cmd:"" help:"Tell what a run did: what failed and why, what took long, what a step printed."`
 	Attach     attachCmd     `cmd:"" help:"Follow a run that another terminal has, or send it commands."`
+	State      stateCmd      `cmd:"" help:"List what runs of a playbook have made on this machine."`
 	Prune      pruneCmd      `cmd:"" help:"Remove old runs and everything about them."`
 	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`

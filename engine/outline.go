@@ -131,7 +131,7 @@ func (o *outline) finished(f fact.AttemptFinished) {
 	}
 	switch f.Outcome {
 	case events.OK, events.Changed:
-		o.publish(f.Step, events.StepCompleted{Name: name, Changed: f.Outcome == events.Changed, Result: result, Diff: f.Diff, Drift: f.Drift})
+		o.publish(f.Step, events.StepCompleted{Name: name, Changed: f.Outcome == events.Changed, Result: result, Diff: f.Diff, Drift: f.Drift, Resources: f.Resources})
 	case events.Skipped:
 		o.publish(f.Step, events.StepSkipped{Name: name, Reason: f.Reason, Detail: f.Detail})
 	case events.Cancelled:

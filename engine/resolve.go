@@ -43,7 +43,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	case events.OK, events.Changed:
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepCompleted{
-				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift,
+				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift, Resources: f.Resources,
 			})
 		})
 	case events.Skipped:

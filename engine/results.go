@@ -108,6 +108,12 @@ func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
 		d.Text = cut(d.Text, maxInline)
 		f.Diff = &d
 	}
+	if n := len(f.Resources); size(f.Resources) > maxInline {
+		for size(f.Resources) > maxInline {
+			f.Resources = f.Resources[:len(f.Resources)/2]
+		}
+		f.Warnings = append(f.Warnings, fmt.Sprintf("of the %d things it changed only %d are recorded", n, len(f.Resources)))
+	}
 	if size(f.Registered) > maxInline {
 		small := maps.Clone(f.Registered)
 		for _, key := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {

@@ -87,6 +87,9 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if s.state == nil || !s.state.begun {
 		return nil, ErrNotBegun
 	}
+	if err := s.catchUp(); err != nil {
+		return nil, err
+	}
 	s.skipped = w.Seq()
 	s.durable.Store(w.Seq())
 	p := planned{s.state.plan, s.state.graph}

@@ -63,16 +63,21 @@ func doer(flaky *bool) func(context.Context, *exec.Job) exec.Result {
 	}
 }
 
-// resume goes on with the run in dir, to its end, and gives what was run for it.
-func resume(t *testing.T, dir string, p *plan.Plan, g *graph.Graph, f *fake, how engine.Resumption) (*watch, error) {
-	t.Helper()
-	how.Dir = dir
-	how.Planned = func(digest string) (*plan.Plan, *graph.Graph, error) {
+// plans gives the one plan there is.
+func plans(p *plan.Plan, g *graph.Graph) func(digest string) (*plan.Plan, *graph.Graph, error) {
+	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		if digest != p.Digest {
 			return nil, nil, errors.New("no such plan")
 		}
 		return p, g, nil
 	}
+}
+
+// resume goes on with the run in dir, to its end, and gives what was run for it.
+func resume(t *testing.T, dir string, p *plan.Plan, g *graph.Graph, f *fake, how engine.Resumption) (*watch, error) {
+	t.Helper()
+	how.Dir = dir
+	how.Planned = plans(p, g)
 	s, err := engine.Resume(engine.Config{Runner: f, Dry: f, Options: fact.Options{Forks: 1, OnFailure: fact.Drain}}, how)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ type Config struct {
 	Now     func() time.Time // nil: time.Now
 	Disk    journal.Disk
 
+	States    string // directory that remembers what runs of each playbook have made; "": none
 	Durations string // directory that remembers, across runs, how long steps took; "": none
 }
 
@@ -92,6 +93,9 @@ type Session struct {
 	cause    uint64
 
 	foretold map[string]*events.Foretold // what a person was shown before the run, by what names a step; guarded by mu
+
+	unrecorded   []Made // not yet in the playbook's state
+	unrecordable bool   // it was said that it cannot be written
 
 	timing *stopwatch
 	usual  Durations // of earlier runs
@@ -178,6 +182,9 @@ func (s *Session) putFirst() {
 // measures how long steps take.
 func (s *Session) observe(step int, e events.Event) {
 	s.timing.see(s.state.plan, step, e, s.state.mono, step >= 0 && s.dry(step))
+	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
+		s.made(step, done)
+	}
 	if _, ok := e.(events.StepSkipped); ok && s.state.plan.Steps[step].Register != "" {
 		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
 	}
@@ -389,6 +396,7 @@ func (s *Session) loop() {
 		until := s.decide()
 		s.cause = 0
 		s.sync()
+		s.record()
 		s.answer()
 		s.launch()
 		switch {

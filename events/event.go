@@ -159,8 +159,10 @@ type (
 		Result  map[string]any `json:"result"`
 		Diff    *Diff          `json:"diff,omitempty"`
 		Drift   string         `json:"drift,omitempty"` // how that differs from what was foretold
-		Kept    bool           `json:"kept,omitempty"`  // the result of an earlier run or plan
-		Out     string         `json:"-"`
+		// Resources are the things that it made, changed or removed.
+		Resources []Resource `json:"resources,omitempty"`
+		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan
+		Out       string     `json:"-"`
 	}
 	StepSkipped struct {
 		Name   string     `json:"name"`

@@ -72,9 +72,15 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 	if !t.there {
 		kind = events.ChangeCreate
 	}
+	if !t.there || len(t.c.resources) > fewResources { // all that is in it
+		t.c.resources = nil
+	}
 	t.c.diff.Text = t.text.String()
 	return t.c.to(kind, t.apply, t.words()), nil
 }
+
+// fewResources is how many files of a directory that was there before are recorded one by one.
+const fewResources = 100
 
 func (t *treeCopy) words() string {
 	var parts []string
@@ -165,6 +171,11 @@ func (t *treeCopy) step(rel string, is entry, do func(context.Context, *os.Root)
 	if t.first == "" && rel != "." {
 		t.first = rel
 	}
+	kind := events.ChangeUpdate
+	if is.kind == absent {
+		kind = events.ChangeCreate
+	}
+	t.c.concerns(kind, events.FileResource, filepath.Join(t.dest, rel))
 	t.steps = append(t.steps, do)
 }
 

@@ -61,6 +61,10 @@ func (s fileStep) makeDirs(p *place) (*change, error) {
 		summary = fmt.Sprintf("new directory, with %d above it", n)
 	}
 	s.c.result = p
+	parts := strings.Split(p.name, "/")
+	for i := range parts { // those above it first: what they hold is removed before them
+		s.c.concerns(events.ChangeCreate, events.FileResource, strings.TrimSuffix(p.path, p.name)+strings.Join(parts[:i+1], "/"))
+	}
 	s.c.foresees(func(f *Foresight) { f.mkdir(p.path, w, w) })
 	apply := func(context.Context) error { return p.error(mkdirAll(p.dir, p.name, w, w)) }
 	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
