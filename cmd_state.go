@@ -53,13 +53,13 @@ func (c *stateCmd) Run(io stdio) error {
 		return err
 	}
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "WHAT\tNAME\tMADE\tBY\tSTEP")
+	fmt.Fprintln(w, "WHAT\tMADE\tBY\tSTEP\tNAME")
 	for _, m := range list {
 		word := "changed"
 		if m.Created {
 			word = "created"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Type, output.CleanName(m.Name), word, m.Action, output.CleanName(m.Step))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Type, word, m.Action, output.CleanName(m.Step), output.CleanName(m.Name))
 	}
 	return w.Flush()
 }
