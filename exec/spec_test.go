@@ -1,0 +1,28 @@
+package exec_test
+
+import (
+	"testing"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/spec"
+)
+
+// TestEveryActionIsDone compares what actions are declared to do with what they do.
+func TestEveryActionIsDone(t *testing.T) {
+	for _, a := range spec.All() {
+		known, foretells, effect := exec.Known(a.Name)
+		switch {
+		case !known:
+			t.Errorf("%s is declared, and nothing carries it out", a.Name)
+		case foretells != (effect == ""):
+			t.Errorf("%s has a plan and a fixed effect (%s), or neither", a.Name, effect)
+		case a.Diff && !a.Check:
+			t.Errorf("%s shows a difference and does not foretell it", a.Name)
+		case foretells && (!a.Check || a.Changes):
+			t.Errorf("%s foretells what it does, and its declaration denies it", a.Name)
+		case a.Check && !foretells && effect != events.ChangeNone && effect != events.ChangeCreate:
+			t.Errorf("%s is declared to foretell what it does, and does not", a.Name)
+		}
+	}
+}
