@@ -124,7 +124,7 @@ func (s *Session) prepare(step, number int) {
 	}
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
-		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Incremental: incremental,
+		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now,
 	}
 	runner := s.cfg.Runner

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"moon/engine/journal"
@@ -56,10 +57,15 @@ func ReadState(dir, root, rootFile string) ([]Made, error) {
 		key := thing{m.Host, m.Type, m.Name}
 		i, known := at[key]
 		switch {
-		case m.Change == events.ChangeDelete && known:
-			list[i].Name = ""
-			delete(at, key)
 		case m.Change == events.ChangeDelete:
+			for j := range list {
+				l := &list[j]
+				below := l.Type == events.FileResource && m.Type == l.Type && strings.HasPrefix(l.Name, m.Name+"/")
+				if l.Host == m.Host && l.Name != "" && (known && i == j || below) {
+					delete(at, thing{l.Host, l.Type, l.Name})
+					l.Name = ""
+				}
+			}
 		case known:
 			m.Created = list[i].Created
 			list[i] = m

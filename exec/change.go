@@ -96,6 +96,11 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 			return a.failure(ctx, err)
 		}
 		r.Outcome, r.Resources = events.Changed, c.touched()
+	} else if a.Again {
+		r.Resources = c.touched() // by an attempt that died before it could say so
+		for i := range r.Resources {
+			r.Resources[i].Change = events.ChangeUpdate
+		}
 	}
 	if c.result != nil {
 		c.describe(c.result)

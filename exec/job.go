@@ -24,6 +24,7 @@ type Job struct {
 	Unless  string // shell commands
 	OnlyIf  string
 	NoLog   bool
+	Again   bool // an earlier attempt may have done it, or a part
 
 	Incremental *Incremental // nil for a step without sources and generates
 
