@@ -19,6 +19,7 @@ type attachCmd struct {
 	Send    []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
 	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
 	Verbose bool     `short:"v" help:"Show the command of every step."`
+	vaultFlags
 }
 
 // Help says what can be sent.
@@ -66,7 +67,7 @@ func (c *attachCmd) follow(io stdio, past engine.Past) error {
 	if err != nil {
 		return err
 	}
-	w, err := engine.NewWatch(past, replanned(io, past))
+	w, err := engine.NewWatch(past, replanned(io, past, c.vaultFlags))
 	if err != nil {
 		return usage("%s cannot be followed: %s", past.ID, err)
 	}

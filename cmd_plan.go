@@ -38,11 +38,12 @@ type planFlags struct {
 	StartAt   *string  `placeholder:"STEP" help:"Leave out the steps before this one."`
 	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps."`
 	Strict    bool     `help:"Treat warnings as errors."`
+	vaultFlags
 }
 
 // options turns the flags into the planner's.
 func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
-	o, err := thisMachine()
+	o, err := thisMachine(io, &f.vaultFlags)
 	if err != nil {
 		return o, err
 	}
@@ -80,7 +81,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 }
 
 // thisMachine is what planning needs to know about where and by whom moon is called.
-func thisMachine() (plan.Options, error) {
+func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return plan.Options{}, usage("the working directory cannot be read: %s", err)
@@ -91,7 +92,9 @@ func thisMachine() (plan.Options, error) {
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
 	}
-	return o, nil
+	o.Secrets = io.secrets
+	o.Vault, err = flags.passwords(io)
+	return o, err
 }
 
 // hastily makes the garbage collector wait while a plan is made, until the function it returns is called. Nearly all
@@ -211,7 +214,7 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 		return p.WriteTree(io.out, io.width())
 	}
 	if c.Format == "json" {
-		return writePlan(io.out, p, g)
+		return writePlan(io.doc, p, g)
 	}
 	var doc bytes.Buffer
 	if err := writePlan(&doc, p, g); err != nil {
@@ -221,7 +224,7 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.out.Write(text)
+	_, err = io.doc.Write(text)
 	return err
 }
 
@@ -308,7 +311,7 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.out.Write(doc)
+	_, err = io.doc.Write(doc)
 	return err
 }
 
@@ -339,7 +342,7 @@ func (c *validateCmd) Run(io stdio) error {
 	p, _, ds := engine.Build(o)
 	bad := p == nil || c.Strict && len(ds) > 0
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.out)
+		enc := json.NewEncoder(io.doc)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(map[string]any{"diagnostics": plan.DiagnosticsJSON(ds)}); err != nil {
 			return err

@@ -88,7 +88,7 @@ type resumable struct {
 // planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
 // plan, which keeps to it. What an edit changes is printed.
 func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error) {
-	here, err := thisMachine()
+	here, err := thisMachine(io, &c.vaultFlags)
 	if err != nil {
 		return r, err
 	}
@@ -219,6 +219,10 @@ func refusal(past engine.Past, err error) error {
 			if len(h.steps) > 0 {
 				help = append(help, "    decide with "+h.flag)
 			}
+		}
+		for _, step := range undecided.Withheld {
+			help = append(help, fmt.Sprintf("  %s gave a secret that is not kept and that later steps use, and changed something", step),
+				"    it is not run again by itself: start the run anew; `changed_when: false` says that a step may always be run again")
 		}
 		return usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
 	}

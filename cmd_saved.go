@@ -31,7 +31,7 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 	if given := f.given(); given != "" {
 		return nil, nil, usage("--plan takes exactly what was saved; %s cannot be given with it", given)
 	}
-	here, err := thisMachine()
+	here, err := thisMachine(std, &f.vaultFlags)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,6 +108,9 @@ func save(path string, p *plan.Plan, g *graph.Graph) error {
 	err := writeFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
 	if whole, ok := errors.AsType[*plan.WholeError](err); ok {
 		return usage("the plan cannot be saved: %s", whole)
+	}
+	if hidden, ok := errors.AsType[*plan.SecretError](err); ok {
+		return usage("the plan cannot be saved: %s", hidden)
 	}
 	return err
 }

@@ -55,13 +55,13 @@ func (c *showCmd) Run(io stdio) error {
 	}
 	now := past
 	now.Live = false // what there is, and not what there will be
-	w, noPlan := engine.NewWatch(now, replanned(io, past))
+	w, noPlan := engine.NewWatch(now, replanned(io, past, c.vaultFlags))
 	if c.Events {
 		if noPlan != nil {
 			return usage("%s: %s", past.ID, noPlan)
 		}
 		feed, followed := w.Follow(context.Background(), true)
-		err := plain.JSON(io.out, w.PlanFor, feed)
+		err := plain.JSON(io.doc, w.PlanFor, feed)
 		drain(feed)
 		return wrapDisk(errors.Join(followed(), err))
 	}
@@ -141,7 +141,7 @@ func (c *showCmd) json(io stdio, past engine.Past, s *plain.Show) error {
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(io.out)
+	enc := json.NewEncoder(io.doc)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
@@ -209,8 +209,8 @@ func printOutput(to stdio, dir, prefix string) (err error) {
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }
 
 // one finds the one step that --output names: in the plan where it is known, or among the ids and names in the journal.
@@ -236,18 +236,18 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
 // them, or, where it keeps nothing, from its playbook.
-func replanned(io stdio, past engine.Past) func(digest string) (*plan.Plan, *graph.Graph, error) {
+func replanned(io stdio, past engine.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
-			here, err := thisMachine()
+			here, err := thisMachine(io, &flags)
 			if err != nil {
 				return nil, nil, err
 			}
 			return kept.Plan(here)
 		}
-		flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook)}
-		o, err := flags.planOptions(io)
+		again := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: planFlags{vaultFlags: flags}}
+		o, err := again.planOptions(io)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -25,6 +25,7 @@ const (
 	readmePage    = "README.md"
 	runningPage   = "docs/running.md"
 	templatesPage = "docs/templates.md"
+	secretsPage   = "docs/secrets.md"
 )
 
 // What a fence of a page may begin with:
@@ -82,7 +83,7 @@ func readFences(t *testing.T, page string, lines []string) []fence {
 
 // TestDocsExamples plans every playbook of the pages and compares what they show.
 func TestDocsExamples(t *testing.T) {
-	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage} {
+	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage, secretsPage} {
 		lines := readLines(t, page)
 		fences := readFences(t, page, lines)
 		var examples string

@@ -28,6 +28,9 @@ const dieAt = "TEST_DIE_AT"
 
 // mortal is moon, which dies when it is told to.
 func mortal() {
+	if text := os.Getenv(panicWith); text != "" {
+		panicking(text)
+	}
 	text, told := os.LookupEnv(dieAt)
 	if !told {
 		main()
@@ -44,7 +47,7 @@ func mortal() {
 	}
 	sessions.Disk.Watch = func(journal.Op) error { point(); return nil }
 	sessions.Runner = moonexec.Local{Watch: func(moonexec.Moment) { point() }}
-	code := run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr})
+	code := run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})
 	if at == 0 {
 		fmt.Fprintf(os.Stderr, "\npoints %d\n", points.Load())
 	}

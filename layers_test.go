@@ -15,15 +15,17 @@ import (
 // arrow is a decision, made here and there together, and never a way to fix a build.
 var layers = map[string][]string{
 	"events":          {},
+	"secret":          {}, // texts and nothing else: whatever shows or stores something must be able to ask it
+	"secret/vault":    {},
 	"events/fact":     {"events"},
-	"events/output":   {},
+	"events/output":   {"secret"},
 	"plan/diag":       {"events/output"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"plan/diag"},
-	"plan/eval":       {"plan/diag"},
+	"plan/eval":       {"plan/diag", "secret"},
 	"exec/spec":       {"plan/diag"},
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"events/output", "plan/diag", "plan/playbook", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
-	"exec":            {"events", "events/output", "exec/spec"},
+	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
+	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec"},
 	"engine/graph":    {"events", "events/output", "plan"},
 	"engine/planfile": {"engine/graph", "plan", "plan/diag"},
 	"engine/journal": {
@@ -31,14 +33,14 @@ var layers = map[string][]string{
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "secret",
 	},
 	"themes":    {},
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
 	"tui/plain": {"events", "events/output", "plan"},
 	".": {
-		"engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/spec", "plan", "plan/diag", "plan/schema", "themes",
-		"tui", "tui/plain",
+		"engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/spec", "plan", "plan/diag", "plan/schema", "secret", "secret/vault",
+		"themes", "tui", "tui/plain",
 	},
 }
 
@@ -54,7 +56,7 @@ var owners = []struct {
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec", "plan/eval"}, "the only doors are the socket of a run, and what steps reach for; filters take addresses apart"},
+	{"net", []string{"engine/control", "exec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

@@ -10,13 +10,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"moon/secret"
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
 // Version is set when a release is built.
@@ -27,12 +30,23 @@ type stdio struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+
+	doc     io.Writer // where out goes, for documents whose values hold no secrets
+	secrets *secret.Set
+}
+
+// guarded lets no secret through to people.
+func (s stdio) guarded() (guarded stdio, flush func()) {
+	s.secrets, s.doc = secret.NewSet(), s.out
+	out, errs := newGate(s.secrets, s.out), newGate(s.secrets, s.err)
+	s.out, s.err = out, errs
+	return s, func() { out.flush(); errs.flush() }
 }
 
 // width is that of the terminal that out is, in cells; 0 if it is none, and lines are as long as they are.
 func (s stdio) width() int {
-	f, ok := s.out.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := fileOf(s.out)
+	if f == nil || !term.IsTerminal(int(f.Fd())) {
 		return 0
 	}
 	w, _, err := term.GetSize(int(f.Fd()))
@@ -86,6 +100,8 @@ type cli struct {
 // run is moon as a function: the tests call it too.
 func run(args []string, io stdio) (code int) {
 	var c cli
+	io, flush := io.guarded()
+	defer flush()
 	parser, err := kong.New(&c,
 		kong.Name("moon"),
 		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
@@ -102,8 +118,9 @@ func run(args []string, io stdio) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)
-			if !ok {
-				panic(r)
+			if !ok { // as a panic it would print whatever it was about
+				fmt.Fprintf(io.err, "moon: internal error: %v; please report this\n\n%s", r, debug.Stack())
+				n = exitDisk
 			}
 			code = int(n)
 		}

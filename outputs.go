@@ -90,18 +90,26 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 		j := &plain.JUnit{PlanFor: run.PlanFor, Out: outDir}
 		j.Follow(feed)
 		if t.file == "" {
-			return j.Write(to.out)
+			return j.Write(to.doc)
 		}
 		return writeFile(t.file, j.Write)
 	}
 	w := to.out
+	if t.format == "json" {
+		w = to.doc
+	}
 	if t.file != "" {
-		f, err := os.Create(t.file)
+		f, err := os.OpenFile(t.file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		w = f
+		if t.format != "json" {
+			g := newGate(to.secrets, f)
+			defer g.flush()
+			w = g
+		}
 	}
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)

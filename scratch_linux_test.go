@@ -229,8 +229,29 @@ func beScratch() {
 	mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	mount("overlay", root, "overlay", 0, fmt.Sprintf("lowerdir=/,upperdir=%s/up,workdir=%s/inner", dir, dir))
 	mount("proc", root+"/proc", "proc", 0, "")
-	mount("/dev", root+"/dev", "", unix.MS_BIND|unix.MS_REC, "")
+	mount("tmpfs", root+"/dev", "tmpfs", 0, "mode=0755")
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} { // not the directory: whoever replaces one of them would replace the machine's
+		if err := os.WriteFile(root+"/dev/"+name, nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, "scratch:", err)
+			os.Exit(1)
+		}
+		mount("/dev/"+name, root+"/dev/"+name, "", unix.MS_BIND, "")
+	}
+	for _, name := range []string{"pts", "shm"} {
+		if err := os.Mkdir(root+"/dev/"+name, 0o755); err != nil {
+			fmt.Fprintln(os.Stderr, "scratch:", err)
+			os.Exit(1)
+		}
+	}
+	mount("devpts", root+"/dev/pts", "devpts", 0, "newinstance,ptmxmode=0666,mode=0620")
+	for from, to := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
+		if err := os.Symlink(to, root+"/dev/"+from); err != nil {
+			fmt.Fprintln(os.Stderr, "scratch:", err)
+			os.Exit(1)
+		}
+	}
 	mount("/sys", root+"/sys", "", unix.MS_BIND|unix.MS_REC, "")
+	mount("", root+"/sys", "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, "")
 	mount("tmpfs", root+"/tmp", "tmpfs", 0, "mode=1777")
 	mount("tmpfs", root+"/run", "tmpfs", 0, "mode=0755")
 	loopbackUp()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -116,6 +117,7 @@ func (s *Session) prepare(step, number int) {
 	s.running[step] = a
 	s.starting = append(s.starting, step)
 	w := output.NewWriter(s.OutDir(), out, s.news.print)
+	w.Redact(s.secrets)
 	if ps.NoLog {
 		w = output.NewDiscard()
 	}
@@ -125,7 +127,7 @@ func (s *Session) prepare(step, number int) {
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
-		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now,
+		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 	}
 	runner := s.cfg.Runner
 	dry := s.dry(step)
@@ -136,6 +138,7 @@ func (s *Session) prepare(step, number int) {
 	a.begin = func() {
 		go func() {
 			defer cancel(nil)
+			defer s.caught(step, number)
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
 			failed := w.Close()
@@ -149,6 +152,9 @@ func (s *Session) prepare(step, number int) {
 					r.Warnings = append(r.Warnings, fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
 				}
 			}
+			if s.exposed(ps, call) {
+				r.Warnings = append(r.Warnings, "a secret was among the words of the command, and everybody on the machine could see it while it ran: give it in `env` or `stdin`")
+			}
 			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
 			if dry && result.Diff != nil && result.Diff.Kind == events.ChangeUnknown {
@@ -160,6 +166,14 @@ func (s *Session) prepare(step, number int) {
 			s.pack(&r, ps, failed)
 			s.put(r)
 		}()
+	}
+}
+
+// caught makes what breaks in a worker a failure of its step: as a panic it would print whatever it was about.
+func (s *Session) caught(step, number int) {
+	if broken := recover(); broken != nil {
+		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
+		s.put(report{AttemptFinished: fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: exec.Fatal, Error: cut(text, maxError)}})
 	}
 }
 
@@ -204,8 +218,11 @@ func (s *Session) unknowable(b *plan.Bound, step, number int, m *plan.Missing) {
 func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 	r.values = r.Values
 	if ps.NoLog {
+		r.Withheld = r.Registered != nil || r.Values != nil
 		hide(&r.AttemptFinished)
 	}
+	s.seal(r)
+	r.AttemptFinished = s.redacted(r.AttemptFinished).(fact.AttemptFinished)
 	err := shrink(&r.AttemptFinished, s.cfg.Disk, s.dir)
 	if r.Cut {
 		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))

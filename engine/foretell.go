@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/plan"
+	"moon/secret"
 )
 
 // Oracle foretells what the steps of a plan would do. It goes through them in the order of the plan, as a dry run does, and
@@ -52,6 +53,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 		case slow:
 			f = events.Foretold{Step: i, Diff: unforetold(fmt.Sprintf("it could not be told within %s", limit))}
 		}
+		f = secret.Clean(o.Plan.Secrets(), f)
 		tell(&f)
 	}
 }
@@ -113,6 +115,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	r := o.Dry.Run(ctx, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
+		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt,
 	})
 	read(&f, ps, &r)
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {

@@ -30,10 +30,13 @@ func (e *NotKeptError) Error() string { return e.Why }
 const keptDir = "plans"
 
 // keep stores what a plan was made from, before the first record that names it. A plan that uses all of the environment
-// at once is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
+// at once, or was given a secret by a flag, is not kept: the run goes on, and can be resumed only as long as its playbook plans as it did.
 func (s *Session) keep(p *plan.Plan) error {
 	sources, err := p.Sources()
 	if _, whole := errors.AsType[*plan.WholeError](err); whole {
+		return nil
+	}
+	if _, hidden := errors.AsType[*plan.SecretError](err); hidden {
 		return nil
 	}
 	text, err := json.Marshal(Kept{plan.Format, s.cfg.Version, p.Root, p.Digest, sources})

@@ -47,6 +47,10 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			again = append(again, l.Step)
 		}
 	}
+	needed := map[int]bool{}
+	for _, step := range f.Again {
+		needed[step] = true
+	}
 	message, running := "resumed", ""
 	if len(again) > 0 {
 		running = s.plan.After(again)
@@ -61,6 +65,8 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return &ending{outcome: events.OK, name: s.started(step), out: s.outs[step]}, before
 		case as == fact.LostFail:
 			return &ending{outcome: events.Lost, name: s.started(step), out: s.outs[step], err: lostError}, before
+		case needed[step]:
+			return nil, before
 		case isLost:
 			return nil, before &^ (approved | confirmed)
 		case old.state != settled:
@@ -79,6 +85,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	})
 	if running != "" {
 		s.publish(-1, events.Warning{Message: "running when moon died, and to be run again: " + running})
+	}
+	if len(f.Again) > 0 {
+		s.publish(-1, events.Warning{Message: "to be run again, because what it gave was secret, and is not kept: " + s.plan.After(f.Again)})
 	}
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})

@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/secret"
 )
 
 // attemptFinished decides what the end of an attempt means: done, another attempt, a person's decision, or a failure.
@@ -104,11 +105,11 @@ func (s *State) resultOf(f fact.AttemptFinished) map[string]any {
 func (s *State) variables(f fact.AttemptFinished) {
 	if f.Registered != nil {
 		if name := s.plan.Steps[f.Step].Register; name != "" {
-			s.publish(f.Step, events.VariableSet{Name: name, Value: f.Registered})
+			s.publish(f.Step, events.VariableSet{Name: name, Value: secret.Shown(f.Registered)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
-		s.publish(f.Step, events.VariableSet{Name: name, Value: f.Values[name]})
+		s.publish(f.Step, events.VariableSet{Name: name, Value: secret.Shown(f.Values[name])})
 	}
 }
 

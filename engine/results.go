@@ -23,10 +23,11 @@ type results struct {
 	registered map[int]map[string]any
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
+	withheld   map[int]bool // what it gave was secret, and is not kept; of a run that was resumed
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}}
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, withheld: map[int]bool{}}
 }
 
 // Registered implements plan.Results.
@@ -56,6 +57,7 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken[step] = broken
+	delete(r.withheld, step)
 	if registered != nil {
 		r.registered[step] = registered
 	}
@@ -82,13 +84,29 @@ func (r *results) move(from, to *plan.Plan) {
 		return moved
 	}
 	r.registered, r.assigned = shift(r.registered), shift(r.assigned)
-	broken := map[int]bool{}
-	for step, is := range r.broken {
-		if i, ok := at[from.Steps[step].Path]; ok {
-			broken[i] = is
+	mark := func(old map[int]bool) map[int]bool {
+		moved := map[int]bool{}
+		for step, is := range old {
+			if i, ok := at[from.Steps[step].Path]; ok {
+				moved[i] = is
+			}
 		}
+		return moved
 	}
-	r.broken = broken
+	r.broken, r.withheld = mark(r.broken), mark(r.withheld)
+}
+
+// withhold says that a step gave what cannot be had again.
+func (r *results) withhold(step int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.withheld[step] = true
+}
+
+func (r *results) isWithheld(step int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.withheld[step]
 }
 
 // What a record of the journal may carry of one thing, in bytes. Larger values go to files of their own.
@@ -114,7 +132,7 @@ func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
 		}
 		f.Warnings = append(f.Warnings, fmt.Sprintf("of the %d things it changed only %d are recorded", n, len(f.Resources)))
 	}
-	if size(f.Registered) > maxInline {
+	if size(f.Registered) > maxInline && !sealed(f.Registered) {
 		small := maps.Clone(f.Registered)
 		for _, key := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {
 			delete(small, key)

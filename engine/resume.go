@@ -37,6 +37,7 @@ type Resumption struct {
 // UndecidedError names the steps that somebody must decide about before a run can go on.
 type UndecidedError struct {
 	Lost, Failed, Asking []string // "step-0003 «name»"
+	Withheld             []string // gave a secret that is not kept, and changed something, so that they are not simply run again
 }
 
 func (e *UndecidedError) Error() string {
@@ -49,6 +50,9 @@ func (e *UndecidedError) Error() string {
 	}
 	if len(e.Asking) > 0 {
 		parts = append(parts, "ask to be confirmed: "+strings.Join(e.Asking, ", "))
+	}
+	if len(e.Withheld) > 0 {
+		parts = append(parts, "gave a secret that is not kept: "+strings.Join(e.Withheld, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -162,7 +166,8 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
 	}
-	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Asking) > 0 {
+	r.Again, undecided.Withheld = s.withheld(same, next)
+	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Asking)+len(undecided.Withheld) > 0 {
 		return r, undecided
 	}
 	return r, nil
@@ -198,6 +203,7 @@ func (p *past) take(r fact.Record) error {
 			return err
 		}
 		s.first = first
+		s.secrets = first.plan.Secrets()
 		s.state = NewState(first.plan, first.graph, s.observe)
 	case fact.RunReplanned:
 		next, err := p.load(f.Digest)
@@ -246,6 +252,10 @@ func (p *past) load(digest string) (planned, error) {
 // restore reads the values that an attempt gave.
 func (p *past) restore(f fact.AttemptFinished) error {
 	s := p.session
+	if s.state != nil && f.Withheld {
+		s.results.withhold(f.Step)
+		return nil
+	}
 	if s.state == nil || f.Registered == nil && f.Values == nil && !s.broken(f) {
 		return nil
 	}
@@ -256,6 +266,12 @@ func (p *past) restore(f fact.AttemptFinished) error {
 	values, err := s.unshrink(f.Values)
 	if err != nil {
 		return err
+	}
+	registered, ok := s.unseal(registered)
+	values, valuesToo := s.unseal(values)
+	if !ok || !valuesToo {
+		s.results.withhold(f.Step)
+		return nil
 	}
 	if f.Cut {
 		stdout, stderr, err := output.Read(s.OutDir(), s.state.outs[f.Step])
@@ -270,8 +286,22 @@ func (p *past) restore(f fact.AttemptFinished) error {
 			registered[name] = full[name]
 		}
 	}
-	s.results.set(f.Step, registered, values, s.broken(f))
+	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }
+	s.results.set(f.Step, conceal(registered), conceal(values), s.broken(f))
 	return nil
+}
+
+// unseal is the reverse of seal. It is not ok where a secret was not read in this process.
+func (s *Session) unseal(m map[string]any) (map[string]any, bool) {
+	if m == nil {
+		return nil, true
+	}
+	opened, ok := s.secrets.Open(m)
+	if !ok {
+		return nil, false
+	}
+	out, ok := opened.(map[string]any)
+	return out, ok
 }
 
 // unshrink is the reverse of shrink, for the values of one map.

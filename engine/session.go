@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,7 @@ import (
 	"moon/events/fact"
 	"moon/exec"
 	"moon/plan"
+	"moon/secret"
 )
 
 // Runner does one attempt. exec has the real one and the dry run; tests have a fake.
@@ -67,6 +69,7 @@ type Session struct {
 	journal *journal.Writer
 	state   *State
 	results *results
+	secrets *secret.Set
 	began   time.Time
 	first   planned       // the plan of the first record
 	skipped uint64        // records of the processes before this one, which are not published again
@@ -141,6 +144,7 @@ func Start(cfg Config) (*Session, error) {
 	s := newSession(cfg)
 	s.first = planned{cfg.Plan, cfg.Graph}
 	s.plans[cfg.Plan.Digest] = s.first
+	s.secrets = cfg.Plan.Secrets()
 	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
 	s.foresee(cfg.Plan)
 	if err := s.makeDir(); err != nil {
@@ -278,7 +282,7 @@ func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
 	if foretold == nil || ps.NoLog || s.dry(ps.Index) {
 		return ""
 	}
-	return foretold.Drift(f.Outcome, f.Diff)
+	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
 }
 
 // PlanFor is the plan with the digest, if this run has or had it.
@@ -354,7 +358,7 @@ func (s *Session) add(f fact.Fact) {
 		return
 	}
 	now := s.cfg.Now()
-	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Cause: s.cause, Fact: f}
+	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Cause: s.cause, Fact: s.redacted(f)}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return
@@ -387,6 +391,11 @@ func (s *Session) fail(err error) {
 // only then starts what was decided.
 func (s *Session) loop() {
 	defer s.close()
+	defer func() {
+		if broken := recover(); broken != nil { // as a panic it would print whatever it was about
+			s.fatal = fmt.Errorf("internal error: %v; please report this\n%s", broken, debug.Stack())
+		}
+	}()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
@@ -554,6 +563,7 @@ func (s *Session) stopAttempt(step int, a *attempt) {
 func (s *Session) finished(r report) {
 	delete(s.running, r.Step)
 	r.Rescued = s.broken(r.AttemptFinished)
+	s.learn(&r)
 	s.results.set(r.Step, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
 	if r.err != nil {

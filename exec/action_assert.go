@@ -86,6 +86,7 @@ func (a *attempt) assertThat(conditions []string) error {
 
 func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) error {
 	p := a.noisy([]string{shellPath, "-c", want.Cmd})
+	a.unseen(p)
 	var printed limited
 	if want.Contains != nil {
 		printed.left = bodyLimit

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
+	"moon/secret/vault"
 )
 
 var _ = act("copy", action{plan: planCopy})
@@ -23,6 +24,9 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 		return nil, err
 	}
 	from, isDir, err := copySource(args)
+	if err == nil && from.path != "" {
+		from, err = a.decrypted(from)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +92,35 @@ func copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
 		return source{}, false, fmt.Errorf("src %s is neither a file nor a directory", args.Src)
 	}
 	return source{path: args.Src, size: info.Size(), mode: unixMode(info.Mode())}, false, nil
+}
+
+// maxVault is the largest file that is decrypted, in bytes.
+const maxVault = 16 << 20
+
+// decrypted is the source itself, or the text in it that is encrypted.
+func (a *attempt) decrypted(from source) (source, error) {
+	f, err := os.Open(from.path)
+	if err != nil {
+		return from, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text := make([]byte, 64)
+	n, _ := io.ReadFull(f, text)
+	if a.Decrypt == nil || !vault.Is(text[:n]) {
+		return from, nil // what cannot be read is said when it is copied
+	}
+	if from.size > maxVault {
+		return from, fmt.Errorf("src %s is encrypted, and larger than %d MB", from.path, maxVault>>20)
+	}
+	rest, err := io.ReadAll(f)
+	if err != nil {
+		return from, err
+	}
+	plain, err := a.Decrypt(append(text[:n], rest...))
+	if err != nil {
+		return from, fmt.Errorf("src %s: %w", from.path, err)
+	}
+	return source{data: plain, size: int64(len(plain)), mode: from.mode}, nil
 }
 
 // checkSum compares the source with the checksum that the playbook gives.

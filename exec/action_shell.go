@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -19,12 +20,49 @@ func runShell(ctx context.Context, a *attempt) Result {
 	}
 	p := a.noisy(argv)
 	p.stdin = args.Stdin
-	return a.ended(p.run(ctx), events.Changed)
+	seen := a.unseen(p)
+	r := a.ended(p.run(ctx), events.Changed)
+	if seen {
+		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everybody on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
+	}
+	return r
 }
 
 // dryCommand is the dry run of shell and command.
 func dryCommand(context.Context, *attempt) Result {
 	return unrun("")
+}
+
+// loaders have an interpreter take its text from an open file instead of the command line, which everybody on the machine can
+// read. What the text sees of itself ($0, its arguments, standard input, its exit status) stays what it was.
+var loaders = map[string]string{
+	"sh": shellLoader, "bash": shellLoader, "dash": shellLoader, "ash": shellLoader, "ksh": shellLoader, "mksh": shellLoader, "zsh": shellLoader,
+	"python": `exec(compile(__import__("os").fdopen(3).read(),"<string>","exec"))`,
+	"perl":   `eval do{local $/;open my $f,"<&=",3 or die $!;<$f>};die $@ if $@`,
+	"ruby":   `eval(IO.for_fd(3).read,TOPLEVEL_BINDING,"-e",1)`,
+	"node":   `require("vm").runInThisContext(require("fs").readFileSync(3,"utf8"))`,
+}
+
+const shellLoader = ". /dev/fd/3"
+
+// unseen takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
+func (a *attempt) unseen(p *process) (seen bool) {
+	last := len(p.argv) - 1
+	if !a.Secrets.Has(p.argv[last]) {
+		return false
+	}
+	name := strings.TrimRight(filepath.Base(p.argv[0]), "0123456789.")
+	loader, ok := loaders[name]
+	if !ok || a.Secrets.Has(strings.Join(p.argv[:last], " ")) {
+		return true
+	}
+	text := p.argv[last]
+	if loader == shellLoader {
+		text = "exec 3<&-;" + text // what the script starts has no use for it
+	}
+	p.argv = append(slices.Clone(p.argv[:last]), loader)
+	p.script = &text
+	return false
 }
 
 // shellArgv is the interpreter with its options, the option for a text to run, and the text.

@@ -36,7 +36,9 @@ func (a *attempt) look(args *spec.WaitArgs) look {
 		return func(ctx context.Context) (bool, string) { return lookAtURL(ctx, args) }
 	case "command":
 		return func(ctx context.Context) (bool, string) {
-			e := a.process([]string{shellPath, "-c", args.Cmd}).run(ctx)
+			p := a.process([]string{shellPath, "-c", args.Cmd})
+			a.unseen(p)
+			e := p.run(ctx)
 			switch {
 			case e.err != nil:
 				return false, describe(e.err)

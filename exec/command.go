@@ -51,13 +51,14 @@ func (a *attempt) noisy(argv []string) *process {
 	return p
 }
 
-// environ is moon's own environment with the step's on top.
+// environ is moon's own environment with the step's on top, but without what is read from it as a secret: a step that needs it
+// says so.
 func (a *attempt) environ() []string {
 	own := os.Environ()
 	env := make([]string, 0, len(own)+len(a.Env)+1)
 	for _, entry := range own {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, ok := a.Env[name]; !ok && name != "PWD" {
+		if _, ok := a.Env[name]; !ok && name != "PWD" && !a.Secrets.Env(name) {
 			env = append(env, entry)
 		}
 	}

@@ -56,12 +56,20 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 		t.foresee(c, w)
 		return c.to(events.ChangeUpdate, t.replace(a, c, w), words...), nil
 	case len(words) > 0:
-		maps.Copy(c.fields, map[string]any{"checksum": sum})
+		maps.Copy(c.fields, map[string]any{"checksum": t.sum(a, sum)})
 		c.foresees(func(f *Foresight) { f.own(t.at.path, t.is, w) })
 		return c.to(events.ChangeUpdate, func(context.Context) error { return t.at.error(w.set(t.at.dir, t.at.name, t.is)) }, words...), nil
 	}
-	maps.Copy(c.fields, map[string]any{"checksum": sum})
+	maps.Copy(c.fields, map[string]any{"checksum": t.sum(a, sum)})
 	return c.none(), nil
+}
+
+// sum is the checksum of what was written. That of a secret is one too, since it would let others try out what that is.
+func (t target) sum(a *attempt, checksum string) string {
+	if a.Secrets.Has(string(t.from.data)) {
+		a.Secrets.Add("", checksum)
+	}
+	return checksum
 }
 
 func (t target) create(a *attempt, c *change) *change {
@@ -118,7 +126,7 @@ func (t target) replace(a *attempt, c *change, w wanted) func(context.Context) e
 		if err != nil {
 			return err
 		}
-		c.fields["checksum"] = m.checksum
+		c.fields["checksum"] = t.sum(a, m.checksum)
 		if m.backup != "" {
 			c.fields["backup_file"] = filepath.Clean(m.backup)
 		}

@@ -272,7 +272,7 @@ func TestFileErrors(t *testing.T) {
 		{"perms of nothing", nil, args{"path": "DIR/f", "state": "perms", "mode": "0600"}, "DIR/f does not exist"},
 		{"link to nothing", nil, args{"path": "DIR/l", "state": "link", "src": "DIR/no"}, "src DIR/no does not exist"},
 		{"link over a file", touch("f", "", 0o644), args{"path": "DIR/f", "state": "link", "src": "DIR"}, "DIR/f is a file; force: true replaces it"},
-		{"link over a full directory", tree, args{"path": "DIR/t", "state": "link", "src": "DIR", "force": true}, "DIR/t: directory not empty"},
+		{"link over a full directory", tree, args{"path": "DIR/t", "state": "link", "src": "DIR", "force": true}, "DIR/t is a directory with 4 entries in it; remove it first with state: absent"},
 		{"hard link to a directory", mkdir("d", 0o755), args{"path": "DIR/h", "state": "hard", "src": "DIR/d"}, "which can have no hard link"},
 		{"no user", nil, args{"path": "DIR/f", "owner": "nosuchuser"}, "user nosuchuser does not exist"},
 		{"no group", nil, args{"path": "DIR/f", "group": "nosuchgroup"}, "group nosuchgroup does not exist"},

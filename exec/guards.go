@@ -76,7 +76,9 @@ func (a *attempt) quoted(command, verb string) string {
 func (a *attempt) condition(ctx context.Context, key, command string) (bool, *Result) {
 	var ok bool
 	end := a.timed(ctx, func(ctx context.Context) Result {
-		e := a.process([]string{shellPath, "-c", command}).run(ctx)
+		p := a.process([]string{shellPath, "-c", command})
+		a.unseen(p)
+		e := p.run(ctx)
 		ok = e.err == nil && e.stop == "" && e.code == 0
 		switch {
 		case e.err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/secret"
 )
 
 // Job is one attempt at one step, fully rendered.
@@ -25,6 +26,10 @@ type Job struct {
 	OnlyIf  string
 	NoLog   bool
 	Again   bool // an earlier attempt may have done it, or a part
+
+	Secrets *secret.Set // what must not be seen by others on the machine; may be nil
+	// Decrypt gives the text of a source that Ansible Vault has encrypted; nil: it is taken as it is.
+	Decrypt func(text []byte) ([]byte, error)
 
 	Incremental *Incremental // nil for a step without sources and generates
 

@@ -29,6 +29,7 @@ type process struct {
 	env    []string
 	dir    string
 	stdin  *string       // nil: /dev/null
+	script *string       // what can be read from /dev/fd/3; nil: there is no such file
 	stdout io.Writer     // nil: /dev/null
 	stderr io.Writer     // nil: /dev/null
 	grace  time.Duration // required
@@ -153,6 +154,9 @@ func (c *child) live() {
 	if ends.stdin != nil {
 		go feed(ends.stdin, *c.stdin)
 	}
+	if ends.script != nil {
+		go feed(ends.script, *c.script)
+	}
 	c.exit.held = c.drain(ends)
 	ends.close()
 }
@@ -209,7 +213,10 @@ var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevN
 type ends struct {
 	child [3]int
 	stdin *os.File // moon's; nil: /dev/null
-	reads [2]int   // moon's, of stdout and stderr; -1: /dev/null, or at its end
+
+	script      *os.File // moon's; nil: there is none
+	childScript int
+	reads       [2]int // moon's, of stdout and stderr; -1: /dev/null, or at its end
 }
 
 func (p *process) open() (*ends, error) {
@@ -219,6 +226,14 @@ func (p *process) open() (*ends, error) {
 	}
 	silent := int(devnull.Fd())
 	e := &ends{child: [3]int{silent, silent, silent}, reads: [2]int{-1, -1}}
+	if p.script != nil {
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		_ = syscall.SetNonblock(w, true)
+		e.childScript, e.script = r, os.NewFile(uintptr(w), "script")
+	}
 	for i, wanted := range []bool{p.stdin != nil, p.stdout != nil, p.stderr != nil} {
 		if !wanted {
 			continue
@@ -241,6 +256,9 @@ func (p *process) open() (*ends, error) {
 
 // closeChild closes what the child has its own of.
 func (e *ends) closeChild() {
+	if e.script != nil {
+		_ = syscall.Close(e.childScript)
+	}
 	for i, fd := range e.child {
 		if i == 0 && e.stdin != nil || i > 0 && e.reads[i-1] >= 0 {
 			_ = syscall.Close(fd)
@@ -252,6 +270,9 @@ func (e *ends) close() {
 	if e.stdin != nil {
 		_ = e.stdin.Close() // or it was closed when all was written
 	}
+	if e.script != nil {
+		_ = e.script.Close()
+	}
 	for i := range e.reads {
 		e.closeRead(i)
 	}
@@ -262,6 +283,15 @@ func (e *ends) closeRead(i int) {
 		_ = syscall.Close(e.reads[i]) // a pipe has nothing to flush
 		e.reads[i] = -1
 	}
+}
+
+// files are the child's, in their order.
+func (e *ends) files() []uintptr {
+	files := []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])}
+	if e.script != nil {
+		files = append(files, uintptr(e.childScript))
+	}
+	return files
 }
 
 func (e *ends) open() bool { return e.reads[0] >= 0 || e.reads[1] >= 0 }

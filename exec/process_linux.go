@@ -44,7 +44,7 @@ func onThread(do func()) {
 func (c *child) start(e *ends) error {
 	c.end = -1
 	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])},
+		Dir: c.dir, Env: c.env, Files: e.files(),
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.end},
 	})
 	if err != nil {

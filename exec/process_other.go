@@ -15,7 +15,7 @@ func onThread(do func()) { go do() }
 // start starts the process in a group of its own.
 func (c *child) start(e *ends) error {
 	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])},
+		Dir: c.dir, Env: c.env, Files: e.files(),
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {

@@ -203,7 +203,7 @@ func walk(dir *os.Root, name string, visit func(name string, e entry) error) err
 }
 
 func entriesBelow(p *place) int {
-	n := -1                                                                // without the directory itself
+	n := -1                                                   // without the directory itself
 	_ = p.walk(func(string, entry) error { n++; return nil }) // what cannot be read is not counted
 	return n
 }

@@ -79,10 +79,10 @@ func (a *attempt) sources(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		part("arguments", string(raw))
+		part("arguments", a.Secrets.Redact(string(raw))) // nobody shall try out by the digest what they are
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
-		part("env "+name, a.Env[name])
+		part("env "+name, a.Secrets.Redact(a.Env[name]))
 	}
 	part("cwd", a.Cwd)
 	var files []string

@@ -10,6 +10,7 @@ import (
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/secret/vault"
 )
 
 // Bound is a step with the values that the run has given so far: what the planner could only show is rendered here,
@@ -121,7 +122,7 @@ func (b *Bound) Call() (*Call, error) {
 		}
 		call.Args, call.Summary = typed, b.plan.summary(s.Action, call.Raw)
 	}
-	if k.open || len(s.Unknowns) > 0 || s.NoLog {
+	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed {
 		b.fillOpen(call, r)
 	}
 	b.guards(call, r)
@@ -242,13 +243,21 @@ type Names struct {
 
 // Render renders the text of a template file.
 func (n *Names) Render(text, file string) (string, error) {
+	if vault.Is([]byte(text)) {
+		plain, err := n.b.plan.Decrypt([]byte(text))
+		if err != nil {
+			return "", &Problem{diag.Diagnostic{Pos: diag.Pos{File: shownPath(n.b.plan.Root, file)}, Message: err.Error()}}
+		}
+		text = string(plain)
+	}
 	t, err := n.b.plan.engine.Document(text)
 	if err != nil {
 		return "", n.at(text, file, err)
 	}
 	with := *n.b.env
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
-		with.extra = vars
+		set := n.b.plan.Secrets()
+		with.extra = eval.Mixed(set, vars).(map[string]any)
 	}
 	result, err := t.Render(&with)
 	if err != nil {
@@ -257,7 +266,7 @@ func (n *Names) Render(text, file string) (string, error) {
 	if len(result.Missing) > 0 {
 		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
 	}
-	return eval.Text(result.Value), nil
+	return eval.Text(eval.Reveal(result.Value)), nil
 }
 
 func (n *Names) at(text, file string, err error) error {
@@ -313,7 +322,7 @@ func (n *Names) Value(text string) (any, error) {
 	case len(result.Missing) > 0:
 		return nil, &Missing{result.Missing[0].Name, result.Missing[0].Steps}
 	}
-	return eval.Plain(result.Value), nil
+	return eval.Plain(eval.Reveal(result.Value)), nil
 }
 
 // Result builds what `register` gives from the pieces of an attempt.

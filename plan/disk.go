@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"moon/plan/playbook"
+	"moon/secret/vault"
 )
 
 // disk is how the planner sees files. It remembers what it was told, so that a file has one content however often it is
@@ -31,6 +32,7 @@ type fileSeen struct {
 	text    []byte
 	digest  string
 	private bool // a step in it has no_log: its text is kept nowhere
+	secret  bool // it holds secrets: neither its text is kept nor its digest, which is empty
 }
 
 // entry is a file, link or directory in a tree.
@@ -66,6 +68,9 @@ func (d *disk) read(path string) (*fileSeen, error) {
 		return nil, err
 	}
 	f := &fileSeen{text: text, digest: digestOf(text)}
+	if namedSecret(path) && !vault.Is(text) {
+		f.secret, f.digest = true, ""
+	}
 	d.files[path] = f
 	return f, nil
 }

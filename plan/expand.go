@@ -201,7 +201,7 @@ func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) boo
 func (p *planner) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
 	r := p.renderer(p.env(c, nil), c.chain)
 	r.lenient = true // an undefined name is shown as written
-	return cmp.Or(firstLine(r.text(t.Name)), otherwise)
+	return p.secrets.Redact(cmp.Or(firstLine(r.text(t.Name)), otherwise))
 }
 
 func (p *planner) block(c *scopeContext, t *playbook.Task) {
@@ -392,7 +392,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		if hidden && t.Loop.Label.IsZero() {
 			lc.Label = strconv.Itoa(i)
 		} else {
-			lc.Label = p.itemLabel(&round, t, lc)
+			lc.Label = p.secrets.Redact(p.itemLabel(&round, t, lc))
 		}
 		round.item = &iteration{context: lc, label: lc.Label}
 		p.single(&round, t)
@@ -516,6 +516,7 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 	}
 	e := p.env(c, step)
 	r := p.renderer(e, c.chain)
+	r.marks = true
 	if t.Loop.Kind == playbook.FileTree {
 		items, ok = p.fileTree(c, t, r)
 		return items, "filetree", ok
@@ -525,6 +526,7 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 	case playbook.List:
 		for _, v := range over.Items() {
 			one := p.renderer(e, c.chain)
+			one.marks = true
 			value := one.value(v)
 			r.failed = r.failed || one.failed
 			items = append(items, item{value: value, open: len(one.missing) > 0, raw: v, where: e.frame})
@@ -621,6 +623,8 @@ func (p *planner) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.
 // article names the type of a value: "a list", "text".
 func article(v any) string {
 	switch v.(type) {
+	case eval.Secret:
+		return "a secret"
 	case nil:
 		return "nothing"
 	case bool:

@@ -27,12 +27,16 @@ func (p *planner) exports(pb *playbook.Playbook) {
 					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.stepRef(m.Steps[i]))
 			}
 		}
+		if eval.Marked(x.Value) {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own", "the export `%s` holds a secret", e.Key)
+		}
 		p.plan.Exports = append(p.plan.Exports, x)
 	}
 }
 
 // render gives the value with what is known.
 func (x *Export) render(r *renderer) any {
+	r.marks = true
 	if !x.raw.IsZero() {
 		return r.value(x.raw)
 	}
@@ -53,6 +57,9 @@ func (p *Plan) Export(results Results) (map[string]any, error) {
 		v := x.render(r)
 		if err := b.failure(r, problems); err != nil {
 			return nil, fmt.Errorf("export `%s`: %w", x.Name, err)
+		}
+		if set := p.Secrets(); eval.Marked(v) || set.Has(eval.Text(v)) {
+			return nil, fmt.Errorf("export `%s`: it holds a secret; let a step write it to a file of its own", x.Name)
 		}
 		values[x.Name] = jsonValue(eval.Plain(v))
 	}

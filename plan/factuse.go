@@ -47,7 +47,7 @@ func (u *factUse) note(fr *frame, v playbook.Value, ref eval.Ref) {
 		u.whole = v.Pos()
 		return
 	}
-	u.env[variable] = u.env[variable] || !u.hiding
+	u.env[variable] = u.env[variable] || !u.hiding && !ref.Secret
 }
 
 // step takes the first key off a path.

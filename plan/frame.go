@@ -365,7 +365,7 @@ func (e *env) again(b *binding) any {
 	if b.given != nil {
 		return e.parameters(b)
 	}
-	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}}
+	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}, marks: true}
 	v := r.value(b.raw)
 	if r.failed {
 		return b.value
@@ -377,6 +377,7 @@ func (e *env) again(b *binding) any {
 type given struct {
 	values []binding
 	types  []string
+	secret map[string]bool // by name
 }
 
 // parameters puts together what a preset was given. What was not known when planning gets its type now; one that has
@@ -391,6 +392,9 @@ func (e *env) parameters(b *binding) any {
 		m[one.name] = e.again(one)
 		if typed, ok := convert(b.given.types[i], m[one.name]); ok {
 			m[one.name] = typed
+		}
+		if b.given.secret[one.name] {
+			m[one.name] = eval.Mark(e.engine.Secrets, m[one.name], eval.Every)
 		}
 	}
 	return m

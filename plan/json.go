@@ -369,6 +369,8 @@ func jsonValue(v any) any {
 		return nil
 	case eval.Number:
 		return v.Value
+	case eval.Secret:
+		return v.String()
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {

@@ -14,6 +14,7 @@ import (
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/secret"
 )
 
 // Format is the number of the plan's JSON format.
@@ -205,6 +206,8 @@ type Step struct {
 	ShowDiff   bool // diff: true, whatever the run was asked to show
 	Needs      []Need
 
+	concealed bool // its environment or directory holds a secret, and is rendered again when it runs
+
 	task *task // what running needs beyond what is shown
 }
 
@@ -255,5 +258,5 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 		return nil, 0
 	}
 	from, to := max(line-1-around, 0), min(line+around, len(all))
-	return all[from:to], from + 1
+	return secret.Clean(p.made.secrets, all[from:to]), from + 1
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -14,6 +15,8 @@ import (
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/secret"
+	"moon/secret/vault"
 )
 
 // DefaultMaxSteps bounds a plan, so that a loop over a wrong directory is refused and not expanded.
@@ -36,6 +39,10 @@ type Options struct {
 	Skip      []string // selectors: leave out these
 	StartAt   string   // selector: leave out the steps before the first it names; "" for none
 	MaxSteps  int      // 0: DefaultMaxSteps
+	Hidden    []string // names that ExtraVars give secret values
+
+	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
+	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
 
 	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
 	Costly   map[string]func() any // facts that are found out when the playbook names them
@@ -50,6 +57,9 @@ func New(o Options) (*Plan, diag.List) {
 }
 
 func newPlan(o Options, d *disk) (*Plan, diag.List) {
+	if o.Secrets == nil {
+		o.Secrets = secret.NewSet()
+	}
 	if o.selects() {
 		return selected(o, d)
 	}
@@ -61,6 +71,7 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 	p := &planner{
 		o:        o,
 		disk:     d,
+		secrets:  o.Secrets.Below(),
 		facts:    newFactUse(),
 		leftOut:  leftOut,
 		givers:   map[string]string{},
@@ -74,8 +85,10 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 		tagsSeen: map[string]bool{},
 		sources:  map[string]*playbook.File{},
 	}
-	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o, p.disk, p.facts, p.names}}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o, p.disk, p.facts, p.names, p.secrets}}
+	p.engine.Secrets = p.secrets
 	p.run()
+	p.engine.Secrets = o.Secrets // what running it learns is no part of the plan
 	return p
 }
 
@@ -88,6 +101,7 @@ func (p *planner) result() (*Plan, diag.List) {
 		}
 		return nil
 	})
+	p.clean(p.ds)
 	if p.ds.HasErrors() {
 		return nil, p.ds
 	}
@@ -98,6 +112,7 @@ func (p *planner) result() (*Plan, diag.List) {
 type planner struct {
 	o         Options
 	disk      *disk
+	secrets   *secret.Set // the plan's own
 	facts     *factUse
 	plan      *Plan
 	engine    *eval.Engine
@@ -195,7 +210,7 @@ func (p *planner) run() {
 	}
 	pb, err := p.load(path)
 	if err != nil {
-		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.similar(path), "%s", p.fileError(err))
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", p.fileError(err))
 		return
 	}
 	name := p.plan.RootFile
@@ -254,7 +269,11 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
-		p.names.extra.add(binding{name: kv.key, value: kv.value, from: "--extra-vars"})
+		b := binding{name: kv.key, value: kv.value, from: "--extra-vars"}
+		if slices.Contains(p.o.Hidden, kv.key) {
+			b.value = eval.Mark(p.secrets, kv.value, eval.Every)
+		}
+		p.names.extra.add(b)
 	}
 }
 
@@ -269,24 +288,12 @@ func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos 
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
-		p.errorf(pos, 0, c.chain, p.similar(path), "variables file: %s", p.fileError(err))
+		p.errorf(pos, 0, c.chain, p.wayTo(path, err), "variables file: %s", p.fileError(err))
 		return
 	}
-	if p.secret(path, f, pos, c.chain) {
-		return
-	}
-	if v, ok := playbook.ParseVars(f, &p.ds); ok {
+	if v, ok := p.parseVars(f); ok {
 		p.add(into, v, from, c.chain)
 	}
-}
-
-// secret refuses files whose values would have to be kept from being shown and stored.
-func (p *planner) secret(path string, f *playbook.File, pos diag.Pos, chain []string) bool {
-	is := strings.HasSuffix(path, ".secret.yml") || strings.HasSuffix(path, ".secret.yaml") || strings.HasPrefix(string(f.Text[:min(len(f.Text), 32)]), "$ANSIBLE_VAULT;")
-	if is {
-		p.errorf(pos, 0, chain, "pass secrets through the environment of moon, and use no_log", "files of secrets are not supported yet")
-	}
-	return is
 }
 
 // rootVars renders the variables of the playbook itself.
@@ -313,6 +320,9 @@ func (p *planner) load(path string) (*playbook.Playbook, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Secret {
+		return nil, errSecretSteps
+	}
 	pb := playbook.Parse(f, knownActions, &p.ds)
 	p.files[path] = pb
 	return pb, nil
@@ -338,8 +348,11 @@ func (p *planner) read(path string) (*playbook.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.plan.Inputs = append(p.plan.Inputs, Input{shown, seen.digest})
 	f := &playbook.File{Name: shown, Path: path, Text: seen.text}
+	if err := p.unlock(f); err != nil {
+		return nil, err
+	}
+	p.plan.Inputs = append(p.plan.Inputs, Input{shown, seen.digest})
 	p.sources[shown] = f
 	p.names.gather(seen.text)
 	return f, nil
@@ -364,6 +377,17 @@ func (p *planner) fileError(err error) string {
 		return fmt.Sprintf("%s cannot be read: %s", p.shown(pe.Path), pe.Err)
 	}
 	return fmt.Sprintf("read %s: %s", p.shown(pe.Path), pe.Err)
+}
+
+// errSecretSteps is said of a file of steps nobody could be shown anything of.
+var errSecretSteps = errors.New("the file is encrypted, or one of secrets, and holds steps: keep what is secret in a file of variables")
+
+// wayTo is the hint for a file that cannot be read.
+func (p *planner) wayTo(path string, err error) string {
+	if locked, ok := errors.AsType[*lockedError](err); ok {
+		return wayIn(locked.err)
+	}
+	return p.similar(path)
 }
 
 // similar suggests a file that exists beside one that does not.
@@ -451,6 +475,7 @@ func (p *planner) finish() {
 	p.plan.sources = p.sources
 	p.plan.Tags = p.o.Tags
 	p.plan.Vars = p.endVars()
+	p.conceal()
 	p.plan.Digest = p.plan.digest()
 }
 

@@ -145,6 +145,8 @@ func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept f
 // described names a value with its type: `text "abc"`.
 func described(v any) string {
 	switch v.(type) {
+	case eval.Secret:
+		return "a secret"
 	case string:
 		return "text " + quoted(eval.Text(v))
 	case bool, int, float64, eval.Number:

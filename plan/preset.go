@@ -158,6 +158,9 @@ func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Secret {
+		return nil, errSecretSteps
+	}
 	file := playbook.ParsePreset(f, knownActions, &p.ds)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
@@ -172,7 +175,7 @@ func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
 func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
-	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{}}
+	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{secret: map[string]bool{}}}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
 	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
@@ -218,6 +221,10 @@ func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook
 func (p *planner) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *scopeContext) {
 	e := p.env(c, nil)
 	r := p.renderer(e, c.chain)
+	r.marks = true
+	if param.Secret {
+		all.given.secret[param.Name] = true
+	}
 	got := forNames(r.value(v))
 	if k := v.Kind(); param.Type == "string" && (k == playbook.Bool || k == playbook.Int || k == playbook.Float) {
 		got = v.Text() // text as written: yes, 1.10
@@ -243,7 +250,11 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, typeWords[param.Type], described(got))
 		return
 	}
-	values[param.Name], part.value = typed, typed
+	kept := typed
+	if param.Secret {
+		kept = eval.Mark(p.secrets, typed, eval.Every)
+	}
+	values[param.Name], part.value = kept, kept
 	if len(param.Enum) == 0 {
 		return
 	}
@@ -251,7 +262,7 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 	for _, one := range param.Enum {
 		allowed = append(allowed, eval.Text(plain(one)))
 	}
-	if text := eval.Text(typed); !slices.Contains(allowed, text) {
+	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
 		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, diag.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
 	}
 }
@@ -263,6 +274,10 @@ var typeWords = map[string]string{
 
 // convert brings a value to the type of a parameter. Text that reads as a number or boolean is one: -e gives text.
 func convert(typ string, v any) (any, bool) {
+	if s, ok := v.(eval.Secret); ok {
+		typed, ok := convert(typ, s.Value)
+		return eval.Secret{Value: typed, Shown: s.Shown}, ok
+	}
 	switch typ {
 	case "string":
 		switch v.(type) {

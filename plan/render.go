@@ -18,6 +18,7 @@ type renderer struct {
 	env     eval.Env
 	report  func(diag.Diagnostic) // may be nil
 	facts   *factUse              // what is used of the facts; nil when running
+	marks   bool                  // what is secret stays marked, because the value becomes that of a name
 	lenient bool                  // an undefined name is no mistake: the step will not run
 	guards  []string              // names whose absence the step's condition provides for
 	givers  map[string]string     // names a step would give that is left out, and which one
@@ -32,6 +33,13 @@ type renderer struct {
 
 // plain converts a value as written without rendering anything.
 func plain(v playbook.Value) any {
+	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
+		return eval.Secret{Value: written(v)}
+	}
+	return written(v)
+}
+
+func written(v playbook.Value) any {
 	switch v.Kind() {
 	case playbook.Null:
 		return nil
@@ -81,7 +89,15 @@ func (r *renderer) value(v playbook.Value) any {
 		return m
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
-	return plain(v)
+	return r.kept(plain(v))
+}
+
+// kept is a value as whoever asks for it wants it.
+func (r *renderer) kept(v any) any {
+	if r.marks {
+		return v
+	}
+	return eval.Reveal(v)
 }
 
 // text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
@@ -89,10 +105,10 @@ func (r *renderer) text(v playbook.Value) string {
 	if v.Kind() != playbook.String {
 		return v.Text()
 	}
-	if text := v.Text(); !eval.Templated(text) {
+	if text := v.Text(); v.Encrypted() || !eval.Templated(text) {
 		return text
 	}
-	t := r.template(v)
+	t := eval.Reveal(r.template(v))
 	if o, ok := t.(open); ok {
 		t = o.text
 	}
@@ -101,8 +117,8 @@ func (r *renderer) text(v playbook.Value) string {
 
 func (r *renderer) template(v playbook.Value) any {
 	text := v.Text()
-	if !eval.Templated(text) {
-		return text
+	if v.Encrypted() || !eval.Templated(text) {
+		return r.kept(plain(v))
 	}
 	t, err := r.engine.Template(text)
 	if err != nil {
@@ -117,9 +133,12 @@ func (r *renderer) template(v playbook.Value) any {
 	}
 	r.miss(result.Missing)
 	if len(result.Missing) > 0 {
-		return open{result.Value, stepsOf(result.Missing)}
+		return open{eval.Text(result.Value), stepsOf(result.Missing)}
 	}
-	return result.Value
+	if v.Secret() {
+		return r.kept(eval.Mark(r.engine.Secrets, result.Value, eval.Every))
+	}
+	return r.kept(result.Value)
 }
 
 // open marks display text whose unknown parts are still templates.
@@ -169,7 +188,7 @@ func (r *renderer) use(v playbook.Value, refs []eval.Ref) {
 				r.facts.note(e.frame, v, ref)
 			}
 		}
-		if !slices.Contains(r.used, ref.Name) {
+		if !ref.Call && !slices.Contains(r.used, ref.Name) {
 			r.used = append(r.used, ref.Name)
 		}
 	}

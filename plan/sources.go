@@ -15,14 +15,16 @@ import (
 
 	"moon/plan/diag"
 	"moon/plan/eval"
+	"moon/secret"
 )
 
 // made is what a plan was made from.
 type made struct {
-	o     Options
-	disk  *disk
-	facts *factUse
-	names *names
+	o       Options
+	disk    *disk
+	facts   *factUse
+	names   *names
+	secrets *secret.Set // what planning has read
 }
 
 // Sources are what a plan was made from: its files with their text, what it used of the facts, and the flags. Planning
@@ -55,6 +57,7 @@ type Sources struct {
 type SourceFile struct {
 	Path   string  `json:"path"`
 	Digest string  `json:"digest"`
+	Secret bool    `json:"secret,omitempty"` // it holds secrets: neither its text nor its digest is kept
 	Text   *string `json:"text,omitempty"`
 	Bytes  []byte  `json:"bytes,omitempty"` // of a text that is not UTF-8
 }
@@ -92,11 +95,14 @@ func (e *WholeError) Error() string {
 	return fmt.Sprintf("%s:%d: all facts or all environment variables are used at once here, which a saved plan does not keep; name those that are needed, as in `facts.os` or `env.HOME`", e.Pos.File, e.Pos.Line)
 }
 
-// Sources gives what the plan was made from. The error is a *WholeError.
+// Sources gives what the plan was made from. The error is a *WholeError or a *SecretError.
 func (p *Plan) Sources() (*Sources, error) {
 	m := p.made
 	if m.facts.whole.Line > 0 {
 		return nil, &WholeError{m.facts.whole}
+	}
+	if flag := m.secretFlag(); flag != "" {
+		return nil, &SecretError{flag}
 	}
 	shown := func(path string) string { return shownPath(p.Root, path) }
 	s := &Sources{
@@ -119,6 +125,8 @@ func (p *Plan) Sources() (*Sources, error) {
 		f := m.disk.files[path]
 		file := SourceFile{Path: shown(path), Digest: f.digest}
 		switch {
+		case f.secret:
+			file.Secret, file.Digest = true, ""
 		case f.private:
 		case utf8.Valid(f.text):
 			text := string(f.text)
@@ -175,7 +183,7 @@ func (m *made) keepFacts(s *Sources) {
 		v, ok := env[name].(string)
 		switch {
 		case !ok:
-		case shown:
+		case shown && !m.secrets.Has(v):
 			if s.Environment == nil {
 				s.Environment = map[string]string{}
 			}
@@ -203,9 +211,16 @@ func (m *made) mentions(text string) bool {
 	return slices.ContainsFunc(slices.Concat(m.o.ExtraVars, m.o.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
 }
 
-// With are the options the plan was made with, and one more variable, as -e takes it.
+// With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
 func (p *Plan) With(extraVar string) Options {
 	o := p.made.o
+	for _, kv := range splitPairs(extraVar) {
+		for i := range p.Vars {
+			if p.Vars[i].Name == kv.key && eval.Marked(p.Vars[i].Value) {
+				o.Hidden = append(slices.Clip(o.Hidden), kv.key)
+			}
+		}
+	}
 	o.ExtraVars = append(slices.Clip(o.ExtraVars), extraVar)
 	return o
 }
@@ -241,12 +256,19 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 	for _, f := range s.Files {
 		seen := &fileSeen{text: f.Bytes, digest: f.Digest}
 		switch {
+		case f.Secret:
+			text, err := readBounded(abs(f.Path))
+			if err != nil {
+				return nil, nil, &NotKeptError{File: f.Path, Secret: true}
+			}
+			d.files[abs(f.Path)] = &fileSeen{text: text, secret: true}
+			continue
 		case f.Text != nil:
 			seen.text = []byte(*f.Text)
 		case f.Bytes == nil:
 			text, err := readBounded(abs(f.Path))
 			if err != nil || digestOf(text) != f.Digest {
-				return nil, nil, &NotKeptError{f.Path}
+				return nil, nil, &NotKeptError{File: f.Path}
 			}
 			seen.text, seen.private = text, true
 		}
@@ -291,9 +313,15 @@ func (s *Sources) Options(root string, o Options) Options {
 }
 
 // NotKeptError says that a file changed whose text is kept nowhere.
-type NotKeptError struct{ File string }
+type NotKeptError struct {
+	File   string
+	Secret bool // it holds secrets, and cannot be read
+}
 
 func (e *NotKeptError) Error() string {
+	if e.Secret {
+		return e.File + " cannot be read, and its text is not kept, because it holds secrets"
+	}
 	return e.File + " is not what it was, and its text is not kept, because a step in it has no_log"
 }
 
@@ -362,7 +390,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 			say("%s is gone", f.Path)
 		case err != nil:
 			say("%s cannot be read", f.Path)
-		case digestOf(text) != f.Digest:
+		case !f.Secret && digestOf(text) != f.Digest:
 			say("%s was edited", f.Path)
 		}
 	}

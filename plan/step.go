@@ -127,6 +127,10 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	}
 	s.Uses = p.uses(r.used, e)
 	s.task = k
+	if !idle {
+		p.inArguments(&s, k, raw)
+	}
+	p.concealStep(&s)
 	s.Digest = p.stepDigest(&s, k)
 	if s.NoLog {
 		s.hide()
@@ -197,7 +201,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		own := r.env
 		if vars, ok := raw["vars"].(map[string]any); ok {
 			with := *r.env.(*env)
-			with.extra = forNames(copyOf(vars)).(map[string]any)
+			with.extra = eval.Mixed(p.secrets, forNames(copyOf(vars))).(map[string]any)
 			own = &with
 		}
 		var result eval.Result
@@ -374,7 +378,7 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	b := p.digested[:0]
 	part := func(name string, v any) {
 		text := eval.Text(v)
-		text = strings.ReplaceAll(text, p.plan.Root, "")
+		text = p.secrets.Redact(strings.ReplaceAll(text, p.plan.Root, ""))
 		b = append(append(b, name...), '=')
 		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
 		b = append(append(b, text...), '\n')
@@ -418,7 +422,11 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	}
 	if src, ok := s.Args["src"].(string); ok && s.Action == "template" {
 		if f, ok := p.sources[p.shown(src)]; ok {
-			part("template", string(f.Text))
+			text := string(f.Text)
+			if f.Secret {
+				text = p.disk.files[f.Path].digest // of what is encrypted
+			}
+			part("template", text)
 		}
 	}
 	p.digested = b

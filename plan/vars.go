@@ -63,7 +63,7 @@ func (vb *varsBlock) one(i int) {
 	e := vb.entries[i]
 	vb.doing = append(vb.doing, e.Key)
 	r := vb.p.renderer(&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame(), pending: vb.pending}, vb.chain)
-	r.lenient = vb.lenient
+	r.lenient, r.marks = vb.lenient, true
 	b := &binding{name: e.Key, from: vb.from, origin: origin(e.Pos, vb.chain)}
 	b.value = forNames(r.value(e.Value))
 	if b.open = len(r.missing) > 0; b.open {
@@ -158,13 +158,10 @@ func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scope
 	target := p.resolve(name, c.dir)
 	f, err := p.read(target)
 	if err != nil {
-		p.errorf(v.Pos(), width, c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		p.errorf(v.Pos(), width, c.chain, p.wayTo(target, err), "%s: %s", key, p.fileError(err))
 		return nil, m, false
 	}
-	if p.secret(target, f, v.Pos(), c.chain) {
-		return nil, m, false
-	}
-	m, ok = playbook.ParseVars(f, &p.ds)
+	m, ok = p.parseVars(f)
 	return f, m, ok
 }
 

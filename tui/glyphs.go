@@ -89,6 +89,7 @@ type glyphs struct {
 	quote   [2]string
 	follow  string
 	retried string
+	mask    string // each character of what stands for a secret; "" leaves it as it is
 }
 
 var unicodeGlyphs = glyphs{
@@ -118,7 +119,7 @@ var asciiGlyphs = glyphs{
 	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
 	dots: "...", arrow: "->", dot: "-", times: "x", dash: "-", caret: "_",
 	bar: []string{"#"}, barRest: " ",
-	quote: [2]string{`"`, `"`}, follow: "_", retried: "R",
+	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", mask: "*",
 }
 
 // chooseGlyphs decides between the sets. Auto takes ASCII where anything else may come out wrong: a locale that is

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -176,6 +177,9 @@ func (m *model) View() tea.View {
 	}()
 	if m.stale {
 		m.frame, m.stale = m.draw(), false
+		if m.glyphs.mask != "" {
+			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.mask) // what stands for secrets
+		}
 	}
 	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true}
 }

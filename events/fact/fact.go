@@ -109,7 +109,8 @@ type (
 		Total      int     `json:"total_steps"`
 		Options    Options `json:"options"` // as of now
 		Lost       []Lost  `json:"lost,omitempty"`
-		Cut        int64   `json:"cut,omitempty"` // bytes of a torn record that were cut off the journal
+		Again      []int   `json:"again,omitempty"` // steps to be run again, because what they gave was withheld and is needed
+		Cut        int64   `json:"cut,omitempty"`   // bytes of a torn record that were cut off the journal
 		Actor      string  `json:"actor"`
 		Host       string  `json:"host"`
 		PID        int     `json:"pid"`
@@ -162,14 +163,17 @@ type (
 		Bytes     Bytes             `json:"bytes,omitzero"`
 		Result    map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
 		Values    map[string]any    `json:"values,omitempty"` // variables it set
-		// Registered is the value of the step's register name. Where output makes it too large for a record, stdout
+		// Registered is the value of the step's register name, in which secrets stand as references to where they come from
+		// (package secret, Seal); so do they in Values. Where output makes it too large for a record, stdout
 		// and stderr are left out (Cut) and are to be read from the output files.
 		Registered map[string]any `json:"registered,omitempty"`
 		Cut        bool           `json:"cut,omitempty"`
-		Message    string         `json:"message,omitempty"`
-		Diff       *events.Diff   `json:"diff,omitempty"`
-		Warnings   []string       `json:"warnings,omitempty"`
-		Drift      string         `json:"drift,omitempty"` // how the end differs from what was foretold
+		// Withheld says that the step gave a value that is secret and comes from nowhere else: it is not kept.
+		Withheld bool         `json:"withheld,omitempty"`
+		Message  string       `json:"message,omitempty"`
+		Diff     *events.Diff `json:"diff,omitempty"`
+		Warnings []string     `json:"warnings,omitempty"`
+		Drift    string       `json:"drift,omitempty"` // how the end differs from what was foretold
 		// Resources are the things that it made, changed or removed.
 		Resources []events.Resource `json:"resources,omitempty"`
 	}

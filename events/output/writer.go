@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"moon/secret"
 )
 
 // KeepLimit is how much of each stream Keep keeps when it is not told, in bytes.
@@ -21,6 +23,7 @@ type Writer struct {
 	dir, prefix string
 	grown       func()
 	discard     bool
+	secrets     *secret.Set
 	began       time.Time
 
 	mu      sync.Mutex
@@ -35,6 +38,7 @@ type Writer struct {
 }
 
 type stream struct {
+	clean     *secret.Writer // nil before the first write
 	file      *os.File
 	size      int64
 	tail      []byte
@@ -52,6 +56,14 @@ func NewWriter(dir, prefix string, grown func()) *Writer {
 // NewDiscard makes a writer for a step whose output must not be stored: it counts, keeps a copy in memory if Keep
 // asks for one, and has no tail.
 func NewDiscard() *Writer { return &Writer{discard: true, began: time.Now()} }
+
+// Redact makes the writer take secrets out of what it stores; what Keep collects has them. It must be called before the first
+// write.
+func (w *Writer) Redact(s *secret.Set) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.secrets = s
+}
 
 // Keep makes the writer hold a copy of each stream in memory, up to limit bytes; 0 means KeepLimit. It must be
 // called before the first write.
@@ -86,7 +98,7 @@ type end struct {
 
 func (e end) Write(p []byte) (int, error) { return e.w.write(e.stream, p) }
 
-// Bytes is how much was written to each stream.
+// Bytes is how much is stored of each stream.
 func (w *Writer) Bytes() (out, err int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +139,15 @@ func tidyTail(tail []byte, whole bool) string {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return w.err
+	}
 	w.closed = true
+	for i := range w.streams {
+		if clean := w.streams[i].clean; clean != nil && w.err == nil {
+			w.fail(clean.Close())
+		}
+	}
 	for _, f := range []**os.File{&w.streams[stdout].file, &w.streams[stderr].file, &w.index} {
 		if *f == nil {
 			continue
@@ -164,25 +184,38 @@ func (w *Writer) store(to int, p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	n := len(p)
-	if !w.discard {
-		if err := w.begin(to); err != nil {
-			w.fail(err)
-			return 0, w.err
-		}
-		var err error
-		n, err = w.streams[to].file.Write(p)
-		w.fail(err)
-	}
 	s := &w.streams[to]
-	s.size += int64(n)
-	if !w.discard {
-		s.remember(p[:n])
-	}
 	if w.limit > 0 {
-		s.keep(p[:n], w.limit)
+		s.keep(p, w.limit)
 	}
+	if w.discard {
+		s.size += int64(len(p))
+		return len(p), nil
+	}
+	if s.clean == nil {
+		s.clean = w.secrets.Writer(file{w, to})
+	}
+	n, err := s.clean.Write(p)
+	w.fail(err)
 	return n, w.err
+}
+
+// file is what a stream is stored in.
+type file struct {
+	w      *Writer
+	stream int
+}
+
+// Write appends to the file. The writer is locked.
+func (f file) Write(p []byte) (int, error) {
+	if err := f.w.begin(f.stream); err != nil {
+		return 0, err
+	}
+	s := &f.w.streams[f.stream]
+	n, err := s.file.Write(p)
+	s.size += int64(n)
+	s.remember(p[:n])
+	return n, err
 }
 
 // begin opens what the next bytes need, and starts a run if they do not belong to the current one.

@@ -151,8 +151,15 @@ func (r *rendering) decided(d *decision) (Result, error) {
 	if o, ok := openOf(err); ok {
 		return Result{Value: r.text, Missing: o.missing}, nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return Result{}, err
+	case !r.touched:
+		return Result{Value: v}, nil
+	case d.kind == leafDecision && d.leaf.program == nil: // a part of a value, which has its own marks
+		if part, _, err := (scope{rendering: r}).reach(d.leaf.slots[0].node); err == nil && Marked(part) {
+			return Result{Value: part}, nil
+		}
 	}
-	return Result{Value: v}, nil
+	return Result{Value: r.conceal(v)}, nil
 }

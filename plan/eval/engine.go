@@ -6,10 +6,15 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"moon/secret"
 )
 
 // Engine compiles templates, conditions and expressions, and keeps what it compiled. It is safe for concurrent use.
 type Engine struct {
+	// Secrets is told what is computed from secrets. It may be nil, and must not be set while texts are rendered.
+	Secrets *secret.Set
+
 	functions map[string]Function
 	patterns  patterns
 	maxSteps  int // smaller in tests

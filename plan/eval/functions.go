@@ -20,6 +20,7 @@ func init() {
 		"range":     {params: takes("*"), run: rangeOf},
 		"dict":      {params: takes("..."), run: func(c *input) (any, error) { return c.fields() }},
 		"namespace": {params: takes("..."), run: newNamespace},
+		"env":       {params: takes("name default? secret?"), run: (*input).environment},
 		"cycler":    {params: takes("*"), run: newCycler},
 		"joiner":    {params: takes("sep?"), run: func(c *input) (any, error) { return &joiner{separator: c.str(0, ", ")}, nil }},
 	}
@@ -113,6 +114,33 @@ func newNamespace(c *input) (any, error) {
 		fields[key] = boxed(v)
 	}
 	return &namespace{fields}, nil
+}
+
+// environment is env('NAME'), env('NAME', 'otherwise') and env('NAME', secret): a variable of moon's own environment. One that
+// is read as a secret is not handed on to the steps.
+func (c *input) environment() (any, error) {
+	name, ok := c.args[0].(string)
+	if !ok {
+		return nil, fault(Type, "", "needs the name of a variable, not %s", kindOf(c.args[0]))
+	}
+	facts, _ := c.env.Lookup("facts")
+	all, _ := facts.(map[string]any)
+	vars, _ := all["env"].(map[string]any)
+	text, ok := vars[name].(string)
+	switch {
+	case ok && c.flag(2):
+		c.engine.Secrets.AddEnv(name, text)
+		c.touched = true
+		return text, nil
+	case ok:
+		return text, nil
+	case c.has(1):
+		return c.args[1], nil
+	}
+	return nil, &Error{
+		Kind: Undefined, Name: "env('" + name + "')", Message: "the environment variable `" + name + "` is not set",
+		Hint: "set it, or give what to take otherwise: env('" + name + "', 'otherwise')", Offset: -1,
+	}
 }
 
 func newCycler(c *input) (any, error) {

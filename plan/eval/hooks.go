@@ -11,6 +11,8 @@ import (
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
 	"github.com/nikolalohinski/gonja/v2/tokens"
+
+	"moon/secret"
 )
 
 // noFiles is the loader of templates: there is nothing to load.
@@ -50,7 +52,12 @@ func (r *rendering) tree(t *Template) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Value: string(out.b), Missing: r.unmet}, nil
+	text := string(out.b)
+	shown := r.engine.Secrets.Redact(text)
+	if r.short {
+		shown = secret.Mask
+	}
+	return r.result(text, shown), nil
 }
 
 // sink is where the text of the template itself goes. Captured text goes elsewhere, which is how a block knows whether
@@ -109,7 +116,20 @@ func renderingIn(c *exec.Context) *rendering {
 	return v.(*rendering)
 }
 
-func (s scope) hookText(h hooked) (any, error) { return s.output(h) }
+func (s scope) hookText(h hooked) (any, error) {
+	text, _, err := s.output(h)
+	return text, err
+}
+
+// named evaluates what is bound to names of the template. From a secret on, everything that the template prints counts as one:
+// which of its names hold it is gonja's knowledge.
+func (s scope) named(n node) (any, error) {
+	outer := s.touched
+	s.touched = false
+	v, err := s.eval(n)
+	s.tainted, s.touched = s.tainted || s.touched, outer
+	return v, err
+}
 
 func (s scope) hookValue(h hooked) (any, error) {
 	v, err := s.eval(h.node)
@@ -121,7 +141,7 @@ func (s scope) hookBind(h hooked) (any, error) {
 	if a, ok := h.node.(*absent); ok {
 		return a, nil
 	}
-	v, err := s.eval(h.node)
+	v, err := s.named(h.node)
 	if o, ok := openOf(err); ok {
 		return &unsettled{o.missing}, nil
 	}
@@ -129,7 +149,7 @@ func (s scope) hookBind(h hooked) (any, error) {
 }
 
 func (s scope) hookDo(h hooked) (any, error) {
-	_, err := s.eval(h.node)
+	_, err := s.named(h.node)
 	if _, ok := openOf(err); ok {
 		return nil, nil
 	}
@@ -138,7 +158,7 @@ func (s scope) hookDo(h hooked) (any, error) {
 
 // hookList gives the items of a loop, each fit for the number of names.
 func (s scope) hookList(h hooked) (any, error) {
-	v, err := s.eval(h.node)
+	v, err := s.named(h.node)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 // settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
 func (s scope) settled(v any, root string) (any, error) {
 	switch v := v.(type) {
+	case Secret:
+		return s.bare(v), nil
 	case []any, map[string]any:
 		var f unknowns
 		f.in(v)
@@ -24,6 +26,9 @@ func (s scope) settled(v any, root string) (any, error) {
 				f.missing = union([]Missing{{root, sortedSteps(f.steps)}}, f.missing)
 			}
 			return nil, &open{f.missing}
+		}
+		if f.secret {
+			return s.bareAll(v), nil
 		}
 	case *box:
 		return s.settled(v.value, root)
@@ -39,6 +44,7 @@ func (s scope) settled(v any, root string) (any, error) {
 type unknowns struct {
 	parts   int       // looked at; lists that hold the same list twice grow exponentially
 	here    bool      // as an Unknown
+	secret  bool      // there is a Secret
 	steps   []int     // that will produce it
 	missing []Missing // of the template's own names
 }
@@ -51,6 +57,8 @@ func (f *unknowns) in(v any) {
 	case Unknown:
 		f.here = true
 		f.steps = append(f.steps, v.Steps...)
+	case Secret:
+		f.secret = true
 	case *unsettled:
 		f.missing = union(f.missing, v.missing)
 	case *box:
@@ -87,7 +95,7 @@ func (s scope) reach(n node) (v any, root string, err error) {
 		if err != nil {
 			return nil, root, err
 		}
-		v, err := s.get(of, key, n)
+		v, err := s.get(s.bare(of), key, n)
 		if u, ok := v.(Unknown); ok {
 			return nil, root, &open{[]Missing{{root, sortedSteps(u.Steps)}}}
 		}

@@ -387,6 +387,7 @@ func (p *reader) postfix(n node) node {
 			p.made(t)
 			args := p.arguments(t)
 			if v, ok := n.(*variable); ok {
+				markSecret(v, args)
 				if f, ok := builtinFunctions[v.name]; ok {
 					p.checkArguments("function", v.name, f.params, args, t)
 				}
@@ -394,6 +395,15 @@ func (p *reader) postfix(n node) node {
 			n = &call{at: at(n.offset()), function: n, args: args}
 		default:
 			return n
+		}
+	}
+}
+
+// markSecret reads env('NAME', secret), where secret is a word and no variable.
+func markSecret(f *variable, args []argument) {
+	for i := 1; f.name == "env" && i < len(args); i++ {
+		if v, ok := args[i].value.(*variable); ok && v.name == "secret" && args[i].name == "" {
+			args[i].name, args[i].value = "secret", &constant{at: v.at, value: true}
 		}
 	}
 }

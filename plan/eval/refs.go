@@ -136,6 +136,7 @@ func (c *collector) call(n *call) {
 	c.arguments(n.args)
 	switch f := n.function.(type) {
 	case *variable:
+		c.environment(n, f)
 		if c.bound(f.name) == free && !c.engine.isFunction(f.name) {
 			c.unknown = append(c.unknown, f)
 		}
@@ -149,6 +150,22 @@ func (c *collector) call(n *call) {
 	default:
 		c.node(n.function, false)
 	}
+}
+
+// environment notes which variables env() reads.
+func (c *collector) environment(n *call, f *variable) {
+	if f.name != "env" || c.bound(f.name) != free || len(n.args) == 0 {
+		return
+	}
+	ref := Ref{Name: "facts", Path: []any{"env"}, Guarded: true, Offset: n.offset(), Call: true}
+	if name, ok := n.args[0].value.(*constant); ok {
+		ref.Path = append(ref.Path, name.value)
+	}
+	for _, a := range n.args {
+		mark, ok := a.value.(*constant)
+		ref.Secret = ref.Secret || a.name == "secret" && ok && truthy(mark.value)
+	}
+	c.refs = append(c.refs, ref)
 }
 
 // unknownFunction is the error for the first call of a function that does not exist. Macros may be called before the

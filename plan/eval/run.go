@@ -42,6 +42,13 @@ type rendering struct {
 	// taken are undefined names that have been found already. What uses them is open, so that the next one is found.
 	taken map[string]bool
 
+	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
+	// texts stand beside them and are none, and whether the text so far has any, one that is too short to be found.
+	touched, tainted bool
+	public           map[string]bool
+	mixed            []string // texts that have been read and hold secrets among other things
+	secret, short    bool
+
 	// The fields below serve templates with tags, which gonja runs.
 	exprs    []hooked
 	blocks   []block

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/nikolalohinski/gonja/v2/nodes"
+
+	"moon/secret"
 )
 
 // Template is a compiled template. It is safe for concurrent use.
@@ -159,7 +161,8 @@ func (t *Template) direct(env Env) (any, bool) {
 
 // value evaluates an expression whose value keeps its type.
 func (r *rendering) value(n node) (Result, error) {
-	v, err := scope{rendering: r}.eval(n)
+	s := scope{rendering: r}
+	v, err := s.eval(n)
 	if o, ok := openOf(err); ok {
 		return Result{Value: r.text, Missing: o.missing}, nil
 	}
@@ -169,7 +172,15 @@ func (r *rendering) value(n node) (Result, error) {
 	if e := storable(v); e != nil {
 		return Result{}, placed(e, n)
 	}
-	return Result{Value: unboxed(v)}, nil
+	if v = unboxed(v); !r.touched {
+		return Result{Value: v}, nil
+	}
+	if _, _, ok := pathOf(n); ok { // a part of a value, which has its own marks
+		if part, _, err := s.reach(n); err == nil && Marked(part) {
+			return Result{Value: unboxed(part)}, nil
+		}
+	}
+	return Result{Value: r.conceal(v)}, nil
 }
 
 // storable refuses functions, which are no values.
@@ -193,40 +204,58 @@ func unboxed(v any) any {
 
 // parts writes the pieces of a template without tags one after the other.
 func (r *rendering) parts(parts []part) (Result, error) {
-	var b strings.Builder
+	var b, shown strings.Builder
 	s := scope{rendering: r}
 	for _, p := range parts {
-		text := p.text
+		text, visible := p.text, p.text
 		if p.node != nil {
 			var err error
-			if text, err = s.output(p.hooked); err != nil {
+			if text, visible, err = s.output(p.hooked); err != nil {
 				return Result{}, err
 			}
 		}
+		if r.secret && shown.Len() == 0 { // the first of them
+			shown.WriteString(b.String())
+		}
 		b.WriteString(text)
+		if r.secret {
+			shown.WriteString(visible)
+		}
 		if b.Len() > maxText {
 			return Result{}, errTooMuchText()
 		}
 	}
-	return Result{Value: b.String(), Missing: r.unmet}, nil
+	return r.result(b.String(), shown.String()), nil
 }
 
-// output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open.
-func (s scope) output(h hooked) (string, error) {
+// output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open. Shown is
+// that text if it may be seen.
+func (s scope) output(h hooked) (text, shown string, err error) {
+	outer := s.touched
+	s.touched = false
+	defer func() { s.touched = s.touched || outer }()
 	v, err := s.eval(h.node)
 	if o, ok := openOf(err); ok && s.captures == 0 {
 		s.unmet = union(s.unmet, o.missing)
-		return s.text[h.start:h.end], nil
+		text = s.text[h.start:h.end]
+		return text, text, nil
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if e := storable(v); e != nil {
-		return "", placed(e, h.node)
+		return "", "", placed(e, h.node)
 	}
-	text := Text(unboxed(v))
+	text = Text(unboxed(v))
 	if err := s.grow(len(text)); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return text, nil
+	if _, _, ok := pathOf(h.node); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
+		if part, _, err := s.reach(h.node); err == nil && Marked(part) {
+			s.secret = true
+			s.short = s.short || len(text) < secret.MinLength
+			return text, Text(unboxed(part)), nil
+		}
+	}
+	return text, s.concealed(text), nil
 }

@@ -24,6 +24,8 @@ func Text(v any) string {
 		return floatText(v)
 	case Number:
 		return v.Text
+	case Secret:
+		return v.String()
 	default:
 		return string(appendJSON(nil, v, layout{}, 0))
 	}
@@ -42,6 +44,8 @@ func Plain(v any) any {
 	switch v := v.(type) {
 	case Number:
 		return v.Value
+	case Secret:
+		return v.String()
 	case []any:
 		list := make([]any, len(v))
 		for i, item := range v {
@@ -69,7 +73,7 @@ func plainShared(v any) any {
 
 func hasNumber(v any) bool {
 	switch v := v.(type) {
-	case Number:
+	case Number, Secret:
 		return true
 	case []any:
 		return slices.ContainsFunc(v, hasNumber)
@@ -137,6 +141,8 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 			b = appendJSON(b, v[key], style, level+1)
 		}
 		return append(appendBreak(b, style, level), '}')
+	case Secret:
+		return appendQuoted(b, v.String())
 	case Unknown:
 		return appendQuoted(b, "(unknown)")
 	default:
@@ -233,6 +239,8 @@ func kindOf(v any) string {
 		return "a number"
 	case *box:
 		return kindOf(v.value)
+	case Secret:
+		return kindOf(v.Value)
 	case Unknown, *unsettled:
 		return "a value that is not known yet"
 	default:

@@ -33,6 +33,13 @@ type File struct {
 	Path string // absolute
 	Text []byte
 
+	// Secret says that all of its values are, and that nothing of its text may be shown.
+	Secret bool
+	// Decrypt gives the text of a value that is encrypted (!vault); nil if there is nobody who could. Its error is what is wrong,
+	// for people, and the way out.
+	Decrypt   func(text string) (plain, wrong, hint string)
+	encrypted map[*yaml.Node]bool // values that were
+
 	split   sync.Once // a screen may ask from anywhere
 	lines   []string
 	refused bool // too large to be shown
@@ -42,9 +49,9 @@ type File struct {
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // Lines are the lines of the file without their ends, counted as YAML counts them. Of a file that is refused for its
-// size there are none.
+// size, and of one that is secret, there are none.
 func (f *File) Lines() []string {
-	if f.refused {
+	if f.refused || f.Secret {
 		return nil
 	}
 	f.split.Do(func() { f.lines = strings.Split(lineEnds.Replace(string(f.Text)), "\n") })
@@ -279,14 +286,37 @@ func (c *checker) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 || knownTags[tag] {
 		return
 	}
-	hint := "leave it out; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
 	if tag == "!vault" {
-		hint = "encrypted values are not supported yet: pass secrets through the environment of moon, and use no_log"
+		c.decrypt(n)
+		return
 	}
+	hint := "leave it out; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
 	c.ds.Add(diag.Diagnostic{
 		Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Width: utf8.RuneCountInString(tag),
 		Message: "the type `" + tag + "` is not known", Hint: hint,
 	})
+}
+
+// decrypt puts the text of an encrypted value in its place.
+func (c *checker) decrypt(n *yaml.Node) {
+	at := diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}
+	width := len("!vault")
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		c.ds.Add(diag.Diagnostic{Pos: at, Width: width, Message: "`!vault` is for text", Hint: "encrypt the values one by one, or the whole file"})
+		return
+	case c.f.Decrypt == nil || c.f.encrypted[n]:
+		return
+	}
+	plain, wrong, hint := c.f.Decrypt(n.Value)
+	if wrong != "" {
+		c.ds.Add(diag.Diagnostic{Pos: at, Width: width, Message: "this value cannot be read: " + wrong, Hint: hint})
+	}
+	if c.f.encrypted == nil {
+		c.f.encrypted = map[*yaml.Node]bool{}
+	}
+	c.f.encrypted[n] = true
+	n.Value, n.Tag = plain, "!!str"
 }
 
 // keys reports duplicate keys, keys that are not text, and types that are not known.

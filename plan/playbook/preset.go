@@ -27,6 +27,7 @@ type Parameter struct {
 	Default     Value // zero if there is none
 	Enum        []Value
 	Description Value
+	Secret      bool // nobody may see what it is given
 }
 
 // ParameterTypes are the types a parameter may have. Without one it is a string.
@@ -35,7 +36,7 @@ var ParameterTypes = []string{"string", "int", "number", "bool", "array", "objec
 // PresetKeys and ParameterKeys are the keys of a preset file and of one of its parameters, for the reference.
 var (
 	PresetKeys    = []string{"name", "description", "version", "parameters", "steps"}
-	ParameterKeys = []string{"type", "required", "default", "enum", "description"}
+	ParameterKeys = []string{"type", "required", "default", "enum", "description", "secret"}
 )
 
 // ParsePreset reads a preset. Like Parse it adds every mistake to ds and returns what it understood.
@@ -133,6 +134,11 @@ func (p *parser) parameter(e Entry) Parameter {
 				p.wrong(c, "true or false")
 			}
 			param.Required = c.Value.Bool()
+		case "secret":
+			if c.Value.Kind() != Bool {
+				p.wrong(c, "true or false")
+			}
+			param.Secret = c.Value.Bool()
 		case "default":
 			param.Default = c.Value
 		case "enum":

@@ -110,6 +110,16 @@ func (v Value) Text() string {
 	return n.Value
 }
 
+// Secret reports whether nobody may see the value.
+func (v Value) Secret() bool { return v.file != nil && v.file.Secret || v.Encrypted() }
+
+// Encrypted reports whether the value itself is encrypted where it is written. Then its Text, which is what was encrypted, is no
+// template.
+func (v Value) Encrypted() bool {
+	n := v.target()
+	return n != nil && v.file != nil && v.file.encrypted[n]
+}
+
 // Bool is the value of a Bool.
 func (v Value) Bool() bool {
 	text := v.Text()

@@ -1,0 +1,219 @@
+// Package secret knows the texts that nobody may see, and takes them out of whatever is shown or stored.
+//
+//	vault, files of secrets, env, passwords ──Add──▶ Set ──▶ Redact, Clean   texts and values
+//	                                                  ├────▶ Writer          streams, as they come
+//	                                                  └────▶ Seal, Open      values that must be had again
+//
+// A text counts wherever its bytes are: it is found in itself and in the forms that programs commonly give it (base64, escaped
+// for a URL, for JSON, for a shell). Where secrets come from, and what is computed from them, is the evaluator's business.
+package secret
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Mask stands for a secret, whatever its length.
+const Mask = "••••••••"
+
+// ASCIIMask is the Mask where there is nothing but ASCII.
+const ASCIIMask = "********"
+
+// MinLength is how long a text must be, in bytes, to be found in other texts. Shorter ones are everywhere.
+const MinLength = 4
+
+// maxText is the most that is looked for as a whole. Of a longer text, such as the output of a step, its lines are.
+const maxText = 64 << 10
+
+// Set is the secrets that moon knows. It only grows. A nil Set knows none. It is safe for concurrent use.
+type Set struct {
+	mu      sync.Mutex
+	known   map[string]bool   // texts that were added
+	forms   map[string]ref    // every text that is looked for, and what it is a form of
+	sources map[string]string // by where they come from
+	env     map[string]bool   // variables of moon's environment that hold secrets
+
+	parent *Set // is told everything; may be nil
+
+	matchers atomic.Pointer[[]*matcher] // together they find all forms; nil: none yet
+	fresh    []string                   // forms that no matcher has yet
+	own      *matcher                   // of forms that have a source; nil if it must be built
+}
+
+// ref is what a form stands for. A text that was computed has no from.
+type ref struct{ from, form string }
+
+// NewSet makes an empty set.
+func NewSet() *Set {
+	return &Set{known: map[string]bool{}, forms: map[string]ref{}, sources: map[string]string{}, env: map[string]bool{}}
+}
+
+// Below makes an empty set that tells this one of all that it is told.
+func (s *Set) Below() *Set {
+	below := NewSet()
+	below.parent = s
+	return below
+}
+
+// Add makes a text secret. From says where it comes from, so that it can be asked for there again: a file and a key, the name
+// of a variable. It is "" for what was computed, and never holds anything of the text.
+func (s *Set) Add(from, text string) {
+	if s == nil || text == "" {
+		return
+	}
+	s.parent.Add(from, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if from != "" {
+		s.sources[from] = text
+		s.own = nil
+	}
+	if s.known[text] && from == "" {
+		return
+	}
+	s.known[text] = true
+	for _, f := range formsOf(text) {
+		old, have := s.forms[f.text]
+		if !have {
+			s.fresh = append(s.fresh, f.text)
+		}
+		if !have || old.from == "" {
+			s.forms[f.text] = ref{from, f.name}
+		}
+	}
+}
+
+// AddEnv says that a variable of moon's own environment is secret: steps do not inherit it.
+func (s *Set) AddEnv(name, value string) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	s.env[name] = true
+	s.mu.Unlock()
+	s.parent.AddEnv(name, value)
+	s.Add("env:"+name, value)
+}
+
+// Env reports whether a variable of moon's environment is secret.
+func (s *Set) Env(name string) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.env[name]
+}
+
+// Empty reports whether there is nothing to look for.
+func (s *Set) Empty() bool { return s == nil || len(s.all()) == 0 }
+
+// smallEnough is up to how many bytes of forms all are put into one matcher. Beyond, making it anew for each secret that is
+// computed in a run would cost more than looking with several.
+const smallEnough = 256 << 10
+
+// all are the matchers of now. New forms get one of their own, which takes in those that are no larger: adding n secrets one by
+// one costs n log n.
+func (s *Set) all() []*matcher {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*matcher
+	if p := s.matchers.Load(); p != nil {
+		list = *p
+	}
+	if len(s.fresh) == 0 {
+		return list
+	}
+	list = append([]*matcher(nil), list...)
+	texts, size := s.fresh, sizeOf(s.fresh)
+	for len(list) > 0 {
+		last := list[len(list)-1]
+		if last.size > 2*size && last.size+size > smallEnough {
+			break
+		}
+		texts, size = append(texts, last.texts...), size+last.size
+		list = list[:len(list)-1]
+	}
+	list = append(list, newMatcher(texts))
+	s.fresh = nil
+	s.matchers.Store(&list)
+	return list
+}
+
+func sizeOf(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// Redact is the text with each secret in it replaced by Mask. So is the beginning of one, of MinLength at least, that an ellipsis
+// follows: messages do not quote the whole of long values.
+func (s *Set) Redact(text string) string {
+	list := s.matchersFor(len(text))
+	if len(list) == 0 || !anyIn(list, text) && !strings.Contains(text, ellipsis) {
+		return text
+	}
+	var b strings.Builder
+	w := s.Writer(&b)
+	for {
+		part, rest, cut := strings.Cut(text, ellipsis)
+		_, _ = w.Write([]byte(part)) // a builder takes everything
+		if cut {
+			w.hide(w.begun())
+		}
+		_ = w.Close()
+		if !cut {
+			return b.String()
+		}
+		b.WriteString(ellipsis)
+		w, text = s.Writer(&b), rest
+	}
+}
+
+// Whole reports whether a part of a text has none of its secrets in part.
+func (s *Set) Whole(text string, from, to int) bool {
+	hidden := s.hidden(text)
+	cut := func(at int) bool { return at > 0 && at < len(text) && hidden[at-1] && hidden[at] }
+	return hidden != nil && !cut(from) && !cut(to)
+}
+
+// hidden says of each byte of a text whether it is part of a secret; nil if none is.
+func (s *Set) hidden(text string) []bool {
+	if !s.Has(text) {
+		return nil
+	}
+	w := s.Writer(nil)
+	w.learn()
+	for i := range len(text) {
+		w.read(text[i])
+	}
+	hidden := make([]bool, len(text))
+	for i, h := range w.pending {
+		hidden[i] = h.hide
+	}
+	return hidden
+}
+
+const ellipsis = "…"
+
+// Has reports whether a text holds a secret.
+func (s *Set) Has(text string) bool { return anyIn(s.matchersFor(len(text)), text) }
+
+// matchersFor are those that could find something in a text of that length.
+func (s *Set) matchersFor(length int) []*matcher {
+	if s == nil || length < MinLength {
+		return nil
+	}
+	return s.all()
+}
+
+func anyIn(list []*matcher, text string) bool {
+	for _, m := range list {
+		if m.in(text) {
+			return true
+		}
+	}
+	return false
+}
