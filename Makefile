@@ -41,12 +41,14 @@ fuzz:
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
+	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzFrames -fuzztime $(FUZZTIME)
+	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzServe -fuzztime $(FUZZTIME)
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
 	$(GO) test ./secret -run '^$$' -fuzz FuzzWriter -fuzztime $(FUZZTIME)
 	$(GO) test ./secret/vault -run '^$$' -fuzz FuzzDecrypt -fuzztime $(FUZZTIME)
 
 kills: ## every point at which moon can die, and hundreds of kills and crashes; a sample of them is in `make test`
-	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestPowerLoss|TestSleepingReader' . ./engine
+	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestKillBecome|TestPowerLoss|TestSleepingReader' . ./engine
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...

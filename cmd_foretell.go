@@ -15,10 +15,15 @@ import (
 
 // foretell prints the plan with what each step would do.
 func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
+	lanes, err := c.lanes(io, p)
+	if err != nil {
+		return err
+	}
+	defer lanes.Close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
-	oracle(p, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	oracle(p, lanes, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}

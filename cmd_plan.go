@@ -137,6 +137,7 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 
 type planCmd struct {
 	savedFlags
+	becomeFlags
 	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
 	Flat    bool    `help:"One line per step: id, origin, name, action."`
 	Explain *string `placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`

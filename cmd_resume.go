@@ -9,7 +9,6 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
-	"moon/exec"
 	"moon/events/fact"
 	"moon/plan"
 )
@@ -18,6 +17,7 @@ import (
 type resumeCmd struct {
 	Which string `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest. moon runs lists them."`
 	planFlags
+	becomeFlags
 	headlessFlags
 	exportFlags
 	screenFlags
@@ -60,9 +60,11 @@ func (c *resumeCmd) Run(io stdio) error {
 	config := sessions
 	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
 	config.States = statesDir(filepath.Dir(past.Dir))
-	if opts.Check {
-		config.Dry = exec.DryRun{Foresight: exec.NewForesight()}
+	lanes, err := c.runners(io, &config, now.plan)
+	if err != nil {
+		return err
 	}
+	defer lanes.Close()
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)
@@ -72,7 +74,7 @@ func (c *resumeCmd) Run(io stdio) error {
 			runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(stdio) (plan.Options, error) { return now.again, nil },
 		}
-		return t.screen(io, s, now.plan)
+		return t.screen(io, s, lanes, now.plan)
 	}
 	return attend(io, s, outs, c.exportFlags)
 }

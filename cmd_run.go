@@ -19,6 +19,7 @@ import (
 	"moon/events/fact"
 	"moon/events/output"
 	"moon/exec"
+	"moon/exec/agent"
 	"moon/plan"
 )
 
@@ -45,6 +46,7 @@ func (f *runFlags) options() (fact.Options, error) {
 type runCmd struct {
 	savedFlags
 	runFlags
+	becomeFlags
 	headlessFlags
 	exportFlags
 }
@@ -66,11 +68,11 @@ func (c *runCmd) Run(io stdio) error {
 		return err
 	}
 	opts.Saved = c.Saved != ""
-	return headless(io, p, g, opts, c.headlessFlags, c.exportFlags)
+	return headless(io, p, g, opts, c.becomeFlags, c.headlessFlags, c.exportFlags)
 }
 
 // headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
-func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf headlessFlags, ef exportFlags) error {
+func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf becomeFlags, hf headlessFlags, ef exportFlags) error {
 	outs, err := hf.outputs(opts.Diff)
 	if err != nil {
 		return err
@@ -82,10 +84,11 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, hf head
 	if err != nil {
 		return err
 	}
-	s, err := start(p, g, opts, approvals(confirmed)...)
+	s, lanes, err := start(io, p, g, opts, bf, approvals(confirmed)...)
 	if err != nil {
 		return err
 	}
+	defer lanes.Close()
 	for i, t := range outs {
 		if t.format == "text" && t.file == "" && isTerminal(io.out) {
 			outs[i].usual = usual(s.Forecast(p.Digest))
@@ -166,30 +169,33 @@ func exitOf(r events.RunCompleted) error {
 var sessions = engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Version: Version}
 
 // oracle foretells what a plan would do to this machine.
-func oracle(p *plan.Plan, force bool, left func(int) bool) *engine.Oracle {
+func oracle(p *plan.Plan, lanes *agent.Lanes, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if runs, err := runsDir(); err == nil {
 		records = recordsDir(runs)
 	}
-	return &engine.Oracle{Plan: p, Dry: exec.DryRun{Foresight: exec.NewForesight()}, Records: records, Force: force, Left: left}
+	return &engine.Oracle{Plan: p, Dry: lanes.Dry(exec.NewForesight()), Records: records, Force: force, Left: left}
 }
 
-// start begins a run in the user's run directory.
-func start(p *plan.Plan, g *graph.Graph, opts fact.Options, first ...events.Order) (*engine.Session, error) {
+// start begins a run in the user's run directory. The lanes are to be closed after it.
+func start(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf becomeFlags, first ...events.Order) (*engine.Session, *agent.Lanes, error) {
 	runs, err := runsDir()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := sessions
-	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), statesDir(runs), opts, first
-	if opts.Check {
-		c.Dry = exec.DryRun{Foresight: exec.NewForesight()}
+	c.Options = opts
+	lanes, err := bf.runners(io, &c, p)
+	if err != nil {
+		return nil, nil, err
 	}
+	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), statesDir(runs), opts, first
 	s, err := engine.Start(c)
 	if err != nil {
-		return nil, &exit{exitDisk, err.Error()}
+		lanes.Close()
+		return nil, nil, &exit{exitDisk, err.Error()}
 	}
-	return s, nil
+	return s, lanes, nil
 }
 
 // approvals are the commands that confirm steps.

@@ -14,6 +14,7 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
+	"moon/exec/agent"
 	"moon/plan"
 	"moon/plan/diag"
 	"moon/tui"
@@ -23,6 +24,7 @@ import (
 type tuiCmd struct {
 	savedFlags
 	runFlags
+	becomeFlags
 	headlessFlags
 	exportFlags
 	screenFlags
@@ -45,7 +47,7 @@ func (c *tuiCmd) Run(io stdio) error {
 		return usage("--break stops a run for somebody to look; without the screen nobody would")
 	}
 	if c.NoTUI {
-		return (&runCmd{c.savedFlags, c.runFlags, c.headlessFlags, c.exportFlags}).Run(io)
+		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags}).Run(io)
 	}
 	if why := noScreen(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
@@ -66,12 +68,13 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	s, err := start(p, g, opts, stops...)
+	s, lanes, err := start(io, p, g, opts, c.becomeFlags, stops...)
 	if err != nil {
 		return err
 	}
+	defer lanes.Close()
 	c.again, c.fixed = c.planOptions, opts.Saved
-	return c.screen(io, s, p)
+	return c.screen(io, s, lanes, p)
 }
 
 // breakpoints reads --break.
@@ -103,7 +106,7 @@ func noScreen() string {
 }
 
 // screen shows a run until the person has left, and leaves the report in the terminal.
-func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
+func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan.Plan) error {
 	feed, followed := s.Follow(context.Background(), false)
 	var run events.Run
 	shown := make(chan []events.Record)
@@ -143,7 +146,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, p *plan.Plan) error {
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			oracle(p, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			oracle(p, lanes, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})

@@ -28,7 +28,7 @@ type vaultFlags struct {
 func (f *vaultFlags) passwords(std stdio) (func() ([]vault.Password, error), error) {
 	var asked []vault.Password
 	if f.AskVaultPass {
-		text, err := askPassword("Vault password: ")
+		text, err := typed("Vault password: ")
 		if err != nil {
 			return nil, usage("--ask-vault-pass: %s; give a file with --vault-password-file FILE", err)
 		}
@@ -66,7 +66,7 @@ func passwordFrom(text string) (vault.Password, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	password, err := readPassword(path, id)
+	password, err := vaultPassword(path, id)
 	if err != nil {
 		return vault.Password{}, fmt.Errorf("the password file %s %w", path, err)
 	}
@@ -75,7 +75,7 @@ func passwordFrom(text string) (vault.Password, error) {
 
 const maxPassword = 64 << 10
 
-func readPassword(path, id string) (string, error) {
+func vaultPassword(path, id string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -135,21 +135,21 @@ func printedBy(path, id string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// askPassword asks at the terminal, whatever standard input is, and does not show what is typed.
-func askPassword(prompt string) (text string, err error) {
+// typed asks at the terminal, whatever standard input is, and does not show what is typed.
+func typed(prompt string) (text string, err error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", errors.New("there is no terminal to ask at")
 	}
 	defer func() { err = errors.Join(err, tty.Close()) }()
 	fmt.Fprint(tty, prompt)
-	typed, err := term.ReadPassword(int(tty.Fd()))
+	line, err := term.ReadPassword(int(tty.Fd()))
 	fmt.Fprintln(tty)
 	switch {
 	case err != nil:
 		return "", errors.New("nothing was typed")
-	case len(typed) == 0:
+	case len(line) == 0:
 		return "", errors.New("the password is empty")
 	}
-	return string(typed), nil
+	return string(line), nil
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -24,6 +25,19 @@ func main() {
 
 // Version is set when a release is built.
 var Version = "dev"
+
+// build says which moon this is: two of the same version that were built from different sources differ.
+func build() string {
+	words := []string{Version}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if strings.HasPrefix(s.Key, "vcs.") {
+				words = append(words, s.Value)
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
 
 // stdio is what a command reads and writes.
 type stdio struct {
@@ -95,6 +109,8 @@ type cli struct {
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
+
+	Agent agentCmd `cmd:"" hidden:"" help:"Carry out steps for a moon of another user."`
 }
 
 // run is moon as a function: the tests call it too.

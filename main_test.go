@@ -18,6 +18,9 @@ import (
 var asCommand = map[string]func(){"moon": mortal}
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "agent" { // started for a lane, under whatever name
+		main()
+	}
 	testscript.Main(m, asCommand)
 }
 
@@ -37,6 +40,12 @@ func TestScript(t *testing.T) {
 			env.Setenv("PLAYBOOKS", playbooks)
 			env.Setenv("TZ", "UTC")
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o700)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" { // who can be anybody
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("there is no condition %s", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"steady":    steady,

@@ -128,6 +128,7 @@ func (s *Session) prepare(step, number int) {
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
+		Become: becomes(call), Roams: call.Roams,
 	}
 	runner := s.cfg.Runner
 	dry := s.dry(step)
@@ -175,6 +176,14 @@ func (s *Session) caught(step, number int) {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
 		s.put(report{AttemptFinished: fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: exec.Fatal, Error: cut(text, maxError)}})
 	}
+}
+
+// becomes is the user a step runs as, if that is another one.
+func becomes(call *plan.Call) *exec.Become {
+	if call.Become == nil {
+		return nil
+	}
+	return &exec.Become{User: call.Become.User, Method: call.Become.Method}
 }
 
 // transient is the class of errors that may pass by themselves.

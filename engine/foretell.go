@@ -115,7 +115,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	r := o.Dry.Run(ctx, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
-		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt,
+		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Roams: call.Roams,
 	})
 	read(&f, ps, &r)
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 	"moon/secret/vault"
 )
 
-var _ = act("copy", action{plan: planCopy})
+var _ = act("copy", action{plan: planCopy, from: func(args any) string { return args.(*spec.CopyArgs).Src }})
 
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)
@@ -23,7 +22,7 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, isDir, err := copySource(args)
+	from, isDir, err := a.copySource(args)
 	if err == nil && from.path != "" {
 		from, err = a.decrypted(from)
 	}
@@ -76,11 +75,11 @@ func (t target) into(ctx context.Context, a *attempt, c *change, dest, name stri
 	return c, nil
 }
 
-func copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
+func (a *attempt) copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
 	if args.Content != nil {
 		return source{data: []byte(*args.Content), size: int64(len(*args.Content))}, false, nil
 	}
-	info, err := os.Stat(args.Src)
+	info, err := a.files().Stat(args.Src)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return source{}, false, missing(args.Dest, "src %s does not exist", args.Src)
@@ -91,7 +90,7 @@ func copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
 	case !info.Mode().IsRegular():
 		return source{}, false, fmt.Errorf("src %s is neither a file nor a directory", args.Src)
 	}
-	return source{path: args.Src, size: info.Size(), mode: unixMode(info.Mode())}, false, nil
+	return source{files: a.files(), path: args.Src, size: info.Size(), mode: unixMode(info.Mode())}, false, nil
 }
 
 // maxVault is the largest file that is decrypted, in bytes.
@@ -99,7 +98,7 @@ const maxVault = 16 << 20
 
 // decrypted is the source itself, or the text in it that is encrypted.
 func (a *attempt) decrypted(from source) (source, error) {
-	f, err := os.Open(from.path)
+	f, err := a.files().Open(from.path)
 	if err != nil {
 		return from, err
 	}

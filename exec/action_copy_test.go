@@ -194,18 +194,18 @@ func TestDiffText(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	job := newJob(t, "copy", args{"content": "a\n", "dest": path})
-	d, err := exec.Local{}.Check(t.Context(), job)
+	d, err := check(t, job)
 	if want := "--- /dev/null\n+++ " + path + "\n@@ -0,0 +1 @@\n+a\n"; err != nil || d.Text != want {
 		t.Errorf("diff %q, want %q", d.Text, want)
 	}
 	for name, set := range map[string]func(){"no_log": func() { job.NoLog = true }, "not asked for": func() { job.NoLog, job.Diff = false, false }} {
 		set()
-		if d, _ := (exec.Local{}).Check(t.Context(), job); d.Text != "" || d.Kind != events.ChangeCreate {
+		if d, _ := check(t, job); d.Text != "" || d.Kind != events.ChangeCreate {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 	job = newJob(t, "copy", args{"content": "a\x00b", "dest": path})
-	if d, _ := (exec.Local{}).Check(t.Context(), job); d.Text != "" {
+	if d, _ := check(t, job); d.Text != "" {
 		t.Errorf("binary: %q", d.Text)
 	}
 }

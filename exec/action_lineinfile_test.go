@@ -209,7 +209,7 @@ func TestEditErrors(t *testing.T) {
 			}
 			in := args{"path": filepath.Join(dir, tt.path), "line": "x"}
 			want(t, run(t, newJob(t, "lineinfile", in)), events.Failed, tt.want)
-			d, err := exec.Local{}.Check(t.Context(), newJob(t, "lineinfile", in))
+			d, err := check(t, newJob(t, "lineinfile", in))
 			if strings.HasPrefix(tt.name, "no ") != (err == nil && d.Kind == events.ChangeUnknown) {
 				t.Errorf("in review it is %+v, %v", d, err)
 			}
@@ -224,7 +224,7 @@ func TestEditsAtTheSameTime(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 40 {
 		job := newJob(t, "lineinfile", args{"path": filepath.Join(dir, []string{"f", "l"}[i%2]), "line": fmt.Sprintf("line %d", i)})
-		if _, err := (exec.Local{}).Check(t.Context(), job); err != nil {
+		if _, err := check(t, job); err != nil {
 			t.Fatal(err)
 		}
 		all.Go(func() {

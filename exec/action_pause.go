@@ -9,7 +9,7 @@ import (
 )
 
 // pauseAction only lets time pass: the question of a pause that asks has been answered when it runs.
-var _ = act("pause", action{run: runPause, dry: dryPause, effect: events.ChangeNone})
+var _ = act("pause", action{run: runPause, dry: dryPause, effect: events.ChangeNone, inward: true})
 
 func runPause(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.PauseArgs)

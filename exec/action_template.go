@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"moon/exec/spec"
 )
 
-var _ = act("template", action{plan: planTemplate})
+var _ = act("template", action{plan: planTemplate, from: func(args any) string { return args.(*spec.TemplateArgs).Src }})
 
 func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.TemplateArgs)
@@ -20,7 +19,7 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(args.Src)
+	text, err := a.readFrom(args.Src)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(args.Dest, "src %s does not exist", args.Src)
 	}
@@ -28,7 +27,7 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 		return nil, err
 	}
 	if args.Mode.Preserve() {
-		info, err := os.Stat(args.Src)
+		info, err := a.files().Stat(args.Src)
 		if err != nil {
 			return nil, err
 		}

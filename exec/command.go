@@ -39,7 +39,18 @@ func notStarted(rc int, format string, args ...any) error {
 
 // process prepares a command with the step's environment. Its output is discarded.
 func (a *attempt) process(argv []string) *process {
-	return &process{argv: argv, env: a.environ(), dir: a.Cwd, grace: a.grace, now: a.Now, watch: a.watch}
+	return &process{argv: argv, env: a.environ(), dir: a.dir(), grace: a.grace, now: a.Now, watch: a.watch}
+}
+
+// dir is where the step's commands run.
+func (a *attempt) dir() string {
+	if !a.Roams || !errors.Is(unix.Access(a.Cwd, unix.X_OK), unix.EACCES) {
+		return a.Cwd
+	}
+	if home, err := os.UserHomeDir(); err == nil && unix.Access(home, unix.X_OK) == nil {
+		return home
+	}
+	return "/"
 }
 
 // noisy prepares a command whose output is the step's.
@@ -63,7 +74,7 @@ func (a *attempt) environ() []string {
 		}
 	}
 	if _, ok := a.Env["PWD"]; !ok {
-		env = append(env, "PWD="+a.Cwd)
+		env = append(env, "PWD="+a.dir())
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, name+"="+a.Env[name])

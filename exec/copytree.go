@@ -43,7 +43,7 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
 	}
 	var err error
-	if t.src, err = filepath.EvalSymlinks(t.src); err != nil {
+	if t.src, err = t.files().Resolve(t.src); err != nil {
 		return nil, err
 	}
 	t.c = &change{fields: map[string]any{"src": args.Src, "dest": t.dest}}
@@ -51,15 +51,10 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 	if err := t.open(); err != nil {
 		return nil, err
 	}
-	err = filepath.WalkDir(t.src, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && stopped(ctx) != "" {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
-			return err
-		}
-		return t.entry(ctx, path, d)
-	})
+	top, err := t.files().Stat(t.src)
+	if err == nil {
+		err = walkFrom(ctx, t.files(), t.src, top, func(path string, info fs.FileInfo) error { return t.entry(ctx, path, info) })
+	}
 	if err != nil {
 		t.c.close()
 		return nil, err
@@ -134,12 +129,8 @@ func (t *treeCopy) enter() error {
 }
 
 // entry compares one entry of the source with its copy.
-func (t *treeCopy) entry(ctx context.Context, path string, d fs.DirEntry) error {
+func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) error {
 	rel, err := filepath.Rel(t.src, path)
-	if err != nil {
-		return err
-	}
-	info, err := d.Info()
 	if err != nil {
 		return err
 	}
@@ -205,7 +196,7 @@ func (t *treeCopy) directory(rel string, from, is entry) error {
 }
 
 func (t *treeCopy) link(rel, path string, is entry) error {
-	target, err := os.Readlink(path)
+	target, err := t.files().Readlink(path)
 	if err != nil {
 		return err
 	}
@@ -244,7 +235,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 	}
 	f := target{
 		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
-		from: source{path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
+		from: source{files: t.files(), path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
 	}
 	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to, foresight: t.foresight}
 	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
@@ -270,7 +261,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 
 func (t *treeCopy) apply(ctx context.Context) error {
 	if t.to == nil {
-		info, err := os.Stat(t.src)
+		info, err := t.files().Stat(t.src)
 		if err != nil {
 			return err
 		}

@@ -90,37 +90,6 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 	return r
 }
 
-// Check predicts what an attempt would change, and changes nothing. Kind is unknown for what cannot be told without
-// running, such as a shell command, or as long as something is missing that an earlier step may make; the summary
-// says what. Conditions of the job that need a command are taken to hold.
-func (l Local) Check(ctx context.Context, job *Job) (events.Diff, error) {
-	a, act, failed := l.attempt(job)
-	if failed != nil {
-		return events.Diff{}, errors.New(failed.Error)
-	}
-	if skip := a.skips(); skip != nil {
-		return events.Diff{Kind: events.ChangeNone, Summary: skip.Detail}, nil
-	}
-	if _, end := a.upToDate(ctx); end != nil {
-		if end.Outcome != events.Skipped {
-			return events.Diff{}, errors.New(end.Error)
-		}
-		return events.Diff{Kind: events.ChangeNone, Summary: end.Detail}, nil
-	}
-	if act.plan == nil {
-		return events.Diff{Kind: act.effect}, nil
-	}
-	c, err := act.plan(ctx, a)
-	if missing, ok := errors.AsType[notYet](err); ok {
-		return events.Diff{Kind: events.ChangeUnknown, Path: missing.path, Summary: missing.Error()}, nil
-	}
-	if err != nil {
-		return events.Diff{}, err
-	}
-	c.close()
-	return c.diff, nil
-}
-
 // DryRun goes through the motions of an attempt without changing anything. Actions that can predict report what
 // they would change; what changes nothing runs as it is; commands never run. Where that leaves the outcome open it is
 // OK, Diff.Kind is unknown and Message says so.
@@ -166,6 +135,9 @@ type action struct {
 	run    func(context.Context, *attempt) Result
 	dry    func(context.Context, *attempt) Result // nil: as run
 	effect events.ChangeKind                      // what a prediction says without plan
+
+	from   func(args any) string // what it copies from the files of whoever runs moon; nil: nothing
+	inward bool                  // it touches nothing of the machine, so it does not matter who carries it out
 }
 
 // actions is every action, by its canonical name.
@@ -176,6 +148,20 @@ func act(name string, a action) struct{} {
 	actions[name] = a
 	return struct{}{}
 }
+
+// Source is the file or directory that a job copies from Job.From; "" if it is made from nothing of the kind.
+func Source(job *Job) string {
+	if from := actions[job.Action].from; from != nil && job.Args != nil {
+		return from(job.Args)
+	}
+	return ""
+}
+
+// Inward reports whether an action touches nothing of the machine: it prints, sets variables, or lets time pass.
+func Inward(action string) bool { return actions[action].inward }
+
+// Repeatable reports whether an action compares before it acts, so that doing it twice is doing it once.
+func Repeatable(action string) bool { return actions[action].plan != nil }
 
 // attempt is a job being carried out.
 type attempt struct {

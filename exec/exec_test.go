@@ -80,6 +80,19 @@ func run(tb testing.TB, job *exec.Job) exec.Result {
 	return exec.Local{Grace: 500 * time.Millisecond}.Run(tb.Context(), job)
 }
 
+// check is what a dry run says a job would change.
+func check(tb testing.TB, job *exec.Job) (events.Diff, error) {
+	tb.Helper()
+	switch r := (exec.DryRun{}).Run(tb.Context(), job); {
+	case r.Error != "":
+		return events.Diff{}, errors.New(r.Error)
+	case r.Outcome == events.Skipped || r.Diff == nil:
+		return events.Diff{Kind: events.ChangeNone, Summary: r.Detail}, nil
+	default:
+		return *r.Diff, nil
+	}
+}
+
 func stdout(job *exec.Job) string {
 	out, _, _ := job.Output.Collected()
 	return string(out)

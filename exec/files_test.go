@@ -55,7 +55,7 @@ func settle(t *testing.T, dir, action string, in args, names fakeNames) exec.Res
 		return job
 	}
 	before := snapshot(t, dir)
-	predicted, err := exec.Local{}.Check(t.Context(), do())
+	predicted, err := check(t, do())
 	if err != nil {
 		t.Fatalf("Check: %v", err)
 	}
@@ -312,7 +312,7 @@ func TestMissingIsUnknownInReview(t *testing.T) {
 		{"template", args{"src": "DIR/no", "dest": "DIR/f"}},
 	} {
 		job := newJob(t, tt.action, paths(dir, tt.in))
-		d, err := exec.Local{}.Check(t.Context(), job)
+		d, err := check(t, job)
 		if err != nil || d.Kind != events.ChangeUnknown || d.Summary == "" {
 			t.Errorf("%s %v: %+v, %v", tt.action, tt.in, d, err)
 		}

@@ -285,6 +285,9 @@ func (at foreseen) open() (io.ReadCloser, error) {
 	if at.from.path == "" {
 		return io.NopCloser(bytes.NewReader(at.from.data)), nil
 	}
+	if at.from.files != nil {
+		return at.from.files.Open(at.from.path)
+	}
 	return os.Open(at.from.path)
 }
 

@@ -31,6 +31,11 @@ type Job struct {
 	// Decrypt gives the text of a source that Ansible Vault has encrypted; nil: it is taken as it is.
 	Decrypt func(text []byte) ([]byte, error)
 
+	Become *Become // nil: it runs as the user who runs moon
+	// Roams says that nobody chose Cwd: where the step's user may not enter it, the home directory will do.
+	Roams bool
+	From  Files // where it copies from; nil: OwnFiles
+
 	Incremental *Incremental // nil for a step without sources and generates
 
 	Diff   bool           // compute diffs of text
@@ -39,6 +44,12 @@ type Job struct {
 
 	// Now is closed when the user wants the process gone without grace.
 	Now <-chan struct{}
+}
+
+// Become is another user that a step runs as. Local knows nothing of it; package agent does.
+type Become struct {
+	User   string // required
+	Method string // sudo, su or doas; "": sudo, or nothing where moon is root, who needs none
 }
 
 // Names gives an action the step's variables: for template files and for conditions such as assert's.

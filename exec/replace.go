@@ -20,17 +20,18 @@ import (
 
 // source is the content a file shall have: bytes in memory, or another file.
 type source struct {
-	data []byte
-	path string // "" for data
-	size int64
-	mode uint32 // of path
+	data  []byte
+	files Files  // where path is
+	path  string // "" for data
+	size  int64
+	mode  uint32 // of path
 }
 
 func (s source) open() (io.ReadCloser, error) {
 	if s.path == "" {
 		return io.NopCloser(bytes.NewReader(s.data)), nil
 	}
-	return os.Open(s.path)
+	return s.files.Open(s.path)
 }
 
 // text is the content for a diff, or nil if it is too large for one.
@@ -41,7 +42,12 @@ func (s source) text() []byte {
 	if s.size > diffLimit {
 		return nil
 	}
-	data, err := os.ReadFile(s.path)
+	f, err := s.open()
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil
 	}

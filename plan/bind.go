@@ -40,6 +40,8 @@ type Call struct {
 	Removes string
 	Unless  string
 	OnlyIf  string
+	Become  *Become // nil: the user who runs moon
+	Roams   bool    // nobody has chosen Cwd
 
 	Sources   []string // globs of absolute paths
 	Generates []string
@@ -126,6 +128,7 @@ func (b *Bound) Call() (*Call, error) {
 		b.fillOpen(call, r)
 	}
 	b.guards(call, r)
+	b.become(call, r)
 	if err := b.failure(r, problems); err != nil {
 		return nil, err
 	}
@@ -154,6 +157,23 @@ func (b *Bound) fillOpen(call *Call, r *renderer) {
 	}
 	if !k.cwd.IsZero() {
 		call.Cwd = resolvePath(r.text(k.cwd), k.dir, b.plan.home)
+	}
+}
+
+// become says who it runs as. Where that is only known now, it may be who moon is already.
+func (b *Bound) become(call *Call, r *renderer) {
+	k := b.Step.task
+	call.Become, call.Roams = b.Step.Become, k.cwd.IsZero()
+	if call.Become == nil || k.becomeUser.IsZero() {
+		return
+	}
+	user := r.text(k.becomeUser)
+	if len(r.missing) == 0 && !r.failed && !isUser(user) {
+		r.report(diag.Diagnostic{Pos: k.becomeUser.Pos(), Message: "`become_user:` must be the name of a user; this is " + quoted(user)})
+	}
+	call.Become = &Become{user, call.Become.Method}
+	if user == b.plan.made.o.User {
+		call.Become = nil
 	}
 }
 

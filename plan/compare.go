@@ -124,6 +124,9 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 		f["env."+name] = v
 	}
 	maps.Copy(f, s.Policy)
+	if b := s.Become; b != nil {
+		f["become"] = (&Become{b.User, b.Method}).String()
+	}
 	if s.Undo != nil {
 		set(f, "undo", s.Undo.Action)
 		for name, v := range s.Undo.Args {

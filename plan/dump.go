@@ -145,6 +145,9 @@ func (d *dump) step(s *Step) {
 	d.field("tags", s.Tags)
 	d.field("left out by", s.ExcludedBy)
 	d.field("confirm", s.Confirm)
+	if s.Become != nil {
+		d.field("become", s.Become.String())
+	}
 	if s.Undo != nil {
 		d.field("undo", s.Undo.Action)
 		for _, name := range sortedKeys(s.Undo.Args) {

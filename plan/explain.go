@@ -121,6 +121,9 @@ func (e *explanation) what() {
 	if s.Host != "localhost" {
 		lines = append(lines, said{"on " + s.Host, ""})
 	}
+	if s.Become != nil {
+		lines = append(lines, said{"as " + s.Become.String(), ""})
+	}
 	e.section("What it does: "+s.Action, lines)
 }
 

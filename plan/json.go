@@ -70,6 +70,7 @@ type stepJSON struct {
 	Confirm     string            `json:"confirm,omitempty"`
 	Policy      map[string]string `json:"policy,omitempty"`
 	Needs       []needJSON        `json:"needs,omitempty"`
+	Become      *becomeJSON       `json:"become,omitempty"`
 	Undo        *undoJSON         `json:"undo,omitempty"`
 	Unknowns    []unknownJSON     `json:"unknowns"`
 	Origin      originJSON        `json:"origin"`
@@ -77,6 +78,11 @@ type stepJSON struct {
 	Host        string            `json:"host"`
 	Scope       int               `json:"scope"`
 	Foretold    any               `json:"foretold,omitempty"`
+}
+
+type becomeJSON struct {
+	User   string `json:"user"`
+	Method string `json:"method"`
 }
 
 type undoJSON struct {
@@ -284,6 +290,9 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 	j.Args, _ = p.portable(jsonValue(s.Args)).(map[string]any)
 	if j.Args == nil {
 		j.Args = map[string]any{}
+	}
+	if s.Become != nil {
+		j.Become = &becomeJSON{s.Become.User, s.Become.Method}
 	}
 	if s.Undo != nil {
 		j.Undo = &undoJSON{Action: s.Undo.Action, Args: map[string]any{}}

@@ -8,6 +8,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,6 +196,7 @@ type Step struct {
 	Origin     Origin
 	Loop       *LoopContext
 	Host       string
+	Become     *Become // nil: the user who runs moon
 	Retry      Retry
 	Timeout    time.Duration
 	Queued     time.Duration // how long it may wait for a slot; 0: for ever
@@ -209,6 +211,20 @@ type Step struct {
 	concealed bool // its environment or directory holds a secret, and is rendered again when it runs
 
 	task *task // what running needs beyond what is shown
+}
+
+// Become is another user that a step runs as.
+type Become struct {
+	User   string // as far as known
+	Method string // sudo, su or doas; "" where moon is root and needs none of them
+}
+
+// String is "ada with sudo".
+func (b *Become) String() string {
+	if b.Method == "" {
+		return b.User
+	}
+	return b.User + " with " + b.Method
 }
 
 // Undo is what reverses a step, rendered as far as known.
@@ -226,6 +242,11 @@ type Need struct {
 
 // ID is the step's number in plan order: step-0001.
 func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
+
+// WaitsFor reports whether a field of the step is known only after other steps.
+func (s *Step) WaitsFor(field string) bool {
+	return slices.ContainsFunc(s.Unknowns, func(u Unknown) bool { return u.Field == field })
+}
 
 // Title is the step's name, or what stands for one.
 func (s *Step) Title() string {

@@ -256,9 +256,8 @@ func (b become) with(t *playbook.Task) become {
 
 var becomeMethods = []string{"sudo", "su", "doas"}
 
-// become allows what needs no change of user.
-func (p *planner) become(c *scopeContext, r *renderer) {
-	b := c.become
+// become finds out who a step runs as. The user may be known only in the run, whether there is one not before it.
+func (p *planner) become(s *Step, k *task, b become, r *renderer) {
 	if b.yes.IsZero() {
 		for _, v := range []playbook.Value{b.user, b.method} {
 			if !v.IsZero() {
@@ -267,20 +266,33 @@ func (p *planner) become(c *scopeContext, r *renderer) {
 		}
 		return
 	}
-	if !b.method.IsZero() {
-		fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
-			return slices.Contains(becomeMethods, eval.Text(v))
-		})
+	method := ""
+	if p.o.User != "root" {
+		method = becomeMethods[0]
 	}
+	fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+		method = eval.Text(v)
+		return slices.Contains(becomeMethods, method)
+	})
 	if !p.flag(b.yes, "become", r, false) {
 		return
 	}
 	user := "root"
-	fixed(p, b.user, "become_user", "the name of a user", r, func(v any) bool {
-		user = eval.Text(v)
-		return user != ""
-	})
-	if user != p.o.User {
-		p.errorf(b.yes.Pos(), utf8.RuneCountInString(b.yes.Text()), r.chain, "run moon as "+user, "`become` to another user (%s) is not supported yet", user)
+	if !b.user.IsZero() {
+		missing := len(r.missing)
+		user = r.text(b.user)
+		if len(r.missing) > missing {
+			k.becomeUser = b.user
+		} else if !isUser(user) && !r.failed && !r.undefined {
+			p.errorf(b.user.Pos(), utf8.RuneCountInString(b.user.Text()), r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
+		}
 	}
+	if user != p.o.User {
+		s.Become = &Become{user, method}
+	}
+}
+
+// isUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
+func isUser(name string) bool {
+	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
 }

@@ -107,13 +107,14 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, r, f)
 	p.fillUndo(&s, k, r)
+	f.at("become_user")
+	if !idle {
+		p.become(&s, k, c.become, r)
+	}
 	f.at("")
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0
 	s.NoLog = p.flag(t.NoLog, "no_log", r, false)
-	if !idle {
-		p.become(c, r)
-	}
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(&s, k, raw, c.chain)
 	}
@@ -407,6 +408,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	}
 	if len(t.Sources)+len(t.Generates) > 0 {
 		part("incremental", texts(t.Sources)+"\n\n"+texts(t.Generates))
+	}
+	if s.Become != nil {
+		part("become", s.Become.User+" "+s.Become.Method)
 	}
 	if s.Undo != nil {
 		part("undo "+s.Undo.Action, []any{plain(t.Undo.Args), plain(t.Undo.ExtraArgs), plain(t.Undo.Env)})

@@ -22,6 +22,8 @@ type task struct {
 	env    []playbook.Value
 	cwd    playbook.Value
 
+	becomeUser playbook.Value // where it is known only in the run
+
 	dir  string
 	open bool // something is not known before the run
 	call *Call

@@ -191,6 +191,9 @@ func (t *treeText) step(i, depth int) {
 		}
 		note("%s: %s (known after %s)", u.Field, u.Name, p.After(u.Steps))
 	}
+	if s.Become != nil && !s.WaitsFor("become_user") {
+		note("as %s", s.Become.User)
+	}
 	if s.Confirm != "" {
 		note("asks: %s", s.Confirm)
 	}
@@ -251,6 +254,9 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 		}
 		if s.Confirm != "" && !s.Excluded {
 			marks = append(marks, "asks")
+		}
+		if s.Become != nil && !s.Excluded {
+			marks = append(marks, "as "+output.CleanName(s.Become.User))
 		}
 		if len(marks) > 0 {
 			line += "  [" + strings.Join(marks, ", ") + "]"

@@ -46,6 +46,9 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.value("ran", command)
 	}
 	d.value("runs on", p.Host)
+	if p.Become != nil {
+		d.value("runs as", p.Become.String())
+	}
 	if p.Cwd != "" && p.Cwd != m.plan.Root {
 		d.value("cwd", p.Cwd)
 	}

@@ -24,6 +24,7 @@ type Writer struct {
 	grown       func()
 	discard     bool
 	secrets     *secret.Set
+	relay       func(stderr bool, p []byte) error // instead of files; may be nil
 	began       time.Time
 
 	mu      sync.Mutex
@@ -63,6 +64,12 @@ func (w *Writer) Redact(s *secret.Set) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.secrets = s
+}
+
+// NewRelay makes a writer that passes on what is written to it, in the order in which it was, and stores nothing. The
+// first error of pass ends it.
+func NewRelay(pass func(stderr bool, p []byte) error) *Writer {
+	return &Writer{discard: true, relay: pass, began: time.Now()}
 }
 
 // Keep makes the writer hold a copy of each stream in memory, up to limit bytes; 0 means KeepLimit. It must be
@@ -183,6 +190,9 @@ func (w *Writer) store(to int, p []byte) (int, error) {
 	}
 	if w.err != nil {
 		return 0, w.err
+	}
+	if w.relay != nil {
+		w.fail(w.relay(to == stderr, p))
 	}
 	s := &w.streams[to]
 	if w.limit > 0 {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"moon/exec/agent"
+)
+
+// agentCmd is the far end of a lane. moon starts it itself.
+type agentCmd struct {
+	Clean  bool `env:"-" help:"Take the environment of a fresh process of this user."`
+	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent alone."`
+}
+
+func (c *agentCmd) Run(io stdio) error {
+	if c.Unlink {
+		if err := agent.Unlink(); err != nil {
+			return usage("%s", err)
+		}
+	}
+	if c.Clean {
+		if err := agent.CleanEnv(); err != nil {
+			return usage("%s", err)
+		}
+	}
+	syscall.CloseOnExec(3) // this program, perhaps
+	if err := os.Chdir("/"); err != nil {
+		return usage("%s", err)
+	}
+	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the lane that
+	// is found by writing to it: what runs must not outlive the agent.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := agent.Serve(ctx, io.in, io.out, build()); err != nil {
+		return usage("%s", err)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"moon/engine"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/plan"
+)
+
+// becomeFlags are how steps of other users get the password they take.
+type becomeFlags struct {
+	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks only if one is needed."`
+	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read that password from the first line of a file."`
+}
+
+// runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
+// for it here, before anything runs.
+func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
+	lanes, err := f.lanes(std, p)
+	if err != nil {
+		return nil, err
+	}
+	c.Runner, c.Dry = lanes, lanes.Dry(foresight(c.Options.Check))
+	return lanes, nil
+}
+
+// lanes are open to the users that the plan names.
+func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
+	local, _ := sessions.Runner.(exec.Local) // tests watch it
+	lanes := &agent.Lanes{Local: local, Build: build(), Told: func(password string) { p.Secrets().Add("", password) }}
+	if err := f.unlock(std, lanes, becoming(p)); err != nil {
+		lanes.Close()
+		return nil, err
+	}
+	return lanes, nil
+}
+
+// foresight is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
+// leave out does not happen.
+func foresight(check bool) *exec.Foresight {
+	if !check {
+		return nil
+	}
+	return exec.NewForesight()
+}
+
+// becomer is a way of becoming another user, and the steps that need it.
+type becomer struct {
+	exec.Become
+	steps []string
+}
+
+// becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
+// nothing can be said.
+func becoming(p *plan.Plan) []becomer {
+	var list []becomer
+	at := map[exec.Become]int{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") {
+			continue
+		}
+		b := exec.Become(*s.Become)
+		if _, known := at[b]; !known {
+			at[b] = len(list)
+			list = append(list, becomer{Become: b})
+		}
+		to := &list[at[b]]
+		to.steps = append(to.steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), output.CleanName(s.Title()), s.Origin))
+	}
+	return list
+}
+
+// unlock starts the lanes that can be started, and finds the passwords that they take.
+func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if f.BecomePasswordFile != "" {
+		password, err := readPassword(std, f.BecomePasswordFile)
+		if err != nil {
+			return err
+		}
+		lanes.GiveAll(password)
+	}
+	for _, b := range list {
+		if f.AskBecomePass && agent.Method(b.Become) != "" && f.BecomePasswordFile == "" && !lanes.Knows(b.Become) {
+			if err := askPassword(lanes, b, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		err := lanes.Ready(context.Background(), b.Become)
+		// Anything else the step says, when it is reached: an earlier one may make the user, or the rule that lets him in.
+		if locked, ok := errors.AsType[*agent.PasswordError](err); ok {
+			if err := f.locked(lanes, b, locked); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// locked is about a user whom it takes a password to become.
+func (f *becomeFlags) locked(lanes *agent.Lanes, b becomer, why *agent.PasswordError) error {
+	if f.BecomePasswordFile != "" {
+		return usage("--become-password-file: %s; nothing was run", why)
+	}
+	return askPassword(lanes, b, why)
+}
+
+// tries is how often a person may mistype.
+const tries = 3
+
+// askPassword asks on the terminal, whatever standard input is, and tries what it is told.
+func askPassword(lanes *agent.Lanes, b becomer, why error) error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		if why == nil {
+			return usage("--ask-become-pass: there is no terminal to ask on; use --become-password-file; nothing was run")
+		}
+		return usage("%s takes a password to become %s, and there is no terminal to ask for it on. These steps need it:\n%s\ngive it with --become-password-file FILE, or run moon in a terminal; nothing was run",
+			agent.Method(b.Become), b.User, strings.Join(firstOf(b.steps), "\n"))
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	for range tries {
+		password, err := hidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
+		if err != nil {
+			return err
+		}
+		lanes.Give(b.Become, password)
+		err = lanes.Ready(context.Background(), b.Become)
+		locked, ok := errors.AsType[*agent.PasswordError](err)
+		if !ok {
+			return nil // what else is wrong the step says
+		}
+		why = locked
+		fmt.Fprintln(tty, "that is not the password")
+	}
+	return usage("%s; nothing was run", why)
+}
+
+// firstOf is a list that a person reads, and how much more there is.
+func firstOf(lines []string) []string {
+	const most = 5
+	if len(lines) <= most+1 {
+		return lines
+	}
+	return append(lines[:most:most], fmt.Sprintf("  and %d more", len(lines)-most))
+}
+
+// hidden asks for a password. An interrupt leaves the terminal as it was.
+func hidden(tty *os.File, question string) (string, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	password, err := agent.Ask(tty, question, ctx.Done())
+	switch {
+	case errors.Is(err, agent.ErrStopped), errors.Is(err, io.EOF):
+		return "", &exit{exitInterrupted, ""}
+	case err != nil:
+		return "", usage("%s", err)
+	}
+	return password, nil
+}
+
+// readPassword reads the first line of a file that should be nobody else's to read.
+func readPassword(std stdio, path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", usage("--become-password-file: %s", unreadable(path, err))
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(std.err, "moon: %s can be read by others; chmod 600 it\n", path)
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	password := strings.TrimSuffix(string(line), "\r")
+	if password == "" {
+		return "", usage("--become-password-file: the first line of %s is empty", path)
+	}
+	return password, nil
+}

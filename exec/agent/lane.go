@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"moon/exec"
+)
+
+// patience is how long an agent has to end a job that was to be killed. One that has not is given up with its lane.
+const patience = 5 * time.Second
+
+// lane is the near end of an open lane. Several jobs go over it at once.
+type lane struct {
+	out  *writer
+	hang func() // ends the other end, and all that runs there
+	gone chan struct{}
+
+	mu   sync.Mutex
+	last uint32
+	jobs map[uint32]*sent
+	why  error // set before gone is closed
+}
+
+// sent is a job that is being carried out at the other end.
+type sent struct {
+	answering
+	watch func(exec.Moment)
+	ended chan reply
+}
+
+// errGone is the end of a lane that nobody wanted.
+var errGone = errors.New("its agent has gone")
+
+// newLane begins to read what an agent says, from the frame after its hello.
+func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
+	l := &lane{out: &writer{w: out}, hang: hang, gone: make(chan struct{}), jobs: map[uint32]*sent{}}
+	go func() {
+		err := l.read(in)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errGone
+		}
+		l.why = err
+		close(l.gone)
+	}()
+	return l
+}
+
+// alive reports whether the lane may take a job.
+func (l *lane) alive() bool {
+	select {
+	case <-l.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
+func (l *lane) do(ctx context.Context, m mode, dry uint64, local exec.Local, job *exec.Job) (got reply, taken bool, err error) {
+	s := &sent{answering: answering{job: job, files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan reply, 1)}
+	l.mu.Lock()
+	l.last++
+	number := l.last
+	l.jobs[number] = s
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		delete(l.jobs, number)
+		l.mu.Unlock()
+		s.closeAll()
+	}()
+	r := newRequest(m, local.Grace, job)
+	r.Foresight = dry
+	if err := l.out.send(kindJob, number, r); err != nil {
+		return got, false, err
+	}
+	done, now := ctx.Done(), job.Now
+	var late <-chan time.Time
+	for {
+		select {
+		case got = <-s.ended:
+			got.native()
+			return got, true, nil
+		case <-l.gone:
+			select {
+			case got = <-s.ended: // the last thing it said
+				got.native()
+				return got, true, nil
+			default:
+				return got, true, l.why
+			}
+		case <-done:
+			done = nil
+			_ = l.out.send(kindCancel, number, cancel{reasonOf(ctx)}) // or the lane has gone, which is seen
+		case <-now:
+			now = nil
+			_ = l.out.raw(kindNow, number, nil) // likewise
+			late = time.After(patience)
+		case <-late:
+			l.hang()
+		}
+	}
+}
+
+// reasonOf is why a job is to end, as package exec reads it.
+func reasonOf(ctx context.Context) exec.Stop {
+	if cause := context.Cause(ctx); errors.Is(cause, exec.Expired) || errors.Is(cause, context.DeadlineExceeded) {
+		return exec.Expired
+	}
+	return exec.Interrupt
+}
+
+// read takes what the agent says. It waits for nothing but the disk that output is stored on.
+func (l *lane) read(in *bufio.Reader) error {
+	for {
+		f, err := readFrame(in)
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		s := l.jobs[f.job]
+		l.mu.Unlock()
+		if s == nil {
+			continue // of a job that was given up
+		}
+		if err := l.take(s, f); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *lane) take(s *sent, f frame) error {
+	switch f.kind {
+	case kindStdout, kindStderr:
+		if s.job.Output == nil {
+			return nil
+		}
+		to := s.job.Output.Stdout()
+		if f.kind == kindStderr {
+			to = s.job.Output.Stderr()
+		}
+		_, _ = to.Write(f.body) // the writer remembers its error
+	case kindMoment:
+		if s.watch != nil {
+			s.watch(exec.Moment(f.body))
+		}
+	case kindAsk:
+		var q ask
+		if err := decode(f.body, &q); err != nil {
+			return err
+		}
+		if !s.busy.CompareAndSwap(false, true) {
+			return errFrame // a job asks one thing at a time
+		}
+		go func() {
+			got := s.to(q)
+			s.busy.Store(false)
+			err := l.out.send(kindAnswer, f.job, got)
+			if _, large := errors.AsType[tooLargeError](err); large {
+				_ = l.out.send(kindAnswer, f.job, answer{Number: q.Number, Err: failed(err)}) // or the lane has gone
+			}
+		}()
+	case kindReply:
+		var r reply
+		if err := decode(f.body, &r); err != nil {
+			return err
+		}
+		select {
+		case s.ended <- r:
+		default:
+			return errFrame // it has ended once
+		}
+	case kindHello, kindJob, kindCancel, kindNow, kindAnswer:
+		return errFrame
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+// Package agent carries steps out as another user. It owns the lanes: each is a second moon that was started as that user
+// and is kept for the run, and frames that go to it and come back over its standard input and output.
+//
+//	Lanes.Run ─▶ lane ── job, cancel, now, answers ──▶ Serve ─▶ exec.Local
+//	             ▲  └─── output, moments, asks, reply ◀──┘
+//	             └─ started by sudo, su or doas, or directly where moon is root
+//
+// What a job does, and how its processes are stopped, is package exec's at both ends. What only the host has stays there
+// and is asked for: the step's variables, the files it copies from, the records of the run. Frames know nothing of how the
+// other end was reached, so that it can be another machine.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"sync"
+
+	"moon/events"
+	"moon/exec"
+)
+
+// Lanes runs jobs, those of other users over lanes. It must be closed.
+type Lanes struct {
+	Local exec.Local
+	Build string                // which moon this is; required, and the same for both ends
+	Told  func(password string) // is told of each password, which is nobody else's to see; may be nil
+
+	mu        sync.Mutex
+	lanes     map[exec.Become]*opening
+	passwords map[string]string // by whose they are
+	any       string            // that is taken for everybody's; "": none
+	refused   map[string]error  // passwords that were wrong, by whose: none is tried twice
+	dry       uint64            // dry runs so far
+	closed    bool
+}
+
+// opening is a lane, once done is closed.
+type opening struct {
+	done chan struct{}
+	lane *lane
+	end  func() // closes it and waits for its end
+	err  error
+}
+
+// Run carries out a job, as Local does, or over a lane if it is another user's.
+func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if l.own(job) {
+		return l.Local.Run(ctx, job)
+	}
+	return l.result(ctx, modeRun, 0, job)
+}
+
+// Dry is the dry run of the same jobs. The foresight, which may be nil, is that of the jobs of this process; each lane has
+// one of its own, so that what one user would make another's steps do not foresee.
+func (l *Lanes) Dry(own *exec.Foresight) Dry {
+	d := Dry{lanes: l, own: own}
+	if own != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.dry++
+		d.id = l.dry
+	}
+	return d
+}
+
+// Dry goes through the motions of jobs, as exec.DryRun does.
+type Dry struct {
+	lanes *Lanes
+	own   *exec.Foresight
+	id    uint64
+}
+
+// Run is Lanes.Run without effects.
+func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if d.lanes.own(job) {
+		return exec.DryRun{Foresight: d.own}.Run(ctx, job)
+	}
+	return d.lanes.result(ctx, modeDry, d.id, job)
+}
+
+// own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
+func (l *Lanes) own(job *exec.Job) bool {
+	if job.Become == nil || job.Become.User == me().Username {
+		return true
+	}
+	guarded := job.Creates+job.Removes+job.Unless+job.OnlyIf != "" || job.Incremental != nil
+	return exec.Inward(job.Action) && !guarded
+}
+
+var me = sync.OnceValue(func() *user.User {
+	u, err := user.Current()
+	if err != nil {
+		return &user.User{Uid: fmt.Sprint(os.Getuid())}
+	}
+	return u
+})
+
+func (l *Lanes) result(ctx context.Context, m mode, dry uint64, job *exec.Job) exec.Result {
+	got, taken, err := l.over(ctx, m, dry, job)
+	r := got.Result
+	switch {
+	case err == nil:
+		if sum, ok := r.Fields["checksum"].(string); ok && !job.Secrets.Empty() {
+			job.Secrets.Add("", sum) // perhaps of a secret, which could be tried out by it
+		}
+		if warning := unstored(job); warning != "" {
+			r.Warnings = append(r.Warnings, warning)
+		}
+		return r
+	case ctx.Err() != nil && reasonOf(ctx) == exec.Expired:
+		return exec.Result{Outcome: events.Timeout, Error: string(exec.Expired)}
+	case ctx.Err() != nil:
+		return exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
+	}
+	r = exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: err.Error()}
+	if taken {
+		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
+		if exec.Repeatable(job.Action) {
+			r.Class = exec.Transient
+		}
+	}
+	return r
+}
+
+// unstored is what a step should know of output that could not be stored; its own end of the lane does not.
+func unstored(job *exec.Job) string {
+	if job.Output == nil || job.Output.Err() == nil {
+		return ""
+	}
+	return job.Output.Err().Error()
+}
+
+// over has a job carried out over its lane. A lane that has gone in the meantime is replaced.
+func (l *Lanes) over(ctx context.Context, m mode, dry uint64, job *exec.Job) (reply, bool, error) {
+	for {
+		o, err := l.open(ctx, *job.Become)
+		if err != nil {
+			return reply{}, false, err
+		}
+		got, taken, err := o.lane.do(ctx, m, dry, l.Local, job)
+		if err == nil || taken || o.lane.alive() {
+			return got, taken, err
+		}
+	}
+}
+
+// open gives the lane of a user, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (l *Lanes) open(ctx context.Context, b exec.Become) (*opening, error) {
+	l.mu.Lock()
+	o := l.lanes[b]
+	if o != nil && o.over() {
+		o = nil
+	}
+	if l.closed {
+		l.mu.Unlock()
+		return nil, errors.New("the run has ended")
+	}
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		if l.lanes == nil {
+			l.lanes = map[exec.Become]*opening{}
+		}
+		l.lanes[b] = o
+		go func() {
+			defer close(o.done)
+			o.lane, o.end, o.err = l.start(b)
+		}()
+	}
+	l.mu.Unlock()
+	select {
+	case <-o.done:
+		return o, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// over reports whether an opening came to nothing, or its lane has gone: the next step tries again, because an earlier one
+// may have made what was missing.
+func (o *opening) over() bool {
+	select {
+	case <-o.done:
+		return o.err != nil || !o.lane.alive()
+	default:
+		return false
+	}
+}
+
+// Ready starts the lane of a user ahead of time. A *PasswordError says that it takes a password.
+func (l *Lanes) Ready(ctx context.Context, b exec.Become) error {
+	if b.User == me().Username {
+		return nil
+	}
+	_, err := l.open(ctx, b)
+	return err
+}
+
+// Give tells the password that a way of becoming asks for.
+func (l *Lanes) Give(b exec.Become, password string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.passwords == nil {
+		l.passwords = map[string]string{}
+	}
+	l.passwords[Account(b)] = password
+	l.tell(password)
+	delete(l.refused, Account(b))
+}
+
+// GiveAll tells the password for everybody whose own is not known.
+func (l *Lanes) GiveAll(password string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.any = password
+	l.tell(password)
+}
+
+func (l *Lanes) tell(password string) {
+	if l.Told != nil {
+		l.Told(password)
+	}
+}
+
+// Knows reports whether a password for a way of becoming is known.
+func (l *Lanes) Knows(b exec.Become) bool {
+	_, known, err := l.password(b)
+	return known && err == nil
+}
+
+// password is what is known for a way of becoming. It is an error where that was refused already.
+func (l *Lanes) password(b exec.Become) (text string, known bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refused[Account(b)]; err != nil {
+		return "", false, err
+	}
+	text, known = l.passwords[Account(b)]
+	if !known && l.any != "" {
+		return l.any, true, nil
+	}
+	return text, known, nil
+}
+
+func (l *Lanes) refuse(b exec.Become, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused == nil {
+		l.refused = map[string]error{}
+	}
+	l.refused[Account(b)] = err
+}
+
+// Close ends the lanes, and waits until they have ended. Nothing must run any more.
+func (l *Lanes) Close() {
+	l.mu.Lock()
+	l.closed = true
+	all := l.lanes
+	l.lanes = nil
+	l.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, o := range all {
+		wg.Go(func() {
+			<-o.done
+			if o.err == nil {
+				o.end()
+			}
+		})
+	}
+	wg.Wait()
+}

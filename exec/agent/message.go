@@ -1,0 +1,306 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"syscall"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/spec"
+	"moon/secret"
+)
+
+// Messages are CBOR because values must arrive as they were: text that is no UTF-8, whole numbers apart from fractions.
+// JSON does neither. Both ends are the same moon, so fields go by their names, and there are no old versions of them.
+var (
+	encoder = must(cbor.EncOptions{}.EncMode())
+	decoder = must(cbor.DecOptions{
+		DefaultMapType: reflect.TypeFor[map[string]any](), IntDec: cbor.IntDecConvertSignedOrFail, UTF8: cbor.UTF8DecodeInvalid,
+		MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1, MaxNestedLevels: 1<<16 - 1, // a frame is bound already
+	}.DecMode())
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err) // a mistake in the options above
+	}
+	return v
+}
+
+func encode(message any) ([]byte, error) { return encoder.Marshal(message) }
+
+func decode(body []byte, message any) error {
+	if err := decoder.Unmarshal(body, message); err != nil {
+		return errFrame
+	}
+	return nil
+}
+
+// hello opens a lane. The agent says it first.
+type hello struct {
+	Build string // which moon this is
+	PID   int    `cbor:",omitempty"`
+}
+
+// mode is what is wanted of a job.
+type mode uint8
+
+const (
+	modeRun mode = iota
+	modeDry
+)
+
+// request is a job on its way. Arguments go as plain data, and are decoded again at the other end by the declaration that
+// decoded them here.
+type request struct {
+	Mode        mode
+	Grace       time.Duration
+	Action      string
+	Raw         map[string]any
+	Env         map[string]string
+	Cwd         string
+	Roams       bool
+	Timeout     time.Duration
+	Creates     string
+	Removes     string
+	Unless      string
+	OnlyIf      string
+	NoLog       bool
+	Diff        bool
+	Incremental *incremental
+	Again       bool
+	Encrypted   bool     // the source may be: the host can decrypt it
+	Hidden      []string // what of the arguments and the environment others must not see
+	Foresight   uint64   // of a dry run, by which the other end knows it again; 0: none
+}
+
+type incremental struct {
+	Sources   []string
+	Generates []string
+	Identity  string
+	Recorded  string
+	Force     bool
+}
+
+func newRequest(m mode, grace time.Duration, j *exec.Job) request {
+	r := request{
+		Mode: m, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
+		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
+		Again: j.Again, Encrypted: j.Decrypt != nil,
+	}
+	if !j.Secrets.Empty() {
+		hidden(j.Secrets, j.Raw, &r.Hidden)
+		for _, value := range j.Env {
+			hidden(j.Secrets, value, &r.Hidden)
+		}
+	}
+	r.Raw, _ = spelt(j.Raw).(map[string]any)
+	if i := j.Incremental; i != nil {
+		r.Incremental = &incremental{i.Sources, i.Generates, i.Identity, i.Recorded, i.Force}
+	}
+	return r
+}
+
+// job is the request as a job of this process, without what only its host has.
+func (r *request) job() (*exec.Job, error) {
+	j := &exec.Job{
+		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
+		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
+		Again: r.Again,
+	}
+	if len(r.Hidden) > 0 {
+		j.Secrets = secret.NewSet()
+		for _, text := range r.Hidden {
+			j.Secrets.Add("", text)
+		}
+	}
+	j.Raw, _ = native(r.Raw).(map[string]any)
+	action, ok := spec.Lookup(r.Action)
+	if !ok {
+		return j, nil // package exec says so
+	}
+	var problems []spec.Problem
+	if j.Args, problems = action.Decode(j.Raw); len(problems) > 0 {
+		return nil, fmt.Errorf("internal error: the arguments did not survive the lane: %s", problems[0])
+	}
+	return j, nil
+}
+
+// hidden collects the texts in some arguments that hold secrets. The other end gets them in any case; it is told which they
+// are.
+func hidden(secrets *secret.Set, v any, list *[]string) {
+	switch v := v.(type) {
+	case string:
+		if secrets.Has(v) {
+			*list = append(*list, v)
+		}
+	case []any:
+		for _, item := range v {
+			hidden(secrets, item, list)
+		}
+	case map[string]any:
+		for _, item := range v {
+			hidden(secrets, item, list)
+		}
+	}
+}
+
+// spelt makes values plain: a number that keeps its spelling becomes that, which means the same to every field.
+func spelt(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = spelt(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = spelt(v[k])
+		}
+		return m
+	case fmt.Stringer:
+		return v.String()
+	}
+	return v
+}
+
+// native gives values the types they had: a whole number is an int.
+func native(v any) any {
+	switch v := v.(type) {
+	case int64:
+		return int(v)
+	case []any:
+		for i := range v {
+			v[i] = native(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = native(v[k])
+		}
+	}
+	return v
+}
+
+// reply is how a job ended: a result, or what a check predicts.
+type reply struct {
+	Result exec.Result
+	Diff   events.Diff
+	Error  string // of a check
+}
+
+func (r *reply) native() {
+	r.Result.Fields, _ = native(r.Result.Fields).(map[string]any)
+	r.Result.Values, _ = native(r.Result.Values).(map[string]any)
+}
+
+// cancel tells a job to end.
+type cancel struct{ Stop exec.Stop }
+
+// ask is a question to the host. Number tells the answers apart.
+type ask struct {
+	Number uint32
+	What   string
+	Text   string // what to evaluate, or a path
+	File   string // to render
+	Handle uint32 // of an open file
+}
+
+// What an agent asks.
+const (
+	askRender  = "render"
+	askHolds   = "holds"
+	askValue   = "value"
+	askForget  = "forget"
+	askStat    = "stat"
+	askOpen    = "open"
+	askRead    = "read"
+	askClose   = "close"
+	askReadDir = "readdir"
+	askLink    = "readlink"
+	askResolve = "resolve"
+	askDecrypt = "decrypt" // the source of the job
+)
+
+// answer is what the host has to say to it.
+type answer struct {
+	Number uint32
+	Err    *failure
+	Text   string
+	Yes    bool // of a condition; of a read, that this was the end
+	Value  any
+	Handle uint32
+	Data   []byte
+	Infos  []info
+}
+
+// failure is an error on its way. What package exec asks of an error survives.
+type failure struct {
+	Op, Path string // of a path's error
+	Text     string
+	Errno    string // the system's, by name: numbers differ between systems
+}
+
+// errnos are the errors that a step says something of its own about.
+var errnos = map[string]syscall.Errno{
+	"ENOENT": syscall.ENOENT, "EACCES": syscall.EACCES, "EPERM": syscall.EPERM, "ENOTDIR": syscall.ENOTDIR, "EISDIR": syscall.EISDIR,
+	"EAGAIN": syscall.EAGAIN, "EBUSY": syscall.EBUSY, "EMFILE": syscall.EMFILE, "ENFILE": syscall.ENFILE, "ENOMEM": syscall.ENOMEM,
+	"ETIMEDOUT": syscall.ETIMEDOUT, "EIO": syscall.EIO, "ELOOP": syscall.ELOOP,
+}
+
+func failed(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	f := &failure{Text: err.Error()}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		f.Op, f.Path, f.Text = e.Op, e.Path, e.Err.Error()
+	}
+	for name, errno := range errnos {
+		if errors.Is(err, error(errno)) {
+			f.Errno = name
+		}
+	}
+	return f
+}
+
+func (f *failure) error() error {
+	if f == nil {
+		return nil
+	}
+	err := errors.New(f.Text)
+	if errno, ok := errnos[f.Errno]; ok {
+		err = errno
+	}
+	if f.Path != "" {
+		return &fs.PathError{Op: f.Op, Path: f.Path, Err: err}
+	}
+	return err
+}
+
+// info is an entry of a directory on its way.
+type info struct {
+	Entry string
+	Bytes int64
+	Bits  fs.FileMode
+	Time  time.Time
+}
+
+func newInfo(i fs.FileInfo) info { return info{i.Name(), i.Size(), i.Mode(), i.ModTime()} }
+
+// entry is an info as a file system gives it.
+type entry struct{ info }
+
+func (e entry) Name() string       { return e.Entry }
+func (e entry) Size() int64        { return e.Bytes }
+func (e entry) Mode() fs.FileMode  { return e.Bits }
+func (e entry) ModTime() time.Time { return e.Time }
+func (e entry) IsDir() bool        { return e.Bits.IsDir() }
+func (e entry) Sys() any           { return nil }
