@@ -120,7 +120,7 @@ func (s *scratch) do(t *testing.T, script string) (output string, code int) {
 	if err := os.WriteFile(filepath.Join(s.dir, "up/work/.script"), []byte(script+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fmt.Fprintf(s.in, "sh .script </dev/null 2>&1; echo; echo %s $?\n", end); err != nil {
+	if _, err := fmt.Fprintf(s.in, "sh .script </dev/null 2>&1; code=$?; echo; echo %s $code\n", end); err != nil {
 		t.Fatalf("the scratch machine is gone: %s", err)
 	}
 	var b strings.Builder

@@ -118,6 +118,11 @@ func (l *locks) lock(ctx context.Context, p *place) (unlock func(), err error) {
 			key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.name)
 		}
 	}
+	return l.take(ctx, key)
+}
+
+// take waits until nobody else has what the key stands for.
+func (l *locks) take(ctx context.Context, key string) (unlock func(), err error) {
 	for {
 		l.mu.Lock()
 		busy, taken := l.held[key]

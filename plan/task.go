@@ -238,6 +238,13 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 			}
 			return v
 		}
+	case spec.ScriptLine:
+		if v := r.scalar(g.value); v != nil {
+			if text, ok := v.(string); ok {
+				return spec.ResolveScript(text, func(path string) string { return resolvePath(path, k.dir, home) })
+			}
+			return v
+		}
 	case spec.Paths:
 		return absolutePaths(r.value(g.value), k.dir, home)
 	case spec.String, spec.FileMode, spec.Duration:
@@ -365,6 +372,19 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		return text("paths")
 	case "stat", "blockinfile":
 		return text("path")
+	case "user", "group", "cron", "hostname":
+		return strings.TrimSpace(text("state") + " " + text("name"))
+	case "sysctl":
+		if value := text("value"); value != "" {
+			return text("name") + " = " + value
+		}
+		return strings.TrimSpace(text("state") + " " + text("name"))
+	case "script":
+		return text("cmd")
+	case "authorized_key":
+		return strings.TrimSpace(text("state") + " " + text("user"))
+	case "git":
+		return spec.ShownURL(text("repo")) + " → " + text("dest")
 	case "pause":
 		for _, name := range []string{"prompt", "seconds", "minutes"} {
 			if v := text(name); v != "" {

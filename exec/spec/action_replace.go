@@ -42,7 +42,7 @@ var _ = declare(&Action{
 - replace:
     path: /etc/nginx/nginx.conf
     after: 'server \{'
-    before: '^\}'
+    before: '\}'
     regexp: '^(\s*listen) 80;'
     replace: '\1 8080;'
 `,

@@ -158,7 +158,7 @@ func (d *decoder) set(f *Field, to reflect.Value, value any, name string) {
 		return
 	}
 	switch f.Kind {
-	case String, Path, Expression:
+	case String, Path, ScriptLine, Expression:
 		if s, ok := d.text(f, value, name); ok {
 			to.SetString(s)
 		}

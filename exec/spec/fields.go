@@ -22,7 +22,7 @@ var kindOf = map[reflect.Type]Kind{
 	reflect.TypeFor[any]():            Any,
 }
 
-var kindTags = map[string]Kind{"path": Path, "paths": Paths, "expression": Expression, "conditions": Conditions}
+var kindTags = map[string]Kind{"path": Path, "paths": Paths, "script": ScriptLine, "expression": Expression, "conditions": Conditions}
 
 // fieldsOf reads the declarations off an argument struct. A mistake in one is a bug, found by any test.
 func fieldsOf(t reflect.Type) []Field {

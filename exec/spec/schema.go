@@ -30,7 +30,7 @@ func (k Kind) Schema() map[string]any {
 		return s
 	}
 	switch k {
-	case String, Path, Expression:
+	case String, Path, ScriptLine, Expression:
 		return typed("", "", "string", "number", "boolean")
 	case Bool:
 		return typed(boolWords, "true or false", "boolean", "string", "integer")

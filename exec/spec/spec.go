@@ -6,7 +6,7 @@
 //
 //	arg      name and aliases, "path,dest,name"
 //	doc      one or two sentences
-//	kind     where the Go type does not tell: path, paths, expression, conditions
+//	kind     where the Go type does not tell: path, paths, script, expression, conditions
 //	default  the text that is decoded when the field is not given
 //	implied  the same for documentation only: what its absence means depends on other fields
 //	enum     allowed words, "a|b"; "a|b>c" reads b as c
@@ -25,7 +25,8 @@ import (
 type Kind uint8
 
 // The kinds. Text of kind Conditions and Expression is evaluated by the action and never rendered as a template.
-// A Path is absolute by the time it is decoded, and so are Paths; text with commas is several.
+// A Path is absolute by the time it is decoded, and so are Paths; text with commas is several. So is the first word of a
+// ScriptLine.
 const (
 	String Kind = iota
 	Path
@@ -40,12 +41,13 @@ const (
 	Conditions
 	Expression
 	Object
+	ScriptLine
 )
 
 var kindWords = [...]string{
 	String: "text", Path: "path", Bool: "true or false", Int: "whole number", Duration: "duration", FileMode: "file mode",
 	Strings: "list of texts", Paths: "list of paths", Map: "map", Any: "any value", Conditions: "condition or list of conditions",
-	Expression: "expression", Object: "map",
+	Expression: "expression", Object: "map", ScriptLine: "path, and arguments",
 }
 
 // String is the kind in words, for documentation and messages.

@@ -184,6 +184,50 @@ func TestDecodeProblems(t *testing.T) {
 		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
 		{"wait", args{"port": "x", "timeout": -1}, "`port` must be a whole number, found \"x\"\n" +
 			"`timeout` must be a duration like 30s, 1m30s or a number of seconds, found -1"},
+		{"user", args{"name": "-x", "password": "secret", "uid": -1}, "`name` cannot begin with -\n" +
+			"`password` must be a hash, not the password itself; write `| password_hash('sha512', salt)` behind it, or give ! for none\n" +
+			"`uid` must be between 0 and 4294967294"},
+		{"user", args{"name": "x", "password": ""}, "`password` must be a hash, not the password itself; write `| password_hash('sha512', salt)` behind it, or give ! for none"},
+		{"user", args{"name": "x", "non_unique": true, "comment": "a:b"}, "`non_unique` needs `uid`\n`comment` can have no colon and no second line"},
+		{"user", args{"name": "x", "groups": "a,b c", "umask": "u+x"}, "`umask` must be octal digits like 077\n`groups` can have no blank, colon, comma or slash"},
+		{"user", args{"name": "x", "move_home": true, "ssh_key_bits": 100}, "`move_home` needs `home`\na key of type rsa cannot have that many bits; it can have 2048, 3072, 4096 or 8192"},
+		{"group", args{"name": "a/b", "gid": "x"}, "`gid` must be a whole number, found \"x\""},
+		{
+			"cron",
+			args{"name": "x", "minute": "60", "hour": "1-", "day": "0", "month": "jan-feb/2,13", "weekday": "mon-sun", "job": "a\nb"},
+			"`job` has more than one line; a crontab has a job in one line; put the rest into a script\n" +
+				"`minute` must be *, numbers from 0 to 59, ranges like 2-4 or steps like */2, with commas between, found \"60\"\n" +
+				"`hour` must be *, numbers from 0 to 23, ranges like 2-4 or steps like */2, with commas between, found \"1-\"\n" +
+				"`day` must be *, numbers from 1 to 31, ranges like 2-4 or steps like */2, with commas between, found \"0\"\n" +
+				"`month` must be *, numbers from 1 to 12, ranges like 2-4 or steps like */2, with commas between, found \"jan-feb/2,13\"\n" +
+				"`weekday` must be *, numbers from 0 to 7, ranges like 2-4 or steps like */2, with commas between, found \"mon-sun\"",
+		},
+		{"cron", args{"name": "x", "special_time": "daily", "hour": 1}, "`cron` needs `job`\n`hour` and `special_time` exclude each other; give one of them"},
+		{"cron", args{"name": "x", "job": "x", "cron_file": "a/b", "insertafter": "X"}, "`cron_file` needs `user`; the job is run by root there, or by whom you name\n" +
+			"`insertafter` goes with `env` only\n`cron_file` must be a name in /etc/cron.d, or a whole path"},
+		{"cron", args{"name": "x y", "value": "x", "env": true}, "`name` must be that of a variable with `env`"},
+		{"hostname", args{"name": "a b"}, "`name` must be letters, digits and hyphens with dots between, at most 64 in all"},
+		{"hostname", args{"name": "a", "use": "macos"}, "`use` must be one of systemd, generic, debian, alpine, found \"macos\""},
+		{"sysctl", args{"name": "kernel/../../etc"}, "`name` must be like net.ipv4.ip_forward\n`sysctl` needs `value`"},
+		{"sysctl", args{"name": "kernel", "value": 1}, "`name` must be like net.ipv4.ip_forward"},
+		{"script", args{"cmd": "a 'b"}, ""},
+		{"script", args{"cmd": "'a b"}, "`cmd` has a quote that is not closed"},
+		{"script", args{"cmd": "  "}, "`script` has nothing to run; give the path of a script"},
+		{"script", args{"cmd": "a", "executable": "b 'c"}, "`executable` has a quote ' that is not closed"},
+		{"authorized_key", args{"user": "x", "key": "# none\n"}, "`key` has no key"},
+		{"authorized_key", args{"user": "x", "key": "https://x/y"}, "`key` must be the key, not where it can be had; fetch it in a step before"},
+		{"authorized_key", args{"user": "x:", "key": "ssh-rsa AAAA"}, "`user` can have no blank, colon, comma or slash\n" +
+			"`key` has a line that is no public key: \"ssh-rsa AAAA\"; it is what a file like id_ed25519.pub holds"},
+		{"authorized_key", args{"user": "x", "comment": "a\nb", "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a"}, "`key_options` and `comment` do not make a line with the key"},
+		{"git", args{"repo": "-x", "version": "", "depth": 0}, "`git` needs `dest`\n`repo` cannot begin with -\n`version` must be one line of text\n" +
+			"`depth` must be 1 or more; leave it out for everything"},
+		{
+			"git",
+			args{"repo": "x", "dest": "/x", "accept_hostkey": true, "accept_newhostkey": true, "archive": "/x.rar", "umask": "1000"},
+			"`accept_hostkey` and `accept_newhostkey` exclude each other; take `accept_newhostkey`\n`archive` must end in .zip, .tar, .tar.gz or .tgz\n`umask` must be octal digits like 077",
+		},
+		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/", "track_submodules": true}, "`git` has no field `track_submodules`; it has repo, dest, version, remote, refspec, clone, update, force, depth, single_branch, bare, recursive, reference, key_file, ssh_opts, accept_hostkey, accept_newhostkey, umask, archive, archive_prefix, executable"},
+		{"group", args{"name": "", "non_unique": true}, "`name` is empty\n`non_unique` needs `gid`"},
 	}
 	for _, tt := range tests {
 		a, _ := spec.Lookup(tt.action)
@@ -194,6 +238,45 @@ func TestDecodeProblems(t *testing.T) {
 		}
 		if s := strings.Join(got, "\n"); s != tt.want {
 			t.Errorf("%s %v:\ngot  %s\nwant %s", tt.action, tt.in, s, tt.want)
+		}
+	}
+}
+
+func TestResolveScript(t *testing.T) {
+	for line, want := range map[string]string{
+		"a.sh":                         "/dir/a.sh",
+		" a.sh  --x 'y  z' \"$HOME\" ": "/dir/a.sh --x 'y  z' \"$HOME\"",
+		"'a b.sh' x":                   "'/dir/a b.sh' x",
+		`a\ b.sh x`:                    "'/dir/a b.sh' x",
+		`"it's.sh"`:                    `'/dir/it'\''s.sh'`,
+		"a.sh\n  --x":                  "/dir/a.sh --x",
+		"'open":                        "'open",
+		"":                             "",
+	} {
+		if got := spec.ResolveScript(line, func(path string) string { return "/dir/" + path }); got != want {
+			t.Errorf("%q became %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestSysctlKey(t *testing.T) {
+	for name, want := range map[string]string{
+		"net.ipv4.ip_forward": "net/ipv4/ip_forward", "net.ipv4.conf.eth0/100.forwarding": "net/ipv4/conf/eth0.100/forwarding",
+		"net/ipv4/conf/eth0.100/forwarding": "net/ipv4/conf/eth0.100/forwarding", "kernel": "kernel",
+	} {
+		if got := spec.SysctlKey(name); got != want {
+			t.Errorf("%s is at %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestShownURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://ann:x@h/p": "https://h/p", "https://token@h/p": "https://h/p", "ssh://git@h/p": "ssh://git@h/p", "ssh://git:x@h/p": "ssh://h/p",
+		"git@h:p": "git@h:p", "/p": "/p", "https://h/p@q": "https://h/p@q", "https://h/p": "https://h/p",
+	} {
+		if got := spec.ShownURL(url); got != want {
+			t.Errorf("%s is shown as %s, want %s", url, got, want)
 		}
 	}
 }

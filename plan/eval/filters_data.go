@@ -19,20 +19,21 @@ func parseInt(s string) (int, error) { return strconv.Atoi(s) }
 
 func dataFilters() map[string]*filter {
 	data := map[string]*filter{
-		"to_json":      {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
-		"to_nice_json": {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
-		"from_json":    {run: filterFromJSON},
-		"to_yaml":      {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
-		"to_nice_yaml": {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
-		"from_yaml":    {run: filterFromYAML},
-		"b64encode":    {params: takes("encoding?"), run: filterB64Encode},
-		"b64decode":    {params: takes("encoding?"), run: filterB64Decode},
-		"hash":         {params: takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
-		"combine":      {params: takes("* recursive? list_merge?"), run: filterCombine},
-		"dict2items":   {params: takes("key_name? value_name?"), run: filterDictToItems},
-		"items2dict":   {params: takes("key_name? value_name?"), run: filterItemsToDict},
-		"items":        {run: filterItems},
-		"dictsort":     {params: takes("case_sensitive? by? reverse?"), run: filterDictSort},
+		"to_json":       {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
+		"to_nice_json":  {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
+		"from_json":     {run: filterFromJSON},
+		"to_yaml":       {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
+		"to_nice_yaml":  {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
+		"from_yaml":     {run: filterFromYAML},
+		"b64encode":     {params: takes("encoding?"), run: filterB64Encode},
+		"b64decode":     {params: takes("encoding?"), run: filterB64Decode},
+		"hash":          {params: takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
+		"password_hash": {params: takes("hashtype? salt? salt_size? rounds?"), run: filterPasswordHash},
+		"combine":       {params: takes("* recursive? list_merge?"), run: filterCombine},
+		"dict2items":    {params: takes("key_name? value_name?"), run: filterDictToItems},
+		"items2dict":    {params: takes("key_name? value_name?"), run: filterItemsToDict},
+		"items":         {run: filterItems},
+		"dictsort":      {params: takes("case_sensitive? by? reverse?"), run: filterDictSort},
 	}
 	for _, name := range []string{"md5", "sha1"} {
 		data[name] = &filter{run: func(c *input) (any, error) { return digest(c, name) }}

@@ -58,6 +58,12 @@ func TestFilters(t *testing.T) {
 		{"{{ 'a: 1.10\nb: yes\nc: \"no\"\nd: [~, 0o17, x]\ne: &e {k: v}\nf: *e\ng: {<<: *e, z: 1}\n1: 2' | from_yaml }}{{ '' | from_yaml }}", `{"1":2,"a":1.10,"b":true,"c":"no","d":[null,15,"x"],"e":{"k":"v"},"f":{"k":"v"},"g":{"k":"v","z":1}}`},
 		{"{{ 'héllo' | b64encode }}{{ 'aMOpbGxv' | b64decode }}{{ 'YQ' | b64decode }}", "aMOpbGxvhélloa"},
 		{"{{ 'a' | hash('md5') }} {{ 'a' | hash }} {{ 'a' | hash('sha256') | length }} {{ 'a' | hash('sha512') | length }} {{ 'a' | checksum }}", "0cc175b9c0f1b6a831c399e269772661 86f7e437faa5a7fce15d1ddcb9eaeaea377667b8 64 128 86f7e437faa5a7fce15d1ddcb9eaeaea377667b8"},
+		// What crypt(3) makes of the same.
+		{"{{ 'secret' | password_hash('sha512', 'salt') }}", "$6$rounds=656000$salt$41H1sjKBtQTFyyGjjTBTTBJE77ML4peiWDjmyYWu7IDBGgiWKFktmGmI3Q1M51NmTpapd0aq6.FbalaaqLq5p1"},
+		{"{{ 'geheim ü' | password_hash('sha256', '0123456789abcdef') }}", "$5$rounds=535000$0123456789abcdef$hak.AZQXYl5yHHYmxb8cAuQHn.e7TFhgLnGSg8NBRyD"},
+		{"{{ '' | password_hash('sha256', salt='x', rounds=5000) }}", "$5$rounds=5000$x$yHbtfs4Y8t6X1xcJemNX.4JQRfUTafA2qQenWGLBee2"},
+		{"{{ 'secret' | password_hash('yescrypt', 'F5Jx5fExrKuPp53x') }}", "$y$j9T$F5Jx5fExrKuPp53x$MFvMcxCtbUekYIrWeW0mXnAG6hVlPK97328lyKhD7IC"},
+		{"{{ 'secret' | password_hash('yescrypt', 'abcdefgh') }}", "$y$j9T$abcdefgh$IUWJt2doU4Kf6E/JP1UkAT3S5O3Q7SSA8SJirXIlEu9"},
 		{"{{ {'a': 1, 'b': {'c': 1}} | combine({'b': {'d': 2}}) }}{{ {'b': {'c': 1}} | combine({'b': {'d': 2}}, recursive=true) }}{{ {'a': 1} | combine({'a': 2}, {'a': 3}) }}{{ {'l': [1]} | combine({'l': [2]}, list_merge='append') }}", `{"a":1,"b":{"d":2}}{"b":{"c":1,"d":2}}{"a":3}{"l":[1,2]}`},
 		{"{{ {'b': 1, 'a': 2} | dict2items }}{{ {'a': 1} | dict2items(key_name='k', value_name='v') }}{{ [{'key': 'a', 'value': 1}] | items2dict }}{{ cfg.deep | items | list }}", `[{"key":"a","value":2},{"key":"b","value":1}][{"k":"a","v":1}]{"a":1}[["x",1]]`},
 		{"{{ {'b': 1, 'a': 2} | dictsort }}{{ {'b': 1, 'a': 2} | dictsort(by='value') }}{{ {'b': 1, 'a': 2} | dictsort(reverse=true) | first }}", `[["a",2],["b",1]][["b",1],["a",2]]["b",1]`},

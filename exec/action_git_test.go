@@ -1,0 +1,108 @@
+package exec_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"moon/events"
+	"moon/exec"
+)
+
+const commitA, commitB = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+// fakeGit answers as git does for a repository whose branch main is at commitB.
+const fakeGit = `case "$*" in
+*ls-remote*) printf 'ref: refs/heads/main\tHEAD\n` + commitB + `\tHEAD\n` + commitB + `\trefs/heads/main\n' ;;
+*clone*) for dest; do :; done; mkdir -p "$dest/.git"; env | grep '^GIT_ASK\|^GIT_SSH_\|^GIT_TER\|^MOON_GIT' | sort > ${0%/*}/env ;;
+*rev-parse*) echo ` + commitB + ` ;;
+*config*) echo https://ann:geheim@example.com/x.git ;;
+esac`
+
+func TestGitHidesPasswords(t *testing.T) {
+	f := fake(t, map[string]string{"git": fakeGit})
+	dest := filepath.Join(t.TempDir(), "a", "b")
+	in := args{"repo": "https://ann:ge%3Aheim@example.com:8443/x.git", "dest": dest, "key_file": "/k e'y", "accept_newhostkey": true, "ssh_opts": "-p 22"}
+	diff, err := exec.Local{}.Check(t.Context(), f.job(t, "git", in))
+	if err != nil || diff.Kind != events.ChangeCreate || diff.Summary != "clone https://example.com:8443/x.git, bbbbbbb (main)" {
+		t.Errorf("it would do %+v, %v", diff, err)
+	}
+	r := run(t, f.job(t, "git", in))
+	want(t, r, events.Changed, "")
+	if r.Fields["before"] != nil || r.Fields["after"] != commitB {
+		t.Errorf("%v", r.Fields)
+	}
+	calls := f.calls(t)
+	if strings.Contains(calls, "heim") || !strings.Contains(calls, "[clone] [--origin] [origin] [--] [https://ann@example.com:8443/x.git] ["+dest+"]") ||
+		!strings.Contains(calls, "[credential.https://example.com:8443.helper=]") {
+		t.Errorf("calls\n%s", calls)
+	}
+	ssh := `ssh -o BatchMode=yes -o IdentitiesOnly=yes -i '/k e'\''y' -o StrictHostKeyChecking=accept-new -p 22`
+	wantEnv := "GIT_ASKPASS=\nGIT_SSH_COMMAND=" + ssh + "\nGIT_TERMINAL_PROMPT=0\nMOON_GIT_PASSWORD=ge:heim\nMOON_GIT_USER=ann\n"
+	if env := read(t, filepath.Join(f.dir, "env")); env != wantEnv {
+		t.Errorf("environment\n%s\nwant\n%s", env, wantEnv)
+	}
+
+	// A working copy that was cloned by something else has the password in its configuration.
+	in["repo"] = "https://ann:geheim@example.com/x.git"
+	r = run(t, f.job(t, "git", in))
+	want(t, r, events.Changed, "")
+	if r.Diff.Summary != "password removed from remote origin" || !strings.Contains(f.calls(t), "[remote] [set-url] [origin] [https://ann@example.com/x.git]") {
+		t.Errorf("%+v", r.Diff)
+	}
+}
+
+func TestGitFailures(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "full/file"), "x", 0o644)
+	if err := os.MkdirAll(filepath.Join(dir, "copy/.git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name   string
+		script string
+		in     args
+		class  string
+		says   string
+	}{
+		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", args{}, exec.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
+		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", args{}, exec.Fatal, "git: fatal: could not read Username"},
+		{"in the way", fakeGit, args{"dest": filepath.Join(dir, "full")}, exec.Fatal, "is no git repository, and not empty; move away what is in it"},
+		{"no version", fakeGit, args{"version": "nope"}, exec.Fatal, "repo https://x/ has no branch, tag or commit nope"},
+		{"no repo", fakeGit, args{"repo": "/nowhere/x"}, exec.Fatal, "repo /nowhere/x does not exist"},
+		{"no commit", "exit 0", args{}, exec.Fatal, "repo https://x/ has no commit yet"},
+		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, exec.Fatal, "has 2 files with changes of its own; force: true throws them away"},
+		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, exec.Fatal, "belongs to somebody else"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := fake(t, map[string]string{"git": tt.script})
+			in := args{"repo": "https://x/", "dest": filepath.Join(dir, "new")}
+			maps.Copy(in, tt.in)
+			r := run(t, f.job(t, "git", in))
+			want(t, r, events.Failed, tt.says)
+			if r.Class != tt.class {
+				t.Errorf("class %s", r.Class)
+			}
+		})
+	}
+	want(t, run(t, fake(t, nil).job(t, "git", args{"repo": "/x", "dest": dir})), events.Failed, "git is not installed; it is in the package git")
+}
+
+// TestGitAsksForNothing holds that a prediction neither remembers the keys of hosts nor touches the index.
+func TestGitAsksForNothing(t *testing.T) {
+	f := fake(t, map[string]string{"git": "echo \"$GIT_SSH_COMMAND\" >> ${0%/*}/ssh\n" + fakeGit})
+	_, err := exec.Local{}.Check(t.Context(), f.job(t, "git", args{"repo": "git@x:y", "dest": "/nowhere/x", "accept_hostkey": true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ssh := "ssh -o UserKnownHostsFile='/dev/null ~/.ssh/known_hosts ~/.ssh/known_hosts2' -o BatchMode=yes -o StrictHostKeyChecking=no\n"
+	if got := read(t, filepath.Join(f.dir, "ssh")); got != ssh {
+		t.Errorf("ssh was %s", got)
+	}
+	if calls := f.calls(t); calls != "git [--no-optional-locks] [ls-remote] [--symref] [--] [git@x:y] [HEAD] [refs/heads/*] [refs/tags/*]" {
+		t.Errorf("calls %s", calls)
+	}
+}

@@ -1,0 +1,148 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("group", action{plan: planGroup})
+
+func planGroup(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.GroupArgs)
+	c, err := accountChange(ctx, args.Name, args.State)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.planGroup(ctx, c, args); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (a *attempt) planGroup(ctx context.Context, c *change, args *spec.GroupArgs) error {
+	all, err := a.accounts(ctx, args.Local)
+	if err != nil {
+		return err
+	}
+	c.fields["system"] = args.System
+	is := all.group(args.Name)
+	if is != nil && is.name != args.Name {
+		is = nil // found by its id
+	}
+	if is != nil {
+		c.fields["gid"] = is.gid
+	}
+	if args.State == absent {
+		return a.removeGroup(c, args, all, is)
+	}
+	if args.Gid != nil && !args.NonUnique && (is == nil || is.gid != *args.Gid) {
+		if other := all.group(strconv.Itoa(*args.Gid)); other != nil && other.gid == *args.Gid {
+			return missing("", "gid %d is taken by group %s; non_unique: true lets both have it", *args.Gid, other.name)
+		}
+	}
+	if is == nil {
+		return a.makeGroup(c, args)
+	}
+	if args.Gid == nil || *args.Gid == is.gid {
+		return nil
+	}
+	if err := a.lacks("groupmod", shadowPackages); err != nil {
+		return err
+	}
+	argv := []string{"groupmod", "-g", strconv.Itoa(*args.Gid)}
+	if args.NonUnique {
+		argv = append(argv, "-o")
+	}
+	c.as(events.ChangeUpdate, "group", args.Name, a.groupApply(c, args, append(argv, args.Name)), fmt.Sprintf("gid %d → %d", is.gid, *args.Gid))
+	return nil
+}
+
+func (a *attempt) makeGroup(c *change, args *spec.GroupArgs) error {
+	if err := a.lacks("groupadd", shadowPackages); err != nil {
+		return err
+	}
+	argv, words := []string{"groupadd"}, []string{"new group"}
+	if args.Gid != nil {
+		argv = append(argv, "-g", strconv.Itoa(*args.Gid))
+		words = append(words, fmt.Sprintf("gid %d", *args.Gid))
+	}
+	if args.NonUnique {
+		argv = append(argv, "-o")
+	}
+	if args.System {
+		argv = append(argv, "-r")
+	}
+	argv = append(argv, limits("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
+	c.as(events.ChangeCreate, "group", args.Name, a.groupApply(c, args, append(argv, args.Name)), words...)
+	c.foresees(func(f *Foresight) { f.name("group", args.Name) })
+	return nil
+}
+
+// limits are the options that say from which range an id is taken.
+func limits(minName string, least *int, maxName string, most *int) (options []string) {
+	for _, l := range []struct {
+		name  string
+		value *int
+	}{{minName, least}, {maxName, most}} {
+		if l.value != nil {
+			options = append(options, "-K", fmt.Sprintf("%s=%d", l.name, *l.value))
+		}
+	}
+	return options
+}
+
+func (a *attempt) removeGroup(c *change, args *spec.GroupArgs, all *accounts, is *userGroup) error {
+	if is == nil {
+		delete(c.fields, "gid")
+		return nil
+	}
+	argv := []string{"groupdel"}
+	if args.Force {
+		argv = append(argv, "-f")
+	} else if i := slices.IndexFunc(all.users, func(u account) bool { return u.gid == is.gid }); i >= 0 {
+		return missing("", "group %s is user %s's own; force: true removes it all the same", args.Name, all.users[i].name)
+	}
+	if err := a.lacks("groupdel", shadowPackages); err != nil {
+		return err
+	}
+	words := "group " + args.Name
+	if n := len(is.members); n > 0 {
+		words += fmt.Sprintf(", which has %s", people(n))
+	}
+	argv = append(argv, args.Name)
+	c.as(events.ChangeDelete, "group", args.Name, func(ctx context.Context) error {
+		delete(c.fields, "gid")
+		return a.changeAccounts(ctx, program(argv...))
+	}, words)
+	return nil
+}
+
+func people(n int) string {
+	if n == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", n)
+}
+
+// groupApply runs a program and looks at what became of the group.
+func (a *attempt) groupApply(c *change, args *spec.GroupArgs, argv []string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := a.changeAccounts(ctx, program(argv...)); err != nil {
+			return err
+		}
+		all, err := a.accounts(ctx, args.Local)
+		if err != nil {
+			return err
+		}
+		if g := all.group(args.Name); g != nil {
+			c.fields["gid"] = g.gid
+		}
+		return nil
+	}
+}

@@ -1,0 +1,133 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("sysctl", action{plan: planSysctl})
+
+func planSysctl(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.SysctlArgs)
+	if runtime.GOOS != "linux" {
+		return nil, errors.New("parameters of the kernel can be set on Linux only")
+	}
+	c, err := a.edit(ctx, edit{path: args.SysctlFile, create: true, gone: args.State == absent}, func(text string) (edited, says string) {
+		return putParameter(text, args)
+	})
+	if err != nil {
+		return nil, err
+	}
+	delete(c.fields, "path")
+	delete(c.fields, "msg")
+	c.fields["name"] = args.Name
+	c.result = nil
+	if err := planParameter(c, args); err != nil {
+		c.close()
+		return nil, err
+	}
+	if c.diff.Kind != events.ChangeNone {
+		c.concerns(c.diff.Kind, "sysctl", args.Name)
+	}
+	return c, nil
+}
+
+// putParameter sets the parameter in a file, or takes it out. Of lines that set it the last one counts, so it is the one
+// that stays.
+func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
+	d := readDocument(text)
+	last, was := -1, ""
+	for i, line := range slices.Backward(d.lines) {
+		key, value, ok := parameter(line)
+		switch {
+		case !ok || key != args.Key:
+		case last < 0 && args.State != absent:
+			last, was = i, value
+		default:
+			d.put(i, i+1)
+			last--
+			says = "line removed"
+		}
+	}
+	switch {
+	case args.State == absent:
+		return d.String(), says
+	case last < 0:
+		d.put(len(d.lines), len(d.lines), args.Name+"="+args.Value)
+		return d.String(), "line added"
+	case was != args.Value:
+		begin, _, _ := strings.Cut(d.line(last), "=")
+		blank := ""
+		if strings.HasSuffix(begin, " ") {
+			blank = " "
+		}
+		d.put(last, last+1, begin+"="+blank+args.Value)
+		return d.String(), fmt.Sprintf("%s → %s", was, args.Value)
+	}
+	return d.String(), says
+}
+
+// parameter reads a line of such a file. A hyphen in front lets the kernel not know it.
+func parameter(line string) (key, value string, ok bool) {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' || line[0] == ';' {
+		return "", "", false
+	}
+	key, value, ok = strings.Cut(line, "=")
+	return spec.SysctlKey(strings.TrimPrefix(strings.TrimSpace(key), "-")), strings.Join(strings.Fields(value), " "), ok
+}
+
+// planParameter adds to the change of the file that the value goes into effect.
+func planParameter(c *change, args *spec.SysctlArgs) error {
+	path := "/proc/sys/" + args.Key
+	text, err := os.ReadFile(path)
+	is := strings.Join(strings.Fields(string(text)), " ")
+	if err == nil {
+		c.fields["value"] = is
+	}
+	if args.State == absent || !args.SysctlSet && (!args.Reload || c.diff.Kind == events.ChangeNone) {
+		return nil
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && args.IgnoreErrors:
+		c.warnings = append(c.warnings, "the kernel has no "+args.Name)
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true", args.Name)
+	case err == nil && is == args.Value:
+		return nil
+	}
+	write, kind, words := c.apply, c.diff.Kind, []string{"in effect " + is + " → " + args.Value}
+	if kind == events.ChangeNone {
+		write, kind = nil, events.ChangeUpdate
+	} else {
+		words = append([]string{c.diff.Summary}, words...)
+	}
+	c.to(kind, func(ctx context.Context) error {
+		if write != nil {
+			if err := write(ctx); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(path, []byte(args.Value+"\n"), 0); err != nil {
+			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, reason(errors.Unwrap(err)))
+			if !args.IgnoreErrors {
+				return err
+			}
+			c.warnings = append(c.warnings, err.Error())
+			return nil
+		}
+		c.fields["value"] = args.Value
+		return nil
+	}, words...)
+	return nil
+}

@@ -1,0 +1,98 @@
+package spec
+
+import (
+	"reflect"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// AuthorizedKeyArgs are the arguments of authorized_key. Once decoded, Keys has one key in each entry.
+type AuthorizedKeyArgs struct {
+	User       string  `arg:"user" need:"yes" doc:"Who may log in with the key."`
+	Key        string  `arg:"key" need:"yes" doc:"The public key, or several, one in each line."`
+	State      string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key shall be there."`
+	Path       string  `arg:"path" kind:"path" implied:".ssh/authorized_keys in the user's home directory" doc:"The file."`
+	ManageDir  bool    `arg:"manage_dir" default:"true" doc:"Make the directory of the file if there is none, for the user alone."`
+	KeyOptions *string `arg:"key_options" implied:"what stands in front of the key" doc:"What the key may be used for, as from=\"10.0.0.0/8\",no-pty."`
+	Comment    *string `arg:"comment" implied:"what stands behind the key" doc:"The comment of the key."`
+	Exclusive  bool    `arg:"exclusive" default:"false" doc:"Remove all other keys. In a loop every turn removes those of the others: give all keys at once."`
+	Follow     bool    `arg:"follow" default:"false" doc:"If the file is a link, edit the file it leads to, below the same directory."`
+
+	Keys []PublicKey
+}
+
+// PublicKey is a line of a file of authorized keys.
+type PublicKey struct {
+	ID      string // what tells it from others: its type and the key itself
+	Options string
+	Comment string
+}
+
+func (k PublicKey) String() string {
+	return strings.TrimSpace(strings.TrimSpace(k.Options+" "+k.ID) + " " + k.Comment)
+}
+
+// ParsePublicKey reads a line of a file of authorized keys.
+func ParsePublicKey(line string) (PublicKey, bool) {
+	key, comment, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
+	if err != nil {
+		return PublicKey{}, false
+	}
+	return PublicKey{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), strings.Join(options, ","), comment}, true
+}
+
+var _ = declare(&Action{
+	Name:    "authorized_key",
+	Aliases: []string{"ansible.posix.authorized_key"},
+	Doc:     "Lets a user log in with a key for SSH, or no longer.",
+	Check:   true,
+	Diff:    true,
+	args:    reflect.TypeFor[AuthorizedKeyArgs](),
+	Returns: []Return{
+		{"user", "The user."},
+		{"path", "The file."},
+		{"keys", "How many keys are in it now."},
+	},
+	Least: "authorized_key: {user: root, key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a}",
+	Example: `- authorized_key:
+    user: deploy
+    key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a ann@laptop
+    key_options: no-port-forwarding,from="10.0.0.0/8"
+`,
+})
+
+func (a *AuthorizedKeyArgs) validate(func(string) bool) []Problem {
+	problems := checkAccountName("user", a.User)
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	for line := range strings.Lines(a.Key) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if strings.HasPrefix(line, "http://") || strings.HasPrefix(line, "https://") {
+			add("key", "`key` must be the key, not where it can be had", "fetch it in a step before")
+			return problems
+		}
+		key, ok := ParsePublicKey(line)
+		if !ok {
+			add("key", "`key` has a line that is no public key: "+describe(line), "it is what a file like id_ed25519.pub holds")
+			continue
+		}
+		if a.KeyOptions != nil {
+			key.Options = *a.KeyOptions
+		}
+		if a.Comment != nil {
+			key.Comment = *a.Comment
+		}
+		if again, ok := ParsePublicKey(key.String()); !ok || again.ID != key.ID || strings.Contains(key.String(), "\n") {
+			add("key_options", "`key_options` and `comment` do not make a line with the key", "")
+			continue
+		}
+		a.Keys = append(a.Keys, key)
+	}
+	if len(a.Keys) == 0 && len(problems) == 0 {
+		add("key", "`key` has no key", "")
+	}
+	return problems
+}

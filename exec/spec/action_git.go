@@ -1,0 +1,102 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// GitArgs are the arguments of git.
+type GitArgs struct {
+	Repo             string `arg:"repo,name" need:"yes" doc:"Where the repository is: a URL, user@host:path, or a path. A password in a URL is used, and neither stored nor shown."`
+	Dest             string `arg:"dest" kind:"path" implied:"required unless clone is false" doc:"Where the working copy shall be."`
+	Version          string `arg:"version" default:"HEAD" doc:"A branch, a tag, a commit or a full name like refs/pull/7/head. HEAD is the branch that the repository itself names."`
+	Remote           string `arg:"remote" default:"origin" doc:"What the working copy calls the repository."`
+	Refspec          string `arg:"refspec" doc:"What to fetch besides branches and tags."`
+	Clone            bool   `arg:"clone" default:"true" doc:"Make the working copy if there is none."`
+	Update           bool   `arg:"update" default:"true" doc:"Bring a working copy that exists to the version. Otherwise it is left alone."`
+	Force            bool   `arg:"force" default:"false" doc:"Throw away what was changed in files of the working copy. Without it that is an error."`
+	Depth            *int   `arg:"depth" doc:"Fetch no more than this many commits of a branch or tag."`
+	SingleBranch     bool   `arg:"single_branch" default:"false" doc:"Fetch the branch of version only."`
+	Bare             bool   `arg:"bare" default:"false" doc:"Make a repository without a working copy, which follows all branches and tags."`
+	Recursive        bool   `arg:"recursive" default:"true" doc:"Check out submodules too."`
+	Reference        string `arg:"reference" kind:"path" doc:"A repository on this machine to take from what it has."`
+	KeyFile          string `arg:"key_file" kind:"path" doc:"The private key for SSH."`
+	SSHOpts          string `arg:"ssh_opts" doc:"Options for ssh, as -o Port=2222."`
+	AcceptHostkey    bool   `arg:"accept_hostkey" default:"false" doc:"Trust whatever key the host shows. Somebody in between is not noticed."`
+	AcceptNewHostkey bool   `arg:"accept_newhostkey" default:"false" doc:"Trust the key of a host that is not known yet, and remember it."`
+	Umask            Mode   `arg:"umask" implied:"moon's own" doc:"What others may not do with the files: 022."`
+	Archive          string `arg:"archive" kind:"path" doc:"Pack the files of the version into this file too, by its name a .zip, .tar, .tar.gz or .tgz."`
+	ArchivePrefix    string `arg:"archive_prefix" doc:"What paths in the archive begin with."`
+	Executable       string `arg:"executable" implied:"git" doc:"The git to use."`
+}
+
+var _ = declare(&Action{
+	Name:    "git",
+	Doc:     "Clones a repository and keeps the working copy at a version. It never asks for anything.",
+	Check:   true,
+	Diff:    true,
+	Process: "*",
+	args:    reflect.TypeFor[GitArgs](),
+	Returns: []Return{
+		{"before", "The commit that was checked out; null if there was no working copy."},
+		{"after", "The commit that is."},
+		{"remote_url_changed", "Whether the working copy now names another repository."},
+	},
+	Least: "git: {repo: x, dest: /nowhere/x}",
+	Example: `- git: {repo: "{{ origin }}", dest: /srv/app, version: v1.2}
+- git: {repo: "{{ origin }}", dest: /srv/docs, version: main, depth: 1}
+`,
+})
+
+// archiveNames matches what archives may be called. The format is git's.
+var archiveNames = regexp.MustCompile(`\.(zip|tar|tar\.gz|tgz)$`)
+
+// ArchiveFormat is what git calls the format of an archive with this name.
+func ArchiveFormat(path string) string {
+	return strings.TrimPrefix(archiveNames.FindString(path), ".")
+}
+
+func (a *GitArgs) validate(given func(string) bool) []Problem {
+	var problems []Problem
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	if a.Dest == "" && a.Clone {
+		add("dest", "`git` needs `dest`", "")
+	}
+	for _, f := range []struct{ field, text string }{{"repo", a.Repo}, {"version", a.Version}, {"remote", a.Remote}, {"refspec", a.Refspec}} {
+		if strings.HasPrefix(f.text, "-") {
+			add(f.field, "`"+f.field+"` cannot begin with -", "")
+		}
+		if strings.ContainsAny(f.text, "\n\x00") || given(f.field) && f.text == "" {
+			add(f.field, "`"+f.field+"` must be one line of text", "")
+		}
+	}
+	if a.Depth != nil && *a.Depth < 1 {
+		add("depth", "`depth` must be 1 or more", "leave it out for everything")
+	}
+	if a.AcceptHostkey && a.AcceptNewHostkey {
+		add("accept_hostkey", "`accept_hostkey` and `accept_newhostkey` exclude each other", "take `accept_newhostkey`")
+	}
+	if given("archive") && ArchiveFormat(a.Archive) == "" {
+		add("archive", "`archive` must end in .zip, .tar, .tar.gz or .tgz", "")
+	}
+	if given("archive_prefix") && !given("archive") {
+		add("archive_prefix", "`archive_prefix` needs `archive`", "")
+	}
+	if a.Bare && given("archive") {
+		add("archive", "`archive` needs a working copy", "leave out `bare`")
+	}
+	return append(problems, checkUmask(a.Umask)...)
+}
+
+// credentials matches the beginning of a URL with something for logging in.
+var credentials = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)([^/@]*)@`)
+
+// ShownURL is a URL without what must not be seen: a password, or a user who may well be a token.
+func ShownURL(url string) string {
+	m := credentials.FindStringSubmatch(url)
+	if m == nil || !strings.Contains(m[2], ":") && !strings.HasPrefix(m[1], "http") {
+		return url
+	}
+	return m[1] + strings.TrimPrefix(url, m[0])
+}

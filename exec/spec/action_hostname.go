@@ -1,0 +1,34 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+)
+
+// HostnameArgs are the arguments of hostname.
+type HostnameArgs struct {
+	Name string `arg:"name" need:"yes" doc:"What the machine shall be called, with or without its domain."`
+	Use  string `arg:"use" implied:"systemd where it runs, otherwise generic" enum:"systemd|generic|debian>generic|alpine>generic" doc:"How to set it. systemd: with hostnamectl; generic: in /etc/hostname and the kernel."`
+}
+
+var _ = declare(&Action{
+	Name:  "hostname",
+	Doc:   "Names the machine, now and for the next start.",
+	Check: true,
+	Diff:  true,
+	args:  reflect.TypeFor[HostnameArgs](),
+	Returns: []Return{
+		{"name", "What it is called."},
+	},
+	Least:   "hostname: {name: x}",
+	Example: "- hostname: {name: web1.example.com}\n",
+})
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_-]{1,63})*$`)
+
+func (a *HostnameArgs) validate(func(string) bool) []Problem {
+	if !hostName.MatchString(a.Name) || len(a.Name) > 64 {
+		return []Problem{{"name", "`name` must be letters, digits and hyphens with dots between, at most 64 in all", ""}}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package eval
+
+import (
+	"crypto/sha256"
+	"crypto/sha512"
+	"hash"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-crypt/x/crypt"
+	"github.com/go-crypt/x/yescrypt"
+)
+
+// passwordHash is one way in which /etc/shadow keeps passwords.
+type passwordHash struct {
+	id     string // as in $id$salt$hash
+	rounds int    // unless the playbook says how many; 0: it has none
+	sum    func() hash.Hash
+}
+
+var passwordHashes = map[string]passwordHash{
+	"sha512":   {"6", 656000, sha512.New},
+	"sha256":   {"5", 535000, sha256.New},
+	"yescrypt": {id: "y"},
+}
+
+const (
+	minRounds   = 1000 // what crypt(3) takes fewer for
+	maxRounds   = 5_000_000
+	maxSalt     = 16 // what crypt(3) reads of one
+	saltLetters = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+	yescryptCost = "j9T" // libxcrypt's own
+)
+
+// filterPasswordHash gives a password in the form that /etc/shadow keeps. It needs a salt: one that is made up would make
+// another plan of the same files.
+func filterPasswordHash(c *input) (any, error) {
+	password, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	name := c.str(0, "sha512")
+	h, ok := passwordHashes[name]
+	if !ok {
+		return nil, fault(Type, "", "knows sha512, sha256 and yescrypt, not `%s`", name)
+	}
+	salt := c.str(1, "")
+	switch {
+	case c.arg(1) == nil || salt == "":
+		return nil, fault(Type, "give one that is kept, such as `| password_hash('sha512', salt)`: one that is made up would change the password with every run", "needs a salt")
+	case len(salt) > maxSalt || strings.Trim(salt, saltLetters) != "":
+		return nil, fault(Type, "", "needs a salt of at most %d letters, digits, dots and slashes", maxSalt)
+	case h.sum == nil && len(salt)%4 != 0: // it is base64 there
+		return nil, fault(Type, "", "needs a salt of 4, 8, 12 or 16 letters with %s", name)
+	}
+	rounds, err := c.integer(3, h.rounds)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case h.rounds == 0 && rounds != 0:
+		return nil, fault(Type, "", "has no rounds with %s", name)
+	case h.rounds > 0 && (rounds < minRounds || rounds > maxRounds):
+		return nil, fault(Type, "", "needs between %d and %d rounds", minRounds, maxRounds)
+	}
+	return hashed(name, password, salt, rounds)
+}
+
+// hashedPasswords remembers what was computed, by all that it was computed from: a template is rendered more than once,
+// and a hash is slow by design.
+var hashedPasswords sync.Map
+
+func hashed(name, password, salt string, rounds int) (string, error) {
+	key := sha256.Sum256([]byte(strings.Join([]string{name, strconv.Itoa(rounds), salt, password}, "\x00")))
+	if done, ok := hashedPasswords.Load(key); ok {
+		return done.(string), nil
+	}
+	h := passwordHashes[name]
+	setting := "$" + h.id + "$"
+	var text string
+	if h.sum == nil {
+		b, err := yescrypt.Hash([]byte(password), []byte(setting+yescryptCost+"$"+salt))
+		if err != nil {
+			return "", fault(Failed, "give another salt", "%s cannot use the salt", name)
+		}
+		text = string(b)
+	} else {
+		// Always written out: what is not said means 5000.
+		setting += "rounds=" + strconv.Itoa(rounds) + "$"
+		text = setting + salt + "$" + string(crypt.KeySHACrypt(h.sum, []byte(password), []byte(salt), rounds))
+	}
+	hashedPasswords.Store(key, text)
+	return text, nil
+}
