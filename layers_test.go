@@ -25,8 +25,8 @@ var layers = map[string][]string{
 	"exec/spec":       {"plan/diag"},
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
-	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec"},
-	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/spec"}, // exec at both ends of a lane; what carries a job must not know of runs
+	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                     // a package that is not there may be misspelt, as a key may
+	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/spec"},                                          // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "events/output", "plan"},
 	"engine/planfile": {"engine/graph", "plan", "plan/diag"},
 	"engine/journal": {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"moon/events"
-	"moon/exec"
 )
 
 // fakeCrontab keeps crontabs in files, and shows them with the three lines that some crons put on top.
@@ -22,7 +21,7 @@ func TestCronCalls(t *testing.T) {
 	f := fake(t, map[string]string{"crontab": fakeCrontab})
 	for range 2 {
 		in := args{"name": "a", "job": "x", "user": "daemon", "hour": 4}
-		diff, err := exec.Local{}.Check(t.Context(), f.job(t, "cron", in))
+		diff, err := check(t, f.job(t, "cron", in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func TestGitHidesPasswords(t *testing.T) {
 	f := fake(t, map[string]string{"git": fakeGit})
 	dest := filepath.Join(t.TempDir(), "a", "b")
 	in := args{"repo": "https://ann:ge%3Aheim@example.com:8443/x.git", "dest": dest, "key_file": "/k e'y", "accept_newhostkey": true, "ssh_opts": "-p 22"}
-	diff, err := exec.Local{}.Check(t.Context(), f.job(t, "git", in))
+	diff, err := check(t, f.job(t, "git", in))
 	if err != nil || diff.Kind != events.ChangeCreate || diff.Summary != "clone https://example.com:8443/x.git, bbbbbbb (main)" {
 		t.Errorf("it would do %+v, %v", diff, err)
 	}
@@ -94,7 +94,7 @@ func TestGitFailures(t *testing.T) {
 // TestGitAsksForNothing holds that a prediction neither remembers the keys of hosts nor touches the index.
 func TestGitAsksForNothing(t *testing.T) {
 	f := fake(t, map[string]string{"git": "echo \"$GIT_SSH_COMMAND\" >> ${0%/*}/ssh\n" + fakeGit})
-	_, err := exec.Local{}.Check(t.Context(), f.job(t, "git", args{"repo": "git@x:y", "dest": "/nowhere/x", "accept_hostkey": true}))
+	_, err := check(t, f.job(t, "git", args{"repo": "git@x:y", "dest": "/nowhere/x", "accept_hostkey": true}))
 	if err != nil {
 		t.Fatal(err)
 	}

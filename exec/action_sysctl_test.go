@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"moon/events"
-	"moon/exec"
 )
 
 // No test here sets anything in the machine's own kernel; TestActions does that in name spaces.
@@ -58,7 +57,7 @@ func TestSysctlKernel(t *testing.T) {
 	want(t, r, events.Failed, "the kernel has no net.nothing.such; a module may have to be loaded first, or let it pass with ignoreerrors: true")
 	// Read-only: nobody can set it.
 	in = args{"name": "kernel.ostype", "value": "Other", "sysctl_file": path}
-	diff, err := exec.Local{}.Check(t.Context(), newJob(t, "sysctl", in))
+	diff, err := check(t, newJob(t, "sysctl", in))
 	if err != nil || diff.Summary != "line added, in effect Linux → Other" {
 		t.Errorf("it would do %+v, %v", diff, err)
 	}
@@ -73,7 +72,7 @@ func TestHostnamectl(t *testing.T) {
 	needsLinux(t)
 	f := fake(t, map[string]string{"hostnamectl": ""})
 	in := args{"name": "moon-test", "use": "systemd"}
-	diff, err := exec.Local{}.Check(t.Context(), f.job(t, "hostname", in))
+	diff, err := check(t, f.job(t, "hostname", in))
 	if err != nil || diff.Kind != events.ChangeUpdate || f.calls(t) != "" {
 		t.Errorf("it would do %+v, %v", diff, err)
 	}

@@ -58,7 +58,7 @@ func TestUserCalls(t *testing.T) {
 				"useradd": "", "usermod": "", "userdel": "", "chage": "", "groupadd": "", "groupmod": "", "groupdel": "",
 				"chpasswd": `{ printf 'stdin: '; cat; } >> ${0%/*}/calls`,
 			})
-			diff, err := exec.Local{}.Check(t.Context(), f.job(t, tt.action, tt.in))
+			diff, err := check(t, f.job(t, tt.action, tt.in))
 			if err != nil || f.calls(t) != "" || diff.Summary != tt.summary {
 				t.Errorf("it would do %+v, %v\nwant %s", diff, err, tt.summary)
 			}
@@ -108,7 +108,7 @@ func TestUserFailures(t *testing.T) {
 		{"user", args{"name": "root", "state": "absent"}, "userdel is not installed; it is in the package passwd (Debian), shadow-utils (Fedora, RHEL) or shadow (Alpine, Arch, SUSE)"},
 	} {
 		want(t, run(t, f.job(t, tt.action, tt.in)), events.Failed, tt.says)
-		diff, err := exec.Local{}.Check(t.Context(), f.job(t, tt.action, tt.in))
+		diff, err := check(t, f.job(t, tt.action, tt.in))
 		if err != nil || diff.Kind != events.ChangeUnknown || diff.Summary != tt.says {
 			t.Errorf("%s %v: it would do %+v, %v", tt.action, tt.in, diff, err)
 		}

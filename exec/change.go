@@ -16,7 +16,8 @@ type change struct {
 	diff     events.Diff
 	warnings []string
 	fields   map[string]any              // of the result, known beforehand
-	apply    func(context.Context) error // may add to fields; not called for ChangeNone
+	apply    func(context.Context) error // may add to fields, and correct diff; not called for ChangeNone
+	always   bool                        // but with this: something is to be done that is no change
 	places   []*place                    // held open until the end
 	result   *place                      // whose entry describes the result; may be nil
 	unlock   func()                      // lets others at the file that is edited; may be nil
@@ -91,10 +92,12 @@ func octal(mode uint32) string { return fmt.Sprintf("%04o", mode) }
 func (a *attempt) apply(ctx context.Context, c *change) Result {
 	defer c.close()
 	r := Result{Outcome: events.OK}
-	if c.diff.Kind != events.ChangeNone {
+	if c.diff.Kind != events.ChangeNone || c.always {
 		if err := c.apply(ctx); err != nil {
 			return a.failure(ctx, err)
 		}
+	}
+	if c.diff.Kind != events.ChangeNone {
 		r.Outcome, r.Resources = events.Changed, c.touched()
 	} else if a.Again {
 		r.Resources = c.touched() // by an attempt that died before it could say so
@@ -122,6 +125,11 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 		return a.failure(ctx, err)
 	}
 	defer c.close()
+	if c.diff.Kind == events.ChangeUnknown {
+		r := unrun("cannot be told before the run: " + c.diff.Summary)
+		r.Diff, r.Warnings = &c.diff, c.warnings
+		return r
+	}
 	r := Result{Outcome: events.OK, Diff: &c.diff, Fields: c.fields, Warnings: c.warnings}
 	if c.diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed

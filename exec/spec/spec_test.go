@@ -228,6 +228,52 @@ func TestDecodeProblems(t *testing.T) {
 		},
 		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/", "track_submodules": true}, "`git` has no field `track_submodules`; it has repo, dest, version, remote, refspec, clone, update, force, depth, single_branch, bare, recursive, reference, key_file, ssh_opts, accept_hostkey, accept_newhostkey, umask, archive, archive_prefix, executable"},
 		{"group", args{"name": "", "non_unique": true}, "`name` is empty\n`non_unique` needs `gid`"},
+		{"package", args{}, "`package` has nothing to do; give `name`, `upgrade` or `update_cache`"},
+		{"package", args{"name": []any{"-y"}}, "`name` has \"-y\", which is no name of a package"},
+		{"package", args{"name": "a", "upgrade": true}, "`upgrade` is for every package and does not go with `name`; write `state: latest`"},
+		{"package", args{"name": "a", "use": "atp"}, "`use` must be one of auto, apt, dnf, dnf5, yum, pacman, zypper, apk, homebrew, brew, found \"atp\"; did you mean `apt`?"},
+		{"apt", args{"state": "latest"}, "`apt` has nothing to do; give `name`, `upgrade` or `update_cache`"},
+		{
+			"apt",
+			args{"name": []any{"-oDir=/x", "curl-", "a b", "./x.deb", "http://x/y.deb", "--", "a;b", "a=-o"}},
+			"`name` has \"-oDir=/x\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"curl-\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"a b\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"./x.deb\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"http://x/y.deb\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"--\", which is no name of a package; a file or an address of one goes to `deb`\n" +
+				"`name` has \"a;b\", which is no name of a package; a file or an address of one goes to `deb`",
+		},
+		{"apt", args{"name": "a", "deb": "b.deb", "upgrade": "yes"}, "`deb` and `name` and `upgrade` exclude each other; make several steps"},
+		{"apt", args{"deb": "-x", "state": "absent"}, "`deb` goes with `state: present` only; to remove a package give its `name`\n" +
+			"`deb` cannot begin with a hyphen; write ./ in front"},
+		{
+			"apt",
+			args{"name": "a", "default_release": "-x", "dpkg_options": "force-confnew,--force-all", "policy_rc_d": 300, "update_cache_retries": -1},
+			"`default_release` cannot begin with a hyphen\n" +
+				"`dpkg_options` has \"--force-all\", which is no option of dpkg; leave the two hyphens out, as in force-confnew\n" +
+				"`policy_rc_d` must be an exit status between 0 and 255\n`update_cache_retries` must be 0 or more",
+		},
+		{"apt", args{"state": "build-dep", "update_cache": true}, "`state: build-dep` needs `name`"},
+		{"dnf", args{"name": "*", "state": "absent", "lock_timeout": 30}, "`lock_timeout` is not for `dnf`, which waits for others by itself; give the step a `timeout`\n" +
+			"`name: \"*\"` with `state: absent` would remove everything; name the packages"},
+		{"dnf", args{"name": "a", "security": true, "enablerepo": "--x"}, "`security` and `bugfix` go with `state: latest` only\n" +
+			"`enablerepo` has \"--x\", which begins with a hyphen; leave the hyphens out"},
+		{"zypper", args{"name": "a", "state": "dist-upgrade", "extra_args": "'"}, "`state: dist-upgrade` goes with `name: \"*\"` only\n" +
+			"`extra_args` has a quote ' that is not closed"},
+		{"zypper", args{"name": "*", "state": "absent"}, "`name: \"*\"` with `state: absent` would remove everything; name the packages"},
+		{"apk", args{"name": "a", "available": true}, "`available` goes with `upgrade` only"},
+		{"apk", args{"name": "a", "upgrade": true}, "`upgrade` is for every package and does not go with `name`; write `state: latest`"},
+		{"pacman", args{"name": "a", "upgrade": true}, "`upgrade` is for every package and does not go with `name`; write `state: latest`"},
+		{"homebrew", args{"name": "a", "upgrade_all": true, "install_options": "--HEAD"}, "`upgrade_all` is for every formula and does not go with `name`; write `state: latest`\n" +
+			"`install_options` has \"--HEAD\", which begins with a hyphen; leave the hyphens out"},
+		{"service", args{"name": "x"}, "`service` has nothing to do; give `state`, `enabled` or `masked`"},
+		{"service", args{"scope": "user"}, "`service` has nothing to do; give `name` with `state` or `enabled`"},
+		{"service", args{"state": "started"}, "`service` needs `name`"},
+		{"service", args{"name": "../x", "state": "started"}, "`name` has \"../x\", which is no name of a service"},
+		{"systemd", args{"name": "x", "state": "started", "scope": "global"}, "`state` does not go with `scope: global`; a service runs for one user: scope: user"},
+		{"service", args{"name": "x", "state": "started", "sleep": 1, "arguments": "'"}, "`sleep` goes with `state: restarted` only\n" +
+			"`arguments` has a quote ' that is not closed"},
 	}
 	for _, tt := range tests {
 		a, _ := spec.Lookup(tt.action)

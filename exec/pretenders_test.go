@@ -10,15 +10,15 @@ import (
 	"moon/exec"
 )
 
-// fakes are programs that write down how they are called, and then do as a script says. A step finds no others.
-type fakes struct {
+// pretenders are programs that write down how they are called, and then do as a script says. A step finds no others.
+type pretenders struct {
 	dir string
 }
 
 // fake makes programs from their scripts, which may be empty.
-func fake(tb testing.TB, scripts map[string]string) *fakes {
+func fake(tb testing.TB, scripts map[string]string) *pretenders {
 	tb.Helper()
-	f := &fakes{tb.TempDir()}
+	f := &pretenders{tb.TempDir()}
 	for name, script := range scripts {
 		write(tb, filepath.Join(f.dir, name), fmt.Sprintf("#!/bin/sh\nPATH=/usr/bin:/bin\n"+
 			"{ printf '%%s' %s; for word; do printf ' [%%s]' \"$word\"; done; echo; } >> %s/calls\n%s\n", name, f.dir, script), 0o755)
@@ -26,8 +26,8 @@ func fake(tb testing.TB, scripts map[string]string) *fakes {
 	return f
 }
 
-// job is newJob for a step that finds the fakes.
-func (f *fakes) job(tb testing.TB, action string, in args) *exec.Job {
+// job is newJob for a step that finds them.
+func (f *pretenders) job(tb testing.TB, action string, in args) *exec.Job {
 	tb.Helper()
 	job := newJob(tb, action, in)
 	job.Env = map[string]string{"PATH": f.dir}
@@ -35,7 +35,7 @@ func (f *fakes) job(tb testing.TB, action string, in args) *exec.Job {
 }
 
 // calls are the lines that were written down, since they were last asked for.
-func (f *fakes) calls(tb testing.TB) string {
+func (f *pretenders) calls(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(f.dir, "calls")
 	text, err := os.ReadFile(path)

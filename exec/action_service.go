@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("service", action{plan: planService})
+
+// services is what runs services on a machine: systemd, OpenRC or init scripts.
+type services interface {
+	// look finds out how the service is. That there is none is a notYet.
+	look(ctx context.Context, a *attempt) (*serviceState, error)
+	// do carries out start, stop, restart, reload, enable, disable, mask or unmask.
+	do(ctx context.Context, a *attempt, verb string) error
+	// reread has it read what services there are, and start itself again if that is asked for.
+	reread(ctx context.Context, a *attempt) error
+}
+
+// serviceState is how a service is.
+type serviceState struct {
+	running bool
+	enabled bool
+	static  bool // it cannot be enabled, or need not be: others start it
+	masked  bool
+	status  map[string]any // all that is known of it; nil: no more than that
+}
+
+// servicesOf finds out what runs services here.
+func (a *attempt) servicesOf(args *spec.ServiceArgs) services {
+	use := args.Use
+	if use == "auto" {
+		switch {
+		case present("/run/systemd/system") && a.installed("systemctl"):
+			use = "systemd"
+		case present("/run/openrc") && a.installed("rc-service"):
+			use = "openrc"
+		}
+	}
+	switch use {
+	case "systemd":
+		return &systemd{args}
+	case "openrc":
+		return &openrc{args}
+	}
+	return &initScripts{args, strings.TrimSuffix(args.Name, ".service")}
+}
+
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func planService(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.ServiceArgs)
+	s := a.servicesOf(args)
+	c := &change{fields: map[string]any{}}
+	if args.Name == "" {
+		c.always = true
+		c.apply = func(ctx context.Context) error { return s.reread(ctx, a) }
+		return c.none(), nil
+	}
+	verbs, err := c.service(ctx, a, s, args)
+	if err != nil {
+		return nil, err
+	}
+	reread := args.DaemonReload || args.DaemonReexec
+	c.always = reread
+	c.apply = func(ctx context.Context) error {
+		if reread {
+			if err := s.reread(ctx, a); err != nil {
+				return err
+			}
+			if verbs, err = c.service(ctx, a, s, args); err != nil {
+				return err
+			}
+		}
+		for _, verb := range verbs {
+			if err := a.serve(ctx, s, verb, args); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c, nil
+}
+
+// serve does one thing to a service. A restart with a pause is two.
+func (a *attempt) serve(ctx context.Context, s services, verb string, args *spec.ServiceArgs) error {
+	if verb != "restart" || args.Sleep <= 0 {
+		return s.do(ctx, a, verb)
+	}
+	if err := s.do(ctx, a, "stop"); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(args.Sleep):
+	}
+	return s.do(ctx, a, "start")
+}
+
+// service makes the change what must be done to a service, and returns that in order.
+func (c *change) service(ctx context.Context, a *attempt, s services, args *spec.ServiceArgs) ([]string, error) {
+	is, err := s.look(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	verbs := is.verbs(args)
+	c.fields["name"] = args.Name
+	if args.State != "" || is.status != nil {
+		c.fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" || args.State != "" && args.State != "stopped"]
+	}
+	c.fields["enabled"] = is.enabled
+	if args.Enabled != nil && !is.static {
+		c.fields["enabled"] = *args.Enabled
+	}
+	if is.status != nil {
+		c.fields["status"] = is.status
+	}
+	c.diff, c.resources, c.warnings = events.Diff{Kind: events.ChangeNone}, nil, nil
+	if len(verbs) > 0 {
+		c.diff = events.Diff{Kind: events.ChangeUpdate, Summary: strings.Join(verbs, ", ") + " " + args.Name}
+		c.concerns(events.ChangeUpdate, "service", args.Name)
+	}
+	if is.static && args.Enabled != nil && *args.Enabled {
+		c.warnings = append(c.warnings, args.Name+" has no [Install] section: it cannot be enabled, something else starts it")
+	}
+	return verbs, nil
+}
+
+// verbs are what must be done, in order: what is masked can neither be enabled nor started.
+func (is *serviceState) verbs(args *spec.ServiceArgs) []string {
+	var verbs []string
+	add := func(want *bool, is bool, yes, no string) {
+		switch {
+		case want == nil || *want == is:
+		case *want:
+			verbs = append(verbs, yes)
+		default:
+			verbs = append(verbs, no)
+		}
+	}
+	add(args.Masked, is.masked, "mask", "unmask")
+	if !is.static {
+		add(args.Enabled, is.enabled, "enable", "disable")
+	}
+	switch {
+	case args.State == "started" && !is.running, args.State == "reloaded" && !is.running:
+		verbs = append(verbs, "start")
+	case args.State == "stopped" && is.running:
+		verbs = append(verbs, "stop")
+	case args.State == "restarted":
+		verbs = append(verbs, "restart")
+	case args.State == "reloaded":
+		verbs = append(verbs, "reload")
+	}
+	return verbs
+}
+
+// noService is the error of a name that no service has.
+func noService(name, hint string) error {
+	if hint != "" {
+		hint = "; " + hint
+	}
+	return missing("", "there is no service %s%s", name, hint)
+}

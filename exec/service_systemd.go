@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+)
+
+// systemd asks systemctl.
+type systemd struct{ args *spec.ServiceArgs }
+
+func (s *systemd) tool(words ...string) tool {
+	t := program("systemctl")
+	if s.args.Scope != "system" {
+		t.argv = append(t.argv, "--"+s.args.Scope)
+	}
+	if s.args.Scope == "user" && os.Getenv("XDG_RUNTIME_DIR") == "" {
+		t.env = map[string]string{"XDG_RUNTIME_DIR": fmt.Sprintf("/run/user/%d", os.Geteuid())}
+	}
+	t.argv = append(t.argv, words...)
+	return t
+}
+
+func (s *systemd) reread(ctx context.Context, a *attempt) error {
+	for _, o := range []struct {
+		on   bool
+		verb string
+	}{{s.args.DaemonReexec, "daemon-reexec"}, {s.args.DaemonReload, "daemon-reload"}} {
+		if !o.on {
+			continue
+		}
+		if said, err := a.told(ctx, s.tool(o.verb)); err != nil {
+			return systemdError(said, err)
+		}
+	}
+	return nil
+}
+
+func (s *systemd) look(ctx context.Context, a *attempt) (*serviceState, error) {
+	args := s.args
+	if len(args.Words) > 0 {
+		return nil, errors.New("systemd gives a service no arguments; they belong into its unit")
+	}
+	is := &serviceState{}
+	if args.Scope != "global" {
+		said, err := a.ask(ctx, s.tool("show", "--no-pager", "--", args.Name))
+		if err != nil {
+			return nil, err
+		}
+		if said.code != 0 {
+			return nil, systemdError(said, commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal})
+		}
+		is.status = readProperties(said.stdout)
+		switch is.status["LoadState"] {
+		case "not-found":
+			return nil, noService(args.Name, s.near(ctx, a))
+		case "error", "bad-setting":
+			return nil, fmt.Errorf("the unit of %s cannot be used; `systemctl status %s` says why", args.Name, args.Name)
+		}
+		is.running = slices.Contains([]any{"active", "activating", "reloading", "refreshing"}, is.status["ActiveState"])
+		is.masked = is.status["LoadState"] == "masked"
+	}
+	said, err := a.ask(ctx, s.tool("is-enabled", "--", args.Name))
+	if err != nil {
+		return nil, err
+	}
+	switch word := strings.TrimSpace(said.stdout); word {
+	case "enabled", "alias", "linked":
+		is.enabled = word == "enabled"
+	case "static", "generated", "transient":
+		is.enabled, is.static = said.code == 0, word != "generated"
+	case "masked", "masked-runtime":
+		is.masked = true
+	case "not-found", "":
+		if args.Scope == "global" || is.status["UnitFileState"] != "" {
+			return nil, noService(args.Name, s.near(ctx, a))
+		}
+	}
+	if is.masked && (args.Masked == nil || *args.Masked) && (args.Enabled != nil && *args.Enabled || args.State != "" && args.State != "stopped") {
+		return nil, fmt.Errorf("%s is masked; masked: false lifts that", args.Name)
+	}
+	return is, nil
+}
+
+// readProperties reads lines of NAME=VALUE.
+func readProperties(text string) map[string]any {
+	m := map[string]any{}
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "="); ok {
+			m[name] = value
+		}
+	}
+	return m
+}
+
+// near suggests a unit for a name that is none.
+func (s *systemd) near(ctx context.Context, a *attempt) string {
+	said, err := a.ask(ctx, s.tool("list-unit-files", "--no-legend", "--no-pager", "--plain"))
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for line := range strings.Lines(said.stdout) {
+		if words := strings.Fields(line); len(words) > 0 {
+			names = append(names, words[0], strings.TrimSuffix(words[0], ".service"))
+		}
+	}
+	return diag.DidYouMean(s.args.Name, names)
+}
+
+func (s *systemd) do(ctx context.Context, a *attempt, verb string) error {
+	words := []string{}
+	if s.args.NoBlock && !slices.Contains([]string{"enable", "disable", "mask", "unmask"}, verb) {
+		words = append(words, "--no-block")
+	}
+	if s.args.Force && (verb == "enable" || verb == "mask") {
+		words = append(words, "--force")
+	}
+	said, err := a.told(ctx, s.tool(append(words, verb, "--", s.args.Name)...))
+	if err == nil || stopped(ctx) != "" || said.code == 0 {
+		return err
+	}
+	if verb == "start" || verb == "restart" || verb == "reload" {
+		return s.why(ctx, a, verb, said)
+	}
+	return systemdError(said, commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal})
+}
+
+// why finds out what kept a service from starting, and shows the end of its log.
+func (s *systemd) why(ctx context.Context, a *attempt, verb string, said answer) error {
+	journal := []string{"journalctl"}
+	if s.args.Scope == "user" {
+		journal = append(journal, "--user")
+	}
+	logged := false
+	if a.installed("journalctl") {
+		logged = a.tell(ctx, program(append(journal, "--no-pager", "-n", "20", "-u", s.args.Name)...)) == nil
+	}
+	e := commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal}
+	now, err := a.ask(ctx, s.tool("show", "--no-pager", "--property=Result,ExecMainStatus", "--", s.args.Name))
+	if p := readProperties(now.stdout); err == nil && p["Result"] != "success" && p["Result"] != nil {
+		e.message = fmt.Sprintf("%s could not be %s: %v", s.args.Name, map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])
+		if p["Result"] == "exit-code" {
+			e.message += fmt.Sprintf(" (exit status %v)", p["ExecMainStatus"])
+		}
+		if logged {
+			e.message += "; the last lines of its log are in the output"
+		}
+	}
+	return systemdError(said, e)
+}
+
+// systemdError says who may do what was not allowed.
+func systemdError(said answer, err error) error {
+	text := said.stderr + said.stdout
+	e, ok := errors.AsType[commandError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case strings.Contains(text, "Interactive authentication required"), strings.Contains(text, "Access denied"), strings.Contains(text, "Permission denied"):
+		e.message += "; it must run as root"
+	case strings.Contains(text, "Failed to connect to bus"), strings.Contains(text, "has not been booted with systemd"):
+		e.message += "; systemd does not run here, or not for this user"
+	}
+	return e
+}

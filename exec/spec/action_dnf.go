@@ -1,0 +1,64 @@
+package spec
+
+import (
+	"reflect"
+	"slices"
+)
+
+// DnfArgs are the arguments of dnf. Once decoded, Name has each package on its own.
+type DnfArgs struct {
+	Name        []string `arg:"name,pkg,names" doc:"The packages, a list or text with commas: nginx, nginx-1.20*, \"nginx >= 1.20\", @development, a file or its address; * for all."`
+	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
+	UpdateCache bool     `arg:"update_cache,update-cache,expire-cache" default:"false" doc:"Fetch the lists of packages first."`
+	UpdateOnly  bool     `arg:"update_only" default:"false" doc:"With latest, leave out what is not installed."`
+	AutoRemove  bool     `arg:"autoremove" default:"false" doc:"Remove what was installed for the sake of others and is no longer needed."`
+	EnableRepo  []string `arg:"enablerepo" doc:"Repositories to use in this step."`
+	DisableRepo []string `arg:"disablerepo" doc:"Repositories not to use in this step."`
+	Exclude     []string `arg:"exclude" doc:"Packages to leave alone."`
+	NoGPGCheck  bool     `arg:"disable_gpg_check" default:"false" doc:"Install packages that are not signed."`
+	Downgrade   bool     `arg:"allow_downgrade" default:"false" doc:"Install older versions over newer ones."`
+	Erasing     bool     `arg:"allowerasing" default:"false" doc:"Remove what is in the way. Not with yum."`
+	NoBest      bool     `arg:"nobest" default:"false" doc:"Take an older version if the newest cannot be installed. Not with yum."`
+	SkipBroken  bool     `arg:"skip_broken" default:"false" doc:"Leave out what cannot be installed."`
+	WeakDeps    *bool    `arg:"install_weak_deps" implied:"as dnf is configured" doc:"Install what the packages recommend, too."`
+	Security    bool     `arg:"security" default:"false" doc:"With latest, only upgrades that mend security."`
+	Bugfix      bool     `arg:"bugfix" default:"false" doc:"With latest, only upgrades that mend faults."`
+	ReleaseVer  string   `arg:"releasever" doc:"The release to take packages from."`
+	ConfFile    string   `arg:"conf_file" kind:"path" doc:"Another configuration."`
+	Backend     string   `arg:"use_backend,use" default:"auto" enum:"auto|dnf|dnf4>dnf|dnf5|yum|yum3>yum|yum4>dnf" doc:"The program; auto: dnf, or yum where there is no other."`
+	LockTimeout string   `arg:"lock_timeout" doc:"Refused: dnf itself waits for others."`
+}
+
+var _ = declare(&Action{
+	Name:     "dnf",
+	Aliases:  []string{"yum", "dnf5"},
+	Doc:      "Installs, upgrades and removes packages of Fedora, Red Hat Enterprise Linux and their kin, with dnf or yum.",
+	Free:     "name",
+	FreeList: "name",
+	Process:  "*",
+	Check:    true,
+	Diff:     true,
+	args:     reflect.TypeFor[DnfArgs](),
+	Returns:  slices.Clone(packageReturns),
+	Least:    "dnf: {name: x}",
+	Example: `- dnf: {name: [nginx, curl], enablerepo: extras}
+- dnf: {name: sendmail, state: absent}
+- dnf: {name: "*", state: latest}
+`,
+})
+
+func (a *DnfArgs) validate(given func(string) bool) []Problem {
+	names, problems := packageNames(a.Name, packagePattern, "")
+	a.Name = names
+	if given("lock_timeout") {
+		problems = append(problems, Problem{"lock_timeout", "`lock_timeout` is not for `dnf`, which waits for others by itself", "give the step a `timeout`"})
+	}
+	if a.State != "latest" && (a.Security || a.Bugfix) {
+		problems = append(problems, Problem{"state", "`security` and `bugfix` go with `state: latest` only", ""})
+	}
+	if a.State == "absent" && slices.Contains(names, "*") {
+		problems = append(problems, Problem{"name", "`name: \"*\"` with `state: absent` would remove everything", "name the packages"})
+	}
+	problems = append(problems, optionWords(map[string][]string{"enablerepo": a.EnableRepo, "disablerepo": a.DisableRepo, "exclude": a.Exclude, "releasever": {a.ReleaseVer}})...)
+	return append(problems, wantsPackages("dnf", "`name`, `autoremove` or `update_cache`", given("name") || a.UpdateCache || a.AutoRemove)...)
+}

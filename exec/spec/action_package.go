@@ -1,0 +1,40 @@
+package spec
+
+import (
+	"reflect"
+	"slices"
+)
+
+// PackageArgs are the arguments of package. Once decoded, Name has each package on its own.
+type PackageArgs struct {
+	Name        []string `arg:"name,names,pkg" doc:"The packages, a list or text with commas, as the machine's package manager calls them."`
+	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
+	UpdateCache bool     `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
+	Upgrade     bool     `arg:"upgrade" default:"false" doc:"Upgrade every package of the machine."`
+	Use         string   `arg:"use,manager" default:"auto" enum:"auto|apt|dnf|dnf5>dnf|yum|pacman|zypper|apk|homebrew|brew>homebrew" doc:"The package manager; auto: the machine's own."`
+}
+
+var _ = declare(&Action{
+	Name:     "package",
+	Doc:      "Installs, upgrades and removes packages with the package manager that the machine has.",
+	Free:     "name",
+	FreeList: "name",
+	Process:  "*",
+	Check:    true,
+	Diff:     true,
+	args:     reflect.TypeFor[PackageArgs](),
+	Returns:  slices.Clone(packageReturns),
+	Least:    "package: {name: x}",
+	Example: `- package: {name: [hello, cowsay], update_cache: true}
+- package: {name: sl, state: absent}
+`,
+})
+
+func (a *PackageArgs) validate(given func(string) bool) []Problem {
+	names, problems := packageNames(a.Name, packagePattern, "")
+	a.Name = names
+	if a.Upgrade && len(names) > 0 {
+		problems = append(problems, Problem{"upgrade", "`upgrade` is for every package and does not go with `name`", "write `state: latest`"})
+	}
+	return append(problems, wantsPackages("package", "`name`, `upgrade` or `update_cache`", given("name") || a.Upgrade || a.UpdateCache)...)
+}
