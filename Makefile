@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race lint fmt golden fuzz kills bench perf demo cover clean
+.PHONY: check build test race lint fmt golden fuzz kills soak bench perf demo cover clean
 
 check: build lint race ## what CI runs
 
@@ -49,6 +49,9 @@ fuzz:
 
 kills: ## every point at which moon can die, and hundreds of kills and crashes; a sample of them is in `make test`
 	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestKillBecome|TestPowerLoss|TestSleepingReader' . ./engine
+
+soak: ## processes, output and files as docs/reliability.md has them: kills, floods, races; a sample of them is in `make test`
+	KILLS=all $(GO) test -p 1 -timeout 60m -v -run 'TestKilledMoon|TestFloods|TestNobodySurvives|TestThreadsStay|TestRaces|TestNobodyReadsAhead' . ./exec
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...

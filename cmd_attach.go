@@ -67,6 +67,9 @@ func (c *attachCmd) follow(io stdio, past engine.Past) error {
 	if err != nil {
 		return err
 	}
+	for i := range outs {
+		outs[i].watched = true
+	}
 	w, err := engine.NewWatch(past, replanned(io, past, c.vaultFlags))
 	if err != nil {
 		return usage("%s cannot be followed: %s", past.ID, err)

@@ -16,6 +16,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
 	"moon/plan/diag"
@@ -356,9 +357,9 @@ func (c *validateCmd) Run(io stdio) error {
 		case bad:
 			fmt.Fprintf(io.out, "\n%s\n", ds.Summary())
 		case len(ds) > 0:
-			fmt.Fprintf(io.out, "\n%s: %s, %s\n", p.RootFile, plan.CountOf(len(p.Steps), "step"), ds.Summary())
+			fmt.Fprintf(io.out, "\n%s: %s, %s\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
 		default:
-			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", p.RootFile, plan.CountOf(len(p.Steps), "step"))
+			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
 		}
 	}
 	if bad {

@@ -56,6 +56,9 @@ func (c *resumeCmd) Run(io stdio) error {
 			return err
 		}
 		how.Confirmed = confirmed
+		if err := checkTerminal(now.plan, opts.Check); err != nil {
+			return err
+		}
 	}
 	config := sessions
 	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
@@ -65,6 +68,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		return err
 	}
 	defer lanes.Close()
+	catchSignals()
 	s, err := engine.Resume(config, how)
 	if err != nil {
 		return refusal(past, err)

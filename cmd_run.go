@@ -84,6 +84,9 @@ func headless(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf beco
 	if err != nil {
 		return err
 	}
+	if err := checkTerminal(p, opts.Check); err != nil {
+		return err
+	}
 	s, lanes, err := start(io, p, g, opts, bf, approvals(confirmed)...)
 	if err != nil {
 		return err
@@ -166,7 +169,7 @@ func exitOf(r events.RunCompleted) error {
 }
 
 // sessions is what every session has in common.
-var sessions = engine.Config{Runner: exec.Local{}, Dry: exec.DryRun{}, Version: Version}
+var sessions = engine.Config{Runner: exec.Local{Lend: userTerminal.lend}, Dry: exec.DryRun{}, Version: Version}
 
 // oracle foretells what a plan would do to this machine.
 func oracle(p *plan.Plan, lanes *agent.Lanes, force bool, left func(int) bool) *engine.Oracle {
@@ -190,6 +193,7 @@ func start(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf becomeF
 		return nil, nil, err
 	}
 	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, runs, recordsDir(runs), durationsDir(runs), statesDir(runs), opts, first
+	catchSignals()
 	s, err := engine.Start(c)
 	if err != nil {
 		lanes.Close()
@@ -267,11 +271,18 @@ func confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 	return confirmed, open, nil
 }
 
+// caught are the signals that moon was sent.
+var caught = make(chan os.Signal, 4)
+
+// catchSignals keeps signals from ending moon. It must be called before a run begins: one that comes with the first step
+// is for the run.
+func catchSignals() { signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) }
+
 // onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it
 // end.
 func onSignals(s *engine.Session) (stop func()) {
-	ch := make(chan os.Signal, 4)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ch := caught
+	catchSignals()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
 	// write afterwards. Ignoring the signal would make the steps ignore it too; what is caught they get as it was.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

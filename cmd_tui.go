@@ -13,6 +13,7 @@ import (
 
 	"moon/engine"
 	"moon/events"
+	"moon/events/output"
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/plan"
@@ -141,6 +142,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	if c.Check {
 		mode = "dry run"
 	}
+	asks, screenClosed := userTerminal.show()
 	err := tui.Run(ctx, tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, OutDir: s.OutDir,
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
@@ -153,8 +155,9 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		},
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
-		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
+		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode, Aside: asks,
 	})
+	screenClosed()
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
@@ -177,7 +180,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 // leave prints the report. Of a run that was left in review nothing is kept but a line.
 func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Run) error {
 	if !started(run) {
-		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", p.RootFile)
+		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", output.CleanName(p.RootFile))
 		return s.Discard()
 	}
 	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: c.Glyphs == "ascii"}.Write(io.out)

@@ -31,6 +31,9 @@ func mortal() {
 	if text := os.Getenv(panicWith); text != "" {
 		panicking(text)
 	}
+	if words, is := os.LookupEnv(flooding); is {
+		pour(words)
+	}
 	text, told := os.LookupEnv(dieAt)
 	if !told {
 		main()

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
+	"moon/events/output"
 	"moon/secret"
 )
 
@@ -165,7 +166,11 @@ func report(w io.Writer, err error) int {
 		e = &exit{exitDisk, err.Error()}
 	}
 	if e.message != "" {
-		fmt.Fprintf(w, "moon: %s\n", e.message)
+		lines := strings.Split(e.message, "\n")
+		for i := range lines {
+			lines[i] = output.CleanName(lines[i]) // it may hold names, and what others have said
+		}
+		fmt.Fprintf(w, "moon: %s\n", strings.Join(lines, "\n"))
 	}
 	return e.code
 }

@@ -24,6 +24,7 @@ type target struct {
 	verbose bool
 	diff    bool
 	usual   string // for people: how long the run may take
+	watched bool   // the run is another process's
 }
 
 var formats = []string{"text", "json", "github", "junit"}
@@ -94,9 +95,9 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 		}
 		return writeFile(t.file, j.Write)
 	}
-	w := to.out
+	w := userTerminal.writer(to.out)
 	if t.format == "json" {
-		w = to.doc
+		w = userTerminal.writer(to.doc)
 	}
 	if t.file != "" {
 		f, err := os.OpenFile(t.file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -114,7 +115,7 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)
 	}
-	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual}
+	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && isTerminal(to.out) && !t.watched}
 	if t.format == "github" {
 		text.GitHub = forGitHub()
 	}

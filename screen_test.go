@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
@@ -28,6 +30,8 @@ type console struct {
 	process *os.Process
 	mu      sync.Mutex
 	vt      *vt.Emulator
+	on      map[ansi.Mode]bool // as far as anything was set or taken away
+	said    bytes.Buffer       // all that was written
 }
 
 // open runs moon as its own process in a terminal of w × h cells, with a home of its own.
@@ -54,7 +58,8 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), process: cmd.Process, vt: vt.NewEmulator(w, h)}
+	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), process: cmd.Process, vt: vt.NewEmulator(w, h), on: map[ansi.Mode]bool{}}
+	c.vt.SetCallbacks(vt.Callbacks{EnableMode: func(m ansi.Mode) { c.on[m] = true }, DisableMode: func(m ansi.Mode) { c.on[m] = false }})
 	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks
 	drained := make(chan struct{})
 	go func() {
@@ -77,7 +82,32 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 func (c *console) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.said.Write(p)
 	return c.vt.Write(p)
+}
+
+// resize gives the terminal another size.
+func (c *console) resize(w, h int) {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vt.Resize(w, h)
+	if err := pty.Setsize(c.keys.(*os.File), &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// modes are those in which the terminal is not as a new one.
+func (c *console) modes() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var left []string
+	for mode, on := range c.on {
+		if on != (mode == ansi.ModeAutoWrap || mode == ansi.ModeTextCursorEnable) {
+			left = append(left, fmt.Sprint(mode))
+		}
+	}
+	return strings.Join(left, ", ")
 }
 
 func (c *console) screen() string {

@@ -129,6 +129,7 @@ func (s *Session) prepare(step, number int) {
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 		Become: becomes(call), Roams: call.Roams,
+		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out),
 	}
 	runner := s.cfg.Runner
 	dry := s.dry(step)
@@ -184,6 +185,17 @@ func becomes(call *plan.Call) *exec.Become {
 		return nil
 	}
 	return &exec.Become{User: call.Become.User, Method: call.Become.Method}
+}
+
+// mark is what the processes of an attempt are known by.
+func (s *Session) mark(out string) string { return s.id + "/" + out }
+
+// notice is what an interactive step says before it has the terminal.
+func (s *Session) notice(ps *plan.Step, name string) string {
+	if !ps.Terminal {
+		return ""
+	}
+	return fmt.Sprintf("── %s  %s  has the terminal; `moon attach --send stop=now %s` in another ends it", ps.ID(), output.CleanName(ps.Label(name)), s.id)
 }
 
 // transient is the class of errors that may pass by themselves.

@@ -115,6 +115,9 @@ func (s *State) conclude() decision {
 // slot reports whether another attempt may run now, as far as limits go.
 func (s *State) slot(id graph.ID) bool {
 	pool := s.graph.Nodes[id].Pool
+	if s.graph.Nodes[id].Terminal && s.lent > 0 {
+		return false
+	}
 	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)
 }
 

@@ -83,6 +83,7 @@ type follower struct {
 	state   *State
 	seq     uint64
 	batch   []events.Record
+	text    int // bytes of output in the batch
 	current fact.Record
 	tails   map[int]*tail // of steps that run
 	looked  uint64        // what printed gave when all output had been read
@@ -106,8 +107,14 @@ func (f *follower) start(ctx context.Context) (<-chan []events.Record, func() er
 	return f.out, func() error { <-finished; return f.err }
 }
 
-// maxBatch bounds what is held for a slow reader.
-const maxBatch = 512
+// maxBatch and maxText bound what is held for a slow reader: events, and bytes of output.
+const (
+	maxBatch = 512
+	maxText  = 1 << 20
+)
+
+// full reports whether the batch should be sent before anything is added.
+func (f *follower) full() bool { return len(f.batch) >= maxBatch || f.text >= maxText }
 
 func (f *follower) follow(ctx context.Context) (err error) {
 	f.state = NewState(f.first.plan, f.first.graph, f.publish)
@@ -128,7 +135,7 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		err := f.read(ctx, r)
 		if err == nil && printed != f.looked {
 			err = f.readLines()
-			if len(f.batch) < maxBatch {
+			if !f.full() {
 				f.looked = printed
 			}
 		}
@@ -174,7 +181,7 @@ func (f *follower) cutShort(ctx context.Context) error {
 func (f *follower) send(ctx context.Context) error {
 	select {
 	case f.out <- f.batch:
-		f.batch = nil
+		f.batch, f.text = nil, 0
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -193,7 +200,7 @@ func isClosed(ch <-chan struct{}) bool {
 // read folds what the journal has, up to a full batch. What is not durable yet has not happened: it may be read, and be
 // gone after a loss of power.
 func (f *follower) read(ctx context.Context, r *journal.Reader) error {
-	for last := f.durable(); len(f.batch) < maxBatch && f.current.Seq < last; {
+	for last := f.durable(); !f.full() && f.current.Seq < last; {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -272,6 +279,7 @@ func (f *follower) add(r events.Record) {
 
 // publishLine publishes a line of output with the time at which it was written, whenever it is read.
 func (f *follower) publishLine(step int, t *tail, line output.Line) {
+	f.text += len(line.Text)
 	f.add(events.Record{
 		Time: t.started.At.Add(line.At), Mono: t.started.Mono + line.At, Step: step,
 		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)},
@@ -284,7 +292,7 @@ func (f *follower) readLines() error {
 		return nil
 	}
 	for _, step := range slices.Sorted(maps.Keys(f.tails)) {
-		for len(f.batch) < maxBatch {
+		for !f.full() {
 			line, ok, err := f.tails[step].Next()
 			if err != nil {
 				return fmt.Errorf("output of %s: %w", events.StepID(step), err)
@@ -319,7 +327,7 @@ func (f *follower) finishLines(ctx context.Context, step int, silent bool) (err 
 			return nil
 		}
 		f.publishLine(step, tail, line)
-		if len(f.batch) >= maxBatch {
+		if f.full() {
 			if err := f.send(ctx); err != nil {
 				return err
 			}

@@ -404,9 +404,9 @@ func (s *State) halt(cause int) {
 	}
 }
 
-// unblock gives nodes that wait for a slot of the same pool another chance.
+// unblock gives nodes that wait for a slot of the same pool, or for the terminal, another chance.
 func (s *State) unblock(id graph.ID) {
-	if s.graph.Nodes[id].Pool < 0 || len(s.blocked) == 0 {
+	if n := &s.graph.Nodes[id]; n.Pool < 0 && !n.Terminal || len(s.blocked) == 0 {
 		return
 	}
 	for _, b := range s.blocked {

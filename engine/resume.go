@@ -15,6 +15,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/events/output"
+	"moon/exec"
 	"moon/plan"
 )
 
@@ -114,14 +115,30 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err := s.journal.Append(&r); err != nil {
 		return nil, err
 	}
+	killed := s.endLeft()
 	s.results.move(s.state.plan, p.plan)
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)
+	if killed != "" {
+		s.add(fact.Warned{Step: -1, Message: "killed what the moon that died had left running: " + killed})
+	}
 	s.timing = newStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()
 	s.listen()
 	go s.loop()
 	return s, nil
+}
+
+// endLeft ends what is still running of steps that ran when moon died: whatever they are taken for, nobody listens to
+// them any more, and one that is run again must not run beside itself. It says what that was.
+func (s *Session) endLeft() string {
+	var attempts []string
+	for i := range s.state.plan.Steps {
+		if s.state.node(i).state == running {
+			attempts = append(attempts, s.mark(s.state.outs[i]))
+		}
+	}
+	return exec.EndLeft(s.id, attempts)
 }
 
 // resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are

@@ -468,6 +468,7 @@ func (s *Session) close() {
 	if s.control != nil {
 		_ = s.control.Close() // a socket that is left behind is in nobody's way
 	}
+	exec.EndRun(s.id)
 	err := s.journal.Close()
 	if s.fatal != nil {
 		err = s.fatal // the file says the same again

@@ -103,6 +103,7 @@ type State struct {
 	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
 	nextDue time.Time              // no earlier than that any of them is over
 	used    []int                  // slots per pool
+	lent    int                    // 1 while a step has the terminal
 	active  int                    // attempts that run
 	open    int                    // open gates
 	left    int                    // nodes that have not settled
@@ -168,7 +169,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.kept = map[int]*ending{}
 	s.delayed = map[graph.ID]time.Time{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
-	s.used = make([]int, len(g.Pools))
+	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
@@ -439,10 +440,13 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// take accounts for a slot of the node's pool.
+// take accounts for a slot of the node's pool, and for the terminal.
 func (s *State) take(id graph.ID, d int) {
 	if pool := s.graph.Nodes[id].Pool; pool >= 0 {
 		s.used[pool] += d
+	}
+	if s.graph.Nodes[id].Terminal {
+		s.lent += d
 	}
 }
 

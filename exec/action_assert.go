@@ -154,7 +154,7 @@ func (a *attempt) assertFile(want *spec.AssertFile) error {
 	case want.Content == nil && want.Contains == nil:
 		return nil
 	}
-	content, err := os.ReadFile(want.Path)
+	content, err := readRegular(want.Path)
 	switch {
 	case err != nil:
 		return err

@@ -11,7 +11,5 @@ var _ = act("command", action{run: runCommand, dry: dryCommand, effect: events.C
 
 func runCommand(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)
-	p := a.noisy(args.Argv)
-	p.stdin = args.Stdin
-	return a.ended(p.run(ctx), events.Changed)
+	return a.command(ctx, args.Argv, args.Stdin)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -108,10 +109,23 @@ func (s fileStep) touch(ctx context.Context, p *place, e entry) (*change, error)
 				return err
 			}
 		}
-		now := time.Now()
-		return p.error(p.dir.Chtimes(p.name, now, now))
+		return p.error(p.touch())
 	}
 	return c.to(events.ChangeUpdate, apply, words...), nil
+}
+
+// touch gives what is at the place the time of now.
+func (p *place) touch() error {
+	e, err := p.look()
+	if err != nil {
+		return err
+	}
+	fd, err := openSeen(p.dir, p.name, e)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	return touchFD(fd, time.Now())
 }
 
 func (s fileStep) perms(ctx context.Context, p *place, e entry) (*change, error) {
@@ -214,7 +228,10 @@ func (s fileStep) link() (*change, error) {
 	if !s.args.Mode.IsZero() {
 		s.c.warnings = append(s.c.warnings, "mode: a link has none of its own; it is left alone")
 	}
-	src, err := s.stat(s.args.Src)
+	src, err := s.lookThrough(s.args.Src)
+	if errors.As(err, new(notYet)) || err == nil && src.kind == absent {
+		err = fs.ErrNotExist
+	}
 	if err != nil && (s.args.State == "hard" || !s.args.Force) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, missing(s.args.Path, "src %s does not exist", s.args.Src)
@@ -263,7 +280,13 @@ func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {
 		f.put(p.path, at)
 	})
 	return s.replaceBy(p, e, false, []string{"hard link to " + s.args.Src}, func(name string) error {
-		return linkInto(p.dir, s.args.Src, name)
+		if err := linkInto(p.dir, s.args.Src, name); err != nil {
+			return err
+		}
+		if info, err := p.dir.Lstat(name); err != nil || !os.SameFile(info, src.info) {
+			return &fs.PathError{Op: "link", Path: s.args.Src, Err: errSwapped}
+		}
+		return nil
 	})
 }
 

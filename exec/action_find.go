@@ -148,7 +148,7 @@ func reaches(is, bound float64, written string) bool {
 }
 
 func hasLine(ctx context.Context, path string, re *regexp.Regexp) (bool, error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return false, err
 	}

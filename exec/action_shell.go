@@ -18,6 +18,9 @@ func runShell(ctx context.Context, a *attempt) Result {
 	if err != nil {
 		return a.failure(ctx, err)
 	}
+	if a.Interactive {
+		return a.onTerminal(ctx, argv)
+	}
 	p := a.noisy(argv)
 	p.stdin = args.Stdin
 	seen := a.unseen(p)

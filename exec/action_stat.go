@@ -110,7 +110,7 @@ func seconds(t unix.Timespec) float64 {
 }
 
 func fileSum(ctx context.Context, path, algorithm string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"regexp"
 	"strconv"
 	"time"
@@ -139,7 +138,7 @@ func (a *attempt) lookAtFile(args *spec.WaitArgs) (bool, string) {
 	case !there || args.Search == nil:
 		return there, args.Path + " does not exist"
 	}
-	content, err := os.ReadFile(args.Path)
+	content, err := readRegular(args.Path)
 	if err != nil {
 		return false, describe(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -153,15 +154,23 @@ func (at attributes) anew(kind string) (wanted, []string) {
 
 // set gives a name in a directory its owners and mode, in that order: a change of owner takes setuid away.
 func (w wanted) set(dir *os.Root, name string, e entry) error {
+	fd, err := openSeen(dir, name, e)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = syscall.Close(fd) }()
 	if w.uid != e.uid || w.gid != e.gid {
-		if err := dir.Lchown(name, changed(w.uid, e.uid), changed(w.gid, e.gid)); err != nil {
-			return err
+		if err := chownFD(fd, changed(w.uid, e.uid), changed(w.gid, e.gid)); err != nil {
+			return &fs.PathError{Op: "chown", Path: name, Err: err}
 		}
 	}
 	if e.kind == link || w.mode == e.mode && w.uid == e.uid && w.gid == e.gid {
 		return nil
 	}
-	return dir.Chmod(name, fileMode(w.mode))
+	if err := chmodFD(fd, w.mode); err != nil {
+		return &fs.PathError{Op: "chmod", Path: name, Err: err}
+	}
+	return nil
 }
 
 // changed is an id for chown: -1 when it is to stay, so that nobody needs the right to change it.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,7 +40,8 @@ func notStarted(rc int, format string, args ...any) error {
 
 // process prepares a command with the step's environment. Its output is discarded.
 func (a *attempt) process(argv []string) *process {
-	return &process{argv: argv, env: a.environ(), dir: a.dir(), grace: a.grace, now: a.Now, watch: a.watch}
+	run, _, _ := strings.Cut(a.Attempt, "/")
+	return &process{argv: argv, env: a.environ(), dir: a.dir(), grace: a.grace, now: a.Now, watch: a.watch, runID: run, attempt: a.Attempt}
 }
 
 // dir is where the step's commands run.
@@ -62,16 +64,29 @@ func (a *attempt) noisy(argv []string) *process {
 	return p
 }
 
+// command runs the command that is the step.
+func (a *attempt) command(ctx context.Context, argv []string, stdin *string) Result {
+	if a.Interactive {
+		return a.onTerminal(ctx, argv)
+	}
+	p := a.noisy(argv)
+	p.stdin = stdin
+	return a.ended(p.run(ctx), events.Changed)
+}
+
 // environ is moon's own environment with the step's on top, but without what is read from it as a secret: a step that needs it
 // says so.
 func (a *attempt) environ() []string {
 	own := os.Environ()
-	env := make([]string, 0, len(own)+len(a.Env)+1)
+	env := make([]string, 0, len(own)+len(a.Env)+2)
 	for _, entry := range own {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, ok := a.Env[name]; !ok && name != "PWD" && !a.Secrets.Env(name) {
+		if _, ok := a.Env[name]; !ok && name != "PWD" && name != attemptMark && !a.Secrets.Env(name) {
 			env = append(env, entry)
 		}
+	}
+	if a.Attempt != "" {
+		env = append(env, attemptMark+"="+marked(os.Getenv(attemptMark), a.Attempt))
 	}
 	if _, ok := a.Env["PWD"]; !ok {
 		env = append(env, "PWD="+a.dir())
@@ -103,8 +118,13 @@ func (a *attempt) ended(e exit, success events.Outcome) Result {
 	default:
 		r.Outcome, r.Error = events.Failed, e.String()
 	}
-	if e.held {
+	switch others := escapees(e.others); {
+	case e.held && others != "":
+		r.Warnings = append(r.Warnings, "left running: "+others+"; it still held the output, and what it prints from now on is lost (send it to a file)")
+	case e.held:
 		r.Warnings = append(r.Warnings, "a process in the background still held the output; what it prints from now on is lost (send it to a file)")
+	case others != "":
+		r.Warnings = append(r.Warnings, "killed with it, although not in its group any more: "+others)
 	}
 	if a.Output != nil {
 		if err := a.Output.Err(); err != nil {

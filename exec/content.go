@@ -102,7 +102,7 @@ func (t target) text(a *attempt) string {
 	var old []byte
 	if t.is.kind == regular {
 		var err error
-		if old, err = t.at.read(); err != nil {
+		if old, err = t.at.read(t.is); err != nil {
 			return ""
 		}
 		if old == nil {

@@ -42,10 +42,6 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 	if !strings.HasSuffix(args.Src, "/") {
 		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
 	}
-	var err error
-	if t.src, err = t.files().Resolve(t.src); err != nil {
-		return nil, err
-	}
 	t.c = &change{fields: map[string]any{"src": args.Src, "dest": t.dest}}
 	t.c.diff.Path = t.dest
 	if err := t.open(); err != nil {
@@ -119,7 +115,7 @@ func (t *treeCopy) open() error {
 
 // enter opens dest. A link to a directory is as good as one.
 func (t *treeCopy) enter() error {
-	to, err := os.OpenRoot(t.dest)
+	to, err := openDir(t.dest)
 	if err != nil {
 		return err
 	}
@@ -149,7 +145,7 @@ func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) err
 	case regular:
 		return t.file(ctx, rel, path, from, is)
 	}
-	t.c.warnings = append(t.c.warnings, path+" is neither a file nor a directory; it is left out")
+	t.c.warnings = append(t.c.warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is left out")
 	return nil
 }
 
@@ -248,7 +244,7 @@ func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) e
 	}
 	t.step(rel, is, func(ctx context.Context, to *os.Root) error {
 		// The temporary file must lie beside the new one, so the place is the directory the file is in.
-		dir, err := to.OpenRoot(filepath.Dir(rel))
+		dir, err := openBelow(to, rel)
 		if err != nil {
 			return err
 		}

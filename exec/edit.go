@@ -82,7 +82,7 @@ func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do edi
 	case is.size > editLimit:
 		return fmt.Errorf("%s is too large to edit: %s", e.path, size(is.size))
 	default:
-		data, err := p.read()
+		data, err := p.read(is)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,9 @@ const defaultGrace = 5 * time.Second
 type Local struct {
 	Grace time.Duration // from the first signal to SIGKILL; 0: 5 s
 	Watch func(Moment)  // is told when a process begins and ends, perhaps by several goroutines at once; may be nil
+
+	// Lend takes the user's terminal away from whoever has it, calls use, and gives it back. nil: interactive steps fail.
+	Lend func(use func())
 }
 
 // Moment is one in the life of a process.
@@ -168,6 +171,7 @@ type attempt struct {
 	*Job
 	grace time.Duration
 	watch func(Moment)
+	lend  func(use func())
 
 	foresight *Foresight // of a dry run; nil otherwise
 }
@@ -185,7 +189,7 @@ func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 	if watch == nil {
 		watch = func(Moment) {}
 	}
-	return &attempt{Job: job, grace: grace, watch: watch}, act, nil
+	return &attempt{Job: job, grace: grace, watch: watch, lend: l.Lend}, act, nil
 }
 
 // timed runs something under the job's timeout.

@@ -2,10 +2,12 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 )
 
 // Files are where a step copies from: `src` of copy and template. They are read by whoever runs moon, as on the other
@@ -16,28 +18,63 @@ type Files interface {
 	// ReadDir lists a directory by name. Links are not followed.
 	ReadDir(path string) ([]fs.FileInfo, error)
 	Readlink(path string) (string, error)
-	// Resolve is the path without links in it.
-	Resolve(path string) (string, error)
 }
 
 // OwnFiles are the files of this machine, as this process may read them.
 type OwnFiles struct{}
 
-// Stat follows links.
-func (OwnFiles) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+// Stat follows links, but for those that are traps (see way).
+func (OwnFiles) Stat(path string) (fs.FileInfo, error) {
+	e, err := (&attempt{}).lookThrough(path)
+	if err != nil || e.kind == absent {
+		return nil, sourceError(path, err)
+	}
+	return e.info, nil
+}
 
-// Open opens a file for reading.
-func (OwnFiles) Open(path string) (io.ReadCloser, error) { return os.Open(path) }
+// Open opens a regular file for reading. What is none is not waited for.
+func (OwnFiles) Open(path string) (io.ReadCloser, error) {
+	p, e, err := (&attempt{}).followed(path)
+	if err != nil {
+		return nil, sourceError(path, err)
+	}
+	defer p.close()
+	switch e.kind {
+	case absent:
+		return nil, sourceError(path, nil)
+	case regular:
+		return p.openFile(e)
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+}
+
+// sourceError makes what is missing an error of the system, which nobody else's step is going to change.
+func sourceError(path string, err error) error {
+	if err == nil || errors.As(err, new(notYet)) {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT}
+	}
+	return err
+}
 
 // ReadDir lists a directory by name.
 func (OwnFiles) ReadDir(path string) ([]fs.FileInfo, error) {
-	entries, err := os.ReadDir(path)
+	dir, err := openDir(path)
 	if err != nil {
 		return nil, err
 	}
-	infos := make([]fs.FileInfo, len(entries))
-	for i, e := range entries {
-		if infos[i], err = e.Info(); err != nil {
+	defer func() { _ = dir.Close() }() // nothing was written
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.Readdirnames(-1)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	infos := make([]fs.FileInfo, len(names))
+	for i, name := range names {
+		if infos[i], err = dir.Lstat(name); err != nil {
 			return nil, err
 		}
 	}
@@ -45,10 +82,14 @@ func (OwnFiles) ReadDir(path string) ([]fs.FileInfo, error) {
 }
 
 // Readlink is what a link leads to.
-func (OwnFiles) Readlink(path string) (string, error) { return os.Readlink(path) }
-
-// Resolve follows all links.
-func (OwnFiles) Resolve(path string) (string, error) { return filepath.EvalSymlinks(path) }
+func (OwnFiles) Readlink(path string) (string, error) {
+	p, err := placeAt(path)
+	if err != nil {
+		return "", sourceError(path, err)
+	}
+	defer p.close()
+	return p.dir.Readlink(p.name)
+}
 
 // files are where this step copies from.
 func (a *attempt) files() Files {

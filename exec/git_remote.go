@@ -129,8 +129,8 @@ func (g *gitStep) do(ctx context.Context, dir string, args ...string) error {
 	return err
 }
 
-// passing are words of git and ssh about what may be gone a moment later.
-var passing = regexp.MustCompile(`(?i)could not resolve host|connection (timed out|refused|reset)|operation timed out|early eof|remote end hung up|` +
+// transientWords are words of git and ssh about what may be gone a moment later.
+var transientWords = regexp.MustCompile(`(?i)could not resolve host|connection (timed out|refused|reset)|operation timed out|early eof|remote end hung up|` +
 	`temporary failure|returned error: (429|5\d\d)|index\.lock|another git process|tls connection was`)
 
 // failed puts what git says first of an error in the place of its exit status: what follows is advice.
@@ -143,7 +143,7 @@ func (g *gitStep) failed(said answer, e commandError) error {
 			break
 		}
 	}
-	if passing.MatchString(said.stderr) {
+	if transientWords.MatchString(said.stderr) {
 		e.class = Transient
 	}
 	return e

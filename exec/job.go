@@ -36,6 +36,13 @@ type Job struct {
 	Roams bool
 	From  Files // where it copies from; nil: OwnFiles
 
+	// Interactive gives the command of a step the user's terminal. Notice is the line that is shown there before.
+	Interactive bool
+	Notice      string
+	Prefix      []string // what its command runs under there: sudo and its options
+
+	Attempt string // RUN/STEP.ATTEMPT, by which its processes are known; "" where nobody needs to find them
+
 	Incremental *Incremental // nil for a step without sources and generates
 
 	Diff   bool           // compute diffs of text

@@ -146,8 +146,8 @@ func (p packageChange) kind() events.ChangeKind {
 	return events.ChangeUpdate
 }
 
-// named is how many packages a summary names for each thing that is done.
-const named = 4
+// shownNames is how many packages a summary names for each thing that is done.
+const shownNames = 4
 
 // summary words a transaction: what the step asks for by name, and how much comes with it.
 func (t *transaction) summary() string {
@@ -167,8 +167,8 @@ func (t *transaction) summary() string {
 	}
 	for _, verb := range order {
 		list := done[verb]
-		if len(list) > named {
-			list = append(list[:named:named], fmt.Sprintf("and %d more", len(list)-named))
+		if len(list) > shownNames {
+			list = append(list[:shownNames:shownNames], fmt.Sprintf("and %d more", len(list)-shownNames))
 		}
 		words = append(words, verb+" "+strings.Join(list, ", "))
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -58,7 +59,7 @@ func (a *attempt) openPlace(path string) (*place, error) {
 func placeAt(path string) (*place, error) {
 	path = filepath.Clean(path)
 	parent := filepath.Dir(path)
-	dir, err := os.OpenRoot(parent)
+	dir, err := openDir(parent)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, missing(path, "directory %s does not exist", parent)
@@ -134,18 +135,17 @@ func (p *place) look() (entry, error) {
 	return e, nil
 }
 
-// open opens the file that is at the place.
-func (p *place) open() (io.ReadCloser, error) {
-	if at, ok := p.foresight.look(p.path); ok {
+// open opens the file that was seen at the place to read it, or would be there by now in a dry run.
+func (p *place) open(seen entry) (io.ReadCloser, error) {
+	if at, ok := p.foresight.look(p.path); ok && (at.from.path == "" || at.from.path != p.path) {
 		return at.open()
 	}
-	f, err := p.dir.Open(p.name)
-	return f, p.error(err)
+	return p.openFile(seen)
 }
 
-// read is the content of the file that is at the place.
-func (p *place) read() ([]byte, error) {
-	f, err := p.open()
+// read is the content of that file.
+func (p *place) read(seen entry) ([]byte, error) {
+	f, err := p.open(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -204,30 +204,33 @@ func fileMode(bits uint32) fs.FileMode {
 	return mode
 }
 
-// followed opens the place that a path leads to, following a link at its end. The link must be nobody else's trap:
-// it belongs to root, to us, or to the owner of its directory, as the kernel asks of links in /tmp.
+// followed opens the place that a path leads to, following a link at its end by the same rule as those before it.
 func (a *attempt) followed(path string) (*place, entry, error) {
+	var owners []int // of links that may only lead to what is theirs
 	for range maxLinks {
 		p, err := a.openPlace(path)
 		if err != nil {
 			return nil, entry{}, err
 		}
-		e, err := p.look()
-		if err != nil || e.kind != link {
-			if err != nil {
-				p.close()
+		e, parent, err := p.lookBoth()
+		if err == nil && e.kind != link {
+			owner := e.uid
+			if e.kind == absent {
+				owner = parent.uid
 			}
-			return p, e, err
-		}
-		trusted := e.uid == 0 || e.uid == os.Geteuid()
-		if p.dir == nil {
-			trusted = true // an earlier step would make it
-		} else if parent, err := p.dir.Stat("."); err == nil {
-			trusted = trusted || e.uid == entryOf(parent).uid
+			if slices.ContainsFunc(owners, func(uid int) bool { return uid != owner }) {
+				err = &fs.PathError{Op: "open", Path: path, Err: errTrap}
+			}
+			if err == nil {
+				return p, e, nil
+			}
 		}
 		p.close()
-		if !trusted {
-			return nil, entry{}, errors.New(path + " is a link that belongs to somebody else; name what it points to")
+		if err != nil {
+			return nil, entry{}, err
+		}
+		if owner, trusted := decides(e.uid, parent.uid); !trusted {
+			owners = append(owners, owner)
 		}
 		next := e.target
 		if !filepath.IsAbs(next) {
@@ -239,4 +242,26 @@ func (a *attempt) followed(path string) (*place, entry, error) {
 	return nil, entry{}, errors.New(path + ": too many links")
 }
 
-const maxLinks = 40
+// lookThrough says what a path leads to.
+func (a *attempt) lookThrough(path string) (entry, error) {
+	p, e, err := a.followed(path)
+	if err == nil {
+		p.close()
+	}
+	return e, err
+}
+
+// lookBoth says what is at the place, and what its directory is.
+func (p *place) lookBoth() (e, parent entry, err error) {
+	if e, err = p.look(); err != nil {
+		return e, parent, err
+	}
+	if p.dir == nil { // an earlier step would make it
+		return e, entry{kind: directory, uid: os.Geteuid(), gid: os.Getegid()}, nil
+	}
+	info, err := p.dir.Stat(".")
+	if err != nil {
+		return e, parent, p.error(err)
+	}
+	return e, entryOf(info), nil
+}

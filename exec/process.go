@@ -25,16 +25,19 @@ const linger = 500 * time.Millisecond
 //
 // When the leader of a stopped group is gone, the rest is killed: background children of sh ignore INT.
 type process struct {
-	argv   []string
-	env    []string
-	dir    string
-	stdin  *string       // nil: /dev/null
-	script *string       // what can be read from /dev/fd/3; nil: there is no such file
-	stdout io.Writer     // nil: /dev/null
-	stderr io.Writer     // nil: /dev/null
-	grace  time.Duration // required
-	now    <-chan struct{}
-	watch  func(Moment) // required
+	argv    []string
+	env     []string
+	dir     string
+	stdin   *string       // nil: /dev/null
+	script  *string       // what can be read from /dev/fd/3; nil: there is no such file
+	stdout  io.Writer     // nil: /dev/null
+	stderr  io.Writer     // nil: /dev/null
+	grace   time.Duration // required
+	now     <-chan struct{}
+	watch   func(Moment) // required
+	runID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
+	attempt string
+	tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes
 }
 
 // notRun is the code of a process that was stopped before it began.
@@ -46,6 +49,7 @@ type exit struct {
 	signal syscall.Signal // that killed it; 0: none
 	stop   Stop           // why it was told to end; "": it was not
 	held   bool           // a process in the background kept the output open
+	others []escapee      // what kept it open, or had left the group of a process that was stopped, and was killed too
 	err    error          // it could not be started
 }
 
@@ -127,6 +131,8 @@ type child struct {
 	done    chan struct{} // closed when it has ended, and exit is known
 	exit    exit
 
+	confined *cgroup // nil: it is not
+
 	end int // a file that becomes readable when it ends; -1: there is none
 
 	mu      sync.Mutex
@@ -137,6 +143,9 @@ type child struct {
 // live is the whole life of the process.
 func (c *child) live() {
 	defer close(c.done)
+	if c.tty != nil {
+		defer c.tty.giveBack() // also before the trace of a panic is printed
+	}
 	ends, err := c.open()
 	if err == nil {
 		err = c.start(ends)
@@ -157,8 +166,21 @@ func (c *child) live() {
 	if ends.script != nil {
 		go feed(ends.script, *c.script)
 	}
-	c.exit.held = c.drain(ends)
+	if c.exit.held = c.drain(ends); c.exit.held {
+		c.exit.others = c.left()
+	}
 	ends.close()
+	c.release()
+}
+
+// group puts the process into a group of its own; with a terminal also into a session, whose terminal that is.
+func (c *child) group(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
+	if c.tty == nil {
+		sys.Setpgid = true
+		return sys
+	}
+	sys.Setsid, sys.Setctty, sys.Ctty = true, true, 0
+	return sys
 }
 
 // feed writes what a process shall read. It ends when the file is closed, even if nobody reads.
@@ -177,11 +199,27 @@ func (c *child) stop(sig syscall.Signal) (sent bool) {
 		return false
 	}
 	c.stopped = true
-	_ = syscall.Kill(-c.pid, sig) // ESRCH: nobody is left
-	if sig != syscall.SIGKILL {
-		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+	for _, group := range c.groups() {
+		_ = syscall.Kill(-group, sig) // ESRCH: nobody is left
+		if sig != syscall.SIGKILL {
+			_ = syscall.Kill(-group, syscall.SIGCONT)
+		}
+	}
+	if sig == syscall.SIGKILL && c.tty != nil {
+		c.tty.giveUp()
 	}
 	return true
+}
+
+// groups are those to be signalled: the process's own and, where it is a shell with jobs, that of the job which has its
+// terminal.
+func (c *child) groups() []int {
+	if c.tty != nil {
+		if job, err := unix.IoctlGetInt(c.tty.master, unix.TIOCGPGRP); err == nil && job > 1 && job != c.pid {
+			return []int{c.pid, job}
+		}
+	}
+	return []int{c.pid}
 }
 
 // reap takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
@@ -190,7 +228,10 @@ func (c *child) reap() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		_ = syscall.Kill(-c.pid, syscall.SIGKILL)
+		for _, group := range c.groups() {
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+		c.exit.others = c.killEscaped()
 	}
 	var status syscall.WaitStatus
 	for {
@@ -212,6 +253,7 @@ var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevN
 // ends are the two ends of a process's three files. Silent ones share one open /dev/null.
 type ends struct {
 	child [3]int
+	given []int    // of child: those that it alone is to have
 	stdin *os.File // moon's; nil: /dev/null
 
 	script      *os.File // moon's; nil: there is none
@@ -220,6 +262,13 @@ type ends struct {
 }
 
 func (p *process) open() (*ends, error) {
+	if p.tty != nil {
+		master, slave, err := p.tty.join()
+		if err != nil {
+			return nil, err
+		}
+		return &ends{child: [3]int{slave, slave, slave}, given: []int{slave}, reads: [2]int{master, -1}}, nil
+	}
 	devnull, err := null()
 	if err != nil {
 		return nil, err
@@ -246,10 +295,11 @@ func (p *process) open() (*ends, error) {
 		}
 		if i > 0 {
 			e.child[i], e.reads[i-1] = w, r
-			continue
+		} else {
+			_ = syscall.SetNonblock(w, true) // so that closing it ends a write
+			e.child[i], e.stdin = r, os.NewFile(uintptr(w), "stdin")
 		}
-		_ = syscall.SetNonblock(w, true) // so that closing it ends a write
-		e.child[i], e.stdin = r, os.NewFile(uintptr(w), "stdin")
+		e.given = append(e.given, e.child[i])
 	}
 	return e, nil
 }
@@ -259,10 +309,8 @@ func (e *ends) closeChild() {
 	if e.script != nil {
 		_ = syscall.Close(e.childScript)
 	}
-	for i, fd := range e.child {
-		if i == 0 && e.stdin != nil || i > 0 && e.reads[i-1] >= 0 {
-			_ = syscall.Close(fd)
-		}
+	for _, fd := range e.given {
+		_ = syscall.Close(fd)
 	}
 }
 
@@ -333,9 +381,9 @@ func (c *child) drain(e *ends) (held bool) {
 func (c *child) read(e *ends, i int, buf []byte) int {
 	n, err := syscall.Read(e.reads[i], buf)
 	switch {
-	case errors.Is(err, syscall.EINTR):
+	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN):
 		return 0
-	case err != nil || n <= 0:
+	case err != nil || n <= 0: // EIO: nobody has the pseudo terminal any more
 		e.closeRead(i)
 		return 0
 	}

@@ -43,10 +43,16 @@ func onThread(do func()) {
 // start starts the process in a group of its own, with its life tied to moon's.
 func (c *child) start(e *ends) error {
 	c.end = -1
-	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
-		Dir: c.dir, Env: c.env, Files: e.files(),
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &c.end},
-	})
+	sys := c.group(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
+	c.confine(sys)
+	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Files: e.files(), Sys: sys}
+	pid, _, err := syscall.StartProcess(c.path, c.argv, attr)
+	if err != nil && c.unconfine(sys) {
+		// Whether that is what the kernel refused is known only now: the error may also be about the program.
+		if pid, _, err = syscall.StartProcess(c.path, c.argv, attr); err == nil {
+			cgroupsOf(c.runID).refuse()
+		}
+	}
 	if err != nil {
 		return &os.PathError{Op: "start", Path: c.path, Err: err}
 	}
@@ -81,3 +87,6 @@ func pipe() (r, w int, err error) {
 func growPipe(fd int) {
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, maxPipe) // refused over the user's quota: slower, not wrong
 }
+
+// forget throws away what was typed at a terminal and not read.
+func forget(tty int) { _ = unix.IoctlSetInt(tty, unix.TCFLSH, unix.TCIFLUSH) }

@@ -16,7 +16,7 @@ func onThread(do func()) { go do() }
 func (c *child) start(e *ends) error {
 	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 		Dir: c.dir, Env: c.env, Files: e.files(),
-		Sys: &syscall.SysProcAttr{Setpgid: true},
+		Sys: c.group(&syscall.SysProcAttr{}),
 	})
 	if err != nil {
 		return &os.PathError{Op: "start", Path: c.path, Err: err}
@@ -77,3 +77,6 @@ func pipe() (r, w int, err error) {
 }
 
 func growPipe(int) {}
+
+// forget throws away what was typed at a terminal and not read.
+func forget(tty int) { _ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 1) }

@@ -19,9 +19,15 @@ import (
 	"moon/exec/spec"
 )
 
+// helpers are further ones, of tests that not every system has.
+var helpers = map[string]func(){}
+
 // TestHelper is a process of the tests rather than a test: a child of its own kind for those that need one that sh
 // cannot be.
 func TestHelper(*testing.T) {
+	if help := helpers[os.Getenv("MOON_TEST_HELPER")]; help != nil {
+		help()
+	}
 	switch os.Getenv("MOON_TEST_HELPER") {
 	case "flood":
 		n, _ := strconv.ParseInt(os.Getenv("MOON_TEST_BYTES"), 10, 64)
@@ -33,6 +39,9 @@ func TestHelper(*testing.T) {
 			}
 			n -= int64(k)
 		}
+		os.Exit(0)
+	case "terminal":
+		inTerminal()
 		os.Exit(0)
 	case "run": // moon itself, to be killed
 		a, _ := spec.Lookup("shell")
@@ -96,7 +105,7 @@ var marks int
 // newMark is a number of seconds for sleep that no other process has.
 func newMark() string {
 	marks++
-	return fmt.Sprintf("%d.%d", 300+os.Getpid(), marks)
+	return fmt.Sprintf("%d.%04d", 300+os.Getpid(), marks)
 }
 
 // cancelWhen runs a job and stops it with the cause once its output has the word.
@@ -188,13 +197,26 @@ func TestNow(t *testing.T) {
 	wantNone(t, "sleep\x00"+mark)
 }
 
+// rounds is how often something is done that KILLS=all does more often.
+func rounds(usual, all int) int {
+	if os.Getenv("KILLS") == "all" {
+		return all
+	}
+	return usual
+}
+
+// TestNobodySurvives interrupts steps with children that ignore it: none is left.
 func TestNobodySurvives(t *testing.T) {
 	mark := newMark()
 	script := "trap '' INT; sleep " + mark + " & (trap '' TERM; sleep " + mark + " & wait) & echo up; sleep " + mark
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	for range 50 {
+	defer exec.EndRun("survivors")
+	for i := range rounds(50, 200) {
 		job := newJob(t, "shell", args{"cmd": script})
+		if i%2 == 0 {
+			job.Attempt = fmt.Sprintf("survivors/step-%d.1", i)
+		}
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
@@ -354,10 +376,19 @@ func BenchmarkTrue(b *testing.B) {
 	a, _ := spec.Lookup("shell")
 	decoded, _ := a.Decode(args{"cmd": "true"})
 	dir := b.TempDir()
-	for b.Loop() {
-		w := output.NewWriter(dir, "p", nil)
-		exec.Local{}.Run(context.Background(), &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: w})
-		w.Close()
+	for name, attempt := range map[string]string{"free": "", "confined": "bench-true/step.1"} {
+		b.Run(name, func(b *testing.B) {
+			defer exec.EndRun("bench-true")
+			best := time.Hour
+			for b.Loop() {
+				begin := time.Now()
+				w := output.NewWriter(dir, "p", nil)
+				exec.Local{}.Run(context.Background(), &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: w, Attempt: attempt})
+				w.Close()
+				best = min(best, time.Since(begin))
+			}
+			b.ReportMetric(float64(best.Microseconds()), "best-µs")
+		})
 	}
 }
 

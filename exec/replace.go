@@ -64,7 +64,7 @@ func (s source) same(ctx context.Context, p *place, e entry) (equal bool, sum st
 		return false, "", err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	there, err := p.open()
+	there, err := p.open(e)
 	if err != nil {
 		return false, "", err
 	}
@@ -254,7 +254,7 @@ func (p *place) keepCopy(name string) error {
 	if err != nil || e.kind != regular {
 		return errors.Join(err, fs.ErrInvalid)
 	}
-	in, err := p.dir.Open(p.name)
+	in, err := p.openFile(e)
 	if err != nil {
 		return err
 	}

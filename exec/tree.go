@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"moon/events"
 )
 
@@ -37,7 +39,7 @@ func (a *attempt) openAbove(path string) (*place, error) {
 			above = filepath.Dir(above)
 			continue
 		}
-		dir, err := os.OpenRoot(filepath.Dir(a.foresight.leads(above + "/x")))
+		dir, err := openDir(filepath.Dir(a.foresight.leads(above + "/x")))
 		if err == nil {
 			rest, err := filepath.Rel(above, path)
 			if err != nil {
@@ -185,7 +187,7 @@ func walk(dir *os.Root, name string, visit func(name string, e entry) error) err
 	if err := visit(name, entryOf(info)); err != nil || !info.IsDir() {
 		return err
 	}
-	f, err := dir.Open(name)
+	f, err := dir.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}

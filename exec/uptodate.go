@@ -5,13 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -115,14 +112,7 @@ func matches(pattern string) ([]string, error) {
 }
 
 func digestFile(h hash.Hash, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() { // to open a pipe would wait for its writer
-		return &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"moon/events/output"
 	"moon/plan/eval"
 )
 
@@ -76,7 +77,7 @@ func (d *dump) field(name string, v any) {
 		b.Reset()
 		fmt.Fprintf(&b, "%q\n", fmt.Sprint(v))
 	}
-	d.out.WriteString(d.at + " " + name + ": " + b.String())
+	d.out.WriteString(d.at + " " + name + ": " + output.CleanName(strings.TrimSuffix(b.String(), "\n")) + "\n")
 }
 
 // value writes a value of the plan, or the steps it is known after.

@@ -352,6 +352,9 @@ func (e *explanation) policy() {
 	if s.Queued > 0 {
 		add("fails when it has waited %s for a slot", s.Queued)
 	}
+	if s.Terminal {
+		add("has the terminal while it runs")
+	}
 	if s.Undo != nil {
 		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
 	}

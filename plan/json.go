@@ -339,6 +339,9 @@ func (s *Step) policy() map[string]string {
 	if s.NoLog {
 		m["no_log"] = "true"
 	}
+	if s.Terminal {
+		m["interactive"] = "true"
+	}
 	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
 	return m
 }

@@ -20,7 +20,7 @@ var keyValues = map[string]string{
 	"changed_when": "1 == 2", "failed_when": "1 == 2", "ignore_errors": "true",
 	"retries": "5", "retry_delay": "7s", "until": "1 == 1", "timeout": "9s",
 	"env": "{A: b}", "cwd": "tree", "become": "true", "become_user": "bob", "become_method": "su",
-	"confirm": "sure?", "no_log": "true", "check_mode": "false", "diff": "true",
+	"confirm": "sure?", "no_log": "true", "interactive": "true", "check_mode": "false", "diff": "true",
 	"vars": "{v: given}", "args": "{validate: true %s}", "rescue": "[print: x]", "always": "[print: x]", "parallel": "2",
 	"notify": "h", "listen": "h", "sources": "[a]", "generates": "[a]", "timeout_queued": "1s", "undo": "{shell: x}",
 	"delegate_to": "h", "run_once": "true", "any_errors_fatal": "true", "async": "1", "poll": "1",

@@ -202,6 +202,7 @@ type Step struct {
 	Queued     time.Duration // how long it may wait for a slot; 0: for ever
 	Undo       *Undo         // nil if nothing reverses it
 	NoLog      bool
+	Terminal   bool  // interactive: its command gets the user's terminal
 	MayFail    bool  // ignore_errors is given and not known to be false
 	CheckMode  *bool // forced by check_mode
 	NoDiff     bool

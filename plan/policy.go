@@ -89,9 +89,25 @@ func (p *planner) pointless(k *task, r *renderer) {
 	if !a.Diff {
 		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
 	}
+	if a.Process != "*" {
+		refuse(t.Interactive, fmt.Sprintf("`%s` is no command that somebody could talk to", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
+	} else if _, given := valueOf(k.args, "stdin"); given {
+		refuse(t.Interactive, "`stdin` says what its command reads", "leave one of them out")
+	}
 	if t.Retries.IsZero() && len(t.Until) == 0 {
 		refuse(t.Delay, "it is not tried again", "add `retries` or `until`")
 	}
+}
+
+// commands are the actions that always run one.
+func commands() []string {
+	var names []string
+	for _, a := range spec.All() {
+		if a.Process == "*" {
+			names = append(names, a.Name)
+		}
+	}
+	return names
 }
 
 // question is what `confirm: true` asks.

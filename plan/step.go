@@ -115,6 +115,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0
 	s.NoLog = p.flag(t.NoLog, "no_log", r, false)
+	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(&s, k, raw, c.chain)
 	}
@@ -417,6 +418,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 		if !s.NoLog {
 			part("undoes", any(s.Undo.Args))
 		}
+	}
+	if s.Terminal {
+		part("interactive", "true")
 	}
 	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
 	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())

@@ -157,6 +157,12 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		cmd = m.foundMore(msg)
 	case copied:
 		cmd = m.copied(msg)
+	case asideMsg:
+		cmd = makeRoom(msg.do)
+	case returned:
+		if msg.err != nil {
+			m.say("the terminal: " + msg.err.Error())
+		}
 	case edited:
 		cmd = m.edited(msg)
 	case reloaded:

@@ -49,6 +49,9 @@ type Options struct {
 	Reload func() (diag.List, error)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) ExecCommand
+	// Aside is what needs the terminal for itself: the screen makes room, calls it, perhaps again when it has
+	// returned, and comes back. Without it nothing does.
+	Aside <-chan func()
 	// OutDir is the directory of the files that events.Step.Out names.
 	OutDir func() string
 
@@ -92,6 +95,7 @@ func (m *model) show(ctx context.Context) error {
 	stop := make(chan struct{})
 	go drained(m.store, o.Feed, p.Quit)
 	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
+	go asides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
 	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()

@@ -103,7 +103,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	for _, u := range s.Unknowns {
 		edges = append(edges, b.data(u)...)
 	}
-	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool}, edges)
+	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
 	return []Edge{on(n, events.OnSuccess)}
 }
 

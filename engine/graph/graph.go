@@ -50,6 +50,7 @@ type Node struct {
 	Essential bool  // runs although the run is stopping: always, cleanup
 	Rescued   bool  // its failure is handled by an edge, and stops nothing else
 	Pool      int32 // the pool it takes a slot of; -1: none
+	Terminal  bool  // it has the user's terminal while it runs, which one at a time can
 }
 
 // Edge is one condition of a node: that From has ended with an outcome in On.
@@ -121,6 +122,9 @@ func (g *Graph) Text() string {
 		}
 		if node.Pool >= 0 {
 			fmt.Fprintf(&b, " pool=%s/%d", output.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
+		}
+		if node.Terminal {
+			b.WriteString(" terminal")
 		}
 		b.WriteByte('\n')
 	}

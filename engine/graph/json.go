@@ -20,6 +20,7 @@ type nodeJSON struct {
 	Essential bool       `json:"essential,omitempty"`
 	Rescued   bool       `json:"rescued,omitempty"`
 	Pool      *int32     `json:"pool,omitempty"`
+	Terminal  bool       `json:"terminal,omitempty"`
 }
 
 type edgeJSON struct {
@@ -36,7 +37,7 @@ func (g *Graph) JSON() ([]byte, error) {
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued}
+		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Terminal: n.Terminal}
 		if n.Join == Any {
 			j.Join = "any"
 		}

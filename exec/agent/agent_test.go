@@ -129,6 +129,7 @@ func TestJobFields(t *testing.T) {
 		"Timeout": "as it is", "Creates": "as it is", "Removes": "as it is", "Unless": "as it is", "OnlyIf": "as it is", "NoLog": "as it is",
 		"Become": "by the lane", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
 		"Names": "by asking", "Now": "as a frame", "Again": "as it is", "Decrypt": "by asking", "Secrets": "those of the arguments",
+		"Attempt": "as it is", "Interactive": "it stays here", "Notice": "it stays here", "Prefix": "it stays here",
 	}
 	for f := range reflect.TypeFor[exec.Job]().Fields() {
 		if crosses[f.Name] == "" {

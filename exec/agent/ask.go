@@ -111,11 +111,6 @@ func (f theirFiles) Readlink(path string) (string, error) {
 	return got.Text, err
 }
 
-func (f theirFiles) Resolve(path string) (string, error) {
-	got, err := f.ask(ask{What: askResolve, Text: path})
-	return got.Text, err
-}
-
 // theirFile is one of them, open. It is fetched piece by piece.
 type theirFile struct {
 	*asking
@@ -154,10 +149,9 @@ type answering struct {
 	job  *exec.Job
 	busy atomic.Bool
 
-	mu       sync.Mutex
-	last     uint32
-	resolved string // the source without links; of the one question at a time
-	files    map[uint32]io.ReadCloser
+	mu    sync.Mutex
+	last  uint32
+	files map[uint32]io.ReadCloser
 }
 
 // to answers a question.
@@ -200,11 +194,6 @@ func (a *answering) find(q ask) (got answer, err error) {
 		}
 	case askLink:
 		got.Text, err = files.Readlink(q.Text)
-	case askResolve:
-		got.Text, err = files.Resolve(q.Text)
-		if q.Text == filepath.Clean(exec.Source(a.job)) {
-			a.resolved = got.Text
-		}
 	case askOpen:
 		got.Handle, err = a.open(files, q.Text)
 	case askRead:
@@ -233,8 +222,8 @@ func (a *answering) concerns(q ask) bool {
 		return a.job.Incremental != nil
 	case askDecrypt:
 		return source != "" && a.job.Decrypt != nil
-	case askStat, askOpen, askReadDir, askLink, askResolve:
-		return source != "" && (below(q.Text, filepath.Clean(source)) || a.resolved != "" && below(q.Text, a.resolved))
+	case askStat, askOpen, askReadDir, askLink:
+		return source != "" && below(q.Text, filepath.Clean(source))
 	}
 	return true // by a handle it was given
 }

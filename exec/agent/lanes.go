@@ -50,7 +50,23 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if l.own(job) {
 		return l.Local.Run(ctx, job)
 	}
+	if job.Interactive {
+		return l.inFront(ctx, job)
+	}
 	return l.result(ctx, modeRun, 0, job)
+}
+
+// inFront runs an interactive job of another user here, behind sudo or the like: they have the terminal too, and can ask on it.
+func (l *Lanes) inFront(ctx context.Context, job *exec.Job) exec.Result {
+	here := *job
+	here.Prefix, here.Become = Prefix(*job.Become), nil
+	for name, value := range job.Env {
+		if job.Secrets.Has(value) {
+			text := fmt.Sprintf("the variable %s is a secret, and an interactive step of another user cannot have it unseen: have the command ask for it", name)
+			return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: text}
+		}
+	}
+	return l.Local.Run(ctx, &here)
 }
 
 // Dry is the dry run of the same jobs. The foresight, which may be nil, is that of the jobs of this process; each lane has

@@ -75,6 +75,7 @@ type request struct {
 	Diff        bool
 	Incremental *incremental
 	Again       bool
+	Attempt     string
 	Encrypted   bool     // the source may be: the host can decrypt it
 	Hidden      []string // what of the arguments and the environment others must not see
 	Foresight   uint64   // of a dry run, by which the other end knows it again; 0: none
@@ -92,7 +93,7 @@ func newRequest(m mode, grace time.Duration, j *exec.Job) request {
 	r := request{
 		Mode: m, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
-		Again: j.Again, Encrypted: j.Decrypt != nil,
+		Again: j.Again, Attempt: j.Attempt, Encrypted: j.Decrypt != nil,
 	}
 	if !j.Secrets.Empty() {
 		hidden(j.Secrets, j.Raw, &r.Hidden)
@@ -112,7 +113,7 @@ func (r *request) job() (*exec.Job, error) {
 	j := &exec.Job{
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
 		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
-		Again: r.Again,
+		Again: r.Again, Attempt: r.Attempt,
 	}
 	if len(r.Hidden) > 0 {
 		j.Secrets = secret.NewSet()
@@ -225,7 +226,6 @@ const (
 	askClose   = "close"
 	askReadDir = "readdir"
 	askLink    = "readlink"
-	askResolve = "resolve"
 	askDecrypt = "decrypt" // the source of the job
 )
 

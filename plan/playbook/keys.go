@@ -71,6 +71,7 @@ func init() {
 		{Name: "become_method", on: onSteps, Doc: "sudo, su or doas", set: text(func(t *Task, v Value) { t.BecomeHow = v })},
 		{Name: "confirm", on: onAction, Doc: "true, or the question to ask: the step always asks, whatever was approved in bulk", set: scalar("a boolean or the text to ask", func(t *Task, v Value) { t.Confirm = v })},
 		{Name: "no_log", on: onAction, Doc: "show and store nothing of arguments, output and result", set: scalar("a boolean", func(t *Task, v Value) { t.NoLog = v })},
+		{Name: "interactive", on: onAction, Doc: "true: the command gets the terminal, to ask and be answered there; for shell and command", set: scalar("a boolean", func(t *Task, v Value) { t.Interactive = v })},
 		{Name: "undo", on: onAction, Doc: "a step that reverses this one", set: (*parser).undo},
 		{Name: "check_mode", on: onAction, Doc: "force (true) or forbid (false) the dry run for this step", set: scalar("a boolean", func(t *Task, v Value) { t.CheckMode = v })},
 		{Name: "diff", on: onAction, Doc: "force or forbid the diff for this step", set: scalar("a boolean", func(t *Task, v Value) { t.Diff = v })},

@@ -61,7 +61,7 @@ var shapes = map[string]Shape{
 	"creates": AnyText, "removes": AnyText, "unless": AnyText, "onlyif": AnyText,
 	"changed_when": Conditions, "failed_when": Conditions, "until": Conditions, "ignore_errors": Condition,
 	"retries": Number, "retry_delay": Duration, "timeout": Duration, "timeout_queued": Duration, "sources": Texts, "generates": Texts, "undo": OneStep, "env": Environment, "cwd": AnyText,
-	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean,
+	"become": Boolean, "become_user": AnyText, "become_method": AnyText, "confirm": BoolOrText, "no_log": Boolean, "interactive": Boolean,
 	"check_mode": Boolean, "diff": Boolean, "vars": Variables, "args": Fields, "rescue": Steps, "always": Steps,
 	"parallel": BoolOrNumber,
 }

@@ -106,6 +106,7 @@ type Task struct {
 	BecomeHow   Value
 	Confirm     Value
 	NoLog       Value
+	Interactive Value
 	CheckMode   Value
 	Diff        Value
 	StepVars    Value // `vars` beside an action

@@ -62,7 +62,7 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 	if near, err := filepath.Rel(t.GitHub.Base, file); err == nil && filepath.IsLocal(near) {
 		file = near
 	}
-	place := "file=" + escapeProperty(filepath.ToSlash(file))
+	place := "file=" + escapeProperty(output.CleanName(filepath.ToSlash(file)))
 	if s.Origin.Line > 0 {
 		place += fmt.Sprintf(",line=%d,col=%d", s.Origin.Line, s.Origin.Column)
 	}

@@ -25,7 +25,7 @@ func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
 	e := r.Run.Result
 	c := r.Run.Counts
-	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s\n", r.Plan.RootFile, r.word(), c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration))
+	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s\n", output.CleanName(r.Plan.RootFile), r.word(), c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration))
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}
@@ -95,7 +95,7 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 		name = ps.Title()
 	}
 	head, rest, _ := strings.Cut(s.Error, "\n")
-	fmt.Fprintf(b, "\n%s %s   %s   %s\n", mark, output.CleanName(name), output.CleanName(head), ps.Origin)
+	fmt.Fprintf(b, "\n%s %s   %s   %s\n", mark, output.CleanName(name), output.CleanName(head), output.CleanName(ps.Origin.String()))
 	lines := strings.Split(rest, "\n")
 	if rest == "" {
 		return

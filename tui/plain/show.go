@@ -165,7 +165,7 @@ func (s *Show) Line(i int) string {
 		line += "  " + output.CleanName(name)
 	}
 	if s.plan != nil {
-		line += "  (" + s.plan.Steps[i].Origin.String() + ")"
+		line += "  (" + output.CleanName(s.plan.Steps[i].Origin.String()) + ")"
 	}
 	return line
 }

@@ -25,6 +25,7 @@ type Text struct {
 	Diff    bool    // show the changes of files
 	GitHub  *GitHub // nil: for people alone
 	Usual   string  // how long the run may take, to be said at its head; "": not known
+	Seen    bool    // whoever reads this has seen what interactive steps printed
 
 	out    *bufio.Writer
 	plan   *plan.Plan
@@ -76,7 +77,9 @@ func (t *Text) event(r events.Record) {
 			t.printf("  %s", output.CleanName(e.Command))
 		}
 	case events.StepOutput:
-		t.line(r.Step, e)
+		if !t.Seen || !t.plan.Steps[r.Step].Terminal {
+			t.line(r.Step, e)
+		}
 	case events.PrintMessage:
 		t.under(r.Step)
 		for line := range strings.SplitSeq(strings.TrimSuffix(e.Message, "\n"), "\n") {
@@ -122,6 +125,9 @@ func (t *Text) event(r events.Record) {
 		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
 		t.unfold()
 	case events.Warning:
+		if r.Step >= 0 && t.run.Steps[r.Step].Attempt > 0 {
+			t.under(r.Step)
+		}
 		t.warning(e)
 	case events.RunPaused:
 		t.unfold()
@@ -255,11 +261,11 @@ func (t *Text) summary(e events.RunCompleted) {
 		if !bad {
 			continue
 		}
-		t.printf("\nFAILED %s  %s  (%s)", t.plan.Steps[i].ID(), output.CleanName(t.name(i)), t.plan.Steps[i].Origin)
+		t.printf("\nFAILED %s  %s  (%s)", t.plan.Steps[i].ID(), output.CleanName(t.name(i)), output.CleanName(t.plan.Steps[i].Origin.String()))
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
-	t.printf("%s: %s in %s", t.plan.RootFile, e.Outcome, Duration(e.Duration))
+	t.printf("%s: %s in %s", output.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration))
 	t.printf("  %s", countsLine(e))
 }
 

@@ -1,0 +1,22 @@
+//go:build !linux
+
+package exec
+
+import "syscall"
+
+// cgroup is a control group, which only Linux has.
+type cgroup struct{}
+
+func (c *child) confine(*syscall.SysProcAttr) {}
+func (c *child) release()                     {}
+
+// killEscaped would find what has left the group; here nothing tells whose it is.
+func (c *child) killEscaped() []escapee { return nil }
+
+func (c *child) left() []escapee { return nil }
+
+// EndRun lets go of what was kept for the processes of a run.
+func EndRun(string) {}
+
+// EndLeft would kill what a moon that died has left running; here it cannot be found.
+func EndLeft(string, []string) string { return "" }

@@ -1,0 +1,390 @@
+package exec_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/spec"
+)
+
+// mal is the user who attacks root.
+const mal = 65534
+
+func init() { helpers["attack"], helpers["spy"] = attack, spy }
+
+// attack is the helper that is mal: it swaps what is on the way to files for something else, as fast as it can, until its
+// directory says that it is enough.
+func attack() {
+	outside := os.Getenv("MOON_TEST_OUTSIDE")
+	if err := os.Chdir(os.Getenv("MOON_TEST_DIR")); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	swap := func(name string, put func() error) {
+		if os.Rename(name, name+".kept") != nil {
+			return
+		}
+		_ = put()
+		for range rand.IntN(2000) { // a moment, of changing length
+			_ = syscall.Getppid()
+		}
+		_ = os.RemoveAll(name)
+		_ = os.Rename(name+".kept", name)
+	}
+	for {
+		if _, err := os.Stat("enough"); err == nil {
+			os.Exit(0)
+		}
+		for _, dir := range []string{"sub", "sub/deep"} {
+			_ = os.MkdirAll(dir, 0o755)
+			for _, target := range []string{outside, filepath.Join(outside, "deep"), "../..", "/proc/self/root" + outside} {
+				swap(dir, func() error { return os.Symlink(target, dir) })
+			}
+		}
+		for _, file := range []string{"sub/f", "sub/deep/f"} {
+			if _, err := os.Lstat(file); err != nil {
+				_ = os.WriteFile(file, []byte("mine\n"), 0o644)
+			}
+			secret := filepath.Join(outside, "f")
+			swap(file, func() error { return os.Symlink(secret, file) })
+			swap(file, func() error { return os.Link(secret, file) })
+			swap(file, func() error { return syscall.Mkfifo(file, 0o666) })
+		}
+	}
+}
+
+// censusOf is all that there is in a tree.
+func censusOf(t *testing.T, root string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var st syscall.Stat_t
+		if err := syscall.Lstat(path, &st); err != nil {
+			return err
+		}
+		text := ""
+		if st.Mode&syscall.S_IFMT == syscall.S_IFREG {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text = string(content)
+		}
+		fmt.Fprintf(&b, "%s %o %d:%d %d names, %d.%d %q\n", strings.TrimPrefix(path, root), st.Mode, st.Uid, st.Gid, st.Nlink, st.Mtim.Sec, st.Mtim.Nsec, text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// battlefield makes a directory of mal's, and one outside that nothing may happen to.
+func battlefield(t *testing.T) (dir, outside string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can be attacked by another user")
+	}
+	base, err := os.MkdirTemp("", "moon-races-") //nolint:usetesting // that is below a directory which only its owner enters
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	dir, outside = filepath.Join(base, "mal"), filepath.Join(base, "outside")
+	for _, d := range []string{dir, filepath.Join(dir, "sub/deep"), filepath.Join(outside, "deep/tree"), filepath.Join(outside, "gone"), filepath.Join(outside, "tree")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"f", "deep/f", "gone/f", "tree/f", "deep/tree/f"} {
+		if err := os.WriteFile(filepath.Join(outside, f), []byte("the secret\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, d := range []string{base, dir, filepath.Join(dir, "sub"), filepath.Join(dir, "sub/deep")} {
+		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // mal must get there
+			t.Fatal(err)
+		}
+		if d != base {
+			if err := os.Chown(d, mal, mal); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir, outside
+}
+
+// asMal starts the helper as mal.
+func asMal(t *testing.T, what, dir, outside string) *osexec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := os.ReadFile(self) // mal may not go where it is
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(filepath.Dir(dir), "helper")
+	if err := os.WriteFile(program, binary, 0o755); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	cmd := osexec.CommandContext(context.Background(), program, "-test.run=^TestHelper$")
+	cmd.Env = []string{"MOON_TEST_HELPER=" + what, "MOON_TEST_DIR=" + dir, "MOON_TEST_OUTSIDE=" + outside}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: mal, Gid: mal}}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = os.WriteFile(filepath.Join(dir, "enough"), nil, 0o600)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the other user: %v\n%s", err, said.String())
+		}
+	})
+	return cmd
+}
+
+// TestRaces has root work in a directory of somebody who swaps everything on the way: nothing outside of it is read or
+// changed, and nothing waits for a pipe. KILLS=all plays 10,000 rounds.
+func TestRaces(t *testing.T) {
+	dir, outside := battlefield(t)
+	tree := t.TempDir()
+	for _, name := range []string{"tree/f", "tree/more/g"} {
+		path := filepath.Join(tree, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("root's\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	template := filepath.Join(tree, "t.j2")
+	if err := os.WriteFile(template, []byte("root's\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := censusOf(t, outside)
+	asMal(t, "attack", dir, outside)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	took := filepath.Join(t.TempDir(), "took")
+	plays := []struct {
+		action string
+		in     args
+	}{
+		{"file", args{"path": at("sub/f"), "content": "root's\n", "mode": "0644"}},
+		{"file", args{"path": at("sub/deep/f"), "state": "perms", "mode": "0666", "owner": "65534"}},
+		{"file", args{"path": at("sub/f"), "state": "touch", "mode": "0664"}},
+		{"file", args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "0777", "owner": "65534", "group": "65534"}},
+		{"file", args{"path": at("sub/deep/tree"), "state": "absent"}},
+		{"file", args{"path": at("sub/gone"), "state": "absent"}},
+		{"file", args{"path": at("sub/a/b/c"), "state": "directory", "owner": "65534"}},
+		{"file", args{"path": at("sub/a"), "state": "absent"}},
+		{"file", args{"path": at("sub/hard"), "src": at("sub/f"), "state": "hard", "force": true}},
+		{"copy", args{"content": "root's\n", "dest": at("sub/deep/f"), "backup": true}},
+		{"copy", args{"src": tree + "/tree", "dest": at("sub"), "owner": "65534"}},
+		{"copy", args{"src": tree + "/tree", "dest": at("sub/deep/")}},
+		{"copy", args{"src": at("sub/f"), "dest": took}},
+		{"copy", args{"src": at("sub/"), "dest": took + ".d"}},
+		{"template", args{"src": template, "dest": at("sub/f"), "mode": "0600", "owner": "65534"}},
+		{"lineinfile", args{"path": at("sub/f"), "line": "root's too", "create": true}},
+		{"replace", args{"path": at("sub/deep/f"), "regexp": "e", "replace": "E"}},
+		{"stat", args{"path": at("sub/f"), "checksum": "sha1"}},
+	}
+	outcomes := map[events.Outcome]int{}
+	refused := map[string]int{}
+	for i := range rounds(2000, 10_000) {
+		play := plays[i%len(plays)]
+		a, _ := spec.Lookup(play.action)
+		decoded, ds := a.Decode(play.in)
+		if len(ds) > 0 {
+			t.Fatal(ds)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		r := exec.Local{}.Run(ctx, &exec.Job{Action: play.action, Args: decoded, Raw: play.in, Cwd: "/", Diff: true, Output: output.NewDiscard(), Names: fakeNames{}})
+		cancel()
+		outcomes[r.Outcome]++
+		if r.Outcome == events.Timeout || r.Outcome == events.Cancelled {
+			t.Fatalf("%s %v: it waits: %+v", play.action, play.in, r)
+		}
+		for _, why := range []string{"a link that belongs to somebody else", "changes it at the same time", "has 2 names"} {
+			if strings.Contains(r.Error, why) {
+				refused[why]++
+			}
+		}
+		if r.Diff != nil && strings.Contains(r.Diff.Text, "the secret") {
+			t.Fatalf("%s %v: it shows the secret: %s", play.action, play.in, r.Diff.Text)
+		}
+		if now := censusOf(t, outside); now != before {
+			t.Fatalf("%s %v: round %d got out\n%s\nbefore\n%s", play.action, play.in, i, now, before)
+		}
+	}
+	for _, path := range []string{took, took + ".d"} {
+		err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(path)
+			if strings.Contains(string(content), "secret") {
+				t.Errorf("%s took the secret", path)
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if outcomes[events.Changed] == 0 || refused["a link that belongs to somebody else"] == 0 {
+		t.Errorf("there was no race: %v, %v", outcomes, refused)
+	}
+	t.Log(outcomes, refused)
+}
+
+// spy is the helper that is mal and reads all that appears in a directory.
+func spy() {
+	dir, enough := os.Getenv("MOON_TEST_OUTSIDE"), filepath.Join(os.Getenv("MOON_TEST_DIR"), "enough")
+	for n := 0; ; n++ {
+		if _, err := os.Stat(enough); err == nil {
+			os.Exit(0)
+		}
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if text, err := os.ReadFile(filepath.Join(dir, e.Name())); err == nil && bytes.Contains(text, []byte("secret")) {
+				fmt.Printf("round %d: %s could be read\n", n, e.Name())
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+// TestNobodyReadsAhead writes secrets where others look on: from its first byte on a file has its mode and its owner.
+func TestNobodyReadsAhead(t *testing.T) {
+	dir, outside := battlefield(t)
+	for _, f := range []string{"f", "open"} {
+		if err := os.WriteFile(filepath.Join(outside, f), []byte("nothing\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asMal(t, "spy", dir, outside)
+	for i := range rounds(200, 2000) {
+		for _, f := range []string{"new", "open"} {
+			path := filepath.Join(outside, f)
+			job := newJob(t, "copy", args{"content": fmt.Sprintf("the secret %d\n", i), "dest": path, "mode": "0640", "owner": "1", "group": "1"})
+			want(t, run(t, job), events.Changed, "")
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if f == "open" {
+				if err := os.WriteFile(path, []byte("nothing\n"), 0o644); err != nil { //nolint:gosec // all may read it
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// TestWaysOfOthers walks over links and names that other users have made.
+func TestWaysOfOthers(t *testing.T) {
+	dir, outside := battlefield(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	link := func(target, name string, owner int) {
+		if err := errors.Join(os.Symlink(target, at(name)), os.Lchown(at(name), owner, owner)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("sub", "own", mal)
+	link(outside, "trap", mal)
+	link("own/../../outside", "dots", mal)
+	link(outside, "roots", 0) // in a directory in which mal may put another in its place
+	link("sub/f", "file", mal)
+	link(filepath.Join(outside, "f"), "trapfile", mal)
+	link(filepath.Join(outside, "new"), "dangling", mal)
+	link("round", "round", mal)
+	if err := os.Symlink(at("sub"), filepath.Join(outside, "way")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(outside, "deep"), filepath.Join(outside, "inner")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(outside, "f"), at("hard")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "sub/pipe"} {
+		if err := syscall.Mkfifo(at(name), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const trap, names = "it is a link that belongs to somebody else", "it has 2 names"
+	tests := []struct {
+		action  string
+		in      args
+		outcome events.Outcome
+		err     string
+	}{
+		{"copy", args{"content": "x", "dest": at("own/f"), "owner": "65534"}, events.Changed, ""},
+		{"copy", args{"content": "x", "dest": filepath.Join(outside, "way/g")}, events.Changed, ""},
+		{"copy", args{"content": "x", "dest": filepath.Join(outside, "inner/g")}, events.Changed, ""},
+		{"lineinfile", args{"path": at("file"), "line": "y"}, events.Changed, ""},
+		{"copy", args{"content": "x", "dest": at("trap/g")}, events.Failed, trap},
+		{"copy", args{"content": "x", "dest": at("dots/g")}, events.Failed, trap},
+		{"copy", args{"content": "x", "dest": at("roots/g")}, events.Failed, trap},
+		{"copy", args{"src": at("sub/f"), "dest": at("trap") + "/"}, events.Failed, trap},
+		{"copy", args{"src": at("trapfile"), "dest": at("taken")}, events.Failed, trap},
+		{"copy", args{"src": at("trap/f"), "dest": at("taken")}, events.Failed, trap},
+		{"copy", args{"src": at("trap") + "/", "dest": at("taken")}, events.Failed, trap},
+		{"copy", args{"content": "x", "dest": at("round/g")}, events.Failed, "too many levels"},
+		{"lineinfile", args{"path": at("trapfile"), "line": "x"}, events.Failed, trap},
+		{"lineinfile", args{"path": at("dangling"), "line": "x", "create": true}, events.Failed, trap},
+		{"file", args{"path": at("dangling"), "content": "x"}, events.Failed, trap},
+		{"file", args{"path": at("trap/sub/deep"), "state": "directory"}, events.Failed, trap},
+		{"file", args{"path": at("trap/gone"), "state": "absent"}, events.Failed, trap},
+		{"file", args{"path": at("trap"), "state": "directory", "mode": "0777"}, events.Failed, trap},
+		{"file", args{"path": at("hard"), "state": "perms", "mode": "0666"}, events.Failed, names},
+		{"file", args{"path": at("hard"), "state": "touch"}, events.Failed, names},
+		{"file", args{"path": at(""), "state": "directory", "recurse": true, "owner": "65534"}, events.Failed, names},
+		{"copy", args{"content": "x", "dest": at("hard")}, events.Changed, ""}, // another file takes its place
+		{"copy", args{"content": "x", "dest": at("pipe")}, events.Failed, "neither a file nor a directory"},
+		{"copy", args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "neither a file nor a directory"},
+		{"template", args{"src": at("pipe"), "dest": at("taken")}, events.Failed, "not a regular file"},
+		{"lineinfile", args{"path": at("pipe"), "line": "x"}, events.Failed, "neither a file nor a directory"},
+		{"stat", args{"path": at("pipe"), "checksum": "sha1"}, events.OK, ""},
+		{"assert", args{"file": args{"path": at("pipe"), "contains": "x"}}, events.Failed, "not a regular file"},
+		{"file", args{"path": at("sub"), "state": "directory", "recurse": true, "mode": "u+x"}, events.Changed, ""},
+		{"file", args{"path": at("trap"), "state": "absent"}, events.Changed, ""}, // the link, and not what it leads to
+	}
+	before := censusOf(t, filepath.Join(outside, "tree")) + censusOf(t, filepath.Join(outside, "gone"))
+	for _, tt := range tests {
+		r := run(t, newJob(t, tt.action, tt.in))
+		if r.Outcome != tt.outcome || !strings.Contains(r.Error, tt.err) {
+			t.Errorf("%s %v: %+v, want %s %q", tt.action, tt.in, r, tt.outcome, tt.err)
+		}
+	}
+	if now := censusOf(t, filepath.Join(outside, "tree")) + censusOf(t, filepath.Join(outside, "gone")); now != before {
+		t.Errorf("outside is\n%s\nbefore\n%s", now, before)
+	}
+	for _, name := range []string{"new", "g", "sub"} {
+		if _, err := os.Lstat(filepath.Join(outside, name)); err == nil {
+			t.Errorf("%s was made outside", name)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(text) != "the secret\n" {
+		t.Errorf("the file with two names has become %q %v", text, err)
+	}
+}

@@ -1,0 +1,30 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// How directories are opened to pass through, and entries to be changed: without any right to read them.
+const (
+	passing  = unix.O_PATH
+	changing = unix.O_PATH
+)
+
+func chownFD(fd, uid, gid int) error { return unix.Fchownat(fd, "", uid, gid, unix.AT_EMPTY_PATH) }
+
+func chmodFD(fd int, mode uint32) error {
+	err := unix.Fchmodat(fd, "", mode, unix.AT_EMPTY_PATH)
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL) { // before Linux 6.6
+		return unix.Chmod(selfFD(fd), mode)
+	}
+	return err
+}
+
+func touchFD(fd int, now time.Time) error { return os.Chtimes(selfFD(fd), now, now) }
+
+func selfFD(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
