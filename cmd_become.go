@@ -31,7 +31,10 @@ func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent
 	if err != nil {
 		return nil, err
 	}
-	c.Runner, c.Dry = lanes, lanes.Dry(foresight(c.Options.Check))
+	if _, ours := c.Runner.(exec.Local); ours { // and not one of a test
+		c.Runner = lanes
+	}
+	c.Dry = lanes.Dry(foresight(c.Options.Check))
 	return lanes, nil
 }
 

@@ -13,7 +13,10 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("script", action{run: runScript, dry: dryScript, effect: events.ChangeUnknown})
+var _ = act("script", action{
+	run: runScript, dry: dryScript, effect: events.ChangeUnknown,
+	from: func(args any) string { return args.(*spec.ScriptArgs).Script },
+})
 
 // scriptGuards decides creates and removes of the action itself. It returns nothing when the attempt goes on.
 func (a *attempt) scriptGuards(args *spec.ScriptArgs) *Result {
@@ -29,7 +32,7 @@ func dryScript(_ context.Context, a *attempt) Result {
 	if skip := a.scriptGuards(args); skip != nil {
 		return *skip
 	}
-	if at, err := a.stat(args.Script); err != nil || at.kind != regular {
+	if info, err := a.files().Stat(args.Script); !a.foresight.concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
 		r := unrun("cannot be told before the run: script " + args.Script + " does not exist")
 		r.Warnings = []string{"script " + args.Script + " does not exist"}
 		return r
@@ -48,24 +51,26 @@ func runScript(ctx context.Context, a *attempt) Result {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // for its owner only, and in a directory that is cleaned
 	path := filepath.Join(dir, filepath.Base(args.Script))
-	if err := copyScript(args.Script, path); err != nil {
+	if err := a.copyScript(args.Script, path); err != nil {
 		return a.failure(ctx, err)
 	}
 	line := shellQuote(path)
 	if args.Executable != "" {
 		line = args.Executable + " " + line
 	}
-	p := a.noisy([]string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)})
+	job := *a.Job
 	if args.Chdir != "" {
-		p.dir = args.Chdir
+		job.Cwd, job.Roams = args.Chdir, false
 	}
-	return a.ended(p.run(ctx), events.Changed)
+	own := *a
+	own.Job = &job
+	return own.command(ctx, []string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
 }
 
 // copyScript makes a copy that can be run. As long as the copy is open for writing no process may be started, which would
 // have it open too: a file that somebody writes to cannot be run.
-func copyScript(from, to string) error {
-	in, err := os.Open(from)
+func (a *attempt) copyScript(from, to string) error {
+	in, err := a.files().Open(from)
 	if errors.Is(err, os.ErrNotExist) {
 		return missing(from, "script %s does not exist", from)
 	}

@@ -89,7 +89,7 @@ func (p *planner) pointless(k *task, r *renderer) {
 	if !a.Diff {
 		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
 	}
-	if a.Process != "*" {
+	if !a.Command {
 		refuse(t.Interactive, fmt.Sprintf("`%s` is no command that somebody could talk to", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
 	} else if _, given := valueOf(k.args, "stdin"); given {
 		refuse(t.Interactive, "`stdin` says what its command reads", "leave one of them out")
@@ -99,11 +99,11 @@ func (p *planner) pointless(k *task, r *renderer) {
 	}
 }
 
-// commands are the actions that always run one.
+// commands are the actions that are one.
 func commands() []string {
 	var names []string
 	for _, a := range spec.All() {
-		if a.Process == "*" {
+		if a.Command {
 			names = append(names, a.Name)
 		}
 	}

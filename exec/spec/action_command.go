@@ -13,6 +13,7 @@ var _ = declare(&Action{
 	Name:     "command",
 	Doc:      "Runs a program without a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:     "cmd",
+	Command:  true,
 	Process:  "*",
 	FreeList: "argv",
 	Changes:  true,

@@ -21,6 +21,7 @@ var _ = declare(&Action{
 	Name:    "script",
 	Doc:     "Runs a script that is beside the playbook, from a copy for it alone. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",
+	Command: true,
 	Process: "*",
 	Changes: true,
 	args:    reflect.TypeFor[ScriptArgs](),

@@ -13,6 +13,7 @@ var _ = declare(&Action{
 	Name:    "shell",
 	Doc:     "Runs a command line in a shell. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",
+	Command: true,
 	Process: "*",
 	Changes: true,
 	args:    reflect.TypeFor[ShellArgs](),

@@ -85,6 +85,7 @@ type Action struct {
 	FreeList string // the field that a plain list fills: `command: [git, pull]`
 	Open     bool   // takes any key: the names are the user's
 	Process  string // the field that starts a process, and so uses env and cwd; "*": always one
+	Command  bool   // it is a command of the user's, which may have the terminal (interactive)
 	Changes  bool   // a run without error counts as a change unless the step says otherwise
 	Check    bool   // can tell what it would change without changing it
 	Diff     bool   // and shows the difference
