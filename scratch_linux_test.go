@@ -3,12 +3,15 @@ package main
 import (
 	"bufio"
 	"crypto/rand"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,18 +286,36 @@ func loopbackUp() {
 	}
 }
 
-// serve is the command `serve ADDRESS DIR` of scratch machines: a web server, which can be reached when it returns. It goes
-// on in the background, as a process that inherits the socket.
+// serve is the command `serve ADDRESS DIR [CERTIFICATE]` of scratch machines: a web server, which can be reached when it
+// returns. With a name for its certificate it speaks TLS, and the file is written. It goes on in the background, as a
+// process that inherits the socket.
 func serve() {
 	err := func() error {
-		if len(os.Args) > 3 {
+		s := httptest.NewUnstartedServer(page(os.Args[2]))
+		if len(os.Args) > 4 {
 			l, err := net.FileListener(os.NewFile(3, "socket"))
 			if err != nil {
 				return err
 			}
-			return http.Serve(l, http.FileServer(http.Dir(os.Args[2]))) //nolint:gosec // it ends with the machine
+			_ = s.Listener.Close()
+			s.Listener = l
+			if os.Args[3] != "" {
+				s.StartTLS()
+			} else {
+				s.Start()
+			}
+			select {} // it ends with the machine
 		}
-		l, err := net.Listen("tcp", os.Args[1]) //nolint:noctx // likewise
+		certificate := ""
+		if len(os.Args) > 3 {
+			certificate = os.Args[3]
+			s.StartTLS()
+			data := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+			if err := os.WriteFile(certificate, data, 0o644); err != nil {
+				return err
+			}
+		}
+		l, err := net.Listen("tcp", os.Args[1]) // it ends with the machine
 		if err != nil {
 			return err
 		}
@@ -302,7 +323,7 @@ func serve() {
 		if err != nil {
 			return err
 		}
-		c := exec.Command("/proc/self/exe", os.Args[1], os.Args[2], "inherited") //nolint:noctx // likewise
+		c := exec.Command("/proc/self/exe", os.Args[1], os.Args[2], certificate, "inherited")
 		c.Args[0] = "serve"
 		c.ExtraFiles = []*os.File{socket}
 		return c.Start()
@@ -311,4 +332,29 @@ func serve() {
 		fmt.Fprintln(os.Stderr, "serve:", err)
 		os.Exit(1)
 	}
+}
+
+// page serves the files of a directory. /to/X sends on to /X, below /private it wants ann with the password secret, and
+// what is sent to it in other ways than GET comes back as JSON, with the status 201.
+func page(dir string) http.Handler {
+	files := http.FileServer(http.Dir(dir))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		to, sent := strings.CutPrefix(r.URL.Path, "/to/")
+		switch {
+		case sent:
+			http.Redirect(w, r, "/"+to, http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/private/") && (name != "ann" || password != "secret"):
+			w.Header().Set("WWW-Authenticate", `Basic realm="private"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.Method == http.MethodGet || r.Method == http.MethodHead:
+			files.ServeHTTP(w, r)
+		default:
+			body, _ := io.ReadAll(r.Body)
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "s1"})
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			w.WriteHeader(http.StatusCreated)
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": 7, "method": r.Method, "type": r.Header.Get("Content-Type"), "body": string(body)})
+		}
+	})
 }
