@@ -57,7 +57,7 @@ var owners = []struct {
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

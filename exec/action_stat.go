@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -115,6 +116,20 @@ func fileSum(ctx context.Context, path, algorithm string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
+	return sumOf(ctx, f, algorithm)
+}
+
+// sum is the hash of the file that is at the place.
+func (p *place) sum(ctx context.Context, seen entry, algorithm string) (string, error) {
+	f, err := p.open(seen)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return sumOf(ctx, f, algorithm)
+}
+
+func sumOf(ctx context.Context, f io.Reader, algorithm string) (string, error) {
 	h := hashes[algorithm]()
 	buf := make([]byte, copySize)
 	for {

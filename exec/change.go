@@ -20,7 +20,7 @@ type change struct {
 	always   bool                        // but with this: something is to be done that is no change
 	places   []*place                    // held open until the end
 	result   *place                      // whose entry describes the result; may be nil
-	unlock   func()                      // lets others at the file that is edited; may be nil
+	unlock   func()                      // at the end, such as letting others at the file that is edited; may be nil
 
 	ahead     []func(*Foresight) // what later steps of a dry run would find
 	resources []events.Resource  // what is changed, if that is not the file at diff.Path
@@ -39,6 +39,17 @@ func (c *change) touched() []events.Resource {
 	r := events.Resource{Type: events.FileResource, Name: c.diff.Path, Change: c.diff.Kind}
 	r.Digest, _ = c.fields["checksum"].(string)
 	return []events.Resource{r}
+}
+
+// after adds to what is done at the end, however it ends.
+func (c *change) after(do func()) {
+	before := c.unlock
+	c.unlock = func() {
+		do()
+		if before != nil {
+			before()
+		}
+	}
 }
 
 func (c *change) close() {
@@ -97,9 +108,10 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 			return a.failure(ctx, err)
 		}
 	}
-	if c.diff.Kind != events.ChangeNone {
+	switch {
+	case c.diff.Kind != events.ChangeNone: // as the prediction had it, or as it turned out
 		r.Outcome, r.Resources = events.Changed, c.touched()
-	} else if a.Again {
+	case a.Again:
 		r.Resources = c.touched() // by an attempt that died before it could say so
 		for i := range r.Resources {
 			r.Resources[i].Change = events.ChangeUpdate

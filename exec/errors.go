@@ -13,12 +13,13 @@ import (
 type notYet struct {
 	path    string
 	message string
+	passing bool // it may also come about by itself
 }
 
 func (e notYet) Error() string { return e.message }
 
 func missing(path, format string, args ...any) error {
-	return notYet{path, fmt.Sprintf(format, args...)}
+	return notYet{path: path, message: fmt.Sprintf(format, args...)}
 }
 
 // describe words an error for a person: the path and what is wrong with it, without the name of the system call.
@@ -46,6 +47,12 @@ func reason(err error) string {
 
 // isTransient reports an error of the system that may be gone a moment later.
 func isTransient(err error) bool {
+	if e, ok := errors.AsType[requestError](err); ok {
+		return e.passing
+	}
+	if e, ok := errors.AsType[notYet](err); ok {
+		return e.passing
+	}
 	for _, passing := range []syscall.Errno{
 		syscall.EAGAIN, syscall.EBUSY, syscall.ETXTBSY, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOLCK, syscall.ETIMEDOUT,
 	} {

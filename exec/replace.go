@@ -18,16 +18,20 @@ import (
 	"moon/exec/spec"
 )
 
-// source is the content a file shall have: bytes in memory, or another file.
+// source is the content a file shall have: bytes in memory, another file, or what is only made when it is written.
 type source struct {
-	data  []byte
-	files Files  // where path is
-	path  string // "" for data
-	size  int64
-	mode  uint32 // of path
+	data   []byte
+	files  Files  // where path is
+	path   string // "" for data
+	size   int64
+	mode   uint32                        // of path
+	stream func() (io.ReadCloser, error) // instead of these; size is a guess then
 }
 
 func (s source) open() (io.ReadCloser, error) {
+	if s.stream != nil {
+		return s.stream()
+	}
 	if s.path == "" {
 		return io.NopCloser(bytes.NewReader(s.data)), nil
 	}
@@ -200,7 +204,7 @@ func copyContent(ctx context.Context, to io.Writer, from source) (checksum strin
 	}
 	defer func() { _ = in.Close() }() // it was only read
 	h := sha1.New()
-	buf := make([]byte, min(copySize, from.size+1))
+	buf := make([]byte, max(min(copySize, from.size+1), 512))
 	for {
 		if stopped(ctx) != "" {
 			return "", context.Cause(ctx)

@@ -84,7 +84,9 @@ func (p *planner) pointless(k *task, r *renderer) {
 			why += fmt.Sprintf(" without `%s`", a.Process)
 		}
 		refuse(t.Cwd, why, "relative paths start in the directory of the file that holds the step; write the whole path")
-		refuse(t.Env, why, "for a value that a template can use write `vars`")
+		if !a.Proxies {
+			refuse(t.Env, why, "for a value that a template can use write `vars`")
+		}
 	}
 	if !a.Diff {
 		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")

@@ -60,20 +60,22 @@ func (a *CopyArgs) validate(given func(string) bool) []Problem {
 	return append(problems, checkValidate(a.Validate)...)
 }
 
-// Checksum splits a checksum into its algorithm (md5, sha1, sha256 or sha512) and its digits in lower case. Without
-// a name in front the number of digits tells.
+// digestLengths is how many digits each hash has.
+var digestLengths = map[string]int{"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
+
+// Checksum splits a checksum into its algorithm and its digits in lower case. Without a name in front the number of
+// digits tells.
 func Checksum(text string) (algorithm, digits string, err error) {
-	lengths := map[string]int{"md5": 32, "sha1": 40, "sha256": 64, "sha512": 128}
 	algorithm, digits, named := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
 	if !named {
 		algorithm, digits = "", algorithm
-		for name, n := range lengths {
+		for name, n := range digestLengths {
 			if n == len(digits) {
 				algorithm = name
 			}
 		}
 	}
-	if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) != lengths[algorithm] || len(digits) == 0 {
+	if strings.Trim(digits, "0123456789abcdef") != "" || len(digits) != digestLengths[algorithm] || len(digits) == 0 {
 		return "", "", errors.New("must be the hex digits of a sha256, sha1, sha512 or md5")
 	}
 	return algorithm, digits, nil

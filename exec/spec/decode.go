@@ -111,13 +111,13 @@ func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, p
 		switch {
 		case ok:
 			d.twice(f, args, name, prefix)
-			d.set(f, v.Field(f.index), value, prefix+name)
+			d.set(f, v.FieldByIndex(f.index), value, prefix+name)
 		case f.Required && f.null(args):
 			d.report(prefix+f.Name, "", "`%s` needs `%s`, which is null", d.action, prefix+f.Name)
 		case f.Required && !misspelt[f.Name]:
 			d.report(prefix+f.Name, "", "`%s` needs `%s`", d.action, prefix+f.Name)
 		case f.fill:
-			d.set(f, v.Field(f.index), f.Default, prefix+f.Name)
+			d.set(f, v.FieldByIndex(f.index), f.Default, prefix+f.Name)
 		}
 	}
 }

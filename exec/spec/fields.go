@@ -22,19 +22,26 @@ var kindOf = map[reflect.Type]Kind{
 	reflect.TypeFor[any]():            Any,
 }
 
-var kindTags = map[string]Kind{"path": Path, "paths": Paths, "script": ScriptLine, "expression": Expression, "conditions": Conditions}
+var kindTags = map[string]Kind{"path": Path, "paths": Paths, "source": Path, "script": ScriptLine, "expression": Expression, "conditions": Conditions}
 
 // fieldsOf reads the declarations off an argument struct. A mistake in one is a bug, found by any test.
 func fieldsOf(t reflect.Type) []Field {
 	var fields []Field
 	for i := range t.NumField() {
 		sf := t.Field(i)
+		if sf.Anonymous { // fields that several actions have
+			for _, f := range fieldsOf(sf.Type) {
+				f.index = append([]int{i}, f.index...)
+				fields = append(fields, f)
+			}
+			continue
+		}
 		names, ok := sf.Tag.Lookup("arg")
 		if !ok {
 			continue
 		}
 		all := strings.Split(names, ",")
-		f := Field{Name: all[0], Aliases: all[1:], Doc: sf.Tag.Get("doc"), Required: sf.Tag.Get("need") == "yes", index: i}
+		f := Field{Name: all[0], Aliases: all[1:], Doc: sf.Tag.Get("doc"), Required: sf.Tag.Get("need") == "yes", index: []int{i}, URL: sf.Tag.Get("kind") == "source"}
 		f.Default, f.fill = sf.Tag.Lookup("default")
 		if !f.fill {
 			f.Default = sf.Tag.Get("implied")

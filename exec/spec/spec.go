@@ -6,7 +6,7 @@
 //
 //	arg      name and aliases, "path,dest,name"
 //	doc      one or two sentences
-//	kind     where the Go type does not tell: path, paths, script, expression, conditions
+//	kind     where the Go type does not tell: path, paths, script, expression, conditions; source: a path or a URL
 //	default  the text that is decoded when the field is not given
 //	implied  the same for documentation only: what its absence means depends on other fields
 //	enum     allowed words, "a|b"; "a|b>c" reads b as c
@@ -63,8 +63,9 @@ type Field struct {
 	Enum     []string
 	Doc      string
 	Fields   []Field // of an Object
+	URL      bool    // a Path may be a URL instead
 
-	index  int               // in the argument struct
+	index  []int             // in the argument struct, or in one embedded there
 	fill   bool              // Default is decoded when the field is not given
 	same   map[string]string // other spellings of words in Enum
 	asJSON bool
@@ -85,13 +86,15 @@ type Action struct {
 	FreeList string // the field that a plain list fills: `command: [git, pull]`
 	Open     bool   // takes any key: the names are the user's
 	Process  string // the field that starts a process, and so uses env and cwd; "*": always one
-	Command  bool   // it is a command of the user's, which may have the terminal (interactive)
-	Changes  bool   // a run without error counts as a change unless the step says otherwise
-	Check    bool   // can tell what it would change without changing it
-	Diff     bool   // and shows the difference
-	Returns  []Return
-	Least    string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
-	Example  string // a list of steps, which testdata/actions runs
+
+	Command bool // it is a command of the user's, which may have the terminal (interactive)
+	Proxies bool // reaches for the network, and so uses env, where proxies are named
+	Changes bool // a run without error counts as a change unless the step says otherwise
+	Check   bool // can tell what it would change without changing it
+	Diff    bool // and shows the difference
+	Returns []Return
+	Least   string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
+	Example string // a list of steps, which testdata/actions runs
 
 	args   reflect.Type
 	fields []Field

@@ -182,6 +182,46 @@ func TestDecodeProblems(t *testing.T) {
 			"`wait` has nothing to wait for; give `condition`, `port`, `path`, `url` or `cmd`"},
 		{"wait", args{"path": "/x", "search_regex": "("}, "`search_regex` is not a regular expression: missing closing ) in `(`"},
 		{"wait", args{"url": "http://x", "state": "stopped"}, "`state` goes with `path` and `port` only"},
+		{"get_url", args{"url": "ftp://example.com/x", "dest": "/x"}, "`url` has the scheme ftp, which is not supported; it takes https, http, file"},
+		{"get_url", args{"url": "example.com/x", "dest": "/x"}, "`url` has no scheme; write it like https://example.com/file"},
+		{"get_url", args{"url": "https:///x", "dest": "/x"}, "`url` names no host; write it like https://example.com/file"},
+		{"get_url", args{"url": "http://ann:secret@%zz/", "dest": "/x"}, "`url` is not a URL; write it like https://example.com/file"},
+		{
+			"get_url",
+			args{"url": "https://x/y", "dest": "/x", "retries": 3, "checksum": "sha999:https://x/y", "url_password": "p", "client_key": "/k", "use_netrc": true},
+			"`use_netrc` is not supported; give `url_username` and `url_password`\n`url_password` needs `url_username`\n`client_key` needs `client_cert`\n" +
+				"`retries` is a key of the step; write it beside `get_url`; what may pass is tried again without it\n" +
+				"`checksum` begins with sha999, which is no hash; write sha256: and the URL",
+		},
+		{"get_url", args{"url": "https://x/y", "dest": "/x", "checksum": "sha256:12", "mode": "preserve", "timeout": 0}, "`mode: preserve` goes with `copy` and `template` only\n" +
+			"`timeout` must be longer than nothing\n`checksum` must be the hex digits of a sha256, sha1, sha512 or md5"},
+		{"uri", args{"url": "file:///x", "method": "GET it", "mode": "0600"}, "`url` has the scheme file, which is not supported; it takes https, http\n" +
+			"`method` must be a word like GET or POST\n`mode` goes with `dest` only"},
+		{"uri", args{"url": "http://x", "status_code": "ok"}, "`status_code` must be a number like 200, or several"},
+		{"uri", args{"url": "http://x", "body": "a", "src": "/x", "ciphers": "x", "ca_path": "/x", "validate_certs": false}, "`ciphers` cannot be chosen; leave it out; moon uses what is safe\n" +
+			"`ca_path` has no effect with `validate_certs: false`; leave one of them out\n`body` and `src` exclude each other; give one of them"},
+		{"uri", args{"url": "http://x", "body_format": "form-urlencoded", "body": []any{1}}, "`body` of a form must be a map of names and values, or a list of such pairs"},
+		{
+			"uri",
+			args{"url": "http://x", "body_format": "form-multipart", "body": args{"f": args{"mime": "x"}}},
+			"`body` of a multipart form must be a map of names to texts, or to maps with `content` or `filename`",
+		},
+		{"unarchive", args{"src": "/x", "dest": "/y", "extra_opts": []any{"-x"}, "include": "a", "exclude": "b", "validate_certs": false, "strip_components": -1}, "" +
+			"`validate_certs` goes with a URL as `src` only\n" +
+			"`extra_opts` are for a program, and there is none; use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`\n" +
+			"`include` and `exclude` exclude each other; give one of them\n`strip_components` must be 0 or more"},
+		{
+			"unarchive",
+			args{"src": "ftp://x/y", "dest": "/y", "max_bytes": "much", "mode": "preserve", "include": "[z-a]"},
+			"`src` has the scheme ftp, which is not supported; it takes https, http\n`mode: preserve` is how it is without `mode`; leave it out\n" +
+				"`max_bytes` must be a number with b, k, m, g or t, such as 20g\n`include` has \"[z-a]\", which is no pattern of names",
+		},
+		{"archive", args{"path": []any{"/a", "/b"}, "mode": "preserve", "exclusion_patterns": "[z-a]"}, "`mode: preserve` goes with `copy` and `template` only\n" +
+			"`archive` needs `dest`, unless `path` is one file\n`exclusion_patterns` has \"[z-a]\", which is no pattern of names"},
+		{"archive", args{"path": "/a*", "dest": "/b/", "format": "rar"}, "`format` must be one of gz, bz2, xz, zst, zstd, tar, zip, found \"rar\"; did you mean `tar`?"},
+		{"archive", args{"path": "/a", "dest": "/b/"}, "`dest` is a directory; give the archive's name too"},
+		{"patch", args{"src": "/p"}, "`patch` needs `basedir` or `dest`"},
+		{"patch", args{"src": "/p", "dest": "/x", "strip": -1}, "`strip` must be 0 or more"},
 		{"wait", args{"port": "x", "timeout": -1}, "`port` must be a whole number, found \"x\"\n" +
 			"`timeout` must be a duration like 30s, 1m30s or a number of seconds, found -1"},
 		{"user", args{"name": "-x", "password": "secret", "uid": -1}, "`name` cannot begin with -\n" +

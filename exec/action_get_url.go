@@ -1,0 +1,289 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("get_url", action{plan: planGetURL})
+
+// getting is a download on its way to its place.
+type getting struct {
+	*attempt
+	download
+	args  *spec.GetURLArgs
+	attrs attributes
+	c     *change
+	inDir bool // dest is a directory
+}
+
+// planGetURL asks the server only if it must: for a file that is not there, whose checksum is another one, or that shall be
+// replaced in any case. What is small is loaded, so that the prediction is exact; of what is large only the size is
+// asked for.
+func planGetURL(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.GetURLArgs)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	there, err := a.stat(args.Dest)
+	g := getting{
+		attempt: a, args: args, attrs: attrs, c: &change{fields: map[string]any{"url": shown(args.URL), "dest": args.Dest}},
+		inDir: strings.HasSuffix(args.Dest, "/") || err == nil && there.kind == directory,
+		download: download{
+			request: request{method: "GET", url: args.URL, timeout: args.Timeout, args: &args.HTTPArgs, env: a.variable},
+			path:    args.Dest, algorithm: args.Algorithm, digits: args.Digits,
+		},
+	}
+	if err := g.plan(ctx); err != nil {
+		g.c.close()
+		return nil, err
+	}
+	return g.c, nil
+}
+
+// variable is a variable of the step's environment.
+func (a *attempt) variable(name string) string {
+	if value, ok := a.Env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
+}
+
+func (g *getting) plan(ctx context.Context) error {
+	if g.args.Sums != "" {
+		if err := g.lookUp(ctx); err != nil {
+			return err
+		}
+	}
+	if g.inDir {
+		return g.intoDir(ctx)
+	}
+	at, is, err := g.at(g.args.Dest)
+	if err != nil {
+		return err
+	}
+	if is.kind == directory || is.kind == other {
+		return fmt.Errorf("%s is %s", at.path, is.what())
+	}
+	if done, err := g.there(ctx, at, is); done || err != nil {
+		return err
+	}
+	p, err := g.peek(ctx)
+	if err != nil {
+		return err
+	}
+	return g.compare(ctx, p, at, is)
+}
+
+// intoDir asks for the download's name first.
+func (g *getting) intoDir(ctx context.Context) error {
+	if u, err := url.Parse(g.args.URL); err == nil && !g.args.Force {
+		if is, err := g.stat(filepath.Join(g.args.Dest, nameIn(u))); err == nil && is.kind == regular && is.info != nil {
+			g.since = is.info.ModTime()
+		}
+	}
+	p, err := g.peek(ctx)
+	if err != nil {
+		return err
+	}
+	at, is, err := g.at(filepath.Join(g.args.Dest, p.name))
+	if err != nil {
+		return err
+	}
+	g.c.fields["dest"] = at.path
+	return g.compare(ctx, p, at, is)
+}
+
+func (g *getting) at(path string) (*place, entry, error) {
+	at, err := g.openPlace(path)
+	if err != nil {
+		return nil, entry{}, err
+	}
+	g.c.places = append(g.c.places, at)
+	g.c.result, g.c.diff.Path = at, at.path
+	is, err := at.look()
+	return at, is, err
+}
+
+// there reports whether what is there will do, and then plans its attributes.
+func (g *getting) there(ctx context.Context, at *place, is entry) (bool, error) {
+	if g.args.Force || is.kind == absent {
+		return false, nil
+	}
+	if g.algorithm == "" {
+		return true, g.attributesOnly(at, is)
+	}
+	if is.kind == link {
+		return false, nil
+	}
+	sum, err := at.sum(ctx, is, g.algorithm)
+	if err != nil || sum != g.digits {
+		return false, err
+	}
+	return true, g.attributesOnly(at, is)
+}
+
+func (g *getting) attributesOnly(at *place, is entry) error {
+	g.c.fields["msg"] = "file already exists"
+	if w, words := g.attrs.on(is); len(words) > 0 {
+		g.c.foresees(func(f *Foresight) { f.own(at.path, is, w) })
+		g.c.to(events.ChangeUpdate, func(context.Context) error { return at.error(w.set(at.dir, at.name, is)) }, words...)
+		return nil
+	}
+	g.c.none()
+	return nil
+}
+
+// compare plans to put the download in its place.
+func (g *getting) compare(ctx context.Context, p *peeked, at *place, is entry) error {
+	maps.Copy(g.c.fields, map[string]any{"url": p.url, "status_code": p.status, "elapsed": int(p.elapsed.Seconds())})
+	if p.same {
+		return g.attributesOnly(at, is)
+	}
+	g.c.fields["msg"] = "OK (unknown bytes)"
+	if p.size >= 0 {
+		g.c.fields["msg"] = fmt.Sprintf("OK (%d bytes)", p.size)
+	}
+	if is.kind == regular {
+		if sum, err := at.sum(ctx, is, "sha1"); err == nil {
+			g.c.fields["checksum_dest"] = sum
+		}
+	}
+	t := target{at: at, is: is, attrs: g.attrs, force: true, backup: g.args.Backup}
+	if p.data != nil {
+		t.from = source{data: p.data, size: p.size}
+		_, err := t.plan(ctx, g.attempt, g.c)
+		return err
+	}
+	t.from.size = max(p.size, diffLimit+1)
+	return g.large(t, p.size)
+}
+
+// large plans a download that is loaded only when it is to take its place.
+func (g *getting) large(t target, n int64) error {
+	w, words := t.attrs.anew(regular)
+	amount := "large"
+	if n >= 0 {
+		amount = size(n)
+	}
+	kind := events.ChangeCreate
+	switch t.is.kind {
+	case absent:
+		words = append([]string{"new file, " + amount}, words...)
+	case link:
+		kind, words = events.ChangeUpdate, append([]string{"link to " + t.is.target + " → file, " + amount}, words...)
+	case regular:
+		w, words = t.attrs.on(t.is)
+		words = append([]string{fmt.Sprintf("content, %s → %s", size(t.is.size), amount)}, words...)
+		kind = events.ChangeUpdate
+		if g.algorithm == "" && (n < 0 || n == t.is.size) {
+			kind, words = events.ChangeUnknown, []string{"would be downloaded and compared, " + amount}
+		}
+	default:
+		return fmt.Errorf("%s is %s", t.at.path, t.is.what())
+	}
+	g.c.foresees(func(f *Foresight) { f.put(t.at.path, foreseen{entry: w.entry(other)}) }) // there, but nobody can look into it
+	g.c.to(kind, func(ctx context.Context) error { return g.put(ctx, t, w) }, words...)
+	return nil
+}
+
+// put loads the download into its place, unless it is there already.
+func (g *getting) put(ctx context.Context, t target, w wanted) error {
+	start := time.Now()
+	t.from.stream = func() (io.ReadCloser, error) { return g.source(ctx, t) }
+	err := t.replace(g.attempt, g.c, w)(ctx)
+	g.c.fields["elapsed"] = int(time.Since(start).Seconds())
+	if errors.Is(err, errSame) {
+		if err := g.attributesOnly(t.at, t.is); err != nil || g.c.diff.Kind == events.ChangeNone {
+			return err
+		}
+		return g.c.apply(ctx)
+	}
+	if err == nil && g.c.diff.Kind == events.ChangeUnknown {
+		g.c.diff.Kind, g.c.diff.Summary = events.ChangeUpdate, "content"
+	}
+	if sum, ok := g.c.fields["checksum"]; ok {
+		g.c.fields["checksum_src"] = sum
+	}
+	return err
+}
+
+// source is the content, from where it is kept if that is not beside dest.
+func (g *getting) source(ctx context.Context, t target) (content io.ReadCloser, err error) {
+	if g.args.TmpDest != "" {
+		content, err = g.kept(ctx, g.args.TmpDest)
+	} else {
+		content, err = g.stream(ctx)
+	}
+	if err != nil || g.c.diff.Kind != events.ChangeUnknown {
+		return content, err
+	}
+	there, err := t.at.openFile(t.is)
+	if err != nil {
+		return nil, errors.Join(err, content.Close())
+	}
+	return &comparing{ReadCloser: content, with: there}, nil
+}
+
+// lookUp finds the checksum in the file that the playbook names.
+func (g *getting) lookUp(ctx context.Context) error {
+	sums := g.download
+	sums.url, sums.algorithm = g.args.Sums, ""
+	p, err := sums.peek(ctx)
+	switch {
+	case err != nil:
+		return err
+	case p.data == nil:
+		return fmt.Errorf("checksum: %s is too large for a list of checksums", shown(g.args.Sums))
+	}
+	u, err := url.Parse(g.args.URL)
+	if err != nil {
+		return err
+	}
+	if g.digits = digitsIn(string(p.data), nameIn(u), g.algorithm); g.digits == "" {
+		return fmt.Errorf("checksum: %s has no %s of %s", shown(g.args.Sums), g.algorithm, nameIn(u))
+	}
+	return nil
+}
+
+// digitsIn finds the digits that go with a name: in lines as sha256sum writes them, or as BSD's programs do, or the only
+// ones there are.
+func digitsIn(list, name, algorithm string) string {
+	var alone []string
+	for s := bufio.NewScanner(strings.NewReader(list)); s.Scan(); {
+		line := strings.TrimSpace(s.Text())
+		digits, file, named := strings.Cut(line, " ")
+		if before, after, bsd := strings.Cut(line, ") = "); bsd {
+			_, file, named = strings.Cut(before, " (")
+			digits = after
+		}
+		got, digits, err := spec.Checksum(digits)
+		if err != nil || got != algorithm {
+			continue
+		}
+		file = strings.TrimLeft(file, " *")
+		switch {
+		case !named:
+			alone = append(alone, digits)
+		case filepath.Base(file) == name:
+			return digits
+		}
+	}
+	if len(alone) == 1 {
+		return alone[0]
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package spec
+
+import (
+	"reflect"
+	"strings"
+	"time"
+)
+
+// GetURLArgs are the arguments of get_url. Once decoded, a checksum is an algorithm, and the digits or the URL of a file
+// with them.
+type GetURLArgs struct {
+	URL      string        `arg:"url" need:"yes" doc:"What to download: https://, http:// or file://."`
+	Dest     string        `arg:"dest" kind:"path" need:"yes" doc:"Where to. Into a directory, or a path with a slash at the end, it goes under the name that the server gives it, or the last part of the URL."`
+	Checksum string        `arg:"checksum" doc:"What it must hash to: sha256: (or sha1, sha224, sha384, sha512, md5) and the digits, or the URL of a file with lines of digits and names."`
+	Force    bool          `arg:"force" default:"false" doc:"Download it although dest exists, and replace dest if that is something else. Without it a dest that exists, and has the checksum if there is one, is left alone."`
+	Timeout  time.Duration `arg:"timeout" default:"10s" doc:"How long the server may keep silent."`
+	Backup   bool          `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Mode     Mode          `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644 or u+x."`
+	Owner    string        `arg:"owner" doc:"Name or id of the owner."`
+	Group    string        `arg:"group" doc:"Name or id of the group."`
+	TmpDest  string        `arg:"tmp_dest" kind:"path" implied:"the directory of dest" doc:"The directory that a large file is downloaded to before it takes its place."`
+	Retries  int           `arg:"retries" doc:"Refused: retries is a key of the step, beside get_url."`
+	HTTPArgs
+
+	Algorithm string // "": no checksum
+	Digits    string
+	Sums      string // a URL, when the digits are not known
+}
+
+var _ = declare(&Action{
+	Name:    "get_url",
+	Aliases: []string{"download"},
+	Doc:     "Downloads a file. The new file takes the old one's place at once, when all of it is there and has its checksum.",
+	Check:   true,
+	Diff:    true,
+	Proxies: true,
+	args:    reflect.TypeFor[GetURLArgs](),
+	Returns: append([]Return{
+		{"dest", "The file that was written."},
+		{"url", "What was downloaded, after redirects."},
+		{"checksum", "SHA-1 of the content."},
+		{"checksum_src", "The same, of what was downloaded."},
+		{"checksum_dest", "The same, of what was there before."},
+		{"status_code", "The status that the server answered with."},
+		{"msg", "The status in words, with the size."},
+		{"elapsed", "How long it took, in seconds."},
+		{"state", "What is there now: file."},
+	}, attributeReturns...),
+	Least: "get_url: {url: \"https://example.com/x\", dest: /nowhere/x}",
+	Example: `- get_url:
+    url: http://localhost:8080/tool-1.2
+    dest: /usr/local/bin/tool
+    mode: "0755"
+    checksum: sha256:{{ tool_sha256 }}
+- get_url: {url: "http://localhost:8080/motd", dest: /etc/motd, force: true, backup: true}
+`,
+})
+
+func (a *GetURLArgs) validate(given func(string) bool) []Problem {
+	problems := append(checkURL("url", a.URL, "https", "http", "file"), a.check(given)...)
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	if given("retries") {
+		add("retries", "`retries` is a key of the step", "write it beside `get_url`; what may pass is tried again without it")
+	}
+	if a.Mode.Preserve() {
+		add("mode", "`mode: preserve` goes with `copy` and `template` only", "")
+	}
+	if a.Timeout <= 0 {
+		add("timeout", "`timeout` must be longer than nothing", "")
+	}
+	if a.Checksum == "" {
+		return problems
+	}
+	algorithm, rest, _ := strings.Cut(strings.TrimSpace(a.Checksum), ":")
+	if strings.Contains(rest, "://") {
+		a.Algorithm, a.Sums = strings.ToLower(algorithm), rest
+		if _, known := digestLengths[a.Algorithm]; !known {
+			add("checksum", "`checksum` begins with "+algorithm+", which is no hash", "write sha256: and the URL")
+		}
+		return append(problems, checkURL("checksum", rest, "https", "http", "file")...)
+	}
+	var err error
+	if a.Algorithm, a.Digits, err = Checksum(a.Checksum); err != nil {
+		add("checksum", "`checksum` "+err.Error(), "")
+	}
+	return problems
+}
