@@ -43,6 +43,7 @@ fuzz:
 	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzFrames -fuzztime $(FUZZTIME)
 	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzServe -fuzztime $(FUZZTIME)
+	$(GO) test ./exec -run '^$$' -fuzz FuzzUnarchive -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
 	$(GO) test ./secret -run '^$$' -fuzz FuzzWriter -fuzztime $(FUZZTIME)
 	$(GO) test ./secret/vault -run '^$$' -fuzz FuzzDecrypt -fuzztime $(FUZZTIME)

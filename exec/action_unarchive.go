@@ -1,0 +1,256 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("unarchive", action{plan: planUnarchive, from: func(args any) string {
+	a := args.(*spec.UnarchiveArgs)
+	if a.There() {
+		return ""
+	}
+	return a.Src
+}})
+
+func planUnarchive(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.UnarchiveArgs)
+	c := &change{fields: map[string]any{"src": shown(args.Src), "dest": args.Dest}}
+	c.diff.Path = strings.TrimSuffix(args.Dest, "/")
+	if args.Creates != "" {
+		if there, err := a.exists(args.Creates); err != nil || there {
+			c.diff.Summary = args.Creates + " exists"
+			return c.none(), err
+		}
+	}
+	if err := a.planUnpack(ctx, c, args); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (a *attempt) planUnpack(ctx context.Context, c *change, args *spec.UnarchiveArgs) error {
+	if !strings.Contains(args.Src, "://") {
+		f, err := a.openArchive(ctx, args, c.diff.Path)
+		if err != nil {
+			return err
+		}
+		return a.unpack(ctx, c, args, f, args.Src)
+	}
+	d := download{path: args.Dest, request: request{
+		method: "GET", url: args.Src, timeout: args.Timeout, env: a.variable,
+		args: &spec.HTTPArgs{ValidateCerts: args.ValidateCerts, UseProxy: true, HTTPAgent: "moon"},
+	}}
+	p, err := d.peek(ctx)
+	if err != nil {
+		return err
+	}
+	if p.data == nil {
+		return a.unpackLarge(c, args, d, p.size)
+	}
+	f, err := tempWith(bytes.NewReader(p.data))
+	if err != nil {
+		return err
+	}
+	return a.unpack(ctx, c, args, f, shown(args.Src))
+}
+
+// openArchive opens the archive where it is: with the other files that steps copy, or where it is unpacked, as earlier
+// steps of a dry run would have made it.
+func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, dest string) (*os.File, error) {
+	var f io.ReadCloser
+	var err error
+	if !args.There() && a.From != nil {
+		f, err = a.files().Open(args.Src)
+	} else if at, ahead, missed := a.foresight.stat(args.Src); ahead && missed == nil && at.kind == other {
+		return nil, missing(dest, "an earlier step would change %s", args.Src)
+	} else if err = missed; ahead && missed == nil {
+		f, err = at.open()
+	} else if !ahead {
+		f, err = openRegular(args.Src)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = missing(dest, "src %s does not exist", args.Src)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if file, ok := f.(*os.File); ok {
+		return file, nil
+	}
+	defer func() { _ = f.Close() }()   // it was only read
+	return tempWith(stoppable{ctx, f}) // it is read twice, and not always in order
+}
+
+// openDest opens the directory to unpack into. In a dry run it may be one that is not there yet.
+func (a *attempt) openDest(dest string) (*place, error) {
+	at := &place{path: dest, name: ".", foresight: a.foresight}
+	is, err := a.stat(dest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(dest, "directory %s does not exist", dest)
+	case err != nil:
+		return nil, err
+	case is.kind != directory:
+		return nil, fmt.Errorf("%s is %s, and no directory", dest, is.what())
+	}
+	if ahead, ok, _ := a.foresight.stat(dest); ok && ahead.fresh {
+		return at, nil
+	}
+	at.dir, err = openDir(filepath.Dir(a.foresight.leads(dest + "/x")))
+	return at, err
+}
+
+// tempWith copies something to a file without a name.
+func tempWith(from io.Reader) (*os.File, error) {
+	f, err := os.CreateTemp("", ".moon-*")
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(f, from)
+	if err := errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// unpackLarge leaves open what will change: a dry run does not load a large archive to find out.
+func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n int64) error {
+	amount := "large"
+	if n >= 0 {
+		amount = size(n)
+	}
+	c.to(events.ChangeUnknown, func(ctx context.Context) error {
+		f, err := d.kept(ctx, "")
+		if err != nil {
+			return err
+		}
+		if err := a.unpack(ctx, c, args, f, shown(args.Src)); err != nil || c.diff.Kind == events.ChangeNone {
+			return err
+		}
+		return c.apply(ctx)
+	}, "would be downloaded and compared, "+amount)
+	return nil
+}
+
+// unpack plans to unpack a file, which it takes over.
+func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArgs, f *os.File, name string) error {
+	c.after(func() { _ = f.Close() }) // it was only read
+	ar, err := openArchive(f, name)
+	if err != nil {
+		return err
+	}
+	ar.maxBytes, ar.maxEntries, ar.maxRatio = args.Bytes, args.MaxEntries, int64(args.MaxRatio)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return err
+	}
+	at, err := a.openDest(c.diff.Path)
+	if err != nil {
+		return err
+	}
+	c.places, c.result = append(c.places, at), at
+	c.fields["format"] = ar.format
+	u := newUnpacking(a, args, attrs, c, ar, at)
+	c.after(u.close)
+	if err := ar.each(ctx, func(m *member) error { return u.compare(ctx, m) }); err != nil {
+		return err
+	}
+	return u.plan()
+}
+
+// plan says what is to be done, once all members were compared.
+func (u *unpacking) plan() error {
+	for i, found := range u.found {
+		if !found {
+			return fmt.Errorf("include: nothing in %s is called %s", u.ar.path, u.args.Include[i])
+		}
+	}
+	if u.args.ListFiles {
+		u.c.fields["files"] = u.names()
+	}
+	if u.special != "" {
+		u.c.warnings = append(u.c.warnings, u.special+": its setuid and setgid bits, and those of others, are left out; a `file` step can set them")
+	}
+	created, updated, first := 0, 0, ""
+	var lines []string
+	for i := range u.list {
+		p := &u.list[i]
+		if p.state == same {
+			continue
+		}
+		mark, kind := "+", events.ChangeCreate
+		if p.state == fresh {
+			created++
+		} else {
+			updated++
+			mark, kind = "~", events.ChangeUpdate
+		}
+		if first == "" {
+			first = p.name
+		}
+		if len(lines) < maxListed {
+			lines = append(lines, strings.TrimSuffix(mark+" "+quoted(p.name)+": "+p.words, ": ")+"\n")
+		}
+		if created+updated <= fewResources+1 {
+			u.c.concerns(kind, events.FileResource, u.path(p.name))
+		}
+	}
+	if created+updated == 0 {
+		u.c.none()
+		return nil
+	}
+	if len(u.c.resources) > fewResources { // all that is in it
+		u.c.resources = nil
+	}
+	u.c.foresees(u.foresee)
+	if n := created + updated - len(lines); n > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more\n", n))
+	}
+	if u.Diff && !u.NoLog {
+		u.c.diff.Text = strings.Join(lines, "")
+	}
+	u.many = created+updated > few
+	u.c.to(events.ChangeUpdate, u.apply, countWords(created, updated)+": "+quoted(first))
+	return nil
+}
+
+// maxListed is how many entries are named.
+const maxListed = 1000
+
+func countWords(created, updated int) string {
+	var parts []string
+	if created > 0 {
+		parts = append(parts, fmt.Sprintf("%d new", created))
+	}
+	if updated > 0 {
+		parts = append(parts, fmt.Sprintf("%d updated", updated))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// names are those of the archive's members, as they are unpacked.
+func (u *unpacking) names() []any {
+	names := []any{}
+	for i := range u.list {
+		if p := &u.list[i]; p.member >= 0 {
+			name := p.name
+			if p.kind == directory {
+				name += "/"
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
