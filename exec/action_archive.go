@@ -1,0 +1,387 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("archive", action{plan: planArchive})
+
+// archiving is an archive being planned.
+type archiving struct {
+	*attempt
+	args    *spec.ArchiveArgs
+	c       *change
+	attrs   attributes
+	pack    packing
+	paths   []string // what there is of path
+	missing []any
+	root    string
+	dest    string
+}
+
+func planArchive(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.ArchiveArgs)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	r := &archiving{attempt: a, args: args, attrs: attrs, c: &change{fields: map[string]any{}}, dest: args.Dest, missing: []any{}}
+	r.pack.format = args.Format
+	if err := r.plan(ctx); err != nil {
+		r.c.close()
+		return nil, err
+	}
+	return r.c, nil
+}
+
+func (r *archiving) plan(ctx context.Context) error {
+	globs, err := r.expand()
+	if err != nil {
+		return err
+	}
+	if done, err := r.nothing(); done || err != nil {
+		return err
+	}
+	if err := r.single(globs); err != nil {
+		return err
+	}
+	at, err := r.openPlace(r.dest)
+	if err != nil {
+		return err
+	}
+	r.c.places = append(r.c.places, at)
+	r.c.result, r.c.diff.Path = at, at.path
+	is, err := at.look()
+	if err != nil {
+		return err
+	}
+	if is.kind == directory || is.kind == other {
+		return fmt.Errorf("%s is %s", at.path, is.what())
+	}
+	for _, path := range r.paths {
+		if err := r.collect(ctx, path); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(r.pack.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
+	r.pack.items = slices.CompactFunc(r.pack.items, func(a, b item) bool { return a.name == b.name })
+	r.describe()
+	files := slices.ContainsFunc(r.pack.items, func(i item) bool { return i.is.kind != directory })
+	if r.args.Remove && !files && is.kind == regular { // the directories hold only what is not packed
+		r.packed()
+		return nil
+	}
+	return r.compare(ctx, at, is)
+}
+
+// expand finds what there is of path, less exclude_path.
+func (r *archiving) expand() (globs bool, err error) {
+	find := func(patterns []string, lost func(string)) ([]string, error) {
+		var all []string
+		for _, p := range patterns {
+			p = strings.TrimSuffix(p, "/")
+			if !strings.ContainsAny(p, "*?[") {
+				if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+					lost(p)
+				} else if err != nil {
+					return nil, err
+				}
+				all = append(all, p)
+				continue
+			}
+			globs = true
+			matches, err := filepath.Glob(p)
+			if err != nil {
+				return nil, fmt.Errorf("%s is no pattern of paths", p)
+			}
+			all = append(all, matches...)
+		}
+		slices.Sort(all)
+		return slices.Compact(all), nil
+	}
+	for _, p := range slices.Concat(r.args.Path, r.args.ExcludePath) {
+		if at, _, _ := strings.Cut(p, "*"); r.foresight.concerns(strings.TrimSuffix(at, "/")) {
+			return false, missing(r.dest, "an earlier step would change %s", p)
+		}
+	}
+	excluded, err := find(r.args.ExcludePath, func(string) {})
+	if err != nil {
+		return false, err
+	}
+	globs = false
+	all, err := find(r.args.Path, func(p string) { r.missing = append(r.missing, p) })
+	if err != nil {
+		return false, err
+	}
+	r.c.fields["expanded_paths"], r.c.fields["expanded_exclude_paths"] = anyList(all), anyList(excluded)
+	for _, p := range all {
+		if !slices.Contains(excluded, p) && !slices.Contains(r.missing, any(p)) {
+			r.paths = append(r.paths, p)
+		}
+	}
+	return globs, nil
+}
+
+func anyList(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, s := range texts {
+		list[i] = s
+	}
+	return list
+}
+
+// nothing settles the case that there is nothing to pack: with remove that is how it looks afterwards.
+func (r *archiving) nothing() (done bool, err error) {
+	if len(r.paths) > 0 {
+		return false, nil
+	}
+	if r.dest == "" && len(r.args.Path) == 1 {
+		r.dest = r.args.Path[0] + "." + r.args.Format
+	}
+	if r.args.Remove {
+		if _, err := r.stat(r.dest); err == nil {
+			r.c.fields["dest"], r.c.fields["missing"], r.c.diff.Path = r.dest, r.missing, r.dest
+			r.packed()
+			return true, nil
+		}
+	}
+	return false, missing(r.dest, "there is nothing to pack at %s", strings.Join(r.args.Path, ", "))
+}
+
+// packed says that an earlier run has done it.
+func (r *archiving) packed() {
+	r.c.diff.Summary = strings.Join(r.args.Path, ", ") + " is packed and removed"
+	r.c.none()
+}
+
+// single finds out whether it is one file that is packed as it is, and what the archive is called then.
+func (r *archiving) single(globs bool) error {
+	info, err := os.Lstat(r.paths[0])
+	if err != nil {
+		return err
+	}
+	one := len(r.args.Path) == 1 && !globs && info.Mode().IsRegular()
+	r.pack.alone = one && !r.args.ForceArchive && r.args.Format != "tar" && r.args.Format != "zip"
+	if r.dest == "" && !one {
+		return fmt.Errorf("%s is no file; an archive of it needs `dest`", r.paths[0])
+	}
+	if r.dest == "" {
+		r.dest = r.paths[0] + "." + r.args.Format
+	}
+	r.root = filepath.Dir(r.paths[0])
+	for _, p := range r.paths[1:] {
+		for !strings.HasPrefix(p, strings.TrimSuffix(r.root, "/")+"/") {
+			r.root = filepath.Dir(r.root)
+		}
+	}
+	if !r.args.Remove {
+		return nil
+	}
+	for _, p := range r.paths {
+		if r.dest == p || strings.HasPrefix(r.dest, p+"/") {
+			return fmt.Errorf("the archive %s is in %s, which would be removed", r.dest, p)
+		}
+	}
+	return nil
+}
+
+// collect takes up a path with everything below it.
+func (r *archiving) collect(ctx context.Context, path string) error {
+	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && stopped(ctx) != "" {
+			err = context.Cause(ctx)
+		}
+		if err != nil || path == r.dest {
+			return err
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(path, r.root), "/")
+		if slices.ContainsFunc(r.args.Unwanted, func(re *regexp.Regexp) bool { return re.MatchString(name) }) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		i := item{name: name, path: path, is: entryOf(info)}
+		switch i.is.kind {
+		case other:
+			r.c.warnings = append(r.c.warnings, path+" is neither a file nor a directory; it is left out")
+			return nil
+		case link:
+			if i.target, err = os.Readlink(path); err != nil {
+				return err
+			}
+		}
+		if name != "" {
+			r.pack.items = append(r.pack.items, i)
+		}
+		return nil
+	})
+}
+
+func (r *archiving) describe() {
+	archived := make([]any, len(r.pack.items))
+	for i := range r.pack.items {
+		archived[i] = r.pack.items[i].path
+	}
+	state := "archive"
+	if r.pack.alone {
+		state = "compress"
+	}
+	if len(r.missing) > 0 {
+		state = "incomplete"
+	}
+	maps.Copy(r.c.fields, map[string]any{
+		"dest": r.dest, "dest_state": state, "archived": archived, "missing": r.missing, "arcroot": r.root,
+	})
+}
+
+// compare plans to write the archive, if there is none with the same in it.
+func (r *archiving) compare(ctx context.Context, at *place, is entry) error {
+	differs, err := r.differs(ctx, at, is)
+	if err != nil {
+		return err
+	}
+	w, words := r.attrs.on(is)
+	var make func(context.Context) error
+	kind := events.ChangeUpdate
+	switch {
+	case is.kind != regular:
+		w, words = r.attrs.anew(regular)
+		if is.kind == absent {
+			kind = events.ChangeCreate
+		}
+		words = append([]string{"new archive of " + r.amount()}, words...)
+		make = r.make(at, is, w)
+	case len(differs) > 0:
+		words = append([]string{"archive of " + r.amount()}, words...)
+		make = r.make(at, is, w)
+	case len(words) > 0:
+		make = func(context.Context) error { return at.error(w.set(at.dir, at.name, is)) }
+		r.c.foresees(func(f *Foresight) { f.own(at.path, is, w) })
+	}
+	if len(differs) > 0 {
+		r.c.foresees(func(f *Foresight) { f.put(at.path, foreseen{entry: w.entry(other)}) }) // there, but nobody can look into it
+		if r.Diff && !r.NoLog {
+			r.c.diff.Text = listed(differs)
+		}
+	}
+	if r.args.Remove {
+		words = append(words, "what is packed is removed")
+		make = r.removing(make)
+	}
+	if make == nil {
+		r.c.none()
+		return nil
+	}
+	r.c.concerns(kind, events.FileResource, at.path)
+	if r.args.Remove {
+		for _, p := range r.paths {
+			r.c.concerns(events.ChangeDelete, events.FileResource, p)
+			r.c.foresees(func(f *Foresight) { f.put(p, nothing) })
+		}
+	}
+	r.c.to(kind, make, words...)
+	return nil
+}
+
+// listed are lines, up to a number.
+func listed(lines []string) string {
+	text := strings.Join(lines[:min(len(lines), maxListed)], "\n") + "\n"
+	if more := len(lines) - maxListed; more > 0 {
+		text += fmt.Sprintf("… and %d more\n", more)
+	}
+	return text
+}
+
+func (r *archiving) amount() string {
+	total := int64(0)
+	for i := range r.pack.items {
+		if m := &r.pack.items[i]; m.is.kind == regular {
+			total += m.is.size
+		}
+	}
+	if len(r.pack.items) == 1 {
+		return "1 entry, " + size(total)
+	}
+	return fmt.Sprintf("%d entries, %s", len(r.pack.items), size(total))
+}
+
+// differs says how the archive that is there is another one.
+func (r *archiving) differs(ctx context.Context, at *place, is entry) ([]string, error) {
+	if is.kind != regular {
+		var all []string
+		for i := range r.pack.items {
+			all = append(all, "+ "+quoted(r.pack.items[i].name))
+		}
+		return all, nil
+	}
+	if at.dir == nil || is.info == nil {
+		return nil, missing(at.path, "an earlier step would change %s", at.path)
+	}
+	f, err := at.openFile(is)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if !r.pack.alone {
+		return r.pack.differing(ctx, f, at.path)
+	}
+	if other, err := r.pack.differsAlone(ctx, f); err != nil || !other {
+		return nil, err
+	}
+	return []string{"~ " + quoted(r.pack.items[0].name)}, nil
+}
+
+func (r *archiving) make(at *place, is entry, w wanted) func(context.Context) error {
+	return func(ctx context.Context) error {
+		t := target{at: at, is: is, attrs: r.attrs}
+		t.from = source{size: copySize, stream: func() (io.ReadCloser, error) { return r.pack.stream(ctx) }}
+		return t.replace(r.attempt, r.c, w)(ctx)
+	}
+}
+
+// removing removes what is in the archive once that is made. What is not in it stays, and so do directories that are not empty.
+func (r *archiving) removing(first func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if first != nil {
+			if err := first(ctx); err != nil {
+				return err
+			}
+		}
+		for i := range slices.Backward(r.pack.items) {
+			if stopped(ctx) != "" {
+				return context.Cause(ctx)
+			}
+			m := &r.pack.items[i]
+			at, err := placeAt(m.path)
+			if err != nil {
+				return err
+			}
+			err = at.error(at.dir.Remove(at.name))
+			at.close()
+			full := m.is.kind == directory && (errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST))
+			if err != nil && !full && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	}
+}
