@@ -6,8 +6,11 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -452,4 +455,56 @@ func FuzzUnarchive(f *testing.F) {
 			}
 		}
 	})
+}
+
+// elsewhere are files that are not where the step is carried out.
+type elsewhere struct {
+	exec.OwnFiles
+	dir string
+}
+
+func (e elsewhere) Open(path string) (io.ReadCloser, error) {
+	f, err := e.OwnFiles.Open(e.dir + path)
+	return struct{ io.ReadCloser }{f}, err
+}
+
+func (e elsewhere) Stat(path string) (fs.FileInfo, error) { return e.OwnFiles.Stat(e.dir + path) }
+
+func TestSourcesFromElsewhere(t *testing.T) {
+	from := elsewhere{dir: t.TempDir()}
+	write(t, from.dir+"/files/a", string(tarOf(t, plainFile("f", numbered(12)))), 0o600)
+	write(t, from.dir+"/files/p", sevenPatch, 0o600)
+	s := httptest.NewServer(http.HandlerFunc(echo))
+	defer s.Close()
+	dir := t.TempDir()
+	for _, step := range []struct {
+		action string
+		in     args
+		want   events.Outcome
+	}{
+		{"unarchive", args{"src": "/files/a", "dest": dir}, events.Changed},
+		{"patch", args{"src": "/files/p", "dest": dir + "/f"}, events.Changed},
+		{"uri", args{"url": s.URL, "method": "PUT", "src": "/files/p"}, events.OK},
+	} {
+		job := newJob(t, step.action, step.in)
+		job.From = from
+		if exec.Source(job) != step.in["src"] {
+			t.Errorf("%s copies from %q", step.action, exec.Source(job))
+		}
+		r := run(t, job)
+		want(t, r, step.want, "")
+		if sent, ok := r.Fields["json"].(args); ok && sent["body"] != sevenPatch {
+			t.Errorf("sent %v", sent)
+		}
+		step.in["remote_src"] = true
+		job = newJob(t, step.action, step.in)
+		job.From = from
+		if exec.Source(job) != "" {
+			t.Errorf("with remote_src, %s copies from %q", step.action, exec.Source(job))
+		}
+		want(t, run(t, job), events.Failed, "src /files/")
+	}
+	if got := read(t, dir+"/f"); got != numbered(12, "seven=SEVEN") {
+		t.Error(got)
+	}
 }
