@@ -42,6 +42,7 @@ func TestActions(t *testing.T) {
 }
 
 func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
+	t.Helper()
 	files := map[string][]byte{}
 	for _, f := range archive.Files {
 		files[f.Name] = f.Data

@@ -237,7 +237,7 @@ type oldPlan struct {
 }
 
 // Decode takes the word behind the flag, if it is one.
-func (o *oldPlan) Decode(ctx *kong.DecodeContext) error {
+func (o *oldPlan) Decode(ctx *kong.DecodeContext) error { //nolint:unparam // as kong wants it
 	o.given = true
 	next := ctx.Scan.Peek()
 	word, ok := next.Value.(string)

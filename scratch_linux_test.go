@@ -176,10 +176,10 @@ func (s *scratch) changes(t *testing.T) map[string]string {
 			return err
 		}
 		name := strings.TrimPrefix(path, up)
-		switch {
-		case name == "/work/.state" || name == "/work/.cache" || name == "/run" || name == "/tmp":
+		switch name {
+		case "/work/.state", "/work/.cache", "/run", "/tmp":
 			return fs.SkipDir
-		case name == "/work/.script" || name == "/work" || name == "" || name == "/work/events":
+		case "/work/.script", "/work", "", "/work/events":
 			return nil
 		}
 		info, err := d.Info()

@@ -147,7 +147,7 @@ type action struct {
 var actions = map[string]action{}
 
 // act adds an action to all there are. Each is in a file of its own and says its name there, and nowhere else.
-func act(name string, a action) struct{} {
+func act(name string, a action) struct{} { //nolint:unparam // a variable without a name takes it
 	actions[name] = a
 	return struct{}{}
 }

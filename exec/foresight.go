@@ -293,10 +293,7 @@ func (at foreseen) open() (io.ReadCloser, error) {
 
 // foresees notes what a change would make, for the later steps of a dry run. It is called when the change is only
 // predicted.
-func (c *change) foresees(do func(*Foresight)) *change {
-	c.ahead = append(c.ahead, do)
-	return c
-}
+func (c *change) foresees(do func(*Foresight)) { c.ahead = append(c.ahead, do) }
 
 // lstat says what is at a path, or would be there by now in a dry run. A link is not followed.
 func (a *attempt) lstat(path string) (entry, error) {

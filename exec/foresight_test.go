@@ -16,7 +16,7 @@ import (
 // was foretold of it, when all before it had only been foretold too.
 func TestForesight(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		root, err := os.MkdirTemp(t.TempDir(), "")
+		root, err := os.MkdirTemp(t.TempDir(), "") //nolint:usetesting // one for each draw
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -52,6 +52,7 @@ type drawn struct {
 
 // lay makes the tree that the steps work on.
 func lay(t *testing.T, root string) {
+	t.Helper()
 	write(t, filepath.Join(root, "there/file"), "one\ntwo\n", 0o644)
 	write(t, filepath.Join(root, "there/deep/other"), "three\n", 0o600)
 	write(t, filepath.Join(root, "src/a"), "a\n", 0o644)

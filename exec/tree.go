@@ -160,7 +160,7 @@ func (p *place) walk(visit func(name string, e entry) error) error {
 		return err
 	}
 	var now []string
-	if at, ok := p.foresight.look(p.path); p.dir != nil && !(ok && at.fresh) {
+	if at, ok := p.foresight.look(p.path); p.dir != nil && (!ok || !at.fresh) {
 		if f, err := p.dir.Open(p.name); err == nil {
 			now, err = f.Readdirnames(-1)
 			if err := errors.Join(err, f.Close()); err != nil {

@@ -233,7 +233,7 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 		}
 	case spec.Path:
 		if v := r.scalar(g.value); v != nil {
-			if text, ok := v.(string); ok && text != "" && !(g.field.URL && strings.Contains(text, "://")) {
+			if text, ok := v.(string); ok && text != "" && (!g.field.URL || !strings.Contains(text, "://")) {
 				return resolvePath(text, k.dir, home)
 			}
 			return v

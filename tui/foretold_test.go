@@ -19,6 +19,7 @@ type asked struct {
 
 // foretelling makes a screen that is told what each step would do, and a channel of the times it asked for that.
 func foretelling(t *testing.T, w, h int, ascii bool, what func(step int) *events.Foretold) (*screen, chan asked) {
+	t.Helper()
 	calls := make(chan asked, 16)
 	s := newScreen(t, setup{w: w, h: h, ascii: ascii, options: func(o *Options) {
 		o.Foretell = func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {

@@ -146,7 +146,7 @@ func Names() []string { return slices.Sorted(maps.Keys(byName)) }
 var byName = map[string]*Action{}
 
 // declare adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
-func declare(a *Action) *Action {
+func declare(a *Action) *Action { //nolint:unparam // a variable without a name takes it
 	a.fields = fieldsOf(a.args)
 	for _, name := range append([]string{a.Name}, a.Aliases...) {
 		if byName[name] != nil {
