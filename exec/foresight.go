@@ -20,10 +20,14 @@ import (
 //
 // A nil Foresight foresees nothing.
 type Foresight struct {
-	mu    sync.Mutex
-	at    map[string]foreseen // by clean absolute path
-	kept  int64               // bytes of contents
-	names map[string]bool     // "user ada": that would exist
+	mu sync.Mutex
+	at map[string]foreseen // by clean absolute path
+
+	parents map[string]bool     // directories above what is in at
+	twins   map[string][]string // where a file has second names
+
+	kept  int64           // bytes of contents
+	names map[string]bool // "user ada": that would exist
 }
 
 // foreseen is what would be at a path.
@@ -40,7 +44,7 @@ const foresightLimit = 64 << 20
 
 // NewForesight returns one of a machine that no step has touched.
 func NewForesight() *Foresight {
-	return &Foresight{at: map[string]foreseen{}, names: map[string]bool{}}
+	return &Foresight{at: map[string]foreseen{}, parents: map[string]bool{}, twins: map[string][]string{}, names: map[string]bool{}}
 }
 
 var nothing = foreseen{entry: entry{kind: absent, uid: -1, gid: -1}}
@@ -147,13 +151,7 @@ func (f *Foresight) concerns(path string) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	below := f.real(path) + "/"
-	for p := range f.at {
-		if strings.HasPrefix(p, below) {
-			return true
-		}
-	}
-	return false
+	return f.parents[f.real(path)]
 }
 
 // children takes what is in a directory now and returns what would be in it.
@@ -187,14 +185,25 @@ func (f *Foresight) put(path string, at foreseen) {
 			at.kind, at.from = other, source{}
 		}
 	}
-	if at.kind != directory || at.fresh {
+	if f.parents[path] && (at.kind != directory || at.fresh) {
 		maps.DeleteFunc(f.at, func(p string, _ foreseen) bool { return strings.HasPrefix(p, path+"/") })
 	}
-	for p, other := range f.at {
-		if other.twin == path { // which is another file now
+	for _, p := range f.twins[path] { // which is another file now
+		if other := f.at[p]; other.twin == path {
 			other.twin = ""
 			f.at[p] = other
 		}
+	}
+	f.set(path, at)
+}
+
+// set stores what would be at a path, and for what this must be looked at again.
+func (f *Foresight) set(path string, at foreseen) {
+	for above := filepath.Dir(path); above != "/" && !f.parents[above]; above = filepath.Dir(above) {
+		f.parents[above] = true
+	}
+	if at.twin != "" {
+		f.twins[at.twin] = append(f.twins[at.twin], path)
 	}
 	f.at[path] = at
 }
@@ -209,7 +218,7 @@ func (f *Foresight) own(path string, is entry, w wanted) {
 		at = foreseen{entry: is, from: source{path: path, size: is.size}}
 	}
 	at.mode, at.uid, at.gid = w.mode, w.uid, w.gid
-	f.at[path] = at
+	f.set(path, at)
 }
 
 // mkdir foresees a directory with those above it that are not there.
