@@ -57,6 +57,8 @@ func (t target) into(ctx context.Context, a *attempt, c *change, dest, name stri
 	at, err := a.stat(dest)
 	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.kind == directory) {
 		dest = filepath.Join(dest, name)
+	} else if err == nil && at.kind == directory {
+		return nil, fmt.Errorf("%s is a directory; name the file in it", dest)
 	}
 	p, err := a.openPlace(dest)
 	if err != nil {

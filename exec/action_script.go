@@ -18,18 +18,9 @@ var _ = act("script", action{
 	from: func(args any) string { return args.(*spec.ScriptArgs).Script },
 })
 
-// scriptGuards decides creates and removes of the action itself. It returns nothing when the attempt goes on.
-func (a *attempt) scriptGuards(args *spec.ScriptArgs) *Result {
-	job := *a.Job
-	job.Creates, job.Removes = args.Creates, args.Removes
-	own := *a
-	own.Job = &job
-	return own.skips()
-}
-
 func dryScript(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
-	if skip := a.scriptGuards(args); skip != nil {
+	if _, skip := a.within(&args.WithinArgs); skip != nil {
 		return *skip
 	}
 	if info, err := a.files().Stat(args.Script); !a.foresight.concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
@@ -42,7 +33,8 @@ func dryScript(_ context.Context, a *attempt) Result {
 
 func runScript(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
-	if skip := a.scriptGuards(args); skip != nil {
+	a, skip := a.within(&args.WithinArgs)
+	if skip != nil {
 		return *skip
 	}
 	dir, err := os.MkdirTemp("", "moon-script-")
@@ -58,13 +50,7 @@ func runScript(ctx context.Context, a *attempt) Result {
 	if args.Executable != "" {
 		line = args.Executable + " " + line
 	}
-	job := *a.Job
-	if args.Chdir != "" {
-		job.Cwd, job.Roams = args.Chdir, false
-	}
-	own := *a
-	own.Job = &job
-	return own.command(ctx, []string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
+	return a.command(ctx, []string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
 }
 
 // copyScript makes a copy that can be run. As long as the copy is open for writing no process may be started, which would

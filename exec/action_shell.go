@@ -10,13 +10,17 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("shell", action{run: runShell, dry: dryCommand, effect: events.ChangeUnknown})
+var _ = act("shell", action{run: runShell, dry: dryShell, effect: events.ChangeUnknown})
 
 func runShell(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ShellArgs)
 	argv, err := shellArgv(args)
 	if err != nil {
 		return a.failure(ctx, err)
+	}
+	a, skip := a.within(&args.WithinArgs)
+	if skip != nil {
+		return *skip
 	}
 	if a.Interactive {
 		return a.onTerminal(ctx, argv)
@@ -31,8 +35,15 @@ func runShell(ctx context.Context, a *attempt) Result {
 	return r
 }
 
+func dryShell(_ context.Context, a *attempt) Result {
+	return a.dryCommand(&a.Args.(*spec.ShellArgs).WithinArgs)
+}
+
 // dryCommand is the dry run of shell and command.
-func dryCommand(context.Context, *attempt) Result {
+func (a *attempt) dryCommand(args *spec.WithinArgs) Result {
+	if _, skip := a.within(args); skip != nil {
+		return *skip
+	}
 	return unrun("")
 }
 

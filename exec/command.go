@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/exec/spec"
 )
 
 const shellPath = "/bin/sh"
@@ -62,6 +63,18 @@ func (a *attempt) noisy(argv []string) *process {
 		p.stdout, p.stderr = a.Output.Stdout(), a.Output.Stderr()
 	}
 	return p
+}
+
+// within is the attempt where the command's own arguments have it run. skip is not nil where they say that it need not.
+func (a *attempt) within(args *spec.WithinArgs) (own *attempt, skip *Result) {
+	job := *a.Job
+	job.Creates, job.Removes = args.Creates, args.Removes
+	if args.Chdir != "" {
+		job.Cwd, job.Roams = args.Chdir, false
+	}
+	copied := *a
+	copied.Job = &job
+	return &copied, copied.skips()
 }
 
 // command runs the command that is the step.

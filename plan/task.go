@@ -247,6 +247,18 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 		}
 	case spec.Paths:
 		return absolutePaths(r.value(g.value), k.dir, home)
+	case spec.Strings:
+		if g.value.Kind() == playbook.List { // numbers keep their spelling: a word 010 is not 8
+			list := make([]any, 0, g.value.Len())
+			for _, item := range g.value.Items() {
+				v := r.scalar(item)
+				if v == nil {
+					v = r.value(item)
+				}
+				list = append(list, eval.Plain(v))
+			}
+			return list
+		}
 	case spec.String, spec.FileMode, spec.Duration:
 		if v := r.scalar(g.value); v != nil {
 			return v

@@ -7,6 +7,7 @@ type CommandArgs struct {
 	Argv  []string `arg:"argv" doc:"The command and its arguments, one in each entry."`
 	Cmd   string   `arg:"cmd,_raw_params" doc:"The same as text, split into words as a shell does, without expanding anything."`
 	Stdin *string  `arg:"stdin" doc:"Text for the command's standard input, which is empty otherwise."`
+	WithinArgs
 }
 
 var _ = declare(&Action{

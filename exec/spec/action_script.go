@@ -9,9 +9,7 @@ import (
 type ScriptArgs struct {
 	Cmd        string `arg:"cmd,_raw_params" kind:"script" need:"yes" doc:"The script, and behind it its arguments, as a shell reads them."`
 	Executable string `arg:"executable" implied:"what its first line names" doc:"What runs the script, perhaps with options: python3 -u."`
-	Creates    string `arg:"creates" kind:"path" doc:"Do nothing when this exists."`
-	Removes    string `arg:"removes" kind:"path" doc:"Do nothing when this does not exist."`
-	Chdir      string `arg:"chdir" kind:"path" implied:"the step's cwd" doc:"The directory to run it in."`
+	WithinArgs
 
 	Script string
 	Rest   string

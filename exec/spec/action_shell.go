@@ -7,6 +7,7 @@ type ShellArgs struct {
 	Cmd         string  `arg:"cmd,_raw_params" need:"yes" doc:"What the shell runs. Any number of lines."`
 	Stdin       *string `arg:"stdin" doc:"Text for the command's standard input, which is empty otherwise."`
 	Interpreter string  `arg:"interpreter,executable" default:"/bin/sh" doc:"The shell, perhaps with options, such as bash or bash -e. It is given -c and the command; perl, ruby and node are given -e."`
+	WithinArgs
 }
 
 var _ = declare(&Action{

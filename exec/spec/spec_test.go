@@ -137,7 +137,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"shell", args{"cmd": nil}, "`shell` needs `cmd`, which is null"},
 		{"shell", args{"cmd": []any{"a"}}, "`cmd` must be text, found a list"},
 		{"shell", args{"cmd": "x", "stdn": "y"}, "`shell` has no field `stdn`; did you mean `stdin`?"},
-		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter"},
+		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter, creates, removes, chdir"},
 		{"command", args{}, "`command` has nothing to run; give a list of words, or text"},
 		{"command", args{"cmd": "a 'b"}, "`cmd` has a quote ' that is not closed; quote it, or give a list of words"},
 		{"command", args{"cmd": "a", "argv": []any{"b"}}, "`argv` and `cmd` are two ways to say the same; give one of them"},

@@ -136,8 +136,10 @@ func (v Value) Number() any {
 		return nil
 	}
 	var i int
-	if err := n.Decode(&i); err == nil {
-		return i
+	if n.ShortTag() != "!!float" { // of 1.5 the library would make 1
+		if err := n.Decode(&i); err == nil {
+			return i
+		}
 	}
 	var f float64
 	if err := n.Decode(&f); err == nil {
