@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race lint fmt golden fuzz kills soak bench perf demo cover clean
+.PHONY: check build test race packages whole lint fmt golden fuzz kills soak bench perf demo cover clean
 
 check: build lint race ## what CI runs
 
@@ -20,9 +20,14 @@ test:
 # The tests of moon as a whole start it thousands of times, which takes too long with the race detector. Some sessions of a user
 # go through it.
 race:
-	$(GO) test -race -timeout 10m $$($(GO) list ./... | tail -n +2)
-	$(GO) test -race -timeout 10m -run 'TestScript/(run_f|run_s|resume|attach|show)' .
-	$(GO) test -timeout 10m .
+	$(MAKE) --no-print-directory -j2 --output-sync packages whole
+
+packages:
+	$(GO) test -race -timeout 12m $$($(GO) list ./... | tail -n +2)
+	$(GO) test -race -timeout 12m -run 'TestScript/(run_f|run_s|resume|attach|show)' .
+
+whole:
+	$(GO) test -timeout 12m .
 
 lint: $(LINT)
 	$(LINT) run ./...

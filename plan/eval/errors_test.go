@@ -205,6 +205,9 @@ func TestConditionErrors(t *testing.T) {
 }
 
 // TestBounds has texts that would take forever, or all memory, or the stack.
+// aLot is far more than what is bounded takes on a busy machine, and far less than what is not.
+const aLot = time.Minute
+
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("(", 10_000) + "1" + strings.Repeat(")", 10_000)
@@ -241,7 +244,7 @@ func TestBounds(t *testing.T) {
 		if err == nil {
 			t.Errorf("%.100s: no error", text)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > aLot {
 			t.Errorf("%.100s took %v", text, took)
 		}
 	}
@@ -258,7 +261,7 @@ func TestBounds(t *testing.T) {
 		if err == nil {
 			t.Errorf("%.100s: no error", text)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > aLot {
 			t.Errorf("%.100s took %v", text, took)
 		}
 	}
