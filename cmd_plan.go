@@ -50,14 +50,8 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 	}
 	o.Path = f.Playbook
 	if o.Path == "" {
-		for _, name := range []string{"moon.yml", "playbook.yml"} {
-			if _, err := os.Stat(name); err == nil {
-				o.Path = name
-				break
-			}
-		}
-		if o.Path == "" {
-			return plan.Options{}, usage("no playbook given, and there is no moon.yml or playbook.yml here")
+		if o.Path, err = usualPlaybook(); err != nil {
+			return plan.Options{}, err
 		}
 	}
 	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
@@ -79,6 +73,16 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 		o.StartAt = *f.StartAt
 	}
 	return o, nil
+}
+
+// usualPlaybook is the playbook that is meant where none is named.
+func usualPlaybook() (string, error) {
+	for _, name := range []string{"moon.yml", "playbook.yml"} {
+		if _, err := os.Stat(name); err == nil {
+			return name, nil
+		}
+	}
+	return "", usage("no playbook given, and there is no moon.yml or playbook.yml here")
 }
 
 // thisMachine is what planning needs to know about where and by whom moon is called.

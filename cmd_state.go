@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 
@@ -19,13 +18,11 @@ type stateCmd struct {
 // Run lists what runs of a playbook have made. The playbook itself is not read: it may be gone.
 func (c *stateCmd) Run(io stdio) error {
 	path := c.Playbook
-	for _, name := range []string{"moon.yml", "playbook.yml"} {
-		if _, err := os.Stat(name); path == "" && err == nil {
-			path = name
-		}
-	}
 	if path == "" {
-		return usage("no playbook given, and there is no moon.yml or playbook.yml here")
+		var err error
+		if path, err = usualPlaybook(); err != nil {
+			return err
+		}
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -49,7 +46,7 @@ func (c *stateCmd) Run(io stdio) error {
 		return enc.Encode(map[string]any{"playbook": filepath.Join(root, filepath.Base(path)), "made": append([]engine.Made{}, list...)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintf(io.out, "nothing is recorded of %s\n", c.Playbook)
+		_, err := fmt.Fprintf(io.out, "nothing is recorded of %s\n", filepath.Base(path))
 		return err
 	}
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)

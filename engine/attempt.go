@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -93,8 +92,8 @@ func (s *Session) prepare(step, number int) {
 		s.failBefore(b, step, number, err)
 		return
 	}
-	record := recordOf(s.state.plan, ps, s.cfg.Records)
-	incremental, err := incremental(ps, call, record, s.cfg.Records, s.state.opts.Force)
+	p := s.state.plan // the run may have another when the step has ended
+	incremental, err := incremental(p, ps, call, s.cfg.Records, s.state.opts.Force)
 	if err != nil {
 		s.failBefore(b, step, number, err)
 		return
@@ -136,7 +135,6 @@ func (s *Session) prepare(step, number int) {
 	if dry {
 		runner = s.cfg.Dry
 	}
-	playbook := filepath.Join(s.state.plan.Root, s.state.plan.RootFile)
 	a.begin = func() {
 		go func() {
 			defer cancel(nil)
@@ -150,7 +148,7 @@ func (s *Session) prepare(step, number int) {
 				Stdout: string(stdout), Stderr: string(stderr), Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
 			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
-				if err := s.remember(record, ps, playbook, result.Sources); err != nil {
+				if err := s.remember(p, ps, result.Sources); err != nil {
 					r.Warnings = append(r.Warnings, fmt.Sprintf("it will run again next time, because it cannot be recorded that it is up to date: %s", err))
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"moon/engine/journal"
@@ -23,8 +24,13 @@ type durationsFile struct {
 
 // durationsPath is the file of a playbook.
 func durationsPath(dir string, p *plan.Plan) string {
-	sum := sha256.Sum256([]byte(p.Root + "\x00" + p.RootFile))
-	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json")
+	return fileOf(dir, ".json", p.Root, p.RootFile)
+}
+
+// fileOf is the file in a directory that belongs to something, by what names that.
+func fileOf(dir, suffix string, names ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
+	return filepath.Join(dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
 // readDurations gives what is remembered of a playbook. Nothing depends on it, so what cannot be read is nothing.

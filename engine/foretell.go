@@ -104,7 +104,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		f.Error = err.Error()
 		return f
 	}
-	incremental, err := incremental(ps, call, recordOf(o.Plan, ps, o.Records), o.Records, o.Force)
+	incremental, err := incremental(o.Plan, ps, call, o.Records, o.Force)
 	if err != nil {
 		f.Error = err.Error()
 		return f

@@ -2,14 +2,11 @@ package engine
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,8 +36,7 @@ type Made struct {
 // ever added to, and what is certain to be in the journal is added at the next sync: a run that dies in between adds it
 // when it is resumed.
 func statePath(dir, root, rootFile string) string {
-	sum := sha256.Sum256([]byte(root + "\x00" + rootFile))
-	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".jsonl")
+	return fileOf(dir, ".jsonl", root, rootFile)
 }
 
 // ReadState returns what runs of a playbook have made and not removed again, in the order in which it came to be. A

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,12 +20,13 @@ type record struct {
 	Digest   string `json:"digest"`
 }
 
-// incremental is what a step with sources or generates needs to find out whether it is up to date; nil for any other. Path
-// is the file that remembers the step, in the directory records.
-func incremental(ps *plan.Step, call *plan.Call, path, records string, force bool) (*exec.Incremental, error) {
+// incremental is what a step with sources or generates needs to find out whether it is up to date; nil for any other. Records
+// is the directory that remembers.
+func incremental(p *plan.Plan, ps *plan.Step, call *plan.Call, records string, force bool) (*exec.Incremental, error) {
 	if len(call.Sources)+len(call.Generates) == 0 {
 		return nil, nil
 	}
+	path := recordOf(p, ps, records)
 	inc := &exec.Incremental{Sources: call.Sources, Generates: call.Generates, Force: force}
 	if ps.NoLog {
 		inc.Identity = ps.Digest
@@ -58,13 +57,12 @@ func incremental(ps *plan.Step, call *plan.Call, path, records string, force boo
 
 // recordOf is the file that remembers a step of a playbook.
 func recordOf(p *plan.Plan, ps *plan.Step, records string) string {
-	sum := sha256.Sum256([]byte(p.Root + "\x00" + p.RootFile + "\x00" + ps.Path + "\x00" + ps.Host))
-	return filepath.Join(records, hex.EncodeToString(sum[:16])+".json")
+	return fileOf(records, ".json", p.Root, p.RootFile, ps.Path, ps.Host)
 }
 
 // remember records that a step ended well, and what it was made from.
-func (s *Session) remember(path string, ps *plan.Step, playbook, digest string) error {
-	text, err := json.Marshal(record{playbook, ps.Path, digest})
+func (s *Session) remember(p *plan.Plan, ps *plan.Step, digest string) error {
+	text, err := json.Marshal(record{filepath.Join(p.Root, p.RootFile), ps.Path, digest})
 	if err != nil {
 		return err
 	}
@@ -72,5 +70,5 @@ func (s *Session) remember(path string, ps *plan.Step, playbook, digest string) 
 	if err := disk.MkdirAll(s.cfg.Records); err != nil {
 		return err
 	}
-	return disk.Replace(path, text)
+	return disk.Replace(recordOf(p, ps, s.cfg.Records), text)
 }

@@ -75,7 +75,7 @@ func FuzzFrames(f *testing.F) {
 func FuzzServe(f *testing.F) {
 	f.Add(agent.Message("job", 1, map[string]any{"Action": "x", "Raw": map[string]any{"cmd": "x"}}))
 	f.Add(agent.Message("cancel", 1, map[string]any{"Stop": "interrupted"}))
-	f.Add(append(agent.Message("job", 1, map[string]any{"Mode": 1}), agent.Message("answer", 1, map[string]any{"Number": 1})...))
+	f.Add(append(agent.Message("job", 1, map[string]any{"Dry": true}), agent.Message("answer", 1, map[string]any{"Number": 1})...))
 	f.Add(agent.Frame(4, 1, nil))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		for _, action := range spec.Names() {

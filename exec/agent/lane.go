@@ -30,7 +30,7 @@ type lane struct {
 type sent struct {
 	answering
 	watch func(exec.Moment)
-	ended chan reply
+	ended chan exec.Result
 }
 
 // errGone is the end of a lane that nobody wanted.
@@ -61,8 +61,8 @@ func (l *lane) alive() bool {
 }
 
 // do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
-func (l *lane) do(ctx context.Context, m mode, dry uint64, local exec.Local, job *exec.Job) (got reply, taken bool, err error) {
-	s := &sent{answering: answering{job: job, files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan reply, 1)}
+func (l *lane) do(ctx context.Context, as rehearsal, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
+	s := &sent{answering: answering{job: job, files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan exec.Result, 1)}
 	l.mu.Lock()
 	l.last++
 	number := l.last
@@ -74,9 +74,7 @@ func (l *lane) do(ctx context.Context, m mode, dry uint64, local exec.Local, job
 		l.mu.Unlock()
 		s.closeAll()
 	}()
-	r := newRequest(m, local.Grace, job)
-	r.Foresight = dry
-	if err := l.out.send(kindJob, number, r); err != nil {
+	if err := l.out.send(kindJob, number, newRequest(as, local.Grace, job)); err != nil {
 		return got, false, err
 	}
 	done, now := ctx.Done(), job.Now
@@ -84,13 +82,11 @@ func (l *lane) do(ctx context.Context, m mode, dry uint64, local exec.Local, job
 	for {
 		select {
 		case got = <-s.ended:
-			got.native()
-			return got, true, nil
+			return arrived(got), true, nil
 		case <-l.gone:
 			select {
 			case got = <-s.ended: // the last thing it said
-				got.native()
-				return got, true, nil
+				return arrived(got), true, nil
 			default:
 				return got, true, l.why
 			}
@@ -166,7 +162,7 @@ func (l *lane) take(s *sent, f frame) error {
 			}
 		}()
 	case kindReply:
-		var r reply
+		var r exec.Result
 		if err := decode(f.body, &r); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if job.Interactive {
 		return l.inFront(ctx, job)
 	}
-	return l.result(ctx, modeRun, 0, job)
+	return l.result(ctx, rehearsal{}, job)
 }
 
 // inFront runs an interactive job of another user here, behind sudo or the like: they have the terminal too, and can ask on it.
@@ -94,7 +94,7 @@ func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if d.lanes.own(job) {
 		return exec.DryRun{Foresight: d.own}.Run(ctx, job)
 	}
-	return d.lanes.result(ctx, modeDry, d.id, job)
+	return d.lanes.result(ctx, rehearsal{true, d.id}, job)
 }
 
 // own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
@@ -114,9 +114,8 @@ var me = sync.OnceValue(func() *user.User {
 	return u
 })
 
-func (l *Lanes) result(ctx context.Context, m mode, dry uint64, job *exec.Job) exec.Result {
-	got, taken, err := l.over(ctx, m, dry, job)
-	r := got.Result
+func (l *Lanes) result(ctx context.Context, as rehearsal, job *exec.Job) exec.Result {
+	r, taken, err := l.over(ctx, as, job)
 	switch {
 	case err == nil:
 		if sum, ok := r.Fields["checksum"].(string); ok && !job.Secrets.Empty() {
@@ -150,13 +149,13 @@ func unstored(job *exec.Job) string {
 }
 
 // over has a job carried out over its lane. A lane that has gone in the meantime is replaced.
-func (l *Lanes) over(ctx context.Context, m mode, dry uint64, job *exec.Job) (reply, bool, error) {
+func (l *Lanes) over(ctx context.Context, as rehearsal, job *exec.Job) (exec.Result, bool, error) {
 	for {
 		o, err := l.open(ctx, *job.Become)
 		if err != nil {
-			return reply{}, false, err
+			return exec.Result{}, false, err
 		}
-		got, taken, err := o.lane.do(ctx, m, dry, l.Local, job)
+		got, taken, err := o.lane.do(ctx, as, l.Local, job)
 		if err == nil || taken || o.lane.alive() {
 			return got, taken, err
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
-	"moon/events"
 	"moon/exec"
 	"moon/exec/spec"
 	"moon/secret"
@@ -48,18 +47,16 @@ type hello struct {
 	PID   int    `cbor:",omitempty"`
 }
 
-// mode is what is wanted of a job.
-type mode uint8
-
-const (
-	modeRun mode = iota
-	modeDry
-)
+// rehearsal says that a job is only gone through, and of which dry run it is; 0: of none whose steps know of each other.
+type rehearsal struct {
+	dry bool
+	of  uint64
+}
 
 // request is a job on its way. Arguments go as plain data, and are decoded again at the other end by the declaration that
 // decoded them here.
 type request struct {
-	Mode        mode
+	Dry         bool
 	Grace       time.Duration
 	Action      string
 	Raw         map[string]any
@@ -78,7 +75,7 @@ type request struct {
 	Attempt     string
 	Encrypted   bool     // the source may be: the host can decrypt it
 	Hidden      []string // what of the arguments and the environment others must not see
-	Foresight   uint64   // of a dry run, by which the other end knows it again; 0: none
+	Foresight   uint64   // as in rehearsal
 }
 
 type incremental struct {
@@ -89,9 +86,9 @@ type incremental struct {
 	Force     bool
 }
 
-func newRequest(m mode, grace time.Duration, j *exec.Job) request {
+func newRequest(as rehearsal, grace time.Duration, j *exec.Job) request {
 	r := request{
-		Mode: m, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
+		Dry: as.dry, Foresight: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
 		Again: j.Again, Attempt: j.Attempt, Encrypted: j.Decrypt != nil,
 	}
@@ -190,16 +187,11 @@ func native(v any) any {
 	return v
 }
 
-// reply is how a job ended: a result, or what a check predicts.
-type reply struct {
-	Result exec.Result
-	Diff   events.Diff
-	Error  string // of a check
-}
-
-func (r *reply) native() {
-	r.Result.Fields, _ = native(r.Result.Fields).(map[string]any)
-	r.Result.Values, _ = native(r.Result.Values).(map[string]any)
+// arrived gives a result the types that it had.
+func arrived(r exec.Result) exec.Result {
+	r.Fields, _ = native(r.Fields).(map[string]any)
+	r.Values, _ = native(r.Values).(map[string]any)
+	return r
 }
 
 // cancel tells a job to end.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 	if _, err := fmt.Fprintln(out, banner); err != nil {
 		return err
 	}
-	s := &server{out: &writer{w: out}, jobs: map[uint32]*served{}, gone: make(chan struct{})}
+	s := &server{out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*exec.Foresight{}, gone: make(chan struct{})}
 	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
@@ -138,15 +139,15 @@ func (s *server) begin(number uint32, r *request) {
 		s.mu.Unlock()
 		err := s.out.send(kindReply, number, got)
 		if _, large := errors.AsType[tooLargeError](err); large {
-			_ = s.out.send(kindReply, number, reply{Result: unable(err), Error: err.Error()}) // or nobody is there
+			_ = s.out.send(kindReply, number, unable(err)) // or nobody is there
 		}
 	})
 }
 
-func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *served) reply {
+func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *served) exec.Result {
 	job, err := r.job()
 	if err != nil {
-		return reply{Result: unable(err), Error: err.Error()}
+		return unable(err)
 	}
 	job.Names, job.From, job.Now = theirNames{j.asking}, theirFiles{j.asking}, j.now
 	if r.Encrypted {
@@ -168,14 +169,10 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		return s.out.raw(kindStdout, number, p)
 	})
 	local := exec.Local{Grace: r.Grace, Watch: func(m exec.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }} // or nobody watches
-	var got reply
-	switch r.Mode {
-	case modeRun:
-		got.Result = local.Run(ctx, job)
-	case modeDry:
-		got.Result = exec.DryRun{Foresight: s.foresight(r.Foresight)}.Run(ctx, job)
+	if r.Dry {
+		return exec.DryRun{Foresight: s.foresight(r.Foresight)}.Run(ctx, job)
 	}
-	return got
+	return local.Run(ctx, job)
 }
 
 // foresight is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
@@ -186,7 +183,8 @@ func (s *server) foresight(id uint64) *exec.Foresight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen[id] == nil {
-		s.seen = map[uint64]*exec.Foresight{id: exec.NewForesight()} // one at a time: an older one has ended
+		maps.DeleteFunc(s.seen, func(older uint64, _ *exec.Foresight) bool { return older < id }) // they have ended, or are about to
+		s.seen[id] = exec.NewForesight()
 	}
 	return s.seen[id]
 }

@@ -42,7 +42,7 @@ func (a *Action) Decode(args map[string]any) (any, []Problem) {
 	if a.Open {
 		d.open(a, v.Elem(), args)
 	} else {
-		d.object(a.fields, v.Elem(), args, "")
+		d.object(a.fields(), v.Elem(), args, "")
 	}
 	if check, ok := reflect.TypeAssert[validator](v); ok && len(d.problems) == 0 {
 		d.problems = check.validate(func(name string) bool {
@@ -84,8 +84,8 @@ func (f *Field) null(args map[string]any) bool {
 // open decodes an action whose keys are the user's own names; what it declares as fields is taken out of them.
 func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 	rest := maps.Clone(args)
-	for i := range a.fields {
-		for _, name := range append([]string{a.fields[i].Name}, a.fields[i].Aliases...) {
+	for _, f := range a.fields() {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
 			delete(rest, name)
 		}
 	}
@@ -95,7 +95,7 @@ func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 	v.FieldByName("Values").Set(reflect.ValueOf(rest))
 	known := maps.Clone(args)
 	maps.DeleteFunc(known, func(name string, _ any) bool { _, ok := rest[name]; return ok })
-	d.object(a.fields, v, known, "")
+	d.object(a.fields(), v, known, "")
 }
 
 func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, prefix string) {

@@ -63,7 +63,7 @@ func (k Kind) Schema() map[string]any {
 // forms it takes. That required fields are given is not in it, because some of them may stand under `args:`; see
 // Needs.
 func (a *Action) Schema() map[string]any {
-	s := objectSchema(a.fields, a.Open)
+	s := objectSchema(a.fields(), a.Open)
 	s["description"] = a.Doc
 	s["type"] = append(a.types(), "null")
 	if a.Free == "" {
@@ -96,7 +96,7 @@ func (a *Action) types() []any {
 // nothing.
 func (a *Action) Needs() (schema map[string]any, ok bool) {
 	s := map[string]any{}
-	require(s, a.fields)
+	require(s, a.fields())
 	if len(s) == 0 {
 		return nil, false
 	}

@@ -19,6 +19,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Kind is the type of a field's value.
@@ -97,14 +98,14 @@ type Action struct {
 	Example string // a list of steps, which testdata/actions runs
 
 	args   reflect.Type
-	fields []Field
+	fields func() []Field
 }
 
 // Fields returns the action's fields in the order of the reference.
-func (a *Action) Fields() []Field { return a.fields }
+func (a *Action) Fields() []Field { return a.fields() }
 
 // Field finds a field by its name or an alias.
-func (a *Action) Field(name string) (*Field, bool) { return find(a.fields, name) }
+func (a *Action) Field(name string) (*Field, bool) { return find(a.fields(), name) }
 
 func find(fields []Field, name string) (*Field, bool) {
 	for i := range fields {
@@ -147,7 +148,7 @@ var byName = map[string]*Action{}
 
 // declare adds an action to all there are. Each is declared in a file of its own, by a variable without a name.
 func declare(a *Action) *Action { //nolint:unparam // a variable without a name takes it
-	a.fields = fieldsOf(a.args)
+	a.fields = sync.OnceValue(func() []Field { return fieldsOf(a.args) }) // most runs need few of them
 	for _, name := range append([]string{a.Name}, a.Aliases...) {
 		if byName[name] != nil {
 			panic("spec: two actions are called " + name)
