@@ -72,6 +72,16 @@ func (m *model) do(do intent) tea.Cmd {
 		return tea.Suspend
 	case sourceEdit:
 		return m.edit()
+	case nodeFix:
+		return m.openFix()
+	case nodeShell:
+		return m.openShell()
+	case gateBreakIf:
+		return m.openBreakSheet()
+	case watchAdd:
+		return m.openWatch()
+	case appMouse:
+		return m.toggleMouse()
 	case runLeave:
 		return m.leave()
 	case runInterrupt:

@@ -66,6 +66,11 @@ const (
 	showPalette
 	showHelp
 	appSuspend
+	nodeFix
+	nodeShell
+	gateBreakIf
+	watchAdd
+	appMouse
 	intents // how many there are
 )
 
@@ -94,6 +99,7 @@ var bindings = []binding{
 	{gateApproveAll, "gate.approve-all", "A", "approve all but what asks to be confirmed", anywhere},
 	{gateExclude, "gate.exclude", "x", "exclude or include again; skip a failed step", anywhere},
 	{gateBreak, "gate.breakpoint", "b f9", "breakpoint on or off", anywhere},
+	{gateBreakIf, "gate.breakpoint-if", "B", "breakpoint with a condition, a count or a message", anywhere},
 	{runContinue, "run.continue", "c f5", "run, continue", anywhere},
 	{runStep, "run.step", "s f11", "step: run one step, then pause", anywhere},
 	{runOver, "run.over", "o f10", "over: run this whole, then pause", anywhere},
@@ -102,6 +108,9 @@ var bindings = []binding{
 	{runPause, "run.pause", "p", "pause, resume", anywhere},
 	{runRetry, "run.retry", "r", "retry what failed here", anywhere},
 	{runRetryAll, "run.retry-all", "R", "retry all that failed below", anywhere},
+	{nodeFix, "step.fix", "e", "edit the values of this step, for this run only", anywhere},
+	{nodeShell, "step.shell", "!", "a shell where the step runs", anywhere},
+	{watchAdd, "watch.add", "W", "watch an expression", anywhere},
 	{runLeave, "run.leave", "q", "leave", anywhere},
 	{runInterrupt, "run.interrupt", "ctrl+c", "interrupt; again to force", anywhere},
 
@@ -154,6 +163,7 @@ var bindings = []binding{
 	{goBack, "app.back", "esc", "back", anywhere},
 	{showPalette, "app.palette", ":", "all commands", anywhere},
 	{showHelp, "app.help", "?", "the keys", anywhere},
+	{appMouse, "app.mouse", "M", "mouse on or off", anywhere},
 	{appSuspend, "app.suspend", "ctrl+z", "suspend", anywhere},
 }
 

@@ -102,7 +102,7 @@ func TestReplayAsksNothing(t *testing.T) {
 		for _, b := range bindings {
 			s := replaying(t, 120, 40, false, word, all, dir)
 			s.on("unpack go")
-			asks := strings.HasPrefix(b.name, "gate.") || strings.HasPrefix(b.name, "run.") && b.do != runLeave && b.do != runInterrupt || b.do == sourceEdit
+			asks := strings.HasPrefix(b.name, "gate.") || strings.HasPrefix(b.name, "run.") && b.do != runLeave && b.do != runInterrupt || b.do == sourceEdit || strings.HasPrefix(b.name, "step.")
 			for key := range strings.FieldsSeq(b.keys) {
 				if key == "gg" {
 					continue
