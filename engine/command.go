@@ -66,6 +66,8 @@ func (s *State) refuse(c events.Command) string {
 		}
 	case events.Set:
 		return s.refuseSet(c)
+	case events.Fix:
+		return s.refuseFix(c)
 	case events.Answer:
 		if why := s.inside(events.Range{From: c.Step, To: c.Step + 1}); why != "" {
 			return why
@@ -87,6 +89,20 @@ func (s *State) refuseSet(c events.Set) string {
 	switch {
 	case !ok || name == "":
 		return "set takes a variable and its value: set=release=1.5"
+	case s.opts.Saved:
+		return "this run is of a saved plan, and runs exactly that"
+	case s.plan.RootFile == "-":
+		return "a playbook from standard input cannot be planned again"
+	case s.active > 0:
+		return stillRunning
+	}
+	return ""
+}
+
+func (s *State) refuseFix(c events.Fix) string {
+	switch {
+	case len(c.Values) == 0:
+		return "there is no value to change"
 	case s.opts.Saved:
 		return "this run is of a saved plan, and runs exactly that"
 	case s.plan.RootFile == "-":
@@ -162,8 +178,8 @@ func (s *State) command(c events.Command) {
 		}
 	case events.Answer:
 		// The session journals a gate.resolved for it.
-	case events.Set:
-		// The session journals a run.replanned for it.
+	case events.Set, events.Fix:
+		// The session journals a run.replanned for them.
 	case events.Stop:
 		s.stopRun(c)
 	case events.Leave:

@@ -19,7 +19,11 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
 		was.Step = indexOfPath(p, s.plan.Steps[was.Step].Path)
 	}
-	s.carry(p, g, f.Generation, func(step int, old *node) (*ending, choice) {
+	changed := breakpoint | excluded
+	if f.Fixed { // who overrides a value has seen what becomes of the steps
+		changed = ^choice(0)
+	}
+	s.carry(p, g, f.Generation, changed, func(step int, old *node) (*ending, choice) {
 		if old.state == settled && (old.outcome == events.OK || old.outcome == events.Changed || old.effective == events.OK) {
 			return s.ends[step], s.choices[step]
 		}
@@ -58,7 +62,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
 	s.begun, s.reviewed = true, true
-	s.carry(p, g, f.Generation, func(step int, old *node) (*ending, choice) {
+	s.carry(p, g, f.Generation, breakpoint|excluded, func(step int, old *node) (*ending, choice) {
 		before := s.choices[step]
 		switch as, isLost := lost[step]; {
 		case as == fact.LostOK:
@@ -97,8 +101,8 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 const lostError = "it was running when moon died"
 
 // carry loads a plan in the place of another. keep says of a step of the old plan that is the same in the new one which
-// result and which decisions it keeps.
-func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, keep func(step int, old *node) (*ending, choice)) {
+// result and which decisions it keeps, changed which decisions one keeps that is not.
+func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choice, keep func(step int, old *node) (*ending, choice)) {
 	old := s.plan
 	at := make(map[string]int, len(old.Steps))
 	for i := range old.Steps {
@@ -110,7 +114,7 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, keep func(st
 		switch {
 		case !ok:
 		case p.Steps[i].Digest != old.Steps[j].Digest:
-			choices[i] = s.choices[j] & (breakpoint | excluded)
+			choices[i] = s.choices[j] & changed
 			stops[i] = s.breaks[j]
 		default:
 			end, decided := keep(j, s.node(j))

@@ -73,6 +73,9 @@ func (s *Session) cleanOrder(o events.Order) events.Order {
 	case events.Set:
 		c.Variable = s.secrets.Redact(c.Variable)
 		o.Command = c
+	case events.Fix:
+		c.Values = secret.Clean(s.secrets, c.Values)
+		o.Command = c
 	case events.Break:
 		c.Log, c.When = s.secrets.Redact(c.Log), s.secrets.Redact(c.When)
 		o.Command = c

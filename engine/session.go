@@ -485,7 +485,7 @@ func (s *Session) handle(in input) {
 	case report:
 		s.finished(in)
 	case replan:
-		in.answer <- s.replace(in.planned)
+		in.answer <- s.replace(in.planned, false)
 	case asking:
 		s.ask(in)
 	}
@@ -501,8 +501,17 @@ func (s *Session) obey(o events.Order) string {
 	}
 	why := s.state.refuse(o.Command)
 	var next planned
-	if set, ok := o.Command.(events.Set); ok && why == "" {
-		next, why = s.with(set.Variable)
+	switch c := o.Command.(type) {
+	case events.Set:
+		if why == "" {
+			next, why = s.again(s.state.plan.With(c.Variable))
+		}
+	case events.Fix:
+		if why == "" {
+			next, why = s.again(s.state.plan.WithOverrides(Overridden(s.state.plan, c)))
+		}
+		o.Command = withoutSecrets(c, next.plan)
+	default:
 	}
 	if why != "" {
 		s.add(fact.Refused{Order: o, Reason: why})
@@ -510,9 +519,12 @@ func (s *Session) obey(o events.Order) string {
 	}
 	s.add(fact.Commanded{Order: o})
 	if next.plan != nil {
-		if err := s.replace(next); err != nil {
+		if err := s.replace(next, true); err != nil {
 			return err.Error()
 		}
+	}
+	if c, ok := o.Command.(events.Fix); ok && c.Retry != "" {
+		return s.retryFixed(o, c.Retry)
 	}
 	if a, ok := o.Command.(events.Answer); ok {
 		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
@@ -521,10 +533,10 @@ func (s *Session) obey(o events.Order) string {
 	return ""
 }
 
-// with plans the playbook again with another value for a variable, or says why that cannot be. Nothing runs meanwhile, so
-// nothing has to wait for it.
-func (s *Session) with(variable string) (planned, string) {
-	p, g, ds := Build(s.state.plan.With(variable))
+// again plans the playbook again with other values, or says why that cannot be. Nothing runs meanwhile, so nothing has to wait
+// for it.
+func (s *Session) again(o plan.Options) (planned, string) {
+	p, g, ds := Build(o)
 	if p == nil {
 		return planned{}, "with that the playbook cannot be planned: " + firstMistake(ds)
 	}
@@ -578,15 +590,16 @@ func (s *Session) broken(f fact.AttemptFinished) bool {
 	return events.OnFailure.Has(f.Outcome) && !f.Ignored && s.state.graph.Nodes[s.state.id(f.Step)].Rescued
 }
 
-// replace swaps the plan of a run in which nothing runs.
-func (s *Session) replace(p planned) error {
+// replace swaps the plan of a run in which nothing runs. With values that another plan does not show, such as those of a step with
+// no_log, it has the same digest.
+func (s *Session) replace(p planned, values bool) error {
 	if len(s.running) > 0 {
 		return errors.New(stillRunning)
 	}
 	if s.fatal != nil || s.state.finished {
 		return errors.New("the run has ended")
 	}
-	if s.state.plan.Digest == p.plan.Digest {
+	if s.state.plan.Digest == p.plan.Digest && !values {
 		return nil
 	}
 	if err := s.keep(p.plan); err != nil {
@@ -595,7 +608,7 @@ func (s *Session) replace(p planned) error {
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
-		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps),
+		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: values,
 	}}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // Range is a run of steps in plan order, From included, To excluded. A scope of the plan (an include, a loop,
@@ -73,6 +74,12 @@ type (
 	Set struct {
 		Variable string `json:"variable"`
 	}
+	// Fix puts other values in the place of those of the playbook, for this run only, above all other sources. The plan that
+	// follows from them replaces the run's. What runs is not touched, so nothing may run.
+	Fix struct {
+		Values []Override `json:"values"`
+		Retry  string     `json:"retry,omitempty"` // path of a failed step that is then tried again
+	}
 	// Answer resolves an open gate of the graph (a pause step): go on, or reject.
 	Answer struct {
 		Step   int  `json:"step"`
@@ -87,6 +94,44 @@ type (
 	// Leave ends a run that is done but kept open for retries.
 	Leave struct{}
 )
+
+// Override is a value that takes the place of another, or with Clear the end of that.
+type Override struct {
+	Field  string `json:"field,omitempty"` // "" for a variable, args, env or cwd of a step
+	Name   string `json:"name,omitempty"`
+	Value  string `json:"value,omitempty"`  // as YAML
+	At     string `json:"at,omitempty"`     // path of a step or scope; "": everything
+	From   string `json:"from,omitempty"`   // path of the step it begins with, in the order of the plan; "": the first
+	Secret bool   `json:"secret,omitempty"` // the value is kept and shown nowhere
+	Clear  bool   `json:"clear,omitempty"`
+}
+
+// Words name what is changed: "lock_timeout=60s".
+func (f Fix) Words() string {
+	var words []string
+	for _, v := range f.Values {
+		name := v.Name
+		switch {
+		case v.Field == "env":
+			name = "env." + v.Name
+		case v.Field == "cwd":
+			name = v.Field
+		}
+		switch {
+		case v.Clear:
+			name += " as it was"
+		case v.Secret:
+			name += "=(secret)"
+		default:
+			value, _, more := strings.Cut(v.Value, "\n")
+			if name += "=" + value; more {
+				name += " …"
+			}
+		}
+		words = append(words, name)
+	}
+	return strings.Join(words, ", ")
+}
 
 // Range is the steps the breakpoint is for.
 func (b Break) Range() Range { return Range{b.Step, max(b.To, b.Step+1)} }
@@ -118,6 +163,7 @@ func (Retry) command()    {}
 func (Skip) command()     {}
 func (Mark) command()     {}
 func (Set) command()      {}
+func (Fix) command()      {}
 func (Answer) command()   {}
 func (Stop) command()     {}
 func (Leave) command()    {}
@@ -153,6 +199,7 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 	"skip":     Skip{},
 	"mark":     Mark{},
 	"set":      Set{},
+	"fix":      Fix{},
 	"answer":   Answer{},
 	"stop":     Stop{},
 	"leave":    Leave{},

@@ -178,7 +178,7 @@ func (r *Run) command(c Command) {
 		if c.Approve {
 			r.each(c.Range, func(s *Step) { s.Approved = true })
 		}
-	case Continue, Pause, Retry, Skip, Mark, Set, Answer, Stop, Leave:
+	case Continue, Pause, Retry, Skip, Mark, Set, Fix, Answer, Stop, Leave:
 		// They act through the events that follow.
 	}
 }

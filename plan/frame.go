@@ -136,6 +136,7 @@ type frame struct {
 	step       *layer
 	params     *layer
 	loop       *layer
+	over       *layer // of overrides, which are made during a run
 }
 
 // each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
@@ -149,7 +150,7 @@ func (fr *frame) each(name string, f func(*binding) bool) bool {
 		}
 		return false
 	}
-	return try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
+	return try(fr.over) || try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
 		fr.all.produced.before(name, fr.producedAt, f) ||
 		try(fr.step) || try(fr.block) ||
 		fr.all.document.before(name, fr.documentAt, f) ||
@@ -174,7 +175,7 @@ func (fr *frame) fact(name string, f func(*binding) bool) bool {
 // names lists every name that can be looked up, for "did you mean".
 func (fr *frame) names() []string {
 	seen := map[string]bool{}
-	for _, l := range []*layer{fr.all.extra, fr.all.files, fr.loop, fr.params, fr.step, fr.block, fr.all.root, fr.all.varsFiles} {
+	for _, l := range []*layer{fr.over, fr.all.extra, fr.all.files, fr.loop, fr.params, fr.step, fr.block, fr.all.root, fr.all.varsFiles} {
 		for ; l != nil; l = l.parent {
 			for _, b := range l.binds {
 				seen[b.name] = true

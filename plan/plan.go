@@ -193,6 +193,7 @@ type Step struct {
 	Prediction Prediction
 	Unknowns   []Unknown
 	Uses       []Use
+	Overridden []Overridden // for this run
 	Origin     Origin
 	Loop       *LoopContext
 	Host       string

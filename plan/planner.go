@@ -40,6 +40,7 @@ type Options struct {
 	StartAt   string   // selector: leave out the steps before the first it names; "" for none
 	MaxSteps  int      // 0: DefaultMaxSteps
 	Hidden    []string // names that ExtraVars give secret values
+	Overrides []Override
 
 	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
 	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
@@ -130,8 +131,11 @@ type planner struct {
 	givers    map[string]string // names that a left-out step would have given: which one, for hints
 	needs     []pendingNeed
 	last      *frame
-	full      bool   // MaxSteps is exceeded; said once
-	digested  []byte // what the last step's digest was over; kept for its room
+	overrides []*overriding
+	overlays  map[string]*layer // by which of the overrides are in it
+	at        string            // path of the step that is planned, if there are overrides
+	full      bool              // MaxSteps is exceeded; said once
+	digested  []byte            // what the last step's digest was over; kept for its room
 }
 
 type including struct {
@@ -181,6 +185,9 @@ func (p *planner) frame(c *scopeContext, step *layer) *frame {
 		all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now,
 		block: c.block, step: step, params: c.params, loop: c.loop,
 	}
+	if len(p.overrides) > 0 {
+		fr.over = p.overlay(c.scope)
+	}
 	if p.last == nil || *p.last != fr {
 		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
 		p.last = &kept
@@ -213,6 +220,7 @@ func (p *planner) run() {
 		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", p.fileError(err))
 		return
 	}
+	p.readOverrides()
 	name := p.plan.RootFile
 	root := p.open(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Origin: Origin{File: name, Line: 1, Column: 1}}, name)
 	c := &scopeContext{scope: root, file: pb.File, dir: p.plan.Root}
@@ -231,6 +239,7 @@ func (p *planner) run() {
 	p.exports(pb)
 	p.resolveNeeds()
 	p.checkTags()
+	p.unusedOverrides()
 	p.finish()
 }
 

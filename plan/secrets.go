@@ -188,6 +188,7 @@ func (p *planner) concealStep(s *Step) {
 	}
 	s.concealed = s.concealed || len(env) != len(s.Env) || cwd != s.Cwd
 	s.Env, s.Cwd = env, cwd
+	s.Overridden = secret.Clean(p.secrets, s.Overridden)
 	s.Args, s.Uses = secret.Clean(p.secrets, s.Args), secret.Clean(p.secrets, s.Uses)
 	if s.Loop != nil {
 		s.Loop.Item, s.Loop.Label, s.Loop.Expression = secret.Clean(p.secrets, s.Loop.Item), p.secrets.Redact(s.Loop.Label), p.secrets.Redact(s.Loop.Expression)

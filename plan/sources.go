@@ -41,6 +41,7 @@ type Sources struct {
 	Only        []string          `json:"only,omitempty"`
 	Skip        []string          `json:"skip,omitempty"`
 	StartAt     string            `json:"start_at,omitempty"`
+	Overrides   []Override        `json:"overrides,omitempty"`
 	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
 	User        string            `json:"user,omitempty"`
 	Presets     string            `json:"presets,omitempty"`
@@ -108,6 +109,7 @@ func (p *Plan) Sources() (*Sources, error) {
 	s := &Sources{
 		Playbook: p.RootFile, Tags: m.o.Tags, SkipTags: m.o.SkipTags,
 		Only: p.portableSelectors(m.o.Only), Skip: p.portableSelectors(m.o.Skip), Files: []SourceFile{},
+		Overrides: keepOverrides(m.o.Overrides),
 	}
 	if m.o.StartAt != "" {
 		s.StartAt = p.portableSelectors([]string{m.o.StartAt})[0]
@@ -291,6 +293,7 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 		d.absent[abs(path)] = true
 	}
 	again := s.Options(root, o)
+	again.Overrides = s.Overrides
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	again.Facts, again.Costly = s.facts(o.Facts), nil
 	p, ds := newPlan(again, d)
@@ -306,6 +309,7 @@ func (s *Sources) Options(root string, o Options) Options {
 	}
 	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags = s.ExtraVars, s.VarsFiles, s.Tags, s.SkipTags
 	o.Only, o.Skip, o.StartAt = s.Only, s.Skip, s.StartAt
+	o.Overrides = knownOverrides(s.Overrides)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
 	}

@@ -63,6 +63,10 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		s.Loop = &c.item.context // a round with a step of its own is that step's alone
 	}
 	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+	p.reach(s.Path)
+	defer func() { p.at = "" }()
+	before := *k
+	p.override(k, c)
 	s.ExcludedBy = p.excludedBy(&s)
 	s.Excluded = s.ExcludedBy != ""
 
@@ -129,6 +133,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	}
 	s.Uses = p.uses(r.used, e)
 	s.task = k
+	p.overridden(&s, k, before, r)
 	if !idle {
 		p.inArguments(&s, k, raw)
 	}
@@ -144,6 +149,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 // hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
 func (s *Step) hide() {
 	s.Args, s.Env, s.Uses = nil, nil, nil
+	for i := range s.Overridden {
+		s.Overridden[i].Was, s.Overridden[i].Now = nil, nil
+	}
 	s.Summary = s.Action + " (hidden by no_log)"
 	if s.Undo != nil {
 		s.Undo.Args, s.Undo.Summary = nil, s.Undo.Action+" (hidden by no_log)"
@@ -418,6 +426,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 		if !s.NoLog {
 			part("undoes", any(s.Undo.Args))
 		}
+	}
+	for _, o := range s.Overridden { // also of what shows nowhere else, such as a variable that a template's file uses
+		part("override."+o.Label(), o.Now)
 	}
 	if s.Terminal {
 		part("interactive", "true")

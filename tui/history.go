@@ -99,7 +99,7 @@ func rangeOf(c events.Command) (events.Range, bool) {
 		return events.Range{From: c.Step, To: c.Step + 1}, true
 	case events.Answer:
 		return events.Range{From: c.Step, To: c.Step + 1}, true
-	case events.Continue, events.Pause, events.Set, events.Stop, events.Leave:
+	case events.Continue, events.Pause, events.Set, events.Fix, events.Stop, events.Leave:
 	}
 	return events.Range{}, false
 }
@@ -190,6 +190,8 @@ func commandWords(c events.Command) string {
 		return "take for done"
 	case events.Set:
 		return "set " + c.Variable
+	case events.Fix:
+		return c.Words()
 	case events.Stop:
 		switch c.How {
 		case events.StopNow:

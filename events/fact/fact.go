@@ -97,7 +97,8 @@ type (
 	// RunReplanned says that the plan was replaced by an edited one. Steps with the same path and digest keep
 	// their results and decisions.
 	RunReplanned struct {
-		Generation int    `json:"generation"` // 2 for the first replacement
+		Fixed      bool   `json:"fixed,omitempty"` // with other values for the same playbook: decisions are kept
+		Generation int    `json:"generation"`      // 2 for the first replacement
 		Digest     string `json:"digest"`
 		Total      int    `json:"total_steps"`
 	}

@@ -297,6 +297,8 @@ func commandText(c events.Command) string {
 		return verb + " " + span(c.Range)
 	case events.Set:
 		return verb + " " + c.Variable
+	case events.Fix:
+		return verb + " " + c.Words()
 	case events.Advance:
 		if c.Verb == "step" {
 			return c.Verb

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"slices"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// Overridden are the overrides of a plan after a command that changes them.
+func Overridden(p *plan.Plan, c events.Fix) []plan.Override {
+	list := slices.Clone(p.Overrides())
+	for _, v := range c.Values {
+		o := plan.Override{Field: v.Field, Name: v.Name, Value: v.Value, At: v.At, From: v.From, Secret: v.Secret}
+		list = slices.DeleteFunc(list, o.Same)
+		if !v.Clear {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// withoutSecrets is the command as it may be recorded: the plan has found out which of its values are secret.
+func withoutSecrets(c events.Fix, p *plan.Plan) events.Fix {
+	values := slices.Clone(c.Values)
+	for i := range values {
+		v := &values[i]
+		secret := v.Secret || p == nil // it was refused, and nobody has looked
+		if p != nil {
+			for _, o := range p.Overrides() {
+				secret = secret || o.Secret && o.Field == v.Field && o.Name == v.Name && o.At == v.At
+			}
+		}
+		if secret {
+			v.Value, v.Secret = "", true
+		}
+	}
+	return events.Fix{Values: values, Retry: c.Retry}
+}
+
+// Preview plans the playbook as it would be with other values. Nothing of the run changes.
+func Preview(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
+	next, _, ds := Build(p.WithOverrides(Overridden(p, c)))
+	if next == nil {
+		return nil, firstMistake(ds)
+	}
+	return next, ""
+}
+
+// retryFixed tries a step again that failed, with its new values. Where a step is in the plan may be another place now.
+func (s *Session) retryFixed(o events.Order, path string) string {
+	step := indexOfPath(s.state.plan, path)
+	if step < 0 {
+		s.add(fact.Warned{Step: -1, Message: "there is no step " + path + " any more; nothing is tried again"})
+		return ""
+	}
+	return s.obey(events.Order{Actor: o.Actor, Command: events.Retry{Range: events.Range{From: step, To: step + 1}}})
+}

@@ -1,0 +1,106 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+)
+
+// A failed step is tried again with another value, in one command; what ran keeps its result, what is approved stays approved,
+// and the journal tells another process the same.
+func TestFix(t *testing.T) {
+	p, g := build(t, "vars: { host: bad }\nsteps:\n  - shell: before {{ host }}\n    register: r\n  - shell: use {{ host }}\n  - shell: after {{ host }} {{ r.rc }}\n")
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		rc := 0
+		if cmdOf(job) == "use bad" {
+			return exec.Result{Outcome: events.Failed, Error: "no such host"}
+		}
+		return exec.Result{Outcome: events.OK, RC: &rc}
+	}}
+	s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	w.until("review", func() bool { return w.run.Phase == events.Review })
+	send(events.Approve{Range: events.Range{From: 0, To: 3}})
+	send(events.Continue{})
+	w.until("the failure", func() bool { return w.run.Phase == events.Paused })
+	at := p.Steps[1].Path
+
+	refused := func(why string, c events.Fix) {
+		t.Helper()
+		send(c)
+		w.until("refused: "+why, func() bool {
+			last, ok := w.all[len(w.all)-1].Event.(events.CommandRejected)
+			return ok && strings.Contains(last.Reason, why)
+		})
+	}
+	refused("no value to change", events.Fix{})
+	refused("override of host", events.Fix{Values: []events.Override{{Name: "host", Value: "["}}, Retry: at})
+
+	send(events.Fix{Values: []events.Override{{Name: "host", Value: "good", From: at}}, Retry: at})
+	w.until("the retry", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[1].Outcome == events.OK })
+	if w.run.Phase != events.Paused || !w.run.Steps[2].Approved || w.run.Steps[0].Outcome != events.OK {
+		t.Errorf("phase %d, %+v", w.run.Phase, w.run.Steps)
+	}
+	send(events.Continue{})
+	w.done()
+	if got := strings.Join(f.order, ", "); got != "before bad, use bad, use good, after good 0" {
+		t.Errorf("ran %s", got)
+	}
+	if now := s.PlanFor(w.run.Digest); now == nil || now.Steps[1].Overridden[0].Text() != "host bad → good" || len(now.Steps[0].Overridden) != 0 {
+		t.Errorf("the plan does not say what was overridden")
+	}
+}
+
+// A secret that a person types is in no file of the run, also where the command is refused.
+func TestFixKeepsSecrets(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"v.secret.yml": "token: hunter2hunter2\n", "playbook.yml": "vars_files: [v.secret.yml]\nsteps:\n  - shell: login\n    env: { T: \"{{ token }}\" }\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, g := buildAt(t, filepath.Join(dir, "playbook.yml"))
+	const value = "swordfish99"
+	var seen string
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		seen = job.Env["T"]
+		return exec.Result{Outcome: events.OK}
+	}}
+	s := begin(t, p, g, f, fact.Options{Review: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	fix := events.Fix{Values: []events.Override{{Name: "token", Value: value}}}
+	w.until("review", func() bool { return w.run.Phase == events.Review })
+	send(fix)
+	send(events.Fix{Values: []events.Override{{Name: "token", Value: "[" + value, Secret: true}}})
+	send(events.Approve{Range: events.Range{From: 0, To: 1}})
+	send(events.Continue{})
+	w.done()
+	send(fix)
+	if err := s.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if seen != value {
+		t.Errorf("the step did not get it: %q", seen)
+	}
+	err := filepath.WalkDir(s.Dir(), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), value) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
