@@ -167,7 +167,7 @@ func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration
 			w.took[durationKey(&p.Steps[step])] = at - since
 		}
 		delete(w.since, step)
-	case events.StepFailed, events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted:
+	case events.StepFailed, events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted, events.StepTried:
 		delete(w.since, step)
 	default: // nothing begins or ends with it
 	}

@@ -44,8 +44,8 @@ func TestFix(t *testing.T) {
 	refused("override of host", events.Fix{Values: []events.Override{{Name: "host", Value: "["}}, Retry: at})
 
 	send(events.Fix{Values: []events.Override{{Name: "host", Value: "good", From: at}}, Retry: at})
-	w.until("the retry", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[1].Outcome == events.OK })
-	if w.run.Phase != events.Paused || !w.run.Steps[2].Approved || w.run.Steps[0].Outcome != events.OK {
+	w.until("the retry", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[1].Outcome == events.Changed })
+	if w.run.Phase != events.Paused || !w.run.Steps[2].Approved || w.run.Steps[0].Outcome != events.Changed || w.run.Steps[1].Attempt != 2 || len(w.run.Steps[1].Out) != 2 {
 		t.Errorf("phase %d, %+v", w.run.Phase, w.run.Steps)
 	}
 	send(events.Continue{})

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"slices"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -109,8 +110,14 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choi
 		at[old.Steps[i].Path] = i
 	}
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
+	tried := map[int][]string{}
 	for i := range p.Steps {
 		j, ok := at[p.Steps[i].Path]
+		if ok {
+			if outs := s.attempts(j); len(outs) > 0 {
+				tried[i] = outs
+			}
+		}
 		switch {
 		case !ok:
 		case p.Steps[i].Digest != old.Steps[j].Digest:
@@ -127,13 +134,40 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choi
 	}
 	s.load(p, g)
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
-	s.choices, s.kept, s.breaks = choices, kept, stops
+	s.choices, s.kept, s.breaks, s.tried = choices, kept, stops, tried
+	for i, outs := range tried {
+		s.node(i).attempt = int32(len(outs))
+	}
 	s.generation = generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation})
 	s.republish()
+	s.publishTried()
 	s.arriveRoots()
 	s.resolve()
+}
+
+// attempts are the output files of all attempts of a step so far.
+func (s *State) attempts(step int) []string {
+	outs := slices.Clip(s.tried[step])
+	for k := len(outs) + 1; k <= int(s.node(step).attempt); k++ {
+		outs = append(outs, s.outName(step, k))
+	}
+	return outs
+}
+
+// publishTried tells views which steps were tried before, in the order of the plan.
+func (s *State) publishTried() {
+	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
+		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
+		if s.kept[i] != nil {
+			if e.Attempts == 1 {
+				continue // what is kept of it says all
+			}
+			e.Out = e.Out[:len(e.Out)-1]
+		}
+		s.publish(i, e)
+	}
 }
 
 func indexOfPath(p *plan.Plan, path string) int {

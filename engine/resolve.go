@@ -29,7 +29,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
 	}
 	bad := events.OnFailure.Has(f.Outcome)
-	if f.Again && bad && int(n.attempt) <= s.retries(f) && !s.halting {
+	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step]) <= s.retries(f) && !s.halting {
 		n.state = again
 		s.again = append(s.again, id)
 		s.remember(f)

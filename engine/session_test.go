@@ -107,11 +107,16 @@ type watch struct {
 
 func watching(t *testing.T, s *engine.Session, lines bool) *watch {
 	t.Helper()
-	feed, ended := s.Follow(context.Background(), lines)
+	ctx, leave := context.WithCancel(context.Background())
+	feed, ended := s.Follow(ctx, lines)
 	t.Cleanup(func() {
+		if t.Failed() {
+			leave() // the run may be paused, and is stopped only after this
+		}
+		defer leave()
 		for range feed {
 		}
-		if err := ended(); err != nil {
+		if err := ended(); err != nil && !t.Failed() {
 			t.Error(err)
 		}
 	})

@@ -109,11 +109,12 @@ type State struct {
 	left    int                    // nodes that have not settled
 	held    []int                  // steps that failed and wait for a person
 	counts  events.Counts
-	queue   []arrival      // edges being resolved
-	ends    []*ending      // per step, how it ended
-	names   map[int]string // of steps that run, as rendered
-	outs    map[int]string // their output files
-	errors  map[int]string // of steps between two attempts
+	queue   []arrival        // edges being resolved
+	ends    []*ending        // per step, how it ended
+	names   map[int]string   // of steps that run, as rendered
+	outs    map[int]string   // their output files
+	tried   map[int][]string // output files of the attempts under earlier plans
+	errors  map[int]string   // of steps between two attempts
 
 	begun      bool
 	paused     bool
@@ -171,6 +172,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
+	s.tried = nil
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
 	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil

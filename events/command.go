@@ -111,10 +111,10 @@ func (f Fix) Words() string {
 	var words []string
 	for _, v := range f.Values {
 		name := v.Name
-		switch {
-		case v.Field == "env":
+		switch v.Field {
+		case "env":
 			name = "env." + v.Name
-		case v.Field == "cwd":
+		case "cwd":
 			name = v.Field
 		}
 		switch {

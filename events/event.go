@@ -153,6 +153,11 @@ type (
 		ByUser  bool      `json:"by_user,omitempty"`
 		Out     string    `json:"-"`
 	}
+	// StepTried says that a step was tried under an earlier plan of the run.
+	StepTried struct {
+		Attempts int      `json:"attempts"`
+		Out      []string `json:"-"` // of those attempts; without the last where a result that is kept names it
+	}
 	StepCompleted struct {
 		Name    string         `json:"name"`
 		Changed bool           `json:"changed"`
@@ -250,6 +255,7 @@ func (StepStarted) event()     {}
 func (StepOutput) event()      {}
 func (StepProgress) event()    {}
 func (StepRetrying) event()    {}
+func (StepTried) event()       {}
 func (StepCompleted) event()   {}
 func (StepSkipped) event()     {}
 func (StepFailed) event()      {}
@@ -273,7 +279,7 @@ var eventTypes = newRegistry[Event](map[string]Event{
 	"run.started": RunStarted{}, "plan.loaded": PlanLoaded{}, "step.started": StepStarted{},
 	"step.output": StepOutput{}, "step.progress": StepProgress{}, "step.retrying": StepRetrying{},
 	"step.completed": StepCompleted{}, "step.skipped": StepSkipped{}, "step.failed": StepFailed{},
-	"step.lost": StepLost{}, "step.cancelled": StepCancelled{}, "step.omitted": StepOmitted{},
+	"step.tried": StepTried{}, "step.lost": StepLost{}, "step.cancelled": StepCancelled{}, "step.omitted": StepOmitted{},
 	"print.message": PrintMessage{}, "variable.set": VariableSet{}, "notified": Notified{},
 	"gate.opened": GateOpened{}, "gate.resolved": GateResolved{}, "run.paused": RunPaused{},
 	"run.resumed": RunResumed{}, "command.accepted": CommandAccepted{}, "command.rejected": CommandRejected{},

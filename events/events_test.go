@@ -23,6 +23,8 @@ func TestOrdersSurvive(t *testing.T) {
 				f.SetString("step")
 			case reflect.Struct:
 				f.Set(reflect.ValueOf(Range{1, 4}))
+			case reflect.Slice:
+				f.Set(reflect.ValueOf([]Override{{Field: "env", Name: "TZ", Value: "UTC", At: "p/s", From: "p/s", Secret: true, Clear: true}}))
 			default:
 				t.Fatalf("%s has a field of kind %s", verb, f.Kind())
 			}
@@ -36,7 +38,7 @@ func TestOrdersSurvive(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got != want || Verb(got.Command) != verb {
+		if !reflect.DeepEqual(got, want) || Verb(got.Command) != verb {
 			t.Errorf("%s: wrote %+v, read %+v", verb, want, got)
 		}
 	}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 )
 
@@ -138,7 +139,7 @@ func (r *Run) Apply(rec Record) {
 		r.Variables[e.Name] = e.Value
 	case CommandRejected, Warning, Gap, StepOutput, StepProgress, Notified:
 		// Shown as they pass; they change nothing that is.
-	case PrintMessage, StepStarted, StepRetrying, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
+	case PrintMessage, StepStarted, StepTried, StepRetrying, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
 		StepOmitted, GateOpened, GateResolved:
 		if rec.Step >= 0 && rec.Step < len(r.Steps) {
 			r.step(rec)
@@ -203,6 +204,8 @@ func (r *Run) step(rec Record) {
 			s.Out = append(s.Out, e.Out)
 		}
 		r.Pointer = rec.Step
+	case StepTried:
+		s.Attempt, s.Out = e.Attempts, slices.Clip(e.Out)
 	case StepRetrying:
 		if s.State == Settled || e.ByUser {
 			r.reopen(rec.Step)

@@ -194,7 +194,7 @@ func (p *planner) overridden(s *Step, k *task, before task, r *renderer) {
 	}
 	for _, u := range s.Uses {
 		if u.From == fromOverride {
-			s.Overridden = append(s.Overridden, p.overriddenVar(s, k, u, r.env.(*env)))
+			s.Overridden = append(s.Overridden, p.overriddenVar(k, u, r.env.(*env)))
 		}
 	}
 	old := &renderer{engine: r.engine, env: r.env, lenient: true, report: func(diag.Diagnostic) {}}
@@ -226,12 +226,12 @@ func (p *planner) overridden(s *Step, k *task, before task, r *renderer) {
 		s.Overridden = append(s.Overridden, one)
 	}
 	for i := range s.Overridden {
-		s.Overridden[i].Override.Value = "" // Now says it, and knows what is secret of it
+		s.Overridden[i].Value = "" // Now says it, and knows what is secret of it
 	}
 }
 
 // overriddenVar is what the override of a variable hides.
-func (p *planner) overriddenVar(s *Step, k *task, u Use, e *env) Overridden {
+func (p *planner) overriddenVar(k *task, u Use, e *env) Overridden {
 	one := Overridden{Now: u.Value}
 	for _, o := range p.overrides { // the last counts
 		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at) {

@@ -58,26 +58,56 @@ func TestOverrides(t *testing.T) {
 		list []plan.Override
 		want string
 	}{
-		{"a step", []plan.Override{{Name: "host", Value: "b", At: path("in block"), From: path("in block")}},
-			"echo a 1\necho b  [host a → b]\necho x a\necho y a\necho a none\n"},
-		{"a scope", []plan.Override{{Name: "host", Value: "b", At: "p.yml/group"}},
-			"echo a 1\necho b  [host a → b]\necho x b  [host a → b]\necho y b  [host a → b]\necho a none\n"},
-		{"from a step on", []plan.Override{{Name: "host", Value: "b", From: p.Steps[3].Path}},
-			"echo a 1\necho a\necho x a\necho y b  [host a → b]\necho b none  [host a → b]\n"},
-		{"the narrower counts when it is the later", []plan.Override{{Name: "host", Value: "b"}, {Name: "host", Value: "c", At: path("last")}},
-			"echo b 1  [host a → b]\necho b  [host a → b]\necho x b  [host a → b]\necho y b  [host a → b]\necho c none  [host a → c]\n"},
-		{"a list for a loop", []plan.Override{{Name: "list", Value: "[z]"}},
-			"echo a 1\necho a\necho z a\necho a none\n"},
-		{"data is no template", []plan.Override{{Name: "host", Value: "'{{ port }}'", At: path("last")}},
-			"echo a 1\necho a\necho x a\necho y a\necho {{ port }} none  [host a → {{ port }}]\n"},
-		{"an argument is", []plan.Override{{Field: "args", Name: "cmd", Value: "true {{ port }}", At: path("last")}},
-			"echo a 1\necho a\necho x a\necho y a\ntrue 1  [cmd echo a none → true 1]\n"},
-		{"environment", []plan.Override{{Field: "env", Name: "TZ", Value: "'{{ host }}'", At: path("in block")}},
-			"echo a 1\necho a  [env.TZ UTC → a]\necho x a\necho y a\necho a none\n"},
-		{"directory", []plan.Override{{Field: "cwd", Value: "/", At: path("in block")}},
-			"echo a 1\necho a  [cwd /tmp → /]\necho x a\necho y a\necho a none\n"},
-		{"a new name", []plan.Override{{Name: "inner", Value: "here", At: path("last")}},
-			"echo a 1\necho a\necho x a\necho y a\necho a here  [inner → here]\n"},
+		{
+			"a step",
+			[]plan.Override{{Name: "host", Value: "b", At: path("in block"), From: path("in block")}},
+			"echo a 1\necho b  [host a → b]\necho x a\necho y a\necho a none\n",
+		},
+		{
+			"a scope",
+			[]plan.Override{{Name: "host", Value: "b", At: "p.yml/group"}},
+			"echo a 1\necho b  [host a → b]\necho x b  [host a → b]\necho y b  [host a → b]\necho a none\n",
+		},
+		{
+			"from a step on",
+			[]plan.Override{{Name: "host", Value: "b", From: p.Steps[3].Path}},
+			"echo a 1\necho a\necho x a\necho y b  [host a → b]\necho b none  [host a → b]\n",
+		},
+		{
+			"the narrower counts when it is the later",
+			[]plan.Override{{Name: "host", Value: "b"}, {Name: "host", Value: "c", At: path("last")}},
+			"echo b 1  [host a → b]\necho b  [host a → b]\necho x b  [host a → b]\necho y b  [host a → b]\necho c none  [host a → c]\n",
+		},
+		{
+			"a list for a loop",
+			[]plan.Override{{Name: "list", Value: "[z]"}},
+			"echo a 1\necho a\necho z a\necho a none\n",
+		},
+		{
+			"data is no template",
+			[]plan.Override{{Name: "host", Value: "'{{ port }}'", At: path("last")}},
+			"echo a 1\necho a\necho x a\necho y a\necho {{ port }} none  [host a → {{ port }}]\n",
+		},
+		{
+			"an argument is",
+			[]plan.Override{{Field: "args", Name: "cmd", Value: "true {{ port }}", At: path("last")}},
+			"echo a 1\necho a\necho x a\necho y a\ntrue 1  [cmd echo a none → true 1]\n",
+		},
+		{
+			"environment",
+			[]plan.Override{{Field: "env", Name: "TZ", Value: "'{{ host }}'", At: path("in block")}},
+			"echo a 1\necho a  [env.TZ UTC → a]\necho x a\necho y a\necho a none\n",
+		},
+		{
+			"directory",
+			[]plan.Override{{Field: "cwd", Value: "/", At: path("in block")}},
+			"echo a 1\necho a  [cwd /tmp → /]\necho x a\necho y a\necho a none\n",
+		},
+		{
+			"a new name",
+			[]plan.Override{{Name: "inner", Value: "here", At: path("last")}},
+			"echo a 1\necho a\necho x a\necho y a\necho a here  [inner → here]\n",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q, ds := plan.New(p.WithOverrides(c.list))

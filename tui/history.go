@@ -113,6 +113,8 @@ func (p *past) words() (text string, look sign) {
 		return fmt.Sprintf("plan %s: %s", short(e.Digest), count(e.TotalSteps, "step")), signNone
 	case events.StepStarted:
 		return "started", signRunning
+	case events.StepTried:
+		return "tried before: " + count(e.Attempts, "attempt"), signNone
 	case events.StepRetrying:
 		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), signRescued
 	case events.StepCompleted:
