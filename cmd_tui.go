@@ -153,9 +153,10 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 				tell(f)
 			})
 		},
-		Reload: func() (diag.List, error) { return c.reload(io, s) },
-		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
-		Theme:  c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode, Aside: asks,
+		Preview: engine.Preview,
+		Reload:  func() (diag.List, error) { return c.reload(io, s) },
+		Editor:  func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
+		Theme:   c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode, Aside: asks,
 	})
 	screenClosed()
 	if errors.Is(err, context.Canceled) {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -267,7 +269,12 @@ func (p *planner) unusedOverrides() {
 }
 
 // Overrides are those the plan was made with.
-func (p *Plan) Overrides() []Override { return p.made.o.Overrides }
+func (p *Plan) Overrides() []Override {
+	if p.made == nil { // it was put together by hand
+		return nil
+	}
+	return p.made.o.Overrides
+}
 
 // WithOverrides are the options the plan was made with, and other overrides. What takes the place of a secret is one.
 func (p *Plan) WithOverrides(list []Override) Options {
@@ -300,6 +307,9 @@ func (p *Plan) hides(o Override) bool {
 // and whether it is a plain text with templates that are to be kept.
 func (p *Plan) Written(step int, field, name string) (text string, templated bool) {
 	k := p.Steps[step].task
+	if k == nil { // it was put together by hand
+		return "", false
+	}
 	v := playbook.Value{}
 	switch field {
 	case OverrideArg:
@@ -365,3 +375,34 @@ func (o Overridden) Text() string {
 	}
 	return fmt.Sprintf("%s %s → %s", o.Label(), show(o.Was), show(o.Now))
 }
+
+// ReadOverride reads a value that a person has typed, and says what kind it is of: text, a number and so on.
+func ReadOverride(text string) (kind string, err error) {
+	var ds diag.List
+	file := &playbook.File{Name: "value", Text: []byte("value:\n  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")}
+	m, ok := playbook.ParseVars(file, &ds)
+	switch {
+	case ds.HasErrors():
+		return "", errors.New(ds[0].Message)
+	case !ok || len(m.Entries()) != 1:
+		return "", errors.New("this is not one value")
+	}
+	return Kind(plain(m.Entries()[0].Value)), nil
+}
+
+// Kind names what kind of value something is: "text", "a number", "a list".
+func Kind(v any) string { return article(v) }
+
+// WriteText is a text as a value in YAML.
+func WriteText(text string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b) // what JSON writes, YAML reads
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		return "''" // there is no text that cannot be written
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Secret reports whether a value is, or holds, a secret.
+func Secret(v any) bool { return eval.Marked(v) }

@@ -20,6 +20,9 @@ func (m *model) drawCard(b *brush) {
 			lines = append(lines, []text{{themes.Text, "  "}, {inkRaw, last[0].text}})
 		}
 	}
+	if m.fix != nil { // it was opened on a larger screen
+		lines = append(lines, append([]text{{themes.Text, m.fix.rows[m.fix.at].label() + " "}}, m.fixInput(m.width)...))
+	}
 	if m.message != "" {
 		lines = append(lines, []text{{themes.Warn, m.message}})
 	}

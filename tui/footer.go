@@ -29,6 +29,11 @@ func (m *model) footer(b *brush) {
 		m.prompt.draw(m, b)
 		return
 	}
+	if m.fix != nil {
+		b.put(themes.Text, lead)
+		m.drawHints(b, m.fixTips())
+		return
+	}
 	tips := m.tips()
 	last := tip{showHelp, "help"}
 	if m.width < 64 {

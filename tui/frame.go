@@ -139,6 +139,9 @@ func (d docBody) row(b *brush, i int) { d.doc.draw(b, d.top+i) }
 
 func (m *model) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
+	if m.fix != nil {
+		return docBody{m.fixDoc(w, h), 0, h}
+	}
 	if m.detail.tab == tabOutputs {
 		return docBody{m.outputDoc(w, h), 0, h}
 	}

@@ -39,6 +39,10 @@ var scenes = []struct {
 	{"failure", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
 		s.keys("A c")
 	}},
+	{"fix", func(f *fake) { f.fails["unpack go"] = 1 }, func(s *screen) {
+		s.m.o.Preview = foreplan
+		s.keys("A c e backspace 2 tab tab")
+	}},
 	{"breakpoint", nil, func(s *screen) {
 		s.press("A")
 		s.frame()

@@ -100,7 +100,11 @@ func (p *panes) share(n int) int {
 }
 
 func (m *model) layout() layout {
-	l := m.panes.layout(m.width, m.height)
+	panes := m.panes
+	if m.fix != nil {
+		panes.focus, panes.zoom = paneDetail, 0
+	}
+	l := panes.layout(m.width, m.height)
 	if l.kind == layoutOne && l.treeH > 0 {
 		if l.peekH = m.peekRows(); l.treeH-l.peekH < 5 {
 			l.peekH = 0
@@ -114,6 +118,9 @@ func (m *model) layout() layout {
 func (m *model) focus() pane {
 	if m.width < oneW || m.height < oneH {
 		return paneTree
+	}
+	if m.fix != nil {
+		return paneDetail
 	}
 	return m.panes.focus
 }

@@ -42,6 +42,8 @@ type model struct {
 	peek     reel // the last lines of what runs, where there is no room for two panes
 	overlay  overlay
 	prompt   *prompt
+	fix      *fixSheet // values that are edited; it stands in the place of the detail
+	fixSent  *fixSheet // what was asked for last, until the run has taken it
 	message  string
 	sequence string // keys that wait for the rest of a sequence
 
@@ -99,6 +101,8 @@ func newModel(o Options, env func(string) string) *model {
 
 func (m *model) setPlan(p *plan.Plan) {
 	t := grow(p)
+	sheet := m.fix
+	m.fix, m.fixSent = nil, nil // they are about another plan
 	if m.tree == nil {
 		m.rows = newCollapse(t)
 	} else {
@@ -109,6 +113,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	m.countdown = m.newCountdown()
 	m.foretold.halt() // it was about another plan
 	m.refilter()
+	m.carryFix(sheet)
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
@@ -165,6 +170,10 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 	case edited:
 		cmd = m.edited(msg)
+	case previewed:
+		cmd = m.fixPreviewed(msg)
+	case valueEdited:
+		cmd = m.valueEdited(msg)
 	case reloaded:
 		m.reloaded(msg)
 	default:
@@ -207,6 +216,8 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return m.overlay.press(m, msg)
 	case m.prompt != nil:
 		return m.prompt.press(m, msg)
+	case m.fix != nil:
+		return m.fix.press(m, msg)
 	}
 	do, rest := m.keys.lookup(m.sequence, key, m.place())
 	m.sequence = rest
@@ -222,12 +233,14 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 		return m.overlay.paste(m, msg)
 	case m.prompt != nil:
 		return m.prompt.paste(m, msg)
+	case m.fix != nil:
+		return m.fix.paste(m, msg)
 	}
 	return nil
 }
 
 // typing reports whether the person is in the middle of something that must not be pulled away.
-func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil }
+func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
 
 // say shows a message until the next key.
 func (m *model) say(text string) { m.message = plain(text) }

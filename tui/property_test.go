@@ -110,6 +110,7 @@ func TestFramesAlwaysFit(t *testing.T) {
 		s := newScreen(t, setup{
 			p: drawPlan(rt), w: 80, h: 24, ascii: rapid.Bool().Draw(rt, "ascii"),
 			options: func(o *Options) {
+				o.Preview = foreplan
 				o.Theme = rapid.SampledFrom([]string{"", "moonlight"}).Draw(rt, "theme")
 				o.Mode = rapid.SampledFrom([]string{"", "check", "日本"}).Draw(rt, "mode")
 			},

@@ -34,6 +34,10 @@ func (m *model) treeRule(b *brush) {
 
 // tabRule is the rule above the detail, with its tabs.
 func (m *model) tabRule(b *brush) {
+	if m.fix != nil {
+		m.fixRule(b)
+		return
+	}
 	b.rule(m.glyphs, 1)
 	b.put(themes.Text, " ")
 	for t := range tabs {
@@ -55,6 +59,10 @@ func (m *model) tabRule(b *brush) {
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
 func (m *model) titleRule(b *brush) {
+	if m.fix != nil {
+		m.fixRule(b)
+		return
+	}
 	b.rule(m.glyphs, 1)
 	b.put(themes.Text, " ")
 	b.put(inkTabFocus, m.tabName(m.detail.tab))
@@ -93,6 +101,8 @@ func (m *model) stateRule(b *brush, divider int) {
 	b.rule(m.glyphs, 1)
 	b.put(themes.Text, " ")
 	switch {
+	case m.fix != nil:
+		b.put(themes.Text, count(m.fix.changes(), "change"))
 	case m.message != "":
 		b.put(themes.Warn, cutRight(m.message, max(b.left-2, 0), m.glyphs.dots))
 	case m.run.phase == events.Review:

@@ -35,6 +35,9 @@ func newStore() *store { return &store{poke: make(chan struct{}, 1), all: true} 
 // applyAtOnce bounds how long a big batch keeps the lock.
 const applyAtOnce = 256
 
+// refused begins the note about a command that the run did not take.
+const refused = "refused: "
+
 // drain folds the feed until it is closed.
 func (s *store) drain(feed <-chan []events.Record) {
 	for batch := range feed {
@@ -98,7 +101,7 @@ func (s *store) apply(rec *events.Record) {
 	case events.CommandAccepted:
 		s.accepted(e.Command)
 	case events.CommandRejected:
-		s.note("refused: " + e.Reason)
+		s.note(refused + e.Reason)
 	case events.Warning:
 		s.note(e.Message)
 	default: // concerns its step, or nothing on the screen

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,6 +34,9 @@ func (m *model) sync() tea.Cmd {
 	}
 	for _, note := range m.run.notes {
 		m.say(note)
+		if strings.HasPrefix(note, refused) {
+			m.fixRefused(strings.TrimPrefix(note, refused))
+		}
 	}
 	cmd := m.follow(before)
 	if changed && m.filter != filterAll && m.filter != filterFound {
@@ -54,6 +58,9 @@ func (m *model) adoptPlan() (news string) {
 		return ""
 	}
 	news = planChange(m.plan, p)
+	if m.fixSent != nil {
+		news = strings.Replace(news, "reloaded", "with other values", 1)
+	}
 	m.setPlan(p)
 	m.store.forget()
 	return news

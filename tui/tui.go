@@ -47,6 +47,9 @@ type Options struct {
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are shown.
 	Reload func() (diag.List, error)
+	// Preview plans with other values, from the plan that is shown, and changes nothing; or it says why that cannot be. It is called
+	// in the background. Without it values cannot be changed.
+	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) ExecCommand
 	// Aside is what needs the terminal for itself: the screen makes room, calls it, perhaps again when it has
