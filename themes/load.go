@@ -3,6 +3,7 @@ package themes
 import (
 	"fmt"
 	"image/color"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,8 @@ type file struct {
 	inherit *yaml.Node
 	back    *yaml.Node
 	parts   []*yaml.Node // roles, then the half that applies: the later wins
+	halves  int          // how many there are
+	other   *yaml.Node   // the half that does not apply; its mistakes are mistakes all the same
 	glyphs  *yaml.Node
 }
 
@@ -62,20 +65,54 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		l.warn(f, nil, "%v", err)
+		l.broken(f, err)
 		return false
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		l.warn(f, nil, "a theme is a map of inherits, palette, roles, light, dark and glyphs")
 		return false
 	}
-	l.outline(t, f, doc.Content[0])
+	l.outline(f, doc.Content[0])
 	l.inherit(t, f, name, chain)
 	l.fill(t, f)
+	if chain == nil {
+		t.Path, t.About = own(path), about(&doc)
+	}
 	return true
 }
 
-func (l *loader) outline(t *Theme, f *file, root *yaml.Node) {
+// broken warns of a file that is no YAML. The library says the line in its text only.
+func (l *loader) broken(f *file, err error) {
+	w := Warning{File: f.path, Message: err.Error()}
+	if _, after, ok := strings.Cut(w.Message, "line "); ok {
+		if n, message, ok := strings.Cut(after, ": "); ok {
+			if line, err := strconv.Atoi(n); err == nil {
+				w.Line, w.Message = line, message
+			}
+		}
+	}
+	l.warnings = append(l.warnings, w)
+}
+
+// own is the path of a file of the user's; the built-in themes have none.
+func own(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return ""
+}
+
+// about is the first line of the comment a theme begins with.
+func about(doc *yaml.Node) string {
+	comment := doc.HeadComment
+	if comment == "" && len(doc.Content[0].Content) > 0 {
+		comment = doc.Content[0].Content[0].HeadComment
+	}
+	line, _, _ := strings.Cut(comment, "\n")
+	return strings.TrimSpace(strings.TrimPrefix(line, "#"))
+}
+
+func (l *loader) outline(f *file, root *yaml.Node) {
 	halves := map[string]*yaml.Node{}
 	for key, value := range pairs(root) {
 		switch key.Value {
@@ -85,30 +122,43 @@ func (l *loader) outline(t *Theme, f *file, root *yaml.Node) {
 			f.back = value
 		case "palette":
 			f.palette = map[string]*yaml.Node{}
-			for k, v := range pairs(value) {
-				f.palette[k.Value] = v
+			if l.isMap(f, key, value) {
+				for k, v := range pairs(value) {
+					f.palette[k.Value] = v
+				}
 			}
 		case "roles":
-			f.parts = append(f.parts, value)
+			if l.isMap(f, key, value) {
+				f.parts = append(f.parts, value)
+			}
 		case "light", "dark":
-			halves[key.Value] = value
+			if l.isMap(f, key, value) {
+				halves[key.Value] = value
+			}
 		case "glyphs":
-			f.glyphs = value
+			if l.isMap(f, key, value) {
+				f.glyphs = value
+			}
 		default:
-			l.warn(f, key, "unknown key %q", key.Value)
+			l.warn(f, key, "unknown key %q; inherits, background, palette, roles, light, dark and glyphs are known", key.Value)
 		}
 	}
-	t.Adaptive = t.Adaptive || len(halves) == 2
 	half, other := halves["light"], halves["dark"]
 	if l.dark {
 		half, other = other, half
 	}
-	if half == nil {
-		half = other // a theme with one half means it on any background
-	}
 	if half != nil {
 		f.parts = append(f.parts, half)
 	}
+	f.halves, f.other = len(halves), other
+}
+
+func (l *loader) isMap(f *file, key, value *yaml.Node) bool {
+	if value.Kind == yaml.MappingNode {
+		return true
+	}
+	l.warn(f, key, "%s is a map, not %q", key.Value, value.Value)
+	return false
 }
 
 func (l *loader) inherit(t *Theme, f *file, name string, chain []string) {
@@ -142,14 +192,30 @@ func (l *loader) fill(t *Theme, f *file) {
 		}
 	}
 	for _, part := range f.parts {
-		for key, value := range pairs(part) {
-			l.role(t, f, key, value)
-		}
+		l.roles(t, f, part)
 	}
+	if f.other != nil {
+		unused := *t
+		l.roles(&unused, f, f.other)
+	}
+	t.Adaptive = t.Adaptive || f.halves > 0
 	if f.glyphs != nil {
 		for key, value := range pairs(f.glyphs) {
-			t.Glyphs[key.Value] = value.Value
+			t.Glyphs[key.Value] = Glyph{value.Value, Warning{File: f.path, Line: value.Line}}
 		}
+	}
+}
+
+// roles sets what a part of a theme says: roles, and in a half also the background.
+func (l *loader) roles(t *Theme, f *file, part *yaml.Node) {
+	for key, value := range pairs(part) {
+		if key.Value == "background" {
+			if c, ok := l.color(f, value); ok {
+				t.Background = c
+			}
+			continue
+		}
+		l.role(t, f, key, value)
 	}
 }
 
@@ -164,7 +230,7 @@ func (l *loader) role(t *Theme, f *file, key, value *yaml.Node) {
 			}
 		}
 		if role, ok = roleNamed(name); !ok {
-			l.warn(f, key, "unknown role %q", key.Value)
+			l.warn(f, key, "unknown role %q; moon themes %s shows all", key.Value, Default)
 			return
 		}
 	}
@@ -254,7 +320,11 @@ func pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if !yield(n.Content[i], n.Content[i+1]) {
+			value := n.Content[i+1]
+			if value.Kind == yaml.AliasNode {
+				value = value.Alias
+			}
+			if !yield(n.Content[i], value) {
 				return
 			}
 		}

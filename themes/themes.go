@@ -67,14 +67,31 @@ type Style struct {
 // Theme is a complete set of styles: every role has one.
 type Theme struct {
 	Name       string
-	Background color.Color       // painted behind everything; nil leaves the terminal's own
-	Adaptive   bool              // it has a light and a dark half, and Load was told which to take
-	Glyphs     map[string]string // by the name of what they mean; whether they fit is for the screen to judge
+	Path       string           // of the user's file; "" for a built-in theme
+	About      string           // what it says of itself
+	Background color.Color      // painted behind everything; nil leaves the terminal's own
+	Adaptive   bool             // it looks otherwise on light and on dark, and Load was told which to take
+	Glyphs     map[string]Glyph // by the name of what they mean; whether they fit is for the screen to judge
 	styles     [Roles]Style
+}
+
+// Glyph is a mark that a theme asks for, and where.
+type Glyph struct {
+	Text  string
+	Place Warning // without a message
 }
 
 // Style returns how the role looks.
 func (t *Theme) Style(r Role) Style { return t.styles[r] }
+
+// WithoutFaint is the theme for a terminal that shows faint text badly or not at all.
+func (t *Theme) WithoutFaint() *Theme {
+	other := *t
+	for i := range other.styles {
+		other.styles[i].Faint = false
+	}
+	return &other
+}
 
 // Fixed reports whether the theme names colours of its own, which need more than the terminal's sixteen.
 func (t *Theme) Fixed() bool {
@@ -121,9 +138,9 @@ func Load(name, dir string, dark bool) (*Theme, []Warning) {
 		name = Default
 	}
 	l := loader{dir: dir, dark: dark}
-	t := &Theme{Name: name, Glyphs: map[string]string{}}
+	t := &Theme{Name: name, Glyphs: map[string]Glyph{}}
 	if !l.load(t, name, nil) {
-		t = &Theme{Name: Default, Glyphs: map[string]string{}}
+		t = &Theme{Name: Default, Glyphs: map[string]Glyph{}}
 		l.load(t, Default, nil)
 	}
 	return t, l.warnings

@@ -1,8 +1,6 @@
 package themes
 
 import (
-	"image/color"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,58 +8,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 )
-
-// luminance is WCAG's relative luminance.
-func luminance(c color.Color) float64 {
-	r, g, b, _ := c.RGBA()
-	linear := func(v uint32) float64 {
-		s := float64(v) / 0xffff
-		if s <= 0.04045 {
-			return s / 12.92
-		}
-		return math.Pow((s+0.055)/1.055, 2.4)
-	}
-	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
-}
-
-func contrast(a, b color.Color) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
-// Borders and the rest of a bar carry nothing that must be read.
-var decoration = map[Role]bool{Border: true, BarRest: true}
-
-func TestContrast(t *testing.T) {
-	for _, name := range []string{"moonlight", "daylight"} {
-		theme, warnings := Load(name, "", true)
-		if len(warnings) > 0 {
-			t.Fatalf("%s: %v", name, warnings)
-		}
-		for role := range Roles {
-			s := theme.Style(role)
-			if s.Fg == nil {
-				t.Errorf("%s: %s has no colour", name, role)
-				continue
-			}
-			need := 4.5
-			if s.Bold {
-				need = 3
-			}
-			if decoration[role] {
-				continue
-			}
-			back := theme.Background
-			if s.Bg != nil {
-				back = s.Bg
-			}
-			// The selected row is reverse video: the same two colours, so the same contrast.
-			if got := contrast(s.Fg, back); got < need {
-				t.Errorf("%s: %s has contrast %.2f, needs %.1f", name, role, got, need)
-			}
-		}
-	}
-}
 
 // The default theme may use nothing but the six hues and attributes: bright black is the background in Solarized.
 func TestTerminalThemeFollowsTheTerminal(t *testing.T) {
@@ -86,9 +32,13 @@ func TestTerminalThemeFollowsTheTerminal(t *testing.T) {
 
 func TestUserTheme(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "sea", `inherits: moonlight
+	write(t, dir, "sea", `# Deep water.
+# It is calm.
+
+inherits: moonlight
 palette: { deep: "#0b4f6c", sand: "#e8d5a3" }
 roles: { failed: red }
+# This line is not what it says of itself.
 light:   { accent: deep,  changed: { fg: "#8a5a00", bold: true } }
 dark:    { accent: sand, selection.bg: deep }
 glyphs:  { changed: "Δ" }
@@ -100,7 +50,9 @@ glyphs:  { changed: "Δ" }
 	light, _ := Load("sea", dir, false)
 	moonlight, _ := Load("moonlight", "", true)
 	switch {
-	case !dark.Adaptive, dark.Glyphs["changed"] != "Δ", dark.Name != "sea":
+	case dark.About != "Deep water.", dark.Path != filepath.Join(dir, "sea.yaml"), moonlight.Path != "", moonlight.About == "":
+		t.Errorf("it is %q in %q; moonlight is %q in %q", dark.About, dark.Path, moonlight.About, moonlight.Path)
+	case !dark.Adaptive, dark.Glyphs["changed"].Text != "Δ", dark.Name != "sea":
 		t.Errorf("got %+v", dark)
 	case dark.Style(Accent).Fg == light.Style(Accent).Fg:
 		t.Error("the halves do not differ")
@@ -111,7 +63,7 @@ glyphs:  { changed: "Δ" }
 	case !dark.Style(Selection).Bold:
 		t.Error("NAME.bg replaced the whole style")
 	}
-	if got := strings.Join(Names(dir), " "); got != "daylight moonlight sea terminal" {
+	if got := strings.Join(Names(dir), " "); got != "blue-orange catppuccin-latte catppuccin-mocha contrast daylight mono moonlight sea terminal" {
 		t.Errorf("names: %s", got)
 	}
 }
@@ -132,10 +84,16 @@ roles:
 	write(t, dir, "broken", "roles: {a: \n")
 	terminal, _ := Load(Default, "", true)
 
+	write(t, dir, "halves", "dark: { ok: nocolour }\nlight: { background: yes, okay: red }\nroles: [1]\npalette: red\n")
 	for _, c := range []struct {
 		name string
 		want []string
 	}{
+		// Also of the half that does not apply, or it would be found only after sunrise.
+		{"halves", []string{
+			`halves.yaml:3: roles is a map`, `halves.yaml:4: palette is a map, not "red"`, `halves.yaml:1: bad colour "nocolour"`,
+			`halves.yaml:2: bad colour "yes"`, `halves.yaml:2: unknown role "okay"`,
+		}},
 		{"bad", []string{
 			`bad.yaml:2: unknown key "colours"`, `loop.yaml:1: inherits itself: bad → loop → bad`,
 			`bad.yaml:4: unknown role "acent"`, `bad.yaml:5: bad colour "#12345"`, `bad.yaml:6: unknown attribute "blink"`,
@@ -143,7 +101,7 @@ roles:
 		}},
 		{"orphan", []string{`orphan.yaml:1: there is no theme "nowhere" to inherit`}},
 		{"list", []string{"list.yaml: a theme is a map"}},
-		{"broken", []string{"broken.yaml: yaml:"}},
+		{"broken", []string{"broken.yaml:1: did not find"}},
 		{"unheard", []string{`unheard.yaml: there is no theme "unheard"; using "terminal"`}},
 	} {
 		theme, warnings := Load(c.name, dir, true)
@@ -159,6 +117,34 @@ roles:
 		if theme.Style(OK) != terminal.Style(OK) {
 			t.Errorf("%s: no fallback", c.name)
 		}
+	}
+}
+
+// What stands in one half is for that background alone; on the other all is inherited.
+func TestOneHalf(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "day", "inherits: contrast\nlight: { background: \"#eeeeee\", ok: blue }\n")
+	light, warnings := Load("day", dir, false)
+	dark, _ := Load("day", dir, true)
+	black, _ := Load("contrast", "", true)
+	if len(warnings) > 0 || !light.Adaptive || !dark.Adaptive || light.Style(OK) == dark.Style(OK) || dark.Style(OK) != black.Style(OK) ||
+		dark.Background != black.Background || light.Background == dark.Background {
+		t.Errorf("light %+v\ndark %+v\n%v", light, dark, warnings)
+	}
+	write(t, dir, "accent", "light: { accent: blue }\n")
+	light, _ = Load("accent", dir, false)
+	dark, _ = Load("accent", dir, true)
+	if terminal, _ := Load(Default, "", true); dark.Style(Accent) != terminal.Style(Accent) || light.Style(Accent) == dark.Style(Accent) || !light.Adaptive {
+		t.Errorf("light %+v, dark %+v", light.Style(Accent), dark.Style(Accent))
+	}
+}
+
+func TestAliases(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "same", "roles:\n  failed: &loud { fg: red, bold: true }\n  danger: *loud\n")
+	theme, warnings := Load("same", dir, true)
+	if len(warnings) > 0 || theme.Style(Danger) != theme.Style(Failed) {
+		t.Errorf("%+v, %v", theme.Style(Danger), warnings)
 	}
 }
 
