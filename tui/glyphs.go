@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -89,6 +92,7 @@ type glyphs struct {
 	quote   [2]string
 	follow  string
 	retried string
+	ascii   bool
 	mask    string // each character of what stands for a secret; "" leaves it as it is
 }
 
@@ -119,7 +123,7 @@ var asciiGlyphs = glyphs{
 	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
 	dots: "...", arrow: "->", dot: "-", times: "x", dash: "-", caret: "_",
 	bar: []string{"#"}, barRest: " ",
-	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", mask: "*",
+	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", ascii: true, mask: "*",
 }
 
 // chooseGlyphs decides between the sets. Auto takes ASCII where anything else may come out wrong: a locale that is
@@ -131,6 +135,9 @@ func chooseGlyphs(want string, env func(string) string) *glyphs {
 	}
 	return &g
 }
+
+// ASCII reports whether a screen with this wish for glyphs is drawn in ASCII here.
+func ASCII(want string, env func(string) string) bool { return chooseGlyphs(want, env).ascii }
 
 func speaksUnicode(env func(string) string) bool {
 	locale := env("LC_ALL")
@@ -158,20 +165,57 @@ var signNames = map[string]sign{
 	"cancelled": signCancelled, "paused": signPaused,
 }
 
-// adopt takes the glyphs of a theme, and returns what it had to refuse.
-func (g *glyphs) adopt(theme *themes.Theme) (refused []string) {
-	for name, text := range theme.Glyphs {
+// adopt takes the glyphs of a theme, and says what it had to refuse: what is no single cell under both ways of counting, what is
+// no name of a sign, and what would make two signs look alike.
+func (g *glyphs) adopt(theme *themes.Theme) (refused []themes.Warning) {
+	wanted := g.signs
+	var taken []string
+	for _, name := range slices.Sorted(maps.Keys(theme.Glyphs)) {
+		glyph, why := theme.Glyphs[name], ""
 		s, ok := signNames[name]
-		if !ok || !oneCell(text) {
-			refused = append(refused, name)
+		switch {
+		case !ok:
+			why = fmt.Sprintf("no glyph is called %q; known are %s", name, strings.Join(slices.Sorted(maps.Keys(signNames)), ", "))
+		case !oneCell(glyph.Text):
+			why = fmt.Sprintf("the glyph %q of %s is not one cell wide in every terminal", glyph.Text, name)
+		case g.ascii && !isASCII(glyph.Text):
+			continue // it was asked for ASCII
+		default:
+			wanted[s] = glyph.Text
+			taken = append(taken, name)
 			continue
 		}
-		g.signs[s] = text
+		refused = append(refused, at(glyph, why))
+	}
+	for _, name := range taken {
+		s := signNames[name]
+		if other := likeness(&wanted, s); other != "" {
+			refused = append(refused, at(theme.Glyphs[name], fmt.Sprintf("the glyph %q of %s means %s already", wanted[s], name, other)))
+			continue
+		}
+		g.signs[s] = wanted[s]
 		if s == signRunning {
-			g.spin = []string{text}
+			g.spin = []string{wanted[s]}
 		}
 	}
 	return refused
+}
+
+func at(g themes.Glyph, why string) themes.Warning {
+	w := g.Place
+	w.Message = why
+	return w
+}
+
+// likeness is the word of another sign with the same glyph, or "". Failed and ignored may share one: a word stands beside it.
+func likeness(all *[signs]string, s sign) string {
+	for other := signUndecided; other < signs; other++ {
+		both := [2]sign{min(s, other), max(s, other)}
+		if other != s && all[other] == all[s] && both != [2]sign{signFailed, signIgnored} {
+			return signLooks[other].word
+		}
+	}
+	return ""
 }
 
 func oneCell(s string) bool {

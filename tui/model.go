@@ -19,7 +19,9 @@ type model struct {
 	o       Options
 	store   *store
 	profile colorprofile.Profile
+	env     func(string) string
 	skins   [2]*themes.Theme // for a dark and for a light background
+	light   bool             // the terminal has said that its background is
 	pen     *pen
 	glyphs  *glyphs
 	keys    *keymap
@@ -53,6 +55,7 @@ type model struct {
 	forced    bool // left without waiting
 	stopping  int  // how often a stop was asked for
 	unfocused bool // the terminal is
+	watching  bool // the terminal was asked to tell when light and dark change
 	ticking   bool
 	seen      int // pauses
 	spin      int
@@ -76,24 +79,17 @@ type (
 
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
-		o: o, store: newStore(), profile: chooseProfile(o, env), glyphs: chooseGlyphs(o.Glyphs, env),
+		o: o, store: newStore(), profile: chooseProfile(o, env), env: env,
 		keys: newKeymap(bindings), now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
 		cur: newCursor(), breaks: map[int]bool{}, later: nextTick,
 	}
 	if m.now == nil {
 		m.now = time.Now
 	}
-	for i, dark := range []bool{true, false} {
-		theme, warnings := chooseTheme(o, m.profile, dark)
-		m.skins[i] = theme
-		for _, w := range warnings {
-			m.message = "theme " + w.String()
-		}
+	m.dress()
+	if len(o.Warnings) > 0 {
+		m.say(strings.Join(o.Warnings, "; "))
 	}
-	for _, name := range m.glyphs.adopt(m.skins[0]) {
-		m.message = "theme " + m.skins[0].Name + ": the glyph of " + name + " is not one cell wide, or has no such name"
-	}
-	m.pen = newPen(m.skins[0])
 	m.peek.id = peekReel
 	m.setPlan(o.Plan)
 	return m
@@ -117,12 +113,7 @@ func (m *model) setPlan(p *plan.Plan) {
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
-func (m *model) Init() tea.Cmd {
-	if m.skins[0].Adaptive {
-		return tea.RequestBackgroundColor
-	}
-	return nil
-}
+func (m *model) Init() tea.Cmd { return m.watchBackground() }
 
 // Update takes one message. What is drawn may have changed after each but those that say so.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
@@ -150,12 +141,11 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.FocusMsg:
 		m.unfocused = false
+		cmd = m.askBackground()
 	case tea.BlurMsg:
 		m.unfocused = true
 	case tea.BackgroundColorMsg:
-		if !msg.IsDark() && m.skins[1] != nil {
-			m.pen = newPen(m.skins[1])
-		}
+		m.background(msg)
 	case fetched:
 		m.reel(msg.id).take(msg)
 	case found:
@@ -163,7 +153,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case copied:
 		cmd = m.copied(msg)
 	case asideMsg:
-		cmd = makeRoom(msg.do)
+		cmd = m.unwatched(makeRoom(msg.do))
 	case returned:
 		if msg.err != nil {
 			m.say("the terminal: " + msg.err.Error())
@@ -178,6 +168,9 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.reloaded(msg)
 	default:
 		m.stale = was
+		if schemeChanged(msg) {
+			cmd = m.askBackground()
+		}
 	}
 	return m, tea.Batch(cmd, m.fetch())
 }

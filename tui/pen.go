@@ -14,7 +14,8 @@ const (
 	inkKey                            // a key in a hint
 	inkTab                            // the tab that is shown
 	inkTabFocus                       // the same, in the pane that has the keys
-	inkMark                           // a banner
+	inkMark                           // what kind of run this is
+	inkBanner                         // that it is about production
 	inkRaw                            // text with its own colours
 	inkCount                          // how many inks there are
 )
@@ -32,27 +33,38 @@ const (
 
 func newPen(theme *themes.Theme) *pen {
 	p := &pen{}
-	base := themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background}
-	cursor := theme.Style(themes.Cursor)
-	for i := range inkCount {
-		style := lookOf(theme, i)
-		if style.Bg == nil {
-			style.Bg = theme.Background
+	for mode := range p.on {
+		for i := range inkCount {
+			p.on[mode][i] = sequence(styleOf(theme, i, mode))
 		}
-		p.on[onRow][i] = sequence(style)
-		// What is a state keeps its colour in the cursor's row; the rest is quiet.
-		if i < themes.Roles && !isState(i) {
-			style = base
-		}
-		if cursor.Bg != nil {
-			style.Bg = cursor.Bg
-		} else {
-			style.Reverse, style.Faint = true, false
-		}
-		p.on[onCursor][i] = sequence(style)
 	}
-	p.back = sequence(base)
+	p.back = sequence(themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background})
 	return p
+}
+
+// styleOf is how an ink looks in a mode. In the cursor's row what is a state keeps its colour; the rest is quiet.
+func styleOf(theme *themes.Theme, i ink, mode int) themes.Style {
+	style := lookOf(theme, i)
+	if style.Bg == nil {
+		style.Bg = theme.Background
+	}
+	if mode == onRow {
+		return style
+	}
+	cursor := theme.Style(themes.Cursor)
+	quiet := i < themes.Roles && !isState(i)
+	if quiet {
+		style = themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background}
+	}
+	if cursor.Bg == nil {
+		style.Reverse, style.Faint = true, false
+		return style
+	}
+	style.Bg = cursor.Bg
+	if quiet && cursor.Fg != nil {
+		style.Fg = cursor.Fg
+	}
+	return style
 }
 
 // isState reports whether a role says how a node is.
@@ -84,6 +96,10 @@ func lookOf(theme *themes.Theme, i ink) themes.Style {
 	case inkMark:
 		s = theme.Style(themes.Warn)
 		s.Reverse = true
+	case inkBanner:
+		// Reverse in any theme, unless it has a background of its own for this.
+		s = theme.Style(themes.Danger)
+		s.Bold, s.Reverse = true, s.Reverse || s.Bg == nil
 	default: // drawn as text, with its own colours
 	}
 	return s

@@ -9,7 +9,6 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -22,7 +21,6 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/plan/diag"
-	"moon/themes"
 )
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.
@@ -58,8 +56,9 @@ type Options struct {
 	// OutDir is the directory of the files that events.Step.Out names.
 	OutDir func() string
 
-	Theme    string
-	ThemeDir string
+	Theme      string // "" is the default
+	LightTheme string // on a light background; "" is Theme
+	ThemeDir   string
 	Glyphs   string // "unicode", "ascii" or "auto", also ""
 	NoColor  bool
 	Profile  *colorprofile.Profile // nil: found out
@@ -67,6 +66,8 @@ type Options struct {
 	Input    io.Reader             // nil: the terminal
 	Output   io.Writer             // nil: the terminal
 	Mode     string                // what to say beside the playbook's name, such as "check"
+	Banner   string                // marks what the run is about as production: it always shows, and what destroys asks for a name
+	Warnings []string              // what to say first
 }
 
 // ErrForced is returned when a person left by force before the run had ended.
@@ -103,6 +104,7 @@ func (m *model) show(ctx context.Context) error {
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
 	undo()
+	m.unwatch()
 	m.foretold.halt()
 	close(stop)
 	broken := m.store.failure()
@@ -153,31 +155,4 @@ func frames(poke <-chan struct{}, stop <-chan struct{}, send func()) {
 		case <-time.After(frameTime):
 		}
 	}
-}
-
-// chooseProfile decides how many colours there are. NO_COLOR counts with any value, and takes only the colours:
-// bold, faint and reverse still tell structure.
-func chooseProfile(o Options, env func(string) string) colorprofile.Profile {
-	var profile colorprofile.Profile
-	switch {
-	case o.Profile != nil:
-		profile = *o.Profile
-	case o.Output != nil:
-		profile = colorprofile.Detect(o.Output, os.Environ())
-	default:
-		profile = colorprofile.Detect(os.Stdout, os.Environ())
-	}
-	if o.NoColor || env("NO_COLOR") != "" {
-		profile = min(profile, colorprofile.ASCII)
-	}
-	return profile
-}
-
-// chooseTheme loads the theme, and the default where there are too few colours for one with its own.
-func chooseTheme(o Options, profile colorprofile.Profile, dark bool) (*themes.Theme, []themes.Warning) {
-	theme, warnings := themes.Load(cmp.Or(o.Theme, themes.Default), o.ThemeDir, dark)
-	if theme.Fixed() && profile < colorprofile.ANSI256 {
-		theme, _ = themes.Load(themes.Default, "", dark)
-	}
-	return theme, warnings
 }

@@ -566,10 +566,6 @@ func TestChooseGlyphs(t *testing.T) {
 			t.Errorf("%+v gave pointer %q", c, got.pointer)
 		}
 	}
-	g := unicodeGlyphs
-	if refused := g.adopt(&themes.Theme{Glyphs: map[string]string{"changed": "Δ", "ok": "✅", "failed": "\x1b"}}); len(refused) != 2 || g.signs[signChanged] != "Δ" {
-		t.Errorf("refused %v, changed is %q", refused, g.signs[signChanged])
-	}
 }
 
 // However many events there are, the screen is asked to draw at most thirty times a second, and the last change is
