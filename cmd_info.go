@@ -14,7 +14,6 @@ import (
 	"moon/exec"
 	"moon/exec/spec"
 	"moon/plan/diag"
-	"moon/themes"
 )
 
 type factsCmd struct {
@@ -149,11 +148,4 @@ func indent(text string) string {
 func firstSentence(doc string) string {
 	s, _, _ := strings.Cut(doc, ". ")
 	return strings.TrimSuffix(s, ".")
-}
-
-type themesCmd struct{}
-
-func (themesCmd) Run(io stdio) error {
-	_, err := fmt.Fprintln(io.out, strings.Join(themes.Names(themeDir()), "\n"))
-	return err
 }

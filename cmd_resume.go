@@ -37,6 +37,11 @@ func (c *resumeCmd) Run(io stdio) error {
 		return err
 	}
 	onScreen := !c.NoTUI && noScreen() == ""
+	if onScreen {
+		if err := c.settle(); err != nil {
+			return err
+		}
+	}
 	opts := past.Options
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}

@@ -89,6 +89,9 @@ func (c *showCmd) Run(io stdio) error {
 
 // screen shows the run as it was left, until the person leaves.
 func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
 	// A signal must not leave the terminal as the screen has it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -98,10 +101,10 @@ func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
 		past.Options.Check = false // said once
 	}
 	feed, followed := w.Follow(ctx, false)
-	err := tui.Run(ctx, tui.Options{
+	err := tui.Run(ctx, c.look(tui.Options{
 		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
-		Replay: outcomeOf(past), Theme: c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode,
-	})
+		Replay: outcomeOf(past), Mode: mode,
+	}))
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}

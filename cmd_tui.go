@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"golang.org/x/term"
@@ -36,13 +35,6 @@ type tuiCmd struct {
 	fixed bool                              // what is edited does not count
 }
 
-// screenFlags are how the screen looks.
-type screenFlags struct {
-	Theme   string `default:"terminal" help:"Colour theme; see moon themes."`
-	Glyphs  string `enum:"auto,unicode,ascii" default:"auto" help:"auto, unicode or ascii."`
-	NoColor bool   `help:"No colours; so does NO_COLOR in the environment."`
-}
-
 func (c *tuiCmd) Run(io stdio) error {
 	if c.NoTUI && len(c.Break) > 0 {
 		return usage("--break stops a run for somebody to look; without the screen nobody would")
@@ -52,6 +44,9 @@ func (c *tuiCmd) Run(io stdio) error {
 	}
 	if why := noScreen(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
+	}
+	if err := c.settle(); err != nil {
+		return err
 	}
 	p, g, err := c.build(io)
 	if err != nil {
@@ -143,7 +138,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		mode = "dry run"
 	}
 	asks, screenClosed := userTerminal.show()
-	err := tui.Run(ctx, tui.Options{
+	err := tui.Run(ctx, c.look(tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, OutDir: s.OutDir,
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
@@ -153,11 +148,11 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 				tell(f)
 			})
 		},
-		Preview: engine.Preview,
+Preview: engine.Preview,
 		Reload:  func() (diag.List, error) { return c.reload(io, s) },
 		Editor:  func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
-		Theme:   c.Theme, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor || os.Getenv("NO_COLOR") != "", Mode: mode, Aside: asks,
-	})
+		Mode:    mode, Aside: asks,
+	}))
 	screenClosed()
 	if errors.Is(err, context.Canceled) {
 		err = nil
@@ -184,7 +179,7 @@ func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Ru
 		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", output.CleanName(p.RootFile))
 		return s.Discard()
 	}
-	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: c.Glyphs == "ascii"}.Write(io.out)
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv)}.Write(io.out)
 }
 
 func started(run *events.Run) bool {
@@ -213,13 +208,4 @@ func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
 		return ds, nil
 	}
 	return ds, s.Replan(p, g)
-}
-
-// themeDir is where the user's own themes are.
-func themeDir() string {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "moon", "themes")
 }

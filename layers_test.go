@@ -36,11 +36,12 @@ var layers = map[string][]string{
 	"engine": {
 		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "secret",
 	},
+	"config":    {"plan/diag"}, // it says of a setting what the planner says of a key
 	"themes":    {},
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
 	"tui/plain": {"events", "events/output", "plan"},
 	".": {
-		"engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/spec", "plan", "plan/diag", "plan/schema", "secret", "secret/vault",
+		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/spec", "plan", "plan/diag", "plan/schema", "secret", "secret/vault",
 		"themes", "tui", "tui/plain",
 	},
 }
@@ -54,7 +55,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/agent"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon"},
 	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes", "config"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

@@ -305,7 +305,8 @@ func roleNamed(name string) (Role, bool) {
 	return Role(max(i, 0)), i >= 0
 }
 
-func isRGB(c color.Color) bool {
+// IsRGB reports whether a colour is the same in every terminal: not one of its own sixteen.
+func IsRGB(c color.Color) bool {
 	switch c.(type) {
 	case nil, ansi.BasicColor:
 		return false

@@ -99,7 +99,7 @@ func (t *Theme) Fixed() bool {
 		return true
 	}
 	for _, s := range t.styles {
-		if isRGB(s.Fg) || isRGB(s.Bg) {
+		if IsRGB(s.Fg) || IsRGB(s.Bg) {
 			return true
 		}
 	}
@@ -128,6 +128,26 @@ func Names(dir string) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// Has reports whether there is a theme of that name.
+func Has(name, dir string) bool {
+	l := loader{dir: dir}
+	_, _, ok := l.read(name)
+	return ok
+}
+
+// For says in a word which backgrounds a theme is for.
+func (t *Theme) For() string {
+	switch {
+	case t.Adaptive:
+		return "light and dark"
+	case t.Background == nil:
+		return "any"
+	case Luminance(t.Background) > 0.18: // the grey that is as far from black as from white
+		return "light"
+	}
+	return "dark"
 }
 
 // Load reads a theme: NAME.yaml in the directory if it is there, the built-in one otherwise. Dark chooses the half

@@ -16,6 +16,13 @@ func (m *model) act(do intent) {
 		m.say("the run is over")
 		return
 	}
+	if !m.asksName(do) {
+		m.carryOut(do)
+	}
+}
+
+// carryOut does what act was asked to, and what a name was typed for.
+func (m *model) carryOut(do intent) {
 	switch do {
 	case gateApprove:
 		m.approve()
@@ -222,16 +229,24 @@ func (m *model) advance(a events.Advance) {
 // over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
 // never the playbook: the cursor is on that from the start, and one key must not approve and run everything.
 func (m *model) over() {
-	next := m.next()
-	if next < 0 {
+	r, ok := m.ahead(true)
+	if !ok {
 		m.say("nothing is left to run")
 		return
 	}
-	r := events.Range{From: next, To: next + 1}
-	if here := m.tree.steps(m.at()); m.at() > 0 && m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
-		r = here
-	}
 	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})
+}
+
+// ahead is what comes next: the step, or with whole what over runs.
+func (m *model) ahead(whole bool) (events.Range, bool) {
+	next := m.next()
+	if next < 0 {
+		return events.Range{}, false
+	}
+	if here := m.tree.steps(m.at()); whole && m.at() > 0 && m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
+		return here, true
+	}
+	return events.Range{From: next, To: next + 1}, true
 }
 
 // firstLeft is the first step of a range that has not run.

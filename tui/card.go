@@ -51,6 +51,10 @@ func (m *model) drawCard(b *brush) {
 }
 
 func (m *model) cardHead() []text {
+	if least := m.headline(2); m.o.Banner != "" {
+		mark := m.banner(max(m.width-widthOf(least)-1, 5)) // instead of the program's name, and never left out
+		return append(append(mark, text{themes.Text, " "}), least...)
+	}
 	for level := range 3 {
 		line := append([]text{{inkTitle, "moon "}}, m.headline(level)...)
 		if widthOf(line) <= m.width && level > 0 {

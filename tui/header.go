@@ -14,6 +14,10 @@ import (
 func (m *model) header(b *brush) {
 	b.begin(m.width, onRow)
 	b.put(inkTitle, " moon")
+	for _, s := range m.banner(max(m.width/4, 12)) {
+		b.put(themes.Text, "  ")
+		b.put(s.ink, s.s)
+	}
 	name := plain(cmp.Or(m.plan.RootFile, m.plan.Name))
 	b.put(themes.Text, "  "+cutLeft(name, max(m.width/3, 8), m.glyphs.dots))
 	if m.o.Mode != "" {

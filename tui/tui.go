@@ -59,15 +59,15 @@ type Options struct {
 	Theme      string // "" is the default
 	LightTheme string // on a light background; "" is Theme
 	ThemeDir   string
-	Glyphs   string // "unicode", "ascii" or "auto", also ""
-	NoColor  bool
-	Profile  *colorprofile.Profile // nil: found out
-	Now      func() time.Time      // nil: time.Now
-	Input    io.Reader             // nil: the terminal
-	Output   io.Writer             // nil: the terminal
-	Mode     string                // what to say beside the playbook's name, such as "check"
-	Banner   string                // marks what the run is about as production: it always shows, and what destroys asks for a name
-	Warnings []string              // what to say first
+	Glyphs     string // "unicode", "ascii" or "auto", also ""
+	NoColor    bool
+	Profile    *colorprofile.Profile // nil: found out
+	Now        func() time.Time      // nil: time.Now
+	Input      io.Reader             // nil: the terminal
+	Output     io.Writer             // nil: the terminal
+	Mode       string                // what to say beside the playbook's name, such as "check"
+	Banner     string                // marks what the run is about as production: it always shows, and what destroys asks for a name
+	Warnings   []string              // what to say first
 }
 
 // ErrForced is returned when a person left by force before the run had ended.

@@ -1,0 +1,89 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// productionBox asks for a name before something is approved that must not be approved by one key. What is approved is what it
+// asked about: if the plan, or what the keys would mean, becomes another meanwhile, nothing is.
+type productionBox struct {
+	do     intent
+	what   approval
+	digest string
+	name   string // what has to be typed
+	kind   string // what has that name
+	input  textinput.Model
+	wrong  bool // something else was typed
+}
+
+func newProductionBox(m *model, do intent, what approval) *productionBox {
+	name, kind := m.nameToType(what.ranges)
+	return &productionBox{do: do, what: what, digest: m.plan.Digest, name: name, kind: kind, input: newInput()}
+}
+
+func (b *productionBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+	b.input, _ = b.input.Update(msg)
+	return nil
+}
+
+// press takes the name. Enter confirms nothing unless the name is there.
+func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc":
+		m.overlay = nil
+		m.say("nothing was approved")
+	case "enter":
+		switch {
+		case m.plan.Digest != b.digest || !b.what.same(m.wouldApprove(b.do)):
+			m.overlay = nil
+			m.say("things have changed meanwhile; nothing was approved")
+		case typable(b.input.Value()) == b.name:
+			m.overlay = nil
+			m.carryOut(b.do)
+		default:
+			b.wrong = typable(b.input.Value()) != ""
+		}
+	default:
+		b.wrong = false
+		b.input, _ = b.input.Update(msg)
+	}
+	return nil
+}
+
+func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+	steps, destructive := m.weigh(b.what)
+	verb := "Approve"
+	if b.do == runStep || b.do == runOver {
+		verb = "Approve and run"
+	}
+	title = fmt.Sprintf("%s %s on %s?", verb, count(steps, "step"), strings.ToUpper(typable(m.o.Banner)))
+
+	ask := newDoc(w, h, m.glyphs)
+	ask.para(themes.Text, 0, fmt.Sprintf("To approve it, type the name of the %s:", b.kind))
+	ask.para(inkTitle, 2, b.name)
+	input := m.inputLine(&b.input)
+	if b.wrong {
+		input = append(input, text{themes.Failed, "   that is not the name"})
+	}
+	if room := h - len(ask.lines) - 3; room > 0 {
+		none := "None of them is known to destroy anything."
+		if len(destructive) == 0 {
+			body = append(body, []text{{themes.Text, cutRight(none, w, m.glyphs.dots)}})
+		} else {
+			head := []text{{themes.Warn, fmt.Sprintf("%d destructive", len(destructive))}}
+			body = append(append(body, head), m.destructiveLines(destructive, w, min(room, 8))...)
+		}
+		body = append(body, nil)
+	}
+	body = append(append(body, ask.lines...), input)
+	if n := len(body) - h; n > 0 {
+		body = body[n:] // what is typed is seen in any case
+	}
+	return title, body, "esc goes back, nothing is approved"
+}

@@ -1,0 +1,145 @@
+package tui
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// guarded reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
+// on how a word is spelt.
+func (m *model) guarded() bool { return m.o.Banner != "" && !m.recorded() }
+
+// banner puts the mark into a header: reverse in every theme, capitals in every terminal.
+func (m *model) banner(room int) []text {
+	words := strings.ToUpper(strings.TrimSpace(plain(m.o.Banner)))
+	if words == "" || room < 3 {
+		return nil
+	}
+	return []text{{inkBanner, " " + cutRight(words, room-2, m.glyphs.dots) + " "}}
+}
+
+// asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
+// it does the intent.
+func (m *model) asksName(do intent) bool {
+	if !m.guarded() {
+		return false
+	}
+	what := m.wouldApprove(do)
+	steps, destructive := m.weigh(what)
+	if steps == 0 || len(destructive) == 0 && do != gateApproveAll {
+		return false
+	}
+	m.overlay = newProductionBox(m, do, what)
+	return true
+}
+
+// approval is what an intent may approve.
+type approval struct {
+	ranges []events.Range
+	single bool // one step that a person looks at, which is confirmed as well
+}
+
+func (a approval) same(b approval) bool {
+	return a.single == b.single && slices.Equal(a.ranges, b.ranges)
+}
+
+func (m *model) wouldApprove(do intent) (what approval) {
+	switch do {
+	case gateApprove:
+		what.ranges, what.single = m.targets()
+	case gateApproveAll:
+		what.ranges = []events.Range{m.everything()}
+	case runStep, runOver:
+		if r, ok := m.ahead(do == runOver); ok && m.run.phase != events.Running && m.run.phase != events.Ended {
+			what.ranges = []events.Range{r}
+		}
+	default:
+	}
+	return what
+}
+
+// weigh counts the steps that would be approved and are not yet, and lists those that destroy.
+func (m *model) weigh(what approval) (steps int, destructive []int) {
+	for _, r := range what.ranges {
+		for i := r.From; i < r.To && i < len(m.tree.faces); i++ {
+			if f := m.tree.faces[i]; f != faceUndecided && (f != faceConfirm || !what.single) {
+				continue
+			}
+			steps++
+			if m.destroys(i) != "" {
+				destructive = append(destructive, i)
+			}
+		}
+	}
+	return steps, destructive
+}
+
+// destroys says why a step is taken for one that destroys, or "". What a command does nobody knows: whoever writes one that
+// destroys lets it ask to be confirmed.
+func (m *model) destroys(i int) string {
+	p := &m.plan.Steps[i]
+	if p.Confirm != "" {
+		return p.Confirm
+	}
+	if f := m.foretold.step(i); f != nil && f.Diff.Kind == events.ChangeDelete {
+		return cmp.Or(f.Diff.Summary, "deletes "+f.Diff.Path)
+	}
+	if p.Action == "wait" {
+		return "" // state: absent waits there for something to go
+	}
+	state, after := plan.Display(p.Args["state"])
+	switch {
+	case len(after) > 0:
+		return "its state is known after " + m.plan.After(after)
+	case state == "absent", state == "removed", state == "uninstalled":
+		return "state: " + state
+	}
+	for _, arg := range []string{"remove", "purge", "autoremove", "exclusive"} {
+		if on, after := plan.Display(p.Args[arg]); on == "true" || len(after) > 0 {
+			return arg
+		}
+	}
+	return ""
+}
+
+// nameToType is what has to be typed to approve some steps, and what that is: the play they are in, or the playbook.
+func (m *model) nameToType(ranges []events.Range) (name, kind string) {
+	for i := range m.plan.Scopes {
+		s := &m.plan.Scopes[i]
+		if s.Kind != plan.ScopePlay || len(ranges) == 0 || ranges[0].From < s.First || ranges[len(ranges)-1].To > s.Last {
+			continue
+		}
+		if name := typable(s.Name); name != "" {
+			return name, "play"
+		}
+	}
+	return cmp.Or(typable(m.plan.Name), typable(path.Base(m.plan.RootFile)), "yes"), "playbook"
+}
+
+// typable is a name as it is shown and compared: one blank between words.
+func typable(name string) string { return strings.Join(strings.Fields(plain(name)), " ") }
+
+// destructiveLines are some steps with the reason for each, in at most n lines.
+func (m *model) destructiveLines(list []int, w, n int) (lines [][]text) {
+	for k, i := range list {
+		if k == n-1 && len(list) > n {
+			return append(lines, []text{{themes.Dim, "and " + count(len(list)-k, "more step")}})
+		}
+		if k == n {
+			break
+		}
+		name := cutMiddle(plain(stepTitle(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.dots)
+		lines = append(lines, []text{
+			{themes.Warn, m.glyphs.signs[signConfirm] + " "},
+			{themes.Text, name},
+			{themes.Dim, cutRight("  "+plain(m.destroys(i)), max(w-2-cells(name), 0), m.glyphs.dots)},
+		})
+	}
+	return lines
+}
