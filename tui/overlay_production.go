@@ -62,16 +62,17 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 	if b.do == runStep || b.do == runOver {
 		verb = "Approve and run"
 	}
-	title = fmt.Sprintf("%s %s on %s?", verb, count(steps, "step"), strings.ToUpper(typable(m.o.Banner)))
-
-	ask := newDoc(w, h, m.glyphs)
-	ask.para(themes.Text, 0, fmt.Sprintf("To approve it, type the name of the %s:", b.kind))
-	ask.para(inkTitle, 2, b.name)
-	input := m.inputLine(&b.input)
-	if b.wrong {
-		input = append(input, text{themes.Failed, "   that is not the name"})
+	where := strings.ToUpper(typable(m.o.Banner))
+	if title = fmt.Sprintf("%s %s on %s?", verb, count(steps, "step"), where); cells(title) > w-1 {
+		title = fmt.Sprintf("%s: %s?", where, count(steps, "step")) // what must not be cut comes first
 	}
-	if room := h - len(ask.lines) - 3; room > 0 {
+
+	ask := []text{{themes.Text, "type  "}, {inkTitle, b.name}, {themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind)}}
+	question := wrapSpans(ask, w)
+	if len(question) >= h {
+		question = wrapSpans(ask[:2], w)
+	}
+	if room := h - len(question) - 3; room > 0 {
 		none := "None of them is known to destroy anything."
 		if len(destructive) == 0 {
 			body = append(body, []text{{themes.Text, cutRight(none, w, m.glyphs.dots)}})
@@ -81,9 +82,12 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 		}
 		body = append(body, nil)
 	}
-	body = append(append(body, ask.lines...), input)
+	body = append(append(body, question...), m.inputLine(&b.input))
 	if n := len(body) - h; n > 0 {
 		body = body[n:] // what is typed is seen in any case
 	}
-	return title, body, "esc goes back, nothing is approved"
+	if b.wrong {
+		return title, body, "that is not the name   esc goes back"
+	}
+	return title, body, "esc goes back"
 }
