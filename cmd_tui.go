@@ -148,7 +148,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 				tell(f)
 			})
 		},
-Preview: engine.Preview,
+		Preview: engine.Preview,
 		Reload:  func() (diag.List, error) { return c.reload(io, s) },
 		Editor:  func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Mode:    mode, Aside: asks,

@@ -111,7 +111,8 @@ func TestFramesAlwaysFit(t *testing.T) {
 			p: drawPlan(rt), w: 80, h: 24, ascii: rapid.Bool().Draw(rt, "ascii"),
 			options: func(o *Options) {
 				o.Preview = foreplan
-				o.Theme = rapid.SampledFrom([]string{"", "moonlight"}).Draw(rt, "theme")
+				o.Theme = rapid.SampledFrom([]string{"", "moonlight", "mono", "blue-orange"}).Draw(rt, "theme")
+				o.Banner = rapid.SampledFrom([]string{"", "", "production", "日本", nasty[18]}).Draw(rt, "banner")
 				o.Mode = rapid.SampledFrom([]string{"", "check", "日本"}).Draw(rt, "mode")
 			},
 		})

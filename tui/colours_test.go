@@ -1,0 +1,390 @@
+package tui
+
+import (
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events"
+	"moon/themes"
+)
+
+var profiles = []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII}
+
+// asShown is a frame as a terminal with these colours gets it.
+func asShown(t *testing.T, frame string, p colorprofile.Profile) string {
+	t.Helper()
+	var out strings.Builder
+	if _, err := (&colorprofile.Writer{Forward: &out, Profile: p}).WriteString(frame); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// dressed are options with a theme in a terminal.
+func dressed(theme string, p colorprofile.Profile) func(*Options) {
+	return func(o *Options) { o.Theme, o.Profile = theme, &p }
+}
+
+// Every scene in every theme, on both backgrounds, with as many colours as there are: it fits, it has no colours where there are
+// none, and none of its own where there are sixteen; and without any the screen says the same, word for word.
+func TestScenesInEveryTheme(t *testing.T) {
+	colour := regexp.MustCompile(`\x1b\[[0-9;:]*m`)
+	for _, scene := range scenes {
+		plainest := ""
+		for _, theme := range themes.Names("") {
+			for _, p := range profiles {
+				s := newScreen(t, setup{w: 100, h: 30, fake: scene.fake, options: dressed(theme, p)})
+				scene.play(s)
+				for _, background := range []color.Color{color.Black, color.White} {
+					s.send(tea.BackgroundColorMsg{Color: background})
+					name := fmt.Sprintf("%s in %s, %s", scene.name, theme, p)
+					frame := asShown(t, s.m.View().Content, p)
+					checkFrame(t, frame, 100, 30)
+					for _, code := range colour.FindAllString(frame, -1) {
+						switch set := colours(code); {
+						case p == colorprofile.ASCII && set != "":
+							t.Fatalf("%s: %q", name, code)
+						case p == colorprofile.ANSI && strings.Contains(set, "8"):
+							t.Fatalf("%s: a colour of its own: %q", name, code)
+						}
+					}
+					if text := ansi.Strip(frame); plainest == "" {
+						plainest = text
+					} else if text != plainest {
+						t.Fatalf("%s says something else:\n%s\ninstead of\n%s", name, text, plainest)
+					}
+				}
+			}
+		}
+	}
+}
+
+// colours are the colours that a sequence sets, without attributes.
+func colours(code string) string {
+	var set []string
+	for _, n := range strings.Split(strings.Trim(code, "\x1b[m"), ";") {
+		if len(n) > 1 && n != "22" && n != "24" && n != "27" {
+			set = append(set, n)
+		}
+	}
+	return strings.Join(set, " ")
+}
+
+// every outcome and decision there is, by its sign
+var everyState = []struct {
+	sign  sign
+	event events.Event
+}{
+	{signOK, events.StepCompleted{}},
+	{signChanged, events.StepCompleted{Changed: true}},
+	{signFailed, events.StepFailed{Error: "no"}},
+	{signIgnored, events.StepFailed{Error: "no", Ignored: true}},
+	{signRescued, events.StepFailed{Error: "no", Rescued: true}},
+	{signSkipped, events.StepSkipped{Reason: events.SkipWhen}},
+	{signKept, events.StepCompleted{Kept: true}},
+	{signCancelled, events.StepCancelled{}},
+	{signRunning, events.StepStarted{}},
+	{signExcluded, events.StepSkipped{Reason: events.SkipTags}},
+}
+
+// Whatever the theme and the colours: each state has a glyph or a word of its own, and where there are colours, the three that
+// matter most differ also in how they are drawn. In the cursor's row, too.
+func TestStatesAreToldApart(t *testing.T) {
+	for _, theme := range themes.Names("") {
+		for _, p := range profiles {
+			for _, ascii := range []bool{false, true} {
+				s := newScreen(t, setup{w: 120, h: 40, ascii: ascii, options: dressed(theme, p)})
+				for i, state := range everyState {
+					s.f.say(i, state.event)
+				}
+				s.frame()
+				for _, light := range []bool{false, true} {
+					s.send(tea.BackgroundColorMsg{Color: map[bool]color.Color{true: color.White, false: color.Black}[light]})
+					name := fmt.Sprintf("%s, %s, ascii %t, light %t", theme, p, ascii, light)
+					checkStates(t, name, s, p)
+				}
+			}
+		}
+	}
+}
+
+func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
+	t.Helper()
+	for _, cursor := range []bool{false, true} {
+		says, drawn := map[string]sign{}, map[sign]string{}
+		for i, state := range everyState {
+			n := int(s.m.tree.stepNode[i])
+			s.m.cur.node = 0
+			if cursor {
+				s.m.cur.node = n
+			}
+			s.m.stale = true
+			frame := asShown(t, s.m.View().Content, p)
+			row := strings.Split(frame, "\n")[2+s.m.rows.row(n)-s.m.cur.top]
+			text := []rune(ansi.Strip(row))
+			glyph := string(text[3])
+			_, words, _ := strings.Cut(string(text[:s.m.layout().treeW]), stepTitle(&s.m.plan.Steps[i]))
+			look := glyph + " " + strings.TrimSpace(words)
+			if other, taken := says[look]; taken {
+				t.Errorf("%s: %s and %s both say %q", name, signLooks[other].word, signLooks[state.sign].word, look)
+			}
+			says[look] = state.sign
+			at := strings.Index(row, glyph)
+			drawn[state.sign] = row[strings.LastIndex(row[:at], "\x1b["):at]
+		}
+		if p == colorprofile.ASCII || s.m.skins[0].Name == "mono" {
+			continue
+		}
+		for _, pair := range [][2]sign{{signOK, signChanged}, {signChanged, signFailed}, {signOK, signFailed}} {
+			if drawn[pair[0]] == drawn[pair[1]] {
+				t.Errorf("%s, cursor %t: %s and %s are drawn alike: %q", name, cursor, signLooks[pair[0]].word, signLooks[pair[1]].word, drawn[pair[0]])
+			}
+		}
+	}
+}
+
+// The row under the cursor keeps the colours of states, and can be read as well as any other: all roles of all themes.
+func TestCursorRowCanBeRead(t *testing.T) {
+	for _, name := range themes.Names("") {
+		for _, dark := range []bool{true, false} {
+			theme, _ := themes.Load(name, "", dark)
+			least := map[string]float64{"contrast": 7}[name]
+			for i := range inkCount {
+				fg, bg := colorsOf(theme, i, onCursor)
+				if !theme.Fixed() {
+					if s := styleOf(theme, i, onCursor); !s.Reverse || s.Bg != nil {
+						t.Errorf("%s: ink %d is %+v in the cursor's row", name, i, s)
+					}
+					continue
+				}
+				need := themes.NeedText
+				if styleOf(theme, i, onCursor).Bold {
+					need = themes.NeedBold
+				}
+				if got := themes.Contrast(fg, bg); got < max(need, least) {
+					t.Errorf("%s, dark %t: ink %d has contrast %.2f in the cursor's row", name, dark, i, got)
+				}
+			}
+			for r := range themes.Roles {
+				if isState(r) && styleOf(theme, r, onCursor).Fg != theme.Style(r).Fg {
+					t.Errorf("%s: %s loses its colour in the cursor's row", name, r)
+				}
+			}
+		}
+	}
+}
+
+// Without colours, and with sixteen, structure is told by attributes.
+func TestAttributesTellStructure(t *testing.T) {
+	for _, theme := range themes.Names("") {
+		for _, p := range []colorprofile.Profile{colorprofile.ANSI, colorprofile.ASCII} {
+			s := newScreen(t, setup{w: 100, h: 30, options: dressed(theme, p), fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+			s.keys("A c")
+			frame := asShown(t, s.m.View().Content, p)
+			rows := strings.Split(frame, "\n")
+			cursor := rows[2+s.m.rows.row(s.m.at())-s.m.cur.top]
+			has := func(what, row, text, attribute string) {
+				t.Helper()
+				at := strings.Index(row, text)
+				if at < 0 {
+					t.Fatalf("%s, %s: no %q in %q", theme, p, text, row)
+				}
+				style := row[strings.LastIndex(row[:at], "\x1b["):at]
+				if !strings.Contains(style+";", ";"+attribute+";") && !strings.Contains(style, ";"+attribute+"m") {
+					t.Errorf("%s, %s: %s is drawn as %q", theme, p, what, style)
+				}
+			}
+			has("the program's name", rows[0], "moon", "1")
+			has("the tab", rows[1], "1 Step", "4")
+			has("the cursor's row", cursor, "unpack go", "7")
+			has("a failure", rows[0], "PAUSED", "1")
+		}
+	}
+}
+
+// TestColourScenes are screens with their colours. What is between ⟨⟩ is the style of what follows.
+func TestColourScenes(t *testing.T) {
+	styles := regexp.MustCompile(`(?:\x1b\[[0-9;:]*m)+`)
+	for _, c := range []struct {
+		theme string
+		p     colorprofile.Profile
+	}{{themes.Default, colorprofile.ANSI}, {"moonlight", colorprofile.TrueColor}} {
+		for _, scene := range scenes {
+			if scene.name != "review" && scene.name != "failure" && scene.name != "diff" && scene.name != "done" {
+				continue
+			}
+			name := fmt.Sprintf("colours/%s-%s", scene.name, c.theme)
+			t.Run(name, func(t *testing.T) {
+				s := newScreen(t, setup{w: 80, h: 24, fake: scene.fake, options: dressed(c.theme, c.p)})
+				scene.play(s)
+				frame := asShown(t, s.m.View().Content, c.p)
+				golden(t, name, styles.ReplaceAllStringFunc(frame, func(code string) string {
+					last := code[strings.LastIndex(code, "\x1b[")+2 : len(code)-1]
+					return "⟨" + strings.TrimPrefix(strings.TrimPrefix(last, "0"), ";") + "⟩"
+				})+"\n")
+			})
+		}
+	}
+}
+
+// Light and dark follow the terminal, as often as it says something else. Until it says anything the screen is dark.
+func TestBackgroundIsFollowed(t *testing.T) {
+	pair := func(o *Options) { o.Theme, o.LightTheme = "moonlight", "daylight" }
+	for _, options := range []func(*Options){func(o *Options) { o.Theme = "blue-orange" }, pair} {
+		s := newScreen(t, setup{w: 80, h: 24, options: options})
+		dark := s.m.View().Content
+		s.send(tea.BackgroundColorMsg{Color: color.White})
+		light := s.m.View().Content
+		if light == dark || ansi.Strip(light) != ansi.Strip(dark) {
+			t.Fatal("a light terminal changes nothing, or more than colours")
+		}
+		s.send(tea.BackgroundColorMsg{Color: color.Black})
+		if s.m.View().Content != dark {
+			t.Error("it stays light in a dark terminal")
+		}
+	}
+}
+
+// backgroundAsks counts how often the terminal is asked for its background.
+func backgroundAsks(s *screen) (n int) {
+	want := fmt.Sprintf("%T", tea.RequestBackgroundColor())
+	for _, msg := range s.cmds {
+		if fmt.Sprintf("%T", msg) == want {
+			n++
+		}
+	}
+	return n
+}
+
+func TestBackgroundIsAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		theme string
+		p     colorprofile.Profile
+		asks  bool
+	}{
+		{"blue-orange", colorprofile.TrueColor, true},
+		{"contrast", colorprofile.ANSI256, true},
+		{"contrast", colorprofile.ANSI, false}, // it is the default there
+		{"terminal", colorprofile.TrueColor, false},
+		{"moonlight", colorprofile.TrueColor, false},
+	} {
+		s := newScreen(t, setup{w: 80, h: 24, options: dressed(c.theme, c.p)})
+		s.run(s.m.Init())
+		for _, msg := range []tea.Msg{tea.FocusMsg{}, uv.DarkColorSchemeEvent{}, uv.LightColorSchemeEvent{}} {
+			s.send(msg)
+		}
+		if n := backgroundAsks(s); n != map[bool]int{true: 4}[c.asks] {
+			t.Errorf("%s with %s asks %d times", c.theme, c.p, n)
+		}
+		var out strings.Builder
+		s.m.o.Output = &out
+		s.m.unwatch()
+		if got := out.String(); (got == ansi.ResetModeLightDark) != c.asks {
+			t.Errorf("%s leaves the terminal with %q", c.theme, got)
+		}
+	}
+}
+
+// A terminal's colours are those of its own description, whatever the environment says of others.
+func TestProfiles(t *testing.T) {
+	for _, c := range []struct {
+		term, no string
+		want     colorprofile.Profile
+		faint    bool
+	}{
+		{"xterm-256color", "", colorprofile.TrueColor, true},
+		{"xterm-256color", "yes", colorprofile.ASCII, true},
+		{"xterm-256color", "0", colorprofile.ASCII, true}, // any value counts
+		{"vt100", "", colorprofile.ASCII, false},
+		{"vt220", "", colorprofile.ASCII, false},
+		{"xterm-mono", "", colorprofile.ASCII, true},
+		{"nobody-knows-m", "", colorprofile.ASCII, true},
+		{"nobody-knows", "", colorprofile.TrueColor, true},
+		{"linux", "", colorprofile.TrueColor, false}, // as far as asked here: it has eight
+	} {
+		full := colorprofile.TrueColor
+		env := func(name string) string { return map[string]string{"TERM": c.term, "NO_COLOR": c.no}[name] }
+		if got := chooseProfile(Options{Profile: &full}, env); got != c.want {
+			t.Errorf("%s with NO_COLOR=%s: %s", c.term, c.no, got)
+		}
+		theme, _ := chooseTheme(Options{}, colorprofile.ANSI, env, true)
+		if theme.Style(themes.Dim).Faint != c.faint {
+			t.Errorf("%s: faint is %t", c.term, !c.faint)
+		}
+	}
+}
+
+func TestGlyphsOfThemes(t *testing.T) {
+	with := func(pairs ...string) *themes.Theme {
+		theme := &themes.Theme{Glyphs: map[string]themes.Glyph{}}
+		for i := 0; i < len(pairs); i += 2 {
+			theme.Glyphs[pairs[i]] = themes.Glyph{Text: pairs[i+1], Place: themes.Warning{File: "t.yaml", Line: i + 1}}
+		}
+		return theme
+	}
+	for _, c := range []struct {
+		theme   *themes.Theme
+		ascii   bool
+		refused string // of the first
+		changed string
+		ok      string
+	}{
+		{with("changed", "Δ"), false, "", "Δ", "✓"},
+		{with("changed", "Δ"), true, "", "~", "v"},
+		{with("changed", "*"), true, `t.yaml:1: the glyph "*" of changed means running already`, "~", "v"},
+		{with("ok", "✅"), false, `t.yaml:1: the glyph "✅" of ok is not one cell wide`, "~", "✓"},
+		{with("ok", "ab"), false, `t.yaml:1: the glyph "ab" of ok`, "~", "✓"},
+		{with("failed", "\x1b"), false, `t.yaml:1: the glyph "\x1b" of failed`, "~", "✓"},
+		{with("okay", "o"), false, `t.yaml:1: no glyph is called "okay"; known are approved, cancelled`, "~", "✓"},
+		{with("ok", "~", "changed", "✓"), false, "", "✓", "~"}, // exchanged
+		{with("changed", "✓"), false, `t.yaml:1: the glyph "✓" of changed means ok already`, "~", "✓"},
+		{with("failed", "x", "ignored", "x"), false, "", "~", "✓"},
+	} {
+		g := unicodeGlyphs
+		if c.ascii {
+			g = asciiGlyphs
+		}
+		refused := g.adopt(c.theme)
+		first := ""
+		if len(refused) > 0 {
+			first = refused[0].String()
+		}
+		if (c.refused == "") != (first == "") || !strings.HasPrefix(first, c.refused) {
+			t.Errorf("%v: refused %q, want %q", c.theme.Glyphs, first, c.refused)
+		}
+		if g.signs[signChanged] != c.changed || g.signs[signOK] != c.ok {
+			t.Errorf("%v: changed %q, ok %q", c.theme.Glyphs, g.signs[signChanged], g.signs[signOK])
+		}
+	}
+}
+
+// What is wrong with a theme is said once, with its place, and the screen is there all the same.
+func TestMistakesAreSaidOnce(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) *screen {
+		if err := os.WriteFile(filepath.Join(dir, "sea.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Theme, o.ThemeDir = "sea", dir }})
+	}
+	s := write("light: { okay: red }\ndark: { accent: blue }\n")
+	if strings.Count(s.m.message, "okay") != 1 || !strings.Contains(s.m.message, "sea.yaml:1: unknown role") || strings.Contains(s.m.message, "more") {
+		t.Errorf("one mistake: %q", s.m.message)
+	}
+	s = write("roles: { okay: red, ok: nothing }\nglyphs: { ok: ✅ }\n")
+	if !strings.Contains(s.m.message, "(and 2 more; moon themes NAME lists them)") {
+		t.Errorf("three mistakes: %q", s.m.message)
+	}
+	s = newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Warnings = []string{"config.yaml:1: there is no setting"} }})
+	s.has("config.yaml:1: there is no setting")
+}
