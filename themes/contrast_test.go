@@ -146,7 +146,7 @@ func lab(r, g, b float64) [3]float64 {
 func lightness(c color.Color) float64 { return lab(linear(c))[0] }
 
 func distance(a, b [3]float64) float64 {
-	return math.Sqrt(math.Pow(a[0]-b[0], 2) + math.Pow(a[1]-b[1], 2) + math.Pow(a[2]-b[2], 2))
+	return math.Hypot(math.Hypot(a[0]-b[0], a[1]-b[1]), a[2]-b[2])
 }
 
 // Known pairs, so that the formulas themselves are tested.

@@ -72,7 +72,7 @@ func TestScenesInEveryTheme(t *testing.T) {
 // colours are the colours that a sequence sets, without attributes.
 func colours(code string) string {
 	var set []string
-	for _, n := range strings.Split(strings.Trim(code, "\x1b[m"), ";") {
+	for n := range strings.SplitSeq(strings.Trim(code, "\x1b[m"), ";") {
 		if len(n) > 1 && n != "22" && n != "24" && n != "27" {
 			set = append(set, n)
 		}

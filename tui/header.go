@@ -14,18 +14,21 @@ import (
 func (m *model) header(b *brush) {
 	b.begin(m.width, onRow)
 	b.put(inkTitle, " moon")
-	for _, s := range m.banner(max(m.width/4, 12)) {
+	room := max(m.width/3, 8)
+	for _, s := range m.banner(max(m.width/3, 12)) {
 		b.put(themes.Text, "  ")
 		b.put(s.ink, s.s)
+		room = max(min(room, b.left-widthOf(m.headline(2))-5), 0) // of the three the name can be missed
 	}
 	name := plain(cmp.Or(m.plan.RootFile, m.plan.Name))
-	b.put(themes.Text, "  "+cutLeft(name, max(m.width/3, 8), m.glyphs.dots))
+	b.put(themes.Text, "  "+cutLeft(name, room, m.glyphs.dots))
 	if m.o.Mode != "" {
 		b.put(themes.Text, "  ")
 		b.put(inkMark, " "+plain(m.o.Mode)+" ")
 	}
 	var spans []text
-	room, w := b.left-3, 0
+	w := 0
+	room = b.left - 3
 	for level := range 3 {
 		spans = m.headline(level)
 		if w = widthOf(spans); w <= room {

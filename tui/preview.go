@@ -52,8 +52,8 @@ type preview struct {
 	b       *brush
 }
 
-func (p *preview) line(mode int, spans ...text) {
-	p.b.begin(p.w, mode)
+func (p *preview) line(spans ...text) {
+	p.b.begin(p.w, onRow)
 	for _, s := range spans {
 		p.b.put(s.ink, s.s)
 	}
@@ -62,21 +62,21 @@ func (p *preview) line(mode int, spans ...text) {
 }
 
 func (p *preview) heading(words string) {
-	p.line(onRow)
-	p.line(onRow, text{inkTitle, " " + words})
+	p.line()
+	p.line(text{inkTitle, " " + words})
 }
 
 func (p *preview) draw() {
 	head := []text{{inkTitle, " " + plain(p.theme.Name)}, {themes.Dim, "   for " + p.theme.For() + " backgrounds"}}
 	if p.theme.Adaptive {
-		half := map[bool]string{true: "the dark half; --light shows the other", false: "the light half; --dark shows the other"}[p.dark]
-		head = append(head, text{themes.Dim, ": " + half})
+		half := map[bool]string{true: "this is the dark half (--light)", false: "this is the light half (--dark)"}[p.dark]
+		head[1].s = "   " + p.theme.For() + "; " + half
 	}
-	p.line(onRow, head...)
+	p.line(head...)
 	for _, words := range []string{p.theme.About, p.theme.Path, p.colours()} {
 		if words != "" {
 			for _, part := range wrapText(plain(words), p.w-2) {
-				p.line(onRow, text{themes.Text, " " + part})
+				p.line(text{themes.Text, " " + part})
 			}
 		}
 	}
@@ -123,26 +123,29 @@ func (p *preview) sample(r themes.Role) string {
 
 func (p *preview) roles() {
 	p.heading("Roles")
-	at := []int{14, 38, 50}
-	column := func(i int) {
-		p.b.at(min(at[i], p.w))
+	fixed := p.theme.Fixed()
+	if fixed {
+		p.b.begin(p.w, onRow)
+		p.b.at(38)
+		p.b.put(themes.Dim, "contrast")
+		p.b.at(57)
+		p.b.put(themes.Dim, "in the cursor's row")
+		p.b.end()
+		p.b.newline()
+	} else {
+		p.line(text{themes.Dim, " The colours are the terminal's own, so nobody can say how well they can be read."})
 	}
-	p.b.begin(p.w, onRow)
-	column(1)
-	p.b.put(themes.Dim, "contrast")
-	column(2)
-	p.b.put(themes.Dim, "in the cursor's row")
-	p.b.end()
-	p.b.newline()
 	for r := range themes.Roles {
 		p.b.begin(p.w, onRow)
 		p.b.put(themes.Text, " "+r.String())
-		column(0)
+		p.b.at(14)
 		p.b.put(r, p.sample(r))
-		column(1)
-		p.figure(r, onRow)
-		column(2)
-		p.figure(r, onCursor)
+		if fixed {
+			p.b.at(38)
+			p.figure(r, onRow)
+			p.b.at(57)
+			p.figure(r, onCursor)
+		}
 		p.b.end()
 		p.b.newline()
 	}
@@ -154,7 +157,7 @@ func (p *preview) figure(r themes.Role, mode int) {
 	fg, bg := colorsOf(p.theme, r, mode)
 	switch {
 	case need == 0:
-		p.b.put(themes.Dim, "need not be")
+		p.b.put(themes.Dim, "not text")
 	case fg == nil || bg == nil:
 		p.b.put(themes.Dim, "the terminal's")
 	default:
@@ -185,7 +188,13 @@ func (p *preview) tree() {
 	row := func(mode int, gutter, guide string, s sign, name ink, pointer string) {
 		look := signLooks[s]
 		p.b.begin(p.w, mode)
+		if gutter == "" {
+			p.b.put(themes.Text, " ")
+		}
 		p.b.put(themes.Failed, gutter)
+		if pointer == "" {
+			p.b.put(themes.Text, " ")
+		}
 		p.b.put(themes.Accent, pointer)
 		p.b.put(themes.Text, " ")
 		p.b.put(look.role, g.signs[s])
@@ -198,12 +207,12 @@ func (p *preview) tree() {
 		p.b.newline()
 	}
 	p.line(
-		onRow, text{themes.Text, "   "}, text{themes.Failed, g.signs[signFailed]}, text{themes.Dim, " " + g.open + " "},
+		text{themes.Text, "   "}, text{themes.Failed, g.signs[signFailed]}, text{themes.Dim, " " + g.open + " "},
 		text{inkTitle, "site.yml"}, text{themes.Text, "   "}, text{inkBanner, " PRODUCTION "}, text{themes.Text, "   "},
 		text{inkTab, "1 Step"}, text{themes.Text, "  "}, text{themes.Dim, "2 Output"},
 	)
 	for s := signUndecided; s < signs; s++ {
-		guide, name, gutter, pointer := g.branch, themes.Text, " ", " "
+		guide, name, gutter, pointer := g.branch, themes.Text, "", ""
 		switch s {
 		case signExcluded, signSkipped:
 			name = themes.Dim
@@ -215,7 +224,7 @@ func (p *preview) tree() {
 		}
 		row(onRow, gutter, guide, s, name, pointer)
 		if s == signFailed || s == signChanged {
-			row(onCursor, " ", guide, s, name, g.pointer)
+			row(onCursor, "", guide, s, name, g.pointer)
 		}
 	}
 }
@@ -229,13 +238,13 @@ func (p *preview) diff() {
 		{themes.DiffDel, "-max_connections = 100"},
 		{themes.DiffAdd, "+max_connections = 400"},
 	} {
-		p.line(onRow, text{themes.Text, "  "}, l)
+		p.line(text{themes.Text, "  "}, l)
 	}
 }
 
 func (p *preview) output() {
 	p.heading("Output")
-	p.line(onRow, text{themes.Text, "  "}, text{themes.LogTime, "12:01:07 "}, text{themes.Text, "Running upgrade 91aa to a03d, "}, text{themes.Match, "backfill"}, text{themes.Text, " tenant_id"})
-	p.line(onRow, text{themes.Text, "  "}, text{themes.LogTime, "12:01:09 "}, text{themes.LogStderr, "canceling statement due to lock timeout"})
-	p.line(onRow, text{themes.Text, "  "}, text{inkKey, "a"}, text{themes.Text, " approve   "}, text{inkKey, "x"}, text{themes.Text, " exclude   "}, text{inkKey, "?"}, text{themes.Text, " help"})
+	p.line(text{themes.Text, "  "}, text{themes.LogTime, "12:01:07 "}, text{themes.Text, "Running upgrade 91aa to a03d, "}, text{themes.Match, "backfill"}, text{themes.Text, " tenant_id"})
+	p.line(text{themes.Text, "  "}, text{themes.LogTime, "12:01:09 "}, text{themes.LogStderr, "canceling statement due to lock timeout"})
+	p.line(text{themes.Text, "  "}, text{inkKey, "a"}, text{themes.Text, " approve   "}, text{inkKey, "x"}, text{themes.Text, " exclude   "}, text{inkKey, "?"}, text{themes.Text, " help"})
 }

@@ -86,7 +86,7 @@ func TestPreviewOfAUsersTheme(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, mistakes := previewed(t, "sea", dir, colorprofile.NoTTY, true, 0)
-	for _, want := range []string{"sea   for light and dark backgrounds: the dark half", "water.", filepath.Join(dir, "sea.yaml"), "Δ changed", "✓ ok", "✗ needs 4.5"} {
+	for _, want := range []string{"sea   light and dark; this is the dark half", "water.", filepath.Join(dir, "sea.yaml"), "Δ changed", "✓ ok", "✗ needs 4.5"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -238,6 +238,17 @@ func TestBannerShowsEverywhere(t *testing.T) {
 	}
 }
 
+// In a narrow header the name of the playbook goes first, then the mark is cut; the state of the run stays.
+func TestNarrowHeaderKeepsTheState(t *testing.T) {
+	for w := 40; w <= 130; w++ {
+		s := newScreen(t, setup{w: w, h: 20, options: func(o *Options) { o.Banner = "production of the north" }})
+		s.has("PRODUCT", "REVIEW")
+		if row, _, _ := strings.Cut(s.shows(), "\n"); !strings.Contains(row, "0/15") && !strings.Contains(row, "0 approved") {
+			t.Errorf("%d cells: %s", w, row)
+		}
+	}
+}
+
 // A banner of any text and any length fits into any screen, and so does the question.
 func TestBannersFit(t *testing.T) {
 	for _, banner := range nasty {
