@@ -15,6 +15,8 @@ import (
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/themes"
+	"moon/tui"
 )
 
 // tables are the parts of the pages that the code writes, between `<!-- name -->` and `<!-- /name -->`.
@@ -36,6 +38,10 @@ var tables = map[string]map[string]func() string{
 	readmePage: {
 		"actions": actionSentence,
 	},
+	themesPage: {
+		"roles":  func() string { return quotedList(roleNames(), pageWidth) },
+		"glyphs": func() string { return quotedList(tui.GlyphNames(), pageWidth) },
+	},
 	runningPage: {
 		"outcomes": func() string { return quotedList(playbook.NeedOutcomes(), 0) },
 	},
@@ -46,6 +52,13 @@ var tables = map[string]map[string]func() string{
 		"methods":             func() string { return quotedList(eval.Words().Methods, pageWidth) },
 		"condition-functions": func() string { return quotedList(eval.Words().Conditions, pageWidth) },
 	},
+}
+
+func roleNames() (names []string) {
+	for r := range themes.Roles {
+		names = append(names, r.String())
+	}
+	return names
 }
 
 // pageWidth is how wide generated text may be.

@@ -26,6 +26,7 @@ const (
 	runningPage   = "docs/running.md"
 	templatesPage = "docs/templates.md"
 	secretsPage   = "docs/secrets.md"
+	themesPage    = "docs/themes.md"
 )
 
 // What a fence of a page may begin with:

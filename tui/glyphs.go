@@ -165,6 +165,9 @@ var signNames = map[string]sign{
 	"cancelled": signCancelled, "paused": signPaused,
 }
 
+// GlyphNames are the names a theme may give glyphs to.
+func GlyphNames() []string { return slices.Sorted(maps.Keys(signNames)) }
+
 // adopt takes the glyphs of a theme, and says what it had to refuse: what is no single cell under both ways of counting, what is
 // no name of a sign, and what would make two signs look alike.
 func (g *glyphs) adopt(theme *themes.Theme) (refused []themes.Warning) {
@@ -175,7 +178,7 @@ func (g *glyphs) adopt(theme *themes.Theme) (refused []themes.Warning) {
 		s, ok := signNames[name]
 		switch {
 		case !ok:
-			why = fmt.Sprintf("no glyph is called %q; known are %s", name, strings.Join(slices.Sorted(maps.Keys(signNames)), ", "))
+			why = fmt.Sprintf("no glyph is called %q; known are %s", name, strings.Join(GlyphNames(), ", "))
 		case !oneCell(glyph.Text):
 			why = fmt.Sprintf("the glyph %q of %s is not one cell wide in every terminal", glyph.Text, name)
 		case g.ascii && !isASCII(glyph.Text):
