@@ -27,8 +27,11 @@ func chooseProfile(o Options, env func(string) string) colorprofile.Profile {
 	default:
 		profile = colorprofile.Detect(os.Stdout, os.Environ())
 	}
-	if o.NoColor || env("NO_COLOR") != "" || !hasColours(env("TERM")) {
-		profile = min(profile, colorprofile.ASCII)
+	switch term := env("TERM"); {
+	case o.NoColor || env("NO_COLOR") != "" || !hasColours(term):
+		return min(profile, colorprofile.ASCII)
+	case term == "linux": // the console shows the nearest of its sixteen, whatever COLORTERM was left over
+		return min(profile, colorprofile.ANSI)
 	}
 	return profile
 }

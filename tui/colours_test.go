@@ -321,7 +321,7 @@ func TestProfiles(t *testing.T) {
 		{"xterm-mono", "", colorprofile.ASCII, true},
 		{"nobody-knows-m", "", colorprofile.ASCII, true},
 		{"nobody-knows", "", colorprofile.TrueColor, true},
-		{"linux", "", colorprofile.TrueColor, false}, // as far as asked here: it has eight
+		{"linux", "", colorprofile.ANSI, false},
 	} {
 		full := colorprofile.TrueColor
 		env := func(name string) string { return map[string]string{"TERM": c.term, "NO_COLOR": c.no}[name] }
