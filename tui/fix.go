@@ -65,8 +65,8 @@ type fixPreview struct {
 	why   string // it cannot be planned
 }
 
-// previewed is what planning with the values gave.
-type previewed struct {
+// replanned is what planning with the values gave.
+type replanned struct {
 	sheet *fixSheet
 	gen   int
 	plan  *plan.Plan
@@ -488,12 +488,12 @@ func (f *fixSheet) planNext(m *model) tea.Cmd {
 	gen, current, preview := p.gen, m.plan, m.o.Preview
 	return func() tea.Msg {
 		next, why := preview(current, events.Fix{Values: values})
-		return previewed{f, gen, next, why}
+		return replanned{f, gen, next, why}
 	}
 }
 
 // fixPreviewed takes what planning gave, and plans again if more was typed since.
-func (m *model) fixPreviewed(msg previewed) tea.Cmd {
+func (m *model) fixPreviewed(msg replanned) tea.Cmd {
 	f := msg.sheet
 	if m.fix != f {
 		return nil

@@ -160,7 +160,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 	case edited:
 		cmd = m.edited(msg)
-	case previewed:
+	case replanned:
 		cmd = m.fixPreviewed(msg)
 	case valueEdited:
 		cmd = m.valueEdited(msg)
