@@ -121,6 +121,9 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 		}
 		return k.Plan(here)
 	}
+	if names := kept.Sources.Withheld(); len(names) > 0 {
+		fmt.Fprintf(io.err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
+	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
 	switch {
 	case past.Options.Saved:

@@ -116,6 +116,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		return nil, err
 	}
 	killed := s.endLeft()
+	s.current.Store(p.plan)
 	s.results.move(s.state.plan, p.plan)
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)

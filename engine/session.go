@@ -71,7 +71,8 @@ type Session struct {
 	results *results
 	secrets *secret.Set
 	began   time.Time
-	first   planned       // the plan of the first record
+	first   planned // the plan of the first record
+	current atomic.Pointer[plan.Plan]
 	skipped uint64        // records of the processes before this one, which are not published again
 	durable atomic.Uint64 // the last record that is certain to stay; none after it is published
 	news    *news
@@ -168,11 +169,13 @@ func newSession(cfg Config) *Session {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Session{
+	s := &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
 		timing: newStopwatch(), foretold: map[string]*events.Foretold{},
 	}
+	s.current.Store(cfg.Plan)
+	return s
 }
 
 // putFirst queues the commands that come before everything else. The loop takes what is queued before it decides.
@@ -284,6 +287,9 @@ func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
 	}
 	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
 }
+
+// Overrides are those of the plan that the run has now.
+func (s *Session) Overrides() []plan.Override { return s.current.Load().Overrides() }
 
 // PlanFor is the plan with the digest, if this run has or had it.
 func (s *Session) PlanFor(digest string) *plan.Plan {
@@ -616,6 +622,7 @@ func (s *Session) replace(p planned, values bool) error {
 	}
 	s.results.move(s.state.plan, p.plan)
 	s.state.Replan(r, p.plan, p.graph)
+	s.current.Store(p.plan)
 	return nil
 }
 
