@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/term"
@@ -106,16 +107,10 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	feed, followed := s.Follow(context.Background(), false)
 	var run events.Run
 	shown := make(chan []events.Record)
-	folded := make(chan struct{})
+	folded := make(chan error, 1)
 	go func() {
-		defer close(folded)
 		defer close(shown)
-		for batch := range feed {
-			for _, r := range batch {
-				run.Apply(r)
-			}
-			shown <- batch
-		}
+		folded <- foldInto(&run, feed, shown)
 	}()
 	stop := onSignals(s)
 	defer stop()
@@ -161,8 +156,11 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		// The screen is gone, perhaps with its terminal: nothing more starts unseen, and what runs may end.
 		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
 	}
-	<-folded
-	end := errors.Join(wrapDisk(s.Wait()), wrapDisk(err), wrapDisk(followed()), exitOf(run.Result))
+	broken, over := <-folded, s.Wait()
+	if errors.Is(err, tui.ErrForced) && run.Result.Outcome != "" {
+		err = nil // it has ended nevertheless, and how is what counts
+	}
+	end := errors.Join(wrapDisk(broken), wrapDisk(over), wrapDisk(err), wrapDisk(followed()), exitOf(run.Result))
 	last := s.PlanFor(run.Digest)
 	if last == nil || run.Result.Outcome == "" {
 		return end
@@ -171,6 +169,27 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		return errors.Join(end, wrapDisk(err))
 	}
 	return end
+}
+
+// foldInto folds a feed and passes it on. A panic on the way must not end the process while the terminal belongs to the
+// screen, nor keep the engine waiting: the rest is only read.
+func foldInto(run *events.Run, feed <-chan []events.Record, shown chan<- []events.Record) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error in the report: %v\n%s", r, debug.Stack())
+			*run = events.Run{} // there is no report of half a run
+			for batch := range feed {
+				shown <- batch
+			}
+		}
+	}()
+	for batch := range feed {
+		for _, r := range batch {
+			run.Apply(r)
+		}
+		shown <- batch
+	}
+	return nil
 }
 
 // leave prints the report. Of a run that was left in review nothing is kept but a line.

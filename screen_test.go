@@ -26,6 +26,7 @@ type console struct {
 	w     int
 	keys  io.Writer
 	ended chan error
+	mute  chan struct{} // closed when nothing more can be read
 
 	process *os.Process
 	mu      sync.Mutex
@@ -37,6 +38,12 @@ type console struct {
 // open runs moon as its own process in a terminal of w × h cells, with a home of its own.
 func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	t.Helper()
+	return openWith(t, w, h, env, func(moon string) *exec.Cmd { return exec.Command(moon, args...) })
+}
+
+// openWith runs a program that runs moon.
+func openWith(t *testing.T, w, h int, env []string, program func(moon string) *exec.Cmd) *console {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +53,7 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	if err := os.Symlink(self, moon); err != nil { // under this name the test binary is moon
 		t.Fatal(err)
 	}
-	cmd := exec.Command(moon, args...)
+	cmd := program(moon)
 	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home+"/state", "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "TZ=UTC")
 	cmd.Env = append(cmd.Env, env...)
 	if master, slave, err := pty.Open(); err != nil {
@@ -58,17 +65,16 @@ func open(t *testing.T, w, h int, env []string, args ...string) *console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), process: cmd.Process, vt: vt.NewEmulator(w, h), on: map[ansi.Mode]bool{}}
+	c := &console{t: t, w: w, keys: master, ended: make(chan error, 1), mute: make(chan struct{}), process: cmd.Process, vt: vt.NewEmulator(w, h), on: map[ansi.Mode]bool{}}
 	c.vt.SetCallbacks(vt.Callbacks{EnableMode: func(m ansi.Mode) { c.on[m] = true }, DisableMode: func(m ansi.Mode) { c.on[m] = false }})
 	go func() { _, _ = io.Copy(master, c.vt) }() // its answers to what the program asks
-	drained := make(chan struct{})
 	go func() {
-		defer close(drained)
+		defer close(c.mute)
 		_, _ = io.Copy(c, master)
 	}()
 	go func() {
 		err := cmd.Wait()
-		<-drained
+		<-c.mute
 		c.ended <- err
 	}()
 	t.Cleanup(func() {

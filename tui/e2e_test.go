@@ -20,6 +20,8 @@ import (
 	"golang.org/x/term"
 
 	"moon/events"
+	"moon/plan"
+	"moon/plan/diag"
 )
 
 // terminal is an emulator that is fed with what the program writes.
@@ -274,7 +276,7 @@ func TestCancel(t *testing.T) {
 
 // Whatever panics, the terminal is given back.
 func TestPanicRestoresTheTerminal(t *testing.T) {
-	for _, where := range []string{"a key", "drawing", "the feed"} {
+	for _, where := range []string{"a key", "drawing", "the feed", "a command"} {
 		tty, keys, e := openTerminal(t, 120, 40)
 		before, err := term.GetState(int(tty.Fd()))
 		if err != nil {
@@ -286,7 +288,9 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		result := make(chan error, 1)
 		m := newModel(Options{
 			Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
-			Send: func(events.Command) { panic("on purpose") },
+			Send:   func(events.Command) { panic("on purpose") },
+			Editor: func(string, int) tea.ExecCommand { return guest{func() {}} },
+			Reload: func() (diag.List, error) { panic("on purpose") },
 		}, func(string) string { return "" })
 		excerpt := m.excerpt
 		var armed atomic.Bool
@@ -304,13 +308,15 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		case "drawing":
 			armed.Store(true)
 			press(t, keys, "G")
+		case "a command":
+			press(t, keys, "E")
 		case "the feed":
 			l.feed <- []events.Record{{Step: -1, Event: events.PlanLoaded{TotalSteps: -1}}} // no slice has that length
 		}
 		select {
 		case err := <-result:
-			if err == nil {
-				t.Errorf("%s: no error", where)
+			if err == nil || where != "the feed" && !strings.Contains(err.Error(), "on purpose") {
+				t.Errorf("%s: %v", where, err)
 			}
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%s: still there", where)
@@ -329,5 +335,28 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 				t.Fatalf("%s: the alternate screen stayed", where)
 			}
 		}
+	}
+}
+
+// What the screen can do without may panic without ending it.
+func TestPanicAside(t *testing.T) {
+	tty, keys, e := openTerminal(t, 120, 40)
+	f := newFake(devbox())
+	l := newLive(f)
+	go l.run()
+	result := make(chan error, 1)
+	go func() {
+		result <- Run(t.Context(), Options{
+			Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty, Glyphs: "unicode",
+			Foretell: func(context.Context, *plan.Plan, func(int) bool, func(*events.Foretold)) { panic("on purpose") },
+			Editor:   func(string, int) tea.ExecCommand { return guest{func() { panic("by the editor") }} },
+		})
+	}()
+	e.waitFor("REVIEW", "foretelling broke off, an internal error: on purpose")
+	press(t, keys, "E")
+	e.waitFor("by the editor")
+	press(t, keys, "q")
+	if err := <-result; err != nil {
+		t.Error(err)
 	}
 }

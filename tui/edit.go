@@ -27,7 +27,7 @@ func (m *model) edit() tea.Cmd {
 }
 
 func (m *model) editAt(file string, line int) tea.Cmd {
-	return m.unwatched(tea.Exec(m.o.Editor(absolute(m.plan, file), line), func(err error) tea.Msg { return edited{err} }))
+	return m.unwatched(lend(m.o.Editor(absolute(m.plan, file), line), func(err error) tea.Msg { return edited{err} }))
 }
 
 const planning = "planning again"

@@ -35,7 +35,7 @@ func (f *fixSheet) inEditor(m *model) tea.Cmd {
 	f.commit()
 	e := &valueEditor{text: r.now, open: m.o.Editor}
 	row := f.at
-	return tea.Exec(e, func(err error) tea.Msg { return valueEdited{f, row, e.text, err} })
+	return m.unwatched(lend(e, func(err error) tea.Msg { return valueEdited{f, row, e.text, err} }))
 }
 
 func (m *model) valueEdited(msg valueEdited) tea.Cmd {

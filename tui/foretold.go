@@ -47,11 +47,13 @@ func (m *model) foretell() {
 	f.of, f.kinds, f.failed, f.known = make([]*events.Foretold, len(p.Steps)), map[events.ChangeKind]int{}, 0, 0
 	f.cancel, f.left = cancel, left
 	f.mu.Unlock()
-	go m.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
-		if ctx.Err() == nil {
-			f.take(one)
-			m.store.wake()
-		}
+	go m.store.guard("foretelling", func() {
+		m.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
+			if ctx.Err() == nil {
+				f.take(one)
+				m.store.wake()
+			}
+		})
 	})
 }
 

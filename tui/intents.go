@@ -69,7 +69,7 @@ func (m *model) do(do intent) tea.Cmd {
 	case showHelp:
 		m.overlay = newHelp(m)
 	case appSuspend:
-		return m.unwatched(tea.Suspend)
+		return m.unwatched(m.suspend())
 	case sourceEdit:
 		return m.edit()
 	case nodeFix:

@@ -67,6 +67,7 @@ type model struct {
 	width, height int
 	frame         string
 	stale         bool
+	napped        bool  // moon was stopped, and the terminal taken anew since
 	crash         error // a panic on the way; ends the screen
 }
 
@@ -154,6 +155,11 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		cmd = m.copied(msg)
 	case asideMsg:
 		cmd = m.unwatched(makeRoom(msg.do))
+	case continuedMsg:
+		cmd = m.wakeUp()
+	case broke:
+		m.crash = msg.err
+		return m, tea.Quit
 	case returned:
 		if msg.err != nil {
 			m.say("the terminal: " + msg.err.Error())
@@ -172,7 +178,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, tea.Batch(cmd, m.fetch())
+	return m, guarded(tea.Batch(cmd, m.fetch()))
 }
 
 // View draws, if there is anything new to draw.

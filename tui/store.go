@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -158,6 +159,20 @@ func (s *store) note(text string) {
 		s.notes = s.notes[:copy(s.notes, s.notes[1:])]
 	}
 	s.notes = append(s.notes, text)
+}
+
+// guard does something that the screen can do without. A panic in it must not end the process while the terminal belongs
+// to the screen: it becomes a note.
+func (s *store) guard(what string, do func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.mu.Lock()
+			s.note(fmt.Sprintf("%s broke off, an internal error: %v", what, r))
+			s.mu.Unlock()
+			s.wake()
+		}
+	}()
+	do()
 }
 
 // read lets f look at the run.

@@ -95,11 +95,17 @@ func (m *model) show(ctx context.Context) error {
 	if o.Output != nil {
 		options = append(options, tea.WithOutput(o.Output))
 	}
+	keyboard := o.Input
+	if keyboard == nil {
+		keyboard = os.Stdin
+	}
+	defer keepTerminal(keyboard)()
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
 	go drained(m.store, o.Feed, p.Quit)
 	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
 	go asides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
+	go continued(stop, func() { p.Send(continuedMsg{}) })
 	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
 	undo := context.AfterFunc(ctx, p.Quit)
 	_, err := p.Run()
@@ -135,6 +141,31 @@ func drained(s *store, feed <-chan []events.Record, failed func()) {
 		}
 	}()
 	s.drain(feed)
+}
+
+// broke is what a command says when it panicked.
+type broke struct{ err error }
+
+// guarded makes a message of a panic in a command. Bubble Tea would catch it too, but print its trace across the screen
+// and leave without waiting for its reader of the keyboard.
+func guarded(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer func() {
+			if r := recover(); r != nil {
+				msg = broke{panicked(r)}
+			}
+		}()
+		msg = cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i := range batch {
+				batch[i] = guarded(batch[i])
+			}
+		}
+		return msg
+	}
 }
 
 // frameTime is the shortest time between two frames that the feed asks for.
