@@ -54,6 +54,7 @@ fuzz:
 	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzServe -fuzztime $(FUZZTIME)
 	$(GO) test ./exec -run '^$$' -fuzz FuzzUnarchive -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
+	$(GO) test ./tui -run '^$$' -fuzz FuzzScreen -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./secret -run '^$$' -fuzz FuzzWriter -fuzztime $(FUZZTIME)
 	$(GO) test ./secret/vault -run '^$$' -fuzz FuzzDecrypt -fuzztime $(FUZZTIME)
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -20,7 +21,8 @@ import (
 var nasty = []string{
 	"install git", "", "a", "日本語のファイル", "e\u0301tude", "👩‍👩‍👧‍👦 family", "flags 🇩🇪🇫🇷", "❤️ heart", "क्षि",
 	"tab\there", "new\nline", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "bell\a", "c1 \x9b1m", "bad \xff\xfe utf8", "\u202eright to left",
-	"zero\u200bwidth", "a very long name that goes on and on so that it has to be cut somewhere in the middle of it all",
+	"zero\u200bwidth", "\u2066isolate\u2069\u200f\u061c", "\ufeffbom\u2060\u2028line", "שלום עולם", "السلام عليكم", "क्\u200dष", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\",
+	"\x1b]52;c;Zm9v\a", "\x1bP1$r\x1b\\", "\x1b[6n\x1b[2J\x1b[1;1H", "cr\rback", "🏳️‍🌈🇩", "\u1100\u1161\u11a8", strings.Repeat("e\u0301", 60), "\U000e0041tag", "a very long name that goes on and on so that it has to be cut somewhere in the middle of it all",
 	strings.Repeat("世", 80), "/an/absolute/path/to/some/file/that/is/long.yml", "%s %d {{ x }}", "\u00ad\u0301", "ﷺ wide ligature",
 }
 
@@ -91,7 +93,7 @@ func checkFrame(t interface{ Fatalf(string, ...any) }, frame string, w, h int) {
 			t.Fatalf("row %d of %d×%d has %d cells, or %d: %q\n%s", i, w, h, a, b, text, plainFrame(frame))
 		}
 		for _, r := range text {
-			if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x202e || r == 0xfffe {
+			if r < ' ' || r >= 0x7f && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune("\u200b\u2028\u2029\u2060\ufeff\ufffe", r) {
 				t.Fatalf("row %d has control character %U: %q", i, r, text)
 			}
 		}
@@ -102,6 +104,14 @@ var anyKey = []string{
 	"a", "A", "x", "s", "o", "O", "u", "c", "p", "b", "r", "R", "h", "l", "enter", "-", "=", "]", "[", ".", "F", "tab", "1", "2",
 	"3", "4", "5", "+", "_", "<", ">", "/", "n", "N", "f", "space", "v", "y", "w", "t", ":", "?", "q", "esc", "g", "G", "j", "k",
 	"ctrl+d", "ctrl+u", "pgup", "pgdown", "up", "down", "left", "right", "e", "!", "i", "ctrl+c", "backspace", "d",
+}
+
+// Anything that FuzzScreen may play, a little of it.
+func TestScreenTakesAnything(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		data := rapid.SliceOfN(rapid.Byte(), 50, 300).Draw(rt, "bytes")
+		drive(t, &dice{bytes: data})
+	})
 }
 
 // Any plan, any run, any size, any keys: every frame fits, and nothing panics.
