@@ -11,6 +11,9 @@ func (m *model) draw() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
+	if m.closed {
+		return strings.Repeat("\n", m.height-1)
+	}
 	b := &brush{pen: m.pen, buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
 	switch l := m.layout(); l.kind {
 	case layoutCard:

@@ -67,6 +67,7 @@ type model struct {
 	width, height int
 	frame         string
 	stale         bool
+	closed        bool  // the screen is about to go
 	napped        bool  // moon was stopped, and the terminal taken anew since
 	crash         error // a panic on the way; ends the screen
 }

@@ -88,7 +88,7 @@ func (m *model) show(ctx context.Context) error {
 			return err
 		}
 	}
-	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile)}
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(m.profile), tea.WithFilter(m.closes)}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
 	}
@@ -127,6 +127,15 @@ func (m *model) show(ctx context.Context) error {
 		return ErrForced
 	}
 	return nil
+}
+
+// closes notes that the screen is about to go. Its last frame is empty: terminals without a screen of their own for programs,
+// such as GNU screen as it comes, would keep a torn picture above the report.
+func (m *model) closes(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.QuitMsg); ok {
+		m.closed, m.stale = true, true
+	}
+	return msg
 }
 
 // drained folds the feed to its end. A panic on the way must not end the process while the terminal belongs to the
