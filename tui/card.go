@@ -101,9 +101,16 @@ func (m *model) cardKeys(b *brush) {
 	case events.Ended, events.Done:
 		tips = []tip{{runLeave, "leave"}, {showHelp, ""}}
 	}
+	between := 2
+	if m.tipsWidth(tips, 0, between) > m.width {
+		between = 1
+	}
+	for i := len(tips) - 1; i >= 0 && m.tipsWidth(tips, 0, between) > m.width; i-- {
+		tips[i].words = ""
+	}
 	for i, t := range tips {
 		if i > 0 {
-			b.put(themes.Text, "  ")
+			b.put(themes.Text, spaces(between))
 		}
 		b.put(inkKey, m.keys.label(t.do))
 		b.put(themes.Text, strings.TrimRight(" "+t.words, " "))

@@ -114,20 +114,27 @@ var scenes = []struct {
 	}},
 }
 
-var sizes = []struct{ w, h int }{{120, 40}, {80, 40}, {80, 24}, {60, 20}, {30, 8}}
+// sizes are one for each layout, and two so small that they share a file.
+var sizes = []struct{ w, h int }{{120, 40}, {100, 30}, {80, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 6}}
+
+const smallW = 40
 
 func TestScenes(t *testing.T) {
 	for _, scene := range scenes {
-		for _, size := range sizes {
-			for _, ascii := range []bool{false, true} {
-				set := map[bool]string{false: "unicode", true: "ascii"}[ascii]
-				name := fmt.Sprintf("%s/%dx%d-%s", scene.name, size.w, size.h, set)
-				t.Run(name, func(t *testing.T) {
-					s := newScreen(t, setup{w: size.w, h: size.h, ascii: ascii, fake: scene.fake})
-					scene.play(s)
-					golden(t, name, s.shows())
-				})
+		for _, ascii := range []bool{false, true} {
+			set := map[bool]string{false: "unicode", true: "ascii"}[ascii]
+			small := ""
+			for _, size := range sizes {
+				s := newScreen(t, setup{w: size.w, h: size.h, ascii: ascii, fake: scene.fake})
+				scene.play(s)
+				checkFrame(t, s.m.View().Content, size.w, size.h)
+				if size.w <= smallW {
+					small += fmt.Sprintf("%d×%d\n%s", size.w, size.h, s.shows())
+					continue
+				}
+				golden(t, fmt.Sprintf("%s/%dx%d-%s", scene.name, size.w, size.h, set), s.shows())
 			}
+			golden(t, fmt.Sprintf("%s/small-%s", scene.name, set), small)
 		}
 	}
 }

@@ -36,17 +36,16 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (leaveBox) lines(m *model, w, _ int) (title string, body [][]text, foot string) {
+func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
 	left := m.tree.tallies[0].sum(faceWaiting, faceUndecided, faceConfirm)
 	running := m.running(listed)
 	n := m.run.counts.Running
 	if n == 0 {
-		return "Leave?", [][]text{
-			{{themes.Text, fmt.Sprintf("Nothing is running. %s would not be run.", count(left, "step"))}},
-			{},
-			hint("k", "stop here"),
-			hint("esc", "stay"),
-		}, ""
+		body = append(body, []text{{themes.Text, fmt.Sprintf("Nothing is running. %s would not be run.", count(left, "step"))}})
+		if h > 3 {
+			body = append(body, nil)
+		}
+		return "Leave?", append(body, hint("k", "stop here"), hint("esc", "stay")), ""
 	}
 	verb := "runs"
 	if n > 1 {
@@ -57,8 +56,17 @@ func (leaveBox) lines(m *model, w, _ int) (title string, body [][]text, foot str
 		name := cutMiddle(plain(stepTitle(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
 		body = append(body, []text{{themes.Text, name + "  "}, {themes.Dim, since}})
 	}
+	// On a tiny screen the answers count more than what they are about.
+	switch answers := 3; {
+	case h <= answers:
+		body = nil
+	case len(body)+answers < h:
+		body = append(body, nil)
+	default:
+		body = body[:min(len(body), h-answers)]
+	}
 	body = append(
-		body, nil,
+		body,
 		hint("w", "wait for what runs, then stop"),
 		hint("k", "stop it now: interrupt, then kill"),
 		hint("esc", "stay"),
