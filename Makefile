@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden fuzz kills soak bench perf demo cover clean
+.PHONY: check build test race packages whole lint fmt golden fuzz kills soak bench perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -70,8 +70,14 @@ bench: ## ten counts of each, for benchstat
 perf: ## the budgets of docs/performance.md, best of five
 	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./engine ./exec
 
-demo: ## the screen on the example playbook, in a scratch home
+try: ## the screen on the example playbook
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml
+
+demo: ## look at a recorded run in this terminal: every state of the screen, nothing runs
+	$(GO) run ./docs/tape -show docs/pictures/demo.cast
+
+pictures: ## play docs/tape/demo.tape with this moon: records the demo, draws the pictures of the README
+	$(GO) run ./docs/tape
 
 cover:
 	$(GO) test -coverprofile $(CACHE)/cover.out ./... && $(GO) tool cover -html $(CACHE)/cover.out
