@@ -67,4 +67,18 @@ func TestFullDisk(t *testing.T) {
 			}
 		})
 	}
+	t.Run("screen", func(t *testing.T) {
+		playbook := filepath.Join(t.TempDir(), "playbook.yml")
+		text := "- shell: head -c 20m /dev/zero > $DISK/fill 2>/dev/null || true\n- name: talk\n  shell: head -c 9m /dev/zero\n- shell: echo after\n"
+		if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, 80, 24, []string{"DISK=" + disk, "XDG_STATE_HOME=" + disk + "/screen"}, "tui", playbook)
+		c.see("REVIEW")
+		c.press("Ac")
+		if code, left := c.end(); code != exitDisk || !strings.Contains(left, "no space left on device") {
+			t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+		}
+		c.clean()
+	})
 }

@@ -15,16 +15,47 @@ import (
 
 // happenings is every kind of event that concerns steps or the run, to be filled with anything.
 var happenings = []events.Event{
-	events.StepStarted{}, events.StepOutput{}, events.StepProgress{}, events.StepRetrying{}, events.StepCompleted{Diff: &events.Diff{}},
-	events.StepSkipped{}, events.StepFailed{}, events.StepLost{}, events.StepCancelled{}, events.StepOmitted{}, events.PrintMessage{},
-	events.VariableSet{}, events.Notified{}, events.GateOpened{}, events.GateResolved{}, events.RunPaused{}, events.RunResumed{},
-	events.CommandAccepted{}, events.CommandRejected{}, events.Warning{}, events.Gap{}, events.RunCompleted{},
+	events.StepStarted{},
+	events.StepOutput{},
+	events.StepProgress{},
+	events.StepRetrying{},
+	events.StepCompleted{Diff: &events.Diff{}},
+	events.StepSkipped{},
+	events.StepFailed{},
+	events.StepLost{},
+	events.StepCancelled{},
+	events.StepOmitted{},
+	events.PrintMessage{},
+	events.VariableSet{},
+	events.Notified{},
+	events.GateOpened{},
+	events.GateResolved{},
+	events.RunPaused{},
+	events.RunResumed{},
+	events.CommandAccepted{},
+	events.CommandRejected{},
+	events.Warning{},
+	events.Gap{},
+	events.RunCompleted{},
 }
 
 // wishes are commands as others may send them.
 var wishes = []events.Command{
-	events.Approve{}, events.Withdraw{}, events.Exclude{}, events.Include{}, events.Break{}, events.Advance{}, events.Continue{},
-	events.Pause{}, events.Retry{}, events.Skip{}, events.Mark{}, events.Set{}, events.Answer{}, events.Stop{}, events.Leave{},
+	events.Approve{},
+	events.Withdraw{},
+	events.Exclude{},
+	events.Include{},
+	events.Break{},
+	events.Advance{},
+	events.Continue{},
+	events.Pause{},
+	events.Retry{},
+	events.Skip{},
+	events.Mark{},
+	events.Set{},
+	events.Answer{},
+	events.Stop{},
+	events.Leave{},
 }
 
 // dice makes decisions out of bytes. When they are used up every decision is the first choice.
@@ -100,9 +131,9 @@ func (d *dice) fill(v reflect.Value, steps int) {
 			v.Set(reflect.ValueOf(t0.Add(time.Duration(d.byte()) * time.Second)))
 			return
 		}
-		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
-				d.fill(v.Field(i), steps)
+		for _, field := range v.Fields() {
+			if field.CanSet() {
+				d.fill(field, steps)
 			}
 		}
 	default: // nothing that is data
@@ -146,11 +177,11 @@ func (d *dice) plan() *plan.Plan {
 }
 
 // drive plays whatever the dice say, and checks every frame.
-func drive(t testing.TB, d *dice) {
-	t.Helper()
+func drive(tb testing.TB, d *dice) {
+	tb.Helper()
 	plans := []*plan.Plan{d.loaded().plan(), d.loaded().plan()}
 	plans[1].Digest += "'"
-	s := newScreen(t, setup{p: plans[0], w: 80, h: 24, ascii: d.below(2) == 1, options: func(o *Options) {
+	s := newScreen(tb, setup{p: plans[0], w: 80, h: 24, ascii: d.below(2) == 1, options: func(o *Options) {
 		o.Theme, o.Mode = []string{"", "moonlight", "nosuch"}[d.below(3)], d.name()
 		o.PlanFor = func(digest string) *plan.Plan {
 			for _, p := range plans {
@@ -204,9 +235,9 @@ func drive(t testing.TB, d *dice) {
 		default:
 			s.press(anyKey[d.below(len(anyKey))])
 		}
-		checkFrame(t, s.m.View().Content, w, h)
+		checkFrame(tb, s.m.View().Content, w, h)
 		if s.m.crash != nil {
-			t.Fatal(s.m.crash)
+			tb.Fatal(s.m.crash)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	uv "github.com/charmbracelet/ultraviolet"
 )
 
 // cast is a recording in the format of an asciinema cast, version 2: a header and a line for each change of the screen.
@@ -43,9 +45,11 @@ func changes(before, now shot) string {
 			continue
 		}
 		fmt.Fprintf(&out, "\x1b[%d;1H", y+1)
+		last := uv.Style{} // of what was written, which the second half of a wide character is not
 		for x := 0; x < len(cells); x += max(cells[x].Width, 1) {
-			if x == 0 || !cells[x].Style.Equal(&cells[x-1].Style) {
-				out.WriteString("\x1b[m" + cells[x].Style.String())
+			if !cells[x].Style.Equal(&last) {
+				last = cells[x].Style
+				out.WriteString("\x1b[m" + last.String())
 			}
 			if cells[x].Content == "" {
 				out.WriteByte(' ')

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // A cell of the pictures, in pixels. A monospaced letter is 0.6 of its size wide, in nearly every font.
@@ -156,11 +157,11 @@ func coloursOf(s *uv.Style) (fg, bg string) {
 }
 
 func hex(c color.Color) string {
-	if named, ok := c.(interface{ RGBA() (r, g, b, a uint32) }); ok {
-		r, g, b, _ := named.RGBA()
-		return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
+	if named, ok := c.(ansi.BasicColor); ok {
+		return ansiColours[named&15]
 	}
-	return "#000000"
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
 // arms are the lines of a box character: up, right, down, left.

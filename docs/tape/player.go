@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +71,7 @@ func newPlayer() (*player, error) {
 	if err := os.Mkdir(p.home, 0o700); err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(scratch, "moon"), ".")
+	build := exec.CommandContext(context.Background(), "go", "build", "-o", filepath.Join(scratch, "moon"), ".")
 	build.Stderr = os.Stderr
 	return p, build.Run()
 }
@@ -91,7 +92,7 @@ func (p *player) run(words []string) error {
 	if words[0] == "moon" {
 		words[0] = filepath.Join(scratch, "moon")
 	}
-	p.cmd = exec.Command(words[0], words[1:]...)
+	p.cmd = exec.CommandContext(context.Background(), words[0], words[1:]...)
 	p.cmd.Dir = p.home
 	p.cmd.Env = append([]string{
 		"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/sh",
