@@ -467,6 +467,8 @@ func (s *Session) close() {
 			in.answer <- errors.New("the run has ended")
 		case asking:
 			in.answer <- control.Answer{Reason: hasEnded}
+		case wondering:
+			in.answer <- nil
 		default:
 		}
 	}
@@ -494,6 +496,8 @@ func (s *Session) handle(in input) {
 		in.answer <- s.replace(in.planned, false)
 	case asking:
 		s.ask(in)
+	case wondering:
+		s.explain(in)
 	}
 }
 
