@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"container/heap"
 	"maps"
 	"slices"
@@ -85,6 +86,34 @@ func (d Durations) of(p *plan.Plan) (took []time.Duration, median time.Duration)
 	return took, median
 }
 
+// Lasts is how the steps of a playbook ended last, by the same names.
+type Lasts map[string]events.Last
+
+// trim forgets the oldest where there are too many.
+func (l Lasts) trim(most int) {
+	if len(l) <= most {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(l), func(a, b string) int {
+		return cmp.Or(l[b].At.Compare(l[a].At), cmp.Compare(a, b))
+	})
+	for _, key := range names[most:] {
+		delete(l, key)
+	}
+}
+
+// of gives them for a plan's steps.
+func (l Lasts) of(p *plan.Plan) []events.Last {
+	if len(l) == 0 {
+		return nil
+	}
+	list := make([]events.Last, len(p.Steps))
+	for i := range p.Steps {
+		list[i] = l[durationKey(&p.Steps[i])]
+	}
+	return list
+}
+
 // leftOut reports whether it is certain before the run that a step takes no time.
 func leftOut(ps *plan.Step) bool { return ps.Excluded || ps.Prediction == plan.WillSkip }
 
@@ -111,12 +140,12 @@ func ranks(p *plan.Plan, g *graph.Graph, d Durations) []int64 {
 }
 
 // forecast is how long a plan may take, or nil where nothing is known of it.
-func forecast(p *plan.Plan, g *graph.Graph, d Durations, slots int) *events.Forecast {
+func forecast(p *plan.Plan, g *graph.Graph, d Durations, last Lasts, slots int) *events.Forecast {
 	took, median := d.of(p)
 	if median == 0 {
 		return nil
 	}
-	f := &events.Forecast{Slots: slots, Took: took, Rest: make([]time.Duration, len(took))}
+	f := &events.Forecast{Slots: slots, Took: took, Rest: make([]time.Duration, len(took)), Last: last.of(p)}
 	for i := range took {
 		switch {
 		case leftOut(&p.Steps[i]):
@@ -146,13 +175,14 @@ func (s *State) prefer(d Durations) {
 type stopwatch struct {
 	since map[int]time.Duration // when steps began that have not ended
 	took  Durations             // of those that ended well
+	last  Lasts                 // of those that ended well or failed
 }
 
-func newStopwatch() *stopwatch { return &stopwatch{map[int]time.Duration{}, Durations{}} }
+func newStopwatch() *stopwatch { return &stopwatch{map[int]time.Duration{}, Durations{}, Lasts{}} }
 
-// see takes an event of a step at a time of the run. A step that is tried again by itself takes as long as all its
+// see takes an event of a step at a time of the run, which is now. A step that is tried again by itself takes as long as all its
 // attempts and what lies between them; where a person had it tried again, only what came after counts.
-func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration, dry bool) {
+func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration, now time.Time, dry bool) {
 	switch e := e.(type) {
 	case events.PlanLoaded:
 		clear(w.since)
@@ -165,9 +195,19 @@ func (w *stopwatch) see(p *plan.Plan, step int, e events.Event, at time.Duration
 	case events.StepCompleted:
 		if since, ran := w.since[step]; ran && !dry { // a gate takes a person's time, and what is kept takes none
 			w.took[durationKey(&p.Steps[step])] = at - since
+			outcome := events.OK
+			if e.Changed {
+				outcome = events.Changed
+			}
+			w.last[durationKey(&p.Steps[step])] = events.Last{At: now, Outcome: outcome, Took: at - since}
 		}
 		delete(w.since, step)
-	case events.StepFailed, events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted, events.StepTried:
+	case events.StepFailed:
+		if since, ran := w.since[step]; ran && !dry {
+			w.last[durationKey(&p.Steps[step])] = events.Last{At: now, Outcome: events.Failed, Took: at - since}
+		}
+		delete(w.since, step)
+	case events.StepSkipped, events.StepLost, events.StepCancelled, events.StepOmitted, events.StepTried:
 		delete(w.since, step)
 	default: // nothing begins or ends with it
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,14 @@ import (
 type durationsFile struct {
 	Playbook string           `json:"playbook"` // for people
 	Steps    map[string]int64 `json:"steps_us"`
+	Last     map[string]ended `json:"last,omitempty"`
+}
+
+// ended is how a step ended last.
+type ended struct {
+	At      int64          `json:"at"` // seconds since 1970
+	Outcome events.Outcome `json:"outcome"`
+	Took    int64          `json:"us"`
 }
 
 // durationsPath is the file of a playbook.
@@ -34,30 +43,41 @@ func fileOf(dir, suffix string, names ...string) string {
 }
 
 // readDurations gives what is remembered of a playbook. Nothing depends on it, so what cannot be read is nothing.
-func readDurations(dir string, p *plan.Plan) Durations {
-	d := Durations{}
+func readDurations(dir string, p *plan.Plan) (Durations, Lasts) {
+	d, last := Durations{}, Lasts{}
 	if dir == "" {
-		return d
+		return d, last
 	}
 	text, err := os.ReadFile(durationsPath(dir, p))
 	var f durationsFile
 	if err != nil || json.Unmarshal(text, &f) != nil {
-		return d
+		return d, last
 	}
 	for key, us := range f.Steps {
 		if us > 0 {
 			d[key] = time.Duration(min(us, longestDuration.Microseconds())) * time.Microsecond
 		}
 	}
-	return d
+	for key, e := range f.Last {
+		if e.At > 0 && e.Took >= 0 {
+			took := time.Duration(min(e.Took, longestDuration.Microseconds())) * time.Microsecond
+			last[key] = events.Last{At: time.Unix(e.At, 0), Outcome: e.Outcome, Took: took}
+		}
+	}
+	return d, last
 }
 
-// writeDurations remembers how long the steps of a run took.
-func writeDurations(dir string, p *plan.Plan, run Durations) error {
-	d := readDurations(dir, p) // again: another run of the playbook may have ended meanwhile
-	d.blend(run)
+// writeDurations remembers how long the steps of a run took, and how they ended.
+func writeDurations(dir string, p *plan.Plan, run *stopwatch) error {
+	d, last := readDurations(dir, p) // again: another run of the playbook may have ended meanwhile
+	d.blend(run.took)
 	d.trim(p, mostDurations)
-	f := durationsFile{filepath.Join(p.Root, p.RootFile), make(map[string]int64, len(d))}
+	maps.Copy(last, run.last)
+	last.trim(mostDurations)
+	f := durationsFile{filepath.Join(p.Root, p.RootFile), make(map[string]int64, len(d)), make(map[string]ended, len(last))}
+	for key, e := range last {
+		f.Last[key] = ended{e.At.Unix(), e.Outcome, e.Took.Microseconds()}
+	}
 	for key, took := range d {
 		f.Steps[key] = took.Microseconds()
 	}
@@ -74,7 +94,7 @@ func writeDurations(dir string, p *plan.Plan, run Durations) error {
 
 // foresee reads how long the steps took in earlier runs.
 func (s *Session) foresee(p *plan.Plan) {
-	s.usual = readDurations(s.cfg.Durations, p)
+	s.usual, s.lately = readDurations(s.cfg.Durations, p)
 	s.state.prefer(s.usual)
 }
 
@@ -85,15 +105,15 @@ func (s *Session) Forecast(digest string) *events.Forecast {
 	if !ok || s.cfg.Options.Check {
 		return nil
 	}
-	return forecast(p.plan, p.graph, s.usual, s.cfg.Options.Forks)
+	return forecast(p.plan, p.graph, s.usual, s.lately, s.cfg.Options.Forks)
 }
 
 // keepDurations remembers, right before the run's last record, what its steps took. A run that cannot is none the worse.
 func (s *Session) keepDurations() {
-	if s.cfg.Durations == "" || s.state.opts.Check || s.trouble != nil || len(s.timing.took) == 0 {
+	if s.cfg.Durations == "" || s.state.opts.Check || s.trouble != nil || len(s.timing.last) == 0 {
 		return
 	}
-	if err := writeDurations(s.cfg.Durations, s.state.plan, s.timing.took); err != nil {
+	if err := writeDurations(s.cfg.Durations, s.state.plan, s.timing); err != nil {
 		s.add(fact.Warned{Step: -1, Message: fmt.Sprintf("how long the steps took is not remembered: %s", err)})
 	}
 }

@@ -103,6 +103,7 @@ type Session struct {
 
 	timing *stopwatch
 	usual  Durations // of earlier runs
+	lately Lasts     // of the last of them
 }
 
 type planned struct {
@@ -188,7 +189,7 @@ func (s *Session) putFirst() {
 // observe keeps the results that follow from the state alone: a skipped step has one, whatever it was skipped by. It also
 // measures how long steps take.
 func (s *Session) observe(step int, e events.Event) {
-	s.timing.see(s.state.plan, step, e, s.state.mono, step >= 0 && s.dry(step))
+	s.timing.see(s.state.plan, step, e, s.state.mono, s.state.now, step >= 0 && s.dry(step))
 	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
 		s.made(step, done)
 	}

@@ -13,6 +13,14 @@ type Forecast struct {
 	Slots int             // how many steps may run at once; required
 	Took  []time.Duration // per step; 0 is known to take none, and below 0 nothing is known
 	Rest  []time.Duration // per step: the longest chain of steps that begins with it
+	Last  []Last          // per step: how it ended last, in any earlier run; may be nil
+}
+
+// Last is how a step ended in the last run that had it. The zero value is a step that has never ended.
+type Last struct {
+	At      time.Time
+	Outcome Outcome // OK, Changed or Failed
+	Took    time.Duration
 }
 
 // Worthwhile is how long a run must take for its time to be worth a word.
