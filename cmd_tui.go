@@ -134,7 +134,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	}
 	asks, screenClosed := userTerminal.show()
 	err := tui.Run(ctx, c.look(tui.Options{
-		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, OutDir: s.OutDir,
+		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()

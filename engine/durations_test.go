@@ -396,7 +396,7 @@ func TestForecast(t *testing.T) {
 		want.Took[i], want.Rest[i] = s[0]*time.Second, s[1]*time.Second
 	}
 	want.Took[5] = got.Took[5] // it never ran: not known, or known to be skipped
-	want.Last = got.Last         // see TestLastRun
+	want.Last = got.Last       // see TestLastRun
 	if want.Took[5] > 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

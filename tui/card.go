@@ -15,7 +15,7 @@ func (m *model) drawCard(b *brush) {
 		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))}})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
-		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(stepTitle(&m.plan.Steps[step]))}})
+		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(m.stepTitle(step))}})
 		if last := m.peekLines(1); len(last) > 0 {
 			lines = append(lines, []text{{themes.Text, "  "}, {inkRaw, last[0].text}})
 		}

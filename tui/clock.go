@@ -37,6 +37,14 @@ func exact(d time.Duration) string {
 	return took(d)
 }
 
+// precise is a duration to compare with another: 41.8s, 2:13.
+func precise(d time.Duration) string {
+	if d >= 10*time.Second && d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return exact(d)
+}
+
 // count says how many of something there are: 1 step, 2 steps.
 func count(n int, what string) string {
 	if n == 1 {

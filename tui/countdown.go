@@ -31,6 +31,22 @@ func (c *countdown) see(step int, of *events.Step) {
 	}
 }
 
+// last is how a step ended in an earlier run.
+func (c *countdown) last(step int) events.Last {
+	if c.estimate == nil || step >= len(c.estimate.Last) {
+		return events.Last{}
+	}
+	return c.estimate.Last[step]
+}
+
+// usually is how long a step takes, by its earlier runs; 0 where that is not known.
+func (c *countdown) usually(step int) time.Duration {
+	if c.estimate == nil || step >= len(c.estimate.Took) {
+		return 0
+	}
+	return max(c.estimate.Took[step], 0)
+}
+
 // refresh looks at the estimate again. What is shown changes only when it is off by more than rounding explains, or a
 // time between two numbers would have the screen go back and forth.
 func (c *countdown) refresh(now time.Time) {

@@ -62,7 +62,7 @@ func (f filter) keep(t *tree, find *finder) []bool {
 		if f == filterFound {
 			keep[n] = keep[n] || find.matches(t, n)
 		} else if i := t.step(n); i >= 0 {
-			keep[n] = f.shows(t.faces[i])
+			keep[n] = f.shows(t.faces[i]) || f == filterNotable && t.drift[i]
 		}
 		if keep[n] {
 			keep[t.parent[n]] = true
@@ -86,6 +86,9 @@ func (f *finder) matches(t *tree, n int) bool {
 		for i := range f.titles {
 			f.titles[i] = strings.ToLower(t.title(i))
 		}
+	}
+	if i := t.step(n); i >= 0 && t.names[i] != "" {
+		return strings.Contains(strings.ToLower(t.title(n)), f.text)
 	}
 	return strings.Contains(f.titles[n], f.text)
 }

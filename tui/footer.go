@@ -155,12 +155,7 @@ func (m *model) pausedTips() []tip {
 		if m.failedIn(m.tree.steps(m.at())) > 0 {
 			tips = append(tips, tip{runRetry, "retry"})
 		}
-		tips = m.withEdit(tips)
-		if m.broken(m.tree.step(m.at())) {
-			tips = append(tips, tip{gateExclude, "skip"})
-		}
-		tips = append(tips, tip{runContinue, "give up, go on"}, tip{needNext, "next problem"})
-		return append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"}, tip{runLeave, "stop"})
+		return m.failureTips(tips)
 	}
 	var tips []tip
 	switch {
@@ -173,7 +168,7 @@ func (m *model) pausedTips() []tip {
 	}
 	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"}, tip{runContinue, "continue"})
 	if m.breakAt(m.at()) {
-		tips = append(tips, tip{gateBreak, "clear"})
+		tips = append(tips, tip{gateBreakIf, "condition"}, tip{gateBreak, "clear"})
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
@@ -182,6 +177,24 @@ func (m *model) pausedTips() []tip {
 		}
 	}
 	return tips
+}
+
+// failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
+func (m *model) failureTips(tips []tip) []tip {
+	here, brief := m.broken(m.tree.step(m.at())), m.width < 100
+	words := map[bool][2]string{false: {"edit + retry", "give up, go on"}, true: {"edit", "go on"}}[brief]
+	if here {
+		tips = append(tips, tip{nodeFix, words[0]})
+	}
+	tips = m.withEdit(tips)
+	if here && !brief {
+		tips = append(tips, tip{nodeShell, "shell"})
+	}
+	if here {
+		tips = append(tips, tip{gateExclude, "skip"})
+	}
+	tips = append(append(tips, m.otherPaneTip()...), tip{runContinue, words[1]}, tip{runLeave, "stop"}, tip{needNext, "next problem"})
+	return append(tips, tip{copyMenu, "copy"})
 }
 
 func (m *model) otherPaneTip() []tip {

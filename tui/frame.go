@@ -146,7 +146,7 @@ func (m *model) detailBody(w, h int) body {
 		return docBody{m.fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return docBody{m.outputDoc(w, h), 0, h}
+		return m.withTime(w, h, func(h int) *doc { return m.outputDoc(w, h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }
@@ -166,7 +166,7 @@ func (m *model) drawPeek(b *brush, l layout) {
 	b.begin(l.wide, onRow)
 	b.rule(m.glyphs, 2)
 	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) {
-		b.put(themes.Dim, " "+cutMiddle(plain(stepTitle(&m.plan.Steps[p])), max(l.wide-8, 1), m.glyphs.dots)+" ")
+		b.put(themes.Dim, " "+cutMiddle(plain(m.stepTitle(p)), max(l.wide-8, 1), m.glyphs.dots)+" ")
 	}
 	b.rule(m.glyphs, l.wide)
 	b.end()

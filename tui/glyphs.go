@@ -85,6 +85,7 @@ type glyphs struct {
 	arrow   string
 	dot     string // between words
 	times   string
+	most    string // so many, or fewer
 	dash    string
 	caret   string // where typing goes
 	bar     []string
@@ -106,7 +107,7 @@ var unicodeGlyphs = glyphs{
 	brk:  "●", pointer: "❯", mark: "+", closed: "▸", open: "▾",
 	branch: "├ ", corner: "└ ", trunk: "│ ", gap: "  ",
 	across: "─", down: "│", teeDown: "┬", teeUp: "┴", cross: [4]string{"┌", "┐", "└", "┘"},
-	dots: "…", arrow: "→", dot: "·", times: "×", dash: "–", caret: "▏",
+	dots: "…", arrow: "→", dot: "·", times: "×", most: "≤", dash: "–", caret: "▏",
 	bar: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}, barRest: " ",
 	quote: [2]string{"«", "»"}, follow: "▌", retried: "↻",
 }
@@ -121,7 +122,7 @@ var asciiGlyphs = glyphs{
 	brk:  "B", pointer: ">", mark: "+", closed: "+", open: "-",
 	branch: "|- ", corner: "`- ", trunk: "| ", gap: "  ",
 	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
-	dots: "...", arrow: "->", dot: "-", times: "x", dash: "-", caret: "_",
+	dots: "...", arrow: "->", dot: "-", times: "x", most: "<=", dash: "-", caret: "_",
 	bar: []string{"#"}, barRest: " ",
 	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", ascii: true, mask: "*",
 }

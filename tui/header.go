@@ -85,6 +85,9 @@ func (m *model) reviewLine(level int) []text {
 	} else {
 		words += count(total, "step")
 	}
+	if m.tree.hosts > 1 {
+		words += dot + count(m.tree.hosts, "host")
+	}
 	line = append(line, text{themes.Text, words + dot + fmt.Sprintf("%d approved", approved)})
 	if ask > 0 {
 		line = append(line, text{themes.Text, dot}, text{themes.Warn, needYou(ask)})
@@ -210,7 +213,7 @@ func (m *model) pauseLong() string {
 		return how
 	}
 	if at := m.run.pausedAt; at >= 0 && at < len(m.plan.Steps) {
-		before = cutMiddle(plain(stepTitle(&m.plan.Steps[at])), max(m.width/4, 8), m.glyphs.dots)
+		before = cutMiddle(plain(m.stepTitle(at)), max(m.width/4, 8), m.glyphs.dots)
 	}
 	switch m.run.pause.Reason {
 	case events.PauseFailure, events.PauseUser:

@@ -245,9 +245,12 @@ func (m *model) otherPane() {
 // moveDivider moves the divider, as far as both panes keep their least size.
 func (m *model) moveDivider(by int) {
 	before := m.layout()
-	m.panes.divider += by
+	if before.kind != layoutWide && before.kind != layoutTall {
+		return // there is none
+	}
+	m.panes.divider[before.kind] += by
 	if after := m.layout(); after.treeW == before.treeW && after.treeH == before.treeH {
-		m.panes.divider -= by
+		m.panes.divider[before.kind] -= by
 	}
 }
 

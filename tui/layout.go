@@ -11,9 +11,9 @@ const (
 // panes is how the screen is divided, as far as a person decides it.
 type panes struct {
 	focus   pane
-	lent    bool // the detail has the focus only until the run goes on
-	zoom    int  // of the pane with the focus: 0 normal, 1 half, 2 full
-	divider int  // cells the divider was moved to the right
+	lent    bool   // the detail has the focus only until the run goes on
+	zoom    int    // of the pane with the focus: 0 normal, 1 half, 2 full
+	divider [2]int // cells the divider was moved to the right, and rows down
 }
 
 func newPanes() panes { return panes{} }
@@ -68,13 +68,13 @@ func (p *panes) layout(w, h int) layout {
 	case w >= wideW && h >= wideH && p.zoom < 2:
 		l.kind = layoutWide
 		l.treeH, l.detailH = h-frameRows, h-frameRows
-		l.treeW = min(max(p.share(w), 24), w-25)
+		l.treeW = min(max(p.share(w, layoutWide), 24), w-25)
 		l.detailW = w - l.treeW - 1
 	case w >= tallW && h >= tallH && w < wideW && p.zoom < 2:
 		l.kind = layoutTall
 		rows := h - frameRows - 1
 		l.treeW, l.detailW = w, w
-		l.treeH = min(max(p.share(rows), 5), rows-5)
+		l.treeH = min(max(p.share(rows, layoutTall), 5), rows-5)
 		l.detailH = rows - l.treeH
 	default:
 		l.kind = layoutOne
@@ -87,8 +87,8 @@ func (p *panes) layout(w, h int) layout {
 	return l
 }
 
-// share is the tree's part of so many cells.
-func (p *panes) share(n int) int {
+// share is the tree's part of so many cells, or rows.
+func (p *panes) share(n int, in layoutKind) int {
 	part := n * 54 / 100
 	switch {
 	case p.zoom == 1 && p.focus == paneTree:
@@ -96,7 +96,7 @@ func (p *panes) share(n int) int {
 	case p.zoom == 1:
 		part = n * 30 / 100
 	}
-	return part + p.divider
+	return part + p.divider[in]
 }
 
 func (m *model) layout() layout {

@@ -63,6 +63,8 @@ type model struct {
 	summary   summary
 	foretold  foretold
 	countdown countdown
+	timeline  timeline
+	waiting   waiting
 
 	width, height int
 	frame         string
@@ -109,6 +111,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	}
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
 	m.countdown = m.newCountdown()
+	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
 	m.foretold.halt() // it was about another plan
 	m.refilter()
 	m.carryFix(sheet)
@@ -150,6 +153,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.background(msg)
 	case fetched:
 		m.reel(msg.id).take(msg)
+	case waited:
+		m.waiting.take(msg, m.plan.Digest)
 	case found:
 		cmd = m.foundMore(msg)
 	case copied:
@@ -179,7 +184,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, m.fetch()))
+	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder()))
 }
 
 // View draws, if there is anything new to draw.
@@ -265,6 +270,8 @@ func (m *model) tick() tea.Cmd {
 	m.spin++
 	m.detail.reel.stale, m.peek.stale = true, true
 	m.countdown.refresh(m.clockNow())
+	m.timeline.advance(m.clockNow())
+	m.waiting.stale = true
 	return m.keepTicking()
 }
 

@@ -11,7 +11,7 @@ import (
 // title is how a node is called, unclean.
 func (t *tree) title(n int) string {
 	if i := t.step(n); i >= 0 {
-		return stepTitle(&t.plan.Steps[i])
+		return ranTitle(&t.plan.Steps[i], t.names[i])
 	}
 	if s := t.scope(n); s != nil && n > 0 {
 		return scopeTitle(s, false)
@@ -21,6 +21,9 @@ func (t *tree) title(n int) string {
 
 // stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
 func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
+
+// stepTitle is how a step of the plan is called, as far as it is known by now.
+func (m *model) stepTitle(step int) string { return m.tree.title(int(m.tree.stepNode[step])) }
 
 // ranTitle is the name a step has since it started, when all of it is known.
 func ranTitle(s *plan.Step, ran string) string {

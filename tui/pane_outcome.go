@@ -171,11 +171,19 @@ type choice struct {
 }
 
 func (m *model) waysOut(p *plan.Step, halted bool) []choice {
-	ways := []choice{{runRetry, "retry this step", "retry"}}
+	ways := []choice{
+		{runRetry, "retry this step", "retry"},
+		{nodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
+	}
 	if m.canEdit() {
 		place := plain(p.Origin.String())
 		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, then reload", "editor " + path.Base(place)})
 	}
+	shell := "shell"
+	if p.Host != "localhost" {
+		shell += " on " + plain(p.Host)
+	}
+	ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
 	if !halted {
 		return append(ways, choice{runLeave, "leave", "leave"})
 	}
@@ -185,7 +193,15 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	} else {
 		ways = append(ways, choice{runContinue, "give up here: what needs it is not run", "give up, go on"})
 	}
-	return append(ways, choice{runLeave, "stop", "stop"})
+	return append(ways, choice{runLeave, "stop; resume later with moon resume", "stop, resume later"})
+}
+
+// shellPlace says where a shell would begin, unless that is where everybody would think.
+func (m *model) shellPlace(p *plan.Step) string {
+	if p.Cwd == "" || p.Cwd == m.plan.Root {
+		return " where it ran"
+	}
+	return " in " + cutLeft(plain(p.Cwd), 30, m.glyphs.dots)
 }
 
 // choices lists keys, one on a line, or two where lines are few.

@@ -14,6 +14,7 @@ const listed = 12
 func (m *model) scopeTab(d *doc, n int) {
 	d.para(inkTitle, 0, m.tree.title(n))
 	d.blank()
+	m.whyField(d, n)
 	t := m.tree.tally(n)
 	m.counts(d, &t)
 	s := m.tree.scope(n)
@@ -143,5 +144,5 @@ func (m *model) list(d *doc, n int, title string, is func(face) bool) {
 func (m *model) entry(d *doc, look sign, p *plan.Step) {
 	at := max(d.w-20, d.w/2)
 	d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, text{signLooks[look].role, m.glyphs.signs[look]},
-		text{themes.Text, stepTitle(p)}, d.place(at, p.Origin.String()))
+		text{themes.Text, m.stepTitle(p.Index)}, d.place(at, p.Origin.String()))
 }

@@ -28,6 +28,7 @@ func (m *model) stepTab(d *doc, s subject) {
 	} else {
 		d.para(inkTitle, 0, ranTitle(p, s.of.Name))
 		d.blank()
+		m.whyField(d, s.node)
 	}
 	m.what(d, p, &s.of)
 	m.origin(d, p.Origin)
@@ -62,6 +63,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	m.condition(d, p, ran)
 	if !ran {
 		m.foretoldField(d, p)
+		m.lastRun(d, p)
 	}
 	d.value("register", p.Register)
 	if p.Retry.Max > 0 {
@@ -75,7 +77,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.value("timeout", p.Timeout.String())
 	}
 	if p.Queued > 0 {
-		d.value("waits", "for a slot at most "+p.Queued.String())
+		d.value("queue", "waits for a slot at most "+p.Queued.String())
 	}
 	if of.BreakOn != "" {
 		d.value("stops", strings.TrimSpace(of.BreakOn))
@@ -175,10 +177,21 @@ func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 	}
 }
 
+// lastRun says how a step ended in an earlier run.
+func (m *model) lastRun(d *doc, p *plan.Step) {
+	last := m.countdown.last(p.Index)
+	look := map[events.Outcome]sign{events.OK: signOK, events.Changed: signChanged, events.Failed: signFailed}[last.Outcome]
+	if look == signNone {
+		return
+	}
+	d.field("last run", text{themes.Text, last.At.Local().Format("2006-01-02 15:04") + "  "},
+		text{signLooks[look].role, m.glyphs.signs[look] + " " + signLooks[look].word}, text{themes.Text, "  " + precise(last.Took)})
+}
+
 // stepName refers to a step: step-0003 «read release file».
 func (m *model) stepName(step int) string {
 	p := &m.plan.Steps[step]
-	return p.ID() + " " + m.glyphs.quote[0] + plain(stepTitle(p)) + m.glyphs.quote[1]
+	return p.ID() + " " + m.glyphs.quote[0] + plain(m.stepTitle(step)) + m.glyphs.quote[1]
 }
 
 func (m *model) stepNames(steps []int) string {
@@ -236,7 +249,7 @@ func (m *model) why(d *doc, p *plan.Step) {
 		return
 	}
 	d.blank()
-	if m.recorded() {
+	if m.tree.faces[p.Index] != faceConfirm || m.run.phase == events.Done || m.run.phase == events.Ended {
 		d.field(`why "!"`, text{themes.Warn, p.Confirm})
 		return
 	}

@@ -32,6 +32,9 @@ type changed struct {
 
 const slowestShown = 3
 
+// roomForTime is how many rows it takes for the time of each part to stand before what changed.
+const roomForTime = 24
+
 func (m *model) summarize() summary {
 	var s summary
 	m.store.read(func(run *events.Run) {
@@ -96,8 +99,18 @@ func (m *model) summaryTab(d *doc) {
 			m.barLine(d, t, longest)
 		}
 	}
+	if d.h >= roomForTime {
+		m.timeBars(d, mostBars, d.heading)
+	}
 	m.changes(d)
 	m.list(d, 0, "Not run", func(f face) bool { return f == faceOmitted || f == faceCancelled })
+	if d.h < roomForTime {
+		m.timeBars(d, mostBars, d.heading)
+	}
+	if m.o.Saved != "" {
+		d.blank()
+		d.field("Saved", text{themes.Text, m.o.Saved})
+	}
 }
 
 func (m *model) tallyLine(d *doc) {
@@ -167,7 +180,7 @@ func (m *model) changes(d *doc) {
 			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)})
 			return
 		}
-		title := "  " + cutMiddle(plain(stepTitle(&m.plan.Steps[c.step])), max(d.w*6/10, 8), m.glyphs.dots)
+		title := "  " + cutMiddle(plain(m.stepTitle(c.step)), max(d.w*6/10, 8), m.glyphs.dots)
 		d.add(text{themes.Text, title + "  "}, text{themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)})
 	}
 }
@@ -176,7 +189,7 @@ func (m *model) changes(d *doc) {
 func (m *model) barLine(d *doc, t timed, longest time.Duration) {
 	bar := max(min(d.w/4, 20), 4)
 	name := max(d.w-bar-12, 8)
-	title := cutMiddle(plain(stepTitle(&m.plan.Steps[t.step])), name, m.glyphs.dots)
+	title := cutMiddle(plain(m.stepTitle(t.step)), name, m.glyphs.dots)
 	d.add(text{themes.Text, fmt.Sprintf("%7s  ", took(t.took))}, text{themes.Text, title + spaces(name-cells(title)+2)},
 		text{themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)})
 }

@@ -45,9 +45,14 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 	if t.m.drifted(of) && note.s == "" {
 		note = text{themes.Warn, "drift"}
 	}
+	if wait := t.m.waitNote(step); wait != "" {
+		note = text{themes.Dim, wait}
+	}
 	if f.pending() || f == faceExcluded && of.State != events.Settled {
 		line := ""
-		if p.Origin.Line > 0 {
+		if usual := t.m.countdown.usually(step); usual >= time.Second && f.pending() && t.m.run.phase == events.Running {
+			line = "~" + took(usual)
+		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
 		return []text{note, {themes.Dim, line}}
@@ -135,6 +140,8 @@ func (t *treeRows) scopeFields(n int) []text {
 	switch waiting := c.sum(faceWaiting); {
 	case total == 0:
 		amount = ""
+	case t.m.maySkip(n) && done == 0 && c[faceRunning] == 0:
+		amount = m.glyphs.most + " " + amount
 	case done > 0 || c[faceRunning] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
@@ -155,6 +162,12 @@ func (t *treeRows) scopeFields(n int) []text {
 		}
 	}
 	return []text{note, {themes.Dim, amount}, {themes.Dim, spent}}
+}
+
+// maySkip reports whether it is not known before the run if anything in a scope runs.
+func (m *model) maySkip(n int) bool {
+	s := m.tree.scope(n)
+	return s != nil && n > 0 && s.When != "" && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.

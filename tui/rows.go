@@ -46,6 +46,7 @@ func (m *model) treeBody(w, h int) *treeRows {
 			t.pointer = row
 		}
 	}
+	m.waiting.rows = t.nodes
 	t.steps = make([]events.Step, len(t.nodes))
 	m.store.read(func(run *events.Run) {
 		for i, n := range t.nodes {
@@ -175,13 +176,17 @@ func (t *treeRows) label(b *brush, n, i int) {
 		w += cells(s.s)
 	}
 	room := b.left - w - 2
-	for room < 20 && len(right) > 1 && b.left < 20+w+2 { // the name is worth more than the first of several notes
-		w -= cells(right[0].s)
-		right = right[1:]
+	for room < leastName && len(right) > 0 { // the name is worth more than what is said of it
+		last := len(right) - 1
+		if strings.HasPrefix(right[0].s, "when ") { // which the detail says in full
+			last = 0
+		}
+		w -= cells(right[last].s)
+		right = slices.Delete(right, last, last+1)
 		room = b.left - w - 2
 	}
-	if room < 8 {
-		right, room, w = nil, b.left, 0
+	if len(right) == 0 {
+		room, w = b.left, 0
 	}
 	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.dots)
 	look := t.nameInk(n)
@@ -224,6 +229,9 @@ func (t *treeRows) nameInk(n int) ink {
 
 // guideDepth is from where on a level takes one cell instead of two.
 const guideDepth = 8
+
+// leastName is how many cells a name keeps before anything stands behind it.
+const leastName = 20
 
 // guides are the lines that lead to a node, at most w cells of them.
 func (t *treeRows) guides(n, w int) string {

@@ -26,6 +26,8 @@ func (m *model) sync() tea.Cmd {
 		changed = true
 	})
 	m.countdown.refresh(m.clockNow())
+	m.timeline.advance(m.clockNow())
+	m.waiting.stale = m.waiting.stale || !m.moving() // while something does, the tick asks
 	if m.run.phase != before.phase {
 		m.message = "" // it was about something else
 	}
@@ -77,6 +79,8 @@ func (m *model) see(step int, of *events.Step) {
 	m.tree.set(step, faceOf(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of.Break)
 	m.countdown.see(step, of)
+	m.timeline.see(step, of)
+	m.tree.ranAs(step, of)
 	if from, to := times(of); from != 0 {
 		m.tree.ran(step, from, to)
 	}
@@ -92,6 +96,8 @@ func (m *model) seeAll(steps []events.Step) {
 		}
 		m.breakAtStep(i, of.Break)
 		m.countdown.see(i, of)
+		m.timeline.see(i, of)
+		m.tree.ranAs(i, of)
 		from, to := times(of)
 		return faceOf(of, &m.plan.Steps[i]), from, to
 	})
@@ -168,7 +174,7 @@ func (m *model) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceIgnored, faceRescued, faceCancelled) > 0 {
+	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceIgnored, faceRescued, faceCancelled)+len(m.tree.drift) > 0 {
 		m.setFilter(filterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {

@@ -25,9 +25,12 @@ type tree struct {
 	stepNode  []int32
 	scopeNode []int32
 
-	faces   []face  // by step
-	tallies []tally // by scope
-	spans   []span  // by scope
+	faces   []face         // by step
+	tallies []tally        // by scope
+	spans   []span         // by scope
+	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
+	hosts   int            // how many there are
+	drift   map[int]bool   // steps that did otherwise than foretold
 }
 
 // tally is how many steps below a scope have each face.
@@ -44,7 +47,13 @@ func grow(p *plan.Plan) *tree {
 		size: make([]int32, 0, n), parent: make([]int32, 0, n), depth: make([]int32, 0, n), ref: make([]int32, 0, n),
 		stepNode: make([]int32, len(p.Steps)), scopeNode: make([]int32, len(p.Scopes)),
 		faces: make([]face, len(p.Steps)), tallies: make([]tally, max(len(p.Scopes), 1)), spans: make([]span, max(len(p.Scopes), 1)),
+		names: map[int]string{}, drift: map[int]bool{},
 	}
+	hosts := map[string]bool{}
+	for i := range p.Steps {
+		hosts[p.Steps[i].Host] = true
+	}
+	t.hosts = len(hosts)
 	g := grower{tree: t, children: childScopes(p.Scopes)}
 	g.scope(0, -1, 0)
 	return t
@@ -182,6 +191,20 @@ func (t *tree) set(step int, to face) {
 	for _, s := range t.above(step) {
 		t.tallies[s][from]--
 		t.tallies[s][to]++
+	}
+}
+
+// ranAs takes what is known of a step since it began.
+func (t *tree) ranAs(step int, of *events.Step) {
+	if p := &t.plan.Steps[step]; of.Name != "" && of.Name != p.Title() {
+		t.names[step] = of.Name
+	} else if len(t.names) > 0 {
+		delete(t.names, step)
+	}
+	if of.Drift != "" {
+		t.drift[step] = true
+	} else if len(t.drift) > 0 {
+		delete(t.drift, step)
 	}
 }
 

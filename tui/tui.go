@@ -40,6 +40,11 @@ type Options struct {
 	PlanFor func(digest string) *plan.Plan
 	// Forecast says how long a plan may take, or nil. Without it the screen says nothing of the time that is left.
 	Forecast func(digest string) *events.Forecast
+	// Why says of steps of a plan what keeps them from beginning. It may wait for the engine, and is called in the background.
+	// Without it the screen does not say it.
+	Why func(digest string, steps []int) []events.Wait
+	// Saved is the directory of the run, as a person reads it; "" says nothing of it.
+	Saved string
 	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
 	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is foretold.
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))

@@ -495,7 +495,7 @@ func TestGatesAreAnswered(t *testing.T) {
 func TestEveryStateWithoutColours(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := newScreen(t, setup{w: 120, h: 40, ascii: ascii})
-		s.keys("A")
+		s.keys("A 3") // a tab that names no step
 		s.f.say(-1, events.RunResumed{})
 		outcomes := []events.Event{
 			events.StepCompleted{},

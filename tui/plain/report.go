@@ -61,7 +61,7 @@ func (r Report) Write(w io.Writer) error {
 		r.failure(&b, i, marks[2])
 	}
 	if r.Dir != "" {
-		fmt.Fprintf(&b, "\nOutput   %s\n", shortHome(r.Dir+"/out"))
+		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.Dir+"/out"))
 	}
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "  \n", "\n"))
 	return err
@@ -105,8 +105,8 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 	}
 }
 
-// shortHome writes the home directory as ~.
-func shortHome(path string) string {
+// ShortHome writes the home directory as ~.
+func ShortHome(path string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "/" && strings.HasPrefix(path, home+"/") {
 		return "~" + path[len(home):]
 	}

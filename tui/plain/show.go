@@ -114,7 +114,7 @@ const (
 func (s *Show) Write(w io.Writer) error {
 	var b strings.Builder
 	e := s.summary()
-	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, output.CleanName(shortHome(s.Playbook)), s.Word)
+	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, output.CleanName(ShortHome(s.Playbook)), s.Word)
 	again := ""
 	if s.Resumed {
 		again = ", resumed since"
@@ -128,7 +128,7 @@ func (s *Show) Write(w io.Writer) error {
 	if s.run.Phase != events.Done && s.run.Phase != events.Running && s.Word == "running" {
 		fmt.Fprintf(&b, "  paused   %s\n", s.pausedText(s.run.PausedAt, s.run.Pause))
 	}
-	fmt.Fprintf(&b, "  files    %s\n", output.CleanName(shortHome(s.Dir)))
+	fmt.Fprintf(&b, "  files    %s\n", output.CleanName(ShortHome(s.Dir)))
 	if s.NoPlan != "" {
 		fmt.Fprintf(&b, "  note     without places and what follows from the plan: %s\n", output.CleanName(s.NoPlan))
 	}

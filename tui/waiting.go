@@ -1,0 +1,269 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// waiting is why the steps on the screen have not begun. Only the engine knows; it is asked off the screen's goroutine, one
+// question at a time, and not more often than a person can read.
+type waiting struct {
+	of    map[int]events.Wait // by step, as of the last answer
+	asked []int               // the steps of the last question
+	open  bool                // it has not been answered
+	stale bool                // what was said may have changed
+	rows  []int32             // nodes on the screen, as last drawn
+}
+
+// waited is an answer.
+type waited struct {
+	digest string
+	steps  []int
+	waits  []events.Wait
+}
+
+// wonder asks about the steps that are on the screen now, if there is anything new to ask.
+func (m *model) wonder() tea.Cmd {
+	w := &m.waiting
+	if m.o.Why == nil || w.open || m.run.phase != events.Running && m.run.phase != events.Paused {
+		return nil
+	}
+	steps := m.wondering()
+	if len(steps) == 0 || !w.stale && slices.Equal(steps, w.asked) {
+		return nil
+	}
+	w.open, w.stale, w.asked = true, false, steps
+	digest, why := m.plan.Digest, m.o.Why
+	return func() tea.Msg { return waited{digest, steps, why(digest, steps)} }
+}
+
+// take keeps an answer, which may be none: then nothing is said.
+func (w *waiting) take(a waited, digest string) {
+	w.open, w.of = false, map[int]events.Wait{}
+	for i := range a.waits {
+		if a.digest == digest {
+			w.of[a.steps[i]] = a.waits[i]
+		}
+	}
+}
+
+// wondering are the steps to ask about: the one the detail is about first, then those in the rows.
+func (m *model) wondering() (steps []int) {
+	if step := m.firstWaiting(m.at()); step >= 0 {
+		steps = append(steps, step)
+	}
+	for _, n := range m.waiting.rows {
+		if int(n) >= m.tree.len() { // of the plan before
+			break
+		}
+		if i := m.tree.step(int(n)); i >= 0 && m.waits(i) && !slices.Contains(steps, i) {
+			steps = append(steps, i)
+		}
+	}
+	return steps
+}
+
+// waits reports whether a step waits, for whatever it is.
+func (m *model) waits(step int) bool {
+	f := m.tree.faces[step]
+	return f.pending() || f == faceAsking
+}
+
+// firstWaiting is the first step at or below a node that has not begun, or -1.
+func (m *model) firstWaiting(n int) int {
+	r := m.tree.steps(n)
+	for i := r.From; i < r.To; i++ {
+		if m.waits(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// wait is what was last said of a step.
+func (m *model) wait(step int) events.Wait {
+	if !m.waits(step) || m.run.phase != events.Running && m.run.phase != events.Paused {
+		return events.Wait{}
+	}
+	return m.waiting.of[step]
+}
+
+// waitNote is the reason in a row, where it is another than that the steps before it have not ended.
+func (m *model) waitNote(step int) string {
+	switch w := m.wait(step); w.For {
+	case events.WaitPool:
+		return fmt.Sprintf("waits (%d of %d taken)", w.Slots, w.Slots)
+	case events.WaitForks:
+		return fmt.Sprintf("waits (forks %d)", w.Slots)
+	case events.WaitTerminal:
+		return "waits (terminal)"
+	case events.WaitValue:
+		return "waits for " + plain(w.Name)
+	case events.WaitStopping:
+		return "will not run"
+	default:
+		return ""
+	}
+}
+
+// whyField says in the detail why a node has not begun.
+func (m *model) whyField(d *doc, n int) {
+	step := m.firstWaiting(n)
+	if step < 0 {
+		return
+	}
+	w := m.wait(step)
+	if w.For == "" {
+		return
+	}
+	words := m.waitWords(w)
+	if m.tree.step(n) < 0 {
+		if m.tree.tally(n)[faceRunning] > 0 {
+			return // it has begun, and what waits in it has rows of its own
+		}
+		words = m.stepName(step) + " " + words
+	}
+	d.field("waits", text{themes.Text, words + "."})
+	d.blank()
+}
+
+// waitWords says a reason in a sentence without its end, about a step that is named before it, or not at all.
+func (m *model) waitWords(w events.Wait) string {
+	words := m.waitReason(w)
+	if w.Limit > 0 {
+		words += ", for at most " + w.Limit.String()
+	}
+	switch w.Held {
+	case events.WaitApproval:
+		words += "; and it is not approved"
+	case events.WaitConfirm:
+		words += "; then it asks to be confirmed"
+	case events.WaitBreakpoint:
+		words += "; then it stops at a breakpoint"
+	default:
+	}
+	return words
+}
+
+func (m *model) waitReason(w events.Wait) string {
+	approve := m.keys.label(gateApprove)
+	switch w.For {
+	case events.WaitSteps:
+		return "for " + m.waitSteps(w) + m.chain(w)
+	case events.WaitValue:
+		return "for the value of " + plain(w.Name) + ", which " + m.waitSteps(w) + " gives" + m.chain(w)
+	case events.WaitOutcome:
+		return "to see how " + m.waitSteps(w) + " ends" + m.chain(w)
+	case events.WaitPool:
+		return fmt.Sprintf("for a slot of %s: %d of %d are taken, by %s", plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
+	case events.WaitForks:
+		return fmt.Sprintf("for a slot: all %d (--forks) are taken, by %s", w.Slots, m.waitSteps(w))
+	case events.WaitTerminal:
+		return "for the terminal, which " + m.waitSteps(w) + " has"
+	case events.WaitTurn:
+		return "for nothing: it is about to begin"
+	case events.WaitRetry:
+		return "for its next attempt, in " + exact(max(w.Due.Sub(m.clockNow()), 0))
+	case events.WaitApproval:
+		return "to be approved: " + approve + " approves it"
+	case events.WaitConfirm:
+		return "to be confirmed: " + approve + " confirms it"
+	case events.WaitBreakpoint:
+		return "at a breakpoint: " + m.keys.label(runContinue) + " goes on"
+	case events.WaitAnswer:
+		return "for your answer: " + approve + " goes on, " + m.keys.label(gateExclude) + " rejects"
+	case events.WaitFailed:
+		return "for you: it failed"
+	case events.WaitStepping:
+		return "for you: only what you choose runs; " + m.keys.label(runContinue) + " goes on"
+	case events.WaitStopping:
+		return "for nothing any more: the run is being stopped, and it will not run"
+	case events.WaitPaused:
+		if w.Root < 0 {
+			return "for you: the run is paused; " + m.keys.label(runContinue) + " goes on"
+		}
+		at := "for you: the run is paused at " + m.stepName(w.Root)
+		if doing := m.doing(w.Root, w.Is); doing != "" {
+			at += ", which " + doing
+		}
+		return at
+	case events.WaitRuns:
+	}
+	return ""
+}
+
+// waitSteps names the steps of a wait.
+func (m *model) waitSteps(w events.Wait) string {
+	var names []string
+	for _, step := range w.Steps {
+		if step >= 0 && step < len(m.plan.Steps) {
+			names = append(names, m.stepName(step))
+		}
+	}
+	if w.More > 0 {
+		names = append(names, fmt.Sprintf("%d more", w.More))
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+// chain says what the steps that are waited for wait for themselves.
+func (m *model) chain(w events.Wait) string {
+	if w.Root < 0 || w.Root >= len(m.plan.Steps) || len(w.Steps) == 0 {
+		return ""
+	}
+	doing := m.doing(w.Root, w.Is)
+	switch {
+	case doing == "":
+		return ""
+	case w.Root == w.Steps[0] && len(w.Steps) == 1 && w.More == 0:
+		return ", which " + doing
+	}
+	return "; " + m.stepName(w.Root) + " " + doing
+}
+
+// doing is what a step at the end of a chain does, or what holds it up.
+func (m *model) doing(step int, is events.WaitFor) string {
+	switch is {
+	case events.WaitRuns:
+		if since, ok := m.timeline.active[step]; ok {
+			if spent := took(m.clockNow().Sub(since)); spent != "" {
+				return "runs, since " + spent
+			}
+		}
+		return "runs"
+	case events.WaitRetry:
+		return "waits for another attempt"
+	case events.WaitPool, events.WaitForks:
+		return "waits for a slot"
+	case events.WaitTerminal:
+		return "waits for the terminal"
+	case events.WaitTurn:
+		return "is next"
+	case events.WaitApproval:
+		return "is not approved"
+	case events.WaitConfirm:
+		return "asks to be confirmed"
+	case events.WaitBreakpoint:
+		return "has a breakpoint"
+	case events.WaitAnswer:
+		return "asks you"
+	case events.WaitFailed:
+		return "failed"
+	case events.WaitPaused, events.WaitStepping:
+		return "has not begun: the run is paused"
+	case events.WaitStopping:
+		return "will not run"
+	case events.WaitSteps, events.WaitValue, events.WaitOutcome:
+		return "waits as well"
+	}
+	return ""
+}
