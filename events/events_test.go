@@ -157,3 +157,29 @@ func TestRecordIsFlat(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+// A step that failed and was given up took as long as it ran, and not as long as somebody thought about it.
+func TestGivenUpStepKeepsItsTime(t *testing.T) {
+	var run Run
+	at := time.Unix(1_800_000_000, 0)
+	for _, e := range []struct {
+		after time.Duration
+		step  int
+		event Event
+	}{
+		{0, -1, RunStarted{TotalSteps: 2}},
+		{0, -1, PlanLoaded{TotalSteps: 2}},
+		{0, 0, StepStarted{}},
+		{3 * time.Second, 0, StepFailed{Error: "no"}},
+		{3 * time.Second, 0, RunPaused{Reason: PauseFailure}},
+		{time.Hour, 0, StepSkipped{Reason: SkipUser}},
+		{time.Hour, 1, StepSkipped{Reason: SkipUser}},
+	} {
+		run.Apply(Record{Time: at.Add(e.after), Step: e.step, Event: e.event})
+	}
+	for i, want := range []time.Duration{3 * time.Second, time.Hour} {
+		if got := run.Steps[i].Ended.Sub(at); got != want || run.Steps[i].Outcome != Skipped {
+			t.Errorf("step %d ended %s after its %v, want %v", i, run.Steps[i].Outcome, got, want)
+		}
+	}
+}

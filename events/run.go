@@ -244,7 +244,11 @@ func (r *Run) step(rec Record) {
 		if e.Detail != "" {
 			s.Reason += ": " + e.Detail
 		}
-		s.end(rec.Time)
+		at := rec.Time
+		if s.State == Settled && s.Attempt > 0 {
+			at = s.Ended // it failed and was given up: what a person took to think is none of its time
+		}
+		s.end(at)
 	case StepFailed:
 		s.Outcome, s.Error, s.Ignored, s.Rescued = Failed, e.Error, e.Ignored, e.Rescued
 		if e.Timeout {

@@ -122,18 +122,14 @@ func (m *model) whyField(d *doc, n int) {
 	if w.For == "" {
 		return
 	}
-	words := m.waitWords(w)
-	if m.tree.step(n) < 0 {
-		if m.tree.tally(n)[faceRunning] > 0 {
-			return // it has begun, and what waits in it has rows of its own
-		}
-		words = m.stepName(step) + " " + words
+	if m.tree.step(n) < 0 && m.tree.tally(n)[faceRunning] > 0 {
+		return // what waits in it has rows of its own
 	}
-	d.field("waits", text{themes.Text, words + "."})
+	d.field("waits", text{themes.Text, m.waitWords(w) + "."})
 	d.blank()
 }
 
-// waitWords says a reason in a sentence without its end, about a step that is named before it, or not at all.
+// waitWords says a reason in a sentence without its beginning and its end: it waits …
 func (m *model) waitWords(w events.Wait) string {
 	words := m.waitReason(w)
 	if w.Limit > 0 {

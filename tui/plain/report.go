@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"moon/events"
@@ -25,7 +26,8 @@ func (r Report) Write(w io.Writer) error {
 	var b strings.Builder
 	e := r.Run.Result
 	c := r.Run.Counts
-	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s\n", output.CleanName(r.Plan.RootFile), r.word(), c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration))
+	word, by := r.word()
+	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word, c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration), by)
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}
@@ -61,32 +63,68 @@ func (r Report) Write(w io.Writer) error {
 		r.failure(&b, i, marks[2])
 	}
 	if r.Dir != "" {
-		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.Dir+"/out"))
+		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputs()))
+	}
+	if e.Outcome != events.RunDone && e.Failed+e.NotRun+e.Cancelled > 0 {
+		fmt.Fprint(&b, "Resume   moon resume                              (asks again before anything runs)\n")
+		if e.Failed > 0 {
+			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (runs what failed again, and what is left)\n")
+		}
 	}
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "  \n", "\n"))
 	return err
 }
 
-func (r Report) word() string {
+// word is how the run ended, and by is who ended it before its end, where that is not said with it.
+func (r Report) word() (word, by string) {
+	bad := r.Run.Result.Failed > 0
 	switch r.Run.Result.Outcome {
 	case events.RunDone:
 		if r.Run.Counts.Changed > 0 {
-			return "DONE with changes"
+			return "DONE with changes", ""
 		}
-		return "DONE"
+		return "DONE", ""
 	case events.RunFailed:
-		return "FAILED"
+		return "FAILED", ""
 	case events.RunInterrupted:
-		return "INTERRUPTED"
+		if bad {
+			return "FAILED", "   interrupted"
+		}
+		return "INTERRUPTED", ""
 	case events.RunStopped:
-		return "STOPPED by you"
+		if bad {
+			return "FAILED", "   stopped by you"
+		}
+		return "STOPPED by you", ""
 	}
-	return "ENDED"
+	return "ENDED", ""
+}
+
+// outputs is where the output is: of the only step that failed, or else of all of them.
+func (r Report) outputs() string {
+	all := filepath.Join(r.Dir, "out")
+	one := ""
+	for i := range r.Run.Steps {
+		s := &r.Run.Steps[i]
+		if !failed(s) || len(s.Out) == 0 {
+			continue
+		}
+		if one != "" {
+			return all
+		}
+		one = filepath.Join(all, s.Out[len(s.Out)-1])
+	}
+	for _, suffix := range []string{".err", ".out"} { // what went wrong stands where there is any
+		if info, err := os.Stat(one + suffix); one != "" && err == nil && info.Size() > 0 {
+			return one + suffix
+		}
+	}
+	return all
 }
 
 func (r Report) failure(b *strings.Builder, i int, mark string) {
 	s := &r.Run.Steps[i]
-	if s.Outcome != events.Failed && s.Outcome != events.Timeout && s.Outcome != events.Lost || s.Ignored || s.Rescued {
+	if !failed(s) {
 		return
 	}
 	ps := &r.Plan.Steps[i]
@@ -95,7 +133,15 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 		name = ps.Title()
 	}
 	head, rest, _ := strings.Cut(s.Error, "\n")
-	fmt.Fprintf(b, "\n%s %s   %s   %s\n", mark, output.CleanName(name), output.CleanName(head), output.CleanName(ps.Origin.String()))
+	if s.HasRC && head == fmt.Sprintf("exit status %d", s.RC) {
+		head = fmt.Sprintf("rc %d", s.RC)
+	}
+	line := []string{mark + " " + output.CleanName(name)}
+	if ps.Host != "" && ps.Host != "localhost" {
+		line = append(line, output.CleanName(ps.Host))
+	}
+	line = append(line, output.CleanName(head), output.CleanName(ps.Origin.String()))
+	fmt.Fprintf(b, "\n%s\n", strings.Join(line, "   "))
 	lines := strings.Split(rest, "\n")
 	if rest == "" {
 		return

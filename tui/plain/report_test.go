@@ -1,0 +1,91 @@
+package plain_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/plain"
+)
+
+// ended is a run of four steps that ends so: the last two are never reached.
+func ended(how events.RunOutcome, second events.Event) (*plan.Plan, *events.Run) {
+	p := &plan.Plan{RootFile: "site.yml"}
+	for i, name := range []string{"install", "migrate", "start", "notify"} {
+		p.Steps = append(p.Steps, plan.Step{Index: i, Name: name, Host: "localhost", Origin: plan.Origin{File: "tasks/db.yml", Line: 4 + i}})
+	}
+	p.Steps[1].Host = "db1"
+	run := &events.Run{}
+	at := time.Unix(1_800_000_000, 0)
+	say := func(step int, e events.Event) {
+		at = at.Add(time.Second)
+		run.Apply(events.Record{Time: at, Step: step, Event: e})
+	}
+	say(-1, events.RunStarted{TotalSteps: 4})
+	say(-1, events.PlanLoaded{TotalSteps: 4})
+	say(0, events.StepStarted{Name: "install", Out: "step-0001.1"})
+	say(0, events.StepCompleted{Name: "install", Changed: true})
+	say(1, events.StepStarted{Name: "migrate", Out: "step-0002.1"})
+	say(1, second)
+	if how == events.RunDone {
+		say(2, events.StepCompleted{})
+		say(3, events.StepCompleted{})
+	} else {
+		say(2, events.StepOmitted{})
+		say(3, events.StepOmitted{})
+	}
+	sum := run.Summary()
+	sum.Outcome, sum.Duration = how, 211*time.Second
+	say(-1, sum)
+	return p, run
+}
+
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := os.Mkdir(out, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"step-0002.1.out": "begin\n", "step-0002.1.err": "lock timeout\n"} {
+		if err := os.WriteFile(filepath.Join(out, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rc := 3
+	failed := events.StepFailed{Error: "exit status 3\ncanceling statement\ndue to lock timeout", RC: &rc}
+	resume := "Resume   moon resume                              (asks again before anything runs)\n"
+	retry := "Retry    moon resume --retry-failed --no-tui      (runs what failed again, and what is left)\n"
+	failure := `
+✗ migrate   db1   rc 3   tasks/db.yml:5
+    canceling statement
+    due to lock timeout
+
+Output   DIR/out/step-0002.1.err
+` + resume + retry
+	for _, c := range []struct {
+		name   string
+		how    events.RunOutcome
+		second events.Event
+		want   string
+	}{
+		{"failed", events.RunFailed, failed, "moon  site.yml   FAILED   2 of 4   3:31\n  ✓ 0 ok   ~ 1 changed   ✗ 1 failed   · 2 not run\n" + failure},
+		{"failed and stopped", events.RunStopped, failed, "moon  site.yml   FAILED   2 of 4   3:31   stopped by you\n  ✓ 0 ok   ~ 1 changed   ✗ 1 failed   · 2 not run\n" + failure},
+		{"stopped", events.RunStopped, events.StepCompleted{}, "moon  site.yml   STOPPED by you   2 of 4   3:31\n  ✓ 1 ok   ~ 1 changed   ✗ 0 failed   · 2 not run\n\nOutput   DIR/out\n" + resume},
+		{"interrupted", events.RunInterrupted, events.StepCancelled{}, "moon  site.yml   INTERRUPTED   2 of 4   3:31\n  ✓ 0 ok   ~ 1 changed   ✗ 0 failed   × 1 cancelled   · 2 not run\n\nOutput   DIR/out\n" + resume},
+		{"done", events.RunDone, events.StepCompleted{}, "moon  site.yml   DONE with changes   4 of 4   3:31\n  ✓ 3 ok   ~ 1 changed   ✗ 0 failed\n\nOutput   DIR/out\n"},
+		{"ignored", events.RunDone, events.StepFailed{Error: "no", Ignored: true}, "moon  site.yml   DONE with changes   4 of 4   3:31\n  ✓ 2 ok   ~ 1 changed   ✗ 0 failed   ✗ 1 failed (ignored)\n\nOutput   DIR/out\n"},
+	} {
+		p, run := ended(c.how, c.second)
+		var b strings.Builder
+		if err := (plain.Report{Plan: p, Run: run, Dir: dir}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(b.String(), dir, "DIR"); got != c.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", c.name, got, c.want)
+		}
+	}
+}
