@@ -33,6 +33,31 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
+// BenchmarkRunningFrame is the same while steps run, with what runs now and the time of each part, also in the tick that
+// looks at the clock.
+func BenchmarkRunningFrame(b *testing.B) {
+	for _, n := range []int{1_000, 100_000} {
+		b.Run(map[int]string{1_000: "1k", 100_000: "100k"}[n], func(b *testing.B) {
+			s := largeScreen(b, n, 200, 60)
+			s.m.store.apply(&events.Record{Time: t0, Step: -1, Event: events.RunResumed{}})
+			for i := range n {
+				at := t0.Add(time.Duration(i) * time.Millisecond)
+				s.m.store.apply(&events.Record{Time: at, Step: i, Event: events.StepStarted{Name: "do"}})
+				if i < n/2 || i > n/2+50 {
+					s.m.store.apply(&events.Record{Time: at.Add(time.Second), Step: i, Event: events.StepCompleted{}})
+				}
+			}
+			s.f.clock = t0.Add(time.Hour)
+			s.frame()
+			s.m.cur.node = s.m.tree.len() / 2
+			for b.Loop() {
+				_, _ = s.m.Update(tickMsg{})
+				_ = s.m.View()
+			}
+		})
+	}
+}
+
 // BenchmarkKey is a key with the frame that follows it.
 func BenchmarkKey(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {

@@ -17,6 +17,8 @@ const (
 	leastOutput = 14
 	mostRunning = 5
 	mostBars    = 12
+	leastBars   = 3
+	timeRows    = 5 // beside the bars: two blank rows, the title, the scale, and how many more there are
 )
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
@@ -26,7 +28,7 @@ func (m *model) withTime(w, h int, output func(h int) *doc) body {
 	}
 	below := newDoc(w, h, m.glyphs)
 	m.runningNow(below)
-	if room := h - leastOutput - len(below.lines) - 3; room > 0 {
+	if room := h - leastOutput - len(below.lines) - timeRows; room >= leastBars {
 		m.timeBars(below, min(room, mostBars), func(title string) {
 			below.add()
 			below.section(title, m.glyphs)

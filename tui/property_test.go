@@ -72,6 +72,22 @@ func drawPlan(t *rapid.T) *plan.Plan {
 	return b.done()
 }
 
+// drawWaits are reasons why steps wait, also such as no engine gives.
+func drawWaits(t *rapid.T, steps []int) []events.Wait {
+	waits := make([]events.Wait, len(steps))
+	kind := rapid.SampledFrom([]events.WaitFor{
+		"", events.WaitSteps, events.WaitValue, events.WaitOutcome, events.WaitPool, events.WaitForks, events.WaitRetry, events.WaitPaused,
+		events.WaitConfirm, events.WaitStopping,
+	})
+	for i, step := range steps {
+		waits[i] = events.Wait{
+			For: kind.Draw(t, "for"), Is: kind.Draw(t, "is"), Held: kind.Draw(t, "held"), Steps: []int{step - 1, step, 9999}, More: 3,
+			Root: rapid.SampledFrom([]int{-1, 0, step, 9999}).Draw(t, "root"), Name: name(t), Slots: 2,
+		}
+	}
+	return waits
+}
+
 var sgrOnly = regexp.MustCompile("\x1b\\[[0-9;:]*m")
 
 // checkFrame fails unless a frame is exactly h rows of exactly w cells, under both ways of counting, without a control
@@ -123,6 +139,8 @@ func TestFramesAlwaysFit(t *testing.T) {
 				o.Preview = foreplan
 				o.Theme = rapid.SampledFrom([]string{"", "moonlight", "mono", "blue-orange"}).Draw(rt, "theme")
 				o.Banner = rapid.SampledFrom([]string{"", "", "production", "日本", nasty[18]}).Draw(rt, "banner")
+				o.Forecast, o.Saved = inOrder(o.Plan, time.Minute), name(rt)
+				o.Why = func(_ string, steps []int) []events.Wait { return drawWaits(rt, steps) }
 				o.Mode = rapid.SampledFrom([]string{"", "check", "日本"}).Draw(rt, "mode")
 			},
 		})
@@ -169,6 +187,7 @@ func TestEverySize(t *testing.T) {
 		func(s *screen) { s.press("?") },
 		func(s *screen) { s.press("/") },
 		func(s *screen) { s.keys("A c 2 tab") },
+		func(s *screen) { s.keys("A"); s.press("c"); s.f.until("install tmux"); s.frame() },
 	} {
 		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
 		play(s)

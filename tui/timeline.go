@@ -144,11 +144,12 @@ func (l *timeline) mark(step int, from, to time.Time) {
 	for to.Sub(l.from) >= l.grain*mostMarks {
 		l.coarsen()
 	}
-	last := int(to.Sub(l.from) / l.grain)
+	first := int(from.Sub(l.from) / l.grain)
+	last := max(int((to.Sub(l.from)-1)/l.grain), first)
 	if n := last + 1 - len(p.busy); n > 0 {
 		p.busy = append(p.busy, make([]bool, n)...)
 	}
-	for i := int(from.Sub(l.from) / l.grain); i <= last; i++ {
+	for i := first; i <= last; i++ {
 		p.busy[i] = true
 	}
 }

@@ -55,7 +55,7 @@ func (w *waiting) take(a waited, digest string) {
 
 // wondering are the steps to ask about: the one the detail is about first, then those in the rows.
 func (m *model) wondering() (steps []int) {
-	if step := m.firstWaiting(m.at()); step >= 0 {
+	if step := m.held(m.at()); step >= 0 {
 		steps = append(steps, step)
 	}
 	for _, n := range m.waiting.rows {
@@ -75,8 +75,11 @@ func (m *model) waits(step int) bool {
 	return f.pending() || f == faceAsking
 }
 
-// firstWaiting is the first step at or below a node that has not begun, or -1.
-func (m *model) firstWaiting(n int) int {
+// held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
+func (m *model) held(n int) int {
+	if t := m.tree.tally(n); t[faceRunning] > 0 || t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) == 0 {
+		return -1
+	}
 	r := m.tree.steps(n)
 	for i := r.From; i < r.To; i++ {
 		if m.waits(i) {
@@ -114,16 +117,13 @@ func (m *model) waitNote(step int) string {
 
 // whyField says in the detail why a node has not begun.
 func (m *model) whyField(d *doc, n int) {
-	step := m.firstWaiting(n)
+	step := m.held(n)
 	if step < 0 {
 		return
 	}
 	w := m.wait(step)
 	if w.For == "" {
 		return
-	}
-	if m.tree.step(n) < 0 && m.tree.tally(n)[faceRunning] > 0 {
-		return // what waits in it has rows of its own
 	}
 	d.field("waits", text{themes.Text, m.waitWords(w) + "."})
 	d.blank()

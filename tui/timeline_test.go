@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// threeParts is a plan with single steps between two blocks.
+func threeParts() *plan.Plan {
+	b := newBuilder("site.yml")
+	block := func(name string, n int) {
+		b.scope(plan.ScopeBlock, name, 3, nil, func() {
+			for i := range n {
+				b.step(fmt.Sprintf("%s %d", name, i), "shell", 4+i)
+			}
+		})
+	}
+	block("preflight", 2)
+	b.step("alone", "shell", 8)
+	b.step("alone too", "shell", 9)
+	block("web", 3)
+	return b.done()
+}
+
+func at(s float64) time.Time { return t0.Add(time.Duration(s * float64(time.Second))) }
+
+func ranFrom(from, to float64) *events.Step {
+	return &events.Step{State: events.Settled, Outcome: events.OK, Attempt: 1, Started: at(from), Ended: at(to)}
+}
+
+// bars are the lines of a timeline over so many seconds, in a second a cell.
+func (s *screen) bars(seconds int) string {
+	var lines []string
+	for i := range s.m.timeline.parts {
+		line := ""
+		for _, span := range s.m.bar(&s.m.timeline.parts[i], time.Duration(seconds)*time.Second, seconds) {
+			line += span.s
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestTimeline(t *testing.T) {
+	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, ascii: true})
+	s.keys("A")
+	l := &s.m.timeline
+	if len(l.parts) != 3 || l.parts[1].steps != (events.Range{From: 2, To: 4}) {
+		t.Fatalf("%+v", l.parts)
+	}
+	if got := s.bars(10); got != "         .\n         .\n         ." {
+		t.Errorf("before the start:\n%s", got)
+	}
+	// In any order, also at once.
+	l.see(4, ranFrom(3, 7))
+	l.see(5, ranFrom(5, 9))
+	l.see(2, ranFrom(2, 3))
+	l.see(0, ranFrom(0, 2))
+	if got := s.bars(10); got != "##\n  #\n   ######" {
+		t.Errorf("got\n%s", got)
+	}
+	// A person has a failed step tried again later; what lies between is nobody's time.
+	again := *ranFrom(0, 14)
+	again.Attempt, again.Due = 2, at(12)
+	l.see(0, &again)
+	if got := s.bars(16); got != "##          ##\n  #\n   ######" {
+		t.Errorf("after a retry\n%s", got)
+	}
+	// One that is tried again by itself is busy all the time.
+	l.see(6, &events.Step{State: events.Active, Attempt: 1, Started: at(15)})
+	l.see(6, &events.Step{State: events.Backoff, Attempt: 2, Started: at(15), Due: at(18)})
+	l.see(6, &events.Step{State: events.Active, Attempt: 2, Started: at(15), Due: at(18)})
+	l.advance(at(19))
+	if got := s.bars(20); got != "##          ##\n  #\n   ######      ####" {
+		t.Errorf("while it is tried again\n%s", got)
+	}
+	// A plan that was edited keeps what is still in it.
+	next := threeParts()
+	next.Scopes[2].Path = "/api"
+	s.m.setPlan(next)
+	if got := s.bars(20); got != "##          ##\n  #\n-" {
+		t.Errorf("after an edit\n%s", got)
+	}
+}
+
+// However steps follow each other, a second in which one ran is marked, and one that is far from all of them is not.
+func TestTimelineMarks(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := threeParts()
+		l := newTimeline(grow(p), &timeline{})
+		var ran [][3]int // part, from, to in seconds
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			step := rapid.IntRange(0, len(p.Steps)-1).Draw(rt, "step")
+			from := rapid.IntRange(0, 100_000).Draw(rt, "from")
+			to := from + rapid.SampledFrom([]int{0, 1, 5, 100, 10_000}).Draw(rt, "took")
+			l.see(step, ranFrom(float64(from), float64(to)))
+			ran = append(ran, [3]int{map[bool]int{true: 0, false: 1}[step < 2], from, to})
+			if step > 3 {
+				ran[len(ran)-1][0] = 2
+			}
+		}
+		for i := range l.parts {
+			if n := len(l.parts[i].busy); n > mostMarks {
+				rt.Fatalf("%d marks", n)
+			}
+		}
+		second := rapid.IntRange(0, 120_000).Draw(rt, "second")
+		offset := at(float64(second)).Sub(l.from)
+		if offset < 0 {
+			return
+		}
+		grain := int(l.grain/time.Second) + 1
+		for part := range l.parts {
+			near, within := false, false
+			for _, r := range ran {
+				within = within || r[0] == part && second >= r[1] && second < r[2]
+				near = near || r[0] == part && second >= r[1]-2*grain && second <= r[2]+2*grain
+			}
+			busy := l.share(&l.parts[part], offset, offset+1) > 0
+			if within && !busy || busy && !near {
+				rt.Fatalf("part %d at %d is %t, of %v, with marks of %v", part, second, busy, ran, l.grain)
+			}
+		}
+	})
+}
+
+func TestPartsOfPlans(t *testing.T) {
+	// Everything is in one include: its own parts are shown.
+	b := newBuilder("site.yml")
+	b.scope(plan.ScopeInclude, "all.yml", 1, nil, func() {
+		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
+		b.scope(plan.ScopeBlock, "none", 4, nil, nil)
+		b.scope(plan.ScopeBlock, "two", 5, nil, func() { b.step("b", "shell", 6) })
+	})
+	if parts := partsOf(grow(b.done())); len(parts) != 2 {
+		t.Errorf("%d parts of an include with two blocks", len(parts))
+	}
+	// A play is a part, also if it is the only one.
+	b = newBuilder("site.yml")
+	b.scope(plan.ScopePlay, "web", 1, nil, func() {
+		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
+		b.step("b", "shell", 6)
+	})
+	if parts := partsOf(grow(b.done())); len(parts) != 1 {
+		t.Errorf("%d parts of a play", len(parts))
+	}
+	// So many that nobody could look at them.
+	b = newBuilder("site.yml")
+	for i := range mostParts + 5 {
+		b.scope(plan.ScopeBlock, fmt.Sprint(i), 1, nil, func() { b.step("a", "shell", 3) })
+	}
+	if parts := partsOf(grow(b.done())); parts != nil {
+		t.Errorf("%d parts", len(parts))
+	}
+	if parts := partsOf(grow(&plan.Plan{})); parts != nil {
+		t.Errorf("%d parts of nothing", len(parts))
+	}
+}
+
+// Many parts show as those around what runs, and what does not fit is counted.
+func TestManyParts(t *testing.T) {
+	b := newBuilder("site.yml")
+	for i := range 40 {
+		b.scope(plan.ScopeBlock, fmt.Sprintf("part %d", i), 1, nil, func() { b.step(fmt.Sprintf("step %d", i), "shell", 3) })
+	}
+	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
+	s.f.takes = func(int) time.Duration { return time.Second }
+	s.keys("A")
+	s.press("c")
+	s.f.until("step 20")
+	s.f.clock = s.f.clock.Add(3 * time.Second)
+	s.frame()
+	s.has("  part 20", "  and 29 more", "0:23")
+	if strings.Contains(s.shows(), "  part 3 ") {
+		t.Error("a part that ended long ago takes a row")
+	}
+}
+
+// Nothing stands below the output where that would become small.
+func TestTimeNeedsRoom(t *testing.T) {
+	for _, c := range []struct {
+		w, h           int
+		running, times bool
+	}{{120, 40, true, true}, {100, 24, true, false}, {100, 20, false, false}, {99, 40, false, false}, {60, 20, false, false}} {
+		s := newScreen(t, setup{w: c.w, h: c.h})
+		s.keys("A")
+		s.press("c")
+		s.f.until("install tmux")
+		s.f.clock = s.f.clock.Add(3 * time.Second)
+		s.frame()
+		screen := s.shows()
+		if strings.Contains(screen, "Running now") != c.running || strings.Contains(screen, "── Time") != c.times {
+			t.Errorf("%d×%d, want what runs: %t, and times: %t\n%s", c.w, c.h, c.running, c.times, screen)
+		}
+	}
+}

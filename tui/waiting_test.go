@@ -1,0 +1,130 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/events"
+)
+
+// Every reason has a sentence, and those that say more than the order of the steps have a word in the row.
+func TestWaitWords(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A")
+	s.press("c")
+	s.f.until("update the package index")
+	s.f.clock = s.f.clock.Add(12 * time.Second)
+	s.frame()
+	for _, c := range []struct {
+		wait  events.Wait
+		words string
+		note  string
+	}{
+		{events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns}, "for step-0002 «update the package index», which runs, since 0:12", ""},
+		{events.Wait{For: events.WaitSteps, Steps: []int{3, 4, 5}, More: 2, Root: 1, Is: events.WaitRuns},
+			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» runs, since 0:12", ""},
+		{events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: -1}, "for step-0004 «install ripgrep»", ""},
+		{events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: 2, Is: events.WaitApproval, Held: events.WaitConfirm},
+			"for step-0004 «install ripgrep»; step-0003 «install git» is not approved; then it asks to be confirmed", ""},
+		{events.Wait{For: events.WaitValue, Name: "go_now", Steps: []int{7}, Root: 7, Is: events.WaitTurn},
+			"for the value of go_now, which step-0008 «read the installed version» gives, which is next", "waits for go_now"},
+		{events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed}, "to see how step-0008 «read the installed version» ends, which failed", ""},
+		{events.Wait{For: events.WaitPool, Name: "images", Slots: 2, Steps: []int{0, 1}, Root: -1, Limit: time.Minute},
+			"for a slot of images: 2 of 2 are taken, by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waits (2 of 2 taken)"},
+		{events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1}, "for a slot: all 8 (--forks) are taken, by step-0001 «say hello» and 7 more", "waits (forks 8)"},
+		{events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1}, "for the terminal, which step-0002 «update the package index» has", "waits (terminal)"},
+		{events.Wait{For: events.WaitTurn, Root: -1}, "for nothing: it is about to begin", ""},
+		{events.Wait{For: events.WaitRetry, Due: s.f.clock.Add(4 * time.Second), Root: -1}, "for its next attempt, in 4.0s", ""},
+		{events.Wait{For: events.WaitApproval, Root: -1}, "to be approved: a approves it", ""},
+		{events.Wait{For: events.WaitConfirm, Root: -1}, "to be confirmed: a confirms it", ""},
+		{events.Wait{For: events.WaitBreakpoint, Root: -1}, "at a breakpoint: c goes on", ""},
+		{events.Wait{For: events.WaitAnswer, Root: -1}, "for your answer: a goes on, x rejects", ""},
+		{events.Wait{For: events.WaitFailed, Root: -1}, "for you: it failed", ""},
+		{events.Wait{For: events.WaitStepping, Root: -1}, "for you: only what you choose runs; c goes on", ""},
+		{events.Wait{For: events.WaitPaused, Root: -1, Held: events.WaitApproval}, "for you: the run is paused; c goes on; and it is not approved", ""},
+		{events.Wait{For: events.WaitPaused, Root: 1, Is: events.WaitFailed}, "for you: the run is paused at step-0002 «update the package index», which failed", ""},
+		{events.Wait{For: events.WaitPaused, Root: 1}, "for you: the run is paused at step-0002 «update the package index»", ""},
+		{events.Wait{For: events.WaitStopping, Root: -1}, "for nothing any more: the run is being stopped, and it will not run", "will not run"},
+	} {
+		if got := s.m.waitWords(c.wait); got != c.words {
+			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
+		}
+		s.m.waiting.of = map[int]events.Wait{stepClone: c.wait}
+		if got := s.m.waitNote(stepClone); got != c.note {
+			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
+		}
+	}
+	for _, is := range []events.WaitFor{events.WaitRuns, events.WaitRetry, events.WaitSteps, events.WaitValue, events.WaitOutcome, events.WaitPool,
+		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
+		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping} {
+		if s.m.doing(0, is) == "" {
+			t.Errorf("nothing is said of a step that is at %s", is)
+		}
+	}
+}
+
+// waitingScreen is a screen whose engine says of all steps that there is no slot, and what it was asked.
+func waitingScreen(t *testing.T, w, h int) (*screen, *[][]int) {
+	t.Helper()
+	asked := &[][]int{}
+	s := newScreen(t, setup{w: w, h: h, options: func(o *Options) {
+		o.Why = func(digest string, steps []int) []events.Wait {
+			if digest != o.Plan.Digest {
+				t.Errorf("asked about the plan %s", digest)
+			}
+			*asked = append(*asked, steps)
+			list := make([]events.Wait, len(steps))
+			for i := range list {
+				list[i] = events.Wait{For: events.WaitForks, Slots: 1, Steps: []int{1}, Root: -1}
+			}
+			return list
+		}
+	}})
+	return s, asked
+}
+
+func TestWhyIsAsked(t *testing.T) {
+	s, asked := waitingScreen(t, 120, 40)
+	s.keys("A 1")
+	if len(*asked) > 0 {
+		t.Errorf("asked about %v under review", *asked)
+	}
+	s.press("c")
+	s.f.until("update the package index")
+	s.frame()
+	s.frame()
+	s.on("clone the dotfiles")
+	s.has("waits     for a slot: all 1 (--forks) are taken, by", "waits (forks 1)  :15")
+	if last := (*asked)[len(*asked)-1]; last[0] != stepClone || slices.Contains(last, 0) || slices.Contains(last, 1) {
+		t.Errorf("asked about %v", last)
+	}
+	// Nothing changes, and nothing is asked; a tick asks once, however many frames follow it.
+	n := len(*asked)
+	for range 5 {
+		s.frame()
+	}
+	if len(*asked) != n {
+		t.Errorf("asked %d times although nothing changed", len(*asked)-n)
+	}
+	s.send(tickMsg{})
+	s.frame()
+	s.frame()
+	if len(*asked) != n+1 {
+		t.Errorf("asked %d times in a tick", len(*asked)-n)
+	}
+	// A scope waits for what its first step waits for, as long as nothing in it runs.
+	s.on("block: dotfiles")
+	s.has("waits     for a slot")
+	s.on("include: packages.yml")
+	if strings.Contains(s.shows(), "waits     ") {
+		t.Error("a scope in which something runs waits")
+	}
+	// An answer about another plan, and none, say nothing.
+	s.m.waiting.take(waited{digest: "another", steps: []int{stepClone}, waits: []events.Wait{{For: events.WaitTurn}}}, s.m.plan.Digest)
+	s.m.waiting.take(waited{digest: s.m.plan.Digest, steps: []int{stepClone}}, s.m.plan.Digest)
+	if len(s.m.waiting.of) != 0 {
+		t.Errorf("%v", s.m.waiting.of)
+	}
+}
