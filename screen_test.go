@@ -438,3 +438,25 @@ func TestShowLiveOnScreen(t *testing.T) {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }
+
+// TestWaitsOnScreen looks at what runs, and at why another step does not yet.
+func TestWaitsOnScreen(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	text := "- name: long\n  shell: until test -e " + dir + "/go; do sleep 0.02; done\n- name: next\n  shell: \"true\"\n"
+	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 120, 40, nil, "tui", playbook)
+	c.see("REVIEW", "2 steps")
+	c.press("Ac", "RUNNING", "── Running now ──", "   long")
+	c.press("j1", "waits     for step-0001 «long», which runs")
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.see("DONE", "Saved     ~/state/moon/runs/")
+	c.press("q")
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "Output   ~/state/moon/runs/") || strings.Contains(left, "Resume") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"moon/events"
@@ -11,11 +12,17 @@ import (
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m *model) drawCard(b *brush) {
 	lines := [][]text{m.cardHead(), m.cardCounts()}
+	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 {
+		lines = append(lines, []text{{themes.Warn, needYou(ask)}})
+	}
 	if m.run.phase == events.Paused {
 		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))}})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
 		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(m.stepTitle(step))}})
+		if words := m.cardTime(step); words != "" {
+			lines = append(lines, []text{{themes.Text, "  "}, {themes.Dim, words}})
+		}
 		if last := m.peekLines(1); len(last) > 0 {
 			lines = append(lines, []text{{themes.Text, "  "}, {inkRaw, last[0].text}})
 		}
@@ -69,7 +76,25 @@ func (m *model) cardCounts() []text {
 	b.begin(1<<10, onRow)
 	b.wide = 0 // as narrow as can be
 	m.tallyState(b)
-	return []text{{inkRaw, string(b.buf)}}
+	line := []text{{inkRaw, string(b.buf)}}
+	if m.run.phase == events.Running {
+		done, total := m.progress()
+		line = append([]text{{themes.Text, fmt.Sprintf("%d/%d ", done, total)}}, line...)
+	}
+	return line
+}
+
+// cardTime is where a step runs, and since when.
+func (m *model) cardTime(step int) string {
+	since, runs := m.timeline.active[step]
+	if !runs {
+		return ""
+	}
+	words := took(m.clockNow().Sub(since))
+	if host := m.plan.Steps[step].Host; host != "localhost" {
+		words = strings.TrimSpace(plain(host) + "  " + words)
+	}
+	return words
 }
 
 // cardStep is the step the engine is at, or in a review the one under the cursor.
@@ -95,6 +120,9 @@ func (m *model) cardKeys(b *brush) {
 		tips = []tip{{runPause, "pause"}, {runLeave, "leave"}, {showHelp, ""}}
 	case events.Paused:
 		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
+		if m.asks() != "" {
+			tips[1] = tip{gateApprove, "approve"}
+		}
 		if m.onFailure() {
 			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}
 		}
