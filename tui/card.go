@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -12,7 +13,7 @@ import (
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m *model) drawCard(b *brush) {
 	lines := [][]text{m.cardHead(), m.cardCounts()}
-	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 {
+	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s text) bool { return s.ink == themes.Warn }) {
 		lines = append(lines, []text{{themes.Warn, needYou(ask)}})
 	}
 	if m.run.phase == events.Paused {

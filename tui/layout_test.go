@@ -17,9 +17,22 @@ func TestLayoutSizes(t *testing.T) {
 		w, h int
 		want layoutKind
 	}{
-		{120, 40, layoutWide}, {100, 16, layoutWide}, {99, 16, layoutOne}, {100, 15, layoutOne}, {99, 30, layoutTall}, {60, 30, layoutTall},
-		{59, 30, layoutOne}, {60, 29, layoutOne}, {59, 29, layoutOne}, {40, 10, layoutOne}, {39, 10, layoutCard}, {40, 9, layoutCard},
-		{39, 9, layoutCard}, {24, 6, layoutCard}, {1, 1, layoutCard}, {200, 9, layoutCard},
+		{120, 40, layoutWide},
+		{100, 16, layoutWide},
+		{99, 16, layoutOne},
+		{100, 15, layoutOne},
+		{99, 30, layoutTall},
+		{60, 30, layoutTall},
+		{59, 30, layoutOne},
+		{60, 29, layoutOne},
+		{59, 29, layoutOne},
+		{40, 10, layoutOne},
+		{39, 10, layoutCard},
+		{40, 9, layoutCard},
+		{39, 9, layoutCard},
+		{24, 6, layoutCard},
+		{1, 1, layoutCard},
+		{200, 9, layoutCard},
 	} {
 		p := newPanes()
 		if l := p.layout(c.w, c.h); l.kind != c.want {
@@ -65,7 +78,7 @@ func TestDeepNames(t *testing.T) {
 	}
 	nest(0)
 	s := newScreen(t, setup{p: b.done(), w: 64, h: 24})
-	s.has(strings.Repeat("  ", 8)+strings.Repeat(" ", 6)+" └   a name of thirt…no more :1234567")
+	s.has(strings.Repeat("  ", 8) + strings.Repeat(" ", 6) + " └   a name of thirt…no more :1234567")
 	s.send(tea.WindowSizeMsg{Width: 60, Height: 24}) // beside it the name would have 19
 	s.has("└   a name of thirty ce…, no more\n")
 	s.send(tea.WindowSizeMsg{Width: 40, Height: 24})

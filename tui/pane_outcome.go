@@ -22,7 +22,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	}
 	look := faceSigns[f]
 	head := []text{{signLooks[look].role, m.glyphs.signs[look] + " " + outcomeWord(of, f)}}
-	for _, part := range m.facts(of, f) {
+	for _, part := range m.facts(p.Index, of, f) {
 		head = append(head, text{themes.Text, "  " + part})
 	}
 	d.add(head...)
@@ -74,7 +74,7 @@ func outcomeWord(of *events.Step, f face) string {
 }
 
 // facts are the small things that are known of a step that ran.
-func (m *model) facts(of *events.Step, f face) []string {
+func (m *model) facts(step int, of *events.Step, f face) []string {
 	var facts []string
 	if of.HasRC && (f == faceFailed || f == faceIgnored || f == faceRescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
@@ -85,6 +85,9 @@ func (m *model) facts(of *events.Step, f face) []string {
 			word = "for "
 		}
 		facts = append(facts, word+exact(d))
+		if host := m.plan.Steps[step].Host; host != "" && host != "localhost" {
+			facts = append(facts, "on "+plain(host))
+		}
 	}
 	if of.Attempt > 1 || f == faceFailed && of.Attempt > 0 {
 		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))

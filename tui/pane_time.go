@@ -72,42 +72,42 @@ func (m *model) runningNow(d *doc) {
 		return cmp.Or(m.timeline.active[a].Compare(m.timeline.active[b]), cmp.Compare(a, b))
 	})
 	shown := steps[:min(len(steps), mostRunning)]
-	hosts := 0
+	hosts, last := 0, 0 // cells of the columns
 	for _, step := range shown {
 		if host := plain(m.plan.Steps[step].Host); host != "localhost" {
-			hosts = min(max(hosts, cells(host)), d.w/4)
+			hosts = max(hosts, min(cells(host), d.w/4))
 		}
+		last = max(last, cells(m.lastWords(step)))
 	}
 	for _, step := range shown {
-		m.runningLineOf(d, step, hosts)
+		m.runningRow(d, step, hosts, last)
 	}
 	if more := len(steps) - len(shown); more > 0 {
 		d.add(text{themes.Dim, fmt.Sprintf("  and %d more", more)})
 	}
 }
 
-func (m *model) runningLineOf(d *doc, step, hosts int) {
-	before := ""
-	if last := m.countdown.last(step); last.Outcome == events.OK || last.Outcome == events.Changed {
-		before = "last run " + cmp.Or(took(last.Took), "0:00")
+// lastWords is how long a step took in the last run, if it ended well.
+func (m *model) lastWords(step int) string {
+	last := m.countdown.last(step)
+	if last.Outcome != events.OK && last.Outcome != events.Changed {
+		return ""
 	}
-	spent := took(m.clockNow().Sub(m.timeline.active[step]))
-	if spent == "" {
-		spent = "0:00"
-	}
-	host := ""
+	return "  last run " + cmp.Or(took(last.Took), "0:00")
+}
+
+func (m *model) runningRow(d *doc, step, hosts, last int) {
+	spent := cmp.Or(took(m.clockNow().Sub(m.timeline.active[step])), "0:00")
+	at := d.w - last - max(cells(spent), 4)
+	line := []text{{themes.Text, "  "}}
+	used := 2
 	if hosts > 0 {
-		host = cutMiddle(plain(m.plan.Steps[step].Host), hosts, m.glyphs.dots)
-		host += spaces(hosts - cells(host) + 2)
+		host := cutMiddle(plain(m.plan.Steps[step].Host), hosts, m.glyphs.dots)
+		line = append(line, text{themes.Dim, host + spaces(hosts-cells(host)+2)})
+		used += hosts + 2
 	}
-	right := spent
-	if before != "" {
-		right += "  " + before
-	}
-	name := cutMiddle(plain(m.stepTitle(step)), max(d.w-cells(right)-cells(host)-5, 1), m.glyphs.dots)
-	gap := max(d.w-2-cells(host)-cells(name)-cells(right), 1)
-	d.add(text{themes.Text, "  "}, text{themes.Dim, host}, text{themes.Text, name + spaces(gap)}, text{themes.Running, spent},
-		text{themes.Dim, strings.TrimPrefix(right, spent)})
+	name := cutMiddle(plain(m.stepTitle(step)), max(at-used-2, 1), m.glyphs.dots)
+	d.add(append(line, text{themes.Text, name + spaces(at-used-cells(name))}, text{themes.Running, spent}, text{themes.Dim, m.lastWords(step)})...)
 }
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws

@@ -23,16 +23,24 @@ func TestWaitWords(t *testing.T) {
 		note  string
 	}{
 		{events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns}, "for step-0002 «update the package index», which runs, since 0:12", ""},
-		{events.Wait{For: events.WaitSteps, Steps: []int{3, 4, 5}, More: 2, Root: 1, Is: events.WaitRuns},
-			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» runs, since 0:12", ""},
+		{
+			events.Wait{For: events.WaitSteps, Steps: []int{3, 4, 5}, More: 2, Root: 1, Is: events.WaitRuns},
+			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» runs, since 0:12", "",
+		},
 		{events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: -1}, "for step-0004 «install ripgrep»", ""},
-		{events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: 2, Is: events.WaitApproval, Held: events.WaitConfirm},
-			"for step-0004 «install ripgrep»; step-0003 «install git» is not approved; then it asks to be confirmed", ""},
-		{events.Wait{For: events.WaitValue, Name: "go_now", Steps: []int{7}, Root: 7, Is: events.WaitTurn},
-			"for the value of go_now, which step-0008 «read the installed version» gives, which is next", "waits for go_now"},
+		{
+			events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: 2, Is: events.WaitApproval, Held: events.WaitConfirm},
+			"for step-0004 «install ripgrep»; step-0003 «install git» is not approved; then it asks to be confirmed", "",
+		},
+		{
+			events.Wait{For: events.WaitValue, Name: "go_now", Steps: []int{7}, Root: 7, Is: events.WaitTurn},
+			"for the value of go_now, which step-0008 «read the installed version» gives, which is next", "waits for go_now",
+		},
 		{events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed}, "to see how step-0008 «read the installed version» ends, which failed", ""},
-		{events.Wait{For: events.WaitPool, Name: "images", Slots: 2, Steps: []int{0, 1}, Root: -1, Limit: time.Minute},
-			"for a slot of images: 2 of 2 are taken, by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waits (2 of 2 taken)"},
+		{
+			events.Wait{For: events.WaitPool, Name: "images", Slots: 2, Steps: []int{0, 1}, Root: -1, Limit: time.Minute},
+			"for a slot of images: 2 of 2 are taken, by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waits (2 of 2 taken)",
+		},
 		{events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1}, "for a slot: all 8 (--forks) are taken, by step-0001 «say hello» and 7 more", "waits (forks 8)"},
 		{events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1}, "for the terminal, which step-0002 «update the package index» has", "waits (terminal)"},
 		{events.Wait{For: events.WaitTurn, Root: -1}, "for nothing: it is about to begin", ""},
@@ -56,9 +64,11 @@ func TestWaitWords(t *testing.T) {
 			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
 		}
 	}
-	for _, is := range []events.WaitFor{events.WaitRuns, events.WaitRetry, events.WaitSteps, events.WaitValue, events.WaitOutcome, events.WaitPool,
+	for _, is := range []events.WaitFor{
+		events.WaitRuns, events.WaitRetry, events.WaitSteps, events.WaitValue, events.WaitOutcome, events.WaitPool,
 		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
-		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping} {
+		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping,
+	} {
 		if s.m.doing(0, is) == "" {
 			t.Errorf("nothing is said of a step that is at %s", is)
 		}
