@@ -115,7 +115,7 @@ func (m *model) runningRow(d *doc, step, hosts, last int) {
 func (m *model) timeBars(d *doc, most int, heading func(title string)) {
 	l := &m.timeline
 	total := m.shownTime()
-	if len(l.parts) == 0 || total <= 0 || most < 1 || d.w < 30 {
+	if len(l.parts) < 2 || total <= 0 || most < 1 || d.w < 30 {
 		return
 	}
 	first, n := m.barsShown(most)

@@ -55,6 +55,7 @@ func TestRunningNow(t *testing.T) {
 }
 
 func runningSite(t *testing.T, w, h int, ascii bool) *screen {
+	t.Helper()
 	p := site()
 	s := newScreen(t, setup{p: p, w: w, h: h, ascii: ascii, options: func(o *Options) {
 		o.Forecast = func(string) *events.Forecast {

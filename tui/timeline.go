@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/plan"
 )
 
 // timeline is when the parts of the plan were busy, as marks on a line of time that gets coarser as the run gets longer.
@@ -52,16 +51,13 @@ func newTimeline(t *tree, before *timeline) timeline {
 	return l
 }
 
-// partsOf divides the steps: by plays, where there are any, or else by the scopes at the top; one that has everything in it
+// partsOf divides the steps by the scopes at the top, which are the plays where there are any; one that has everything in it
 // is gone into.
 func partsOf(t *tree) (parts []part) {
 	at := 0
 	for {
 		children := t.children(at)
 		if len(children) != 1 || t.step(children[0]) >= 0 || t.leaf(children[0]) {
-			break
-		}
-		if s := t.scope(children[0]); s.Kind == plan.ScopePlay {
 			break
 		}
 		at = children[0]

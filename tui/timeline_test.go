@@ -142,13 +142,13 @@ func TestPartsOfPlans(t *testing.T) {
 	if parts := partsOf(grow(b.done())); len(parts) != 2 {
 		t.Errorf("%d parts of an include with two blocks", len(parts))
 	}
-	// A play is a part, also if it is the only one.
+	// So is the only play.
 	b = newBuilder("site.yml")
 	b.scope(plan.ScopePlay, "web", 1, nil, func() {
 		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
 		b.step("b", "shell", 6)
 	})
-	if parts := partsOf(grow(b.done())); len(parts) != 1 {
+	if parts := partsOf(grow(b.done())); len(parts) != 2 {
 		t.Errorf("%d parts of a play", len(parts))
 	}
 	// So many that nobody could look at them.
