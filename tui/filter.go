@@ -87,7 +87,7 @@ func (f *finder) matches(t *tree, n int) bool {
 			f.titles[i] = strings.ToLower(t.title(i))
 		}
 	}
-	if i := t.step(n); i >= 0 && t.names[i] != "" {
+	if i := t.step(n); len(t.names) > 0 && i >= 0 && t.names[i] != "" {
 		return strings.Contains(strings.ToLower(t.title(n)), f.text)
 	}
 	return strings.Contains(f.titles[n], f.text)

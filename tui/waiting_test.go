@@ -138,3 +138,26 @@ func TestWhyIsAsked(t *testing.T) {
 		t.Errorf("%v", s.m.waiting.of)
 	}
 }
+
+// What a step's name had open is known once it runs, and then the row, the search and other sentences call it so.
+func TestNamesOfWhatRan(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A")
+	s.f.say(-1, events.RunResumed{})
+	s.f.say(0, events.StepStarted{Name: "say hello to ann"})
+	s.f.say(0, events.StepCompleted{Name: "say hello to ann", Drift: "changed, though no change was foretold"})
+	s.frame()
+	s.has("├   say hello to ann")
+	if got := s.m.stepName(0); got != "step-0001 «say hello to ann»" {
+		t.Errorf("it is called %s", got)
+	}
+	s.press("/")
+	s.text("to ann")
+	s.has("1 match")
+	s.press("esc")
+	// What drifted is worth seeing at the end, even where it is ok.
+	s.m.setFilter(filterNotable)
+	if got := s.rowsShown(); got != "devbox.yml\nsay hello to ann" {
+		t.Errorf("problems and changes:\n%s", got)
+	}
+}
