@@ -78,10 +78,10 @@ func runningSite(t *testing.T, w, h int, ascii bool) *screen {
 	s.keys("A")
 	s.f.say(-1, events.RunResumed{})
 	ran := func(step int, begin, end float64) {
-		s.f.clock = at(begin)
+		s.f.clock = inTime(begin)
 		s.f.say(step, events.StepStarted{Name: p.Steps[step].Name})
 		if end > 0 {
-			s.f.clock = at(end)
+			s.f.clock = inTime(end)
 			s.f.say(step, events.StepCompleted{Name: p.Steps[step].Name, Changed: step > 1})
 		}
 	}
@@ -90,7 +90,7 @@ func runningSite(t *testing.T, w, h int, ascii bool) *screen {
 	ran(2, 21, 52)
 	ran(4, 60, 0)
 	ran(3, 55, 0)
-	s.f.clock = at(111)
+	s.f.clock = inTime(111)
 	s.frame()
 	return s
 }

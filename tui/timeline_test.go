@@ -29,10 +29,10 @@ func threeParts() *plan.Plan {
 	return b.done()
 }
 
-func at(s float64) time.Time { return t0.Add(time.Duration(s * float64(time.Second))) }
+func inTime(s float64) time.Time { return t0.Add(time.Duration(s * float64(time.Second))) }
 
 func ranFrom(from, to float64) *events.Step {
-	return &events.Step{State: events.Settled, Outcome: events.OK, Attempt: 1, Started: at(from), Ended: at(to)}
+	return &events.Step{State: events.Settled, Outcome: events.OK, Attempt: 1, Started: inTime(from), Ended: inTime(to)}
 }
 
 // bars are the lines of a timeline over so many seconds, in a second a cell.
@@ -68,16 +68,16 @@ func TestTimeline(t *testing.T) {
 	}
 	// A person has a failed step tried again later; what lies between is nobody's time.
 	again := *ranFrom(0, 14)
-	again.Attempt, again.Due = 2, at(12)
+	again.Attempt, again.Due = 2, inTime(12)
 	l.see(0, &again)
 	if got := s.bars(16); got != "##          ##\n  #\n   ######" {
 		t.Errorf("after a retry\n%s", got)
 	}
 	// One that is tried again by itself is busy all the time.
-	l.see(6, &events.Step{State: events.Active, Attempt: 1, Started: at(15)})
-	l.see(6, &events.Step{State: events.Backoff, Attempt: 2, Started: at(15), Due: at(18)})
-	l.see(6, &events.Step{State: events.Active, Attempt: 2, Started: at(15), Due: at(18)})
-	l.advance(at(19))
+	l.see(6, &events.Step{State: events.Active, Attempt: 1, Started: inTime(15)})
+	l.see(6, &events.Step{State: events.Backoff, Attempt: 2, Started: inTime(15), Due: inTime(18)})
+	l.see(6, &events.Step{State: events.Active, Attempt: 2, Started: inTime(15), Due: inTime(18)})
+	l.advance(inTime(19))
 	if got := s.bars(20); got != "##          ##\n  #\n   ######      ####" {
 		t.Errorf("while it is tried again\n%s", got)
 	}
@@ -112,7 +112,7 @@ func TestTimelineMarks(t *testing.T) {
 			}
 		}
 		second := rapid.IntRange(0, 120_000).Draw(rt, "second")
-		offset := at(float64(second)).Sub(l.from)
+		offset := inTime(float64(second)).Sub(l.from)
 		if offset < 0 {
 			return
 		}
