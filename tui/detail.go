@@ -36,7 +36,7 @@ type detail struct {
 	search search
 }
 
-func newDetail() detail { return detail{output: outputView{follow: true, attempt: -1}} }
+func newDetail() detail { return detail{output: newOutputView()} }
 
 // open shows a tab.
 func (d *detail) open(t tab) {
@@ -51,7 +51,7 @@ func (d *detail) look(n int) {
 		return
 	}
 	d.node, d.scroll = n, 0
-	d.output = outputView{follow: true, attempt: -1, wrap: d.output.wrap, times: d.output.times}
+	d.output = d.output.fresh()
 	d.search = search{gen: d.search.gen + 1}
 }
 
@@ -124,13 +124,13 @@ func (m *model) fetchDetail(l layout) tea.Cmd {
 	n := m.at()
 	d.look(n)
 	if d.reel.show(m.o.OutDir(), m.attempt(m.outputOf(n), d.output.attempt)) {
-		d.search = search{gen: d.search.gen + 1}
+		d.search = d.search.again()
 	}
 	from := -1
 	if !d.output.follow && d.tab == tabOutputs {
 		from = d.output.top
 	}
-	return d.reel.need(from, l.detailH)
+	return tea.Batch(d.reel.need(from, l.detailH), m.seek())
 }
 
 // attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.

@@ -15,12 +15,15 @@ type prompt struct {
 	input  textinput.Model
 	only   bool // show only matches
 	output bool // find in the output
+	view   outputView
+	sought search // there, before
 	from   int  // the cursor's node when it was opened
 	was    filter
 }
 
 func (m *model) openFind() {
 	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == filterFound, output: m.place() == inOutput}
+	p.view, p.sought = m.detail.output, m.detail.search
 	m.prompt = p
 }
 
@@ -35,7 +38,9 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "esc":
 		m.prompt = nil
-		if !p.output {
+		if p.output {
+			p.giveUp(m)
+		} else {
 			m.find.text, m.cur.node = "", p.from
 			m.setFilter(p.was)
 			if p.was == filterFound {
@@ -45,8 +50,9 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case "enter":
 		m.prompt = nil
-		if p.output {
-			return m.searchOutput(p.input.Value())
+		if p.output && p.input.Value() == "" {
+			p.giveUp(m)
+			m.findAgain(+1)
 		}
 		return nil
 	case "tab":
@@ -56,9 +62,7 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "up", "down":
-		if !p.output {
-			m.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
-		}
+		m.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
 		return nil
 	}
 	p.input, _ = p.input.Update(msg)
@@ -75,6 +79,8 @@ func (p *prompt) paste(m *model, msg tea.PasteMsg) tea.Cmd {
 // search goes to the first match from where the person was.
 func (p *prompt) search(m *model) {
 	if p.output {
+		m.detail.output = p.view
+		m.searchOutput(p.input.Value())
 		return
 	}
 	m.find.text = strings.ToLower(p.input.Value())
@@ -90,6 +96,12 @@ func (p *prompt) search(m *model) {
 	} else {
 		m.cur.node = p.from
 	}
+}
+
+// giveUp makes the output as it was before anything was typed.
+func (p *prompt) giveUp(m *model) {
+	m.detail.output = p.view
+	m.detail.search = p.sought.again()
 }
 
 func (m *model) goTo(n int) {
@@ -127,7 +139,7 @@ func (p *prompt) draw(m *model, b *brush) {
 	}
 	switch {
 	case p.output:
-		b.put(themes.Dim, "   enter finds   esc back")
+		b.put(themes.Dim, "   "+join("   ", m.searchCount(), "enter keep", "esc back"))
 	case m.find.text == "":
 		b.put(themes.Dim, "   tab only matches   esc back")
 	default:

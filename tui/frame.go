@@ -24,6 +24,8 @@ func (m *model) draw() string {
 		m.drawTall(b, l)
 	case layoutOne:
 		m.drawOne(b, l)
+	case layoutBare:
+		m.drawBare(b, l)
 	}
 	frame := strings.TrimSuffix(string(b.buf), "\n")
 	if m.overlay != nil {
@@ -146,7 +148,7 @@ func (m *model) detailBody(w, h int) body {
 		return docBody{m.fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return m.withTime(w, h, func(h int) *doc { return m.outputDoc(w, h) })
+		return m.withTime(w, h, func(h int) *doc { return m.outputDoc(outputWidth(m.layout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }

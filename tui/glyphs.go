@@ -94,6 +94,8 @@ type glyphs struct {
 	follow  string
 	retried string
 	ascii   bool
+	onLeft  string // a line goes on beyond the edge
+	onRight string
 	mask    string // each character of what stands for a secret; "" leaves it as it is
 }
 
@@ -109,7 +111,7 @@ var unicodeGlyphs = glyphs{
 	across: "─", down: "│", teeDown: "┬", teeUp: "┴", cross: [4]string{"┌", "┐", "└", "┘"},
 	dots: "…", arrow: "→", dot: "·", times: "×", most: "≤", dash: "–", caret: "▏",
 	bar: []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}, barRest: " ",
-	quote: [2]string{"«", "»"}, follow: "▌", retried: "↻",
+	quote: [2]string{"«", "»"}, follow: "▌", retried: "↻", onLeft: "…", onRight: "…",
 }
 
 var asciiGlyphs = glyphs{
@@ -124,7 +126,7 @@ var asciiGlyphs = glyphs{
 	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
 	dots: "...", arrow: "->", dot: "-", times: "x", most: "<=", dash: "-", caret: "_",
 	bar: []string{"#"}, barRest: " ",
-	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", ascii: true, mask: "*",
+	quote: [2]string{`"`, `"`}, follow: "_", retried: "R", ascii: true, mask: "*", onLeft: "<", onRight: ">",
 }
 
 // chooseGlyphs decides between the sets. Auto takes ASCII where anything else may come out wrong: a locale that is

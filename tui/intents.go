@@ -51,7 +51,7 @@ func (m *model) do(do intent) tea.Cmd {
 	case outputWrap:
 		m.toggleWrap()
 	case outputTimes:
-		m.detail.output.times = !m.detail.output.times
+		m.nextTimes()
 	case outputEarlier:
 		m.otherAttempt(-1)
 	case outputLater:
@@ -114,15 +114,7 @@ func (m *model) move(do intent) {
 		m.detail.move(max(min(by, m.detail.length), -m.detail.length))
 		return
 	}
-	v, r := &m.detail.output, &m.detail.reel
-	switch do {
-	case cursorTop:
-		v.follow, v.top, v.sub = false, 0, 0
-	case cursorBottom:
-		v.follow = true
-	default:
-		v.move(r, by, m.layout().detailW-2)
-	}
+	m.scrollOutput(do, by)
 }
 
 func (m *model) backToPointer() {
@@ -270,28 +262,13 @@ func (m *model) toggleRange() {
 	m.cur.anchor = m.at()
 }
 
-func (m *model) toggleWrap() {
-	v := &m.detail.output
-	v.wrap = !v.wrap
-	v.sub, v.x = 0, 0
-}
-
-func (m *model) scrollSideways(by int) {
-	v := &m.detail.output
-	if m.place() != inOutput || v.wrap || by < 0 && v.x == 0 {
-		if by < 0 {
-			m.panes.focusOn(paneTree)
-		}
-		return
-	}
-	v.x = max(v.x+by, 0)
-}
-
 // back takes back one thing, the latest first. It never ends or runs anything.
 func (m *model) back() {
 	switch {
 	case m.panes.focus == paneDetail && m.detail.search.text != "":
 		m.detail.search = search{gen: m.detail.search.gen + 1}
+	case m.panes.focus == paneDetail && m.panes.zoom == 2:
+		m.panes.zoom = 0
 	case m.panes.focus == paneDetail:
 		m.panes.focusOn(paneTree)
 		m.panes.zoom = 0

@@ -36,6 +36,7 @@ const (
 	layoutTall                   // tree on top, detail below
 	layoutOne                    // one of them
 	layoutCard                   // neither: a status card
+	layoutBare                   // the text of the detail and one line below it, to be read and copied
 )
 
 // layout is a screen divided. A pane that does not show has no cells.
@@ -65,6 +66,9 @@ func (p *panes) layout(w, h int) layout {
 	case w < oneW || h < oneH:
 		l.kind = layoutCard
 		return l
+	case p.zoom == 2 && p.focus == paneDetail:
+		l.kind = layoutBare
+		l.detailW, l.detailH = w, h-1
 	case w >= wideW && h >= wideH && p.zoom < 2:
 		l.kind = layoutWide
 		l.treeH, l.detailH = h-frameRows, h-frameRows

@@ -156,7 +156,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case waited:
 		m.waiting.take(msg, m.plan.Digest)
 	case found:
-		cmd = m.foundMore(msg)
+		m.foundMore(msg)
 	case copied:
 		cmd = m.copied(msg)
 	case asideMsg:

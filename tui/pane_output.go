@@ -2,10 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"strings"
-
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+	"time"
 
 	"moon/events"
 	"moon/themes"
@@ -18,9 +15,46 @@ type outputView struct {
 	x       int // cells to the left of the screen, without
 	follow  bool
 	wrap    bool
-	times   bool
-	attempt int // or -1 for the last
-	height  int // as last drawn
+	times   lineTimes
+	attempt int  // or -1 for the last
+	aim     int  // a line to bring onto the screen with what is looked for in it, or -1
+	height  int  // as last drawn
+	last    int  // the last line, as last drawn
+	ended   bool // nothing comes after what was last drawn
+}
+
+// lineTimes is what stands before each line.
+type lineTimes uint8
+
+const (
+	timesOff   lineTimes = iota
+	timesSince           // since the attempt began
+	timesClock           // of the day
+)
+
+// timeWidth is how wide that is, with the mark of standard error behind it.
+var timeWidth = [...]int{timesOff: 0, timesSince: 11, timesClock: 13}
+
+func newOutputView() outputView { return outputView{follow: true, attempt: -1, aim: -1} }
+
+// fresh is the same view of another output.
+func (v *outputView) fresh() outputView {
+	n := newOutputView()
+	n.wrap, n.times = v.wrap, v.times
+	return n
+}
+
+// outputPage is a view of an output on w by h cells.
+type outputPage struct {
+	*outputView
+	m    *model
+	r    *reel
+	w, h int
+}
+
+func (m *model) outputPage(w, h int) outputPage {
+	v := &m.detail.output
+	return outputPage{v, m, &m.detail.reel, max(w-timeWidth[v.times], 1), max(h, 1)}
 }
 
 // outputRow is a row on the screen: a line, or a part of a wrapped one.
@@ -28,130 +62,132 @@ type outputRow struct {
 	line  int
 	text  string
 	first bool
+	more  bool // the line goes on to the right of the screen
 }
 
-const timeWidth = 8
-
-// rows are the rows on a screen of w by h cells.
-func (v *outputView) rows(r *reel, w, h int) []outputRow {
-	if v.follow {
-		v.top, v.sub = max(r.total-h, 0), 0
-		if v.wrap {
-			return v.lastRows(r, w, h)
+// rows are the rows on the screen.
+func (p outputPage) rows() []outputRow {
+	p.reach()
+	if p.follow || p.top+p.h > p.r.total { // so that the screen is full as long as there is enough to fill it
+		last := p.lastRows(p.top, p.sub)
+		if last != nil {
+			return last
 		}
 	}
 	var rows []outputRow
-	skip := v.sub
-	for i := v.top; i < r.total && len(rows) < h; i++ {
-		for k, part := range v.split(r, i, w) {
+	skip := p.sub
+	for i := p.top; i < p.r.total && len(rows) < p.h; i++ {
+		for _, row := range p.split(i) {
 			if skip > 0 {
 				skip--
 				continue
 			}
-			rows = append(rows, outputRow{i, part, k == 0})
+			rows = append(rows, row)
 		}
 	}
-	return rows[:min(len(rows), h)]
+	p.ended = p.top+p.h >= p.r.total && len(rows) <= p.h
+	return rows[:min(len(rows), p.h)]
 }
 
-// lastRows are the rows at the end of wrapped lines; it remembers where they begin, for scrolling on from there.
-func (v *outputView) lastRows(r *reel, w, h int) []outputRow {
+// lastRows are the rows at the end; it remembers where they begin, for scrolling on from there. A view that does not
+// follow stays where it is, if that is further up.
+func (p outputPage) lastRows(top, sub int) []outputRow {
 	var rows []outputRow
-	for i := r.total - 1; i >= 0 && len(rows) < h; i-- {
-		parts := v.split(r, i, w)
-		lines := make([]outputRow, len(parts))
-		for k, part := range parts {
-			lines[k] = outputRow{i, part, k == 0}
-		}
-		rows = append(lines, rows...)
-		v.top, v.sub = i, 0
+	from, skip := p.r.total, 0
+	for i := p.r.total - 1; i >= 0 && len(rows) < p.h; i-- {
+		rows = append(p.split(i), rows...)
+		from = i
 	}
-	if over := len(rows) - h; over > 0 {
-		v.sub, rows = over, rows[over:]
+	if over := len(rows) - p.h; over > 0 {
+		skip, rows = over, rows[over:]
+	}
+	if !p.follow && (top < from || top == from && sub < skip) {
+		return nil
+	}
+	p.top, p.sub, p.ended = from, skip, true
+	return rows
+}
+
+// split breaks a line into its rows.
+func (p outputPage) split(i int) []outputRow {
+	l, ok := p.r.line(i)
+	if !ok {
+		return []outputRow{{line: i, first: true}}
+	}
+	text := p.m.markHits(&l)
+	if !p.wrap {
+		part, more := stretch(text, p.x, p.w)
+		return []outputRow{{i, part, true, more}}
+	}
+	parts := wrapCells(text, p.w)
+	rows := make([]outputRow, len(parts))
+	for k, part := range parts {
+		rows[k] = outputRow{line: i, text: part, first: k == 0}
 	}
 	return rows
 }
 
-// split breaks a line into its rows. Colours go on in the next row.
-func (v *outputView) split(r *reel, i, w int) []string {
-	l, ok := r.line(i)
-	if !ok {
-		return []string{""}
-	}
-	if !v.wrap {
-		if v.x > 0 {
-			return []string{ansi.TruncateLeft(l.text, v.x, "")}
-		}
-		return []string{l.text}
-	}
-	if isASCII(l.text) && len(l.text) <= w {
-		return []string{l.text}
-	}
-	parts := strings.Split(ansi.Hardwrap(l.text, max(w, 1), true), "\n")
-	colour := ""
-	for k, part := range parts {
-		parts[k] = colour + part
-		colour = colourAfter(parts[k])
-	}
-	return parts
-}
-
-// colourAfter is the colour sequences that are in effect at the end of a text.
-func colourAfter(s string) string {
-	colour := ""
-	for {
-		i := strings.IndexByte(s, '\x1b')
-		if i < 0 {
-			return colour
-		}
-		n := strings.IndexByte(s[i:], 'm')
-		if n < 0 {
-			return colour
-		}
-		switch seq := s[i : i+n+1]; strings.Trim(seq, "\x1b[0;m") {
-		case "":
-			colour = ""
-		default:
-			colour += seq
-		}
-		s = s[i+n+1:]
-	}
-}
-
 // move scrolls by rows. Scrolling to the end follows it.
-func (v *outputView) move(r *reel, by, w int) {
-	if by < 0 && v.follow {
-		v.follow = false
+func (p outputPage) move(by int) {
+	p.aim = -1
+	if by < 0 {
+		p.follow = false
 	}
-	for ; by > 0 && !v.follow; by-- {
-		if v.wrap && v.sub+1 < len(v.split(r, v.top, w)) {
-			v.sub++
-			continue
-		}
-		if !v.wrap && v.top+v.height >= r.total || v.top+1 >= r.total {
-			v.follow = true
+	for ; by > 0 && !p.follow; by-- {
+		if p.ended && p.last >= p.r.total-1 || p.top >= p.r.total {
+			p.follow = true
 			break
 		}
-		v.top, v.sub = v.top+1, 0
+		if p.wrap && p.sub+1 < len(p.split(p.top)) {
+			p.sub++
+			continue
+		}
+		p.top, p.sub = p.top+1, 0
+		p.last++
 	}
 	for ; by < 0; by++ {
 		switch {
-		case v.sub > 0:
-			v.sub--
-		case v.top > 0:
-			v.top--
-			if v.wrap {
-				v.sub = len(v.split(r, v.top, w)) - 1
+		case p.sub > 0:
+			p.sub--
+		case p.top > 0:
+			p.top--
+			if p.wrap {
+				p.sub = len(p.split(p.top)) - 1
 			}
 		}
 	}
 }
 
-// show brings a line onto the screen.
+// show brings a line onto the screen, with what is looked for in it when the line is there.
 func (v *outputView) show(line int) {
+	v.aim = line
+	if !v.follow && line >= v.top && line <= v.last && !(line == v.top && v.sub > 0) {
+		return
+	}
 	v.follow, v.sub = false, 0
-	if line < v.top || line >= v.top+v.height {
-		v.top = max(line-v.height/3, 0)
+	v.top = max(line-v.height/3, 0)
+}
+
+// reach moves to the part of the line that show was about.
+func (p outputPage) reach() {
+	l, ok := p.r.line(p.aim)
+	if !ok {
+		return
+	}
+	line := p.aim
+	p.aim = -1
+	from, to := p.m.hitColumns(&l)
+	switch {
+	case from < 0:
+	case p.wrap:
+		if row := from / p.w; line == p.top && row < p.sub || row >= p.h/2 {
+			p.top, p.sub, p.follow = line, max(row-p.h/3, 0), false
+		}
+	case from < p.x || to > p.x+p.w-1:
+		p.x = 0
+		if to > p.w-1 {
+			p.x = max(from-p.w/3, 0)
+		}
 	}
 }
 
@@ -164,21 +200,22 @@ func (m *model) outputDoc(w, h int) *doc {
 		h = max(h-1, 1)
 		m.attemptLine(d, n)
 	}
-	v.height = h
+	v.height, v.last = h, -1
 	if text := m.noOutput(&s, r); text != "" {
 		d.hint(text)
 		return d
 	}
 	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.moving() && v.follow
-	if live {
+	if live && h > 1 {
 		h--
 	}
-	wide := w
-	if v.times {
-		wide -= timeWidth
+	var began time.Time
+	if v.times == timesClock {
+		began = m.attemptBegan(m.outputOf(s.node))
 	}
-	for _, row := range v.rows(r, wide, max(h, 1)) {
-		d.add(m.outputLine(r, row, v.times)...)
+	for _, row := range m.outputPage(w, h).rows() {
+		d.add(m.outputLine(r, row, w, began)...)
+		v.last = row.line
 	}
 	if live {
 		d.add(text{themes.Running, m.glyphs.follow})
@@ -186,61 +223,54 @@ func (m *model) outputDoc(w, h int) *doc {
 	return d
 }
 
-// attemptLine says which of several attempts is shown.
-func (m *model) attemptLine(d *doc, n int) {
-	which := m.detail.output.attempt
-	if which < 0 || which >= n {
-		which = n - 1
-	}
-	line := []text{{inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n)}}
-	if m.focus() == paneDetail {
-		line = append(line, text{themes.Text, "   "}, text{inkKey, m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)},
-			text{themes.Dim, " others"})
-	}
-	d.add(line...)
-}
-
-func (m *model) outputLine(r *reel, row outputRow, times bool) []text {
+// outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
+func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []text {
 	l, _ := r.line(row.line)
+	v := &m.detail.output
 	var line []text
-	if times {
-		at := ""
+	if wide := timeWidth[v.times]; wide > 0 {
+		at, mark := "", ""
 		if row.first {
-			at = fmt.Sprintf("%d:%02d.%d", int(l.at.Minutes()), int(l.at.Seconds())%60, l.at.Milliseconds()/100%10)
+			at = lineTime(l.at, began)
 		}
-		line = append(line, text{themes.LogTime, at}, text{themes.Text, spaces(timeWidth - len(at))})
+		if l.stderr {
+			mark = "2>"
+		}
+		line = append(line, text{themes.LogTime, at}, text{themes.Text, spaces(wide - 3 - cells(at))}, text{themes.LogStderr, mark},
+			text{themes.Text, spaces(3 - len(mark))})
+		w -= wide
 	}
 	s := row.text
-	if row.first && l.cut {
-		s += "\x1b[0m" + m.glyphs.dots
+	look := themes.Text
+	if l.stderr {
+		look = themes.LogStderr
 	}
-	if hit := m.detail.search.text; hit != "" && strings.Contains(strings.ToLower(ansi.Strip(s)), hit) {
-		return append(line, highlight(ansi.Strip(s), hit)...)
+	if isColoured(s) {
+		look = inkRaw
 	}
+	left := !v.wrap && v.x > 0 && row.first && l.text != ""
 	switch {
-	case strings.IndexByte(s, '\x1b') >= 0:
-		return append(line, text{inkRaw, s})
-	case l.stderr:
-		return append(line, text{themes.LogStderr, s})
+	case left && row.more && w > 2:
+		mid, _ := stretch(s, 1, w-2)
+		return append(line, text{themes.Dim, m.glyphs.onLeft}, text{look, mid}, text{themes.Dim, m.glyphs.onRight})
+	case left && w > 1:
+		mid, _ := stretch(s, 1, w-1)
+		return append(line, text{themes.Dim, m.glyphs.onLeft}, text{look, mid})
+	case row.more && w > 1:
+		mid, _ := stretch(s, 0, w-1)
+		return append(line, text{look, mid}, text{themes.Dim, m.glyphs.onRight})
+	case row.first && l.cut:
+		return append(line, text{look, s}, text{themes.Dim, m.glyphs.dots})
 	}
-	return append(line, text{themes.Text, s})
+	return append(line, text{look, s})
 }
 
-// highlight marks where a text is found in a line.
-func highlight(s, what string) []text {
-	var line []text
-	lower := strings.ToLower(s)
-	if len(lower) != len(s) { // a letter whose lower case is longer
-		return []text{{themes.Match, s}}
+// lineTime is when a line began: since the attempt did, or on the clock if it is known when that was.
+func lineTime(at time.Duration, began time.Time) string {
+	if !began.IsZero() {
+		return began.Add(at).Local().Format("15:04:05.0")
 	}
-	for {
-		i := strings.Index(lower, what)
-		if i < 0 {
-			return append(line, text{themes.Text, s})
-		}
-		line = append(line, text{themes.Text, s[:i]}, text{themes.Match, s[i : i+len(what)]})
-		s, lower = s[i+len(what):], lower[i+len(what):]
-	}
+	return fmt.Sprintf("%d:%02d.%d", int(at.Minutes()), int(at.Seconds())%60, at.Milliseconds()/100%10)
 }
 
 // noOutput says why there is nothing to show, or nothing.
@@ -264,74 +294,56 @@ func (m *model) noOutput(s *subject, r *reel) string {
 	return "It printed nothing."
 }
 
-// outputTitle is what the rule above says of the output.
-func (m *model) outputTitle() string {
-	var parts []string
-	if n := m.detail.reel.total; n > 0 {
-		parts = append(parts, count(n, "line"))
+// outputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
+// into so many cells. Where the rule below has room for that, the one above is not asked for it.
+func (m *model) outputTitle(room int, above bool) string {
+	v, total := &m.detail.output, m.detail.reel.total
+	if total == 0 || above && m.layout().kind != layoutOne {
+		return ""
 	}
-	if m.detail.output.wrap {
-		parts = append(parts, "wrap")
+	dot := " " + m.glyphs.dot + " "
+	where, brief := count(total, "line"), fmt.Sprint(total)
+	switch {
+	case v.last < 0 || v.top == 0 && v.sub == 0 && v.last == total-1: // all of it is there
+	case v.follow && m.printing():
+		where += dot + "following"
+	case v.last == total-1:
+		where += dot + "end"
+	default:
+		where = fmt.Sprintf("line %d of %d  %d%%", v.top+1, total, (v.last+1)*100/total)
+		brief = fmt.Sprintf("%d/%d", v.top+1, total)
 	}
-	return strings.Join(parts, " "+m.glyphs.dot+" ")
-}
-
-// otherAttempt shows the output of an earlier or later attempt.
-func (m *model) otherAttempt(by int) {
-	n := m.attempts(m.outputOf(m.at()))
-	if n < 2 {
-		m.say("there is one attempt")
-		return
+	how := ""
+	if v.wrap {
+		how = dot + "wrap"
+	} else if v.x > 0 {
+		how = fmt.Sprintf("%scolumn %d", dot, v.x+1)
 	}
-	v := &m.detail.output
-	at := v.attempt
-	if at < 0 {
-		at = n - 1
-	}
-	at = min(max(at+by, 0), n-1)
-	v.attempt, v.top, v.sub, v.follow = at, 0, 0, true
-	if at == n-1 {
-		v.attempt = -1
-	}
-}
-
-// searchOutput starts to look for a text in the output.
-func (m *model) searchOutput(what string) tea.Cmd {
-	s := &m.detail.search
-	*s = search{text: strings.ToLower(what), gen: s.gen + 1, wait: true}
-	if what == "" || m.detail.reel.log == nil {
-		return nil
-	}
-	return look(m.detail.reel.log, s.gen, s.text, 0)
-}
-
-func (m *model) foundMore(f found) tea.Cmd {
-	s := &m.detail.search
-	if f.gen != s.gen {
-		return nil
-	}
-	next := s.take(f)
-	if s.wait && len(s.hits) > 0 {
-		s.wait = false
-		m.nextHit(0)
-	}
-	if next < 0 {
-		if len(s.hits) == 0 {
-			m.say("not found: " + s.text)
+	hits := m.searchTitle()
+	for _, words := range []string{join(dot, hits, where) + how, join(dot, hits, where), join(dot, hits, brief), where, brief} {
+		if cells(words) <= room {
+			return words
 		}
-		return nil
 	}
-	return look(m.detail.reel.log, s.gen, s.text, next)
+	return ""
 }
 
-// nextHit goes to the hit after the top of the screen, or before it; 0 takes the first from there on.
-func (m *model) nextHit(direction int) {
-	s, v := &m.detail.search, &m.detail.output
-	if len(s.hits) == 0 {
-		m.say("not found: " + s.text)
+// outputState ends the rule below the panes with that, where the output is on the screen.
+func (m *model) outputState(b *brush) {
+	l := m.layout()
+	if l.detailH == 0 || m.detail.tab != tabOutputs || l.kind == layoutOne {
 		return
 	}
-	s.at = s.step(v.top, direction)
-	v.show(s.hits[s.at])
-	m.say(fmt.Sprintf("%d of %d lines", s.at+1, len(s.hits)))
+	words := m.outputTitle(b.left-4, false)
+	if words == "" {
+		return
+	}
+	b.rule(m.glyphs, b.left-cells(words)-3)
+	b.put(themes.Dim, " "+words+" ")
+}
+
+// printing reports whether the output on the screen may still grow.
+func (m *model) printing() bool {
+	i := m.outputOf(m.at())
+	return i >= 0 && i < len(m.tree.faces) && m.tree.faces[i] == faceRunning && m.detail.output.attempt < 0
 }

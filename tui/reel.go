@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"bytes"
-	"path/filepath"
-	"slices"
+		"path/filepath"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,7 +103,7 @@ func fetch(log *output.Log, id int, prefix string, from, n int) fetched {
 }
 
 func cleanLine(l output.Line) textLine {
-	return textLine{settle(output.Clean(l.Text)), l.Stderr, l.At, l.Cut}
+	return textLine{settle(output.Still(l.Text)), l.Stderr, l.At, l.Cut}
 }
 
 // take stores what a command read.
@@ -124,61 +122,4 @@ func (r *reel) line(i int) (textLine, bool) {
 		return textLine{}, false
 	}
 	return r.lines[i-r.from], true
-}
-
-// search is looking for a text in an output.
-type search struct {
-	text string
-	gen  int // of the search: answers to an older one are dropped
-	hits []int
-	at   int  // the hit the screen was moved to, or -1
-	wait bool // jump to the first hit when it comes
-}
-
-// found is a part of a search's result.
-type found struct {
-	gen  int
-	hits []int
-	next int // where to go on; -1 at the end
-}
-
-const (
-	searchAtOnce = 20_000
-	searchHits   = 100_000
-)
-
-// look returns the command that searches a part of a log from a line on.
-func look(log *output.Log, gen int, text string, from int) tea.Cmd {
-	return func() tea.Msg {
-		f := found{gen: gen, next: -1}
-		want := []byte(text)
-		to := min(from+searchAtOnce, log.Len())
-		for i := from; i < to; i++ {
-			if bytes.Contains(bytes.ToLower(log.Line(i).Text), want) {
-				f.hits = append(f.hits, i)
-			}
-		}
-		if to < log.Len() {
-			f.next = to
-		}
-		return f
-	}
-}
-
-// take adds a part of the result, and returns where to go on.
-func (s *search) take(f found) (next int) {
-	s.hits = append(s.hits, f.hits...)
-	if len(s.hits) >= searchHits {
-		return -1
-	}
-	return f.next
-}
-
-// step is the hit after the current one, or before it, going round. Direction 0 is the first from a line on.
-func (s *search) step(top, direction int) int {
-	if direction == 0 {
-		i, _ := slices.BinarySearch(s.hits, top)
-		return i % len(s.hits)
-	}
-	return (s.at + direction + len(s.hits)) % len(s.hits)
 }

@@ -75,9 +75,7 @@ func (m *model) titleRule(b *brush) {
 func (m *model) ruleEnd(b *brush) {
 	words := ""
 	if m.detail.tab == tabOutputs {
-		if words = m.outputTitle(); b.left < cells(words)+3 && m.detail.reel.total > 0 {
-			words = fmt.Sprint(m.detail.reel.total)
-		}
+		words = m.outputTitle(b.left-4, true)
 	} else if m.detail.scroll < m.detail.length-m.detail.height {
 		words = "more"
 	}
@@ -117,6 +115,7 @@ func (m *model) stateRule(b *brush, divider int) {
 		b.rule(m.glyphs, n)
 		b.put(themes.Border, m.glyphs.teeUp)
 	}
+	m.outputState(b)
 	b.rule(m.glyphs, b.left)
 }
 

@@ -316,7 +316,7 @@ func TestOutput(t *testing.T) {
 	s.keys("s s")
 	s.on("say hello")
 	s.keys("2 tab")
-	s.has("line 4999", "red ^[[2Jwiped", " 5002 ─", "lon…")
+	s.has("line 4999", "red wiped", "5002 lines · end ─", "lon…")
 	s.press("w")
 	s.has("long long\n")
 	s.keys("w k k k")

@@ -37,6 +37,18 @@ func Clean(text []byte) string {
 	return c.String()
 }
 
+// Still is Clean for a place where lines stay where they are: sequences that move the cursor, erase, or turn modes of the
+// terminal on and off are dropped, because nobody wants to read those of a progress bar.
+func Still(text []byte) string {
+	if printable(text) {
+		return string(text)
+	}
+	c := cleaner{still: true}
+	c.grow(len(text))
+	c.line(text)
+	return c.String()
+}
+
 // CleanName makes a name fit for the screen: as Clean, but without colours and on one line.
 func CleanName(name string) string {
 	if printable([]byte(name)) {
@@ -66,6 +78,7 @@ func printable(text []byte) bool {
 type cleaner struct {
 	strings.Builder
 	plain   bool // no colours
+	still   bool // movements are dropped
 	started bool
 	column  int
 	styled  bool // a colour is in effect
@@ -163,6 +176,11 @@ func (c *cleaner) escape(text []byte) int {
 	case final == 'm', final == 'K':
 		return n
 	}
+	if c.still {
+		if n := movement(text); n > 0 {
+			return n
+		}
+	}
 	c.show("^[")
 	return 1
 }
@@ -183,6 +201,25 @@ func csi(text []byte) (n int, final byte) {
 		}
 	}
 	return 0, 0
+}
+
+// movement measures a sequence that moves the cursor (also to where it was), erases, scrolls, or changes a private mode; 0
+// for any other.
+func movement(text []byte) int {
+	if len(text) > 1 && (text[1] == '7' || text[1] == '8') {
+		return 2
+	}
+	if len(text) > 2 && text[2] == '?' {
+		if n, final := csi(append([]byte{esc, '['}, text[3:min(len(text), maxSGR)]...)); final == 'h' || final == 'l' {
+			return n + 1
+		}
+		return 0
+	}
+	n, final := csi(text)
+	if final != 0 && bytes.IndexByte([]byte("ABCDEFGHJSTdfsu"), final) >= 0 {
+		return n
+	}
+	return 0
 }
 
 func isReset(sgr []byte) bool { return len(bytes.Trim(sgr[2:len(sgr)-1], "0;")) == 0 }

@@ -205,15 +205,70 @@ func (l *Log) Line(i int) Line {
 		return Line{}
 	}
 	g := l.find(i)
-	s, off := g.stream(), g.off()
+	off, ok := l.offset(i, g)
+	if !ok {
+		return Line{}
+	}
+	line, _ := l.at(i, g, off)
+	return line
+}
+
+// Each gives the lines from one to before another, in order. It reads what they stand in once, which as many calls of
+// Line do not.
+func (l *Log) Each(from, to int, f func(i int, line Line)) {
+	for from < to {
+		lines := l.some(from, to)
+		if len(lines) == 0 {
+			return
+		}
+		for k, line := range lines {
+			f(from+k, line)
+		}
+		from += len(lines)
+	}
+}
+
+// some returns the first of the lines, as many as follow each other in one group.
+func (l *Log) some(from, to int) (lines []Line) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to = min(to, l.lines)
+	if from < 0 || from >= to {
+		return nil
+	}
+	g := l.find(from)
+	off, ok := l.offset(from, g)
+	if !ok {
+		return []Line{{}}
+	}
+	for i := from; i < to; i++ {
+		line, next := l.at(i, g, off)
+		lines = append(lines, line)
+		if next < 0 || i+1 < to && l.find(i+1) != g {
+			break
+		}
+		off = next
+	}
+	return lines
+}
+
+// offset is where a line of a group begins in its stream.
+func (l *Log) offset(i int, g group) (off int64, ok bool) {
+	off = g.off()
 	for range i - g.line {
-		n := l.newline(s, off, off+groupBytes)
+		n := l.newline(g.stream(), off, off+groupBytes)
 		if n < 0 {
-			return Line{}
+			return 0, false
 		}
 		off = n + 1
 	}
-	line := Line{Stderr: s == stderr, At: g.at}
+	return off, true
+}
+
+// at reads the line that begins at an offset; next is where the next of its stream does, or -1 if that was not seen.
+func (l *Log) at(i int, g group, off int64) (line Line, next int64) {
+	s := g.stream()
+	line, next = Line{Stderr: s == stderr, At: g.at}, -1
 	from := off
 	if v, ok := l.visible[i]; ok {
 		from, line.Cut = v, true
@@ -223,12 +278,14 @@ func (l *Log) Line(i int) Line {
 	if end < 0 {
 		end = stop
 		line.Cut = line.Cut || stop < l.follow.taken[s] && !l.endsAt(s, stop)
+	} else {
+		next = end + 1
 	}
 	line.Text = l.bytes(s, from, end)
 	if line.Cut && end == from+maxLine {
 		line.Text = wholeRunes(line.Text)
 	}
-	return line
+	return line, next
 }
 
 // find returns the group that has the line.

@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// What keys do in the Output tab.
+
+// scrollOutput moves the output as the cursor of a tree moves.
+func (m *model) scrollOutput(do intent, by int) {
+	v := &m.detail.output
+	switch do {
+	case cursorTop:
+		v.follow, v.top, v.sub, v.aim = false, 0, 0, -1
+	case cursorBottom:
+		v.follow, v.aim = true, -1
+	default:
+		m.wheelOutput(by)
+	}
+}
+
+// wheelOutput scrolls by rows.
+func (m *model) wheelOutput(by int) {
+	l := m.layout()
+	m.outputPage(outputWidth(l), l.detailH).move(by)
+}
+
+// outputWidth is how wide the output is: to the edge of the screen.
+func outputWidth(l layout) int {
+	if l.kind == layoutBare {
+		return l.detailW
+	}
+	return max(l.detailW-1, 1)
+}
+
+func (m *model) toggleWrap() {
+	v := &m.detail.output
+	v.wrap = !v.wrap
+	v.sub, v.x = 0, 0
+}
+
+// nextTimes goes from no times to those since the attempt began, to those on the clock, and round.
+func (m *model) nextTimes() {
+	v := &m.detail.output
+	if v.times++; v.times > timesClock {
+		v.times = timesOff
+	}
+	m.say(map[lineTimes]string{
+		timesOff: "no times", timesSince: "times since the attempt began; 2> marks standard error", timesClock: "times of the day; 2> marks standard error",
+	}[v.times])
+}
+
+// scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
+func (m *model) scrollSideways(by int) {
+	v := &m.detail.output
+	if m.place() != inOutput || v.wrap || by < 0 && v.x == 0 {
+		if by < 0 && m.layout().kind != layoutBare {
+			m.panes.focusOn(paneTree)
+		}
+		return
+	}
+	v.x, v.aim = max(v.x+by, 0), -1
+}
+
+// otherAttempt shows the output of an earlier or later attempt.
+func (m *model) otherAttempt(by int) {
+	n := m.attempts(m.outputOf(m.at()))
+	if n < 2 {
+		m.say("there is one attempt")
+		return
+	}
+	v := &m.detail.output
+	at := v.attempt
+	if at < 0 {
+		at = n - 1
+	}
+	to := min(max(at+by, 0), n-1)
+	if to == at {
+		m.say(map[bool]string{true: "that is the first attempt", false: "that is the last attempt"}[by < 0])
+		return
+	}
+	*v = v.fresh()
+	if v.attempt = to; to == n-1 {
+		v.attempt = -1
+	}
+}
+
+// tried is an attempt of a step that has output, as far as its events are remembered.
+type tried struct {
+	number int // from 1
+	last   bool
+	began  time.Time
+	why    string // it failed
+}
+
+// triedAt is the attempt whose output has the index, or the last for -1.
+func (m *model) triedAt(step, which int) (t tried) {
+	m.store.read(func(run *events.Run) {
+		if step < 0 || step >= len(run.Steps) {
+			return
+		}
+		of := &run.Steps[step]
+		n := len(of.Out)
+		if which < 0 || which >= n {
+			which = n - 1
+		}
+		t.last = which == n-1
+		t.number = max(of.Attempt-(n-1-which), 1)
+		switch {
+		case t.number == 1:
+			t.began = of.Started
+		case t.last:
+			t.began = began(of)
+		}
+		for _, p := range m.store.history.ring {
+			e, ok := p.event.(events.StepRetrying)
+			switch {
+			case !ok || p.step != step:
+			case e.Attempt == t.number && e.Due.After(p.at):
+				t.began = e.Due
+			case e.Attempt == t.number:
+				t.began = p.at
+			case e.Attempt == t.number+1:
+				t.why = e.Error
+			}
+		}
+		if t.last {
+			t.why = of.Error
+		}
+	})
+	return t
+}
+
+// attemptBegan is when the attempt on the screen did; zero if that is not known any more.
+func (m *model) attemptBegan(step int) time.Time { return m.triedAt(step, m.detail.output.attempt).began }
+
+// attemptLine says which of several attempts is shown, and how it ended.
+func (m *model) attemptLine(d *doc, n int) {
+	which := m.detail.output.attempt
+	if which < 0 || which >= n {
+		which = n - 1
+	}
+	step := m.outputOf(m.at())
+	t := m.triedAt(step, which)
+	line := []text{{inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n)}}
+	look, _ := m.signOf(int(m.tree.stepNode[step]))
+	words := signLooks[look].word
+	if !t.last {
+		look, words = signFailed, "failed" // or there would be no other
+	}
+	line = append(line, text{themes.Text, "   "}, text{signLooks[look].role, m.glyphs.signs[look] + " " + words})
+	keys := ""
+	if m.focus() == paneDetail {
+		keys = m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)
+	}
+	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {
+		room := d.w - widthOf(line) - cells(keys) - 2 - len("   ")
+		line = append(line, text{themes.Text, "  " + cutRight(plain(why), max(room, 0), m.glyphs.dots)})
+	}
+	if keys != "" {
+		line = append(line, text{themes.Text, "   "}, text{inkKey, keys})
+	}
+	d.add(line...)
+}
