@@ -17,6 +17,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/output"
+	"moon/exec"
 	"moon/plan"
 	"moon/tui"
 	"moon/tui/plain"
@@ -103,7 +104,7 @@ func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
 	feed, followed := w.Follow(ctx, false)
 	err := tui.Run(ctx, c.look(tui.Options{
 		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
-		Replay: outcomeOf(past), Mode: mode,
+		Replay: outcomeOf(past), Clipboard: exec.Clipboard, Mode: mode,
 	}))
 	if errors.Is(err, context.Canceled) {
 		err = nil

@@ -145,8 +145,9 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		},
 		Preview: engine.Preview,
 		Reload:  func() (diag.List, error) { return c.reload(io, s) },
-		Editor:  func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
-		Mode:    mode, Aside: asks,
+		Shell:   shellAt(s), Clipboard: exec.Clipboard,
+		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
+		Mode:   mode, Aside: asks,
 	}))
 	screenClosed()
 	if errors.Is(err, context.Canceled) {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,9 @@ import (
 type Foreground struct {
 	argv           []string
 	dir            string
+	env            []string // nil: moon's own
+	notice         []string // lines shown before it
+	shell          bool     // how it ends says nothing
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
@@ -40,8 +44,13 @@ func (f *Foreground) Run() error {
 	if err != nil {
 		return fmt.Errorf("%s: command not found", f.argv[0])
 	}
-	cmd := osexec.Cmd{Path: path, Args: f.argv, Dir: f.dir, Stdin: f.stdin, Stdout: f.stdout, Stderr: f.stderr}
-	if err := cmd.Run(); err != nil {
+	cmd := osexec.Cmd{Path: path, Args: f.argv, Dir: f.dir, Env: f.env, Stdin: f.stdin, Stdout: f.stdout, Stderr: f.stderr}
+	tell(f.stdout, f.notice)
+	run := cmd.Run
+	if f.shell {
+		run = func() error { return inFront(&cmd) }
+	}
+	if err := run(); err != nil && (!f.shell || !errors.As(err, new(*osexec.ExitError))) {
 		return fmt.Errorf("%s: %w", f.argv[0], err)
 	}
 	return nil

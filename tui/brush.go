@@ -18,6 +18,9 @@ type brush struct {
 	left int // cells left in the stretch
 	wide int // cells of the stretch
 	set  bool
+
+	x, y  int    // where it is on the screen
+	mouse *mouse // is told what is drawn where; nil: nobody asks
 }
 
 // begin starts a stretch of w cells.
@@ -42,7 +45,10 @@ func (b *brush) stop() {
 }
 
 // newline ends a row.
-func (b *brush) newline() { b.buf = append(b.buf, '\n') }
+func (b *brush) newline() {
+	b.buf = append(b.buf, '\n')
+	b.x, b.y = 0, b.y+1
+}
 
 func (b *brush) use(i ink) {
 	if b.set && b.ink == i {
@@ -57,6 +63,7 @@ func (b *brush) blank(n int) {
 		s := spaces(min(n, 100))
 		b.buf = append(b.buf, s...)
 		b.left -= len(s)
+		b.x += len(s)
 		n -= len(s)
 	}
 }
@@ -78,6 +85,7 @@ func (b *brush) put(i ink, s string) {
 	b.use(i)
 	b.buf = append(b.buf, s...)
 	b.left -= n
+	b.x += n
 }
 
 // raw writes a text with colours of its own.
@@ -89,7 +97,9 @@ func (b *brush) raw(s string) {
 		s = strings.ReplaceAll(s, "\x1b[m", b.pen.back)
 	}
 	b.buf = append(b.buf, s...)
-	b.left -= ansi.StringWidth(s)
+	w := ansi.StringWidth(s)
+	b.left -= w
+	b.x += w
 	b.set = false
 }
 

@@ -4,8 +4,9 @@ package tui
 // its node is hidden it stands on the row that hides it.
 type cursor struct {
 	node   int
-	top    int // first row on the screen
-	height int // rows on the screen, as last drawn
+	top    int  // first row on the screen
+	height int  // rows on the screen, as last drawn
+	free   bool // the rows were scrolled by themselves: the cursor may be off the screen until it is moved
 
 	marks  map[int]bool
 	anchor int // where a range of marks began, or -1
@@ -24,8 +25,10 @@ func (c *cursor) window(rows *collapse, height int) int {
 	row, n := rows.row(c.node), len(rows.rows)
 	margin := min(2, max(height-1, 0)/2)
 	c.height = height
-	c.top = min(c.top, row-margin)
-	c.top = max(c.top, row-height+1+margin)
+	if !c.free {
+		c.top = min(c.top, row-margin)
+		c.top = max(c.top, row-height+1+margin)
+	}
 	c.top = max(min(c.top, n-height), 0)
 	return c.top
 }

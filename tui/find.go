@@ -17,7 +17,7 @@ type prompt struct {
 	output bool // find in the output
 	view   outputView
 	sought search // there, before
-	from   int  // the cursor's node when it was opened
+	from   int    // the cursor's node when it was opened
 	was    filter
 }
 

@@ -48,10 +48,12 @@ func (m *model) footer(b *brush) {
 		if i > 0 {
 			b.put(themes.Text, between)
 		}
+		from := b.x
 		b.put(inkKey, m.keys.label(t.do))
 		if t.words != "" {
 			b.put(themes.Text, " "+t.words)
 		}
+		b.spot(from, spotKey, int(t.do))
 	}
 }
 

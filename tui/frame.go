@@ -15,6 +15,10 @@ func (m *model) draw() string {
 		return strings.Repeat("\n", m.height-1)
 	}
 	b := &brush{pen: m.pen, buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
+	m.mouse.forget()
+	if m.mouse.on {
+		b.mouse = &m.mouse
+	}
 	switch l := m.layout(); l.kind {
 	case layoutCard:
 		m.drawCard(b)
@@ -57,9 +61,12 @@ func (m *model) drawWide(b *brush, l layout) {
 		tree.row(b, i)
 		b.begin(l.detailW+1, onRow)
 		b.put(themes.Border, m.glyphs.down)
+		b.spot(b.x-1, spotDivider, 0)
+		from := b.x
 		b.put(themes.Text, " ")
 		detail.row(b, i)
 		b.end()
+		b.spot(from, spotDetail, 0)
 		b.newline()
 	}
 	b.begin(l.wide, onRow)
@@ -83,6 +90,7 @@ func (m *model) drawTall(b *brush, l layout) {
 		b.newline()
 	}
 	b.begin(l.wide, onRow)
+	b.note(0, l.wide, spotDivider, 0) // but for the tabs in it
 	m.tabRule(b)
 	b.end()
 	b.newline()
@@ -121,6 +129,7 @@ func (m *model) drawDetail(b *brush, l layout, detail body) {
 		b.put(themes.Text, " ")
 		detail.row(b, i)
 		b.end()
+		b.spot(0, spotDetail, 0)
 		b.newline()
 	}
 }

@@ -26,6 +26,7 @@ func (m *model) header(b *brush) {
 		b.put(themes.Text, "  ")
 		b.put(inkMark, " "+plain(m.o.Mode)+" ")
 	}
+	m.mouseState(b)
 	var spans []text
 	w := 0
 	room = b.left - 3

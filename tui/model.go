@@ -65,6 +65,8 @@ type model struct {
 	countdown countdown
 	timeline  timeline
 	waiting   waiting
+	mouse     mouse
+	clip      clipboard
 
 	width, height int
 	frame         string
@@ -95,6 +97,8 @@ func newModel(o Options, env func(string) string) *model {
 		m.say(strings.Join(o.Warnings, "; "))
 	}
 	m.peek.id = peekReel
+	m.mouse.on = o.Mouse
+	m.clip = newClipboard(o, env)
 	m.setPlan(o.Plan)
 	return m
 }
@@ -142,6 +146,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		cmd = m.press(msg)
 	case tea.PasteMsg:
 		cmd = m.paste(msg)
+	case tea.MouseMsg:
+		cmd = m.mouseMsg(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.FocusMsg:
@@ -159,6 +165,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.foundMore(msg)
 	case copied:
 		cmd = m.copied(msg)
+	case clipped:
+		cmd = m.clipped(msg)
 	case asideMsg:
 		cmd = m.unwatched(makeRoom(msg.do))
 	case continuedMsg:
@@ -176,6 +184,10 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		cmd = m.fixPreviewed(msg)
 	case valueEdited:
 		cmd = m.valueEdited(msg)
+	case shellFound:
+		cmd = m.shellFound(msg)
+	case shellLeft:
+		m.shellLeft(msg)
 	case reloaded:
 		m.reloaded(msg)
 	default:
@@ -201,7 +213,7 @@ func (m *model) View() tea.View {
 			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.mask) // what stands for secrets
 		}
 	}
-	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true}
+	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: m.mouseMode()}
 }
 
 // panicked makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
@@ -214,6 +226,7 @@ func panicked(r any) error {
 func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	m.message = ""
+	m.cur.free = false
 	switch {
 	case key == "ctrl+c": // an interrupt is never text
 		return m.do(runInterrupt)

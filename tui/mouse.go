@@ -1,9 +1,335 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"time"
 
-// toggleMouse turns the mouse on or off.
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// mouse is the mouse of a person who has turned it on. It looks and does not decide: nothing that is asked of the run can
+// be clicked, but for breakpoints, because a click goes astray more easily than a key.
+type mouse struct {
+	on    bool
+	spots []spot // of the last frame
+	box   box    // the overlay of the last frame
+
+	dragging bool // the divider
+	clicked  time.Time
+	where    spot // of the last click, for double clicks
+}
+
+// spot is a stretch of a row that means something. It is noted by what draws it, so that there is no second layout.
+type spot struct {
+	y, from, to int // cells from one to before another
+	kind        spotKind
+	n           int // the node, tab or intent
+}
+
+type spotKind uint8
+
+const (
+	spotNone  spotKind = iota
+	spotTree           // a row
+	spotBreak          // its place for a breakpoint
+	spotFold           // its sign of folding
+	spotDetail
+	spotDivider
+	spotTab
+	spotKey
+)
+
+// box is where an overlay was drawn.
+type box struct{ x, y, w, h int }
+
+// doubleClick is how soon a second click makes one of two.
+const doubleClick = 400 * time.Millisecond
+
+// wheelRows is how far one notch of the wheel goes.
+const wheelRows = 3
+
+// toggleMouse turns the mouse on or off. While it is on, the terminal's own selecting needs shift.
 func (m *model) toggleMouse() tea.Cmd {
-	m.say("not built yet")
+	m.mouse.on = !m.mouse.on
+	m.mouse.dragging = false
+	if m.mouse.on {
+		m.say("mouse on: shift selects text; " + m.keys.label(appMouse) + " turns it off")
+	} else {
+		m.say("mouse off")
+	}
 	return nil
+}
+
+// mouseMode is what the terminal shall tell of the mouse.
+func (m *model) mouseMode() tea.MouseMode {
+	if m.mouse.on {
+		return tea.MouseModeCellMotion
+	}
+	return tea.MouseModeNone
+}
+
+// mouseState is in the header while the mouse is on.
+func (m *model) mouseState(b *brush) {
+	if m.mouse.on {
+		b.put(themes.Dim, "  mouse")
+	}
+}
+
+// spot notes what the brush has drawn from a column on.
+func (b *brush) spot(from int, kind spotKind, n int) {
+	b.note(from, b.x, kind, n)
+}
+
+// note notes some cells of the row.
+func (b *brush) note(from, to int, kind spotKind, n int) {
+	if b.mouse != nil && to > from {
+		b.mouse.spots = append(b.mouse.spots, spot{b.y, from, to, kind, n})
+	}
+}
+
+// forget begins a new frame.
+func (u *mouse) forget() { u.spots, u.box = u.spots[:0], box{} }
+
+// at is what stands at a cell. What was noted later lies above.
+func (u *mouse) at(x, y int) spot {
+	for i := len(u.spots) - 1; i >= 0; i-- {
+		if s := u.spots[i]; s.y == y && x >= s.from && x < s.to {
+			return s
+		}
+	}
+	return spot{}
+}
+
+func (u *mouse) inBox(x, y int) bool {
+	return x >= u.box.x && x < u.box.x+u.box.w && y >= u.box.y && y < u.box.y+u.box.h
+}
+
+// mouseMsg takes what the terminal tells of the mouse.
+func (m *model) mouseMsg(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	if !m.mouse.on {
+		return nil // it was turned off meanwhile
+	}
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		return m.wheel(at)
+	case tea.MouseMotionMsg:
+		m.drag(at)
+	case tea.MouseReleaseMsg:
+		m.mouse.dragging = false
+	case tea.MouseClickMsg:
+		if at.Button == tea.MouseLeft {
+			return m.click(at)
+		}
+	}
+	return nil
+}
+
+// click does what the place that was clicked says.
+func (m *model) click(at tea.Mouse) tea.Cmd {
+	m.message = ""
+	m.mouse.dragging = false
+	if m.overlay != nil {
+		return m.clickBox(at)
+	}
+	if m.prompt != nil {
+		return nil // somebody types
+	}
+	s := m.mouse.at(at.X, at.Y)
+	double := s.kind != spotNone && s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
+	m.mouse.where, m.mouse.clicked = s, m.now()
+	if double {
+		m.mouse.where = spot{} // a third click is a first one
+	}
+	switch s.kind {
+	case spotTree:
+		return m.clickNode(s.n, double)
+	case spotFold:
+		m.goToNode(s.n)
+		return m.do(nodeToggle)
+	case spotBreak:
+		was := m.cur.node
+		m.cur.node = s.n
+		cmd := m.do(gateBreak)
+		m.cur.node = was
+		return cmd
+	case spotDetail:
+		m.panes.focusOn(paneDetail)
+	case spotDivider:
+		m.mouse.dragging = true
+	case spotTab:
+		m.chooseTab(tab(s.n))
+	case spotKey:
+		return m.doClicked(intent(s.n))
+	case spotNone:
+	}
+	return nil
+}
+
+func (m *model) clickNode(n int, double bool) tea.Cmd {
+	m.goToNode(n)
+	if double {
+		return m.do(nodeToggle)
+	}
+	return nil
+}
+
+// goToNode moves the cursor to a row that is on the screen, without scrolling.
+func (m *model) goToNode(n int) {
+	m.panes.focusOn(paneTree)
+	m.following = false
+	m.cur.node = n
+}
+
+// doClicked does what a key that is named on the screen does, unless that asks something of the run or ends it.
+func (m *model) doClicked(do intent) tea.Cmd {
+	if do == runLeave || do == runInterrupt || asksTheRun(do) && do != gateBreak {
+		m.say("the mouse decides nothing: press " + m.keys.label(do))
+		return nil
+	}
+	return m.do(do)
+}
+
+// drag moves the divider after the mouse.
+func (m *model) drag(at tea.Mouse) {
+	if !m.mouse.dragging {
+		return
+	}
+	for {
+		l := m.layout()
+		by := at.X - l.treeW
+		if l.kind == layoutTall {
+			by = at.Y - 2 - l.treeH // header and rule
+		}
+		if by == 0 {
+			return
+		}
+		m.moveDivider(max(min(by, 1), -1))
+		if m.layout() == l {
+			return
+		}
+	}
+}
+
+// wheel scrolls what is under the mouse; the keys go where they went.
+func (m *model) wheel(at tea.Mouse) tea.Cmd {
+	by, sideways := 0, 0
+	switch at.Button {
+	case tea.MouseWheelUp:
+		by = -wheelRows
+	case tea.MouseWheelDown:
+		by = wheelRows
+	case tea.MouseWheelLeft:
+		sideways = -wheelRows
+	case tea.MouseWheelRight:
+		sideways = wheelRows
+	default:
+		return nil
+	}
+	if at.Mod.Contains(tea.ModShift) {
+		by, sideways = 0, by
+	}
+	if m.overlay != nil {
+		return m.wheelBox(at, by)
+	}
+	switch s := m.mouse.at(at.X, at.Y); s.kind {
+	case spotTree, spotBreak, spotFold:
+		m.cur.scroll(m.rows, by)
+	case spotDetail:
+		m.wheelDetail(by, sideways)
+	case spotNone, spotDivider, spotTab, spotKey:
+	}
+	return nil
+}
+
+func (m *model) wheelDetail(by, sideways int) {
+	v := &m.detail.output
+	switch {
+	case m.detail.tab != tabOutputs:
+		m.detail.move(by)
+	case sideways != 0 && !v.wrap:
+		v.x, v.aim = max(v.x+sideways, 0), -1
+	default:
+		m.wheelOutput(by)
+	}
+}
+
+// lister is an overlay with a list in it, of which one can be clicked.
+type lister interface {
+	// click is told the row of the body, and whether it was clicked twice.
+	click(m *model, row int, double bool) tea.Cmd
+}
+
+// clickBox clicks into the overlay. What asks a person to decide is answered by keys.
+func (m *model) clickBox(at tea.Mouse) tea.Cmd {
+	list, ok := m.overlay.(lister)
+	row := at.Y - m.mouse.box.y - 1
+	if !ok || !m.mouse.inBox(at.X, at.Y) || row < 0 || row >= m.mouse.box.h-2 {
+		return nil
+	}
+	s := spot{y: at.Y, kind: spotNone, n: row, from: -1}
+	double := s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
+	m.mouse.where, m.mouse.clicked = s, m.now()
+	return list.click(m, row, double)
+}
+
+// wheelBox moves in the overlay, as the arrows do.
+func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
+	if !m.mouse.inBox(at.X, at.Y) {
+		return nil
+	}
+	key := tea.KeyPressMsg{Code: tea.KeyDown}
+	if by < 0 {
+		key.Code = tea.KeyUp
+	}
+	var cmd tea.Cmd
+	for range max(by, -by) {
+		if m.overlay != nil {
+			cmd = m.overlay.press(m, key)
+		}
+	}
+	return cmd
+}
+
+// click chooses a line of the list; a double click does it, if the mouse may.
+func (p *picker) click(m *model, row int, double bool) tea.Cmd {
+	i := p.top + row - 1 // the first row is typed in
+	if row < 1 || i >= len(p.shown) {
+		return nil
+	}
+	p.at = i
+	if !p.runs || !double {
+		return nil
+	}
+	m.overlay = nil
+	return m.doClicked(p.shown[i].do)
+}
+
+// click copies what the line names.
+func (c *copyBox) click(m *model, row int, _ bool) tea.Cmd {
+	if row >= len(c.items) {
+		m.overlay = nil
+		return nil
+	}
+	return c.copy(m, &c.items[row])
+}
+
+// boxed notes where the overlay is. Nothing below it is to be clicked.
+func (u *mouse) boxed(x, y, w, h int) { u.box = box{x, y, w, h} }
+
+// scroll moves the rows without the cursor.
+func (c *cursor) scroll(rows *collapse, by int) {
+	c.free = true
+	c.top = max(min(c.top+by, len(rows.rows)-c.height), 0)
+}
+
+// spots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
+func (t *treeRows) spots(b *brush, n, from int) {
+	b.spot(from, spotTree, n)
+	b.note(from, from+1, spotBreak, n)
+	if b.mouse != nil && !t.m.tree.leaf(n) {
+		sign := from + gutterWidth + cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
+		b.note(sign, min(sign+1, from+t.w), spotFold, n)
+	}
 }

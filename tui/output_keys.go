@@ -137,7 +137,9 @@ func (m *model) triedAt(step, which int) (t tried) {
 }
 
 // attemptBegan is when the attempt on the screen did; zero if that is not known any more.
-func (m *model) attemptBegan(step int) time.Time { return m.triedAt(step, m.detail.output.attempt).began }
+func (m *model) attemptBegan(step int) time.Time {
+	return m.triedAt(step, m.detail.output.attempt).began
+}
 
 // attemptLine says which of several attempts is shown, and how it ended.
 func (m *model) attemptLine(d *doc, n int) {

@@ -32,6 +32,7 @@ func (m *model) drawOverlay(frame string) string {
 	box := m.box(w, title, body, foot)
 	box = box[:min(len(box), len(rows))]
 	x, y := (m.width-w)/2, max((len(rows)-len(box))/3, 0)
+	m.mouse.boxed(x, y, w, len(box))
 	for i, line := range box {
 		rows[y+i] = m.splice(rows[y+i], x, line, w)
 	}

@@ -1,10 +1,10 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
 	"moon/events/output"
@@ -21,9 +21,10 @@ type copyItem struct {
 	output     string // the prefix of the files to read it from
 }
 
-// copied is a text to put on the clipboard.
+// copied is a text to put on the clipboard, and what it is.
 type copied struct {
 	text, words string
+	rest        string // what is left out of it
 	err         error
 }
 
@@ -37,7 +38,7 @@ func newCopyBox(m *model) overlay {
 		c.items = append(c.items, copyItem{key: "l", words: "file:line", text: o.String()})
 	}
 	if s.step < 0 {
-		return c
+		return c.ofScope(m, s.node)
 	}
 	p := &m.plan.Steps[s.step]
 	if text := commandOf(p, &s.of); text != "" {
@@ -48,6 +49,40 @@ func newCopyBox(m *model) overlay {
 	}
 	return c
 }
+
+// ofScope adds what can be copied of a scope: the paths of its steps, and of the whole what it came to.
+func (c *copyBox) ofScope(m *model, n int) *copyBox {
+	var paths strings.Builder
+	r := m.tree.steps(n)
+	for i := r.From; i < r.To; i++ {
+		paths.WriteString(m.plan.Steps[i].Path + "\n")
+	}
+	if r.From < r.To {
+		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + count(r.To-r.From, "step"), text: paths.String()})
+	}
+	if n == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
+		c.items = append(c.items, copyItem{key: "s", words: "summary", text: m.summaryText()})
+	}
+	return c
+}
+
+// summaryText is the summary as text.
+func (m *model) summaryText() string {
+	d := newDoc(summaryWidth, 0, m.glyphs)
+	m.summaryTab(d)
+	b := strings.Builder{}
+	b.WriteString(m.plan.RootFile + "\n")
+	for _, line := range d.lines {
+		row := ""
+		for _, span := range line {
+			row += bare(span.s)
+		}
+		b.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	return b.String()
+}
+
+const summaryWidth = 100
 
 // commandOf is what a step ran, or would run.
 func commandOf(p *plan.Step, of *events.Step) string {
@@ -82,12 +117,18 @@ func (c *copyBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		if item.key != msg.String() {
 			continue
 		}
-		if item.output != "" {
-			return readAll(m.o.OutDir(), item.output)
-		}
-		return m.copied(copied{text: item.text, words: item.words})
+		return c.copy(m, &item)
 	}
 	return nil
+}
+
+func (*copyBox) copy(m *model, item *copyItem) tea.Cmd {
+	m.overlay = nil
+	if item.output != "" {
+		m.say("reading the output")
+		return readAll(m.o.OutDir(), item.output)
+	}
+	return m.copied(copied{text: item.text, words: item.words})
 }
 
 func (c *copyBox) lines(*model, int, int) (title string, body [][]text, foot string) {
@@ -113,19 +154,14 @@ func readAll(dir, prefix string) tea.Cmd {
 		var b strings.Builder
 		n := 0
 		for ; n < log.Len() && b.Len() < copyLimit; n++ {
-			b.WriteString(ansi.Strip(output.Clean(log.Line(n).Text)))
+			b.WriteString(bare(output.Still(log.Line(n).Text)))
 			b.WriteByte('\n')
 		}
-		return copied{text: b.String(), words: count(n, "line") + " of output"}
+		c := copied{text: b.String(), words: count(n, "line") + " of output"}
+		if n < log.Len() {
+			c.words = "the first " + c.words
+			c.rest = fmt.Sprintf("all %d are in %s", log.Len(), output.Files(dir, prefix)[0])
+		}
+		return c
 	}
-}
-
-// copied puts a text on the clipboard, by OSC 52, so it works through SSH as well.
-func (m *model) copied(c copied) tea.Cmd {
-	if c.err != nil {
-		m.say("copy: " + c.err.Error())
-		return nil
-	}
-	m.say("copied " + c.words)
-	return tea.SetClipboard(c.text)
 }

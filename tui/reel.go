@@ -1,7 +1,7 @@
 package tui
 
 import (
-		"path/filepath"
+	"path/filepath"
 	"time"
 
 	tea "charm.land/bubbletea/v2"

@@ -69,6 +69,7 @@ func (t *treeRows) row(b *brush, i int) {
 		mode = onCursor
 	}
 	b.begin(t.w, mode)
+	from := b.x
 	t.gutter(b, n, i)
 	if mode == onCursor && t.m.focus() != paneTree {
 		// The keys go elsewhere: only the gutter shows where the cursor is.
@@ -78,6 +79,7 @@ func (t *treeRows) row(b *brush, i int) {
 	}
 	t.label(b, n, i)
 	b.end()
+	t.spots(b, n, from)
 }
 
 func (t *treeRows) gutter(b *brush, n, i int) {

@@ -51,7 +51,9 @@ func (m *model) tabRule(b *brush) {
 				look = inkTabFocus
 			}
 		}
+		from := b.x
 		b.put(look, fmt.Sprintf("%d %s", t+1, m.tabName(t)))
+		b.spot(from, spotTab, int(t))
 	}
 	b.put(themes.Text, " ")
 	m.ruleEnd(b)

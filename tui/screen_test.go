@@ -121,7 +121,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case fetched, waited, found, copied, edited, reloaded, replanned, valueEdited:
+	case fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft:
 		s.send(msg)
 	case nil:
 	default:

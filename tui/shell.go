@@ -2,8 +2,43 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// openShell opens a shell where the step under the cursor runs.
+// shellFound is a shell that can be opened, or why there is none; shellLeft says that it was left.
+type (
+	shellFound struct {
+		shell ExecCommand
+		err   error
+	}
+	shellLeft struct{ err error }
+)
+
+// openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m *model) openShell() tea.Cmd {
-	m.say("not built yet")
-	return nil
+	step := m.tree.step(m.at())
+	switch {
+	case m.o.Shell == nil:
+		m.say("there is no shell here")
+		return nil
+	case step < 0:
+		m.say("a shell is where a step runs: go to a step")
+		return nil
+	}
+	find, p := m.o.Shell, m.plan
+	return func() tea.Msg {
+		shell, err := find(p, step)
+		return shellFound{shell, err}
+	}
+}
+
+func (m *model) shellFound(f shellFound) tea.Cmd {
+	if f.err != nil {
+		m.say("shell: " + f.err.Error())
+		return nil
+	}
+	return tea.Exec(f.shell, func(err error) tea.Msg { return shellLeft{err} })
+}
+
+func (m *model) shellLeft(l shellLeft) {
+	if l.err != nil {
+		m.say("shell: " + l.err.Error())
+	}
 }

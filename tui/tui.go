@@ -55,6 +55,11 @@ type Options struct {
 	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) ExecCommand
+	// Shell is a shell where a step runs. It may say that there can be none.
+	Shell func(p *plan.Plan, step int) (ExecCommand, error)
+	// Clipboard puts a text on the clipboard by programs of this machine, and names those that took it. The terminal is
+	// asked to as well, unless one of them was tmux, which asks its terminal itself. Without it only the terminal is.
+	Clipboard func(text string) (by []string)
 	// Aside is what needs the terminal for itself: the screen makes room, calls it, perhaps again when it has
 	// returned, and comes back. Without it nothing does.
 	Aside <-chan func()
@@ -70,6 +75,7 @@ type Options struct {
 	Now        func() time.Time      // nil: time.Now
 	Input      io.Reader             // nil: the terminal
 	Output     io.Writer             // nil: the terminal
+	Mouse      bool                  // on from the start
 	Mode       string                // what to say beside the playbook's name, such as "check"
 	Banner     string                // marks what the run is about as production: it always shows, and what destroys asks for a name
 	Warnings   []string              // what to say first

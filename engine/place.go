@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"moon/exec"
+	"moon/plan"
+)
+
+// Place is where a step of one of the run's plans runs, as far as that is known by now, and the job with which a shell can
+// be had there. It may be asked at any time.
+func (s *Session) Place(p *plan.Plan, step int) (*plan.Place, *exec.Job) {
+	at := p.Bind(step, s.results).Place()
+	job := &exec.Job{Cwd: at.Cwd, Env: at.Env, Roams: at.Roams, Secrets: s.secrets}
+	if at.Become != nil {
+		job.Become = &exec.Become{User: at.Become.User, Method: at.Become.Method}
+	}
+	return at, job
+}
+
+// Redact hides in a text what must not be seen.
+func (s *Session) Redact(text string) string { return s.secrets.Redact(text) }

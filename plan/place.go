@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"moon/plan/playbook"
+)
+
+// Place is where a step runs, as far as that is known by now.
+type Place struct {
+	Cwd     string
+	Env     map[string]string
+	Become  *Become // nil: the user who runs moon
+	Roams   bool    // nobody has chosen Cwd
+	Missing []string
+}
+
+// Place renders where a step runs and nothing else of it. What is not known yet, or wrong, is left out and said.
+func (b *Bound) Place() *Place {
+	s, k := b.Step, b.Step.task
+	p := &Place{Cwd: s.Cwd, Become: s.Become, Roams: k.cwd.IsZero(), Env: map[string]string{}}
+	text := func(what string, v playbook.Value) (string, bool) {
+		r, problems := b.collecting()
+		t := r.text(v)
+		err := b.failure(r, problems)
+		var missing *Missing
+		switch {
+		case errors.As(err, &missing):
+			p.Missing = append(p.Missing, fmt.Sprintf("%s: `%s` is not known before %s", what, missing.Name, b.plan.After(missing.Steps)))
+		case err != nil:
+			p.Missing = append(p.Missing, what+": "+err.Error())
+		}
+		return t, err == nil
+	}
+	for _, m := range k.env {
+		for _, e := range m.Entries() {
+			if t, ok := text(e.Key, e.Value); ok {
+				p.Env[e.Key] = t
+			}
+		}
+	}
+	cwd := func(what string, v playbook.Value) {
+		if v.IsZero() {
+			return
+		}
+		if t, ok := text(what, v); ok {
+			p.Cwd, p.Roams = resolvePath(t, k.dir, b.plan.home), false
+		}
+	}
+	cwd("cwd", k.cwd)
+	if chdir, ok := valueOf(k.args, "chdir"); ok {
+		cwd("chdir", chdir)
+	}
+	if p.Become != nil && !k.becomeUser.IsZero() {
+		user, ok := text("become_user", k.becomeUser)
+		switch {
+		case !ok || user == b.plan.made.o.User:
+			p.Become = nil
+		default:
+			p.Become = &Become{user, p.Become.Method}
+		}
+	}
+	return p
+}

@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clipboard is where copied texts go: to the terminal, by OSC 52, so it works through SSH as well, and to what programs of
+// this machine there are for it, since not every terminal takes that.
+//
+// tmux takes it from nobody as it is set up at first, so it must be given the text by its own command. GNU screen knows
+// nothing of it, and passes on what is wrapped for it, in pieces.
+type clipboard struct {
+	put    func(text string) []string // may be nil
+	screen bool                       // GNU screen is in between
+}
+
+func newClipboard(o Options, env func(string) string) clipboard {
+	return clipboard{o.Clipboard, env("STY") != "" && env("TMUX") == ""}
+}
+
+// clipped says which programs took a text.
+type clipped struct {
+	copied
+	by []string
+}
+
+// terminalTakes is how much of a text every terminal takes that knows OSC 52: some stop at 100,000 bytes of base64.
+const terminalTakes = 74_994
+
+// screenPiece is how long a wrapped piece may be that GNU screen passes on.
+const screenPiece = 256
+
+// copied puts a text on the clipboard.
+func (m *model) copied(c copied) tea.Cmd {
+	if c.err != nil {
+		m.say("copy: " + c.err.Error())
+		return nil
+	}
+	put := m.clip.put
+	if put == nil {
+		return m.clipped(clipped{c, nil})
+	}
+	return func() tea.Msg { return clipped{c, put(c.text)} }
+}
+
+// clipped gives the text to the terminal, and says what was copied and how much.
+func (m *model) clipped(c clipped) tea.Cmd {
+	text := fmt.Sprintf("copied %s, %s", c.words, amount(len(c.text)))
+	if len(c.by) == 0 && len(c.text) > terminalTakes {
+		text += "; many terminals take no more than 75 kB"
+	}
+	if c.rest != "" {
+		text += "; " + c.rest
+	}
+	m.say(text)
+	switch {
+	case slices.Contains(c.by, "tmux"):
+		return nil
+	case m.clip.screen:
+		return tea.Raw(ansi.ScreenPassthrough(ansi.SetSystemClipboard(c.text), screenPiece))
+	}
+	return tea.SetClipboard(c.text)
+}
+
+// amount is a number of bytes for people.
+func amount(n int) string {
+	switch {
+	case n < 1000:
+		return count(n, "byte")
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
