@@ -6,7 +6,6 @@ import (
 
 	"moon/engine"
 	"moon/events/output"
-	"moon/exec"
 	"moon/exec/agent"
 	"moon/plan"
 	"moon/tui"
@@ -23,7 +22,7 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 			who = u.Username
 		}
 		if job.Become != nil {
-			who, job.Prefix = job.Become.User, agent.Prefix(*job.Become)
+			who = job.Become.User
 		}
 		where := fmt.Sprintf("── %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
 		notice := []string{output.CleanName(s.Redact(where))}
@@ -31,6 +30,6 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 			notice = append(notice, output.CleanName(s.Redact("   "+m)))
 		}
 		set := map[string]string{"MOON_STEP": ps.ID(), "MOON_RUN_DIR": s.Dir()}
-		return exec.ShellOf(job, set, notice), nil
+		return agent.Shell(job, set, notice)
 	}
 }

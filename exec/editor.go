@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"moon/exec/spec"
 )
@@ -22,6 +23,7 @@ type Foreground struct {
 	env            []string // nil: moon's own
 	notice         []string // lines shown before it
 	shell          bool     // how it ends says nothing
+	as             *syscall.Credential
 	stdin          io.Reader
 	stdout, stderr io.Writer
 }
@@ -48,7 +50,7 @@ func (f *Foreground) Run() error {
 	tell(f.stdout, f.notice)
 	run := cmd.Run
 	if f.shell {
-		run = func() error { return inFront(&cmd) }
+		run = func() error { return inFront(&cmd, f.as) }
 	}
 	if err := run(); err != nil && (!f.shell || !errors.As(err, new(*osexec.ExitError))) {
 		return fmt.Errorf("%s: %w", f.argv[0], err)

@@ -16,31 +16,54 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShellOf is the user's own shell where a job runs: in its directory, with its environment and what is set beside, and,
-// where the job has a Prefix, behind that. Notice is shown before it; what of the place cannot be had is added to it. How
-// such a shell ends says nothing.
-func ShellOf(job *Job, set map[string]string, notice []string) *Foreground {
+// ShellAs is what a shell where a job runs has beside the job.
+type ShellAs struct {
+	Set    map[string]string // more of its environment
+	Notice []string          // lines that are shown before it
+
+	// For another user:
+	Prefix     []string            // what it runs behind: sudo and its options
+	Env        []string            // instead of moon's own, below that of the job; nil: moon's own
+	Credential *syscall.Credential // whom it runs as; nil: as moon, or as Prefix has it
+}
+
+// ShellOf is the user's own shell where a job runs: in its directory, with its environment. What of that cannot be had is
+// added to what is shown before it. How such a shell ends says nothing.
+func ShellOf(job *Job, as ShellAs) *Foreground {
 	inside := *job
-	inside.Env = maps.Clone(set)
+	inside.Env = maps.Clone(as.Set)
+	notice := as.Notice
 	for name, value := range job.Env {
-		if len(job.Prefix) > 0 && job.Secrets.Has(value) { // everybody on the machine could read it among the words
-			notice = append(notice, name+" is a secret, and is not given to another user's shell")
+		if len(as.Prefix) > 0 && job.Secrets.Has(value) { // everybody on the machine could read it among the words
+			notice = append(notice, "   "+name+" is a secret, and is not given to another user's shell")
 			continue
 		}
 		inside.Env[name] = value
 	}
 	if dir := nearest(job.Cwd); dir != job.Cwd {
-		notice = append(notice, fmt.Sprintf("%s does not exist; this is %s", job.Cwd, dir))
+		notice = append(notice, fmt.Sprintf("   %s does not exist; this is %s", job.Cwd, dir))
 		inside.Cwd = dir
 	}
 	a := &attempt{Job: &inside}
 	f := Shell(a.dir())
-	f.env, f.notice, f.shell = a.environ(), notice, true
-	if len(job.Prefix) > 0 {
-		// The directory may be closed to the other user.
-		in := []string{shellPath, "-c", `[ -x . ] || cd || cd /; exec "$0"`}
-		f.argv = slices.Concat(job.Prefix, []string{"env"}, a.settings(), in, f.argv)
+	f.env, f.notice, f.shell, f.as = a.environ(), notice, true, as.Credential
+	if as.Env != nil {
+		f.env = slices.Concat(as.Env, a.settings())
 	}
+	if len(as.Prefix) == 0 && as.Credential == nil {
+		return f
+	}
+	// The directory may be closed to the other user, who must be told if somebody has chosen it.
+	enter := `cd "$1" || cd || cd /; exec "$0"`
+	if job.Roams {
+		enter = `cd "$1" 2>/dev/null || cd || cd /; exec "$0"`
+	}
+	inner := []string{shellPath, "-c", enter, f.argv[0], inside.Cwd}
+	f.argv = inner
+	if len(as.Prefix) > 0 {
+		f.argv = slices.Concat(as.Prefix, []string{"env"}, a.settings(), inner)
+	}
+	f.dir = "/"
 	return f
 }
 
@@ -56,7 +79,8 @@ func nearest(dir string) string {
 
 // inFront runs a shell in a process group of its own that has the terminal meanwhile: an interrupt typed there is none of
 // moon, which would stop the run. Where there is no terminal it just runs.
-func inFront(cmd *osexec.Cmd) error {
+func inFront(cmd *osexec.Cmd, as *syscall.Credential) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return cmd.Run()
@@ -66,7 +90,7 @@ func inFront(cmd *osexec.Cmd) error {
 	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
 		return cmd.Run()
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
+	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
 	err = cmd.Run()
 	// Whoever takes the terminal back is in the background at that moment, and would be stopped for it.
 	signal.Ignore(syscall.SIGTTOU)

@@ -16,6 +16,7 @@ func unknown(steps ...int) any { return eval.Unknown{Steps: steps} }
 // each of its ticks starts or ends one step. It decides as TUI.md says, as far as the screen can tell.
 type fake struct {
 	p     *plan.Plan
+	dir   string // for what steps print
 	run   events.Run
 	emit  func([]events.Record)
 	clock time.Time

@@ -182,11 +182,13 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 		place := plain(p.Origin.String())
 		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, then reload", "editor " + path.Base(place)})
 	}
-	shell := "shell"
-	if p.Host != "localhost" {
-		shell += " on " + plain(p.Host)
+	if m.o.Shell != nil {
+		shell := "shell"
+		if p.Host != "localhost" {
+			shell += " on " + plain(p.Host)
+		}
+		ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
 	}
-	ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
 	if !halted {
 		return append(ways, choice{runLeave, "leave", "leave"})
 	}

@@ -33,7 +33,7 @@ const (
 )
 
 // timeWidth is how wide that is, with the mark of standard error behind it.
-var timeWidth = [...]int{timesOff: 0, timesSince: 11, timesClock: 13}
+var timeWidth = [...]int{timesOff: 0, timesSince: 12, timesClock: 14}
 
 func newOutputView() outputView { return outputView{follow: true, attempt: -1, aim: -1} }
 
@@ -114,7 +114,7 @@ func (p outputPage) split(i int) []outputRow {
 	if !ok {
 		return []outputRow{{line: i, first: true}}
 	}
-	text := p.m.markHits(&l)
+	text := p.m.markHits(&l, i)
 	if !p.wrap {
 		part, more := stretch(text, p.x, p.w)
 		return []outputRow{{i, part, true, more}}

@@ -53,6 +53,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 	o := Options{
 		Plan: s.p, Send: sc.f.send, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
 		OutDir: func() string { return sc.dir }, Editor: func(string, int) tea.ExecCommand { return nil },
+		Shell: func(*plan.Plan, int) (tea.ExecCommand, error) { return &editor{}, nil },
 	}
 	if s.ascii {
 		o.Glyphs = "ascii"
@@ -68,6 +69,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 			sc.m.store.apply(&batch[i])
 		}
 	}
+	sc.f.dir = sc.dir
 	sc.f.print = func(f *fake, i, attempt int) string { return printSome(tb, sc.dir, f, i, attempt) }
 	if s.fake != nil {
 		s.fake(sc.f)

@@ -314,7 +314,7 @@ func (m *model) hitColumns(l *textLine) (from, to int) {
 
 // markHits is the text of a line with every place marked where what is looked for stands. What has colours of its
 // own keeps them around that.
-func (m *model) markHits(l *textLine) string {
+func (m *model) markHits(l *textLine, line int) string {
 	n := needle{m.detail.search.text, m.detail.search.fold}
 	if n.text == "" {
 		return l.text
@@ -324,7 +324,10 @@ func (m *model) markHits(l *textLine) string {
 	if from < 0 {
 		return l.text
 	}
-	back := "\x1b[0m"
+	hit, back := m.pen.on[onRow][themes.Match], "\x1b[0m"
+	if line == m.detail.search.at { // the one that was gone to
+		hit = m.pen.on[onCursor][themes.Match]
+	}
 	if l.stderr && !isColoured(l.text) {
 		back = m.pen.on[onRow][themes.LogStderr]
 	}
@@ -341,7 +344,7 @@ func (m *model) markHits(l *textLine) string {
 		}
 		switch {
 		case !within && at == from:
-			b.WriteString(m.pen.on[onRow][themes.Match])
+			b.WriteString(hit)
 			within = true
 		case !within && left:
 			b.WriteString(back + k.colour)

@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	osexec "os/exec"
+	"slices"
+	"syscall"
+
+	"moon/exec"
+)
+
+// Shell is the user's own shell where a job runs, as the job's user. Root, who asks nobody, starts it as that one; otherwise
+// it is behind sudo or the like, which may ask for a password on the terminal.
+func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foreground, error) {
+	if job.Become == nil {
+		return exec.ShellOf(job, exec.ShellAs{Set: set, Notice: notice}), nil
+	}
+	as := exec.ShellAs{Set: set, Notice: notice}
+	if Method(*job.Become) != "" {
+		as.Prefix = shellPrefix(*job.Become)
+		return exec.ShellOf(job, as), nil
+	}
+	a, err := findAccount(job.Become.User)
+	if err != nil {
+		return nil, err
+	}
+	as.Env = append(keptEnv(os.Environ()), "HOME="+a.home, "USER="+job.Become.User, "LOGNAME="+job.Become.User)
+	as.Credential = &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}
+	return exec.ShellOf(job, as), nil
+}
+
+// shellPrefix is Prefix for a shell, which needs its terminal: an su that can must not take that away from it.
+func shellPrefix(b exec.Become) []string {
+	argv := Prefix(b)
+	if Method(b) != "su" {
+		return argv
+	}
+	const keeps = "--session-command"
+	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) { //nolint:noctx // it ends by itself
+		argv[slices.Index(argv, "-c")] = keeps
+	}
+	return argv
+}
