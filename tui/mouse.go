@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -93,8 +94,8 @@ func (u *mouse) forget() { u.spots, u.box = u.spots[:0], box{} }
 
 // at is what stands at a cell. What was noted later lies above.
 func (u *mouse) at(x, y int) spot {
-	for i := len(u.spots) - 1; i >= 0; i-- {
-		if s := u.spots[i]; s.y == y && x >= s.from && x < s.to {
+	for _, s := range slices.Backward(u.spots) {
+		if s.y == y && x >= s.from && x < s.to {
 			return s
 		}
 	}

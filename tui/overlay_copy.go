@@ -73,11 +73,11 @@ func (m *model) summaryText() string {
 	b := strings.Builder{}
 	b.WriteString(m.plan.RootFile + "\n")
 	for _, line := range d.lines {
-		row := ""
+		var row strings.Builder
 		for _, span := range line {
-			row += bare(span.s)
+			row.WriteString(bare(span.s))
 		}
-		b.WriteString(strings.TrimRight(row, " ") + "\n")
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
 	return b.String()
 }

@@ -161,7 +161,11 @@ func (p outputPage) move(by int) {
 // show brings a line onto the screen, with what is looked for in it when the line is there.
 func (v *outputView) show(line int) {
 	v.aim = line
-	if !v.follow && line >= v.top && line <= v.last && !(line == v.top && v.sub > 0) {
+	first := v.top
+	if v.sub > 0 {
+		first++ // only the end of that one is on the screen
+	}
+	if !v.follow && line >= first && line <= v.last {
 		return
 	}
 	v.follow, v.sub = false, 0
