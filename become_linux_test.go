@@ -362,6 +362,46 @@ func TestBecome(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a shell", func(t *testing.T) {
+		p.sudoers(t, "ADA ALL=(ALL) NOPASSWD: ALL\n")
+		t.Setenv("SHELL", "/bin/sh")
+		t.Setenv("OWN", "moon's")
+		for _, method := range []string{"", "sudo", "su"} {
+			job := &moonexec.Job{Cwd: "/usr", Env: map[string]string{"A": "two words"}, Become: &moonexec.Become{User: p.bob.Username, Method: method}}
+			f, err := agent.Shell(job, map[string]string{"MOON_STEP": "step-0001"}, []string{"notice"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			f.SetStdin(strings.NewReader("id -un; pwd; echo \"$A-$MOON_STEP-$HOME\"; exit 3\n"))
+			f.SetStdout(&out)
+			f.SetStderr(&out)
+			if err := f.Run(); err != nil {
+				t.Errorf("%s: %v", method, err)
+			}
+			if want := fmt.Sprintf("\nnotice\n%s\n/usr\ntwo words-step-0001-%s\n", p.bob.Username, p.bob.HomeDir); out.String() != want {
+				t.Errorf("%s: %q, want %q", method, out.String(), want)
+			}
+			// Where the directory is closed to bob, the shell says so and is elsewhere.
+			job.Cwd = t.TempDir()
+			if err := os.Chmod(job.Cwd, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if f, err = agent.Shell(job, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			out.Reset()
+			f.SetStdin(strings.NewReader("id -un; pwd\n"))
+			f.SetStdout(&out)
+			f.SetStderr(&out)
+			if err := f.Run(); err != nil || !strings.Contains(out.String(), job.Cwd) || !strings.Contains(out.String(), p.bob.Username+"\n") {
+				t.Errorf("%s: %v, %q", method, err, out.String())
+			}
+		}
+		if _, err := agent.Shell(&moonexec.Job{Cwd: "/", Become: &moonexec.Become{User: "nosuchuser"}}, nil, nil); err == nil {
+			t.Error("a shell of nobody")
+		}
+	})
 	if left := copies(p.bob); len(left) > 0 {
 		t.Errorf("copies of moon are left behind: %v", left)
 	}

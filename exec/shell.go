@@ -31,7 +31,8 @@ type ShellAs struct {
 // added to what is shown before it. How such a shell ends says nothing.
 func ShellOf(job *Job, as ShellAs) *Foreground {
 	inside := *job
-	inside.Env = maps.Clone(as.Set)
+	inside.Env = map[string]string{}
+	maps.Copy(inside.Env, as.Set)
 	notice := as.Notice
 	for name, value := range job.Env {
 		if len(as.Prefix) > 0 && job.Secrets.Has(value) { // everybody on the machine could read it among the words

@@ -31,7 +31,7 @@ func printed(write func(w *output.Writer, attempt int)) func(*fake) {
 func atOutput(tb testing.TB, w, h int, write func(w *output.Writer, attempt int)) *screen {
 	tb.Helper()
 	s := newScreen(tb, setup{w: w, h: h, fake: printed(write)})
-	s.keys("s s")
+	s.keys("s")
 	s.on("say hello")
 	s.toOutput()
 	return s
