@@ -1,6 +1,7 @@
 package output_test
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"testing"
@@ -86,6 +87,8 @@ func FuzzClean(f *testing.F) {
 		}
 		name := output.CleanName(string(in))
 		checkSafe(t, name, "")
+		still := output.Still(bytes.ReplaceAll(in, []byte("\n"), nil))
+		checkSafe(t, sgr.ReplaceAllString(still, ""), "")
 	})
 }
 
@@ -107,5 +110,23 @@ func BenchmarkClean(b *testing.B) {
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
 		output.Clean(line)
+	}
+}
+
+// Still drops what moves the cursor, and nothing that can be read.
+func TestStill(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"a\x1b[2Jb\x1b[1;1Hc\x1b[3Ad", "abcd"},
+		{"\x1b[?25lx\x1b[?25h\x1b[?1049h", "x"},
+		{"\x1b7\x1b[s50%\x1b[u\x1b8", "50%"},
+		{"\x1b[31mred\x1b[m\x1b[K", "\x1b[31mred\x1b[m"},
+		{"10%\r\x1b[2K20%", "20%"},
+		// What asks the terminal, or makes it do something, is still seen.
+		{"\x1b[6n\x1b[c\x1bc\x1b]52;c;eA==\x07\x1b[?1;2c\x1b[>4;2m\x1b[?", "^[[6n^[[c^[c^[]52;c;eA==^G^[[?1;2c^[[>4;2m^[[?"},
+		{"plain", "plain"},
+	} {
+		if got := output.Still([]byte(tt.text)); got != tt.want {
+			t.Errorf("%q became %q, want %q", tt.text, got, tt.want)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -188,8 +189,17 @@ func checkLog(t *testing.T, seed uint64, log *output.Log, m *model, r *rand.Rand
 	if log.Len() != len(m.lines) {
 		t.Fatalf("seed %d: %d lines, want %d", seed, log.Len(), len(m.lines))
 	}
+	var each []output.Line
+	for from := 0; from < len(m.lines); { // from several places
+		to := min(from+1+r.IntN(len(m.lines)), len(m.lines))
+		log.Each(from, to, func(_ int, l output.Line) { each = append(each, l) })
+		from = to
+	}
 	for _, i := range r.Perm(len(m.lines)) {
 		got, want := log.Line(i), m.lines[i]
+		if !reflect.DeepEqual(each[i], got) {
+			t.Fatalf("line %d: Each gives %+v, Line %+v", i, each[i], got)
+		}
 		text, cut := logText(want.Text)
 		if got.Stderr != want.Stderr || got.Cut != cut || !bytes.Equal(got.Text, text) {
 			t.Fatalf("seed %d: line %d = %v %v %.40q (%d), want %v %v %.40q (%d)", seed, i,
