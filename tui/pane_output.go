@@ -133,12 +133,19 @@ func (p outputPage) move(by int) {
 	if by < 0 {
 		p.follow = false
 	}
+	n, of := 0, -1 // lines are split once, however many of their rows are gone over
+	count := func(line int) int {
+		if of != line {
+			n, of = len(p.split(line)), line
+		}
+		return n
+	}
 	for ; by > 0 && !p.follow; by-- {
 		if p.ended && p.last >= p.r.total-1 || p.top >= p.r.total {
 			p.follow = true
 			break
 		}
-		if p.wrap && p.sub+1 < len(p.split(p.top)) {
+		if p.wrap && p.sub+1 < count(p.top) {
 			p.sub++
 			continue
 		}
@@ -152,7 +159,7 @@ func (p outputPage) move(by int) {
 		case p.top > 0:
 			p.top--
 			if p.wrap {
-				p.sub = len(p.split(p.top)) - 1
+				p.sub = count(p.top) - 1
 			}
 		}
 	}

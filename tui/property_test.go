@@ -190,6 +190,8 @@ func TestEverySize(t *testing.T) {
 		func(s *screen) { s.press("/") },
 		func(s *screen) { s.keys("A c 2 tab") },
 		func(s *screen) { s.keys("A"); s.press("c"); s.f.until("install tmux"); s.frame() },
+		func(s *screen) { s.keys("A c M 2 tab w t t + +") },
+		func(s *screen) { s.keys("A c M 2 tab + + /") },
 	} {
 		s := newScreen(t, setup{w: 80, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
 		play(s)

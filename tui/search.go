@@ -115,7 +115,9 @@ func (m *model) foundMore(f found) {
 	}
 	if s.wait && s.done() {
 		s.wait = false
-		m.say("not found: " + s.text)
+		if !m.printing() { // or it may still come
+			m.say("not found: " + s.text)
+		}
 	}
 }
 
