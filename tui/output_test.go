@@ -160,7 +160,13 @@ func TestOutputScrolls(t *testing.T) {
 	s.has("line 77 of 100  92%")
 	s.keys("g g")
 	s.has("line 1 of 100  16%")
-	s.keys("pgdown G k F")
+	for range 6 {
+		s.press("pgdown")
+	}
+	if !v.follow {
+		t.Error("pages to the end do not follow it")
+	}
+	s.keys("g g G k F")
 	if !v.follow {
 		t.Error("F does not follow")
 	}

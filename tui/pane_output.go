@@ -141,7 +141,7 @@ func (p outputPage) move(by int) {
 		return n
 	}
 	for ; by > 0 && !p.follow; by-- {
-		if p.ended && p.last >= p.r.total-1 || p.top >= p.r.total {
+		if p.ended && p.last >= p.r.total-1 || p.top >= p.r.total || !p.wrap && p.top+p.height >= p.r.total {
 			p.follow = true
 			break
 		}
