@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/events/output"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -60,6 +61,45 @@ var scenes = []struct {
 		s.keys("A c")
 		s.on("install git")
 		s.keys("2 tab t")
+	}},
+	{"output-wrap", printsLong, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.toOutput()
+		s.keys("w t t")
+	}},
+	{"output-sideways", printsLong, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.toOutput()
+		s.keys("g g l")
+	}},
+	{"output-search", printsLong, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.toOutput()
+		s.keys("g g /")
+		s.text("warn")
+		s.keys("enter n")
+	}},
+	{"output-full", printsLong, func(s *screen) {
+		s.keys("A c")
+		s.on("install git")
+		s.toOutput()
+		s.keys("+ +")
+	}},
+	{"output-attempts", func(f *fake) {
+		printsLong(f)
+		f.fails["unpack go"] = 2
+	}, func(s *screen) {
+		s.keys("A c r r")
+		s.on("unpack go")
+		s.toOutput()
+		s.keys("[")
+	}},
+	{"mouse", nil, func(s *screen) {
+		s.press("M")
+		s.click(12, 7)
 	}},
 	{"diff", func(f *fake) {
 		f.result = func(_ int, e *events.StepCompleted) {
@@ -118,6 +158,37 @@ var scenes = []struct {
 var sizes = []struct{ w, h int }{{120, 40}, {100, 30}, {80, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 6}}
 
 const smallW = 40
+
+// toOutput gives the keys to the output of the step under the cursor, whether or not it is beside the tree.
+func (s *screen) toOutput() {
+	if s.press("2"); s.m.focus() == paneTree {
+		s.press("tab")
+	}
+}
+
+// printsLong lets two steps print more than a screen takes, on both streams, in colours, with wide characters.
+func printsLong(f *fake) {
+	f.print = func(f *fake, i, attempt int) string {
+		if name := f.p.Steps[i].Name; name != "install git" && name != "unpack go" {
+			return ""
+		}
+		prefix := fmt.Sprintf("%s.%d", f.p.Steps[i].ID(), attempt)
+		w := output.NewWriter(f.dir, prefix, nil)
+		defer w.Close()
+		for k := range 90 {
+			switch k % 10 {
+			case 3:
+				_, _ = fmt.Fprintf(w.Stderr(), "WARN  attempt %d: line %d is on standard error\n", attempt, k)
+			case 7:
+				_, _ = fmt.Fprintf(w.Stdout(), "\x1b[32mok\x1b[0m    日本語のファイル %d\t\x1b[1mwarned\x1b[0m\n", k)
+			default:
+				_, _ = fmt.Fprintf(w.Stdout(), "INFO  line %d is so long that it has to be cut or to go on in the next row of most screens that people have\n", k)
+			}
+		}
+		_, _ = fmt.Fprint(w.Stdout(), "10%\r\x1b[K55%\r\x1b[K100%\x1b[?25h\n")
+		return prefix
+	}
+}
 
 func TestScenes(t *testing.T) {
 	for _, scene := range scenes {
