@@ -41,6 +41,9 @@ func (c *resumeCmd) Run(io stdio) error {
 		if err := c.settle(); err != nil {
 			return err
 		}
+		if err := c.readKeys(io); err != nil {
+			return err
+		}
 	}
 	opts := past.Options
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen

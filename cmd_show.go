@@ -47,6 +47,11 @@ func (c *showCmd) Run(io stdio) error {
 	if why := noScreen(); c.TUI && why != "" {
 		return usage("%s; moon show without --tui needs none", why)
 	}
+	if c.TUI {
+		if err := c.readKeys(io); err != nil {
+			return err
+		}
+	}
 	past, err := pastRun(c.Which)
 	if err != nil {
 		return err
@@ -104,7 +109,7 @@ func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
 	feed, followed := w.Follow(ctx, false)
 	err := tui.Run(ctx, c.look(tui.Options{
 		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
-		Replay: outcomeOf(past), Clipboard: exec.Clipboard, Mode: mode,
+		Replay: outcomeOf(past), Keys: c.keys, Clipboard: exec.Clipboard, Mode: mode,
 	}))
 	if errors.Is(err, context.Canceled) {
 		err = nil

@@ -49,6 +49,9 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err := c.settle(); err != nil {
 		return err
 	}
+	if err := c.readKeys(io); err != nil {
+		return err
+	}
 	p, g, err := c.build(io)
 	if err != nil {
 		return err
@@ -132,6 +135,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	if c.Check {
 		mode = "dry run"
 	}
+	view, notice := readView(p)
 	asks, screenClosed := userTerminal.show()
 	err := tui.Run(ctx, c.look(tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
@@ -144,8 +148,10 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 			})
 		},
 		Preview: engine.Preview,
-		Reload:  func() (diag.List, error) { return c.reload(io, s) },
-		Shell:   shellAt(s), Clipboard: exec.Clipboard,
+		Keys:    c.keys, View: view, KeepView: keepView(p), Notice: notice,
+		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
+		Reload: func() (diag.List, error) { return c.reload(io, s) },
+		Shell:  shellAt(s), Clipboard: exec.Clipboard,
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Mode:   mode, Aside: asks,
 	}))

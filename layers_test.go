@@ -56,7 +56,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/agent", "docs/tape"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon, and tape, which is no part of it, moon"},
 	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes", "config"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

@@ -108,6 +108,7 @@ type cli struct {
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
+	Keys       keysCmd       `cmd:"" help:"List the keys of the screen, or check a file of keys."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 

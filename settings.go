@@ -17,6 +17,8 @@ type screenFlags struct {
 	NoColor bool    `help:"No colours; so does NO_COLOR in the environment."`
 	Banner  *string `placeholder:"TEXT" help:"Mark the screen as being about production: TEXT always shows, and approving what destroys, or all, asks for a typed name."`
 
+	keys       *tui.Keys // nil: the usual ones
+	mouse      bool
 	lightTheme string
 	warnings   []string
 }
@@ -30,6 +32,7 @@ func (f *screenFlags) settle() error {
 	if f.Theme == "" {
 		f.Theme, f.lightTheme = set.Theme, set.LightTheme
 	}
+	f.mouse = set.Mouse
 	f.Glyphs = cmp.Or(f.Glyphs, set.Glyphs)
 	if f.Banner == nil {
 		f.Banner = &set.Banner
@@ -47,6 +50,7 @@ func (f *screenFlags) settle() error {
 // look gives the options of a screen the flags that are settled.
 func (f *screenFlags) look(o tui.Options) tui.Options {
 	o.Theme, o.LightTheme, o.ThemeDir, o.Glyphs, o.Warnings = f.Theme, f.lightTheme, themeDir(), f.Glyphs, f.warnings
+	o.Mouse = f.mouse
 	o.NoColor = f.NoColor || os.Getenv("NO_COLOR") != ""
 	if f.Banner != nil {
 		o.Banner = *f.Banner

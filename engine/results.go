@@ -24,6 +24,7 @@ type results struct {
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
 	withheld   map[int]bool // what it gave was secret, and is not kept; of a run that was resumed
+	of         string       // the digest of the plan whose steps these are; "" is the run's first
 }
 
 func newResults() *results {
@@ -94,6 +95,14 @@ func (r *results) move(from, to *plan.Plan) {
 		return moved
 	}
 	r.broken, r.withheld = mark(r.broken), mark(r.withheld)
+	r.of = to.Digest
+}
+
+// about reports whether these are the results of a plan's steps.
+func (r *results) about(p, first *plan.Plan) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.of == p.Digest || r.of == "" && first == p
 }
 
 // withhold says that a step gave what cannot be had again.

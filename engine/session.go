@@ -306,6 +306,29 @@ func (s *Session) planned(digest string) (planned, bool) {
 	return p, ok
 }
 
+// Eval evaluates an expression for people, with the values a step of the plan would find now. It may take long, and may be
+// called from anywhere.
+func (s *Session) Eval(p *plan.Plan, step int, expression string) (string, error) {
+	if step < 0 || step >= len(p.Steps) {
+		return "", errors.New("there is no such step")
+	}
+	current := func() bool { return s.results.about(p, s.first.plan) }
+	var text string
+	err := errors.New("the plan has changed")
+	if current() {
+		if text, err = p.Bind(step, s.results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
+			text, err = "", errors.New("the plan has changed")
+		}
+	}
+	if _, waits := errors.AsType[*plan.Missing](err); err == nil || waits {
+		return cut(s.secrets.Redact(text), maxShown), err
+	}
+	return "", errors.New(s.secrets.Redact(err.Error()))
+}
+
+// maxShown is how much of a value is shown to people, in bytes.
+const maxShown = 64 << 10
+
 // Wait returns when the run has ended and everything about it is on the disk. An error means that the run could not be
 // carried on: the journal, the lock or the disk failed.
 func (s *Session) Wait() error {

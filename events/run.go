@@ -37,7 +37,8 @@ type Step struct {
 	Confirmed bool // approved although it asks to be confirmed
 	Excluded  bool
 	Break     bool
-	BreakOn   string // its condition, count or message, as a person writes it after a blank
+	BreakOn   string      // its condition, count or message, as a person writes it after a blank
+	Stop      *Breakpoint // nil without one; shared by the steps of one command
 	Ignored   bool
 	Rescued   bool
 	Kept      bool
@@ -57,6 +58,12 @@ type Step struct {
 	Diff      *Diff
 	Drift     string   // how that differs from what was foretold
 	Out       []string // prefixes of the output files, one per attempt
+}
+
+// Breakpoint is a breakpoint as it was set, and how often it has stopped the run.
+type Breakpoint struct {
+	Break
+	Hits int
 }
 
 // Counts are how many steps are in each final state. NotRun counts omitted steps and those not reached.
@@ -126,6 +133,9 @@ func (r *Run) Apply(rec Record) {
 		if rec.Step >= 0 {
 			r.Pointer = rec.Step
 		}
+		if e.Reason == PauseBreakpoint && rec.Step >= 0 && rec.Step < len(r.Steps) && r.Steps[rec.Step].Stop != nil {
+			r.Steps[rec.Step].Stop.Hits++
+		}
 	case RunResumed:
 		r.resume(rec)
 	case RunCompleted:
@@ -174,7 +184,11 @@ func (r *Run) command(c Command) {
 	case Include:
 		r.each(c.Range, func(s *Step) { s.Excluded = false })
 	case Break:
-		r.each(c.Range(), func(s *Step) { s.Break, s.BreakOn = !c.Clear, c.Clauses() })
+		var stop *Breakpoint
+		if !c.Clear {
+			stop = &Breakpoint{Break: c}
+		}
+		r.each(c.Range(), func(s *Step) { s.Break, s.BreakOn, s.Stop = !c.Clear, c.Clauses(), stop })
 	case Advance:
 		if c.Approve {
 			r.each(c.Range, func(s *Step) { s.Approved = true })

@@ -345,6 +345,30 @@ func (n *Names) Value(text string) (any, error) {
 	return eval.Plain(eval.Reveal(result.Value)), nil
 }
 
+// Show evaluates an expression for people: of what is secret in it only the mask is seen, and of a step with no_log nothing. What
+// waits for steps is a *Missing.
+func (n *Names) Show(text string) (string, error) {
+	if n.b.Step.NoLog {
+		return "", errors.New("the values of this step are hidden: no_log")
+	}
+	x, err := n.b.plan.engine.Expression(text, eval.Expr)
+	if err != nil {
+		return "", err
+	}
+	result, err := x.Value(n.b.env)
+	switch {
+	case err != nil:
+		return "", err
+	case len(result.Missing) > 0:
+		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+	}
+	shown, after := Display(result.Value)
+	if len(after) > 0 {
+		return "", &Missing{text, after}
+	}
+	return n.b.plan.Secrets().Redact(shown), nil
+}
+
 // Result builds what `register` gives from the pieces of an attempt.
 type Result struct {
 	Stdout, Stderr string

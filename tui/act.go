@@ -45,7 +45,7 @@ func (m *model) carryOut(do intent) {
 	case runPause:
 		m.pauseOrResume()
 	case runRetry:
-		m.retry(m.tree.steps(m.at()), "nothing failed here")
+		m.retryMarked()
 	case runRetryAll:
 		m.retryAll()
 	default:
@@ -164,16 +164,6 @@ func (m *model) leftOut(ranges []events.Range) (n int32) {
 		}
 	}
 	return n
-}
-
-// breakpoint sets or clears a breakpoint before the first step of the node.
-func (m *model) breakpoint() {
-	r := m.tree.steps(m.at())
-	if r.From >= r.To {
-		m.say("there is no step here")
-		return
-	}
-	m.o.Send(events.Break{Step: r.From, Clear: m.breaks[r.From]})
 }
 
 // next is the step that would start next, or -1.
@@ -298,6 +288,21 @@ func (m *model) retry(r events.Range, none string) {
 		return
 	}
 	m.o.Send(events.Retry{Range: r})
+}
+
+// retryMarked retries what failed at the cursor, or below the marks.
+func (m *model) retryMarked() {
+	ranges, _ := m.targets()
+	if !m.anyFailed(ranges) {
+		m.say("nothing failed here")
+		return
+	}
+	for _, r := range ranges {
+		if m.failedIn(r) > 0 {
+			m.o.Send(events.Retry{Range: r})
+		}
+	}
+	m.cur.clear()
 }
 
 // failedIn counts what can be retried: what failed, and a step that failed and was edited since.

@@ -113,6 +113,10 @@ func (m *model) cardKeys(b *brush) {
 		m.prompt.draw(m, b)
 		return
 	}
+	if m.sequence != "" {
+		m.pending(b)
+		return
+	}
 	var tips []tip
 	switch m.run.phase {
 	case events.Review:

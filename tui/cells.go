@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -53,7 +54,9 @@ func settleOnce(s string) (settled string, changed bool) {
 		}
 		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s = s[len(cluster):]
-		if w > 0 && w == ansi.StringWidthWc(cluster) {
+		first, _ := utf8.DecodeRuneInString(cluster)
+		joins := unicode.IsMark(first) // without a letter of its own, to whatever is drawn before it
+		if w > 0 && w == ansi.StringWidthWc(cluster) && !joins {
 			b.WriteString(cluster)
 			continue
 		}
@@ -61,8 +64,7 @@ func settleOnce(s string) (settled string, changed bool) {
 		if w == 0 && ansi.StringWidthWc(cluster) == 0 {
 			continue
 		}
-		first, _ := utf8.DecodeRuneInString(cluster)
-		if base := string(first); ansi.StringWidth(base) == ansi.StringWidthWc(base) && ansi.StringWidth(base) > 0 {
+		if base := string(first); !joins && ansi.StringWidth(base) == ansi.StringWidthWc(base) && ansi.StringWidth(base) > 0 {
 			b.WriteString(base)
 		} else {
 			b.WriteByte('?')

@@ -14,22 +14,85 @@ type collapse struct {
 	rows   []int32
 }
 
-// openLimit is how many nodes a tree may have to be shown open at the start.
+// openLimit is how many rows a filter may show open.
 const openLimit = 200
 
 func newCollapse(t *tree) *collapse {
 	c := &collapse{shut: [2]map[string]bool{{}, {}}}
 	c.adopt(t)
-	if t.len() > openLimit {
-		c.foldAll()
-		for i := range t.plan.Steps {
-			if t.plan.Steps[i].Confirm != "" {
-				c.uncover(int(t.stepNode[i]))
+	return c
+}
+
+// overview opens as many levels as fit into some rows, the first in any case, and what asks to be confirmed.
+func (c *collapse) overview(rows int) {
+	var deep []int // how many nodes there are down to each level
+	for n := range c.tree.len() {
+		d := int(c.tree.depth[n])
+		for len(deep) <= d {
+			deep = append(deep, 0)
+		}
+		deep[d]++
+	}
+	level, n := 1, deep[0]
+	for d := 1; d < len(deep); d++ {
+		if n += deep[d]; n <= rows {
+			level = d
+		}
+	}
+	for n := 1; n < c.tree.len(); n++ {
+		c.mark(n, int(c.tree.depth[n]) >= level)
+	}
+	for i := range c.tree.plan.Steps {
+		if s := &c.tree.plan.Steps[i]; s.Confirm != "" && !s.Excluded {
+			c.uncover(int(c.tree.stepNode[i]))
+		}
+	}
+	c.flatten()
+}
+
+// remember names what is folded without a filter: the folded scopes, or where those are too many, the others.
+func (c *collapse) remember() (folded, open []string, allShut bool) {
+	shut := 0
+	for n := range c.tree.len() {
+		if c.tree.leaf(n) {
+			continue
+		}
+		path := c.tree.path(n)
+		if !c.shut[0][path] {
+			open = append(open, path)
+			continue
+		}
+		if shut++; shut <= viewPaths {
+			folded = append(folded, path)
+		}
+	}
+	switch {
+	case shut <= viewPaths:
+		return folded, nil, false
+	case len(open) <= viewPaths:
+		return nil, open, true
+	}
+	return nil, nil, true
+}
+
+// recall folds what was folded.
+func (c *collapse) recall(folded, open []string, allShut bool) {
+	set := c.shut[0]
+	clear(set)
+	if allShut {
+		for n := 1; n < c.tree.len(); n++ {
+			if !c.tree.leaf(n) {
+				set[c.tree.path(n)] = true
 			}
 		}
-		c.flatten()
 	}
-	return c
+	for _, path := range folded {
+		set[path] = true
+	}
+	for _, path := range open {
+		delete(set, path)
+	}
+	c.load()
 }
 
 // adopt takes another tree and keeps the folding.

@@ -167,8 +167,10 @@ func (m *model) detailDoc(w, h int) *doc {
 	case tabOutputs, tabs:
 		return nil
 	}
-	m.detail.length, m.detail.height = len(d.lines), h
+	watches := m.watchLines(d)
+	m.detail.length, m.detail.height = len(d.lines)+len(watches), h
 	m.detail.move(0)
+	d.pin(watches, m.detail.scroll)
 	return d
 }
 

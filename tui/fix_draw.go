@@ -261,7 +261,7 @@ func (m *model) stepChange(d *doc, old, next *plan.Step) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(next.Env)) {
-		if was, now := old.Env[name], next.Env[name]; was != now && !oneLine(next) {
+		if was, now := old.Env[name], next.Env[name]; was != now && !inOneLine(next) {
 			shown = true
 			m.changedLines(d, name+"=", was, now)
 		}
@@ -284,7 +284,7 @@ func (m *model) stepChange(d *doc, old, next *plan.Step) {
 // fixLine is what a step runs; where that is a line, with the environment that the playbook gives it.
 func (m *model) fixLine(p *plan.Step) string {
 	text := cmp.Or(displayed(p.Args["cmd"]), p.Summary)
-	if !oneLine(p) {
+	if !inOneLine(p) {
 		return text
 	}
 	var b strings.Builder
@@ -294,7 +294,7 @@ func (m *model) fixLine(p *plan.Step) string {
 	return b.String() + text
 }
 
-func oneLine(p *plan.Step) bool {
+func inOneLine(p *plan.Step) bool {
 	return !strings.Contains(strings.TrimRight(displayed(p.Args["cmd"]), "\n"), "\n")
 }
 

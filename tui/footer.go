@@ -34,7 +34,12 @@ func (m *model) footer(b *brush) {
 		m.drawHints(b, m.fixTips())
 		return
 	}
-	tips := m.tips()
+	if m.sequence != "" {
+		b.put(themes.Text, lead)
+		m.pending(b)
+		return
+	}
+	tips := m.withKeys(m.tips())
 	last := tip{showHelp, "help"}
 	if m.width < 64 {
 		last.words = ""
@@ -171,6 +176,9 @@ func (m *model) pausedTips() []tip {
 	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"}, tip{runContinue, "continue"})
 	if m.breakAt(m.at()) {
 		tips = append(tips, tip{gateBreakIf, "condition"}, tip{gateBreak, "clear"})
+		if m.cannotWatch() == "" {
+			tips = append(tips, tip{watchAdd, "watch"})
+		}
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {

@@ -68,6 +68,8 @@ type glyphs struct {
 	signs   [signs]string
 	spin    []string
 	brk     string // breakpoint
+	brkIf   string // one with a condition or a count
+	brkLog  string // one that only says something
 	pointer string
 	mark    string
 	closed  string
@@ -106,7 +108,7 @@ var unicodeGlyphs = glyphs{
 		signRescued: "↻", signSkipped: "-", signKept: "=", signCancelled: "×", signPaused: "‖",
 	},
 	spin: []string{"◐", "◓", "◑", "◒"},
-	brk:  "●", pointer: "❯", mark: "+", closed: "▸", open: "▾",
+	brk:  "●", brkIf: "◉", brkLog: "•", pointer: "❯", mark: "+", closed: "▸", open: "▾",
 	branch: "├ ", corner: "└ ", trunk: "│ ", gap: "  ",
 	across: "─", down: "│", teeDown: "┬", teeUp: "┴", cross: [4]string{"┌", "┐", "└", "┘"},
 	dots: "…", arrow: "→", dot: "·", times: "×", most: "≤", dash: "–", caret: "▏",
@@ -121,7 +123,7 @@ var asciiGlyphs = glyphs{
 		signRescued: "R", signSkipped: "-", signKept: "=", signCancelled: "c", signPaused: "P",
 	},
 	spin: []string{"*"},
-	brk:  "B", pointer: ">", mark: "+", closed: "+", open: "-",
+	brk:  "B", brkIf: "b", brkLog: "l", pointer: ">", mark: "+", closed: "+", open: "-",
 	branch: "|- ", corner: "`- ", trunk: "| ", gap: "  ",
 	across: "-", down: "|", teeDown: "-", teeUp: "-", cross: [4]string{"+", "+", "+", "+"},
 	dots: "...", arrow: "->", dot: "-", times: "x", most: "<=", dash: "-", caret: "_",

@@ -138,6 +138,51 @@ var scenes = []struct {
 		s.press(":")
 		s.text("retr")
 	}},
+	{"palette-all", nil, func(s *screen) { s.press(":") }},
+	{"palette-typed", nil, func(s *screen) {
+		s.press(":")
+		s.text("goto unpack go")
+	}},
+	{"breakpoint-sheet", nil, func(s *screen) {
+		s.m.o.Eval, s.m.o.CheckBreak = evaluates(s), checks
+		s.on("clone the dotfiles")
+		s.press("B")
+		s.text("go_now.stdout == go_version")
+		s.press("tab")
+		s.text("2")
+	}},
+	{"breakpoint-hit", nil, func(s *screen) {
+		s.m.o.Eval = evaluates(s)
+		s.m.watch.add("go_version")
+		s.m.watch.add("go_now.stdout")
+		s.on("loop: install packages")
+		s.keys("A B enter c c")
+	}},
+	{"breakpoints", nil, func(s *screen) {
+		s.on("loop: install packages")
+		s.keys("B enter")
+		s.on("unpack go")
+		s.press("B")
+		s.text("x == 1")
+		s.keys("enter")
+		s.press(":")
+		s.text("breaks")
+		s.press("enter")
+	}},
+	{"watch", nil, func(s *screen) {
+		s.m.o.Eval = evaluates(s)
+		for _, text := range []string{"go_now.stdout", "go_version", "nonsense", "token"} {
+			s.m.watch.add(text)
+		}
+		s.on("unpack go")
+		s.keys("W down down")
+	}},
+	{"sequence", nil, func(s *screen) { s.press("g") }},
+	{"help-narrowed", nil, func(s *screen) {
+		s.press("?")
+		s.text("breakpoint")
+	}},
+	{"help-signs", nil, func(s *screen) { s.keys("? end") }},
 	{"help", nil, func(s *screen) { s.press("?") }},
 	{"leave", nil, func(s *screen) {
 		s.press("A")

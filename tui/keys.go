@@ -1,6 +1,9 @@
 package tui
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // intent is what a key means. Models hear intents, never keys.
 type intent uint8
@@ -84,144 +87,225 @@ const (
 	anywhere = inTree | inDetail | inOutput
 )
 
-// binding is one line of the key table: everything that keys, palette, help and footer know of an intent.
+// group is a part of the help.
+type group uint8
+
+const (
+	groupDeciding group = iota
+	groupRunning
+	groupMoving
+	groupTree
+	groupPanes
+	groupOutput
+	groupOther
+	groups
+)
+
+var groupWords = [groups]string{"Deciding", "Running", "Moving", "Tree", "Panes", "Output", "Other"}
+
+// binding is one line of the key table: everything that keys, palette, help, footer and documentation know of an intent.
 type binding struct {
+	group group
 	do    intent
 	name  string // for keys.yaml and the palette
-	keys  string // separated by blanks; two characters joined as "gg" are pressed one after the other
+	keys  string // the usual ones, between commas; what is between blanks is pressed one after the other
 	words string
 	where place
 }
 
 // bindings is the key table, in the order of the help.
 var bindings = []binding{
-	{gateApprove, "gate.approve", "a", "approve this with all below, or the marks", anywhere},
-	{gateApproveAll, "gate.approve-all", "A", "approve all but what asks to be confirmed", anywhere},
-	{gateExclude, "gate.exclude", "x", "exclude or include again; skip a failed step", anywhere},
-	{gateBreak, "gate.breakpoint", "b f9", "breakpoint on or off", anywhere},
-	{gateBreakIf, "gate.breakpoint-if", "B", "breakpoint with a condition, a count or a message", anywhere},
-	{runContinue, "run.continue", "c f5", "run, continue", anywhere},
-	{runStep, "run.step", "s f11", "step: run one step, then pause", anywhere},
-	{runOver, "run.over", "o f10", "over: run this whole, then pause", anywhere},
-	{runOut, "run.out", "O shift+f11", "out: run to the end of what the pointer is in", anywhere},
-	{runUntil, "run.until", "u", "until: run up to the cursor", anywhere},
-	{runPause, "run.pause", "p", "pause, resume", anywhere},
-	{runRetry, "run.retry", "r", "retry what failed here", anywhere},
-	{runRetryAll, "run.retry-all", "R", "retry all that failed below", anywhere},
-	{nodeFix, "step.fix", "e", "edit the values of this step, for this run only", anywhere},
-	{nodeShell, "step.shell", "!", "a shell where the step runs", anywhere},
-	{watchAdd, "watch.add", "W", "watch an expression", anywhere},
-	{runLeave, "run.leave", "q", "leave", anywhere},
-	{runInterrupt, "run.interrupt", "ctrl+c", "interrupt; again to force", anywhere},
+	{groupDeciding, gateApprove, "gate.approve", "a", "approve this with all below, or the marks", anywhere},
+	{groupDeciding, gateApproveAll, "gate.approve-all", "A", "approve all but what asks to be confirmed", anywhere},
+	{groupDeciding, gateExclude, "gate.exclude", "x", "exclude or include again; skip a failed step", anywhere},
+	{groupDeciding, gateBreak, "gate.breakpoint", "b, f9", "breakpoint on or off", anywhere},
+	{groupDeciding, gateBreakIf, "gate.breakpoint-if", "B", "breakpoint with a condition, a count or a message", anywhere},
 
-	{cursorDown, "cursor.down", "j down", "down", anywhere},
-	{cursorUp, "cursor.up", "k up", "up", anywhere},
-	{cursorTop, "cursor.top", "gg home", "to the top", anywhere},
-	{cursorBottom, "cursor.bottom", "G end", "to the bottom", anywhere},
-	{cursorHalfDown, "cursor.half-down", "ctrl+d", "half a page down", anywhere},
-	{cursorHalfUp, "cursor.half-up", "ctrl+u", "half a page up", anywhere},
-	{cursorPageDown, "cursor.page-down", "pgdown", "a page down", anywhere},
-	{cursorPageUp, "cursor.page-up", "pgup", "a page up", anywhere},
-	{needNext, "cursor.next", "]", "next that needs you: failed, to confirm, changed", inTree | inDetail},
-	{needPrev, "cursor.previous", "[", "previous that needs you", inTree | inDetail},
-	{cursorPointer, "cursor.pointer", ".", "back to the program's pointer", anywhere},
-	{cursorFollow, "cursor.follow", "F", "follow the pointer, or the end of the output", anywhere},
+	{groupRunning, runContinue, "run.continue", "c, f5", "run, continue", anywhere},
+	{groupRunning, runStep, "run.step", "s, f11", "step: run one step, then pause", anywhere},
+	{groupRunning, runOver, "run.over", "o, f10", "over: run this whole, then pause", anywhere},
+	{groupRunning, runOut, "run.out", "O, shift+f11", "out: run to the end of what the pointer is in", anywhere},
+	{groupRunning, runUntil, "run.until", "u", "until: run up to the cursor", anywhere},
+	{groupRunning, runPause, "run.pause", "p", "pause, resume", anywhere},
+	{groupRunning, runRetry, "run.retry", "r", "retry what failed here", anywhere},
+	{groupRunning, runRetryAll, "run.retry-all", "R", "retry all that failed below", anywhere},
+	{groupRunning, nodeFix, "step.fix", "e", "edit the values of this step, for this run only", anywhere},
+	{groupRunning, nodeShell, "step.shell", "!", "a shell where the step runs", anywhere},
+	{groupRunning, runLeave, "run.leave", "q", "leave", anywhere},
+	{groupRunning, runInterrupt, "run.interrupt", "ctrl+c", "interrupt; again to force", anywhere},
+	{groupRunning, sourceEdit, "source.edit", "E", "open the source in $EDITOR, then reload", anywhere},
 
-	{nodeClose, "node.close", "h left", "fold, or go to what it is in", inTree},
-	{nodeOpen, "node.open", "l right", "open, or go in", inTree},
-	{nodeToggle, "node.toggle", "enter", "open or fold; a step: look at it", inTree},
-	{treeFold, "tree.fold", "-", "fold all", inTree},
-	{treeOpen, "tree.open", "=", "open all", inTree},
-	{markToggle, "mark.toggle", "space", "mark", inTree},
-	{markRange, "mark.range", "v", "mark a range", inTree},
+	{groupMoving, cursorDown, "cursor.down", "j, down", "down", anywhere},
+	{groupMoving, cursorUp, "cursor.up", "k, up", "up", anywhere},
+	{groupMoving, cursorTop, "cursor.top", "g g, home", "to the top", anywhere},
+	{groupMoving, cursorBottom, "cursor.bottom", "G, end", "to the bottom", anywhere},
+	{groupMoving, cursorHalfDown, "cursor.half-down", "ctrl+d", "half a page down", anywhere},
+	{groupMoving, cursorHalfUp, "cursor.half-up", "ctrl+u", "half a page up", anywhere},
+	{groupMoving, cursorPageDown, "cursor.page-down", "pgdown", "a page down", anywhere},
+	{groupMoving, cursorPageUp, "cursor.page-up", "pgup", "a page up", anywhere},
+	{groupMoving, needNext, "cursor.next", "]", "next that needs you: failed, to confirm, changed", inTree | inDetail},
+	{groupMoving, needPrev, "cursor.previous", "[", "previous that needs you", inTree | inDetail},
+	{groupMoving, cursorPointer, "cursor.pointer", ".", "back to the program's pointer", anywhere},
+	{groupMoving, cursorFollow, "cursor.follow", "F", "follow the pointer, or the end of the output", anywhere},
+	{groupMoving, findText, "find.text", "/", "find", anywhere},
+	{groupMoving, findNext, "find.next", "n", "next match", anywhere},
+	{groupMoving, findPrev, "find.previous", "N", "previous match", anywhere},
 
-	{paneOther, "pane.other", "tab", "the other pane", anywhere},
-	{tabStep, "tab.step", "1", "tab Step", anywhere},
-	{tabOutput, "tab.output", "2", "tab Output", anywhere},
-	{tabDiff, "tab.diff", "3", "tab Diff", anywhere},
-	{tabVars, "tab.vars", "4", "tab Vars", anywhere},
-	{tabEvents, "tab.events", "5", "tab Events", anywhere},
-	{paneGrow, "pane.grow", "+", "this pane larger: normal, half, full", anywhere},
-	{paneShrink, "pane.shrink", "_", "this pane smaller", anywhere},
-	{dividerLeft, "pane.divider-left", "<", "divider to the left", anywhere},
-	{dividerRight, "pane.divider-right", ">", "divider to the right", anywhere},
+	{groupTree, nodeClose, "node.close", "h, left", "fold, or go to what it is in", inTree},
+	{groupTree, nodeOpen, "node.open", "l, right", "open, or go in", inTree},
+	{groupTree, nodeToggle, "node.toggle", "enter", "open or fold; a step: look at it", inTree},
+	{groupTree, treeFold, "tree.fold", "-", "fold all", inTree},
+	{groupTree, treeOpen, "tree.open", "=", "open all", inTree},
+	{groupTree, markToggle, "mark.toggle", "space", "mark", inTree},
+	{groupTree, markRange, "mark.range", "v", "mark a range", inTree},
+	{groupTree, filterNext, "filter.next", "f", "filter: all, problems, changed, not done", anywhere},
 
-	{findText, "find.text", "/", "find", anywhere},
-	{findNext, "find.next", "n", "next match", anywhere},
-	{findPrev, "find.previous", "N", "previous match", anywhere},
-	{filterNext, "filter.next", "f", "filter: all, problems, changed, not done", anywhere},
+	{groupPanes, watchAdd, "watch.add", "W", "watch an expression", anywhere},
+	{groupPanes, paneOther, "pane.other", "tab", "the other pane", anywhere},
+	{groupPanes, tabStep, "tab.step", "1", "tab Step", anywhere},
+	{groupPanes, tabOutput, "tab.output", "2", "tab Output", anywhere},
+	{groupPanes, tabDiff, "tab.diff", "3", "tab Diff", anywhere},
+	{groupPanes, tabVars, "tab.vars", "4", "tab Vars", anywhere},
+	{groupPanes, tabEvents, "tab.events", "5", "tab Events", anywhere},
+	{groupPanes, paneGrow, "pane.grow", "+", "this pane larger: normal, half, full", anywhere},
+	{groupPanes, paneShrink, "pane.shrink", "_", "this pane smaller", anywhere},
+	{groupPanes, dividerLeft, "pane.divider-left", "<", "divider to the left", anywhere},
+	{groupPanes, dividerRight, "pane.divider-right", ">", "divider to the right", anywhere},
 
-	{outputWrap, "output.wrap", "w", "wrap long lines", anywhere},
-	{outputTimes, "output.times", "t", "show times", inOutput},
-	{outputEarlier, "output.earlier", "[", "earlier attempt", inOutput},
-	{outputLater, "output.later", "]", "later attempt", inOutput},
-	{scrollLeft, "scroll.left", "h left", "to the left, then back to the tree", inDetail | inOutput},
-	{scrollRight, "scroll.right", "l right", "to the right", inDetail | inOutput},
+	{groupOutput, outputWrap, "output.wrap", "w", "wrap long lines", anywhere},
+	{groupOutput, outputTimes, "output.times", "t", "show times", inOutput},
+	{groupOutput, outputEarlier, "output.earlier", "[", "earlier attempt", inOutput},
+	{groupOutput, outputLater, "output.later", "]", "later attempt", inOutput},
+	{groupOutput, scrollLeft, "scroll.left", "h, left", "to the left, then back to the tree", inDetail | inOutput},
+	{groupOutput, scrollRight, "scroll.right", "l, right", "to the right", inDetail | inOutput},
 
-	{sourceEdit, "source.edit", "E", "open the source in $EDITOR, then reload", anywhere},
-	{copyMenu, "copy.menu", "y", "copy: name, output, file:line, command, diff", anywhere},
-	{goBack, "app.back", "esc", "back", anywhere},
-	{showPalette, "app.palette", ":", "all commands", anywhere},
-	{showHelp, "app.help", "?", "the keys", anywhere},
-	{appMouse, "app.mouse", "M", "mouse on or off", anywhere},
-	{appSuspend, "app.suspend", "ctrl+z", "suspend", anywhere},
+	{groupOther, copyMenu, "copy.menu", "y", "copy: name, output, file:line, command, diff", anywhere},
+	{groupOther, goBack, "app.back", "esc", "back", anywhere},
+	{groupOther, showPalette, "app.palette", ":", "all commands", anywhere},
+	{groupOther, showHelp, "app.help", "?", "the keys", anywhere},
+	{groupOther, appMouse, "app.mouse", "M", "mouse on or off", anywhere},
+	{groupOther, appSuspend, "app.suspend", "ctrl+z", "suspend", anywhere},
 }
 
-// keymap finds the intent of a key in a place.
-type keymap struct {
-	byKey  map[string][]binding
-	first  map[string]bool // keys that begin a sequence
-	byName [intents]binding
+// usual are the keys of an action that nobody has given others.
+func (b *binding) usual() []string { return strings.Split(b.keys, ", ") }
+
+// places are the three that keys go to, one bit each.
+var places = [...]place{inTree, inDetail, inOutput}
+
+var placeNames = [len(places)]string{"tree", "detail", "output"}
+
+// Keys says what each key means in each place, and which keys an action has: the usual ones, or those of a person's keys.yaml.
+type Keys struct {
+	keys   [len(places)][intents][]string
+	means  [len(places)]map[string]intent
+	begins [len(places)]map[string]bool // what a sequence begins with
+
+	Taken []string // which usual keys do something else, in sentences
 }
 
-func newKeymap(table []binding) *keymap {
-	k := &keymap{byKey: map[string][]binding{}, first: map[string]bool{}}
-	for _, b := range table {
-		k.byName[b.do] = b
-		for _, key := range b.list() {
-			k.byKey[key] = append(k.byKey[key], b)
-			if len(key) == 2 && isSequence(key) {
-				k.first[key[:1]] = true
-			}
-		}
+var byIntent = func() (table [intents]*binding) {
+	for i := range bindings {
+		table[bindings[i].do] = &bindings[i]
 	}
+	return table
+}()
+
+// UsualKeys are the keys of those who have no keys.yaml.
+func UsualKeys() *Keys {
+	k, _ := bind(nil)
 	return k
 }
 
-// isSequence tells "gg" from names of keys such as "f5".
-func isSequence(key string) bool { return key[0] == key[1] }
-
-func (b *binding) list() []string { return strings.Fields(b.keys) }
-
-// lookup returns what a key means, after the keys pressed before it; rest is what a sequence waits with.
-func (k *keymap) lookup(before, key string, where place) (do intent, rest string) {
-	for _, b := range k.byKey[before+key] {
-		if b.where&where != 0 {
-			return b.do, ""
+// give lets a key mean something in a place.
+func (k *Keys) give(in int, do intent, name string) {
+	if k.means[in] == nil {
+		k.means[in], k.begins[in] = map[string]intent{}, map[string]bool{}
+	}
+	k.keys[in][do] = append(k.keys[in][do], name)
+	k.means[in][name] = do
+	for i := range len(name) {
+		if name[i] == ' ' {
+			k.begins[in][name[:i]] = true
 		}
 	}
-	if before != "" {
-		return k.lookup("", key, where)
-	}
-	if k.first[key] {
-		return intentNone, key
-	}
-	return intentNone, ""
 }
 
-// label is how a hint calls the key of an intent.
-func (k *keymap) label(do intent) string {
-	b := k.byName[do]
-	return b.list()[0]
+// index is the number of the one place.
+func (p place) index() int { return bits.TrailingZeros8(uint8(p)) }
+
+// lookup returns what a key means after the keys pressed before it; rest is what a sequence waits with. A sequence that is
+// broken off swallows no key, but lets nothing happen to the run either.
+func (k *Keys) lookup(before, name string, where place) (do intent, rest string) {
+	in, pressed := where.index(), strings.TrimPrefix(before+" "+name, " ")
+	if do, ok := k.means[in][pressed]; ok {
+		return do, ""
+	}
+	if k.begins[in][pressed] {
+		return intentNone, pressed
+	}
+	if before == "" {
+		return intentNone, ""
+	}
+	if do, rest = k.lookup("", name, where); do == runLeave || do == appSuspend || asksTheRun(do) {
+		return intentNone, ""
+	}
+	return do, rest
 }
 
-// labels are all keys of an intent, for the help.
-func (b *binding) labels() string {
-	keys := b.list()
-	for i, key := range keys {
-		if len(key) == 2 && isSequence(key) {
-			keys[i] = key[:1] + " " + key[1:]
+// follows lists what may be pressed after the beginning of a sequence, with what it does.
+func (k *Keys) follows(before string, where place) (list []tip, names []string) {
+	for i := range bindings {
+		for _, name := range k.keys[where.index()][bindings[i].do] {
+			if rest, ok := strings.CutPrefix(name, before+" "); ok {
+				list, names = append(list, tip{bindings[i].do, bindings[i].words}), append(names, rest)
+			}
 		}
 	}
-	return strings.Join(keys, "  ")
+	return list, names
+}
+
+// label is how a hint calls the key of an intent. One that has none is reached through the palette.
+func (k *Keys) label(do intent) string {
+	b, some := byIntent[do], ""
+	for in, where := range places {
+		for _, name := range k.keys[in][do] {
+			if k.everywhere(b, name) {
+				return name
+			}
+			if some == "" && b.where&where != 0 {
+				some = name
+			}
+		}
+	}
+	if some == "" {
+		return ":" + b.name
+	}
+	return some
+}
+
+// everywhere reports whether a key does this wherever it can be done.
+func (k *Keys) everywhere(b *binding, name string) bool {
+	for in, where := range places {
+		if b.where&where != 0 && k.means[in][name] != b.do {
+			return false
+		}
+	}
+	return true
+}
+
+// bound reports whether an action has a key.
+func (k *Keys) bound(do intent) bool { return k.label(do) != ":"+byIntent[do].name }
+
+// labels are all keys of an action in a place, or where it has none there, anywhere.
+func (k *Keys) labels(do intent, where place) string {
+	if keys := k.keys[where.index()][do]; len(keys) > 0 {
+		return strings.Join(keys, "  ")
+	}
+	for in := range places {
+		if keys := k.keys[in][do]; len(keys) > 0 {
+			return strings.Join(keys, "  ")
+		}
+	}
+	return ""
 }

@@ -1,20 +1,26 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
+
+	"moon/plan/diag"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.
 func TestKeyTable(t *testing.T) {
 	names, seen := map[string]bool{}, map[intent]bool{}
-	for _, where := range []place{inTree, inDetail, inOutput} {
+	for _, where := range places {
 		keys := map[string]string{}
 		for _, b := range bindings {
 			if b.where&where == 0 {
 				continue
 			}
-			for _, key := range b.list() {
+			for _, key := range b.usual() {
 				if keys[key] != "" {
 					t.Errorf("%q means both %s and %s", key, keys[key], b.name)
 				}
@@ -22,6 +28,7 @@ func TestKeyTable(t *testing.T) {
 			}
 		}
 	}
+	last := groupDeciding
 	for _, b := range bindings {
 		if names[b.name] || b.name == "" || b.words == "" || b.keys == "" || b.where == 0 {
 			t.Errorf("incomplete or repeated: %+v", b)
@@ -30,15 +37,29 @@ func TestKeyTable(t *testing.T) {
 		if !isASCII(b.words) {
 			t.Errorf("%s is described with more than ASCII, which an ASCII screen cannot show", b.name)
 		}
+		if b.group < last {
+			t.Errorf("%s stands in the part %s", b.name, groupWords[last])
+		}
+		last = b.group
+		for _, key := range b.usual() {
+			for part := range strings.FieldsSeq(key) {
+				if name, hint := keyName(part); name != part {
+					t.Errorf("%s: %q is called %q: %s", b.name, part, name, hint)
+				}
+			}
+		}
 	}
 	for do := intentNone + 1; do < intents; do++ {
 		if !seen[do] {
 			t.Errorf("intent %d has no key", do)
 		}
 	}
-	k := newKeymap(bindings)
+	k := UsualKeys()
+	if len(k.Taken) > 0 {
+		t.Errorf("usual keys are taken: %v", k.Taken)
+	}
 	for _, key := range []string{"Z", "f1", "ctrl+x"} {
-		for _, where := range []place{inTree, inDetail, inOutput} {
+		for _, where := range places {
 			if do, rest := k.lookup("", key, where); do != intentNone || rest != "" {
 				t.Errorf("%q is bound", key)
 			}
@@ -47,7 +68,7 @@ func TestKeyTable(t *testing.T) {
 }
 
 func TestSequences(t *testing.T) {
-	k := newKeymap(bindings)
+	k := UsualKeys()
 	do, rest := k.lookup("", "g", inTree)
 	if do != intentNone || rest != "g" {
 		t.Fatalf("g: %d %q", do, rest)
@@ -58,10 +79,27 @@ func TestSequences(t *testing.T) {
 	if do, _ = k.lookup("g", "j", inTree); do != cursorDown {
 		t.Errorf("g j: %d: a sequence that is broken off must not swallow a key", do)
 	}
+	for _, key := range []string{"c", "s", "A", "x", "q", "ctrl+z"} {
+		if do, _ := k.lookup("g", key, inTree); do != intentNone {
+			t.Errorf("g %s is %s: a slip must not decide or run anything", key, byIntent[do].name)
+		}
+	}
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("G g g")
 	if s.m.cur.node != 0 {
 		t.Errorf("g g went to %d", s.m.cur.node)
+	}
+	s.press("g")
+	s.has("g …   g to the top   esc cancels")
+	s.press("esc")
+	if s.m.sequence != "" || s.m.message != "" {
+		t.Errorf("esc left %q, %q", s.m.sequence, s.m.message)
+	}
+	s.press("g")
+	s.press("c")
+	s.has("g c means nothing")
+	if len(s.f.sent) != 0 {
+		t.Errorf("sent %v", s.f.sent)
 	}
 }
 
@@ -79,43 +117,286 @@ func TestUnboundKeysSayNothing(t *testing.T) {
 	}
 }
 
-// The help is the key table: nothing is missing from it.
-func TestHelpShowsEveryKey(t *testing.T) {
-	for _, where := range []string{"", "tab 1", "tab 2"} {
-		s := newScreen(t, setup{w: 100, h: 80})
-		s.keys(where)
-		s.press("?")
-		screen := s.shows()
-		for _, b := range bindings {
-			if b.where&s.m.place() != 0 && !strings.Contains(screen, b.labels()) {
-				t.Errorf("%s (%s) is not in the help:\n%s", b.name, b.labels(), screen)
-			}
+// readKeys reads a file that must be good.
+func readKeys(t *testing.T, text string) *Keys {
+	t.Helper()
+	k, wrong := ReadKeys("keys.yaml", []byte(text))
+	if k == nil {
+		t.Fatalf("refused: %v", wrong)
+	}
+	return k
+}
+
+func TestKeyFile(t *testing.T) {
+	k := readKeys(t, `
+# some keys
+run.step: [S, "space s"]
+mark.toggle: v
+mark.range: []
+run.over: n          # which was the next match
+find.text: Ctrl+F
+app.mouse: ~
+app.suspend: null
+output:
+  output.wrap: z
+  output.times: [T, t, T]
+detail: {cursor.top: Home}
+tree:
+`)
+	for _, want := range []struct {
+		where place
+		key   string
+		do    intent
+	}{
+		{inTree, "S", runStep}, {inTree, "s", intentNone}, {inOutput, "space s", runStep}, {inTree, "v", markToggle},
+		{inTree, "n", runOver}, {inTree, "o", intentNone}, {inDetail, "ctrl+f", findText}, {inTree, "/", intentNone},
+		{inOutput, "z", outputWrap}, {inTree, "w", outputWrap}, {inOutput, "w", intentNone}, {inOutput, "T", outputTimes},
+		{inDetail, "home", cursorTop}, {inDetail, "g g", intentNone}, {inTree, "g g", cursorTop}, {inTree, "c", runContinue},
+		{inTree, "M", intentNone}, {inTree, "ctrl+c", runInterrupt},
+	} {
+		if got := k.means[want.where.index()][want.key]; got != want.do {
+			t.Errorf("%s in %s is %d, not %d", want.key, placeNames[want.where.index()], got, want.do)
 		}
 	}
-	s := newScreen(t, setup{w: 100, h: 40})
-	s.press("?")
-	s.text("breakpoint on")
-	s.has("b  f9", "2 of")
-	s.press("esc")
-	if s.m.overlay != nil {
-		t.Error("esc did not close the help")
+	if want := []string{"`n` was find.next and is run.over now"}; len(k.Taken) != 1 || k.Taken[0] != want[0] {
+		t.Errorf("taken: %q", k.Taken)
+	}
+	for do, want := range map[intent]string{runStep: "S", findNext: ":find.next", appMouse: ":app.mouse", runOver: "n", outputWrap: "w", cursorTop: "home"} {
+		if got := k.label(do); got != want {
+			t.Errorf("%s is called %q, not %q", byIntent[do].name, got, want)
+		}
+	}
+	for _, text := range []string{"", "# nothing\n", "null", "tree:\n", "run.interrupt: [ctrl+x]\n", "app.back: [esc, backspace]"} {
+		k := readKeys(t, text)
+		if k.means[0]["ctrl+c"] != runInterrupt {
+			t.Errorf("%q leaves ctrl+c without its meaning", text)
+		}
 	}
 }
 
-func TestPaletteDoesWhatIsPicked(t *testing.T) {
-	s := newScreen(t, setup{w: 120, h: 40})
-	s.press(":")
-	s.text("approve all")
-	s.press("enter")
-	s.frame()
-	if len(s.f.sent) != 1 || s.m.overlay != nil {
-		t.Fatalf("sent %v", s.f.sent)
-	}
-	s.has("14 approved")
-	s.press(":")
-	s.text("zzzz")
-	s.press("enter")
-	if len(s.f.sent) != 1 {
-		t.Error("enter with nothing picked did something")
+// What is refused, with its place and the way out.
+func TestKeyFileMistakes(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"run.stepp: s", "1:1: there is no action `run.stepp`; did you mean `run.step`?"},
+		{"outputs: {}", "1:1: there is no action `outputs`; did you mean `output`?"},
+		{"run.step: f99", "1:11: there is no key `f99`; did you mean `f19`?"},
+		{"run.step: ctrl-a", "1:11: there is no key `ctrl-a`; write `ctrl+a`"},
+		{"run.step: shift+a", "1:11: there is no key `shift+a`; write the character itself, such as `A`"},
+		{"run.step: ctrl+shift+A", "1:11: there is no key `ctrl+shift+A`; terminals send the same with and without shift: write `ctrl+a`"},
+		{"run.step: ctrl+i", "1:11: there is no key `ctrl+i`; terminals send the same for it and for `tab`"},
+		{"run.step: 日", "1:11: there is no key `日`; a key is a character of one cell, or the name of a key"},
+		{"run.step: [[s, t]]", "1:12: this is no key; for a sequence write the keys in one text, with blanks: \"g x\""},
+		{"run.step: [~]", "1:12: this is no key; `~` alone is nothing in YAML: write \"~\""},
+		{"run.step: ' '", "1:11: this is no key; for the space bar write space; for no key at all, []"},
+		{"run.step: a b c d e", "1:11: a sequence has at most 4 keys"},
+		{"run.step: ctrl+c", "1:11: ctrl+c always interrupts; choose another key"},
+		{"run.step: z esc", "1:11: esc ends a sequence, and cannot be part of one; choose another key"},
+		{"run.step: z\nrun.over: [z]", "2:12: `z` cannot be run.over: `z` is run.step (keys.yaml:1); give one of them another key"},
+		{"run.step: z\nrun.over: z x", "2:11: `z x` cannot be run.over: `z` is run.step (keys.yaml:1); give one of them another key"},
+		{"run.step: z x\nrun.over: z", "2:11: `z` cannot be run.over: `z x` is run.step (keys.yaml:1); give one of them another key"},
+		{"run.step: c x", "1:11: `c x` begins with `c`, which is run.continue and would never wait for more; begin it with another key, or give run.continue another one"},
+		{"run.step: z\nrun.step: y", "2:1: `run.step` is there already, in line 1; give all its keys in one list"},
+		{"app.back: []", "1:1: app.back needs a key: there would be no way back; leave it out, and it keeps esc"},
+		{"run.leave: null", "1:1: run.leave needs a key: there would be no way out; leave it out, and it keeps q"},
+		{"run.interrupt:", "1:1: run.interrupt needs a key: there would be no way to stop a run; leave it out, and it keeps ctrl+c"},
+		{"app.palette: []", "1:1: app.palette needs a key: what has no key could not be reached; leave it out, and it keeps :"},
+		{"output: {app.help: []}", "1:10: app.help needs a key: nobody could look the keys up; leave it out, and it keeps ?"},
+		{"run.step: q", "1:11: `q` is the key of run.leave, which needs one: there would be no way out; give run.leave another key too"},
+		{"output: {mark.toggle: m}", "1:10: mark.toggle does nothing in the output; it works in the tree"},
+		{"tree: 3", "1:7: `tree` is a map: names of actions and their keys there"},
+		{"- a\n- b", "1:1: a file of keys is a map: names of actions and their keys; moon keys --format yaml prints one"},
+		{"run.step: [s\nx", "2:0: did not find expected ',' or ']'; keys such as `?`, `:`, `[` and `-` need quotes"},
+		{strings.Repeat("# much\n", 10000), "0:0: a file of keys has at most 64 KiB"},
+	} {
+		k, wrong := ReadKeys("keys.yaml", []byte(c.text))
+		if k != nil || len(wrong) == 0 {
+			t.Errorf("%s: not refused", c.text)
+			continue
+		}
+		if got := described(wrong[0]); got != c.want {
+			t.Errorf("%.40s:\n got %s\nwant %s", c.text, got, c.want)
+		}
+		if len(wrong) > 1 {
+			t.Errorf("%.40s: said more than once: %v", c.text, wrong)
+		}
 	}
 }
+
+func described(d diag.Diagnostic) string {
+	text := fmt.Sprintf("%d:%d: %s", d.Pos.Line, d.Pos.Column, d.Message)
+	if d.Hint != "" {
+		text += "; " + d.Hint
+	}
+	return text
+}
+
+// What is written as a file is read as the same keys.
+func TestKeysAreWritten(t *testing.T) {
+	for _, text := range []string{"", "run.over: n\noutput:\n  output.wrap: [\"'\", '\"', \"\\\\\", N]\ntree: {run.step: [\"#\", g x]}\nfind.previous: []"} {
+		k := readKeys(t, text)
+		var b strings.Builder
+		if err := k.YAML(&b); err != nil {
+			t.Fatal(err)
+		}
+		again := readKeys(t, b.String())
+		for in := range places {
+			for do := range k.keys[in] {
+				if fmt.Sprint(again.keys[in][do]) != fmt.Sprint(k.keys[in][do]) {
+					t.Errorf("%s in %s: %q became %q in\n%s", byIntent[do].name, placeNames[in], k.keys[in][do], again.keys[in][do], b.String())
+				}
+			}
+		}
+		var page strings.Builder
+		if err := k.Text(&b); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Markdown(&page); err != nil {
+			t.Fatal(err)
+		}
+		for i := range bindings {
+			if !strings.Contains(b.String(), bindings[i].words) || !strings.Contains(page.String(), "`"+bindings[i].name+"`") {
+				t.Errorf("%s is missing", bindings[i].name)
+			}
+		}
+	}
+}
+
+// Whatever a file says: nothing panics, no key means two things in one place, there is always a way out, and every action is
+// in the palette.
+func TestAnyKeyFile(t *testing.T) {
+	anyName := rapid.Custom(func(rt *rapid.T) string {
+		return rapid.SampledFrom(bindings).Draw(rt, "binding").name
+	})
+	anyKeys := rapid.SampledFrom([]string{
+		"s", "q", "n", "g", "g g", "g x", "z", "z z", "z x y", "space", "space x", "ctrl+d", "ctrl+c", "esc", "f5", "F5", "?", "Escape", "x",
+		"alt+x", "shift+tab", "Ω", "'", `"`, "[", "~", "", " ", "日", "ctrl+alt+x", "+", "ctrl++", "\x00", "nonsense",
+	})
+	usable := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		var b strings.Builder
+		line := func(indent string) {
+			fmt.Fprintf(&b, "%s%s: ", indent, anyName.Draw(rt, "name"))
+			switch rapid.IntRange(0, 4).Draw(rt, "shape") {
+			case 0:
+				b.WriteString("null\n")
+			case 1:
+				fmt.Fprintf(&b, "%s\n", anyKeys.Draw(rt, "bare"))
+			default:
+				fmt.Fprintf(&b, "[%s]\n", strings.Join(quoteAll(rapid.SliceOfN(anyKeys, 0, 3).Draw(rt, "keys")), ", "))
+			}
+		}
+		for range rapid.IntRange(0, 4).Draw(rt, "lines") {
+			line("")
+		}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(placeNames[:]), 0, 3, rapid.ID[string]).Draw(rt, "places") {
+			fmt.Fprintf(&b, "%s:\n", name)
+			for range rapid.IntRange(0, 2).Draw(rt, "lines") {
+				line("  ")
+			}
+		}
+		text := b.String()
+		if rapid.IntRange(0, 9).Draw(rt, "damage") == 0 {
+			text = text[:rapid.IntRange(0, len(text)).Draw(rt, "cut")] + rapid.String().Draw(rt, "junk")
+		}
+		k, wrong := ReadKeys("keys.yaml", []byte(text))
+		if (k == nil) != wrong.HasErrors() {
+			rt.Fatalf("keys and mistakes: %v", wrong)
+		}
+		if k == nil {
+			for _, d := range wrong {
+				if d.Message == "" || d.Pos.File == "" {
+					rt.Fatalf("says nothing: %+v", d)
+				}
+			}
+			return
+		}
+		usable++
+		checkKeys(t, rt, k)
+	})
+	if usable < 5 {
+		t.Errorf("only %d files were good: this tests nothing", usable)
+	}
+}
+
+func quoteAll(list []string) []string {
+	for i, s := range list {
+		list[i] = fmt.Sprintf("%q", s)
+	}
+	return list
+}
+
+func checkKeys(t *testing.T, rt *rapid.T, k *Keys) {
+	for in, where := range places {
+		have := map[string]intent{}
+		for i := range bindings {
+			b := &bindings[i]
+			for _, name := range k.keys[in][b.do] {
+				if have[name] != intentNone {
+					rt.Fatalf("%q is %s and %s in %s", name, b.name, byIntent[have[name]].name, placeNames[in])
+				}
+				have[name] = b.do
+				if b.where&where == 0 {
+					rt.Fatalf("%s has a key in %s", b.name, placeNames[in])
+				}
+				// Pressed key by key it must arrive.
+				rest, do := "", intentNone
+				for part := range strings.FieldsSeq(name) {
+					if do, rest = k.lookup(rest, part, where); do != intentNone && rest != "" {
+						rt.Fatalf("%q is done and waits", name)
+					}
+				}
+				if do != b.do {
+					rt.Fatalf("%q in %s is %d and not %s", name, placeNames[in], do, b.name)
+				}
+			}
+		}
+		for do := range needed {
+			if len(k.keys[in][do]) == 0 {
+				rt.Fatalf("%s has no key in %s", byIntent[do].name, placeNames[in])
+			}
+		}
+	}
+	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Keys = k }})
+	s.m.do(showPalette)
+	listed := map[intent]bool{showPalette: true}
+	for _, o := range s.m.overlay.(*palette).all {
+		listed[o.do] = true
+	}
+	for i := range bindings {
+		if !listed[bindings[i].do] {
+			rt.Fatalf("%s is not in the palette", bindings[i].name)
+		}
+		if k.label(bindings[i].do) == "" {
+			rt.Fatalf("%s has no label", bindings[i].name)
+		}
+	}
+	for _, size := range [][2]int{{120, 40}, {30, 8}} {
+		s.m.width, s.m.height, s.m.stale = size[0], size[1], true
+		checkFrame(rt, s.m.View().Content, size[0], size[1])
+	}
+}
+
+// All hints follow the keys of a person.
+func TestHintsFollowTheKeys(t *testing.T) {
+	k := readKeys(t, "run.retry: T\nrun.continue: C\ngate.approve-all: alt+a\nrun.over: []\nsource.edit: []\napp.help: [f1]\n")
+	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Keys = k }, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s.has("alt+a all", "f1 help")
+	s.hasNot("? help")
+	s.press("n")
+	s.has("no search; step over is :run.over")
+	s.send(tea.KeyPressMsg{Code: 'a', Mod: tea.ModAlt})
+	s.f.settle()
+	s.frame()
+	s.has("14 approved")
+	s.keys("C")
+	s.has("T  retry this step", ":source.edit  edit", "T retry", "C give up, go on")
+	s.hasNot("r retry", "E editor")
+	s.keys("T C")
+	s.f.settle()
+	s.frame()
+	s.press("f1")
+	s.text("retry what")
+	s.has("T", "retry what failed here")
+}
+
+func windowSize(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }

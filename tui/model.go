@@ -24,7 +24,7 @@ type model struct {
 	light   bool             // the terminal has said that its background is
 	pen     *pen
 	glyphs  *glyphs
-	keys    *keymap
+	keys    *Keys
 	now     func() time.Time
 	later   func() tea.Cmd // gives a tickMsg after a while
 	excerpt func(file string, line, around int) ([]string, int)
@@ -35,9 +35,12 @@ type model struct {
 	cur  cursor
 	run  shot // as of the last frame
 
-	breaks map[int]bool // steps with a breakpoint
+	breaks map[int]stop // by step
+	recent []intent     // done from the palette, the latest first
+	watch  watchList
 
 	filter   filter
+	wanted   filter // to be restored
 	find     finder
 	panes    panes
 	detail   detail
@@ -51,6 +54,7 @@ type model struct {
 
 	following bool // the cursor stays on the pointer
 	tabChosen bool // by a person
+	opened    bool // its size has been known
 	leaving   bool // asked to
 	forced    bool // left without waiting
 	stopping  int  // how often a stop was asked for
@@ -86,11 +90,14 @@ type (
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		o: o, store: newStore(), profile: chooseProfile(o, env), env: env,
-		keys: newKeymap(bindings), now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: newCursor(), breaks: map[int]bool{}, later: nextTick,
+		keys: o.Keys, now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
+		cur: newCursor(), breaks: map[int]stop{}, later: nextTick,
 	}
 	if m.now == nil {
 		m.now = time.Now
+	}
+	if m.keys == nil {
+		m.keys = UsualKeys()
 	}
 	m.dress()
 	if len(o.Warnings) > 0 {
@@ -100,6 +107,12 @@ func newModel(o Options, env func(string) string) *model {
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
 	m.setPlan(o.Plan)
+	if o.View != nil {
+		m.restore(o.View)
+	}
+	if o.Notice != "" {
+		m.say(o.Notice)
+	}
 	return m
 }
 
@@ -150,6 +163,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		cmd = m.mouseMsg(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		m.open()
 	case tea.FocusMsg:
 		m.unfocused = false
 		cmd = m.askBackground()
@@ -190,13 +204,15 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.shellLeft(msg)
 	case reloaded:
 		m.reloaded(msg)
+	case came:
+		cmd = msg.then(m)
 	default:
 		m.stale = was
 		if schemeChanged(msg) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder()))
+	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches()))
 }
 
 // View draws, if there is anything new to draw.
@@ -237,12 +253,7 @@ func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	case m.fix != nil:
 		return m.fix.press(m, msg)
 	}
-	do, rest := m.keys.lookup(m.sequence, key, m.place())
-	m.sequence = rest
-	if do == intentNone {
-		return nil
-	}
-	return m.do(do)
+	return m.pressed(key)
 }
 
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {

@@ -293,18 +293,47 @@ func (m *model) wheelBox(at tea.Mouse, by int) tea.Cmd {
 	return cmd
 }
 
-// click chooses a line of the list; a double click does it, if the mouse may.
-func (p *picker) click(m *model, row int, double bool) tea.Cmd {
+// click chooses a line of the palette; a double click does it, if the mouse may.
+func (p *palette) click(m *model, row int, double bool) tea.Cmd {
 	i := p.top + row - 1 // the first row is typed in
-	if row < 1 || i >= len(p.shown) {
+	if row < 1 || i >= p.n {
 		return nil
 	}
 	p.at = i
-	if !p.runs || !double {
+	o := p.shown[i]
+	switch {
+	case !double:
+	case o.why != "":
+		p.wrong = o.why
+	case o.command != nil:
+		p.complete(o.command)
+	default:
+		m.overlay = nil
+		m.recently(o.do)
+		return m.doClicked(o.do)
+	}
+	return nil
+}
+
+// click chooses a breakpoint; a double click goes to it.
+func (b *breaksBox) click(m *model, row int, double bool) tea.Cmd {
+	i := b.top + row
+	if i >= b.n {
 		return nil
 	}
-	m.overlay = nil
-	return m.doClicked(p.shown[i].do)
+	b.at = i
+	if double {
+		return b.press(m, tea.KeyPressMsg{Code: tea.KeyEnter})
+	}
+	return nil
+}
+
+// click chooses a watch.
+func (b *watchBox) click(m *model, row int, _ bool) tea.Cmd {
+	if i := b.top + row - 1; row >= 1 && i < len(m.watch.texts) {
+		b.at = i
+	}
+	return nil
 }
 
 // click copies what the line names.

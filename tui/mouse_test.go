@@ -103,7 +103,7 @@ func TestMouseInTheTree(t *testing.T) {
 	s.later()
 	s.click(0, y)
 	s.frame()
-	if !s.m.breaks[stepGit] || s.m.at() != at {
+	if _, set := s.m.breaks[stepGit]; !set || s.m.at() != at {
 		t.Errorf("a click into the gutter: breakpoints %v, cursor at %d", s.m.breaks, s.m.at())
 	}
 	s.later()

@@ -1,9 +1,224 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// breakSheet asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
+type breakSheet struct {
+	steps  events.Range
+	title  string
+	fields [breakFields]textinput.Model
+	at     int
+	set    bool   // there is one
+	hits   int    // how often that has stopped
+	wrong  string // with what is in the fields
+
+	now     watched // what the condition is at the pointer
+	checked string  // the condition it was asked for
+}
+
+const (
+	breakWhen = iota
+	breakAfter
+	breakLog
+	breakFields
+)
+
+var breakLabels = [breakFields]struct{ name, words string }{
+	{"condition", "stops only where this is true"},
+	{"count", "passes so often before it stops"},
+	{"message", "says this, and does not stop"},
+}
+
+// longestField bounds what is typed.
+const longestField = 1000
 
 // openBreakSheet asks for the condition, count or message of a breakpoint.
 func (m *model) openBreakSheet() tea.Cmd {
-	m.say("not built yet")
+	n := m.at()
+	r := m.tree.steps(n)
+	switch {
+	case m.run.phase == events.Done:
+		m.say("the run is over")
+		return nil
+	case r.From >= r.To:
+		m.say("there is no step here")
+		return nil
+	}
+	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.title(n)}
+	if m.tree.step(n) < 0 {
+		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", count(r.To-r.From, "step"), m.tree.title(n))
+	}
+	for i := range b.fields {
+		b.fields[i] = newInput()
+		b.fields[i].CharLimit = longestField
+	}
+	if have, ok := m.breaks[r.From]; ok {
+		b.set, b.hits = true, have.hits
+		b.fields[breakWhen].SetValue(have.When)
+		b.fields[breakLog].SetValue(have.Log)
+		if have.After > 0 {
+			b.fields[breakAfter].SetValue(strconv.Itoa(have.After))
+		}
+	}
+	b.fields[b.at].CursorEnd()
+	m.overlay = b
+	b.check(m)
+	return b.try(m)
+}
+
+func (b *breakSheet) text(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
+
+// order is the command that the fields ask for; wrong says why they ask for none.
+func (b *breakSheet) order(m *model) (c events.Break, wrong string) {
+	c = events.Break{Step: b.steps.From, When: b.text(breakWhen), Log: b.text(breakLog)}
+	if b.steps.To > b.steps.From+1 {
+		c.To = b.steps.To
+	}
+	if text := b.text(breakAfter); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return c, "the count is a number, such as 3"
+		}
+		c.After = n
+	}
+	if m.o.CheckBreak != nil {
+		if err := m.o.CheckBreak(m.plan, c.When, c.Log); err != nil {
+			return c, err.Error()
+		}
+	}
+	return c, ""
+}
+
+func (b *breakSheet) check(m *model) { _, b.wrong = b.order(m) }
+
+// try finds out what the condition is now.
+func (b *breakSheet) try(m *model) tea.Cmd {
+	when := b.text(breakWhen)
+	if when == b.checked {
+		return nil
+	}
+	b.checked, b.now = when, watched{}
+	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
+		return nil
+	}
+	p, step, eval := m.plan, m.watchStep(), m.o.Eval
+	return func() tea.Msg {
+		v := evaluate(eval, p, step, when)
+		return came{func(*model) tea.Cmd {
+			if b.checked == when {
+				b.now = v
+			}
+			return nil
+		}}
+	}
+}
+
+func (b *breakSheet) paste(m *model, msg tea.PasteMsg) tea.Cmd {
+	b.fields[b.at], _ = b.fields[b.at].Update(msg)
+	b.check(m)
+	return b.try(m)
+}
+
+func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc":
+		m.overlay = nil
+	case "tab", "down":
+		b.at = (b.at + 1) % breakFields
+	case "shift+tab", "up":
+		b.at = (b.at + breakFields - 1) % breakFields
+	case "ctrl+d":
+		m.overlay = nil
+		m.clearBreaks(b.steps)
+	case "enter":
+		c, wrong := b.order(m)
+		if b.wrong = wrong; wrong == "" {
+			m.overlay = nil
+			m.o.Send(c)
+		}
+	default:
+		b.fields[b.at], _ = b.fields[b.at].Update(msg)
+		b.check(m)
+		return b.try(m)
+	}
 	return nil
+}
+
+// clearBreaks takes the breakpoints of a range away.
+func (m *model) clearBreaks(r events.Range) {
+	for step := range m.breaks {
+		if r.Has(step) {
+			c := events.Break{Step: r.From, Clear: true}
+			if r.To > r.From+1 {
+				c.To = r.To
+			}
+			m.o.Send(c)
+			return
+		}
+	}
+	m.say("there is no breakpoint here")
+}
+
+func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+	for i, label := range breakLabels {
+		mark, look := text{themes.Text, "  "}, themes.Dim
+		if i == b.at {
+			mark, look = text{themes.Accent, m.glyphs.pointer + " "}, themes.Text
+		}
+		line := []text{mark, {look, label.name + spaces(max(labelWidth+1-len(label.name), 1))}}
+		switch value := b.fields[i].Value(); {
+		case i == b.at:
+			line = append(line, m.inputLine(&b.fields[i])[1:]...)
+			if value == "" {
+				line = append(line, text{themes.Dim, " " + label.words})
+			}
+		case value == "":
+			line = append(line, text{themes.Dim, label.words})
+		default:
+			line = append(line, text{themes.Text, plain(value)})
+		}
+		body = append(body, line)
+	}
+	body = append(body, nil, []text{b.state(m, w)})
+	if h < len(body) { // what is wrong is worth more than the blank line
+		body = append(body[:breakFields], body[breakFields+1:]...)
+	}
+	foot = "enter sets it   tab next   esc closes"
+	if b.set {
+		foot = "enter sets it   ctrl+d clears it   tab next   esc closes"
+	}
+	return plain(b.title), body, foot
+}
+
+// state is what there is to say of what is in the fields.
+func (b *breakSheet) state(m *model, w int) text {
+	s := text{themes.Dim, ""}
+	switch {
+	case b.wrong != "":
+		s = text{themes.Warn, oneLine(b.wrong)}
+	case b.now.wrong != "":
+		s = text{themes.Warn, "at the pointer: " + oneLine(b.now.wrong)}
+	case b.now.after != nil:
+		s.s = "at the pointer: known after " + m.afterNames(b.now.after)
+	case b.now.text != "":
+		s.s = "at the pointer it is " + oneLine(b.now.text)
+	case b.set:
+		s.s = "hit " + strconv.Itoa(b.hits)
+	case b.steps.To > b.steps.From+1:
+		s.s = "without any of these it stops before each of these steps"
+	default:
+		s.s = "without any of these it always stops"
+	}
+	s.s = cutRight(plain(s.s), w, m.glyphs.dots)
+	return s
 }

@@ -48,6 +48,9 @@ func (m *model) scopeTab(d *doc, n int) {
 		m.origin(d, s.Origin)
 		m.source(d, s.Origin)
 	}
+	if n == 0 {
+		m.breakList(d)
+	}
 	m.list(d, n, "Failed", func(f face) bool { return f == faceFailed })
 	m.list(d, n, "Needs you", func(f face) bool { return f == faceConfirm })
 }

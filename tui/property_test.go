@@ -228,7 +228,7 @@ func TestSettle(t *testing.T) {
 // Glyphs are one cell wide under both methods, no emoji, and differ from each other where they stand in one place.
 func TestGlyphs(t *testing.T) {
 	for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
-		single := append([]string{g.brk, g.pointer, g.mark, g.closed, g.open, g.across, g.down, g.teeDown, g.teeUp, g.dot, g.times, g.dash, g.caret, g.follow, g.retried}, g.spin...)
+		single := append([]string{g.brk, g.brkIf, g.brkLog, g.pointer, g.mark, g.closed, g.open, g.across, g.down, g.teeDown, g.teeUp, g.dot, g.times, g.dash, g.caret, g.follow, g.retried}, g.spin...)
 		single = append(append(append(single, g.signs[:]...), g.bar...), g.cross[:]...)
 		for _, s := range single {
 			if !oneCell(s) {

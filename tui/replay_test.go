@@ -103,8 +103,8 @@ func TestReplayAsksNothing(t *testing.T) {
 			s := replaying(t, 120, 40, false, word, all, dir)
 			s.on("unpack go")
 			asks := strings.HasPrefix(b.name, "gate.") || strings.HasPrefix(b.name, "run.") && b.do != runLeave && b.do != runInterrupt || b.do == sourceEdit || strings.HasPrefix(b.name, "step.")
-			for key := range strings.FieldsSeq(b.keys) {
-				if key == "gg" {
+			for _, key := range b.usual() {
+				if strings.Contains(key, " ") {
 					continue
 				}
 				if b.where&inTree == 0 {
@@ -119,16 +119,23 @@ func TestReplayAsksNothing(t *testing.T) {
 				t.Errorf("%s: %s leaves: %t", word, b.name, !leaves)
 			}
 		}
-		for _, keys := range []string{"?", ":"} {
-			s := replaying(t, 120, 40, false, word, all, dir)
-			s.press(keys)
-			for _, b := range s.m.overlay.(*picker).all {
-				if asksTheRun(b.do) {
-					t.Errorf("%s: %s offers %s", word, keys, b.name)
+		s := replaying(t, 120, 40, false, word, all, dir)
+		s.press(":")
+		for _, o := range s.m.overlay.(*palette).all {
+			if asksTheRun(o.do) {
+				t.Errorf("%s: the palette offers %s", word, o.name)
+			}
+		}
+		s.press("esc")
+		s.press("?")
+		for _, l := range s.m.overlay.(*help).all {
+			for i := range bindings {
+				if asksTheRun(bindings[i].do) && bindings[i].name == l.name {
+					t.Errorf("%s: the help offers %s", word, l.name)
 				}
 			}
 		}
-		s := replaying(t, 200, 40, false, word, all, dir)
+		s = replaying(t, 200, 40, false, word, all, dir)
 		for n := range s.m.tree.len() {
 			for _, focus := range []pane{paneTree, paneDetail} {
 				s.m.cur.node = n

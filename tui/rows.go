@@ -85,8 +85,9 @@ func (t *treeRows) row(b *brush, i int) {
 func (t *treeRows) gutter(b *brush, n, i int) {
 	m, g := t.m, t.m.glyphs
 	left := b.left - gutterWidth
-	if m.breakAt(n) {
-		b.put(themes.Failed, g.brk)
+	if stop, ok := m.breakOn(n); ok {
+		sign := stop.sign(g)
+		b.put(sign.ink, sign.s)
 	} else {
 		b.put(themes.Text, " ")
 	}
@@ -112,25 +113,6 @@ func (t *treeRows) gutter(b *brush, n, i int) {
 	}
 	b.left = max(left, 0)
 	b.wide = b.left // what follows counts its columns from here
-}
-
-// breakAt reports whether a breakpoint shows at a node: its own, or one that is folded into it.
-func (m *model) breakAt(n int) bool {
-	if len(m.breaks) == 0 {
-		return false
-	}
-	if i := m.tree.step(n); i >= 0 {
-		return m.breaks[i]
-	}
-	if m.rows.folded[n] {
-		r := m.tree.steps(n)
-		for i := range m.breaks {
-			if r.Has(i) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // signOf is the sign of a node, and whether it moves.

@@ -109,6 +109,7 @@ func (m *model) stateRule(b *brush, divider int) {
 		m.reviewState(b)
 	case m.asks() != "":
 		b.put(themes.Warn, cutRight(plain(m.asks()), max(b.left-2, 0), m.glyphs.dots))
+	case m.breakState(b):
 	default:
 		m.tallyState(b)
 	}

@@ -123,7 +123,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft:
+	case fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
 		s.send(msg)
 	case nil:
 	default:
@@ -148,7 +148,7 @@ var keyCodes = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "space": {Code: ' ', Text: " "},
 	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
 	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgup": {Code: tea.KeyPgUp}, "pgdown": {Code: tea.KeyPgDown},
-	"backspace": {Code: tea.KeyBackspace}, "f5": {Code: tea.KeyF5}, "f9": {Code: tea.KeyF9}, "f10": {Code: tea.KeyF10},
+	"backspace": {Code: tea.KeyBackspace}, "f1": {Code: tea.KeyF1}, "f5": {Code: tea.KeyF5}, "f9": {Code: tea.KeyF9}, "f10": {Code: tea.KeyF10},
 	"f11": {Code: tea.KeyF11}, "shift+f11": {Code: tea.KeyF11, Mod: tea.ModShift},
 }
 
@@ -204,6 +204,16 @@ func (s *screen) has(texts ...string) {
 	for _, text := range texts {
 		if !strings.Contains(screen, text) {
 			s.t.Errorf("not on the screen: %q\n%s", text, screen)
+		}
+	}
+}
+
+func (s *screen) hasNot(texts ...string) {
+	s.t.Helper()
+	screen := s.shows()
+	for _, text := range texts {
+		if strings.Contains(screen, text) {
+			s.t.Errorf("on the screen: %q\n%s", text, screen)
 		}
 	}
 }

@@ -44,6 +44,7 @@ func (m *model) sync() tea.Cmd {
 	if changed && m.filter != filterAll && m.filter != filterFound {
 		m.refilter()
 	}
+	m.filterAgain()
 	m.detail.reel.stale, m.peek.stale = true, true
 	m.foretell()
 	return tea.Batch(cmd, m.keepTicking())
@@ -77,7 +78,7 @@ func (s *store) forget() {
 
 func (m *model) see(step int, of *events.Step) {
 	m.tree.set(step, faceOf(of, &m.plan.Steps[step]))
-	m.breakAtStep(step, of.Break)
+	m.breakAtStep(step, of)
 	m.countdown.see(step, of)
 	m.timeline.see(step, of)
 	m.tree.ranAs(step, of)
@@ -94,21 +95,13 @@ func (m *model) seeAll(steps []events.Step) {
 		if i < len(steps) {
 			of = &steps[i]
 		}
-		m.breakAtStep(i, of.Break)
+		m.breakAtStep(i, of)
 		m.countdown.see(i, of)
 		m.timeline.see(i, of)
 		m.tree.ranAs(i, of)
 		from, to := times(of)
 		return faceOf(of, &m.plan.Steps[i]), from, to
 	})
-}
-
-func (m *model) breakAtStep(step int, set bool) {
-	if set {
-		m.breaks[step] = true
-	} else if len(m.breaks) > 0 {
-		delete(m.breaks, step)
-	}
 }
 
 // times is when a step that ran started and ended, in nanoseconds.

@@ -53,6 +53,19 @@ type Options struct {
 	// Preview plans with other values, from the plan that is shown, and changes nothing; or it says why that cannot be. It is called
 	// in the background. Without it values cannot be changed.
 	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
+	// Keys are what keys mean; nil: the usual ones.
+	Keys *Keys
+	// View is how the screen was left when this playbook was last looked at, or nil. KeepView is told how it is left now.
+	View     *View
+	KeepView func(View)
+	Notice   string // what to say when the screen opens, or ""
+	// Eval evaluates an expression for people, with the values a step would find now. It is called in the background. A value
+	// that waits for steps is a *plan.Missing. Without it nothing can be watched.
+	Eval func(p *plan.Plan, step int, expression string) (string, error)
+	// CheckBreak finds mistakes in the condition and the message of a breakpoint; ParseBreak reads one as --break does, and is
+	// called in the background.
+	CheckBreak func(p *plan.Plan, condition, message string) error
+	ParseBreak func(p *plan.Plan, text string) (list []events.Command, why string)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) ExecCommand
 	// Shell is a shell where a step runs. It may say that there can be none.
@@ -124,6 +137,9 @@ func (m *model) show(ctx context.Context) error {
 	m.unwatch()
 	m.foretold.halt()
 	close(stop)
+	if o.KeepView != nil && m.crash == nil {
+		o.KeepView(m.viewNow())
+	}
 	broken := m.store.failure()
 	switch {
 	case m.crash != nil:

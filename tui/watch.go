@@ -1,9 +1,250 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"errors"
+	"slices"
+	"strings"
 
-// openWatch asks for an expression to watch.
-func (m *model) openWatch() tea.Cmd {
-	m.say("not built yet")
-	return nil
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+)
+
+// watchList is the expressions a person watches, with what they were when they were last evaluated. Evaluating may take long
+// and is done away from the screen, one round at a time: after each pause, and after each step that ended.
+type watchList struct {
+	texts  []string
+	before []string // what was typed, the latest last
+	values map[string]watched
+	of     watchMoment // when the values were true
+	round  int         // counts changes of texts
+	asking bool
+}
+
+// watched is the value of an expression, or why there is none.
+type watched struct {
+	text  string
+	after []int // the steps that will give it
+	wrong string
+}
+
+// watchMoment is what values depend on.
+type watchMoment struct {
+	digest         string
+	step, settled  int
+	pauses, rounds int
+	phase          events.Phase
+}
+
+// The bounds of what is watched and remembered.
+const (
+	watchesKept = 30
+	typedKept   = 50
+)
+
+// cannotWatch says why nothing can be evaluated, or "".
+func (m *model) cannotWatch() string {
+	switch {
+	case m.recorded():
+		return "of a recorded run there is only what was recorded"
+	case m.o.Eval == nil:
+		return "nothing can be evaluated here"
+	}
+	return ""
+}
+
+// watchStep is the step whose variables an expression sees: the one at the pointer, and in a review the one under the cursor.
+func (m *model) watchStep() int {
+	at := m.run.pointer
+	if m.run.phase == events.Paused && m.run.pausedAt >= 0 {
+		at = m.run.pausedAt
+	}
+	if at < 0 {
+		if at = m.tree.step(m.at()); at < 0 {
+			at = max(m.next(), 0)
+		}
+	}
+	return min(at, len(m.plan.Steps)-1)
+}
+
+// askWatches has the watched expressions evaluated, if something they may depend on has changed.
+func (m *model) askWatches() tea.Cmd {
+	w := &m.watch
+	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.plan.Steps) == 0 {
+		return nil
+	}
+	now := watchMoment{m.plan.Digest, m.watchStep(), m.run.counts.Settled(), m.run.pauses, w.round, m.run.phase}
+	if now == w.of {
+		return nil
+	}
+	w.asking = true
+	texts, p, eval := slices.Clone(w.texts), m.plan, m.o.Eval
+	return func() tea.Msg {
+		values := make(map[string]watched, len(texts))
+		for _, text := range texts {
+			values[text] = evaluate(eval, p, now.step, text)
+		}
+		return came{func(m *model) tea.Cmd {
+			m.watch.values, m.watch.of, m.watch.asking = values, now, false
+			return nil
+		}}
+	}
+}
+
+// evaluate asks for one value. It runs away from the screen.
+func evaluate(eval func(*plan.Plan, int, string) (string, error), p *plan.Plan, step int, text string) watched {
+	value, err := eval(p, step, text)
+	var missing *plan.Missing
+	switch {
+	case errors.As(err, &missing):
+		return watched{after: missing.Steps}
+	case err != nil:
+		return watched{wrong: err.Error()}
+	}
+	return watched{text: value}
+}
+
+// add watches an expression.
+func (w *watchList) add(text string) {
+	w.typed(text)
+	if !slices.Contains(w.texts, text) && len(w.texts) < watchesKept {
+		w.texts = append(w.texts, text)
+		w.round++
+	}
+}
+
+func (w *watchList) remove(text string) {
+	w.texts = slices.DeleteFunc(w.texts, func(t string) bool { return t == text })
+	w.round++
+}
+
+// typed remembers an expression, for who wants to change it.
+func (w *watchList) typed(text string) {
+	w.before = append(slices.DeleteFunc(w.before, func(t string) bool { return t == text }), text)
+	w.before = w.before[max(len(w.before)-typedKept, 0):]
+}
+
+// watchShown is a value as it is drawn on one line.
+func (m *model) watchShown(expression string) text {
+	v, ok := m.watch.values[expression]
+	switch {
+	case !ok:
+		return text{themes.Dim, m.glyphs.dots}
+	case v.wrong != "":
+		return text{themes.Warn, oneLine(v.wrong)}
+	case v.after != nil:
+		return text{themes.Dim, "after " + m.afterNames(v.after)}
+	}
+	return text{themes.Text, oneLine(v.text)}
+}
+
+// afterNames names the steps that give a value.
+func (m *model) afterNames(steps []int) string {
+	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) }); i >= 0 {
+		return m.plan.Steps[steps[i]].ID()
+	}
+	return "the run has started"
+}
+
+func oneLine(s string) string {
+	const most = 1 << 10
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "")
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// watchLines are what stands at the bottom of a tab, at most a third of it.
+func (m *model) watchLines(d *doc) [][]text {
+	switch m.detail.tab {
+	case tabSteps, tabDiffs, tabVariables:
+	case tabOutputs, tabHistory, tabs:
+		return nil
+	}
+	room := max(d.h/3, 3) - 2
+	if len(m.watch.texts) == 0 || len(m.plan.Steps) == 0 || d.h < 6 || m.cannotWatch() != "" {
+		return nil
+	}
+	w := newDoc(d.w, d.h, m.glyphs)
+	w.add()
+	w.add(text{inkTitle, "Watch"})
+	longest := 0
+	for _, expression := range m.watch.texts {
+		longest = max(longest, cells(plain(expression)))
+	}
+	value := 2 + min(longest, d.w*2/5) + 3
+	for i, expression := range m.watch.texts {
+		if i == room-1 && len(m.watch.texts) > room {
+			w.add(text{themes.Dim, "  and more: " + m.keys.label(watchAdd)})
+			break
+		}
+		line := []text{{themes.Text, ""}, {themes.Dim, expression}, m.watchShown(expression)}
+		at := []int{0, 2, value}
+		if place := m.nameFrom(expression); place != "" {
+			at = append(at, max(d.w-min(d.w/3, 26), value+10))
+			line = append(line, w.place(at[3], place))
+		}
+		w.columns(at, line...)
+	}
+	return w.lines
+}
+
+// nameFrom is where a variable comes from, if that is all that is watched.
+func (m *model) nameFrom(name string) string {
+	step := &m.plan.Steps[m.watchStep()]
+	for i := range step.Uses {
+		if u := &step.Uses[i]; u.Name == name {
+			return from(u.From, u.Origin)
+		}
+	}
+	for i := range m.plan.Vars {
+		if v := &m.plan.Vars[i]; v.Name == name {
+			return from(v.From, v.Origin)
+		}
+	}
+	return ""
+}
+
+// pin puts lines below a text: after it, or where the pane ends if that is before.
+func (d *doc) pin(lines [][]text, scroll int) {
+	if len(d.lines)+len(lines) > d.h {
+		at := max(min(scroll+d.h-len(lines), len(d.lines)), 0)
+		d.lines = d.lines[:at:at]
+	}
+	d.lines = append(d.lines, lines...)
+}
+
+// printOnce evaluates an expression once and shows what it is.
+func (m *model) printOnce(text string) tea.Cmd {
+	if why := m.cannotWatch(); why != "" || len(m.plan.Steps) == 0 {
+		m.say(why)
+		return nil
+	}
+	m.watch.typed(text)
+	p, step, eval := m.plan, m.watchStep(), m.o.Eval
+	return func() tea.Msg {
+		v := evaluate(eval, p, step, text)
+		return came{func(m *model) tea.Cmd {
+			m.showValue(text, v)
+			return nil
+		}}
+	}
+}
+
+// showValue shows a value in the line of messages, or in a box if it is too long for that.
+func (m *model) showValue(expression string, v watched) {
+	switch {
+	case v.wrong != "":
+		m.say(expression + ": " + oneLine(v.wrong))
+	case v.after != nil:
+		m.say(expression + ": known after " + m.afterNames(v.after))
+	case strings.ContainsAny(v.text, "\n\r") || cells(plain(expression+v.text)) > m.width-8:
+		if !m.typing() {
+			m.overlay = newTextBox(expression, v.text)
+		}
+	default:
+		m.say(expression + " = " + v.text)
+	}
 }

@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// checks stands for the planner, which knows what an expression is.
+func checks(_ *plan.Plan, condition, message string) error {
+	switch {
+	case strings.Contains(condition, "=="), condition == "":
+	default:
+		return errors.New("`" + condition + "` is no condition")
+	}
+	if strings.Count(message, "{{") != strings.Count(message, "}}") {
+		return errors.New("`{{` is not closed")
+	}
+	return nil
+}
+
+// evaluates stands for the engine: what is registered is known when its step has run.
+func evaluates(s *screen) func(p *plan.Plan, step int, text string) (string, error) {
+	return func(_ *plan.Plan, step int, text string) (string, error) {
+		switch {
+		case text == "go_version":
+			return "1.26.1", nil
+		case text == "step":
+			return (&plan.Step{Index: step}).ID(), nil
+		case text == "token":
+			return "••••••••", nil
+		case text == "long":
+			return strings.Repeat("a long value in lines\n", 30), nil
+		case strings.HasPrefix(text, "go_now"):
+			if _, ok := s.f.run.Variables["go_now"]; !ok {
+				return "", &plan.Missing{Name: "go_now", Steps: []int{7}}
+			}
+			return strings.TrimSpace("go1.25.3"), nil
+		case strings.Contains(text, "=="):
+			return "true", nil
+		}
+		return "", errors.New("there is no variable `" + text + "`")
+	}
+}
+
+// debugging is a screen with what watches and breakpoints need.
+func debugging(t *testing.T, w, h int) *screen {
+	t.Helper()
+	s := newScreen(t, setup{w: w, h: h})
+	s.m.o.Eval, s.m.o.CheckBreak = evaluates(s), checks
+	s.m.o.ParseBreak = func(p *plan.Plan, text string) ([]events.Command, string) {
+		name, when, _ := strings.Cut(text, " if ")
+		found := p.Match(name)
+		if len(found) == 0 {
+			return nil, "no step is `" + name + "`"
+		}
+		return []events.Command{events.Break{Step: found[0], To: found[0] + 1, When: when}}, ""
+	}
+	return s
+}
+
+func TestBreakSheet(t *testing.T) {
+	s := debugging(t, 120, 40)
+	s.on("clone the dotfiles")
+	s.keys("B")
+	s.has("Breakpoint before clone the dotfiles", "without any of these it always stops")
+	s.text("go_version")
+	s.has("`go_version` is no condition")
+	s.sends("enter")
+	if s.m.overlay == nil {
+		t.Fatal("it closed on a mistake")
+	}
+	s.text(" == '1.26.1'")
+	s.has("at the pointer it is true")
+	s.press("tab")
+	s.text("x")
+	s.has("the count is a number")
+	s.press("backspace")
+	s.text("2")
+	s.press("tab")
+	s.text("now {{ go_version")
+	s.has("is not closed")
+	s.text(" }}")
+	s.sends("enter", events.Break{Step: stepClone, When: "go_version == '1.26.1'", After: 2, Log: "now {{ go_version }}"})
+	s.has("•  ◇ │ ├   clone the dotfiles", "stops     if go_version == '1.26.1' after 2 log now")
+
+	s.press("B")
+	s.has("now {{ go_version }}", "ctrl+d clears it")
+	s.press("up") // round, to the message
+	for range len("now {{ go_version }}") {
+		s.press("backspace")
+	}
+	s.sends("enter", events.Break{Step: stepClone, When: "go_version == '1.26.1'", After: 2})
+	s.has("◉  ◇ │ ├   clone the dotfiles")
+	s.press("B")
+	s.sends("ctrl+d", events.Break{Step: stepClone, Clear: true})
+	s.hasNot("◉")
+
+	// A scope: before each of its steps.
+	s.on("loop: install packages")
+	s.press("B")
+	s.has("Breakpoint before each of 4 steps of loop: install packages")
+	s.sends("enter", events.Break{Step: stepGit, To: stepTmux + 1})
+	s.has("●  ◇ │ │ ├   install git", "●  ◇ │ │ └   install tmux")
+	s.on("devbox.yml")
+	s.has("Breakpoints", "install git", "each of 4 steps")
+
+	s.on("install ripgrep")
+	s.press("B")
+	s.press("esc")
+	if len(s.m.breaks) != 4 {
+		t.Errorf("esc changed something: %v", s.m.breaks)
+	}
+	s.on("include: docker.yml")
+	s.sends("B")
+	s.has("there is no step here")
+}
+
+func TestBreakpointSays(t *testing.T) {
+	s := debugging(t, 120, 40)
+	s.on("loop: install packages")
+	s.keys("A B enter c")
+	s.has("PAUSED at breakpoint", "● here   hit 1   condition: none")
+	s.keys("c")
+	s.has("● here   hit 2   condition: none")
+	s.on("install ripgrep")
+	s.press("B")
+	s.has("hit 2")
+	s.press("esc")
+	s.on("install fd-find")
+	s.press("b")
+	s.frame()
+	s.keys("c")
+	s.has("install tmux", "hit 3")
+}
+
+func TestBreaksList(t *testing.T) {
+	s := debugging(t, 100, 30)
+	s.command("breaks")
+	s.has("there are no breakpoints; b sets one")
+	s.command("break clone the dotfiles if x == 1")
+	s.command("break nothing")
+	s.has("no step is `nothing`")
+	s.on("say hello")
+	s.keys("b")
+	s.command("breaks")
+	s.has("● say hello", "◉ clone the dotfiles  if x == 1")
+	s.press("down")
+	s.press("enter")
+	if s.m.tree.step(s.m.at()) != stepClone {
+		t.Errorf("went to %d", s.m.at())
+	}
+	s.command("breaks")
+	s.sends("d", events.Break{Step: stepHello, Clear: true})
+	s.has("◉ clone the dotfiles")
+	s.hasNot("● say hello")
+	s.sends("d", events.Break{Step: stepClone, Clear: true})
+	s.has("There are none any more.")
+	s.press("x")
+	if s.m.overlay != nil {
+		t.Error("an empty list stays")
+	}
+}
+
+// command types a command into the palette.
+func (s *screen) command(text string) {
+	s.t.Helper()
+	s.press(":")
+	s.text(text)
+	s.press("enter")
+	s.f.settle()
+	s.frame()
+}
+
+func TestMarksDecide(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["install git"], f.fails["install tmux"] = 1, 1 }})
+	p := s.m.plan
+	s.on("install git")
+	s.keys("space space")
+	s.has("2 marked")
+	s.sends("b", events.Break{Step: stepGit}, events.Break{Step: stepGit + 1})
+	s.hasNot("marked")
+	s.on("install git")
+	s.keys("v j j")
+	s.has("marking")
+	s.sends("b", events.Break{Step: stepGit + 2}) // those that have none
+	s.on("install git")
+	s.keys("v j j")
+	s.sends("b", events.Break{Step: stepGit, Clear: true}, events.Break{Step: stepGit + 1, Clear: true}, events.Break{Step: stepGit + 2, Clear: true})
+
+	s.on("say hello")
+	s.press("space")
+	s.on("install git")
+	s.keys("v j")
+	s.sends("a", events.Approve{Range: span1(stepHello, stepHello+1), Digest: p.Digest}, events.Approve{Range: span1(stepGit, stepGit+2), Digest: p.Digest})
+	s.on("link .zshrc")
+	s.press("space")
+	s.on("check the shell")
+	s.press("space")
+	s.sends("x", events.Exclude{Range: span1(stepClone+1, stepClone+2)}, events.Exclude{Range: span1(stepShell, stepShell+1)})
+
+	// Two that failed, with what did not between them.
+	s.keys("A c c")
+	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
+	s.m.tree.set(stepTmux, faceFailed)
+	s.on("install git")
+	s.press("space")
+	s.on("install ripgrep")
+	s.press("space")
+	s.on("install tmux")
+	s.press("space")
+	s.f.sent = nil
+	s.press("r")
+	if len(s.f.sent) != 1 && len(s.f.sent) != 2 {
+		t.Errorf("sent %v", s.f.sent)
+	}
+	for _, c := range s.f.sent {
+		if _, ok := c.(events.Retry); !ok {
+			t.Errorf("sent %v", c)
+		}
+	}
+	if len(s.m.cur.marks) > 0 {
+		t.Error("the marks stay")
+	}
+}

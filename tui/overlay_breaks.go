@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/themes"
+)
+
+// breaksBox lists the breakpoints of the run: where they are, what they stop for.
+type breaksBox struct{ picker }
+
+func (m *model) openBreaks() {
+	if len(m.breaks) == 0 {
+		m.say("there are no breakpoints; " + m.keys.label(gateBreak) + " sets one")
+		return
+	}
+	m.overlay = &breaksBox{picker: newPicker()}
+}
+
+func (b *breaksBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	list := m.breakPlaces()
+	if b.n = len(list); b.n == 0 {
+		m.overlay = nil
+		return nil
+	}
+	b.move(0)
+	p := list[b.at]
+	switch msg.String() {
+	case "esc", "q":
+		m.overlay = nil
+	case "down", "j":
+		b.move(+1)
+	case "up", "k":
+		b.move(-1)
+	case "pgdown":
+		b.move(+10)
+	case "pgup":
+		b.move(-10)
+	case "enter":
+		m.overlay = nil
+		m.goToStep(p.step)
+	case "d", "delete", "b":
+		m.clearBreaks(events.Range{From: p.step, To: p.step + p.steps})
+	case "B", "e":
+		m.goToStep(p.step)
+		return m.openBreakSheet()
+	}
+	return nil
+}
+
+// goToStep puts the cursor on a step.
+func (m *model) goToStep(step int) {
+	m.following = false
+	n := int(m.tree.stepNode[step])
+	if m.rows.keep != nil && !m.rows.keep[n] {
+		m.setFilter(filterAll)
+	}
+	m.goTo(n)
+}
+
+func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+	list := m.breakPlaces()
+	b.n = len(list)
+	b.move(0)
+	if b.n == 0 {
+		return "Breakpoints", [][]text{{{themes.Dim, "There are none any more."}}}, "esc closes"
+	}
+	from, to := b.window(max(h, 1))
+	for i := from; i < to; i++ {
+		p := &list[i]
+		step := &m.plan.Steps[p.step]
+		mark, look := b.mark(m, i)
+		sign := p.sign(m.glyphs)
+		words := strings.TrimSpace(plain(stepTitle(step)) + "  " + plain(p.words()))
+		line := m.opposite(w-2, mark, text{look, words}, text{themes.Dim, plain(step.Origin.String())})
+		body = append(body, append([]text{line[0], {sign.ink, sign.s + " "}}, line[1:]...))
+	}
+	return "Breakpoints", body, "enter goes there   B changes   d clears   esc closes"
+}

@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
+type help struct {
+	picker
+	where place
+	all   []helpLine
+	shown []helpLine
+	keys  int // shown lines that are no headlines
+}
+
+// helpLine is a headline, an action with its keys, or a sign with its word.
+type helpLine struct {
+	headline string
+	keys     string
+	look     ink // of keys
+	words    string
+	name     string
+}
+
+func newHelp(m *model) *help {
+	h := &help{picker: newPicker(), where: m.place()}
+	h.table(m, "", func(b *binding) bool { return b.where&h.where != 0 })
+	for in, where := range places {
+		if where != h.where {
+			// What works here too has been said.
+			h.table(m, ", in "+placeWords(places[in]), func(b *binding) bool {
+				return b.where&h.where == 0 && b.where&where != 0 && firstOf(b.where&^h.where) == where
+			})
+		}
+	}
+	h.legend(m)
+	h.narrow()
+	return h
+}
+
+// firstOf is the first of some places, under which an action is listed that works in several.
+func firstOf(where place) place { return where & -where }
+
+// table adds the actions that are meant, in groups.
+func (h *help) table(m *model, suffix string, meant func(*binding) bool) {
+	last := groups
+	for i := range bindings {
+		b := &bindings[i]
+		if !meant(b) || m.recorded() && asksTheRun(b.do) {
+			continue
+		}
+		if b.group != last {
+			h.all = append(h.all, helpLine{headline: groupWords[b.group] + suffix})
+			last = b.group
+		}
+		keys := m.keys.labels(b.do, h.where)
+		h.all = append(h.all, helpLine{keys: keys, look: inkKey, words: b.words, name: b.name})
+	}
+}
+
+// legend says what the signs of the tree mean.
+func (h *help) legend(m *model) {
+	add := func(glyph string, look ink, words string) {
+		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
+	}
+	h.all = append(h.all, helpLine{headline: "Signs"})
+	for s := signUndecided; s < signs; s++ {
+		add(m.glyphs.signs[s], signLooks[s].role, signLooks[s].word)
+	}
+	g := m.glyphs
+	add(g.brk, themes.Failed, "breakpoint")
+	add(g.brkIf, themes.Failed, "breakpoint with a condition or a count")
+	add(g.brkLog, themes.Accent, "says something there, and does not stop")
+	add(g.pointer, themes.Accent, "where the run is")
+	add(g.mark, themes.Selection, "marked")
+	add(g.closed, themes.Dim, "folded")
+	add(g.open, themes.Dim, "open")
+}
+
+// narrow keeps the lines in which each word that was typed occurs, or that have it as a key, with their headlines.
+func (h *help) narrow() {
+	h.shown, h.keys = nil, 0
+	what := strings.ToLower(strings.TrimSpace(h.input.Value()))
+	headline := ""
+	for _, l := range h.all {
+		switch {
+		case l.headline != "":
+			headline = l.headline
+		case l.matches(what, h.input.Value()):
+			if headline != "" {
+				h.shown = append(h.shown, helpLine{headline: headline})
+				headline = ""
+			}
+			h.shown = append(h.shown, l)
+			h.keys++
+		}
+	}
+	h.has(len(h.shown))
+}
+
+func (l *helpLine) matches(what, typed string) bool {
+	for key := range strings.SplitSeq(l.keys, "  ") {
+		if key == strings.TrimSpace(typed) {
+			return true
+		}
+	}
+	for word := range strings.FieldsSeq(what) {
+		if !strings.Contains(strings.ToLower(l.words+" "+l.name), word) {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *help) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch key := msg.String(); {
+	case key == "esc", key == "enter", key == "?" && h.input.Value() == "":
+		m.overlay = nil
+	case key == "home":
+		h.top = 0
+	case key == "end":
+		h.top = h.n
+	case key == "down", key == "ctrl+n":
+		h.top++
+	case key == "up", key == "ctrl+p":
+		h.top--
+	case key == "pgdown", key == "ctrl+d":
+		h.top += 10
+	case key == "pgup", key == "ctrl+u":
+		h.top -= 10
+	default:
+		if h.picker.press(msg) {
+			h.narrow()
+		}
+	}
+	return nil
+}
+
+func (h *help) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+	h.input, _ = h.input.Update(msg)
+	h.narrow()
+	return nil
+}
+
+// keyColumn is what the help leaves for keys.
+const keyColumn = 16
+
+func (h *help) lines(m *model, w, high int) (title string, body [][]text, foot string) {
+	body = append(body, m.inputLine(&h.input))
+	room := max(high-1, 1)
+	h.top = max(min(h.top, h.n-room), 0)
+	column := min(keyColumn, w/2)
+	for _, l := range h.shown[h.top:min(h.top+room, h.n)] {
+		if l.headline != "" {
+			body = append(body, []text{{inkTitle, l.headline}})
+			continue
+		}
+		keys := cutRight(l.keys, max(column-3, 1), m.glyphs.dots)
+		words := l.words
+		if l.keys == "" {
+			words += "  :" + l.name
+		}
+		body = append(body, []text{
+			{themes.Text, "  "},
+			{l.look, keys + spaces(max(column-2-cells(keys), 0))},
+			{themes.Text, cutRight(words, max(w-column, 0), m.glyphs.dots)},
+		})
+	}
+	where := map[place]string{inTree: "the plan", inDetail: "this tab", inOutput: "the output"}[h.where]
+	foot = fmt.Sprintf("%d of %d   type to narrow   esc closes", h.keys, h.total())
+	if h.n > room {
+		foot = fmt.Sprintf("%d-%d of %d lines   type to narrow   esc closes", h.top+1, min(h.top+room, h.n), h.n)
+	}
+	return "Keys in " + where, body, foot
+}
+
+// total is how many lines there would be with nothing typed.
+func (h *help) total() (n int) {
+	for i := range h.all {
+		if h.all[i].headline == "" {
+			n++
+		}
+	}
+	return n
+}

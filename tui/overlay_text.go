@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// textBox shows a text that is too long for a line.
+type textBox struct {
+	title string
+	text  []string
+	top   int
+	n     int // lines, as last wrapped
+}
+
+func newTextBox(title, text string) *textBox {
+	return &textBox{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
+}
+
+func (t *textBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (t *textBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
+	case "esc", "enter", "q":
+		m.overlay = nil
+	case "down", "j":
+		t.top++
+	case "up", "k":
+		t.top--
+	case "pgdown", "ctrl+d", "space":
+		t.top += 10
+	case "pgup", "ctrl+u":
+		t.top -= 10
+	case "home", "g":
+		t.top = 0
+	case "end", "G":
+		t.top = t.n
+	}
+	return nil
+}
+
+func (t *textBox) lines(_ *model, w, h int) (title string, body [][]text, foot string) {
+	var all []string
+	for _, line := range t.text {
+		all = append(all, wrapText(plain(line), max(w, 1))...)
+	}
+	t.n = len(all)
+	t.top = max(min(t.top, t.n-h), 0)
+	for _, line := range all[t.top:min(t.top+h, t.n)] {
+		body = append(body, []text{{themes.Text, line}})
+	}
+	foot = "esc closes"
+	if t.n > h {
+		foot = fmt.Sprintf("%d-%d of %d lines   esc closes", t.top+1, min(t.top+h, t.n), t.n)
+	}
+	return plain(t.title), body, foot
+}

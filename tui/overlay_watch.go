@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"moon/themes"
+)
+
+// watchBox is where expressions to watch are typed, with those that are watched below.
+type watchBox struct {
+	input textinput.Model
+	back  int // how far back in what was typed; 0 is the line that is new
+	fresh string
+	at    int // in the list, or -1: in the line
+	top   int
+}
+
+// openWatch asks for an expression to watch.
+func (m *model) openWatch() tea.Cmd {
+	if why := m.cannotWatch(); why != "" {
+		m.say(why)
+		return nil
+	}
+	m.overlay = &watchBox{input: newInput(), at: -1}
+	return nil
+}
+
+func (b *watchBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+	b.input, _ = b.input.Update(msg)
+	return nil
+}
+
+func (b *watchBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	switch key := msg.String(); {
+	case key == "esc":
+		m.overlay = nil
+	case b.at >= 0:
+		b.pressList(m, key)
+	case key == "enter":
+		expression := strings.TrimSpace(b.input.Value())
+		if expression == "" {
+			m.overlay = nil
+			return nil
+		}
+		m.watch.add(expression)
+		b.input.Reset()
+		b.back = 0
+	case key == "up":
+		b.recall(m, +1)
+	case key == "down":
+		if b.back > 0 {
+			b.recall(m, -1)
+		} else if len(m.watch.texts) > 0 {
+			b.at = 0
+		}
+	default:
+		b.input, _ = b.input.Update(msg)
+	}
+	return nil
+}
+
+// pressList takes a key while the list has them.
+func (b *watchBox) pressList(m *model, key string) {
+	switch key {
+	case "up", "k":
+		b.at--
+	case "down", "j":
+		b.at = min(b.at+1, len(m.watch.texts)-1)
+	case "d", "delete", "backspace", "ctrl+d":
+		m.watch.remove(m.watch.texts[b.at])
+		b.at = min(b.at, len(m.watch.texts)-1)
+	case "enter", "e": // change it: it goes back into the line
+		expression := m.watch.texts[b.at]
+		m.watch.remove(expression)
+		b.input.SetValue(expression)
+		b.input.CursorEnd()
+		b.at, b.back = -1, 0
+	}
+}
+
+// recall goes back, or forward again, in what was typed.
+func (b *watchBox) recall(m *model, by int) {
+	before := m.watch.before
+	if b.back == 0 {
+		b.fresh = b.input.Value()
+	}
+	b.back = max(min(b.back+by, len(before)), 0)
+	text := b.fresh
+	if b.back > 0 {
+		text = before[len(before)-b.back]
+	}
+	b.input.SetValue(text)
+	b.input.CursorEnd()
+}
+
+func (b *watchBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+	body = append(body, m.inputLine(&b.input))
+	if b.at >= 0 {
+		body[0] = []text{{themes.Dim, "> " + plain(b.input.Value())}}
+	}
+	room := max(h-1, 1)
+	b.top = max(min(b.top, b.at), b.at-room+1, 0)
+	list := m.watch.texts
+	for i := b.top; i < min(b.top+room, len(list)); i++ {
+		mark, look := text{themes.Text, "  "}, themes.Text
+		if i == b.at {
+			mark, look = text{themes.Accent, m.glyphs.pointer + " "}, inkTitle
+		}
+		value := m.watchShown(list[i])
+		value.s = plain(value.s)
+		body = append(body, m.opposite(w, mark, text{look, plain(list[i])}, value))
+	}
+	foot = "enter adds   up: typed before   esc closes"
+	switch {
+	case b.at >= 0:
+		foot = "d removes   enter changes it   esc closes"
+	case len(list) > 0:
+		foot = "enter adds   up: typed before   down: the list   esc closes"
+	}
+	return "Watch an expression", body, foot
+}

@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"moon/events"
+)
+
+func TestPaletteDoesWhatIsPicked(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.press(":")
+	s.text("approve all")
+	s.press("enter")
+	s.frame()
+	if len(s.f.sent) != 1 || s.m.overlay != nil {
+		t.Fatalf("sent %v", s.f.sent)
+	}
+	s.has("14 approved")
+	s.press(":")
+	s.text("zzzz")
+	s.press("enter")
+	if len(s.f.sent) != 1 {
+		t.Error("enter with nothing picked did something")
+	}
+	s.has("there is no command `zzzz`")
+	s.press("esc")
+	s.command("gate.exclude")
+	if _, ok := s.f.sent[1].(events.Exclude); !ok {
+		t.Errorf("the name of an action did %v", s.f.sent[1])
+	}
+	s.press(":")
+	s.has("❯ exclude or include again") // what was done last
+	s.press("esc")
+	s.command("fliter")
+	s.has("there is no command `fliter`; did you mean `filter`?")
+	s.press("esc")
+	s.command("filtr problems") // what was typed behind a slip is kept
+	s.has("> filter problems▏")
+}
+
+func TestPaletteSaysWhyNot(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 60})
+	s.press(":")
+	s.text("retry what")
+	s.has("nothing failed here")
+	s.press("enter")
+	if s.m.overlay == nil || len(s.f.sent) > 0 {
+		t.Errorf("did what cannot be done: %v", s.f.sent)
+	}
+	s.press("esc")
+	s.press(":")
+	s.text("earlier attempt")
+	s.has("in the output")
+	s.press("esc")
+	s.press("A")
+	s.press("c")
+	s.f.until("install git")
+	s.frame()
+	for _, c := range []struct{ name, why string }{{"run.step", "it runs"}, {"gate.approve-all", "all is approved"}, {"find.next", "nothing is looked for"}} {
+		s.press(":")
+		s.text(c.name)
+		s.has(c.why)
+		s.press("esc")
+	}
+}
+
+func TestTypedCommands(t *testing.T) {
+	s := debugging(t, 120, 40)
+	s.command("goto unpack go")
+	if s.m.tree.step(s.m.at()) != stepUnpack {
+		t.Errorf("went to %d", s.m.at())
+	}
+	s.press("tab")
+	s.command("g packages.yml:5") // the loop, whose first step it is
+	if s.m.tree.step(s.m.at()) != stepGit || s.m.focus() != paneTree {
+		t.Errorf("went to %d", s.m.at())
+	}
+	s.has("the first of 4 steps")
+	s.command("goto nowhere")
+	s.has("no step is `nowhere`")
+	s.command("filter problems")
+	if s.m.filter != filterProblems {
+		t.Errorf("filter %s", s.m.filter)
+	}
+	s.command("goto say hello") // which the filter hides
+	if s.m.tree.step(s.m.at()) != stepHello || s.m.filter != filterAll {
+		t.Errorf("at %d, filter %s", s.m.at(), s.m.filter)
+	}
+	s.command("filter chnaged")
+	s.has("there is no filter `chnaged`; did you mean `changed`?")
+	s.command("theme moonlight")
+	if s.m.skins[0].Name != "moonlight" {
+		t.Errorf("theme %s", s.m.skins[0].Name)
+	}
+	s.command("theme monlight")
+	s.has("there is no theme `monlight`; did you mean `moonlight`?")
+
+	// Half a command is completed, and says what it wants.
+	s.press(":")
+	s.text("wat")
+	s.press("tab")
+	s.has("> watch ▏")
+	s.press("enter")
+	s.has("type :watch EXPRESSION")
+	s.text("go_version")
+	s.press("enter")
+	if len(s.m.watch.texts) != 1 {
+		t.Error("nothing is watched")
+	}
+	s.press(":")
+	s.text("p")
+	s.has("pause, resume")
+	s.press("esc")
+	s.command("q")
+	s.sent(events.Stop{How: events.StopInterrupt})
+}
+
+// sent fails the test unless that was the last command.
+func (s *screen) sent(want events.Command) {
+	s.t.Helper()
+	if n := len(s.f.sent); n == 0 || s.f.sent[n-1] != want {
+		s.t.Errorf("sent %v, want %v", s.f.sent, want)
+	}
+}
+
+// The help is the key table and the signs: nothing is missing from it.
+func TestHelpShowsEveryKey(t *testing.T) {
+	for _, where := range []string{"", "tab 1", "tab 2"} {
+		s := newScreen(t, setup{w: 100, h: 40})
+		s.keys(where)
+		s.press("?")
+		var pages strings.Builder
+		for range 20 {
+			pages.WriteString(s.shows())
+			s.press("pgdown")
+		}
+		for i := range bindings {
+			b := &bindings[i]
+			if labels := s.m.keys.labels(b.do, s.m.place()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.words) {
+				t.Errorf("%s (%s) is not in the help", b.name, labels)
+			}
+		}
+		for look := signUndecided; look < signs; look++ {
+			if !strings.Contains(pages.String(), fmt.Sprintf("%s             %s", unicodeGlyphs.signs[look], signLooks[look].word)) {
+				t.Errorf("the sign for %s is not in the help", signLooks[look].word)
+			}
+		}
+		if where == "tab 2" && strings.Index(pages.String(), "earlier attempt") > strings.Index(pages.String(), "open, or go in") {
+			t.Error("the keys of another place come first")
+		}
+	}
+	s := newScreen(t, setup{w: 100, h: 40})
+	s.press("?")
+	s.text("breakpoint")
+	s.has("Deciding", "b  f9", "with a condition or a count")
+	s.hasNot("Moving")
+	for range len("breakpoint") {
+		s.press("backspace")
+	}
+	s.text("f5")
+	s.has("run, continue", "1 of")
+	s.press("esc")
+	if s.m.overlay != nil {
+		t.Error("esc did not close the help")
+	}
+	s.press("?")
+	s.press("?")
+	if s.m.overlay != nil {
+		t.Error("? did not close the help")
+	}
+}
