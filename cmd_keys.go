@@ -13,7 +13,7 @@ import (
 
 type keysCmd struct {
 	Format string `enum:"text,yaml,markdown" default:"text" help:"text, yaml (a keys.yaml with all of them, to change) or markdown."`
-	Check  string `type:"path" placeholder:"FILE" help:"Say what is wrong with a file of keys, and nothing else."`
+	Check  string `placeholder:"FILE" help:"Say what is wrong with a file of keys, and nothing else."`
 }
 
 // Help says where the file is, and how it is written.
@@ -98,5 +98,5 @@ func readKeyFile(io stdio, file string) (*tui.Keys, error) {
 	if err := wrong.Print(io.err); err != nil {
 		return nil, err
 	}
-	return nil, usage("the file of keys has mistakes; nothing was run. Mend it, or move it away to have the usual keys")
+	return nil, usage("%s has mistakes; mend them, or move the file away to have the usual keys", shown)
 }

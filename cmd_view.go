@@ -62,6 +62,8 @@ func keepView(p *plan.Plan) func(tui.View) {
 		return nil
 	}
 	return func(v tui.View) {
+		hidden := p.Secrets().Has // somebody may have typed one
+		v.Watches, v.Typed = slices.DeleteFunc(v.Watches, hidden), slices.DeleteFunc(v.Typed, hidden)
 		text, err := json.Marshal(v)
 		dir := filepath.Dir(file)
 		if err != nil || len(text) > viewSize || os.MkdirAll(dir, 0o700) != nil {

@@ -42,6 +42,9 @@ var tables = map[string]map[string]func() string{
 		"roles":  func() string { return quotedList(roleNames(), pageWidth) },
 		"glyphs": func() string { return quotedList(tui.GlyphNames(), pageWidth) },
 	},
+	keysPage: {
+		"keys": usualKeys,
+	},
 	runningPage: {
 		"outcomes": func() string { return quotedList(playbook.NeedOutcomes(), 0) },
 	},
@@ -59,6 +62,13 @@ func roleNames() (names []string) {
 		names = append(names, r.String())
 	}
 	return names
+}
+
+// usualKeys is the table of keys of those who have no keys.yaml.
+func usualKeys() string {
+	var b strings.Builder
+	_ = tui.UsualKeys().Markdown(&b) // which cannot fail
+	return strings.TrimSpace(b.String())
 }
 
 // pageWidth is how wide generated text may be.

@@ -27,6 +27,7 @@ const (
 	templatesPage = "docs/templates.md"
 	secretsPage   = "docs/secrets.md"
 	themesPage    = "docs/themes.md"
+	keysPage      = "docs/keys.md"
 )
 
 // What a fence of a page may begin with:

@@ -353,12 +353,12 @@ func (n *Names) Show(text string) (string, error) {
 	}
 	x, err := n.b.plan.engine.Expression(text, eval.Expr)
 	if err != nil {
-		return "", err
+		return "", withHint(err)
 	}
 	result, err := x.Value(n.b.env)
 	switch {
 	case err != nil:
-		return "", err
+		return "", withHint(err)
 	case len(result.Missing) > 0:
 		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
 	}
@@ -367,6 +367,14 @@ func (n *Names) Show(text string) (string, error) {
 		return "", &Missing{text, after}
 	}
 	return n.b.plan.Secrets().Redact(shown), nil
+}
+
+// withHint says the way out too, for where there is one line for both.
+func withHint(err error) error {
+	if e, ok := errors.AsType[*eval.Error](err); ok && e.Hint != "" {
+		return fmt.Errorf("%s; %s", e.Message, e.Hint)
+	}
+	return err
 }
 
 // Result builds what `register` gives from the pieces of an attempt.

@@ -32,6 +32,12 @@ func evaluates(s *screen) func(p *plan.Plan, step int, text string) (string, err
 			return (&plan.Step{Index: step}).ID(), nil
 		case text == "token":
 			return "••••••••", nil
+		case text == "output":
+			return "one\n", nil
+		case text == "map":
+			return `{"a":1,"b":["` + strings.Repeat("x", 120) + `"]}`, nil
+		case text == "unpacked.rc":
+			return "", errors.New("there is no variable `unpacked`")
 		case text == "long":
 			return strings.Repeat("a long value in lines\n", 30), nil
 		case strings.HasPrefix(text, "go_now"):

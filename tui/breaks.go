@@ -21,6 +21,9 @@ func (s *stop) conditional() bool { return s.When != "" || s.After > 0 }
 
 // breakAtStep takes over what is known of a step's breakpoint. It is called with the store locked: what is shared is copied.
 func (m *model) breakAtStep(step int, of *events.Step) {
+	if of.Break || len(m.breaks) > 0 {
+		m.places = nil
+	}
 	switch {
 	case of.Break && of.Stop != nil:
 		m.breaks[step] = stop{of.Stop.Break, of.Stop.Hits}
@@ -44,6 +47,14 @@ func (m *model) breakOn(n int) (stop, bool) {
 		return stop{}, false
 	}
 	r, first := m.tree.steps(n), -1
+	if r.To-r.From < len(m.breaks) { // there may be one at every step
+		for i := r.From; i < r.To; i++ {
+			if s, ok := m.breaks[i]; ok {
+				return s, true
+			}
+		}
+		return stop{}, false
+	}
 	for i := range m.breaks {
 		if r.Has(i) && (first < 0 || i < first) {
 			first = i
@@ -133,7 +144,14 @@ type breakPlace struct {
 }
 
 // breakPlaces lists the breakpoints in the order of the plan, one for each command that set some.
-func (m *model) breakPlaces() (list []breakPlace) {
+func (m *model) breakPlaces() []breakPlace {
+	if m.places == nil && len(m.breaks) > 0 {
+		m.places = m.findPlaces()
+	}
+	return m.places
+}
+
+func (m *model) findPlaces() (list []breakPlace) {
 	for _, step := range slices.Sorted(maps.Keys(m.breaks)) {
 		s := m.breaks[step]
 		if n := len(list); n > 0 && list[n-1].Break == s.Break && s.Range().Has(step) {

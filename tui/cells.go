@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -43,6 +42,13 @@ func settle(s string) string {
 	return s
 }
 
+// joinsOthers reports whether a character becomes one with whatever is drawn before or after it, as a mark without a letter does.
+func joinsOthers(cluster string) bool {
+	before, _ := ansi.FirstGraphemeCluster("a"+cluster, ansi.GraphemeWidth)
+	after, _ := ansi.FirstGraphemeCluster(cluster+"a", ansi.GraphemeWidth)
+	return len(before) > 1 || len(after) > len(cluster)
+}
+
 func settleOnce(s string) (settled string, changed bool) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -55,7 +61,7 @@ func settleOnce(s string) (settled string, changed bool) {
 		cluster, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s = s[len(cluster):]
 		first, _ := utf8.DecodeRuneInString(cluster)
-		joins := unicode.IsMark(first) // without a letter of its own, to whatever is drawn before it
+		joins := joinsOthers(cluster)
 		if w > 0 && w == ansi.StringWidthWc(cluster) && !joins {
 			b.WriteString(cluster)
 			continue

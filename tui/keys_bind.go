@@ -96,9 +96,13 @@ func (p *placing) ours(b *binding) {
 			continue // twice the same
 		}
 		if other, clash := p.clash(c.name); clash != "" {
+			one := given{b.do, c}
+			if p := other.pos; p.Line > one.pos.Line || p.Line == one.pos.Line && p.Column > one.pos.Column {
+				one, other = other, one // what comes later in the file is wrong
+			}
 			p.wrong.Add(diag.Diagnostic{
-				Pos: c.pos, Width: len(c.name), Hint: "give one of them another key",
-				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", c.name, b.name, other.name, byIntent[other.do].name, other.pos.File, other.pos.Line),
+				Pos: one.pos, Width: len(one.name), Hint: "give one of them another key",
+				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", one.name, byIntent[one.do].name, other.name, byIntent[other.do].name, other.pos.File, other.pos.Line),
 			})
 			continue
 		}

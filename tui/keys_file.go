@@ -26,12 +26,9 @@ const longestSequence = 4
 func ReadKeys(file string, text []byte) (*Keys, diag.List) {
 	r := keyReader{file: file}
 	r.read(text)
-	if !r.wrong.HasErrors() {
-		k, wrong := bind(r.settings)
-		if !wrong.HasErrors() {
-			return k, nil
-		}
-		r.wrong = wrong
+	k, wrong := bind(r.settings)
+	if r.wrong = append(r.wrong, wrong...); !r.wrong.HasErrors() {
+		return k, nil
 	}
 	r.wrong.Sort()
 	r.wrong.Locate(func(string) []string { return strings.Split(string(text), "\n") })
@@ -123,9 +120,11 @@ func (r *keyReader) action(name, value *yaml.Node, where place, only bool) {
 		list = nil
 	}
 	for _, n := range list {
-		if c, ok := r.chord(n, b); ok {
-			s.keys = append(s.keys, c)
+		c, ok := r.chord(n, b)
+		if !ok {
+			return // what was meant is not known, so nothing can be said about it
 		}
+		s.keys = append(s.keys, c)
 	}
 	r.settings = append(r.settings, s)
 }
@@ -146,7 +145,7 @@ func actionHint(name string, only bool) string {
 
 // placeWords names places.
 func placeWords(where place) string {
-	words := map[place]string{inTree: "the tree", inDetail: "a tab", inOutput: "the output"}
+	words := map[place]string{inTree: "the tree", inDetail: "the tabs", inOutput: "the output"}
 	var list []string
 	for _, p := range places {
 		if where&p != 0 {

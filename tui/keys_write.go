@@ -4,24 +4,30 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 )
 
 // Text writes the table for people.
 func (k *Keys) Text(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	widest, names := 0, 0
+	for i := range bindings {
+		widest, names = max(widest, cells(k.shown(&bindings[i]))), max(names, len(bindings[i].name))
+	}
+	var out strings.Builder
 	last := groups
 	for i := range bindings {
 		b := &bindings[i]
 		if b.group != last {
 			if last != groups {
-				fmt.Fprintln(t, "\t\t")
+				out.WriteByte('\n')
 			}
+			fmt.Fprintf(&out, "%s\n", groupWords[b.group])
 			last = b.group
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", b.name, k.shown(b), b.words)
+		keys := k.shown(b)
+		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.name, keys, spaces(widest-cells(keys)), b.words)
 	}
-	return t.Flush()
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // shown are the keys of an action, and where they differ from place to place, those of each.
@@ -47,7 +53,7 @@ func (k *Keys) shown(b *binding) string {
 	case b.where == anywhere:
 		return none(strings.Join(k.keys[first][b.do], ", "))
 	}
-	return none(strings.Join(k.keys[first][b.do], ", ")) + " (" + placeWords(b.where) + ")"
+	return none(strings.Join(k.keys[first][b.do], ", ")) + " (in " + placeWords(b.where) + ")"
 }
 
 func none(keys string) string {

@@ -36,6 +36,7 @@ type model struct {
 	run  shot // as of the last frame
 
 	breaks map[int]stop // by step
+	places []breakPlace // the same, as they were set; nil: to be found
 	recent []intent     // done from the palette, the latest first
 	watch  watchList
 

@@ -164,7 +164,7 @@ func TestMouseElsewhere(t *testing.T) {
 	}
 	s.keys("esc :")
 	s.wheel(60, 12, tea.MouseWheelDown)
-	if p := s.m.overlay.(*picker); p.at != wheelRows {
+	if p := s.m.overlay.(*palette); p.at != wheelRows {
 		t.Errorf("the wheel went to line %d", p.at)
 	}
 	s.clickOn("run, continue")

@@ -211,7 +211,7 @@ func (b *breakSheet) state(m *model, w int) text {
 	case b.now.after != nil:
 		s.s = "at the pointer: known after " + m.afterNames(b.now.after)
 	case b.now.text != "":
-		s.s = "at the pointer it is " + oneLine(b.now.text)
+		s.s = "at the pointer it is " + quotedLines(b.now.text)
 	case b.set:
 		s.s = "hit " + strconv.Itoa(b.hits)
 	case b.steps.To > b.steps.From+1:

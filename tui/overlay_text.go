@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -18,6 +20,10 @@ type textBox struct {
 }
 
 func newTextBox(title, text string) *textBox {
+	var indented bytes.Buffer
+	if strings.ContainsAny(text[:min(len(text), 1)], "[{") && json.Indent(&indented, []byte(text), "", "  ") == nil {
+		text = indented.String()
+	}
 	return &textBox{title: title, text: strings.Split(strings.TrimRight(text, "\n"), "\n")}
 }
 

@@ -10,10 +10,9 @@ func (m *model) cannot(do intent) string {
 	if m.run.phase == events.Done && m.decides(do) {
 		return "the run is over"
 	}
-	t := m.tallyOf(m.shownTargets())
 	switch do {
 	case gateApprove:
-		if t.sum(faceUndecided, faceWaiting, faceConfirm, faceAsking) == 0 {
+		if t := m.tallyOf(m.shownTargets()); t.sum(faceUndecided, faceWaiting, faceConfirm, faceAsking) == 0 {
 			return "nothing here waits for approval"
 		}
 	case gateApproveAll:

@@ -90,6 +90,7 @@ func (m *model) see(step int, of *events.Step) {
 func (m *model) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
+	m.places = nil
 	m.tree.recount(func(i int) (face, int64, int64) {
 		of := &none
 		if i < len(steps) {

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"errors"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -101,9 +103,29 @@ func evaluate(eval func(*plan.Plan, int, string) (string, error), p *plan.Plan, 
 	case errors.As(err, &missing):
 		return watched{after: missing.Steps}
 	case err != nil:
+		if later := givenLater(p, step, text, err.Error()); later != nil {
+			return watched{after: later}
+		}
 		return watched{wrong: err.Error()}
 	}
 	return watched{text: value}
+}
+
+var firstName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*`)
+
+// givenLater finds the step that registers what an expression begins with, where the error is that there is no such name: at the
+// pointer there is none yet.
+func givenLater(p *plan.Plan, step int, text, wrong string) []int {
+	name := firstName.FindString(text)
+	if name == "" || !strings.Contains(wrong, "`"+name+"`") {
+		return nil
+	}
+	for i := max(step, 0); i < len(p.Steps); i++ {
+		if p.Steps[i].Register == name {
+			return []int{i}
+		}
+	}
+	return nil
 }
 
 // add watches an expression.
@@ -137,7 +159,7 @@ func (m *model) watchShown(expression string) text {
 	case v.after != nil:
 		return text{themes.Dim, "after " + m.afterNames(v.after)}
 	}
-	return text{themes.Text, oneLine(v.text)}
+	return text{themes.Text, quotedLines(v.text)}
 }
 
 // afterNames names the steps that give a value.
@@ -146,6 +168,18 @@ func (m *model) afterNames(steps []int) string {
 		return m.plan.Steps[steps[i]].ID()
 	}
 	return "the run has started"
+}
+
+// quotedLines is a value on one line: a text with ends of lines stands in quotes, so that they are seen.
+func quotedLines(s string) string {
+	const most = 1 << 10
+	if !strings.ContainsAny(s, "\n\r\t") {
+		return oneLine(s)
+	}
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strconv.Quote(s)
 }
 
 func oneLine(s string) string {
@@ -240,11 +274,11 @@ func (m *model) showValue(expression string, v watched) {
 		m.say(expression + ": " + oneLine(v.wrong))
 	case v.after != nil:
 		m.say(expression + ": known after " + m.afterNames(v.after))
-	case strings.ContainsAny(v.text, "\n\r") || cells(plain(expression+v.text)) > m.width-8:
+	case strings.Contains(strings.TrimSpace(v.text), "\n") || cells(plain(expression+quotedLines(v.text))) > m.width-10:
 		if !m.typing() {
 			m.overlay = newTextBox(expression, v.text)
 		}
 	default:
-		m.say(expression + " = " + v.text)
+		m.say(expression + " = " + quotedLines(v.text))
 	}
 }
