@@ -62,7 +62,7 @@ type Step struct {
 
 // Breakpoint is a breakpoint as it was set, and how often it has stopped the run.
 type Breakpoint struct {
-	Break
+	Set  Break
 	Hits int
 }
 
@@ -186,7 +186,7 @@ func (r *Run) command(c Command) {
 	case Break:
 		var stop *Breakpoint
 		if !c.Clear {
-			stop = &Breakpoint{Break: c}
+			stop = &Breakpoint{Set: c}
 		}
 		r.each(c.Range(), func(s *Step) { s.Break, s.BreakOn, s.Stop = !c.Clear, c.Clauses(), stop })
 	case Advance:

@@ -26,7 +26,7 @@ func (m *model) breakAtStep(step int, of *events.Step) {
 	}
 	switch {
 	case of.Break && of.Stop != nil:
-		m.breaks[step] = stop{of.Stop.Break, of.Stop.Hits}
+		m.breaks[step] = stop{of.Stop.Set, of.Stop.Hits}
 	case of.Break:
 		m.breaks[step] = stop{Break: events.Break{Step: step}}
 	case len(m.breaks) > 0:

@@ -148,11 +148,24 @@ tree:
 		key   string
 		do    intent
 	}{
-		{inTree, "S", runStep}, {inTree, "s", intentNone}, {inOutput, "space s", runStep}, {inTree, "v", markToggle},
-		{inTree, "n", runOver}, {inTree, "o", intentNone}, {inDetail, "ctrl+f", findText}, {inTree, "/", intentNone},
-		{inOutput, "z", outputWrap}, {inTree, "w", outputWrap}, {inOutput, "w", intentNone}, {inOutput, "T", outputTimes},
-		{inDetail, "home", cursorTop}, {inDetail, "g g", intentNone}, {inTree, "g g", cursorTop}, {inTree, "c", runContinue},
-		{inTree, "M", intentNone}, {inTree, "ctrl+c", runInterrupt},
+		{inTree, "S", runStep},
+		{inTree, "s", intentNone},
+		{inOutput, "space s", runStep},
+		{inTree, "v", markToggle},
+		{inTree, "n", runOver},
+		{inTree, "o", intentNone},
+		{inDetail, "ctrl+f", findText},
+		{inTree, "/", intentNone},
+		{inOutput, "z", outputWrap},
+		{inTree, "w", outputWrap},
+		{inOutput, "w", intentNone},
+		{inOutput, "T", outputTimes},
+		{inDetail, "home", cursorTop},
+		{inDetail, "g g", intentNone},
+		{inTree, "g g", cursorTop},
+		{inTree, "c", runContinue},
+		{inTree, "M", intentNone},
+		{inTree, "ctrl+c", runInterrupt},
 	} {
 		if got := k.means[want.where.index()][want.key]; got != want.do {
 			t.Errorf("%s in %s is %d, not %d", want.key, placeNames[want.where.index()], got, want.do)
@@ -326,6 +339,7 @@ func quoteAll(list []string) []string {
 }
 
 func checkKeys(t *testing.T, rt *rapid.T, k *Keys) {
+	t.Helper()
 	for in, where := range places {
 		have := map[string]intent{}
 		for i := range bindings {
@@ -378,9 +392,9 @@ func checkKeys(t *testing.T, rt *rapid.T, k *Keys) {
 
 // All hints follow the keys of a person.
 func TestHintsFollowTheKeys(t *testing.T) {
-	k := readKeys(t, "run.retry: T\nrun.continue: C\ngate.approve-all: alt+a\nrun.over: []\nsource.edit: []\napp.help: [f1]\n")
+	k := readKeys(t, "run.retry: T\nrun.continue: C\ngate.approve-all: alt+a\nrun.over: []\nsource.edit: []\napp.help: [f1]\ntab.output: [alt+2]\ntab.vars: []\n")
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Keys = k }, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
-	s.has("alt+a all", "f1 help")
+	s.has("alt+a all", "f1 help", "‹1 Step› alt+2 Output  3 Diff  Vars  5 Events")
 	s.hasNot("? help")
 	s.press("n")
 	s.has("no search; step over is :run.over")
@@ -390,7 +404,8 @@ func TestHintsFollowTheKeys(t *testing.T) {
 	s.has("14 approved")
 	s.keys("C")
 	s.has("T  retry this step", ":source.edit  edit", "T retry", "C give up, go on")
-	s.hasNot("r retry", "E editor")
+	s.hasNot("r retry", "E editor", "2 Output ‹")
+	s.has("lines in alt+2 Output")
 	s.keys("T C")
 	s.f.settle()
 	s.frame()

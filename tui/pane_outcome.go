@@ -152,8 +152,8 @@ func (m *model) lastLines(d *doc, already string) {
 		}
 	}
 	if r.total > 0 {
-		hint := count(r.total, "line") + " in 2 Output"
-		d.add(text{themes.Text, spaces(d.w - len(hint))}, text{themes.Dim, hint})
+		hint := count(r.total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
+		d.add(text{themes.Text, spaces(d.w - cells(hint))}, text{themes.Dim, hint})
 	}
 }
 

@@ -52,7 +52,7 @@ func (m *model) tabRule(b *brush) {
 			}
 		}
 		from := b.x
-		b.put(look, fmt.Sprintf("%d %s", t+1, m.tabName(t)))
+		b.put(look, m.tabKey(t)+m.tabName(t))
 		b.spot(from, spotTab, int(t))
 	}
 	b.put(themes.Text, " ")
@@ -86,6 +86,14 @@ func (m *model) ruleEnd(b *brush) {
 		b.put(themes.Dim, " "+words+" ")
 	}
 	b.rule(m.glyphs, b.left)
+}
+
+// tabKey is the key of a tab as it stands before its name.
+func (m *model) tabKey(t tab) string {
+	if do := tabStep + intent(t); m.keys.bound(do) {
+		return m.keys.label(do) + " "
+	}
+	return ""
 }
 
 func (m *model) tabName(t tab) string {

@@ -13,17 +13,17 @@ import (
 )
 
 // reopened is a new screen with the view another was left with.
-func reopened(t testing.TB, v View, p *plan.Plan, w, h int) *screen {
-	t.Helper()
+func reopened(tb testing.TB, v View, p *plan.Plan, w, h int) *screen {
+	tb.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var read View
 	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return newScreen(t, setup{p: p, w: w, h: h, options: func(o *Options) { o.View = &read }})
+	return newScreen(tb, setup{p: p, w: w, h: h, options: func(o *Options) { o.View = &read }})
 }
 
 func TestViewIsRemembered(t *testing.T) {
@@ -178,7 +178,7 @@ func TestAnyView(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := View{
 			Folded: texts.Draw(rt, "folded"), Open: texts.Draw(rt, "open"), AllShut: rapid.Bool().Draw(rt, "shut"), Cursor: texts.Draw(rt, "cursor"),
-			Divider: rapid.Int().Draw(rt, "divider"), Zoom: rapid.Int().Draw(rt, "zoom"), Tab: rapid.IntRange(-2, 9).Draw(rt, "tab"),
+			Dividers: [2]int{rapid.Int().Draw(rt, "divider"), rapid.Int().Draw(rt, "below")}, Times: rapid.Int().Draw(rt, "times"), Zoom: rapid.Int().Draw(rt, "zoom"), Tab: rapid.IntRange(-2, 9).Draw(rt, "tab"),
 			Wrap: rapid.Bool().Draw(rt, "wrap"), Filter: rapid.SampledFrom([]string{"", "all", "changed", "problems", "nonsense"}).Draw(rt, "filter"),
 			Watches: texts.Draw(rt, "watches"), Typed: texts.Draw(rt, "typed"), Recent: texts.Draw(rt, "recent"),
 		}
