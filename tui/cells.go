@@ -46,7 +46,17 @@ func settle(s string) string {
 func joinsOthers(cluster string) bool {
 	before, _ := ansi.FirstGraphemeCluster("a"+cluster, ansi.GraphemeWidth)
 	after, _ := ansi.FirstGraphemeCluster(cluster+"a", ansi.GraphemeWidth)
-	return len(before) > 1 || len(after) > len(cluster)
+	twice, _ := ansi.FirstGraphemeCluster(cluster+cluster, ansi.GraphemeWidth)
+	return len(before) > 1 || len(after) > len(cluster) || len(twice) > len(cluster)
+}
+
+// apart is the width of the parts of a character, one by one: what cuts lines that have colours counts a mark behind an ASCII
+// letter by itself.
+func apart(cluster string) (w int) {
+	for _, r := range cluster {
+		w += ansi.StringWidth(string(r))
+	}
+	return w
 }
 
 func settleOnce(s string) (settled string, changed bool) {
@@ -62,7 +72,7 @@ func settleOnce(s string) (settled string, changed bool) {
 		s = s[len(cluster):]
 		first, _ := utf8.DecodeRuneInString(cluster)
 		joins := joinsOthers(cluster)
-		if w > 0 && w == ansi.StringWidthWc(cluster) && !joins {
+		if w > 0 && w == ansi.StringWidthWc(cluster) && w == apart(cluster) && !joins {
 			b.WriteString(cluster)
 			continue
 		}

@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
 )
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
@@ -134,6 +136,9 @@ func (m *model) toggleFollow() {
 	m.following = !m.following
 	if m.following && m.run.pointer >= 0 {
 		m.toPointer(false)
+	}
+	if m.run.phase != events.Running { // else it is to be seen
+		m.say(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
 	}
 }
 
