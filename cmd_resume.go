@@ -21,6 +21,7 @@ type resumeCmd struct {
 	headlessFlags
 	exportFlags
 	screenFlags
+	uiFlags
 	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
 	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
 	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
@@ -36,7 +37,7 @@ func (c *resumeCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	onScreen := !c.NoTUI && noScreen() == ""
+	onScreen := !c.NoTUI && c.noUI() == ""
 	if onScreen {
 		if err := c.settle(); err != nil {
 			return err
@@ -83,7 +84,7 @@ func (c *resumeCmd) Run(io stdio) error {
 	}
 	if onScreen {
 		t := tuiCmd{
-			runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
+			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(stdio) (plan.Options, error) { return now.again, nil },
 		}
 		return t.screen(io, s, lanes, now.plan)

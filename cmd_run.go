@@ -280,7 +280,10 @@ func catchSignals() { signal.Notify(caught, os.Interrupt, syscall.SIGTERM, sysca
 
 // onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it
 // end.
-func onSignals(s *engine.Session) (stop func()) {
+func onSignals(s *engine.Session) (stop func()) { return onSignalsBut(s, nil) }
+
+// onSignalsBut leaves interrupts to somebody who asks what is meant by them, if there is such a one.
+func onSignalsBut(s *engine.Session, interrupts chan<- os.Signal) (stop func()) {
 	ch := caught
 	catchSignals()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
@@ -288,14 +291,21 @@ func onSignals(s *engine.Session) (stop func()) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	go func() {
-		interrupts := 0
+		interrupted := 0
 		for {
 			select {
 			case sig := <-ch:
+				if sig == os.Interrupt && interrupts != nil {
+					select {
+					case interrupts <- sig:
+					default: // it has not heard the last one yet
+					}
+					continue
+				}
 				how := events.StopInterrupt
 				if sig == syscall.SIGHUP {
 					how = events.StopDrain
-				} else if interrupts++; interrupts > 1 {
+				} else if interrupted++; interrupted > 1 {
 					how = events.StopNow
 				}
 				s.Send(events.Order{Actor: sig.String(), Command: events.Stop{How: how, Signal: sig != syscall.SIGHUP}})

@@ -29,6 +29,7 @@ type tuiCmd struct {
 	headlessFlags
 	exportFlags
 	screenFlags
+	uiFlags
 	Break []string `sep:"none" placeholder:"STEP" help:"Stop before a step: an id, a path, a name or file:line, perhaps with if CONDITION, after N (times), and log TEXT, which does not stop but says that."`
 	NoTUI bool     `name:"no-tui" help:"Run without the screen: the same as moon run."`
 
@@ -43,7 +44,7 @@ func (c *tuiCmd) Run(io stdio) error {
 	if c.NoTUI {
 		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags}).Run(io)
 	}
-	if why := noScreen(); why != "" {
+	if why := c.noUI(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
 	}
 	if err := c.settle(); err != nil {
@@ -94,13 +95,20 @@ func breakpoints(p *plan.Plan, texts []string) ([]events.Order, error) {
 
 // noScreen says why there can be no screen.
 func noScreen() string {
+	why := noTerminal()
+	if why == "" && os.Getenv("TERM") == "dumb" {
+		why = "the terminal is dumb (TERM=dumb)"
+	}
+	return why
+}
+
+// noTerminal says what is no terminal.
+func noTerminal() string {
 	switch {
 	case !term.IsTerminal(int(os.Stdin.Fd())):
 		return "standard input is not a terminal"
 	case !term.IsTerminal(int(os.Stdout.Fd())):
 		return "standard output is not a terminal"
-	case os.Getenv("TERM") == "dumb":
-		return "the terminal is dumb (TERM=dumb)"
 	}
 	return ""
 }
@@ -115,7 +123,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		defer close(shown)
 		folded <- foldInto(&run, feed, shown)
 	}()
-	stop := onSignals(s)
+	stop := c.onSignals(s)
 	defer stop()
 	ctx, closeScreen := context.WithCancel(context.Background())
 	defer closeScreen()
@@ -137,7 +145,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	}
 	view, notice := readView(p)
 	asks, screenClosed := userTerminal.show()
-	err := tui.Run(ctx, c.look(tui.Options{
+	o := c.look(tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
@@ -154,7 +162,12 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
 		Mode:   mode, Aside: asks,
-	}))
+	})
+	show := tui.Run
+	if c.inLines() {
+		show = c.lines(io, s)
+	}
+	err := show(ctx, o)
 	screenClosed()
 	if errors.Is(err, context.Canceled) {
 		err = nil
@@ -205,7 +218,7 @@ func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Ru
 		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", output.CleanName(p.RootFile))
 		return s.Discard()
 	}
-	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv)}.Write(io.out)
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(io.out)
 }
 
 func started(run *events.Run) bool {

@@ -19,6 +19,7 @@ type Report struct {
 	Run   *events.Run // required
 	Dir   string      // of the run
 	ASCII bool
+	Words bool // and no marks at all
 }
 
 // Write prints the report.
@@ -38,7 +39,10 @@ func (r Report) Write(w io.Writer) error {
 			excluded++
 		}
 	}
-	b.WriteString(" ")
+	if r.Words {
+		marks = [...]string{"", "", "FAILED", "", "", "", ""}
+	}
+	var counts []string
 	for _, p := range []struct {
 		mark string
 		n    int
@@ -54,11 +58,19 @@ func (r Report) Write(w io.Writer) error {
 		{marks[5], e.Cancelled, "cancelled", false},
 		{marks[6], e.NotRun, "not run", false},
 	} {
-		if p.show || p.n > 0 {
-			fmt.Fprintf(&b, " %s %d %s  ", p.mark, p.n, p.word)
+		switch {
+		case !p.show && p.n == 0:
+		case r.Words:
+			counts = append(counts, fmt.Sprintf("%d %s", p.n, p.word))
+		default:
+			counts = append(counts, fmt.Sprintf("%s %d %s", p.mark, p.n, p.word))
 		}
 	}
-	b.WriteString("\n")
+	between := "   "
+	if r.Words {
+		between = ", "
+	}
+	fmt.Fprintf(&b, "  %s\n", strings.Join(counts, between))
 	for i := range r.Run.Steps {
 		r.failure(&b, i, marks[2])
 	}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"golang.org/x/term"
+
+	"moon/engine"
+	"moon/events"
+	"moon/exec"
+	"moon/tui"
+	"moon/tui/lines"
+)
+
+// uiFlags are how a person and a run talk.
+type uiFlags struct {
+	UI string `name:"ui" enum:"auto,screen,lines" default:"auto" help:"screen, or lines: the same in words, one line at a time, for screen readers, plain terminals and scripts. auto takes lines where ACCESSIBLE is set or TERM is dumb."`
+
+	interrupts chan os.Signal
+}
+
+// inLines reports whether there are lines in place of the screen.
+func (f *uiFlags) inLines() bool {
+	if f.UI != "auto" {
+		return f.UI == "lines"
+	}
+	accessible := os.Getenv("ACCESSIBLE")
+	return accessible != "" && accessible != "0" || os.Getenv("TERM") == "dumb"
+}
+
+// noUI says why a person cannot be shown a run. Lines need no terminal where they were asked for.
+func (f *uiFlags) noUI() string {
+	switch {
+	case !f.inLines():
+		return noScreen()
+	case f.UI == "lines":
+		return ""
+	}
+	return noTerminal()
+}
+
+// somebodyTypes reports whether somebody sits at a terminal.
+func somebodyTypes() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
+
+// onSignals leaves ctrl-c to lines, where somebody can be asked what is meant by it. The screen has it as a key.
+func (c *tuiCmd) onSignals(s *engine.Session) (stop func()) {
+	if !c.inLines() || !somebodyTypes() {
+		return onSignals(s)
+	}
+	c.interrupts = make(chan os.Signal, 8)
+	return onSignalsBut(s, c.interrupts)
+}
+
+// lines shows a run in lines: what the screen has is what they have.
+func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.Options) error {
+	return func(ctx context.Context, o tui.Options) error {
+		to := lines.Options{
+			Plan: o.Plan, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell, Reload: o.Reload,
+			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
+			In: os.Stdin, Out: std.out, Person: somebodyTypes(),
+			Send:   func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },
+			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
+		}
+		if f := fileOf(std.out); f != nil && term.IsTerminal(int(f.Fd())) {
+			to.Terminal = f
+		}
+		return lines.Run(ctx, to)
+	}
+}

@@ -1,0 +1,348 @@
+package lines
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"moon/events"
+)
+
+// decided says what was asked for in one line. What the engine refuses comes after it.
+func (d *desk) decided(word string, n int, rest ...string) {
+	d.say("%s", sentence(append([]string{word + " " + count(n, "step")}, rest...)...))
+}
+
+// approve lets steps run. One that asks to be confirmed is confirmed by its own number or by all, and not by a part of the
+// plan that it is in.
+func (d *desk) approve(args string) {
+	switch args {
+	case "":
+		if i := d.here(); i >= 0 && d.run.Phase == events.Paused && d.state(i).pending() {
+			d.yes("")
+			return
+		}
+		d.say("approve what? all, safe (all but what asks to be confirmed), or numbers.")
+	case "all":
+		d.approveAll()
+	case "safe":
+		t := d.tally(d.everything())
+		d.send(events.Approve{Range: d.everything(), Digest: d.plan.Digest})
+		d.decided("approved", t[undecided], d.stillAsk(t[confirm]))
+	default:
+		d.approveSome(args)
+	}
+}
+
+func (d *desk) approveAll() {
+	t := d.tally(d.everything())
+	if t.sum(undecided, confirm) == 0 {
+		d.say("nothing is undecided.")
+		return
+	}
+	d.send(events.Approve{Range: d.everything(), Digest: d.plan.Digest, Confirm: true})
+	rest := ""
+	if n := t[confirm]; n > 0 {
+		rest = fmt.Sprintf("of them %d that asked to be confirmed", n)
+	}
+	d.decided("approved", t.sum(undecided, confirm), rest)
+}
+
+func (d *desk) approveSome(args string) {
+	ranges, single, why := d.targets(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	t := d.tally(ranges...)
+	switch {
+	case single && t[asking] > 0:
+		d.send(events.Answer{Step: ranges[0].From})
+		return
+	case single && t.sum(undecided, confirm) == 0 && t[waiting] > 0:
+		d.say("it is approved already. withdraw takes that back.")
+		return
+	case t[undecided] == 0 && (!single || t[confirm] == 0):
+		if t[confirm] > 0 {
+			d.say("%s. next goes to them.", d.stillAsk(t[confirm]))
+		} else {
+			d.say("nothing here waits for approval.")
+		}
+		return
+	}
+	for _, r := range ranges {
+		d.send(events.Approve{Range: r, Digest: d.plan.Digest, Confirm: single && t[confirm] > 0})
+	}
+	if single {
+		d.decided("approved", 1)
+		return
+	}
+	d.decided("approved", t[undecided], d.stillAsk(t[confirm]))
+}
+
+func (d *desk) stillAsk(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 step asks to be confirmed by its own number, or by approve all"
+	}
+	return fmt.Sprintf("%d steps ask to be confirmed by their own numbers, or by approve all", n)
+}
+
+func (d *desk) withdraw(args string) {
+	ranges, _, why := d.targets(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if s := d.of(i); s.State != events.Settled && s.Approved {
+				n++
+			}
+		}
+		d.send(events.Withdraw{Range: r})
+	}
+	d.decided("withdrawn the approval of", n)
+}
+
+// skip leaves steps out. A failed one is given up instead.
+func (d *desk) skip(args string) {
+	if args == "" {
+		i := d.here()
+		if i < 0 || d.run.Phase != events.Paused {
+			d.say("skip what? give numbers of the plan.")
+			return
+		}
+		d.skipSteps([]events.Range{{From: i, To: i + 1}}, true)
+		return
+	}
+	ranges, single, why := d.targets(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	d.skipSteps(ranges, single)
+}
+
+func (d *desk) skipSteps(ranges []events.Range, single bool) {
+	t := d.tally(ranges...)
+	left := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if d.plan.Steps[i].Excluded {
+				left++
+			}
+		}
+	}
+	switch {
+	case single && d.broken(ranges[0].From) && d.run.Phase == events.Paused:
+		d.send(events.Skip{Step: ranges[0].From})
+		d.say("gave it up; going on.")
+	case single && d.broken(ranges[0].From):
+		d.say("it can be skipped while the run is paused on it.")
+	case single && t[asking] > 0:
+		d.send(events.Answer{Step: ranges[0].From, Reject: true})
+		d.say("rejected.")
+	case t.sum(undecided, waiting, confirm) > 0:
+		for _, r := range ranges {
+			d.send(events.Exclude{Range: r})
+		}
+		d.decided("left out", t.sum(undecided, waiting, confirm))
+	case left > 0 && left == t[excluded]:
+		d.say("left out by tags or selection.")
+	case t[excluded] > 0:
+		d.say("left out already. include takes that back.")
+	default:
+		d.say("it has run already.")
+	}
+}
+
+func (d *desk) include(args string) {
+	ranges, _, why := d.targets(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if d.of(i).Excluded && !d.plan.Steps[i].Excluded {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		d.say("nothing here was left out by skip.")
+		return
+	}
+	for _, r := range ranges {
+		d.send(events.Include{Range: r})
+	}
+	d.decided("took in again", n)
+}
+
+// yes answers what the run stopped for. It starts nothing: whoever says yes to one thing has not said run.
+func (d *desk) yes(string) {
+	i, what := d.asksHere()
+	switch what {
+	case asking:
+		d.send(events.Answer{Step: i})
+		d.say("going on.")
+	case confirm, undecided:
+		d.send(events.Approve{Range: events.Range{From: i, To: i + 1}, Digest: d.plan.Digest, Confirm: what == confirm})
+		d.say("approved %s. step runs it, run goes on.", d.called(i))
+	default:
+		d.nothingAsks(i)
+	}
+}
+
+func (d *desk) no(string) {
+	i, what := d.asksHere()
+	switch what {
+	case asking:
+		d.send(events.Answer{Step: i, Reject: true})
+		d.say("rejected.")
+	case confirm, undecided:
+		d.send(events.Exclude{Range: events.Range{From: i, To: i + 1}})
+		d.say("left out %s. run goes on.", d.called(i))
+	default:
+		d.nothingAsks(i)
+	}
+}
+
+// asksHere is the step that the run stopped at, and what it is like.
+func (d *desk) asksHere() (step int, what state) {
+	i := d.here()
+	if i < 0 || d.run.Phase != events.Paused && d.gate() < 0 {
+		return -1, omitted
+	}
+	return i, d.state(i)
+}
+
+func (d *desk) nothingAsks(i int) {
+	switch {
+	case d.run.Phase == events.Review:
+		d.say("nothing asks yet. approve all, approve safe, or approve N.")
+	case i >= 0 && d.broken(i):
+		d.say("a step failed: retry, skip or run.")
+	case i >= 0 && d.state(i) == waiting:
+		d.say("it is approved already. step runs it, run goes on.")
+	default:
+		d.say("nothing asks.")
+	}
+}
+
+// broken reports whether a step has failed and a person may still decide what becomes of it.
+func (d *desk) broken(i int) bool {
+	if d.state(i) == failed {
+		return true
+	}
+	if d.run.Phase != events.Paused || d.run.Pause.Reason != events.PauseFailure || i != d.run.PausedAt {
+		return false
+	}
+	s := d.state(i)
+	return s == rescued || s == ignored || s.pending() // the rescue has not begun; or it was edited since
+}
+
+// clauses are what may follow the steps of a breakpoint, in this order.
+var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(?:\s+log\s+(.+))?$`)
+
+func (d *desk) setBreak(args string) {
+	if args == "" {
+		if i := d.here(); i >= 0 && d.state(i).pending() {
+			args = d.outline.stepNumber(i)
+		} else {
+			d.say("break before what? give a number of the plan, such as 2.1.")
+			return
+		}
+	}
+	var b events.Break
+	ranges, _, why := d.targets(args)
+	if m := clauses.FindStringSubmatch(args); why != "" && m != nil && m[1] != args { // a name may hold the words too
+		if ranges, _, why = d.targets(m[1]); why == "" {
+			b.When, b.Log = m[2], m[4]
+			if m[3] != "" {
+				n, err := strconv.Atoi(m[3])
+				if err != nil {
+					d.say("after %s is too often.", clean(m[3]))
+					return
+				}
+				b.After = n
+			}
+		}
+	}
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	n := 0
+	for _, r := range ranges {
+		if b.When == "" && b.After == 0 && b.Log == "" {
+			r.To = r.From + 1 // before the first of a part: the others would stop it again and again
+		}
+		b.Step, b.To = r.From, r.To
+		n += r.To - r.From
+		d.send(b)
+	}
+	where := "before " + d.called(ranges[0].From)
+	if n > 1 {
+		where = "before each of " + count(n, "step")
+	}
+	if b.Log != "" {
+		d.say("logs %s, and does not stop%s.", where, clean(b.Clauses()))
+		return
+	}
+	d.say("stops %s%s.", where, clean(b.Clauses()))
+}
+
+// breaks lists the breakpoints. Steps in a row that have the same one are one entry.
+func (d *desk) breaks(string) {
+	var lines []string
+	for i := 0; i < len(d.run.Steps) && i < len(d.plan.Steps); i++ {
+		s := &d.run.Steps[i]
+		if !s.Break {
+			continue
+		}
+		to := i
+		for s.BreakOn != "" && to+1 < len(d.run.Steps) && to+1 < len(d.plan.Steps) && d.run.Steps[to+1].Break && d.run.Steps[to+1].BreakOn == s.BreakOn {
+			to++
+		}
+		line := d.called(i)
+		if to > i {
+			line += " to " + d.called(to)
+		}
+		lines = append(lines, sentence(line, strings.TrimSpace(clean(s.BreakOn))))
+		i = to
+	}
+	if len(lines) == 0 {
+		d.say("there are no breakpoints.")
+		return
+	}
+	d.list(lines)
+}
+
+func (d *desk) clearBreak(args string) {
+	ranges, _, why := d.targets(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			if d.of(i).Break {
+				n++
+			}
+		}
+		d.send(events.Break{Step: r.From, To: r.To, Clear: true})
+	}
+	if n == 0 {
+		d.say("there was no breakpoint.")
+		return
+	}
+	d.say("cleared %s.", count(n, "breakpoint"))
+}

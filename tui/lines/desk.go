@@ -1,0 +1,229 @@
+package lines
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// desk is where what happens and what is typed come together.
+type desk struct {
+	o    Options
+	w    *bufio.Writer
+	now  func() time.Time
+	lent func(do func()) // something has the terminal while it runs
+
+	plan     *plan.Plan
+	outline  *outline
+	run      events.Run
+	estimate *events.Estimate // nil: nothing is known of earlier runs
+	foretold foretold
+	past     past
+	telling  telling
+	follow   follow
+
+	question *question // is asked, and the next line is its answer
+	rest     []string  // of a long list
+	waits    *string   // a line that was typed and not yet taken
+	asked    int       // commands without an answer yet
+	prompted bool      // the prompt is the last thing in the terminal
+
+	opened    bool // the review was told
+	inputOver bool
+	closed    bool // nothing more will come
+	leaving   bool
+	forced    bool
+	stopping  int // how often a stop was asked for
+	failure   error
+}
+
+// question is something that a person is asked.
+type question struct {
+	again  string // what to say to an empty line; "": that is an answer too
+	answer func(text string) (done bool)
+	leave  bool // it is whether to leave
+}
+
+func newDesk(o Options) *desk {
+	d := &desk{o: o, now: o.Now, w: bufio.NewWriter(o.Out), lent: func(do func()) { do() }}
+	if d.now == nil {
+		d.now = time.Now
+	}
+	d.telling.following = o.Follow
+	d.foretold.news = make(chan struct{}, 1)
+	d.setPlan(o.Plan)
+	return d
+}
+
+func (d *desk) setPlan(p *plan.Plan) {
+	d.plan, d.outline, d.estimate = p, newOutline(p), nil
+	if d.o.Forecast != nil {
+		if f := d.o.Forecast(p.Digest); f != nil {
+			d.estimate = events.NewEstimate(*f)
+		}
+	}
+	d.foretold.halt() // it was about another plan
+}
+
+// say prints a line.
+func (d *desk) say(format string, args ...any) {
+	if d.prompted {
+		d.prompted = false
+		fmt.Fprintln(d.w)
+	}
+	fmt.Fprintf(d.w, format+"\n", args...)
+}
+
+// flush shows what was said. Whoever reads it may be gone.
+func (d *desk) flush() {
+	if err := d.w.Flush(); err != nil && d.failure == nil {
+		d.failure = fmt.Errorf("say: %w", err)
+	}
+}
+
+// prompt invites to type, where somebody can and the run waits for it.
+func (d *desk) prompt() {
+	if d.o.Person && d.opened && !d.prompted && !d.inputOver && !d.leaving && d.waits == nil && d.atRest() {
+		d.prompted = true
+		fmt.Fprint(d.w, "> ")
+	}
+	d.flush()
+}
+
+// page is how many lines are said at once: more cannot be listened to.
+const page = 20
+
+// list says lines, and keeps what does not fit a page for more.
+func (d *desk) list(lines []string) {
+	if len(lines) > page+1 { // the last one is shorter than saying that there is one
+		lines, d.rest = lines[:page], lines[page:]
+	} else {
+		d.rest = nil
+	}
+	for _, line := range lines {
+		d.say("%s", line)
+	}
+	if len(d.rest) > 0 {
+		d.say("more goes on: %s.", count(len(d.rest), "line"))
+	}
+}
+
+func (d *desk) more(string) {
+	if len(d.rest) == 0 {
+		d.say("there is no more.")
+		return
+	}
+	d.list(d.rest)
+}
+
+// lend gives the terminal away until whoever asked for it is done.
+func (d *desk) lend(do func()) {
+	if d.prompted {
+		d.prompted = false
+		fmt.Fprintln(d.w)
+	}
+	d.flush()
+	d.lent(do)
+}
+
+// send gives the run a command. Until it is answered the run is not at rest: nobody knows what it will do.
+func (d *desk) send(c events.Command) {
+	d.asked++
+	d.o.Send(c)
+}
+
+// atRest reports whether nothing happens before somebody says something.
+func (d *desk) atRest() bool {
+	switch {
+	case d.closed:
+		return true
+	case d.asked > 0, d.run.Counts.Running > 0:
+		return false
+	case d.run.Phase == events.Running:
+		return d.gate() >= 0
+	}
+	return d.run.Phase != events.Done // its feed is about to end
+}
+
+// gate is the first step that asks whether to go on, or -1.
+func (d *desk) gate() int {
+	for i := range d.run.Steps {
+		if s := &d.run.Steps[i]; s.State == events.Held && s.Hold == events.PauseUser {
+			return i
+		}
+	}
+	return -1
+}
+
+// mayAct reports whether a line is to be taken now. A person's acts at once. In a script what comes after run is meant for
+// what the run has come to; and a script sees what is foretold, however long that takes.
+func (d *desk) mayAct(line string) bool {
+	if d.o.Person {
+		return true
+	}
+	v, _, _ := lookUp(line)
+	if v != nil && v.atOnce && d.question == nil {
+		return true
+	}
+	return d.atRest() && (v == nil || !v.foretells || !d.foretold.busy())
+}
+
+// take does what a line says.
+func (d *desk) take(line string) {
+	if d.o.Person && line != endOfInput {
+		d.prompted = false // the terminal has gone on to a new line
+	}
+	text := strings.TrimSpace(line)
+	if !d.o.Person {
+		d.say("> %s", clean(text))
+	}
+	switch {
+	case d.question != nil:
+		d.answer(line, text)
+	case line == endOfInput:
+		d.quit("")
+	case text == "":
+		d.where("")
+	default:
+		d.obey(text)
+	}
+}
+
+func (d *desk) answer(line, text string) {
+	q := d.question
+	switch {
+	case line == endOfInput:
+		d.question = nil
+		d.say("never mind.")
+	case text == "" && q.again != "":
+		d.say("%s", q.again)
+	case q.answer(text):
+		if d.question == q {
+			d.question = nil
+		}
+	}
+}
+
+func (d *desk) obey(text string) {
+	v, args, why := lookUp(text)
+	if v == nil {
+		d.say("%s", why)
+		return
+	}
+	if v.asks && d.run.Phase == events.Done {
+		d.say("the run is over. summary, output, diff or quit.")
+		return
+	}
+	v.do(d, args)
+}
+
+// tick is a second that has gone by.
+func (d *desk) tick(now time.Time) {
+	d.telling.flushLate(d, now)
+	d.follow.all(d)
+	d.telling.progress(d, now)
+}

@@ -1,0 +1,175 @@
+package lines
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"moon/events"
+)
+
+// foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background.
+type foretold struct {
+	news chan struct{} // there is some
+
+	mu     sync.Mutex
+	of     []*events.Foretold // by step
+	runs   int                // that find out
+	told   string             // words that were said
+	cancel context.CancelFunc
+	left   int // steps left out when it began
+}
+
+// foretell begins to find out, or begins anew where other steps are left out than before. It ends with the review.
+func (d *desk) foretell() {
+	f := &d.foretold
+	if d.o.Foretell == nil {
+		return
+	}
+	if d.run.Phase != events.Review {
+		f.halt()
+		return
+	}
+	left := d.tally(d.everything())[excluded]
+	if f.cancel != nil && f.left == left {
+		return
+	}
+	f.halt()
+	p := d.plan
+	out := make([]bool, len(p.Steps))
+	for i := range out {
+		out[i] = d.state(i) == excluded
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	f.mu.Lock()
+	f.of, f.cancel, f.left = make([]*events.Foretold, len(p.Steps)), cancel, left
+	f.runs++
+	f.mu.Unlock()
+	go func() {
+		d.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if ctx.Err() == nil && one.Step < len(f.of) {
+				f.of[one.Step] = one
+			}
+		})
+		f.mu.Lock()
+		f.runs--
+		f.mu.Unlock()
+		select {
+		case f.news <- struct{}{}:
+		default:
+		}
+	}()
+}
+
+// halt stops finding out. What is known stays.
+func (f *foretold) halt() {
+	if f.cancel != nil {
+		f.cancel()
+		f.cancel = nil
+	}
+}
+
+// busy reports whether there is more to come.
+func (f *foretold) busy() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.runs > 0 && f.cancel != nil
+}
+
+func (f *foretold) step(i int) *events.Foretold {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i < 0 || i >= len(f.of) {
+		return nil
+	}
+	return f.of[i]
+}
+
+// words counts what would be done.
+func (f *foretold) words() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kinds, fail := map[events.ChangeKind]int{}, 0
+	for _, one := range f.of {
+		switch {
+		case one == nil:
+		case one.Error != "":
+			fail++
+		case one.Skipped == "":
+			kinds[one.Diff.Kind]++
+		}
+	}
+	var parts []string
+	for _, k := range []struct {
+		n    int
+		word string
+	}{
+		{fail, "would fail"}, {kinds[events.ChangeCreate], "create"}, {kinds[events.ChangeUpdate], "update"},
+		{kinds[events.ChangeDelete], "delete"}, {kinds[events.ChangeNone], "no change"},
+	} {
+		if k.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", k.n, k.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// foretoldNews says once what is foretold, to a person: a script asks for it.
+func (d *desk) foretoldNews() {
+	if !d.o.Person || d.run.Phase != events.Review || d.foretold.busy() {
+		return
+	}
+	if words := d.foretold.words(); words != "" && words != d.foretold.told {
+		d.foretold.told = words
+		d.say("foretold: %s. show N says more.", words)
+	}
+}
+
+// foretoldWord is the one word about what a step would do.
+func (d *desk) foretoldWord(i int) string {
+	f := d.foretold.step(i)
+	switch {
+	case f == nil:
+		return ""
+	case f.Error != "":
+		return "would fail"
+	case f.Skipped != "":
+		return "would be skipped"
+	}
+	word := kindWord(f.Diff.Kind)
+	if f.Maybe && word != "" {
+		word = "perhaps " + word
+	}
+	return word
+}
+
+func kindWord(k events.ChangeKind) string {
+	switch k {
+	case events.ChangeNone:
+		return "no change"
+	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete:
+		return string(k)
+	case events.ChangeUnknown:
+	}
+	return ""
+}
+
+// foretoldWords says it whole.
+func (d *desk) foretoldWords(i int) string {
+	f := d.foretold.step(i)
+	word := d.foretoldWord(i)
+	switch {
+	case f == nil:
+		return ""
+	case f.Error != "":
+		return word + ": " + f.Error
+	case f.Skipped != "":
+		return word + ": " + f.Skipped
+	case word == "" && f.Diff.Kind == events.ChangeUnknown:
+		word = "cannot be told"
+	}
+	return strings.TrimSuffix(word+": "+f.Diff.Summary, ": ")
+}

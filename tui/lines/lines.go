@@ -1,0 +1,152 @@
+// Package lines is the debugger without a screen: what the screen shows is said in lines, top to bottom, and what its
+// keys do is typed as words. It is for screen readers, braille, dumb terminals and scripts. Nothing moves the cursor,
+// nothing has a colour, and nothing that moon itself says needs more than ASCII. It decides nothing: it says what
+// events tell, and sends what was asked for.
+//
+//	feed ──▶ desk (fold, outline) ──▶ telling ──▶ lines        keyboard ──▶ verbs ──▶ commands ──▶ Send
+//
+// One goroutine, the loop of desk, owns everything but the keyboard and what is foretold.
+package lines
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"moon/events"
+	"moon/plan"
+	"moon/plan/diag"
+)
+
+// Actor is who sends the commands. By it desk knows which of the answers in the feed are to its own.
+const Actor = "lines"
+
+// Program takes the terminal over while it runs, such as an editor.
+type Program interface {
+	Run() error
+	SetStdin(io.Reader)
+	SetStdout(io.Writer)
+	SetStderr(io.Writer)
+}
+
+// Options is what lines needs from outside.
+type Options struct {
+	Plan *plan.Plan             // required
+	Feed <-chan []events.Record // required; drained until it is closed
+	Send func(events.Command)   // required; must not block; the order's actor is Actor
+	In   *os.File               // required
+	Out  io.Writer              // required
+
+	// Person says that somebody types at a terminal: there is a prompt, and what is typed acts at once. Without it lines are
+	// a script: each waits until the run has come to rest, and is repeated in what is said.
+	Person bool
+	// Terminal is what the bell and programs write to, past everything that cleans Out. nil: they have Out, and nothing rings.
+	Terminal io.Writer
+
+	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
+	PlanFor func(digest string) *plan.Plan
+	// Forecast says how long a plan may take, or nil.
+	Forecast func(digest string) *events.Forecast
+	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
+	// context ends. It is called in the background, while the plan is reviewed.
+	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
+	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are said.
+	Reload func() (diag.List, error)
+	// Editor is the program that opens a file, given by its absolute path, at a line.
+	Editor func(file string, line int) Program
+	// Shell is a shell where a step runs. Without it there is none.
+	Shell func(step int) (Program, error)
+	// Aside is what needs the terminal for itself. Meanwhile nothing is read or said.
+	Aside <-chan func()
+	// Interrupts are the times that somebody pressed ctrl-c.
+	Interrupts <-chan os.Signal
+	// OutDir is the directory of the files that events.Step.Out names.
+	OutDir func() string
+
+	Follow bool             // say what steps print
+	Mode   string           // what to say beside the playbook's name, such as "dry run"
+	Now    func() time.Time // nil: time.Now
+	Ticks  <-chan time.Time // nil: one a second, for a person
+}
+
+// ErrForced is returned when a person left by force before the run had ended.
+var ErrForced = errors.New("left before the run had ended")
+
+// Run talks until the person has left and the run has ended. A cancelled ctx ends it at once, with the context's error.
+// The feed is drained to its end in any case.
+func Run(ctx context.Context, o Options) error {
+	keys, err := newKeyboard(o.In)
+	if err != nil {
+		return err
+	}
+	defer keys.close()
+	ticks := o.Ticks
+	if ticks == nil && o.Person {
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		ticks = t.C
+	}
+	d := newDesk(o)
+	d.lent = keys.lent
+	err = d.attend(ctx, keys.lines, ticks)
+	d.foretold.halt()
+	go func() { // whoever sends must not be kept waiting
+		for range o.Feed { // only read
+		}
+	}()
+	return err
+}
+
+// attend is the loop. Whatever comes is answered before the next is taken.
+func (d *desk) attend(ctx context.Context, typed <-chan string, ticks <-chan time.Time) error {
+	feed := d.o.Feed
+	for {
+		for d.waits != nil && d.mayAct(*d.waits) {
+			line := *d.waits
+			d.waits = nil
+			d.take(line)
+		}
+		if d.inputOver && d.waits == nil && d.opened && d.atRest() {
+			d.leaveUnseen()
+		}
+		d.prompt()
+		switch {
+		case d.failure != nil:
+			return d.failure
+		case d.forced:
+			return ErrForced
+		case d.leaving && feed == nil:
+			return nil
+		}
+		lines := typed
+		if d.waits != nil || !d.opened {
+			lines = nil
+		}
+		select {
+		case batch, ok := <-feed:
+			if !ok {
+				feed, d.closed = nil, true
+				continue
+			}
+			d.hear(batch)
+		case line, ok := <-lines:
+			if ok {
+				d.waits = &line
+			} else {
+				typed, d.inputOver = nil, true
+			}
+		case <-d.o.Interrupts:
+			d.interrupt()
+		case do := <-d.o.Aside:
+			d.lend(do)
+		case <-d.foretold.news:
+			d.foretoldNews()
+		case now := <-ticks:
+			d.tick(now)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package lines
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// open says what the plan is, when there is something to decide for the first time.
+func (d *desk) open() {
+	d.opened = true
+	t := d.tally(d.everything())
+	mode := ""
+	if d.o.Mode != "" {
+		mode = d.o.Mode
+	}
+	name := clean(d.plan.RootFile)
+	if d.plan.Name != "" {
+		name += " " + clean(d.plan.Name)
+	}
+	d.say("REVIEW %s", sentence(name, mode, count(len(d.plan.Steps), "step"), t.words(excluded), asks(t[confirm])))
+	var lines []string
+	for _, n := range d.outline.unfolded(0) {
+		lines = append(lines, d.entry(n))
+	}
+	d.list(lines)
+	if n := t.sum(kept); n > 0 {
+		d.say("%s kept from before.", count(n, "step"))
+	}
+	d.say("approve all, approve safe (all but what asks to be confirmed) or approve N. then run, or step. show N, skip N, break N, help, quit.")
+}
+
+func asks(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 asks to be confirmed"
+	}
+	return fmt.Sprintf("%d ask to be confirmed", n)
+}
+
+// entry is a node on one line.
+func (d *desk) entry(n int) string {
+	head := d.outline.number(n) + ". " + d.outline.title(n)
+	if i := int(d.outline.nodes[n].step); i >= 0 {
+		return sentence(append([]string{head}, d.stepWords(i)...)...)
+	}
+	r := d.outline.steps(n)
+	t := d.tally(r)
+	if s := &d.plan.Scopes[d.outline.nodes[n].scope]; s.Skipped != "" && r.From == r.To {
+		return sentence(head, "skipped: "+clean(s.Skipped)+" does not hold")
+	}
+	parts := []string{head, count(r.To-r.From, "step")}
+	for s, k := range t {
+		if k == r.To-r.From && k > 1 { // all the same
+			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(k), 1))...)
+		}
+	}
+	if done := t.done(); done > 0 {
+		parts = append(parts, fmt.Sprintf("%d done", done))
+	}
+	parts = append(parts, t.words(failed, asking, running, changed, undecided))
+	if d.run.Phase == events.Review {
+		parts = append(parts, t.words(waiting))
+	}
+	return sentence(append(parts, asks(t[confirm]), t.words(excluded))...)
+}
+
+// stepWords are what a step is like, and what else there is to say of it in a word.
+func (d *desk) stepWords(i int) []string {
+	s := d.of(i)
+	st := d.state(i)
+	words := []string{d.word(i)}
+	if st.pending() || st == asking {
+		words = append(words, d.foretoldWord(i))
+		if s.Break {
+			words = append(words, "breakpoint"+clean(s.BreakOn))
+		}
+		if i == d.nextStep() && d.run.Phase != events.Review {
+			words = append(words, "next")
+		}
+	}
+	if st == failed && s.HasRC {
+		words = append(words, fmt.Sprintf("rc %d", s.RC))
+	}
+	if s.Attempt > 0 && s.State == events.Settled {
+		words = append(words, lasted(s.Ended.Sub(began(s))))
+	}
+	if s.Attempt > 1 {
+		words = append(words, fmt.Sprintf("attempt %d", s.Attempt))
+	}
+	return words
+}
+
+// word is what a step is like. What is approved waits, once the run has begun.
+func (d *desk) word(i int) string {
+	st := d.state(i)
+	s := d.of(i)
+	switch {
+	case st == waiting && d.run.Phase != events.Review:
+		return "waiting"
+	case st == failed && s.Outcome == events.Timeout:
+		return "FAILED: timeout"
+	case st == failed && s.Outcome == events.Rejected:
+		return "FAILED: rejected"
+	case st == failed && s.Outcome == events.Lost:
+		return "FAILED: lost, moon ended while it ran"
+	case s.State == events.Backoff:
+		return "waits for another attempt"
+	}
+	return stateWords[st]
+}
+
+// show says what a node is. Without a number it is the plan.
+func (d *desk) show(args string) {
+	if args == "" {
+		d.showPart(0)
+		return
+	}
+	n, why := d.oneNode(args)
+	switch {
+	case why != "":
+		d.say("%s", why)
+	case d.outline.nodes[n].step >= 0:
+		d.showStep(int(d.outline.nodes[n].step))
+	default:
+		d.showPart(n)
+	}
+}
+
+func (d *desk) showPart(n int) {
+	var lines []string
+	if n > 0 {
+		lines = append(lines, d.entry(n))
+		s := &d.plan.Scopes[d.outline.nodes[n].scope]
+		if s.When != "" {
+			lines = append(lines, "when: "+clean(s.When))
+		}
+		if s.Loop != "" {
+			lines = append(lines, "loop: "+clean(s.Loop))
+		}
+		lines = append(lines, d.from(s.Origin)...)
+	} else {
+		lines = append(lines, sentence(d.outline.title(0), count(len(d.plan.Steps), "step"), d.counts()))
+	}
+	for _, b := range d.outline.unfolded(n) {
+		lines = append(lines, d.entry(b))
+	}
+	d.list(lines)
+}
+
+func (d *desk) listAll(args string) {
+	n := 0
+	if args != "" {
+		var why string
+		if n, why = d.oneNode(args); why != "" {
+			d.say("%s", why)
+			return
+		}
+	}
+	var lines []string
+	for b := max(n, 1); b < n+int(d.outline.nodes[n].size); b++ {
+		lines = append(lines, d.entry(b))
+	}
+	if len(lines) == 0 {
+		d.say("the plan has no steps.")
+		return
+	}
+	d.list(lines)
+}
+
+// next goes through what needs a person: what failed or asks, and where there is none, what is undecided.
+func (d *desk) next(string) {
+	for _, of := range [][]state{{failed, asking, confirm}, {undecided}} {
+		var lines []string
+		for i := range d.plan.Steps {
+			for _, s := range of {
+				if d.state(i) == s {
+					lines = append(lines, d.entry(int(d.outline.stepAt[i])))
+				}
+			}
+		}
+		if len(lines) > 0 {
+			d.list(lines)
+			return
+		}
+	}
+	d.say("nothing needs you.")
+}
+
+func (d *desk) find(args string) {
+	if args == "" {
+		d.say("find what? give a text.")
+		return
+	}
+	var lines []string
+	for n := 1; n < len(d.outline.nodes); n++ {
+		if strings.Contains(strings.ToLower(d.outline.title(n)), strings.ToLower(args)) {
+			lines = append(lines, d.entry(n))
+		}
+	}
+	if len(lines) == 0 {
+		d.say("nothing is called %s.", clean(args))
+		return
+	}
+	d.list(lines)
+}
+
+// where says where the run is and what can be done.
+func (d *desk) where(string) {
+	t := d.tally(d.everything())
+	switch d.run.Phase {
+	case events.Review:
+		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]), t.words(excluded)))
+		if words := d.foretold.words(); words != "" {
+			d.say("foretold: %s.", words)
+		}
+		d.say("nothing was run. approve all, approve safe, approve N, run, step, show, help, quit.")
+	case events.Running:
+		if i := d.gate(); i >= 0 && d.run.Counts.Running == 0 {
+			d.say("RUNNING. %s asks whether to go on: yes or no.", d.called(i))
+			return
+		}
+		d.say("RUNNING. %s", d.progress())
+	case events.Paused:
+		d.say("%s", d.pausedWords())
+	case events.Ended:
+		d.say("ENDED. %s nothing is left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
+	case events.Done:
+		d.say("%s. %s summary, output, diff, quit.", d.doneWord(), sentence(d.counts()))
+	}
+}
+
+// progress is how far the run is, what runs, and how long it may take.
+func (d *desk) progress() string {
+	t := d.tally(d.everything())
+	return sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed), d.runningNow(), d.timeLeft())
+}
+
+func (d *desk) timeLeft() string {
+	if d.estimate == nil || d.stopping > 0 {
+		return ""
+	}
+	left, known := d.estimate.Left(d.now())
+	if !known {
+		return ""
+	}
+	return about(left) + " left"
+}
+
+// runningNow names what runs.
+func (d *desk) runningNow() string {
+	const named = 3
+	var parts []string
+	n := 0
+	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
+		s := &d.run.Steps[i]
+		if s.State != events.Active {
+			continue
+		}
+		if n++; n > named {
+			continue
+		}
+		words := d.called(i) + " is running"
+		if t := lasted(d.now().Sub(began(s))); t != "" {
+			words += " for " + t
+		}
+		parts = append(parts, words)
+	}
+	if n > named {
+		parts = append(parts, fmt.Sprintf("and %d more", n-named))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d *desk) counts() string {
+	t := d.tally(d.everything())
+	return t.words(ends...)
+}
+
+// why says what a step waits for, or why it ended so.
+func (d *desk) why(args string) {
+	i, problem := d.oneStep(args)
+	if problem != "" {
+		d.say("%s", problem)
+		return
+	}
+	s, p, called := d.of(i), &d.plan.Steps[i], d.called(i)
+	switch st := d.state(i); {
+	case s.State == events.Settled:
+		d.say("%s: %s.", called, d.word(i))
+		d.reasons(i)
+	case st == excluded && p.Excluded:
+		d.say("%s is left out by tags or selection.", called)
+	case st == excluded:
+		d.say("%s was left out by skip; include %s takes that back.", called, d.outline.stepNumber(i))
+	case st == asking:
+		d.say("%s asks whether to go on: yes or no.", called)
+	case st == running:
+		d.say("%s runs.", called)
+	case st == confirm:
+		d.say("%s asks to be confirmed: %s approve %s confirms it.", called, sentence(clean(p.Confirm)), d.outline.stepNumber(i))
+	case st == undecided:
+		d.say("%s is undecided; approve %s lets it run.", called, d.outline.stepNumber(i))
+	case d.run.Phase == events.Paused && d.run.PausedAt == i:
+		d.say("%s", d.pausedWords())
+	case d.run.Phase != events.Running:
+		d.say("%s waits because the run is paused.", called)
+	case d.run.Counts.Running > 0:
+		d.say("%s waits for what comes before it: %s", called, sentence(d.runningNow()))
+	default:
+		d.say("%s waits for its turn.", called)
+	}
+	if s.State != events.Settled {
+		d.needs(p)
+	}
+}
+
+func (d *desk) needs(p *plan.Step) {
+	for _, need := range p.Needs {
+		if need.Step >= 0 && need.Step < len(d.plan.Steps) {
+			d.say("it needs %s (%s), which is %s.", d.called(need.Step), need.On, d.word(need.Step))
+		}
+	}
+}
+
+// reasons are why a step ended as it did.
+func (d *desk) reasons(i int) {
+	s := d.of(i)
+	if s.Reason != "" {
+		d.say("%s", sentence(clean(s.Reason)))
+	}
+	if s.Cause >= 0 && s.Cause < len(d.plan.Steps) && s.Outcome == events.Omitted {
+		d.say("because of %s.", d.called(s.Cause))
+	}
+	if s.Error != "" {
+		d.errorLines(s.Error, page)
+	}
+	if s.Drift != "" {
+		d.say("drift: %s", sentence(clean(s.Drift)))
+	}
+}
+
+// errorLines says the first line of an error, and the last of the others.
+func (d *desk) errorLines(text string, most int) {
+	head, rest := first(text)
+	d.say("  %s", clean(head))
+	for _, line := range rest[max(len(rest)-most, 0):] {
+		d.say("  %s", clean(line))
+	}
+}
+
+// summary is what the run came to so far.
+func (d *desk) summary(string) {
+	var lines []string
+	words := d.counts()
+	if words == "" {
+		words = "nothing was run"
+	}
+	lines = append(lines, sentence(words))
+	for i := range d.plan.Steps {
+		s := d.of(i)
+		switch d.state(i) {
+		case failed, ignored, rescued, cancelled:
+			lines = append(lines, d.entry(int(d.outline.stepAt[i])))
+			if s.Error != "" {
+				head, _ := first(s.Error)
+				lines = append(lines, "  "+clean(head))
+			}
+		case changed:
+			line := d.called(i) + " changed"
+			if s.Diff != nil {
+				line += ": " + clean(strings.TrimSpace(string(s.Diff.Kind)+" "+s.Diff.Path+" "+s.Diff.Summary))
+			}
+			lines = append(lines, sentence(line))
+		default:
+		}
+		if s.Drift != "" {
+			lines = append(lines, "  drift: "+clean(s.Drift))
+		}
+	}
+	d.list(lines)
+}

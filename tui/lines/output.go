@@ -1,0 +1,176 @@
+package lines
+
+import (
+	"strconv"
+	"strings"
+
+	"moon/events"
+	"moon/events/output"
+)
+
+// output says the last lines that a step printed.
+func (d *desk) output(args string) {
+	which, most := splitCount(args)
+	i, why := d.oneStep(which)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	s, p := d.of(i), &d.plan.Steps[i]
+	switch {
+	case s.Message != "":
+		d.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
+		return
+	case p.NoLog:
+		d.say("its output is not kept: no_log.")
+		return
+	case s.Attempt == 0:
+		d.say("%s has not run.", d.called(i))
+		return
+	case len(s.Out) == 0 || d.o.OutDir == nil:
+		d.say("%s printed nothing.", d.called(i))
+		return
+	}
+	lines, total, err := tail(d.o.OutDir(), s.Out[len(s.Out)-1], most)
+	switch {
+	case err != nil:
+		d.say("the output cannot be read: %s", sentence(clean(err.Error())))
+	case total == 0 && s.State == events.Settled:
+		d.say("%s printed nothing.", d.called(i))
+	case total == 0:
+		d.say("%s has printed nothing yet.", d.called(i))
+	default:
+		if len(lines) < total {
+			d.say("the last %d of %s of %s:", len(lines), count(total, "line"), d.called(i))
+		}
+		d.list(lines)
+	}
+}
+
+// splitCount takes a number of lines off the end: output 2.1 50, output 2.1 all. A number alone names a step.
+func splitCount(args string) (which string, most int) {
+	words := strings.Fields(args)
+	if n := len(words); n > 0 && words[n-1] == "all" {
+		return strings.Join(words[:n-1], " "), 1 << 30
+	}
+	if n := len(words); n > 1 {
+		if lines, err := strconv.Atoi(words[n-1]); err == nil && lines > 0 {
+			return strings.Join(words[:n-1], " "), lines
+		}
+	}
+	return args, page
+}
+
+// tail reads the last lines of an attempt's output.
+func tail(dir, prefix string, most int) (lines []string, total int, err error) {
+	log := output.Open(dir, prefix)
+	defer log.Close() //nolint:errcheck // only read
+	for again := true; again; again = log.More() {
+		if _, err := log.Refresh(); err != nil {
+			return nil, 0, err
+		}
+	}
+	total = log.Len()
+	for i := max(total-most, 0); i < total; i++ {
+		lines = append(lines, clean(string(log.Line(i).Text)))
+	}
+	return lines, total, nil
+}
+
+func cleanLines(lines []string) []string {
+	for i := range lines {
+		lines[i] = clean(lines[i])
+	}
+	return lines
+}
+
+// diff says what a step changed, or would change.
+func (d *desk) diff(args string) {
+	i, why := d.oneStep(args)
+	if why != "" {
+		d.say("%s", why)
+		return
+	}
+	s, f := d.of(i), d.foretold.step(i)
+	diff := s.Diff
+	var lines []string
+	if diff == nil && s.Attempt == 0 {
+		switch {
+		case f == nil && d.o.Foretell != nil && d.foretold.busy():
+			d.say("what %s would do is being found out; ask again.", d.called(i))
+			return
+		case f == nil || f.Diff.Kind == "" && f.Error == "" && f.Skipped == "":
+			d.say("not known before it runs.")
+			return
+		case f.Error != "" || f.Skipped != "" || f.Diff.Kind == events.ChangeUnknown:
+			d.say("%s", sentence(clean(d.foretoldWords(i))))
+			return
+		}
+		diff = &f.Diff
+		lines = append(lines, "foretold, nothing was done yet.")
+	}
+	if diff == nil {
+		d.say("no change was recorded.")
+		return
+	}
+	head := kindWord(diff.Kind)
+	if diff.Path != "" {
+		head += " " + clean(diff.Path)
+	}
+	lines = append(lines, sentence(strings.TrimSpace(head), clean(diff.Summary)))
+	if diff.Text != "" {
+		lines = append(lines, diffLines(diff.Text)...)
+	}
+	d.list(lines)
+}
+
+// diffLines says in words which lines go and which come: a sign at the beginning of a line is easily missed.
+func diffLines(text string) (lines []string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
+		case strings.HasPrefix(line, "@@"):
+			lines = append(lines, hunk(line))
+		case strings.HasPrefix(line, "+"):
+			lines = append(lines, "added: "+clean(line[1:]))
+		case strings.HasPrefix(line, "-"):
+			lines = append(lines, "removed: "+clean(line[1:]))
+		default:
+			lines = append(lines, "same: "+clean(strings.TrimPrefix(line, " ")))
+		}
+	}
+	return lines
+}
+
+// hunk is where a part of a diff is: @@ -12,4 +12,4 @@ is at line 12.
+func hunk(line string) string {
+	words := strings.Fields(line)
+	if len(words) > 2 {
+		at, _, _ := strings.Cut(strings.TrimPrefix(words[2], "+"), ",")
+		if n, err := strconv.Atoi(at); err == nil {
+			return "at line " + strconv.Itoa(n) + ":"
+		}
+	}
+	return clean(line)
+}
+
+func (d *desk) followOutput(args string) {
+	switch strings.ToLower(args) {
+	case "on":
+		d.telling.following = true
+		for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
+			if d.run.Steps[i].State == events.Active {
+				d.follow.begin(d, i)
+			}
+		}
+		d.say("what steps print is said.")
+	case "off":
+		d.telling.following = false
+		for i := range d.follow.of {
+			d.follow.close(i)
+		}
+		d.say("what steps print is not said; output N says it.")
+	default:
+		d.say("follow on or follow off.")
+	}
+}

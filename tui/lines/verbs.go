@@ -1,0 +1,194 @@
+package lines
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+// verb is something that can be typed.
+type verb struct {
+	name  string
+	also  []string // other words for it; letters are those of the screen's keys, and Ansible's
+	takes string
+	does  string
+	more  string // what else there is to say of it
+	do    func(d *desk, args string)
+
+	starts    bool // it can make something run
+	asks      bool // it asks something of the run, and an ended one cannot be asked
+	atOnce    bool // in a script it does not wait until the run has come to rest
+	foretells bool // it says what is foretold
+}
+
+// verbs are in the order in which help lists them.
+var verbs []verb
+
+func init() { // not in the declaration: help is one of them
+	verbs = []verb{
+		{name: "show", takes: "[N]", does: "say what a step or a part of the plan is", foretells: true, do: (*desk).show,
+			more: "Without a number, the plan. A number by itself does the same: 2.1 is the first below the second."},
+		{name: "list", also: []string{"l"}, takes: "[N]", does: "list the plan, or a part of it, whole", foretells: true, do: (*desk).listAll},
+		{name: "next", does: "go to what needs you: what failed, asks, or is undecided", foretells: true, do: (*desk).next},
+		{name: "find", also: []string{"f", "/"}, takes: "TEXT", does: "list what has a text in its name", foretells: true, do: (*desk).find},
+		{name: "more", also: []string{"m"}, does: "go on with a list that stopped", do: (*desk).more},
+		{name: "where", also: []string{"w", "."}, does: "say where the run is; so does an empty line", atOnce: true, do: (*desk).where},
+		{name: "why", takes: "[N]", does: "say what a step waits for, or why it ended so", do: (*desk).why},
+
+		{name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true, do: (*desk).approve,
+			more: "safe is all but the steps that ask to be confirmed. A part of the plan leaves them out too: they are confirmed by their own number, or by all."},
+		{name: "withdraw", takes: "all or N...", does: "take approvals back", asks: true, do: (*desk).withdraw},
+		{name: "skip", also: []string{"x", "exclude"}, takes: "[N...]", does: "leave steps out; a failed one is given up, and the run goes on", asks: true, starts: true, do: (*desk).skip},
+		{name: "include", takes: "N...", does: "take a skip back", asks: true, do: (*desk).include},
+		{name: "yes", also: []string{"y"}, does: "yes to what it stopped for: approve the step, or let a pause go on", asks: true, do: (*desk).yes},
+		{name: "no", also: []string{"n"}, does: "no to it: leave the step out, or reject", asks: true, do: (*desk).no},
+
+		{name: "run", also: []string{"continue", "c"}, does: "run, or go on, until something needs you", asks: true, starts: true, do: (*desk).proceed,
+			more: "It approves nothing: it stops at the first step that is undecided. After a failure it gives the failed step up."},
+		{name: "step", also: []string{"s"}, does: "run one step", asks: true, starts: true, do: (*desk).step,
+			more: "step, over and run a part of the plan approve what they run, but for steps that ask to be confirmed."},
+		{name: "over", also: []string{"o"}, takes: "[N]", does: "run the next step, or the part N that begins with it, whole", asks: true, starts: true, do: (*desk).over},
+		{name: "out", also: []string{"O"}, does: "run to the end of the part that the next step is in", asks: true, starts: true, do: (*desk).out},
+		{name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true, do: (*desk).until},
+		{name: "pause", also: []string{"p"}, does: "start nothing new; what runs ends first", asks: true, atOnce: true, do: (*desk).pause},
+		{name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps once more, and stay paused", asks: true, starts: true, do: (*desk).retry},
+
+		{name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true, do: (*desk).setBreak,
+			more: "after COUNT lets it pass so often first. log TEXT does not stop but says that, a template."},
+		{name: "breaks", does: "list the breakpoints", do: (*desk).breaks},
+		{name: "clear", takes: "all or N...", does: "take breakpoints away", asks: true, do: (*desk).clearBreak},
+
+		{name: "output", takes: "[N] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT", do: (*desk).output},
+		{name: "diff", also: []string{"d"}, takes: "[N]", does: "say what a step changed, or would change", foretells: true, do: (*desk).diff},
+		{name: "vars", also: []string{"v"}, takes: "[N]", does: "list the values that a step uses, and where they come from", do: (*desk).vars},
+		{name: "events", takes: "[N]", does: "list what has happened", do: (*desk).events},
+		{name: "follow", takes: "on or off", does: "say what steps print while they run", atOnce: true, do: (*desk).followOutput},
+		{name: "summary", does: "say what the run came to so far", do: (*desk).summary},
+
+		{name: "set", takes: "NAME=VALUE", does: "give a variable another value, for this run only", asks: true, do: (*desk).set},
+		{name: "edit", also: []string{"e", "fix"}, takes: "NAME", does: "the same, after saying the value it has", asks: true, do: (*desk).edit},
+		{name: "editor", also: []string{"E"}, takes: "[N]", does: "open the file of a step in $EDITOR, then plan again", asks: true, do: (*desk).editor},
+		{name: "shell", also: []string{"!"}, takes: "[N]", does: "open a shell where a step runs", do: (*desk).shell},
+
+		{name: "help", also: []string{"h", "?"}, takes: "[COMMAND]", does: "list the commands, or say more of one", atOnce: true, do: (*desk).help},
+		{name: "quit", also: []string{"q", "exit", "stop"}, does: "leave; asks what becomes of what runs", do: (*desk).quit},
+	}
+}
+
+// names are all words for a verb.
+func (v *verb) names() []string { return append([]string{v.name}, v.also...) }
+
+// lookUp finds what a line asks for: by a whole word, by the beginning of one, or by a letter, which is the screen's key. A
+// line that begins with a number shows what has it. why says what is wrong with it.
+func lookUp(line string) (v *verb, args, why string) {
+	line = strings.TrimSpace(line)
+	end := strings.IndexFunc(line, unicode.IsSpace)
+	if end < 0 {
+		end = len(line)
+	}
+	word, args := line[:end], strings.TrimSpace(line[end:])
+	if isNumber(word) {
+		word, args = "show", line
+	}
+	named := func(is func(name string) bool) (found []*verb) {
+		for i := range verbs {
+			if slices.ContainsFunc(verbs[i].names(), is) {
+				found = append(found, &verbs[i])
+			}
+		}
+		return found
+	}
+	lower := strings.ToLower(word)
+	for _, is := range []func(string) bool{
+		func(name string) bool { return name == word },
+		func(name string) bool { return name == lower },
+		func(name string) bool { return len(name) > 1 && strings.HasPrefix(name, lower) },
+	} {
+		switch found := named(is); len(found) {
+		case 0:
+		case 1:
+			return found[0], args, ""
+		default:
+			return nil, "", fmt.Sprintf("%s may be %s. type more of it.", clean(word), either(found, lower))
+		}
+	}
+	return nil, "", unknown(word)
+}
+
+// either lists what a beginning may mean.
+func either(found []*verb, start string) string {
+	var names []string
+	for _, v := range found {
+		for _, name := range v.names() {
+			if len(name) > 1 && strings.HasPrefix(name, start) {
+				names = append(names, name)
+			}
+		}
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+func unknown(word string) string {
+	var known []string
+	for i := range verbs {
+		for _, name := range verbs[i].names() {
+			if len(name) > 2 {
+				known = append(known, name)
+			}
+		}
+	}
+	if near := diag.Nearest(word, known); near != "" && utf8.RuneCountInString(word) > 1 {
+		return fmt.Sprintf("there is no command %s. did you mean %s? nothing was done.", clean(word), near)
+	}
+	return fmt.Sprintf("there is no command %s; help lists those there are. nothing was done.", clean(word))
+}
+
+// isNumber reports whether a word is the number of a node.
+func isNumber(word string) bool {
+	word = strings.TrimSuffix(word, ".")
+	if word == "" || len(word) > 100 {
+		return false
+	}
+	for place := range strings.SplitSeq(word, ".") {
+		if place == "" || strings.ContainsFunc(place, func(r rune) bool { return r < '0' || r > '9' }) {
+			return false
+		}
+	}
+	return true
+}
+
+// help lists the commands, or says more of one.
+func (d *desk) help(args string) {
+	if args == "" {
+		lines := []string{"N is a number of the plan such as 2.1. The beginning of a word will do, as long as it is the only one. Letters are the keys of the screen."}
+		for i := range verbs {
+			lines = append(lines, verbs[i].usage())
+		}
+		d.list(lines)
+		return
+	}
+	v, _, why := lookUp(args)
+	if v == nil {
+		d.say("%s", why)
+		return
+	}
+	d.say("%s", v.usage())
+	if v.more != "" {
+		d.say("%s", v.more)
+	}
+	if len(v.also) > 0 {
+		d.say("also: %s.", strings.Join(v.also, ", "))
+	}
+}
+
+func (v *verb) usage() string {
+	words := v.name
+	if v.takes != "" {
+		words += " " + v.takes
+	}
+	return words + ": " + v.does + "."
+}

@@ -1,0 +1,213 @@
+package lines
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+	"moon/secret"
+)
+
+// state is what a step is like, as one word: a decision before it runs, an outcome afterwards.
+type state uint8
+
+const (
+	undecided state = iota // nobody has approved it
+	waiting                // approved, its turn has not come
+	confirm                // asks to be confirmed by itself
+	asking                 // a gate: it waits for an answer
+	excluded
+	running
+	ok
+	changed
+	failed
+	ignored
+	rescued
+	skipped
+	kept
+	cancelled
+	omitted
+	states
+)
+
+var stateWords = [states]string{
+	undecided: "undecided", waiting: "approved", confirm: "CONFIRM", asking: "asks whether to go on", excluded: "excluded",
+	running: "running", ok: "ok", changed: "changed", failed: "FAILED", ignored: "failed (ignored)", rescued: "rescued",
+	skipped: "skipped", kept: "kept", cancelled: "cancelled", omitted: "not run",
+}
+
+// pending reports whether the step still waits to be run.
+func (s state) pending() bool { return s == undecided || s == waiting || s == confirm }
+
+func stateOf(s *events.Step, p *plan.Step) state {
+	switch s.State {
+	case events.Settled:
+		if s.Outcome == events.Omitted && (s.Excluded || p.Excluded) {
+			return excluded // it would not have run in any case
+		}
+		return outcomeOf(s)
+	case events.Active, events.Backoff:
+		return running
+	case events.Waiting, events.Held:
+	}
+	switch {
+	case s.State == events.Held && s.Hold == events.PauseUser:
+		return asking
+	case s.Excluded || p.Excluded:
+		return excluded
+	case p.Confirm != "" && !s.Confirmed:
+		return confirm
+	case !s.Approved:
+		return undecided
+	}
+	return waiting
+}
+
+func outcomeOf(s *events.Step) state {
+	switch s.Outcome {
+	case events.OK, events.Changed:
+		switch {
+		case s.Kept:
+			return kept
+		case s.Outcome == events.Changed:
+			return changed
+		}
+		return ok
+	case events.Skipped:
+		byUser := s.Reason == string(events.SkipUser) && s.Attempt == 0 // otherwise it failed and was given up
+		if s.Excluded || byUser || s.Reason == string(events.SkipTags) {
+			return excluded
+		}
+		return skipped
+	case events.Failed, events.Timeout, events.Rejected:
+		switch {
+		case s.Ignored:
+			return ignored
+		case s.Rescued:
+			return rescued
+		}
+		return failed
+	case events.Lost:
+		return failed
+	case events.Cancelled:
+		return cancelled
+	case events.None, events.Omitted:
+	}
+	return omitted
+}
+
+// tally is how many steps are in each state.
+type tally [states]int
+
+func (t *tally) sum(of ...state) (n int) {
+	for _, s := range of {
+		n += t[s]
+	}
+	return n
+}
+
+// done is how many have ended. What was never reached has not.
+func (t *tally) done() (n int) {
+	for s := ok; s < omitted; s++ {
+		n += t[s]
+	}
+	return n
+}
+
+// words lists what there is, the worst first.
+func (t *tally) words(of ...state) string {
+	var parts []string
+	for _, s := range of {
+		if t[s] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", t[s], stateWords[s]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// ends are the states of what has ended, as a summary has them.
+var ends = []state{failed, ok, changed, rescued, ignored, skipped, kept, cancelled, excluded, omitted}
+
+// longest is how much of a text is said on one line.
+const longest = 400
+
+// clean makes a text fit to be said on one line: no controls, no endless names.
+func clean(text string) string {
+	if len(text) > 8*longest {
+		text = text[:8*longest]
+	}
+	text = spoken.Replace(output.CleanName(text))
+	if len(text) <= longest {
+		return text
+	}
+	if letters := []rune(text); len(letters) > longest {
+		return string(letters[:longest]) + "..."
+	}
+	return text
+}
+
+// spoken are the marks that moon's own texts have on the screen, in what can be read aloud anywhere.
+var spoken = strings.NewReplacer(secret.Mask, "(hidden)", "…", "...", " → ", " to ", "→", "to")
+
+// first is the first line of a text, and what follows it.
+func first(text string) (head string, rest []string) {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	return lines[0], lines[1:]
+}
+
+// count says how many of something there are: 1 step, 2 steps.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// lasted is a time in words: 9 seconds, 2 minutes 13, 1 hour 5. What took no time says nothing.
+func lasted(t time.Duration) string {
+	s := int(t / time.Second)
+	switch {
+	case s <= 0:
+		return ""
+	case s < 60:
+		return count(s, "second")
+	case s < 3600 && s%60 == 0:
+		return count(s/60, "minute")
+	case s < 3600:
+		return fmt.Sprintf("%s %d", count(s/60, "minute"), s%60)
+	case s/60%60 == 0:
+		return count(s/3600, "hour")
+	}
+	return fmt.Sprintf("%s %d", count(s/3600, "hour"), s/60%60)
+}
+
+// about is a time as roughly as it is known.
+func about(t time.Duration) string {
+	switch t = events.Roughly(t); {
+	case t == 0:
+		return "a few seconds"
+	case t < time.Minute:
+		return "about " + count(int(t/time.Second), "second")
+	case t < time.Hour:
+		return "about " + count(int(t/time.Minute), "minute")
+	}
+	return "about " + lasted(t)
+}
+
+// sentence joins parts and ends them.
+func sentence(parts ...string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	text := strings.Join(kept, ", ")
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || text == "" {
+		return text
+	}
+	return text + "."
+}
