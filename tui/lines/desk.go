@@ -214,6 +214,10 @@ func (d *desk) obey(text string) {
 		d.say("%s", why)
 		return
 	}
+	if v.takes == "" && args != "" { // step 3 must not run another step
+		d.say("%s takes nothing after it, and %s was typed. nothing was done.", v.name, clean(args))
+		return
+	}
 	if v.asks && d.run.Phase == events.Done {
 		d.say("the run is over. summary, output, diff or quit.")
 		return

@@ -11,6 +11,7 @@ package lines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -92,6 +93,10 @@ func Run(ctx context.Context, o Options) error {
 	d.lent = keys.lent
 	err = d.attend(ctx, keys.lines, ticks)
 	d.foretold.halt()
+	if d.prompted { // what comes after is on a line of its own
+		fmt.Fprintln(d.w)
+		d.flush()
+	}
 	go func() { // whoever sends must not be kept waiting
 		for range o.Feed { // only read
 		}

@@ -55,7 +55,7 @@ func (d *desk) entry(n int) string {
 	}
 	parts := []string{head, count(r.To-r.From, "step")}
 	for s, k := range t {
-		if k == r.To-r.From && k > 1 { // all the same
+		if k == r.To-r.From && k > 0 { // all the same
 			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(k), 1))...)
 		}
 	}
@@ -102,6 +102,8 @@ func (d *desk) word(i int) string {
 	switch {
 	case st == waiting && d.run.Phase != events.Review:
 		return "waiting"
+	case (st == rescued || st == ignored) && d.broken(i):
+		return stateWords[failed] // whatever becomes of it, it has not become of it yet
 	case st == failed && s.Outcome == events.Timeout:
 		return "FAILED: timeout"
 	case st == failed && s.Outcome == events.Rejected:
@@ -227,6 +229,7 @@ func (d *desk) where(string) {
 		d.say("RUNNING. %s", d.progress())
 	case events.Paused:
 		d.say("%s", d.pausedWords())
+		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, undecided), asks(t[confirm])))
 	case events.Ended:
 		d.say("ENDED. %s nothing is left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
 	case events.Done:

@@ -99,9 +99,19 @@ func (d *desk) arguments(p *plan.Step) (lines []string) {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	})
 	for _, name := range names {
-		value := d.known(p.Args[name])
-		if value != clean(p.Summary) && name != "argv" {
-			lines = append(lines, "  "+clean(name)+": "+value)
+		text, after := plan.Display(p.Args[name])
+		text = strings.TrimRight(text, "\n")
+		switch {
+		case len(after) > 0:
+			lines = append(lines, "  "+clean(name)+": known "+d.after(after))
+		case clean(text) == clean(p.Summary), name == "argv":
+		case strings.Contains(text, "\n"):
+			lines = append(lines, "  "+clean(name)+":")
+			for line := range strings.SplitSeq(text, "\n") {
+				lines = append(lines, "    "+clean(line))
+			}
+		default:
+			lines = append(lines, "  "+clean(name)+": "+clean(text))
 		}
 	}
 	for _, u := range p.Unknowns {

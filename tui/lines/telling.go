@@ -13,14 +13,19 @@ import (
 )
 
 // telling decides what of a run is said by itself. Who listens cannot skim: an end of a step is said as long as there are not
-// too many at once, and what is more is counted. What fails, asks or stops is always said.
+// too many at once, and what is more is counted. What failed has a count of its own, so it is never among a thousand that
+// went well; and why the run stops is always said.
 type telling struct {
 	following bool // what steps print is said too
 
 	left      int // ends that may be said now
+	failures  int // and ends of what failed
 	refilled  time.Time
 	swallowed tally // ends that were not said
 	since     time.Time
+
+	again bool // what comes was told before, under another plan or by another process
+	owes  bool // something has ended in a pause, and it was not said since where the run is
 
 	spoke time.Time // when something was said last
 	round time.Time // when progress was said last
@@ -40,6 +45,11 @@ func (d *desk) hear(batch []events.Record) {
 		d.run.Apply(*r)
 		d.hearOne(r)
 	}
+	if d.telling.owes && d.run.Phase == events.Paused && d.run.Counts.Running == 0 && d.asked == 0 {
+		d.telling.owes = false
+		d.flushSwallowed(d.now())
+		d.say("%s", d.pausedWords())
+	}
 	d.foretell()
 }
 
@@ -57,8 +67,9 @@ func (d *desk) hearOne(r *events.Record) {
 	case events.RunPaused:
 		d.paused(r, e)
 	case events.RunResumed:
+		d.telling.again, d.telling.owes = false, false
 		d.telling.round, d.telling.spoke = r.Time, r.Time
-		d.telling.left, d.telling.refilled = burst, r.Time
+		d.telling.refilled = time.Time{}
 	case events.RunCompleted:
 		d.completed(r)
 	case events.StepStarted:
@@ -131,15 +142,23 @@ func (d *desk) ended(r *events.Record) {
 	i := r.Step
 	s, st := &d.run.Steps[i], d.state(i)
 	d.follow.end(d, i)
+	if d.telling.again || s.Kept {
+		return
+	}
+	d.telling.owes = d.run.Phase == events.Paused
 	d.telling.refill(r.Time)
-	if d.telling.left == 0 {
+	may := &d.telling.left
+	if st == failed || st == rescued || st == ignored {
+		may = &d.telling.failures
+	}
+	if *may == 0 {
 		if d.telling.swallowed == (tally{}) {
 			d.telling.since = r.Time
 		}
 		d.telling.swallowed[st]++
 		return
 	}
-	d.telling.left--
+	*may--
 	d.flushSwallowed(r.Time)
 	var rest []string
 	if p := d.plan.Steps[i].Host; p != "" && p != "localhost" {
@@ -154,13 +173,17 @@ func (d *desk) ended(r *events.Record) {
 	if st == skipped || st == excluded {
 		rest = append(rest, clean(s.Reason))
 	}
-	if s.Attempt > 0 && !s.Kept {
+	if s.Attempt > 0 {
 		rest = append(rest, lasted(s.Ended.Sub(began(s))))
 	}
 	if s.Drift != "" {
 		rest = append(rest, "drift: "+clean(s.Drift))
 	}
-	d.tell(r, d.word(i), i, rest...)
+	word := d.word(i)
+	if st == rescued {
+		word = stateWords[failed] // its rescue has not begun
+	}
+	d.tell(r, word, i, rest...)
 	if s.Error != "" && (st == failed || st == rescued || st == ignored) {
 		d.errorLines(s.Error, 5)
 	}
@@ -169,10 +192,10 @@ func (d *desk) ended(r *events.Record) {
 // refill lets one more end be said for each second that has gone by, by the clock of the run.
 func (t *telling) refill(now time.Time) {
 	if t.refilled.IsZero() {
-		t.left, t.refilled = burst, now
+		t.left, t.failures, t.refilled = burst, burst, now
 	}
 	if n := int(now.Sub(t.refilled) / time.Second); n > 0 {
-		t.left = min(t.left+n, burst)
+		t.left, t.failures = min(t.left+n, burst), min(t.failures+n, burst)
 		t.refilled = now
 	}
 }
@@ -232,14 +255,14 @@ func (d *desk) accepted(e events.CommandAccepted) {
 		d.leaving = true // whoever asked: there is nothing to stay for when it has ended
 	default:
 	}
-	if e.Actor != Actor && e.Actor != "" {
+	if e.Actor != Actor && e.Actor != "" && !d.telling.again {
 		d.say("%s: %s.", clean(e.Actor), commandWords(e.Command))
 	}
 }
 
 // planLoaded takes over another plan when the run has one, and says what is different in it.
 func (d *desk) planLoaded(e events.PlanLoaded) {
-	d.telling.swallowed = tally{}
+	d.telling.swallowed, d.telling.again = tally{}, true
 	if e.Digest == d.plan.Digest || d.o.PlanFor == nil {
 		return
 	}
@@ -276,6 +299,7 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 
 // paused says why nothing new starts, and what can be done.
 func (d *desk) paused(r *events.Record, e events.RunPaused) {
+	d.telling.again, d.telling.owes = false, false
 	if e.Reason == events.PauseReview && !d.opened {
 		d.open()
 		return

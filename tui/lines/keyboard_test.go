@@ -1,0 +1,93 @@
+package lines
+
+import (
+	"io"
+	"os"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// TestPieces reads lines that come in pieces, many at once, and without an end.
+func TestPieces(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	k, err := newKeyboard(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close()
+	for _, piece := range []string{"app", "rove ", "all\nrun\n\nwhere\nqu", "it"} {
+		if _, err := io.WriteString(w, piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	for _, want := range []string{"approve all", "run", "", "where", "quit"} {
+		if got, ok := <-k.lines; !ok || got != want {
+			t.Errorf("got %q, %t, and not %q", got, ok, want)
+		}
+	}
+	if got, ok := <-k.lines; ok {
+		t.Errorf("then came %q", got)
+	}
+}
+
+// TestLentTerminal leaves what is typed to whoever has the terminal, and reads on afterwards.
+func TestLentTerminal(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo terminals here:", err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	k, err := newKeyboard(slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.close()
+	for range 20 {
+		k.lent(func() {
+			io.WriteString(master, "for it\n")
+			buf := make([]byte, 100)
+			if n, err := slave.Read(buf); err != nil || string(buf[:n]) != "for it\n" {
+				t.Errorf("it got %q, %v", buf[:n], err)
+			}
+		})
+		io.WriteString(master, "for us\n")
+		if got := <-k.lines; got != "for us" {
+			t.Errorf("we got %q", got)
+		}
+	}
+	io.WriteString(master, "\x04") // ctrl-d
+	if got := <-k.lines; got != endOfInput {
+		t.Errorf("ctrl-d gave %q", got)
+	}
+	io.WriteString(master, "still here\n")
+	if got := <-k.lines; got != "still here" {
+		t.Errorf("then came %q", got)
+	}
+}
+
+// TestCloseKeyboard ends reading from a terminal at which nobody types, and waits for nobody who reads lines.
+func TestCloseKeyboard(t *testing.T) {
+	for _, typed := range []string{"", "unread\n"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(w, typed)
+		k, err := newKeyboard(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.close()
+		for range k.lines { // it is closed
+		}
+		r.Close()
+		w.Close()
+	}
+}
