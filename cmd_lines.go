@@ -9,6 +9,7 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
+	"moon/plan/diag"
 	"moon/tui"
 	"moon/tui/lines"
 )
@@ -56,10 +57,14 @@ func (c *tuiCmd) onSignals(s *engine.Session) (stop func()) {
 func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.Options) error {
 	return func(ctx context.Context, o tui.Options) error {
 		to := lines.Options{
-			Plan: o.Plan, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell, Reload: o.Reload,
+			Plan: o.Plan, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
 			In: os.Stdin, Out: std.out, Person: somebodyTypes(),
-			Send:   func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },
+			Send: func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },
+			Reload: func() (string, diag.List, error) {
+				ds, err := o.Reload()
+				return c.made, ds, err
+			},
 			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
 		}
 		if f := fileOf(std.out); f != nil && term.IsTerminal(int(f.Fd())) {

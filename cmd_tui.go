@@ -35,6 +35,7 @@ type tuiCmd struct {
 
 	again func(stdio) (plan.Options, error) // plans an edited playbook
 	fixed bool                              // what is edited does not count
+	made  string                            // the digest of the plan that was made last of what was edited
 }
 
 func (c *tuiCmd) Run(io stdio) error {
@@ -247,5 +248,6 @@ func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
 	if p == nil {
 		return ds, nil
 	}
+	c.made = p.Digest
 	return ds, s.Replan(p, g)
 }

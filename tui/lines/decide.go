@@ -59,6 +59,7 @@ func (d *desk) approveSome(args string) {
 	switch {
 	case single && t[asking] > 0:
 		d.send(events.Answer{Step: ranges[0].From})
+		d.say("going on.")
 		return
 	case single && t.sum(undecided, confirm) == 0 && t[waiting] > 0:
 		d.say("it is approved already. withdraw takes that back.")

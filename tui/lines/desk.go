@@ -30,6 +30,7 @@ type desk struct {
 	rest     []string  // of a long list
 	waits    *string   // a line that was typed and not yet taken
 	asked    int       // commands without an answer yet
+	coming   string    // the digest of a plan that was made, and that the feed will bring
 	prompted bool      // the prompt is the last thing in the terminal
 
 	opened    bool // the review was told
@@ -141,7 +142,7 @@ func (d *desk) atRest() bool {
 	switch {
 	case d.closed:
 		return true
-	case d.asked > 0, d.run.Counts.Running > 0:
+	case d.asked > 0, d.run.Counts.Running > 0, d.coming != "":
 		return false
 	case d.run.Phase == events.Running:
 		return d.gate() >= 0
@@ -159,14 +160,15 @@ func (d *desk) gate() int {
 	return -1
 }
 
-// mayAct reports whether a line is to be taken now. A person's acts at once. In a script what comes after run is meant for
-// what the run has come to; and a script sees what is foretold, however long that takes.
+// mayAct reports whether a line is to be taken now: when it is known what the one before has led to. A person's acts then.
+// In a script what comes after run is meant for what the run has come to; and a script sees what is foretold, however long
+// that takes.
 func (d *desk) mayAct(line string) bool {
-	if d.o.Person {
-		return true
+	if d.asked > 0 && !d.closed {
+		return false
 	}
 	v, _, _ := lookUp(line)
-	if v != nil && v.atOnce && d.question == nil {
+	if d.o.Person || v != nil && v.atOnce && d.question == nil {
 		return true
 	}
 	return d.atRest() && (v == nil || !v.foretells || !d.foretold.busy())

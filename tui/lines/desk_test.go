@@ -361,20 +361,20 @@ func TestEditor(t *testing.T) {
 	edited.Steps[5].Digest = "another"
 	mistakes := diag.List{{Pos: diag.Pos{File: "site.yml", Line: 3}, Message: "unknown key `shel`", Hint: "did you mean `shell`?"}}
 	ways := []struct {
-		reload func(f *fake) (diag.List, error)
+		reload func(f *fake) (string, diag.List, error)
 		want   []string
 	}{
-		{func(*fake) (diag.List, error) { return mistakes, nil }, []string{
+		{func(*fake) (string, diag.List, error) { return "", mistakes, nil }, []string{
 			"1 mistake; the old plan stays. editor opens the file again.", "error at site.yml line 3: unknown key `shel`.", "  hint: did you mean `shell`?",
 		}},
-		{func(f *fake) (diag.List, error) {
+		{func(f *fake) (string, diag.List, error) {
 			f.p = edited
 			f.say(-1, events.PlanLoaded{TotalSteps: 10, Digest: "another", Generation: 2})
 			for i := range 5 {
 				f.say(i, events.StepCompleted{Kept: true})
 			}
 			f.say(5, events.RunPaused{Reason: events.PauseFailure})
-			return nil, nil
+			return "another", nil, nil
 		}, []string{
 			"planned again: 1 step changed, 0 added, 0 gone.", "changed first: step 3.2 run the migration.",
 			"PAUSED at step 3.2 run the migration, which failed and was changed since. retry, skip, run, quit.",
@@ -387,7 +387,7 @@ func TestEditor(t *testing.T) {
 				opened = fmt.Sprintf("%s:%d", file, line)
 				return program{}
 			}
-			o.Reload = func() (diag.List, error) { return way.reload(f) }
+			o.Reload = func() (string, diag.List, error) { return way.reload(f) }
 			o.PlanFor = func(string) *plan.Plan { return edited }
 		})
 		k.types("approve all")
@@ -486,5 +486,29 @@ func TestScript(t *testing.T) {
 				t.Errorf("the run is %s, sent were %#v\n%s", f.run.Result.Outcome, f.sent, out.String())
 			}
 		})
+	}
+}
+
+// TestGate answers a step that asks whether to go on.
+func TestGate(t *testing.T) {
+	for answer, want := range map[string]struct {
+		reject bool
+		says   string
+	}{
+		"y": {false, "going on."}, "no": {true, "rejected."}, "approve 1": {false, "going on."}, "skip 1": {true, "rejected."},
+	} {
+		k := newTalk(t, release())
+		k.engine.say(-1, events.RunResumed{})
+		k.heard.Reset()
+		k.engine.say(0, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
+		if got := k.said(); got != "step 1 say hello asks whether to go on: look at it. yes or no." || !k.atRest() {
+			t.Errorf("got %q, at rest %t", got, k.atRest())
+		}
+		k.says("run", "step 1 say hello asks whether to go on: yes or no.")
+		k.says("", "RUNNING. step 1 say hello asks whether to go on: yes or no.")
+		k.says(answer, want.says)
+		if got := k.last(); got != (events.Answer{Step: 0, Reject: want.reject}) {
+			t.Errorf("sent %#v", got)
+		}
 	}
 }

@@ -53,8 +53,8 @@ type Options struct {
 	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
 	// context ends. It is called in the background, while the plan is reviewed.
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
-	// Reload plans again after an edit. On success the feed brings the new plan; the errors of a list are said.
-	Reload func() (diag.List, error)
+	// Reload plans again after an edit. On success the feed brings the plan with the digest; the errors of a list are said.
+	Reload func() (digest string, diagnostics diag.List, err error)
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) Program
 	// Shell is a shell where a step runs. Without it there is none.

@@ -8,26 +8,26 @@ import (
 	"moon/plan"
 )
 
-// open says what the plan is, when there is something to decide for the first time.
+// open says what the plan is, when there is something to decide for the first time: in review, or where a run is resumed.
 func (d *desk) open() {
 	d.opened = true
 	t := d.tally(d.everything())
-	mode := ""
-	if d.o.Mode != "" {
-		mode = d.o.Mode
-	}
 	name := clean(d.plan.RootFile)
 	if d.plan.Name != "" {
 		name += " " + clean(d.plan.Name)
 	}
-	d.say("REVIEW %s", sentence(name, mode, count(len(d.plan.Steps), "step"), t.words(excluded), asks(t[confirm])))
+	head, done := "REVIEW", ""
+	if d.run.Phase != events.Review {
+		head, done = "RESUMED", t.words(failed, ok, changed, kept, skipped)
+	}
+	d.say("%s %s", head, sentence(name, d.o.Mode, count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm])))
 	var lines []string
 	for _, n := range d.outline.unfolded(0) {
 		lines = append(lines, d.entry(n))
 	}
 	d.list(lines)
-	if n := t.sum(kept); n > 0 {
-		d.say("%s kept from before.", count(n, "step"))
+	if d.run.Phase != events.Review {
+		return
 	}
 	d.say("approve all, approve safe (all but what asks to be confirmed) or approve N. then run, or step. show N, skip N, break N, help, quit.")
 }

@@ -73,6 +73,9 @@ func drawLine(t *rapid.T) string {
 	for i := range verbs {
 		words = append(words, verbs[i].names()...)
 	}
+	if rapid.Bool().Draw(t, "usual") { // what gets somewhere
+		return rapid.SampledFrom([]string{"", "approve all", "approve safe", "run", "step", "over", "y", "n", "where", "why", "retry", "break 3", "show", "next", "until 3.2", "skip", "quit", "stay"}).Draw(t, "line")
+	}
 	first := rapid.OneOf(rapid.SampledFrom(words), rapid.SampledFrom([]string{"", "wait", "stop", "stay", "sto", "ap", "re", "2", "9.9", "-1", "step-0003", "y", "n", "c"}), rapid.String()).Draw(t, "word")
 	rest := rapid.OneOf(rapid.SampledFrom([]string{"", "all", "safe", "1", "2", "2.2", "2.2.1", "4", "3 4", "3,9", "1 2 3", "on", "off", "lock_timeout", "x=1", "2 if a", "3 after 2", "3 log {{ x }}", "0", "99999999999999999999", "stop the app"}), rapid.SampledFrom(hostile), rapid.String()).Draw(t, "rest")
 	return strings.TrimSpace(first + " " + rest)

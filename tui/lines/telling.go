@@ -263,6 +263,9 @@ func (d *desk) accepted(e events.CommandAccepted) {
 // planLoaded takes over another plan when the run has one, and says what is different in it.
 func (d *desk) planLoaded(e events.PlanLoaded) {
 	d.telling.swallowed, d.telling.again = tally{}, true
+	if e.Digest == d.coming {
+		d.coming = ""
+	}
 	if e.Digest == d.plan.Digest || d.o.PlanFor == nil {
 		return
 	}
@@ -300,11 +303,12 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 // paused says why nothing new starts, and what can be done.
 func (d *desk) paused(r *events.Record, e events.RunPaused) {
 	d.telling.again, d.telling.owes = false, false
-	if e.Reason == events.PauseReview && !d.opened {
+	if !d.opened {
 		d.open()
-		return
+		if e.Reason == events.PauseReview {
+			return
+		}
 	}
-	d.opened = true
 	d.said(r.Time)
 	if e.Reason == events.PauseFailure {
 		d.ring()

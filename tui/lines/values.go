@@ -166,14 +166,16 @@ func (d *desk) editor(args string) {
 		return
 	}
 	before := d.plan.Digest
-	diagnostics, err := d.o.Reload()
+	digest, diagnostics, err := d.o.Reload()
 	switch {
 	case diagnostics.HasErrors():
 		d.mistakes(diagnostics)
 	case err != nil:
 		d.say("%s", sentence(clean(err.Error())))
-	case before == d.plan.Digest:
-		d.say("read again.") // what is different comes with the plan
+	case digest == before:
+		d.say("nothing is different.")
+	case digest != d.plan.Digest:
+		d.coming = digest
 	}
 }
 

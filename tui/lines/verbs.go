@@ -36,7 +36,7 @@ func init() { // not in the declaration: help is one of them
 		{name: "next", does: "go to what needs you: what failed, asks, or is undecided", foretells: true, do: (*desk).next},
 		{name: "find", also: []string{"f", "/"}, takes: "TEXT", does: "list what has a text in its name", foretells: true, do: (*desk).find},
 		{name: "more", also: []string{"m"}, does: "go on with a list that stopped", do: (*desk).more},
-		{name: "where", also: []string{"w", "."}, does: "say where the run is; so does an empty line", atOnce: true, do: (*desk).where},
+		{name: "where", also: []string{"w", "."}, does: "say where the run is; so does an empty line", do: (*desk).where},
 		{name: "why", takes: "[N]", does: "say what a step waits for, or why it ended so", do: (*desk).why},
 
 		{name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true, do: (*desk).approve,
