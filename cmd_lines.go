@@ -68,7 +68,7 @@ func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.O
 			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
 		}
 		if f := fileOf(std.out); f != nil && term.IsTerminal(int(f.Fd())) {
-			to.Terminal = f
+			to.Terminal, to.Width = f, std.width
 		}
 		return lines.Run(ctx, to)
 	}

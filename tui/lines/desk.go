@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"moon/events"
 	"moon/plan"
@@ -76,7 +77,42 @@ func (d *desk) say(format string, args ...any) {
 		d.prompted = false
 		fmt.Fprintln(d.w)
 	}
-	fmt.Fprintf(d.w, format+"\n", args...)
+	for _, line := range wrap(fmt.Sprintf(format, args...), d.width()) {
+		fmt.Fprintln(d.w, line)
+	}
+}
+
+// width is how many characters a line may have; 0: any number.
+func (d *desk) width() int {
+	if d.o.Width == nil {
+		return 0
+	}
+	return d.o.Width()
+}
+
+// wrap breaks a line between words: a terminal breaks in them, and what is read line by line is then no word at all.
+func wrap(text string, width int) (lines []string) {
+	if width < 20 { // nothing can be read in less
+		return []string{text}
+	}
+	for utf8.RuneCountInString(text) > width {
+		at, end, n := 0, 0, 0
+		for i, r := range text {
+			if r == ' ' && strings.TrimSpace(text[:i]) != "" {
+				at = i
+			}
+			if end = i; n == width {
+				break
+			}
+			n++
+		}
+		if at == 0 {
+			at = end // one word
+		}
+		lines = append(lines, strings.TrimRight(text[:at], " "))
+		text = strings.TrimLeft(text[at:], " ")
+	}
+	return append(lines, text)
 }
 
 // flush shows what was said. Whoever reads it may be gone.

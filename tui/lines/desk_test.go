@@ -512,3 +512,24 @@ func TestGate(t *testing.T) {
 		}
 	}
 }
+
+// TestWrap breaks lines between words, loses none of them, and is never wider than the terminal.
+func TestWrap(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"retry, edit NAME, editor, skip, quit.", 26, []string{"retry, edit NAME, editor,", "skip, quit."}},
+		{"retry, edit NAME, editor", 24, []string{"retry, edit NAME, editor"}},
+		{strings.Repeat("x", 45), 20, []string{strings.Repeat("x", 20), strings.Repeat("x", 20), "xxxxx"}},
+		{"  indented words that go on", 20, []string{"  indented words", "that go on"}},
+		{"größe größe größe größe", 20, []string{"größe größe größe", "größe"}},
+		{"no width, no end", 0, []string{"no width, no end"}},
+		{"", 20, []string{""}},
+	} {
+		if got := wrap(tt.text, tt.width); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%q at %d: %q", tt.text, tt.width, got)
+		}
+	}
+}

@@ -45,6 +45,7 @@ type Options struct {
 	Person bool
 	// Terminal is what the bell and programs write to, past everything that cleans Out. nil: they have Out, and nothing rings.
 	Terminal io.Writer
+	Width    func() int // of the terminal; nil, or 0: lines are as long as they are
 
 	// PlanFor finds the plan that a PlanLoaded event names. Without it, or where it knows none, the old plan stays.
 	PlanFor func(digest string) *plan.Plan
