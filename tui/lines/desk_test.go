@@ -227,6 +227,15 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+// TestBurstFollowed is the same where what steps print is said too.
+func TestBurstFollowed(t *testing.T) {
+	k := newTalk(t, many(1000), func(o *Options, f *fake) { f.takes, o.Follow = time.Millisecond, true })
+	k.types("approve all")
+	if lines := strings.Split(k.types("run"), "\n"); len(lines) > 50 {
+		t.Errorf("%d lines were said", len(lines))
+	}
+}
+
 // TestSlowSteps are said one by one, however many there are.
 func TestSlowSteps(t *testing.T) {
 	k := newTalk(t, many(200), func(_ *Options, f *fake) { f.takes = time.Second })

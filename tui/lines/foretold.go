@@ -107,8 +107,11 @@ func (f *foretold) words() string {
 		n    int
 		word string
 	}{
-		{fail, "would fail"}, {kinds[events.ChangeCreate], "create"}, {kinds[events.ChangeUpdate], "update"},
-		{kinds[events.ChangeDelete], "delete"}, {kinds[events.ChangeNone], "no change"},
+		{fail, "would fail"},
+		{kinds[events.ChangeCreate], "create"},
+		{kinds[events.ChangeUpdate], "update"},
+		{kinds[events.ChangeDelete], "delete"},
+		{kinds[events.ChangeNone], "no change"},
 	} {
 		if k.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", k.n, k.word))

@@ -22,7 +22,7 @@ type happened struct {
 
 const pastSize = 10_000
 
-func (p *past) add(d *desk, r *events.Record) {
+func (p *past) add(r *events.Record) {
 	text := pastWords(r.Event)
 	if text == "" {
 		return

@@ -116,7 +116,7 @@ func TestAnyLines(t *testing.T) {
 			} else {
 				k.engine.tick()
 			}
-			k.desk.tick(k.engine.clock)
+			k.tick(k.engine.clock)
 			if k.attempts() > before && k.engine.quietBefore(before) {
 				if v == nil || asked || !slices.Contains(starters, v.name) && (v.name != "skip" || !onFailure) {
 					rt.Fatalf("%q has started something", line)

@@ -165,15 +165,15 @@ func (d *desk) condition(p *plan.Step, field func(name, value string)) {
 }
 
 // from says where something is written, with the including steps, innermost first.
-func (d *desk) from(o plan.Origin) (lines []string) {
+func (d *desk) from(o plan.Origin) []string {
 	if o.File == "" {
 		return nil
 	}
-	line := "from " + place(o.String())
+	words := []string{"from " + place(o.String())}
 	for _, in := range slices.Backward(o.Chain) {
-		line += ", included by " + place(in)
+		words = append(words, "included by "+place(in))
 	}
-	return append(lines, line)
+	return []string{strings.Join(words, ", ")}
 }
 
 // place is file:line as it is read aloud.

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"moon/events"
-	"moon/events/output"
 )
 
 // telling decides what of a run is said by itself. Who listens cannot skim: an end of a step is said as long as there are not
@@ -54,7 +52,7 @@ func (d *desk) hear(batch []events.Record) {
 }
 
 func (d *desk) hearOne(r *events.Record) {
-	d.past.add(d, r)
+	d.past.add(r)
 	if d.estimate != nil && r.Step >= 0 && r.Step < len(d.run.Steps) {
 		d.estimate.See(r.Step, &d.run.Steps[r.Step])
 	}
@@ -75,7 +73,8 @@ func (d *desk) hearOne(r *events.Record) {
 	case events.StepStarted:
 		d.follow.begin(d, r.Step)
 		d.telling.spoke = r.Time
-		if d.telling.following {
+		d.telling.refill(r.Time)
+		if d.telling.following && d.telling.left > 0 {
 			d.tell(r, "running", r.Step)
 		}
 	case events.StepRetrying:
@@ -278,7 +277,7 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 		digests[d.plan.Steps[i].Path] = d.plan.Steps[i].Digest
 	}
 	differ, added := 0, 0
-	var firstOne = -1
+	firstOne := -1
 	for i := range p.Steps {
 		digest, known := digests[p.Steps[i].Path]
 		switch {
@@ -432,71 +431,6 @@ func (d *desk) doneWord() string {
 		return "INTERRUPTED"
 	}
 	return "ENDED"
-}
-
-// follow reads what steps print while they run.
-type follow struct {
-	of map[int]*output.Lines
-}
-
-func (f *follow) begin(d *desk, step int) {
-	f.close(step)
-	s := &d.run.Steps[step]
-	if !d.telling.following || d.o.OutDir == nil || len(s.Out) == 0 {
-		return
-	}
-	if f.of == nil {
-		f.of = map[int]*output.Lines{}
-	}
-	f.of[step] = output.Follow(d.o.OutDir(), filepath.ToSlash(s.Out[len(s.Out)-1]))
-}
-
-func (f *follow) close(step int) {
-	if l := f.of[step]; l != nil {
-		_ = l.Close() // it was only read
-		delete(f.of, step)
-	}
-}
-
-func (f *follow) all(d *desk) {
-	for i := range min(len(d.run.Steps), len(d.plan.Steps)) {
-		if f.of[i] != nil {
-			f.read(d, i)
-		}
-	}
-}
-
-func (f *follow) end(d *desk, step int) {
-	if l := f.of[step]; l != nil {
-		l.Finish()
-		f.read(d, step)
-		f.close(step)
-	}
-}
-
-// read says what has come since, at most a page of it: the rest can be asked for.
-func (f *follow) read(d *desk, step int) {
-	left := 0
-	number := d.outline.stepNumber(step)
-	for n := 0; ; n++ {
-		line, more, err := f.of[step].Next()
-		if err != nil {
-			d.say("the output of %s cannot be read: %s", d.called(step), sentence(clean(err.Error())))
-			f.close(step)
-			return
-		}
-		if !more {
-			break
-		}
-		if n >= page {
-			left++
-			continue
-		}
-		d.say("%s: %s", number, clean(string(line.Text)))
-	}
-	if left > 0 {
-		d.say("%s: %s more; output %s says them.", number, count(left, "line"), number)
-	}
 }
 
 func commandWords(c events.Command) string {

@@ -30,8 +30,10 @@ var verbs []verb
 
 func init() { // not in the declaration: help is one of them
 	verbs = []verb{
-		{name: "show", takes: "[N]", does: "say what a step or a part of the plan is", foretells: true, do: (*desk).show,
-			more: "Without a number, the plan. A number by itself does the same: 2.1 is the first below the second."},
+		{
+			name: "show", takes: "[N]", does: "say what a step or a part of the plan is", foretells: true, do: (*desk).show,
+			more: "Without a number, the plan. A number by itself does the same: 2.1 is the first below the second.",
+		},
 		{name: "list", also: []string{"l"}, takes: "[N]", does: "list the plan, or a part of it, whole", foretells: true, do: (*desk).listAll},
 		{name: "next", does: "go to what needs you: what failed, asks, or is undecided", foretells: true, do: (*desk).next},
 		{name: "find", also: []string{"f", "/"}, takes: "TEXT", does: "list what has a text in its name", foretells: true, do: (*desk).find},
@@ -39,26 +41,34 @@ func init() { // not in the declaration: help is one of them
 		{name: "where", also: []string{"w", "."}, does: "say where the run is; so does an empty line", do: (*desk).where},
 		{name: "why", takes: "[N]", does: "say what a step waits for, or why it ended so", do: (*desk).why},
 
-		{name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true, do: (*desk).approve,
-			more: "safe is all but the steps that ask to be confirmed. A part of the plan leaves them out too: they are confirmed by their own number, or by all."},
+		{
+			name: "approve", also: []string{"a"}, takes: "all, safe or N...", does: "let steps run; runs nothing by itself", asks: true, do: (*desk).approve,
+			more: "safe is all but the steps that ask to be confirmed. A part of the plan leaves them out too: they are confirmed by their own number, or by all.",
+		},
 		{name: "withdraw", takes: "all or N...", does: "take approvals back", asks: true, do: (*desk).withdraw},
 		{name: "skip", also: []string{"x", "exclude"}, takes: "[N...]", does: "leave steps out; a failed one is given up, and the run goes on", asks: true, starts: true, do: (*desk).skip},
 		{name: "include", takes: "N...", does: "take a skip back", asks: true, do: (*desk).include},
 		{name: "yes", also: []string{"y"}, does: "yes to what it stopped for: approve the step, or let a pause go on", asks: true, do: (*desk).yes},
 		{name: "no", also: []string{"n"}, does: "no to it: leave the step out, or reject", asks: true, do: (*desk).no},
 
-		{name: "run", also: []string{"continue", "c"}, does: "run, or go on, until something needs you", asks: true, starts: true, do: (*desk).proceed,
-			more: "It approves nothing: it stops at the first step that is undecided. After a failure it gives the failed step up."},
-		{name: "step", also: []string{"s"}, does: "run one step", asks: true, starts: true, do: (*desk).step,
-			more: "step, over and run a part of the plan approve what they run, but for steps that ask to be confirmed."},
+		{
+			name: "run", also: []string{"continue", "c"}, does: "run, or go on, until something needs you", asks: true, starts: true, do: (*desk).proceed,
+			more: "It approves nothing: it stops at the first step that is undecided. After a failure it gives the failed step up.",
+		},
+		{
+			name: "step", also: []string{"s"}, does: "run one step", asks: true, starts: true, do: (*desk).step,
+			more: "step, over and run a part of the plan approve what they run, but for steps that ask to be confirmed.",
+		},
 		{name: "over", also: []string{"o"}, takes: "[N]", does: "run the next step, or the part N that begins with it, whole", asks: true, starts: true, do: (*desk).over},
 		{name: "out", also: []string{"O"}, does: "run to the end of the part that the next step is in", asks: true, starts: true, do: (*desk).out},
 		{name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true, do: (*desk).until},
 		{name: "pause", also: []string{"p"}, does: "start nothing new; what runs ends first", asks: true, atOnce: true, do: (*desk).pause},
 		{name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps once more, and stay paused", asks: true, starts: true, do: (*desk).retry},
 
-		{name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true, do: (*desk).setBreak,
-			more: "after COUNT lets it pass so often first. log TEXT does not stop but says that, a template."},
+		{
+			name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true, do: (*desk).setBreak,
+			more: "after COUNT lets it pass so often first. log TEXT does not stop but says that, a template.",
+		},
 		{name: "breaks", does: "list the breakpoints", do: (*desk).breaks},
 		{name: "clear", takes: "all or N...", does: "take breakpoints away", asks: true, do: (*desk).clearBreak},
 
