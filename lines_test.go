@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -139,4 +140,26 @@ func TestLinesEditor(t *testing.T) {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 	c.restored()
+}
+
+// TestLinesSignalled ends moon from outside while a step runs, and while somebody reads what has ended.
+func TestLinesSignalled(t *testing.T) {
+	c, _ := asking(t, "- name: long\n  shell: sleep 600\n", "tui", "--ui", "lines")
+	c.see("REVIEW")
+	c.press("approve all\r", "approved 1 step.")
+	c.press("run\r", "running.")
+	c.press("where\r", "step 1 long is running")
+	signalled(syscall.SIGTERM)(t, c, "")
+	if code, left := c.end(); code != 130 || !strings.Contains(left, "INTERRUPTED") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	c.restored()
+	c, _ = asking(t, "- shell: echo done\n", "tui", "--ui", "lines")
+	c.see("REVIEW")
+	c.press("approve all\r", "approved 1 step.")
+	c.press("run\r", "DONE")
+	signalled(syscall.SIGHUP)(t, c, "")
+	if code, left := c.end(); code != 0 || !strings.Contains(left, "1 of 1") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
 }
