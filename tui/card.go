@@ -60,6 +60,10 @@ func (m *model) drawCard(b *brush) {
 
 func (m *model) cardHead() []text {
 	if least := m.headline(2); m.o.Banner != "" {
+		whole := widthOf(m.banner(m.width))
+		for len(least) > 1 && whole+1+widthOf(least) > m.width { // of the state, the word is enough
+			least = least[:len(least)-1]
+		}
 		mark := m.banner(max(m.width-widthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, text{themes.Text, " "}), least...)
 	}

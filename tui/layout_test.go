@@ -91,7 +91,7 @@ func TestDeepNames(t *testing.T) {
 
 func TestCard(t *testing.T) {
 	s := newScreen(t, setup{w: 24, h: 6, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
-	s.has("moon REVIEW 0/15", "1 needs you", "A approve  c run  q")
+	s.has("moon REVIEW 0/15", "1 needs you", "A approve c run q leave")
 	s.keys("A")
 	s.press("c")
 	s.f.until("install tmux")
@@ -100,14 +100,14 @@ func TestCard(t *testing.T) {
 	s.has("moon RUNNING 33%  01:03", "5/15 ✓3 ~2 ✗0", "❯ install tmux", "  0:56", "  done", "p pause  q leave  ?")
 	s.f.settle()
 	s.frame()
-	s.has("moon PAUSED ✗ 9/15", "on failure", "❯ unpack go", "r retry  c give up  q")
+	s.has("moon PAUSED ✗ 9/15", "on failure", "❯ unpack go", "r retry c give up q stop")
 	s.press("r")
 	s.f.settle()
 	s.frame()
 	s.press("c")
 	s.f.settle()
 	s.frame()
-	s.has("to confirm", "❯ replace /etc/hosts", "c go on  a approve  q")
+	s.has("to confirm", "❯ replace /etc/hosts", "c go on a approve q")
 	s.press("a")
 	s.frame()
 	if s.m.asks() != "" {

@@ -116,6 +116,7 @@ func TestMouseInTheTree(t *testing.T) {
 
 func TestMouseWheel(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 20, fake: printsLong, options: func(o *Options) { o.Mouse = true }})
+	s.press("=")
 	s.wheel(10, 5, tea.MouseWheelDown)
 	if s.m.cur.top != wheelRows || s.m.at() != 0 {
 		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.top, s.m.at())

@@ -176,6 +176,9 @@ func TestFramesAlwaysFit(t *testing.T) {
 			default:
 				s.press(rapid.SampledFrom(anyKey).Draw(rt, "key"))
 			}
+			if s.m.crash != nil {
+				rt.Fatal(s.m.crash)
+			}
 			checkFrame(rt, s.m.View().Content, w, h)
 		}
 	})

@@ -181,7 +181,7 @@ func (m *model) waitReason(w events.Wait) string {
 	case events.WaitStopping:
 		return "for nothing any more: the run is being stopped, and it will not run"
 	case events.WaitPaused:
-		if w.Root < 0 {
+		if w.Root < 0 || w.Root >= len(m.plan.Steps) {
 			return "for you: the run is paused; " + m.keys.label(runContinue) + " goes on"
 		}
 		at := "for you: the run is paused at " + m.stepName(w.Root)
