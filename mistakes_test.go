@@ -91,10 +91,12 @@ func fixtures(t *testing.T) []string {
 var unshown = map[string]string{
 	"the file is %d MB; moon reads at most %d MB":        "a fixture of 16 MB; TestBombs has it",
 	"the file has more than %d million values and lines": "the same",
-	"template: %s":                  "the file vanishes between two looks at it",
-	"there is more; the first ":     "a thousand mistakes",
-	"standard input cannot be read": "a fixture is a file",
-	"preset: %s":                    "the file cannot be read although it is there",
+	"template: %s":                           "the file vanishes between two looks at it",
+	"there is more; the first ":              "a thousand mistakes",
+	"this is not one value: %s":              "values are typed in a run (plan.TestOverrideMistakes)",
+	"the override of `%s` has no effect: %s": "values are typed in a run (plan.TestOverrideMistakes)",
+	"standard input cannot be read":          "a fixture is a file",
+	"preset: %s":                             "the file cannot be read although it is there",
 }
 
 // TestMistakesAreComplete finds every sentence in the code that a diagnostic can begin with, and looks for it in the
