@@ -43,6 +43,7 @@ func foreplan(p *plan.Plan, fix events.Fix) (*plan.Plan, string) {
 }
 
 func fixing(t *testing.T, w, h int) *screen {
+	t.Helper()
 	s := newScreen(t, setup{w: w, h: h, fake: func(f *fake) { f.fails["unpack go"] = 2 }, options: func(o *Options) { o.Preview = foreplan }})
 	s.keys("A c")
 	return s

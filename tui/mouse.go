@@ -328,14 +328,6 @@ func (b *breaksBox) click(m *model, row int, double bool) tea.Cmd {
 	return nil
 }
 
-// click chooses a watch.
-func (b *watchBox) click(m *model, row int, _ bool) tea.Cmd {
-	if i := b.top + row - 1; row >= 1 && i < len(m.watch.texts) {
-		b.at = i
-	}
-	return nil
-}
-
 // click copies what the line names.
 func (c *copyBox) click(m *model, row int, _ bool) tea.Cmd {
 	if row >= len(c.items) {

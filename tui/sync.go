@@ -36,8 +36,8 @@ func (m *model) sync() tea.Cmd {
 	}
 	for _, note := range m.run.notes {
 		m.say(note)
-		if strings.HasPrefix(note, refused) {
-			m.fixRefused(strings.TrimPrefix(note, refused))
+		if why, is := strings.CutPrefix(note, refused); is {
+			m.fixRefused(why)
 		}
 	}
 	cmd := m.follow(before)
