@@ -20,6 +20,7 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
 		was.Step = indexOfPath(p, s.plan.Steps[was.Step].Path)
 	}
+	s.sameRun = true
 	changed := breakpoint | excluded
 	if f.Fixed { // who overrides a value has seen what becomes of the steps
 		changed = ^choice(0)
@@ -63,6 +64,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
 	s.begun, s.reviewed = true, true
+	s.sameRun = false
 	s.carry(p, g, f.Generation, breakpoint|excluded, func(step int, old *node) (*ending, choice) {
 		before := s.choices[step]
 		switch as, isLost := lost[step]; {
@@ -161,7 +163,7 @@ func (s *State) publishTried() {
 	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
 		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
 		if s.kept[i] != nil {
-			if e.Attempts == 1 {
+			if e.Attempts == 1 && !s.sameRun {
 				continue // what is kept of it says all
 			}
 			e.Out = e.Out[:len(e.Out)-1]

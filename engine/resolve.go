@@ -37,8 +37,10 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	}
 	s.variables(f)
 	s.ends[f.Step] = &ending{
-		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff,
+		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
+		from: s.began[f.Step], to: s.now,
 	}
+	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
 	switch f.Outcome {
 	case events.OK, events.Changed:
@@ -329,6 +331,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 	s.settle(id, k.outcome, -1, func() {
 		s.publish(step, events.StepCompleted{
 			Name: k.name, Changed: k.outcome == events.Changed, Result: result, Diff: k.diff, Kept: true, Out: k.out,
+			SameRun: s.sameRun, From: k.from, To: k.to, Drift: k.drift,
 		})
 	})
 }

@@ -317,7 +317,7 @@ func TestFixAndRetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.until("the new plan", func() bool { return w.run.Generation == 2 && w.run.Phase == events.Paused })
-	if k := w.run.Steps[0]; !k.Kept || k.Outcome != events.Changed {
+	if k := w.run.Steps[0]; k.Kept || k.Attempt != 1 || len(k.Out) != 1 || k.Started.IsZero() || k.Outcome != events.Changed {
 		t.Errorf("the first step was not kept: %+v", k)
 	}
 	if w.run.Steps[1].Approved {

@@ -443,8 +443,8 @@ func TestReplanKeepsWhatIsTheSame(t *testing.T) {
 	edited.Scopes[0].Last = 5
 	r := fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 5}}
 	b.s.Replan(r, edited, chain(t, edited))
-	b.want("plan.loaded", "command.accepted", "command.accepted", "tried 3", "completed 0", "completed 1", "gate.opened 3", "run.paused:failure 3")
-	if k := b.run.Steps[1]; !k.Kept || k.Outcome != events.Changed {
+	b.want("plan.loaded", "command.accepted", "command.accepted", "tried 0", "tried 1", "tried 3", "completed 0", "completed 1", "gate.opened 3", "run.paused:failure 3")
+	if k := b.run.Steps[1]; k.Kept || k.Attempt != 1 || k.Outcome != events.Changed {
 		t.Errorf("kept step: %+v", k)
 	}
 	if b.run.Steps[3].Approved || !b.run.Steps[4].Approved {

@@ -168,6 +168,9 @@ type (
 		Resources []Resource `json:"resources,omitempty"`
 		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan
 		Out       string     `json:"-"`
+		// Of what is kept over a change of the plan in the same run: when it ran.
+		SameRun  bool      `json:"-"`
+		From, To time.Time `json:"-"`
 	}
 	StepSkipped struct {
 		Name   string     `json:"name"`

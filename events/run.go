@@ -240,7 +240,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.Ignored, s.Rescued = false, false
 	case StepCompleted:
-		s.Outcome, s.Error, s.Kept = OK, "", e.Kept
+		s.Outcome, s.Error, s.Kept = OK, "", e.Kept && !e.SameRun
 		if e.Changed {
 			s.Outcome = Changed
 		}
@@ -252,6 +252,11 @@ func (r *Run) step(rec Record) {
 		}
 		s.Diff, s.Drift = e.Diff, e.Drift
 		s.setRC(e.Result)
+		if e.SameRun {
+			s.Started = e.From
+			s.end(e.To)
+			return
+		}
 		s.end(rec.Time)
 	case StepSkipped:
 		s.Outcome, s.Reason = Skipped, string(e.Reason)
