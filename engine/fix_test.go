@@ -26,7 +26,7 @@ func TestFix(t *testing.T) {
 	s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true})
 	w := watching(t, s, false)
 	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
-	w.until("review", func() bool { return w.run.Phase == events.Review })
+	w.until("review", func() bool { return len(w.run.Steps) > 0 && w.run.Phase == events.Review })
 	send(events.Approve{Range: events.Range{From: 0, To: 3}})
 	send(events.Continue{})
 	w.until("the failure", func() bool { return w.run.Phase == events.Paused })
@@ -77,7 +77,7 @@ func TestFixKeepsSecrets(t *testing.T) {
 	w := watching(t, s, false)
 	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
 	fix := events.Fix{Values: []events.Override{{Name: "token", Value: value}}}
-	w.until("review", func() bool { return w.run.Phase == events.Review })
+	w.until("review", func() bool { return len(w.run.Steps) > 0 && w.run.Phase == events.Review })
 	send(fix)
 	send(events.Fix{Values: []events.Override{{Name: "token", Value: "[" + value, Secret: true}}})
 	send(events.Approve{Range: events.Range{From: 0, To: 1}})
@@ -103,4 +103,27 @@ func TestFixKeepsSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// What asks to be confirmed asks again when a value changes what it would do.
+func TestFixAsksAgain(t *testing.T) {
+	p, g := build(t, "vars: { host: a }\nsteps:\n  - shell: drop {{ host }}\n    confirm: really?\n  - shell: keep {{ host }}\n")
+	s := begin(t, p, g, &fake{}, fact.Options{Review: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	w.until("review", func() bool { return len(w.run.Steps) > 0 && w.run.Phase == events.Review })
+	send(events.Approve{Range: events.Range{From: 0, To: 2}, Confirm: true})
+	w.until("confirmed", func() bool { return w.run.Steps[0].Confirmed })
+	send(events.Fix{Values: []events.Override{{Name: "host", Value: "b"}}})
+	w.until("the new plan", func() bool { return w.run.Generation == 2 && len(w.run.Steps) == 2 && w.run.Steps[1].Approved })
+	if w.run.Steps[0].Confirmed || !w.run.Steps[0].Approved {
+		t.Errorf("%+v", w.run.Steps[0])
+	}
+	send(events.Fix{Values: []events.Override{{Name: "host", Clear: true}}})
+	w.until("the old plan", func() bool { return w.run.Generation == 3 })
+	if now := s.PlanFor(w.run.Digest); now.Digest != p.Digest || len(s.Overrides()) != 0 {
+		t.Error("what was overridden is not as it was")
+	}
+	send(events.Stop{How: events.StopDrain})
+	w.done()
 }

@@ -22,8 +22,8 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 	s.sameRun = true
 	changed := breakpoint | excluded
-	if f.Fixed { // who overrides a value has seen what becomes of the steps
-		changed = ^choice(0)
+	if f.Fixed { // who overrides a value has seen which steps change; what asks to be confirmed asks again
+		changed = ^confirmed
 	}
 	s.carry(p, g, f.Generation, changed, func(step int, old *node) (*ending, choice) {
 		if old.state == settled && (old.outcome == events.OK || old.outcome == events.Changed || old.effective == events.OK) {
