@@ -33,9 +33,10 @@ type tuiCmd struct {
 	Break []string `sep:"none" placeholder:"STEP" help:"Stop before a step: an id, a path, a name or file:line, perhaps with if CONDITION, after N (times), and log TEXT, which does not stop but says that."`
 	NoTUI bool     `name:"no-tui" help:"Run without the screen: the same as moon run."`
 
-	again func(stdio) (plan.Options, error) // plans an edited playbook
-	fixed bool                              // what is edited does not count
-	made  string                            // the digest of the plan that was made last of what was edited
+	again   func(stdio) (plan.Options, error) // plans an edited playbook
+	repeats bool                              // it may be run again from the screen
+	fixed   bool                              // what is edited does not count
+	made    string                            // the digest of the plan that was made last of what was edited
 }
 
 func (c *tuiCmd) Run(io stdio) error {
@@ -54,6 +55,15 @@ func (c *tuiCmd) Run(io stdio) error {
 	if err := c.readKeys(io); err != nil {
 		return err
 	}
+	for {
+		if err := c.once(io); !errors.Is(err, tui.ErrAgain) {
+			return err
+		}
+	}
+}
+
+// once plans and runs, until the person has left.
+func (c *tuiCmd) once(io stdio) error {
 	p, g, err := c.build(io)
 	if err != nil {
 		return err
@@ -75,7 +85,7 @@ func (c *tuiCmd) Run(io stdio) error {
 		return err
 	}
 	defer lanes.Close()
-	c.again, c.fixed = c.planOptions, opts.Saved
+	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
 	return c.screen(io, s, lanes, p)
 }
 
@@ -162,7 +172,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
 		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
-		Mode:   mode, Aside: asks,
+		Mode:   mode, Aside: asks, Again: c.repeats,
 	})
 	show := tui.Run
 	if c.inLines() {
@@ -170,7 +180,8 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	}
 	err := show(ctx, o)
 	screenClosed()
-	if errors.Is(err, context.Canceled) {
+	again := errors.Is(err, tui.ErrAgain)
+	if again || errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	if err != nil {
@@ -188,6 +199,9 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	}
 	if err := c.leave(io, s, last, &run); err != nil {
 		return errors.Join(end, wrapDisk(err))
+	}
+	if again && end == nil {
+		return tui.ErrAgain
 	}
 	return end
 }

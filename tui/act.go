@@ -322,6 +322,16 @@ func (m *model) mended() bool {
 		at < len(m.tree.faces) && m.tree.faces[at].pending()
 }
 
+// retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
+func (m *model) retryOrAgain() tea.Cmd {
+	if m.run.phase == events.Done && m.o.Again {
+		m.again = true
+		return tea.Quit
+	}
+	m.act(runRetryAll)
+	return nil
+}
+
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m *model) retryAll() {
 	r := m.tree.steps(m.at())

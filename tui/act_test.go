@@ -295,3 +295,23 @@ func TestRefusalsAndWarningsAreShown(t *testing.T) {
 		t.Error("the message stayed")
 	}
 }
+
+// After the run R runs it again, where that can be done; before, it never leaves the screen.
+func TestRunAgain(t *testing.T) {
+	for _, can := range []bool{false, true} {
+		s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Again = can }})
+		s.press("R")
+		if s.m.again {
+			t.Error("R runs it again before it has run")
+		}
+		s.keys("A ] a c R")
+		if s.m.again != can {
+			t.Errorf("can %t, again %t\n%s", can, s.m.again, s.shows())
+		}
+		if can {
+			s.has("R run again")
+		} else {
+			s.has("the run is over")
+		}
+	}
+}

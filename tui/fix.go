@@ -87,6 +87,9 @@ func (m *model) openFix() tea.Cmd {
 	case m.layout().kind == layoutCard:
 		m.say("make the window larger, 40×10 at least, to edit values")
 		return nil
+	case m.tree.steps(n).From >= m.tree.steps(n).To:
+		m.say("there is no step here")
+		return nil
 	case step >= 0 && m.hasRun(step):
 		m.say("it has run already; edit a step that has not")
 		return nil
@@ -152,9 +155,6 @@ const usesShown = 2000
 // fixScope takes the variables that the steps of a scope use.
 func (m *model) fixScope(f *fixSheet, n int) {
 	r := m.tree.steps(n)
-	if r.From >= r.To {
-		return
-	}
 	from := max(m.firstLeft(r), r.From)
 	path := m.plan.Steps[from].Path
 	if s := m.tree.scope(n); s != nil && n > 0 {

@@ -231,8 +231,11 @@ func (m *model) doneTips() []tip {
 		tips = append(tips, tip{needNext, next})
 	}
 	tips = append(tips, tip{filterNext, m.filter.next().String()})
-	tips = append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"}, tip{findText, "find"})
-	return append(m.withEdit(tips), tip{runLeave, "leave"})
+	tips = append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"})
+	if m.run.phase == events.Done && m.o.Again {
+		tips = append(tips, tip{runRetryAll, "run again"})
+	}
+	return append(m.withEdit(append(tips, tip{findText, "find"})), tip{runLeave, "leave"})
 }
 
 // detailTips are the keys of the detail pane, unless the run has better ones.

@@ -84,12 +84,14 @@ func (m *model) do(do intent) tea.Cmd {
 		return m.openWatch()
 	case appMouse:
 		return m.toggleMouse()
+	case runRetryAll:
+		return m.retryOrAgain()
 	case runLeave:
 		return m.leave()
 	case runInterrupt:
 		return m.interrupt()
 	case gateApprove, gateApproveAll, gateExclude, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause,
-		runRetry, runRetryAll:
+		runRetry:
 		m.act(do)
 	case intentNone, intents:
 	}

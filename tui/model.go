@@ -58,6 +58,7 @@ type model struct {
 	opened    bool // its size has been known
 	leaving   bool // asked to
 	forced    bool // left without waiting
+	again     bool // another run was asked for
 	stopping  int  // how often a stop was asked for
 	unfocused bool // the terminal is
 	watching  bool // the terminal was asked to tell when light and dark change

@@ -8,6 +8,9 @@ func (m *model) cannot(do intent) string {
 		return isOver
 	}
 	if m.run.phase == events.Done && m.decides(do) {
+		if do == runRetryAll && m.o.Again {
+			return ""
+		}
 		return "the run is over"
 	}
 	switch do {

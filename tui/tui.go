@@ -89,6 +89,7 @@ type Options struct {
 	Input      io.Reader             // nil: the terminal
 	Output     io.Writer             // nil: the terminal
 	Mouse      bool                  // on from the start
+	Again      bool                  // another run may be asked for when this one is over
 	Mode       string                // what to say beside the playbook's name, such as "check"
 	Banner     string                // marks what the run is about as production: it always shows, and what destroys asks for a name
 	Warnings   []string              // what to say first
@@ -96,6 +97,9 @@ type Options struct {
 
 // ErrForced is returned when a person left by force before the run had ended.
 var ErrForced = errors.New("left before the run had ended")
+
+// ErrAgain is returned when a person asked for another run after this one was over (Options.Again).
+var ErrAgain = errors.New("run it again")
 
 // Run shows the screen until the person has left and the run has ended, and restores the terminal. A cancelled ctx
 // ends the screen at once, with the context's error; signals are the caller's business. The feed is drained to its
@@ -152,6 +156,8 @@ func (m *model) show(ctx context.Context) error {
 		return err
 	case m.forced:
 		return ErrForced
+	case m.again:
+		return ErrAgain
 	}
 	return nil
 }
