@@ -128,7 +128,7 @@ var bindings = []binding{
 	{groupRunning, runUntil, "run.until", "u", "until: run up to the cursor", anywhere},
 	{groupRunning, runPause, "run.pause", "p", "pause, resume", anywhere},
 	{groupRunning, runRetry, "run.retry", "r", "retry what failed here", anywhere},
-	{groupRunning, runRetryAll, "run.retry-all", "R", "retry all that failed below; at the end, run it again", anywhere},
+	{groupRunning, runRetryAll, "run.retry-all", "R", "retry all that failed below; at the end, run again", anywhere},
 	{groupRunning, nodeFix, "step.fix", "e", "edit the values of this step, for this run only", anywhere},
 	{groupRunning, nodeShell, "step.shell", "!", "a shell where the step runs", anywhere},
 	{groupRunning, runLeave, "run.leave", "q", "leave", anywhere},
