@@ -63,6 +63,21 @@ func (e *terminal) alternate() bool {
 	return e.vt.IsAltScreen()
 }
 
+// watch shows what a program under test writes, until it is told to stop.
+func (e *terminal) watch(output io.Reader, stop <-chan struct{}) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, _ := output.Read(buf) // the end of it is only the end for now
+		// The output is made for a terminal that maps newlines.
+		_, _ = e.Write(bytes.ReplaceAll(buf[:n], []byte("\n"), []byte("\r\n")))
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
 // waitFor waits until all the texts are on the screen at once.
 func (e *terminal) waitFor(texts ...string) {
 	e.t.Helper()
@@ -139,19 +154,7 @@ func TestWalk(t *testing.T) {
 	defer close(stop)
 	go frames(m.store.poke, stop, func() { tm.Send(frameMsg{}) })
 	e := newTerminal(t, w, h, io.Discard)
-	go func() {
-		buf := make([]byte, 1<<16)
-		for {
-			n, _ := tm.Output().Read(buf) // the end of it is only the end for now
-			// The output is made for a terminal that maps newlines.
-			_, _ = e.Write(bytes.ReplaceAll(buf[:n], []byte("\n"), []byte("\r\n")))
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-			}
-		}
-	}()
+	go e.watch(tm.Output(), stop)
 
 	e.waitFor("REVIEW", "1 needs you", "◇ ├   say hello")
 	tm.Type("A")

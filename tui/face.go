@@ -26,6 +26,9 @@ const (
 	faceOmitted
 )
 
+// notNeeded is why a rescue is not run where nothing failed, as the engine says it.
+const notNeeded = "not needed"
+
 // faces is how many there are.
 const faces = int(faceOmitted) + 1
 
@@ -44,6 +47,9 @@ func faceOf(s *events.Step, p *plan.Step) face {
 	case events.Settled:
 		if s.Outcome == events.Omitted && (s.Excluded || p.Excluded) {
 			return faceExcluded // it would not have run in any case
+		}
+		if s.Outcome == events.Omitted && s.Reason == notNeeded {
+			return faceSkipped // nothing has failed that it would have made good
 		}
 		return outcomeFace(s)
 	case events.Active, events.Backoff:

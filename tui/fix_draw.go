@@ -276,7 +276,7 @@ func (m *model) stepChange(d *doc, old, next *plan.Step) {
 	}
 	if !shown {
 		for _, o := range next.Overridden {
-			d.para(themes.DiffAdd, 0, o.Text())
+			d.para(themes.DiffAdd, 0, m.overrideText(o))
 		}
 	}
 }

@@ -182,7 +182,7 @@ func (m *model) pausedLine(level int) []text {
 		if failed {
 			line = append(line, text{look, " " + m.glyphs.signs[signFailed]})
 		} else if level == 1 {
-			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))})
+			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), m.pauseWord())})
 		}
 		return append(line, text{themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]})
 	}
@@ -207,9 +207,16 @@ func pauseShort(r events.PauseReason) string {
 	return "step by step"
 }
 
+func (m *model) pauseWord() string {
+	if m.goneOn() {
+		return "after resuming"
+	}
+	return pauseShort(m.run.pause.Reason)
+}
+
 // pauseLong says why the run is paused, and before what.
 func (m *model) pauseLong() string {
-	why, before := pauseShort(m.run.pause.Reason), ""
+	why, before := m.pauseWord(), ""
 	if how := m.retrying(); how != "" {
 		return how
 	}
@@ -261,6 +268,9 @@ func (m *model) doneLine(level int) []text {
 		words := fmt.Sprintf("   %d/%d   %s", done, total, m.elapsed())
 		if m.summary.retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.summary.retried)
+		}
+		if n := m.overridden(); n > 0 {
+			words += fmt.Sprintf("   %d overridden", n)
 		}
 		return append(line, text{themes.Text, words})
 	case 1:

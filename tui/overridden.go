@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"moon/events"
 	"moon/plan"
@@ -10,6 +11,19 @@ import (
 
 // overridden counts the values that were put in the place of others for this run.
 func (m *model) overridden() int { return len(m.plan.Overrides()) }
+
+// overrideText says what was overridden, in the glyphs of this screen.
+func (m *model) overrideText(o plan.Overridden) string {
+	return strings.Replace(o.Text(), "→", m.glyphs.arrow, 1)
+}
+
+// overrideMark is the mark of a row whose step has values of its own for this run.
+func (m *model) overrideMark(p *plan.Step) text {
+	if len(p.Overridden) == 0 {
+		return text{}
+	}
+	return text{themes.Changed, m.keys.label(nodeFix)}
+}
 
 // overridesList names them for the summary, each once, with the places in which to keep them.
 func (m *model) overridesList(d *doc) {
@@ -22,14 +36,14 @@ func (m *model) overridesList(d *doc) {
 	for i := range m.plan.Steps {
 		p := &m.plan.Steps[i]
 		for _, o := range p.Overridden {
-			if seen[o.Text()] || i >= len(ran) || ran[i].Attempt == 0 {
+			if seen[o.Text()] || i >= len(ran) || ran[i].Attempt == 0 && !ran[i].Kept {
 				continue
 			}
 			if len(seen) == 0 {
 				d.heading("Overrides used (not in your files)")
 			}
 			seen[o.Text()] = true
-			d.columns([]int{0, 2, max(d.w/2, 12)}, text{themes.Text, ""}, text{themes.Text, o.Text()}, text{themes.Dim, stepTitle(p)})
+			d.columns([]int{0, 2, max(d.w/2, 12)}, text{themes.Text, ""}, text{themes.Changed, m.overrideText(o)}, text{themes.Dim, stepTitle(p)})
 			if place := o.Origin.String(); place != "" {
 				d.para(themes.Dim, 2, "keep it:  "+place)
 			}
@@ -44,6 +58,6 @@ func (m *model) overriddenFields(d *doc, p *plan.Step) {
 		if i == 0 {
 			label = "override"
 		}
-		d.field(label, text{themes.Changed, o.Text()}, text{themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))})
+		d.field(label, text{themes.Changed, m.overrideText(o)}, text{themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))})
 	}
 }

@@ -43,6 +43,7 @@ var mainArgs = []string{"cmd", "argv", "msg", "name", "pkg", "src", "dest", "pat
 func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
+	m.overriddenFields(d, p)
 	if command := strings.TrimPrefix(of.Command, p.Action+": "); command != "" && command != p.Summary {
 		d.value("ran", command)
 	}

@@ -99,6 +99,7 @@ func (m *model) summaryTab(d *doc) {
 			m.barLine(d, t, longest)
 		}
 	}
+	m.overridesList(d)
 	if d.h >= roomForTime {
 		m.timeBars(d, mostBars, d.heading)
 	}

@@ -55,13 +55,13 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []text{note, {themes.Dim, line}}
+		return []text{note, t.m.overrideMark(p), {themes.Dim, line}}
 	}
 	spent := ""
 	if of.Attempt > 0 {
 		spent = took(t.m.duration(of))
 	}
-	return []text{note, {themes.Dim, spent}}
+	return []text{note, t.m.overrideMark(p), {themes.Dim, spent}}
 }
 
 // note is the one thing to say of a step in its row.

@@ -1,13 +1,11 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/plan"
 )
 
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
@@ -25,6 +23,8 @@ func (m *model) sync() tea.Cmd {
 		m.seeAll(steps)
 		changed = true
 	})
+	m.showBroken()
+	m.point()
 	m.countdown.refresh(m.clockNow())
 	m.timeline.advance(m.clockNow())
 	m.waiting.stale = m.waiting.stale || !m.moving() // while something does, the tick asks
@@ -61,8 +61,8 @@ func (m *model) adoptPlan() (news string) {
 		return ""
 	}
 	news = planChange(m.plan, p)
-	if m.fixSent != nil {
-		news = strings.Replace(news, "reloaded", "with other values", 1)
+	if _, words, ok := strings.Cut(news, ": "); ok && m.fixSent != nil {
+		news = "with other values: " + words
 	}
 	m.setPlan(p)
 	m.store.forget()
@@ -107,7 +107,7 @@ func (m *model) seeAll(steps []events.Step) {
 
 // times is when a step that ran started and ended, in nanoseconds.
 func times(s *events.Step) (from, to int64) {
-	if s.Attempt == 0 || s.Started.IsZero() {
+	if s.Attempt == 0 || s.Started.IsZero() || s.Kept { // when it was kept is not when it ran
 		return 0, 0
 	}
 	if s.State == events.Settled {
@@ -252,24 +252,4 @@ func (m *model) retrying() string {
 // moving reports whether there is something to watch.
 func (m *model) moving() bool {
 	return m.run.phase != events.Done && (m.run.phase == events.Running || m.run.counts.Running > 0)
-}
-
-// planChange says what is different in another plan.
-func planChange(old, now *plan.Plan) string {
-	digests := make(map[string]string, len(old.Steps))
-	for i := range old.Steps {
-		digests[old.Steps[i].Path] = old.Steps[i].Digest
-	}
-	changed, added := 0, 0
-	for i := range now.Steps {
-		digest, ok := digests[now.Steps[i].Path]
-		switch {
-		case !ok:
-			added++
-		case digest != now.Steps[i].Digest:
-			changed++
-		}
-		delete(digests, now.Steps[i].Path)
-	}
-	return fmt.Sprintf("reloaded: %s changed, %d added, %d gone", count(changed, "step"), added, len(digests))
 }

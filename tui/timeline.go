@@ -89,7 +89,7 @@ func (t *tree) children(n int) (list []int) {
 // has tried again later is not.
 func (l *timeline) see(step int, of *events.Step) {
 	start := began(of)
-	if start.IsZero() {
+	if start.IsZero() || of.Kept { // when it was kept is not when it ran
 		delete(l.active, step)
 		return
 	}

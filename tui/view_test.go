@@ -445,7 +445,7 @@ func TestEditAndReload(t *testing.T) {
 	s.f.say(-1, events.PlanLoaded{TotalSteps: len(next.Steps), Digest: next.Digest, Generation: 2})
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
-	s.has("reloaded: 1 step changed, 1 added, 0 gone", "17 steps", "= │ │ ├   install git", "1 marked")
+	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
 	if got := s.m.tree.title(s.m.at()); got != "install tmux" {
 		t.Errorf("the cursor went to %q", got)
 	}

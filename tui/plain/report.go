@@ -28,16 +28,12 @@ func (r Report) Write(w io.Writer) error {
 	e := r.Run.Result
 	c := r.Run.Counts
 	word, by := r.word()
-	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word, c.Settled()-c.Omitted, e.TotalSteps, Duration(e.Duration), by)
+	excluded, needless := r.leftOut()
+	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word,
+		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration), by)
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}
-	}
-	excluded := 0
-	for i := range r.Run.Steps {
-		if s := &r.Run.Steps[i]; s.Outcome == events.Skipped && (s.Excluded || r.Plan.Steps[i].Excluded) {
-			excluded++
-		}
 	}
 	if r.Words {
 		marks = [...]string{"", "", "FAILED", "", "", "", ""}
@@ -53,10 +49,10 @@ func (r Report) Write(w io.Writer) error {
 		{marks[1], c.Changed, "changed", true},
 		{marks[2], e.Failed, "failed", true},
 		{marks[2], e.Ignored, "failed (ignored)", false},
-		{marks[3], e.Skipped - excluded, "skipped", false},
+		{marks[3], e.Skipped - excluded + needless, "skipped", false},
 		{marks[4], excluded, "excluded", false},
 		{marks[5], e.Cancelled, "cancelled", false},
-		{marks[6], e.NotRun, "not run", false},
+		{marks[6], e.NotRun - needless, "not run", false},
 	} {
 		switch {
 		case !p.show && p.n == 0:
@@ -74,6 +70,7 @@ func (r Report) Write(w io.Writer) error {
 	for i := range r.Run.Steps {
 		r.failure(&b, i, marks[2])
 	}
+	overrides(&b, r.Plan, r.Run, r.arrow())
 	if r.Dir != "" {
 		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputs()))
 	}
@@ -85,6 +82,31 @@ func (r Report) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "  \n", "\n"))
 	return err
+}
+
+// arrow stands between what was and what is.
+func (r Report) arrow() string {
+	switch {
+	case r.Words:
+		return " becomes "
+	case r.ASCII:
+		return " -> "
+	}
+	return " → "
+}
+
+// leftOut counts the steps that were excluded, and those of rescues for which there was no need. What is not to be run is no part of
+// what there was to do, and what nobody needed is done.
+func (r Report) leftOut() (excluded, needless int) {
+	for i := range r.Run.Steps {
+		switch s := &r.Run.Steps[i]; {
+		case s.Outcome == events.Skipped && (s.Excluded || r.Plan.Steps[i].Excluded):
+			excluded++
+		case s.Outcome == events.Omitted && s.Reason == "not needed":
+			needless++
+		}
+	}
+	return excluded, needless
 }
 
 // word is how the run ended, and by is who ended it before its end, where that is not said with it.

@@ -137,6 +137,9 @@ func (s *Show) Write(w io.Writer) error {
 		return err
 	}
 	s.slowest(&b)
+	if s.plan != nil {
+		overrides(&b, s.plan, &s.run, " → ")
+	}
 	s.told(&b)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,0 +1,36 @@
+package plain
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// overrides lists the values that were put in the place of others and that steps have run with, each once, with where to write what
+// is to stay.
+func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) {
+	seen := map[string]bool{}
+	for i := range min(len(p.Steps), len(run.Steps)) {
+		of := &run.Steps[i]
+		if of.Attempt == 0 && !of.Kept {
+			continue
+		}
+		for _, o := range p.Steps[i].Overridden {
+			text := output.CleanName(o.Text())
+			if seen[text] {
+				continue
+			}
+			if len(seen) == 0 {
+				b.WriteString("\nOverrides used (not in your files)\n")
+			}
+			seen[text] = true
+			fmt.Fprintf(b, "  %s   %s\n", strings.Replace(text, " → ", arrow, 1), output.CleanName(p.Steps[i].Label(p.Steps[i].Title())))
+			if place := o.Origin.String(); place != "" {
+				fmt.Fprintf(b, "    keep it: %s\n", output.CleanName(place))
+			}
+		}
+	}
+}
