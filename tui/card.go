@@ -17,7 +17,7 @@ func (m *model) drawCard(b *brush) {
 		lines = append(lines, []text{{themes.Warn, needYou(ask)}})
 	}
 	if m.run.phase == events.Paused {
-		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), pauseShort(m.run.pause.Reason))}})
+		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), m.pauseWord())}})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
 		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(m.stepTitle(step))}})

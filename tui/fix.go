@@ -87,8 +87,8 @@ func (m *model) openFix() tea.Cmd {
 	case m.layout().kind == layoutCard:
 		m.say("make the window larger, 40×10 at least, to edit values")
 		return nil
-	case m.tree.steps(n).From >= m.tree.steps(n).To:
-		m.say("there is no step here")
+	case step < 0 && m.tree.steps(n).From >= m.tree.steps(n).To:
+		m.say("there are no steps here whose values could be changed")
 		return nil
 	case step >= 0 && m.hasRun(step):
 		m.say("it has run already; edit a step that has not")

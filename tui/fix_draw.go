@@ -28,7 +28,7 @@ import (
 func (m *model) fixDoc(w, h int) *doc {
 	d := newDoc(w, h, m.glyphs)
 	f := m.fix
-	at := []int{0, 2, 2 + min(max(w/4, 10), 22), max(w-min(w/4, 24), w/2)}
+	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
 	d.columns(at, text{themes.Dim, ""}, text{themes.Dim, "name"}, text{themes.Dim, "value"}, text{themes.Dim, "from"})
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
@@ -47,6 +47,15 @@ func (m *model) fixDoc(w, h int) *doc {
 	d.blank()
 	m.fixBecomes(d)
 	return d
+}
+
+// nameWidth is the width of the column of names: what they need, in bounds.
+func (f *fixSheet) nameWidth(w int) int {
+	widest := 0
+	for i := range f.rows {
+		widest = max(widest, cells(plain(f.rows[i].label())))
+	}
+	return nameColumn(w, widest)
 }
 
 func (m *model) fixRow(d *doc, at []int, i int) {

@@ -169,3 +169,13 @@ func TestFixSurvivesAReload(t *testing.T) {
 	s.frame()
 	s.has("the plan was replaced; what you typed is still here", "1.26.15", "1 change")
 }
+
+// A scope that the plan has left nothing in has no values.
+func TestFixNothing(t *testing.T) {
+	s := fixing(t, 120, 40)
+	s.on("include: docker.yml")
+	s.press("e")
+	s.has("there are no steps here whose values could be changed")
+	s.text("x")
+	s.hasNot("Becomes")
+}

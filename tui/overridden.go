@@ -43,7 +43,8 @@ func (m *model) overridesList(d *doc) {
 				d.heading("Overrides used (not in your files)")
 			}
 			seen[o.Text()] = true
-			d.columns([]int{0, 2, max(d.w/2, 12)}, text{themes.Text, ""}, text{themes.Changed, m.overrideText(o)}, text{themes.Dim, stepTitle(p)})
+			what := "  " + cutRight(plain(m.overrideText(o)), max(d.w-2, 0), m.glyphs.dots)
+			d.add(text{themes.Changed, what}, text{themes.Dim, "   " + cutMiddle(plain(stepTitle(p)), max(d.w-cells(what)-3, 0), m.glyphs.dots)})
 			if place := o.Origin.String(); place != "" {
 				d.para(themes.Dim, 2, "keep it:  "+place)
 			}

@@ -180,7 +180,7 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	}
 	if m.canEdit() {
 		place := plain(p.Origin.String())
-		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, then reload", "editor " + path.Base(place)})
+		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
 	}
 	if m.o.Shell != nil {
 		shell := "shell"
@@ -214,7 +214,11 @@ func (m *model) choices(d *doc, list []choice) {
 	for i := 0; i < len(list); i++ {
 		c := list[i]
 		if d.h >= 18 {
-			d.add(text{themes.Text, "  "}, text{inkKey, m.keys.label(c.do)}, text{themes.Text, "  " + c.words})
+			words := c.words
+			if cells(words) > d.w-5 {
+				words = c.brief
+			}
+			d.add(text{themes.Text, "  "}, text{inkKey, m.keys.label(c.do)}, text{themes.Text, "  " + words})
 			continue
 		}
 		line := []text{{inkKey, m.keys.label(c.do)}, {themes.Text, "  " + c.brief}}

@@ -27,14 +27,14 @@ func (m *model) varsTab(d *doc, s subject) {
 		d.heading("Set during this run")
 		for _, name := range slices.Sorted(maps.Keys(s.vars)) {
 			value, _ := plan.Display(s.vars[name])
-			m.variable(d, 2, name, text{themes.Text, value}, "")
+			m.variable(d, 2, 0, name, text{themes.Text, value}, "")
 		}
 	}
 	if s.step < 0 && len(m.plan.Vars) > 0 {
 		d.heading("At the end of planning")
 		for i := range m.plan.Vars {
 			v := &m.plan.Vars[i]
-			m.variable(d, 2, v.Name, m.known(v.Value), from(v.From, v.Origin))
+			m.variable(d, 2, 0, v.Name, m.known(v.Value), from(v.From, v.Origin))
 		}
 	}
 	if len(d.lines) == 0 {
@@ -44,6 +44,10 @@ func (m *model) varsTab(d *doc, s subject) {
 
 // uses lists the variables of a step. What the run has set since stands where planning knew no value.
 func (m *model) uses(d *doc, p *plan.Step, set map[string]any, indent int) {
+	widest := 0
+	for i := range p.Uses {
+		widest = max(widest, cells(plain(p.Uses[i].Name)))
+	}
 	for i := range p.Uses {
 		u := &p.Uses[i]
 		value := m.known(u.Value)
@@ -51,7 +55,7 @@ func (m *model) uses(d *doc, p *plan.Step, set map[string]any, indent int) {
 			s, _ := plan.Display(now)
 			value = text{themes.Text, s}
 		}
-		m.variable(d, indent, u.Name, value, from(u.From, u.Origin))
+		m.variable(d, indent, widest, u.Name, value, from(u.From, u.Origin))
 	}
 }
 
@@ -63,9 +67,12 @@ func (m *model) known(v any) text {
 	return text{themes.Text, s}
 }
 
+// nameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
+func nameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
+
 // variable is a row of name, value and place.
-func (m *model) variable(d *doc, indent int, name string, value text, place string) {
-	at := []int{indent, indent + min(max(d.w/4, 10), 22), max(d.w-min(d.w/3, 26), d.w/2)}
+func (m *model) variable(d *doc, indent, widest int, name string, value text, place string) {
+	at := []int{indent, indent + nameColumn(d.w, widest), max(d.w-min(d.w/3, 26), d.w/2)}
 	if place == "" {
 		d.columns([]int{0, at[0], at[1]}, text{themes.Text, ""}, text{themes.Dim, name}, value)
 		return

@@ -170,7 +170,7 @@ func (t *treeRows) label(b *brush, n, i int) {
 		room = b.left - w - 2
 	}
 	if len(right) == 0 {
-		room, w = b.left, 0
+		room, w = b.left-1, 0
 	}
 	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.dots)
 	look := t.nameInk(n)
