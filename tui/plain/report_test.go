@@ -89,3 +89,37 @@ Output   DIR/out/step-0002.1.err
 		}
 	}
 }
+
+// What was put in the place of other values is listed once, where a step ran with it, with the place to keep it in.
+func TestOverridesUsed(t *testing.T) {
+	one := plan.Overridden{Override: plan.Override{Name: "port"}, Was: 80, Now: 8080, Origin: plan.Origin{File: "site.yml", Line: 3}}
+	other := plan.Overridden{Override: plan.Override{Name: "never"}, Now: "x"}
+	p := &plan.Plan{RootFile: "site.yml", Steps: []plan.Step{
+		{Name: "serve", Overridden: []plan.Overridden{one}}, {Name: "again", Overridden: []plan.Overridden{one}}, {Name: "later", Overridden: []plan.Overridden{other}},
+	}}
+	run := &events.Run{Steps: []events.Step{{Attempt: 1, State: events.Settled}, {Kept: true, State: events.Settled}, {}}}
+	for _, tt := range []struct {
+		report plain.Report
+		want   string
+	}{
+		{plain.Report{}, "\nOverrides used (not in your files)\n  port 80 → 8080   serve\n    keep it: site.yml:3\n"},
+		{plain.Report{ASCII: true}, "  port 80 -> 8080   serve\n"},
+		{plain.Report{Words: true}, "  port 80 becomes 8080   serve\n"},
+	} {
+		tt.report.Plan, tt.report.Run = p, run
+		var b strings.Builder
+		if err := tt.report.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); !strings.Contains(got, tt.want) || strings.Contains(got, "again") || strings.Contains(got, "later") {
+			t.Errorf("%q is not in\n%s", tt.want, got)
+		}
+	}
+	s := plain.Show{PlanFor: func(string) *plan.Plan { return p }}
+	s.Take(events.Record{Step: -1, Event: events.PlanLoaded{TotalSteps: 3, Digest: "d"}})
+	s.Take(events.Record{Step: 0, Event: events.StepStarted{Name: "serve"}})
+	var b strings.Builder
+	if err := s.Write(&b); err != nil || !strings.Contains(b.String(), "keep it: site.yml:3") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
