@@ -38,7 +38,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	s.variables(f)
 	s.ends[f.Step] = &ending{
 		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
-		from: s.began[f.Step], to: s.now,
+		ran: events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
 	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
@@ -309,13 +309,17 @@ func (s *State) wait(id graph.ID) {
 func (s *State) keep(id graph.ID, k *ending) {
 	step := int(s.graph.Nodes[id].Step)
 	s.ends[step] = k
+	var ran *events.Ran
+	if s.sameRun && !k.ran.To.IsZero() {
+		ran = &k.ran
+	}
 	switch {
 	case k.outcome == events.Lost:
 		s.publish(step, events.StepLost{Name: k.name, Rescued: s.graph.Nodes[id].Rescued})
 		s.fail(step, k.outcome, false)
 		return
 	case events.OnFailure.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.graph.Nodes[id].Rescued})
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.graph.Nodes[id].Rescued, Ran: ran})
 		s.fail(step, k.outcome, k.ignored)
 		return
 	case k.outcome == events.Skipped:
@@ -331,7 +335,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 	s.settle(id, k.outcome, -1, func() {
 		s.publish(step, events.StepCompleted{
 			Name: k.name, Changed: k.outcome == events.Changed, Result: result, Diff: k.diff, Kept: true, Out: k.out,
-			SameRun: s.sameRun, From: k.from, To: k.to, Drift: k.drift,
+			Ran: ran, Drift: k.drift,
 		})
 	})
 }

@@ -109,14 +109,14 @@ type State struct {
 	left    int                    // nodes that have not settled
 	held    []int                  // steps that failed and wait for a person
 	counts  events.Counts
-	queue   []arrival         // edges being resolved
-	ends    []*ending         // per step, how it ended
-	names   map[int]string    // of steps that run, as rendered
-	outs    map[int]string    // their output files
-	began   map[int]time.Time // first attempts of steps that have not ended
-	sameRun bool              // what is kept is of this run, and not of one before
-	tried   map[int][]string  // output files of the attempts under earlier plans
-	errors  map[int]string    // of steps between two attempts
+	queue   []arrival          // edges being resolved
+	ends    []*ending          // per step, how it ended
+	names   map[int]string     // of steps that run, as rendered
+	outs    map[int]string     // their output files
+	began   map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
+	sameRun bool               // what is kept is of this run, and not of one before
+	tried   map[int][]string   // output files of the attempts under earlier plans
+	errors  map[int]string     // of steps between two attempts
 
 	begun      bool
 	paused     bool
@@ -150,8 +150,7 @@ type ending struct {
 	rc      *int
 	diff    *events.Diff
 	drift   string
-	from    time.Time // of the first attempt
-	to      time.Time
+	ran     events.Ran
 }
 
 type arrival struct {
@@ -177,7 +176,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used, s.lent = make([]int, len(g.Pools)), 0
 	s.ends = make([]*ending, len(p.Steps))
-	s.tried, s.began = nil, map[int]time.Time{}
+	s.tried, s.began = nil, map[int]events.Ran{}
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
 	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil
@@ -423,9 +422,12 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 	n := &s.nodes[id]
 	n.state, n.attempt, n.solo = running, int32(f.Attempt), false
 	s.names[f.Step], s.outs[f.Step] = f.Name, f.Out
-	if _, again := s.began[f.Step]; !again {
-		s.began[f.Step] = s.now
+	ran := s.began[f.Step]
+	if ran.From.IsZero() {
+		ran.From = s.now
 	}
+	ran.Command = f.Command
+	s.began[f.Step] = ran
 	delete(s.delayed, id)
 	delete(s.queued, id)
 	s.solo = remove(s.solo, id)

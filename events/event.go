@@ -111,6 +111,13 @@ func (r *StepRef) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// Ran is how a step ran.
+type Ran struct {
+	From, To time.Time // To is the end of its last attempt
+	Command  string
+	Message  string // of a print
+}
+
 // Event is one thing that happened, as published.
 //
 //sumtype:decl
@@ -168,9 +175,7 @@ type (
 		Resources []Resource `json:"resources,omitempty"`
 		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan
 		Out       string     `json:"-"`
-		// Of what is kept over a change of the plan in the same run: when it ran.
-		SameRun  bool      `json:"-"`
-		From, To time.Time `json:"-"`
+		Ran       *Ran       `json:"-"` // nil but for what is kept over a change of the plan in the same run
 	}
 	StepSkipped struct {
 		Name   string     `json:"name"`
@@ -185,6 +190,7 @@ type (
 		Ignored bool           `json:"ignored,omitempty"`
 		Rescued bool           `json:"rescued,omitempty"`
 		Result  map[string]any `json:"result,omitempty"`
+		Ran     *Ran           `json:"-"` // as of StepCompleted
 	}
 	StepLost struct {
 		Name    string `json:"name"`

@@ -240,7 +240,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.Ignored, s.Rescued = false, false
 	case StepCompleted:
-		s.Outcome, s.Error, s.Kept = OK, "", e.Kept && !e.SameRun
+		s.Outcome, s.Error, s.Kept = OK, "", e.Kept && e.Ran == nil
 		if e.Changed {
 			s.Outcome = Changed
 		}
@@ -252,12 +252,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.Diff, s.Drift = e.Diff, e.Drift
 		s.setRC(e.Result)
-		if e.SameRun {
-			s.Started = e.From
-			s.end(e.To)
-			return
-		}
-		s.end(rec.Time)
+		s.endAs(rec.Time, e.Ran)
 	case StepSkipped:
 		s.Outcome, s.Reason = Skipped, string(e.Reason)
 		if e.Detail != "" {
@@ -276,7 +271,7 @@ func (r *Run) step(rec Record) {
 		if e.RC != nil {
 			s.RC, s.HasRC = *e.RC, true
 		}
-		s.end(rec.Time)
+		s.endAs(rec.Time, e.Ran)
 	case StepLost:
 		s.Outcome, s.Rescued = Lost, e.Rescued
 		s.end(rec.Time)
@@ -308,6 +303,16 @@ func (s *Step) setRC(result map[string]any) {
 	case float64: // from a journal
 		s.RC, s.HasRC = int(rc), true
 	}
+}
+
+// endAs ends a step now, or as it has ended before.
+func (s *Step) endAs(now time.Time, ran *Ran) {
+	if ran == nil {
+		s.end(now)
+		return
+	}
+	s.Started, s.Command, s.Message = ran.From, ran.Command, ran.Message
+	s.end(ran.To)
 }
 
 func (s *Step) end(at time.Time) {

@@ -101,7 +101,6 @@ func newModel(o Options, env func(string) string) *model {
 	if m.keys == nil {
 		m.keys = UsualKeys()
 	}
-	m.store.planFor = o.PlanFor
 	m.dress()
 	if len(o.Warnings) > 0 {
 		m.say(strings.Join(o.Warnings, "; "))

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/plan"
 )
 
 // store folds the feed into a run. It is the bridge between the engine, which must never wait for the screen, and
@@ -28,9 +27,6 @@ type store struct {
 	stopped bool // somebody stopped the run, perhaps by a signal: there is nothing to stay for when it has ended
 	ended   bool // the feed is closed, or of no use any more
 	err     error
-
-	planFor func(digest string) *plan.Plan // may be nil
-	carried carried
 
 	poke chan struct{}
 }
@@ -88,12 +84,10 @@ func (s *store) wake() {
 }
 
 func (s *store) apply(rec *events.Record) {
-	if loaded, ok := rec.Event.(events.PlanLoaded); ok {
+	if _, loaded := rec.Event.(events.PlanLoaded); loaded {
 		s.beginClock(rec.Time)
-		s.carry(loaded)
 	}
 	s.run.Apply(*rec)
-	s.restore(rec)
 	s.history.add(rec)
 	s.last = rec.Time
 	if rec.Step >= 0 {

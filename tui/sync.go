@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/plan"
 )
 
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
@@ -252,4 +254,37 @@ func (m *model) retrying() string {
 // moving reports whether there is something to watch.
 func (m *model) moving() bool {
 	return m.run.phase != events.Done && (m.run.phase == events.Running || m.run.counts.Running > 0)
+}
+
+// planChange says what is different in a plan, and in which file if it is one.
+func planChange(old, now *plan.Plan) string {
+	digests := make(map[string]string, len(old.Steps))
+	for i := range old.Steps {
+		digests[old.Steps[i].Path] = old.Steps[i].Digest
+	}
+	changed, added := 0, 0
+	files := map[string]bool{}
+	for i := range now.Steps {
+		digest, ok := digests[now.Steps[i].Path]
+		switch {
+		case !ok:
+			added++
+		case digest != now.Steps[i].Digest:
+			changed++
+		}
+		if digest != now.Steps[i].Digest {
+			files[now.Steps[i].Origin.File] = true
+		}
+		delete(digests, now.Steps[i].Path)
+	}
+	words := fmt.Sprintf("%s changed, %d added", count(changed, "step"), added)
+	if len(digests) > 0 {
+		words += fmt.Sprintf(", %d gone", len(digests))
+	}
+	where := "reloaded"
+	if len(files) == 1 {
+		for where = range files {
+		}
+	}
+	return where + ": " + words
 }

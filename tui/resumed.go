@@ -1,0 +1,33 @@
+package tui
+
+import (
+	"time"
+
+	"moon/events"
+)
+
+// beginClock lets the time of a run begin with what this moon has to do with it: what was done on an earlier day is not waited for.
+func (s *store) beginClock(at time.Time) {
+	if s.run.Digest == "" {
+		s.run.Started = at
+	}
+}
+
+// showBroken lets a step that failed count as failed until it is decided what becomes of it, also where it would be rescued.
+func (m *model) showBroken() {
+	if at := m.run.pausedAt; m.onFailure() && at >= 0 && at < len(m.tree.faces) {
+		m.tree.set(at, faceFailed)
+	}
+}
+
+// point points to what comes next in a run that goes on where an earlier process has left it.
+func (m *model) point() {
+	if m.run.phase == events.Paused && m.run.pointer < 0 {
+		m.run.pointer = m.next()
+	}
+}
+
+// goneOn reports whether the run was resumed, and nothing has been asked for since.
+func (m *model) goneOn() bool {
+	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseUser && m.run.pause.Message != ""
+}
