@@ -38,9 +38,13 @@ var layers = map[string][]string{
 	},
 	"config":    {"plan/diag"}, // it says of a setting what the planner says of a key
 	"themes":    {},
-	"tui":       {"events", "events/output", "plan", "plan/diag", "themes"},
-	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret"}, // says "hidden" where a secret is masked
+	"tui":       {"events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
+	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
 	"tui/plain": {"events", "events/output", "plan"},
+
+	"tui/standing": {"events", "plan"}, // what the screen and lines have in common, before one is drawn and the other said
+	"tui/fix":      {"events", "plan", "tui/standing"},
+
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".": {
 		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/spec", "plan", "plan/diag", "plan/schema", "secret", "secret/vault",

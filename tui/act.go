@@ -169,16 +169,16 @@ func (m *model) leftOut(ranges []events.Range) (n int32) {
 // next is the step that would start next, or -1.
 func (m *model) next() int {
 	at := m.run.pointer
-	if at >= 0 && at < len(m.tree.faces) && m.tree.faces[at].pending() {
+	if at >= 0 && at < len(m.tree.faces) && m.tree.faces[at].Pending() {
 		return at
 	}
 	for i := at + 1; i < len(m.tree.faces); i++ {
-		if m.tree.faces[i].pending() {
+		if m.tree.faces[i].Pending() {
 			return i
 		}
 	}
 	for i := range max(at, 0) {
-		if i < len(m.tree.faces) && m.tree.faces[i].pending() {
+		if i < len(m.tree.faces) && m.tree.faces[i].Pending() {
 			return i
 		}
 	}
@@ -242,7 +242,7 @@ func (m *model) ahead(whole bool) (events.Range, bool) {
 // firstLeft is the first step of a range that has not run.
 func (m *model) firstLeft(r events.Range) int {
 	for i := r.From; i < r.To; i++ {
-		if m.tree.faces[i].pending() {
+		if m.tree.faces[i].Pending() {
 			return i
 		}
 	}
@@ -319,7 +319,7 @@ func (m *model) failedIn(r events.Range) int {
 func (m *model) mended() bool {
 	at := m.run.pausedAt
 	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure && at >= 0 &&
-		at < len(m.tree.faces) && m.tree.faces[at].pending()
+		at < len(m.tree.faces) && m.tree.faces[at].Pending()
 }
 
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.

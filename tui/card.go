@@ -29,7 +29,7 @@ func (m *model) drawCard(b *brush) {
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]text{{themes.Text, plain(m.fix.rows[m.fix.at].label()) + " "}}, m.fixInput(m.width)...))
+		lines = append(lines, append([]text{{themes.Text, plain(m.fix.label()) + " "}}, m.fixInput(m.width)...))
 	}
 	if m.message != "" {
 		lines = append(lines, []text{{themes.Warn, m.message}})

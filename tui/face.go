@@ -1,105 +1,34 @@
 package tui
 
-import (
-	"moon/events"
-	"moon/plan"
-)
+import "moon/tui/standing"
 
 // face is what a step is like, as one word: a decision before it runs, an outcome afterwards.
-type face uint8
+type face = standing.State
 
 const (
-	faceUndecided face = iota // nobody has approved it
-	faceWaiting               // approved, its turn has not come
-	faceConfirm               // asks to be confirmed by itself
-	faceAsking                // a gate: it waits for an answer
-	faceExcluded
-	faceRunning
-	faceOK
-	faceChanged
-	faceFailed
-	faceIgnored
-	faceRescued
-	faceSkipped
-	faceKept
-	faceCancelled
-	faceOmitted
+	faceUndecided = standing.Undecided
+	faceWaiting   = standing.Waiting
+	faceConfirm   = standing.Confirm
+	faceAsking    = standing.Asking
+	faceExcluded  = standing.Excluded
+	faceRunning   = standing.Running
+	faceOK        = standing.OK
+	faceChanged   = standing.Changed
+	faceFailed    = standing.Failed
+	faceIgnored   = standing.Ignored
+	faceRescued   = standing.Rescued
+	faceSkipped   = standing.Skipped
+	faceKept      = standing.Kept
+	faceCancelled = standing.Cancelled
+	faceOmitted   = standing.Omitted
+	faces         = standing.States
 )
-
-// notNeeded is why a rescue is not run where nothing failed, as the engine says it.
-const notNeeded = "not needed"
-
-// faces is how many there are.
-const faces = int(faceOmitted) + 1
 
 var faceSigns = [faces]sign{
 	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
 	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed,
 	faceIgnored: signIgnored, faceRescued: signRescued, faceSkipped: signSkipped, faceKept: signKept,
 	faceCancelled: signCancelled, faceOmitted: signWaiting,
-}
-
-// pending reports whether the step still waits to be run.
-func (f face) pending() bool { return f == faceUndecided || f == faceWaiting || f == faceConfirm }
-
-func faceOf(s *events.Step, p *plan.Step) face {
-	switch s.State {
-	case events.Settled:
-		if s.Outcome == events.Omitted && (s.Excluded || p.Excluded) {
-			return faceExcluded // it would not have run in any case
-		}
-		if s.Outcome == events.Omitted && s.Reason == notNeeded {
-			return faceSkipped // nothing has failed that it would have made good
-		}
-		return outcomeFace(s)
-	case events.Active, events.Backoff:
-		return faceRunning
-	case events.Waiting, events.Held:
-	}
-	switch {
-	case s.State == events.Held && s.Hold == events.PauseUser:
-		return faceAsking
-	case s.Excluded || p.Excluded:
-		return faceExcluded
-	case p.Confirm != "" && !s.Confirmed:
-		return faceConfirm
-	case !s.Approved:
-		return faceUndecided
-	}
-	return faceWaiting
-}
-
-func outcomeFace(s *events.Step) face {
-	switch s.Outcome {
-	case events.OK, events.Changed:
-		switch {
-		case s.Kept:
-			return faceKept
-		case s.Outcome == events.Changed:
-			return faceChanged
-		}
-		return faceOK
-	case events.Skipped:
-		byUser := s.Reason == string(events.SkipUser) && s.Attempt == 0 // otherwise it failed and was given up
-		if s.Excluded || byUser || s.Reason == string(events.SkipTags) {
-			return faceExcluded
-		}
-		return faceSkipped
-	case events.Failed, events.Timeout, events.Rejected:
-		switch {
-		case s.Ignored:
-			return faceIgnored
-		case s.Rescued:
-			return faceRescued
-		}
-		return faceFailed
-	case events.Lost:
-		return faceFailed
-	case events.Cancelled:
-		return faceCancelled
-	case events.None, events.Omitted:
-	}
-	return faceOmitted
 }
 
 func (c *tally) sum(of ...face) (n int) {

@@ -27,7 +27,7 @@ func (f filter) next() filter {
 }
 
 // problem reports whether a face needs a person's eyes.
-func (f face) problem() bool {
+func problem(f face) bool {
 	switch f {
 	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm, faceAsking:
 		return true
@@ -39,13 +39,13 @@ func (f face) problem() bool {
 func (f filter) shows(is face) bool {
 	switch f {
 	case filterProblems:
-		return is.problem()
+		return problem(is)
 	case filterChanged:
 		return is == faceChanged
 	case filterLeft:
-		return is.pending() || is == faceAsking || is == faceRunning || is == faceOmitted
+		return is.Pending() || is == faceAsking || is == faceRunning || is == faceOmitted
 	case filterNotable:
-		return is.problem() && is != faceConfirm || is == faceChanged
+		return problem(is) && is != faceConfirm || is == faceChanged
 	case filterAll, filterFound:
 	}
 	return true

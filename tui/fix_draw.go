@@ -1,16 +1,13 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"moon/plan"
 	"moon/themes"
+	"moon/tui/fix"
 )
 
 // fixDoc draws the sheet: the values, then what follows from them.
@@ -32,7 +29,7 @@ func (m *model) fixDoc(w, h int) *doc {
 	d.columns(at, text{themes.Dim, ""}, text{themes.Dim, "name"}, text{themes.Dim, "value"}, text{themes.Dim, "from"})
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
-	for i := f.top; i < min(f.top+room, len(f.rows)); i++ {
+	for i := f.top; i < min(f.top+room, len(f.Rows)+1); i++ {
 		m.fixRow(d, at, i)
 	}
 	d.blank()
@@ -40,8 +37,8 @@ func (m *model) fixDoc(w, h int) *doc {
 		d.para(themes.Warn, 0, f.note)
 		d.blank()
 	}
-	if r := &f.rows[f.at]; !r.add {
-		d.field("Type", text{themes.Text, m.fixType(r)})
+	if r := f.row(); r != nil {
+		d.field("Type", text{themes.Text, fixType(r)})
 	}
 	d.field("Scope", m.fixScopes()...)
 	d.blank()
@@ -52,22 +49,20 @@ func (m *model) fixDoc(w, h int) *doc {
 // nameWidth is the width of the column of names: what they need, in bounds.
 func (f *fixSheet) nameWidth(w int) int {
 	widest := 0
-	for i := range f.rows {
-		widest = max(widest, cells(plain(f.rows[i].label())))
+	for i := range f.Rows {
+		widest = max(widest, cells(plain(f.Rows[i].Label())))
 	}
 	return nameColumn(w, widest)
 }
 
 func (m *model) fixRow(d *doc, at []int, i int) {
 	f := m.fix
-	r := &f.rows[i]
 	here := i == f.at
-	mark, name := "", r.label()
-	look := themes.Text
+	mark := ""
 	if here {
-		mark, look = m.glyphs.pointer, inkTitle
+		mark = m.glyphs.pointer
 	}
-	if r.add {
+	if i == len(f.Rows) {
 		line := []text{{themes.Accent, mark + spaces(2-cells(mark))}, {themes.Dim, "+ add a variable"}}
 		if here && f.typing {
 			line = append(line[:1], m.fixInput(d.w-2)...)
@@ -75,17 +70,21 @@ func (m *model) fixRow(d *doc, at []int, i int) {
 		d.add(line...)
 		return
 	}
-	place := r.place
-	value := text{themes.Text, r.shown()}
+	r := &f.Rows[i]
+	name, look, place := r.Label(), themes.Text, m.fixPlace(r)
+	if here {
+		look = inkTitle
+	}
+	value := text{themes.Text, fixShown(r)}
 	switch {
-	case r.restore:
-		value, place = text{themes.Changed, r.original}, "as it was"
-	case r.changed():
-		value.ink, place = themes.Changed, r.wasWords()
-	case r.inForce != nil:
-		place = "was " + r.original
-	case r.after != "":
-		value, place = text{themes.Dim, r.after}, r.place
+	case r.Restore:
+		value, place = text{themes.Changed, r.Original}, "as it was"
+	case r.Changed():
+		value.ink, place = themes.Changed, m.fixWas(r)
+	case r.InForce != nil:
+		place = "was " + r.Original
+	case len(r.After) > 0:
+		value = text{themes.Dim, m.fixAfter(r)}
 	}
 	if !here || !f.typing {
 		d.columns(at, text{themes.Accent, mark}, text{look, name}, value, d.place(at[3], place))
@@ -105,7 +104,7 @@ func (m *model) fixInput(w int) []text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	before, after := plain(string(value[:at])), plain(string(value[at:]))
-	if m.fix.rows[m.fix.at].secret {
+	if r := m.fix.row(); r != nil && r.Secret {
 		before, after = strings.Repeat("•", at), strings.Repeat("•", len(value)-at)
 	}
 	room := max(w-1, 1)
@@ -116,65 +115,90 @@ func (m *model) fixInput(w int) []text {
 	return []text{{themes.Text, before}, {themes.Accent, m.glyphs.caret}, {themes.Text, after}}
 }
 
-// shown is the value on one line.
-func (r *fixRow) shown() string {
-	if r.secret && r.edited {
+// label is what the cursor is on.
+func (f *fixSheet) label() string {
+	if r := f.row(); r != nil {
+		return r.Label()
+	}
+	return ""
+}
+
+// fixPlace is where a value comes from.
+func (m *model) fixPlace(r *fix.Row) string {
+	switch {
+	case r.Added:
+		return "new"
+	case r.Field != "":
+		return fmt.Sprintf(":%d", r.Origin.Line)
+	}
+	return from(r.From, r.Origin)
+}
+
+// fixAfter says when a value will be known.
+func (m *model) fixAfter(r *fix.Row) string { return "after " + m.plan.Steps[r.After[0]].ID() }
+
+// fixShown is the value on one line.
+func fixShown(r *fix.Row) string {
+	if r.Secret && r.Edited {
 		return strings.Repeat("•", 8)
 	}
-	first, rest, more := strings.Cut(r.now, "\n")
+	first, rest, more := strings.Cut(r.Now, "\n")
 	if more {
 		return fmt.Sprintf("%s  (%s)", first, count(strings.Count(strings.TrimRight(rest, "\n"), "\n")+2, "line"))
 	}
 	return first
 }
 
-func (r *fixRow) wasWords() string {
+// fixWas is what a changed value takes the place of.
+func (m *model) fixWas(r *fix.Row) string {
 	switch {
-	case r.after != "":
-		return r.after
-	case r.secret:
+	case r.Added:
+		return "new"
+	case len(r.After) > 0:
+		return m.fixAfter(r)
+	case r.Secret:
 		return "was secret"
 	}
-	first, _, more := strings.Cut(r.was, "\n")
+	first, _, more := strings.Cut(r.Was, "\n")
 	if more {
 		first += " …"
 	}
 	return "was " + first
 }
 
-func (m *model) fixType(r *fixRow) string {
-	kind, err := r.kind, error(nil)
-	if r.edited {
-		_, kind, err = r.yaml()
+func fixType(r *fix.Row) string {
+	kind, err := r.Kind, error(nil)
+	if r.Edited {
+		_, kind, err = r.YAML()
 	}
 	switch {
-	case r.secret:
+	case r.Secret:
 		return "text; it is shown and kept nowhere"
 	case err != nil:
 		return err.Error()
-	case r.kind == "":
+	case r.Kind == "":
 		return kind
-	case kind != r.kind:
-		return r.kind + ", becomes " + kind
+	case kind != r.Kind:
+		return r.Kind + ", becomes " + kind
 	}
 	return kind + ", kept"
 }
 
 func (m *model) fixScopes() []text {
 	f := m.fix
-	if r := &f.rows[f.at]; r.field != "" {
+	if r := f.row(); r != nil && r.Field != "" {
 		return []text{{themes.Text, "this step (it is not a variable)"}}
 	}
 	var line []text
-	for i, s := range f.scopes {
+	for i, s := range f.Scopes {
 		mark, look := "( ) ", themes.Dim
-		if i == f.scope {
+		if i == f.Scope {
 			mark, look = "("+m.glyphs.chosen()+") ", themes.Text
 		}
 		if i > 0 {
 			line = append(line, text{themes.Text, "   "})
 		}
-		line = append(line, text{look, mark + s.words})
+		line = append(line, text{look, mark + s.Words})
 	}
 	return line
 }
@@ -195,7 +219,7 @@ func (m *model) fixBecomes(d *doc) {
 	f := m.fix
 	p := &f.preview
 	switch {
-	case f.changes() == 0:
+	case f.Changes() == 0:
 		d.hint("Type to change a value. Nothing runs before enter, and no file is changed.")
 		return
 	case p.why != "":
@@ -208,111 +232,35 @@ func (m *model) fixBecomes(d *doc) {
 		return
 	}
 	d.add(text{inkTitle, "Becomes"})
-	before := map[string]*plan.Step{}
-	for i := range m.plan.Steps {
-		before[m.plan.Steps[i].Path] = &m.plan.Steps[i]
-	}
-	var others []*plan.Step
-	gone := len(m.plan.Steps)
-	found := f.step < 0
-	for i := range p.plan.Steps {
-		next := &p.plan.Steps[i]
-		old := before[next.Path]
-		if old != nil {
-			gone--
-		}
-		switch {
-		case next.Path == f.path:
-			found = true
-			m.stepChange(d, old, next)
-		case old == nil || old.Digest != next.Digest:
-			others = append(others, next)
-		}
-	}
-	if !found {
+	e := fix.EffectOf(m.plan, p.plan, f.Path)
+	switch {
+	case e.Gone:
 		d.para(themes.Warn, 0, "This step is not in the plan any more.")
+	case e.Same:
+		d.para(themes.Warn, 0, "Nothing about this step: what it does stays the same.")
 	}
-	for i, s := range others {
+	for _, c := range e.Changes {
+		m.changedLines(d, c.Label, c.Was, c.Now)
+	}
+	for _, note := range e.Notes {
+		d.para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.glyphs.arrow))
+	}
+	for i, s := range e.Others {
 		if i == othersShown {
-			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(others)-i)})
+			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)})
 			break
 		}
 		if i == 0 {
 			d.blank()
-			d.add(text{themes.Text, "It also changes " + count(len(others), "other step")})
+			d.add(text{themes.Text, "It also changes " + count(len(e.Others), "other step")})
 		}
 		d.add(text{themes.Text, "  " + plain(stepTitle(s))}, text{themes.Dim, "  " + plain(s.Summary)})
 	}
-	if gone > 0 {
-		d.para(themes.Warn, 0, count(gone, "step")+" would be gone from the plan.")
+	if e.Left > 0 {
+		d.para(themes.Warn, 0, count(e.Left, "step")+" would be gone from the plan.")
 	}
 	d.blank()
 	d.para(themes.Dim, 0, "Not saved to your files. The report will say what was overridden.")
-}
-
-// stepChange shows a step before and after.
-func (m *model) stepChange(d *doc, old, next *plan.Step) {
-	if old == nil || old.Digest == next.Digest {
-		if len(next.Overridden) == 0 || old == nil || len(old.Overridden) == len(next.Overridden) {
-			d.para(themes.Warn, 0, "Nothing about this step: what it does stays the same.")
-			return
-		}
-	}
-	shown := false
-	for _, c := range []struct{ label, was, now string }{
-		{"", m.fixLine(old), m.fixLine(next)},
-		{"cwd ", old.Cwd, next.Cwd},
-		{"when ", string(old.Prediction), string(next.Prediction)},
-	} {
-		if c.was != c.now {
-			shown = true
-			m.changedLines(d, c.label, c.was, c.now)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(next.Env)) {
-		if was, now := old.Env[name], next.Env[name]; was != now && !inOneLine(next) {
-			shown = true
-			m.changedLines(d, name+"=", was, now)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(next.Args)) {
-		was, now := displayed(old.Args[name]), displayed(next.Args[name])
-		if was == now || slices.Contains(mainArgs[:3], name) {
-			continue
-		}
-		shown = true
-		m.changedLines(d, name+" ", was, now)
-	}
-	if !shown {
-		for _, o := range next.Overridden {
-			d.para(themes.DiffAdd, 0, m.overrideText(o))
-		}
-	}
-}
-
-// fixLine is what a step runs; where that is a line, with the environment that the playbook gives it.
-func (m *model) fixLine(p *plan.Step) string {
-	text := cmp.Or(displayed(p.Args["cmd"]), p.Summary)
-	if !inOneLine(p) {
-		return text
-	}
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
-		fmt.Fprintf(&b, "%s=%q ", name, p.Env[name])
-	}
-	return b.String() + text
-}
-
-func inOneLine(p *plan.Step) bool {
-	return !strings.Contains(strings.TrimRight(displayed(p.Args["cmd"]), "\n"), "\n")
-}
-
-func displayed(v any) string {
-	text, after := plan.Display(v)
-	if len(after) > 0 {
-		return "known later"
-	}
-	return text
 }
 
 // changedLines shows two texts as a difference, without the lines they share.
@@ -355,7 +303,7 @@ func (m *model) fixRule(b *brush) {
 // fixTips are the keys of the sheet. They are its own, as those of every box.
 func (m *model) fixTips() []hintKey {
 	does := "take this"
-	if m.fix.step >= 0 && m.failedIn(m.tree.steps(m.fix.node)) > 0 {
+	if m.fix.Step >= 0 && m.failedIn(m.tree.steps(m.fix.node)) > 0 {
 		does = "retry with this"
 	}
 	if m.width < 90 {

@@ -20,36 +20,35 @@ type valueEdited struct {
 
 // inEditor opens the value under the cursor in the person's editor: one that has many lines can be edited nowhere else.
 func (f *fixSheet) inEditor(m *model) tea.Cmd {
-	r := &f.rows[f.at]
+	r := f.row()
 	switch {
 	case m.o.Editor == nil:
 		f.note = "there is no editor here"
 		return nil
-	case r.add:
+	case r == nil:
 		f.note = "type NAME=VALUE first"
 		return nil
-	case r.secret:
+	case r.Secret:
 		f.note = "a secret is not written to a file; type it here"
 		return nil
 	}
 	f.commit()
-	e := &valueEditor{text: r.now, open: m.o.Editor}
+	e := &valueEditor{text: r.Now, open: m.o.Editor}
 	row := f.at
 	return m.unwatched(lend(e, func(err error) tea.Msg { return valueEdited{f, row, e.text, err} }))
 }
 
 func (m *model) valueEdited(msg valueEdited) tea.Cmd {
 	f := msg.sheet
-	if m.fix != f || msg.row >= len(f.rows) {
+	if m.fix != f || msg.row >= len(f.Rows) {
 		return nil
 	}
 	if msg.err != nil {
 		f.note = "editor: " + msg.err.Error()
 		return nil
 	}
-	r := &f.rows[msg.row]
-	if msg.text != r.now {
-		r.now, r.edited, r.restore = msg.text, true, false
+	if r := &f.Rows[msg.row]; msg.text != r.Now {
+		r.Type(msg.text)
 	}
 	return f.plan(m)
 }

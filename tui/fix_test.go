@@ -86,7 +86,7 @@ func TestFixSheet(t *testing.T) {
 	// A new variable.
 	s.keys("G")
 	s.press("ctrl+u")
-	for range s.m.fix.rows {
+	for range len(s.m.fix.Rows) + 1 {
 		s.press("down")
 	}
 	s.text("nice")

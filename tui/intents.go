@@ -171,12 +171,12 @@ func (m *model) needs() []func(face) bool {
 	case filterChanged:
 		return []func(face) bool{is(faceChanged)}
 	case filterLeft:
-		return []func(face) bool{face.pending}
+		return []func(face) bool{face.Pending}
 	case filterNotable:
 		return []func(face) bool{filterNotable.shows}
 	case filterAll, filterProblems, filterFound:
 	}
-	return []func(face) bool{face.problem, is(faceUndecided), is(faceChanged)}
+	return []func(face) bool{problem, is(faceUndecided), is(faceChanged)}
 }
 
 func (m *model) nextStepThat(at, direction int, wanted func(face) bool) int {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // title is how a node is called, unclean.
@@ -35,21 +36,9 @@ func ranTitle(s *plan.Step, ran string) string {
 
 // scopeTitle is a scope's kind and name. Short leaves away what the place in the tree says as well.
 func scopeTitle(s *plan.Scope, short bool) string {
-	kind, name := string(s.Kind), s.Name
-	switch s.Kind {
-	case plan.ScopePlay, plan.ScopeInclude:
-		if short {
-			kind = ""
-		}
-	case plan.ScopeBranch:
-		kind = cmp.Or(s.Branch, kind)
-	case plan.ScopePlaybook, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeRole, plan.ScopePreset:
-	}
-	if name == string(s.Kind) || name == s.Branch {
-		name = "" // what has no name is called by its kind
-	}
-	if s.Item != "" && !strings.Contains(name, s.Item) {
-		name = strings.TrimLeft(name+" ("+s.Item+")", " ")
+	kind, name := standing.ScopeTitle(s)
+	if short && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeInclude) {
+		kind = ""
 	}
 	switch {
 	case name == "":

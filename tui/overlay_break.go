@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // breakSheet asks what a breakpoint is to stop for: the one before a step, or before each step of a scope.
@@ -22,8 +23,8 @@ type breakSheet struct {
 	hits   int    // how often that has stopped
 	wrong  string // with what is in the fields
 
-	now     watched // what the condition is at the pointer
-	checked string  // the condition it was asked for
+	now     standing.Value // what the condition is at the pointer
+	checked string         // the condition it was asked for
 }
 
 const (
@@ -107,13 +108,13 @@ func (b *breakSheet) try(m *model) tea.Cmd {
 	if when == b.checked {
 		return nil
 	}
-	b.checked, b.now = when, watched{}
+	b.checked, b.now = when, standing.Value{}
 	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
 		return nil
 	}
 	p, step, eval := m.plan, m.watchStep(), m.o.Eval
 	return func() tea.Msg {
-		v := evaluate(eval, p, step, when)
+		v := standing.Eval(eval).Value(p, step, when)
 		return came{func(*model) tea.Cmd {
 			if b.checked == when {
 				b.now = v
@@ -206,12 +207,12 @@ func (b *breakSheet) state(m *model, w int) text {
 	switch {
 	case b.wrong != "":
 		s = text{themes.Warn, oneLine(b.wrong)}
-	case b.now.wrong != "":
-		s = text{themes.Warn, "at the pointer: " + oneLine(b.now.wrong)}
-	case b.now.after != nil:
-		s.s = "at the pointer: known after " + m.afterNames(b.now.after)
-	case b.now.text != "":
-		s.s = "at the pointer it is " + quotedLines(b.now.text)
+	case b.now.Wrong != "":
+		s = text{themes.Warn, "at the pointer: " + oneLine(b.now.Wrong)}
+	case b.now.After != nil:
+		s.s = "at the pointer: known after " + m.afterNames(b.now.After)
+	case b.now.Text != "":
+		s.s = "at the pointer it is " + quotedLines(b.now.Text)
 	case b.set:
 		s.s = "hit " + strconv.Itoa(b.hits)
 	case b.steps.To > b.steps.From+1:

@@ -9,11 +9,12 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // outcome says what became of a step. It reports false for one that has not run.
 func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
-	f := faceOf(of, p)
+	f := standing.Of(of, p)
 	if of.State != events.Settled && f != faceRunning {
 		return false
 	}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
@@ -35,9 +35,6 @@ func (m *model) stepTab(d *doc, s subject) {
 	m.source(d, p.Origin)
 	m.why(d, p)
 }
-
-// mainArgs are the arguments that say most, in the order they are shown in.
-var mainArgs = []string{"cmd", "argv", "msg", "name", "pkg", "src", "dest", "path", "url", "repo", "state", "mode"}
 
 // what lists what the step does, as far as it is known.
 func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
@@ -106,9 +103,7 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 		d.field(p.Action, text{themes.Dim, "arguments hidden: no_log"})
 		return
 	}
-	names := slices.SortedFunc(maps.Keys(p.Args), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
-	})
+	names := standing.ArgNames(p)
 	if len(names) == 0 {
 		d.field(p.Action, text{themes.Text, p.Summary})
 	}
@@ -144,13 +139,6 @@ func argument(p *plan.Step, name, value string) string {
 		return p.Summary
 	}
 	return value
-}
-
-func rank(name string) int {
-	if i := slices.Index(mainArgs, name); i >= 0 {
-		return i
-	}
-	return len(mainArgs)
 }
 
 // unknown says what a field still waits for. Once the step has run there is nothing of the kind.

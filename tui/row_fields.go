@@ -48,9 +48,9 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 	if wait := t.m.waitNote(step); wait != "" {
 		note = text{themes.Dim, wait}
 	}
-	if f.pending() || f == faceExcluded && of.State != events.Settled {
+	if f.Pending() || f == faceExcluded && of.State != events.Settled {
 		line := ""
-		if usual := t.m.countdown.usually(step); usual >= time.Second && f.pending() && t.m.run.phase == events.Running {
+		if usual := t.m.countdown.usually(step); usual >= time.Second && f.Pending() && t.m.run.phase == events.Running {
 			line = "~" + took(usual)
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)

@@ -110,7 +110,7 @@ func (m *model) stateRule(b *brush, divider int) {
 	b.put(themes.Text, " ")
 	switch {
 	case m.fix != nil:
-		b.put(themes.Text, count(m.fix.changes(), "change"))
+		b.put(themes.Text, count(m.fix.Changes(), "change"))
 	case m.message != "":
 		b.put(themes.Warn, cutRight(m.message, max(b.left-2, 0), m.glyphs.dots))
 	case m.run.phase == events.Review:

@@ -1,13 +1,16 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
@@ -79,7 +82,7 @@ func (s *store) forget() {
 }
 
 func (m *model) see(step int, of *events.Step) {
-	m.tree.set(step, faceOf(of, &m.plan.Steps[step]))
+	m.tree.set(step, standing.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
 	m.countdown.see(step, of)
 	m.timeline.see(step, of)
@@ -103,7 +106,7 @@ func (m *model) seeAll(steps []events.Step) {
 		m.timeline.see(i, of)
 		m.tree.ranAs(i, of)
 		from, to := times(of)
-		return faceOf(of, &m.plan.Steps[i]), from, to
+		return standing.Of(of, &m.plan.Steps[i]), from, to
 	})
 }
 
@@ -258,33 +261,19 @@ func (m *model) moving() bool {
 
 // planChange says what is different in a plan, and in which file if it is one.
 func planChange(old, now *plan.Plan) string {
-	digests := make(map[string]string, len(old.Steps))
-	for i := range old.Steps {
-		digests[old.Steps[i].Path] = old.Steps[i].Digest
+	d := standing.Differ(old, now)
+	words := fmt.Sprintf("%s changed, %d added", count(len(d.Changed), "step"), len(d.Added))
+	if d.Gone > 0 {
+		words += fmt.Sprintf(", %d gone", d.Gone)
 	}
-	changed, added := 0, 0
-	files := map[string]bool{}
-	for i := range now.Steps {
-		digest, ok := digests[now.Steps[i].Path]
-		switch {
-		case !ok:
-			added++
-		case digest != now.Steps[i].Digest:
-			changed++
-		}
-		if digest != now.Steps[i].Digest {
-			files[now.Steps[i].Origin.File] = true
-		}
-		delete(digests, now.Steps[i].Path)
-	}
-	words := fmt.Sprintf("%s changed, %d added", count(changed, "step"), added)
-	if len(digests) > 0 {
-		words += fmt.Sprintf(", %d gone", len(digests))
-	}
-	where := "reloaded"
-	if len(files) == 1 {
-		for where = range files {
+	where := ""
+	for _, i := range slices.Concat(d.Changed, d.Added) {
+		switch file := now.Steps[i].Origin.File; where {
+		case "", file:
+			where = file
+		default:
+			where = "reloaded"
 		}
 	}
-	return where + ": " + words
+	return cmp.Or(where, "reloaded") + ": " + words
 }

@@ -72,7 +72,7 @@ func (m *model) wondering() (steps []int) {
 // waits reports whether a step waits, for whatever it is.
 func (m *model) waits(step int) bool {
 	f := m.tree.faces[step]
-	return f.pending() || f == faceAsking
+	return f.Pending() || f == faceAsking
 }
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.

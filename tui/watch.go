@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // watchList is the expressions a person watches, with what they were when they were last evaluated. Evaluating may take long
@@ -19,17 +17,10 @@ import (
 type watchList struct {
 	texts  []string
 	before []string // what was typed, the latest last
-	values map[string]watched
+	values map[string]standing.Value
 	of     watchMoment // when the values were true
 	round  int         // counts changes of texts
 	asking bool
-}
-
-// watched is the value of an expression, or why there is none.
-type watched struct {
-	text  string
-	after []int // the steps that will give it
-	wrong string
 }
 
 // watchMoment is what values depend on.
@@ -82,50 +73,17 @@ func (m *model) askWatches() tea.Cmd {
 		return nil
 	}
 	w.asking = true
-	texts, p, eval := slices.Clone(w.texts), m.plan, m.o.Eval
+	texts, p, eval := slices.Clone(w.texts), m.plan, standing.Eval(m.o.Eval)
 	return func() tea.Msg {
-		values := make(map[string]watched, len(texts))
+		values := make(map[string]standing.Value, len(texts))
 		for _, text := range texts {
-			values[text] = evaluate(eval, p, now.step, text)
+			values[text] = eval.Value(p, now.step, text)
 		}
 		return came{func(m *model) tea.Cmd {
 			m.watch.values, m.watch.of, m.watch.asking = values, now, false
 			return nil
 		}}
 	}
-}
-
-// evaluate asks for one value. It runs away from the screen.
-func evaluate(eval func(*plan.Plan, int, string) (string, error), p *plan.Plan, step int, text string) watched {
-	value, err := eval(p, step, text)
-	var missing *plan.Missing
-	switch {
-	case errors.As(err, &missing):
-		return watched{after: missing.Steps}
-	case err != nil:
-		if later := givenLater(p, step, text, err.Error()); later != nil {
-			return watched{after: later}
-		}
-		return watched{wrong: err.Error()}
-	}
-	return watched{text: value}
-}
-
-var firstName = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*`)
-
-// givenLater finds the step that registers what an expression begins with, where the error is that there is no such name: at the
-// pointer there is none yet.
-func givenLater(p *plan.Plan, step int, text, wrong string) []int {
-	name := firstName.FindString(text)
-	if name == "" || !strings.Contains(wrong, "`"+name+"`") {
-		return nil
-	}
-	for i := max(step, 0); i < len(p.Steps); i++ {
-		if p.Steps[i].Register == name {
-			return []int{i}
-		}
-	}
-	return nil
 }
 
 // add watches an expression.
@@ -154,12 +112,12 @@ func (m *model) watchShown(expression string) text {
 	switch {
 	case !ok:
 		return text{themes.Dim, m.glyphs.dots}
-	case v.wrong != "":
-		return text{themes.Warn, oneLine(v.wrong)}
-	case v.after != nil:
-		return text{themes.Dim, "after " + m.afterNames(v.after)}
+	case v.Wrong != "":
+		return text{themes.Warn, oneLine(v.Wrong)}
+	case v.After != nil:
+		return text{themes.Dim, "after " + m.afterNames(v.After)}
 	}
-	return text{themes.Text, quotedLines(v.text)}
+	return text{themes.Text, quotedLines(v.Text)}
 }
 
 // afterNames names the steps that give a value.
@@ -257,9 +215,9 @@ func (m *model) printOnce(text string) tea.Cmd {
 		return nil
 	}
 	m.watch.typed(text)
-	p, step, eval := m.plan, m.watchStep(), m.o.Eval
+	p, step, eval := m.plan, m.watchStep(), standing.Eval(m.o.Eval)
 	return func() tea.Msg {
-		v := evaluate(eval, p, step, text)
+		v := eval.Value(p, step, text)
 		return came{func(m *model) tea.Cmd {
 			m.showValue(text, v)
 			return nil
@@ -268,17 +226,17 @@ func (m *model) printOnce(text string) tea.Cmd {
 }
 
 // showValue shows a value in the line of messages, or in a box if it is too long for that.
-func (m *model) showValue(expression string, v watched) {
+func (m *model) showValue(expression string, v standing.Value) {
 	switch {
-	case v.wrong != "":
-		m.say(expression + ": " + oneLine(v.wrong))
-	case v.after != nil:
-		m.say(expression + ": known after " + m.afterNames(v.after))
-	case strings.Contains(strings.TrimSpace(v.text), "\n") || cells(plain(expression+quotedLines(v.text))) > m.width-10:
+	case v.Wrong != "":
+		m.say(expression + ": " + oneLine(v.Wrong))
+	case v.After != nil:
+		m.say(expression + ": known after " + m.afterNames(v.After))
+	case strings.Contains(strings.TrimSpace(v.Text), "\n") || cells(plain(expression+quotedLines(v.Text))) > m.width-10:
 		if !m.typing() {
-			m.overlay = newTextBox(expression, v.text)
+			m.overlay = newTextBox(expression, v.Text)
 		}
 	default:
-		m.say(expression + " = " + quotedLines(v.text))
+		m.say(expression + " = " + quotedLines(v.Text))
 	}
 }

@@ -88,7 +88,7 @@ func (d *desk) over(args string) {
 // firstLeft is the first step of a range that has not run, or -1.
 func (d *desk) firstLeft(r events.Range) int {
 	for i := r.From; i < r.To; i++ {
-		if d.state(i).pending() {
+		if d.state(i).Pending() {
 			return i
 		}
 	}
@@ -138,7 +138,7 @@ func (d *desk) until(args string) {
 // nextStep is the step that would start next, or -1.
 func (d *desk) nextStep() int {
 	at := d.run.Pointer
-	if at >= 0 && at < len(d.plan.Steps) && d.state(at).pending() {
+	if at >= 0 && at < len(d.plan.Steps) && d.state(at).Pending() {
 		return at
 	}
 	if i := d.firstLeft(events.Range{From: max(at+1, 0), To: len(d.plan.Steps)}); i >= 0 {

@@ -19,7 +19,7 @@ func (d *desk) decided(word string, n int, rest ...string) {
 func (d *desk) approve(args string) {
 	switch args {
 	case "":
-		if i := d.here(); i >= 0 && d.run.Phase == events.Paused && d.state(i).pending() {
+		if i := d.here(); i >= 0 && d.run.Phase == events.Paused && d.state(i).Pending() {
 			d.yes("")
 			return
 		}
@@ -246,7 +246,7 @@ func (d *desk) broken(i int) bool {
 		return false
 	}
 	s := d.state(i)
-	return s == rescued || s == ignored || s.pending() // the rescue has not begun; or it was edited since
+	return s == rescued || s == ignored || s.Pending() // the rescue has not begun; or it was edited since
 }
 
 // clauses are what may follow the steps of a breakpoint, in this order.
@@ -254,7 +254,7 @@ var clauses = regexp.MustCompile(`^(.*?)(?:\s+if\s+(.+?))?(?:\s+after\s+(\d+))?(
 
 func (d *desk) setBreak(args string) {
 	if args == "" {
-		if i := d.here(); i >= 0 && d.state(i).pending() {
+		if i := d.here(); i >= 0 && d.state(i).Pending() {
 			args = d.outline.stepNumber(i)
 		} else {
 			d.say("break before what? give a number of the plan, such as 2.1.")

@@ -74,7 +74,7 @@ func (d *desk) stepWords(i int) []string {
 	s := d.of(i)
 	st := d.state(i)
 	words := []string{d.word(i)}
-	if st.pending() || st == asking {
+	if st.Pending() || st == asking {
 		words = append(words, d.foretoldWord(i))
 		if s.Break {
 			words = append(words, "breakpoint"+clean(s.BreakOn))

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // outline is the plan as a numbered list: 2.1.3 is the third below the first below the second. Nodes are in pre-order, so
@@ -175,22 +176,8 @@ func (o *outline) title(n int) string {
 		s := &o.plan.Steps[at.step]
 		return clean(s.Label(s.Title()))
 	case n > 0:
-		return clean(scopeTitle(&o.plan.Scopes[at.scope]))
+		kind, name := standing.ScopeTitle(&o.plan.Scopes[at.scope])
+		return clean(strings.TrimSpace(kind + " " + name))
 	}
 	return clean(cmp.Or(o.plan.RootFile, o.plan.Name, "playbook"))
-}
-
-// scopeTitle is a scope's kind and name.
-func scopeTitle(s *plan.Scope) string {
-	kind, name := string(s.Kind), s.Name
-	if s.Kind == plan.ScopeBranch {
-		kind = cmp.Or(s.Branch, kind)
-	}
-	if name == string(s.Kind) || name == s.Branch {
-		name = "" // what has no name is called by its kind
-	}
-	if s.Item != "" && !strings.Contains(name, s.Item) {
-		name = strings.TrimLeft(name+" ("+s.Item+")", " ")
-	}
-	return strings.TrimSpace(kind + " " + name)
 }

@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // began is when a step's last attempt started.
@@ -79,26 +79,13 @@ func (d *desk) showStep(i int) {
 	}
 }
 
-// mainArgs are the arguments that say most, in the order they are said in.
-var mainArgs = []string{"cmd", "argv", "msg", "name", "pkg", "src", "dest", "path", "url", "repo", "state", "mode"}
-
-func rank(name string) int {
-	if i := slices.Index(mainArgs, name); i >= 0 {
-		return i
-	}
-	return len(mainArgs)
-}
-
 // arguments are the action and what it is given, as far as it is known.
 func (d *desk) arguments(p *plan.Step) (lines []string) {
 	if p.NoLog {
 		return []string{p.Action + ": arguments hidden, no_log"}
 	}
 	lines = append(lines, strings.TrimSuffix(p.Action+": "+clean(p.Summary), ": "))
-	names := slices.SortedFunc(maps.Keys(p.Args), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
-	})
-	for _, name := range names {
+	for _, name := range standing.ArgNames(p) {
 		text, after := plan.Display(p.Args[name])
 		text = strings.TrimRight(text, "\n")
 		switch {

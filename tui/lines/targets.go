@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // targets finds what a command is about: numbers of the plan, all, or whatever else names steps (an id, a path, a name,
@@ -141,7 +142,7 @@ func (d *desk) here() int {
 // state is what a step is like.
 func (d *desk) state(i int) state {
 	var none events.Step
-	return stateOf(d.stepOr(i, &none), &d.plan.Steps[i])
+	return standing.Of(d.stepOr(i, &none), &d.plan.Steps[i])
 }
 
 // stepOr is what is known of a step; the feed may be behind the plan.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // telling decides what of a run is said by itself. Who listens cannot skim: an end of a step is said as long as there are not
@@ -272,30 +273,12 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 	if p == nil {
 		return
 	}
-	digests := make(map[string]string, len(d.plan.Steps))
-	for i := range d.plan.Steps {
-		digests[d.plan.Steps[i].Path] = d.plan.Steps[i].Digest
-	}
-	differ, added := 0, 0
-	firstOne := -1
-	for i := range p.Steps {
-		digest, known := digests[p.Steps[i].Path]
-		switch {
-		case !known:
-			added++
-		case digest != p.Steps[i].Digest:
-			differ++
-			if firstOne < 0 {
-				firstOne = i
-			}
-		}
-		delete(digests, p.Steps[i].Path)
-	}
+	diff := standing.Differ(d.plan, p)
 	d.setPlan(p)
 	d.rest = nil // of a plan that is not any more
-	d.say("planned again: %s changed, %d added, %d gone.", count(differ, "step"), added, len(digests))
-	if firstOne >= 0 {
-		d.say("changed first: %s.", d.called(firstOne))
+	d.say("planned again: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
+	if len(diff.Changed) > 0 {
+		d.say("changed first: %s.", d.called(diff.Changed[0]))
 	}
 }
 
@@ -374,7 +357,7 @@ func (d *desk) failedWords(i int, still string) string {
 	if !d.broken(i) {
 		return "PAUSED after " + d.called(i) + ", which is " + d.word(i) + " now." + still + " run goes on, step runs one step, quit."
 	}
-	if d.state(i).pending() {
+	if d.state(i).Pending() {
 		return "PAUSED at " + d.called(i) + ", which failed and was changed since." + still + " retry, skip, run, quit."
 	}
 	giveUp := "run gives it up, and what needs it is not run"

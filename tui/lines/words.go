@@ -7,96 +7,36 @@ import (
 
 	"moon/events"
 	"moon/events/output"
-	"moon/plan"
 	"moon/secret"
+	"moon/tui/standing"
 )
 
-// state is what a step is like, as one word: a decision before it runs, an outcome afterwards.
-type state uint8
+// state is what a step is like: a decision before it runs, an outcome afterwards.
+type state = standing.State
 
 const (
-	undecided state = iota // nobody has approved it
-	waiting                // approved, its turn has not come
-	confirm                // asks to be confirmed by itself
-	asking                 // a gate: it waits for an answer
-	excluded
-	running
-	ok
-	changed
-	failed
-	ignored
-	rescued
-	skipped
-	kept
-	cancelled
-	omitted
-	states
+	undecided = standing.Undecided
+	waiting   = standing.Waiting
+	confirm   = standing.Confirm
+	asking    = standing.Asking
+	excluded  = standing.Excluded
+	running   = standing.Running
+	ok        = standing.OK
+	changed   = standing.Changed
+	failed    = standing.Failed
+	ignored   = standing.Ignored
+	rescued   = standing.Rescued
+	skipped   = standing.Skipped
+	kept      = standing.Kept
+	cancelled = standing.Cancelled
+	omitted   = standing.Omitted
+	states    = standing.States
 )
 
 var stateWords = [states]string{
 	undecided: "undecided", waiting: "approved", confirm: "CONFIRM", asking: "asks whether to go on", excluded: "excluded",
 	running: "running", ok: "ok", changed: "changed", failed: "FAILED", ignored: "failed (ignored)", rescued: "rescued",
 	skipped: "skipped", kept: "kept", cancelled: "cancelled", omitted: "not run",
-}
-
-// pending reports whether the step still waits to be run.
-func (s state) pending() bool { return s == undecided || s == waiting || s == confirm }
-
-func stateOf(s *events.Step, p *plan.Step) state {
-	switch s.State {
-	case events.Settled:
-		if s.Outcome == events.Omitted && (s.Excluded || p.Excluded) {
-			return excluded // it would not have run in any case
-		}
-		return outcomeOf(s)
-	case events.Active, events.Backoff:
-		return running
-	case events.Waiting, events.Held:
-	}
-	switch {
-	case s.State == events.Held && s.Hold == events.PauseUser:
-		return asking
-	case s.Excluded || p.Excluded:
-		return excluded
-	case p.Confirm != "" && !s.Confirmed:
-		return confirm
-	case !s.Approved:
-		return undecided
-	}
-	return waiting
-}
-
-func outcomeOf(s *events.Step) state {
-	switch s.Outcome {
-	case events.OK, events.Changed:
-		switch {
-		case s.Kept:
-			return kept
-		case s.Outcome == events.Changed:
-			return changed
-		}
-		return ok
-	case events.Skipped:
-		byUser := s.Reason == string(events.SkipUser) && s.Attempt == 0 // otherwise it failed and was given up
-		if s.Excluded || byUser || s.Reason == string(events.SkipTags) {
-			return excluded
-		}
-		return skipped
-	case events.Failed, events.Timeout, events.Rejected:
-		switch {
-		case s.Ignored:
-			return ignored
-		case s.Rescued:
-			return rescued
-		}
-		return failed
-	case events.Lost:
-		return failed
-	case events.Cancelled:
-		return cancelled
-	case events.None, events.Omitted:
-	}
-	return omitted
 }
 
 // tally is how many steps are in each state.

@@ -1,0 +1,101 @@
+// Package standing says how a plan and its steps stand: what a step is like in one word, how parts are called, what differs
+// between two plans, what an expression comes to. The screen draws it and lines say it, so that both mean the same by it; it
+// draws and says nothing itself.
+package standing
+
+import (
+	"moon/events"
+	"moon/plan"
+)
+
+// State is what a step is like: a decision before it runs, an outcome afterwards.
+type State uint8
+
+// The states. Before Running are those of a step that has not begun, after it those of one that has ended.
+const (
+	Undecided State = iota // nobody has approved it
+	Waiting                // approved, its turn has not come
+	Confirm                // asks to be confirmed by itself
+	Asking                 // a gate: it waits for an answer
+	Excluded
+	Running
+	OK
+	Changed
+	Failed
+	Ignored
+	Rescued
+	Skipped
+	Kept
+	Cancelled
+	Omitted
+)
+
+// NotNeeded is why a rescue is not run where nothing failed, as the engine says it.
+const NotNeeded = "not needed"
+
+// States is how many there are.
+const States = int(Omitted) + 1
+
+// Pending reports whether the step still waits to be run.
+func (s State) Pending() bool { return s == Undecided || s == Waiting || s == Confirm }
+
+// Of is the state of a step of a plan.
+func Of(s *events.Step, p *plan.Step) State {
+	switch s.State {
+	case events.Settled:
+		if s.Outcome == events.Omitted && (s.Excluded || p.Excluded) {
+			return Excluded // it would not have run in any case
+		}
+		if s.Outcome == events.Omitted && s.Reason == NotNeeded {
+			return Skipped // a rescue, and nothing has failed that it would have made good
+		}
+		return outcome(s)
+	case events.Active, events.Backoff:
+		return Running
+	case events.Waiting, events.Held:
+	}
+	switch {
+	case s.State == events.Held && s.Hold == events.PauseUser:
+		return Asking
+	case s.Excluded || p.Excluded:
+		return Excluded
+	case p.Confirm != "" && !s.Confirmed:
+		return Confirm
+	case !s.Approved:
+		return Undecided
+	}
+	return Waiting
+}
+
+func outcome(s *events.Step) State {
+	switch s.Outcome {
+	case events.OK, events.Changed:
+		switch {
+		case s.Kept:
+			return Kept
+		case s.Outcome == events.Changed:
+			return Changed
+		}
+		return OK
+	case events.Skipped:
+		byUser := s.Reason == string(events.SkipUser) && s.Attempt == 0 // otherwise it failed and was given up
+		if s.Excluded || byUser || s.Reason == string(events.SkipTags) {
+			return Excluded
+		}
+		return Skipped
+	case events.Failed, events.Timeout, events.Rejected:
+		switch {
+		case s.Ignored:
+			return Ignored
+		case s.Rescued:
+			return Rescued
+		}
+		return Failed
+	case events.Lost:
+		return Failed
+	case events.Cancelled:
+		return Cancelled
+	case events.None, events.Omitted:
+	}
+	return Omitted
+}
