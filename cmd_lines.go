@@ -9,6 +9,7 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
+	"moon/plan"
 	"moon/plan/diag"
 	"moon/tui"
 	"moon/tui/lines"
@@ -65,6 +66,8 @@ func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.O
 				ds, err := o.Reload()
 				return c.made, ds, err
 			},
+			Preview: o.Preview, Why: o.Why, Eval: o.Eval,
+			Shell:  func(p *plan.Plan, step int) (lines.Program, error) { return o.Shell(p, step) },
 			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
 		}
 		if f := fileOf(std.out); f != nil && term.IsTerminal(int(f.Fd())) {

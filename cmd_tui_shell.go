@@ -24,7 +24,7 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 		if job.Become != nil {
 			who = job.Become.User
 		}
-		where := fmt.Sprintf("── %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
+		where := fmt.Sprintf("moon: %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
 		notice := []string{output.CleanName(s.Redact(where))}
 		for _, m := range at.Missing {
 			notice = append(notice, output.CleanName(s.Redact("   "+m)))

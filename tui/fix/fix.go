@@ -18,6 +18,7 @@ import (
 type Form struct {
 	Step   int    // -1: of a scope
 	Path   string // of the step
+	NoLog  bool   // whatever is typed is secret
 	Rows   []Row
 	Scopes []Scope
 	Scope  int // the one that is chosen
@@ -54,7 +55,7 @@ const (
 // OfStep takes the values of one step. set is what the run has set by now.
 func OfStep(p *plan.Plan, step int, set map[string]any) *Form {
 	s := &p.Steps[step]
-	f := &Form{Step: step, Path: s.Path, Scopes: []Scope{{thisStep, s.Path, s.Path}}}
+	f := &Form{Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{thisStep, s.Path, s.Path}}}
 	f.scope(p, s.Scope, s.Path)
 	for i := range s.Uses {
 		f.Rows = append(f.Rows, variable(&s.Uses[i], set))
@@ -174,7 +175,7 @@ func (f *Form) Changes() (n int) {
 
 // Add makes a row of what was typed for a name, or finds the one there is. why says what is wrong with the name.
 func (f *Form) Add(name, value string) (row int, why string) {
-	one := Row{Name: name, Added: true}
+	one := Row{Name: name, Added: true, Secret: f.NoLog}
 	if what, rest, dotted := strings.Cut(name, "."); dotted && f.Step >= 0 {
 		switch what {
 		case plan.OverrideArg, plan.OverrideEnv:

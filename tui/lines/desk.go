@@ -17,6 +17,7 @@ type desk struct {
 	w    *bufio.Writer
 	now  func() time.Time
 	lent func(do func()) // something has the terminal while it runs
+	hide func(on bool)   // whether the terminal shows what is typed
 
 	plan     *plan.Plan
 	outline  *outline
@@ -26,13 +27,18 @@ type desk struct {
 	past     past
 	telling  telling
 	follow   follow
+	watches  []string // expressions that are said at each pause
 
 	question *question // is asked, and the next line is its answer
 	rest     []string  // of a long list
 	waits    *string   // a line that was typed and not yet taken
 	asked    int       // commands without an answer yet
 	coming   string    // the digest of a plan that was made, and that the feed will bring
-	prompted bool      // the prompt is the last thing in the terminal
+
+	sentFix    *typedFor // has no answer yet
+	refusedFix *typedFor // was typed, and not taken
+
+	prompted bool // the prompt is the last thing in the terminal
 
 	opened    bool // the review was told
 	inputOver bool
@@ -48,10 +54,11 @@ type question struct {
 	again  string // what to say to an empty line; "": that is an answer too
 	answer func(text string) (done bool)
 	leave  bool // it is whether to leave
+	secret bool // the answer is shown and kept nowhere
 }
 
 func newDesk(o Options) *desk {
-	d := &desk{o: o, now: o.Now, w: bufio.NewWriter(o.Out), lent: func(do func()) { do() }}
+	d := &desk{o: o, now: o.Now, w: bufio.NewWriter(o.Out), lent: func(do func()) { do() }, hide: func(bool) {}}
 	if d.now == nil {
 		d.now = time.Now
 	}
@@ -217,7 +224,7 @@ func (d *desk) take(line string) {
 	}
 	text := strings.TrimSpace(line)
 	if !d.o.Person {
-		d.say("> %s", clean(text))
+		d.say("> %s", d.repeated(text))
 	}
 	switch {
 	case d.question != nil:

@@ -18,6 +18,8 @@ type keyboard struct {
 	wake  [2]int     // writing to the second ends waiting for input
 	turn  sync.Mutex // held while reading, and by whoever lends the terminal
 	done  chan struct{}
+
+	shown *unix.Termios // how the terminal was before what is typed was hidden; nil: it is not
 }
 
 // endOfInput is what ctrl-d at a terminal gives in place of a line; no line can have it.
@@ -39,6 +41,7 @@ func newKeyboard(in *os.File) (*keyboard, error) {
 
 // close ends reading, and waits for it.
 func (k *keyboard) close() {
+	k.hide(false)
 	close(k.done)
 	k.nudge()
 	k.turn.Lock()
@@ -55,7 +58,35 @@ func (k *keyboard) lent(do func()) {
 	k.turn.Lock()
 	defer k.turn.Unlock()
 	_, _ = unix.Read(k.wake[0], make([]byte, 1))
+	if k.shown != nil {
+		k.hide(false)
+		defer k.hide(true)
+	}
 	do()
+}
+
+// hide lets the terminal show nothing of what is typed, or shows it again. It may be asked again and again: a shell to which
+// somebody went back meanwhile has made the terminal its own.
+func (k *keyboard) hide(on bool) {
+	if !on {
+		if k.shown != nil {
+			_ = unix.IoctlSetTermios(k.fd, setTermios, k.shown) // or it has gone
+			k.shown = nil
+		}
+		return
+	}
+	now, err := unix.IoctlGetTermios(k.fd, getTermios)
+	if err != nil || now.Lflag&unix.ECHO == 0 {
+		return // no terminal, or one that shows nothing
+	}
+	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return // moon is in the background, and would be stopped for it
+	}
+	silent := *now
+	silent.Lflag = silent.Lflag&^unix.ECHO | unix.ECHONL
+	if unix.IoctlSetTermios(k.fd, setTermios, &silent) == nil && k.shown == nil {
+		k.shown = now
+	}
 }
 
 var errWoken = errors.New("woken")

@@ -19,18 +19,15 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/plan/diag"
+	"moon/tui/fix"
+	"moon/tui/standing"
 )
 
 // Actor is who sends the commands. By it desk knows which of the answers in the feed are to its own.
 const Actor = "lines"
 
 // Program takes the terminal over while it runs, such as an editor.
-type Program interface {
-	Run() error
-	SetStdin(io.Reader)
-	SetStdout(io.Writer)
-	SetStderr(io.Writer)
-}
+type Program = fix.Program
 
 // Options is what lines needs from outside.
 type Options struct {
@@ -56,10 +53,16 @@ type Options struct {
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))
 	// Reload plans again after an edit. On success the feed brings the plan with the digest; the errors of a list are said.
 	Reload func() (digest string, diagnostics diag.List, err error)
+	// Preview plans with other values, and changes nothing; or it says why that cannot be. Without it values cannot be changed.
+	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
+	// Why says of steps of a plan what keeps them from beginning. Without it lines say what they can see themselves.
+	Why func(digest string, steps []int) []events.Wait
+	// Eval evaluates an expression, with the values a step would find now. Without it nothing can be watched.
+	Eval standing.Eval
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) Program
-	// Shell is a shell where a step runs. Without it there is none.
-	Shell func(step int) (Program, error)
+	// Shell is a shell where a step runs. It may say that there can be none.
+	Shell func(p *plan.Plan, step int) (Program, error)
 	// Aside is what needs the terminal for itself. Meanwhile nothing is read or said.
 	Aside <-chan func()
 	// Interrupts are the times that somebody pressed ctrl-c.
@@ -91,7 +94,7 @@ func Run(ctx context.Context, o Options) error {
 		ticks = t.C
 	}
 	d := newDesk(o)
-	d.lent = keys.lent
+	d.lent, d.hide = keys.lent, keys.hide
 	err = d.attend(ctx, keys.lines, ticks)
 	d.foretold.halt()
 	if d.prompted { // what comes after is on a line of its own
@@ -117,6 +120,7 @@ func (d *desk) attend(ctx context.Context, typed <-chan string, ticks <-chan tim
 		if d.inputOver && d.waits == nil && d.opened && d.atRest() {
 			d.leaveUnseen()
 		}
+		d.hide(d.question != nil && d.question.secret)
 		d.prompt()
 		switch {
 		case d.failure != nil:

@@ -310,15 +310,27 @@ func (d *desk) why(args string) {
 		d.say("%s is undecided; approve %s lets it run.", called, d.outline.stepNumber(i))
 	case d.run.Phase == events.Paused && d.run.PausedAt == i:
 		d.say("%s", d.pausedWords())
+	default:
+		if words := d.waitWords(i); words != "" {
+			d.say("%s", words)
+			return
+		}
+		d.waitsSomehow(i)
+	}
+	if s.State != events.Settled {
+		d.needs(p)
+	}
+}
+
+// waitsSomehow is what can be seen of why a step waits, where the engine does not say it.
+func (d *desk) waitsSomehow(i int) {
+	switch called := d.called(i); {
 	case d.run.Phase != events.Running:
 		d.say("%s waits because the run is paused.", called)
 	case d.run.Counts.Running > 0:
 		d.say("%s waits for what comes before it: %s", called, sentence(d.runningNow()))
 	default:
 		d.say("%s waits for its turn.", called)
-	}
-	if s.State != events.Settled {
-		d.needs(p)
 	}
 }
 
@@ -385,5 +397,5 @@ func (d *desk) summary(string) {
 			lines = append(lines, "  drift: "+clean(s.Drift))
 		}
 	}
-	d.list(lines)
+	d.list(append(lines, d.overridesUsed()...))
 }

@@ -11,6 +11,7 @@ import (
 // output says the last lines that a step printed.
 func (d *desk) output(args string) {
 	which, most := splitCount(args)
+	which, attempt := splitAttempt(which)
 	i, why := d.oneStep(which)
 	if why != "" {
 		d.say("%s", why)
@@ -18,7 +19,7 @@ func (d *desk) output(args string) {
 	}
 	s, p := d.of(i), &d.plan.Steps[i]
 	switch {
-	case s.Message != "":
+	case s.Message != "" && attempt == 0:
 		d.list(cleanLines(strings.Split(strings.TrimSuffix(s.Message, "\n"), "\n")))
 		return
 	case p.NoLog:
@@ -31,11 +32,23 @@ func (d *desk) output(args string) {
 		d.say("%s printed nothing.", d.called(i))
 		return
 	}
-	lines, total, err := tail(d.o.OutDir(), s.Out[len(s.Out)-1], most)
+	of := len(s.Out)
+	switch {
+	case attempt > of:
+		d.say("%s has had %s.", d.called(i), count(of, "attempt"))
+		return
+	case attempt == 0:
+		attempt = of
+	}
+	if of > 1 {
+		d.say("attempt %d of %d of %s:", attempt, of, d.called(i))
+	}
+	lines, total, err := tail(d.o.OutDir(), s.Out[attempt-1], most)
+	settled := s.State == events.Settled || attempt < of
 	switch {
 	case err != nil:
 		d.say("the output cannot be read: %s", sentence(clean(err.Error())))
-	case total == 0 && s.State == events.Settled:
+	case total == 0 && settled:
 		d.say("%s printed nothing.", d.called(i))
 	case total == 0:
 		d.say("%s has printed nothing yet.", d.called(i))
@@ -53,12 +66,23 @@ func splitCount(args string) (which string, most int) {
 	if n := len(words); n > 0 && words[n-1] == "all" {
 		return strings.Join(words[:n-1], " "), 1 << 30
 	}
-	if n := len(words); n > 1 {
+	if n := len(words); n > 1 && words[n-2] != "attempt" {
 		if lines, err := strconv.Atoi(words[n-1]); err == nil && lines > 0 {
 			return strings.Join(words[:n-1], " "), lines
 		}
 	}
 	return args, page
+}
+
+// splitAttempt takes an attempt off the end: output 2.1 attempt 1. 0: the last one.
+func splitAttempt(args string) (which string, attempt int) {
+	words := strings.Fields(args)
+	if n := len(words); n > 1 && words[n-2] == "attempt" {
+		if k, err := strconv.Atoi(words[n-1]); err == nil && k > 0 {
+			return strings.Join(words[:n-2], " "), k
+		}
+	}
+	return args, 0
 }
 
 // tail reads the last lines of an attempt's output.

@@ -71,6 +71,7 @@ func (d *desk) showStep(i int) {
 	if p.Confirm != "" && !s.Confirmed {
 		field("asks to be confirmed", p.Confirm)
 	}
+	lines = append(lines, d.overridden(i)...)
 	lines = append(lines, d.from(p.Origin)...)
 	field("message", s.Message)
 	d.list(lines)

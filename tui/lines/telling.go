@@ -48,6 +48,7 @@ func (d *desk) hear(batch []events.Record) {
 		d.telling.owes = false
 		d.flushSwallowed(d.now())
 		d.say("%s", d.pausedWords())
+		d.sayWatches()
 	}
 	d.foretell()
 }
@@ -100,10 +101,13 @@ func (d *desk) hearOne(r *events.Record) {
 	case events.CommandAccepted:
 		d.accepted(e)
 	case events.CommandRejected:
+		d.say("refused: %s", sentence(clean(e.Reason)))
 		if e.Actor == Actor {
 			d.asked--
+			if _, was := e.Command.(events.Fix); was {
+				d.fixRefused()
+			}
 		}
-		d.say("refused: %s", sentence(clean(e.Reason)))
 	case events.GateOpened:
 		if e.Reason == events.PauseUser {
 			d.said(r.Time)
@@ -274,8 +278,13 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 		return
 	}
 	diff := standing.Differ(d.plan, p)
+	mine := d.sentFix != nil
+	d.sentFix = nil
 	d.setPlan(p)
 	d.rest = nil // of a plan that is not any more
+	if mine {
+		return // what becomes of it was said before
+	}
 	d.say("planned again: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
 	if len(diff.Changed) > 0 {
 		d.say("changed first: %s.", d.called(diff.Changed[0]))
@@ -301,6 +310,7 @@ func (d *desk) paused(r *events.Record, e events.RunPaused) {
 		return
 	}
 	d.say("%s %s", clock(r.Time), d.pausedWords())
+	d.sayWatches()
 }
 
 // pausedWords are one line about a pause: why, and what can be done.
@@ -422,6 +432,8 @@ func commandWords(c events.Command) string {
 		return cmp.Or(c.Verb, "advance")
 	case events.Set:
 		return "set " + clean(c.Variable)
+	case events.Fix:
+		return "fix " + clean(c.Words())
 	case events.Approve:
 		return "approve " + count(c.To-c.From, "step")
 	case events.Break:

@@ -5,9 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
-	"moon/events"
 	"moon/plan"
 	"moon/plan/diag"
 )
@@ -47,10 +45,16 @@ func (d *desk) used(i int) (lines []string) {
 	if p.NoLog {
 		return []string{"the values of " + d.called(i) + " are hidden, no_log"}
 	}
-	if len(p.Uses) == 0 {
+	if len(p.Uses)+len(p.Overridden) == 0 {
 		return []string{d.called(i) + " uses no variables"}
 	}
 	lines = append(lines, d.called(i)+" uses:")
+	over := map[string]string{}
+	for _, o := range p.Overridden {
+		if o.Field == "" {
+			over[o.Name] = d.wasWords(o)
+		}
+	}
 	for k := range p.Uses {
 		u := &p.Uses[k]
 		value := u.Value
@@ -59,9 +63,30 @@ func (d *desk) used(i int) (lines []string) {
 				value = now
 			}
 		}
+		if was, is := over[u.Name]; is {
+			lines = append(lines, clean(u.Name)+" is "+d.known(value)+", for this run only; "+was)
+			continue
+		}
 		lines = append(lines, d.valueWords(u.Name, value, u.From, u.Origin))
 	}
+	for _, o := range p.Overridden {
+		if o.Field != "" {
+			lines = append(lines, clean(o.Label())+" is "+d.known(o.Now)+", for this run only; "+d.wasWords(o))
+		}
+	}
 	return lines
+}
+
+// wasWords say what an override takes the place of.
+func (d *desk) wasWords(o plan.Overridden) string {
+	if o.Was == nil {
+		return "there was none"
+	}
+	words := "it was " + d.known(o.Was)
+	if o.Origin.File != "" {
+		words += ", from " + place(o.Origin.String())
+	}
+	return words
 }
 
 func (d *desk) valueWords(name string, value any, from string, o plan.Origin) string {
@@ -73,66 +98,6 @@ func (d *desk) valueWords(name string, value any, from string, o plan.Origin) st
 		words += ", from " + clean(from)
 	}
 	return words
-}
-
-func (d *desk) set(args string) {
-	name, _, given := strings.Cut(args, "=")
-	if !given || strings.TrimSpace(name) == "" {
-		d.say("set what? set NAME=VALUE.")
-		return
-	}
-	d.send(events.Set{Variable: args})
-}
-
-// edit says the value that a variable has, and asks for another.
-func (d *desk) edit(args string) {
-	if name, _, given := strings.Cut(args, "="); given && name != "" {
-		d.set(args)
-		return
-	}
-	if args == "" {
-		d.say("edit what? edit NAME; vars lists the names.")
-		return
-	}
-	words, known := d.valueOf(args)
-	if !known {
-		var names []string
-		for i := range d.plan.Vars {
-			names = append(names, d.plan.Vars[i].Name)
-		}
-		hint := "vars lists those there are"
-		if near := diag.Nearest(args, names); near != "" {
-			hint = "did you mean " + clean(near) + "?"
-		}
-		d.say("%s", sentence("there is no variable "+clean(args)+"; "+hint))
-		return
-	}
-	d.say("%s. new value (empty keeps it):", words)
-	d.question = &question{answer: func(text string) bool {
-		if text == "" {
-			d.say("it stays as it is.")
-			return true
-		}
-		d.send(events.Set{Variable: args + "=" + text})
-		return true
-	}}
-}
-
-// valueOf finds a variable where the run is, or at the end of planning.
-func (d *desk) valueOf(name string) (words string, known bool) {
-	if i := d.here(); i >= 0 && !d.plan.Steps[i].NoLog {
-		for k := range d.plan.Steps[i].Uses {
-			if u := &d.plan.Steps[i].Uses[k]; u.Name == name {
-				return d.valueWords(u.Name, u.Value, u.From, u.Origin), true
-			}
-		}
-	}
-	for i := range d.plan.Vars {
-		if v := &d.plan.Vars[i]; v.Name == name {
-			return d.valueWords(v.Name, v.Value, v.From, v.Origin), true
-		}
-	}
-	return "", false
 }
 
 // editor opens the file of a node at its line, and plans again.
@@ -193,16 +158,19 @@ func (d *desk) mistakes(list diag.List) {
 
 // shell opens a shell where a step runs.
 func (d *desk) shell(args string) {
-	if d.o.Shell == nil {
+	i, why := d.oneStep(args)
+	switch {
+	case d.o.Shell == nil:
 		d.say("a shell is not available here.")
 		return
-	}
-	i, why := d.oneStep(args)
-	if why != "" {
+	case !d.o.Person:
+		d.say("a shell is for somebody who types.")
+		return
+	case why != "":
 		d.say("%s", why)
 		return
 	}
-	p, err := d.o.Shell(i)
+	p, err := d.o.Shell(d.plan, i)
 	if err != nil {
 		d.say("%s", sentence(clean(err.Error())))
 		return

@@ -72,15 +72,26 @@ func init() { // not in the declaration: help is one of them
 		{name: "breaks", does: "list the breakpoints", do: (*desk).breaks},
 		{name: "clear", takes: "all or N...", does: "take breakpoints away", asks: true, do: (*desk).clearBreak},
 
-		{name: "output", takes: "[N] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT", do: (*desk).output},
+		{name: "output", takes: "[N] [attempt K] [COUNT or all]", does: "say the last lines a step printed, 20 or COUNT", do: (*desk).output},
 		{name: "diff", also: []string{"d"}, takes: "[N]", does: "say what a step changed, or would change", foretells: true, do: (*desk).diff},
 		{name: "vars", also: []string{"v"}, takes: "[N]", does: "list the values that a step uses, and where they come from", do: (*desk).vars},
+		{
+			name: "print", takes: "EXPRESSION", does: "say what an expression is at the step the run is at", do: (*desk).printOnce,
+			more: "As in a condition of the playbook: print release, print r.rc == 0.",
+		},
+		{name: "watch", also: []string{"W"}, takes: "[EXPRESSION]", does: "say what it is at each pause; without one, now", do: (*desk).watch},
+		{name: "unwatch", takes: "EXPRESSION, number or all", does: "say it no more", do: (*desk).unwatch},
 		{name: "events", takes: "[N]", does: "list what has happened", do: (*desk).events},
 		{name: "follow", takes: "on or off", does: "say what steps print while they run", atOnce: true, do: (*desk).followOutput},
 		{name: "summary", does: "say what the run came to so far", do: (*desk).summary},
 
-		{name: "set", takes: "NAME=VALUE", does: "give a variable another value, for this run only", asks: true, do: (*desk).set},
-		{name: "edit", also: []string{"e", "fix"}, takes: "NAME", does: "the same, after saying the value it has", asks: true, do: (*desk).edit},
+		{
+			name: "edit", also: []string{"e", "fix"}, takes: "[NAME [of N]]", does: "list the values of a step, or give one of them another, for this run only", asks: true, do: (*desk).edit,
+			more: "NAME is a variable, an argument such as cmd (args.cmd), env.NAME or cwd, or its number in the list. edit NAME=VALUE asks nothing; edit rest NAME=VALUE is for the rest of the run, edit block NAME=VALUE for the part that the step is in. It runs nothing: retry does.",
+		},
+		{name: "set", takes: "NAME=VALUE", does: "the same, without a question", asks: true, do: (*desk).set},
+		{name: "overrides", does: "list the values that are other ones for this run", do: (*desk).overrides},
+		{name: "undo", takes: "[NAME or number]", does: "take such a value back", asks: true, do: (*desk).undo},
 		{name: "editor", also: []string{"E"}, takes: "[N]", does: "open the file of a step in $EDITOR, then plan again", asks: true, do: (*desk).editor},
 		{name: "shell", also: []string{"!"}, takes: "[N]", does: "open a shell where a step runs", do: (*desk).shell},
 
