@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -162,4 +163,111 @@ func TestLinesSignalled(t *testing.T) {
 	if code, left := c.end(); code != 0 || !strings.Contains(left, "1 of 1") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
+}
+
+// secretly is a playbook whose step fails until a secret has another value.
+func secretly(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range map[string]string{
+		"db.secret.yml": "password: hunter2hunter2\n",
+		"playbook.yml": `
+vars_files: [db.secret.yml]
+steps:
+  - name: log in
+    shell: test "$PW" != "$OLD"
+    env: { PW: "{{ password }}", OLD: hunter2hunter2 }
+`,
+	} {
+		if err := os.WriteFile(dir+"/"+name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestLinesSecret types a secret for a step that failed: it is never shown and nowhere stored.
+func TestLinesSecret(t *testing.T) {
+	dir := secretly(t)
+	c := open(t, 80, 24, []string{"XDG_STATE_HOME=" + dir + "/state"}, "tui", "--ui", "lines", dir+"/playbook.yml")
+	c.see("REVIEW")
+	c.press("approve all\r", "approved 1 step.")
+	c.press("run\r", "PAUSED on failure of step 1 log in")
+	c.press("edit password\r", "what you type is not shown.", "value (empty keeps it):\n>")
+	c.press("swordfish99\r", "take it: yes, for this step")
+	c.press("yes\r", "password is (hidden) for this step", "which failed and was changed since")
+	c.press("retry\r", "PAUSED after step 1 log in, which is changed now.")
+	c.press("run\r", "DONE with changes")
+	c.press("quit\r")
+	code, left := c.end()
+	if code != 0 || strings.Contains(left, "swordfish") || strings.Contains(left, "hunter2") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+	c.restored()
+	c.spoken()
+	err := filepath.WalkDir(dir+"/state", func(path string, e os.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "swordfish99") {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLinesSecretLeft leaves while a secret is asked for: the terminal shows again what is typed.
+func TestLinesSecretLeft(t *testing.T) {
+	for _, how := range []struct {
+		name  string
+		leave func(c *console)
+	}{
+		{"ctrl-c", func(c *console) { c.press("\x03", "leave?", "stop or stay."); c.press("stop\r") }},
+		{"signal", func(c *console) {
+			if err := c.process.Signal(syscall.SIGTERM); err != nil {
+				c.t.Error(err)
+			}
+		}},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			dir := secretly(t)
+			c := open(t, 80, 24, []string{"XDG_STATE_HOME=" + dir + "/state"}, "tui", "--ui", "lines", dir+"/playbook.yml")
+			c.see("REVIEW")
+			c.press("approve all\r", "approved 1 step.")
+			c.press("run\r", "PAUSED on failure of step 1 log in")
+			c.press("edit password\r", "what you type is not shown.", "value (empty keeps it):\n>")
+			c.press("swordf")
+			how.leave(c)
+			if code, left := c.end(); code == 0 || strings.Contains(left, "swordf") {
+				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+			}
+			c.restored()
+		})
+	}
+}
+
+// TestLinesShell opens a shell where a step runs, and comes back.
+func TestLinesShell(t *testing.T) {
+	dir := t.TempDir()
+	playbook := dir + "/playbook.yml"
+	if err := os.WriteFile(playbook, []byte("- name: fails\n  shell: exit 3\n  env: { COLOUR: blue }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 80, 24, []string{"SHELL=/bin/sh"}, "tui", "--ui", "lines", playbook)
+	c.see("REVIEW")
+	c.press("approve all\r", "approved 1 step.")
+	c.press("run\r", "PAUSED on failure of step 1 fails")
+	c.press("shell\r", "moon: step-0001  fails")
+	c.press("echo it is $COLOUR at $MOON_STEP\r", "it is blue at step-0001")
+	c.press("exit\r", "the shell has ended.", "\n>")
+	c.press("quit\r", "stop or stay.")
+	c.press("stop\r")
+	if code, _ := c.end(); code != 1 && code != 3 {
+		t.Errorf("exit %d", code)
+	}
+	c.restored()
 }

@@ -22,6 +22,8 @@ type Form struct {
 	Rows   []Row
 	Scopes []Scope
 	Scope  int // the one that is chosen
+
+	plan *plan.Plan
 }
 
 // Row is a value: a variable, an argument, or a part of the process.
@@ -55,7 +57,7 @@ const (
 // OfStep takes the values of one step. set is what the run has set by now.
 func OfStep(p *plan.Plan, step int, set map[string]any) *Form {
 	s := &p.Steps[step]
-	f := &Form{Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{thisStep, s.Path, s.Path}}}
+	f := &Form{plan: p, Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{thisStep, s.Path, s.Path}}}
 	f.scope(p, s.Scope, s.Path)
 	for i := range s.Uses {
 		f.Rows = append(f.Rows, variable(&s.Uses[i], set))
@@ -80,7 +82,7 @@ const usesShown = 2000
 
 // OfScope takes the variables that the steps of a scope use, from one of them on.
 func OfScope(p *plan.Plan, scope int, in events.Range, set map[string]any) *Form {
-	f := &Form{Step: -1}
+	f := &Form{plan: p, Step: -1}
 	if in.From >= in.To {
 		f.Scopes = []Scope{{Words: allRest}}
 		return f
@@ -175,7 +177,7 @@ func (f *Form) Changes() (n int) {
 
 // Add makes a row of what was typed for a name, or finds the one there is. why says what is wrong with the name.
 func (f *Form) Add(name, value string) (row int, why string) {
-	one := Row{Name: name, Added: true, Secret: f.NoLog}
+	one := Row{Name: name, Added: true}
 	if what, rest, dotted := strings.Cut(name, "."); dotted && f.Step >= 0 {
 		switch what {
 		case plan.OverrideArg, plan.OverrideEnv:
@@ -186,11 +188,19 @@ func (f *Form) Add(name, value string) (row int, why string) {
 	}
 	row = slices.IndexFunc(f.Rows, func(r Row) bool { return r.Field == one.Field && r.Name == one.Name })
 	if row < 0 {
+		one.Secret = f.NoLog || one.Field == "" && f.secretElsewhere(name)
 		row = len(f.Rows)
 		f.Rows = append(f.Rows, one)
 	}
 	f.Rows[row].Type(value)
 	return row, ""
+}
+
+// secretElsewhere reports whether another step knows a variable as a secret.
+func (f *Form) secretElsewhere(name string) bool {
+	return slices.ContainsFunc(f.plan.Steps, func(s plan.Step) bool {
+		return slices.ContainsFunc(s.Uses, func(u plan.Use) bool { return u.Name == name && plan.Secret(u.Value) })
+	})
 }
 
 // Overrides are what the rows ask for, or what is wrong with one of them.

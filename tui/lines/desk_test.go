@@ -55,7 +55,7 @@ approve all, approve safe (all but what asks to be confirmed) or approve N. then
 
 // TestCommands is what each line sends.
 func TestCommands(t *testing.T) {
-	all, digest := events.Range{From: 0, To: 10}, release().Digest
+	all, digest, migration := events.Range{From: 0, To: 10}, release().Digest, release().Steps[5].Path
 	tests := []struct {
 		lines string // those before the last are for getting there
 		want  events.Command
@@ -87,8 +87,15 @@ func TestCommands(t *testing.T) {
 		{"approve all;run;r 3", events.Retry{Range: events.Range{From: 4, To: 7}}},
 		{"approve all;run;skip", events.Skip{Step: 5}},
 		{"approve all;run;c", events.Continue{}},
-		{"set lock_timeout=60s", events.Set{Variable: "lock_timeout=60s"}},
-		{"edit lock_timeout;  60  s ", events.Set{Variable: "lock_timeout=60  s"}},
+		{"set lock_timeout=60s", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60s"`, From: "say hello"}}}},
+		{"edit lock_timeout;  60  s ;y", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60  s"`, From: "say hello"}}}},
+		{"edit of 3.2;edit lock_timeout of 3.2;60s;yes", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60s"`, At: migration, From: migration}}}},
+		{"edit block lock_timeout of 3.2=60s", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60s"`, At: "/migrate the schema", From: migration}}}},
+		{"approve all;run;edit lock_timeout;60s;block", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60s"`, At: "/migrate the schema", From: migration}}}},
+		{"approve all;run;e 1;60s;maybe;rest", events.Fix{Values: []events.Override{{Name: "lock_timeout", Value: `"60s"`, From: migration}}}},
+		{"approve all;run;edit cmd = true", events.Fix{Values: []events.Override{{Field: "args", Name: "cmd", Value: `"true"`, At: migration, From: migration}}}},
+		{"approve all;run;edit args.cmd;true;y", events.Fix{Values: []events.Override{{Field: "args", Name: "cmd", Value: `"true"`, At: migration, From: migration}}}},
+		{"approve all;run;edit cwd=/tmp", events.Fix{Values: []events.Override{{Field: "cwd", Value: `"/tmp"`, At: migration, From: migration}}}},
 		{"approve 1;run;y", events.Approve{Range: events.Range{From: 1, To: 2}, Digest: digest}},
 		{"approve 1;run;n", events.Exclude{Range: events.Range{From: 1, To: 2}}},
 		{"quit", events.Stop{How: events.StopInterrupt}},
@@ -135,7 +142,18 @@ func TestNothingIsDone(t *testing.T) {
 		{"pause", "it is paused already."},
 		{"yes", "nothing asks yet. approve all, approve safe, or approve N."},
 		{"set lock_timeout", "set what? set NAME=VALUE."},
-		{"edit lock_timeot", "there is no variable lock_timeot; did you mean lock_timeout?"},
+		{"edit lock_timeot", "there is no value lock_timeot; did you mean lock_timeout?"},
+		{"set lock_timeot=60s", "there is no value lock_timeot; did you mean lock_timeout? nothing was done."},
+		{"edit 7", "there is no value 7: edit lists them. a number of the plan goes behind of: edit of 7."},
+		{"edit rest cwd of 1=/tmp", "cwd can be changed for this step, and not for a rest. nothing was done."},
+		{"edit =5", "edit what? edit NAME=VALUE."},
+		{"set lock_timeout=broken", "it cannot be planned so: site.yml:3: there is no such release. nothing was done."},
+		{"set lock_timeout=5s", "lock_timeout is that already."},
+		{"edit a.b of 1=1", "names have no dots; env.NAME and args.NAME are those of the step."},
+		{"undo", "every value is as the playbook has it."},
+		{"overrides", "every value is as the playbook has it."},
+		{"watch x", "nothing can be evaluated here."},
+		{"output 1 attempt 2", "step 1 say hello has not run."},
 		{"shell 1", "a shell is not available here."},
 		{"editor 1", "there is no editor here."},
 		{"output 2", "2 is a part of the plan, and not a step. show 2 lists what is in it."},

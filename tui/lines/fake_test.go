@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/secret"
 )
 
 // builder makes plans as the planner would, without a planner.
@@ -90,7 +91,9 @@ func release() *plan.Plan {
 	b.step("drop the old tables", func(s *plan.Step) { s.Confirm = "Drop the tables of 1.3?" })
 	b.scope(plan.ScopeInclude, "windows.yml", nil).Skipped = `os == "windows"`
 	b.step("vacuum", func(s *plan.Step) { s.Excluded = true })
-	b.step("check the site")
+	b.step("check the site", func(s *plan.Step) {
+		s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: plan.Origin{File: "defaults.yml", Line: 3}}}
+	})
 	return b.done()
 }
 
@@ -122,17 +125,19 @@ type fake struct {
 	passed                     int // a breakpoint that is being run over
 	retries                    []int
 
-	takes time.Duration
-	fails map[string]int // by name: how many attempts fail
-	out   func(i, attempt int) string
-	sent  []events.Command
-	rest  int // attempts that had begun when nothing was going on last
+	takes   time.Duration
+	fails   map[string]int // by name: how many attempts fail
+	out     func(i, attempt int) string
+	sent    []events.Command
+	plans   map[string]*plan.Plan
+	refuses string // other values, because of this
+	rest    int    // attempts that had begun when nothing was going on last
 }
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newFake(p *plan.Plan) *fake {
-	return &fake{p: p, clock: t0, active: -1, passed: -1, takes: 2 * time.Second, fails: map[string]int{}, emit: func([]events.Record) {}}
+	return &fake{p: p, clock: t0, active: -1, passed: -1, takes: 2 * time.Second, fails: map[string]int{}, plans: map[string]*plan.Plan{}, emit: func([]events.Record) {}}
 }
 
 func (f *fake) say(step int, e events.Event) {
@@ -175,7 +180,7 @@ func (f *fake) send(c events.Command) {
 		f.stop = true
 	case events.Retry:
 		for i := c.From; i < c.To; i++ {
-			if s := f.run.Steps[i]; s.State == events.Settled && s.Outcome == events.Failed {
+			if f.failed(i) {
 				f.retries = append(f.retries, i)
 			}
 		}
@@ -184,6 +189,8 @@ func (f *fake) send(c events.Command) {
 			f.say(f.retries[0], events.RunPaused{Reason: events.PauseFailure})
 		}
 		f.tick() // what is tried again begins with the command
+	case events.Fix:
+		f.replan(c)
 	case events.Skip:
 		f.say(c.Step, events.StepSkipped{Reason: events.SkipUser})
 		f.start(events.Range{}, false, false)
@@ -196,6 +203,14 @@ func (f *fake) send(c events.Command) {
 	}
 }
 
+// failed reports whether a step can be tried again. One whose plan was replaced since then is held where it failed.
+func (f *fake) failed(i int) bool {
+	if s := f.run.Steps[i]; s.State == events.Settled {
+		return s.Outcome == events.Failed
+	}
+	return f.run.Phase == events.Paused && f.run.Pause.Reason == events.PauseFailure && f.run.PausedAt == i
+}
+
 func (f *fake) refuse(c events.Command) string {
 	switch c := c.(type) {
 	case events.Pause:
@@ -204,17 +219,74 @@ func (f *fake) refuse(c events.Command) string {
 		}
 	case events.Retry:
 		for i := c.From; i < c.To; i++ {
-			if s := f.run.Steps[i]; s.State == events.Settled && s.Outcome == events.Failed {
+			if f.failed(i) {
 				return ""
 			}
 		}
 		return "there is nothing to retry here"
+	case events.Fix:
+		if f.refuses != "" {
+			return f.refuses
+		}
 	default:
 	}
 	if f.run.Phase == events.Done {
 		return "the run has ended"
 	}
 	return ""
+}
+
+// foreplan stands for the planner: the command of a step changes with lock_timeout, and a value "broken" cannot be planned.
+func foreplan(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
+	next := *p
+	next.Digest += "+"
+	next.Steps = slices.Clone(p.Steps)
+	for _, v := range c.Values {
+		if strings.Contains(v.Value, "broken") {
+			return nil, "site.yml:3: there is no such release"
+		}
+		for i := range next.Steps {
+			s := &next.Steps[i]
+			if v.At != "" && s.Path != v.At && !strings.HasPrefix(s.Path, v.At+"/") {
+				continue
+			}
+			for k, u := range s.Uses {
+				if u.Name != v.Name {
+					continue
+				}
+				now := any(strings.Trim(v.Value, `"`))
+				s.Digest += "+"
+				s.Args = map[string]any{"cmd": fmt.Sprint("do it in ", now)}
+				if plan.Secret(u.Value) {
+					now, s.Args = u.Value, map[string]any{"cmd": "do it in " + secret.Mask}
+				}
+				s.Uses = slices.Clone(s.Uses)
+				s.Uses[k].Value, s.Uses[k].From, s.Uses[k].Origin = now, "override", plan.Origin{}
+				s.Overridden = []plan.Overridden{{Override: plan.Override{Name: v.Name, At: v.At}, Was: u.Value, Now: now, Origin: u.Origin}}
+			}
+		}
+	}
+	return &next, ""
+}
+
+// replan goes on with another plan, as the engine does: what has run is kept, and so is the pause.
+func (f *fake) replan(c events.Fix) {
+	before, pause, at := slices.Clone(f.run.Steps), f.run.Pause, f.run.PausedAt
+	f.p, _ = foreplan(f.p, c)
+	f.plans[f.p.Digest] = f.p
+	f.say(-1, events.PlanLoaded{TotalSteps: len(f.p.Steps), Digest: f.p.Digest, Generation: f.run.Generation + 1})
+	for i, s := range before {
+		if s.Attempt > 0 {
+			f.say(i, events.StepTried{Attempts: s.Attempt, Out: s.Out})
+		}
+		if s.State == events.Settled && s.Outcome != events.Failed {
+			f.say(i, events.StepCompleted{Kept: true})
+		}
+		if s.Approved {
+			f.say(-1, events.CommandAccepted{Order: events.Order{Command: events.Approve{Range: events.Range{From: i, To: i + 1}}}})
+		}
+	}
+	f.say(at, pause)
 }
 
 func (f *fake) start(only events.Range, bounded, step bool) {
@@ -331,7 +403,10 @@ type talk struct {
 func newTalk(t *testing.T, p *plan.Plan, with ...func(*Options, *fake)) *talk {
 	t.Helper()
 	k := &talk{t: t, engine: newFake(p)}
-	o := Options{Plan: p, Out: &k.heard, Send: k.engine.send, Person: true, Now: func() time.Time { return k.engine.clock }}
+	o := Options{
+		Plan: p, Out: &k.heard, Send: k.engine.send, Person: true, Now: func() time.Time { return k.engine.clock },
+		Preview: foreplan, PlanFor: func(digest string) *plan.Plan { return k.engine.plans[digest] },
+	}
 	for _, w := range with {
 		w(&o, k.engine)
 	}

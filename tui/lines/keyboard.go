@@ -20,6 +20,7 @@ type keyboard struct {
 	done  chan struct{}
 
 	shown *unix.Termios // how the terminal was before what is typed was hidden; nil: it is not
+	ours  func() bool   // whether moon has the terminal, and not the shell it was started from
 }
 
 // endOfInput is what ctrl-d at a terminal gives in place of a line; no line can have it.
@@ -30,6 +31,10 @@ const maxTyped = 64 << 10
 
 func newKeyboard(in *os.File) (*keyboard, error) {
 	k := &keyboard{lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{})}
+	k.ours = func() bool {
+		group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
+		return err == nil && group == unix.Getpgrp()
+	}
 	if err := unix.Pipe(k.wake[:]); err != nil {
 		return nil, err
 	}
@@ -79,7 +84,7 @@ func (k *keyboard) hide(on bool) {
 	if err != nil || now.Lflag&unix.ECHO == 0 {
 		return // no terminal, or one that shows nothing
 	}
-	if group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+	if !k.ours() {
 		return // moon is in the background, and would be stopped for it
 	}
 	silent := *now

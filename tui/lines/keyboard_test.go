@@ -1,11 +1,14 @@
 package lines
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // TestPieces reads lines that come in pieces, many at once, and without an end.
@@ -89,5 +92,63 @@ func TestCloseKeyboard(t *testing.T) {
 		}
 		r.Close()
 		w.Close()
+	}
+}
+
+// TestHidden shows nothing of what is typed, but to whoever has the terminal meanwhile; and leaves it as it was.
+func TestHidden(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo terminals here:", err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	k, err := newKeyboard(slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.ours = func() bool { return true } // it is the terminal of no process here
+	shows := func() bool {
+		now, err := unix.IoctlGetTermios(int(slave.Fd()), getTermios)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now.Lflag&unix.ECHO != 0
+	}
+	before, err := term.GetState(int(slave.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.hide(true)
+	if shows() {
+		t.Error("it shows what is typed")
+	}
+	k.lent(func() {
+		if !shows() {
+			t.Error("a program does not show what is typed for it")
+		}
+	})
+	if shows() {
+		t.Error("it shows what is typed after a program had it")
+	}
+	if err := term.Restore(int(slave.Fd()), before); err != nil { // as a shell does that stops moon
+		t.Fatal(err)
+	}
+	k.ours = func() bool { return false }
+	if k.hide(true); !shows() {
+		t.Error("it changes the terminal of somebody else")
+	}
+	k.ours = func() bool { return true }
+	k.hide(true)
+	if shows() {
+		t.Error("it shows what is typed after it was stopped")
+	}
+	k.close()
+	after, err := term.GetState(int(slave.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(*after) != fmt.Sprint(*before) {
+		t.Errorf("it was left as %+v, not %+v", after, before)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/eval"
 	"moon/secret"
 )
 
@@ -61,6 +62,8 @@ func hostilePlan(t *rapid.T) *plan.Plan {
 		}
 		p.Steps[i].When = name
 		p.Steps[i].Args = map[string]any{"cmd": name, name: name}
+		p.Steps[i].Env = map[string]string{name: name}
+		p.Steps[i].Uses = append(p.Steps[i].Uses, plan.Use{Name: name, Value: name, From: name}, plan.Use{Name: "later", Value: eval.Unknown{}})
 	}
 	for i := range p.Scopes {
 		p.Scopes[i].Name = rapid.SampledFrom(hostile).Draw(t, "scope")
@@ -74,10 +77,10 @@ func drawLine(t *rapid.T) string {
 		words = append(words, verbs[i].names()...)
 	}
 	if rapid.Bool().Draw(t, "usual") { // what gets somewhere
-		return rapid.SampledFrom([]string{"", "approve all", "approve safe", "run", "step", "over", "y", "n", "where", "why", "retry", "break 3", "show", "next", "until 3.2", "skip", "quit", "stay"}).Draw(t, "line")
+		return rapid.SampledFrom([]string{"", "approve all", "approve safe", "run", "step", "over", "y", "n", "where", "why", "retry", "break 3", "show", "next", "until 3.2", "skip", "quit", "stay", "edit", "e 1", "60s", "edit 1 of 3.2", "set lock_timeout=60s", "block", "rest", "watch x", "vars", "summary"}).Draw(t, "line")
 	}
 	first := rapid.OneOf(rapid.SampledFrom(words), rapid.SampledFrom([]string{"", "wait", "stop", "stay", "sto", "ap", "re", "2", "9.9", "-1", "step-0003", "y", "n", "c"}), rapid.String()).Draw(t, "word")
-	rest := rapid.OneOf(rapid.SampledFrom([]string{"", "all", "safe", "1", "2", "2.2", "2.2.1", "4", "3 4", "3,9", "1 2 3", "on", "off", "lock_timeout", "x=1", "2 if a", "3 after 2", "3 log {{ x }}", "0", "99999999999999999999", "stop the app"}), rapid.SampledFrom(hostile), rapid.String()).Draw(t, "rest")
+	rest := rapid.OneOf(rapid.SampledFrom([]string{"", "all", "safe", "1", "2", "2.2", "2.2.1", "4", "3 4", "3,9", "1 2 3", "on", "off", "lock_timeout", "lock_timeout of 3.2", "rest lock_timeout=1", "args.cmd=\x1b[2J", "cwd=", "attempt 1", "1 attempt 9", "x=1", "2 if a", "3 after 2", "3 log {{ x }}", "0", "99999999999999999999", "stop the app"}), rapid.SampledFrom(hostile), rapid.String()).Draw(t, "rest")
 	return strings.TrimSpace(first + " " + rest)
 }
 
@@ -91,6 +94,11 @@ func TestAnyLines(t *testing.T) {
 		}
 		k := newTalk(t, p, func(o *Options, f *fake) {
 			o.Person = rapid.Bool().Draw(rt, "person")
+			o.Eval = func(_ *plan.Plan, _ int, text string) (string, error) { return text, nil }
+			o.Why = func(_ string, steps []int) []events.Wait {
+				kinds := []events.WaitFor{"", events.WaitSteps, events.WaitValue, events.WaitPool, events.WaitRetry, events.WaitPaused, events.WaitStopping}
+				return []events.Wait{{For: rapid.SampledFrom(kinds).Draw(rt, "for"), Is: rapid.SampledFrom(kinds).Draw(rt, "is"), Steps: steps, Root: rapid.IntRange(-1, 20).Draw(rt, "root")}}
+			}
 			for _, name := range []string{"run the migration", "check the site", ""} {
 				f.fails[name] = rapid.IntRange(0, 3).Draw(rt, "failures")
 			}
