@@ -84,7 +84,11 @@ func (d *desk) say(format string, args ...any) {
 		d.prompted = false
 		fmt.Fprintln(d.w)
 	}
-	for _, line := range wrap(fmt.Sprintf(format, args...), d.width()) {
+	text := fmt.Sprintf(format, args...)
+	if d.o.Redact != nil { // before whoever writes it does, whose mask cannot be read aloud
+		text = spoken.Replace(d.o.Redact(text))
+	}
+	for _, line := range wrap(text, d.width()) {
 		fmt.Fprintln(d.w, line)
 	}
 }

@@ -408,11 +408,11 @@ func (d *desk) offer(x *fixing) {
 		return
 	}
 	d.sayEffect(&effects[0])
-	ask := "take it: yes, " + x.forWhat(0)
+	ways := []string{"yes, " + x.forWhat(0)}
 	for i := 1; i < len(effects); i++ {
-		ask += fmt.Sprintf("; %s, %s%s", x.word(i), x.forWhat(i), effects[i].alsoWords())
+		ways = append(ways, x.word(i)+", "+x.forWhat(i)+effects[i].alsoWords())
 	}
-	ask += "; no."
+	ask := "take it: " + strings.Join(append(ways, "no"), "; ") + "."
 	d.say("%s", ask)
 	d.question = &question{again: ask, answer: func(answer string) bool {
 		reach := x.reach(answer)
@@ -550,88 +550,6 @@ func (d *desk) takeFix(x *fixing, reach int) {
 	d.send(asks)
 }
 
-// overrides lists the values that are other ones for this run.
-func (d *desk) overrides(string) {
-	var lines []string
-	for i, o := range d.plan.Overrides() {
-		lines = append(lines, fmt.Sprintf("override %d: %s", i+1, sentence(d.overrideWords(o))))
-	}
-	if len(lines) == 0 {
-		d.say("every value is as the playbook has it.")
-		return
-	}
-	d.list(append(lines, "undo with a number or a name takes one back."))
-}
-
-// overrideWords say what is overridden, for what, and where to keep it.
-func (d *desk) overrideWords(o plan.Override) string {
-	words := clean(o.Label()) + ", for " + d.overriddenAt(o.At)
-	for i := range d.plan.Steps {
-		for _, u := range d.plan.Steps[i].Overridden {
-			if !u.Override.Same(o) {
-				continue
-			}
-			words = clean(u.Text()) + ", for " + d.overriddenAt(o.At)
-			if u.Origin.File != "" {
-				words += "; to keep it, write it to " + place(u.Origin.String())
-			}
-			return words
-		}
-	}
-	return words
-}
-
-func (d *desk) overriddenAt(path string) string {
-	if path == "" {
-		return "the rest of the run"
-	}
-	for i := range d.plan.Steps {
-		if d.plan.Steps[i].Path == path {
-			return d.called(i)
-		}
-	}
-	for n := 1; n < len(d.outline.nodes); n++ {
-		if at := d.outline.nodes[n]; at.step < 0 && d.plan.Scopes[at.scope].Path == path {
-			return d.partCalled(n)
-		}
-	}
-	return clean(path)
-}
-
-// undo takes an override back.
-func (d *desk) undo(args string) {
-	list := d.plan.Overrides()
-	var found []plan.Override
-	n := 0
-	if _, err := fmt.Sscan(args, &n); err == nil && isNumber(args) && n >= 1 && n <= len(list) {
-		found = list[n-1 : n]
-	} else {
-		for _, o := range list {
-			if args == "" || o.Label() == args || o.Field != "" && o.Field+"."+o.Name == args {
-				found = append(found, o)
-			}
-		}
-	}
-	switch {
-	case len(list) == 0:
-		d.say("every value is as the playbook has it.")
-		return
-	case len(found) == 0:
-		d.say("%s is not overridden; overrides lists what is.", clean(args))
-		return
-	case len(found) > 1:
-		d.say("which of %d? overrides lists them with their numbers.", len(found))
-		return
-	case d.run.Counts.Running > 0:
-		d.say("steps are still running: pause, and undo when they have ended.")
-		return
-	}
-	o := found[0]
-	d.sentFix = &typedFor{}
-	d.say("%s is as it was, for %s.", clean(o.Label()), d.overriddenAt(o.At))
-	d.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Clear: true}}})
-}
-
 // fixRefused keeps what was typed, and says how to go on from it.
 func (d *desk) fixRefused() {
 	sent := d.sentFix
@@ -640,29 +558,6 @@ func (d *desk) fixRefused() {
 	}
 	d.refusedFix = sent
 	d.say("what you typed is kept: edit %s goes on from it.", clean(sent.label))
-}
-
-// overridden are the values of a step that are not as the playbook has them.
-func (d *desk) overridden(i int) (lines []string) {
-	for _, o := range d.plan.Steps[i].Overridden {
-		lines = append(lines, sentence("for this run only: "+clean(o.Text())))
-	}
-	return lines
-}
-
-// overridesUsed are what steps that ran had in the place of what the playbook has, each once.
-func (d *desk) overridesUsed() (lines []string) {
-	for i := range d.plan.Steps {
-		if d.of(i).Attempt == 0 {
-			continue
-		}
-		for _, o := range d.plan.Steps[i].Overridden {
-			if line := "overridden: " + sentence(d.overrideWords(o.Override)); !slices.Contains(lines, line) {
-				lines = append(lines, line)
-			}
-		}
-	}
-	return lines
 }
 
 // repeated is a line of a script as it is said again: without a secret that stands in it.

@@ -59,6 +59,8 @@ type Options struct {
 	Why func(digest string, steps []int) []events.Wait
 	// Eval evaluates an expression, with the values a step would find now. Without it nothing can be watched.
 	Eval standing.Eval
+	// Redact takes secrets out of what is said. nil: nothing is.
+	Redact func(text string) string
 	// Editor is the program that opens a file, given by its absolute path, at a line.
 	Editor func(file string, line int) Program
 	// Shell is a shell where a step runs. It may say that there can be none.

@@ -375,7 +375,7 @@ func (d *desk) failedWords(i int, still string) string {
 		giveUp = "run gives it up, and runs the rescue"
 	}
 	shell := ""
-	if d.o.Shell != nil {
+	if d.o.Shell != nil && d.o.Person {
 		shell = " shell,"
 	}
 	return "PAUSED on failure of " + d.called(i) + "." + still + " retry, edit NAME, editor," + shell + " skip, quit; " + giveUp + "."

@@ -143,6 +143,9 @@ func (d *desk) doing(i int, is events.WaitFor) string {
 	case events.WaitAnswer:
 		return "asks whether to go on"
 	case events.WaitFailed:
+		if !d.broken(i) { // it was tried again since
+			return "is " + d.word(i) + " now"
+		}
 		return "failed"
 	case events.WaitPaused, events.WaitStepping:
 		return "has not begun"
