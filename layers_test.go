@@ -42,8 +42,8 @@ var layers = map[string][]string{
 	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
 	"tui/plain": {"events", "events/output", "plan"},
 
-	"tui/standing": {"events", "plan"}, // what the screen and lines have in common, before one is drawn and the other said
-	"tui/fix":      {"events", "plan", "tui/standing"},
+	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
+	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".": {

@@ -11,6 +11,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/secret"
 	"moon/tui/standing"
 )
 
@@ -127,13 +128,14 @@ func variable(u *plan.Use, set map[string]any) Row {
 	return row
 }
 
-// field is an argument or a part of the process. Where what it comes to looks like a template, the text as written is edited,
-// since what is typed is a template again.
+// field is an argument or a part of the process. Where what it comes to looks like a template, or has a secret in it, the text as
+// written is edited, since what is typed is a template again. What is nothing but a secret stays one.
 func field(p *plan.Plan, s *plan.Step, what, name string, value any) Row {
 	text, after := plan.Display(value)
-	row := Row{Field: what, Name: name, Kind: plan.Kind(value), Origin: s.Origin, Secret: plan.Secret(value)}
+	row := Row{Field: what, Name: name, Kind: plan.Kind(value), Origin: s.Origin, Secret: plan.Secret(value) || text == secret.Mask}
 	written, templated := p.Written(s.Index, what, name)
-	if templated && (len(after) > 0 || strings.Contains(text, "{{") || strings.Contains(text, "{%")) {
+	again := len(after) > 0 || strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.Contains(text, secret.Mask)
+	if templated && again && !row.Secret {
 		text, row.Kind = written, plan.Kind("")
 	}
 	row.Was, row.Now = text, text

@@ -55,6 +55,14 @@ func TestOfStep(t *testing.T) {
 	if r := f.Rows[2]; !r.Secret || strings.Contains(fmt.Sprint(r), "hunter") {
 		t.Errorf("%+v", r)
 	}
+	p := release()
+	p.Steps[0].Env["PW"], p.Steps[0].Args["msg"] = secret.Mask, "pw "+secret.Mask
+	f = fix.OfStep(p, 0, nil)
+	for _, r := range f.Rows {
+		if want := r.Name == "PW" || r.Name == "token"; r.Secret != want {
+			t.Errorf("%s is secret: %t", r.Label(), r.Secret)
+		}
+	}
 	// What is typed for a step that shows nothing is to be seen nowhere.
 	f = fix.OfStep(release(), 2, nil)
 	if len(f.Rows) > 0 {

@@ -68,7 +68,7 @@ func TestFixOfOthers(t *testing.T) {
 	k := newTalk(t, release())
 	k.says("edit", "the playbook uses:", "value 1: lock_timeout is 5s, from defaults.yml line 3.", "edit with a number or a name asks for another value; edit NAME=VALUE takes one.")
 	k.says("set lock_timeout=60s", "it changes 2 steps: run the migration, check the site.", "lock_timeout is 60s for the rest of the run; no file is changed.",
-		"PAUSED before step 1 say hello. step, run, show, quit.")
+		"REVIEW. nothing was run. approve, then run, or step.")
 }
 
 // TestFixKinds asks before a number becomes a text.
@@ -87,7 +87,7 @@ func TestFixKinds(t *testing.T) {
 		t.Errorf("%+v", k.last())
 	}
 	k = newTalk(t, p)
-	k.says("set port=eighty", "port was a number and becomes text.", "it changes 1 step: say hello.", "port is eighty for the rest of the run; no file is changed.", "PAUSED before step 1 say hello. step, run, show, quit.")
+	k.says("set port=eighty", "port was a number and becomes text.", "it changes 1 step: say hello.", "port is eighty for the rest of the run; no file is changed.", "REVIEW. nothing was run. approve, then run, or step.")
 }
 
 // TestFixSecret types a secret: it is asked for unseen, and said nowhere.
@@ -134,7 +134,7 @@ func TestFixSecretInOneLine(t *testing.T) {
 			t.Errorf("%s: it says\n%s", line, said)
 		}
 	}
-	k.says("set lock_timeout of 7=9s", "> set lock_timeout of 7=9s", "was: do check the site", "becomes: do it in 9s", "lock_timeout is 9s for this step; no file is changed.", "PAUSED before step 1 say hello. step, run, show, quit.")
+	k.says("set lock_timeout of 7=9s", "> set lock_timeout of 7=9s", "was: do check the site", "becomes: do it in 9s", "lock_timeout is 9s for this step; no file is changed.", "REVIEW. nothing was run. approve, then run, or step.")
 }
 
 // TestFixRefused keeps what was typed.

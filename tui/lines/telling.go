@@ -301,6 +301,10 @@ func (d *desk) paused(r *events.Record, e events.RunPaused) {
 		}
 	}
 	d.said(r.Time)
+	if e.Reason == events.PauseReview { // the plan was replaced in it
+		d.say("%s REVIEW. nothing was run. approve, then run, or step.", clock(r.Time))
+		return
+	}
 	if e.Reason == events.PauseFailure {
 		d.ring()
 	}
