@@ -268,8 +268,9 @@ func planChange(old, now *plan.Plan) string {
 	}
 	where := ""
 	for _, i := range slices.Concat(d.Changed, d.Added) {
-		switch file := now.Steps[i].Origin.File; where {
-		case "", file:
+		switch file := now.Steps[i].Origin.File; {
+		case file == "" || file == where:
+		case where == "":
 			where = file
 		default:
 			where = "reloaded"
