@@ -40,7 +40,7 @@ var layers = map[string][]string{
 	"themes":    {},
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
 	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
-	"tui/plain": {"events", "events/output", "plan"},
+	"tui/plain": {"events", "events/output", "plan", "secret"},                                         // writes out what stands for a secret, where that has no glyph
 
 	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret

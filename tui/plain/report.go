@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/secret"
 )
 
 // Report is what is left in the terminal when the screen has closed: the outcome, what failed with the end of its
@@ -80,7 +81,14 @@ func (r Report) Write(w io.Writer) error {
 			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (runs what failed again, and what is left)\n")
 		}
 	}
-	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "  \n", "\n"))
+	text := strings.ReplaceAll(b.String(), "  \n", "\n")
+	switch {
+	case r.Words:
+		text = strings.ReplaceAll(text, secret.Mask, "(hidden)")
+	case r.ASCII:
+		text = strings.ReplaceAll(text, secret.Mask, secret.ASCIIMask)
+	}
+	_, err := io.WriteString(w, text)
 	return err
 }
 
