@@ -295,6 +295,9 @@ func onSignalsBut(s *engine.Session, interrupts chan<- os.Signal) (stop func()) 
 		for {
 			select {
 			case sig := <-ch:
+				if editors(sig) {
+					continue
+				}
 				if sig == os.Interrupt && interrupts != nil {
 					select {
 					case interrupts <- sig:

@@ -171,7 +171,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
 		Reload: func() (diag.List, error) { return c.reload(io, s) },
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
-		Editor: func(file string, line int) tui.ExecCommand { return exec.Editor(file, line) },
+		Editor: editor,
 		Mode:   mode, Aside: asks, Again: c.repeats,
 	})
 	show := tui.Run

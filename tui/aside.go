@@ -27,7 +27,7 @@ func asides(asks <-chan func(), stop <-chan struct{}, send func(do func())) {
 // makeRoom takes the screen away, does something, and shows the screen again. News are folded meanwhile, and drawn
 // afterwards.
 func makeRoom(do func()) tea.Cmd {
-	return tea.Exec(guest{do}, func(err error) tea.Msg {
+	return takeTurns(guest{do}, func(err error) tea.Msg {
 		do() // once is enough: this is for a screen that could not go away
 		return returned{err}
 	})

@@ -3,6 +3,7 @@ package tui
 import (
 	"io"
 	"os"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
@@ -10,8 +11,26 @@ import (
 
 // lend gives the terminal to a program and takes it back as it was, however the program ended.
 func lend(program ExecCommand, then func(error) tea.Msg) tea.Cmd {
-	return tea.Exec(&borrower{ExecCommand: program}, then)
+	return takeTurns(&borrower{ExecCommand: program}, then)
 }
+
+// takeTurns is tea.Exec, also for what ends at once. When the terminal is given away, what draws the frames is told to stop
+// their clock and not waited for. If it comes to that only after the clock has been set again, nothing is drawn any more
+// (issue 1778 of Bubble Tea, not mended in 2.1.1).
+func takeTurns(program ExecCommand, then func(error) tea.Msg) tea.Cmd {
+	return tea.Exec(unhurried{program}, then)
+}
+
+// unhurried is a program that sleeps first: whatever was told to stop comes to run.
+type unhurried struct{ ExecCommand }
+
+func (u unhurried) Run() error {
+	time.Sleep(stopTime)
+	return u.ExecCommand.Run()
+}
+
+// stopTime is much more than stopping a clock takes, and less than a person sees.
+const stopTime = 10 * time.Millisecond
 
 // borrower is a program that has the terminal. One that crashed has not put back what it set up for itself.
 type borrower struct {

@@ -34,7 +34,7 @@ func (m *model) shellFound(f shellFound) tea.Cmd {
 		m.say("shell: " + f.err.Error())
 		return nil
 	}
-	return tea.Exec(f.shell, func(err error) tea.Msg { return shellLeft{err} })
+	return m.unwatched(lend(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
 }
 
 func (m *model) shellLeft(l shellLeft) {

@@ -14,7 +14,7 @@ import (
 // suspend gives the terminal back and stops moon until a shell lets it go on, as ctrl+z does with any program. Bubble
 // Tea's own way waits for good where nothing stops: without a shell to go back to the system ignores the request.
 func (m *model) suspend() tea.Cmd {
-	return tea.Exec(nap{m}, func(err error) tea.Msg { return returned{err} })
+	return takeTurns(nap{m}, func(err error) tea.Msg { return returned{err} })
 }
 
 // errNoShell is said where moon could not be stopped: in a terminal that was opened for it alone.
@@ -76,5 +76,5 @@ func (m *model) wakeUp() tea.Cmd {
 		m.napped = false
 		return nil
 	}
-	return tea.Exec(guest{func() {}}, func(err error) tea.Msg { return returned{err} })
+	return takeTurns(guest{func() {}}, func(err error) tea.Msg { return returned{err} })
 }

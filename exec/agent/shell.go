@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"os"
 	osexec "os/exec"
-	"slices"
+	"sync"
 	"syscall"
 
 	"moon/exec"
@@ -18,7 +18,7 @@ func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foregro
 	}
 	as := exec.ShellAs{Set: set, Notice: notice}
 	if Method(*job.Become) != "" {
-		as.Prefix = shellPrefix(*job.Become)
+		as.Prefix = Prefix(*job.Become)
 		return exec.ShellOf(job, as), nil
 	}
 	a, err := findAccount(job.Become.User)
@@ -30,15 +30,12 @@ func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foregro
 	return exec.ShellOf(job, as), nil
 }
 
-// shellPrefix is Prefix for a shell, which needs its terminal: an su that can must not take that away from it.
-func shellPrefix(b exec.Become) []string {
-	argv := Prefix(b)
-	if Method(b) != "su" {
-		return argv
-	}
+// suRuns is how su is told a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
+// interactive steps need both.
+var suRuns = sync.OnceValue(func() string {
 	const keeps = "--session-command"
 	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) { //nolint:noctx // it ends by itself
-		argv[slices.Index(argv, "-c")] = keeps
+		return keeps
 	}
-	return argv
-}
+	return "-c"
+})

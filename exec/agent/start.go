@@ -60,7 +60,7 @@ func Prefix(b exec.Become) []string {
 	case "doas":
 		return []string{"doas", "-u", b.User, "--"}
 	}
-	return []string{"su", "-s", "/bin/sh", "-c", `exec "$@"`, "--", b.User, "sh"}
+	return []string{"su", "-s", "/bin/sh", suRuns(), `exec "$@"`, "--", b.User, "sh"}
 }
 
 // launch is one attempt at a lane: what was started, and what it said.
