@@ -143,7 +143,7 @@ func (b *Bound) fillOpen(call *Call, r *renderer) {
 	k := b.Step.task
 	quiet := b.renderer()
 	quiet.lenient = true
-	if name := firstLine(quiet.text(k.src.Name)); name != "" {
+	if name := nameLine(k.src.Name, quiet.text(k.src.Name)); name != "" {
 		call.Name = name
 	}
 	call.Env = nil

@@ -201,7 +201,7 @@ func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) boo
 func (p *planner) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
 	r := p.renderer(p.env(c, nil), c.chain)
 	r.lenient = true // an undefined name is shown as written
-	return p.secrets.Redact(cmp.Or(firstLine(r.text(t.Name)), otherwise))
+	return p.secrets.Redact(cmp.Or(nameLine(t.Name, r.text(t.Name)), otherwise))
 }
 
 func (p *planner) block(c *scopeContext, t *playbook.Task) {
@@ -639,6 +639,19 @@ func article(v any) string {
 		return "a map"
 	}
 	return "not a plain value"
+}
+
+// nameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
+// the newline after what a command printed.
+func nameLine(written playbook.Value, rendered string) string {
+	if strings.Contains(strings.TrimSpace(written.Text()), "\n") {
+		return firstLine(rendered)
+	}
+	lines := strings.Split(rendered, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
 }
 
 func firstLine(s string) string {

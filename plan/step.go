@@ -104,7 +104,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	f.at("name")
 	name := r.lenient
 	r.lenient = true // an undefined name in a name is shown as written
-	s.Name = firstLine(r.text(t.Name))
+	s.Name = nameLine(t.Name, r.text(t.Name))
 	r.lenient = name
 	r.failed = false
 	raw := p.fillArgs(&s, k, r, f)

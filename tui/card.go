@@ -130,7 +130,7 @@ func (m *model) cardKeys(b *brush) {
 	case events.Paused:
 		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
 		if m.asks() != "" {
-			tips[1] = tip{gateApprove, "approve"}
+			tips = []tip{{gateApprove, "approve"}, {runContinue, "go on"}, {runLeave, "leave"}}
 		}
 		if m.onFailure() {
 			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}

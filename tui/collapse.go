@@ -9,6 +9,7 @@ import "sort"
 type collapse struct {
 	tree   *tree
 	keep   []bool // by node: passes the filter, or has something below that does; nil without a filter
+	ends   []bool // by node, with a filter: none that it shows follows below the same parent
 	shut   [2]map[string]bool
 	folded []bool // by node, of the set in use
 	rows   []int32
@@ -97,7 +98,7 @@ func (c *collapse) recall(folded, open []string, allShut bool) {
 
 // adopt takes another tree and keeps the folding.
 func (c *collapse) adopt(t *tree) {
-	c.tree, c.keep = t, nil
+	c.tree, c.keep, c.ends = t, nil, nil
 	c.load()
 }
 
@@ -107,11 +108,33 @@ func (c *collapse) filter(keep []bool, fold bool) {
 	if fresh {
 		c.shut[1] = map[string]bool{}
 	}
-	c.keep = keep
+	c.keep, c.ends = keep, lastOf(c.tree, keep)
 	c.load()
 	if fresh && fold && len(c.rows) > openLimit {
 		c.foldAll()
 	}
+}
+
+// lastOf marks the last node below each parent, of those that are kept.
+func lastOf(t *tree, keep []bool) []bool {
+	if keep == nil {
+		return nil
+	}
+	ends, has := make([]bool, t.len()), make([]bool, t.len())
+	for n := t.len() - 1; n > 0; n-- {
+		if p := t.parent[n]; keep[n] && !has[p] {
+			ends[n], has[p] = true, true
+		}
+	}
+	return ends
+}
+
+// last reports whether a node is the last that is shown below its parent.
+func (c *collapse) last(n int) bool {
+	if c.ends != nil {
+		return c.ends[n]
+	}
+	return c.tree.lastChild(n)
 }
 
 func (c *collapse) set() map[string]bool {

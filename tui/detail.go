@@ -139,7 +139,7 @@ func (m *model) attempt(step, which int) (prefix string) {
 		if step < 0 || step >= len(run.Steps) {
 			return
 		}
-		out := run.Steps[step].Out
+		out := outsOf(&run.Steps[step])
 		switch {
 		case len(out) == 0:
 		case which < 0 || which >= len(out):
@@ -149,6 +149,14 @@ func (m *model) attempt(step, which int) (prefix string) {
 		}
 	})
 	return prefix
+}
+
+// outsOf are the prefixes of the output of the attempts that have begun.
+func outsOf(of *events.Step) []string {
+	if last := len(of.Out) - 1; of.State == events.Backoff && last > 0 {
+		return of.Out[:last] // the next has a name already
+	}
+	return of.Out
 }
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.

@@ -110,8 +110,13 @@ func (m *model) goTo(n int) {
 }
 
 func (m *model) findAgain(direction int) {
-	if m.place() == inOutput && m.detail.search.text != "" {
+	switch {
+	case m.place() != inOutput:
+	case m.detail.search.text != "":
 		m.nextHit(direction)
+		return
+	case m.find.text != "":
+		m.say("no search in the output; " + m.keys.label(goBack) + " goes back to the plan, where " + m.find.text + " was sought")
 		return
 	}
 	if m.find.text == "" {

@@ -99,7 +99,7 @@ func (m *model) decisions() (tips []tip) {
 	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
 		return []tip{{gateApprove, "go on"}, {gateExclude, "reject"}}
 	case t.undecided() > 0:
-		tips = append(tips, tip{gateApprove, "approve"})
+		tips = append(tips, tip{gateApprove, m.approveWord()})
 	case t.sum(faceWaiting) > 0:
 		tips = append(tips, tip{gateApprove, "withdraw"})
 	}
@@ -110,6 +110,14 @@ func (m *model) decisions() (tips []tip) {
 		tips = append(tips, tip{gateExclude, "include"})
 	}
 	return tips
+}
+
+// approveWord is what approving is called here: what asks to be confirmed is, by itself.
+func (m *model) approveWord() string {
+	if i := m.tree.step(m.at()); i >= 0 && m.tree.faces[i] == faceConfirm {
+		return "confirm"
+	}
+	return "approve"
 }
 
 func (m *model) at1() []events.Range { return []events.Range{m.tree.steps(m.at())} }
@@ -171,9 +179,15 @@ func (m *model) pausedTips() []tip {
 	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
 		tips = m.decisions()
 	case t.undecided() > 0:
-		tips = append(tips, tip{gateApprove, "approve"})
+		tips = append(tips, tip{gateApprove, m.approveWord()})
 	}
-	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"}, tip{runContinue, "continue"})
+	if m.decided() != "" {
+		tips = append(tips, tip{runContinue, "continue"}) // which is what the answer was for
+	}
+	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"})
+	if m.decided() == "" {
+		tips = append(tips, tip{runContinue, "continue"})
+	}
 	if m.breakAt(m.at()) {
 		tips = append(tips, tip{gateBreakIf, "condition"}, tip{gateBreak, "clear"})
 		if m.cannotWatch() == "" {
@@ -264,7 +278,7 @@ func (m *model) detailTips() []tip {
 func (m *model) attempts(step int) (n int) {
 	m.store.read(func(run *events.Run) {
 		if step >= 0 && step < len(run.Steps) {
-			n = len(run.Steps[step].Out)
+			n = len(outsOf(&run.Steps[step]))
 		}
 	})
 	return n

@@ -115,15 +115,15 @@ func (m *model) kinds(k plan.ScopeKind) (n int) {
 	return n
 }
 
-// progress is how many steps have ended, of how many.
+// progress is how many steps have ended, of how many, as the first row of the tree has it.
 func (m *model) progress() (done, total int) {
 	t := m.tree.tally(0)
-	return t.done() + t.sum(faceOmitted), t.total()
+	return t.done(), t.total()
 }
 
 func (m *model) runningLine(level int) []text {
 	done, total := m.progress()
-	part := float64(done) / float64(max(total, 1))
+	part := float64(done+m.tree.tallies[0].sum(faceOmitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
@@ -182,7 +182,7 @@ func (m *model) pausedLine(level int) []text {
 		if failed {
 			line = append(line, text{look, " " + m.glyphs.signs[signFailed]})
 		} else if level == 1 {
-			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), m.pauseWord())})
+			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), m.decided(), m.pauseWord())})
 		}
 		return append(line, text{themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]})
 	}
@@ -214,6 +214,27 @@ func (m *model) pauseWord() string {
 	return pauseShort(m.run.pause.Reason)
 }
 
+// decided says what a person has answered where the run is paused to be told.
+func (m *model) decided() string {
+	at := m.run.pausedAt
+	switch m.run.pause.Reason {
+	case events.PauseUndecided, events.PauseConfirm:
+	default:
+		return ""
+	}
+	if m.run.phase != events.Paused || at < 0 || at >= len(m.tree.faces) {
+		return ""
+	}
+	switch m.tree.faces[at] {
+	case faceWaiting:
+		return "approved"
+	case faceExcluded:
+		return "excluded"
+	default:
+		return ""
+	}
+}
+
 // pauseLong says why the run is paused, and before what.
 func (m *model) pauseLong() string {
 	why, before := m.pauseWord(), ""
@@ -227,7 +248,7 @@ func (m *model) pauseLong() string {
 	case events.PauseFailure, events.PauseUser:
 		return why
 	case events.PauseUndecided, events.PauseConfirm:
-		return why + "  " + before
+		return cmp.Or(m.decided(), why) + "  " + before
 	case events.PauseBreakpoint:
 		why += ","
 	case events.PauseStep, events.PauseReview, events.PauseEnd:
@@ -260,8 +281,6 @@ func (m *model) doneLine(level int) []text {
 		how = "nothing changed"
 	}
 	done, total := m.progress()
-	t := m.tree.tally(0)
-	done -= t.sum(faceOmitted)
 	line := []text{{look, word + how}}
 	switch level {
 	case 0:

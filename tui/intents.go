@@ -135,6 +135,10 @@ func (m *model) toggleFollow() {
 		m.detail.output.follow = !m.detail.output.follow
 		return
 	}
+	if m.run.phase == events.Done {
+		m.say("the run is over")
+		return
+	}
 	m.following = !m.following
 	if m.following && m.run.pointer >= 0 {
 		m.toPointer(false)

@@ -64,6 +64,7 @@ type model struct {
 	watching  bool // the terminal was asked to tell when light and dark change
 	ticking   bool
 	seen      int // pauses
+	failing   int // the step that counts as failed while the run is paused on it, or -1
 	spin      int
 	diffs     diffLines
 	summary   summary
@@ -93,7 +94,7 @@ func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		o: o, store: newStore(), profile: chooseProfile(o, env), env: env,
 		keys: o.Keys, now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: newCursor(), breaks: map[int]stop{}, later: nextTick,
+		cur: newCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1,
 	}
 	if m.now == nil {
 		m.now = time.Now

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -32,6 +33,9 @@ func (m *model) drawOverlay(frame string) string {
 	box := m.box(w, title, body, foot)
 	box = box[:min(len(box), len(rows))]
 	x, y := (m.width-w)/2, max((len(rows)-len(box))/3, 0)
+	if _, leaving := m.overlay.(leaveBox); leaving { // what went wrong is told above
+		y = max(len(rows)-len(box)-2, 0)
+	}
 	m.mouse.boxed(x, y, w, len(box))
 	for i, line := range box {
 		rows[y+i] = m.splice(rows[y+i], x, line, w)
@@ -48,7 +52,7 @@ func (m *model) box(w int, title string, body [][]text, foot string) []string {
 		b.put(themes.Border, g.down)
 		b.put(themes.Text, " ")
 		b.keep(2, func() {
-			for _, s := range spans {
+			for _, s := range fitted(spans, b.left, g.dots) {
 				b.put(s.ink, s.s)
 			}
 		})
@@ -59,6 +63,22 @@ func (m *model) box(w int, title string, body [][]text, foot string) []string {
 		lines = append(lines, string(b.buf))
 	}
 	return append(lines, m.edge(w, g.cross[2], g.cross[3], foot, themes.Dim))
+}
+
+// fitted are spans in so many cells. What is cut off leaves dots.
+func fitted(spans []text, w int, dots string) []text {
+	if widthOf(spans) <= w || slices.ContainsFunc(spans, func(s text) bool { return s.ink == inkRaw }) {
+		return spans
+	}
+	var list []text
+	for _, s := range spans {
+		if n := cells(s.s); n <= w-cells(dots) {
+			list, w = append(list, s), w-n
+			continue
+		}
+		return append(list, text{s.ink, head(s.s, max(w-cells(dots), 0)) + dots})
+	}
+	return list
 }
 
 // keep lets f write, but not into the last n cells of the stretch.

@@ -82,7 +82,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	}
 	d.value("tags", strings.Join(p.Tags, ", "))
 	if l := p.Loop; l != nil {
-		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, fmt.Sprintf("  %d of %s", l.Index+1, l.Expression)})
+		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, m.itemOf(p)})
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.plan.Steps) {
@@ -95,6 +95,21 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	if p.Undo != nil {
 		d.value("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}
+}
+
+// itemOf says which item of its loop a step is for: one of how many, and of what if that has a name.
+func (m *model) itemOf(p *plan.Step) string {
+	words := fmt.Sprintf("  %d", p.Loop.Index+1)
+	for n := range m.tree.above(p.Index) {
+		if s := m.tree.scope(n); s != nil && s.Kind == plan.ScopeLoop {
+			words += fmt.Sprintf(" of %d", s.Items)
+			break
+		}
+	}
+	if over := p.Loop.Expression; !strings.HasPrefix(over, "list of ") && !strings.HasPrefix(over, "map of ") {
+		words += ", " + over
+	}
+	return words
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.
@@ -238,10 +253,10 @@ func (m *model) why(d *doc, p *plan.Step) {
 		return
 	}
 	d.blank()
-	if m.tree.faces[p.Index] != faceConfirm || m.run.phase == events.Done || m.run.phase == events.Ended {
+	if m.tree.faces[p.Index] != faceConfirm || m.run.phase != events.Review { // in a run, what it waits for has said it
 		d.field(`why "!"`, text{themes.Warn, p.Confirm})
 		return
 	}
-	d.field(`why "!"`, text{themes.Warn, p.Confirm}, text{themes.Text, " Approve it by itself, with "},
+	d.field(`why "!"`, text{themes.Warn, p.Confirm}, text{themes.Text, " Confirm it by itself, with "},
 		text{inkKey, m.keys.label(gateApprove)}, text{themes.Text, "."})
 }

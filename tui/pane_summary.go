@@ -110,7 +110,12 @@ func (m *model) summaryTab(d *doc) {
 	}
 	if m.o.Saved != "" {
 		d.blank()
-		d.field("Saved", text{themes.Text, m.o.Saved})
+		if cells(plain(m.o.Saved)) <= d.w-labelWidth {
+			d.field("Saved", text{themes.Text, m.o.Saved})
+		} else { // in one piece it can be copied
+			d.add(text{themes.Dim, "Saved"})
+			d.para(themes.Text, 0, m.o.Saved)
+		}
 	}
 }
 

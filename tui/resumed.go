@@ -13,13 +13,6 @@ func (s *store) beginClock(at time.Time) {
 	}
 }
 
-// showBroken lets a step that failed count as failed until it is decided what becomes of it, also where it would be rescued.
-func (m *model) showBroken() {
-	if at := m.run.pausedAt; m.onFailure() && at >= 0 && at < len(m.tree.faces) {
-		m.tree.set(at, faceFailed)
-	}
-}
-
 // point points to what comes next in a run that goes on where an earlier process has left it.
 func (m *model) point() {
 	if m.run.phase == events.Paused && m.run.pointer < 0 {

@@ -170,7 +170,10 @@ func (t *treeRows) label(b *brush, n, i int) {
 		room = b.left - w - 2
 	}
 	if len(right) == 0 {
-		room, w = b.left-1, 0
+		room, w = b.left, 0
+		if t.w < t.m.width {
+			room-- // a cell of air before the divider, as behind the right column
+		}
 	}
 	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.dots)
 	look := t.nameInk(n)
@@ -224,14 +227,14 @@ func (t *treeRows) guides(n, w int) string {
 		return ""
 	}
 	piece := g.branch
-	if tree.lastChild(n) {
+	if t.m.rows.last(n) {
 		piece = g.corner
 	}
 	used := cells(piece)
 	parts := []string{piece}
 	for p := int(tree.parent[n]); p > 0; p = int(tree.parent[p]) {
 		piece := g.trunk
-		if tree.lastChild(p) {
+		if t.m.rows.last(p) {
 			piece = g.gap
 		}
 		if tree.depth[p] > guideDepth {

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"moon/events"
 	"moon/themes"
@@ -40,9 +42,10 @@ func (m *model) tabRule(b *brush) {
 	}
 	b.rule(m.glyphs, 1)
 	b.put(themes.Text, " ")
+	names, between := m.tabNames(b.left - 1)
 	for t := range tabs {
 		if t > 0 {
-			b.put(themes.Text, "  ")
+			b.put(themes.Text, between)
 		}
 		look := themes.Dim
 		if t == m.detail.tab {
@@ -52,11 +55,33 @@ func (m *model) tabRule(b *brush) {
 			}
 		}
 		from := b.x
-		b.put(look, m.tabKey(t)+m.tabName(t))
+		b.put(look, names[t])
 		b.spot(from, spotTab, int(t))
 	}
 	b.put(themes.Text, " ")
 	m.ruleEnd(b)
+}
+
+// tabNames are the tabs with their keys, and what stands between them, in so many cells: close together where they do not
+// fit otherwise, and then the others by their keys alone.
+func (m *model) tabNames(w int) (names [tabs]string, between string) {
+	total := 0
+	for t := range tabs {
+		names[t] = m.tabKey(t) + m.tabName(t)
+		total += cells(names[t])
+	}
+	switch gaps := int(tabs) - 1; {
+	case total+2*gaps <= w:
+		return names, "  "
+	case total+gaps <= w:
+		return names, " "
+	}
+	for t := range tabs {
+		if t != m.detail.tab {
+			names[t] = cmp.Or(strings.TrimSpace(m.tabKey(t)), head(m.tabName(t), 1))
+		}
+	}
+	return names, " "
 }
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.

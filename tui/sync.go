@@ -28,7 +28,7 @@ func (m *model) sync() tea.Cmd {
 		m.seeAll(steps)
 		changed = true
 	})
-	m.showBroken()
+	m.holdFailure()
 	m.point()
 	m.countdown.refresh(m.clockNow())
 	m.timeline.advance(m.clockNow())
@@ -232,6 +232,25 @@ func (m *model) onFailure() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// holdFailure lets the step that the run is paused on count as failed, also where a rescue will follow or the failure be
+// ignored: while a person decides, neither has happened.
+func (m *model) holdFailure() {
+	at := -1
+	if m.onFailure() {
+		at = m.run.pausedAt
+	}
+	if was := m.failing; was >= 0 && was != at {
+		m.store.read(func(run *events.Run) {
+			if was < len(run.Steps) && was < len(m.plan.Steps) {
+				m.tree.set(was, standing.Of(&run.Steps[was], &m.plan.Steps[was]))
+			}
+		})
+	}
+	if m.failing = at; at >= 0 && at < len(m.tree.faces) {
+		m.tree.set(at, faceFailed)
 	}
 }
 

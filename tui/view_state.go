@@ -58,7 +58,7 @@ func (m *model) restore(v *View) {
 	}
 	m.panes.zoom = max(min(v.Zoom, 2), 0)
 	m.detail.output.wrap, m.detail.output.times = v.Wrap, lineTimes(max(min(v.Times, int(timesClock)), 0))
-	if v.Tab > 0 && v.Tab < int(tabs) {
+	if v.Tab > 0 && v.Tab < int(tabs) && tab(v.Tab) != tabOutputs { // nothing has been printed yet
 		m.detail.open(tab(v.Tab))
 	}
 	for _, text := range v.Watches[:min(len(v.Watches), watchesKept)] {
