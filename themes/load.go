@@ -72,6 +72,7 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 		l.warn(f, nil, "a theme is a map of inherits, palette, roles, light, dark and glyphs")
 		return false
 	}
+	l.twice(f, doc.Content[0])
 	l.outline(f, doc.Content[0])
 	l.inherit(t, f, name, chain)
 	l.fill(t, f)
@@ -79,6 +80,20 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 		t.Path, t.About = own(path), about(&doc)
 	}
 	return true
+}
+
+// twice warns of keys that a map has more than once. The later one counts.
+func (l *loader) twice(f *file, n *yaml.Node) {
+	first := map[string]int{}
+	for key, value := range pairs(n) {
+		if line := first[key.Value]; line > 0 {
+			l.warn(f, key, "%s stands in line %d already; this one counts", key.Value, line)
+		}
+		first[key.Value] = key.Line
+		if value.Kind == yaml.MappingNode {
+			l.twice(f, value)
+		}
+	}
 }
 
 // broken warns of a file that is no YAML. The library says the line in its text only.

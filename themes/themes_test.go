@@ -82,6 +82,7 @@ roles:
 	write(t, dir, "orphan", "inherits: nowhere\n")
 	write(t, dir, "list", "- 1\n")
 	write(t, dir, "broken", "roles: {a: \n")
+	write(t, dir, "twice", "roles: { failed: red, failed: blue }\nglyphs: {}\nroles: { failed: cyan }\n")
 	terminal, _ := Load(Default, "", true)
 
 	write(t, dir, "halves", "dark: { ok: nocolour }\nlight: { background: yes, okay: red }\nroles: [1]\npalette: red\n")
@@ -102,6 +103,7 @@ roles:
 		{"orphan", []string{`orphan.yaml:1: there is no theme "nowhere" to inherit`}},
 		{"list", []string{"list.yaml: a theme is a map"}},
 		{"broken", []string{"broken.yaml:1: did not find"}},
+		{"twice", []string{"twice.yaml:1: failed stands in line 1 already; this one counts", "twice.yaml:3: roles stands in line 1 already"}},
 		{"unheard", []string{`unheard.yaml: there is no theme "unheard"; using "terminal"`}},
 	} {
 		theme, warnings := Load(c.name, dir, true)

@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"moon/events"
+)
+
+// While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
+func TestFailureBeforeItsRescue(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
+		f.fails["unpack go"] = 1
+		pass := f.emit
+		f.emit = func(batch []events.Record) {
+			for i := range batch {
+				if e, ok := batch[i].Event.(events.StepFailed); ok {
+					e.Rescued = true
+					batch[i].Event = e
+				}
+			}
+			pass(batch)
+		}
+	}})
+	s.keys("A c")
+	s.has("PAUSED on failure", "✗ ▾ devbox.yml", "✗ │ └ ▾ include: languages/go.yml", "✗ 1")
+	s.hasNot("↻ 1")
+	s.f.say(-1, events.RunResumed{})
+	s.m.store.read(func(run *events.Run) { run.Phase = events.Running })
+	s.frame()
+	if step := s.m.failing; step >= 0 || s.m.tree.tallies[0][faceRescued] != 1 {
+		t.Errorf("step %d still counts as failed when the run has gone on\n%s", step, s.shows())
+	}
+}
+
+// The header counts what the tree counts, also where a step was left out of the run on the way.
+func TestProgressIsTheSame(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A c")
+	s.m.tree.set(s.m.run.pausedAt+1, faceOmitted)
+	s.m.stale = true
+	done, total := s.m.progress()
+	root := s.m.tree.tally(0)
+	if done != root.done() || total != root.total() {
+		t.Errorf("%d of %d above, %d of %d in the tree", done, total, root.done(), root.total())
+	}
+}
+
+// Where the run stopped to be told, the screen says what it was told, and what is to be done then comes first.
+func TestConfirmed(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A c")
+	s.has("PAUSED to confirm  replace /etc/hosts", "a confirm   s step", "confirms it")
+	s.hasNot("by itself, with")
+	s.keys("a")
+	s.has("PAUSED approved  replace /etc/hosts", "  c continue   s step")
+	s.keys("x")
+	s.has("PAUSED excluded  replace /etc/hosts", "  c continue   s step")
+}
+
+// The guides of a filtered tree end with what the filter shows.
+func TestGuidesOfAFilter(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.press("/")
+	s.text("tmux")
+	s.press("tab")
+	s.has("   ◇ └ ▾ include: packages.yml", "   ◇   └ ▾ loop: install packages", "install tmux")
+	if strings.Contains(s.shows(), "├") {
+		t.Errorf("a guide to what does not follow\n%s", s.shows())
+	}
+	s.keys("esc")
+	s.has("◇ ├ ▾ include: packages.yml")
+}
+
+// All tabs are told by the rule, in whatever room there is.
+func TestTabsFit(t *testing.T) {
+	s := newScreen(t, setup{w: 100, h: 30})
+	names, between := s.m.tabNames(60)
+	if got := strings.Join(names[:], between); got != "1 Step  2 Output  3 Diff  4 Vars  5 Events" {
+		t.Error(got)
+	}
+	s.keys("A c a c")
+	s.has("DONE", "5 Events")
+	for range 12 {
+		s.keys(">")
+	}
+	s.has("1 Summary", "2 3 4 5 ─")
+	s.keys("4")
+	s.has("1 2 3‹4 Vars›5 ─")
+}
+
+// What is next in the tree is not what n is pressed for in the output.
+func TestNextInOutput(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A c")
+	s.press("/")
+	s.text("install")
+	s.keys("enter")
+	s.on("install git")
+	s.keys("2 tab n")
+	s.has("no search in the output; esc goes back to the plan, where install was sought")
+	if got := s.m.tree.title(s.m.at()); got != "install git" {
+		t.Errorf("the cursor went to %s", got)
+	}
+	s.keys("esc n")
+	if got := s.m.tree.title(s.m.at()); got != "install ripgrep" {
+		t.Errorf("the cursor is on %s", got)
+	}
+}
+
+// An item of a loop is one of so many, of what has a name if it has one.
+func TestItemOfLoop(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.on("install ripgrep")
+	s.has("item      ripgrep  2 of 4, packages")
+	step := s.m.tree.step(s.m.at())
+	s.m.plan.Steps[step].Loop.Expression = "list of 4"
+	if got := s.m.itemOf(&s.m.plan.Steps[step]); got != "  2 of 4" {
+		t.Errorf("%q", got)
+	}
+}
+
+// Before the next attempt the output is that of the last.
+func TestOutputBetweenAttempts(t *testing.T) {
+	of := events.Step{State: events.Backoff, Out: []string{"step-0001.1", "step-0001.2"}}
+	if got := outsOf(&of); len(got) != 1 || got[0] != "step-0001.1" {
+		t.Errorf("waiting: %q", got)
+	}
+	of.State = events.Active
+	if got := outsOf(&of); len(got) != 2 {
+		t.Errorf("running: %q", got)
+	}
+}
+
+// A screen that was left with a step's output on it opens with what the steps will do.
+func TestOutputIsNotRestored(t *testing.T) {
+	for left, want := range map[tab]tab{tabOutputs: tabSteps, tabVariables: tabVariables} {
+		s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.View = &View{Tab: int(left)} }})
+		if s.m.detail.tab != want {
+			t.Errorf("left with %s, opened with %s", tabNames[left], tabNames[s.m.detail.tab])
+		}
+	}
+}
+
+// A box leaves dots where it cuts, and the one about leaving stays clear of what went wrong.
+func TestBoxes(t *testing.T) {
+	for _, tt := range []struct {
+		spans []text
+		w     int
+		want  string
+	}{
+		{[]text{{s: "as it"}, {s: " is"}}, 8, "as it is"},
+		{[]text{{s: "as it"}, {s: " is"}}, 7, "as it …"},
+		{[]text{{s: "as it"}, {s: " is"}}, 5, "as i…"},
+		{[]text{{s: "as it"}, {s: " is"}}, 1, "…"},
+	} {
+		got := ""
+		for _, span := range fitted(tt.spans, tt.w, "…") {
+			got += span.s
+		}
+		if got != tt.want {
+			t.Errorf("in %d cells %q, want %q", tt.w, got, tt.want)
+		}
+	}
+	s := newScreen(t, setup{w: 100, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
+	s.keys("A c q")
+	s.has("Leave?", "FAILED", "Cannot open: Permission")
+}
+
+// After the end there is nothing to follow.
+func TestFollowAfterTheEnd(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.keys("A c a c F")
+	s.has("the run is over")
+	if s.m.following {
+		t.Error("it follows")
+	}
+}
