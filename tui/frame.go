@@ -80,15 +80,7 @@ func (m *model) drawWide(b *brush, l layout) {
 func (m *model) drawTall(b *brush, l layout) {
 	detail := m.detailBody(l.detailW-1, l.detailH)
 	m.header(b)
-	b.begin(l.wide, onRow)
-	m.treeRule(b)
-	b.end()
-	b.newline()
-	tree := m.treeBody(l.treeW, l.treeH)
-	for i := range l.treeH {
-		tree.row(b, i)
-		b.newline()
-	}
+	m.drawTree(b, l)
 	b.begin(l.wide, onRow)
 	b.note(0, l.wide, spotDivider, 0) // but for the tabs in it
 	m.tabRule(b)
@@ -101,9 +93,9 @@ func (m *model) drawTall(b *brush, l layout) {
 // drawOne draws the pane that has the keys.
 func (m *model) drawOne(b *brush, l layout) {
 	m.header(b)
-	b.begin(l.wide, onRow)
 	if l.treeH == 0 {
 		detail := m.detailBody(l.detailW-1, l.detailH)
+		b.begin(l.wide, onRow)
 		m.titleRule(b)
 		b.end()
 		b.newline()
@@ -111,6 +103,14 @@ func (m *model) drawOne(b *brush, l layout) {
 		m.bottom(b, l)
 		return
 	}
+	m.drawTree(b, l)
+	m.drawPeek(b, l)
+	m.bottom(b, l)
+}
+
+// drawTree draws the tree with its rule, over the whole width.
+func (m *model) drawTree(b *brush, l layout) {
+	b.begin(l.wide, onRow)
 	m.treeRule(b)
 	b.end()
 	b.newline()
@@ -119,8 +119,6 @@ func (m *model) drawOne(b *brush, l layout) {
 		tree.row(b, i)
 		b.newline()
 	}
-	m.drawPeek(b, l)
-	m.bottom(b, l)
 }
 
 func (m *model) drawDetail(b *brush, l layout, detail body) {

@@ -14,7 +14,7 @@ import (
 )
 
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
-// All of it lives in the program's own goroutine but store, which has a lock.
+// All of it lives in the program's own goroutine but store and what is foretold, which have locks.
 type model struct {
 	o       Options
 	store   *store

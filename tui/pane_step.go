@@ -99,17 +99,17 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 
 // itemOf says which item of its loop a step is for: one of how many, and of what if that has a name.
 func (m *model) itemOf(p *plan.Step) string {
-	words := fmt.Sprintf("  %d", p.Loop.Index+1)
+	of, over := "", p.Loop.Expression
 	for n := range m.tree.above(p.Index) {
 		if s := m.tree.scope(n); s != nil && s.Kind == plan.ScopeLoop {
-			words += fmt.Sprintf(" of %d", s.Items)
+			of = fmt.Sprintf(" of %d", s.Items)
 			break
 		}
 	}
-	if over := p.Loop.Expression; !strings.HasPrefix(over, "list of ") && !strings.HasPrefix(over, "map of ") {
-		words += ", " + over
+	if strings.HasPrefix(over, "list of ") || strings.HasPrefix(over, "map of ") {
+		over = ""
 	}
-	return words
+	return join(", ", fmt.Sprintf("  %d%s", p.Loop.Index+1, of), over)
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.

@@ -34,7 +34,7 @@ func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foregro
 // interactive steps need both.
 var suRuns = sync.OnceValue(func() string {
 	const keeps = "--session-command"
-	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) { //nolint:noctx // it ends by itself
+	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) {
 		return keeps
 	}
 	return "-c"
