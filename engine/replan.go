@@ -17,6 +17,10 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunReplanned)
 	s.now, s.mono = r.At, r.Mono
 	was := s.pause
+	undecided := -1
+	if s.paused && was.Reason == events.PauseFailure {
+		undecided = was.Step
+	}
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
 		was.Step = indexOfPath(p, s.plan.Steps[was.Step].Path)
 	}
@@ -27,6 +31,11 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	}
 	s.carry(p, g, f.Generation, changed, func(step int, old *node) (*ending, choice) {
 		if old.state == settled && (old.outcome == events.OK || old.outcome == events.Changed || old.effective == events.OK) {
+			return s.ends[step], s.choices[step]
+		}
+		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
+		// all that came after it along.
+		if events.OnFailure.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && step != undecided {
 			return s.ends[step], s.choices[step]
 		}
 		return nil, s.choices[step]

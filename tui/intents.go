@@ -33,9 +33,9 @@ func (m *model) do(do intent) tea.Cmd {
 	case paneOther:
 		m.otherPane()
 	case paneGrow:
-		m.panes.zoom = min(m.panes.zoom+1, 2)
+		m.growPane()
 	case paneShrink:
-		m.panes.zoom = max(m.panes.zoom-1, 0)
+		m.shrinkPane()
 	case dividerLeft:
 		m.moveDivider(-2)
 	case dividerRight:
@@ -245,11 +245,36 @@ func (m *model) otherPane() {
 	m.panes.focusOn(paneTree)
 }
 
+// growPane makes the pane with the keys larger. Where it is the only one, half of the screen is no step on the way.
+func (m *model) growPane() {
+	was := m.layout()
+	m.panes.zoom = min(m.panes.zoom+1, 2)
+	if m.layout() == was {
+		m.panes.zoom = 2
+	}
+	if m.layout() == was && was.kind == layoutOne {
+		m.say("it cannot be larger")
+	}
+}
+
+// shrinkPane makes it smaller again.
+func (m *model) shrinkPane() {
+	was := m.layout()
+	m.panes.zoom = max(m.panes.zoom-1, 0)
+	if m.layout() == was {
+		m.panes.zoom = 0
+	}
+	if m.layout() == was && was.kind == layoutOne {
+		m.say("it cannot be smaller")
+	}
+}
+
 // moveDivider moves the divider, as far as both panes keep their least size.
 func (m *model) moveDivider(by int) {
 	before := m.layout()
 	if before.kind != layoutWide && before.kind != layoutTall {
-		return // there is none
+		m.say("there is no divider: one pane has the screen")
+		return
 	}
 	m.panes.divider[before.kind] += by
 	if after := m.layout(); after.treeW == before.treeW && after.treeH == before.treeH {

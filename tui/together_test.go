@@ -176,3 +176,31 @@ func TestFollowAfterTheEnd(t *testing.T) {
 		t.Error("it follows")
 	}
 }
+
+// A key that can change nothing says so, and larger is larger at the first press.
+func TestPanesSayWhatCannotBe(t *testing.T) {
+	s := newScreen(t, setup{w: 60, h: 20})
+	s.keys("+")
+	s.has("it cannot be larger")
+	s.keys("_")
+	s.has("it cannot be smaller")
+	s.keys(">")
+	s.has("there is no divider")
+	s.keys("tab +")
+	if kind := s.m.layout().kind; kind != layoutBare {
+		t.Errorf("the layout is %d", kind)
+	}
+	s.keys("_")
+	if kind := s.m.layout().kind; kind != layoutOne {
+		t.Errorf("the layout is %d", kind)
+	}
+	s = newScreen(t, setup{w: 120, h: 40})
+	s.keys("tab + +")
+	if kind := s.m.layout().kind; kind != layoutBare {
+		t.Errorf("the layout is %d", kind)
+	}
+	s.keys("_ _")
+	if s.m.panes.zoom != 0 {
+		t.Errorf("zoom %d", s.m.panes.zoom)
+	}
+}
