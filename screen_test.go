@@ -394,7 +394,7 @@ func TestShowOnScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = open(t, 100, 30, state, "show", "--tui")
-	c.see("recorded", "DONE failed", "✗ ├   flaky", "rc 3")
+	c.see("recorded", "DONE failed", "✗ └   flaky", "rc 3")
 	c.press("jj2", "try 2")
 	c.press("\t[", "try 1")
 	for _, key := range []string{"c", "r", "A", "s", "p", "E"} {
