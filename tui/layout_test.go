@@ -80,7 +80,7 @@ func TestDeepNames(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 64, h: 24})
 	s.has(strings.Repeat("  ", 8) + strings.Repeat(" ", 6) + " └   a name of thirt…no more :1234567")
 	s.send(tea.WindowSizeMsg{Width: 60, Height: 24}) // beside it the name would have 19
-	s.has("└   a name of thirty c…, no more\n")
+	s.has("└   a name of thirty ce…, no more\n")
 	s.send(tea.WindowSizeMsg{Width: 40, Height: 24})
 	for row := range strings.SplitSeq(s.shows(), "\n") {
 		if i := strings.Index(row, "└   a name"); i >= 0 && cells(strings.TrimSpace(row[i+len("└   "):])) < 16 {
