@@ -111,7 +111,7 @@ func (w *wonderer) atPause(step int) events.Wait {
 		return events.Wait{For: held, Root: -1}
 	case w.pause.Step == step:
 		return events.Wait{For: events.WaitStepping, Root: -1}
-	case w.pause.Step >= 0 && w.pause.Reason == events.PauseFailure:
+	case w.pause.Step >= 0 && w.pause.Reason == events.PauseFailure && w.node(w.pause.Step).state != settled: // a retry may have gone well
 		return events.Wait{For: events.WaitPaused, Root: w.pause.Step, Is: events.WaitFailed, Held: held}
 	case w.pause.Step >= 0:
 		return events.Wait{For: events.WaitPaused, Root: w.pause.Step, Is: w.gate(w.pause.Step), Held: held}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,13 +34,14 @@ func ask(t *testing.T, playbook string, o fact.Options, commands ...events.Comma
 		a.ends[p.Steps[i].Summary] = make(chan struct{})
 	}
 	ends := maps.Clone(a.ends)
+	var tried sync.Map // by command; those called once… fail at the first attempt
 	f := &fake{do: func(ctx context.Context, job *exec.Job) exec.Result {
 		select {
 		case <-ends[cmdOf(job)]:
 		case <-ctx.Done():
 			return exec.Result{Outcome: events.Cancelled}
 		}
-		if strings.HasPrefix(cmdOf(job), "fail") {
+		if _, again := tried.LoadOrStore(cmdOf(job), true); strings.HasPrefix(cmdOf(job), "fail") || strings.HasPrefix(cmdOf(job), "once") && !again {
 			return exec.Result{Outcome: events.Failed, Error: "no"}
 		}
 		return exec.Result{Outcome: events.OK}
@@ -205,6 +207,14 @@ func TestWhyFailures(t *testing.T) {
 	a.end("c")
 	a.until("c ends", func() bool { return a.run.Steps[2].State == events.Settled })
 	a.why("d", events.Wait{For: events.WaitPaused, Root: 0, Is: events.WaitFailed})
+
+	// After a retry that went well the run is still paused there, but the step has not failed any more.
+	a = ask(t, "- shell: once\n- shell: b\n", o).runs("once")
+	a.end("once")
+	a.paused(events.PauseFailure)
+	a.s.Send(events.Order{Command: events.Retry{Range: events.Range{From: 0, To: 1}}})
+	a.until("it is tried again", func() bool { return a.run.Steps[0].State == events.Settled && a.run.Steps[0].Outcome != events.Failed })
+	a.why("b", events.Wait{For: events.WaitPaused, Root: 0})
 
 	a = ask(t, "- shell: fail\n  retries: 3\n  delay: 1h\n- shell: b\n", fact.Options{}).runs("fail")
 	a.end("fail")
