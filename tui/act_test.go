@@ -2,6 +2,7 @@ package tui
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -313,5 +314,19 @@ func TestRunAgain(t *testing.T) {
 		} else {
 			s.has("the run is over")
 		}
+	}
+}
+
+// After a failed step was skipped, what uses its result says so.
+func TestUsesASkippedResult(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["read the installed version"] = 1 }})
+	s.keys("A")
+	s.on("unpack go")
+	s.keys("b c x")
+	s.on("unpack go")
+	s.has("! │   └   unpack go", "It uses a result that was skipped", "read the installed version")
+	s.on("check the shell")
+	if text := s.shows(); strings.Contains(text, "It uses a result") {
+		t.Errorf("a step that uses none says so\n%s", text)
 	}
 }

@@ -72,6 +72,7 @@ type model struct {
 	countdown countdown
 	timeline  timeline
 	waiting   waiting
+	givenUp   givenUp
 	mouse     mouse
 	clip      clipboard
 
@@ -132,6 +133,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
 	m.countdown = m.newCountdown()
 	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
+	m.givenUp = nil
 	m.foretold.halt() // it was about another plan
 	m.refilter()
 	m.carryFix(sheet)

@@ -249,6 +249,10 @@ func (m *model) source(d *doc, o plan.Origin) {
 
 // why says why a step asks for attention.
 func (m *model) why(d *doc, p *plan.Step) {
+	if m.doubtful(p.Index) {
+		d.blank()
+		d.field(`why "!"`, text{themes.Warn, "It uses a result that was skipped: " + m.stepName(m.givenUp.used(p))})
+	}
 	if p.Confirm == "" {
 		return
 	}
