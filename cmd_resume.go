@@ -85,7 +85,7 @@ func (c *resumeCmd) Run(io stdio) error {
 	if onScreen {
 		t := tuiCmd{
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
-			again: func(stdio) (plan.Options, error) { return now.again, nil },
+			again: func(stdio) (plan.Options, error) { return now.again, nil }, notice: now.edited,
 		}
 		return t.screen(io, s, lanes, now.plan)
 	}
@@ -94,10 +94,11 @@ func (c *resumeCmd) Run(io stdio) error {
 
 // resumable is what a run goes on with.
 type resumable struct {
-	plan  *plan.Plan
-	graph *graph.Graph
-	again plan.Options // plan the playbook as it is then
-	by    func(digest string) (*plan.Plan, *graph.Graph, error)
+	plan   *plan.Plan
+	graph  *graph.Graph
+	again  plan.Options // plan the playbook as it is then
+	edited string       // what is different in the playbook, in a line
+	by     func(digest string) (*plan.Plan, *graph.Graph, error)
 }
 
 // planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
@@ -171,7 +172,9 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 		return err
 	}
 	fmt.Fprintf(io.err, "the playbook was edited since %s; what is the same keeps its result\n", past.ID)
-	return plan.Diff(old, now).Write(io.err, io.width())
+	edits := plan.Diff(old, now)
+	r.edited = "the playbook was edited since: " + edits.Summary()
+	return edits.Write(io.err, io.width())
 }
 
 // byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.

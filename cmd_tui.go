@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type tuiCmd struct {
 	NoTUI bool     `name:"no-tui" help:"Run without the screen: the same as moon run."`
 
 	again   func(stdio) (plan.Options, error) // plans an edited playbook
+	notice  string                            // what to say when the screen opens, or ""
 	repeats bool                              // it may be run again from the screen
 	fixed   bool                              // what is edited does not count
 	made    string                            // the digest of the plan that was made last of what was edited
@@ -155,6 +157,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		mode = "dry run"
 	}
 	view, notice := readView(p)
+	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := userTerminal.show()
 	o := c.look(tui.Options{
 		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,

@@ -261,12 +261,13 @@ func (d *Difference) Write(w io.Writer, width int) error {
 	t.section("variables", d.Vars)
 	t.files(d.Inputs)
 	t.linef("")
-	t.linef("%s", d.summary())
+	t.linef("%s", d.Summary())
 	_, err := io.WriteString(w, t.out.String())
 	return err
 }
 
-func (d *Difference) summary() string {
+// Summary says in a line how much is different.
+func (d *Difference) Summary() string {
 	if slices.Max([]int{len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), len(d.Scopes), len(d.Vars), len(d.Settings)}) == 0 {
 		return fmt.Sprintf("no difference in %s", CountOf(d.Unchanged, "step"))
 	}
