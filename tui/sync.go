@@ -32,7 +32,7 @@ func (m *model) sync() tea.Cmd {
 	m.point()
 	m.countdown.refresh(m.clockNow())
 	m.timeline.advance(m.clockNow())
-	m.waiting.stale = m.waiting.stale || !m.moving() // while something does, the tick asks
+	m.waiting.stale = m.waiting.stale || !m.moving()     // while something does, the tick asks
 	if m.run.phase != before.phase && before.steps > 0 { // at the first look it is what the screen opens with
 		m.message = "" // it was about something else
 	}

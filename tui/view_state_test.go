@@ -159,6 +159,9 @@ func TestReloadKeepsThePlace(t *testing.T) {
 
 // A tree with more scopes than are remembered is remembered by what is open.
 func TestManyFolds(t *testing.T) {
+	if raced {
+		t.Skip("300,000 steps are too much for the race detector")
+	}
 	s := newScreen(t, setup{p: large(300_000), w: 120, h: 40})
 	s.on("loop: loop 7")
 	s.press("l")
