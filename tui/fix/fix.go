@@ -216,6 +216,9 @@ func (f *Form) Overrides() (list []events.Override, wrong string, row int) {
 			list = append(list, events.Override{Field: r.Field, Name: r.Name, At: r.InForce.At, Clear: true})
 			continue
 		}
+		if strings.Contains(r.Now, secret.Mask) { // what stands for a secret is not the secret
+			return nil, r.Label() + ": a part of it is hidden; write all of it anew", i
+		}
 		o := events.Override{Field: r.Field, Name: r.Name, At: f.Scopes[f.Scope].At, From: f.Scopes[f.Scope].From, Secret: r.Secret}
 		if r.Field != "" {
 			o.At, o.From = f.Path, f.Path

@@ -127,7 +127,14 @@ func TestOverrides(t *testing.T) {
 			t.Errorf("%s=%s: %s, %+v", tt.name, tt.value, wrong, list)
 		}
 	}
-	f := fix.OfStep(release(), 0, nil)
+	p := release()
+	p.Steps[0].Args["cmd"] = "login " + secret.Mask
+	f := fix.OfStep(p, 0, nil)
+	f.Rows[3].Type(f.Rows[3].Now + " again")
+	if _, wrong, row := f.Overrides(); row != 3 || !strings.Contains(wrong, "write all of it anew") {
+		t.Errorf("dots would be written in the place of a secret: %q", wrong)
+	}
+	f = fix.OfStep(release(), 0, nil)
 	if _, why := f.Add("a.b", "1"); why == "" {
 		t.Error("a name may have a dot")
 	}
