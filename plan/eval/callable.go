@@ -54,6 +54,8 @@ type filter struct {
 	lazy func(s scope, n *filtering) (any, error)
 	// guards is set for filters that provide for an undefined input.
 	guards bool
+	// objects is set for filters that look into an Object themselves, in their input and their arguments.
+	objects bool
 }
 
 // test is what {{ in is name(args) }} calls.
@@ -61,6 +63,8 @@ type test struct {
 	params params
 	run    func(c *input) (bool, error)
 	guards bool
+	// objects is set for tests that look into an Object themselves.
+	objects bool
 	// field is what a test of a result looks at: `r is failed` is known if r.failed is, whatever else is not.
 	field    string
 	inverted bool
@@ -78,6 +82,8 @@ type input struct {
 	args  []any // one per declared parameter, unset{} if not given
 	rest  []any
 	named map[string]any // of open parameters
+	order []string       // in which the named ones were given
+	dir   string         // of a lookup for a loop: where the action searches its files
 }
 
 func (c *input) has(i int) bool {
@@ -100,7 +106,7 @@ func (c *input) str(i int, otherwise string) string {
 	if !c.has(i) {
 		return otherwise
 	}
-	return Text(c.args[i])
+	return c.print(c.args[i])
 }
 
 func (c *input) flag(i int) bool { return c.has(i) && truthy(c.args[i]) }
@@ -127,10 +133,13 @@ func (c *input) integer(i, otherwise int) (int, error) {
 // text gives the value, which must be text or print as text.
 func (c *input) text() (string, error) {
 	switch c.value.(type) {
-	case []any, map[string]any:
+	case []any, map[string]any, *Dict:
+		if c.engine.Python {
+			break // as Python does: people take quotes out of a printed list
+		}
 		return "", fault(Type, "", "needs a string, not %s", kindOf(c.value))
 	}
-	return Text(c.value), nil
+	return c.print(c.value), nil
 }
 
 // items gives the value as a list: the items of a list, the keys of a map, the characters of a string.
@@ -140,13 +149,15 @@ func itemsOf(v any) ([]any, error) {
 	switch v := v.(type) {
 	case []any:
 		return v, nil
-	case map[string]any:
-		keys := sortedKeys(v)
+	case map[string]any, *Dict:
+		keys := namesOf(v)
 		items := make([]any, len(keys))
 		for i, key := range keys {
-			items[i] = key
+			items[i] = keyIn(v, key)
 		}
 		return items, nil
+	case Object:
+		return stringList(v.Keys()), nil
 	case string:
 		items := make([]any, 0, len(v))
 		for _, r := range v {
@@ -157,12 +168,12 @@ func itemsOf(v any) ([]any, error) {
 	return nil, fault(Type, "", "needs a list, not %s", kindOf(v))
 }
 
-func (c *input) mapping() (map[string]any, error) {
-	m, ok := c.value.(map[string]any)
-	if !ok {
+// mapping gives the value, which must be a map of either kind.
+func (c *input) mapping() (any, error) {
+	if _, ok := mapOf(c.value); !ok {
 		return nil, fault(Type, "", "needs a map, not %s", kindOf(c.value))
 	}
-	return m, nil
+	return c.value, nil
 }
 
 // bind evaluates arguments and puts each in the place of its parameter. The parser has checked their number and names.
@@ -193,6 +204,7 @@ func (c *input) fill(p params, args []argument, values []any) {
 				c.named = map[string]any{}
 			}
 			c.named[a.name] = values[i]
+			c.order = append(c.order, a.name)
 		case p.rest || p.open:
 			c.rest = append(c.rest, values[i])
 		default:
@@ -208,6 +220,8 @@ func size(v any) int {
 		return len(v) / 4
 	case map[string]any:
 		return len(v) / 4
+	case *Dict:
+		return v.Len() / 4
 	case string:
 		return len(v) / 256
 	}
@@ -219,8 +233,11 @@ func (s scope) filter(n *filtering) (any, error) {
 		return n.def.lazy(s, n)
 	}
 	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
+	if err == nil && !n.def.objects {
+		err = c.ordinaryAll()
+	}
 	if err != nil {
-		return nil, err
+		return nil, s.placed(err, n.in)
 	}
 	v, err := n.def.run(c)
 	if err != nil {
@@ -236,8 +253,11 @@ func (s scope) test(n *testing) (any, error) {
 		}
 	}
 	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
+	if err == nil && !n.def.objects {
+		err = c.ordinaryAll()
+	}
 	if err != nil {
-		return nil, err
+		return nil, s.placed(err, n.in)
 	}
 	ok, err := n.def.run(c)
 	if err != nil {
@@ -249,7 +269,7 @@ func (s scope) test(n *testing) (any, error) {
 // fieldOf decides a test of a result from its field alone, if that is known.
 func (s scope) fieldOf(n *testing) (bool, bool) {
 	v, _, err := s.reach(n.in)
-	result, ok := v.(map[string]any)
+	result, ok := mapOf(v)
 	if err != nil || !ok {
 		return false, false
 	}
@@ -321,5 +341,41 @@ func plainSentence(s string) string {
 
 // misspelt is the error for an unknown filter, test, function or tag.
 func misspelt(kind, name string, known []string) *Error {
-	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: diag.DidYouMean(name, known), Offset: -1}
+	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: diag.DidYouMean(name, known), Offset: -1, Lacking: true}
+}
+
+// ordinaryAll is ordinary for the input and the arguments of a call.
+func (c *input) ordinaryAll() error {
+	if !c.objects {
+		return nil
+	}
+	var missing []Missing
+	one := func(v any) (any, error) {
+		plain, err := c.ordinary(v)
+		if o, ok := openOf(err); ok {
+			missing = union(missing, o.missing)
+			return nil, nil
+		}
+		return plain, err
+	}
+	var err error
+	if c.value, err = one(c.value); err != nil {
+		return err
+	}
+	for _, list := range [][]any{c.args, c.rest} {
+		for i := range list {
+			if list[i], err = one(list[i]); err != nil {
+				return err
+			}
+		}
+	}
+	for name := range c.named {
+		if c.named[name], err = one(c.named[name]); err != nil {
+			return err
+		}
+	}
+	if missing != nil {
+		return &open{missing}
+	}
+	return nil
 }

@@ -99,7 +99,7 @@ func verdictOf(v any) (bool, *Error) {
 		case "true", "false", "yes", "no", "on", "off":
 			hint = "turn the text into a boolean with `| bool`"
 		}
-	case []any, map[string]any, *namespace, *box:
+	case []any, map[string]any, *Dict, *namespace, *box:
 		hint = "say what must hold: `| length > 0`"
 	}
 	return false, fault(Type, hint, "the condition gives %s, not true or false", kindOf(v))
@@ -143,7 +143,7 @@ func bare(text, what string) (excerpt, *Error) {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return excerpt{text, 0}.trimmed(), nil
 	}
-	pieces, err := split(text, false)
+	pieces, err := split(text, reading{Style: Style{KeepBreaks: true}})
 	if err != nil {
 		return excerpt{}, err
 	}
@@ -177,7 +177,7 @@ func (e excerpt) trimmed() excerpt {
 }
 
 func (x *Expression) compileJinja(inside excerpt) error {
-	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "")
+	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", false)
 	if err != nil {
 		return err
 	}

@@ -112,6 +112,10 @@ func (r *rendering) leaf(l *leaf) (any, error) {
 		if err == nil {
 			v, err = s.settled(v, root)
 		}
+		if err == nil {
+			v, err = s.ordinary(v)
+		}
+		err = s.placed(err, slot.node)
 		o, isOpen := openOf(err)
 		switch {
 		case isOpen:

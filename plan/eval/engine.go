@@ -15,6 +15,12 @@ type Engine struct {
 	// Secrets is told what is computed from secrets. It may be nil, and must not be set while texts are rendered.
 	Secrets *secret.Set
 
+	// Python is set for the plays form: text prints as Python has it, strings of outputs are as they are written, and what
+	// Jinja and Ansible do otherwise than the step form is as they do it. It must be set before anything is compiled.
+	Python bool
+	// World is what the lookups of plays reach for. It must be set before anything is rendered.
+	World World
+
 	functions map[string]Function
 	patterns  patterns
 	maxSteps  int // smaller in tests
@@ -42,15 +48,21 @@ func New() *Engine { return &Engine{functions: map[string]Function{}, maxSteps: 
 func (e *Engine) Define(name string, f Function) { e.functions[name] = f }
 
 func (e *Engine) isFunction(name string) bool {
-	_, builtin := builtinFunctions[name]
+	_, builtin := e.builtin(name)
 	_, defined := e.functions[name]
 	return builtin || defined
 }
 
+// builtin finds a function that the form of playbook has.
+func (e *Engine) builtin(name string) (function, bool) {
+	f, ok := builtinFunctions[name]
+	return f, ok && (!f.plays || e.Python)
+}
+
 func (e *Engine) functionNames() []string {
 	return slices.Sorted(func(yield func(string) bool) {
-		for name := range maps.Keys(builtinFunctions) {
-			if !yield(name) {
+		for name, f := range builtinFunctions {
+			if (!f.plays || e.Python) && !yield(name) {
 				return
 			}
 		}
@@ -62,22 +74,27 @@ func (e *Engine) functionNames() []string {
 	})
 }
 
-// Template compiles text. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
+// Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
 // and for filters whose result would differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
-	return compiled(&e.templates, text, func() (*Template, error) { return e.compileTemplate(text, false) })
+	return compiled(&e.templates, text, func() (*Template, error) {
+		return e.compileTemplate(text, reading{Style: Style{KeepBreaks: !e.Python}, python: e.Python})
+	})
 }
 
 // Document compiles the text of a file, as the template action renders it: the first newline after a tag is dropped, and
 // the result is always a string.
 func (e *Engine) Document(text string) (*Template, error) {
+	if e.Python {
+		return e.DocumentIn(text, Style{})
+	}
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
-	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, true) })
+	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, reading{document: true}) })
 }
 
 // Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind Syntax.
@@ -100,8 +117,13 @@ func (e *Engine) Expression(text string, lang Language) (*Expression, error) {
 // compiled looks text up in a cache and compiles it if it is not there. Two goroutines may both compile a text; one
 // result is kept.
 func compiled[T any](c *cache[T], text string, compile func() (*T, error)) (result *T, err error) {
+	return compiledAs(c, text, text, compile)
+}
+
+// compiledAs is compiled for a text that is compiled in several ways, each with a key.
+func compiledAs[T any](c *cache[T], key, text string, compile func() (*T, error)) (result *T, err error) {
 	c.mu.RLock()
-	t, ok := c.kept[text]
+	t, ok := c.kept[key]
 	c.mu.RUnlock()
 	if ok {
 		return t, nil
@@ -113,13 +135,13 @@ func compiled[T any](c *cache[T], text string, compile func() (*T, error)) (resu
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if first, ok := c.kept[text]; ok {
+	if first, ok := c.kept[key]; ok {
 		return first, nil
 	}
 	if c.kept == nil {
 		c.kept = map[string]*T{}
 	}
-	c.kept[text] = t
+	c.kept[key] = t
 	return t, nil
 }
 

@@ -18,8 +18,8 @@ type Number struct {
 	Value any // int or float64
 }
 
-// Env gives names their values. Values are nil, bool, int, float64, string, Number, []any, map[string]any, and Unknown
-// and Secret anywhere among them.
+// Env gives names their values. Values are nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, Object, and
+// Unknown, Secret and Fault anywhere among them.
 type Env interface {
 	Lookup(name string) (value any, ok bool)
 	// Names lists every name that Lookup knows; it is asked only to word an error.
@@ -61,7 +61,9 @@ type Error struct {
 	Offset  int      // in bytes, in the text; -1 if unknown
 	Width   int      // bytes the error covers; 0 if unknown
 	Name    string   // of an Undefined error
+	Lacking bool     // of a Syntax error: the text is well, but names a filter, test, function or tag that there is not
 	Also    []*Error // of an Undefined error: the other names of the text that have no value, each once
+	final   bool     // nothing provides for it: it is that of a Fault
 }
 
 // All are the mistakes that were found at once, this one first.

@@ -3,6 +3,7 @@ package eval
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // filters are those a template may use, by name. It is filled by init because some of them (map, select) look filters
@@ -17,7 +18,11 @@ var refused = map[string]string{
 	"now":     "the plan cannot depend on the time; the fact `date_time` is read when the run starts",
 }
 
+// unqualified is the name of a filter or test without the collection that Ansible says it is from, as in map('ansible.builtin.int').
+func unqualified(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
 func findFilter(name string) (*filter, *Error) {
+	name = unqualified(name)
 	if f, ok := filters[name]; ok {
 		return f, nil
 	}
@@ -28,6 +33,7 @@ func findFilter(name string) (*filter, *Error) {
 }
 
 func findTest(name string) (*test, *Error) {
+	name = unqualified(name)
 	if t, ok := tests[name]; ok {
 		return t, nil
 	}
@@ -41,7 +47,7 @@ func init() {
 		"bool":    {run: filterBool},
 		"int":     {params: takes("default? base?"), run: filterInt},
 		"float":   {params: takes("default?"), run: filterFloat},
-		"string":  {run: func(c *input) (any, error) { return Text(c.value), nil }},
+		"string":  {run: func(c *input) (any, error) { return c.print(c.value), nil }},
 		"abs":     {run: filterAbs},
 		"round":   {params: takes("precision? method?"), run: filterRound},
 		"mandatory": {
@@ -57,6 +63,13 @@ func init() {
 	maps.Copy(filters, dataFilters())
 	maps.Copy(filters, pathFilters())
 	maps.Copy(filters, gonjaFilters())
+	maps.Copy(filters, playFilters())
+	for _, name := range []string{
+		"default", "mandatory", "type_debug", "length", "count", "first", "last", "list", "reverse", "map", "select", "reject",
+		"selectattr", "rejectattr", "extract",
+	} {
+		filters[name].objects = true
+	}
 }
 
 // lazyDefault evaluates the default only where it is needed, so that x | default(y) works while y has no value.
@@ -152,6 +165,9 @@ func (c *input) apply(name string, value any, args []any, named map[string]any) 
 		return nil, e
 	}
 	in, err := c.with(name, value, f.params, args, named)
+	if err == nil && !f.objects {
+		err = in.ordinaryAll()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +184,9 @@ func (c *input) check(name string, value any, missing error, args []any, named m
 		return false, missing
 	}
 	in, err := c.with(name, value, t.params, args, named)
+	if err == nil && !t.objects {
+		err = in.ordinaryAll()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -206,6 +225,9 @@ func filterBool(c *input) (any, error) {
 	case nil, bool:
 		return v, nil
 	case string:
+		if c.engine.Python {
+			return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(v)), nil
+		}
 		return isYes(v), nil
 	}
 	n, ok := number(c.value)
@@ -213,7 +235,7 @@ func filterBool(c *input) (any, error) {
 }
 
 func filterAttr(c *input) (any, error) {
-	m, ok := c.value.(map[string]any)
+	m, ok := mapOf(c.value)
 	if !ok {
 		return nil, nil
 	}

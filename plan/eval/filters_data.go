@@ -8,22 +8,18 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"hash"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
-
-func parseInt(s string) (int, error) { return strconv.Atoi(s) }
 
 func dataFilters() map[string]*filter {
 	data := map[string]*filter{
 		"to_json":       {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
 		"to_nice_json":  {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
 		"from_json":     {run: filterFromJSON},
-		"to_yaml":       {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
-		"to_nice_yaml":  {params: takes("indent? sort_keys? width? *"), run: filterToYAML},
+		"to_yaml":       {params: takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
+		"to_nice_yaml":  {params: takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
 		"from_yaml":     {run: filterFromYAML},
 		"b64encode":     {params: takes("encoding?"), run: filterB64Encode},
 		"b64decode":     {params: takes("encoding?"), run: filterB64Decode},
@@ -64,7 +60,14 @@ func (c *input) json(indent int) (any, error) {
 	if indent > 100 {
 		return nil, fault(Failed, "", "the indent %d is too large", indent)
 	}
-	text := string(appendJSON(nil, c.value, layout{indent: max(indent, 0), spaced: indent <= 0}, 0))
+	style := layout{indent: max(indent, 0), spaced: indent <= 0}
+	if c.engine.Python {
+		style.python, style.ascii, style.sorted = true, !c.has(2) || c.flag(2), c.flag(1)
+		if c.name == "to_nice_json" {
+			style.sorted = !c.has(1) || c.flag(1)
+		}
+	}
+	text := string(appendJSON(nil, c.value, style, 0))
 	if err := c.grow(len(text)); err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func digest(c *input, name string) (any, error) {
 // filterCombine merges maps, later ones winning. list_merge says what happens to lists of the same key: replace, keep,
 // append, prepend, append_rp, prepend_rp.
 func filterCombine(c *input) (any, error) {
-	out := map[string]any{}
+	out := NewDict(0)
 	merge := c.str(1, "replace")
 	if !slices.Contains([]string{"replace", "keep", "append", "prepend", "append_rp", "prepend_rp"}, merge) {
 		return nil, fault(Type, "", "does not know the list_merge `%s`", merge)
@@ -136,33 +139,37 @@ func filterCombine(c *input) (any, error) {
 		}
 	}
 	for _, v := range all {
-		m, ok := v.(map[string]any)
+		m, ok := mapOf(v)
 		if !ok {
 			return nil, fault(Type, "", "needs maps, not %s", kindOf(v))
 		}
 		if err := c.spend(len(m)); err != nil {
 			return nil, err
 		}
-		out = merged(out, m, c.flag(0), merge)
+		out = c.merged(out, v, merge)
 	}
-	return out, nil
+	return c.ofForm(out), nil
 }
 
-func merged(a, b map[string]any, recursive bool, lists string) map[string]any {
-	out := maps.Clone(a)
-	for key, value := range b {
-		old, exists := out[key]
-		oldMap, isMap := old.(map[string]any)
-		newMap, bothMaps := value.(map[string]any)
+// merged puts the keys of b, a map of either kind, into a copy of a.
+func (c *input) merged(a *Dict, b any, lists string) *Dict {
+	out := a.clone(0)
+	for _, key := range namesOf(b) {
+		value, _ := entryOf(b, key)
+		old, exists := out.values[key]
+		_, isMap := mapOf(old)
+		_, bothMaps := mapOf(value)
 		oldList, isList := old.([]any)
 		newList, bothLists := value.([]any)
 		switch {
-		case exists && recursive && isMap && bothMaps:
-			value = merged(oldMap, newMap, true, lists)
+		case exists && c.flag(0) && isMap && bothMaps:
+			oldMap := NewDict(0)
+			oldMap.add(old)
+			value = c.ofForm(c.merged(oldMap, value, lists))
 		case exists && isList && bothLists:
 			value = mergedLists(oldList, newList, lists)
 		}
-		out[key] = value
+		out.SetNamed(key, keyIn(b, key), value)
 	}
 	return out
 }
@@ -192,9 +199,14 @@ func filterDictToItems(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]any, 0, len(m))
-	for _, key := range sortedKeys(m) {
-		out = append(out, map[string]any{c.str(0, "key"): key, c.str(1, "value"): m[key]})
+	names := namesOf(m)
+	out := make([]any, 0, len(names))
+	for _, key := range names {
+		item := NewDict(2)
+		item.Set(c.str(0, "key"), keyIn(m, key))
+		v, _ := entryOf(m, key)
+		item.Set(c.str(1, "value"), v)
+		out = append(out, c.ofForm(item))
 	}
 	return out, nil
 }
@@ -204,9 +216,9 @@ func filterItemsToDict(c *input) (any, error) {
 	if !ok {
 		return nil, fault(Type, "", "needs a list of maps, not %s", kindOf(c.value))
 	}
-	out := make(map[string]any, len(items))
+	out := NewDict(len(items))
 	for i, item := range items {
-		m, ok := item.(map[string]any)
+		m, ok := mapOf(item)
 		if !ok {
 			return nil, fault(Type, "", "needs a list of maps; item %d is %s", i+1, kindOf(item))
 		}
@@ -215,15 +227,28 @@ func filterItemsToDict(c *input) (any, error) {
 		if !hasKey || !hasValue {
 			return nil, fault(Type, "", "needs `%s` and `%s` in every item; item %d has not", c.str(0, "key"), c.str(1, "value"), i+1)
 		}
-		out[keyText(key)] = value
+		out.SetAny(key, value)
 	}
-	return out, nil
+	return c.ofForm(out), nil
 }
 
-func pairs(m map[string]any) []any {
-	out := make([]any, 0, len(m))
-	for _, key := range sortedKeys(m) {
-		out = append(out, []any{key, m[key]})
+// pairs are the keys and values of a map of either kind.
+func pairs(m any) []any {
+	names := namesOf(m)
+	out := make([]any, len(names))
+	for i, key := range names {
+		v, _ := entryOf(m, key)
+		out[i] = []any{keyIn(m, key), v}
+	}
+	return out
+}
+
+// valuesOf are the values of a map of either kind.
+func valuesOf(m any) []any {
+	names := namesOf(m)
+	out := make([]any, len(names))
+	for i, key := range names {
+		out[i], _ = entryOf(m, key)
 	}
 	return out
 }

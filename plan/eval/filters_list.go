@@ -54,6 +54,10 @@ func filterLength(c *input) (any, error) {
 		return len(v), nil
 	case map[string]any:
 		return len(v), nil
+	case *Dict:
+		return v.Len(), nil
+	case Object:
+		return len(v.Keys()), nil
 	}
 	return nil, fault(Type, "", "needs a string, a list or a map, not %s", kindOf(c.value))
 }
@@ -83,24 +87,39 @@ func (c *input) attribute(item any, path any) (any, error) {
 	}
 	at := item
 	for key := range strings.SplitSeq(Text(path), ".") {
-		switch of := at.(type) {
-		case map[string]any:
-			if v, ok := of[key]; ok {
-				at = v
-				continue
-			}
-		case []any:
-			if i, err := strconv.Atoi(key); err == nil && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
-				at = of[fromEnd(i, len(of))]
-				continue
-			}
+		v, err := c.part(at, key, Text(path))
+		if err != nil {
+			return nil, err
 		}
-		return nil, &Error{
-			Kind: Undefined, Name: Text(path), Message: "filter `" + c.name + "`: " + kindOf(at) + " has no `" + key + "`",
-			Hint: "choose the items that have it with `| selectattr('" + Text(path) + "', 'defined')`", Offset: -1,
-		}
+		at = v
 	}
 	return at, nil
+}
+
+// part is the part of a value under one key of a path.
+func (c *input) part(of any, key, path string) (any, error) {
+	switch of := of.(type) {
+	case map[string]any, *Dict:
+		if v, ok := entryOf(of, key); ok {
+			return v, nil
+		}
+	case Object:
+		v, ok, err := c.entry(of, key)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return c.settled(v, key)
+		}
+	case []any:
+		if i, err := strconv.Atoi(key); err == nil && fromEnd(i, len(of)) >= 0 && fromEnd(i, len(of)) < len(of) {
+			return of[fromEnd(i, len(of))], nil
+		}
+	}
+	return nil, &Error{
+		Kind: Undefined, Name: path, Message: "filter `" + c.name + "`: " + kindOf(of) + " has no `" + key + "`",
+		Hint: "choose the items that have it with `| selectattr('" + path + "', 'defined')`", Offset: -1,
+	}
 }
 
 // by gives the value an item is judged by: the item itself, or an attribute of it.
@@ -123,7 +142,7 @@ func filterJoin(c *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = Text(v)
+		parts[i] = c.print(v)
 		total += len(parts[i]) + len(c.str(0, ""))
 	}
 	if err := c.grow(total); err != nil {
@@ -310,8 +329,8 @@ func filterUnique(c *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Ansible's unique looks at case, Jinja's does not: whoever wants to lose items can say so.
-		id := identity(folded(v, !c.has(0) || c.flag(0)))
+		// Jinja's unique does not look at case, and Ansible's is Jinja's. In the step form whoever wants to lose items can say so.
+		id := identity(folded(v, !c.has(0) && !c.engine.Python || c.flag(0)))
 		if !seen[id] {
 			seen[id] = true
 			out = append(out, item)
@@ -620,7 +639,7 @@ func filterExtract(c *input) (any, error) {
 	}
 	at := c.args[0]
 	for _, key := range keys {
-		v, err := c.attribute(at, key)
+		v, err := c.part(at, Text(key), Text(key))
 		if err != nil {
 			return nil, err
 		}
@@ -636,7 +655,7 @@ func filterSubelements(c *input) (any, error) {
 		return nil, err
 	}
 	skip := c.flag(1)
-	if options, ok := c.arg(1).(map[string]any); ok {
+	if options, ok := mapOf(c.arg(1)); ok {
 		skip = truthy(options["skip_missing"])
 	}
 	out := []any{}

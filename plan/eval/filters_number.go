@@ -106,6 +106,9 @@ func filterRound(c *input) (any, error) {
 		return n, nil
 	}
 	f := round(float(n)*scale) / scale
+	if isInt(n) && c.engine.Python && c.str(1, "common") == "common" {
+		return int(f), nil
+	}
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return float(n), nil
 	}

@@ -65,7 +65,11 @@ func filterPasswordHash(c *input) (any, error) {
 	case h.rounds > 0 && (rounds < minRounds || rounds > maxRounds):
 		return nil, fault(Type, "", "needs between %d and %d rounds", minRounds, maxRounds)
 	}
-	return hashed(name, password, salt, rounds)
+	made, err := hashed(name, password, salt, rounds)
+	if c.engine.Python {
+		made = strings.Replace(made, "$rounds=5000$", "$", 1) // what is not said means 5000
+	}
+	return made, err
 }
 
 // hashedPasswords remembers what was computed, by all that it was computed from: a template is rendered more than once,

@@ -97,7 +97,7 @@ func filterPathJoin(c *input) (any, error) {
 	}
 	joined := ""
 	for _, item := range items {
-		part := Text(item)
+		part := c.print(item)
 		switch {
 		case path.IsAbs(part) || joined == "":
 			joined = part

@@ -3,84 +3,14 @@ package eval
 import (
 	"regexp"
 	"strings"
-	"sync"
 )
-
-// patterns caches compiled regular expressions. Patterns are nearly always constants of a playbook; the bound is for
-// those that are computed.
-type patterns struct {
-	mu       sync.Mutex
-	compiled map[string]*regexp.Regexp
-}
-
-func (p *patterns) get(pattern string, ignoreCase, multiline bool) (*regexp.Regexp, error) {
-	flags := ""
-	if ignoreCase {
-		flags += "i"
-	}
-	if multiline {
-		flags += "m"
-	}
-	if flags != "" {
-		pattern = "(?" + flags + ")" + pattern
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if re, ok := p.compiled[pattern]; ok {
-		return re, nil
-	}
-	re, err := regexp.Compile(pattern)
-	if err != nil {
-		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		hint := ""
-		if strings.Contains(reason, "(?=") || strings.Contains(reason, "(?!") || strings.Contains(reason, "(?<") {
-			hint = "looking ahead and behind does not work here"
-		}
-		return nil, fault(Failed, hint, "the pattern is wrong: %s", reason)
-	}
-	if p.compiled == nil || len(p.compiled) >= 1000 {
-		p.compiled = map[string]*regexp.Regexp{}
-	}
-	p.compiled[pattern] = re
-	return re, nil
-}
-
-// goReplacement turns Python's \1 and \g<name> into Go's ${1} and ${name}.
-func goReplacement(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '$':
-			b.WriteString("$$")
-		case s[i] != '\\' || i+1 == len(s):
-			b.WriteByte(s[i])
-		case s[i+1] >= '0' && s[i+1] <= '9':
-			end := i + 2
-			if end < len(s) && s[end] >= '0' && s[end] <= '9' {
-				end++
-			}
-			b.WriteString("${" + s[i+1:end] + "}")
-			i = end - 1
-		case strings.HasPrefix(s[i:], `\g<`) && strings.Contains(s[i:], ">"):
-			end := i + strings.IndexByte(s[i:], '>')
-			b.WriteString("${" + s[i+3:end] + "}")
-			i = end
-		case s[i+1] == '\\':
-			b.WriteByte('\\')
-			i++
-		default:
-			b.WriteByte('\\')
-		}
-	}
-	return b.String()
-}
 
 func filterRegexReplace(c *input) (any, error) {
 	s, err := c.text()
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.engine.patterns.get(c.str(0, ""), c.flag(2), c.flag(3))
+	re, err := c.engine.pattern(c.str(0, ""), c.flag(2), c.flag(3))
 	if err != nil {
 		return nil, err
 	}
@@ -91,18 +21,23 @@ func filterRegexReplace(c *input) (any, error) {
 	if limit <= 0 {
 		limit = -1
 	}
-	template := goReplacement(c.str(1, ""))
-	var b []byte
-	last := 0
-	for _, m := range re.FindAllStringSubmatchIndex(s, limit) {
-		b = append(b, s[last:m[0]]...)
-		b = re.ExpandString(b, template, s, m)
-		last = m[1]
-		if err := c.grow(len(b)); err != nil {
-			return nil, err
+	var b strings.Builder
+	rest, err := re.each(s, limit, func(before string, f *found) error {
+		text, err := re.expand(c.str(1, ""), f)
+		if err != nil {
+			return err
 		}
+		b.WriteString(before)
+		b.WriteString(text)
+		if err := c.grow(b.Len()); err != nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return string(append(b, s[last:]...)), nil
+	return b.String() + rest, nil
 }
 
 // filterRegexSearch gives the match, or null; with groups ('\1', '\g<name>') the list of their texts.
@@ -117,28 +52,29 @@ func filterRegexSearch(c *input) (any, error) {
 	if len(c.rest) == 0 {
 		return nil, fault(Type, "", "needs the argument `pattern`")
 	}
-	re, err := c.engine.patterns.get(Text(c.rest[0]), c.flag(1), c.flag(2))
+	re, err := c.engine.pattern(Text(c.rest[0]), c.flag(1), c.flag(2))
 	if err != nil {
 		return nil, err
 	}
-	m := re.FindStringSubmatch(s)
-	if m == nil {
-		return nil, nil
+	m, err := re.find(s, 0)
+	if err != nil || m == nil {
+		return nil, err
 	}
 	if len(c.rest) == 1 {
-		return m[0], nil
+		return m.groups[0], nil
 	}
 	var groups []any
 	for _, g := range c.rest[1:] {
 		name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(Text(g), `\`), "g<"), ">")
-		i := re.SubexpIndex(name)
-		if n, err := parseInt(name); i < 0 && err == nil {
-			i = n
-		}
-		if i < 0 || i >= len(m) {
+		i := re.group(name)
+		if i < 0 || i >= len(m.groups) {
 			return nil, fault(Failed, "", "the pattern has no group `%s`", Text(g))
 		}
-		groups = append(groups, m[i])
+		if m.missing[i] && c.engine.Python {
+			groups = append(groups, nil)
+			continue
+		}
+		groups = append(groups, m.groups[i])
 	}
 	return groups, nil
 }
@@ -148,22 +84,29 @@ func filterRegexFindall(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	re, err := c.engine.patterns.get(c.str(0, ""), c.flag(2), c.flag(1))
+	re, err := c.engine.pattern(c.str(0, ""), c.flag(2), c.flag(1))
 	if err != nil {
 		return nil, err
 	}
-	found := []any{}
-	for _, m := range re.FindAllStringSubmatch(s, -1) {
-		switch len(m) {
+	all := []any{}
+	_, err = re.each(s, -1, func(_ string, f *found) error {
+		switch len(f.groups) {
 		case 1:
-			found = append(found, m[0])
+			all = append(all, f.groups[0])
 		case 2:
-			found = append(found, m[1])
+			all = append(all, f.groups[1])
 		default:
-			found = append(found, stringList(m[1:]))
+			all = append(all, stringList(f.groups[1:]))
 		}
+		if err := c.spend(1); err != nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return found, nil
+	return all, nil
 }
 
 func filterRegexEscape(c *input) (any, error) {
@@ -171,5 +114,15 @@ func filterRegexEscape(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return regexp.QuoteMeta(s), nil
+	if !c.engine.Python || c.str(0, "python") == "posix_basic" {
+		return regexp.QuoteMeta(s), nil
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("()[]{}?*+-|^$\\.&~# \t\n\r\v\f", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), nil
 }

@@ -23,7 +23,7 @@ func textFilters() map[string]*filter {
 		"indent":        {params: takes("width? first? blank?"), run: filterIndent},
 		"center":        {params: takes("width?"), run: filterCenter},
 		"quote":         {run: filterQuote},
-		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(Text(c.value))), nil }},
+		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(c.print(c.value))), nil }},
 		"regex_replace": {params: takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
 		"regex_search":  {params: takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
 		"regex_findall": {params: takes("regex multiline? ignorecase?"), run: filterRegexFindall},
@@ -206,7 +206,11 @@ func filterCenter(c *input) (any, error) {
 	}
 	space := max(width-utf8.RuneCountInString(s), 0)
 	left := space/2 + space&width&1 // where Python puts the odd one
-	return strings.Repeat(" ", left) + s + strings.Repeat(" ", space-left), nil
+	fill := c.str(1, " ")
+	if utf8.RuneCountInString(fill) != 1 {
+		return nil, fault(Type, "", "needs one character to fill up with")
+	}
+	return strings.Repeat(fill, left) + s + strings.Repeat(fill, space-left), nil
 }
 
 // filterQuote makes one word for a POSIX shell.
@@ -218,11 +222,25 @@ func filterQuote(c *input) (any, error) {
 	if strings.ContainsRune(s, 0) {
 		return nil, fault(Failed, "", "a shell word cannot contain a null byte")
 	}
+	if c.engine.Python {
+		return pythonQuote(s), nil
+	}
 	if quoted, err := syntax.Quote(s, syntax.LangPOSIX); err == nil {
 		return quoted, nil
 	}
 	// Quote refuses control characters for POSIX, though single quotes hold them.
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'", nil
+}
+
+// pythonQuote is shlex.quote.
+func pythonQuote(s string) string {
+	safe := func(r rune) bool {
+		return r < utf8.RuneSelf && (isAlphanumeric(byte(r)) || strings.ContainsRune("@%+=:,./-_", r))
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !safe(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
 func filterComment(c *input) (any, error) {
@@ -249,7 +267,7 @@ func filterComment(c *input) (any, error) {
 func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *Error) {
 	var named map[string]any
 	if len(list) == 1 {
-		named, _ = list[0].(map[string]any)
+		named, _ = mapOf(list[0])
 	}
 	var b strings.Builder
 	used := 0
@@ -282,7 +300,7 @@ func (r *rendering) formatted(pattern string, list []any, lenient bool) (any, *E
 			v = list[used]
 			used++
 		}
-		s, err := verb.text(v)
+		s, err := r.verbText(verb, v)
 		if err != nil {
 			return nil, err
 		}
@@ -333,11 +351,15 @@ func takeVerb(s string) (v formatVerb, rest string, err *Error) {
 	return v, s[n+1:], nil
 }
 
-func (v formatVerb) text(value any) (string, *Error) {
+// verbText is one value as a verb of a format has it.
+func (r *rendering) verbText(v formatVerb, value any) (string, *Error) {
 	switch v.letter {
 	case 's':
-		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
+		return fmt.Sprintf("%"+v.spec+"s", r.print(value)), nil
 	case 'r', 'a':
+		if r.engine.Python {
+			return fmt.Sprintf("%"+v.spec+"s", appendRepr(nil, value)), nil
+		}
 		return fmt.Sprintf("%"+v.spec+"s", appendJSON(nil, value, layout{spaced: true}, 0)), nil
 	case 'c':
 		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
@@ -370,12 +392,12 @@ func (v formatVerb) text(value any) (string, *Error) {
 func filterURLEncode(c *input) (any, error) {
 	var list []any
 	switch v := c.value.(type) {
-	case map[string]any:
+	case map[string]any, *Dict:
 		list = pairs(v)
 	case []any:
 		list = v
 	default:
-		text := strings.ReplaceAll(url.QueryEscape(Text(v)), "+", "%20")
+		text := strings.ReplaceAll(url.QueryEscape(c.print(v)), "+", "%20")
 		return strings.ReplaceAll(text, "%2F", "/"), nil
 	}
 	parts := make([]string, len(list))
@@ -384,7 +406,7 @@ func filterURLEncode(c *input) (any, error) {
 		if !ok || len(pair) != 2 {
 			return nil, fault(Type, "", "needs text, a map or a list of pairs")
 		}
-		parts[i] = url.QueryEscape(Text(pair[0])) + "=" + url.QueryEscape(Text(pair[1]))
+		parts[i] = url.QueryEscape(c.print(pair[0])) + "=" + url.QueryEscape(c.print(pair[1]))
 	}
 	return strings.Join(parts, "&"), nil
 }

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/nikolalohinski/gonja/v2/exec"
@@ -13,17 +12,23 @@ var builtinFunctions map[string]function
 type function struct {
 	params params
 	run    func(c *input) (any, error)
+	plays  bool // only the plays form has it
 }
 
 func init() {
 	builtinFunctions = map[string]function{
 		"range":     {params: takes("*"), run: rangeOf},
-		"dict":      {params: takes("..."), run: func(c *input) (any, error) { return c.fields() }},
+		"dict":      {params: takes("..."), run: dictOf},
 		"namespace": {params: takes("..."), run: newNamespace},
 		"env":       {params: takes("name default? secret?"), run: (*input).environment},
 		"cycler":    {params: takes("*"), run: newCycler},
 		"joiner":    {params: takes("sep?"), run: func(c *input) (any, error) { return &joiner{separator: c.str(0, ", ")}, nil }},
 	}
+	looking := func(list bool) function {
+		return function{params: takes("..."), plays: true, run: func(c *input) (any, error) { return looked(c, list) }}
+	}
+	builtinFunctions["lookup"], builtinFunctions["query"], builtinFunctions["q"] = looking(false), looking(true), looking(true)
+	builtinFunctions["now"] = function{params: takes("utc? fmt?"), plays: true, run: (*input).now}
 }
 
 // namespace is the one kind of value that a template may change from inside a loop: {% set ns.found = true %}.
@@ -82,26 +87,36 @@ func rangeOf(c *input) (any, error) {
 	return out, nil
 }
 
+func dictOf(c *input) (any, error) {
+	m, err := c.fields()
+	if err != nil {
+		return nil, err
+	}
+	return c.ofForm(m), nil
+}
+
 // fields are the arguments of dict and namespace: maps first, then names.
-func (c *input) fields() (map[string]any, error) {
-	m := map[string]any{}
+func (c *input) fields() (*Dict, error) {
+	m := NewDict(len(c.named))
 	for _, v := range c.rest {
 		switch v := v.(type) {
-		case map[string]any:
-			maps.Copy(m, v)
+		case map[string]any, *Dict:
+			m.add(v)
 		case []any:
 			for _, item := range v {
 				pair, ok := item.([]any)
 				if !ok || len(pair) != 2 {
 					return nil, fault(Type, "", "needs a list of pairs")
 				}
-				m[keyText(pair[0])] = pair[1]
+				m.SetAny(pair[0], pair[1])
 			}
 		default:
 			return nil, fault(Type, "", "needs a map, not %s", kindOf(v))
 		}
 	}
-	maps.Copy(m, c.named)
+	for _, name := range c.order {
+		m.Set(name, c.named[name])
+	}
 	return m, nil
 }
 
@@ -110,10 +125,7 @@ func newNamespace(c *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key, v := range fields {
-		fields[key] = boxed(v)
-	}
-	return &namespace{fields}, nil
+	return &namespace{fields.With(boxed).values}, nil
 }
 
 // environment is env('NAME'), env('NAME', 'otherwise') and env('NAME', secret): a variable of moon's own environment. One that
@@ -124,8 +136,8 @@ func (c *input) environment() (any, error) {
 		return nil, fault(Type, "", "needs the name of a variable, not %s", kindOf(c.args[0]))
 	}
 	facts, _ := c.env.Lookup("facts")
-	all, _ := facts.(map[string]any)
-	vars, _ := all["env"].(map[string]any)
+	all, _ := mapOf(facts)
+	vars, _ := mapOf(all["env"])
 	text, ok := vars[name].(string)
 	switch {
 	case ok && c.flag(2):
@@ -202,9 +214,13 @@ func (s scope) callName(n *call, f *variable) (any, error) {
 		return s.callLocal(n, f, v)
 	}
 	c := &input{scope: s, name: f.name}
-	if b, ok := builtinFunctions[f.name]; ok {
-		if err := s.bind(c, b.params, n.args); err != nil {
-			return nil, err
+	if b, ok := s.engine.builtin(f.name); ok {
+		err := s.bind(c, b.params, n.args)
+		if err == nil {
+			err = c.ordinaryAll()
+		}
+		if err != nil {
+			return nil, s.placed(err, f)
 		}
 		v, err := b.run(c)
 		if err != nil {
@@ -213,8 +229,12 @@ func (s scope) callName(n *call, f *variable) (any, error) {
 		return v, nil
 	}
 	if own, ok := s.engine.functions[f.name]; ok {
-		if err := s.bind(c, takes("..."), n.args); err != nil {
-			return nil, err
+		err := s.bind(c, takes("..."), n.args)
+		if err == nil {
+			err = c.ordinaryAll()
+		}
+		if err != nil {
+			return nil, s.placed(err, f)
 		}
 		v, err := own(s.env, c.rest, c.named)
 		if err != nil {
@@ -299,7 +319,7 @@ func boxed(v any) any {
 	switch v := v.(type) {
 	case []any:
 		return &box{slices.Clip(v)}
-	case map[string]any:
+	case map[string]any, *Dict:
 		return &box{v}
 	}
 	return v

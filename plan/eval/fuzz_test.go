@@ -47,13 +47,15 @@ func FuzzTemplate(f *testing.F) {
 		"{{ ('a' if flag else 'b') ~ [1, 2][0] | default(x, true) }}{{ 'a' is match('b') }}{{ {'a': 1}.a ** 2 // 3 }}", "{{.Names}}{{json .}}",
 		"{{ lst | map('upper') | join(',') }}{{ users | selectattr('age', '>', 22) | map(attribute='name') | list | to_json }}",
 		"{{ '%5.2f' % half }}{{ 'a{}'.format(1) }}{{ name[::-1] }}{{ text.split()[0] }}", "{% break %}{% elif %}{% endfor %}", "{{ 'a' | regex_replace('(.)', '\\1') }}", "{{ '- a: 1' | from_yaml }}",
-		"{{ range(3) | batch(2, 'x') | list }}{{ 1 < 2 < 3 }}{{ not a not in b }}",
+		"{{ range(3) | batch(2, 'x') | list }}{{ 1 < 2 < 3 }}{{ not a not in b }}", "#jinja2: variable_start_string: '[', lstrip_blocks: True\n [ n }} {% if x %}\n", "{{ [[1, {'a': 'b: c'}]] | to_nice_yaml }}{{ lookup('vars', 'n') }}\n",
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		e, env := eval.NewBounded(100_000), world()
-		for _, compile := range []func(string) (*eval.Template, error){e.Template, e.Document} {
+		plays := eval.NewBounded(100_000)
+		plays.Python = true
+		for _, compile := range []func(string) (*eval.Template, error){e.Template, e.Document, plays.Template, plays.Document} {
 			tmpl, err := compile(text)
 			wellPlaced(t, text, err)
 			if err != nil {

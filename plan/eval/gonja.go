@@ -44,7 +44,7 @@ func gonjaFilters() map[string]*filter {
 			}
 			in := Plain(c.value)
 			if !isNumber(in) && name != "xmlattr" {
-				in = Text(c.value) // gonja would print lists as Python does
+				in = c.print(c.value) // gonja would print lists as Python does
 			}
 			result := run(gonjaEvaluator, exec.AsValue(in), args)
 			if result.IsError() {
@@ -99,7 +99,7 @@ func fromGonja(v *exec.Value) (any, error) {
 		return fromGonja(x)
 	case error:
 		return nil, fault(Failed, "", "%s", gonjaSentence(x))
-	case bool, string, int, float64, Number, Unknown, *box, *namespace, *cycler, *joiner, *unsettled, exec.Macro, exec.AttributeGetter,
+	case bool, string, int, float64, Number, Unknown, *Dict, *box, *namespace, *cycler, *joiner, *unsettled, exec.Macro, exec.AttributeGetter,
 		func(*exec.VarArgs) *exec.Value:
 		return x, nil
 	}
@@ -120,6 +120,9 @@ func fromReflect(v reflect.Value) (any, error) {
 		}
 		if wrapped, ok := reflect.TypeAssert[*exec.Value](v); ok {
 			return fromGonja(wrapped)
+		}
+		if d, ok := reflect.TypeAssert[*Dict](v); ok {
+			return d, nil
 		}
 		return fromReflect(v.Elem())
 	case reflect.Bool:

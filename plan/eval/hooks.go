@@ -32,6 +32,12 @@ const current = "\x00rendering"
 
 // tree has gonja run a template with tags.
 func (r *rendering) tree(t *Template) (Result, error) {
+	result, _, err := r.treeNames(t)
+	return result, err
+}
+
+// treeNames also gives the names that the template has set.
+func (r *rendering) treeNames(t *Template) (Result, *exec.Context, error) {
 	r.exprs, r.blocks = t.exprs, t.blocks
 	out := &sink{}
 	run := &exec.Renderer{
@@ -47,17 +53,17 @@ func (r *rendering) tree(t *Template) (Result, error) {
 		err = r.raised
 	}
 	if o, ok := openOf(err); ok { // only where nothing smaller could be left open
-		return Result{Value: t.text, Missing: union(r.unmet, o.missing)}, nil
+		return Result{Value: t.text, Missing: union(r.unmet, o.missing)}, run.Environment.Context, nil
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
 	text := string(out.b)
 	shown := r.engine.Secrets.Redact(text)
 	if r.short {
 		shown = secret.Mask
 	}
-	return r.result(text, shown), nil
+	return r.result(text, shown), run.Environment.Context, nil
 }
 
 // sink is where the text of the template itself goes. Captured text goes elsewhere, which is how a block knows whether
@@ -74,21 +80,26 @@ func (s *sink) Write(p []byte) (int, error) {
 
 var noTests = exec.NewTestSet(map[string]exec.TestFunction{})
 
-// hooks are the filters that stand behind the numbers in gonja's stream.
-var hooks = exec.NewFilterSet(map[string]exec.FilterFunction{
-	hookText:  hook(scope.hookText),
-	hookValue: hook(scope.hookValue),
-	hookList:  hook(scope.hookList),
-	hookBind:  hook(scope.hookBind),
-	hookDo:    hook(scope.hookDo),
-	hookApply: func(e *exec.Evaluator, in *exec.Value, args *exec.VarArgs) *exec.Value {
-		if len(args.Args) == 1 {
-			e.Environment.Context.Set(captured, in.String())
-			in = args.Args[0]
-		}
-		return hook(scope.hookText)(e, in, args)
-	},
-})
+// hooks are the filters that stand behind the numbers in gonja's stream. Filled by init: a file that is included is run
+// by them as well.
+var hooks *exec.FilterSet
+
+func init() {
+	hooks = exec.NewFilterSet(map[string]exec.FilterFunction{
+		hookText:  hook(scope.hookText),
+		hookValue: hook(scope.hookValue),
+		hookList:  hook(scope.hookList),
+		hookBind:  hook(scope.hookBind),
+		hookDo:    hook(scope.hookDo),
+		hookApply: func(e *exec.Evaluator, in *exec.Value, args *exec.VarArgs) *exec.Value {
+			if len(args.Args) == 1 {
+				e.Environment.Context.Set(captured, in.String())
+				in = args.Args[0]
+			}
+			return hook(scope.hookText)(e, in, args)
+		},
+	})
+}
 
 // hook finds the expression and the rendering. What goes wrong is kept in the rendering, because gonja turns errors into
 // text on their way up, and swallows some.
@@ -162,8 +173,8 @@ func (s scope) hookList(h hooked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := v.(map[string]any); ok && h.names == 2 {
-		v = pairs(m) // as gonja has it; Jinja wants .items()
+	if _, ok := mapOf(v); ok && h.names == 2 {
+		v = pairs(v) // as gonja has it; Jinja wants .items()
 	}
 	items, err := itemsOf(v)
 	if err != nil {
@@ -239,7 +250,12 @@ func (g *guard) Execute(run *exec.Renderer, tag *nodes.ControlStructureBlock) er
 	if b.captures {
 		r.captures++
 	}
+	outer := r.calling
+	if b.name == "call" {
+		r.calling = run.Environment.Context
+	}
 	err := g.ControlStructure.Execute(run, tag)
+	r.calling = outer
 	if b.captures {
 		r.captures--
 	}

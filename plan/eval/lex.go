@@ -60,66 +60,94 @@ func Templated(text string) bool {
 // splitter cuts a template into pieces. It does what Jinja's lexer does and no more: the meaning of outputs and tags is
 // left to the parser.
 type splitter struct {
-	text       string
-	at         int
-	trimBlocks bool // drop the first newline after a tag or comment
-	pieces     []piece
-	from       int  // where the pending text begins
-	trimLeft   bool // the pending text loses its leading space
-	dropBreak  bool // the pending text loses its first newline
+	reading
+	text             string
+	at               int
+	opening, closing [3]string // of tags, outputs, comments
+	pieces           []piece
+	from             int  // where the pending text begins
+	trimLeft         bool // the pending text loses its leading space
+	dropBreak        bool // the pending text loses its first newline
 }
 
-func split(text string, trimBlocks bool) ([]piece, *Error) {
+func split(text string, how reading) ([]piece, *Error) {
 	// Most have text on both sides of each output.
-	s := &splitter{text: text, trimBlocks: trimBlocks, pieces: make([]piece, 0, 2*strings.Count(text, "{{")+1)}
+	s := &splitter{reading: how, text: text, at: how.from, from: how.from, pieces: make([]piece, 0, 2*strings.Count(text, "{{")+1)}
+	s.opening, s.closing = how.delimiters()
+	firsts := "{"
+	if !how.usual() {
+		firsts = s.opening[0][:1] + s.opening[1][:1] + s.opening[2][:1]
+	}
 	for {
-		i := strings.IndexByte(text[s.at:], '{')
-		if i < 0 || s.at+i+1 >= len(text) {
+		i := strings.IndexAny(text[s.at:], firsts)
+		if i < 0 {
 			break
 		}
 		s.at += i
-		var err *Error
-		switch text[s.at+1] {
-		case '{':
-			err = s.output()
-		case '%':
-			err = s.tag()
-		case '#':
-			err = s.comment()
-		default:
-			s.at++
-		}
-		if err != nil {
+		if err := s.take(); err != nil {
 			return nil, err
 		}
 	}
-	s.emitText(len(text), false)
+	end := len(text)
+	if how.python && end > s.from && text[end-1] == '\n' {
+		end--
+	}
+	s.emitText(end, false)
 	return s.pieces, nil
 }
 
+// take takes what begins here, the longest delimiter first: one may begin with another.
+func (s *splitter) take() *Error {
+	kind := -1
+	for i, opening := range s.opening {
+		if strings.HasPrefix(s.text[s.at:], opening) && (kind < 0 || len(opening) > len(s.opening[kind])) {
+			kind = i
+		}
+	}
+	switch kind {
+	case 0:
+		return s.tag()
+	case 1:
+		return s.output()
+	case 2:
+		return s.comment()
+	}
+	s.at++
+	return nil
+}
+
 // open takes the opening delimiter and its whitespace control and ends the text before it.
-func (s *splitter) open() (inside int) {
+func (s *splitter) open(kind int) (inside int) {
 	start := s.at
-	s.at += 2
-	trim := false
+	s.at += len(s.opening[kind])
+	trim, lstrip := false, s.Lstrip && kind != 1
 	if s.at < len(s.text) && (s.text[s.at] == '-' || s.text[s.at] == '+') {
-		trim = s.text[s.at] == '-'
+		trim, lstrip = s.text[s.at] == '-', false
 		s.at++
+	}
+	if line := s.text[s.from:start]; lstrip {
+		indented := strings.TrimRight(line, " \t")
+		if strings.HasSuffix(indented, "\n") || indented == "" && (s.from == s.reading.from || s.text[s.from-1] == '\n') {
+			s.emitText(s.from+len(indented), false)
+			s.trimLeft, s.dropBreak = false, false
+			s.from = start
+			return s.at
+		}
 	}
 	s.emitText(start, trim)
 	return s.at
 }
 
 // closeAt moves behind a closing delimiter that begins, whitespace control included, at i.
-func (s *splitter) closeAt(i int, isBlock bool) {
+func (s *splitter) closeAt(i, kind int) {
 	control := s.text[i]
 	if control == '-' || control == '+' {
 		i++
 	}
-	s.at = i + 2
+	s.at = i + len(s.closing[kind])
 	s.from = s.at
 	s.trimLeft = control == '-'
-	s.dropBreak = isBlock && s.trimBlocks && control != '+'
+	s.dropBreak = kind != 1 && !s.KeepBreaks && control != '+'
 }
 
 func (s *splitter) emitText(end int, trimRight bool) {
@@ -142,24 +170,24 @@ func (s *splitter) emitText(end int, trimRight bool) {
 
 func (s *splitter) output() *Error {
 	start := s.at
-	inside := s.open()
-	tokens, stop, err := lexExpression(s.text, inside, "}}")
+	inside := s.open(1)
+	tokens, stop, err := lexExpression(s.text, inside, s.opening[1], s.closing[1], s.python && !s.document)
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
-	s.closeAt(stop, false)
+	s.closeAt(stop, 1)
 	s.pieces = append(s.pieces, piece{kind: pieceOutput, start: start, end: s.at, tokens: tokens})
 	return nil
 }
 
 func (s *splitter) tag() *Error {
 	start := s.at
-	inside := s.open()
-	tokens, stop, err := lexExpression(s.text, inside, "%}")
+	inside := s.open(0)
+	tokens, stop, err := lexExpression(s.text, inside, s.opening[0], s.closing[0], false)
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
-	s.closeAt(stop, true)
+	s.closeAt(stop, 0)
 	if tokens[0].kind == tokenName && (tokens[0].text == "raw" || tokens[0].text == "verbatim") {
 		return s.raw(start, tokens)
 	}
@@ -175,7 +203,7 @@ func (s *splitter) raw(start int, tokens []token) *Error {
 		}
 	}
 	for i := s.at; ; {
-		j := strings.Index(s.text[i:], "{%")
+		j := strings.Index(s.text[i:], s.opening[0])
 		if j < 0 {
 			return &Error{
 				Message: "`{% " + tokens[0].text + " %}` is never closed",
@@ -183,14 +211,14 @@ func (s *splitter) raw(start int, tokens []token) *Error {
 			}
 		}
 		i += j
-		inside := s.text[i+2:]
+		inside := s.text[i+len(s.opening[0]):]
 		trimRight := strings.HasPrefix(inside, "-")
 		inside = strings.TrimLeft(strings.TrimLeft(inside, "-+"), " \t\r\n")
 		rest, found := strings.CutPrefix(inside, "end"+tokens[0].text)
 		rest = strings.TrimLeft(rest, " \t\r\n")
-		if found && (strings.HasPrefix(rest, "%}") || strings.HasPrefix(rest, "-%}") || strings.HasPrefix(rest, "+%}")) {
+		if found && rest != "" && closes(rest, s.closing[0]) {
 			s.emitText(i, trimRight)
-			s.closeAt(len(s.text)-len(rest), true)
+			s.closeAt(len(s.text)-len(rest), 0)
 			return nil
 		}
 		i += 2
@@ -199,8 +227,8 @@ func (s *splitter) raw(start int, tokens []token) *Error {
 
 func (s *splitter) comment() *Error {
 	start := s.at
-	inside := s.open()
-	i := strings.Index(s.text[inside:], "#}")
+	inside := s.open(2)
+	i := strings.Index(s.text[inside:], s.closing[2])
 	if i < 0 {
 		return &Error{Message: "the comment `{#` is never closed", Hint: rawHint, Offset: start, Width: 2}
 	}
@@ -208,7 +236,7 @@ func (s *splitter) comment() *Error {
 	if i > inside && (s.text[i-1] == '-' || s.text[i-1] == '+') {
 		i--
 	}
-	s.closeAt(i, true)
+	s.closeAt(i, 2)
 	return nil
 }
 
@@ -256,8 +284,8 @@ var signs = []string{
 var opens = map[string]string{")": "(", "]": "[", "}": "{"}
 
 // lexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
-// if closing is empty). It returns where the delimiter, with its whitespace control, begins.
-func lexExpression(text string, i int, closing string) (tokens []token, stop int, err *Error) {
+// if closing is empty). Backslashes in raw strings stand for themselves. It returns where the delimiter, with its whitespace control, begins.
+func lexExpression(text string, i int, opening, closing string, rawStrings bool) (tokens []token, stop int, err *Error) {
 	begin := i
 	var open []int // brackets
 	for {
@@ -266,15 +294,14 @@ func lexExpression(text string, i int, closing string) (tokens []token, stop int
 		}
 		if i == len(text) {
 			if closing != "" {
-				opening := map[string]string{"}}": "{{", "%}": "{%"}[closing]
-				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: rawHint, Offset: max(begin-2, 0), Width: 2}
+				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: rawHint, Offset: max(begin-len(opening), 0), Width: len(opening)}
 			}
 			return append(tokens, token{start: i, end: i}), i, nil
 		}
 		if closing != "" && len(open) == 0 && closes(text[i:], closing) {
 			return append(tokens, token{start: i, end: i}), i, nil
 		}
-		t, err := lexToken(text, i, tokens)
+		t, err := lexToken(text, i, tokens, rawStrings)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -305,11 +332,11 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
 }
 
-func lexToken(text string, i int, before []token) (token, *Error) {
+func lexToken(text string, i int, before []token, rawStrings bool) (token, *Error) {
 	c := text[i]
 	switch {
 	case c == '"' || c == '\'':
-		return lexString(text, i)
+		return lexString(text, i, rawStrings)
 	case c >= '0' && c <= '9':
 		afterDot := len(before) > 0 && before[len(before)-1].kind == tokenSign && before[len(before)-1].text == "."
 		return lexNumber(text, i, afterDot)
@@ -403,7 +430,7 @@ func lexNumber(text string, i int, afterDot bool) (token, *Error) {
 // '\bv\d+' and replacements such as '\1' need no doubling; nobody means a backspace.
 var simpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': `'`, '"': `"`, '\n': ""}
 
-func lexString(text string, i int) (token, *Error) {
+func lexString(text string, i int, raw bool) (token, *Error) {
 	quote, start := text[i], i
 	var value strings.Builder
 	for i++; i < len(text); {
@@ -411,6 +438,12 @@ func lexString(text string, i int) (token, *Error) {
 		switch {
 		case c == quote:
 			return token{kind: tokenString, text: value.String(), start: start, end: i + 1}, nil
+		case c == '\\' && i+1 < len(text) && raw:
+			if text[i+1] != quote {
+				value.WriteByte(c)
+			}
+			value.WriteByte(text[i+1])
+			i += 2
 		case c == '\\' && i+1 < len(text):
 			s, n := unescape(text[i:])
 			value.WriteString(s)

@@ -14,9 +14,10 @@ func (s scope) settled(v any, root string) (any, error) {
 	switch v := v.(type) {
 	case Secret:
 		return s.bare(v), nil
-	case []any, map[string]any:
+	case []any, map[string]any, *Dict:
 		var f unknowns
 		f.in(v)
+		s.objects = s.objects || f.object
 		if err := s.spend(f.parts / 16); err != nil || f.parts > maxParts {
 			return nil, errTooMuchWork()
 		}
@@ -27,6 +28,9 @@ func (s scope) settled(v any, root string) (any, error) {
 			}
 			return nil, &open{f.missing}
 		}
+		if f.fault != nil {
+			return nil, f.fault.at(root)
+		}
 		if f.secret {
 			return s.bareAll(v), nil
 		}
@@ -36,6 +40,10 @@ func (s scope) settled(v any, root string) (any, error) {
 		return s.settled(v.snapshot(), root)
 	case *unsettled:
 		return nil, &open{v.missing}
+	case Unknown:
+		return nil, &open{[]Missing{{root, sortedSteps(v.Steps)}}}
+	case Fault:
+		return nil, v.at(root)
 	}
 	return v, nil
 }
@@ -45,6 +53,8 @@ type unknowns struct {
 	parts   int       // looked at; lists that hold the same list twice grow exponentially
 	here    bool      // as an Unknown
 	secret  bool      // there is a Secret
+	object  bool      // there is an Object
+	fault   *Fault    // the first
 	steps   []int     // that will produce it
 	missing []Missing // of the template's own names
 }
@@ -59,6 +69,15 @@ func (f *unknowns) in(v any) {
 		f.steps = append(f.steps, v.Steps...)
 	case Secret:
 		f.secret = true
+	case Fault:
+		if f.fault == nil {
+			f.fault = &v
+		}
+	case *Dict:
+		f.parts--
+		f.in(v.values)
+	case Object:
+		f.object = true
 	case *unsettled:
 		f.missing = union(f.missing, v.missing)
 	case *box:
@@ -96,8 +115,14 @@ func (s scope) reach(n node) (v any, root string, err error) {
 			return nil, root, err
 		}
 		v, err := s.get(s.bare(of), key, n)
-		if u, ok := v.(Unknown); ok {
-			return nil, root, &open{[]Missing{{root, sortedSteps(u.Steps)}}}
+		switch v := v.(type) {
+		case Unknown:
+			return nil, root, &open{[]Missing{{root, sortedSteps(v.Steps)}}}
+		case Fault:
+			return nil, root, s.broken(v, n)
+		case *Dict:
+		case Object:
+			s.objects = true
 		}
 		return v, root, err
 	default:
@@ -118,6 +143,14 @@ func (s scope) lookup(n *variable) (any, error) {
 		return nil, &open{v.missing}
 	case *absent:
 		return s.eval(v)
+	case Fault:
+		return nil, s.broken(v, n)
+	case *Dict:
+	case Object:
+		s.objects = true
+	}
+	if !ok && n.name == "omit" && s.engine.Python {
+		return Omit, nil
 	}
 	if !ok {
 		return nil, s.lacking(s.undefined(n))
@@ -267,8 +300,8 @@ func sliced(items []any, bounds [3]any) ([]any, *Error) {
 // get gives the part of a value that a key names.
 func (s scope) get(of, key any, n *member) (any, error) {
 	switch of := of.(type) {
-	case map[string]any:
-		if v, ok := of[keyText(key)]; ok {
+	case map[string]any, *Dict:
+		if v, ok := entryOf(of, keyText(key)); ok {
 			return v, nil
 		}
 	case []any:
@@ -288,10 +321,18 @@ func (s scope) get(of, key any, n *member) (any, error) {
 				return string(runes[j]), nil
 			}
 		}
+	case Object:
+		if v, ok, err := s.entry(of, keyText(key)); ok || err != nil {
+			return v, err
+		}
 	case Unknown, *unsettled:
 		return of, nil
 	case *box:
 		return s.get(of.value, key, n)
+	case *module:
+		if v, ok := of.get(s.rendering, keyText(key)); ok {
+			return v, nil
+		}
 	case *namespace:
 		v, ok := of.fields[keyText(key)]
 		if u, isOpen := v.(*unsettled); isOpen {
@@ -302,7 +343,10 @@ func (s scope) get(of, key any, n *member) (any, error) {
 		}
 	case exec.AttributeGetter: // gonja's loop variable
 		if v, ok := of.GetAttribute(keyText(key)); ok {
-			return fromGonja(v)
+			at, err := fromGonja(v)
+			if name := keyText(key); at != nil || err != nil || !s.engine.Python || name != "previtem" && name != "nextitem" {
+				return at, err
+			}
 		}
 	}
 	return nil, s.lacking(s.noMember(of, key, n))
@@ -329,8 +373,8 @@ func fromEnd(i, length int) int {
 }
 
 // nearest is the hint for a misspelt key, with the path as it should be written.
-func (n *member) nearest(text, key string, of map[string]any) string {
-	near := diag.Nearest(key, sortedKeys(of))
+func (n *member) nearest(text, key string, known []string) string {
+	near := diag.Nearest(key, known)
 	if near == "" {
 		return ""
 	}
@@ -351,15 +395,19 @@ func (s scope) noMember(of, key any, n *member) *Error {
 		Offset: n.keyAt, Width: n.end - n.keyAt,
 	}
 	switch of := of.(type) {
-	case map[string]any:
-		e.Hint = n.nearest(s.text, keyText(key), of)
+	case map[string]any, *Dict:
+		e.Hint = n.nearest(s.text, keyText(key), namesOf(of))
+	case Object:
+		e.Hint = n.nearest(s.text, keyText(key), known(of))
 	case *namespace:
-		e.Hint = n.nearest(s.text, keyText(key), of.fields)
+		e.Hint = n.nearest(s.text, keyText(key), sortedKeys(of.fields))
 	case []any:
 		e.Message += ": the list has " + counted(len(of), "item")
 		if _, isIndex := indexFor(key); !isIndex {
 			e.Message = "undefined variable `" + whole + "`: a list has no names, only positions"
 		}
+	case *module:
+		e.Message += ": " + of.file + " does not set `" + keyText(key) + "`"
 	default:
 		e.Message += ": " + kindOf(of) + " has no `" + keyText(key) + "`"
 	}

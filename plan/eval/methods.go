@@ -25,6 +25,15 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 	switch of := of.(type) {
 	case *cycler:
 		return of.call(name, f)
+	case *module:
+		v, err := s.get(of, key, f)
+		if macro, ok := v.(exec.Macro); ok && err == nil {
+			return s.callGonja(n, name, macro, true)
+		}
+		if err == nil {
+			err = &Error{Kind: Type, Message: "`" + name + "` is " + kindOf(v) + ", not a macro", Offset: f.keyAt, Width: f.end - f.keyAt}
+		}
+		return nil, err
 	case *box:
 		if changes[name] {
 			return s.change(n, f, of, name)
@@ -37,6 +46,7 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 		}
 	}
 	value, err := s.settled(of, root)
+	err = s.placed(err, f)
 	c := &input{scope: s, name: name, value: value}
 	argErr := s.bind(c, takes("..."), n.args)
 	o, isOpen := openOf(err)
@@ -55,6 +65,11 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 	}
 	if err := s.spend(1 + size(value)); err != nil {
 		return nil, err
+	}
+	if o, ok := value.(Object); !ok || isDict(o) {
+		if err := c.ordinaryAll(); err != nil {
+			return nil, s.placed(err, f)
+		}
 	}
 	v, err := c.method()
 	if err != nil {
@@ -81,7 +96,7 @@ func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
 		return nil, err
 	}
 	list, isList := b.value.([]any)
-	m, isMap := b.value.(map[string]any)
+	m, isMap := mapOf(b.value)
 	switch {
 	case isUnsettled(b.value):
 	case isList && name == "append" && len(c.rest) == 1:
@@ -100,12 +115,13 @@ func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
 		if err != nil {
 			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
 		}
-		if err := s.spend(len(m) + len(more)); err != nil {
+		if err := s.spend(len(m) + more.Len()); err != nil {
 			return nil, err
 		}
-		m = maps.Clone(m)
-		maps.Copy(m, more)
-		b.value = m
+		all := NewDict(len(m) + more.Len())
+		all.add(b.value)
+		all.add(more)
+		b.value = s.ofForm(all)
 	default:
 		return nil, unchangeable(f, b.value, name)
 	}
@@ -116,7 +132,7 @@ func isUnsettled(v any) bool { _, ok := v.(*unsettled); return ok }
 
 func unchangeable(f *member, v any, name string) *Error {
 	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
-	if _, ok := v.(map[string]any); ok {
+	if _, ok := mapOf(v); ok {
 		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
 	}
 	return &Error{
@@ -127,8 +143,10 @@ func unchangeable(f *member, v any, name string) *Error {
 
 func (c *input) method() (any, error) {
 	switch v := c.value.(type) {
-	case map[string]any:
+	case map[string]any, *Dict:
 		return c.mapMethod(v)
+	case Object:
+		return c.objectMethod(v)
 	case []any:
 		return c.listMethod(v)
 	case string:
@@ -148,25 +166,21 @@ func (c *input) noMethod(known []string) error {
 	return e
 }
 
-func (c *input) mapMethod(m map[string]any) (any, error) {
+func (c *input) mapMethod(m any) (any, error) {
 	switch c.name {
 	case "items":
 		return pairs(m), nil
 	case "keys":
 		return c.items()
 	case "values":
-		out := make([]any, 0, len(m))
-		for _, key := range sortedKeys(m) {
-			out = append(out, m[key])
-		}
-		return out, nil
+		return valuesOf(m), nil
 	case "copy":
 		return m, nil
 	case "get":
 		if len(c.rest) < 1 || len(c.rest) > 2 {
 			return nil, fault(Type, "", "takes 1 or 2 arguments, not %d", len(c.rest))
 		}
-		if v, ok := m[keyText(c.rest[0])]; ok {
+		if v, ok := entryOf(m, keyText(c.rest[0])); ok {
 			return v, nil
 		}
 		if len(c.rest) == 2 {
@@ -175,6 +189,27 @@ func (c *input) mapMethod(m map[string]any) (any, error) {
 		return c.named["default"], nil
 	}
 	return nil, c.noMethod([]string{"items", "keys", "values", "get", "copy"})
+}
+
+// objectMethod is mapMethod, which asks for no more entries than it needs.
+func (c *input) objectMethod(o Object) (any, error) {
+	switch {
+	case c.name == "keys":
+		return c.items()
+	case c.name == "get" && len(c.rest) > 0:
+		v, ok, err := c.entry(o, keyText(c.rest[0]))
+		if ok && err == nil {
+			return c.settled(v, keyText(c.rest[0]))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.mapMethod(map[string]any{})
+	}
+	if err := c.ordinaryAll(); err != nil {
+		return nil, err
+	}
+	return c.method()
 }
 
 func (c *input) listMethod(l []any) (any, error) {
@@ -259,7 +294,7 @@ var stringMethods = map[string]struct {
 		return []any{s[:i], c.str(0, ""), s[i+len(c.str(0, "")):]}, nil
 	}},
 
-	"center": {takes("width"), func(c *input, s string) (any, error) { return filterCenter(c) }},
+	"center": {takes("width fillchar?"), func(c *input, s string) (any, error) { return filterCenter(c) }},
 	"ljust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, "", s, " ") }},
 	"rjust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, s, "", " ") }},
 	"zfill": {takes("width"), func(c *input, s string) (any, error) {

@@ -53,6 +53,10 @@ func truthy(v any) bool {
 		return len(v) > 0
 	case map[string]any:
 		return len(v) > 0
+	case *Dict:
+		return v.Len() > 0
+	case Object:
+		return len(v.Keys()) > 0
 	}
 	if n, ok := number(v); ok {
 		return float(n) != 0
@@ -82,20 +86,25 @@ func equal(a, b any) bool {
 			}
 		}
 		return true
-	case map[string]any:
-		m, ok := b.(map[string]any)
-		if !ok || len(a) != len(m) {
-			return false
-		}
-		for key, value := range a {
-			other, ok := m[key]
-			if !ok || !equal(value, other) {
-				return false
-			}
-		}
-		return true
+	case map[string]any, *Dict:
+		return equalMaps(a, b)
 	}
 	return false
+}
+
+func equalMaps(a, b any) bool {
+	left, _ := mapOf(a)
+	right, ok := mapOf(b)
+	if !ok || len(left) != len(right) {
+		return false
+	}
+	for key, value := range left {
+		other, ok := right[key]
+		if !ok || !equal(value, other) {
+			return false
+		}
+	}
+	return true
 }
 
 func compareNumbers(a, b any) int {
@@ -180,6 +189,9 @@ func within(a, b any) (bool, *Error) {
 	case map[string]any:
 		_, ok := b[keyText(a)]
 		return ok, nil
+	case Object:
+		_, ok := b.Get(keyText(a))
+		return ok, nil
 	}
 	return false, fault(Type, "`in` needs a string, a list or a map on its right", "cannot look into %s", kindOf(b))
 }
@@ -259,7 +271,7 @@ func isInt(n any) bool { _, ok := n.(int); return ok }
 func isString(v any) bool { _, ok := v.(string); return ok }
 
 func arithmeticHint(op string, a, b any) string {
-	switch _, isMap := a.(map[string]any); {
+	switch _, isMap := mapOf(a); {
 	case op == "+" && isMap:
 		return "merge maps with `| combine(…)`"
 	case op == "+" && (isString(a) || isString(b)):

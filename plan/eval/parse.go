@@ -29,6 +29,12 @@ func (p *reader) fail(t token, message, hint string) {
 	panic(&Error{Message: message, Hint: hint, Offset: t.start, Width: t.end - t.start})
 }
 
+// lack stops because of a name that stands for nothing.
+func (p *reader) lack(start, end int, err *Error) {
+	err.Offset, err.Width = start, end-start
+	panic(err)
+}
+
 // catchSyntax turns what fail threw into an error.
 func catchSyntax(err *error) {
 	switch r := recover().(type) {
@@ -383,7 +389,6 @@ func (p *reader) postfix(n node) node {
 		case p.takeSign("["):
 			n = p.subscript(n, t)
 		case p.takeSign("("):
-			p.checkFunction(n)
 			p.made(t)
 			args := p.arguments(t)
 			if v, ok := n.(*variable); ok {
@@ -489,7 +494,7 @@ func (p *reader) filter(in node) node {
 	f.end = p.tokens[p.i-1].end
 	def, err := findFilter(f.name)
 	if err != nil {
-		p.fail(token{start: name.start, end: f.end}, err.Message, err.Hint)
+		p.lack(name.start, f.end, err)
 	}
 	f.def = def
 	switch {
@@ -529,7 +534,7 @@ func (p *reader) checkNames(f *filtering) {
 	}
 	if err != nil {
 		from := f.args[place].at
-		p.fail(token{start: from, end: from + len(Text(c.value)) + 2}, err.Message, err.Hint)
+		p.lack(from, from+len(Text(c.value))+2, err)
 	}
 }
 
@@ -573,7 +578,7 @@ func (p *reader) test(in node) node {
 	t.end = p.tokens[p.i-1].end
 	def, err := findTest(t.name)
 	if err != nil {
-		p.fail(token{start: name.start, end: t.end}, err.Message, err.Hint)
+		p.lack(name.start, t.end, err)
 	}
 	t.def = def
 	switch {
@@ -620,18 +625,6 @@ func (p *reader) checkArguments(kind, name string, params params, args []argumen
 		if !filled[i] && !params.rest {
 			p.fail(where, kind+" `"+name+"` needs the argument `"+params.names[i]+"`", "")
 		}
-	}
-}
-
-// checkFunction refuses the call of a function that cannot exist: variables never hold functions. Macros of the text
-// are not known here and are checked by the caller, see unknownFunction.
-func (p *reader) checkFunction(n node) {
-	v, ok := n.(*variable)
-	if !ok {
-		return
-	}
-	if reason, ok := refused[v.name]; ok {
-		p.fail(token{start: v.offset(), end: v.offset() + len(v.name)}, "the function `"+v.name+"` is not available: "+reason, "")
 	}
 }
 

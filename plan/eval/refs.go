@@ -71,6 +71,10 @@ func (c *collector) node(n node, provided bool) {
 		c.all(n.target.of, n.value)
 	case *unpacking:
 		c.node(n.of, false)
+	case *including:
+		c.node(n.of, false)
+	case *importing:
+		c.node(n.of, false)
 	}
 }
 
@@ -123,7 +127,7 @@ func constantPath(n node) []any {
 
 func (c *collector) path(root *variable, path []any, provided bool) {
 	b := c.bound(root.name)
-	if b == certain {
+	if b == certain || root.name == "omit" && c.engine.Python {
 		return
 	}
 	if provided && !slices.Contains(c.guards, root.name) {
@@ -137,6 +141,7 @@ func (c *collector) call(n *call) {
 	switch f := n.function.(type) {
 	case *variable:
 		c.environment(n, f)
+		c.looked(n, f)
 		if c.bound(f.name) == free && !c.engine.isFunction(f.name) {
 			c.unknown = append(c.unknown, f)
 		}
@@ -168,12 +173,31 @@ func (c *collector) environment(n *call, f *variable) {
 	c.refs = append(c.refs, ref)
 }
 
+// looked notes which variables lookup('vars', …) reads, where their names are written out.
+func (c *collector) looked(n *call, f *variable) {
+	if !c.engine.Python || f.name != "lookup" && f.name != "query" && f.name != "q" || c.bound(f.name) != free || len(n.args) == 0 {
+		return
+	}
+	if name, ok := n.args[0].value.(*constant); !ok || name.value != "vars" && name.value != "ansible.builtin.vars" {
+		return
+	}
+	guarded := slices.ContainsFunc(n.args, func(a argument) bool { return a.name == "default" })
+	for _, a := range n.args[1:] {
+		if name, ok := a.value.(*constant); ok && a.name == "" && isString(name.value) {
+			c.refs = append(c.refs, Ref{Name: Text(name.value), Guarded: guarded, Offset: a.at + 1})
+		}
+	}
+}
+
 // unknownFunction is the error for the first call of a function that does not exist. Macros may be called before the
 // text defines them, inside of other macros.
 func (c *collector) unknownFunction(macros []string) error {
 	for _, f := range c.unknown {
 		if slices.Contains(macros, f.name) {
 			continue
+		}
+		if reason, ok := refused[f.name]; ok {
+			return &Error{Message: "the function `" + f.name + "` is not available: " + reason, Offset: f.offset(), Width: len(f.name)}
 		}
 		e := misspelt("function", f.name, append(c.engine.functionNames(), macros...))
 		e.Offset, e.Width = f.offset(), len(f.name)

@@ -35,12 +35,15 @@ type rendering struct {
 	unmet  []Missing // what the outputs left open depend on
 	steps  int
 	calls  int
+	files  int // templates within templates
 	levels int
 	// deciding is set while a condition is decided: `unknown and false` is known to be false. In a template the value of
 	// the left side would be printed, so it stays open.
 	deciding bool
 	// taken are undefined names that have been found already. What uses them is open, so that the next one is found.
 	taken map[string]bool
+	// objects is set once a value may hold an Object.
+	objects bool
 
 	// What is known of secrets: whether the expression at hand has read one, whether a name of the template holds one, which
 	// texts stand beside them and are none, and whether the text so far has any, one that is too short to be found.
@@ -52,8 +55,9 @@ type rendering struct {
 	// The fields below serve templates with tags, which gonja runs.
 	exprs    []hooked
 	blocks   []block
-	captures int   // > 0 inside macros and captured blocks, whose text is not the template's own
-	raised   error // what a hook ran into: gonja's own error chain would lose it
+	calling  *exec.Context // of the {% call %} that is being run
+	captures int           // > 0 inside macros and captured blocks, whose text is not the template's own
+	raised   error         // what a hook ran into: gonja's own error chain would lose it
 }
 
 // spend counts work.
@@ -85,7 +89,7 @@ func openOf(err error) (*open, bool) { return errors.AsType[*open](err) }
 
 func isUndefined(err error) bool {
 	e, ok := asError(err)
-	return ok && e.Kind == Undefined
+	return ok && e.Kind == Undefined && !e.final
 }
 
 // union merges missing values: each name once, its steps ascending.
@@ -140,7 +144,8 @@ func (s scope) eval(n node) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.settled(v, root)
+		v, err = s.settled(v, root)
+		return v, s.placed(err, n)
 	case *slicing:
 		return s.slice(n)
 	case *call:
@@ -174,6 +179,10 @@ func (s scope) eval(n node) (any, error) {
 		return nil, s.assign(n)
 	case *unpacking:
 		return s.unpack(n)
+	case *including:
+		return s.include(n)
+	case *importing:
+		return s.module(n)
 	case *absent:
 		return nil, &Error{
 			Kind: Undefined, Name: n.name, Message: "the macro was called without its parameter `" + n.name + "`", Offset: n.offset(),
@@ -237,6 +246,14 @@ func (s scope) sign(n *signed) (any, error) {
 	return v, nil
 }
 
+// placed is placed for an error of any kind.
+func (s scope) placed(err error, n node) error {
+	if e, ok := err.(*Error); ok { //nolint:errorlint // as it was made
+		return s.lacking(placed(e, n))
+	}
+	return err
+}
+
 // placed adds the place to an error that has none.
 func placed(err *Error, n node) *Error {
 	if err.Offset < 0 {
@@ -250,8 +267,14 @@ func placed(err *Error, n node) *Error {
 
 func (s scope) arithmetic(n *arithmetic) (any, error) {
 	left, right, err := s.both(n.left, n.right)
+	if err == nil {
+		left, err = s.ordinary(left)
+	}
+	if err == nil {
+		right, err = s.ordinary(right)
+	}
 	if err != nil {
-		return nil, err
+		return nil, s.placed(err, n)
 	}
 	var v any
 	var e *Error
@@ -259,7 +282,7 @@ func (s scope) arithmetic(n *arithmetic) (any, error) {
 	pattern, isText := left.(string)
 	switch {
 	case n.op == "~":
-		v, e = s.joined(Text(left), Text(right))
+		v, e = s.joined(s.print(left), s.print(right))
 	case n.op == "%" && isText && isTuple && tuple.tuple:
 		v, e = s.formatted(pattern, right.([]any), false)
 	default:
@@ -284,8 +307,14 @@ func (s scope) compare(n *comparison) (any, error) {
 		} else {
 			right, err = s.eval(c.right)
 		}
+		if err == nil && c.op != "in" && c.op != "not in" {
+			right, err = s.ordinary(right)
+		}
+		if err == nil {
+			leftValue, err = s.ordinary(leftValue)
+		}
 		if err != nil {
-			return nil, err
+			return nil, s.placed(err, n)
 		}
 		ok, e := compare(c.op, leftValue, right)
 		if e != nil {
@@ -354,13 +383,13 @@ func (s scope) dict(n *dict) (any, error) {
 	if isOpen {
 		return nil, o
 	}
-	m := make(map[string]any, len(keys))
+	m := NewDict(len(keys))
 	for i, key := range keys {
 		switch key.(type) {
-		case []any, map[string]any:
+		case []any, map[string]any, *Dict:
 			return nil, placed(fault(Type, "", "%s cannot be the key of a map", kindOf(key)), n.keys[i])
 		}
-		m[keyText(key)] = values[i]
+		m.SetAny(key, values[i])
 	}
-	return m, nil
+	return s.ofForm(m), nil
 }

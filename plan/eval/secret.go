@@ -51,6 +51,8 @@ func Marked(v any) bool {
 				return true
 			}
 		}
+	case *Dict:
+		return Marked(v.values)
 	}
 	return false
 }
@@ -74,6 +76,8 @@ func changed(v any, by func(Secret) any) any {
 			m[key] = changed(m[key], by)
 		}
 		return m
+	case *Dict:
+		return v.With(func(item any) any { return changed(item, by) })
 	}
 	return v
 }
@@ -93,12 +97,8 @@ func Mark(s *secret.Set, v any, is func(text string) bool) any {
 			list[i] = Mark(s, v[i], is)
 		}
 		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key := range v {
-			m[key] = Mark(s, v[key], is)
-		}
-		return m
+	case map[string]any, *Dict:
+		return withMap(v, func(item any) any { return Mark(s, item, is) })
 	}
 	return v
 }
@@ -117,12 +117,8 @@ func Mixed(s *secret.Set, v any) any {
 			list[i] = Mixed(s, v[i])
 		}
 		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key := range v {
-			m[key] = Mixed(s, v[key])
-		}
-		return m
+	case map[string]any, *Dict:
+		return withMap(v, func(item any) any { return Mixed(s, item) })
 	}
 	return v
 }
@@ -174,6 +170,8 @@ func (r *rendering) beside(v any) {
 		for _, item := range v {
 			r.beside(item)
 		}
+	case *Dict:
+		r.beside(v.values)
 	}
 }
 
@@ -195,12 +193,8 @@ func (r *rendering) conceal(v any) any {
 			list[i] = r.conceal(v[i])
 		}
 		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for key := range v {
-			m[key] = r.conceal(v[key])
-		}
-		return m
+	case map[string]any, *Dict:
+		return withMap(v, r.conceal)
 	}
 	return v
 }

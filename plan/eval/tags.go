@@ -198,7 +198,7 @@ func init() {
 		"if": (*builder).tagIf, "elif": (*builder).tagElif, "else": (*builder).tagElse,
 		"for": (*builder).tagFor, "set": (*builder).tagSet, "with": (*builder).tagWith, "do": (*builder).tagDo,
 		"macro": (*builder).tagMacro, "call": (*builder).tagCall, "filter": (*builder).tagFilter, "block": (*builder).tagBlock,
-		"break": (*builder).tagBreak, "continue": (*builder).tagBreak,
+		"break": (*builder).tagBreak, "continue": (*builder).tagBreak, "include": (*builder).tagInclude, "import": (*builder).tagImport, "from": (*builder).tagFrom,
 	}
 	for _, name := range []string{"if", "for", "set", "with", "macro", "call", "filter", "block"} {
 		tags["end"+name] = (*builder).tagEnd
@@ -219,6 +219,9 @@ func (b *builder) tag(p piece) {
 	}
 	run, ok := tags[t.tag.text]
 	switch {
+	case forbidden[t.tag.text] && b.engine.Python && ok:
+	case forbidden[t.tag.text] && b.engine.Python:
+		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet", "`{% include %}` and `{% import %}` work")
 	case forbidden[t.tag.text]:
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !ok:
@@ -560,7 +563,7 @@ func (b *builder) tagCall(p *tagReader, pc piece) {
 	n, ok := p.postfix(p.primary()).(*call)
 	var name *variable
 	if ok {
-		name, ok = n.function.(*variable)
+		name, ok = b.macroOf(n, pc)
 	}
 	if !ok || b.binding(name.name) == free {
 		p.fail(p.tag, "`{% call %}` needs the call of a macro of this text", "")
@@ -582,6 +585,22 @@ func (b *builder) tagCall(p *tagReader, pc piece) {
 	}
 	b.emit(tokens.RightParenthesis, ")", pc.start)
 	b.endTag(pc.end)
+}
+
+// macroOf is the name of the macro that a call is of. One of an imported file gets a name of its own, because gonja calls names.
+func (b *builder) macroOf(n *call, pc piece) (*variable, bool) {
+	name, ok := n.function.(*variable)
+	m, isMember := n.function.(*member)
+	if !isMember {
+		return name, ok
+	}
+	if root, ok := m.of.(*variable); !ok || b.binding(root.name) == free {
+		return nil, false
+	}
+	b.temps++
+	name = &variable{at: m.at, name: "\x00macro" + strconv.Itoa(b.temps)}
+	b.imported(name.name, m, pc)
+	return name, true
 }
 
 func (b *builder) tagFilter(p *tagReader, pc piece) {

@@ -13,6 +13,8 @@ type Template struct {
 	engine  *Engine
 	text    string
 	literal bool
+	// Of the plays form: see reading.
+	python, document bool
 
 	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
 	// expression is a plain path, which needs no evaluation.
@@ -50,13 +52,17 @@ func (t *Template) Literal() bool { return t.literal }
 // Refs lists the free variables that the text uses, in its order; a variable is listed once per use.
 func (t *Template) Refs() []Ref { return t.refs }
 
-func (e *Engine) compileTemplate(text string, document bool) (*Template, error) {
-	pieces, err := split(text, document)
+func (e *Engine) compileTemplate(text string, how reading) (*Template, error) {
+	pieces, err := split(text, how)
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{engine: e, text: text}
-	if len(pieces) == 1 && pieces[0].kind == pieceOutput && pieces[0].start == 0 && pieces[0].end == len(text) && !document {
+	t := &Template{engine: e, text: text, python: how.python, document: how.document}
+	whole := text
+	if how.python { // a block scalar ends in a newline
+		whole = strings.TrimRight(text, "\n")
+	}
+	if len(pieces) > 0 && pieces[0].kind == pieceOutput && pieces[0].start == 0 && pieces[0].end == len(whole) && !how.document {
 		return t, t.compileWhole(pieces[0])
 	}
 	for _, p := range pieces {
@@ -130,22 +136,52 @@ func (t *Template) Render(env Env) (result Result, err error) {
 func (t *Template) run(r *rendering) (Result, error) {
 	switch {
 	case t.whole != nil:
-		return r.value(t.whole)
+		result, err := r.value(t.whole)
+		return t.ended(result, false), err
 	case t.tree != nil:
-		return r.tree(t)
+		result, err := r.tree(t)
+		return t.ended(result, true), err
 	}
-	return r.parts(t.parts)
+	result, err := r.parts(t.parts)
+	return t.ended(result, false), err
+}
+
+// ended gives the text of plays its newlines back. One that tags have put together may be a list or a map, as people
+// made them before there was more to templates than text.
+func (t *Template) ended(result Result, tags bool) Result {
+	if !t.python || len(result.Missing) > 0 {
+		return result
+	}
+	switch v := result.Value.(type) {
+	case string:
+		if trimmed := strings.TrimSpace(v); tags && !t.document && (strings.HasPrefix(trimmed, "[") || strings.HasPrefix(trimmed, "{")) {
+			if made, ok := literal(trimmed); ok {
+				return Result{Value: made}
+			}
+		}
+		return Result{Value: likeSource(v, t.text)}
+	case Secret:
+		if text, ok := v.Value.(string); ok {
+			return Result{Value: Secret{Value: likeSource(text, t.text), Shown: v.Shown}}
+		}
+	case []any, map[string]any, *Dict, Omitted, nil:
+		return result
+	}
+	if trailing(t.text) > 0 {
+		return Result{Value: likeSource(PythonText(result.Value), t.text)}
+	}
+	return result
 }
 
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
 func (t *Template) direct(env Env) (any, bool) {
-	if t.root == nil {
+	if t.root == nil || t.python && trailing(t.text) > 0 {
 		return nil, false
 	}
 	v, ok := env.Lookup(t.root.name)
 	for _, key := range t.path {
-		m, isMap := v.(map[string]any)
+		m, isMap := mapOf(v)
 		name, isName := key.(string)
 		if !ok || !isMap || !isName {
 			return nil, false
@@ -153,7 +189,7 @@ func (t *Template) direct(env Env) (any, bool) {
 		v, ok = m[name]
 	}
 	switch v.(type) {
-	case []any, map[string]any, Unknown:
+	case []any, map[string]any, *Dict, Unknown, Fault, Object:
 		return nil, false
 	}
 	return v, ok
@@ -166,8 +202,14 @@ func (r *rendering) value(n node) (Result, error) {
 	if o, ok := openOf(err); ok {
 		return Result{Value: r.text, Missing: o.missing}, nil
 	}
+	if err == nil {
+		v, err = s.ordinary(v)
+		if o, ok := openOf(err); ok {
+			return Result{Value: r.text, Missing: o.missing}, nil
+		}
+	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, s.placed(err, n)
 	}
 	if e := storable(v); e != nil {
 		return Result{}, placed(e, n)
@@ -176,7 +218,11 @@ func (r *rendering) value(n node) (Result, error) {
 		return Result{Value: v}, nil
 	}
 	if _, _, ok := pathOf(n); ok { // a part of a value, which has its own marks
-		if part, _, err := s.reach(n); err == nil && Marked(part) {
+		part, _, err := s.reach(n)
+		if err == nil {
+			part, err = s.stored(part)
+		}
+		if err == nil && Marked(part) {
 			return Result{Value: unboxed(part)}, nil
 		}
 	}
@@ -186,7 +232,7 @@ func (r *rendering) value(n node) (Result, error) {
 // storable refuses functions, which are no values.
 func storable(v any) *Error {
 	switch v.(type) {
-	case nil, bool, int, float64, string, Number, []any, map[string]any, *namespace, *box:
+	case nil, bool, int, float64, string, Number, []any, map[string]any, *Dict, *namespace, *box, Omitted:
 		return nil
 	}
 	return fault(Type, "call it with `()`", "%s is not a value", kindOf(v))
@@ -235,26 +281,37 @@ func (s scope) output(h hooked) (text, shown string, err error) {
 	s.touched = false
 	defer func() { s.touched = s.touched || outer }()
 	v, err := s.eval(h.node)
+	if err == nil {
+		v, err = s.ordinary(v)
+	}
 	if o, ok := openOf(err); ok && s.captures == 0 {
 		s.unmet = union(s.unmet, o.missing)
 		text = s.text[h.start:h.end]
 		return text, text, nil
 	}
 	if err != nil {
-		return "", "", err
+		return "", "", s.placed(err, h.node)
 	}
-	if e := storable(v); e != nil {
+	e := storable(v)
+	if _, ok := v.(Omitted); ok {
+		e = fault(Type, "it stands for an argument as a whole: `{{ x | default(omit) }}`", "`omit` cannot be a part of a text")
+	}
+	if e != nil {
 		return "", "", placed(e, h.node)
 	}
-	text = Text(unboxed(v))
+	text = s.shownOutput(unboxed(v))
 	if err := s.grow(len(text)); err != nil {
 		return "", "", err
 	}
 	if _, _, ok := pathOf(h.node); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
-		if part, _, err := s.reach(h.node); err == nil && Marked(part) {
+		part, _, err := s.reach(h.node)
+		if err == nil {
+			part, err = s.stored(part)
+		}
+		if err == nil && Marked(part) {
 			s.secret = true
 			s.short = s.short || len(text) < secret.MinLength
-			return text, Text(unboxed(part)), nil
+			return text, s.shownOutput(unboxed(part)), nil
 		}
 	}
 	return text, s.concealed(text), nil

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -16,10 +17,13 @@ func init() {
 		"none":     ofValue(func(v any) bool { return v == nil }),
 		"boolean":  ofValue(func(v any) bool { _, ok := v.(bool); return ok }),
 		"string":   ofValue(isString),
-		"mapping":  ofValue(func(v any) bool { _, ok := v.(map[string]any); return ok }),
+		"mapping":  ofValue(isMapping),
 		"sequence": ofValue(isIterable),
 		"iterable": ofValue(isIterable),
-		"number":   ofValue(isNumber),
+		"number": {run: func(c *input) (bool, error) {
+			_, isBool := c.value.(bool)
+			return isNumber(c.value) || isBool && c.engine.Python, nil // to Python a boolean is a number
+		}},
 		"integer":  ofValue(isInteger),
 		"float":    ofValue(func(v any) bool { return isNumber(v) && !isInteger(v) }),
 		"callable": ofValue(func(any) bool { return false }),
@@ -60,6 +64,7 @@ func init() {
 		"unreachable": ofResult("unreachable", false),
 		"reachable":   ofResult("unreachable", true),
 	}
+	maps.Copy(tests, playTests())
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {
@@ -68,6 +73,11 @@ func init() {
 		for _, alias := range ops {
 			tests[alias] = t
 		}
+	}
+	for _, name := range []string{
+		"defined", "undefined", "none", "boolean", "string", "mapping", "sequence", "iterable", "number", "in", "contains", "truthy", "falsy",
+	} {
+		tests[name].objects = true
 	}
 	for alias, name := range map[string]string{
 		"success": "succeeded", "successful": "succeeded", "failure": "failed", "change": "changed", "skip": "skipped",
@@ -108,7 +118,15 @@ func isInteger(v any) bool {
 
 func isIterable(v any) bool {
 	switch v.(type) {
-	case string, []any, map[string]any:
+	case string, []any, map[string]any, *Dict, Object:
+		return true
+	}
+	return false
+}
+
+func isMapping(v any) bool {
+	switch v.(type) {
+	case map[string]any, *Dict, Object:
 		return true
 	}
 	return false
@@ -128,9 +146,21 @@ func (c *input) divides(by, remainder int) (bool, error) {
 
 func (c *input) convertedTruth() bool {
 	if s, ok := c.value.(string); ok && c.flag(0) {
+		if c.engine.Python && !isBoolean(s) {
+			return truthy(s)
+		}
 		return isYes(s)
 	}
 	return truthy(c.value)
+}
+
+// isBoolean reports whether a text says yes or no.
+func isBoolean(s string) bool {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "0", "false", "no", "off", "n", "f":
+		return true
+	}
+	return isYes(s)
 }
 
 func isSubset(a, b any) (bool, error) {
@@ -178,18 +208,18 @@ func (c *input) matches(how string) (bool, error) {
 	default:
 		return false, fault(Type, "", "knows `search`, `match` and `fullmatch`, not `%s`", how)
 	}
-	re, err := c.engine.patterns.get(pattern, c.flag(1), c.flag(2))
+	re, err := c.engine.pattern(pattern, c.flag(1), c.flag(2))
 	if err != nil {
 		return false, err
 	}
-	at := re.FindStringIndex(s)
-	return at != nil && (how != "match" || at[0] == 0), nil
+	at, err := re.find(s, 0)
+	return at != nil && (how != "match" || at.from == 0), err
 }
 
 // ofResult is a test of a registered result.
 func ofResult(field string, inverted bool) *test {
 	return &test{field: field, inverted: inverted, run: func(c *input) (bool, error) {
-		m, ok := c.value.(map[string]any)
+		m, ok := mapOf(c.value)
 		if !ok {
 			return false, fault(Type, "name a registered result", "needs the result of a step, not %s", kindOf(c.value))
 		}
@@ -199,6 +229,12 @@ func ofResult(field string, inverted bool) *test {
 
 func testVersion(c *input) (bool, error) {
 	o := compareVersions(Text(c.value), c.str(0, ""))
+	if c.engine.Python && !c.flag(2) && (!c.has(3) || c.str(3, "") == "loose") {
+		var e *Error
+		if o, e = looseVersions(Text(c.value), c.str(0, "")); e != nil {
+			return false, e
+		}
+	}
 	switch op := c.str(1, "=="); op {
 	case "==", "=", "eq":
 		return o == 0, nil
@@ -215,6 +251,48 @@ func testVersion(c *input) (bool, error) {
 	default:
 		return false, fault(Type, "", "does not know the operator `%s`", op)
 	}
+}
+
+// looseVersions compares as Python's LooseVersion: part by part, and what has more parts is later. 1.0-rc1 is later than 1.0.
+func looseVersions(a, b string) (int, *Error) {
+	x, y := looseParts(a), looseParts(b)
+	for i := range min(len(x), len(y)) {
+		if _, isText := x[i].(string); isText != isString(y[i]) {
+			return 0, fault(Type, "say how they compare: `version_type='semver'`", "cannot compare the versions `%s` and `%s`", a, b)
+		}
+		if o, err := order(x[i], y[i]); o != 0 || err != nil {
+			return o, err
+		}
+	}
+	return len(x) - len(y), nil
+}
+
+func looseParts(s string) []any {
+	var parts []any
+	for i := 0; i < len(s); {
+		end := i + 1
+		switch {
+		case s[i] == '.':
+			i++
+			continue
+		case isDigit(s[i]):
+			for end < len(s) && isDigit(s[end]) {
+				end++
+			}
+		default:
+			lower := s[i] >= 'a' && s[i] <= 'z'
+			for end < len(s) && s[end] != '.' && !isDigit(s[end]) && (s[end] >= 'a' && s[end] <= 'z') == lower {
+				end++
+			}
+		}
+		if n, err := strconv.Atoi(s[i:end]); err == nil {
+			parts = append(parts, n)
+		} else {
+			parts = append(parts, s[i:end])
+		}
+		i = end
+	}
+	return parts
 }
 
 // compareVersions compares number by number and word by word: 1.10 > 1.9, 1.0rc1 < 1.0. A leading v is ignored.

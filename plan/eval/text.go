@@ -2,9 +2,11 @@ package eval
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -39,7 +41,7 @@ func floatText(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// Plain returns a deep copy of v in which every Number is its value, for code that knows only JSON's types.
+// Plain returns a deep copy of v in which every Number is its value, and every Dict a map, for code that knows only JSON's types.
 func Plain(v any) any {
 	switch v := v.(type) {
 	case Number:
@@ -58,12 +60,14 @@ func Plain(v any) any {
 			m[key] = Plain(item)
 		}
 		return m
+	case *Dict:
+		return Plain(v.values)
 	default:
 		return v
 	}
 }
 
-// plainShared is Plain for values that are only read: what holds no Number is not copied.
+// plainShared is Plain for values that are only read: what is plain is not copied.
 func plainShared(v any) any {
 	if hasNumber(v) {
 		return Plain(v)
@@ -73,7 +77,7 @@ func plainShared(v any) any {
 
 func hasNumber(v any) bool {
 	switch v := v.(type) {
-	case Number, Secret:
+	case Number, Secret, *Dict:
 		return true
 	case []any:
 		return slices.ContainsFunc(v, hasNumber)
@@ -87,13 +91,22 @@ func hasNumber(v any) bool {
 	return false
 }
 
+// PythonJSON is a value as Python writes it as JSON.
+func PythonJSON(v any) string {
+	return string(appendJSON(nil, v, layout{spaced: true, python: true, ascii: true}, 0))
+}
+
 // layout of printed JSON. The zero value is compact.
 type layout struct {
 	indent int  // spaces per level, 0 for one line
 	spaced bool // one line, but ", " and ": "
+	python bool // numbers as Python prints them
+	ascii  bool // everything else as \uXXXX
+	sorted bool // the keys of all maps
 }
 
-// appendJSON writes v as JSON with sorted keys. A Number keeps its spelling where JSON allows it.
+// appendJSON writes v as JSON with sorted keys, those of a Dict in their order unless the layout sorts them. A Number keeps its
+// spelling where JSON allows it.
 func appendJSON(b []byte, v any, style layout, level int) []byte {
 	if len(b) > maxText {
 		return b
@@ -109,14 +122,17 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return appendQuoted(b, floatText(v))
 		}
+		if style.python {
+			return append(b, pythonFloat(v)...)
+		}
 		return append(b, floatText(v)...)
 	case Number:
-		if json.Valid([]byte(v.Text)) {
+		if !style.python && json.Valid([]byte(v.Text)) {
 			return append(b, v.Text...)
 		}
 		return appendJSON(b, v.Value, style, level)
 	case string:
-		return appendQuoted(b, v)
+		return appendString(b, v, style)
 	case []any:
 		if len(v) == 0 {
 			return append(b, "[]"...)
@@ -127,18 +143,23 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 			b = appendJSON(b, item, style, level+1)
 		}
 		return append(appendBreak(b, style, level), ']')
-	case map[string]any:
-		if len(v) == 0 {
+	case map[string]any, *Dict:
+		m, _ := mapOf(v)
+		if len(m) == 0 {
 			return append(b, "{}"...)
 		}
+		keys := namesOf(v)
+		if style.sorted {
+			keys = sortedKeys(m)
+		}
 		b = append(b, '{')
-		for i, key := range sortedKeys(v) {
+		for i, key := range keys {
 			b = appendSeparator(b, i, style, level+1)
-			b = append(appendQuoted(b, key), ':')
+			b = append(appendString(b, jsonKey(v, key, style), style), ':')
 			if style.indent > 0 || style.spaced {
 				b = append(b, ' ')
 			}
-			b = appendJSON(b, v[key], style, level+1)
+			b = appendJSON(b, m[key], style, level+1)
 		}
 		return append(appendBreak(b, style, level), '}')
 	case Secret:
@@ -149,6 +170,20 @@ func appendJSON(b []byte, v any, style layout, level int) []byte {
 		// Nothing else is a value; print something rather than panic.
 		return appendQuoted(b, kindOf(v))
 	}
+}
+
+// jsonKey is a key as JSON has it. Python writes None as null there, which it prints otherwise.
+func jsonKey(m any, key string, style layout) string {
+	switch real := keyIn(m, key).(type) {
+	case string, Number:
+	case nil:
+		return "null"
+	case float64:
+		if style.python {
+			return pythonFloat(real)
+		}
+	}
+	return key
 }
 
 func appendSeparator(b []byte, i int, style layout, level int) []byte {
@@ -168,6 +203,27 @@ func appendBreak(b []byte, style layout, level int) []byte {
 	b = append(b, '\n')
 	for range style.indent * level {
 		b = append(b, ' ')
+	}
+	return b
+}
+
+func appendString(b []byte, s string, style layout) []byte {
+	from := len(b)
+	b = appendQuoted(b, s)
+	if !style.ascii {
+		return b
+	}
+	text := string(b[from:])
+	b = b[:from]
+	for _, r := range text {
+		switch high, low := utf16.EncodeRune(r); {
+		case r < utf8.RuneSelf:
+			b = append(b, byte(r))
+		case high != utf8.RuneError:
+			b = fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+		default:
+			b = fmt.Appendf(b, `\u%04x`, r)
+		}
 	}
 	return b
 }
@@ -231,7 +287,7 @@ func kindOf(v any) string {
 		return "a string"
 	case []any:
 		return "a list"
-	case map[string]any, *namespace:
+	case map[string]any, *namespace, *Dict, Object:
 		return "a map"
 	case int, float64:
 		return "a number"
@@ -241,6 +297,10 @@ func kindOf(v any) string {
 		return kindOf(v.value)
 	case Secret:
 		return kindOf(v.Value)
+	case *module:
+		return "an imported file"
+	case Omitted:
+		return "`omit`"
 	case Unknown, *unsettled:
 		return "a value that is not known yet"
 	default:

@@ -143,6 +143,14 @@ type unpacking struct {
 	names int
 }
 
+// including is {% include of %}: the text of another file.
+type including struct {
+	at
+	of     node
+	absent bool // the file may be missing
+	alone  bool // it does not see the names of this text
+}
+
 // absent stands for a macro parameter that the caller left out.
 type absent struct {
 	at

@@ -13,6 +13,8 @@ type Vocabulary struct {
 	Filters    []string
 	Tests      []string // after `is`
 	Functions  []string // of templates
+	Plays      []string // functions that only the plays form has
+	Lookups    []string // what lookup and query of the plays form know
 	Methods    []string // of text
 	Tags       []string // without those that end another
 	Conditions []string // functions of conditions
@@ -22,10 +24,22 @@ type Vocabulary struct {
 func Words() Vocabulary {
 	v := Vocabulary{
 		Filters: slices.Sorted(maps.Keys(filters)), Tests: slices.Sorted(maps.Keys(tests)),
-		Functions: slices.Sorted(maps.Keys(builtinFunctions)), Methods: slices.Sorted(maps.Keys(stringMethods)),
+		Lookups: slices.Sorted(maps.Keys(plugins)), Methods: slices.Sorted(maps.Keys(stringMethods)),
 		Conditions: []string{"is_defined"},
 	}
+	for name, f := range builtinFunctions {
+		if f.plays {
+			v.Plays = append(v.Plays, name)
+		} else {
+			v.Functions = append(v.Functions, name)
+		}
+	}
+	slices.Sort(v.Functions)
+	slices.Sort(v.Plays)
 	for name := range tags {
+		if forbidden[name] { // in plays only
+			continue
+		}
 		if begun, ok := strings.CutPrefix(name, "end"); !ok || tags[begun] == nil {
 			v.Tags = append(v.Tags, name)
 		}

@@ -19,6 +19,9 @@ func filterFromJSON(c *input) (any, error) {
 	}
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
+	if c.engine.Python {
+		return c.fromJSONInOrder(s, d)
+	}
 	var v any
 	if err := d.Decode(&v); err != nil {
 		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
@@ -27,6 +30,66 @@ func filterFromJSON(c *input) (any, error) {
 		return nil, fault(Failed, "", "the text is not JSON: more follows after the first value")
 	}
 	return fromJSONNumbers(v), nil
+}
+
+// fromJSONInOrder keeps the order of keys, which the library's maps do not. Whether the text is JSON the library says before.
+func (c *input) fromJSONInOrder(s string, d *json.Decoder) (any, error) {
+	var whole json.RawMessage
+	if err := json.NewDecoder(strings.NewReader(s)).Decode(&whole); err != nil {
+		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+	}
+	v, err := c.jsonValue(d)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault(Failed, "", "the text is not JSON: more follows after the first value")
+	}
+	return v, nil
+}
+
+func (c *input) jsonValue(d *json.Decoder) (any, error) {
+	if err := c.spend(1); err != nil {
+		return nil, err
+	}
+	t, err := d.Token()
+	if err != nil {
+		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return spelled(string(t)), nil
+	case json.Delim:
+		return c.jsonContent(d, t == '{')
+	}
+	return t, nil
+}
+
+// jsonContent reads what is in brackets.
+func (c *input) jsonContent(d *json.Decoder, isMap bool) (any, error) {
+	m, list := NewDict(0), []any{}
+	for d.More() {
+		v, err := c.jsonValue(d)
+		if err != nil {
+			return nil, err
+		}
+		if !isMap {
+			list = append(list, v)
+			continue
+		}
+		key, _ := v.(string)
+		if v, err = c.jsonValue(d); err != nil {
+			return nil, err
+		}
+		m.Set(key, v)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fault(Failed, "", "the text is not JSON: %s", jsonReason(err))
+	}
+	if isMap {
+		return m, nil
+	}
+	return list, nil
 }
 
 func jsonReason(err error) string {
@@ -76,6 +139,14 @@ func spelled(s string) any {
 }
 
 func filterToYAML(c *input) (any, error) {
+	if c.engine.Python {
+		return c.ansibleYAML()
+	}
+	for i := 3; i < len(c.args); i++ {
+		if c.has(i) {
+			return nil, fault(Type, "", "has no argument `%s`", []string{"default_flow_style", "explicit_start", "allow_unicode"}[i-3])
+		}
+	}
 	indent, err := c.integer(0, 4)
 	if err != nil {
 		return nil, err
@@ -93,6 +164,36 @@ func filterToYAML(c *input) (any, error) {
 		return nil, err
 	}
 	return b.String(), nil
+}
+
+// ansibleYAML is to_yaml and to_nice_yaml as Ansible has them.
+func (c *input) ansibleYAML() (any, error) {
+	step, flow := 2, flowLeaves
+	if c.name == "to_nice_yaml" {
+		step, flow = 4, flowNever
+	}
+	step, err := c.integer(0, step)
+	if err != nil {
+		return nil, err
+	}
+	width, err := c.integer(2, 80)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !c.has(3) || c.args[3] == nil:
+	case truthy(c.args[3]):
+		flow = flowAlways
+	default:
+		flow = flowNever
+	}
+	w := newYAMLWriter(step, width, flow)
+	w.inOrder = c.has(1) && !c.flag(1)
+	text := w.document(c.value)
+	if err := c.grow(len(text)); err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 // yamlNode builds the tree by hand: keys sorted, numbers as they were spelled.
@@ -178,7 +279,7 @@ func (c *input) fromYAML(n *yaml.Node, depth int) (any, error) {
 }
 
 func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
-	m := make(map[string]any, len(n.Content)/2)
+	m := NewDict(len(n.Content) / 2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		v, err := c.fromYAML(n.Content[i+1], depth+1)
@@ -190,7 +291,7 @@ func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			m[keyText(k)] = v
+			m.SetAny(k, v)
 			continue
 		}
 		sources, isList := v.([]any)
@@ -198,15 +299,15 @@ func (c *input) fromYAMLMap(n *yaml.Node, depth int) (any, error) {
 			sources = []any{v}
 		}
 		for _, source := range sources {
-			base, _ := source.(map[string]any)
-			for k, v := range base {
-				if _, ok := m[k]; !ok {
-					m[k] = v
+			for _, k := range namesOf(source) {
+				if _, ok := m.values[k]; !ok {
+					v, _ := entryOf(source, k)
+					m.SetNamed(k, keyIn(source, k), v)
 				}
 			}
 		}
 	}
-	return m, nil
+	return c.ofForm(m), nil
 }
 
 func yamlScalar(n *yaml.Node) any {

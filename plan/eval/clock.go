@@ -1,0 +1,99 @@
+package eval
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// now is now(), now(utc=true) and now(fmt='%Y-%m-%d').
+func (c *input) now() (any, error) {
+	if c.engine.World.Now == nil {
+		return nil, notHere("now")
+	}
+	t, err := c.engine.World.Now(c.env)
+	if t, err = ask("now", "", t, err); err != nil {
+		return nil, err
+	}
+	if c.flag(0) {
+		t = t.UTC()
+	}
+	return strftime(t, c.str(1, "%Y-%m-%d %H:%M:%S.%f"))
+}
+
+// filterStrftime formats a time, in seconds since 1970, as the text before the bar says. Without one it would be the
+// time of the plan.
+func filterStrftime(c *input) (any, error) {
+	format, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	t := time.Time{}
+	if c.arg(0) == nil {
+		if c.engine.World.Now == nil {
+			return nil, fault(Type, "", "needs the seconds since 1970")
+		}
+		t, err = c.engine.World.Now(c.env)
+		if t, err = ask("now", "", t, err); err != nil {
+			return nil, err
+		}
+	} else {
+		seconds, ok := number(c.args[0])
+		if s, isText := c.args[0].(string); isText {
+			f, err := strconv.ParseFloat(s, 64)
+			seconds, ok = f, err == nil
+		}
+		if !ok {
+			return nil, fault(Type, "", "needs the seconds since 1970, not %s", kindOf(c.args[0]))
+		}
+		whole := int64(float(seconds))
+		t = time.Unix(whole, int64((float(seconds)-float64(whole))*1e9))
+	}
+	if c.flag(1) {
+		t = t.UTC()
+	}
+	return strftime(t, format)
+}
+
+// strftime formats a time as C does.
+func strftime(t time.Time, format string) (any, error) {
+	layouts := map[byte]string{
+		'Y': "2006", 'm': "01", 'd': "02", 'H': "15", 'M': "04", 'S': "05", 'y': "06", 'b': "Jan", 'h': "Jan", 'B': "January",
+		'a': "Mon", 'A': "Monday", 'p': "PM", 'I': "03", 'Z': "MST", 'z': "-0700", 'e': "_2", 'F': "2006-01-02", 'T': "15:04:05",
+		'R': "15:04", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
+	}
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b.WriteByte(format[i])
+			continue
+		}
+		if i++; i == len(format) {
+			return nil, fault(Failed, "write `%%` for a percent sign", "the format of a time ends in `%%`")
+		}
+		layout, ok := layouts[format[i]]
+		_, week := t.ISOWeek()
+		switch verb := format[i]; {
+		case ok:
+			b.WriteString(t.Format(layout))
+		case verb == '%':
+			b.WriteByte('%')
+		case verb == 'j':
+			fmt.Fprintf(&b, "%03d", t.YearDay())
+		case verb == 'f':
+			fmt.Fprintf(&b, "%06d", t.Nanosecond()/1000)
+		case verb == 's':
+			fmt.Fprintf(&b, "%d", t.Unix())
+		case verb == 'w':
+			fmt.Fprintf(&b, "%d", t.Weekday())
+		case verb == 'u':
+			fmt.Fprintf(&b, "%d", (t.Weekday()+6)%7+1)
+		case verb == 'V':
+			fmt.Fprintf(&b, "%02d", week)
+		default:
+			return nil, fault(Failed, "write `%%` for a percent sign", "the format of a time has an unknown `%%%c`", verb)
+		}
+	}
+	return b.String(), nil
+}

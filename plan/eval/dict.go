@@ -1,0 +1,252 @@
+package eval
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// Dict is a map that keeps its keys in the order in which they were first set, as Python's maps do. All maps that plays write or
+// compute are such; the step form has map[string]any, whose keys are always shown sorted. A Dict is only set while it is made:
+// afterwards it is shared. Plain makes an ordinary map of one, where a value leaves for those who need no order.
+type Dict struct {
+	keys   []string
+	values map[string]any
+	real   map[string]any // of keys that are no texts, such as 80 or true, by their text; nil if there are none
+}
+
+// NewDict returns an empty map with room for n keys.
+func NewDict(n int) *Dict { return &Dict{keys: make([]string, 0, n), values: make(map[string]any, n)} }
+
+// Set gives a key its value. A key that is there keeps its place.
+func (d *Dict) Set(key string, v any) {
+	if _, ok := d.values[key]; !ok {
+		d.keys = append(d.keys, key)
+	}
+	d.values[key] = v
+}
+
+// SetAny is Set for a key of any type.
+func (d *Dict) SetAny(key, v any) { d.SetNamed(keyText(key), key, v) }
+
+// SetNamed is Set for a key that is found under a name and shown as what it is.
+func (d *Dict) SetNamed(name string, key, v any) {
+	if _, isText := key.(string); !isText {
+		if _, there := d.values[name]; !there {
+			if d.real == nil {
+				d.real = map[string]any{}
+			}
+			d.real[name] = key
+		}
+	}
+	d.Set(name, v)
+}
+
+// Get implements Object.
+func (d *Dict) Get(key string) (any, bool) {
+	v, ok := d.values[key]
+	return v, ok
+}
+
+// Keys implements Object. The list is only read.
+func (d *Dict) Keys() []string { return d.keys }
+
+// Len is the number of keys.
+func (d *Dict) Len() int { return len(d.keys) }
+
+// With is a copy with other values.
+func (d *Dict) With(f func(v any) any) *Dict {
+	made := &Dict{keys: d.keys, values: make(map[string]any, len(d.values)), real: d.real}
+	for key, v := range d.values {
+		made.values[key] = f(v)
+	}
+	return made
+}
+
+// Replace puts other values in the place of those that are there. Whoever calls it must know that nobody else has the map.
+func (d *Dict) Replace(f func(v any) any) {
+	for key, v := range d.values {
+		d.values[key] = f(v)
+	}
+}
+
+// MarshalJSON implements json.Marshaler, in order.
+func (d *Dict) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, key := range d.keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		v, err := json.Marshal(d.values[key])
+		if err != nil {
+			return nil, err
+		}
+		b = append(appendQuoted(b, key), ':')
+		b = append(b, v...)
+	}
+	return append(b, '}'), nil
+}
+
+// clone is a copy that can be set.
+func (d *Dict) clone(room int) *Dict {
+	made := &Dict{keys: make([]string, len(d.keys), len(d.keys)+room), values: maps.Clone(d.values), real: maps.Clone(d.real)}
+	copy(made.keys, d.keys)
+	return made
+}
+
+// add sets the keys of another map.
+func (d *Dict) add(m any) {
+	for _, key := range namesOf(m) {
+		v, _ := entryOf(m, key)
+		d.SetNamed(key, keyIn(m, key), v)
+	}
+}
+
+// key is a key as it was written, which may be a number.
+func (d *Dict) key(name string) any {
+	if real, ok := d.real[name]; ok {
+		return real
+	}
+	return name
+}
+
+// mapOf gives the keys and values of a map of either kind, to be read.
+func mapOf(v any) (m map[string]any, ok bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case *Dict:
+		return v.values, true
+	}
+	return nil, false
+}
+
+// namesOf are the keys of a map of either kind, in the order in which they are shown.
+func namesOf(m any) []string {
+	switch m := m.(type) {
+	case map[string]any:
+		return sortedKeys(m)
+	case *Dict:
+		return m.keys
+	}
+	return nil
+}
+
+// entryOf is the value of a key of a map of either kind.
+func entryOf(m any, key string) (any, bool) {
+	values, _ := mapOf(m)
+	v, ok := values[key]
+	return v, ok
+}
+
+// keyIn is a key of a map of either kind as it was written.
+func keyIn(m any, name string) any {
+	if d, ok := m.(*Dict); ok {
+		return d.key(name)
+	}
+	return name
+}
+
+// withMap is a copy of a map of either kind with other values.
+func withMap(m any, f func(v any) any) any {
+	if d, ok := m.(*Dict); ok {
+		return d.With(f)
+	}
+	values, _ := m.(map[string]any)
+	made := make(map[string]any, len(values))
+	for key, v := range values {
+		made[key] = f(v)
+	}
+	return made
+}
+
+// ofForm is a map that was just made as the form of playbook has maps.
+func (r *rendering) ofForm(d *Dict) any {
+	if r.engine.Python {
+		return d
+	}
+	return d.values
+}
+
+// InOrderOf gives the maps in a value the order of keys that those of a like value have. Keys that only the value has are last.
+// It is for what has been where maps have no order.
+func InOrderOf(v, like any) any {
+	switch v := v.(type) {
+	case []any:
+		likes, _ := like.([]any)
+		if len(likes) != len(v) {
+			return v
+		}
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = InOrderOf(v[i], likes[i])
+		}
+		return list
+	case map[string]any:
+		d, ok := like.(*Dict)
+		if !ok {
+			return v
+		}
+		made := NewDict(len(v))
+		for _, key := range d.keys {
+			if item, ok := v[key]; ok {
+				made.SetNamed(key, d.key(key), InOrderOf(item, d.values[key]))
+			}
+		}
+		for _, key := range sortedKeys(v) {
+			if _, ok := made.values[key]; !ok {
+				made.Set(key, v[key])
+			}
+		}
+		return made
+	}
+	return v
+}
+
+func isDict(v any) bool {
+	_, ok := v.(*Dict)
+	return ok
+}
+
+// Ordinary makes ordinary maps of those in a value that have an order, and copies nothing else.
+func Ordinary(v any) any {
+	switch v := v.(type) {
+	case *Dict:
+		m := make(map[string]any, len(v.values))
+		for key, item := range v.values {
+			m[key] = Ordinary(item)
+		}
+		return m
+	case []any:
+		if !holdsDict(v) {
+			return v
+		}
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = Ordinary(v[i])
+		}
+		return list
+	case map[string]any:
+		if holdsDict(v) {
+			return withMap(v, Ordinary)
+		}
+	}
+	return v
+}
+
+// holdsDict reports whether a value has a map with an order.
+func holdsDict(v any) bool {
+	switch v := v.(type) {
+	case *Dict:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, holdsDict)
+	case map[string]any:
+		for _, item := range v {
+			if holdsDict(item) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,504 @@
+package eval
+
+import (
+	"crypto/sha1" //nolint:gosec // version 5 of UUIDs is made of it
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jmespath/go-jmespath"
+	"gopkg.in/yaml.v3"
+)
+
+// Filters and tests that came with plays. The step form has them as well.
+
+func playFilters() map[string]*filter {
+	return map[string]*filter{
+		"human_readable": {params: takes("isbits? unit?"), run: filterHumanReadable},
+		"human_to_bytes": {params: takes("default_unit? isbits?"), run: filterHumanToBytes},
+		"pow":            {params: takes("y"), run: filterPow},
+		"log":            {params: takes("base?"), run: filterLog},
+		"root":           {params: takes("base?"), run: filterRoot},
+		"urldecode":      {run: filterURLDecode},
+		"urlsplit":       {params: takes("query?"), run: filterURLSplit},
+		"permutations":   {params: takes("length?"), run: filterPermutations},
+		"combinations":   {params: takes("length"), run: filterCombinations},
+		"strftime":       {params: takes("second? utc?"), run: filterStrftime},
+		"relpath":        {params: takes("start?"), run: filterRelPath},
+		"normpath":       {run: onText(path.Clean)},
+		"commonpath":     {run: filterCommonPath},
+		"to_uuid":        {params: takes("namespace?"), run: filterUUID},
+		"from_yaml_all":  {run: filterFromYAMLAll},
+		"json_query":     {params: takes("expr"), run: filterJSONQuery},
+	}
+}
+
+func playTests() map[string]*test {
+	made := map[string]*test{
+		"finished":        ofResult("finished", false),
+		"started":         ofResult("started", false),
+		"vault_encrypted": ofText(func(s string) bool { return strings.HasPrefix(s, "$ANSIBLE_VAULT;") && strings.Contains(s, "\n") }),
+		"url":             ofText(isURL),
+		"urn":             ofText(func(s string) bool { return strings.HasPrefix(strings.ToLower(s), "urn:") }),
+		"abs":             ofText(path.IsAbs),
+		"nan": ofValue(func(v any) bool {
+			n, ok := number(v)
+			return ok && math.IsNaN(float(n))
+		}),
+		"exists":      ofFile(os.Stat, func(os.FileInfo) bool { return true }),
+		"link_exists": ofFile(os.Lstat, func(os.FileInfo) bool { return true }),
+		"file":        ofFile(os.Stat, func(f os.FileInfo) bool { return f.Mode().IsRegular() }),
+		"directory":   ofFile(os.Stat, func(f os.FileInfo) bool { return f.IsDir() }),
+		"link":        ofFile(os.Lstat, func(f os.FileInfo) bool { return f.Mode()&os.ModeSymlink != 0 }),
+		"mount":       {run: isMount},
+		"same_file": {params: takes("other"), run: func(c *input) (bool, error) {
+			a, err := os.Stat(c.print(c.value))
+			if err != nil {
+				return false, nil //nolint:nilerr // what is not there is no file
+			}
+			b, err := os.Stat(c.str(0, ""))
+			return err == nil && os.SameFile(a, b), nil
+		}},
+	}
+	for alias, name := range map[string]string{
+		"is_file": "file", "is_dir": "directory", "is_link": "link", "is_abs": "abs", "is_mount": "mount", "is_same_file": "same_file",
+	} {
+		made[alias] = made[name]
+	}
+	return made
+}
+
+func ofText(f func(string) bool) *test {
+	return &test{run: func(c *input) (bool, error) {
+		s, ok := c.value.(string)
+		return ok && f(s), nil
+	}}
+}
+
+// ofFile asks about a file of this machine, not of the host.
+func ofFile(stat func(string) (os.FileInfo, error), f func(os.FileInfo) bool) *test {
+	return &test{run: func(c *input) (bool, error) {
+		name, err := c.text()
+		if err != nil {
+			return false, err
+		}
+		found, err := stat(name)
+		return err == nil && f(found), nil
+	}}
+}
+
+func isMount(c *input) (bool, error) {
+	name, err := c.text()
+	if err != nil {
+		return false, err
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		return false, fault(Failed, "", "the mounts of this machine cannot be read")
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[1] == path.Clean(name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func isURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme != "" && (u.Host != "" || u.Scheme == "file" || u.Scheme == "mailto")
+}
+
+// units from the largest down.
+const units = "YZEPTGMKB"
+
+func unitSize(letter byte) float64 {
+	return math.Pow(1024, float64(len(units)-1-strings.IndexByte(units, letter)))
+}
+
+func filterHumanReadable(c *input) (any, error) {
+	n, ok := number(c.value)
+	if s, isText := c.value.(string); isText {
+		f, err := strconv.ParseFloat(s, 64)
+		n, ok = f, err == nil
+	}
+	if !ok {
+		return nil, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+	}
+	letter := byte('B')
+	wanted := strings.ToUpper(c.str(1, ""))
+	for i := range len(units) {
+		if wanted == "" && float(n) >= unitSize(units[i]) || wanted != "" && wanted[0] == units[i] {
+			letter = units[i]
+			break
+		}
+	}
+	unit := "Bytes"
+	switch {
+	case c.flag(0) && letter == 'B':
+		unit = "bits"
+	case c.flag(0):
+		unit = string(letter) + "b"
+	case letter != 'B':
+		unit = string(letter) + "B"
+	}
+	return fmt.Sprintf("%.2f %s", float(n)/unitSize(letter), unit), nil
+}
+
+func filterHumanToBytes(c *input) (any, error) {
+	s := strings.TrimSpace(c.print(c.value))
+	end := 0
+	for end < len(s) && (isDigit(s[end]) || s[end] == '.') {
+		end++
+	}
+	amount, err := strconv.ParseFloat(s[:end], 64)
+	unit := strings.TrimSpace(s[end:])
+	if unit == "" {
+		unit = c.str(0, "")
+	}
+	letter := strings.ToUpper(unit)
+	suffix := "B"
+	if c.flag(1) {
+		suffix = "b"
+	}
+	known := unit == "" || strings.Contains(units, letter[:1]) &&
+		(len(unit) == 1 && (letter != "B" || unit == suffix) || len(unit) == 2 && letter[0] != 'B' && unit[1:] == suffix || len(unit) > 2 && humanWord(letter, c.flag(1)))
+	if err != nil || !known {
+		return nil, fault(Failed, "write a size such as `10M` or `1.5 GB`", "cannot read the size `%s`", s)
+	}
+	size := 1.0
+	if unit != "" {
+		size = unitSize(letter[0])
+	}
+	return int(math.RoundToEven(amount * size)), nil
+}
+
+// humanWord reports whether a unit is written out: Bytes, kilobytes, megabits.
+func humanWord(unit string, bits bool) bool {
+	what := "BYTE"
+	if bits {
+		what = "BIT"
+	}
+	unit = strings.TrimSuffix(unit, "S")
+	return unit == what || strings.HasSuffix(unit, what) && slices.Contains(
+		[]string{"KILO", "MEGA", "GIGA", "TERA", "PETA", "EXA", "ZETTA", "YOTTA"}, strings.TrimSuffix(unit, what))
+}
+
+func (c *input) float() (float64, error) {
+	n, ok := number(c.value)
+	if !ok {
+		return 0, fault(Type, "", "needs a number, not %s", kindOf(c.value))
+	}
+	return float(n), nil
+}
+
+// floatArg gives argument i, which must be a number.
+func (c *input) floatArg(i int, otherwise float64) (float64, error) {
+	if !c.has(i) {
+		return otherwise, nil
+	}
+	n, ok := number(c.args[i])
+	if !ok {
+		return 0, fault(Type, "", "needs a number, not %s", kindOf(c.args[i]))
+	}
+	return float(n), nil
+}
+
+func filterPow(c *input) (any, error) {
+	x, err := c.float()
+	if err != nil {
+		return nil, err
+	}
+	y, err := c.floatArg(0, 1)
+	if err != nil {
+		return nil, err
+	}
+	return math.Pow(x, y), nil
+}
+
+func filterLog(c *input) (any, error) {
+	x, err := c.float()
+	if err != nil {
+		return nil, err
+	}
+	base, err := c.floatArg(0, math.E)
+	if err != nil {
+		return nil, err
+	}
+	if x <= 0 || base <= 0 || base == 1 {
+		return nil, fault(Failed, "", "there is no such logarithm")
+	}
+	switch base {
+	case 10:
+		return math.Log10(x), nil
+	case 2:
+		return math.Log2(x), nil
+	}
+	return math.Log(x) / math.Log(base), nil
+}
+
+func filterRoot(c *input) (any, error) {
+	x, err := c.float()
+	if err != nil {
+		return nil, err
+	}
+	base, err := c.floatArg(0, 2)
+	if err != nil {
+		return nil, err
+	}
+	if base == 0 || x < 0 {
+		return nil, fault(Failed, "", "there is no such root")
+	}
+	if base == 2 {
+		return math.Sqrt(x), nil
+	}
+	return math.Pow(x, 1/base), nil
+}
+
+func filterURLDecode(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	text, err := url.QueryUnescape(s)
+	if err != nil {
+		return nil, fault(Failed, "", "the text is not that of a URL")
+	}
+	return text, nil
+}
+
+func filterURLSplit(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, fault(Failed, "", "the text is not a URL")
+	}
+	parts := map[string]any{
+		"scheme": u.Scheme, "netloc": u.Host, "hostname": nil, "port": nil, "username": nil, "password": nil,
+		"path": u.EscapedPath(), "query": u.RawQuery, "fragment": u.EscapedFragment(),
+	}
+	if u.Opaque != "" {
+		parts["path"] = u.Opaque
+	}
+	if host := strings.ToLower(u.Hostname()); host != "" {
+		parts["hostname"] = host
+	}
+	if port, err := strconv.Atoi(u.Port()); err == nil {
+		parts["port"] = port
+	}
+	if u.User != nil {
+		parts["username"] = u.User.Username()
+		if password, ok := u.User.Password(); ok {
+			parts["password"] = password
+		}
+		parts["netloc"] = u.User.String() + "@" + u.Host
+	}
+	part := c.str(0, "")
+	if part == "" {
+		return parts, nil
+	}
+	v, ok := parts[part]
+	if !ok {
+		return nil, fault(Type, "", "knows %s, not `%s`", strings.Join(sortedKeys(parts), ", "), part)
+	}
+	return v, nil
+}
+
+func filterPermutations(c *input) (any, error) { return c.choices(true) }
+
+func filterCombinations(c *input) (any, error) { return c.choices(false) }
+
+// choices are the ways to take some of the items: in every order, or in theirs.
+func (c *input) choices(ordered bool) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.integer(0, len(items))
+	if err != nil {
+		return nil, err
+	}
+	out := []any{}
+	used := make([]bool, len(items))
+	var take func(row []any, from int) *Error
+	take = func(row []any, from int) *Error {
+		if err := c.spend(1 + len(row)); err != nil {
+			return err
+		}
+		if len(row) == n {
+			out = append(out, slices.Clone(row))
+			return nil
+		}
+		for i := range items {
+			if used[i] || !ordered && i < from {
+				continue
+			}
+			used[i] = true
+			err := take(append(row, items[i]), i+1)
+			used[i] = false
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if n < 0 || n > len(items) {
+		return out, nil
+	}
+	if err := take(make([]any, 0, n), 0); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func filterRelPath(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	from, err := filepath.Abs(c.str(0, "."))
+	if err != nil {
+		return nil, err
+	}
+	to, err := filepath.Abs(s)
+	if err != nil {
+		return nil, err
+	}
+	return filepath.Rel(from, to)
+}
+
+func filterCommonPath(c *input) (any, error) {
+	items, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, fault(Type, "", "needs at least one path")
+	}
+	common := strings.Split(path.Clean(c.print(items[0])), "/")
+	for _, item := range items[1:] {
+		parts := strings.Split(path.Clean(c.print(item)), "/")
+		n := 0
+		for n < len(common) && n < len(parts) && common[n] == parts[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	if len(common) == 1 && common[0] == "" {
+		return "/", nil
+	}
+	return strings.Join(common, "/"), nil
+}
+
+// uuidNamespace is the one of Ansible.
+var uuidNamespace = []byte{0x36, 0x1e, 0x6d, 0x51, 0xfa, 0xec, 0x44, 0x4a, 0x90, 0x79, 0x34, 0x13, 0x86, 0xda, 0x8e, 0x2e}
+
+// filterUUID makes the same UUID of the same text.
+func filterUUID(c *input) (any, error) {
+	s, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	space := uuidNamespace
+	if c.has(0) {
+		space = nil
+		if _, err := fmt.Sscanf(strings.ReplaceAll(c.str(0, ""), "-", ""), "%x", &space); err != nil || len(space) != 16 {
+			return nil, fault(Type, "", "needs a UUID as the namespace")
+		}
+	}
+	h := sha1.New() //nolint:gosec // see above
+	h.Write(space)
+	h.Write([]byte(s))
+	id := h.Sum(nil)[:16]
+	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]), nil
+}
+
+func filterFromYAMLAll(c *input) (any, error) {
+	s, ok := c.value.(string)
+	if !ok {
+		return c.value, nil
+	}
+	all := []any{}
+	for d := yaml.NewDecoder(strings.NewReader(s)); ; {
+		var doc yaml.Node
+		err := d.Decode(&doc)
+		if err != nil && err.Error() == "EOF" {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fault(Failed, "", "the text is not YAML: %s", strings.TrimPrefix(plainSentence(err.Error()), "yaml: "))
+		}
+		var v any
+		if len(doc.Content) > 0 {
+			if v, err = c.fromYAML(doc.Content[0], 0); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, v)
+	}
+}
+
+// filterJSONQuery is community.general's json_query.
+func filterJSONQuery(c *input) (any, error) {
+	query, err := jmespath.Compile(c.str(0, ""))
+	if err != nil {
+		return nil, fault(Failed, "", "the query is wrong: %s", strings.TrimPrefix(plainSentence(err.Error()), "SyntaxError: "))
+	}
+	found, err := query.Search(floats(Plain(c.value)))
+	if err != nil {
+		return nil, fault(Failed, "", "the query does not work: %s", plainSentence(err.Error()))
+	}
+	if found == nil {
+		return nil, nil
+	}
+	v, err := fromReflectValue(found)
+	if err != nil {
+		return nil, err
+	}
+	return wholeNumbers(v), nil
+}
+
+// floats makes the numbers of a copied value what the library knows.
+func floats(v any) any {
+	switch v := v.(type) {
+	case int:
+		return float64(v)
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = floats(v[key])
+		}
+	}
+	return v
+}
+
+func wholeNumbers(v any) any {
+	switch v := v.(type) {
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = wholeNumbers(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = wholeNumbers(v[key])
+		}
+	}
+	return v
+}

@@ -1,0 +1,202 @@
+package eval
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Lookups that make lists of lists.
+
+// onceFlat takes lists inside of a list apart, one level deep.
+func onceFlat(terms []any) []any {
+	out := make([]any, 0, len(terms))
+	for _, term := range terms {
+		if list, ok := term.([]any); ok {
+			out = append(out, list...)
+		} else {
+			out = append(out, term)
+		}
+	}
+	return out
+}
+
+func deepFlat(terms []any) []any {
+	out := make([]any, 0, len(terms))
+	for _, term := range terms {
+		if list, ok := term.([]any); ok {
+			out = append(out, deepFlat(list)...)
+		} else if term != nil {
+			out = append(out, term)
+		}
+	}
+	return out
+}
+
+func lookupFlattened(_ *input, terms []any) ([]any, error) { return deepFlat(terms), nil }
+
+func lookupDict(_ *input, terms []any) ([]any, error) {
+	out := []any{}
+	for _, term := range terms {
+		if _, ok := mapOf(term); !ok {
+			return nil, fault(Type, "", "needs a map, not %s", kindOf(term))
+		}
+		for _, key := range namesOf(term) {
+			v, _ := entryOf(term, key)
+			item := NewDict(2)
+			item.Set("key", keyIn(term, key))
+			item.Set("value", v)
+			out = append(out, item)
+		}
+	}
+	return out, nil
+}
+
+// shortSequence is start-end/stride:format, all but end optional.
+var shortSequence = regexp.MustCompile(`^(?:(0?x?[0-9a-fA-F]+)-)?(0?x?[0-9a-fA-F]+)(?:/(-?(?:0x)?[0-9a-fA-F]+))?(?::(.+))?$`)
+
+func lookupSequence(c *input, terms []any) ([]any, error) {
+	if len(terms) == 0 {
+		terms = []any{""}
+	}
+	out := []any{}
+	for _, term := range terms {
+		_, options := keyed(c.print(term))
+		if m := shortSequence.FindStringSubmatch(c.print(term)); m != nil && !strings.Contains(c.print(term), "=") {
+			options = map[string]string{"end": m[2]}
+			for i, name := range map[int]string{1: "start", 3: "stride", 4: "format"} {
+				if m[i] != "" {
+					options[name] = m[i]
+				}
+			}
+		}
+		made, err := c.sequence(options)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, made...)
+	}
+	return out, nil
+}
+
+func (c *input) sequence(options map[string]string) ([]any, error) {
+	var failed error
+	whole := func(name string, otherwise int) int {
+		n, err := strconv.ParseInt(c.setting(options, name, strconv.Itoa(otherwise)), 0, 64)
+		if err != nil && failed == nil {
+			failed = fault(Type, "", "needs a number for `%s`, not `%s`", name, c.setting(options, name, ""))
+		}
+		return int(n)
+	}
+	has := func(name string) bool { return c.setting(options, name, "") != "" }
+	start, stride := whole("start", 1), whole("stride", 1)
+	end := whole("end", 0)
+	switch {
+	case has("count") == has("end"):
+		return nil, fault(Type, "", "needs either `count` or `end`")
+	case has("count"):
+		count := whole("count", 0)
+		if count == 0 {
+			return []any{}, failed
+		}
+		end = start + (count-1)*stride
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	format := c.setting(options, "format", "%d")
+	if stride == 0 || stride > 0 && end < start || stride < 0 && end > start {
+		if stride == 0 {
+			return []any{}, nil
+		}
+		return nil, fault(Failed, "give a `stride` with the other sign", "cannot count from %d to %d in steps of %d", start, end, stride)
+	}
+	if (end-start)/stride > maxRange {
+		return nil, fault(Failed, "", "the sequence has more than %d items", maxRange)
+	}
+	out := []any{}
+	for i := start; stride > 0 && i <= end || stride < 0 && i >= end; i += stride {
+		text, err := c.formatted(format, []any{i}, false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+		if err := c.spend(1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *input) termLists(terms []any) ([]any, error) {
+	if len(terms) == 0 {
+		return nil, fault(Type, "", "needs at least one list")
+	}
+	lists := make([]any, len(terms))
+	for i, term := range terms {
+		list, ok := term.([]any)
+		if !ok {
+			list = []any{term}
+		}
+		lists[i] = list
+	}
+	return lists, nil
+}
+
+func lookupTogether(c *input, terms []any) ([]any, error) {
+	lists, err := c.termLists(terms)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := zipping(true)(&input{scope: c.scope, name: c.name, value: lists[0], rest: lists[1:]})
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]any), nil
+}
+
+func lookupNested(c *input, terms []any) ([]any, error) {
+	lists, err := c.termLists(terms)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := filterProduct(&input{scope: c.scope, name: c.name, value: lists[0], rest: lists[1:]})
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]any), nil
+}
+
+func lookupIndexed(_ *input, terms []any) ([]any, error) {
+	items := onceFlat(terms)
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = []any{i, item}
+	}
+	return out, nil
+}
+
+func lookupSubelements(c *input, terms []any) ([]any, error) {
+	if len(terms) < 2 || len(terms) > 3 {
+		return nil, fault(Type, "", "needs a list, the name of a list inside of its items, and may have options")
+	}
+	if _, ok := mapOf(terms[0]); ok {
+		terms = append([]any{valuesOf(terms[0])}, terms[1:]...)
+	}
+	in := &input{scope: c.scope, name: c.name, value: terms[0], args: []any{terms[1], unset{}}}
+	if len(terms) == 3 {
+		options, ok := mapOf(terms[2])
+		if !ok {
+			return nil, fault(Type, "", "needs a map of options, not %s", kindOf(terms[2]))
+		}
+		in.args[1] = options
+		if skip, isText := options["skip_missing"].(string); isText {
+			in.args[1] = map[string]any{"skip_missing": isYes(skip)}
+		}
+	}
+	rows, err := filterSubelements(in)
+	if err != nil {
+		return nil, err
+	}
+	return rows.([]any), nil
+}

@@ -1,0 +1,274 @@
+package eval_test
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/plan/eval"
+	"moon/secret"
+)
+
+// disk is a World of a few files.
+func disk() eval.World {
+	files := map[string]string{
+		"files/motd": "hello\n\n", "files/users.csv": "ann,30,x\nbob,20,y\n", "files/app.ini": "[db]\nhost = h1\nPort: 5\n[web]\nhost=h2\n",
+		"templates/t.j2": "<{{ name }}{{ extra | default('') }}>\n", "templates/loop.j2": "{% include 'loop.j2' %}",
+		"templates/outer.j2": "{% for x in lst %}{% include 'inner.j2' %}{% endfor %}", "templates/inner.j2": "[{{ x }}]\n",
+		"templates/bad.j2": "a\n{{ nope }}\n", "templates/wrong.j2": "{% if %}", "templates/list.j2": "{{ lst }}",
+	}
+	return eval.World{
+		File: func(_ eval.Env, dir, name string) (string, error) {
+			if text, ok := files[path.Join(dir, name)]; ok {
+				return text, nil
+			}
+			return "", fmt.Errorf("no file `%s` in %s", name, dir)
+		},
+		Find: func(_ eval.Env, dir, name string) (string, error) {
+			if dir == "" { // the task's own
+				dir = "files"
+			}
+			if _, ok := files[path.Join(dir, name)]; ok {
+				return "/" + path.Join(dir, name), nil
+			}
+			return "", nil
+		},
+		Glob:  func(_ eval.Env, pattern string) ([]string, error) { return []string{pattern + "1", pattern + "2"}, nil },
+		Hosts: func(_ eval.Env, pattern string) ([]string, error) { return strings.Split(pattern, ":"), nil },
+		Env:   func(_ eval.Env, name string) (string, bool) { return "value of " + name, name == "HOME" },
+		Run:   func(eval.Env, string) (string, error) { return "", eval.ErrLater },
+		Get:   func(eval.Env, string) (string, error) { return "one\ntwo\n", nil },
+		Now: func(eval.Env) (time.Time, error) {
+			return time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC), nil
+		},
+		Password: func(_ eval.Env, file string, length int, chars string) (string, error) {
+			return fmt.Sprintf("%s-%d-%d", file, length, len(chars)), nil
+		},
+	}
+}
+
+func worldly() *eval.Engine {
+	e := eval.New()
+	e.Python, e.World, e.Secrets = true, disk(), secret.NewSet()
+	return e
+}
+
+func TestLookups(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	for text, want := range map[string]string{
+		"{{ lookup('file', 'motd') }}!":                                                                                  "hello!",
+		"{{ lookup('ansible.builtin.file', 'motd', rstrip=false) }}!":                                                    "hello\n\n!",
+		"{{ lookup('file', 'nope', errors='ignore') }}!":                                                                 "!",
+		"{{ lookup('template', 't.j2') }}!":                                                                              "<web>\n!",
+		"{{ lookup('template', 't.j2', template_vars=dict(extra='x')) }}!":                                               "<webx>\n!",
+		"{{ lookup('template', 'list.j2') | length }}":                                                                   "3",
+		"{{ lookup('env', 'HOME') }}{{ lookup('env', 'X') }}":                                                            "value of HOME",
+		"{{ lookup('env', 'X', default='d') }}":                                                                          "d",
+		"{{ lookup('fileglob', 'a*') }} {{ q('fileglob', 'a*') }}":                                                       "a*1,a*2 ['a*1', 'a*2']",
+		"{{ query('inventory_hostnames', 'web', '!db') }}":                                                               "['web', '!db']",
+		"{{ lookup('first_found', 'nope', 'motd') }}":                                                                    "/files/motd",
+		"{{ lookup('first_found', ['nope', 'motd']) }}":                                                                  "/files/motd",
+		"{{ lookup('first_found', {'files': ['nope'], 'skip': true}) }}!":                                                "!",
+		"{{ lookup('first_found', files='nope,motd') }}":                                                                 "/files/motd",
+		"{{ lookup('csvfile', 'bob file=users.csv delimiter=, col=2') }}":                                                "y",
+		"{{ lookup('ini', 'port', section='db', file='app.ini') }} {{ lookup('ini', 'host section=web file=app.ini') }}": "5 h2",
+		"{{ lookup('ini', 'nope', section='db', file='app.ini', default='d') }}":                                         "d",
+		"{{ lookup('url', 'http://x') }} {{ lookup('url', 'http://x', split_lines=false) }}":                             "one,two one\ntwo\n",
+		"{{ now(fmt='%Y-%m-%d %H:%M:%S.%f') }} {{ now() }}":                                                              "2026-03-04 05:06:07.000008 2026-03-04 05:06:07.000008",
+		"{% for x in lst %}{% include 'inner.j2' %}{% endfor %}":                                                         "[a][b][c]",
+		"{% include 'outer.j2' %}":                                                                                       "[a][b][c]",
+		"{% include ['nope.j2', 't.j2'] %}{% include 'nope.j2' ignore missing %}":                                        "<web>",
+		"{% set extra = 1 %}{% include 't.j2' %}{% include 't.j2' without context %}":                                    "<web1><web>",
+	} {
+		got, err := pythonText(e, world(), text)
+		if err != nil || got != want {
+			t.Errorf("%s\n got %q (%v)\nwant %q", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"{{ lookup('file', 'nope') }}":                       "function `lookup` failed: no file `nope` in files",
+		"{{ lookup('file', 'motd', rstip=true) }}":           "function `lookup` has no option `rstip` for `file`",
+		"{{ lookup('fil', 'motd') }}":                        "function `lookup` failed: unknown lookup `fil`",
+		"{{ lookup('random_choice', lst) }}":                 "function `lookup` failed: the lookup `random_choice` is not available: its result would differ from one run to the next",
+		"{{ lookup('first_found', 'x', 'y') }}":              "function `lookup` failed: none of these files exists: x, y",
+		"{{ lookup('vars', 'nope') }}":                       "undefined variable `nope`",
+		"{{ lookup('template', 'bad.j2') }}":                 "bad.j2:2: undefined variable `nope`",
+		"{% include 'wrong.j2' %}":                           "wrong.j2:1: the expression ends too early: expected a value",
+		"{% include 'loop.j2' %}":                            "templates include each other without end",
+		"{% import 'x.j2' as x %}":                           "no file `x.j2` in templates",
+		"{{ lookup('password', 'x encrypt=sha512_crypt') }}": "function `lookup` the option `encrypt` of `password` is not supported",
+	} {
+		_, err := pythonText(e, world(), text)
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s\n got %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What is known only when the step runs is unknown, and named.
+func TestLookupLater(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	tmpl, err := e.Template("x{{ lookup('pipe', 'date') }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tmpl.Render(world())
+	if err != nil || got.Value != "x{{ lookup('pipe', 'date') }}" || len(got.Missing) != 1 || got.Missing[0].Name != "lookup('pipe', 'date')" {
+		t.Errorf("%v, %v", got, err)
+	}
+	items, missing, err := e.LookupItems(world(), "lines", []any{"date"}, "")
+	if items != nil || len(missing) != 1 || err != nil {
+		t.Errorf("%v %v %v", items, missing, err)
+	}
+}
+
+// A password that is looked up is a secret.
+func TestLookupPassword(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	tmpl, err := e.Template("{{ lookup('password', 'secrets/db length=12 chars=digits') }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tmpl.Render(world())
+	if err != nil || !eval.Marked(got.Value) || eval.Reveal(got.Value) != "secrets/db-12-10" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestLookupItems(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	for _, tc := range []struct {
+		name  string
+		terms any
+		want  []any
+	}{
+		{"items", []any{1, []any{2, []any{3}}}, []any{1, 2, []any{3}}},
+		{"items", "x", []any{"x"}},
+		{"list", []any{1, []any{2}}, []any{1, []any{2}}},
+		{"dict", map[string]any{"b": 2, "a": 1}, []any{map[string]any{"key": "a", "value": 1}, map[string]any{"key": "b", "value": 2}}},
+		{"sequence", "start=1 end=2", []any{"1", "2"}},
+		{"nested", []any{[]any{1, 2}, []any{"a"}}, []any{[]any{1, "a"}, []any{2, "a"}}},
+		{"together", []any{[]any{1, 2}, []any{"a"}}, []any{[]any{1, "a"}, []any{2, nil}}},
+		{"indexed_items", []any{"a"}, []any{[]any{0, "a"}}},
+		{"first_found", []any{"nope", map[string]any{"files": []any{"motd"}}}, []any{"/files/motd"}},
+		{"file", []any{"motd"}, []any{"hello"}},
+		{"flattened", []any{[]any{1}, []any{[]any{2}}}, []any{1, 2}},
+		{"items", []any{}, []any{}},
+	} {
+		items, missing, err := e.LookupItems(world(), tc.name, tc.terms, "")
+		if err != nil || missing != nil || !reflect.DeepEqual(eval.Ordinary(items), any(tc.want)) {
+			t.Errorf("with_%s: %v gives %v, %v, %v; want %v", tc.name, tc.terms, items, missing, err, tc.want)
+		}
+	}
+	_, _, err := e.LookupItems(world(), "itms", nil, "")
+	if le, ok := errors.AsType[*eval.Error](err); !ok || le.Hint != "did you mean `items`?" {
+		t.Errorf("%+v", err)
+	}
+	_, missing, err := e.LookupItems(world(), "items", []any{eval.Unknown{Steps: []int{3}}}, "")
+	if err != nil || len(missing) != 1 || len(missing[0].Steps) != 1 {
+		t.Errorf("%v, %v", missing, err)
+	}
+}
+
+// The text of plays: newlines at the end, omit, lists that tags have put together, and files.
+func TestPlaysText(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	for _, tc := range []struct {
+		text string
+		want any
+	}{
+		{"{{ lst }}\n", []any{"a", "b", "c"}},
+		{"{{ name }}\n", "web\n"},
+		{"{{ n }}\n", "5\n"},
+		{"{{ n }}", 5},
+		{`{{ 'a\nb' }}!`, `a\nb!`},
+		{"{% set x = [] %}{% for i in nums %}{{ x.append({'a': i}) }}{% endfor %}{{ x }}", []any{map[string]any{"a": 3}, map[string]any{"a": 1}, map[string]any{"a": 2}}},
+		{"{{ nope | default(omit) }}", eval.Omit},
+		{"{{ {'a': omit}.a }}", eval.Omit},
+		{"[{{ n }}]", "[5]"},
+	} {
+		tmpl, err := e.Template(tc.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tmpl.Render(world())
+		if err != nil || !reflect.DeepEqual(eval.Ordinary(got.Value), tc.want) {
+			t.Errorf("%q: %#v, %v; want %#v", tc.text, got.Value, err, tc.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"a\n{% if flag %}\nb\n{% endif %}\n":     "a\nb\n",
+		"{{ name }}\n\n":                         "web\n\n",
+		"no newline {{ n }}":                     "no newline 5",
+		"foo{% if flag %}bar{% endif %}\n":       "foobar\n",
+		"  {% if flag %}\n  x\n  {% endif %}\ny": "    x\n  y",
+		"#jinja2: lstrip_blocks: True\n  {% if flag %}\n  x\n  {% endif %}\ny\n":                        "  x\ny\n",
+		"#jinja2: lstrip_blocks: True, trim_blocks:False\n  {% if flag %}\n  x\n  {% endif %}\ny\n":     "\n  x\n\ny\n",
+		"#jinja2: variable_start_string: '[%', variable_end_string: '%]'\n[% name %] {{ x }}{# gone #}": "web {{ x }}",
+		`{{ 'a\nb' }}`: "a\nb",
+	} {
+		tmpl, err := e.Document(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tmpl.Render(world()); err != nil || got.Value != want {
+			t.Errorf("%q: %q, %v; want %q", text, got.Value, err, want)
+		}
+	}
+	tmpl, err := e.DocumentIn("<% if flag %>[[ n ]]<% endif %>{{", eval.Style{BlockStart: "<%", BlockEnd: "%>", VariableStart: "[[", VariableEnd: "]]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tmpl.Render(world()); err != nil || got.Value != "5{{" {
+		t.Errorf("%v, %v", got, err)
+	}
+	_, err = e.Document("#jinja2: lstrip_bloks: True\n")
+	if got := errorOf(t, err); got.Message != "unknown setting `lstrip_bloks`" || got.Hint != "did you mean `lstrip_blocks`?" || got.Offset != 8 {
+		t.Errorf("%+v", got)
+	}
+	_, err = pythonText(e, world(), "x{{ omit }}")
+	if got := errorOf(t, err); got.Message != "`omit` cannot be a part of a text" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A condition of plays must be true, false or null; the message says what to write.
+func TestPlaysConditions(t *testing.T) {
+	t.Parallel()
+	e := worldly()
+	for text, hint := range map[string]string{
+		"n": "say what must hold: `!= 0`, or `| bool`", "lst": "say what must hold: `| length > 0`", "cfg": "say what must hold: `| length > 0`",
+		"name": "say what must hold: `!= \"\"`, or `| bool`", "'false'": "turn the text into a boolean with `| bool`",
+		"lst and n": "say what must hold: `!= 0`, or `| bool`",
+	} {
+		c, err := e.Condition(text, eval.Jinja)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Eval(world())
+		if got := errorOf(t, err); got.Kind != eval.Type || got.Hint != hint {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	for text, want := range map[string]bool{
+		"nothing": false, "flag": true, "{{ flag }}": true, "'no' | bool": false, "nope is defined": false, "lst | length > 0": true,
+		"nope is defined and nope == 1": false, "name is match('^w\\w+')": true, "not nothing": true, "name in ['web']": true,
+	} {
+		c, err := e.Condition(text, eval.Jinja)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := c.Eval(world()); err != nil || !v.Known || v.Holds != want {
+			t.Errorf("%s: %v, %v", text, v, err)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package eval
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+)
+
+// pattern is a regular expression: Go's in the step form, which takes no longer than its text is long; Python's in plays,
+// whose patterns look ahead and behind and refer back.
+type pattern struct {
+	plain  *regexp.Regexp
+	python *regexp2.Regexp
+}
+
+// found is one match: the text before it since the last one, and its groups, the whole first. A group that took no part is
+// missing.
+type found struct {
+	from, to int // in runes for Python's, in bytes for Go's
+	groups   []string
+	missing  []bool
+}
+
+// maxMatching is how long a pattern of Python's may look through one text. Only one that has to try without end comes near.
+const maxMatching = 10 * time.Second
+
+// patterns caches compiled regular expressions. Patterns are nearly always constants of a playbook; the bound is for
+// those that are computed.
+type patterns struct {
+	mu       sync.Mutex
+	compiled map[string]*pattern
+}
+
+// pattern compiles a text, in the language of the playbook.
+func (e *Engine) pattern(text string, ignoreCase, multiline bool) (*pattern, error) {
+	flags := ""
+	if ignoreCase {
+		flags += "i"
+	}
+	if multiline {
+		flags += "m"
+	}
+	key := flags + ":" + text
+	p := &e.patterns
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if re, ok := p.compiled[key]; ok {
+		return re, nil
+	}
+	re, err := compilePattern(text, flags, e.Python)
+	if err != nil {
+		return nil, err
+	}
+	if p.compiled == nil || len(p.compiled) >= 1000 {
+		p.compiled = map[string]*pattern{}
+	}
+	p.compiled[key] = re
+	return re, nil
+}
+
+func compilePattern(text, flags string, python bool) (*pattern, error) {
+	if python {
+		options := regexp2.None
+		if strings.Contains(flags, "i") {
+			options |= regexp2.IgnoreCase
+		}
+		if strings.Contains(flags, "m") {
+			options |= regexp2.Multiline
+		}
+		re, err := regexp2.Compile(fromPython(text), options, regexp2.OptionMaintainCaptureOrder())
+		if err != nil {
+			reason := strings.TrimPrefix(plainSentence(err.Error()), "error parsing regexp: ")
+			return nil, fault(Failed, "", "the pattern is wrong: %s", reason)
+		}
+		re.MatchTimeout = maxMatching
+		return &pattern{python: re}, nil
+	}
+	if flags != "" {
+		text = "(?" + flags + ")" + text
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		reason := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		hint := ""
+		if strings.Contains(reason, "(?=") || strings.Contains(reason, "(?!") || strings.Contains(reason, "(?<") {
+			hint = "looking ahead and behind does not work here"
+		}
+		return nil, fault(Failed, hint, "the pattern is wrong: %s", reason)
+	}
+	return &pattern{plain: re}, nil
+}
+
+// fromPython rewrites what the library spells otherwise: named groups, the end of the text, {,n}.
+func fromPython(text string) string {
+	var b strings.Builder
+	class := false
+	for i := 0; i < len(text); i++ {
+		rest := text[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			if rest[1] == 'Z' && !class {
+				b.WriteString(`\z`)
+			} else {
+				b.WriteString(rest[:2])
+			}
+			i++
+			continue
+		case class:
+			class = rest[0] != ']'
+		case rest[0] == '[':
+			class = true
+			b.WriteByte('[')
+			for _, first := range []string{"^", "]"} { // a ] right behind the bracket stands for itself
+				if strings.HasPrefix(text[i+1:], first) {
+					if first == "]" {
+						b.WriteByte('\\')
+					}
+					b.WriteString(first)
+					i++
+				}
+			}
+			continue
+		case strings.HasPrefix(rest, "(?P<"):
+			b.WriteString("(?<")
+			i += len("(?P<") - 1
+			continue
+		case strings.HasPrefix(rest, "(?P="):
+			if end := strings.IndexByte(rest, ')'); end > 0 {
+				b.WriteString(`\k<` + rest[4:end] + ">")
+				i += end
+				continue
+			}
+		case strings.HasPrefix(rest, "{,"):
+			b.WriteString("{0,")
+			i++
+			continue
+		}
+		b.WriteByte(rest[0])
+	}
+	return b.String()
+}
+
+// find looks for the first match at or behind a place.
+func (p *pattern) find(s string, from int) (*found, error) {
+	if p.plain != nil {
+		at := p.plain.FindStringSubmatchIndex(s[from:])
+		if at == nil {
+			return nil, nil
+		}
+		return plainMatch(s[from:], at, from), nil
+	}
+	return p.findRunes([]rune(s), from)
+}
+
+func plainMatch(s string, at []int, from int) *found {
+	f := &found{from: from + at[0], to: from + at[1]}
+	for i := 0; i < len(at); i += 2 {
+		text := ""
+		if at[i] >= 0 {
+			text = s[at[i]:at[i+1]]
+		}
+		f.groups, f.missing = append(f.groups, text), append(f.missing, at[i] < 0)
+	}
+	return f
+}
+
+func (p *pattern) findRunes(runes []rune, from int) (*found, error) {
+	m, err := p.python.FindRunesMatchStartingAt(runes, from)
+	if err != nil {
+		return nil, fault(Failed, "make it simpler", "the pattern takes too long on this text")
+	}
+	if m == nil {
+		return nil, nil
+	}
+	f := &found{from: m.RuneIndex, to: m.RuneIndex + m.RuneLength}
+	for _, g := range m.Groups() {
+		missing := len(g.Captures) == 0
+		text := ""
+		if !missing {
+			text = string(runes[g.RuneIndex : g.RuneIndex+g.RuneLength])
+		}
+		f.groups, f.missing = append(f.groups, text), append(f.missing, missing)
+	}
+	return f, nil
+}
+
+// each calls do for the matches from left to right, up to the limit, with the text between them; limit < 0 is none. It
+// gives the text behind the last.
+func (p *pattern) each(s string, limit int, do func(before string, f *found) error) (rest string, err error) {
+	if p.plain != nil {
+		last := 0
+		for _, at := range p.plain.FindAllStringSubmatchIndex(s, limit) {
+			if err := do(s[last:at[0]], plainMatch(s, at, 0)); err != nil {
+				return "", err
+			}
+			last = at[1]
+		}
+		return s[last:], nil
+	}
+	runes := []rune(s)
+	last, from := 0, 0
+	for n := 0; n != limit && from <= len(runes); n++ {
+		f, err := p.findRunes(runes, from)
+		if err != nil {
+			return "", err
+		}
+		if f == nil {
+			break
+		}
+		if err := do(string(runes[last:f.from]), f); err != nil {
+			return "", err
+		}
+		// An empty match may follow another one at once, as in Python: .* on abc matches twice.
+		last, from = f.to, f.to
+		if f.from == f.to {
+			from++
+		}
+	}
+	return string(runes[last:]), nil
+}
+
+// group gives the number of a group by its name or number, -1 if there is none.
+func (p *pattern) group(name string) int {
+	if n, err := strconv.Atoi(name); err == nil && n >= 0 {
+		return n
+	}
+	if p.plain != nil {
+		return p.plain.SubexpIndex(name)
+	}
+	return p.python.GroupNumberFromName(name)
+}
+
+// expand puts the groups of a match into a replacement as Python writes it: \1, \g<name>.
+func (p *pattern) expand(replacement string, f *found) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(replacement); i++ {
+		rest := replacement[i:]
+		name, length := "", 0
+		switch {
+		case rest[0] != '\\' || len(rest) == 1:
+			b.WriteByte(rest[0])
+			continue
+		case rest[1] >= '0' && rest[1] <= '9':
+			length = 2
+			if len(rest) > 2 && rest[2] >= '0' && rest[2] <= '9' {
+				length = 3
+			}
+			name = rest[1:length]
+		case strings.HasPrefix(rest, `\g<`) && strings.Contains(rest, ">"):
+			length = strings.IndexByte(rest, '>') + 1
+			name = rest[3 : length-1]
+		case rest[1] == '\\':
+			b.WriteByte('\\')
+			i++
+			continue
+		case p.python != nil && (rest[1] == 'n' || rest[1] == 't' || rest[1] == 'r'):
+			b.WriteString(simpleEscapes[rest[1]])
+			i++
+			continue
+		default:
+			b.WriteByte('\\')
+			continue
+		}
+		n := p.group(name)
+		switch {
+		case n >= 0 && n < len(f.groups):
+			b.WriteString(f.groups[n])
+		case p.python != nil:
+			return "", fault(Failed, "", "the pattern has no group `%s`", name)
+		}
+		i += length - 1
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,110 @@
+package eval_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"moon/plan/eval"
+)
+
+// pythonWorld are the variables of testdata/python/oracle.py.
+func pythonWorld() vars {
+	return vars{
+		"name": "web", "text": "hello world", "digits": "5", "yes_text": "yes",
+		"n": 5, "zero": 0, "half": 1.5, "three": 3.0, "flag": true, "off": false, "nothing": nil,
+		"lst": []any{"a", "b", "c"}, "nums": []any{3, 1, 2}, "empty": []any{}, "line1": "one line", "multi": "one\ntwo\n",
+		"cfg": map[string]any{"deep": map[string]any{"x": 1}, "host": "h1", "ports": []any{80, 443}},
+		"users": []any{
+			map[string]any{"name": "ann", "admin": true, "age": 30, "groups": []any{"a", "b"}},
+			map[string]any{"name": "bob", "admin": false, "age": 20, "groups": []any{"b"}},
+			map[string]any{"name": "cid", "admin": true, "age": 25, "groups": []any{}, "nick": "c"},
+		},
+		"done": map[string]any{"rc": 0, "stdout": "ok\n", "failed": false, "changed": true},
+		"sk":   map[string]any{"skipped": true, "changed": false, "failed": false},
+	}
+}
+
+func pythonEngine() *eval.Engine {
+	e := eval.New()
+	e.Python = true
+	e.World = eval.World{
+		Run: func(_ eval.Env, command string) (string, error) {
+			said := map[string]string{"echo hi": "hi\n", `printf "a\nb\n"`: "a\nb\n"}
+			text, ok := said[command]
+			if !ok {
+				return "", fmt.Errorf("no command %s", command)
+			}
+			return text, nil
+		},
+		Now: func(eval.Env) (time.Time, error) { return time.Time{}, eval.ErrLater },
+	}
+	return e
+}
+
+// different are cases that moon answers otherwise than Ansible, and why.
+var different = map[string]string{
+	"{{ 'x'.encode is defined }}":                                                            "methods are no values",
+	"{{ 'aaa' | regex_replace('a', 'b', count=2) }}":                                         "count came with a later Ansible",
+	`{{ 'a1b2' | regex_findall('([a-z])(\d)') }}`:                                            "there are no tuples: they print as lists",
+	"{{ lst | random(seed='x') is string }}":                                                 "refused when planning",
+	"{{ users | json_query('[*].{n: name, a: age}') }}":                                      "maps print in the order of their keys",
+	"{{ '/a/../b' | normpath }}":                                                             "it came with a later Ansible",
+	"{{ '/a/b' | commonpath is defined }}":                                                   "it came with a later Ansible",
+	"{{ ['/a/b', '/a/c'] | commonpath }}":                                                    "it came with a later Ansible",
+	"{{ 'C:/x' | win_basename is defined }}":                                                 "no filters for Windows",
+	"{{ '2020-01-02 03:04:05' | to_datetime is defined }}":                                   "there are no times as values",
+	"{{ ('2020-01-02 00:00:00' | to_datetime - '2020-01-01 00:00:00' | to_datetime).days }}": "there are no times as values",
+	"{{ 'a' is filter }}":                                                                    "Ansible 2.14 looks for a filter",
+	"{{ q('sequence', start=4, end=2, stride=-1) }}":                                         "options by name came with a later Ansible",
+}
+
+// TestPython compares with what Ansible's own templates give. The answers are in testdata/python/golden, which oracle.py
+// writes beside it.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/python/golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	e, env := pythonEngine(), pythonWorld()
+	n := 0
+	for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+		var want struct{ Case, Text, Error string }
+		if err := json.Unmarshal(lines.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := pythonText(e, env, want.Case)
+		same := err == nil && want.Error == "" && (got == want.Text || got == "None" && want.Text == "") || err != nil && want.Error != ""
+		reason, known := different[want.Case]
+		switch {
+		case !same && !known:
+			t.Errorf("%s\n got %q (%v)\nwant %q (%s)", want.Case, got, err, want.Text, want.Error)
+		case same && known:
+			t.Errorf("%s is as Ansible has it, and listed as different: %s", want.Case, reason)
+		}
+	}
+	if n < 500 {
+		t.Errorf("only %d cases", n)
+	}
+}
+
+// pythonText is a template as text, as Ansible prints it.
+func pythonText(e *eval.Engine, env eval.Env, text string) (string, error) {
+	tmpl, err := e.Template(text)
+	if err != nil {
+		return "", err
+	}
+	r, err := tmpl.Render(env)
+	if err != nil {
+		return "", err
+	}
+	if len(r.Missing) > 0 {
+		return "", fmt.Errorf("unknown: %v", r.Missing)
+	}
+	return eval.PythonText(r.Value), nil
+}
