@@ -1,0 +1,316 @@
+// Package inventory knows the hosts that plays run on: who they are, which groups they are in, and which variables they bring.
+//
+//	sources (-i) ──Load──▶ Inventory ──Match(pattern)──▶ hosts
+//	                                 ──Layers(host)────▶ variables as written, lowest precedence first
+//
+// It renders nothing and starts nothing: files, directories and the output of executable inventories come from its caller.
+package inventory
+
+import (
+	"cmp"
+	"slices"
+
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// Inventory is what the sources say, put together. The group `all` comes first and `ungrouped` second; the others are in the
+// order of the sources, as are the hosts.
+type Inventory struct {
+	Hosts  []*Host
+	Groups []*Group
+
+	hosts    map[string]*Host
+	groups   map[string]*Group
+	local    *Host // what localhost stands for where no host has that name
+	from     Files
+	ds       *diag.List
+	sources  []*varsDir // beside the inventory
+	playbook []*varsDir // beside the playbook
+	shared   map[string][]*Layer
+	changes  int
+}
+
+// Host is a machine by the name it has in the inventory.
+type Host struct {
+	Name     string
+	Pos      diag.Pos
+	Source   string   // the absolute path of the inventory that has it first; "" for lists of hosts and hosts added later
+	Implicit bool     // localhost, which no inventory has: its connection is local, and it is in no group but those that group_by has put it in
+	Groups   []*Group // all it is in, directly or not, with all; parents before children, otherwise by priority and name
+
+	direct []*Group
+	inline *Layer
+	layers []*Layer // nil: to be found again
+}
+
+// Group is a set of hosts.
+type Group struct {
+	Name     string
+	Pos      diag.Pos
+	Depth    int // of all: 0
+	Priority int // ansible_group_priority
+	Parents  []*Group
+	Children []*Group
+	Hosts    []*Host // those directly in it
+
+	inline *Layer
+	member map[*Host]bool
+}
+
+// Layer is a place that gives variables, such as group_vars/web.yml. Hosts share those of their groups.
+type Layer struct {
+	From string // as shown
+	Vars []Var
+
+	index map[string]int
+}
+
+// Var is a variable as written. Its value may hold templates.
+type Var struct {
+	Name  string
+	Value playbook.Value
+}
+
+// set gives a variable its value. Given again it keeps its place.
+func (l *Layer) set(name string, v playbook.Value) {
+	if i, ok := l.index[name]; ok {
+		l.Vars[i].Value = v
+		return
+	}
+	if l.index == nil {
+		l.index = map[string]int{}
+	}
+	l.index[name] = len(l.Vars)
+	l.Vars = append(l.Vars, Var{name, v})
+}
+
+func empty() *Inventory {
+	inv := &Inventory{hosts: map[string]*Host{}, groups: map[string]*Group{}}
+	adopt(inv.group("all", diag.Pos{}), inv.group("ungrouped", diag.Pos{}))
+	return inv
+}
+
+// Host is the one of that name; nil if there is none. It knows localhost by its three names, also where no inventory has it.
+func (inv *Inventory) Host(name string) *Host {
+	if h := inv.hosts[name]; h != nil || !slices.Contains(localNames, name) {
+		return h
+	}
+	if inv.local == nil {
+		inv.local = implicit(name)
+	}
+	return inv.local
+}
+
+// Group is the one of that name; nil if there is none.
+func (inv *Inventory) Group(name string) *Group { return inv.groups[name] }
+
+// localNames are those of the machine that moon runs on.
+var localNames = []string{"localhost", "127.0.0.1", "::1"}
+
+func implicit(name string) *Host {
+	h := &Host{Name: name, Implicit: true, inline: &Layer{From: "implicit " + name}}
+	h.inline.set("ansible_connection", playbook.Literal(&playbook.File{Name: "implicit " + name}, "local", 1, nil))
+	return h
+}
+
+// Priority that a group has unless its variables say otherwise.
+const usualPriority = 1
+
+// group is the one of that name, made if there is none.
+func (inv *Inventory) group(name string, pos diag.Pos) *Group {
+	g := inv.groups[name]
+	if g == nil {
+		g = &Group{Name: name, Pos: pos, Priority: usualPriority, inline: &Layer{From: "inventory, group " + name}, member: map[*Host]bool{}}
+		inv.groups[name] = g
+		inv.Groups = append(inv.Groups, g)
+	}
+	return g
+}
+
+// host is the one of that name, made if there is none.
+func (inv *Inventory) host(name, source string, pos diag.Pos) *Host {
+	h := inv.hosts[name]
+	if h == nil {
+		h = &Host{Name: name, Pos: pos, Source: source, inline: &Layer{From: "inventory, host " + name}}
+		inv.hosts[name] = h
+		inv.Hosts = append(inv.Hosts, h)
+		if (inv.local == nil || inv.local.Implicit) && slices.Contains(localNames, name) {
+			inv.local = h
+		}
+	}
+	return h
+}
+
+// join puts a host directly into a group.
+func join(g *Group, h *Host) {
+	if g.member[h] {
+		return
+	}
+	g.member[h] = true
+	g.Hosts = append(g.Hosts, h)
+	h.direct = append(h.direct, g)
+}
+
+func leave(g *Group, h *Host) {
+	if !g.member[h] {
+		return
+	}
+	delete(g.member, h)
+	g.Hosts = slices.DeleteFunc(g.Hosts, func(other *Host) bool { return other == h })
+	h.direct = slices.DeleteFunc(h.direct, func(other *Group) bool { return other == g })
+}
+
+// adopt makes a group the child of another, unless it would be its own ancestor.
+func adopt(parent, child *Group) bool {
+	if slices.Contains(parent.Children, child) {
+		return true
+	}
+	if parent == child || child.Name == "all" || slices.Contains(upwards([]*Group{parent}), child) {
+		return false
+	}
+	parent.Children = append(parent.Children, child)
+	child.Parents = append(child.Parents, parent)
+	return true
+}
+
+// upwards are the groups and all that they are in, each once.
+func upwards(groups []*Group) []*Group {
+	all := slices.Clone(groups)
+	seen := make(map[*Group]bool, len(all))
+	for _, g := range all {
+		seen[g] = true
+	}
+	for i := 0; i < len(all); i++ {
+		for _, p := range all[i].Parents {
+			if !seen[p] {
+				seen[p] = true
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// All are the hosts of a group and of those below it, the nearer ones first.
+func (g *Group) All() []*Host {
+	var hosts []*Host
+	have := map[*Host]bool{}
+	groups, seen := []*Group{g}, map[*Group]bool{g: true}
+	for i := 0; i < len(groups); i++ {
+		for _, h := range groups[i].Hosts {
+			if !have[h] && (!h.Implicit || g.Name != "all") {
+				have[h] = true
+				hosts = append(hosts, h)
+			}
+		}
+		for _, c := range groups[i].Children {
+			if !seen[c] {
+				seen[c] = true
+				groups = append(groups, c)
+			}
+		}
+	}
+	return hosts
+}
+
+// settle completes what the sources have left open: every group is in all, and every host in a group. Only then it is known how
+// deep a group lies.
+func (inv *Inventory) settle() {
+	all := inv.groups["all"]
+	for _, g := range inv.Groups {
+		if g != all && len(g.Parents) == 0 {
+			adopt(all, g)
+		}
+	}
+	inv.deepen()
+	for _, h := range inv.Hosts {
+		inv.settleHost(h)
+	}
+	inv.shared = map[string][]*Layer{}
+}
+
+// settleHost finds the groups of a host: it is in ungrouped if it is in no other.
+func (inv *Inventory) settleHost(h *Host) {
+	all, ungrouped := inv.groups["all"], inv.groups["ungrouped"]
+	switch {
+	case slices.ContainsFunc(h.direct, func(g *Group) bool { return g != all && g != ungrouped }):
+		leave(ungrouped, h)
+	case !h.Implicit:
+		join(ungrouped, h)
+	}
+	h.place()
+}
+
+// place finds the groups of a host again.
+func (h *Host) place() {
+	h.layers = nil
+	h.Groups = upwards(h.direct)
+	slices.SortFunc(h.Groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// deepen says of every group how far it is from all, on the longest way.
+func (inv *Inventory) deepen() {
+	open := map[*Group]int{} // parents that are not counted yet
+	for _, g := range inv.Groups {
+		g.Depth, open[g] = 0, len(g.Parents)
+	}
+	ready := []*Group{inv.groups["all"]}
+	for i := 0; i < len(ready); i++ {
+		for _, c := range ready[i].Children {
+			c.Depth = max(c.Depth, ready[i].Depth+1)
+			if open[c]--; open[c] == 0 {
+				ready = append(ready, c)
+			}
+		}
+	}
+}
+
+// Changes is how often hosts or groups have come to it since it was read.
+func (inv *Inventory) Changes() int { return inv.changes }
+
+// AddHost is add_host: the host of that name, made if there is none, in these groups too.
+func (inv *Inventory) AddHost(name string, groups []string) *Host {
+	inv.changes++
+	known := len(inv.Groups)
+	h := inv.host(name, "", diag.Pos{})
+	for _, g := range groups {
+		join(inv.group(g, diag.Pos{}), h)
+	}
+	inv.added(h, known)
+	return h
+}
+
+// AddToGroup is group_by: it puts a host into a group, and the group into others. What does not exist is made. A group that would
+// be its own parent is left where it is.
+func (inv *Inventory) AddToGroup(h *Host, name string, parents []string) {
+	inv.changes++
+	known := len(inv.Groups)
+	g := inv.group(name, diag.Pos{})
+	moved := false
+	for _, parent := range parents {
+		before := len(g.Parents)
+		adopt(inv.group(parent, diag.Pos{}), g)
+		moved = moved || len(g.Parents) > before
+	}
+	join(g, h)
+	if !moved || len(g.Hosts) <= 1 {
+		inv.added(h, known)
+		return
+	}
+	inv.settle()
+}
+
+// added places a host that has come into groups, of which those from the given number on are new.
+func (inv *Inventory) added(h *Host, known int) {
+	all := inv.groups["all"]
+	for _, g := range inv.Groups[known:] {
+		if len(g.Parents) == 0 {
+			adopt(all, g)
+		}
+	}
+	inv.deepen()
+	inv.settleHost(h)
+}

@@ -1,0 +1,191 @@
+package inventory
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/plan/playbook"
+)
+
+// varsDir is a directory with group_vars and host_vars in it.
+type varsDir struct {
+	path  string
+	names map[string][]string // what lies in either
+	read  map[string][]*Layer // by either and the name of a group or host
+}
+
+func (inv *Inventory) addDir(dirs []*varsDir, path string) []*varsDir {
+	if slices.ContainsFunc(dirs, func(d *varsDir) bool { return d.path == path }) {
+		return dirs
+	}
+	d := &varsDir{path: path, names: map[string][]string{}, read: map[string][]*Layer{}}
+	for _, kind := range []string{"group_vars", "host_vars"} {
+		names, err := inv.from.List(filepath.Join(path, kind))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			inv.warn(inv.at(filepath.Join(path, kind)), "", "it is not read: %s", reason(err))
+		}
+		d.names[kind] = names
+	}
+	return append(dirs, d)
+}
+
+// readAll reads the variables of all groups and hosts, so that all mistakes are known at once.
+func (inv *Inventory) readAll() {
+	for _, dirs := range [][]*varsDir{inv.sources, inv.playbook} {
+		for _, g := range inv.Groups {
+			inv.files(dirs, "group_vars", g.Name)
+		}
+		for _, h := range inv.Hosts {
+			inv.files(dirs, "host_vars", h.Name)
+		}
+	}
+}
+
+// Layers are all that bring variables to a host, lowest precedence first: what the inventory itself says of all and of the host's
+// groups, parents first; group_vars/all, those beside the playbook above those beside the inventory; the group_vars of its groups
+// likewise; what the inventory says of the host; its host_vars, likewise. The caller does not change them.
+func (inv *Inventory) Layers(h *Host) []*Layer {
+	if h.layers == nil {
+		h.layers = slices.Concat(
+			inv.ofGroups(h), filled([]*Layer{h.inline}), inv.files(inv.sources, "host_vars", h.Name), inv.files(inv.playbook, "host_vars", h.Name))
+	}
+	return h.layers
+}
+
+// ofGroups are the layers that hosts share which are in the same groups.
+func (inv *Inventory) ofGroups(h *Host) []*Layer {
+	names := make([]string, len(h.Groups))
+	for i, g := range h.Groups {
+		names[i] = g.Name
+	}
+	key := strings.Join(names, "\x00")
+	if layers, ok := inv.shared[key]; ok {
+		return layers
+	}
+	all := inv.groups["all"]
+	layers := []*Layer{all.inline}
+	var own []*Group
+	for _, g := range h.Groups {
+		if g != all {
+			own = append(own, g)
+			layers = append(layers, g.inline)
+		}
+	}
+	layers = filled(layers)
+	for _, groups := range [][]*Group{{all}, own} {
+		for _, dirs := range [][]*varsDir{inv.sources, inv.playbook} {
+			layers = append(layers, inv.ofFiles(dirs, groups)...)
+		}
+	}
+	inv.shared[key] = slices.Clip(layers)
+	return inv.shared[key]
+}
+
+func (inv *Inventory) ofFiles(dirs []*varsDir, groups []*Group) (layers []*Layer) {
+	for _, d := range dirs {
+		for _, g := range groups {
+			layers = append(layers, inv.files([]*varsDir{d}, "group_vars", g.Name)...)
+		}
+	}
+	return layers
+}
+
+// filled leaves out layers without variables.
+func filled(layers []*Layer) []*Layer {
+	return slices.DeleteFunc(layers, func(l *Layer) bool { return len(l.Vars) == 0 })
+}
+
+// varsEndings are those of files of variables, in the order in which one is looked for. A directory has none.
+var varsEndings = []string{"", ".yml", ".yaml", ".json"}
+
+// files are the variables of a group or a host in some directories.
+func (inv *Inventory) files(dirs []*varsDir, kind, name string) (layers []*Layer) {
+	for _, d := range dirs {
+		key := kind + "/" + name
+		found, ok := d.read[key]
+		if !ok {
+			found = inv.lookFor(d, kind, name)
+			d.read[key] = found
+		}
+		layers = append(layers, found...)
+	}
+	return layers
+}
+
+// lookFor reads the first that exists of NAME, which may be a directory, NAME.yml and so on.
+func (inv *Inventory) lookFor(d *varsDir, kind, name string) []*Layer {
+	var there []string
+	for _, ending := range varsEndings {
+		if _, ok := slices.BinarySearch(d.names[kind], name+ending); ok {
+			there = append(there, name+ending)
+		}
+	}
+	if len(there) == 0 {
+		return nil
+	}
+	dir := filepath.Join(d.path, kind)
+	for _, other := range there[1:] {
+		inv.warn(inv.at(filepath.Join(dir, other)), "put its variables there", "it is not read, because %s is there too", filepath.Join(kind, there[0]))
+	}
+	path := filepath.Join(dir, there[0])
+	if isDir, _, err := inv.from.Kind(path); err == nil && isDir {
+		return inv.varsTree(path, 0)
+	}
+	return inv.varsFile(path)
+}
+
+// deepest is how deep directories of variables may lie in each other: links can make circles.
+const deepest = 20
+
+// varsTree reads a directory of files of variables, in the order of their names.
+func (inv *Inventory) varsTree(dir string, depth int) (layers []*Layer) {
+	names, err := inv.from.List(dir)
+	if err != nil || depth > deepest {
+		why := "directories lie too deep in each other"
+		if err != nil {
+			why = reason(err)
+		}
+		inv.fail(inv.at(dir), "", "the directory of variables cannot be read: %s", why)
+		return nil
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") {
+			continue
+		}
+		path, ending := filepath.Join(dir, name), filepath.Ext(name)
+		isDir, _, err := inv.from.Kind(path)
+		switch {
+		case err != nil: // a link that leads nowhere
+		case isDir && ending == "":
+			layers = append(layers, inv.varsTree(path, depth+1)...)
+		case !isDir && slices.Contains(varsEndings, ending):
+			layers = append(layers, inv.varsFile(path)...)
+		}
+	}
+	return layers
+}
+
+func (inv *Inventory) varsFile(path string) []*Layer {
+	f, err := inv.from.Read(path)
+	if err != nil {
+		inv.fail(inv.at(path), "", "the file of variables cannot be read: %s", reason(err))
+		return nil
+	}
+	v, ok := playbook.ParseVars(f, inv.ds)
+	if !ok {
+		return nil
+	}
+	if inv.from.Learn != nil {
+		inv.from.Learn(f, v)
+	}
+	l := &Layer{From: f.Name}
+	for _, e := range v.Entries() {
+		if !e.NoText {
+			l.set(e.Key, e.Value)
+		}
+	}
+	return filled([]*Layer{l})
+}

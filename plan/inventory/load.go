@@ -1,0 +1,219 @@
+package inventory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// Files is how an inventory reads the outside world.
+type Files struct {
+	// Read gives a file with its text decrypted. The error is fs.ErrNotExist if there is none.
+	Read func(path string) (*playbook.File, error) // required
+	// List gives the sorted names in a directory. The error is fs.ErrNotExist if there is nothing, and another one if it is a file.
+	List func(dir string) ([]string, error)                      // required
+	Kind func(path string) (dir, executable bool, err error)     // required
+	Run  func(path string, args ...string) (out []byte, e error) // an executable inventory; nil: none is started
+	// Shown is how a path is shown to people; nil: as it is.
+	Shown func(path string) string
+	// Learn is told the variables of every file that was read; may be nil.
+	Learn func(f *playbook.File, v playbook.Value)
+}
+
+// Load reads inventories: files, directories of them, programs, and lists of hosts such as "a,b" or "a,". Paths are absolute. The
+// directories beside are the playbook's: their group_vars and host_vars count as well, and more than those beside the inventories.
+// What is wrong goes to ds, also later, when hosts are added. The inventory is never nil.
+func Load(sources, beside []string, from Files, ds *diag.List) *Inventory {
+	inv := empty()
+	inv.from, inv.ds = from, ds
+	for _, source := range sources {
+		if IsList(source) && !exists(from, source) {
+			inv.list(source)
+			continue
+		}
+		dir := filepath.Dir(source)
+		if isDir, _, err := from.Kind(source); err == nil && isDir {
+			dir = source
+		}
+		inv.source(source, true)
+		if !slices.Contains(beside, dir) { // there it counts more, and once is enough
+			inv.sources = inv.addDir(inv.sources, dir)
+		}
+	}
+	for _, dir := range beside {
+		inv.playbook = inv.addDir(inv.playbook, dir)
+	}
+	inv.settle()
+	inv.conflicts()
+	inv.readAll()
+	return inv
+}
+
+// IsList reports whether a source is a list of hosts. A path with a comma in it is none.
+func IsList(source string) bool {
+	return strings.Contains(source, ",") && !strings.Contains(source, "/")
+}
+
+func exists(from Files, path string) bool {
+	_, _, err := from.Kind(path)
+	return err == nil
+}
+
+// list takes hosts that are given by name.
+func (inv *Inventory) list(source string) {
+	for name := range strings.SplitSeq(source, ",") {
+		if name = strings.TrimSpace(name); name == "" || inv.hosts[name] != nil {
+			continue
+		}
+		address, port := splitPort(name)
+		h := inv.host(address, "", diag.Pos{})
+		if port != "" {
+			h.inline.set("ansible_port", playbook.Literal(&playbook.File{Name: "--inventory"}, port, 1, nil))
+		}
+		join(inv.groups["ungrouped"], h)
+	}
+}
+
+// source reads an inventory. One that was named must be there; others were found in a directory.
+func (inv *Inventory) source(path string, named bool) {
+	dir, executable, err := inv.from.Kind(path)
+	switch {
+	case err != nil:
+		inv.fail(inv.at(path), wayToFile(err), "the inventory cannot be read: %s", reason(err))
+	case dir:
+		inv.directory(path)
+	case executable && !data(path):
+		inv.program(path)
+	default:
+		inv.file(path, named)
+	}
+}
+
+func reason(err error) string {
+	var p *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.As(err, &p):
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+func wayToFile(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "a list of hosts needs a comma, as in -i web1, or -i web1,web2"
+	}
+	return ""
+}
+
+// data reports whether a file is no program, also where everything is executable, as on drives of other systems.
+func data(path string) bool {
+	return slices.Contains([]string{".yml", ".yaml", ".json", ".ini"}, filepath.Ext(path))
+}
+
+// notInventories are endings of names in a directory that is an inventory: backups, texts, settings.
+var notInventories = []string{"~", ".bak", ".orig", ".swp", ".retry", ".cfg", ".ini", ".md", ".rst", ".txt", ".pyc", ".pyo", ".rpm"}
+
+func passedOver(name string) bool {
+	switch name {
+	case "group_vars", "host_vars", "vars_plugins":
+		return true
+	}
+	return name[0] == '.' || slices.ContainsFunc(notInventories, func(ending string) bool { return strings.HasSuffix(name, ending) })
+}
+
+func (inv *Inventory) directory(dir string) {
+	names, err := inv.from.List(dir)
+	if err != nil {
+		inv.fail(inv.at(dir), "", "the directory of inventories cannot be read: %s", reason(err))
+		return
+	}
+	for _, name := range names {
+		if !passedOver(name) {
+			inv.source(filepath.Join(dir, name), false)
+		}
+	}
+}
+
+// file reads an inventory of either kind.
+func (inv *Inventory) file(path string, named bool) {
+	f, err := inv.from.Read(path)
+	if err != nil {
+		inv.fail(inv.at(path), "", "the inventory cannot be read: %s", reason(err))
+		return
+	}
+	f.Path = path
+	hosts, groups := len(inv.Hosts), len(inv.Groups)
+	errors := inv.ds.Count(diag.Error)
+	switch {
+	case bytes.HasPrefix(f.Text, []byte("#!")):
+		inv.fail(diag.Pos{File: f.Name, Line: 1, Column: 1}, "allow it: chmod +x "+filepath.Base(path), "an inventory that is a program must be executable")
+		return
+	case filepath.Ext(path) == ".toml":
+		inv.fail(diag.Pos{File: f.Name}, "write it as INI or YAML; ansible-inventory --list --yaml prints the latter", "inventories in TOML are not read")
+		return
+	case isYAML(f):
+		inv.yaml(f)
+	default:
+		inv.ini(f)
+	}
+	if named && len(inv.Hosts) == hosts && len(inv.Groups) == groups && inv.ds.Count(diag.Error) == errors && len(inv.Hosts) == 0 {
+		inv.warn(diag.Pos{File: f.Name}, "", "there are no hosts in this inventory")
+	}
+}
+
+var yamlStart = regexp.MustCompile(`^(?:---|%YAML|\{|(?:"[^"]*"|'[^']*'|[^\s\[\]=#:"']+)\s*:(?:\s|$))`)
+
+// isYAML tells by the name, or by the first line that says anything. INI begins with a section, or with a host.
+func isYAML(f *playbook.File) bool {
+	switch filepath.Ext(f.Path) {
+	case ".yml", ".yaml", ".json":
+		return true
+	case ".ini":
+		return false
+	}
+	for line := range bytes.Lines(bytes.TrimPrefix(f.Text, []byte("\xef\xbb\xbf"))) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) > 0 && line[0] != '#' && line[0] != ';' {
+			return yamlStart.Match(line)
+		}
+	}
+	return false
+}
+
+// conflicts warns about names that a host and a group share: in a pattern such a name means the host.
+func (inv *Inventory) conflicts() {
+	for _, g := range inv.Groups {
+		if h := inv.hosts[g.Name]; h != nil {
+			pos := g.Pos
+			if pos.IsZero() {
+				pos = h.Pos
+			}
+			inv.warn(pos, "give one of them another name", "`%s` is a group and a host; in a pattern it means the host", g.Name)
+		}
+	}
+}
+
+// at is a file as a whole.
+func (inv *Inventory) at(path string) diag.Pos {
+	if inv.from.Shown != nil {
+		path = inv.from.Shown(path)
+	}
+	return diag.Pos{File: path}
+}
+
+func (inv *Inventory) fail(pos diag.Pos, hint, format string, args ...any) {
+	inv.ds.Add(diag.Diagnostic{Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (inv *Inventory) warn(pos diag.Pos, hint, format string, args ...any) {
+	inv.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: pos, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
