@@ -39,6 +39,7 @@ type File struct {
 	// for people, and the way out.
 	Decrypt   func(text string) (plain, wrong, hint string)
 	encrypted map[*yaml.Node]bool // values that were
+	literal   map[*yaml.Node]bool // texts that are no templates, whatever is in them: !unsafe
 
 	split   sync.Once // a screen may ask from anywhere
 	lines   []string
@@ -286,8 +287,13 @@ func (c *checker) tag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 || knownTags[tag] {
 		return
 	}
-	if tag == "!vault" {
+	switch tag {
+	case "!vault":
 		c.decrypt(n)
+		return
+	case "!unsafe":
+		n.Tag = map[yaml.Kind]string{yaml.ScalarNode: "!!str", yaml.SequenceNode: "!!seq", yaml.MappingNode: "!!map"}[n.Kind]
+		c.unsafe(n)
 		return
 	}
 	hint := "leave it out; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
@@ -295,6 +301,20 @@ func (c *checker) tag(n *yaml.Node) {
 		Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Width: utf8.RuneCountInString(tag),
 		Message: "the type `" + tag + "` is not known", Hint: hint,
 	})
+}
+
+// unsafe keeps the texts of a value from being rendered.
+func (c *checker) unsafe(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode {
+		if c.f.literal == nil {
+			c.f.literal = map[*yaml.Node]bool{}
+		}
+		c.f.literal[n] = true
+		return
+	}
+	for _, inner := range n.Content { // an alias leads to what is safe elsewhere
+		c.unsafe(inner)
+	}
 }
 
 // decrypt puts the text of an encrypted value in its place.

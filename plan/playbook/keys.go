@@ -39,8 +39,18 @@ type Key struct {
 var Keys []Key
 
 func init() {
-	// Filled here and not in the declaration because block's parser needs the table itself.
-	Keys = []Key{
+	Keys = stepKeys()
+	for i, k := range Keys {
+		keyIndex[k.Name] = &Keys[i]
+		for _, a := range k.Aliases {
+			keyIndex[a] = &Keys[i]
+		}
+	}
+}
+
+// stepKeys makes the table. It is a function, and no declaration, because block's parser needs the table itself.
+func stepKeys() []Key {
+	return []Key{
 		{Name: "name", on: onAll, Doc: "what the step is called; rendered at plan time as far as it is known", set: text(func(t *Task, v Value) { t.Name = v })},
 		{Name: "id", on: onAction, Doc: "a handle for needs, selection and breakpoints; unique in the playbook", set: (*parser).id},
 		{Name: "when", on: onAll, Doc: "condition, boolean or list of them (all must hold)", set: conditions(func(t *Task, v []Value) { t.When = v })},
@@ -87,17 +97,11 @@ func init() {
 
 		{Name: "notify", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
 		{Name: "listen", on: onSteps, later: "handlers belong to plays; here `register: r` and a later step with `when: r.changed` does it"},
-		{Name: "delegate_to", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
-		{Name: "run_once", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
-		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays over hosts, which are not built yet"},
+		{Name: "delegate_to", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
+		{Name: "run_once", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
+		{Name: "any_errors_fatal", on: onSteps, later: "it belongs to plays: put the steps under `tasks:` of a play with `hosts:`"},
 		{Name: "async", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
 		{Name: "poll", on: onAction, later: "moon has no background tasks; use a `parallel` block"},
-	}
-	for i, k := range Keys {
-		keyIndex[k.Name] = &Keys[i]
-		for _, a := range k.Aliases {
-			keyIndex[a] = &Keys[i]
-		}
 	}
 }
 

@@ -13,18 +13,32 @@ import (
 type Actions struct {
 	Canonical func(name string) (canonical string, ok bool) // required; resolves aliases and collection prefixes
 	Names     []string                                      // for "did you mean"
+	Later     func(name string) (way string, ok bool)       // those there are not yet, and what to do instead; may be nil
 }
 
 type parser struct {
+	*dialect
 	file    *File
 	actions Actions
 	ds      *diag.List
+
+	handlers bool // the tasks are handlers
 }
+
+// dialect is what differs between the steps of a playbook and the tasks of its plays.
+type dialect struct {
+	word       string // "step" or "task"
+	plays      bool
+	keys       map[string]*Key
+	directives map[string]TaskKind
+}
+
+var stepForm = &dialect{word: "step", keys: keyIndex, directives: directives}
 
 // Parse reads a file of steps. It adds every mistake it finds to ds and returns what it understood, which may be an
 // empty playbook but is never nil.
 func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
-	p := &parser{f, actions, ds}
+	p := &parser{dialect: stepForm, file: f, actions: actions, ds: ds}
 	pb := &Playbook{File: f}
 	root, ok := read(f, ds)
 	if !ok {
@@ -32,7 +46,9 @@ func Parse(f *File, actions Actions, ds *diag.List) *Playbook {
 	}
 	switch root.Kind() {
 	case List:
-		if !p.plays(root) {
+		if holdsPlays(root) {
+			pb.Plays = p.inPlays().playList(root, "the playbook")
+		} else {
 			pb.Tasks = p.tasks(root, "the playbook")
 		}
 	case Map:
@@ -58,24 +74,10 @@ func ParseVars(f *File, ds *diag.List) (Value, bool) {
 	return Value{}, false
 }
 
-// plays reports whether the list holds plays over an inventory, and refuses them.
-func (p *parser) plays(root Value) bool {
-	for _, item := range root.Items() {
-		for _, e := range item.Entries() {
-			if e.Key == "hosts" || e.Key == "import_playbook" {
-				p.errorf(e.Pos, len(e.Key), "write the steps themselves, as a list or under `steps:`; they run on this machine",
-					"plays over an inventory are not built yet")
-				return true
-			}
-		}
-	}
-	return false
-}
-
 var documentKeys = []string{"version", "name", "vars", "vars_files", "strategy", "parallel", "exports", "steps"}
 
 func (p *parser) document(pb *Playbook, root Value) {
-	var steps Entry
+	var steps, plays Entry
 	found := false
 	for _, e := range root.Entries() {
 		switch e.Key {
@@ -113,8 +115,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 		case "steps":
 			steps, found = e, true
 		case "plays":
-			p.errorf(e.Pos, len(e.Key), "write the steps themselves under `steps:`; they run on this machine", "plays over an inventory are not built yet")
-			found = true
+			plays, found = e, true
 		default:
 			if strings.HasPrefix(e.Key, "x-") {
 				continue
@@ -132,6 +133,8 @@ func (p *parser) document(pb *Playbook, root Value) {
 		}
 	}
 	switch {
+	case plays.Key != "":
+		p.documentOfPlays(pb, root, plays)
 	case steps.Key != "":
 		pb.Tasks = p.tasks(steps.Value, "`steps:`")
 	case !found:
@@ -200,18 +203,18 @@ func (p *parser) isTaskKey(name string) (string, bool) {
 	if _, ok := p.actions.Canonical(name); ok {
 		return name, true
 	}
-	_, ok := keyIndex[name]
+	_, ok := p.keys[name]
 	return name, ok
 }
 
 // tasks parses a list of steps. A null item is what is left of a commented-out step: it is dropped with a warning.
 func (p *parser) tasks(v Value, where string) []*Task {
 	if v.Kind() == Null {
-		p.errorf(v.Pos(), 0, "`[]` is a list of no steps", "%s holds nothing", where)
+		p.errorf(v.Pos(), 0, "`[]` is a list of no "+p.word+"s", "%s holds nothing", where)
 		return nil
 	}
 	if v.Kind() != List {
-		p.errorf(v.Pos(), 0, "each step starts with `- `", "%s must be a list of steps; this is %s", where, v.Kind())
+		p.errorf(v.Pos(), 0, "each "+p.word+" starts with `- `", "%s must be a list of %ss; this is %s", where, p.word, v.Kind())
 		return nil
 	}
 	var tasks []*Task
@@ -221,17 +224,17 @@ func (p *parser) tasks(v Value, where string) []*Task {
 		}
 		switch item.Kind() {
 		case Null:
-			p.warnf(item.Pos(), "remove the `-`, or write the step", "an empty list item is no step")
+			p.warnf(item.Pos(), "remove the `-`, or write the "+p.word, "an empty list item is no %s", p.word)
 		case Map:
 			tasks = append(tasks, p.task(item))
 		default:
-			hint := "a step is a map, such as `- shell: make`"
+			hint := "a " + p.word + " is a map, such as `- shell: make`"
 			if name, rest, ok := strings.Cut(item.Text(), " "); ok {
 				if _, known := p.actions.Canonical(strings.TrimSuffix(name, ":")); known {
 					hint = fmt.Sprintf("write `- %s: %s`", strings.TrimSuffix(name, ":"), rest)
 				}
 			}
-			p.errorf(item.Pos(), 0, hint, "a step must be a map; this is %s", item.Kind())
+			p.errorf(item.Pos(), 0, hint, "a %s must be a map; this is %s", p.word, item.Kind())
 		}
 	}
 	return tasks
@@ -239,6 +242,10 @@ func (p *parser) tasks(v Value, where string) []*Task {
 
 func (p *parser) task(item Value) *Task {
 	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}}
+	if p.plays {
+		p.playTask(t)
+		return t
+	}
 	unknown := p.identify(t)
 	for _, e := range t.Keys {
 		if e.Pos == t.ActionPos {
@@ -362,7 +369,7 @@ func (p *parser) directive(t *Task, e Entry) {
 		}
 	case Preset:
 		p.preset(t, e)
-	case Action, Vars:
+	case Action, Vars, Role:
 	}
 }
 
@@ -402,23 +409,56 @@ func (p *parser) unknownTaskKey(e Entry) {
 	if e.NoText || p.ds.Full() {
 		return
 	}
-	known := slices.Clone(p.actions.Names)
-	for name := range keyIndex {
-		known = append(known, name)
+	if p.later(e) {
+		return
 	}
-	for name := range directives {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	hint := diag.DidYouMean(e.Key, known)
+	hint := diag.DidYouMean(e.Key, p.taskWords())
 	if hint == "" {
-		if e.Key == "hosts" {
-			hint = "plays over an inventory are not built yet"
-		} else {
+		_, ofPlay := playKeys[e.Key]
+		switch {
+		case p.plays && ofPlay:
+			hint = "`" + e.Key + "` belongs to a play"
+		case e.Key == "hosts":
+			hint = "`hosts` belongs to a play, and this is a list of steps: put them under `tasks:` of a play"
+		default:
 			hint = "`moon actions` lists the actions"
 		}
 	}
-	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s`: it is neither an action nor a key of a step", e.Key)
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s`: it is neither an action nor a key of a %s", e.Key, p.word)
+}
+
+// later reports an action that there is not yet.
+func (p *parser) later(e Entry) bool {
+	if p.actions.Later == nil {
+		return false
+	}
+	way, ok := p.actions.Later(e.Key)
+	if ok && !p.ds.Full() {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), way, "`%s` is not supported yet", e.Key)
+	}
+	return ok
+}
+
+// isLater reports whether an action is known by name, and not there yet.
+func (p *parser) isLater(name string) bool {
+	if p.actions.Later == nil {
+		return false
+	}
+	_, ok := p.actions.Later(name)
+	return ok
+}
+
+// taskWords are all words that a task may begin a line with.
+func (p *parser) taskWords() []string {
+	known := slices.Clone(p.actions.Names)
+	for name := range p.keys {
+		known = append(known, name)
+	}
+	for name := range p.directives {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	return known
 }
 
 // consistent finds keys that need each other.
@@ -431,7 +471,7 @@ func (p *parser) consistent(t *Task) {
 		}
 	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {
-		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs steps of its own")
+		p.errorf(t.Pos, 0, "", "a block with `rescue` or `always` needs %ss of its own", p.word)
 	}
 }
 

@@ -41,7 +41,7 @@ var (
 
 // ParsePreset reads a preset. Like Parse it adds every mistake to ds and returns what it understood.
 func ParsePreset(f *File, actions Actions, ds *diag.List) *PresetFile {
-	p := &parser{f, actions, ds}
+	p := &parser{dialect: stepForm, file: f, actions: actions, ds: ds}
 	preset := &PresetFile{File: f}
 	root, ok := read(f, ds)
 	if !ok {

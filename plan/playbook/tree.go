@@ -19,6 +19,64 @@ type Playbook struct {
 	Parallel  Value
 	Exports   []Entry // names and templates; a zero value stands for the variable of that name
 	Tasks     []*Task
+	Plays     []*Play // of the plays form; Tasks is then empty
+}
+
+// Play is one play over an inventory, or an import of a file of them. Zero Values are keys that were not given.
+type Play struct {
+	Pos  diag.Pos // of the first key
+	Keys []Entry
+
+	Import Value // import_playbook: the path; then only Name, Vars, When and Tags may be given beside it
+	When   []Value
+
+	Name        Value
+	Hosts       Value     // text or a list of texts
+	Vars        Value     // a map
+	VarsFiles   [][]Value // each a path, or a list of which the first that exists counts
+	Prompts     []Prompt
+	Facts       Value // gather_facts
+	Subset      Value // gather_subset
+	Strategy    Value
+	Serial      Value
+	Order       Value
+	AnyFatal    Value // any_errors_fatal
+	MaxFail     Value // max_fail_percentage
+	Unreachable Value // ignore_unreachable
+	Ignore      Value // ignore_errors
+	Force       Value // force_handlers
+	RunOnce     Value
+	Connection  Value
+	RemoteUser  Value
+	Port        Value
+	Become      Value
+	BecomeUser  Value
+	BecomeHow   Value
+	Env         []Value // maps, or templates that give one
+	CheckMode   Value
+	Diff        Value
+	NoLog       Value
+	Timeout     Value
+	Tags        []Value
+	PreTasks    []*Task
+	Roles       []*Task // of kind Role
+	Tasks       []*Task
+	PostTasks   []*Task
+	Handlers    []*Task
+}
+
+// Prompt is an entry of vars_prompt.
+type Prompt struct {
+	Pos      diag.Pos
+	Name     string
+	Text     Value
+	Default  Value
+	Private  Value // true unless it says otherwise
+	Confirm  Value
+	Encrypt  Value // unsupported, with a position, unless the planner can do it
+	Salt     Value
+	SaltSize Value
+	Unsafe   Value
 }
 
 // TaskKind is what a task is.
@@ -32,6 +90,7 @@ const (
 	IncludeVars
 	Block
 	Preset
+	Role // roles: entries, import_role and include_role
 )
 
 // LoopKind is where the items of a loop come from.
@@ -42,6 +101,7 @@ const (
 	NoLoop LoopKind = iota
 	Items
 	FileTree
+	Lookup // with_NAME other than with_items and with_filetree: the items are what the lookup NAME gives for Over
 )
 
 // Loop is with_items, loop or with_filetree, with its loop_control.
@@ -54,6 +114,11 @@ type Loop struct {
 	Index string // "index" unless index_var says otherwise
 	Label Value
 	Limit Value
+
+	// Of the plays form.
+	Pause    Value
+	Extended Value
+	Break    []Value // break_when
 }
 
 // Need is an entry of `needs`.
@@ -72,6 +137,7 @@ type Task struct {
 	Action    string // canonical name
 	ActionKey string // as written
 	ActionPos diag.Pos
+	Absent    bool  // of plays: no module of this name is known, nor one that may have been meant
 	Args      Value // of the action, the include's path, the vars …
 	ExtraArgs Value // `args`
 	With      Value // the parameters of a preset: a map
@@ -116,4 +182,27 @@ type Task struct {
 	Always      []*Task
 	RescuePos   diag.Pos
 	AlwaysPos   diag.Pos
+
+	// Of the plays form.
+	Dynamic      bool  // include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+	Apply        Value // a map of keys for what is inside
+	RoleParams   Value // of a role entry: the keys that are no keys of a task; a map
+	TasksFrom    Value // of a role, as are these
+	VarsFrom     Value
+	DefaultsFrom Value
+	HandlersFrom Value
+	Public       Value
+	AllowDup     Value   // allow_duplicates
+	Envs         []Value // `environment`: maps, or templates that give one; Env is then zero
+	Notify       []Value
+	Listen       []Value
+	DelegateTo   Value
+	DelegateFact Value
+	RunOnce      Value
+	Unreachable  Value // ignore_unreachable
+	AnyFatal     Value // any_errors_fatal
+	Connection   Value
+	RemoteUser   Value
+	Port         Value
+	Collections  Value // accepted: names without a collection are found anyway
 }

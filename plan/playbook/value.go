@@ -41,7 +41,8 @@ type Entry struct {
 	Key    string
 	Pos    diag.Pos // of the key
 	Value  Value
-	NoText bool // the key is a list or a map: Key is empty, and the mistake has been said
+	NoText bool  // the key is a list or a map: Key is empty, and the mistake has been said
+	Name   Value // the key itself, which may be a number
 }
 
 // IsZero reports whether there is no value at all, as opposed to a null.
@@ -118,6 +119,12 @@ func (v Value) Secret() bool { return v.file != nil && v.file.Secret || v.Encryp
 func (v Value) Encrypted() bool {
 	n := v.target()
 	return n != nil && v.file != nil && v.file.encrypted[n]
+}
+
+// Literal reports whether the Text is no template although it may look like one: it was encrypted, or is !unsafe.
+func (v Value) Literal() bool {
+	n := v.target()
+	return n != nil && v.file != nil && (v.file.encrypted[n] || v.file.literal[n])
 }
 
 // Bool is the value of a Bool.
@@ -199,7 +206,7 @@ func (v Value) Entries() []Entry {
 		}
 		k := Value{key, v.file}
 		name := k.target()
-		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != yaml.ScalarNode})
+		entries = append(entries, Entry{name.Value, k.Pos(), value, name.Kind != yaml.ScalarNode, k})
 	}
 	for _, m := range merged {
 		for _, e := range m.Entries() {

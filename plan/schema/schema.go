@@ -7,6 +7,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 
 	"moon/exec/spec"
@@ -20,7 +21,7 @@ type object = map[string]any
 
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
 
-// Playbook returns the schema of a playbook in the step form, in JSON Schema 2020-12. Its bytes are the same every time.
+// Playbook returns the schema of a playbook, of steps or of plays, in JSON Schema 2020-12. Its bytes are the same every time.
 func Playbook() ([]byte, error) {
 	defs := object{
 		"step":     step(),
@@ -33,12 +34,13 @@ func Playbook() ([]byte, error) {
 	for _, a := range spec.All() {
 		defs["action."+a.Name] = a.Schema()
 	}
+	maps.Copy(defs, playDefs())
 	doc := object{
 		"$schema":     "https://json-schema.org/draft/2020-12/schema",
 		"$id":         ID,
 		"title":       "moon playbook",
-		"description": "A list of steps, or a map with steps.",
-		"oneOf":       []any{ref("steps"), ref("document")},
+		"description": "A list of steps, or a map with steps; or a list of plays, or a map with plays.",
+		"anyOf":       []any{ref("steps"), ref("document"), ref("plays"), ref("plays_document")},
 		"$defs":       defs,
 	}
 	var b bytes.Buffer

@@ -169,7 +169,13 @@ func value(t *testing.T, text []byte) any {
 
 // moonTakes reports whether moon plans the playbook, and which of the files that it read are playbooks.
 func moonTakes(path string) (ok bool, playbooks []string) {
-	p, _ := plan.New(plan.Options{Path: path, Dir: filepath.Dir(path), Home: "/home/ada", User: "ada", Facts: map[string]any{
+	inventory := filepath.Join(filepath.Dir(path), "inventory")
+	if _, err := os.Stat(inventory); err != nil {
+		if inventory, err = filepath.Abs("../../testdata/ansible/inventory"); err != nil {
+			return false, nil
+		}
+	}
+	p, _ := plan.New(plan.Options{Path: path, Dir: filepath.Dir(path), Inventory: []string{inventory}, Home: "/home/ada", User: "ada", Facts: map[string]any{
 		"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
 	}})
 	if p == nil {
@@ -305,6 +311,9 @@ var forms = []string{
 	"- vars: {a: 1}\n  when: true\n  tags: [b]\n  name: n",
 	"-\n- shell: x",
 	"- &a\n  shell: x\n- *a\n- <<: *a\n  name: b",
+	"plays:\n  - hosts: [h1, h2]\n    serial: [1, 50%]\n    tasks:\nvars: {a: 1}",
+	"- hosts: h1\n  gather_facts: no\n  handlers: [{name: again, listen: [more], ansible.builtin.shell: x}]\n  tasks: [{ansible.builtin.command: {argv: [x]}, notify: again}]",
+	"- hosts: h1\n  gather_facts: no\n  tasks:\n    - {shell: x, loop: [1], loop_control: {index_var: n}, register: r, failed_when: [r.rc > 1], delegate_to: h2, run_once: true}\n    - block: [{ping: }]\n      rescue: [{fail: msg=x}]\n      always: [{meta: noop}]",
 }
 
 func TestForms(t *testing.T) {
@@ -386,6 +395,19 @@ var mistakes = []string{
 	"- block: [{shell: x}]\n  parallel: -1",
 	"- vars: {a: 1}\n  register: b",
 	"- vars: [a]",
+	"plays: all",
+	"plays: []\nparallel: 2",
+	"- hosts: h1\n  task: []",
+	"- tasks: [{shell: x}]",
+	"- hosts: h1\n  tasks: {shell: x}",
+	"- hosts: h1\n  tasks: [{shel: x}]",
+	"- hosts: h1\n  tasks: [{shell: x, whne: true}]",
+	"- hosts: h1\n  tasks: [{copy: {src: a, dst: b}}]",
+	"- hosts: h1\n  tasks: [{shell: x, async: 5}]",
+	"- hosts: h1\n  tasks: [{shell: x, delegate_to: [h1]}]",
+	"- hosts: h1\n  vars_prompt: [{prompt: which}]",
+	"- hosts: h1\n  handlers: restart",
+	"- import_playbook: more.yml\n  tasks: []",
 }
 
 func TestMistakes(t *testing.T) {

@@ -1,0 +1,315 @@
+package playbook
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Literal is a value as INI inventories write it: a literal of Python, as in 5, 'text', [1, 2] or {'a': None}, or else the text
+// as it is. So `true` is text, as is 007. Byte i of the text stands in column columns[i] of the line.
+func Literal(f *File, text string, line int, columns []int) Value {
+	l := &pythonReader{text: text, line: line, columns: columns}
+	if n, ok := l.whole(); ok {
+		return Value{n, f}
+	}
+	l.at = 0
+	return Value{l.scalar("!!str", text, 0), f}
+}
+
+// maxLiteral is how deep lists and maps of a literal may lie in each other. What is deeper is text, as it is for Python.
+const maxLiteral = 90
+
+// pythonReader reads one literal. What it cannot read is no mistake, but text.
+type pythonReader struct {
+	text    string
+	at      int
+	depth   int
+	line    int
+	columns []int
+}
+
+func (l *pythonReader) scalar(tag, value string, at int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Style: yaml.TaggedStyle, Value: value, Line: l.line, Column: l.column(at)}
+}
+
+func (l *pythonReader) column(at int) int {
+	switch {
+	case at < len(l.columns):
+		return l.columns[at]
+	case len(l.columns) > 0:
+		return l.columns[len(l.columns)-1]
+	}
+	return 1
+}
+
+func (l *pythonReader) space() {
+	for l.at < len(l.text) && strings.IndexByte(" \t\f", l.text[l.at]) >= 0 {
+		l.at++
+	}
+}
+
+// next reports whether the character follows, and goes past it and the space around it.
+func (l *pythonReader) next(c byte) bool {
+	l.space()
+	if l.at >= len(l.text) || l.text[l.at] != c {
+		return false
+	}
+	l.at++
+	l.space()
+	return true
+}
+
+// whole reads the text to its end. Values with commas between them are a list without brackets, and # begins a comment.
+func (l *pythonReader) whole() (*yaml.Node, bool) {
+	l.space()
+	from := l.at
+	n, ok := l.value()
+	if !ok {
+		return nil, false
+	}
+	if l.next(',') {
+		list := l.list(from)
+		list.Content = append(list.Content, n)
+		if n, ok = l.rest(list, 0); !ok {
+			return nil, false
+		}
+	}
+	l.space()
+	return n, l.at == len(l.text) || l.text[l.at] == '#'
+}
+
+func (l *pythonReader) list(at int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Line: l.line, Column: l.column(at)}
+}
+
+// rest reads further values of a list up to the closing bracket, which 0 has none of.
+func (l *pythonReader) rest(list *yaml.Node, closing byte) (*yaml.Node, bool) {
+	for {
+		l.space()
+		switch {
+		case closing != 0 && l.next(closing):
+			return list, true
+		case closing == 0 && (l.at == len(l.text) || l.text[l.at] == '#'):
+			return list, true
+		}
+		n, ok := l.value()
+		if !ok {
+			return nil, false
+		}
+		list.Content = append(list.Content, n)
+		if l.next(',') {
+			continue
+		}
+		if closing == 0 {
+			return list, true
+		}
+		return list, l.next(closing)
+	}
+}
+
+func (l *pythonReader) value() (*yaml.Node, bool) {
+	l.depth++
+	defer func() { l.depth-- }()
+	l.space()
+	if l.at >= len(l.text) || l.depth > maxLiteral {
+		return nil, false
+	}
+	from := l.at
+	switch c := l.text[l.at]; {
+	case c == '[':
+		l.at++
+		return l.rest(l.list(from), ']')
+	case c == '(':
+		return l.parentheses(from)
+	case c == '{':
+		return l.braces(from)
+	case c == '+' || c == '-' || c == '.' || c >= '0' && c <= '9':
+		return l.number(from)
+	}
+	if n, ok := l.quoted(from); ok {
+		return n, true
+	}
+	for word, n := range map[string][2]string{"True": {"!!bool", "true"}, "False": {"!!bool", "false"}, "None": {"!!null", "null"}} {
+		if after, ok := strings.CutPrefix(l.text[from:], word); ok && !wordStart.MatchString(after) {
+			l.at = from + len(word)
+			return l.scalar(n[0], n[1], from), true
+		}
+	}
+	return nil, false
+}
+
+var wordStart = regexp.MustCompile(`^[\pL\pN_]`)
+
+// parentheses are around one value, or make a list.
+func (l *pythonReader) parentheses(from int) (*yaml.Node, bool) {
+	l.at++
+	list := l.list(from)
+	if l.next(')') {
+		return list, true
+	}
+	n, ok := l.value()
+	if !ok {
+		return nil, false
+	}
+	if !l.next(',') {
+		return n, l.next(')')
+	}
+	list.Content = append(list.Content, n)
+	return l.rest(list, ')')
+}
+
+// braces are around a map, or a set, which is taken for a list.
+func (l *pythonReader) braces(from int) (*yaml.Node, bool) {
+	l.at++
+	m := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle, Line: l.line, Column: l.column(from)}
+	seen := map[string]int{}
+	for !l.next('}') {
+		key, ok := l.value()
+		if !ok {
+			return nil, false
+		}
+		if !l.next(':') {
+			if len(m.Content) > 0 {
+				return nil, false
+			}
+			set := l.list(from)
+			set.Content = append(set.Content, key)
+			if !l.next(',') {
+				return set, l.next('}')
+			}
+			return l.rest(set, '}')
+		}
+		v, ok := l.value()
+		if !ok || key.Kind != yaml.ScalarNode {
+			return nil, false
+		}
+		if i, ok := seen[key.Value]; ok { // the last one counts
+			m.Content[i] = v
+		} else {
+			m.Content = append(m.Content, key, v)
+			seen[key.Value] = len(m.Content) - 1
+		}
+		if !l.next(',') {
+			return m, l.next('}')
+		}
+	}
+	return m, true
+}
+
+var (
+	numberText = regexp.MustCompile(`^(?:[0-9][0-9a-zA-Z_]*)?(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]+)?`)
+	wholeText  = regexp.MustCompile(`^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|[1-9](?:_?[0-9])*|0(?:_?0)*)$`)
+	digits     = `[0-9](?:_?[0-9])*`
+	floatWhole = regexp.MustCompile(`^(?:(?:` + digits + `)?\.` + digits + `|` + digits + `\.?)(?:[eE][+-]?` + digits + `)?$`)
+)
+
+// longestWhole is how many digits of a whole number Python reads.
+const longestWhole = 4300
+
+func (l *pythonReader) number(from int) (*yaml.Node, bool) {
+	sign := ""
+	if c := l.text[l.at]; c == '+' || c == '-' {
+		if c == '-' {
+			sign = "-"
+		}
+		l.at++
+		l.space()
+	}
+	text := numberText.FindString(l.text[l.at:])
+	l.at += len(text)
+	if wordStart.MatchString(l.text[l.at:]) {
+		return nil, false
+	}
+	switch {
+	case wholeText.MatchString(text) && len(text) <= longestWhole:
+		i, ok := new(big.Int).SetString(text, 0)
+		if !ok {
+			return nil, false
+		}
+		if sign == "-" {
+			i.Neg(i)
+		}
+		tag, value := numberTag(i.String())
+		return l.scalar(tag, value, from), true
+	case strings.ContainsAny(text, ".eE") && floatWhole.MatchString(text):
+		_, value := numberTag(sign + strings.ReplaceAll(text, "_", ""))
+		return l.scalar("!!float", value, from), true
+	}
+	return nil, false
+}
+
+var quotePrefix = regexp.MustCompile(`^(?i:r|u|b|br|rb)?("""|'''|"|')`)
+
+// quoted reads texts in quotes; several in a row are one.
+func (l *pythonReader) quoted(from int) (*yaml.Node, bool) {
+	var b strings.Builder
+	for count := 0; ; count++ {
+		m := quotePrefix.FindStringSubmatchIndex(l.text[l.at:])
+		if m == nil {
+			return l.scalar("!!str", b.String(), from), count > 0
+		}
+		prefix, quote := strings.ToLower(l.text[l.at:l.at+m[2]]), l.text[l.at+m[2]:l.at+m[3]]
+		l.at += m[1]
+		for !strings.HasPrefix(l.text[l.at:], quote) {
+			if l.at >= len(l.text) || !l.character(&b, prefix) {
+				return nil, false
+			}
+		}
+		l.at += len(quote)
+		l.space()
+	}
+}
+
+// simpleEscapes are what a letter after a backslash stands for.
+var simpleEscapes = map[byte]string{'\\': "\\", '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v"}
+
+var numberEscape = regexp.MustCompile(`^\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3}))`)
+
+// character reads one of a quoted text. A backslash before a letter that means nothing stays.
+func (l *pythonReader) character(b *strings.Builder, prefix string) bool {
+	rest := l.text[l.at:]
+	if rest[0] != '\\' {
+		_, w := utf8.DecodeRuneInString(rest)
+		b.WriteString(rest[:w])
+		l.at += w
+		return true
+	}
+	if len(rest) < 2 {
+		return false
+	}
+	if strings.Contains(prefix, "r") {
+		b.WriteString(rest[:2])
+		l.at += 2
+		return true
+	}
+	if s, ok := simpleEscapes[rest[1]]; ok {
+		b.WriteString(s)
+		l.at += 2
+		return true
+	}
+	m := numberEscape.FindStringSubmatch(rest)
+	if m == nil {
+		if strings.IndexByte("xuUN", rest[1]) >= 0 {
+			return false // half a code is no text, and there are no names of characters here
+		}
+		b.WriteByte('\\')
+		l.at++
+		return true
+	}
+	digits, base := m[1]+m[2]+m[3], 16
+	if digits == "" {
+		digits, base = m[4], 8
+	}
+	code, err := strconv.ParseUint(digits, base, 32)
+	if err != nil || !utf8.ValidRune(rune(code)) {
+		return false
+	}
+	b.WriteRune(rune(code))
+	l.at += len(m[0])
+	return true
+}

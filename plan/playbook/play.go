@@ -1,0 +1,515 @@
+package playbook
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+// PlayKey is a key of a play.
+type PlayKey struct {
+	Name  string
+	Doc   string
+	later string // why it is refused for now
+	set   func(p *parser, pl *Play, e Entry)
+}
+
+// Supported reports whether the key is anything but refused.
+func (k *PlayKey) Supported() bool { return k.later == "" }
+
+// Later is why a key that is not supported is refused, and what to write instead.
+func (k *PlayKey) Later() string { return k.later }
+
+// PlayKeys are the keys of a play, in the order of the reference.
+var PlayKeys []PlayKey
+
+// playTable makes the table, when that of the keys of tasks is there.
+func playTable() []PlayKey {
+	one := func(name, want, doc string, field func(*Play) *Value) PlayKey {
+		return PlayKey{Name: name, Doc: doc, set: func(p *parser, pl *Play, e Entry) { p.one(e, want, field(pl)) }}
+	}
+	tasks := func(name, doc string, field func(*Play) *[]*Task) PlayKey {
+		return PlayKey{Name: name, Doc: doc, set: func(p *parser, pl *Play, e Entry) {
+			q := *p
+			q.handlers = name == "handlers"
+			*field(pl) = q.tasks(e.Value, "`"+name+":`")
+		}}
+	}
+	return []PlayKey{
+		one("name", "text", "what the play is called", func(pl *Play) *Value { return &pl.Name }),
+		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: (*parser).hosts},
+		{Name: "vars", Doc: "variables", set: func(p *parser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
+		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: (*parser).playVarsFiles},
+		{Name: "vars_prompt", Doc: "variables that a person is asked for", set: (*parser).prompts},
+		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
+		{Name: "gather_subset", Doc: "accepted: what facts there are costs little", set: func(_ *parser, pl *Play, e Entry) { pl.Subset = e.Value }},
+		one("strategy", "linear, free or graph", "linear (each task on all hosts before the next), free, or graph", func(pl *Play) *Value { return &pl.Strategy }),
+		{Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them", set: func(p *parser, pl *Play, e Entry) {
+			if e.Value.Kind() == Map || e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
+				p.wrong(e, "a number, a percentage, or a list of them")
+				return
+			}
+			pl.Serial = e.Value
+		}},
+		one("order", "text", "order of the hosts: inventory, sorted, reverse_inventory or reverse_sorted", func(pl *Play) *Value { return &pl.Order }),
+		one("any_errors_fatal", "a boolean", "true: a failure on one host ends the run on all", func(pl *Play) *Value { return &pl.AnyFatal }),
+		one("max_fail_percentage", "a number", "the play ends when more of its hosts than this have failed", func(pl *Play) *Value { return &pl.MaxFail }),
+		one("ignore_errors", "a boolean or a condition", "of all tasks", func(pl *Play) *Value { return &pl.Ignore }),
+		one("ignore_unreachable", "a boolean", "true: a host that cannot be reached goes on", func(pl *Play) *Value { return &pl.Unreachable }),
+		one("force_handlers", "a boolean", "true: handlers run on hosts that have failed, too", func(pl *Play) *Value { return &pl.Force }),
+		one("run_once", "a boolean", "of all tasks", func(pl *Play) *Value { return &pl.RunOnce }),
+		one("connection", "text", "ssh or local", func(pl *Play) *Value { return &pl.Connection }),
+		one("remote_user", "text", "user to log in as", func(pl *Play) *Value { return &pl.RemoteUser }),
+		one("port", "a number", "port of the SSH server", func(pl *Play) *Value { return &pl.Port }),
+		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),
+		one("become_user", "text", "the user to become (root)", func(pl *Play) *Value { return &pl.BecomeUser }),
+		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
+		{Name: "environment", Doc: "environment variables: a map, a template that gives one, or a list of them", set: func(p *parser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
+		one("check_mode", "a boolean", "force or forbid the dry run", func(pl *Play) *Value { return &pl.CheckMode }),
+		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
+		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
+		one("timeout", "a duration such as 30s", "of every task", func(pl *Play) *Value { return &pl.Timeout }),
+		{Name: "tags", Doc: "list of tags or one text; inherited downwards", set: func(p *parser, pl *Play, e Entry) {
+			var t Task
+			p.tags(&t, e)
+			pl.Tags = t.Tags
+		}},
+		{Name: "collections", Doc: "accepted; names are found without it", set: func(*parser, *Play, Entry) {}},
+		tasks("pre_tasks", "tasks before the roles", func(pl *Play) *[]*Task { return &pl.PreTasks }),
+		{Name: "roles", Doc: "roles, by name or as maps with name, keys and parameters", set: func(p *parser, pl *Play, e Entry) { pl.Roles = p.roles(e) }},
+		tasks("tasks", "the tasks", func(pl *Play) *[]*Task { return &pl.Tasks }),
+		tasks("post_tasks", "tasks after the others", func(pl *Play) *[]*Task { return &pl.PostTasks }),
+		tasks("handlers", "tasks that run when they have been notified", func(pl *Play) *[]*Task { return &pl.Handlers }),
+
+		{Name: "throttle", later: playForm.keys["throttle"].later},
+		{Name: "module_defaults", later: playForm.keys["module_defaults"].later},
+		{Name: "debugger", later: playForm.keys["debugger"].later},
+		{Name: "become_flags", later: playForm.keys["become_flags"].later},
+		{Name: "become_exe", later: playForm.keys["become_exe"].later},
+		{Name: "gather_timeout", later: "leave it out; facts are asked for once, when the connection is made"},
+		{Name: "fact_path", later: "local facts are read from /etc/ansible/facts.d"},
+	}
+}
+
+var playKeys = map[string]*PlayKey{}
+
+// ParsePlays reads a file of plays, as import_playbook names it.
+func ParsePlays(f *File, actions Actions, ds *diag.List) []*Play {
+	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
+	root, ok := read(f, ds)
+	if !ok {
+		return nil
+	}
+	switch {
+	case root.Kind() == List:
+		return p.playList(root, "the playbook")
+	case root.Kind() == Null:
+		p.errorf(diag.Pos{File: f.Name, Line: 1, Column: 1}, 0, "a playbook is a list of plays", "the file is empty")
+	default:
+		p.errorf(root.Pos(), 0, "a playbook that is imported is a list of plays", "the file holds %s", root.Kind())
+	}
+	return nil
+}
+
+// ParseTasks reads a file of tasks: of a role, or one that is included. It may be empty.
+func ParseTasks(f *File, actions Actions, ds *diag.List) []*Task {
+	return parseTasks(&parser{dialect: playForm, file: f, actions: actions, ds: ds})
+}
+
+// ParseHandlers reads a file of handlers: of a role, or one that a handler includes.
+func ParseHandlers(f *File, actions Actions, ds *diag.List) []*Task {
+	return parseTasks(&parser{dialect: playForm, file: f, actions: actions, ds: ds, handlers: true})
+}
+
+func parseTasks(p *parser) []*Task {
+	root, ok := read(p.file, p.ds)
+	if !ok {
+		return nil
+	}
+	switch {
+	case root.Kind() == Null:
+		return nil
+	case root.Kind() == List && holdsPlays(root):
+		p.errorf(root.Items()[0].Pos(), 0, "plays are imported with `import_playbook`, beside the other plays", "a list of tasks is wanted here, and this is one of plays")
+		return nil
+	}
+	return p.tasks(root, "the file")
+}
+
+// ParseApply reads the keys that an include gives to what is inside.
+func ParseApply(f *File, m Value, ds *diag.List) *Task {
+	p := &parser{dialect: playForm, file: f, ds: ds}
+	t := &Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries()}
+	for _, e := range t.Keys {
+		k, ok := p.playKey(e.Key)
+		if !ok || e.NoText {
+			p.unknown(e, "of `apply:`", []string{"tags", "become", "become_user", "when", "vars", "environment", "ignore_errors", "notify", "delegate_to", "run_once", "no_log"})
+			continue
+		}
+		p.playTaskKey(t, k, e)
+	}
+	return t
+}
+
+// RoleMeta is what a role says of itself, as far as it matters.
+type RoleMeta struct {
+	Dependencies []*Task // of kind Role
+	AllowDup     Value   // allow_duplicates
+}
+
+// ParseMeta reads the meta/main.yml of a role.
+func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
+	p := &parser{dialect: playForm, file: f, actions: actions, ds: ds}
+	meta := &RoleMeta{}
+	root, ok := read(f, ds)
+	if !ok || root.Kind() == Null {
+		return meta
+	}
+	if root.Kind() != Map {
+		p.errorf(root.Pos(), 0, "such as `dependencies: [common]`", "what a role says of itself is a map; this is %s", root.Kind())
+		return meta
+	}
+	for _, e := range root.Entries() {
+		switch e.Key {
+		case "dependencies":
+			meta.Dependencies = p.roles(e)
+		case "allow_duplicates":
+			p.one(e, "a boolean", &meta.AllowDup)
+		case "galaxy_info", "collections", "standalone":
+		case "argument_specs":
+			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
+		default:
+			if !e.NoText {
+				p.warnf(e.Pos, diag.DidYouMean(e.Key, []string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
+					"unknown key `%s` of a role's meta file", e.Key)
+			}
+		}
+	}
+	return meta
+}
+
+// playMarks are the keys by which a list is known as one of plays.
+var playMarks = []string{"hosts", "import_playbook", "tasks", "roles", "pre_tasks", "post_tasks"}
+
+// holdsPlays reports whether a list is one of plays, and not of steps.
+func holdsPlays(root Value) bool {
+	for _, item := range root.Items() {
+		for _, e := range item.Entries() {
+			if slices.Contains(playMarks, bare(e.Key)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// documentOfPlays reads a playbook in its map form whose plays are under `plays:`.
+func (p *parser) documentOfPlays(pb *Playbook, root Value, plays Entry) {
+	for _, e := range root.Entries() {
+		switch e.Key {
+		case "steps":
+			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
+		case "strategy", "parallel", "exports":
+			hint := "leave it out"
+			if e.Key == "strategy" {
+				hint = "write it on the plays"
+			}
+			p.errorf(e.Pos, len(e.Key), hint, "`%s:` belongs to a playbook of steps", e.Key)
+		}
+	}
+	pb.Strategy, pb.Parallel, pb.Exports = "", Value{}, nil
+	pb.Plays = p.inPlays().playList(plays.Value, "`plays:`")
+}
+
+func (p *parser) playList(v Value, where string) []*Play {
+	if v.Kind() != List {
+		if v.Kind() == Null {
+			p.errorf(v.Pos(), 0, "`[]` is a list of no plays", "%s holds nothing", where)
+		} else {
+			p.errorf(v.Pos(), 0, "each play starts with `- `", "%s must be a list of plays; this is %s", where, v.Kind())
+		}
+		return nil
+	}
+	var plays []*Play
+	for _, item := range v.Items() {
+		if p.ds.Full() {
+			break
+		}
+		switch item.Kind() {
+		case Null:
+			p.warnf(item.Pos(), "remove the `-`, or write the play", "an empty list item is no play")
+		case Map:
+			plays = append(plays, p.play(item))
+		default:
+			p.errorf(item.Pos(), 0, "a play is a map with `hosts:` and `tasks:`", "a play must be a map; this is %s", item.Kind())
+		}
+	}
+	return plays
+}
+
+func (p *parser) play(item Value) *Play {
+	pl := &Play{Pos: item.Pos(), Keys: item.Entries()}
+	for _, e := range pl.Keys {
+		if bare(e.Key) == "import_playbook" {
+			p.importPlaybook(pl, e)
+			return pl
+		}
+	}
+	hosts := false
+	for _, e := range pl.Keys {
+		if e.NoText {
+			continue
+		}
+		k, ok := playKeys[e.Key]
+		switch {
+		case !ok:
+			p.unknownPlayKey(e)
+		case k.later != "":
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), k.later, "`%s` is not supported yet", e.Key)
+		case e.Value.Kind() == Null && e.Key != "hosts":
+			// as if it were not there: all below it is commented out
+		default:
+			k.set(p, pl, e)
+		}
+		hosts = hosts || e.Key == "hosts"
+	}
+	if !hosts {
+		p.errorf(pl.Pos, 0, "add `hosts: all`, or what the play is for", "this play has no `hosts:`")
+	}
+	return pl
+}
+
+func (p *parser) unknownPlayKey(e Entry) {
+	known := []string{"import_playbook"}
+	for i := range PlayKeys {
+		known = append(known, PlayKeys[i].Name)
+	}
+	hint := gone[e.Key]
+	switch {
+	case e.Key == "include":
+		hint = "write `import_playbook`"
+	case hint == "" && p.isAction(bare(e.Key)):
+		hint = "it belongs to a task: put it under `tasks:`"
+	case hint == "":
+		hint = diag.DidYouMean(e.Key, known)
+	}
+	if k, ok := p.keys[e.Key]; ok && hint == "" {
+		hint = "`" + k.Name + "` belongs to a task"
+	}
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` of a play", e.Key)
+}
+
+// importPlaybook reads an import of plays. Tags may stand behind the path, as they once had to.
+func (p *parser) importPlaybook(pl *Play, at Entry) {
+	for _, c := range p.options(at, "file").Entries() {
+		switch {
+		case c.Key == "file" && at.Value.Kind() == String:
+			pl.Import = c.Value
+		case c.Key == "tags" && at.Value.Kind() == String:
+			pl.Tags = append(pl.Tags, c.Value)
+		case at.Value.Kind() == String:
+			p.errorf(c.Pos, utf8.RuneCountInString(c.Key), "variables go under `vars:`", "unknown key `%s` of `import_playbook:`", c.Key)
+		}
+	}
+	if pl.Import.Text() == "" {
+		p.errorf(at.Pos, utf8.RuneCountInString(at.Key), "write `import_playbook: web.yml`", "`%s:` needs the path of a file", at.Key)
+	}
+	for _, e := range pl.Keys {
+		switch {
+		case e.Pos == at.Pos || e.NoText:
+		case e.Key == "name" || e.Key == "vars" || e.Key == "tags":
+			tags := pl.Tags
+			if e.Value.Kind() != Null {
+				playKeys[e.Key].set(p, pl, e)
+			}
+			if e.Key == "tags" {
+				pl.Tags = append(tags, pl.Tags...)
+			}
+		case e.Key == "when":
+			conditions(func(t *Task, v []Value) { pl.When = v })(p, nil, e)
+		default:
+			hint := diag.DidYouMean(e.Key, []string{"name", "vars", "when", "tags"})
+			if _, ok := playKeys[e.Key]; ok {
+				hint = "write it on the plays that are imported"
+			}
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s` beside `import_playbook`", e.Key)
+		}
+	}
+}
+
+func (p *parser) hosts(pl *Play, e Entry) {
+	all := e.Value.Items()
+	switch {
+	case isScalar(e.Value):
+		p.plainBool(e.Key, e.Value)
+	case e.Value.Kind() != List:
+		p.wrong(e, "a pattern of hosts, or a list of them")
+		return
+	case len(all) == 0:
+		p.errorf(e.Value.Pos(), 0, "write `all`, or the names of groups and hosts", "`hosts:` names no host")
+	}
+	for _, v := range all {
+		if !isScalar(v) {
+			p.errorf(v.Pos(), 0, "", "an entry of `hosts:` must be a pattern of hosts; this is %s", v.Kind())
+			continue
+		}
+		p.plainBool(e.Key, v)
+	}
+	pl.Hosts = e.Value
+}
+
+// playVarsFiles reads paths, each of which may be a list of which the first that exists counts.
+func (p *parser) playVarsFiles(pl *Play, e Entry) {
+	if e.Value.Kind() == String {
+		pl.VarsFiles = [][]Value{{e.Value}}
+		return
+	}
+	if e.Value.Kind() != List {
+		p.wrong(e, "a list of paths")
+		return
+	}
+	for _, v := range e.Value.Items() {
+		if v.Kind() == String {
+			pl.VarsFiles = append(pl.VarsFiles, []Value{v})
+			continue
+		}
+		if v.Kind() != List {
+			p.errorf(v.Pos(), 0, "", "an entry of `%s:` must be the path of a file; this is %s", e.Key, v.Kind())
+			continue
+		}
+		var choice []Value
+		for _, one := range v.Items() {
+			if one.Kind() != String || one.Text() == "" {
+				p.errorf(one.Pos(), 0, "", "an entry of `%s:` must be the path of a file; this is %s", e.Key, one.Kind())
+				continue
+			}
+			choice = append(choice, one)
+		}
+		if len(choice) > 0 {
+			pl.VarsFiles = append(pl.VarsFiles, choice)
+		}
+	}
+}
+
+var promptKeys = []string{"name", "prompt", "default", "private", "confirm", "encrypt", "salt", "salt_size", "unsafe"}
+
+func (p *parser) prompts(pl *Play, e Entry) {
+	if e.Value.Kind() != List {
+		p.wrong(e, "a list of maps with `name` and `prompt`")
+		return
+	}
+	for _, item := range e.Value.Items() {
+		if item.Kind() != Map {
+			p.errorf(item.Pos(), 0, "write `- {name: version, prompt: which version?}`", "an entry of `vars_prompt:` must be a map; this is %s", item.Kind())
+			continue
+		}
+		pl.Prompts = append(pl.Prompts, p.prompt(item))
+	}
+}
+
+func (p *parser) prompt(item Value) Prompt {
+	one := Prompt{Pos: item.Pos()}
+	for _, c := range item.Entries() {
+		to := map[string]*Value{
+			"prompt": &one.Text, "default": &one.Default, "private": &one.Private, "confirm": &one.Confirm, "encrypt": &one.Encrypt,
+			"salt": &one.Salt, "salt_size": &one.SaltSize, "unsafe": &one.Unsafe,
+		}[c.Key]
+		switch {
+		case c.NoText:
+		case c.Key == "name":
+			if name, ok := p.identifier(c, "the name of the variable to ask for"); ok {
+				one.Name = name
+			}
+		case to == nil:
+			p.unknown(c, "of an entry of `vars_prompt:`", promptKeys)
+		case c.Value.Kind() == Null:
+		default:
+			p.one(c, "text", to)
+		}
+	}
+	if !has(item.Entries(), "name") {
+		p.errorf(item.Pos(), 0, "add `name:` with the name of a variable", "an entry of `vars_prompt:` has no name")
+	}
+	return one
+}
+
+// roles reads the roles of a play, or those that a role depends on.
+func (p *parser) roles(e Entry) []*Task {
+	if e.Value.Kind() == Null {
+		return nil
+	}
+	if e.Value.Kind() != List {
+		p.wrong(e, "a list of roles")
+		return nil
+	}
+	var roles []*Task
+	for _, item := range e.Value.Items() {
+		switch item.Kind() {
+		case Null:
+			p.warnf(item.Pos(), "remove the `-`, or write the name of a role", "an empty list item is no role")
+		case Map:
+			roles = append(roles, p.roleEntry(item))
+		case String:
+			roles = append(roles, p.named(&Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}}))
+		default:
+			p.errorf(item.Pos(), 0, "write the name of a role", "a role must be a name or a map; this is %s", item.Kind())
+		}
+	}
+	return roles
+}
+
+// roleKeys are the keys of a task that a role entry can have. All others are parameters.
+var roleKeys = []string{
+	"when", "tags", "vars", "become", "become_user", "become_method", "environment", "delegate_to", "delegate_facts", "run_once", "ignore_errors",
+	"ignore_unreachable", "any_errors_fatal", "no_log", "check_mode", "diff", "connection", "remote_user", "port", "timeout", "collections",
+	"throttle", "module_defaults", "debugger", "become_flags", "become_exe",
+}
+
+func (p *parser) roleEntry(item Value) *Task {
+	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}}
+	src, named := Value{}, has(t.Keys, "role")
+	var params []string
+	for _, e := range t.Keys {
+		switch {
+		case e.NoText:
+		case e.Key == "role", e.Key == "name" && !named:
+			if !isScalar(e.Value) {
+				p.wrong(e, "the name of a role")
+				continue
+			}
+			t.Args = e.Value
+		case e.Key == "src":
+			src = e.Value
+		case e.Key == "version" || e.Key == "scm": // where a tool can get the role
+		case slices.Contains(roleKeys, e.Key):
+			p.playTaskKey(t, p.keys[e.Key], e)
+		case e.Key == "name":
+			t.Name = e.Value
+		default:
+			params = append(params, e.Key)
+		}
+	}
+	if len(params) > 0 {
+		var given []argument
+		for _, e := range t.Keys {
+			if slices.Contains(params, e.Key) {
+				given = append(given, e.argument())
+			}
+		}
+		t.RoleParams = item.mapOf(given)
+	}
+	if t.Args.IsZero() {
+		t.Args = src
+	}
+	return p.named(t)
+}
+
+// named refuses an entry without the name of a role.
+func (p *parser) named(t *Task) *Task {
+	if strings.TrimSpace(t.Args.Text()) == "" {
+		p.errorf(t.Pos, 0, "add `role: web`", "this entry names no role")
+	}
+	return t
+}

@@ -1,0 +1,307 @@
+package playbook
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+)
+
+// In plays an include_vars is a task like any other, and what an include at run time may have is little: its keys are its own and
+// do not reach what is inside.
+const (
+	onRole     kinds = 1 << Role
+	onDynamic  kinds = 1 << 7 // include_tasks and include_role, instead of the bit of their kind
+	onTask           = onAction | onIncludeVars
+	onInherits       = onTask | onInclude | onBlock | onRole
+	onAnything       = onInherits | onDynamic
+)
+
+// PlayTaskKeys are the keys of a task in a play, in the order of the reference.
+var PlayTaskKeys []Key
+
+// playForm is how the tasks of plays are read.
+var playForm = &dialect{word: "task", plays: true, keys: map[string]*Key{}, directives: map[string]TaskKind{
+	"include_tasks": Include, "import_tasks": Include, "include_role": Role, "import_role": Role, "include_vars": IncludeVars, "block": Block,
+}}
+
+func (p *parser) inPlays() *parser {
+	q := *p
+	q.dialect = playForm
+	return &q
+}
+
+// differs says where a key of a step may stand on a task of a play.
+var differs = map[string]kinds{
+	"name": onAnything, "when": onAnything, "tags": onAnything, "vars": onAnything, "register": onTask,
+	"with_items": onTask | onDynamic | onBlock, "with_filetree": onTask | onDynamic | onBlock, "loop_control": onTask | onDynamic | onBlock,
+	"changed_when": onTask, "failed_when": onTask, "until": onTask, "retries": onTask, "retry_delay": onTask,
+	"ignore_errors": onAnything, "no_log": onAnything, "timeout": onAnything,
+	"become": onInherits, "become_user": onInherits, "become_method": onInherits, "check_mode": onInherits, "diff": onInherits,
+	"args": onTask,
+}
+
+// idle are keys that may be written on includes and imports, as Ansible allows it, and that do nothing there.
+const idle = onInclude | onRole | onDynamic
+
+var idleKeys = []string{"register", "changed_when", "failed_when", "until", "retries", "retry_delay"}
+
+const noBackground = "tasks run in the foreground; leave it out, or let the command itself start what is to go on"
+
+func init() {
+	for _, k := range stepKeys() {
+		if k.later != "" {
+			continue
+		}
+		if on, ok := differs[k.Name]; ok {
+			k.on = on
+		}
+		switch k.Name {
+		case "env":
+			k.on, k.Doc = onInherits, "environment variables: a map, a template that gives one, or a list of them"
+			k.set = func(p *parser, t *Task, e Entry) { t.Envs = p.environment(e) }
+		case "loop_control":
+			k.Doc = "map of loop_var, index_var, label, pause, extended, break_when and limit"
+			k.set = (*parser).playLoopControl
+		case "with_items":
+			k.Doc = "list or expression: the task runs once per item"
+		case "retry_delay":
+			k.Doc = "time between attempts (5s)"
+		case "args":
+			k.set = mapping(func(t *Task, v Value) { t.ExtraArgs = t.ExtraArgs.plus(v) })
+		case "vars":
+			k.set = func(p *parser, t *Task, e Entry) { t.StepVars = p.varsMap(e) }
+		}
+		PlayTaskKeys = append(PlayTaskKeys, k)
+	}
+	PlayTaskKeys = append(PlayTaskKeys, []Key{
+		{Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something", set: texts("the name of a handler", func(t *Task, v []Value) { t.Notify = v })},
+		{Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that the handler can be notified by, beside its name", set: (*parser).listen},
+		{Name: "delegate_to", on: onInherits, Doc: "host that does it instead of the play's", set: text(func(t *Task, v Value) { t.DelegateTo = v })},
+		{Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to", set: scalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v })},
+		{Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch does it", set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v })},
+		{Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached goes on", set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v })},
+		{Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all", set: scalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v })},
+		{Name: "connection", on: onInherits, Doc: "ssh or local", set: text(func(t *Task, v Value) { t.Connection = v })},
+		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: text(func(t *Task, v Value) { t.RemoteUser = v })},
+		{Name: "port", on: onInherits, Doc: "port of the SSH server", set: scalar("a number", func(t *Task, v Value) { t.Port = v })},
+		{Name: "collections", on: onAnything, Doc: "accepted; names are found without it", set: func(p *parser, t *Task, e Entry) { t.Collections = e.Value }},
+
+		{Name: "async", on: onAnything, later: noBackground},
+		{Name: "poll", on: onAnything, later: noBackground},
+		{Name: "throttle", on: onAnything, later: "--forks bounds how much runs at once, and `serial` how many hosts"},
+		{Name: "module_defaults", on: onAnything, later: "write the arguments on the tasks, or keep them in a variable"},
+		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
+		{Name: "become_flags", on: onAnything, later: "leave it out; what sudo allows is set in sudoers"},
+		{Name: "become_exe", on: onAnything, later: "leave it out; `become_method` is sudo, su or doas"},
+	}...)
+	for i, k := range PlayTaskKeys {
+		playForm.keys[k.Name] = &PlayTaskKeys[i]
+		for _, a := range k.Aliases {
+			playForm.keys[a] = &PlayTaskKeys[i]
+		}
+	}
+	PlayKeys = playTable()
+	for i, k := range PlayKeys {
+		playKeys[k.Name] = &PlayKeys[i]
+	}
+	playKeys["user"] = playKeys["remote_user"] // as it was called once
+}
+
+// gone are keys that Ansible itself has given up, with what took their place.
+var gone = map[string]string{
+	"include": "write `import_tasks` (read before the run) or `include_tasks` (with a loop, or with a name that only the run knows)",
+	"sudo":    "write `become: true`", "sudo_user": "write `become: true` and `become_user`",
+	"su": "write `become: true` and `become_method: su`", "su_user": "write `become: true` and `become_user`",
+	"preset": "presets belong to playbooks of steps; in plays write a role",
+}
+
+// Lookups are the names that may stand behind with_.
+var Lookups = []string{
+	"cartesian", "csvfile", "dict", "env", "file", "fileglob", "first_found", "flattened", "indexed_items", "ini", "inventory_hostnames", "items", "lines",
+	"list", "nested", "password", "pipe", "random_choice", "sequence", "subelements", "template", "together", "url", "vars", "varnames",
+}
+
+// playKey finds the key of a task in a play.
+func (p *parser) playKey(name string) (*Key, bool) {
+	if k, ok := p.keys[name]; ok {
+		return k, true
+	}
+	if strings.HasPrefix(name, "with_") {
+		return p.keys["with_items"], true
+	}
+	return nil, false
+}
+
+// texts takes one text or a list of them.
+func texts(what string, set func(*Task, []Value)) func(*parser, *Task, Entry) {
+	return func(p *parser, t *Task, e Entry) { set(t, p.texts(e, what)) }
+}
+
+func (p *parser) texts(e Entry, what string) []Value {
+	values := []Value{e.Value}
+	if e.Value.Kind() == List {
+		values = e.Value.Items()
+	}
+	var all []Value
+	for _, v := range values {
+		if !isScalar(v) {
+			p.errorf(v.Pos(), 0, "", "`%s:` must be %s, or a list of them; this is %s", e.Key, what, v.Kind())
+			continue
+		}
+		p.plainBool(e.Key, v)
+		all = append(all, v)
+	}
+	return all
+}
+
+// plainBool warns of a word that YAML takes for a boolean where text is meant.
+func (p *parser) plainBool(key string, v Value) {
+	if v.Kind() != Bool || v.Encrypted() {
+		return
+	}
+	p.warnf(v.Pos(), "write \""+v.Text()+"\" if the word is meant", "`%s:` is text, and a plain `%s` is a boolean", key, v.Text())
+}
+
+// textKeys are the keys of a task, and of a play, whose value is text.
+var textKeys = []string{
+	"name", "creates", "removes", "unless", "onlyif", "cwd", "chdir", "become_user", "become_method", "delegate_to", "connection", "remote_user", "user", "hosts",
+}
+
+func (p *parser) listen(t *Task, e Entry) {
+	if !p.handlers {
+		p.errorf(e.Pos, len(e.Key), "put the task under `handlers:`; a task is told by `notify`", "`listen` has no meaning on a task that is no handler")
+		return
+	}
+	t.Listen = p.texts(e, "the name of a topic")
+}
+
+// environment reads a map, a template, or a list of them.
+func (p *parser) environment(e Entry) []Value {
+	values := []Value{e.Value}
+	if e.Value.Kind() == List {
+		values = e.Value.Items()
+	}
+	var all []Value
+	for _, v := range values {
+		if v.isUnquotedTemplate() {
+			continue // has been said
+		}
+		if v.Kind() != Map && (v.Kind() != String || !strings.Contains(v.Text(), "{{")) {
+			p.errorf(v.Pos(), 0, "write `NAME: value` below it", "`%s:` must be a map, a template that gives one, or a list of them; this is %s", e.Key, v.Kind())
+			continue
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// varsMap reads variables: a map. A list of maps, which Ansible still takes, is put together.
+func (p *parser) varsMap(e Entry) Value {
+	v := e.Value
+	switch v.Kind() {
+	case Null:
+		return Value{}
+	case List:
+		whole := Value{}
+		for _, item := range v.Items() {
+			if item.Kind() != Map {
+				p.errorf(item.Pos(), 0, "write names and values below `vars:`", "an entry of `%s:` must be a map; this is %s", e.Key, item.Kind())
+				continue
+			}
+			whole = whole.plus(item)
+		}
+		p.varNames(whole)
+		return whole
+	case Map:
+		p.varNames(v)
+		return v
+	case Bool, Int, Float, String:
+	}
+	p.wrong(e, "a map")
+	return Value{}
+}
+
+func (p *parser) playLoop(t *Task, e Entry) {
+	name := strings.TrimPrefix(e.Key, "with_")
+	name = bare(name)
+	switch {
+	case e.Key == "loop" || e.Key == "with_items" || e.Key == "with_filetree":
+		p.loop(t, e)
+	case t.Loop.Kind != NoLoop:
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "use one of them; a loop in a loop is an include with its own loop", "`%s` beside `%s`", e.Key, t.Loop.Key)
+	case name == "items":
+		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Items, "with_items", e.Pos, e.Value
+	case !slices.Contains(Lookups, name):
+		hint := diag.DidYouMean(name, Lookups)
+		if hint != "" {
+			hint = diag.DidYouMean(e.Key, prefixed("with_", Lookups))
+		}
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "there is no lookup `%s` for `%s`", name, e.Key)
+	default:
+		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Lookup, "with_"+name, e.Pos, e.Value
+	}
+}
+
+func prefixed(with string, all []string) []string {
+	list := make([]string, len(all))
+	for i, s := range all {
+		list[i] = with + s
+	}
+	return list
+}
+
+var playLoopKeys = []string{"loop_var", "index_var", "label", "pause", "extended", "break_when", "limit"}
+
+func (p *parser) playLoopControl(t *Task, e Entry) {
+	if e.Value.Kind() != Map {
+		p.wrong(e, "a map of "+strings.Join(playLoopKeys, ", "))
+		return
+	}
+	for _, c := range e.Value.Entries() {
+		switch c.Key {
+		case "loop_var":
+			if name, ok := p.identifier(c, "the name of a variable"); ok {
+				t.Loop.Var = name
+			}
+		case "index_var":
+			if name, ok := p.identifier(c, "the name of a variable"); ok {
+				t.Loop.Index = name
+			}
+		case "label":
+			t.Loop.Label = c.Value
+		case "limit":
+			t.Loop.Limit = c.Value
+		case "pause":
+			p.one(c, "a number of seconds", &t.Loop.Pause)
+		case "extended":
+			p.one(c, "a boolean", &t.Loop.Extended)
+		case "extended_allitems": // only about memory
+		case "break_when":
+			conditions(func(t *Task, v []Value) { t.Loop.Break = v })(p, t, c)
+		default:
+			p.unknown(c, "of `loop_control:`", playLoopKeys)
+		}
+	}
+}
+
+// one takes a scalar.
+func (p *parser) one(e Entry, want string, to *Value) {
+	if !isScalar(e.Value) {
+		p.wrong(e, want)
+		return
+	}
+	if slices.Contains(textKeys, e.Key) {
+		p.plainBool(e.Key, e.Value)
+	}
+	*to = e.Value
+}
+
+// bare is the name of what Ansible itself brings without its collection.
+func bare(name string) string {
+	if rest, ok := strings.CutPrefix(name, "ansible.builtin."); ok {
+		return rest
+	}
+	return strings.TrimPrefix(name, "ansible.legacy.")
+}
