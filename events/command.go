@@ -102,6 +102,7 @@ type Override struct {
 	Value  string `json:"value,omitempty"`  // as YAML
 	At     string `json:"at,omitempty"`     // path of a step or scope; "": everything
 	From   string `json:"from,omitempty"`   // path of the step it begins with, in the order of the plan; "": the first
+	Host   string `json:"host,omitempty"`   // only for steps of this host; "": of all
 	Secret bool   `json:"secret,omitempty"` // the value is kept and shown nowhere
 	Clear  bool   `json:"clear,omitempty"`
 }
@@ -117,6 +118,10 @@ func (f Fix) Words() string {
 		case "cwd":
 			name = v.Field
 		}
+		on := ""
+		if v.Host != "" {
+			on = " on " + v.Host
+		}
 		switch {
 		case v.Clear:
 			name += " as it was"
@@ -128,7 +133,7 @@ func (f Fix) Words() string {
 				name += " …"
 			}
 		}
-		words = append(words, name)
+		words = append(words, name+on)
 	}
 	return strings.Join(words, ", ")
 }

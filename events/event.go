@@ -39,6 +39,7 @@ const (
 	SkipOnlyIf    SkipReason = "onlyif"
 	SkipUpToDate  SkipReason = "up-to-date"
 	SkipUser      SkipReason = "user"
+	SkipPlugin    SkipReason = "plugin"    // its plugin says that there was nothing for it to do
 	SkipUnchanged SkipReason = "unchanged" // nothing it waits for has changed
 	SkipNeeds     SkipReason = "needs"     // what it needs ended well, and it needs another end
 )
@@ -183,17 +184,19 @@ type (
 		Detail string     `json:"detail,omitempty"`
 	}
 	StepFailed struct {
-		Name    string         `json:"name"`
-		Error   string         `json:"error"`
-		RC      *int           `json:"rc,omitempty"`
-		Timeout bool           `json:"timeout,omitempty"`
-		Ignored bool           `json:"ignored,omitempty"`
-		Rescued bool           `json:"rescued,omitempty"`
-		Result  map[string]any `json:"result,omitempty"`
-		Ran     *Ran           `json:"-"` // as of StepCompleted
+		Name        string         `json:"name"`
+		Error       string         `json:"error"`
+		RC          *int           `json:"rc,omitempty"`
+		Timeout     bool           `json:"timeout,omitempty"`
+		Unreachable bool           `json:"unreachable,omitempty"` // its host could not be reached; nothing was tried
+		Ignored     bool           `json:"ignored,omitempty"`
+		Rescued     bool           `json:"rescued,omitempty"`
+		Result      map[string]any `json:"result,omitempty"`
+		Ran         *Ran           `json:"-"` // as of StepCompleted
 	}
 	StepLost struct {
 		Name    string `json:"name"`
+		Error   string `json:"error,omitempty"` // how it was lost, where moon saw it
 		Rescued bool   `json:"rescued,omitempty"`
 	}
 	StepCancelled struct {
@@ -255,8 +258,22 @@ type (
 		Success    bool          `json:"success"`
 		Outcome    RunOutcome    `json:"outcome"`
 		Duration   time.Duration `json:"-"`
+		Hosts      []HostCounts  `json:"hosts,omitempty"` // of a playbook of plays: each host that had a task, in the order of the inventory
 	}
 )
+
+// HostCounts is how the tasks of one host ended, counted as users of plays expect: a task counts once, however many items its
+// loop has; OK holds Changed and Ignored; a task whose failure was rescued counts as Rescued only.
+type HostCounts struct {
+	Host        string `json:"host"`
+	OK          int    `json:"ok"`
+	Changed     int    `json:"changed"`
+	Unreachable int    `json:"unreachable"`
+	Failed      int    `json:"failed"`
+	Skipped     int    `json:"skipped"`
+	Rescued     int    `json:"rescued"`
+	Ignored     int    `json:"ignored"`
+}
 
 func (RunStarted) event()      {}
 func (PlanLoaded) event()      {}
@@ -333,10 +350,11 @@ type Record struct {
 
 // Where says what a step is, for readers that do not have the plan.
 type Where struct {
-	Step   string  `json:"step,omitempty"`
-	Path   string  `json:"path,omitempty"`
-	Host   string  `json:"host,omitempty"`
-	Origin *Origin `json:"origin,omitempty"`
+	Step     string  `json:"step,omitempty"`
+	Path     string  `json:"path,omitempty"`
+	Host     string  `json:"host,omitempty"`
+	Delegate string  `json:"delegate,omitempty"` // the host that does it instead
+	Origin   *Origin `json:"origin,omitempty"`
 }
 
 // Origin is the place in the playbook a step comes from. Chain lists the including steps, outermost first.
@@ -376,4 +394,12 @@ func splice(a, b []byte) []byte {
 	out = append(out, a[:len(a)-1]...)
 	out = append(out, ',')
 	return append(out, b[1:]...)
+}
+
+// Why is why nobody knows how the step ended: its connection broke, or else moon died.
+func (e StepLost) Why() string {
+	if e.Error == "" {
+		return "it was running when moon died"
+	}
+	return e.Error
 }

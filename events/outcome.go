@@ -21,14 +21,15 @@ const (
 	Cancelled
 	Lost
 	Omitted
+	Unreachable // its host could not be reached: nothing was tried
 )
 
 // outcomes is how many there are, None included.
-const outcomes = int(Omitted) + 1
+const outcomes = int(Unreachable) + 1
 
 var outcomeWords = [outcomes]string{
 	None: "none", OK: "ok", Changed: "changed", Skipped: "skipped", Failed: "failed", Timeout: "timeout",
-	Rejected: "rejected", Cancelled: "cancelled", Lost: "lost", Omitted: "omitted",
+	Rejected: "rejected", Cancelled: "cancelled", Lost: "lost", Omitted: "omitted", Unreachable: "unreachable",
 }
 
 func (o Outcome) String() string {
@@ -59,9 +60,12 @@ type OutcomeSet uint16
 const (
 	OnSuccess OutcomeSet = 1<<OK | 1<<Changed | 1<<Skipped
 	OnFailure OutcomeSet = 1<<Failed | 1<<Timeout | 1<<Rejected | 1<<Lost
-	OnFinish  OutcomeSet = OnSuccess | OnFailure | 1<<Cancelled | 1<<Omitted
+	OnFinish  OutcomeSet = OnSuccess | OnFailure | 1<<Cancelled | 1<<Omitted | 1<<Unreachable
 	OnChanged OutcomeSet = 1 << Changed
 )
+
+// Bad are the ends that nobody wanted: failures, and a host that could not be reached, which no rescue can do anything about.
+const Bad = OnFailure | 1<<Unreachable
 
 // Has reports whether the outcome is in the set.
 func (s OutcomeSet) Has(o Outcome) bool { return s&(1<<o) != 0 }
@@ -73,6 +77,8 @@ func (s OutcomeSet) String() string {
 		return "success"
 	case OnFailure:
 		return "failure"
+	case Bad:
+		return "bad"
 	case OnFinish:
 		return "finish"
 	case OnChanged:

@@ -41,6 +41,7 @@ type Step struct {
 	Stop      *Breakpoint // nil without one; shared by the steps of one command
 	Ignored   bool
 	Rescued   bool
+	Touched   bool // it has failed, and changed something nevertheless
 	Kept      bool
 	Hold      PauseReason // why it is Held
 	Attempt   int         // the current or last attempt, from 1; 0 before the first
@@ -265,7 +266,11 @@ func (r *Run) step(rec Record) {
 		s.end(at)
 	case StepFailed:
 		s.Outcome, s.Error, s.Ignored, s.Rescued = Failed, e.Error, e.Ignored, e.Rescued
-		if e.Timeout {
+		s.Touched, _ = e.Result["changed"].(bool)
+		switch {
+		case e.Unreachable:
+			s.Outcome = Unreachable
+		case e.Timeout:
 			s.Outcome = Timeout
 		}
 		if e.RC != nil {
@@ -273,7 +278,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.endAs(rec.Time, e.Ran)
 	case StepLost:
-		s.Outcome, s.Rescued = Lost, e.Rescued
+		s.Outcome, s.Error, s.Rescued = Lost, e.Error, e.Rescued
 		s.end(rec.Time)
 	case StepCancelled:
 		s.Outcome = Cancelled
@@ -348,7 +353,7 @@ func (r *Run) count(s *Step, d int) {
 		c.Changed += d
 	case Skipped:
 		c.Skipped += d
-	case Failed, Timeout, Rejected:
+	case Failed, Timeout, Rejected, Unreachable:
 		switch {
 		case s.Ignored:
 			c.Ignored += d

@@ -35,10 +35,11 @@ type Options struct {
 type Policy string
 
 // The stop policies. Drain lets what runs end and starts nothing new; Continue goes on with what does not depend on
-// the failed step; Cancel also interrupts what runs.
+// the failed step; Host does so too, where that means the other hosts; Cancel also interrupts what runs.
 const (
 	Drain    Policy = "drain"
 	Continue Policy = "continue"
+	Host     Policy = "host"
 	Cancel   Policy = "cancel"
 )
 
@@ -153,6 +154,7 @@ type (
 		// Unstarted says that there was no attempt: the step has waited for a slot longer than it may.
 		Unstarted bool              `json:"unstarted,omitempty"`
 		Again     bool              `json:"again,omitempty"`   // the step asks for another attempt, if it has one left
+		Touched   bool              `json:"touched,omitempty"` // it changed something although it failed
 		Ignored   bool              `json:"ignored,omitempty"` // failed, and ignore_errors holds
 		Rescued   bool              `json:"rescued,omitempty"` // failed, and there is a rescue
 		Reason    events.SkipReason `json:"reason,omitempty"`  // of a skip
