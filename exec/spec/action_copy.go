@@ -8,16 +8,17 @@ import (
 
 // CopyArgs are the arguments of copy.
 type CopyArgs struct {
-	Src      string  `arg:"src" kind:"path" doc:"The file to copy, or a directory, which is copied into dest with everything below and its modes; with a slash at the end only what is in it is."`
-	Content  *string `arg:"content" data:"json" doc:"Content instead of src. A list or map is written as JSON."`
-	Dest     string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to. Into a directory that exists, or a path with a slash at the end, a file goes under its own name."`
-	Mode     Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
-	Owner    string  `arg:"owner" doc:"Name or id of the owner."`
-	Group    string  `arg:"group" doc:"Name or id of the group."`
-	Backup   bool    `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Force    bool    `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
-	Checksum string  `arg:"checksum" doc:"What the content must hash to: hex digits of sha256, sha1, sha512 or md5, perhaps with sha256: in front."`
-	Validate string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Src       string  `arg:"src" kind:"path" doc:"The file to copy, or a directory, which is copied into dest with everything below and its modes; with a slash at the end only what is in it is."`
+	Content   *string `arg:"content" data:"json" doc:"Content instead of src. A list or map is written as JSON."`
+	Dest      string  `arg:"dest,path" kind:"path" need:"yes" doc:"Where to. Into a directory that exists, or a path with a slash at the end, a file goes under its own name."`
+	Mode      Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
+	Owner     string  `arg:"owner" doc:"Name or id of the owner."`
+	Group     string  `arg:"group" doc:"Name or id of the group."`
+	Backup    bool    `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Force     bool    `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
+	Checksum  string  `arg:"checksum" doc:"What the content must hash to: hex digits of sha256, sha1, sha512 or md5, perhaps with sha256: in front."`
+	RemoteSrc bool    `arg:"remote_src" default:"false" doc:"src is on the machine of the step, and not on the one that moon runs on."`
+	Validate  string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
 }
 
 var _ = declare(&Action{

@@ -4,7 +4,7 @@ import "reflect"
 
 // FailArgs are the arguments of fail.
 type FailArgs struct {
-	Msg string `arg:"msg,message" default:"failed as the playbook asks" doc:"The error."`
+	Msg string `arg:"msg,message" implied:"failed as the playbook asks" doc:"The error."`
 }
 
 var _ = declare(&Action{

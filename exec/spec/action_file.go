@@ -7,7 +7,7 @@ type FileArgs struct {
 	Path    string  `arg:"path,dest,name" kind:"path" need:"yes" doc:"The file, directory or link."`
 	State   string  `arg:"state" implied:"file" enum:"file|directory|absent|link|hard|hardlink>hard|touch|perms" doc:"What it shall be. file: a regular file, made if missing; directory: with its parents; absent: gone, with everything below; link, hard: a link to src; touch: as file, with the time of now; perms: whatever it is, with mode and owner. Without a state an existing directory is left one."`
 	Content *string `arg:"content" data:"json" doc:"What the file contains, byte for byte. Without it the content is left alone."`
-	Src     string  `arg:"src" kind:"path" doc:"What a link points to."`
+	Src     string  `arg:"src" kind:"target" doc:"What a link points to."`
 	Mode    Mode    `arg:"mode" implied:"0644 for new files, 0755 for new directories, less the umask" doc:"0644, 644, u+x. A difference is a change."`
 	Owner   string  `arg:"owner" doc:"Name or id of the owner."`
 	Group   string  `arg:"group" doc:"Name or id of the group."`
@@ -23,7 +23,7 @@ var _ = declare(&Action{
 	Diff:  true,
 	args:  reflect.TypeFor[FileArgs](),
 	Returns: append([]Return{
-		{"path", "The path."},
+		{"path", "The path. Of a link also as dest, and src is what it points to."},
 		{"state", "What is there now: file, directory, link, hard or absent."},
 	}, attributeReturns...),
 	Least: "file: {path: /nowhere/x}",

@@ -4,8 +4,9 @@ import "reflect"
 
 // PrintArgs are the arguments of print: one of the two.
 type PrintArgs struct {
-	Msg any    `arg:"msg,message" doc:"What to print. A list or a map is printed as JSON."`
-	Var string `arg:"var" kind:"expression" doc:"A variable or expression to print with its value."`
+	Msg       any    `arg:"msg,message" doc:"What to print. A list or a map is printed as JSON."`
+	Var       string `arg:"var" kind:"expression" doc:"A variable or expression to print with its value."`
+	Verbosity int    `arg:"verbosity" default:"0" doc:"Accepted from playbooks written for Ansible. A message that is for more than 0 is left out."`
 }
 
 var _ = declare(&Action{

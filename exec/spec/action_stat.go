@@ -8,8 +8,8 @@ type StatArgs struct {
 	Follow        bool   `arg:"follow" default:"false" doc:"Look at what a link leads to, instead of at the link."`
 	GetChecksum   bool   `arg:"get_checksum" default:"true" doc:"Read a file for its checksum."`
 	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
-	GetMime       bool   `arg:"get_mime" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
-	GetAttributes bool   `arg:"get_attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
 
 var _ = declare(&Action{

@@ -37,6 +37,9 @@ type validator interface {
 // string, []any, map[string]any, or have a String method; nil counts as not given. All problems are reported, and
 // then the struct is not to be used.
 func (a *Action) Decode(args map[string]any) (any, []Problem) {
+	if a.Plugin != nil {
+		return a.decodePlugin(args)
+	}
 	v := reflect.New(a.args)
 	d := decoder{action: a.Name}
 	if a.Open {
@@ -90,7 +93,9 @@ func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 		}
 	}
 	if len(rest) == 0 {
-		d.report("", "", "`%s` sets no variable", d.action)
+		if d.action == "set_fact" {
+			d.report("", "", "`%s` sets no variable", d.action)
+		}
 	}
 	v.FieldByName("Values").Set(reflect.ValueOf(rest))
 	known := maps.Clone(args)
@@ -101,7 +106,7 @@ func (d *decoder) open(a *Action, v reflect.Value, args map[string]any) {
 func (d *decoder) object(fields []Field, v reflect.Value, args map[string]any, prefix string) {
 	misspelt := map[string]bool{} // fields that an unknown name is probably meant to be
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if _, ok := find(fields, name); !ok {
+		if _, ok := find(fields, name); !ok && !d.later(name, args[name], prefix) {
 			misspelt[d.unknown(fields, name, prefix)] = true
 		}
 	}
@@ -216,7 +221,7 @@ func (d *decoder) wrong(name, want string, value any) {
 
 func (d *decoder) text(f *Field, value any, name string) (string, bool) {
 	s, ok := asText(value)
-	if !ok && f.asJSON {
+	if !ok && f.JSON {
 		s, ok = asJSON(value)
 	}
 	if !ok {

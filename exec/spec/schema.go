@@ -157,7 +157,7 @@ func (f *Field) schema() map[string]any {
 			map[string]any{"enum": words},
 			map[string]any{"type": "string", "pattern": templated},
 		}}
-	case f.asJSON:
+	case f.JSON:
 		s = map[string]any{} // a list or map is written as JSON
 	}
 	f.optional(s)

@@ -6,7 +6,8 @@
 //
 //	arg      name and aliases, "path,dest,name"
 //	doc      one or two sentences
-//	kind     where the Go type does not tell: path, paths, script, expression, conditions; source: a path or a URL
+//	kind     where the Go type does not tell: path, paths, script, expression, conditions; source: a path or a URL;
+//	         target: a path that plays leave as it is
 //	default  the text that is decoded when the field is not given
 //	implied  the same for documentation only: what its absence means depends on other fields
 //	enum     allowed words, "a|b"; "a|b>c" reads b as c
@@ -66,10 +67,12 @@ type Field struct {
 	Fields   []Field // of an Object
 	URL      bool    // a Path may be a URL instead
 
-	index  []int             // in the argument struct, or in one embedded there
-	fill   bool              // Default is decoded when the field is not given
-	same   map[string]string // other spellings of words in Enum
-	asJSON bool
+	AsIs bool // a Path that plays may write relative to something else than where the task starts: what a link leads to
+	JSON bool // a list or map given for it is written as JSON
+
+	index []int             // in the argument struct, or in one embedded there
+	fill  bool              // Default is decoded when the field is not given
+	same  map[string]string // other spellings of words in Enum
 }
 
 // Return is something an action adds to its registered result.
@@ -97,8 +100,11 @@ type Action struct {
 	Least   string // the shortest step that is valid: "copy: {content: x, dest: /tmp/x}"
 	Example string // a list of steps, which testdata/actions runs
 
+	Plugin *Plugin // where it comes from, if it is not compiled in
+
 	args   reflect.Type
 	fields func() []Field
+	schema *schema // of a plugin's
 }
 
 // Fields returns the action's fields in the order of the reference.

@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// AptRepositoryArgs are the arguments of apt_repository. Once decoded, Line is Repo with single spaces, and Filename has a
+// value.
+type AptRepositoryArgs struct {
+	Repo     string `arg:"repo" need:"yes" doc:"The line, as in sources.list: deb [signed-by=/etc/apt/keyrings/x.asc] https://example.com/apt stable main."`
+	State    string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the line shall be there, in any file."`
+	Filename string `arg:"filename" implied:"made from the address" doc:"The file in /etc/apt/sources.list.d to add it to, without .list."`
+	Mode     Mode   `arg:"mode" default:"0644" doc:"Mode of that file."`
+	Update   bool   `arg:"update_cache,update-cache" default:"true" doc:"Fetch the lists of packages after a change. If they cannot be fetched the change is undone."`
+	Retries  int    `arg:"update_cache_retries" default:"5" doc:"How often to try again to fetch them."`
+	MaxDelay int    `arg:"update_cache_retry_max_delay" default:"12" doc:"How long to wait between two tries at most, in seconds."`
+	Validate bool   `arg:"validate_certs" default:"true" doc:"Accepted from playbooks written for Ansible."`
+	Codename string `arg:"codename" doc:"Accepted from playbooks written for Ansible, where it is for a PPA."`
+
+	Line string
+}
+
+var _ = declare(&Action{
+	Name:  "apt_repository",
+	Doc:   "Adds a source of packages on Debian and Ubuntu, or removes it.",
+	Check: true,
+	Diff:  true,
+	args:  reflect.TypeFor[AptRepositoryArgs](),
+	Returns: []Return{
+		{"repo", "The line."},
+		{"sources_added", "The files that were made."},
+		{"sources_removed", "The files that were removed, as nothing was left in them."},
+	},
+	Least: "apt_repository: {repo: deb http://127.0.0.1/apt stable main}",
+	Example: `- apt_repository:
+    repo: deb [signed-by=/etc/apt/keyrings/app.asc] http://127.0.0.1/apt stable main
+    filename: app
+    update_cache: false
+`,
+})
+
+var (
+	repoLine   = regexp.MustCompile(`^deb(-src)? +(\[[^\]]*\] +)?\S+ +\S+`)
+	repoScheme = regexp.MustCompile(`^[a-z+]+://([^/@]*@)?|^[a-z]+:`)
+	notInName  = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+)
+
+func (a *AptRepositoryArgs) validate(func(string) bool) []Problem {
+	a.Line = strings.Join(strings.Fields(a.Repo), " ")
+	if strings.HasPrefix(a.Line, "ppa:") {
+		return []Problem{{"repo", "`repo: ppa:…` is not supported yet", "give the line itself: deb [signed-by=…] https://ppa.launchpadcontent.net/OWNER/NAME/ubuntu CODENAME main"}}
+	}
+	if !repoLine.MatchString(a.Line) {
+		return []Problem{{"repo", "`repo` must be a line of sources.list, found " + describe(a.Repo), "it is like `deb https://example.com/apt stable main`"}}
+	}
+	if strings.Contains(a.Filename, "/") {
+		return []Problem{{"filename", "`filename` is a name in /etc/apt/sources.list.d, and no path", ""}}
+	}
+	if a.Filename == "" {
+		rest := strings.TrimPrefix(strings.TrimPrefix(a.Line, "deb-src "), "deb ")
+		if strings.HasPrefix(rest, "[") {
+			_, rest, _ = strings.Cut(rest, "] ")
+		}
+		uri, _, _ := strings.Cut(rest, " ")
+		a.Filename = strings.Trim(notInName.ReplaceAllString(repoScheme.ReplaceAllString(uri, ""), "_"), "_")
+	}
+	a.Filename = strings.TrimSuffix(a.Filename, ".list")
+	return nil
+}

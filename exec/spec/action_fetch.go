@@ -1,0 +1,29 @@
+package spec
+
+import "reflect"
+
+// FetchArgs are the arguments of fetch.
+type FetchArgs struct {
+	Src      string `arg:"src" kind:"path" need:"yes" doc:"The file on the machine of the step."`
+	Dest     string `arg:"dest" kind:"path" need:"yes" doc:"The directory to put it in, on the machine that moon runs on: under the name of the host and the path it has there."`
+	Flat     bool   `arg:"flat" default:"false" doc:"dest is the file itself; with a slash at the end, the directory to put it in under its own name."`
+	Fail     bool   `arg:"fail_on_missing" default:"true" doc:"Fail where there is no such file."`
+	Validate bool   `arg:"validate_checksum" default:"true" doc:"Compare the checksums of both afterwards."`
+}
+
+var _ = declare(&Action{
+	Name:  "fetch",
+	Doc:   "Copies a file from the machine of the step to the one that moon runs on.",
+	Check: true,
+	args:  reflect.TypeFor[FetchArgs](),
+	Returns: []Return{
+		{"dest", "The file here."},
+		{"src", "The file there."},
+		{"checksum", "SHA-1 of the content."},
+		{"remote_checksum", "The same, as it was there."},
+		{"msg", "Why nothing was fetched, with fail_on_missing: false."},
+	},
+	Least: "fetch: {src: /nowhere/x, dest: /nowhere/y}",
+	Example: `- fetch: {src: /etc/hostname, dest: /srv/fetched}
+`,
+})

@@ -1,0 +1,89 @@
+package spec
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// PipArgs are the arguments of pip. Once decoded, Packages are the single requirements, Options the words of ExtraArgs and
+// Maker those of VirtualenvCommand.
+type PipArgs struct {
+	Name         []string `arg:"name" doc:"Packages, with versions as pip takes them: flask, flask==3.0, git+https://…. Text with commas is several."`
+	Version      string   `arg:"version" doc:"Version of the one package."`
+	Requirements string   `arg:"requirements" kind:"path" doc:"A file with requirements."`
+	State        string   `arg:"state" default:"present" enum:"present|absent|latest|forcereinstall" doc:"Whether they shall be there; latest upgrades them, forcereinstall installs them again."`
+	Virtualenv   string   `arg:"virtualenv" kind:"path" doc:"The virtual environment to use. It is made where there is none."`
+	Maker        string   `arg:"virtualenv_command" implied:"virtualenv, or python3 -m venv where that is not installed" doc:"The command that makes it."`
+	Python       string   `arg:"virtualenv_python" doc:"The Python to make it with."`
+	SitePackages bool     `arg:"virtualenv_site_packages" default:"false" doc:"Let it see the packages of the system."`
+	Executable   string   `arg:"executable" implied:"pip3, or pip" doc:"The pip to use, by its path or name."`
+	ExtraArgs    string   `arg:"extra_args" doc:"Further options for pip."`
+	Editable     bool     `arg:"editable" default:"false" doc:"Install a directory as it is, to work in it."`
+	Chdir        string   `arg:"chdir" kind:"path" implied:"the step's cwd" doc:"The directory to run pip in."`
+
+	Packages []string
+	Options  []string
+}
+
+var _ = declare(&Action{
+	Name:    "pip",
+	Doc:     "Installs, upgrades and removes packages of Python.",
+	Check:   true,
+	Diff:    true,
+	Process: "*",
+	Proxies: true,
+	args:    reflect.TypeFor[PipArgs](),
+	Returns: []Return{
+		{"name", "The packages."},
+		{"state", "As it was asked for."},
+		{"version", "The version that was asked for."},
+		{"requirements", "The file with requirements."},
+		{"virtualenv", "The virtual environment."},
+		{"cmd", "The command."},
+	},
+	Least: "pip: x",
+	Free:  "name",
+	Example: `- pip:
+    name: demo
+    executable: /usr/bin/pip3
+    extra_args: --no-index --find-links /work --break-system-packages
+`,
+})
+
+var pipName = regexp.MustCompile(`^[A-Za-z0-9./_~+:@\[]`)
+
+func (a *PipArgs) validate(given func(string) bool) []Problem {
+	var problems []Problem
+	for _, name := range a.Name {
+		// A comma may also stand between two conditions for a version.
+		for part := range strings.SplitSeq(name, ",") {
+			part = strings.TrimSpace(part)
+			if n := len(a.Packages); n > 0 && part != "" && strings.ContainsAny(part[:1], "<>=!~") {
+				a.Packages[n-1] += "," + part
+			} else if part != "" {
+				a.Packages = append(a.Packages, part)
+			}
+		}
+	}
+	for _, p := range a.Packages {
+		if !pipName.MatchString(p) {
+			problems = append(problems, Problem{"name", "`name` has " + describe(p) + ", which is no name of a package", ""})
+		}
+	}
+	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
+	switch {
+	case len(a.Packages) == 0 && a.Requirements == "" && a.Virtualenv == "":
+		add("", "`pip` has nothing to do", "give `name` or `requirements`")
+	case a.Version != "" && len(a.Packages) != 1:
+		add("version", "`version` goes with one `name`", "write the versions with the names: flask==3.0")
+	case a.Version != "" && a.State != "present" && a.State != "forcereinstall":
+		add("version", "`version` goes with `state: present`", "")
+	case a.State == "latest" && a.Requirements != "" && len(a.Packages) == 0:
+	case a.Virtualenv != "" && given("executable"):
+		add("executable", "`executable` and `virtualenv` exclude each other", "a virtual environment has a pip of its own")
+	}
+	var wrong []Problem
+	a.Options, wrong = extraWords("extra_args", a.ExtraArgs)
+	return append(problems, wrong...)
+}

@@ -1,0 +1,21 @@
+package spec
+
+import "reflect"
+
+// SetStatsArgs are the arguments of set_stats.
+type SetStatsArgs struct {
+	Data      map[string]any `arg:"data" need:"yes" doc:"Names and values."`
+	PerHost   bool           `arg:"per_host" default:"false" doc:"Keep them apart for each host."`
+	Aggregate bool           `arg:"aggregate" default:"true" doc:"Add to what was set before: numbers are summed, lists and maps joined."`
+}
+
+var _ = declare(&Action{
+	Name:    "set_stats",
+	Doc:     "Notes values for the end of the run, where they are told with the counts.",
+	Check:   true,
+	args:    reflect.TypeFor[SetStatsArgs](),
+	Returns: []Return{{"ansible_stats", "What was given: data, per_host and aggregate."}},
+	Least:   "set_stats: {data: {a: 1}}",
+	Example: `- set_stats: {data: {deployed: "1.2"}}
+`,
+})

@@ -1,0 +1,126 @@
+package spec
+
+import (
+	"maps"
+	"strings"
+)
+
+// later are fields that Ansible has and moon has not, by action: never ignored, but for the value that asks for nothing.
+type later struct {
+	idle string // the value that asks for nothing, besides false and no text
+	way  string // the way out
+}
+
+// Fields that Ansible gives to every action that writes files.
+var fileLater = map[string]later{
+	"attributes": {way: "run `chattr` in a step of its own"}, "attr": {way: "run `chattr` in a step of its own"},
+	"selevel": seLater, "serole": seLater, "setype": seLater, "seuser": seLater,
+	"unsafe_writes": {way: "moon puts a new file in the old one's place at once; where that cannot be done, use `shell: cat new > old`"},
+}
+
+var seLater = later{way: "run `chcon` or `semanage fcontext` in a step of its own"}
+
+var (
+	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
+	leaveOut   = later{way: "leave it out"}
+	inTemplate = "write it on the template's first line, as #jinja2: does, or leave it out"
+	asCommand  = "run it as a `command` step"
+)
+
+var fieldsLater = map[string]map[string]later{
+	"blockinfile": fileLater, "get_url": fileLater, "uri": fileLater, "assemble": with(fileLater, map[string]later{"decrypt": vaultLater}),
+	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
+	"lineinfile": with(fileLater, map[string]later{"others": leaveOut}), "replace": with(fileLater, map[string]later{"others": leaveOut}),
+	"file": with(fileLater, map[string]later{
+		"access_time": {idle: "preserve", way: "use `command: touch -a -d TIME PATH`"}, "access_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
+		"modification_time": {idle: "preserve", way: "use `command: touch -m -d TIME PATH`"}, "modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
+		"follow": {idle: "true", way: "name what the link leads to"},
+	}),
+	"copy": with(fileLater, map[string]later{
+		"decrypt": vaultLater, "directory_mode": {way: "set the modes with `file: {path: …, state: directory, recurse: true, mode: …}`"},
+		"follow": {way: "name what the link leads to as `dest`"}, "local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
+	}),
+	"template": with(fileLater, map[string]later{
+		"block_start_string": {idle: "{%", way: inTemplate}, "block_end_string": {idle: "%}", way: inTemplate},
+		"variable_start_string": {idle: "{{", way: inTemplate}, "variable_end_string": {idle: "}}", way: inTemplate},
+		"comment_start_string": {idle: "{#", way: inTemplate}, "comment_end_string": {idle: "#}", way: inTemplate},
+		"trim_blocks": {idle: "true", way: "write {%+ and +%} where a line is to stay"}, "lstrip_blocks": {way: "write {%- where white space is to go"},
+		"newline_sequence": {idle: "\n", way: "end the lines with the filter replace"}, "output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
+		"follow": {way: "name what the link leads to as `dest`"},
+	}),
+	"unarchive": with(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "leave it out"}}),
+	"script":    {"decrypt": vaultLater},
+	"command":   {"stdin_add_newline": {idle: "true", way: "write `stdin` as it is to be"}, "strip_empty_ends": {idle: "true", way: "leave it out"}},
+	"shell":     {"stdin_add_newline": {idle: "true", way: "write `stdin` as it is to be"}, "strip_empty_ends": {idle: "true", way: "leave it out"}},
+	"find":      {"read_whole_file": {way: "use `shell: grep -Pzl`"}},
+	"git": {
+		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"}, "verify_commit": {way: "use `command: git verify-commit`"},
+		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
+	},
+	"pause": {"echo": {idle: "true", way: "leave it out; what is typed is not kept"}},
+	"setup": {"parallel": leaveOut},
+	"user": {
+		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is of macOS; leave it out"}, "login_class": {way: "it is of BSD; leave it out"},
+		"seuser": {way: "use `command: semanage login`"},
+	},
+	"wait": {
+		"active_connection_states": {way: "ask `ss` in a step with `until`"}, "connect_timeout": {idle: "5", way: "leave it out; `timeout` holds for all of it"},
+		"exclude_hosts": {way: "ask `ss` in a step with `until`"},
+	},
+	"dnf": {
+		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand}, "disable_plugin": {way: asCommand}, "enable_plugin": {way: asCommand},
+		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "leave it out"}, "installroot": {idle: "/", way: asCommand},
+		"list": {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"}, "validate_certs": {idle: "true", way: "set it in the repository's file"},
+	},
+	"apt_repository": {"install_python_apt": {idle: "true", way: "leave it out; moon needs no Python"}},
+	"pip":            {"umask": {way: "set the modes in a step of its own"}},
+}
+
+var solaris = later{way: "it is of Solaris; leave it out"}
+
+func with(parts ...map[string]later) map[string]later {
+	all := map[string]later{}
+	for _, part := range parts {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// later reports a field that moon has not, and that the playbook asks something of. It reports false for what is not known at all.
+func (d *decoder) later(name string, value any, prefix string) bool {
+	l, known := fieldsLater[d.action][name]
+	if !known || prefix != "" {
+		return false
+	}
+	text, _ := asText(value)
+	b, isBool := asBool(value)
+	if idle := value == "" || text != "" && text == l.idle || isBool && b == (l.idle == "true"); value != nil && !idle {
+		d.report(name, l.way, "`%s` does not support `%s` yet", d.action, name)
+	}
+	return true
+}
+
+// actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
+var actionsLater = map[string]string{
+	"apt_key":                "put the key into /etc/apt/keyrings with `get_url`, and name it in `apt_repository`: deb [signed-by=/etc/apt/keyrings/x.asc] …",
+	"async_status":           "let the task wait for what it starts, with `until`",
+	"dpkg_selections":        "use `shell: echo NAME hold | dpkg --set-selections`",
+	"expect":                 "give the answers with `stdin` of `command`, or let somebody type them with `interactive: true`",
+	"firewalld":              "use `command: firewall-cmd …`, with `changed_when`",
+	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
+	"reboot":                 "use `shell: (sleep 2; systemctl reboot) &`, and then `wait_for_connection` with a `delay`",
+	"rpm_key":                "use `command: rpm --import KEY`",
+	"subversion":             "use `command: svn checkout …`",
+	"ufw":                    "use `command: ufw …`, with `changed_when`",
+	"validate_argument_spec": "check the variables with `assert`",
+	"yum_repository":         "write the file below /etc/yum.repos.d with `copy` and `content`",
+}
+
+// ActionLater gives the way out for an action that there is not yet.
+func ActionLater(name string) (way string, ok bool) {
+	for _, collection := range []string{BuiltinPrefix, "ansible.posix.", "community.general."} {
+		name = strings.TrimPrefix(name, collection)
+	}
+	way, ok = actionsLater[name]
+	return way, ok
+}
