@@ -27,6 +27,12 @@ func (p *Plan) Bind(step int, results Results) *Bound {
 	return &Bound{Step: s, plan: p, env: &env{plan: p, engine: p.engine, frame: s.task.frame, results: results}}
 }
 
+// Ahead makes the step one of a dry run, for which no lookup may run a command or ask a server.
+func (b *Bound) Ahead() *Bound {
+	b.env.ahead = true
+	return b
+}
+
 // Call is what a step does, fully rendered.
 type Call struct {
 	Action  string
@@ -43,8 +49,30 @@ type Call struct {
 	Become  *Become // nil: the user who runs moon
 	Roams   bool    // nobody has chosen Cwd
 
+	ordered map[string]any // of set_fact: what it sets, with maps that have an order
+
+	BecomePassword string // a secret that the playbook has; "" if there is none
+
 	Sources   []string // globs of absolute paths
 	Generates []string
+}
+
+// InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step, and the journal,
+// know none.
+func (c *Call) InOrder(values map[string]any) map[string]any {
+	if c == nil || len(c.ordered) == 0 || values == nil {
+		return values
+	}
+	made := make(map[string]any, len(values))
+	for name, v := range values {
+		made[name] = eval.InOrderOf(v, c.ordered[name])
+	}
+	return made
+}
+
+// InOrder is that of a step's call, as far as it was known before the run: for values that come from the journal.
+func (p *Plan) InOrder(step int, values map[string]any) map[string]any {
+	return p.Steps[step].task.call.InOrder(values)
 }
 
 // Missing says that a step needs a value that was never produced.
@@ -110,7 +138,7 @@ func (b *Bound) Call() (*Call, error) {
 	call := &Call{Action: s.Action, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	r, problems := b.collecting()
 	if k.call != nil {
-		call.Args, call.Raw, call.Summary = k.call.Args, k.call.Raw, s.Summary
+		call.Args, call.Raw, call.Summary, call.ordered = k.call.Args, k.call.Raw, s.Summary, k.call.ordered
 	} else {
 		call.Raw = k.values(r, k.args, b.plan.home, "", func(string) {})
 		if err := b.failure(r, problems); err != nil {
@@ -122,7 +150,7 @@ func (b *Bound) Call() (*Call, error) {
 			v, _ := valueOf(k.args, wrong[0].Field)
 			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
 		}
-		call.Args, call.Summary = typed, b.plan.summary(s.Action, call.Raw)
+		call.Args, call.Summary, call.ordered = typed, b.plan.summary(s.Action, call.Raw), r.ordered
 	}
 	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed {
 		b.fillOpen(call, r)
@@ -148,6 +176,12 @@ func (b *Bound) fillOpen(call *Call, r *renderer) {
 	}
 	call.Env = nil
 	for _, m := range k.env {
+		for name, value := range environmentOf(r, m) {
+			if call.Env == nil {
+				call.Env = map[string]string{}
+			}
+			call.Env[name] = value
+		}
 		for _, e := range m.Entries() {
 			if call.Env == nil {
 				call.Env = map[string]string{}
@@ -156,14 +190,14 @@ func (b *Bound) fillOpen(call *Call, r *renderer) {
 		}
 	}
 	if !k.cwd.IsZero() {
-		call.Cwd = resolvePath(r.text(k.cwd), k.dir, b.plan.home)
+		call.Cwd = k.resolve(r.text(k.cwd), b.plan.home)
 	}
 }
 
 // become says who it runs as. Where that is only known now, it may be who moon is already.
 func (b *Bound) become(call *Call, r *renderer) {
 	k := b.Step.task
-	call.Become, call.Roams = b.Step.Become, k.cwd.IsZero()
+	call.Become, call.Roams, call.BecomePassword = b.Step.Become, k.cwd.IsZero(), k.becomePassword
 	if call.Become == nil || k.becomeUser.IsZero() {
 		return
 	}
@@ -172,7 +206,7 @@ func (b *Bound) become(call *Call, r *renderer) {
 		r.report(diag.Diagnostic{Pos: k.becomeUser.Pos(), Message: "`become_user:` must be the name of a user; this is " + quoted(user)})
 	}
 	call.Become = &Become{user, call.Become.Method}
-	if user == b.plan.made.o.User {
+	if user == b.plan.made.o.User && b.Step.Conn == nil {
 		call.Become = nil
 	}
 }
@@ -183,7 +217,7 @@ func (b *Bound) guards(call *Call, r *renderer) {
 		if v.IsZero() {
 			return ""
 		}
-		return resolvePath(r.text(v), k.dir, b.plan.home)
+		return k.resolve(r.text(v), b.plan.home)
 	}
 	call.Creates, call.Removes = path(k.src.Creates), path(k.src.Removes)
 	globs := func(values []playbook.Value) (list []string) {
@@ -211,8 +245,11 @@ func (b *Bound) Judge(result map[string]any) (Judgement, error) {
 	k := b.Step.task
 	var j Judgement
 	with := *b.env
-	with.extra = map[string]any{"result": result}
-	maps.Copy(with.extra, result)
+	with.extra = map[string]any{}
+	if !b.env.plan.Plays { // where only the name that the task gives it stands for it, and may be the name of a field
+		with.extra["result"] = result
+		maps.Copy(with.extra, result)
+	}
 	if k.src.Register != "" {
 		with.extra[k.src.Register] = result
 	}
@@ -242,6 +279,22 @@ func (b *Bound) Judge(result map[string]any) (Judgement, error) {
 	return j, errors.Join(errs...)
 }
 
+// environmentOf is what a template gives that stands for environment variables.
+func environmentOf(r *renderer, v playbook.Value) map[string]string {
+	if v.Kind() == playbook.Map {
+		return nil
+	}
+	return r.environment(v)
+}
+
+// language is that of the playbook's conditions.
+func (p *Plan) language() eval.Language {
+	if p.Plays {
+		return eval.Jinja
+	}
+	return eval.Expr
+}
+
 func named(key string, err error) error {
 	if err == nil {
 		return nil
@@ -251,6 +304,16 @@ func named(key string, err error) error {
 
 // ChangesByDefault reports whether a successful run counts as a change when nothing says otherwise.
 func (b *Bound) ChangesByDefault() bool { return b.Step.task.action.Changes }
+
+// NeverChanges reports whether the step says of itself that it changes nothing, whatever it does.
+func (b *Bound) NeverChanges() bool {
+	for _, c := range b.Step.task.changed {
+		if c.constant && !c.holds {
+			return true
+		}
+	}
+	return false
+}
 
 // Names returns the step's variables for an action: template files, assert's conditions.
 func (b *Bound) Names(call *Call) *Names { return &Names{b, call} }
@@ -275,9 +338,10 @@ func (n *Names) Render(text, file string) (string, error) {
 		return "", n.at(text, file, err)
 	}
 	with := *n.b.env
+	with.extra = n.b.Step.task.templateNames(n.b.renderer(), file, n.call.Raw, true)
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
 		set := n.b.plan.Secrets()
-		with.extra = eval.Mixed(set, vars).(map[string]any)
+		with.extra = joined(with.extra, eval.Mixed(set, vars).(map[string]any))
 	}
 	result, err := t.Render(&with)
 	if err != nil {
@@ -301,7 +365,7 @@ func (n *Names) at(text, file string, err error) error {
 
 // Holds decides a condition.
 func (n *Names) Holds(text string) (bool, error) {
-	c, err := n.b.plan.engine.Condition(text, eval.Expr)
+	c, err := n.b.plan.engine.Condition(text, n.b.plan.language())
 	if err != nil {
 		return false, err
 	}
@@ -318,7 +382,7 @@ func (n *Names) Holds(text string) (bool, error) {
 // CheckBreak finds mistakes in a breakpoint's condition and in its message, before they are needed.
 func (p *Plan) CheckBreak(condition, message string) error {
 	if condition != "" {
-		if _, err := p.engine.Condition(condition, eval.Expr); err != nil {
+		if _, err := p.engine.Condition(condition, p.language()); err != nil {
 			return err
 		}
 	}
@@ -331,12 +395,14 @@ func (p *Plan) CheckBreak(condition, message string) error {
 
 // Value evaluates an expression.
 func (n *Names) Value(text string) (any, error) {
-	x, err := n.b.plan.engine.Expression(text, eval.Expr)
+	x, err := n.b.plan.engine.Expression(text, n.b.plan.language())
 	if err != nil {
 		return nil, err
 	}
 	result, err := x.Value(n.b.env)
-	switch {
+	switch e, ok := errors.AsType[*eval.Error](err); {
+	case ok && e.Kind == eval.Undefined && n.b.plan.Plays: // of debug, which is not to end a play
+		return "VARIABLE IS NOT DEFINED!", nil
 	case err != nil:
 		return nil, err
 	case len(result.Missing) > 0:
@@ -351,7 +417,7 @@ func (n *Names) Show(text string) (string, error) {
 	if n.b.Step.NoLog {
 		return "", errors.New("the values of this step are hidden: no_log")
 	}
-	x, err := n.b.plan.engine.Expression(text, eval.Expr)
+	x, err := n.b.plan.engine.Expression(text, n.b.plan.language())
 	if err != nil {
 		return "", withHint(err)
 	}
@@ -379,20 +445,27 @@ func withHint(err error) error {
 
 // Result builds what `register` gives from the pieces of an attempt.
 type Result struct {
+	Plays          bool // as plays have it: only what the action gives
 	Stdout, Stderr string
 	RC             *int
 	Changed        bool
 	Failed         bool
 	Skipped        bool
+	Condition      string // that it was skipped by
+	Unreachable    bool
 	Start, End     time.Time
 	Duration       time.Duration
 	Attempts       int
 	Message        string // why it failed
+	FailedWhen     *bool  // what failed_when says; only plays have it in the result
 	Fields         map[string]any
 }
 
 // Registered is the value of the result.
 func (r Result) Registered() map[string]any {
+	if r.Plays {
+		return r.inPlays()
+	}
 	if r.Skipped {
 		return map[string]any{"skipped": true, "changed": false, "failed": false}
 	}
@@ -411,6 +484,38 @@ func (r Result) Registered() map[string]any {
 		m["msg"] = r.Message
 	}
 	maps.Copy(m, r.Fields)
+	return m
+}
+
+// inPlays is the value of the result as playbooks of plays know it: output without the newlines at its end, and only of what
+// runs a command.
+func (r Result) inPlays() map[string]any {
+	if r.Skipped {
+		m := map[string]any{"skipped": true, "changed": false, "skip_reason": "Conditional result was False"}
+		if r.Condition != "" {
+			m["false_condition"] = r.Condition
+		}
+		return m
+	}
+	m := map[string]any{"changed": r.Changed, "failed": r.Failed}
+	if r.RC != nil {
+		out, stderr := strings.TrimRight(r.Stdout, "\r\n"), strings.TrimRight(r.Stderr, "\r\n")
+		m["rc"], m["stdout"], m["stderr"] = *r.RC, out, stderr
+		m["stdout_lines"], m["stderr_lines"], m["msg"] = lines(out), lines(stderr), ""
+	}
+	if r.Message != "" {
+		m["msg"] = r.Message
+	}
+	if r.Attempts > 0 {
+		m["attempts"] = r.Attempts
+	}
+	if r.FailedWhen != nil {
+		m["failed_when_result"] = *r.FailedWhen
+	}
+	maps.Copy(m, r.Fields)
+	if r.Unreachable {
+		m["unreachable"] = true
+	}
 	return m
 }
 

@@ -142,6 +142,13 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 	set(f, "tags", strings.Join(s.Tags, ", "))
 	set(f, "confirm", s.Confirm)
 	set(f, "host", s.Host)
+	set(f, "delegated to", s.Delegate)
+	set(f, "connection", s.Connection)
+	var notifiers []string
+	for _, id := range s.NotifiedBy {
+		notifiers = append(notifiers, paths[id])
+	}
+	set(f, "notified by", strings.Join(notifiers, ", "))
 	switch {
 	case s.Skipped:
 		f["left out by"] = ByTags

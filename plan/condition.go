@@ -13,7 +13,9 @@ type condition struct {
 	value    playbook.Value
 	constant bool // a plain boolean; holds says which
 	holds    bool
-	compiled *eval.Condition // nil when the text is wrong
+	compiled *eval.Condition // nil when the text is wrong, and of a gate
+	gate     *gate           // of plays: a step decides
+	broke    *earlier        // of plays: break_when of the items before decides
 }
 
 // conditions compiles what is written under a key that takes conditions.
@@ -29,7 +31,7 @@ func (p *planner) conditions(values []playbook.Value, chain []string) []conditio
 			continue
 		case playbook.Null, playbook.String, playbook.List, playbook.Map:
 		}
-		compiled, err := p.engine.Condition(v.Text(), eval.Expr)
+		compiled, err := p.engine.Condition(v.Text(), p.lang)
 		if err != nil {
 			p.renderer(nil, chain).wrong(v, err)
 			continue
@@ -60,6 +62,28 @@ func (r *renderer) decide(list []condition) verdict {
 			}
 			continue
 		}
+		if c.gate != nil {
+			skipped, ok := r.gate(c.gate.step)
+			switch {
+			case !ok:
+				r.miss([]eval.Missing{{Name: gateName, Steps: []int{c.gate.step}}})
+				v.known = false
+			case skipped == c.gate.ran:
+				return verdict{known: true, culprit: c.value.Text()}
+			}
+			continue
+		}
+		if c.broke != nil {
+			yes, known := r.byBreak(c.broke)
+			switch {
+			case yes:
+				return verdict{known: true, culprit: c.value.Text()}
+			case !known:
+				r.miss(waitsForBreak(c.broke))
+				v.known = false
+			}
+			continue
+		}
 		for _, ref := range c.compiled.Refs() {
 			for _, g := range guards {
 				if ref.Name == g && !v.known {
@@ -85,6 +109,18 @@ func (r *renderer) decide(list []condition) verdict {
 	}
 	v.holds = v.known
 	return v
+}
+
+// gateName stands for the step of an include where a step waits for it.
+const gateName = "the include"
+
+// gate tells whether a step was skipped on which others depend.
+func (r *renderer) gate(step int) (skipped, ok bool) {
+	e, isEnv := r.env.(*env)
+	if !isEnv || e.results == nil {
+		return false, false
+	}
+	return e.results.Skipped(step)
 }
 
 // whenText joins conditions as written.

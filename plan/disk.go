@@ -25,7 +25,9 @@ type disk struct {
 	files  map[string]*fileSeen // by absolute path; "-" is standard input
 	links  map[string]string    // paths that lead elsewhere, and where
 	trees  map[string][]entry   // what is below a directory
+	lists  map[string][]string  // the names in a directory
 	absent map[string]bool      // what a step renders, and was not there
+	looked
 }
 
 type fileSeen struct {
@@ -33,6 +35,9 @@ type fileSeen struct {
 	digest  string
 	private bool // a step in it has no_log: its text is kept nowhere
 	secret  bool // it holds secrets: neither its text is kept nor its digest, which is empty
+
+	program string // that printed it: an executable inventory; "" for a file
+	args    []string
 }
 
 // entry is a file, link or directory in a tree.
@@ -44,7 +49,7 @@ type entry struct {
 }
 
 func newDisk(stdin io.Reader) *disk {
-	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, absent: map[string]bool{}}
+	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, lists: map[string][]string{}, absent: map[string]bool{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, passwords: map[string]bool{}}}
 }
 
 func notThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }
@@ -109,6 +114,7 @@ func (d *disk) regular(path string) bool {
 		return d.files[d.real(path)] != nil
 	}
 	info, err := os.Stat(path)
+	d.lacks(path, err)
 	return err == nil && info.Mode().IsRegular()
 }
 
@@ -203,4 +209,47 @@ func readBounded(path string) ([]byte, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
 	}
 	return text, err
+}
+
+// list gives the names in a directory, sorted.
+func (d *disk) list(dir string) ([]string, error) {
+	if names, ok := d.lists[dir]; ok {
+		return names, nil
+	}
+	if d.closed {
+		return nil, notThere(dir)
+	}
+	entries, err := os.ReadDir(dir)
+	d.lacks(dir, err)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	d.lists[dir] = names
+	return names, nil
+}
+
+// kind tells directories and executable files from others.
+func (d *disk) kind(path string) (dir, executable bool, err error) {
+	if _, ok := d.lists[path]; ok {
+		return true, false, nil
+	}
+	if d.closed {
+		if d.files[path+" --list"] != nil {
+			return false, true, nil
+		}
+		if d.files[path] == nil {
+			return false, false, notThere(path)
+		}
+		return false, false, nil
+	}
+	info, err := os.Stat(path)
+	d.lacks(path, err)
+	if err != nil {
+		return false, false, err
+	}
+	return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 }

@@ -50,6 +50,11 @@ func unknownIn(v any, steps []int) []int {
 		for _, item := range v {
 			steps = unknownIn(item, steps)
 		}
+	case *eval.Dict:
+		for _, key := range v.Keys() {
+			item, _ := v.Get(key)
+			steps = unknownIn(item, steps)
+		}
 	}
 	return steps
 }

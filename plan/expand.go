@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -50,7 +49,7 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	case playbook.Vars, playbook.IncludeVars:
 		p.vars(&inside, t)
 		return
-	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset:
+	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 	}
 	if t.Kind == playbook.Action && t.Action == "" {
 		return // the parser has said why
@@ -82,7 +81,11 @@ func (p *planner) single(c *scopeContext, t *playbook.Task) {
 		p.block(c, t)
 	case playbook.Preset:
 		p.preset(c, t)
-	case playbook.Vars, playbook.IncludeVars:
+	case playbook.IncludeVars: // in plays it is a step like any other
+		if c.on != nil && p.room(1, t.Pos, c.chain) {
+			p.step(c, t)
+		}
+	case playbook.Vars, playbook.Role:
 	}
 }
 
@@ -311,8 +314,12 @@ func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
 // tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
 func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
-	if len(stepsOf(missing)) == 0 && p.ds.HasErrors() {
+	steps := stepsOf(missing)
+	if len(steps) == 0 && p.ds.HasErrors() {
 		return
+	}
+	if p.unasked && !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
+		return // the facts would be known if other mistakes had not been said
 	}
 	is := "is"
 	if strings.HasPrefix(what, "the items") {
@@ -352,6 +359,10 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	if !p.room(len(items), t.Loop.Pos, c.chain) {
 		return
 	}
+	if c.on != nil && len(items) == 0 {
+		p.nothing(c, t, noItems(t))
+		return
+	}
 	name, label := loopName(t)
 	limit := p.limit(c, t)
 	hidden := p.mayHide(t)
@@ -360,6 +371,9 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,
 	}, label)
+	if c.on != nil {
+		p.plan.Scopes[scope].Path = c.path
+	}
 	first := len(p.plan.Steps)
 	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
 	from := origin(t.Loop.Pos, c.chain)
@@ -373,8 +387,8 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 			value, shown = forNames(copyOf(value)), forDisplay(copyOf(value))
 		}
 		lc := LoopContext{
-			Type: typ, Item: shown, Index: i, First: i == 0, Last: i == len(items)-1,
-			Depth: c.depth, Expression: expression, Var: t.Loop.Var,
+			Type: typ, Item: eval.Ordinary(shown), Index: i, First: i == 0, Last: i == len(items)-1,
+			Depth: c.depth, Expression: expression, Var: t.Loop.Var, Labelled: !t.Loop.Label.IsZero(),
 		}
 		if typ == "filetree" {
 			lc.Depth, _ = item.value.(map[string]any)["depth"].(int)
@@ -389,6 +403,9 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 			{name: t.Loop.Var, value: value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from},
 			{name: t.Loop.Index, value: i, from: "loop", origin: from},
 		}}
+		if c.on != nil {
+			round.loop = p.roundOnHost(&round, t, items, i, round.loop)
+		}
 		if hidden && t.Loop.Label.IsZero() {
 			lc.Label = strconv.Itoa(i)
 		} else {
@@ -434,7 +451,7 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 	if t.Register == "" || t.Kind != playbook.Action {
 		return
 	}
-	b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: collected}
+	b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: collected, by: t}
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.steps = append(b.steps, s)
 	}
@@ -511,7 +528,10 @@ type item struct {
 func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ string, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
 	var step *layer
-	if t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action {
+	switch {
+	case c.on != nil && t.StepVars.Kind() == playbook.Map:
+		step = p.shareLayer(t, nil, "task vars", c.chain)
+	case t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action:
 		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "step vars", c.chain, true)
 	}
 	e := p.env(c, step)
@@ -522,6 +542,9 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 		return items, "filetree", ok
 	}
 	over := t.Loop.Over
+	if c.on != nil && (t.Loop.Kind == playbook.Lookup || t.Loop.Key == "with_items") {
+		return p.lookedUp(t, r, e)
+	}
 	switch over.Kind() {
 	case playbook.List:
 		for _, v := range over.Items() {
@@ -563,13 +586,13 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 			items[i].value = v
 		}
 	case map[string]any:
-		keys := make([]string, 0, len(value))
-		for k := range value {
-			keys = append(keys, k)
-		}
-		sort.Strings(keys)
-		for _, k := range keys {
+		for _, k := range sortedKeys(value) {
 			items = append(items, item{value: map[string]any{"key": k, "value": value[k]}})
+		}
+	case *eval.Dict:
+		for _, k := range value.Keys() {
+			v, _ := value.Get(k)
+			items = append(items, item{value: map[string]any{"key": k, "value": v}})
 		}
 	default:
 		p.noList(c, t, value)
@@ -601,7 +624,7 @@ func (p *planner) loopValue(r *renderer, over playbook.Value) any {
 	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
 		return r.value(over)
 	}
-	x, err := p.engine.Expression(over.Text(), eval.Expr)
+	x, err := p.engine.Expression(over.Text(), p.lang)
 	if err != nil {
 		r.wrong(over, err)
 		return nil
@@ -635,7 +658,7 @@ func article(v any) string {
 		return "text"
 	case []any:
 		return "a list"
-	case map[string]any:
+	case map[string]any, *eval.Dict:
 		return "a map"
 	}
 	return "not a plain value"
@@ -677,6 +700,8 @@ func copyOf(v any) any {
 			m[k] = copyOf(v[k])
 		}
 		return m
+	case *eval.Dict:
+		return v.With(copyOf)
 	}
 	return v
 }

@@ -12,7 +12,7 @@ import (
 
 // exports plans what the run will give, in the state at its end.
 func (p *planner) exports(pb *playbook.Playbook) {
-	fr := &frame{all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now}
+	fr := &frame{all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now}
 	for _, e := range pb.Exports {
 		x := Export{Name: e.Key, raw: e.Value, frame: fr}
 		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: fr}, nil)

@@ -11,6 +11,7 @@ import (
 // newNames has the facts as planning may see them. One that changes is unknown, so that it is no part of the digest.
 func newNames(o Options) *names {
 	n := &names{factsMap: maps.Clone(o.Facts), costly: o.Costly}
+	n.document.now, n.produced.now = new(int), new(int)
 	if n.factsMap == nil {
 		n.factsMap = map[string]any{}
 	}
@@ -26,6 +27,20 @@ func newNames(o Options) *names {
 		return all
 	})
 	return n
+}
+
+// own gives the names of another machine the facts of that one. What changes on this one does so there.
+func (n *names) own(facts, here map[string]any) {
+	n.factsMap, n.costly = maps.Clone(facts), nil
+	if n.factsMap == nil {
+		n.factsMap = map[string]any{}
+	}
+	for name, v := range here {
+		if _, changes := v.(eval.Unknown); changes && n.factsMap[name] != nil {
+			n.factsMap[name] = v
+		}
+	}
+	n.started = func() map[string]any { return facts }
 }
 
 // measure is a fact that changes, or all facts, as it was when the run first asked.

@@ -13,12 +13,18 @@ type factUse struct {
 	env    map[string]bool // of environment variables; false where only steps with no_log use it
 	whole  diag.Pos        // where all facts, or all of the environment, are used at once
 	hiding bool            // what is rendered now belongs to a step with no_log
+
+	// Of plays.
+	at   diag.Pos        // of the task that is planned
+	call map[string]bool // variables that say how moon was called
+	done bool            // what a run uses is no part of the plan
 }
 
 func newFactUse() *factUse { return &factUse{names: map[string]bool{}, env: map[string]bool{}} }
 
 // note takes down a use of a variable, if it reads a fact where the text is.
 func (u *factUse) note(fr *frame, v playbook.Value, ref eval.Ref) {
+	u.mentioned(fr, ref)
 	if !fr.mayBeFact(ref.Name) {
 		return
 	}
@@ -68,4 +74,15 @@ func (fr *frame) mayBeFact(name string) bool {
 	}
 	_, ok := fr.all.costly[name]
 	return ok
+}
+
+// calls takes down the use of a variable that says how moon was called.
+func (u *factUse) calls(name string) {
+	if u.done {
+		return
+	}
+	if u.call == nil {
+		u.call = map[string]bool{}
+	}
+	u.call[name] = true
 }

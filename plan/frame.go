@@ -23,22 +23,29 @@ type binding struct {
 
 	given *given // of the map `parameters`; raw is empty then
 
+	lazy bool // raw is rendered wherever the name is used, with what is in effect there: a variable of a play
+
 	// Set by steps while running. Steps are those of one task, more than one in a loop.
-	steps   []int
-	how     production
-	certain bool // an assignment that nothing known keeps from happening
+	steps    []int
+	how      production
+	certain  bool           // an assignment that nothing known keeps from happening
+	relay    []*binding     // of run_once: what each of the hosts would have set
+	by       *playbook.Task // that sets it, in a play
+	foreseen bool           // an assignment whose value is known before it happens
 }
 
 // production is how running steps give a name its value.
 type production uint8
 
 const (
-	notProduced production = iota
-	registered             // the result of the step
-	collected              // the results of a loop
-	assigned               // by set_fact or a late vars step; may not happen
-	broken                 // the step of a block that failed, in its rescue
-	measured               // when the run starts: a fact that changes
+	notProduced  production = iota
+	registered              // the result of the step
+	collected               // the results of a loop
+	assigned                // by set_fact or a late vars step; may not happen
+	broken                  // the step of a block that failed, in its rescue
+	measured                // when the run starts: a fact that changes
+	promisedFact            // by the step that gathers facts
+	relayed                 // by one of the hosts of a task with run_once
 )
 
 // layer holds the names one construct brings: a block's vars, a loop's item, an include's parameters.
@@ -84,7 +91,7 @@ func (l *layer) find(name string) *binding {
 // running steps register or assign. A frame sees the versions before its own moment.
 type history struct {
 	versions map[string][]version
-	now      int
+	now      *int // shared by the hosts of an inventory, so that a moment is the same for all
 }
 
 type version struct {
@@ -96,8 +103,8 @@ func (h *history) add(b *binding) {
 	if h.versions == nil {
 		h.versions = map[string][]version{}
 	}
-	h.now++
-	h.versions[b.name] = append(h.versions[b.name], version{h.now, b})
+	*h.now++
+	h.versions[b.name] = append(h.versions[b.name], version{*h.now, b})
 }
 
 // before calls f with the versions of name as of the moment, newest first, until it returns true.
@@ -124,6 +131,12 @@ type names struct {
 	extra     *layer // -e
 	document  history
 	produced  history
+
+	// Of plays: what roles show that are used by tasks, from there on. Their moments are those of document.
+	shownVars     history
+	shownDefaults history
+
+	of *machine // the host of an inventory whose they are; nil in the step form
 }
 
 // frame is the variables in effect at one place of the playbook. Frames are immutable once a step has one, and are
@@ -137,6 +150,9 @@ type frame struct {
 	params     *layer
 	loop       *layer
 	over       *layer // of overrides, which are made during a run
+
+	scene *scene // the play and the role around; nil in the step form
+	looks string // of plays: the directory of a role in which the task looks for files; "" for files
 }
 
 // each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
@@ -149,6 +165,9 @@ func (fr *frame) each(name string, f func(*binding) bool) bool {
 			}
 		}
 		return false
+	}
+	if fr.all.of != nil {
+		return fr.eachOfHost(name, f)
 	}
 	return try(fr.over) || try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
 		fr.all.produced.before(name, fr.producedAt, f) ||
@@ -165,11 +184,14 @@ func (fr *frame) fact(name string, f func(*binding) bool) bool {
 	if get, costly := fr.all.costly[name]; costly && !ok {
 		v, ok = get(), true
 	}
+	if !ok {
+		return false
+	}
 	b := binding{name: name, value: v, from: "fact"}
 	if _, changes := v.(eval.Unknown); changes {
 		b.how = measured
 	}
-	return ok && f(&b)
+	return f(&b)
 }
 
 // names lists every name that can be looked up, for "did you mean".
@@ -192,6 +214,9 @@ func (fr *frame) names() []string {
 	for name := range fr.all.factsMap {
 		seen[name] = true
 	}
+	if fr.all.of != nil {
+		fr.namesOfHost(seen)
+	}
 	list := make([]string, 0, len(seen))
 	for name := range seen {
 		list = append(list, name)
@@ -207,6 +232,10 @@ type Results interface {
 	Registered(step int) (result map[string]any, ok bool)
 	// Assigned are the variables the step has set. It is not ok for a step that did not run, or was skipped.
 	Assigned(step int) (values map[string]any, ok bool)
+	// Skipped reports whether the step was skipped. It is not ok for a step that has not ended, or never will.
+	Skipped(step int) (skipped, ok bool)
+	// Failed are the steps that have failed for good: neither ignored nor rescued, nor taken back since.
+	Failed() []int
 	// Broken reports whether the step failed and has a rescue. Its result is then registered, whatever it registers.
 	Broken(step int) bool
 }
@@ -220,6 +249,10 @@ type env struct {
 	results Results
 	pending func(name string) (any, bool) // names further down in the block of vars being rendered
 	extra   map[string]any                // a step's own result, for changed_when and the like
+
+	ahead      bool       // a dry run asks: what commands and servers would answer is not looked up
+	evaluating []*binding // lazy ones around, to find one that needs itself
+	changes    *bool      // is set where a value is known for planning and may be another in the run; may be nil
 }
 
 // Lookup implements eval.Env.
@@ -250,10 +283,21 @@ func (e *env) Names() []string {
 }
 
 func (e *env) find(name string) (value any, ok bool) {
+	if e.frame.scene != nil {
+		if value, ok := e.magic(name); ok {
+			return value, true
+		}
+	}
 	var waits []int
 	e.frame.each(name, func(b *binding) bool {
 		ok = true
 		switch {
+		case b.lazy:
+			value = e.lazily(b)
+			return true
+		case b.foreseen && e.results == nil:
+			value = b.value
+			return true
 		case b.how == notProduced && b.open && e.results != nil:
 			value = e.again(b)
 			return true
@@ -262,6 +306,10 @@ func (e *env) find(name string) (value any, ok bool) {
 			return true
 		case b.how == notProduced || b.how == measured:
 			value = b.value
+			if facts, ok := value.(factsOf); ok {
+				facts.e = e
+				value = facts
+			}
 			return true
 		case e.results == nil:
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
@@ -270,6 +318,9 @@ func (e *env) find(name string) (value any, ok bool) {
 		}
 		var done bool
 		value, done = e.produce(b)
+		if !done && b.how == broken { // nothing failed there
+			value, ok = nil, false
+		}
 		return done
 	})
 	if len(waits) > 0 {
@@ -296,14 +347,64 @@ func (e *env) produce(b *binding) (value any, done bool) {
 	case collected:
 		return e.collect(b.steps), true
 	case broken:
-		for _, step := range b.steps {
+		steps := b.steps
+		if e.plan.Plays { // of a host one after the other: the last counts
+			steps = slices.Clone(steps)
+			slices.Reverse(steps)
+		}
+		for _, step := range steps {
 			if e.results.Broken(step) {
 				return e.failure(step, b.name), true
 			}
 		}
+		return eval.Unknown{Steps: b.steps}, !e.plan.Plays
+	case promisedFact:
+		r, ok := e.results.Registered(b.steps[0])
+		if ok {
+			return promisedOf(r, b.name)
+		}
+	case relayed:
+		return e.relayed(b)
 	case notProduced, measured:
 	}
 	return eval.Unknown{Steps: b.steps}, true
+}
+
+// promisedOf takes a fact from the result of the step that has gathered it.
+func promisedOf(r map[string]any, name string) (value any, known bool) {
+	own, _ := r["moon_facts"].(map[string]any)
+	facts, _ := r["ansible_facts"].(map[string]any)
+	switch {
+	case name == "facts":
+		return own, own != nil
+	case name == "ansible_facts":
+		return shortNames(facts), true
+	case ownFacts[name]:
+		value, known = own[name]
+	default:
+		value, known = factOf(facts, name)
+	}
+	return value, known
+}
+
+// relayed is what the one host has set that a task with run_once ran on.
+func (e *env) relayed(b *binding) (value any, done bool) {
+	var skipped any
+	for _, one := range b.relay {
+		v, ok := e.produce(one)
+		if _, open := v.(eval.Unknown); !ok || open {
+			continue
+		}
+		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.how != assigned {
+			skipped = v
+			continue
+		}
+		return v, true
+	}
+	if skipped != nil {
+		return skipped, true
+	}
+	return eval.Unknown{Steps: b.steps}, b.how == relayed
 }
 
 // The names that tell a rescue what failed.
@@ -339,16 +440,39 @@ func (e *env) collect(steps []int) any {
 		maps.Copy(item, r)
 		if step := &e.plan.Steps[s]; step.Loop != nil {
 			item["item"] = e.round(step)
+			if e.plan.Plays {
+				delete(item, "item")
+				item[step.Loop.Var], item["ansible_loop_var"] = e.round(step), step.Loop.Var
+			}
 		}
 		all = append(all, item)
 		top = r
+		if e.plan.Plays && r["skipped"] != true && e.breaks(s) {
+			changed, failed, skipped = changed || r["changed"] == true, failed || r["failed"] == true, false
+			break
+		}
 		changed = changed || r["changed"] == true
 		failed = failed || r["failed"] == true
 		skipped = skipped && r["skipped"] == true
 	}
+	if e.plan.Plays {
+		return collectedInPlays(all, changed, failed, skipped)
+	}
 	sum := make(map[string]any, len(top)+4)
 	maps.Copy(sum, top)
 	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
+	return sum
+}
+
+// collectedInPlays is what a loop registers in a play.
+func collectedInPlays(all []any, changed, failed, skipped bool) any {
+	sum := map[string]any{"results": all, "changed": changed, "skipped": skipped && len(all) > 0, "msg": "All items completed"}
+	switch {
+	case failed:
+		sum["failed"], sum["msg"] = true, "One or more items failed"
+	case skipped:
+		sum["msg"] = "All items skipped"
+	}
 	return sum
 }
 

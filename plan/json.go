@@ -72,17 +72,38 @@ type stepJSON struct {
 	Needs       []needJSON        `json:"needs,omitempty"`
 	Become      *becomeJSON       `json:"become,omitempty"`
 	Undo        *undoJSON         `json:"undo,omitempty"`
+	Plugin      *pluginJSON       `json:"plugin,omitempty"`
 	Unknowns    []unknownJSON     `json:"unknowns"`
 	Origin      originJSON        `json:"origin"`
 	LoopContext *loopJSON         `json:"loop_context,omitempty"`
 	Host        string            `json:"host"`
+	Delegate    string            `json:"delegate,omitempty"`
+	Connection  string            `json:"connection,omitempty"`
+	Role        string            `json:"role,omitempty"`
+	Handler     bool              `json:"handler,omitempty"`
+	NotifiedBy  []string          `json:"notified_by,omitempty"`
+	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
 	Foretold    any               `json:"foretold,omitempty"`
+}
+
+// gateJSON is a step that decides whether another is there: if it ran, or, where ran is false, if it was skipped.
+type gateJSON struct {
+	Step string `json:"step"`
+	Ran  bool   `json:"ran"`
 }
 
 type becomeJSON struct {
 	User   string `json:"user"`
 	Method string `json:"method"`
+}
+
+type pluginJSON struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+	Needs   string `json:"needs,omitempty"`
 }
 
 type undoJSON struct {
@@ -103,6 +124,9 @@ type scopeJSON struct {
 	Loop     string     `json:"loop,omitempty"`
 	Item     string     `json:"item,omitempty"`
 	Parallel int        `json:"parallel,omitempty"`
+	Pattern  string     `json:"pattern,omitempty"`
+	Hosts    []string   `json:"hosts,omitempty"`
+	Strategy string     `json:"strategy,omitempty"`
 	Origin   originJSON `json:"origin"`
 }
 
@@ -300,6 +324,25 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 			j.Undo.Args = args
 		}
 	}
+	if a := p.plugins[s.Action]; a != nil {
+		g := a.Plugin
+		j.Plugin = &pluginJSON{Name: g.Name, Version: g.Version, Digest: g.Digest}
+		if g.Path == "" {
+			j.Plugin.Needs = "python"
+		} else {
+			j.Plugin.Path = shownPath(p.Root, g.Path)
+		}
+	}
+	j.Delegate, j.Role, j.Handler = s.Delegate, s.Role, s.Handler
+	if s.Conn != nil {
+		j.Connection = s.Conn.String()
+	}
+	for _, n := range s.Notifiers {
+		j.NotifiedBy = append(j.NotifiedBy, p.Steps[n].ID())
+	}
+	for _, g := range s.Gates {
+		j.Gates = append(j.Gates, gateJSON{p.Steps[g.Step].ID(), g.Ran})
+	}
 	for _, u := range s.Unknowns {
 		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, p.ids(u.Steps)})
 	}
@@ -351,6 +394,10 @@ func (p *Plan) scopeJSON(s Scope) scopeJSON {
 		ID: s.ID, Kind: s.Kind, Parent: s.Parent, Name: s.Name, Path: s.Path, Steps: s.Steps(), When: s.When,
 		Skipped: s.Skipped, Loop: s.Loop, Item: s.Item, Parallel: s.Parallel, Origin: originOf(s.Origin),
 	}
+	j.Strategy = s.Strategy
+	if s.Play != nil {
+		j.Pattern, j.Hosts = s.Play.Pattern, s.Play.Hosts
+	}
 	if s.Steps() > 0 {
 		j.First = p.Steps[s.First].ID()
 	}
@@ -395,6 +442,8 @@ func jsonValue(v any) any {
 			m[k] = jsonValue(v[k])
 		}
 		return m
+	case *eval.Dict:
+		return jsonValue(eval.Ordinary(v))
 	}
 	return v
 }

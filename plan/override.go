@@ -22,6 +22,7 @@ type Override struct {
 	Value    string `json:"value"`           // as YAML
 	At       string `json:"at,omitempty"`    // path of the step or scope it is for; "": everything
 	From     string `json:"from,omitempty"`  // path of the step it begins with, in the order of the plan; "": the first
+	Host     string `json:"host,omitempty"`  // only for steps of this host; "": of all
 	Secret   bool   `json:"secret,omitempty"`
 	Withheld bool   `json:"withheld,omitempty"` // the value was secret, and is not kept
 }
@@ -35,7 +36,7 @@ const (
 
 // Same reports whether one override takes the place of the other.
 func (o Override) Same(other Override) bool {
-	return o.Field == other.Field && o.Name == other.Name && o.At == other.At
+	return o.Field == other.Field && o.Name == other.Name && o.At == other.At && o.Host == other.Host
 }
 
 // Label is how an override is called: a variable by its name, an argument by cmd, and what is of the process by env.PATH, cwd.
@@ -114,7 +115,7 @@ func (p *planner) overlay(scope int) *layer {
 	var mask strings.Builder
 	for _, o := range p.overrides {
 		bit := byte('0')
-		if o.Field == "" && o.on && o.covers(path) {
+		if o.Field == "" && o.on && o.covers(path, p.host) {
 			bit = '1'
 			o.used = true
 		}
@@ -139,8 +140,11 @@ func (p *planner) overlay(scope int) *layer {
 	return l
 }
 
-// covers reports whether an override is for what is at a path.
-func (o *overriding) covers(path string) bool {
+// covers reports whether an override is for what is at a path, on a host.
+func (o *overriding) covers(path, host string) bool {
+	if o.Host != "" && o.Host != host {
+		return false
+	}
 	return o.At == "" || path == o.At || strings.HasPrefix(path, o.At+"/")
 }
 
@@ -236,7 +240,7 @@ func (p *planner) overridden(s *Step, k *task, before task, r *renderer) {
 func (p *planner) overriddenVar(k *task, u Use, e *env) Overridden {
 	one := Overridden{Now: u.Value}
 	for _, o := range p.overrides { // the last counts
-		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at) {
+		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at, p.host) {
 			one.Override = o.Override
 		}
 	}
@@ -258,7 +262,10 @@ func (p *planner) unusedOverrides() {
 			continue
 		}
 		what := "nothing is at " + o.At
-		if o.At == "" {
+		switch {
+		case o.Host != "":
+			what = "no step of " + o.Host + " is in its reach"
+		case o.At == "":
 			what = "the step it begins with is gone: " + o.From
 		}
 		p.report(diag.Diagnostic{

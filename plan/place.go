@@ -45,7 +45,7 @@ func (b *Bound) Place() *Place {
 			return
 		}
 		if t, ok := text(what, v); ok {
-			p.Cwd, p.Roams = resolvePath(t, k.dir, b.plan.home), false
+			p.Cwd, p.Roams = k.resolve(t, b.plan.home), false
 		}
 	}
 	cwd("cwd", k.cwd)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/exec/spec"
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
@@ -29,6 +30,7 @@ type Plan struct {
 	RootFile    string // the playbook, relative to Root
 	Name        string
 	Strategy    string // "" (document order) or "graph"
+	Plays       bool   // it is a playbook of plays over hosts
 	Steps       []Step
 	Scopes      []Scope // pre-order; Scopes[0] is the playbook itself
 	Inputs      []Input // every file that was read, in the order of first use
@@ -38,6 +40,7 @@ type Plan struct {
 	Diagnostics diag.List // warnings
 
 	made    *made
+	plugins map[string]*spec.Action   // that are not compiled in
 	sources map[string]*playbook.File // that were read, by shown path
 	engine  *eval.Engine
 	home    string
@@ -87,7 +90,9 @@ func (o Origin) String() string {
 // ScopeKind is what a scope of the plan was in the playbook.
 type ScopeKind string
 
-// The kinds of scope. Branch is the rescue or always part of a block.
+// The kinds of scope. Branch is the rescue or always part of a block. Batch, task and section are only in plays: some of the
+// hosts, where `serial` says so; one task over several hosts, with a step for each, or a loop; pre_tasks, handlers at a
+// flush, "Gathering Facts" and the like.
 const (
 	ScopePlaybook ScopeKind = "playbook"
 	ScopeInclude  ScopeKind = "include"
@@ -97,6 +102,9 @@ const (
 	ScopePlay     ScopeKind = "play"
 	ScopeRole     ScopeKind = "role"
 	ScopePreset   ScopeKind = "preset"
+	ScopeBatch    ScopeKind = "batch"
+	ScopeTask     ScopeKind = "task"
+	ScopeSection  ScopeKind = "section"
 )
 
 // Scope is an inner node of the plan tree. It covers the steps [First, Last) and the scopes that name it, directly
@@ -117,6 +125,25 @@ type Scope struct {
 	Loop     string // of a loop: the expression as written
 	Parallel int    // 0: in order; n: so many at once; Unlimited
 	Branch   string // "rescue" or "always" for a branch
+	Hosts    int    // of a play, batch or task: how many
+	Role     string // of a task or include: the role that it is in
+	Dynamic  bool   // of an include: a step has decided about it, which has the name of the task. Name is then the file
+
+	// Of plays.
+	Strategy string // of a play: linear, free or graph
+	AnyFatal bool   // any_errors_fatal, of a play
+	MaxFail  int    // max_fail_percentage of a play; -1: any
+	Once     bool   // of a task: run_once
+	Handlers bool   // of a section: handlers run here, those that were notified
+	Force    bool   // and on hosts that failed too
+	Play     *PlayHead
+}
+
+// PlayHead is what a play is written for.
+type PlayHead struct {
+	Pattern string
+	Hosts   []string // that match it, in the order of the play
+	Tags    []string
 }
 
 // Unlimited is the Parallel of a scope without a limit of its own.
@@ -146,6 +173,7 @@ type LoopContext struct {
 	Expression string
 	Var        string // name of the item variable
 	Label      string // for display
+	Labelled   bool   // by loop_control
 }
 
 // Unknown says that a field of a step uses a value that is known only after other steps.
@@ -196,7 +224,10 @@ type Step struct {
 	Overridden []Overridden // for this run
 	Origin     Origin
 	Loop       *LoopContext
-	Host       string
+	Host       string // as the inventory calls it
+	Delegate   string // the host that it runs on instead; "" for none
+	Handler    bool
+	Role       string  // that it is in
 	Become     *Become // nil: the user who runs moon
 	Retry      Retry
 	Timeout    time.Duration
@@ -210,9 +241,28 @@ type Step struct {
 	ShowDiff   bool // diff: true, whatever the run was asked to show
 	Needs      []Need
 
+	// Of plays.
+	Conn      *Connection   // nil: this machine
+	Notifiers []int         // of a handler: it runs if one of them has changed something
+	Gates     []Gate        // steps that decide whether it is there at all
+	Group     int           // the first step of its task on this host: the items of a loop are one task
+	Once      bool          // of a task with run_once: it runs on the first host that can
+	Keeps     bool          // its result is used although nothing registers it
+	GoesOn    bool          // ignore_unreachable
+	AnyFatal  bool          // its failure ends the play on all hosts
+	Clears    bool          // meta: clear_host_errors
+	Pause     time.Duration // of an item: how long to wait before it
+	Includes  string        // of include_tasks and include_role: the file, or the role
+
 	concealed bool // its environment or directory holds a secret, and is rendered again when it runs
 
 	task *task // what running needs beyond what is shown
+}
+
+// Gate is a step that decides whether others are there: an include, the end of a play.
+type Gate struct {
+	Step int
+	Ran  bool // they are if it ran; otherwise, if it was skipped
 }
 
 // Become is another user that a step runs as.

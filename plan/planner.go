@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 
-	"moon/exec/spec"
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
@@ -41,9 +41,38 @@ type Options struct {
 	MaxSteps  int      // 0: DefaultMaxSteps
 	Hidden    []string // names that ExtraVars give secret values
 	Overrides []Override
+	Plugins   Plugins // actions that are not compiled in; nil: there are none
+
+	// Of plays over hosts.
+	Inventory     []string // -i: files, directories, executables, or "a,b,"
+	Limit         string   // -l: a pattern; "" for all hosts
+	ForceHandlers bool     // handlers run on failed hosts too; the key of a play wins
+	NoConnect     bool     // facts of hosts stay unknown until the run
+	RemoteUser    string   // -u, and so on: what is used where neither play nor inventory say otherwise
+	PrivateKey    string
+	Connection    string
+	Become        bool
+	BecomeUser    string
+	BecomeMethod  string
+	SSHArgs       string   // --ssh-common-args
+	ModulePath    []string // --module-path: directories of modules, beside library/
 
 	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
 	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
+
+	// What plays need beside.
+	Check        bool     // the run will be a dry one
+	Diff         bool     // and show differences
+	Forks        int      // how many steps may run at once
+	RolesPath    []string // further directories of roles; absolute
+	Answers      map[string]string
+	Gather       func([]Target) []Gathered                         // facts of hosts, before the plan is shown; nil: they are unknown until the run
+	RunInventory func(path string, args ...string) ([]byte, error) // an executable inventory
+	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe'); nil: there is none
+	Fetch        func(url string) (string, error)                  // of lookup('url')
+	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt; nil: there is nobody to ask
+	known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
+	asked        map[string]Gathered                               // hosts that were asked for this plan
 
 	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
 	Costly   map[string]func() any // facts that are found out when the playbook names them
@@ -60,6 +89,11 @@ func New(o Options) (*Plan, diag.List) {
 func newPlan(o Options, d *disk) (*Plan, diag.List) {
 	if o.Secrets == nil {
 		o.Secrets = secret.NewSet()
+	}
+	// With a selection the plan is made twice, and nobody is asked twice.
+	o.Answers, o.asked = maps.Clone(o.Answers), map[string]Gathered{}
+	if o.Answers == nil {
+		o.Answers = map[string]string{}
 	}
 	if o.selects() {
 		return selected(o, d)
@@ -86,9 +120,11 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 		tagsSeen: map[string]bool{},
 		sources:  map[string]*playbook.File{},
 	}
-	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o, p.disk, p.facts, p.names, p.secrets}}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
 	p.engine.Secrets = p.secrets
+	d.planned = false
 	p.run()
+	d.planned = true
 	p.engine.Secrets = o.Secrets // what running it learns is no part of the plan
 	return p
 }
@@ -134,7 +170,9 @@ type planner struct {
 	overrides []*overriding
 	overlays  map[string]*layer // by which of the overrides are in it
 	at        string            // path of the step that is planned, if there are overrides
+	host      string            // of that step, in plays; "" in the step form
 	full      bool              // MaxSteps is exceeded; said once
+	forPlays                    // what plays need
 	digested  []byte            // what the last step's digest was over; kept for its room
 }
 
@@ -152,6 +190,7 @@ type pendingNeed struct {
 
 // scopeContext is what a list of tasks inherits from the constructs around it.
 type scopeContext struct {
+	scopeOnHost
 	scope  int
 	file   *playbook.File
 	dir    string // absolute; relative paths start here
@@ -169,6 +208,27 @@ type scopeContext struct {
 	item   *iteration
 }
 
+// scopeOnHost is what of it plays need.
+type scopeOnHost struct {
+	on        *machine // nil in the step form
+	play      *playing
+	scene     *scene
+	pos       diag.Pos // of the task
+	link      link
+	inherit   inherit
+	delegate  playbook.Value
+	notify    []playbook.Value
+	notifiers []int // steps of which one must have changed something: of a handler
+	handler   bool
+	gates     []gateAt
+	rescuing  bool          // in a rescue, which may not be needed
+	around    *scopeContext // of an include: what it was in
+	path      string        // of the task on this host
+	once      bool          // of run_once
+	group     int           // its first step
+	looks     string        // the directory of a role for the task's files; "" for files
+}
+
 func (p *planner) report(d diag.Diagnostic) { p.ds.Add(d) }
 
 func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
@@ -182,12 +242,13 @@ func (p *planner) renderer(e eval.Env, chain []string) *renderer {
 // frame is what is in effect here and now; steps that see the same values share it.
 func (p *planner) frame(c *scopeContext, step *layer) *frame {
 	fr := frame{
-		all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now,
+		all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now,
 		block: c.block, step: step, params: c.params, loop: c.loop,
 	}
 	if len(p.overrides) > 0 {
 		fr.over = p.overlay(c.scope)
 	}
+	fr.scene, fr.looks = c.scene, c.looks
 	if p.last == nil || *p.last != fr {
 		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
 		p.last = &kept
@@ -226,7 +287,11 @@ func (p *planner) run() {
 	c := &scopeContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.including = []including{{path: path, name: p.plan.RootFile}}
 	p.outside(c)
-	p.rootVars(pb, c)
+	if pb.Plays != nil {
+		p.beginPlays(pb)
+	} else {
+		p.rootVars(pb, c)
+	}
 	p.plan.Name = p.renderer(p.env(c, nil), nil).text(pb.Name)
 	if pb.Strategy == "graph" {
 		p.plan.Strategy = "graph"
@@ -234,7 +299,14 @@ func (p *planner) run() {
 	if n := p.parallel(pb.Parallel, c); n > 0 {
 		p.plan.Scopes[root].Parallel = n
 	}
-	p.tasks(c, pb.Tasks)
+	if pb.Plays != nil {
+		names := p.names
+		p.readInventory()
+		p.plays(pb.Plays, around{file: pb.File, dir: p.plan.Root, scope: root})
+		p.names, p.host = names, ""
+	} else {
+		p.tasks(c, pb.Tasks)
+	}
 	p.close(root)
 	p.exports(pb)
 	p.resolveNeeds()
@@ -289,7 +361,7 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
 func (p *planner) add(l *layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
-		l.add(binding{name: e.Key, value: plain(e.Value), from: from, origin: origin(e.Pos, chain)})
+		l.add(binding{name: e.Key, value: taken(e.Value, p.engine.Python), from: from, origin: origin(e.Pos, chain)})
 	}
 }
 
@@ -332,19 +404,9 @@ func (p *planner) load(path string) (*playbook.Playbook, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	pb := playbook.Parse(f, knownActions, &p.ds)
+	pb := playbook.Parse(f, p.actions(), &p.ds)
 	p.files[path] = pb
 	return pb, nil
-}
-
-var knownActions = playbook.Actions{Canonical: canonical, Names: spec.Names()}
-
-func canonical(name string) (string, bool) {
-	a, ok := spec.Lookup(name)
-	if !ok {
-		return "", false
-	}
-	return a.Name, true
 }
 
 // read reads a file and notes it as an input of the plan.
@@ -481,6 +543,7 @@ func (p *planner) room(n int, pos diag.Pos, chain []string) bool {
 
 // finish fills what is computed over the whole plan.
 func (p *planner) finish() {
+	p.keepGathered()
 	p.plan.sources = p.sources
 	p.plan.Tags = p.o.Tags
 	p.plan.Vars = p.endVars()
@@ -490,7 +553,7 @@ func (p *planner) finish() {
 
 // endVars are the variables in effect at the end, without facts.
 func (p *planner) endVars() []Var {
-	fr := &frame{all: p.names, documentAt: p.names.document.now, producedAt: p.names.produced.now}
+	fr := &frame{all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now}
 	e := &env{plan: p.plan, engine: p.engine, frame: fr}
 	var vars []Var
 	for _, name := range fr.names() {

@@ -14,7 +14,7 @@ import (
 
 // fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
 // here they are checked for names.
-func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
+func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *fields) {
 	t := k.src
 	f.at("confirm")
 	p.confirm(s, k, r)
@@ -29,38 +29,60 @@ func (p *planner) fillPolicy(s *Step, k *task, r *renderer, f *fields) {
 		s.Retry.Max = 3
 	}
 	s.Retry.Delay = time.Second
+	if p.plan.Plays {
+		s.Retry.Delay = 5 * time.Second
+	}
 	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
-	p.duration(t.Timeout, "timeout", r, &s.Timeout)
+	p.duration(firstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
 	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
 	s.Retry.Until = whenText(k.until)
 	f.at("ignore_errors")
 	for _, cond := range k.ignore {
 		s.MayFail = s.MayFail || !cond.constant || cond.holds
 	}
-	own := resultNames(t.Register)
+	if s.Loop != nil && !s.Loop.First {
+		p.duration(t.Loop.Pause, "pause", r, &s.Pause)
+	}
+	own := p.resultNames(t.Register)
 	for _, g := range []struct {
 		name string
 		list []condition
-	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"ignore_errors", k.ignore}} {
+	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"break_when", k.breaks}, {"ignore_errors", k.ignore}} {
 		f.at(g.name)
 		p.checkNames(r, g.list, own)
 	}
 	f.at("")
-	if !t.CheckMode.IsZero() {
-		b := p.flag(t.CheckMode, "check_mode", r, false)
+	checkMode, diff := firstOf(t.CheckMode, in.checkMode), firstOf(t.Diff, in.diff)
+	if !checkMode.IsZero() {
+		b := p.flag(checkMode, "check_mode", r, false)
 		s.CheckMode = &b
 	}
-	if !t.Diff.IsZero() {
-		s.ShowDiff = p.flag(t.Diff, "diff", r, true)
+	if !diff.IsZero() {
+		s.ShowDiff = p.flag(diff, "diff", r, true)
 		s.NoDiff = !s.ShowDiff
 	}
-	p.pointless(k, r)
+	if p.plan.Plays {
+		s.GoesOn = p.flag(in.unreachable, "ignore_unreachable", r, false)
+		s.AnyFatal = p.flag(in.anyFatal, "any_errors_fatal", r, false)
+	} else {
+		p.pointless(k, r)
+	}
 	if t.ID != "" {
 		p.userID(t, s)
 	}
 	for _, n := range t.Needs {
 		p.needs = append(p.needs, pendingNeed{s.Index, n})
 	}
+}
+
+// firstOf is the first value that is given.
+func firstOf(values ...playbook.Value) playbook.Value {
+	for _, v := range values {
+		if !v.IsZero() {
+			return v
+		}
+	}
+	return playbook.Value{}
 }
 
 // pointless refuses what is written on a step that it would have no effect on.
@@ -205,11 +227,14 @@ func (p *planner) flag(v playbook.Value, key string, r *renderer, otherwise bool
 	return b
 }
 
-// resultNames are the names a condition on a step's result sees beside the variables.
-func resultNames(register string) []string {
-	names := []string{
-		"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
-		"duration_ms", "attempts", "msg",
+// resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
+// are names of variables there.
+func (p *planner) resultNames(register string) (names []string) {
+	if !p.plan.Plays {
+		names = []string{
+			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
+			"duration_ms", "attempts", "msg",
+		}
 	}
 	if register != "" {
 		names = append(names, register)

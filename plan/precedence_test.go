@@ -129,3 +129,5 @@ func (r ran) Broken(int) bool { return false }
 func (r ran) Assigned(step int) (map[string]any, bool) {
 	return r.p.Steps[step].Args, r.p.Steps[step].Action == "set_fact"
 }
+
+func (ran) Failed() []int { return nil }

@@ -161,7 +161,7 @@ func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	file := playbook.ParsePreset(f, knownActions, &p.ds)
+	file := playbook.ParsePreset(f, p.actions(), &p.ds)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
 			if _, ok := convert(param.Type, plain(v)); !ok {

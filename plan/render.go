@@ -20,9 +20,12 @@ type renderer struct {
 	facts   *factUse              // what is used of the facts; nil when running
 	marks   bool                  // what is secret stays marked, because the value becomes that of a name
 	lenient bool                  // an undefined name is no mistake: the step will not run
+	idle    bool                  // nor is anything else that shows only when a text is rendered
 	guards  []string              // names whose absence the step's condition provides for
 	givers  map[string]string     // names a step would give that is left out, and which one
 	chain   []string
+
+	ordered map[string]any // of set_fact: its values before their maps lose their order
 
 	missing   []eval.Missing
 	used      []string // names, in order of first use
@@ -32,14 +35,19 @@ type renderer struct {
 }
 
 // plain converts a value as written without rendering anything.
-func plain(v playbook.Value) any {
+func plain(v playbook.Value) any { return taken(v, false) }
+
+// asWritten is plain for plays, whose maps keep the order in which they are written.
+func asWritten(v playbook.Value) any { return taken(v, true) }
+
+func taken(v playbook.Value, ordered bool) any {
 	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
-		return eval.Secret{Value: written(v)}
+		return eval.Secret{Value: written(v, ordered)}
 	}
-	return written(v)
+	return written(v, ordered)
 }
 
-func written(v playbook.Value) any {
+func written(v playbook.Value, ordered bool) any {
 	switch v.Kind() {
 	case playbook.Null:
 		return nil
@@ -55,18 +63,41 @@ func written(v playbook.Value) any {
 		items := v.Items()
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = plain(item)
+			list[i] = taken(item, ordered)
 		}
 		return list
 	case playbook.Map:
-		m := map[string]any{}
-		for _, e := range v.Entries() {
-			m[e.Key] = plain(e.Value)
-		}
-		return m
+		return mapped(v, ordered, func(v playbook.Value) any { return taken(v, ordered) })
 	case playbook.String:
 	}
 	return v.Text()
+}
+
+// mapped makes a map of one as written.
+func mapped(v playbook.Value, ordered bool, f func(playbook.Value) any) any {
+	entries := v.Entries()
+	if !ordered {
+		m := make(map[string]any, len(entries))
+		for _, e := range entries {
+			m[e.Key] = f(e.Value)
+		}
+		return m
+	}
+	d := eval.NewDict(len(entries))
+	for _, e := range entries {
+		d.SetNamed(e.Key, keyOf(e), f(e.Value))
+	}
+	return d
+}
+
+// keyOf is a key with its type.
+func keyOf(e playbook.Entry) any {
+	switch e.Name.Kind() {
+	case playbook.Bool, playbook.Int, playbook.Float:
+		return plain(e.Name)
+	case playbook.Null, playbook.String, playbook.List, playbook.Map:
+	}
+	return e.Key
 }
 
 // value renders a value, whatever its type, in depth.
@@ -82,11 +113,7 @@ func (r *renderer) value(v playbook.Value) any {
 		}
 		return list
 	case playbook.Map:
-		m := map[string]any{}
-		for _, e := range v.Entries() {
-			m[e.Key] = r.value(e.Value)
-		}
-		return m
+		return mapped(v, r.engine.Python, r.value)
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	return r.kept(plain(v))
@@ -105,7 +132,7 @@ func (r *renderer) text(v playbook.Value) string {
 	if v.Kind() != playbook.String {
 		return v.Text()
 	}
-	if text := v.Text(); v.Encrypted() || !eval.Templated(text) {
+	if text := v.Text(); v.Literal() || !eval.Templated(text) {
 		return text
 	}
 	t := eval.Reveal(r.template(v))
@@ -117,7 +144,7 @@ func (r *renderer) text(v playbook.Value) string {
 
 func (r *renderer) template(v playbook.Value) any {
 	text := v.Text()
-	if v.Encrypted() || !eval.Templated(text) {
+	if v.Literal() || !eval.Templated(text) {
 		return r.kept(plain(v))
 	}
 	t, err := r.engine.Template(text)
@@ -139,6 +166,14 @@ func (r *renderer) template(v playbook.Value) any {
 		return r.kept(eval.Mark(r.engine.Secrets, result.Value, eval.Every))
 	}
 	return r.kept(result.Value)
+}
+
+// remember keeps a value whose maps are about to lose their order.
+func (r *renderer) remember(name string, v any) {
+	if r.ordered == nil {
+		r.ordered = map[string]any{}
+	}
+	r.ordered[name] = v
 }
 
 // open marks display text whose unknown parts are still templates.
@@ -166,6 +201,8 @@ func closed(v any, f func(open) any) any {
 		for k := range v {
 			v[k] = closed(v[k], f)
 		}
+	case *eval.Dict:
+		v.Replace(func(item any) any { return closed(item, f) })
 	}
 	return v
 }
@@ -234,8 +271,11 @@ func rootName(path string) string {
 	return path
 }
 
-// excused reports whether an undefined name is no mistake here.
+// excused reports whether an undefined name, or something else, is no mistake here.
 func (r *renderer) excused(e *eval.Error) bool {
+	if r.idle && e.Kind != eval.Syntax {
+		return true
+	}
 	return e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))
 }
 
@@ -250,23 +290,46 @@ func (r *renderer) wrong(v playbook.Value, err error) {
 	}
 }
 
+// warned warns of a name without a value where that does not matter: debug says so.
+func (r *renderer) warned(v playbook.Value, err error) bool {
+	e, ok := errors.AsType[*eval.Error](err)
+	if !ok || e.Kind != eval.Undefined {
+		return false
+	}
+	if r.report != nil && !r.excused(e) {
+		d := r.diagnostic(v, e)
+		d.Severity = diag.Warning
+		r.report(d)
+	}
+	return true
+}
+
 func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
-	if r.excused(e) {
+	slip := r.idle && e.Lacking // a role may use filters that only machines of another kind need
+	if r.excused(e) || slip && e.Hint == "" {
 		r.undefined = true
 		return
 	}
-	r.failed = true
-	if r.err == nil {
+	r.failed = r.failed || !slip
+	if r.err == nil && !slip {
 		r.err = e
 	}
-	if r.report == nil {
-		return
+	if r.report != nil {
+		d := r.diagnostic(v, e)
+		if slip {
+			d.Severity = diag.Warning
+		}
+		r.report(d)
 	}
+	r.undefined = r.undefined || slip
+}
+
+func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
 	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: r.hint(e), Chain: r.chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))
 		d.Width = utf8.RuneCountInString(v.Text()[e.Offset:end])
 	}
-	r.report(d)
+	return d
 }

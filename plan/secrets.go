@@ -113,7 +113,7 @@ func (p *planner) learn(f *playbook.File, v playbook.Value, at string) {
 			p.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}
 	case playbook.String:
-		if v.Encrypted() || !eval.Templated(v.Text()) {
+		if v.Literal() || !eval.Templated(v.Text()) {
 			p.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}
 	case playbook.Null, playbook.Bool:

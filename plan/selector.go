@@ -13,7 +13,8 @@ import (
 
 // Match finds the steps a selector names, ascending. A selector is, in this order, the id of a step (step-0003) or of a
 // task (`id:`), the path of a step or scope, `file:line` of the first line of either, or a name; * stands for any text
-// and ? for one character of a path or name, as LANGUAGE.md §10 has it. A scope stands for every step in it.
+// and ? for one character of a path or name, as LANGUAGE.md §10 has it. A scope stands for every step in it. In plays @HOST stands for
+// the steps of a host, and SELECTOR@HOST for those among them that the selector names.
 //
 // * also stands for slashes: the parts of a path are file names and names of tasks, and both may hold some.
 func (p *Plan) Match(selector string) []int {
@@ -24,6 +25,9 @@ func (p *Plan) Match(selector string) []int {
 	case m.steps(func(s *Step) bool { return s.ID() == selector }),
 		m.steps(func(s *Step) bool { return s.UserID == selector }),
 		m.either(func(path, _ string, _ Origin) bool { return path == selector }):
+		return m.found
+	}
+	if p.Plays && m.onHost(selector) {
 		return m.found
 	}
 	if file, line, ok := p.place(selector); ok && m.either(func(_, _ string, at Origin) bool { return at.File == file && at.Line == line }) {
@@ -50,6 +54,20 @@ func (m *matcher) steps(is func(*Step) bool) bool {
 		}
 	}
 	return len(m.found) > 0
+}
+
+// onHost reads @HOST, all steps of a host, and SELECTOR@HOST, those of its steps that the rest names.
+func (m *matcher) onHost(selector string) bool {
+	i := strings.LastIndexByte(selector, '@')
+	if i < 0 || i == len(selector)-1 {
+		return false
+	}
+	rest, host := selector[:i], globPattern(selector[i+1:])
+	named := map[int]bool{}
+	for _, step := range m.p.Match(rest) {
+		named[step] = true
+	}
+	return m.steps(func(s *Step) bool { return host.MatchString(s.Host) && (rest == "" || named[s.Index]) })
 }
 
 func (m *matcher) either(is func(path, name string, at Origin) bool) bool {
@@ -177,6 +195,7 @@ func selected(o Options, d *disk) (*Plan, diag.List) {
 		return all.result()
 	}
 	p := newPlanner(o, d, leftOut)
+	p.usedToo(all)
 	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s Step) bool { return !s.Excluded }) {
 		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
 	}
@@ -197,7 +216,9 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 	if p.o.StartAt != "" {
 		if found := match("--start-at", p.o.StartAt); len(found) > 0 {
 			for i := range found[0] {
-				leftOut[p.plan.Steps[i].Path] = "--start-at"
+				if !p.gathersFor(&p.plan.Steps[i]) {
+					leftOut[p.plan.Steps[i].Path] = "--start-at"
+				}
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"moon/exec/spec"
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/secret"
@@ -25,6 +26,10 @@ type made struct {
 	facts   *factUse
 	names   *names
 	secrets *secret.Set // what planning has read
+
+	// Of plays.
+	machines map[string]*machine
+	prompts  []Prompt
 }
 
 // Sources are what a plan was made from: its files with their text, what it used of the facts, and the flags. Planning
@@ -42,6 +47,7 @@ type Sources struct {
 	Skip        []string          `json:"skip,omitempty"`
 	StartAt     string            `json:"start_at,omitempty"`
 	Overrides   []Override        `json:"overrides,omitempty"`
+	Plugins     []spec.Plugin     `json:"plugins,omitempty"`
 	Home        string            `json:"home,omitempty"` // these three only if something may depend on them
 	User        string            `json:"user,omitempty"`
 	Presets     string            `json:"presets,omitempty"`
@@ -52,6 +58,7 @@ type Sources struct {
 	Links       map[string]string `json:"links,omitempty"`
 	Trees       []SourceTree      `json:"trees,omitempty"`
 	Absent      []string          `json:"absent,omitempty"`
+	Plays       *PlaySources      `json:"plays,omitempty"` // nil for a playbook of steps
 }
 
 // SourceFile is a file that was read. It has either kind of text, or none if its text is kept nowhere.
@@ -97,7 +104,7 @@ func (e *WholeError) Error() string {
 }
 
 // Sources gives what the plan was made from. The error is a *WholeError or a *SecretError.
-func (p *Plan) Sources() (*Sources, error) {
+func (p *Plan) Sources() (s *Sources, err error) {
 	m := p.made
 	if m.facts.whole.Line > 0 {
 		return nil, &WholeError{m.facts.whole}
@@ -106,10 +113,10 @@ func (p *Plan) Sources() (*Sources, error) {
 		return nil, &SecretError{flag}
 	}
 	shown := func(path string) string { return shownPath(p.Root, path) }
-	s := &Sources{
+	s = &Sources{
 		Playbook: p.RootFile, Tags: m.o.Tags, SkipTags: m.o.SkipTags,
 		Only: p.portableSelectors(m.o.Only), Skip: p.portableSelectors(m.o.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.o.Overrides),
+		Overrides: keepOverrides(m.o.Overrides), Plugins: p.keptPlugins(),
 	}
 	if m.o.StartAt != "" {
 		s.StartAt = p.portableSelectors([]string{m.o.StartAt})[0]
@@ -125,6 +132,9 @@ func (p *Plan) Sources() (*Sources, error) {
 	}
 	for _, path := range sortedKeys(m.disk.files) {
 		f := m.disk.files[path]
+		if f.program != "" {
+			continue // it is among the printed
+		}
 		file := SourceFile{Path: shown(path), Digest: f.digest}
 		switch {
 		case f.secret:
@@ -161,7 +171,11 @@ func (p *Plan) Sources() (*Sources, error) {
 		s.Absent = append(s.Absent, shown(path))
 	}
 	m.keepFacts(s)
-	return s, nil
+	if !p.Plays {
+		return s, nil
+	}
+	s.Plays, err = p.playSources()
+	return s, err
 }
 
 // keepFacts adds what was used of the facts, and of the call.
@@ -294,8 +308,22 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 	}
 	again := s.Options(root, o)
 	again.Overrides = s.Overrides
+	known, err := s.plugins(abs)
+	if err != nil {
+		return nil, nil, err
+	}
+	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	again.Facts, again.Costly = s.facts(o.Facts), nil
+	if s.Plays != nil {
+		if err := s.Plays.remembered(d, abs, o); err != nil {
+			return nil, nil, err
+		}
+		if again.Answers, err = s.Plays.answered(o); err != nil {
+			return nil, nil, err
+		}
+		again.Gather, again.Ask, again.RunInventory = nil, nil, nil
+	}
 	p, ds := newPlan(again, d)
 	return p, ds, nil
 }
@@ -312,6 +340,9 @@ func (s *Sources) Options(root string, o Options) Options {
 	o.Overrides = knownOverrides(s.Overrides)
 	if o.MaxSteps == 0 {
 		o.MaxSteps = DefaultMaxSteps
+	}
+	if s.Plays != nil {
+		s.Plays.options(root, &o)
 	}
 	return o
 }
@@ -414,9 +445,16 @@ func (s *Sources) Stale(root string, o Options) []string {
 		}
 	}
 	for _, path := range s.Absent {
+		if s.Plays != nil && slices.Contains(s.Plays.Passwords, path) {
+			continue // the run makes it
+		}
 		if newDisk(nil).exists(abs(path), true) == nil {
 			say("%s was not there, and now it is", path)
 		}
+	}
+	s.stalePlugins(root, say)
+	if s.Plays != nil {
+		s.Plays.stale(abs, o, say)
 	}
 	return append(list, s.staleFacts(o)...)
 }

@@ -51,10 +51,13 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if k.action == nil {
 		return
 	}
+	if c.on != nil {
+		p.gates(k, c)
+	}
 	i := len(p.plan.Steps)
 	s := Step{
 		Index: i, UserID: t.ID, Scope: c.scope, Action: k.action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
-		When: whenText(c.when), Origin: origin(t.Pos, c.chain), Host: "localhost",
+		When: whenText(k.when), Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
 	}
 	if t.Kind == playbook.Vars {
 		s.Action = "vars"
@@ -62,12 +65,20 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if c.item != nil {
 		s.Loop = &c.item.context // a round with a step of its own is that step's alone
 	}
-	s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+	if c.on != nil {
+		p.breaking(k, &s, c)
+		s.When = whenText(k.when)
+		p.place(&s, c)
+	} else {
+		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+	}
 	p.reach(s.Path)
 	defer func() { p.at = "" }()
 	before := *k
 	p.override(k, c)
-	s.ExcludedBy = p.excludedBy(&s)
+	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == ByTags {
+		s.ExcludedBy = "" // what has notified it was asked for
+	}
 	s.Excluded = s.ExcludedBy != ""
 
 	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
@@ -75,15 +86,21 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	var vars *layer
 	renderVars := func(lenient bool) {
 		if t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action {
+			if c.on != nil {
+				vars = p.shareLayer(t, nil, "task vars", c.chain)
+				return
+			}
 			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "step vars", c.chain, lenient)
 		}
 	}
 	renderVars(true)
 	e := p.env(c, vars)
+	changes := false
+	e.changes = &changes
 	r := p.renderer(e, c.chain)
 	r.lenient = s.Excluded
 	f := &fields{r: r, field: "when"}
-	v := r.decide(c.when)
+	v := r.decide(k.when)
 	s.Prediction = MaySkip
 	switch {
 	case v.known && v.holds:
@@ -93,14 +110,27 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	}
 	f.at("vars")
 	idle := s.Excluded || s.Prediction == WillSkip
+	if t.Absent && !idle {
+		p.absent(t, c)
+	}
 	if !idle {
 		renderVars(false)
 	}
 	k.frame = p.frame(c, vars)
 	e.frame = k.frame
-	r.lenient = idle
-	r.guards = guarded(c.when)
+	r.lenient, r.idle = idle, idle && c.on != nil
+	r.guards = guarded(k.when)
 
+	if c.on != nil {
+		f.at("connection")
+		k.plays, k.base = true, p.plan.Root
+		if !idle {
+			p.connect(&s, k, c, e, r)
+			k.remote = s.Conn != nil
+			k.away = k.remote || s.Become != nil
+		}
+		p.searching(k, c, r)
+	}
 	f.at("name")
 	name := r.lenient
 	r.lenient = true // an undefined name in a name is shown as written
@@ -109,19 +139,22 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	r.failed = false
 	raw := p.fillArgs(&s, k, r, f)
 	p.fillProcess(&s, k, r, f)
-	p.fillPolicy(&s, k, r, f)
+	p.fillPolicy(&s, k, c.inherit, r, f)
 	p.fillUndo(&s, k, r)
 	f.at("become_user")
-	if !idle {
+	if !idle && c.on == nil {
 		p.become(&s, k, c.become, r)
 	}
 	f.at("")
 	s.Unknowns = f.unknowns
-	k.open = len(f.all) > 0
-	s.NoLog = p.flag(t.NoLog, "no_log", r, false)
+	k.open = len(f.all) > 0 || changes
+	s.NoLog = p.flag(firstOf(t.NoLog, c.inherit.noLog), "no_log", r, false)
 	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(&s, k, raw, c.chain)
+		if k.call != nil {
+			k.call.ordered = r.ordered
+		}
 	}
 	s.Args = raw // both are only read
 	if k.open {
@@ -144,6 +177,19 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	}
 	p.plan.Steps = append(p.plan.Steps, s)
 	p.register(&s, k, t, c)
+	if p.planned != nil {
+		p.planned(c, i)
+	}
+}
+
+// absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
+// a task is left out, it does not matter.
+func (p *planner) absent(t *playbook.Task, c *scopeContext) {
+	if way, ok := spec.ActionLater(t.ActionKey); ok {
+		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
+		return
+	}
+	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
 }
 
 // hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
@@ -177,7 +223,7 @@ func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
 func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
 	raw := k.values(r, k.args, p.o.Home, "", f.at)
 	if k.action.Name == "template" || k.action.Name == "copy" {
-		if src, ok := raw["src"].(string); ok && src != "" && !s.Excluded && s.Prediction != WillSkip {
+		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search.dirs != nil) && !s.Excluded && s.Prediction != WillSkip {
 			f.at("src")
 			p.source(s, k, r, src, raw)
 		}
@@ -208,14 +254,13 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 	t, err := p.engine.Document(string(f.Text))
 	if err == nil {
 		r.use(v, t.Refs())
-		own := r.env
+		with := *r.env.(*env)
+		with.extra = k.templateNames(r, src, raw, false)
 		if vars, ok := raw["vars"].(map[string]any); ok {
-			with := *r.env.(*env)
-			with.extra = eval.Mixed(p.secrets, forNames(copyOf(vars))).(map[string]any)
-			own = &with
+			with.extra = joined(with.extra, eval.Mixed(p.secrets, forNames(copyOf(vars))).(map[string]any))
 		}
 		var result eval.Result
-		result, err = t.Render(own)
+		result, err = t.Render(&with)
 		r.miss(result.Missing)
 	}
 	var found *eval.Error
@@ -247,6 +292,16 @@ func lineColumn(text string, offset int) (line, column int) {
 func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 	t := k.src
 	for _, m := range k.env {
+		if m.Kind() != playbook.Map {
+			f.at("environment")
+			for name, value := range r.environment(m) {
+				if s.Env == nil {
+					s.Env = map[string]string{}
+				}
+				s.Env[name] = value
+			}
+			continue
+		}
 		for _, e := range m.Entries() {
 			f.at("env." + e.Key)
 			if s.Env == nil {
@@ -257,10 +312,16 @@ func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 	}
 	f.at("cwd")
 	s.Cwd = k.dir
+	switch {
+	case k.remote:
+		s.Cwd = "~"
+	case k.plays:
+		s.Cwd = k.base
+	}
 	if !k.cwd.IsZero() {
 		s.Cwd = r.text(k.cwd)
 		if len(r.missing) == 0 {
-			s.Cwd = resolvePath(s.Cwd, k.dir, p.o.Home)
+			s.Cwd = k.resolve(s.Cwd, p.o.Home)
 		}
 	}
 	for _, g := range []struct {
@@ -300,7 +361,7 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 	}
 	with := *r.env.(*env)
 	with.extra = map[string]any{}
-	for _, name := range resultNames(k.src.Register) {
+	for _, name := range p.resultNames(k.src.Register) {
 		with.extra[name] = eval.Unknown{}
 	}
 	sub := &renderer{engine: r.engine, env: &with, report: r.report, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
@@ -346,6 +407,9 @@ func (p *planner) uses(names []string, e *env) []Use {
 			continue
 		}
 		v, _ := e.Lookup(name)
+		if m, ok := wholeFacts(v); ok {
+			v = CountOf(len(m), "entry")
+		}
 		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
 	}
 	return uses
@@ -354,7 +418,7 @@ func (p *planner) uses(names []string, e *env) []Use {
 // register makes the names known that the step will set.
 func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
-		b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}}
+		b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}, by: t}
 		if s.Excluded {
 			b.how, b.steps, b.value = notProduced, nil, Result{Skipped: true}.Registered()
 			p.givers[t.Register] = p.leftOutGiver(s, t.Register)
@@ -375,10 +439,19 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 		into = &p.names.document
 	}
 	for _, g := range k.args {
-		into.add(&binding{
-			name: g.name, from: s.Action, origin: origin(g.value.Pos(), c.chain), how: assigned, steps: []int{s.Index},
+		b := &binding{
+			name: g.name, from: s.Action, origin: origin(g.value.Pos(), c.chain), how: assigned, steps: []int{s.Index}, by: t,
 			certain: s.Prediction == WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
-		})
+		}
+		if c.on != nil {
+			if g.name == "cacheable" {
+				continue
+			}
+			p.foresee(b, s, k, c)
+			p.keeper(s, c).names.produced.add(b)
+			continue
+		}
+		into.add(b)
 	}
 }
 
@@ -395,6 +468,19 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	}
 	t := k.src
 	part("action", s.Action)
+	if p.plan.Plays {
+		part("host", s.Host+" "+s.Delegate)
+		if s.Conn != nil {
+			part("connection", s.Conn.String()+" "+s.Conn.Args)
+		}
+		for _, n := range s.Notifiers {
+			part("notified by", p.plan.Steps[n].Path)
+		}
+		for _, g := range s.Gates {
+			part("gate", p.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
+		}
+		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
+	}
 	if s.NoLog {
 		part("written", []any{plain(t.Args), plain(t.ExtraArgs), plain(t.StepVars), plain(t.Loop.Over)})
 		for _, env := range k.env {
@@ -405,6 +491,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 		for _, name := range sortedKeys(s.Env) {
 			part("env."+name, s.Env[name])
 		}
+	}
+	if k.action.Plugin != nil {
+		part("plugin", k.action.Plugin.Digest)
 	}
 	part("cwd", s.Cwd)
 	part("when", s.When)

@@ -22,7 +22,15 @@ type task struct {
 	env    []playbook.Value
 	cwd    playbook.Value
 
-	becomeUser playbook.Value // where it is known only in the run
+	becomeUser     playbook.Value // where it is known only in the run
+	becomePassword string         // a secret; "" if none is known
+
+	// Of plays.
+	plays  bool
+	away   bool   // it runs as another user, or elsewhere
+	remote bool   // elsewhere
+	base   string // where relative paths start
+	search search // where what is copied is looked for
 
 	dir  string
 	open bool // something is not known before the run
@@ -38,8 +46,9 @@ type compiled struct {
 	changed []condition
 	failed  []condition
 	until   []condition
-	undo    *compiled // of the step that reverses it; nil if there is none
-	sound   bool      // the arguments are of a kind the action takes
+	breaks  []condition // break_when
+	undo    *compiled   // of the step that reverses it; nil if there is none
+	sound   bool        // the arguments are of a kind the action takes
 
 	misspelt bool // an argument is not known: it may be one that seems to be missing
 }
@@ -60,18 +69,38 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 	k := &compiled{src: t, when: p.conditions(t.When, chain)}
 	switch t.Kind {
 	case playbook.Action:
-		k.action, _ = spec.Lookup(t.Action)
+		if _, known := spec.Lookup(t.Action); !known {
+			k.action, _ = spec.Steering(t.Action)
+		}
+		if t.Absent {
+			k.action = spec.Absent(t.ActionKey)
+			k.changed, k.failed, k.until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until, chain)
+			return k
+		}
+		if k.action == nil {
+			k.action = p.action(t, chain)
+		}
 		if k.action == nil {
 			return k
 		}
 	case playbook.Vars:
 		k.action, _ = spec.Lookup("set_fact")
-	case playbook.Include, playbook.IncludeVars, playbook.Block, playbook.Preset:
+	case playbook.IncludeVars:
+		if !p.plan.Plays {
+			return k
+		}
+		k.action, _ = spec.Steering("include_vars")
+	case playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 		return k
 	}
 	k.changed = p.conditions(t.ChangedWhen, chain)
 	k.failed = p.conditions(t.FailedWhen, chain)
 	k.until = p.conditions(t.Until, chain)
+	k.breaks = p.conditions(t.Loop.Break, chain)
+	if t.Kind == playbook.IncludeVars {
+		k.args, k.sound = includeVarsArgs(t), true
+		return k
+	}
 	k.args, k.sound = p.actionArgs(k.action, t, chain)
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.action.Free == "" {
@@ -82,6 +111,17 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 		k.undo = p.compile(t.Undo, chain)
 	}
 	return k
+}
+
+// includeVarsArgs are those of include_vars, which the parser has looked at.
+func includeVarsArgs(t *playbook.Task) (args []arg) {
+	if !t.Args.IsZero() {
+		args = append(args, arg{name: "file", key: "file", value: t.Args})
+	}
+	for _, e := range t.ExtraArgs.Entries() {
+		args = append(args, arg{name: e.Key, key: e.Key, value: e.Value})
+	}
+	return args
 }
 
 // actionArgs brings the spellings of an action's arguments to one form: names and values.
@@ -175,6 +215,9 @@ func (p *planner) arg(name, key string, f *spec.Field, v playbook.Value, chain [
 	if f == nil {
 		return g
 	}
+	if p.plan.Plays {
+		p.traps(f, key, v, chain)
+	}
 	switch f.Kind {
 	case spec.Conditions:
 		values := []playbook.Value{v}
@@ -183,7 +226,7 @@ func (p *planner) arg(name, key string, f *spec.Field, v playbook.Value, chain [
 		}
 		g.conds = p.conditions(values, chain)
 	case spec.Expression:
-		x, err := p.engine.Expression(v.Text(), eval.Expr)
+		x, err := p.engine.Expression(v.Text(), p.lang)
 		if err != nil {
 			p.renderer(nil, chain).wrong(v, err)
 			break
@@ -204,7 +247,17 @@ func (k *task) values(r *renderer, args []arg, home string, prefix string, each 
 	m := make(map[string]any, len(args))
 	for _, g := range args {
 		each(prefix + g.name)
-		m[g.name] = k.argValue(r, g, home, prefix, each)
+		v := k.argValue(r, g, home, prefix, each)
+		if _, omitted := v.(eval.Omitted); omitted {
+			continue
+		}
+		if r.engine.Python {
+			if prefix == "" && k.action.Name == "set_fact" {
+				r.remember(g.name, v)
+			}
+			v = eval.Ordinary(v)
+		}
+		m[g.name] = v
 	}
 	return m
 }
@@ -221,7 +274,8 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 		if g.expr != nil {
 			r.use(g.value, g.expr.Refs())
 			result, err := g.expr.Value(r.env)
-			if err != nil {
+			shown := k.plays && k.action.Name == "print" && r.warned(g.value, err)
+			if err != nil && !shown {
 				r.wrong(g.value, err)
 			}
 			r.miss(result.Missing)
@@ -234,19 +288,33 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 	case spec.Path:
 		if v := r.scalar(g.value); v != nil {
 			if text, ok := v.(string); ok && text != "" && (!g.field.URL || !strings.Contains(text, "://")) {
-				return resolvePath(text, k.dir, home)
+				if k.plays && g.field.AsIs && !strings.HasPrefix(text, "~") {
+					return text
+				}
+				if g.name == "src" && k.search.dirs != nil {
+					return k.search.find(text, home)
+				}
+				if k.action.Name == "fetch" && g.name == "dest" { // here, wherever the step runs
+					return resolvePath(text, k.base, home)
+				}
+				return k.resolve(text, home)
 			}
 			return v
 		}
 	case spec.ScriptLine:
 		if v := r.scalar(g.value); v != nil {
 			if text, ok := v.(string); ok {
-				return spec.ResolveScript(text, func(path string) string { return resolvePath(path, k.dir, home) })
+				return spec.ResolveScript(text, func(path string) string {
+					if k.search.dirs != nil {
+						return k.search.find(path, home)
+					}
+					return resolvePath(path, k.dir, home)
+				})
 			}
 			return v
 		}
 	case spec.Paths:
-		return absolutePaths(r.value(g.value), k.dir, home)
+		return absolutePaths(r.value(g.value), func(path string) string { return k.resolve(path, home) })
 	case spec.Strings:
 		if g.value.Kind() == playbook.List { // numbers keep their spelling: a word 010 is not 8
 			list := make([]any, 0, g.value.Len())
@@ -260,6 +328,11 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 			return list
 		}
 	case spec.String, spec.FileMode, spec.Duration:
+		if r.engine.Python && g.field.JSON {
+			if text, ok := r.json(g.value); ok {
+				return text
+			}
+		}
 		if v := r.scalar(g.value); v != nil {
 			return v
 		}
@@ -269,7 +342,7 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 }
 
 // absolutePaths resolves a list of paths, or one text with commas between them. What is open stays open.
-func absolutePaths(v any, dir, home string) any {
+func absolutePaths(v any, resolve func(string) string) any {
 	var items []any
 	switch v := eval.Plain(v).(type) {
 	case []any:
@@ -285,7 +358,7 @@ func absolutePaths(v any, dir, home string) any {
 	for i, item := range items {
 		paths[i] = item
 		if text, ok := item.(string); ok && text != "" {
-			paths[i] = resolvePath(text, dir, home)
+			paths[i] = resolve(text)
 		}
 	}
 	return paths
@@ -300,7 +373,7 @@ func (r *renderer) scalar(v playbook.Value) any {
 		switch got := r.template(v).(type) {
 		case open:
 			return got
-		case []any, map[string]any, nil:
+		case []any, map[string]any, *eval.Dict, nil, eval.Omitted:
 			return got
 		default:
 			return eval.Text(got)
@@ -308,6 +381,27 @@ func (r *renderer) scalar(v playbook.Value) any {
 	case playbook.Null, playbook.List, playbook.Map:
 	}
 	return nil
+}
+
+// json renders a list or map that stands for a text: it is written here, because only here its maps have their order.
+func (r *renderer) json(v playbook.Value) (any, bool) {
+	missing := len(r.missing)
+	var got any
+	switch v.Kind() {
+	case playbook.List, playbook.Map:
+		got = r.value(v)
+	case playbook.String:
+		got = r.template(v)
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+	}
+	switch got.(type) {
+	case []any, map[string]any, *eval.Dict:
+		if len(r.missing) == missing {
+			return eval.PythonJSON(got), true
+		}
+		return eval.Plain(got), true
+	}
+	return nil, false
 }
 
 func plainTexts(v playbook.Value) any {
@@ -384,7 +478,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		return text("paths")
 	case "stat", "blockinfile":
 		return text("path")
-	case "user", "group", "cron", "hostname":
+	case "user", "group", "cron", "hostname", "timezone", "locale_gen":
 		return strings.TrimSpace(text("state") + " " + text("name"))
 	case "sysctl":
 		if value := text("value"); value != "" {
@@ -420,6 +514,9 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		return text("that")
 	case "set_fact", "vars":
 		return strings.Join(sortedKeys(args), ", ")
+	}
+	if a, ok := p.plugins[action]; ok {
+		return p.pluginSummary(a, args)
 	}
 	return ""
 }

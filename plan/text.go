@@ -160,7 +160,12 @@ func (s Scope) title() string {
 		}
 	case ScopeBranch:
 		text = s.Branch
-	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset:
+	case ScopeBatch, ScopeSection:
+		return s.Name // which says what it is
+	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset, ScopeTask:
+	}
+	if s.Hosts > 0 {
+		text += "  on " + CountOf(s.Hosts, "host")
 	}
 	return text
 }
@@ -171,7 +176,7 @@ func (t *treeText) step(i, depth int) {
 	if s.deselected() {
 		return
 	}
-	t.add(depth, s.Origin.String(), "%s  %s", s.ID(), s.does())
+	t.add(depth, s.Origin.String(), "%s  %s%s", s.ID(), p.on(s), s.does())
 	note := func(format string, args ...any) {
 		t.add(depth, "", "           "+format, args...)
 	}
@@ -191,6 +196,9 @@ func (t *treeText) step(i, depth int) {
 		}
 		note("%s: %s (known after %s)", u.Field, u.Name, p.After(u.Steps))
 	}
+	if s.Handler {
+		note("if %s", t.notified(s))
+	}
 	if s.Become != nil && !s.WaitsFor("become_user") {
 		note("as %s", s.Become.User)
 	}
@@ -208,6 +216,33 @@ func (t *treeText) step(i, depth int) {
 			note("%s", line)
 		}
 	}
+}
+
+// on is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
+func (p *Plan) on(s *Step) string {
+	switch {
+	case !p.Plays:
+		return ""
+	case s.Delegate != "":
+		return s.Host + " -> " + s.Delegate + "  "
+	}
+	return s.Host + "  "
+}
+
+// notified says what makes a handler run.
+func (t *treeText) notified(s *Step) string {
+	var ids []string
+	for _, step := range s.Notifiers {
+		ids = append(ids, t.p.Steps[step].ID())
+	}
+	const most = 3
+	if n := len(ids); n > most {
+		ids = append(ids[:most:most], fmt.Sprintf("%d more", n-most))
+	}
+	if len(ids) == 1 {
+		return ids[0] + " changes something"
+	}
+	return strings.Join(ids[:len(ids)-1], ", ") + " or " + ids[len(ids)-1] + " changes something"
 }
 
 // does is the step's name and what it does, on one line.
@@ -244,7 +279,7 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 		if s.deselected() {
 			continue
 		}
-		line := s.ID() + "  " + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
+		line := s.ID() + "  " + output.CleanName(p.on(s)) + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:

@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"slices"
+
+	"moon/plan/playbook"
+)
+
+// blockRounds plans a block that loops: once for each item, and each time for all hosts that have that item.
+func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
+	type round struct {
+		label string
+		index int
+		cs    []*scopeContext
+	}
+	var rounds []*round
+	for _, c := range cs {
+		p.on(c)
+		items, typ, ok := p.items(c, t)
+		if !ok || !p.room(len(items), t.Loop.Pos, c.chain) {
+			continue
+		}
+		from := origin(t.Loop.Pos, c.chain)
+		for i, item := range items {
+			one := *c
+			one.depth = c.depth + 1
+			made := &layer{binds: []binding{{name: t.Loop.Var, value: item.value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from}}}
+			one.loop = p.roundOnHost(&one, t, items, i, made)
+			label := p.secrets.Redact(p.itemLabel(&one, t, LoopContext{Type: typ, Item: item.value, Index: i, Var: t.Loop.Var}))
+			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == label })
+			if at < 0 {
+				at = len(rounds)
+				rounds = append(rounds, &round{label: label, index: i})
+			}
+			rounds[at].cs = append(rounds[at].cs, &one)
+		}
+	}
+	slices.SortStableFunc(rounds, func(a, b *round) int { return a.index - b.index })
+	for _, r := range rounds {
+		if p.full {
+			return
+		}
+		p.blockOnce(r.cs, t, r.label)
+	}
+}

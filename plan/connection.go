@@ -1,0 +1,264 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// Connection is how the host of a step is reached, as far as the user's OpenSSH does not know better by itself.
+type Connection struct {
+	Host     string // its name in the inventory
+	Address  string // "": the name
+	Port     int    // 0: as ssh has it
+	User     string // "": as ssh has it
+	Key      string // path of a private key; "": as ssh has it
+	Args     string // further arguments of ssh
+	Password string // a secret; "": none is known
+}
+
+// String is "ada@10.0.0.7:2222".
+func (c *Connection) String() string {
+	text := c.Host
+	if c.Address != "" {
+		text = c.Address
+	}
+	if c.User != "" {
+		text = c.User + "@" + text
+	}
+	if c.Port != 0 {
+		text = fmt.Sprintf("%s:%d", text, c.Port)
+	}
+	return text
+}
+
+// link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
+type link struct{ connection, user, port playbook.Value }
+
+func (l link) with(connection, user, port playbook.Value) link {
+	if !connection.IsZero() {
+		l.connection = connection
+	}
+	if !user.IsZero() {
+		l.user = user
+	}
+	if !port.IsZero() {
+		l.port = port
+	}
+	return l
+}
+
+// connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
+func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *Connection {
+	if e.frame.all.of != m { // delegated
+		fr := *e.frame
+		fr.all = m.names
+		other := *e
+		other.frame = &fr
+		e = &other
+	}
+	setting := p.settings(e)
+	value := func(otherwise string, names ...string) string {
+		for _, name := range names {
+			v, ok := setting(name)
+			if !ok {
+				continue
+			}
+			switch v := v.(type) {
+			case eval.Fault:
+				p.errorf(c.pos, 0, r.chain, v.Err.Hint, "how %s is reached: `%s` cannot be had: %s", m.name, name, v.Err.Message)
+				return otherwise
+			case eval.Unknown:
+				p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "how %s is reached (`%s`) is known only after %s", m.name, name, p.after([]eval.Missing{{Name: name, Steps: v.Steps}}))
+				return otherwise
+			}
+			return strings.TrimSpace(eval.Text(eval.Reveal(v)))
+		}
+		return otherwise
+	}
+	written := func(v playbook.Value, otherwise string) string {
+		if v.IsZero() {
+			return otherwise
+		}
+		return r.text(v)
+	}
+	kind := p.o.Connection
+	if m.host == nil && isLocalhost(m.name) {
+		kind = "local"
+	}
+	kind = value(written(c.link.connection, kind), "ansible_connection")
+	switch kind {
+	case "local":
+		return nil
+	case "", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh":
+	case "ansible.builtin.local":
+		return nil
+	default:
+		p.errorf(c.pos, 0, r.chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.name)
+		return nil
+	}
+	conn := &Connection{
+		Host:    m.name,
+		Address: value("", "ansible_host", "ansible_ssh_host"),
+		User:    value(written(c.link.user, p.o.RemoteUser), "ansible_user", "ansible_ssh_user"),
+		Key:     value(p.o.PrivateKey, "ansible_ssh_private_key_file", "ansible_private_key_file"),
+	}
+	if conn.Address == m.name {
+		conn.Address = ""
+	}
+	if conn.Key != "" {
+		conn.Key = resolvePath(conn.Key, p.plan.Root, p.o.Home)
+	}
+	args := []string{p.o.SSHArgs}
+	for _, name := range []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"} {
+		args = append(args, value("", name))
+	}
+	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
+	if port := value(written(c.link.port, ""), "ansible_port", "ansible_ssh_port"); port != "" {
+		n, ok := spec.ParseInt(port)
+		if !ok || n < 1 || n > 65535 {
+			p.errorf(c.pos, 0, r.chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.name, quoted(port))
+		}
+		conn.Port = n
+	}
+	if password := value("", "ansible_password", "ansible_ssh_pass", "ansible_ssh_password"); password != "" {
+		p.secrets.Add("ansible_password", password)
+		conn.Password = password
+	}
+	return conn
+}
+
+// connect fills in where a step of a play runs.
+func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+	s.Host = c.on.name
+	m := c.on
+	if !c.delegate.IsZero() {
+		missing := len(r.missing)
+		name := strings.TrimSpace(r.text(c.delegate))
+		switch {
+		case len(r.missing) > missing:
+			p.tooLate(c.delegate, r.chain, "delegate to a host that is known before the run", "the host to delegate to", r.missing[missing:])
+			r.missing = r.missing[:missing]
+			return
+		case name == "" || r.failed:
+			return
+		}
+		if name != c.on.name {
+			m = p.machine(name)
+			s.Delegate = name
+		}
+	}
+	s.Conn = p.connectionTo(c, m, e, r)
+	p.becomeOnHost(s, k, c, e, r)
+}
+
+// becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.
+func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+	b := c.become
+	setting := p.settings(e)
+	find := func(names ...string) (any, bool) {
+		for _, name := range names {
+			if v, ok := setting(name); ok {
+				return v, true
+			}
+		}
+		return nil, false
+	}
+	yes := p.o.Become
+	if !b.yes.IsZero() {
+		yes = p.flag(b.yes, "become", r, false)
+	}
+	if v, ok := find("ansible_become"); ok {
+		if got, ok := spec.ParseBool(eval.Plain(v)); ok {
+			yes = got
+		}
+	}
+	if !yes {
+		return
+	}
+	method := p.o.BecomeMethod
+	fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+		method = eval.Text(v)
+		return true
+	})
+	if v, ok := find("ansible_become_method"); ok {
+		method = eval.Text(eval.Plain(v))
+	}
+	switch strings.TrimPrefix(method, "ansible.builtin.") {
+	case "sudo", "su", "doas":
+		method = strings.TrimPrefix(method, "ansible.builtin.")
+	case "":
+		if s.Conn == nil && p.o.User != "root" {
+			method = becomeMethods[0]
+		}
+	default:
+		p.errorf(c.pos, 0, r.chain, "moon has "+strings.Join(becomeMethods, ", "), "the become method `%s` is not supported", method)
+	}
+	user := p.o.BecomeUser
+	if user == "" {
+		user = "root"
+	}
+	if !b.user.IsZero() {
+		missing := len(r.missing)
+		user = r.text(b.user)
+		if len(r.missing) > missing {
+			k.becomeUser = b.user
+		} else if !isUser(user) && !r.failed && !r.undefined {
+			p.errorf(b.user.Pos(), 0, r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
+		}
+	}
+	if v, ok := find("ansible_become_user"); ok {
+		user, k.becomeUser = eval.Text(eval.Plain(v)), playbook.Value{}
+	}
+	if v, ok := find("ansible_become_password", "ansible_become_pass"); ok {
+		if _, open := v.(eval.Unknown); !open {
+			k.becomePassword = eval.Text(eval.Reveal(v))
+			p.secrets.Add("ansible_become_password", k.becomePassword)
+		}
+	}
+	there := p.o.User
+	if s.Conn != nil {
+		there = s.Conn.User
+	}
+	if user != there || there == "" || !k.becomeUser.IsZero() {
+		s.Become = &Become{user, method}
+	}
+}
+
+// settingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
+type settingsKey struct {
+	scene     *scene
+	inventory *layer
+	block     *layer
+	state     gathering // facts are variables, too
+	// Moments pass with each task that sets something, whatever it sets.
+	documentAt, producedAt int
+}
+
+// settings looks up variables that say how a host is reached. Nearly all of them are nowhere, for any task: that is remembered
+// where nothing on the task itself can give one.
+func (p *planner) settings(e *env) func(name string) (any, bool) {
+	fr := e.frame
+	if fr.over != nil || fr.loop != nil || fr.params != nil || fr.step != nil || e.extra != nil || e.pending != nil {
+		return e.find
+	}
+	m := fr.all.of
+	key := settingsKey{fr.scene, m.inventory, fr.block, m.state, fr.documentAt, fr.producedAt}
+	if m.nowhere == nil || m.nowhereAt != key {
+		m.nowhereAt, m.nowhere = key, map[string]bool{}
+	}
+	nowhere := m.nowhere
+	return func(name string) (any, bool) {
+		if nowhere[name] {
+			return nil, false
+		}
+		v, ok := e.find(name)
+		if !ok {
+			nowhere[name] = true
+		}
+		return v, ok
+	}
+}

@@ -1,0 +1,4 @@
+package plan
+
+// MagicNames are the variables that nothing can hide, as the code finds them.
+func MagicNames() []string { return sortedKeys(magicNames) }

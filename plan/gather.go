@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"moon/plan/diag"
+	"moon/plan/playbook"
+)
+
+// Target is a host whose facts are wanted before the plan is made.
+type Target struct {
+	Host   string
+	Conn   *Connection // nil: this machine
+	Become *Become
+	// BecomePassword is a secret; "" if none is known.
+	BecomePassword string
+}
+
+// Gathered is what became of it.
+type Gathered struct {
+	Facts map[string]any // as ansible_facts has them, without prefix; nil if they could not be had
+	Own   map[string]any // of another machine: those that have names without a prefix, such as os
+	Why   string         // why not
+}
+
+// gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
+func (p *planner) gather(cs []*scopeContext) {
+	var ask []Target
+	var of []*machine
+	for _, c := range cs {
+		m := c.on
+		if m.state == gathered {
+			continue
+		}
+		if m.state == ungathered {
+			*m.names.produced.now++
+			m.since = *m.names.produced.now
+		}
+		if facts, ok := p.o.known[m.name]; ok && p.disk.closed { // the plan is made again, from its sources alone
+			m.facts, m.state = facts, gathered
+			continue
+		}
+		m.state = promised
+		if p.disk.closed || p.o.Gather == nil || p.o.NoConnect || m.why != "" {
+			continue
+		}
+		p.names = m.names
+		e := p.env(c, nil)
+		r := p.renderer(e, c.chain)
+		var s Step
+		k := &task{}
+		s.Conn = p.connectionTo(c, m, e, r)
+		p.becomeOnHost(&s, k, c, e, r)
+		ask, of = append(ask, Target{Host: m.name, Conn: s.Conn, Become: s.Become, BecomePassword: k.becomePassword}), append(of, m)
+	}
+	if p.ds.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
+		all, allOf := ask, of
+		ask, of = nil, nil
+		for i, target := range all {
+			if target.Conn != nil {
+				p.unasked = true
+				continue
+			}
+			ask, of = append(ask, target), append(of, allOf[i])
+		}
+	}
+	if len(ask) == 0 {
+		return
+	}
+	for i, got := range p.ask(ask) {
+		m := of[i]
+		if facts, ok := p.o.known[m.name]; ok && got.Facts == nil { // a run that goes on had reached it
+			got.Facts = facts
+		}
+		if got.Facts == nil {
+			m.why = got.Why
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.name + " are not known yet: " + firstLine(got.Why),
+				Hint: "its steps are planned without them, and asked again when they run",
+			})
+			continue
+		}
+		m.facts, m.state = got.Facts, gathered
+		if got.Own != nil {
+			m.names.own(got.Own, p.here.factsMap)
+		}
+	}
+}
+
+// elsewhere takes from hosts that are other machines the facts of this one.
+func (p *planner) elsewhere(cs []*scopeContext) {
+	said := p.ds
+	defer func() { p.ds = said }() // the steps say it
+	for _, c := range cs {
+		m := c.on
+		if m.away || m.state == gathered {
+			continue
+		}
+		p.on(c)
+		e := p.env(c, nil)
+		if p.connectionTo(c, m, e, p.renderer(e, c.chain)) != nil {
+			m.away = true
+			m.names.own(nil, p.here.factsMap)
+		}
+	}
+}
+
+// ask gives the facts of hosts, of each as it answered when it was asked first.
+func (p *planner) ask(targets []Target) []Gathered {
+	var open []Target
+	for _, t := range targets {
+		if _, ok := p.o.asked[t.Host]; !ok {
+			open = append(open, t)
+		}
+	}
+	if len(open) > 0 {
+		for i, got := range p.o.Gather(open) {
+			p.o.asked[open[i].Host] = got
+		}
+	}
+	got := make([]Gathered, len(targets))
+	for i, t := range targets {
+		got[i] = p.o.asked[t.Host]
+	}
+	return got
+}
+
+// gatheringFacts is the first task of a play: it asks again, and decides who can be reached.
+func gatheringFacts(pl *playbook.Play) *playbook.Task {
+	t := &playbook.Task{
+		Kind: playbook.Action, Pos: pl.Pos, Action: "setup", ActionKey: "gather_facts", ActionPos: pl.Pos,
+		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: playbook.Loop{Var: "item", Index: "index"},
+	}
+	if !pl.Subset.IsZero() {
+		t.ExtraArgs = playbook.WrittenMap(pl.Pos, playbook.Entry{Key: "gather_subset", Pos: pl.Subset.Pos(), Value: pl.Subset})
+	}
+	return t
+}
+
+// gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
+func (p *planner) gathersFor(s *Step) bool {
+	for _, t := range p.factTasks {
+		if s.task.src == t {
+			return true
+		}
+	}
+	return false
+}

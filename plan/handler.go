@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// handler is a handler of a play: its own, or one of its roles.
+type handler struct {
+	task   *playbook.Task
+	name   string
+	topics []string // listen
+	role   *role    // nil for one of the play
+	file   *playbook.File
+	dir    string
+	scene  *scene // the role it belongs to, as far as it is known before any host is looked at
+	by     *playbook.Task
+}
+
+// handlersOf are the handlers in a file.
+func (p *planner) handlersOf(of tasksOf, c *scopeContext, r *role, by *playbook.Task) []*handler {
+	var list []*handler
+	for _, t := range of.tasks {
+		h := &handler{task: t, role: r, file: of.file, dir: c.dir, scene: c.scene, by: by}
+		if r != nil && of.file != nil {
+			h.dir = filepath.Dir(of.file.Path)
+		}
+		render := p.renderer(p.env(c, nil), c.chain)
+		render.lenient = true
+		h.name = strings.TrimSpace(render.text(t.Name))
+		for _, v := range t.Listen {
+			h.topics = append(h.topics, strings.TrimSpace(render.text(v)))
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use.
+func (play *playing) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
+	known := false
+	for _, h := range play.handlers {
+		if h.role != nil && h.role.dir == dir {
+			h.by, known = t, true
+		}
+	}
+	if !known {
+		play.handlers = append(play.handlers, read()...)
+	}
+}
+
+// called reports whether a name is this handler's own.
+func (h *handler) called(name string) bool {
+	if h.name == "" {
+		return false
+	}
+	if name == h.name {
+		return true
+	}
+	return h.role != nil && (name == h.role.name+" : "+h.name || name == h.role.name+": "+h.name)
+}
+
+// wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the
+// first of the play counts, or else that of the role that came last.
+func (play *playing) wanted(name string) []*handler {
+	var list []*handler
+	var own *handler
+	for _, h := range play.handlers {
+		if !h.called(name) {
+			continue
+		}
+		if own == nil || h.role != own.role {
+			own = h
+		}
+	}
+	if own != nil {
+		list = append(list, own)
+	}
+	for _, h := range play.handlers {
+		if h != own && slices.Contains(h.topics, name) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// notify takes down which handlers a task may notify on a host.
+func (p *planner) notify(c *scopeContext) {
+	if len(c.notify) == 0 || c.play == nil {
+		return
+	}
+	var steps []int
+	for i := c.group; i < len(p.plan.Steps); i++ {
+		if s := &p.plan.Steps[i]; !s.Excluded && s.Prediction != WillSkip {
+			steps = append(steps, i)
+		}
+	}
+	if len(steps) == 0 {
+		return
+	}
+	for _, v := range c.notify {
+		r := p.renderer(p.env(c, nil), c.chain)
+		got := eval.Plain(r.value(v))
+		if r.failed {
+			continue
+		}
+		if len(r.missing) > 0 {
+			p.tooLate(v, c.chain, "name the handlers", "which handler to notify", r.missing)
+			continue
+		}
+		names, ok := got.([]any)
+		if !ok {
+			names = []any{got}
+		}
+		for _, one := range names {
+			name := strings.TrimSpace(eval.Text(one))
+			handlers := c.play.wanted(name)
+			if len(handlers) == 0 {
+				p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s", quoted(name))
+				return
+			}
+			for _, h := range handlers {
+				if c.play.notified[c.on] == nil {
+					c.play.notified[c.on] = map[*handler][]int{}
+				}
+				c.play.notified[c.on][h] = append(c.play.notified[c.on][h], steps...)
+			}
+		}
+	}
+}
+
+func (play *playing) nearest(name string) string {
+	var known []string
+	for _, h := range play.handlers {
+		known = append(known, h.topics...)
+		if h.name != "" {
+			known = append(known, h.name)
+		}
+	}
+	if hint := diag.DidYouMean(name, known); hint != "" {
+		return hint
+	}
+	if len(known) == 0 {
+		return "the play has no handlers"
+	}
+	slices.Sort(known)
+	return "the play has " + strings.Join(slices.Compact(known), ", ")
+}
+
+// flush plans the handlers that may have been notified since the last time, in the order in which they are defined.
+func (p *planner) flush(cs []*scopeContext) {
+	if len(cs) == 0 {
+		return
+	}
+	play := cs[0].play
+	scope := -1
+	for _, h := range play.handlers {
+		var list []*scopeContext
+		for _, c := range staying(cs) {
+			steps := play.notified[c.on][h]
+			if len(steps) == 0 {
+				continue
+			}
+			delete(play.notified[c.on], h)
+			if scope < 0 {
+				scope = p.open(Scope{Kind: ScopeSection, Parent: c.scope, Name: "handlers", Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force}, "handlers")
+			}
+			list = append(list, p.handling(c, h, steps, scope))
+		}
+		if len(list) > 0 {
+			p.each(list, h.task)
+		}
+	}
+	if scope >= 0 {
+		p.close(scope)
+	}
+}
+
+// handling is the context of a handler on a host.
+func (p *planner) handling(c *scopeContext, h *handler, steps []int, scope int) *scopeContext {
+	in := *c.play.base[c.on]
+	in.scope, in.notifiers, in.handler, in.pos = scope, steps, true, h.task.Pos
+	if h.role == nil {
+		return &in
+	}
+	in.file, in.dir = h.file, h.dir
+	p.on(&in)
+	return p.enterRole(&in, h.by, h.role)
+}

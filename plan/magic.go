@@ -1,0 +1,37 @@
+package plan
+
+// Magic are the variables that say where a template stands and how moon was called, in the order of the page about plays. Nothing
+// can hide them.
+var Magic = []VarSource{
+	{"inventory_hostname", "the host, as the inventory calls it"},
+	{"inventory_hostname_short", "the same up to the first dot"},
+	{"group_names", "its groups, without `all`"},
+	{"groups", "all groups: a list of hosts each"},
+	{"hostvars", "the variables of every host, by its name"},
+	{"vars", "all variables, by name"},
+	{"ansible_play_name", "the play"},
+	{"ansible_play_hosts_all", "the hosts of the play"},
+	{"ansible_play_hosts", "the same; a plan does not know who will have failed"},
+	{"ansible_play_batch", "the hosts of the batch, where there is `serial`"},
+	{"play_hosts", "the same"},
+	{"ansible_play_role_names", "the roles of the play"},
+	{"ansible_role_names", "the same"},
+	{"role_names", "the same"},
+	{"role_name", "the role that the task is in"},
+	{"ansible_role_name", "the same"},
+	{"role_path", "its directory"},
+	{"ansible_parent_role_names", "the roles around it, the nearest first"},
+	{"playbook_dir", "the directory of the playbook that the play stands in"},
+	{"inventory_file", "the first inventory that is a file"},
+	{"inventory_dir", "its directory"},
+	{"ansible_check_mode", "whether the run is a dry one"},
+	{"ansible_diff_mode", "whether it shows differences"},
+	{"ansible_forks", "how many steps may run at once"},
+	{"ansible_verbosity", "0"},
+	{"ansible_limit", "what `--limit` says; undefined without it"},
+	{"ansible_run_tags", "what `--tags` says, or `[all]`"},
+	{"ansible_skip_tags", "what `--skip-tags` says"},
+	{"ansible_version", "the version of Ansible whose language this is, as a map"},
+	{"ansible_playbook_python", "`/usr/bin/python3`"},
+	{"omit", "as `default(omit)`: an argument is left out"},
+}

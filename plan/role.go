@@ -1,0 +1,419 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// role is a role where it is used.
+type role struct {
+	name   string
+	dir    string // absolute
+	parent *role  // the role that uses it; nil for a play
+	files  *roleFiles
+}
+
+// parents are the names of the roles around, the nearest first.
+func (r *role) parents() []string {
+	var names []string
+	for r := r.parent; r != nil; r = r.parent {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// roleFiles are what a role is made of. They are read once.
+type roleFiles struct {
+	dir       string
+	tasks     tasksOf
+	handlers  tasksOf
+	meta      *playbook.RoleMeta // never nil
+	needsFile *playbook.File
+	vars      []playbook.Entry
+	varsFrom  string
+	defaults  []playbook.Entry
+	defsFrom  string
+}
+
+// roleDirs are the directories in which roles are looked for.
+func (p *planner) roleDirs(c *scopeContext) []string {
+	dirs := []string{filepath.Join(c.scene.dir, "roles")}
+	for r := c.scene.role; r != nil; r = r.parent {
+		dirs = append(dirs, filepath.Join(r.dir, "roles"), filepath.Dir(r.dir))
+	}
+	dirs = append(dirs, p.o.RolesPath...)
+	return append(dirs, c.scene.dir)
+}
+
+// findRole finds the directory of a role.
+func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
+	if strings.ContainsAny(name, "/~") {
+		if dir := p.disk.real(p.resolve(name, c.scene.dir)); p.disk.directory(dir) {
+			return dir, true
+		}
+	}
+	for _, dir := range p.roleDirs(c) {
+		if found := p.disk.real(filepath.Join(dir, name)); p.disk.directory(found) {
+			return found, true
+		}
+	}
+	var near []string
+	for _, dir := range p.roleDirs(c) {
+		if entries, err := p.disk.list(dir); err == nil && filepath.Base(dir) == "roles" {
+			near = append(near, entries...)
+		}
+	}
+	hint := diag.DidYouMean(name, near)
+	if hint == "" {
+		hint = "roles are looked for in " + strings.Join(p.shownAll(p.roleDirs(c)), ", ")
+		if strings.Count(name, ".") >= 2 {
+			hint = "roles of collections are not found yet: put the role into roles/"
+		}
+	}
+	p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, hint, "there is no role %s", quoted(name))
+	return "", false
+}
+
+func (p *planner) shownAll(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		if s := p.shown(path); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// from is the name of the file of a role that a task asks for: main unless it says otherwise.
+func (p *planner) from(c *scopeContext, v playbook.Value) string {
+	if v.IsZero() {
+		return "main"
+	}
+	name, ok := p.pathOf(c, v, "which file of the role to use", "name the file")
+	if !ok {
+		return "main"
+	}
+	return name
+}
+
+// loadRole reads the files of a role that a task asks for.
+func (p *planner) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleFiles {
+	names := [4]string{p.from(c, t.TasksFrom), p.from(c, t.VarsFrom), p.from(c, t.DefaultsFrom), p.from(c, t.HandlersFrom)}
+	key := dir + "\x00" + strings.Join(names[:], "\x00")
+	if f, ok := p.roles[key]; ok {
+		return f
+	}
+	f := &roleFiles{dir: dir, meta: &playbook.RoleMeta{}}
+	p.roles[key] = f
+	f.tasks = p.roleTasks(c, t, filepath.Join(dir, "tasks"), names[0], !t.TasksFrom.IsZero(), p.loadTasks)
+	f.handlers = p.roleTasks(c, t, filepath.Join(dir, "handlers"), names[3], !t.HandlersFrom.IsZero(), p.loadHandlers)
+	f.vars, f.varsFrom = p.roleVars(c, t, filepath.Join(dir, "vars"), names[1], !t.VarsFrom.IsZero())
+	f.defaults, f.defsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
+	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
+		if file, err := p.read(path); err == nil {
+			f.meta, f.needsFile = playbook.ParseMeta(file, p.actions(), &p.ds), file
+		} else {
+			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+		}
+	}
+	return f
+}
+
+// roleFile finds NAME, NAME.yml, NAME.yaml or NAME.json in a directory of a role.
+func (p *planner) roleFile(dir, name string) (string, bool) {
+	for _, ext := range []string{".yml", ".yaml", ".json", ""} {
+		if path := filepath.Join(dir, name+ext); p.disk.regular(path) {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func (p *planner) roleTasks(c *scopeContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) tasksOf {
+	path, ok := p.roleFile(dir, name)
+	if !ok {
+		if must {
+			p.errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
+		}
+		return tasksOf{}
+	}
+	f, tasks, err := load(p.disk.real(path))
+	if err != nil {
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+	}
+	return tasksOf{f, tasks}
+}
+
+// roleVars reads the variables of a role: main.yml, or all files of the directory main.
+func (p *planner) roleVars(c *scopeContext, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
+	var paths []string
+	if path, ok := p.roleFile(dir, name); ok {
+		paths = append(paths, path)
+	} else if list, err := p.disk.list(filepath.Join(dir, name)); err == nil {
+		for _, one := range list {
+			if ext := filepath.Ext(one); ext == ".yml" || ext == ".yaml" || ext == ".json" {
+				paths = append(paths, filepath.Join(dir, name, one))
+			}
+		}
+	} else if must {
+		p.errorf(t.Pos, 0, c.chain, p.similar(filepath.Join(dir, name)), "the role has no %s", p.shown(filepath.Join(dir, name+".yml")))
+	}
+	for _, path := range paths {
+		f, err := p.read(path)
+		if err != nil {
+			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+			continue
+		}
+		if m, ok := p.parseVars(f); ok {
+			all = append(all, m.Entries()...)
+			from = f.Name
+		}
+	}
+	return all, from
+}
+
+// enterRole is the context of what is inside a role.
+func (p *planner) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeContext {
+	in := *c
+	key := sceneKey{c.scene, r.files, t, false}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *c.scene
+		with.role = r
+		with.roleVars = lazyLayer(r.files.vars, c.scene.roleVars, r.files.varsFrom, c.chain)
+		with.defaults = lazyLayer(r.files.defaults, c.scene.defaults, r.files.defsFrom, c.chain)
+		sc = &with
+		p.scenes[key] = sc
+	}
+	in.scene = sc
+	if t.StepVars.Kind() == playbook.Map {
+		if t.ActionKey == "" || t.Dynamic || t.ActionKey == "import_role" {
+			in.params = p.paramsLayer(t, c.params, c.chain)
+		} else {
+			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
+		}
+	}
+	if t.RoleParams.Kind() == playbook.Map {
+		key := taskKey{t, in.params}
+		l, ok := p.roleParams[key]
+		if !ok {
+			l = lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
+			p.roleParams[key] = l
+		}
+		in.params = l
+	}
+	return &in
+}
+
+type sceneKey struct {
+	outer *scene
+	files *roleFiles
+	by    *playbook.Task
+	needs bool
+}
+
+// importRole puts a role in the place of a task, or of an entry of `roles`.
+func (p *planner) importRole(cs []*scopeContext, t *playbook.Task) {
+	p.on(cs[0])
+	name, ok := p.pathOf(cs[0], t.Args, "which role to use", "use include_role with a `when` for each")
+	if !ok {
+		return
+	}
+	p.role(cs, t, name, "")
+}
+
+// includeRole plans a role that is included while the play goes on.
+func (p *planner) includeRole(cs []*scopeContext, t *playbook.Task) {
+	p.includeOnHosts(cs, t, func(c *scopeContext) (string, bool) {
+		return p.pathOf(c, t.Args, "which role to include", "include each candidate with its own `when`")
+	}, func(group []*scopeContext, name, item string) {
+		p.role(group, t, name, item)
+	})
+}
+
+// role plans a role for some hosts: what it depends on first, then its tasks.
+func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) {
+	c := cs[0]
+	p.on(c)
+	dir, ok := p.findRole(c, t.Args, name)
+	if !ok {
+		return
+	}
+	depth := 0
+	for r := c.scene.role; r != nil; r = r.parent {
+		depth++
+		if r.dir == dir && !t.Dynamic || depth > 30 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself", "the role %s uses itself", quoted(name))
+			return
+		}
+	}
+	files := p.loadRole(c, t, dir)
+	r := &role{name: filepath.Base(dir), dir: dir, parent: c.scene.role, files: files}
+	if p.hasBeen(c, t, files) {
+		return
+	}
+	label := r.name
+	scope := p.open(Scope{
+		Kind: ScopeRole, Parent: c.scope, Name: r.name, Role: r.name, Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item,
+	}, label)
+	for _, need := range files.meta.Dependencies {
+		inner := make([]*scopeContext, len(cs))
+		for i, c := range cs {
+			p.on(c)
+			one := *c
+			one.scene = p.needing(c.scene, r, t)
+			one.scope, one.file = scope, files.needsFile
+			one.dir = filepath.Join(dir, "meta")
+			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+			inner[i] = &one
+		}
+		p.each(inner, need)
+	}
+	inner := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		p.on(c)
+		one := *p.enterRole(c, t, r)
+		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
+		inner[i] = &one
+	}
+	if t.ActionKey != "" { // those of `roles` are known already
+		c.play.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.handlers, inner[0], r, t) })
+	}
+	p.visible(cs, t, files)
+	p.hidden(c, r)
+	if files.tasks.file != nil {
+		p.roleBody(inner, t, files)
+	}
+	p.close(scope)
+}
+
+// roleBody plans the tasks of a role.
+func (p *planner) roleBody(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+	c := cs[0]
+	target := files.tasks.file.Path
+	outer := &p.including[len(p.including)-1]
+	outer.line = t.Pos.Line
+	chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+	p.including = append(p.including, including{path: target, name: files.tasks.file.Name})
+	for _, c := range cs {
+		c.chain, c.file, c.dir = chain, files.tasks.file, filepath.Dir(target)
+	}
+	p.together(cs, files.tasks.tasks)
+	p.including = p.including[:len(p.including)-1]
+}
+
+// needing is the scene in which the dependencies of a role stand.
+func (p *planner) needing(outer *scene, r *role, t *playbook.Task) *scene {
+	key := sceneKey{outer, r.files, t, true}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *outer
+		with.role = r
+		sc = &with
+		p.scenes[key] = sc
+	}
+	return sc
+}
+
+// visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
+func (p *planner) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
+		return
+	}
+	for _, c := range cs {
+		for _, one := range []struct {
+			into    *history
+			entries []playbook.Entry
+			from    string
+		}{{&c.on.names.shownVars, files.vars, files.varsFrom}, {&c.on.names.shownDefaults, files.defaults, files.defsFrom}} {
+			for _, e := range one.entries {
+				b := lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+				one.into.add(&b)
+			}
+		}
+	}
+}
+
+func (p *planner) public(c *scopeContext, t *playbook.Task) bool {
+	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
+}
+
+// hasBeen reports whether a role has run in this play already with what it is given here.
+func (p *planner) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) bool {
+	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
+		return false
+	}
+	if dup := firstOf(t.AllowDup, files.meta.AllowDup); !dup.IsZero() && p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
+		return false
+	}
+	texts := []string{files.dir, eval.Text(plain(t.RoleParams)), eval.Text(plain(t.StepVars))}
+	for _, list := range [][]playbook.Value{t.When, t.Tags} {
+		for _, v := range list {
+			texts = append(texts, eval.Text(plain(v)))
+		}
+		texts = append(texts, "")
+	}
+	key := c.scene.batchKey() + strings.Join(texts, "\x00")
+	if c.play.applied[key] {
+		return true
+	}
+	c.play.applied[key] = true
+	return false
+}
+
+// batchKey tells the batches of a play apart.
+func (sc *scene) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
+
+// preload makes the handlers and the variables of a play's roles known before its first task.
+func (p *planner) preload(play *playing, c *scopeContext) {
+	sc := *play.scene
+	play.scene = &sc
+	with := *c
+	with.scene = &sc
+	with.play = play
+	var walk func(c *scopeContext, t *playbook.Task, parent *role, depth int)
+	walk = func(c *scopeContext, t *playbook.Task, parent *role, depth int) {
+		if t.Args.IsZero() || depth > 30 {
+			return
+		}
+		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
+		if !ok {
+			return
+		}
+		at := *c
+		scene := sc
+		scene.role = parent
+		at.scene = &scene
+		said := len(p.ds)
+		dir, ok := p.findRole(&at, t.Args, name)
+		if !ok {
+			p.ds = p.ds[:said] // it is said where the role is used
+			return
+		}
+		files := p.loadRole(&at, t, dir)
+		r := &role{name: filepath.Base(dir), dir: dir, parent: parent, files: files}
+		for _, need := range files.meta.Dependencies {
+			walk(&at, need, r, depth+1)
+		}
+		sc.roles = append(sc.roles, r.name)
+		sc.roleVars = lazyLayer(files.vars, sc.roleVars, files.varsFrom, c.chain)
+		sc.defaults = lazyLayer(files.defaults, sc.defaults, files.defsFrom, c.chain)
+		scene.role = r
+		play.takeHandlers(dir, t, func() []*handler {
+			scene.roleVars, scene.defaults = sc.roleVars, sc.defaults
+			h := at
+			h.scene = &scene
+			return p.handlersOf(files.handlers, &h, r, t)
+		})
+	}
+	for _, t := range play.src.Roles {
+		walk(&with, t, nil, 0)
+	}
+	play.handlers = append(play.handlers, p.handlersOf(tasksOf{c.file, play.src.Handlers}, &with, nil, nil)...)
+}

@@ -1,0 +1,307 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/inventory"
+)
+
+// PlaySources are what a plan of plays was made from beside.
+type PlaySources struct {
+	Inventory     []string          `json:"inventory,omitempty"`
+	Limit         string            `json:"limit,omitempty"`
+	ForceHandlers bool              `json:"force_handlers,omitempty"`
+	NoConnect     bool              `json:"no_connect,omitempty"`
+	RemoteUser    string            `json:"remote_user,omitempty"`
+	PrivateKey    string            `json:"private_key,omitempty"`
+	Connection    string            `json:"connection,omitempty"`
+	Become        bool              `json:"become,omitempty"`
+	BecomeUser    string            `json:"become_user,omitempty"`
+	BecomeMethod  string            `json:"become_method,omitempty"`
+	SSHArgs       string            `json:"ssh_args,omitempty"`
+	RolesPath     []string          `json:"roles_path,omitempty"`
+	ModulePath    []string          `json:"module_path,omitempty"`
+	Call          map[string]any    `json:"call,omitempty"` // how moon was called, as far as a template asks
+	Answers       map[string]string `json:"answers,omitempty"`
+	Withheld      []Prompt          `json:"withheld,omitempty"` // questions whose answers are secret, and not kept
+
+	Hosts     map[string]map[string]any `json:"hosts"` // the facts that were used, of the hosts that were reached
+	Printed   []Printed                 `json:"printed,omitempty"`
+	Lists     map[string][]string       `json:"lists,omitempty"` // the names in directories
+	Globs     map[string][]string       `json:"globs,omitempty"`
+	Present   []string                  `json:"present,omitempty"`
+	Passwords []string                  `json:"passwords,omitempty"` // files that were not there, and that the run makes
+}
+
+// Printed is what a program printed: an inventory.
+type Printed struct {
+	SourceFile
+	Args []string `json:"args"`
+}
+
+func (p *Plan) playSources() (*PlaySources, error) {
+	m, o := p.made, &p.made.o
+	shown := func(path string) string { return shownPath(p.Root, path) }
+	s := &PlaySources{
+		Limit: o.Limit, ForceHandlers: o.ForceHandlers, NoConnect: o.NoConnect, RemoteUser: o.RemoteUser, PrivateKey: o.PrivateKey,
+		Connection: o.Connection, Become: o.Become, BecomeUser: o.BecomeUser, BecomeMethod: o.BecomeMethod, SSHArgs: o.SSHArgs,
+		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
+		Hosts: map[string]map[string]any{}, Present: paths(sortedKeys(m.disk.present), shown), Passwords: paths(sortedKeys(m.disk.passwords), shown),
+		Lists: keysAs(m.disk.lists, shown), Globs: keysAs(m.disk.globs, shown), Call: m.facts.callUsed(o),
+	}
+	if strings.HasPrefix(o.Limit, "@") {
+		s.Limit = "@" + shown(resolvePath(o.Limit[1:], o.Dir, o.Home))
+	}
+	for _, source := range o.Inventory {
+		if !inventory.IsList(source) {
+			source = shown(resolvePath(source, o.Dir, o.Home))
+		}
+		s.Inventory = append(s.Inventory, source)
+	}
+	m.keepAnswers(s)
+	for _, name := range m.gatheredHosts() {
+		facts, hidden := m.machines[name].usedFacts()
+		if hidden != "" {
+			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
+		}
+		s.Hosts[name] = facts
+	}
+	for _, key := range sortedKeys(m.disk.files) {
+		f := m.disk.files[key]
+		if f.program == "" {
+			continue
+		}
+		one := Printed{SourceFile{Path: shown(f.program), Digest: f.digest}, f.args}
+		switch {
+		case f.secret:
+			one.Secret, one.Digest = true, ""
+		case utf8.Valid(f.text):
+			text := string(f.text)
+			one.Text = &text
+		default:
+			one.Bytes = f.text
+		}
+		s.Printed = append(s.Printed, one)
+	}
+	return s, nil
+}
+
+// keepAnswers adds what was typed, without what is secret.
+func (m *made) keepAnswers(s *PlaySources) {
+	for _, q := range m.prompts {
+		answer := m.o.Answers[q.Name]
+		if q.Private || m.secrets.Has(answer) {
+			q.Default = "" // it may be as secret as the answer
+			if !slices.ContainsFunc(s.Withheld, func(have Prompt) bool { return have.Name == q.Name }) {
+				s.Withheld = append(s.Withheld, q)
+			}
+			continue
+		}
+		if s.Answers == nil {
+			s.Answers = map[string]string{}
+		}
+		s.Answers[q.Name] = answer
+	}
+}
+
+func paths(list []string, shown func(string) string) []string {
+	var all []string
+	for _, path := range list {
+		all = append(all, shown(path))
+	}
+	return all
+}
+
+func keysAs(m map[string][]string, name func(string) string) map[string][]string {
+	all := make(map[string][]string, len(m))
+	for key, list := range m {
+		all[name(key)] = list
+	}
+	return all
+}
+
+// callUsed is how moon was called, as far as a template asked while planning.
+func (u *factUse) callUsed(o *Options) map[string]any {
+	var used map[string]any
+	for name := range u.call {
+		if used == nil {
+			used = map[string]any{}
+		}
+		used[name] = o.called(name)
+	}
+	return used
+}
+
+// called is what a variable says of the call.
+func (o *Options) called(name string) any {
+	switch name {
+	case "ansible_check_mode":
+		return o.Check
+	case "ansible_diff_mode":
+		return o.Diff
+	}
+	return o.Forks
+}
+
+// options are those with which the plan was made.
+func (s *PlaySources) options(root string, o *Options) {
+	abs := func(path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(root, path)
+	}
+	o.Inventory = nil
+	for _, source := range s.Inventory {
+		if !inventory.IsList(source) {
+			source = abs(source)
+		}
+		o.Inventory = append(o.Inventory, source)
+	}
+	o.Limit, o.ForceHandlers, o.NoConnect, o.RemoteUser, o.PrivateKey, o.Connection = s.Limit, s.ForceHandlers, s.NoConnect, s.RemoteUser, s.PrivateKey, s.Connection
+	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = s.Become, s.BecomeUser, s.BecomeMethod, s.SSHArgs
+	o.RolesPath, o.ModulePath = paths(s.RolesPath, abs), paths(s.ModulePath, abs)
+	if v, ok := s.Call["ansible_check_mode"].(bool); ok {
+		o.Check = v
+	}
+	if v, ok := s.Call["ansible_diff_mode"].(bool); ok {
+		o.Diff = v
+	}
+	if v, ok := WholeNumbers(s.Call["ansible_forks"]).(int); ok {
+		o.Forks = v
+	}
+	answers := maps.Clone(s.Answers)
+	if answers == nil {
+		answers = map[string]string{}
+	}
+	maps.Copy(answers, o.Answers)
+	o.Answers = answers
+	o.known = map[string]map[string]any{}
+	for host, facts := range s.Hosts {
+		o.known[host], _ = WholeNumbers(facts).(map[string]any)
+	}
+}
+
+// WithheldError says that a plan was made with answers that are kept nowhere, and that nobody has given them again.
+type WithheldError struct{ Names []string }
+
+func (e *WithheldError) Error() string {
+	return "it was made with secret answers, which are not kept, and there is no terminal to ask for them again: " + strings.Join(e.Names, ", ")
+}
+
+// answered are the answers the plan was made with. What is secret is asked for again; where nobody can be asked because the plan is
+// only to be shown, something stands for it.
+func (s *PlaySources) answered(o Options) (map[string]string, error) {
+	answers := maps.Clone(s.Answers)
+	if answers == nil {
+		answers = map[string]string{}
+	}
+	var open []Prompt
+	for _, q := range s.Withheld {
+		given, ok := o.Answers[q.Name]
+		switch {
+		case ok:
+			answers[q.Name] = given
+		case o.Ask == nil:
+			answers[q.Name] = withheldValue
+		default:
+			open = append(open, q)
+		}
+	}
+	if len(open) == 0 {
+		return answers, nil
+	}
+	got, err := o.Ask(open)
+	if err != nil {
+		names := make([]string, len(open))
+		for i, q := range open {
+			names[i] = q.Name
+		}
+		return nil, &WithheldError{names}
+	}
+	maps.Copy(answers, got)
+	return answers, nil
+}
+
+// remembered fills a disk with what plays have seen of it.
+func (s *PlaySources) remembered(d *disk, abs func(string) string, o Options) error {
+	for path, names := range s.Lists {
+		d.lists[abs(path)] = names
+	}
+	for pattern, names := range s.Globs {
+		d.globs[abs(pattern)] = names
+	}
+	for _, path := range s.Present {
+		d.present[abs(path)] = true
+	}
+	for _, path := range s.Passwords {
+		d.passwords[abs(path)] = true
+	}
+	for _, one := range s.Printed {
+		seen := &fileSeen{text: one.Bytes, digest: one.Digest, program: abs(one.Path), args: one.Args}
+		switch {
+		case one.Secret:
+			text, err := printed(o, seen)
+			if err != nil {
+				return fmt.Errorf("what %s prints holds secrets, is not kept, and cannot be had again: %w", one.Path, err)
+			}
+			seen.text, seen.secret = text, true
+		case one.Text != nil:
+			seen.text = []byte(*one.Text)
+		}
+		if !one.Secret && digestOf(seen.text) != one.Digest {
+			return fmt.Errorf("the text of %s is not what was read", one.Path)
+		}
+		d.files[seen.program+" "+strings.Join(one.Args, " ")] = seen
+	}
+	return nil
+}
+
+func printed(o Options, of *fileSeen) ([]byte, error) {
+	if o.RunInventory == nil {
+		return nil, errors.New("programs are not started here")
+	}
+	return o.RunInventory(of.program, of.args...)
+}
+
+// stale says what is not as it was.
+func (s *PlaySources) stale(abs func(string) string, o Options, say func(string, ...any)) {
+	for _, path := range sortedKeys(s.Lists) {
+		if names, err := newDisk(nil).list(abs(path)); err != nil || !slices.Equal(names, s.Lists[path]) {
+			say("what is in %s is not the same", path)
+		}
+	}
+	for _, pattern := range sortedKeys(s.Globs) {
+		dir, base := filepath.Split(abs(pattern))
+		if !slices.Equal(globbed(dir, base), s.Globs[pattern]) {
+			say("other files match %s", pattern)
+		}
+	}
+	for _, path := range s.Present {
+		if _, err := os.Stat(abs(path)); errors.Is(err, fs.ErrNotExist) {
+			say("%s is gone", path)
+		}
+	}
+	for _, one := range s.Printed {
+		text, err := printed(o, &fileSeen{program: abs(one.Path), args: one.Args})
+		switch {
+		case err != nil:
+			say("%s cannot be asked: %s", one.Path, err)
+		case !one.Secret && digestOf(text) != one.Digest:
+			say("%s prints something else", one.Path)
+		}
+	}
+	for _, name := range sortedKeys(s.Call) {
+		if was, is := WholeNumbers(s.Call[name]), o.called(name); was != is {
+			say("`%s` was %v, and is %v", name, was, is)
+		}
+	}
+}

@@ -1,0 +1,507 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+	"moon/secret/vault"
+)
+
+// Survey is what moon cannot do of a playbook: found by reading all that it names, without planning, so that one thing that is
+// missing does not hide the next.
+type Survey struct {
+	File  string // the playbook
+	Files int    // that were read
+	Plays int
+	Tasks int
+
+	Foreign     []Foreign // modules that are not known, the most used first
+	Unfollowed  diag.List // files whose names only the run knows
+	Diagnostics diag.List // everything else
+}
+
+// Foreign is a module that moon does not know.
+type Foreign struct {
+	Name string
+	At   []diag.Pos
+}
+
+// Sound reports whether nothing was found.
+func (s *Survey) Sound() bool { return len(s.Foreign) == 0 && !s.Diagnostics.HasErrors() }
+
+// NewSurvey reads a playbook, and the playbooks, roles, tasks, variables and templates that it names. What planning it would say
+// belongs to it too, and is in the list.
+func NewSurvey(o Options) *Survey {
+	d := newDisk(o.Stdin)
+	s := &surveyor{o: o, disk: d, engine: eval.New(), seen: map[string]bool{}, files: map[string]*playbook.File{}, foreign: map[string][]diag.Pos{}}
+	path := o.Path
+	if path != "-" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Dir, path)
+		}
+		if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+			path = filepath.Join(real, filepath.Base(path))
+		}
+		s.root = filepath.Dir(path)
+	} else {
+		s.root = o.Dir
+	}
+	s.out.File = shownPath(s.root, path)
+	s.playbook(path)
+	s.plugins(s.root)
+	s.plan(d)
+	return s.result()
+}
+
+type surveyor struct {
+	o       Options
+	disk    *disk
+	engine  *eval.Engine
+	lang    eval.Language
+	root    string
+	out     Survey
+	ds      diag.List
+	seen    map[string]bool
+	files   map[string]*playbook.File // by shown path
+	foreign map[string][]diag.Pos
+}
+
+// place is where a task stands: paths in it start there.
+type place struct {
+	dir  string // of the file
+	role string // directory of the role; "" for none
+}
+
+// plan adds what planning says. It stops where nothing can be planned any more, so it comes last.
+func (s *surveyor) plan(d *disk) {
+	o := s.o
+	o.NoConnect = true
+	_, ds := newPlan(o, d)
+	s.ds = append(ds, s.ds...) // where both say the same, planning knows the better way out
+}
+
+func (s *surveyor) result() *Survey {
+	foreign := map[diag.Pos]bool{}
+	for name, at := range s.foreign {
+		s.out.Foreign = append(s.out.Foreign, Foreign{name, at})
+		for _, pos := range at {
+			foreign[pos] = true
+		}
+	}
+	slices.SortFunc(s.out.Foreign, func(a, b Foreign) int {
+		if len(a.At) != len(b.At) {
+			return len(b.At) - len(a.At)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	// Of a module that is not known the table says it once.
+	s.ds = slices.DeleteFunc(s.ds, func(d diag.Diagnostic) bool { return foreign[d.Pos] })
+	for i := range s.ds {
+		s.ds[i].Chain = nil // the same mistake, whoever includes the file
+	}
+	for _, list := range []*diag.List{&s.ds, &s.out.Unfollowed} {
+		list.Sort()
+		list.Locate(func(file string) []string {
+			if f, ok := s.files[file]; ok {
+				return f.Lines()
+			}
+			return nil
+		})
+	}
+	s.out.Diagnostics, s.out.Files = s.ds, len(s.files)
+	return &s.out
+}
+
+// read reads a file, unless it is encrypted or has been read already.
+func (s *surveyor) read(path string) (*playbook.File, bool) {
+	if s.seen[path] {
+		return nil, false
+	}
+	s.seen[path] = true
+	seen, err := s.disk.read(path)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.errorf(diag.Pos{File: shownPath(s.root, path)}, 0, "", "%s cannot be read", shownPath(s.root, path))
+		}
+		return nil, false
+	}
+	if vault.Is(seen.text) {
+		return nil, false
+	}
+	f := &playbook.File{Name: shownPath(s.root, path), Path: path, Text: seen.text}
+	s.files[f.Name] = f
+	return f, true
+}
+
+// actions are what a key may name.
+func (s *surveyor) actions() playbook.Actions { return (&planner{o: s.o}).actions() }
+
+func (s *surveyor) errorf(pos diag.Pos, width int, hint, format string, args ...any) {
+	s.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// unfollowed notes a name that cannot be had without running.
+func (s *surveyor) unfollowed(v playbook.Value, what string) {
+	s.out.Unfollowed.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Message: what + " is not looked into: its name is a template"})
+}
+
+func (s *surveyor) playbook(path string) {
+	f, ok := s.read(path)
+	if !ok {
+		return
+	}
+	pb := playbook.Parse(f, s.actions(), &s.ds)
+	at := place{dir: filepath.Dir(path)}
+	if path == "-" {
+		at.dir = s.root
+	}
+	s.templates(pb.Vars)
+	s.lang = eval.Expr
+	s.tasks(pb.Tasks, at)
+	s.lang = eval.Jinja
+	for _, pl := range pb.Plays {
+		s.play(pl, at)
+	}
+}
+
+func (s *surveyor) play(pl *playbook.Play, at place) {
+	if pl.Import.Text() != "" {
+		if path, ok := s.static(pl.Import, at.dir, "the playbook"); ok {
+			s.playbook(path)
+		}
+		return
+	}
+	s.out.Plays++
+	lists := [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks, pl.Handlers}
+	for _, e := range pl.Keys {
+		switch e.Key {
+		case "pre_tasks", "roles", "tasks", "post_tasks", "handlers":
+		default:
+			s.templates(e.Value)
+		}
+	}
+	for _, choice := range pl.VarsFiles {
+		for _, v := range choice {
+			if path, ok := s.static(v, at.dir, "the file of variables"); ok {
+				s.vars(path)
+			}
+		}
+	}
+	for _, list := range lists {
+		s.tasks(list, at)
+	}
+}
+
+// static is the absolute path that a value stands for, if that can be read off.
+func (s *surveyor) static(v playbook.Value, dir, what string) (string, bool) {
+	text := v.Text()
+	if text == "" || v.Encrypted() {
+		return "", false
+	}
+	if eval.Templated(text) {
+		s.unfollowed(v, what)
+		return "", false
+	}
+	return resolvePath(text, dir, s.o.Home), true
+}
+
+// conditionKeys are the keys whose text is a condition, without braces.
+var conditionKeys = map[string]bool{"when": true, "changed_when": true, "failed_when": true, "until": true}
+
+func (s *surveyor) tasks(list []*playbook.Task, at place) {
+	for _, t := range list {
+		s.task(t, at)
+	}
+}
+
+func (s *surveyor) task(t *playbook.Task, at place) {
+	for _, e := range t.Keys {
+		switch {
+		case e.Key == "block" || e.Key == "rescue" || e.Key == "always" || e.NoText:
+		case conditionKeys[e.Key]:
+			s.conditions(e.Value)
+		default:
+			s.templates(e.Value)
+		}
+	}
+	switch t.Kind {
+	case playbook.Action:
+		s.out.Tasks++
+		s.action(t, at)
+	case playbook.Include:
+		s.include(t, at)
+	case playbook.IncludeVars:
+		s.includeVars(t, at)
+	case playbook.Role:
+		s.role(t, at)
+	case playbook.Block:
+		s.tasks(t.Body, at)
+		s.tasks(t.Rescue, at)
+		s.tasks(t.Always, at)
+	case playbook.Vars, playbook.Preset:
+	}
+}
+
+func (s *surveyor) action(t *playbook.Task, at place) {
+	switch {
+	case t.Action == "" && t.ActionKey != "":
+		if pos := t.ActionPos; !slices.Contains(s.foreign[t.ActionKey], pos) {
+			s.foreign[t.ActionKey] = append(s.foreign[t.ActionKey], pos)
+		}
+	case t.Action == "assert":
+		if that, ok := t.Args.Get("that"); ok {
+			s.conditions(that)
+		}
+	case t.Action == "template":
+		src, _ := t.Args.Get("src")
+		text := src.Text()
+		if text == "" || eval.Templated(text) || src.Literal() {
+			return
+		}
+		for _, dir := range []string{filepath.Join(at.role, "templates"), at.role, filepath.Join(at.dir, "templates"), at.dir, filepath.Join(s.root, "templates"), s.root} {
+			path := resolvePath(text, dir, s.o.Home)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				s.document(path)
+				return
+			}
+		}
+	}
+}
+
+// document looks for mistakes in the file of a template.
+func (s *surveyor) document(path string) {
+	f, ok := s.read(path)
+	if !ok || !utf8.Valid(f.Text) {
+		return
+	}
+	text := string(f.Text)
+	if _, err := s.engine.Document(text); err != nil {
+		if e, ok := errors.AsType[*eval.Error](err); ok {
+			line, column := lineColumn(text, max(e.Offset, 0))
+			s.errorf(diag.Pos{File: f.Name, Line: line, Column: column}, e.Width, e.Hint, "%s", e.Message)
+		}
+	}
+	for _, m := range lookups.FindAllStringSubmatchIndex(text, -1) {
+		line, column := lineColumn(text, m[2])
+		s.lookup(text[m[2]:m[3]], diag.Pos{File: f.Name, Line: line, Column: column})
+	}
+}
+
+func (s *surveyor) include(t *playbook.Task, at place) {
+	text := t.Args.Text()
+	if text == "" {
+		return
+	}
+	if eval.Templated(text) {
+		s.unfollowed(t.Args, "the file")
+		return
+	}
+	dirs := []string{at.dir}
+	if at.role != "" {
+		dirs = append(dirs, filepath.Join(at.role, "tasks"))
+	}
+	for _, dir := range append(dirs, s.root) {
+		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
+			s.taskFile(path, at.role, false)
+			return
+		}
+	}
+	s.missing(t.Args, t.ActionKey+": no such file: %s", text)
+}
+
+func (s *surveyor) missing(v playbook.Value, format, name string) {
+	s.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), "", format, name)
+}
+
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (s *surveyor) taskFile(path, role string, handlers bool) {
+	f, ok := s.read(path)
+	if !ok {
+		return
+	}
+	at := place{dir: filepath.Dir(path), role: role}
+	if handlers {
+		s.tasks(playbook.ParseHandlers(f, s.actions(), &s.ds), at)
+		return
+	}
+	s.tasks(playbook.ParseTasks(f, s.actions(), &s.ds), at)
+}
+
+func (s *surveyor) includeVars(t *playbook.Task, at place) {
+	text := t.Args.Text()
+	if text == "" || eval.Templated(text) {
+		return // most are chosen by facts, from a list of files
+	}
+	for _, dir := range []string{filepath.Join(at.role, "vars"), at.dir, filepath.Join(at.dir, "vars"), s.root} {
+		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
+			s.vars(path)
+			return
+		}
+	}
+}
+
+func (s *surveyor) vars(path string) {
+	f, ok := s.read(path)
+	if !ok {
+		return
+	}
+	if v, ok := playbook.ParseVars(f, &s.ds); ok {
+		s.templates(v)
+	}
+}
+
+// role looks into the directory of a role: at all of it, because any of its files may be asked for.
+func (s *surveyor) role(t *playbook.Task, at place) {
+	name := t.Args.Text()
+	if name == "" {
+		return
+	}
+	if eval.Templated(name) {
+		s.unfollowed(t.Args, "the role")
+		return
+	}
+	dir, ok := s.roleDir(name, at)
+	if !ok {
+		s.missing(t.Args, "there is no role %s", quoted(name))
+		return
+	}
+	if s.seen[dir] {
+		return
+	}
+	s.seen[dir] = true
+	for _, kind := range []string{"tasks", "handlers", "defaults", "vars", "meta"} {
+		for _, path := range yamlFiles(filepath.Join(dir, kind)) {
+			switch base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)); {
+			case kind == "tasks" || kind == "handlers":
+				s.taskFile(path, dir, kind == "handlers")
+			case kind != "meta":
+				s.vars(path)
+			case base == "main":
+				if f, ok := s.read(path); ok {
+					s.tasks(playbook.ParseMeta(f, s.actions(), &s.ds).Dependencies, place{dir: dir, role: dir})
+				}
+			}
+		}
+	}
+	s.plugins(dir)
+}
+
+// yamlFiles are the files of a directory that hold tasks or variables.
+func yamlFiles(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yml" || ext == ".yaml") {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	return all
+}
+
+func (s *surveyor) roleDir(name string, at place) (string, bool) {
+	dirs := []string{filepath.Join(s.root, "roles"), s.root}
+	if at.role != "" {
+		dirs = append(dirs, filepath.Dir(at.role), filepath.Join(at.role, "roles"))
+	}
+	for _, dir := range append(dirs, s.o.RolesPath...) {
+		path := resolvePath(name, dir, s.o.Home)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// pluginDirs are the directories in which Ansible finds plugins in Python, which moon does not load.
+var pluginDirs = []string{
+	"action_plugins", "callback_plugins", "connection_plugins", "filter_plugins", "lookup_plugins", "module_utils", "strategy_plugins", "test_plugins", "vars_plugins",
+}
+
+func (s *surveyor) plugins(dir string) {
+	for _, name := range pluginDirs {
+		entries, err := os.ReadDir(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if filepath.Ext(e.Name()) == ".py" && e.Name() != "__init__.py" {
+				file := shownPath(s.root, filepath.Join(dir, name, e.Name()))
+				s.errorf(diag.Pos{File: file}, 0, "see moon plugin for what moon loads instead", "a plugin of Ansible in Python is not loaded")
+			}
+		}
+	}
+}
+
+// templates compiles every text below a value that is a template.
+func (s *surveyor) templates(v playbook.Value) {
+	switch v.Kind() {
+	case playbook.List:
+		for _, item := range v.Items() {
+			s.templates(item)
+		}
+	case playbook.Map:
+		for _, e := range v.Entries() {
+			s.templates(e.Value)
+		}
+	case playbook.String:
+		if v.Literal() || !eval.Templated(v.Text()) {
+			return
+		}
+		_, err := s.engine.Template(v.Text())
+		s.wrong(v, err)
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+	}
+}
+
+func (s *surveyor) conditions(v playbook.Value) {
+	values := []playbook.Value{v}
+	if v.Kind() == playbook.List {
+		values = v.Items()
+	}
+	for _, one := range values {
+		if one.Kind() == playbook.String && !one.Encrypted() && strings.TrimSpace(one.Text()) != "" {
+			_, err := s.engine.Condition(one.Text(), s.lang)
+			s.wrong(one, err)
+		}
+	}
+}
+
+// lookups finds the calls of lookups in a text.
+var lookups = regexp.MustCompile(`\b(?:lookup|query|q)\(\s*['"]([A-Za-z_][\w.]*)['"]`)
+
+func (s *surveyor) wrong(v playbook.Value, err error) {
+	if e, ok := errors.AsType[*eval.Error](err); ok {
+		pos, width := v.Pos(), 0
+		if e.Offset >= 0 && e.Offset+e.Width <= len(v.Text()) {
+			pos, width = v.PosAt(e.Offset), utf8.RuneCountInString(v.Text()[e.Offset:e.Offset+e.Width])
+		}
+		s.errorf(pos, width, e.Hint, "%s", e.Message)
+	}
+	for _, m := range lookups.FindAllStringSubmatchIndex(v.Text(), -1) {
+		s.lookup(v.Text()[m[2]:m[3]], v.PosAt(m[2]))
+	}
+}
+
+func (s *surveyor) lookup(name string, pos diag.Pos) {
+	plain := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
+	if !slices.Contains(playbook.Lookups, plain) {
+		s.errorf(pos, utf8.RuneCountInString(name), diag.DidYouMean(plain, playbook.Lookups), "there is no lookup `%s`", name)
+	}
+}

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"maps"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+	"time"
+
+	"moon/plan/eval"
+)
+
+// pythonTime is how Python prints a time.
+const pythonTime = "2006-01-02 15:04:05.000000"
+
+// templateNames are the names that a template file of plays has besides the variables. What depends on the machine or the time is
+// unknown while planning.
+func (k *task) templateNames(r *renderer, file string, raw map[string]any, now bool) map[string]any {
+	if !k.plays {
+		return nil
+	}
+	written := file
+	if v, ok := valueOf(k.args, "src"); ok {
+		own := *r // what is wrong with it has been said
+		own.report, own.missing = nil, nil
+		written = own.text(v)
+	}
+	names := map[string]any{
+		"template_path": written, "template_fullpath": file, "template_destpath": raw["dest"], "ansible_managed": "Ansible managed",
+	}
+	late := map[string]func() string{
+		"template_host":     func() string { host, _ := os.Hostname(); return host },
+		"template_run_date": func() string { return time.Now().Format(pythonTime) },
+		"template_mtime": func() string {
+			info, err := os.Stat(file)
+			if err != nil {
+				return ""
+			}
+			return info.ModTime().Format(pythonTime)
+		},
+		"template_uid": func() string { return ownerOf(file) },
+	}
+	for name, get := range late {
+		names[name] = eval.Unknown{}
+		if now {
+			names[name] = get()
+		}
+	}
+	return names
+}
+
+// ownerOf is the name of a file's owner, or the number of one without a name.
+func ownerOf(file string) string {
+	info, err := os.Stat(file)
+	if err != nil {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	id := strconv.Itoa(int(st.Uid))
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return id
+}
+
+// joined are the names of both; those of b count.
+func joined(a, b map[string]any) map[string]any {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
+}

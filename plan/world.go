@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/plan/eval"
+)
+
+// world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
+// looked up for real.
+func (p *planner) world() eval.World {
+	plan := p.plan
+	find := func(at eval.Env, dir, name string) string {
+		e, ok := at.(*env)
+		if !ok || e.frame.scene == nil {
+			return ""
+		}
+		if dir == "" {
+			dir = cmp.Or(e.frame.looks, "files")
+		}
+		path := search{searchDirsOf(e.frame.scene, dir), p.disk}.find(name, p.o.Home)
+		if !p.disk.there(path) {
+			return ""
+		}
+		return path
+	}
+	return eval.World{
+		Find: func(at eval.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
+		File: func(at eval.Env, dir, name string) (string, error) {
+			path := find(at, dir, name)
+			if path == "" {
+				return "", errors.New("no such file: " + name)
+			}
+			if running(at) {
+				return plan.readNow(path)
+			}
+			f, err := p.read(path)
+			if err != nil {
+				return "", errors.New(p.fileError(err))
+			}
+			return string(f.Text), nil
+		},
+		Glob: func(at eval.Env, pattern string) ([]string, error) {
+			e, ok := at.(*env)
+			if !ok || e.frame.scene == nil {
+				return nil, nil
+			}
+			for _, dir := range searchDirsOf(e.frame.scene, "files") {
+				parent, base := filepath.Split(resolvePath(pattern, dir, p.o.Home))
+				var found []string
+				for _, name := range p.disk.glob(filepath.Clean(parent), base) {
+					found = append(found, filepath.Join(parent, name))
+				}
+				if len(found) > 0 {
+					return found, nil
+				}
+			}
+			return nil, nil
+		},
+		Hosts: func(_ eval.Env, pattern string) ([]string, error) {
+			hosts, err := p.inventory.Match(pattern)
+			return hostNames(hosts), err
+		},
+		Run: func(at eval.Env, command string) (string, error) {
+			if !running(at) || plan.made.o.Pipe == nil {
+				return "", eval.ErrLater
+			}
+			return plan.made.o.Pipe(command, plan.Root)
+		},
+		Get: func(at eval.Env, url string) (string, error) {
+			if !running(at) || plan.made.o.Fetch == nil {
+				return "", eval.ErrLater
+			}
+			return plan.made.o.Fetch(url)
+		},
+		Now: func(at eval.Env) (time.Time, error) {
+			if !running(at) {
+				return time.Time{}, eval.ErrLater
+			}
+			return time.Now(), nil
+		},
+		Password: func(at eval.Env, file string, length int, chars string) (string, error) {
+			return p.password(at, file, length, chars)
+		},
+	}
+}
+
+// running reports whether a step that runs asks, and not the planner.
+func running(at eval.Env) bool {
+	e, ok := at.(*env)
+	return ok && e.results != nil && !e.ahead
+}
+
+// readNow is the text of a file when a step runs.
+func (p *Plan) readNow(path string) (string, error) {
+	text, err := readBounded(path)
+	if err != nil {
+		return "", errors.New("no such file: " + shownPath(p.Root, path))
+	}
+	plain, err := p.Decrypt(text)
+	if err != nil {
+		return string(text), nil //nolint:nilerr // it is not encrypted
+	}
+	return string(plain), nil
+}
+
+// searchDirsOf are the directories in which a template's files of a kind are looked for.
+func searchDirsOf(sc *scene, kind string) []string {
+	var dirs []string
+	for r := sc.role; r != nil; r = r.parent {
+		dirs = append(dirs, filepath.Join(r.dir, kind), r.dir, filepath.Join(r.dir, "tasks"))
+	}
+	return append(dirs, filepath.Join(sc.dir, kind), sc.dir)
+}
+
+// password is what a file keeps. Where there is none yet, the run makes it.
+func (p *planner) password(at eval.Env, file string, length int, chars string) (string, error) {
+	e, ok := at.(*env)
+	if !ok || e.frame.scene == nil {
+		return "", eval.ErrLater
+	}
+	path := resolvePath(file, e.frame.scene.dir, p.o.Home)
+	if path != os.DevNull {
+		text, err := p.keptPassword(path, running(at))
+		switch {
+		case err == nil:
+			line, _, _ := strings.Cut(string(text), "\n")
+			password, _, _ := strings.Cut(line, " salt=")
+			p.engine.Secrets.Add(filepath.Base(file), password)
+			return password, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+	}
+	if !running(at) {
+		return "", eval.ErrLater
+	}
+	var b strings.Builder
+	for range length {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
+		if err != nil {
+			return "", err
+		}
+		b.WriteByte(chars[n.Int64()])
+	}
+	p.engine.Secrets.Add(filepath.Base(file), b.String())
+	if path == os.DevNull {
+		return b.String(), nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // another host was first
+		return p.password(at, file, length, chars)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(b.String() + "\n")
+	return b.String(), errors.Join(err, f.Close())
+}
+
+// keptPassword is the text of a file with a password. Planning reads it as an input that is kept nowhere.
+func (p *planner) keptPassword(path string, running bool) ([]byte, error) {
+	if running {
+		return os.ReadFile(path)
+	}
+	f, err := p.disk.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		p.disk.absent[path], p.disk.passwords[path] = true, true
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.secret, f.digest = true, ""
+	return f.text, nil
+}
