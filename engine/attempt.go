@@ -120,14 +120,15 @@ func (s *Session) prepare(step, number int) {
 	if ps.NoLog {
 		w = output.NewDiscard()
 	}
-	if ps.Register != "" || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
+	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
 		w.Keep(0)
 	}
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
-		Become: becomes(call), Roams: call.Roams,
+		Become: becomes(call), Host: hostOf(ps), Roams: call.Roams, Told: told(b, name),
+		HostName: ps.Host, Plays: s.state.plan.Plays,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out),
 	}
 	runner := s.cfg.Runner
@@ -139,6 +140,9 @@ func (s *Session) prepare(step, number int) {
 		go func() {
 			defer cancel(nil)
 			defer s.caught(step, number)
+			if ps.Pause > 0 && number == 1 && !dry {
+				pauseFor(ctx, a.now, ps.Pause)
+			}
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
 			failed := w.Close()
@@ -164,8 +168,20 @@ func (s *Session) prepare(step, number int) {
 				r.Error = withTail(r.Error, w.Tail())
 			}
 			s.pack(&r, ps, failed)
+			r.values = call.InOrder(r.values)
 			s.put(r)
 		}()
+	}
+}
+
+// pauseFor waits between two items of a loop, unless the attempt is ended.
+func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	case <-now:
 	}
 }
 
@@ -177,12 +193,30 @@ func (s *Session) caught(step, number int) {
 	}
 }
 
+// told is what a plugin is told of its step; nil if it is none of a plugin.
+func told(b *plan.Bound, name string) *exec.Told {
+	if !b.OfPlugin() {
+		return nil
+	}
+	s := b.Step
+	return &exec.Told{Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used()}
+}
+
 // becomes is the user a step runs as, if that is another one.
 func becomes(call *plan.Call) *exec.Become {
 	if call.Become == nil {
 		return nil
 	}
-	return &exec.Become{User: call.Become.User, Method: call.Become.Method}
+	return &exec.Become{User: call.Become.User, Method: call.Become.Method, Password: call.BecomePassword}
+}
+
+// hostOf is the machine a step runs on, if that is another one.
+func hostOf(ps *plan.Step) *exec.Host {
+	c := ps.Conn
+	if c == nil {
+		return nil
+	}
+	return &exec.Host{Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Password: c.Password}
 }
 
 // mark is what the processes of an attempt are known by.
@@ -246,7 +280,7 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 	if r.Cut {
 		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
 	}
-	if err != nil && !events.OnFailure.Has(r.Outcome) {
+	if err != nil && !events.Bad.Has(r.Outcome) {
 		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
 	}
 	if err != nil {
@@ -263,36 +297,72 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		Duration: pieces.Duration.Round(time.Microsecond), Result: r.Fields, Values: r.Values, Message: r.Message, Diff: r.Diff, Warnings: r.Warnings,
 		Resources: r.Resources,
 	}
-	if r.Outcome == events.OK && b.ChangesByDefault() && (r.Diff == nil || r.Diff.Kind != events.ChangeUnknown) {
+	unneeded := s.state.plan.Plays && r.Outcome == events.Skipped && (r.Reason == events.SkipCreates || r.Reason == events.SkipRemoves)
+	if unneeded { // in plays a command that need not run is well
+		f.Outcome, f.Reason, f.Detail = events.OK, "", ""
+	} else if r.Outcome == events.OK && b.ChangesByDefault() && r.Diff == nil {
 		f.Outcome = events.Changed
 	}
 	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
+	pieces.Plays, pieces.Unreachable = s.state.plan.Plays, r.Outcome == events.Unreachable
 	update := func() map[string]any {
-		pieces.Changed = f.Outcome == events.Changed
-		pieces.Failed = events.OnFailure.Has(f.Outcome)
+		pieces.Changed = f.Outcome == events.Changed || f.Touched
+		pieces.Failed = events.Bad.Has(f.Outcome)
 		pieces.Skipped = f.Outcome == events.Skipped
 		pieces.Message = f.Error
+		if pieces.Plays {
+			s.piecesInPlays(&pieces, &f, r)
+		}
 		return pieces.Registered()
 	}
 	registered := update()
-	if f.Outcome != events.Skipped && f.Outcome != events.Cancelled {
-		s.applyJudgement(b, ps, &f, registered)
+	switch {
+	case f.Outcome == events.Unreachable, f.Outcome == events.Lost && s.state.plan.Plays:
+		f.Ignored = ps.GoesOn
+	case f.Outcome != events.Skipped && f.Outcome != events.Cancelled:
+		pieces.FailedWhen = s.applyJudgement(b, ps, &f, registered)
+		registered = update()
+	}
+	if s.state.plan.Plays && f.Outcome == events.Failed && b.ChangesByDefault() && f.RC != nil && !b.NeverChanges() {
+		f.Touched = true
 		registered = update()
 	}
 	f.Drift = s.drift(ps, &f)
 	rep := report{AttemptFinished: f}
-	if (ps.Register != "" || s.broken(f)) && f.Outcome != events.Cancelled {
+	if (ps.Register != "" || ps.Keeps || s.broken(f)) && f.Outcome != events.Cancelled {
 		rep.registered = registered
 		rep.Registered = registered
 	}
 	return rep
 }
 
-func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) {
+// piecesInPlays makes the pieces what plays of Ansible have. There the message is the action's, whatever the step's conditions
+// make of the result, and a task that was given up counts only the attempts after the first.
+func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r exec.Result) {
+	if r.Error != "" {
+		pieces.Message = r.Error
+	} else if pieces.FailedWhen != nil || f.Again {
+		pieces.Message = ""
+	}
+	if r.RC != nil && pieces.Message == fmt.Sprintf("exit status %d", *r.RC) {
+		pieces.Message = "non-zero return code"
+	}
+	limit := s.state.plan.Steps[f.Step].Retry.Max
+	pieces.Attempts = 0
+	switch {
+	case limit > 0 && f.Again && f.Attempt > limit:
+		pieces.Attempts = limit
+	case limit > 0:
+		pieces.Attempts = f.Attempt
+	}
+}
+
+// applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.
+func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
 	j, err := b.Judge(registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
-		return
+		return nil
 	}
 	if j.Failed != nil {
 		switch {
@@ -306,7 +376,7 @@ func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFi
 			}
 		}
 	}
-	bad := func() bool { return events.OnFailure.Has(f.Outcome) }
+	bad := func() bool { return events.Bad.Has(f.Outcome) }
 	if j.Changed != nil && !bad() {
 		f.Outcome = events.OK
 		if *j.Changed {
@@ -322,4 +392,5 @@ func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFi
 		}
 	}
 	f.Ignored = bad() && j.Ignore
+	return j.Failed
 }

@@ -85,24 +85,22 @@ func (s *State) refuse(c events.Command) string {
 }
 
 func (s *State) refuseSet(c events.Set) string {
-	name, _, ok := strings.Cut(c.Variable, "=")
-	switch {
-	case !ok || name == "":
+	if name, _, ok := strings.Cut(c.Variable, "="); !ok || name == "" {
 		return "set takes a variable and its value: set=release=1.5"
-	case s.opts.Saved:
-		return "this run is of a saved plan, and runs exactly that"
-	case s.plan.RootFile == "-":
-		return "a playbook from standard input cannot be planned again"
-	case s.active > 0:
-		return stillRunning
 	}
-	return ""
+	return s.refuseValues()
 }
 
 func (s *State) refuseFix(c events.Fix) string {
-	switch {
-	case len(c.Values) == 0:
+	if len(c.Values) == 0 {
 		return "there is no value to change"
+	}
+	return s.refuseValues()
+}
+
+// refuseValues says why the playbook cannot be planned with other values now.
+func (s *State) refuseValues() string {
+	switch {
 	case s.opts.Saved:
 		return "this run is of a saved plan, and runs exactly that"
 	case s.plan.RootFile == "-":
@@ -241,7 +239,7 @@ func (s *State) retryable(r events.Range) []int {
 		n := s.node(i)
 		switch {
 		case n.state == failed,
-			n.state == settled && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK,
+			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK,
 			s.retriesHere(i):
 			steps = append(steps, i)
 		}
@@ -261,7 +259,7 @@ func (s *State) markable(r events.Range) []int {
 		n := s.node(i)
 		switch {
 		case n.state == pending, n.state == ready, n.state == failed,
-			n.state == settled && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK:
+			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK:
 			steps = append(steps, i)
 		}
 	}
@@ -335,6 +333,7 @@ func (s *State) retry(r events.Range) {
 
 // reopen takes back the end of a failed step, and of everything that was not run because of it.
 func (s *State) reopen(from graph.ID) {
+	s.reopened = true
 	step := s.graph.Nodes[from].Step
 	todo := []graph.ID{from}
 	for i := range s.nodes {
@@ -423,11 +422,11 @@ func (s *State) uncount(id graph.ID) {
 		return
 	}
 	switch o := s.nodes[id].outcome; {
-	case events.OnFailure.Has(o) && s.graph.Nodes[id].Rescued:
+	case events.Bad.Has(o) && s.graph.Nodes[id].Rescued:
 		s.counts.Rescued--
 	case o == events.Lost:
 		s.counts.Lost--
-	case events.OnFailure.Has(o):
+	case events.Bad.Has(o):
 		s.counts.Failed--
 	default:
 		s.countEnd(o, -1)

@@ -96,7 +96,7 @@ func (s *State) ended() decision {
 }
 
 func (s *State) conclude() decision {
-	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > 0
+	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.forgiven()
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
 		return finish{events.RunInterrupted}

@@ -12,7 +12,7 @@ import (
 func Overridden(p *plan.Plan, c events.Fix) []plan.Override {
 	list := slices.Clone(p.Overrides())
 	for _, v := range c.Values {
-		o := plan.Override{Field: v.Field, Name: v.Name, Value: v.Value, At: v.At, From: v.From, Secret: v.Secret}
+		o := plan.Override{Field: v.Field, Name: v.Name, Value: v.Value, At: v.At, From: v.From, Host: v.Host, Secret: v.Secret}
 		list = slices.DeleteFunc(list, o.Same)
 		if !v.Clear {
 			list = append(list, o)
@@ -53,6 +53,10 @@ func (s *Session) retryFixed(o events.Order, path string) string {
 	step := indexOfPath(s.state.plan, path)
 	if step < 0 {
 		s.add(fact.Warned{Step: -1, Message: "there is no step " + path + " any more; nothing is tried again"})
+		return ""
+	}
+	if len(s.state.retryable(events.Range{From: step, To: step + 1})) == 0 {
+		s.add(fact.Warned{Step: step, Message: "what comes before it changes too and runs first: c goes on"})
 		return ""
 	}
 	return s.obey(events.Order{Actor: o.Actor, Command: events.Retry{Range: events.Range{From: step, To: step + 1}}})

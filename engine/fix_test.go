@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -123,6 +124,51 @@ func TestFixAsksAgain(t *testing.T) {
 	w.until("the old plan", func() bool { return w.run.Generation == 3 })
 	if now := s.PlanFor(w.run.Digest); now.Digest != p.Digest || len(s.Overrides()) != 0 {
 		t.Error("what was overridden is not as it was")
+	}
+	send(events.Stop{How: events.StopDrain})
+	w.done()
+}
+
+// Who sets a variable from a second terminal has not seen what changes: what does must be approved again, as after an edit.
+func TestSetWithdraws(t *testing.T) {
+	p, g := build(t, "vars: { host: a }\nsteps:\n  - shell: use {{ host }}\n  - shell: other\n")
+	s := begin(t, p, g, &fake{}, fact.Options{Review: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: events.Range{From: 0, To: 2}})
+	w.until("approved", func() bool { return len(w.run.Steps) == 2 && w.run.Steps[1].Approved })
+	send(events.Set{Variable: "host=b"})
+	w.until("the new plan", func() bool { return w.run.Generation == 2 && len(w.run.Steps) == 2 && w.run.Steps[1].Approved })
+	if w.run.Steps[0].Approved {
+		t.Errorf("%+v", w.run.Steps[0])
+	}
+	send(events.Stop{How: events.StopDrain})
+	w.done()
+}
+
+// The output of an attempt whose failure was rescued is still there when the plan is replaced.
+func TestReplanKeepsOutputOfRescued(t *testing.T) {
+	p, g := build(t, "steps:\n  - block:\n      - shell: fail\n    rescue:\n      - shell: mend\n  - shell: stop here\n  - shell: end\n")
+	f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+		if cmdOf(job) == "fail" {
+			return exec.Result{Outcome: events.Failed, Error: "no"}
+		}
+		return exec.Result{Outcome: events.OK}
+	}}
+	s := begin(t, p, g, f, fact.Options{Review: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: events.Range{From: 0, To: 4}})
+	send(events.Break{Step: 2})
+	send(events.Continue{})
+	w.until("the breakpoint", func() bool { return w.run.Phase == events.Paused })
+	before := w.run.Steps[0]
+	send(events.Fix{Values: []events.Override{{Name: "unused", Value: "1", At: p.Steps[3].Path}}})
+	w.until("the new plan", func() bool {
+		return w.run.Generation == 2 && len(w.run.Steps) == 4 && w.run.Steps[0].State == events.Settled
+	})
+	if now := w.run.Steps[0]; !reflect.DeepEqual(now.Out, before.Out) || len(now.Out) != 1 || now.Attempt != 1 || !now.Ended.Equal(before.Ended) {
+		t.Errorf("before %+v\nnow %+v", before, now)
 	}
 	send(events.Stop{How: events.StopDrain})
 	w.done()

@@ -81,7 +81,7 @@ func unforetold(why string) events.Diff { return events.Diff{Kind: events.Change
 func (o *Oracle) step(ctx context.Context, step int, results *results) events.Foretold {
 	f := events.Foretold{Step: step}
 	ps := &o.Plan.Steps[step]
-	b := o.Plan.Bind(step, results)
+	b := o.Plan.Bind(step, results).Ahead()
 	holds, text, err := b.Holds()
 	var missing *plan.Missing
 	switch {
@@ -115,14 +115,14 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	r := o.Dry.Run(ctx, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
-		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Roams: call.Roams,
+		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: hostOf(ps), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
 	})
 	read(&f, ps, &r)
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {
 		registered := plan.Result{
 			RC: r.RC, Changed: f.Changes(), Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
 		}.Registered()
-		results.set(step, registered, r.Values, false)
+		results.set(step, registered, call.InOrder(r.Values), false)
 	}
 	return f
 }
@@ -133,7 +133,7 @@ func read(f *events.Foretold, ps *plan.Step, r *exec.Result) {
 	case r.Outcome == events.Skipped:
 		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)
 		return
-	case events.OnFailure.Has(r.Outcome):
+	case events.Bad.Has(r.Outcome):
 		f.Error = r.Error
 		if ps.NoLog {
 			f.Error = "it would fail (the reason is hidden by no_log)"

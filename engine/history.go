@@ -244,7 +244,7 @@ func (p *Past) count(ends map[int]fact.AttemptFinished) {
 	for _, f := range ends {
 		switch {
 		case f.Rescued: // neither done nor failed
-		case events.OnFailure.Has(f.Outcome) && !f.Ignored:
+		case events.Bad.Has(f.Outcome) && !f.Ignored:
 			p.Failed++
 		case f.Outcome == events.Changed:
 			p.Changed++

@@ -35,8 +35,14 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		}
 		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
 		// all that came after it along.
-		if events.OnFailure.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && step != undecided {
+		if events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued && step != undecided {
 			return s.ends[step], s.choices[step]
+		}
+		// Another value for one host of a play is no reason to try again where others have failed.
+		if end := s.ends[step]; f.Fixed && s.plan.Plays && end != nil && events.Bad.Has(old.outcome) && (old.state == settled || old.state == failed) {
+			again := *end
+			again.held = old.state == failed
+			return &again, s.choices[step]
 		}
 		return nil, s.choices[step]
 	})
@@ -92,9 +98,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		case old.outcome == events.Skipped && s.ends[step] != nil && s.ends[step].outcome == events.Skipped:
 			// It looked, and found its work done. Looking again, it might find undone what a later step undid.
 			return s.ends[step], before
-		case events.OnFailure.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
+		case events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
 			return s.ends[step], before
-		case events.OnFailure.Has(old.outcome), old.outcome == events.Cancelled:
+		case events.Bad.Has(old.outcome), old.outcome == events.Cancelled:
 			return nil, before &^ (approved | confirmed)
 		}
 		return nil, before
@@ -171,11 +177,13 @@ func (s *State) attempts(step int) []string {
 func (s *State) publishTried() {
 	for _, i := range slices.Sorted(maps.Keys(s.tried)) {
 		e := events.StepTried{Attempts: len(s.tried[i]), Out: s.tried[i]}
-		if s.kept[i] != nil {
+		if k := s.kept[i]; k != nil {
 			if e.Attempts == 1 && !s.sameRun {
 				continue // what is kept of it says all
 			}
-			e.Out = e.Out[:len(e.Out)-1]
+			if last := len(e.Out) - 1; k.out == e.Out[last] && !events.Bad.Has(k.outcome) {
+				e.Out = e.Out[:last] // the result that is told again names it
+			}
 		}
 		s.publish(i, e)
 	}

@@ -28,7 +28,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	if f.Message != "" {
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
 	}
-	bad := events.OnFailure.Has(f.Outcome)
+	bad := events.Bad.Has(f.Outcome)
 	if f.Again && bad && int(n.attempt)-len(s.tried[f.Step]) <= s.retries(f) && !s.halting {
 		n.state = again
 		s.again = append(s.again, id)
@@ -38,7 +38,8 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	s.variables(f)
 	s.ends[f.Step] = &ending{
 		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
-		ran: events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
+		changed: f.Touched,
+		ran:     events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
 	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
@@ -48,6 +49,9 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 			s.publish(f.Step, events.StepCompleted{
 				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift, Resources: f.Resources,
 			})
+			if f.Outcome == events.Changed {
+				s.notify(f.Step)
+			}
 		})
 	case events.Skipped:
 		s.settle(id, f.Outcome, -1, func() {
@@ -56,10 +60,14 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	case events.Cancelled:
 		s.settle(id, f.Outcome, -1, func() { s.publish(f.Step, events.StepCancelled{Name: s.started(f.Step)}) })
 	default:
-		s.publish(f.Step, events.StepFailed{
-			Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Ignored: f.Ignored,
-			Rescued: s.graph.Nodes[id].Rescued, Result: s.resultOf(f),
-		})
+		if f.Outcome == events.Lost {
+			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Rescued: s.rescues(id, f.Outcome)})
+		} else {
+			s.publish(f.Step, events.StepFailed{
+				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
+				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f),
+			})
+		}
 		if s.opts.BreakOnFailure && !f.Ignored && !s.halting {
 			n.state, n.outcome = failed, f.Outcome
 			s.held = append(s.held, f.Step)
@@ -95,7 +103,7 @@ func (s *State) started(step int) string {
 }
 
 func (s *State) resultOf(f fact.AttemptFinished) map[string]any {
-	m := map[string]any{"changed": f.Outcome == events.Changed, "failed": events.OnFailure.Has(f.Outcome), "attempts": f.Attempt, "duration_ms": f.Duration.Milliseconds()}
+	m := map[string]any{"changed": f.Outcome == events.Changed || f.Touched, "failed": events.Bad.Has(f.Outcome), "attempts": f.Attempt, "duration_ms": f.Duration.Milliseconds()}
 	if f.RC != nil {
 		m["rc"] = *f.RC
 	}
@@ -115,11 +123,23 @@ func (s *State) variables(f fact.AttemptFinished) {
 	}
 }
 
+// notify tells which handlers a step has notified, each once.
+func (s *State) notify(step int) {
+	var told []string
+	for _, h := range s.notifies[step] {
+		name := s.plan.Steps[h].Title()
+		if !slices.Contains(told, name) {
+			told = append(told, name)
+			s.publish(step, events.Notified{Handler: name})
+		}
+	}
+}
+
 // fail settles a failed step and applies the stop policy, unless the failure is ignored or handled.
 func (s *State) fail(step int, outcome events.Outcome, ignored bool) {
 	id := s.id(step)
 	n := &s.nodes[id]
-	rescued := s.graph.Nodes[id].Rescued
+	rescued := s.rescues(id, outcome)
 	if ignored {
 		n.effective = events.OK
 	}
@@ -135,13 +155,18 @@ func (s *State) fail(step int, outcome events.Outcome, ignored bool) {
 			s.counts.Failed++
 		}
 	})
-	if ignored || rescued || s.opts.OnFailure == fact.Continue {
+	if ignored || rescued || s.opts.OnFailure == fact.Continue || s.opts.OnFailure == fact.Host {
 		return
 	}
 	s.halt(step)
 	if s.opts.OnFailure == fact.Cancel && s.stop == "" {
 		s.stop = events.StopInterrupt
 	}
+}
+
+// rescues reports whether a failure of a step is handled by its rescue. A host of a play that is out of reach has none.
+func (s *State) rescues(id graph.ID, outcome events.Outcome) bool {
+	return s.graph.Nodes[id].Rescued && (!s.plan.Plays || outcome != events.Lost && outcome != events.Unreachable)
 }
 
 // settle ends a node. publish tells about it; for failures it also counts. The edges are resolved by resolve.
@@ -174,7 +199,7 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 // from running.
 func (s *State) blame(id graph.ID) int32 {
 	n := &s.nodes[id]
-	if step := s.graph.Nodes[id].Step; step >= 0 && (events.OnFailure.Has(n.outcome) || n.outcome == events.Cancelled) {
+	if step := s.graph.Nodes[id].Step; step >= 0 && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) {
 		return step
 	}
 	return n.cause
@@ -193,7 +218,7 @@ func (s *State) countEnd(o events.Outcome, d int) {
 		s.counts.Cancelled += d
 	case events.Omitted:
 		s.counts.Omitted += d
-	case events.None, events.Failed, events.Timeout, events.Rejected, events.Lost:
+	case events.None, events.Failed, events.Timeout, events.Rejected, events.Lost, events.Unreachable:
 	}
 }
 
@@ -227,7 +252,7 @@ func (s *State) resolve() {
 func (s *State) arrive(id graph.ID) {
 	n, g := &s.nodes[id], &s.graph.Nodes[id]
 	step := int(g.Step)
-	unmet := n.misses > 0
+	unmet := n.misses > g.Spare
 	if g.Join == graph.Any {
 		unmet = n.hits == 0
 	}
@@ -242,15 +267,94 @@ func (s *State) arrive(id graph.ID) {
 		s.settle(id, events.Skipped, -1, func() {
 			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
 		})
+	case unmet && s.unnotified(id):
+		s.settle(id, events.Skipped, -1, func() {
+			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
+		})
+	case unmet && s.elsewhere(id):
+		s.skip(id, events.SkipNeeds, "another host has run it")
 	case unmet:
 		if kept := s.declined(id); kept >= 0 {
 			s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{kept}), s.node(kept).effective))
 			return
 		}
 		s.omit(id)
+	case s.reopened && s.doneMeanwhile(step):
+		s.skip(id, events.SkipNeeds, "another host has run it")
 	default:
 		s.makeReady(id)
 	}
+}
+
+// unnotified reports whether nothing but the lack of a change keeps a handler from running.
+func (s *State) unnotified(id graph.ID) bool {
+	found := false
+	for _, e := range s.graph.In(id) {
+		from := &s.nodes[e.From]
+		switch {
+		case e.On.Has(from.effective):
+		case s.graph.Nodes[e.From].Label == graph.Notified && from.effective == events.Skipped:
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// elsewhere reports whether nothing keeps a task with run_once from running but that another host has done it.
+func (s *State) elsewhere(id graph.ID) bool {
+	found := false
+	for _, e := range s.graph.In(id) {
+		from, node := &s.nodes[e.From], &s.graph.Nodes[e.From]
+		switch {
+		case e.On.Has(from.effective):
+		case node.Label == graph.Turn && s.taken(e.From), node.Label == "enter" && node.Kind == graph.Barrier && s.elsewhere(e.From):
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+// doneMeanwhile reports whether another host has done a task with run_once while the first was left out, which is back now.
+func (s *State) doneMeanwhile(step int) bool {
+	ps := &s.plan.Steps[step]
+	if !ps.Once {
+		return false
+	}
+	at := ps.Scope
+	for at >= 0 && s.plan.Scopes[at].Kind != plan.ScopeTask {
+		at = s.plan.Scopes[at].Parent
+	}
+	if at < 0 {
+		return false
+	}
+	for i := s.plan.Scopes[at].First; i < s.plan.Scopes[at].Last; i++ {
+		n := s.node(i)
+		if s.plan.Steps[i].Host != ps.Host && n.state == settled && n.attempt > 0 && events.OnSuccess.Has(n.effective) {
+			return true
+		}
+	}
+	return false
+}
+
+// taken reports whether one of the hosts before has reached a task with run_once, and ended it well.
+func (s *State) taken(turn graph.ID) bool {
+	for turn >= 0 {
+		next := graph.ID(-1)
+		for _, e := range s.graph.In(turn) {
+			switch from := &s.nodes[e.From]; {
+			case s.graph.Nodes[e.From].Kind == graph.Barrier:
+				next = e.From
+			case from.effective != events.Omitted:
+				return events.OnSuccess.Has(from.effective)
+			}
+		}
+		turn = next
+	}
+	return false
 }
 
 // declined is a step that ended well and is needed to end in another way, where nothing else keeps a step from running;
@@ -318,8 +422,14 @@ func (s *State) keep(id graph.ID, k *ending) {
 		s.publish(step, events.StepLost{Name: k.name, Rescued: s.graph.Nodes[id].Rescued})
 		s.fail(step, k.outcome, false)
 		return
-	case events.OnFailure.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.graph.Nodes[id].Rescued, Ran: ran})
+	case events.Bad.Has(k.outcome):
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable})
+		if k.held {
+			k.held = false
+			s.nodes[id].state, s.nodes[id].outcome = failed, k.outcome
+			s.held = append(s.held, step)
+			return
+		}
 		s.fail(step, k.outcome, k.ignored)
 		return
 	case k.outcome == events.Skipped:

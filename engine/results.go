@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"moon/engine/journal"
@@ -23,12 +24,14 @@ type results struct {
 	registered map[int]map[string]any
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
+	skipped    map[int]bool // whether it was, of a step that decides about others
+	failed     map[int]bool // for good
 	withheld   map[int]bool // what it gave was secret, and is not kept; of a run that was resumed
 	of         string       // the digest of the plan whose steps these are; "" is the run's first
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, withheld: map[int]bool{}}
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, failed: map[int]bool{}, withheld: map[int]bool{}}
 }
 
 // Registered implements plan.Results.
@@ -52,6 +55,39 @@ func (r *results) Broken(step int) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.broken[step]
+}
+
+// Failed implements plan.Results.
+func (r *results) Failed() []int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.failed))
+}
+
+// fail says that a step has failed for good, or that this is taken back.
+func (r *results) fail(step int, is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if is {
+		r.failed[step] = true
+	} else {
+		delete(r.failed, step)
+	}
+}
+
+// Skipped implements plan.Results.
+func (r *results) Skipped(step int) (skipped, ok bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	skipped, ok = r.skipped[step]
+	return skipped, ok
+}
+
+// decided says how a step ended that decides about others.
+func (r *results) decided(step int, skipped bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.skipped[step] = skipped
 }
 
 func (r *results) set(step int, registered, assigned map[string]any, broken bool) {
@@ -94,7 +130,8 @@ func (r *results) move(from, to *plan.Plan) {
 		}
 		return moved
 	}
-	r.broken, r.withheld = mark(r.broken), mark(r.withheld)
+	r.broken, r.skipped, r.withheld = mark(r.broken), mark(r.skipped), mark(r.withheld)
+	r.failed = map[int]bool{} // of what has failed the run says again what it keeps
 	r.of = to.Digest
 }
 
@@ -216,7 +253,7 @@ func keepOutput(disk journal.Disk, dir, prefix string) error {
 func hide(f *fact.AttemptFinished) {
 	f.Registered, f.Values, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, "", nil, nil
 	f.Detail, f.Drift, f.Resources = "", "", nil
-	if f.Error != "" && events.OnFailure.Has(f.Outcome) {
+	if f.Error != "" && events.Bad.Has(f.Outcome) {
 		f.Error = "failed (the reason is hidden by no_log)"
 	}
 }

@@ -172,7 +172,7 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 				undecided.Lost = append(undecided.Lost, name)
 			}
 		case n.state != settled && n.state != failed, edited:
-		case !events.OnFailure.Has(n.outcome), n.effective == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
+		case !events.Bad.Has(n.outcome), n.effective == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
 		case !how.RetryFailed && !s.cfg.Options.Review:
 			undecided.Failed = append(undecided.Failed, name)
 		}
@@ -305,6 +305,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }
+	values = s.state.plan.InOrder(f.Step, values)
 	s.results.set(f.Step, conceal(registered), conceal(values), s.broken(f))
 	return nil
 }

@@ -49,7 +49,7 @@ type Config struct {
 	Dry     Runner         // required: for --check and check_mode
 	Runs    string         // directory that holds the run directories; required to start
 	Records string         // directory that remembers, across runs, what incremental steps were made from; required if there are any
-	Options fact.Options   // Forks and OnFailure are required
+	Options fact.Options   // Forks is required; without OnFailure it is Drain, or Host for plays
 	First   []events.Order // commands that act before anything is decided; sent later, a run might already wait for them
 	Version string
 	Now     func() time.Time // nil: time.Now
@@ -143,6 +143,12 @@ func (asking) input() {}
 
 // Start makes the run directory and begins the run. With Options.Review it is paused until a command goes on.
 func Start(cfg Config) (*Session, error) {
+	if cfg.Options.OnFailure == "" {
+		cfg.Options.OnFailure = fact.Drain
+		if cfg.Plan.Plays {
+			cfg.Options.OnFailure = fact.Host
+		}
+	}
 	s := newSession(cfg)
 	s.first = planned{cfg.Plan, cfg.Graph}
 	s.plans[cfg.Plan.Digest] = s.first
@@ -193,8 +199,26 @@ func (s *Session) observe(step int, e events.Event) {
 	if done, ok := e.(events.StepCompleted); ok && step >= 0 {
 		s.made(step, done)
 	}
-	if _, ok := e.(events.StepSkipped); ok && s.state.plan.Steps[step].Register != "" {
-		s.results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
+	switch e := e.(type) { //nolint:gochecksumtype // nothing is kept of the others
+	case events.StepSkipped:
+		s.results.decided(step, true)
+		s.results.fail(step, false)
+		if s.state.plan.Steps[step].Register != "" || s.state.plan.Steps[step].Keeps {
+			r := plan.Result{Skipped: true, Plays: s.state.plan.Plays}
+			if e.Reason == events.SkipWhen {
+				r.Condition = e.Detail
+			}
+			s.results.set(step, r.Registered(), nil, false)
+		}
+	case events.StepCompleted:
+		s.results.decided(step, false)
+		s.results.fail(step, false)
+	case events.StepFailed:
+		s.results.fail(step, !e.Ignored && !e.Rescued)
+	case events.StepLost:
+		s.results.fail(step, !e.Rescued)
+	case events.StepRetrying:
+		s.results.fail(step, false)
 	}
 }
 
@@ -517,7 +541,7 @@ func (s *Session) handle(in input) {
 	case report:
 		s.finished(in)
 	case replan:
-		in.answer <- s.replace(in.planned, false)
+		in.answer <- s.edit(in.planned)
 	case asking:
 		s.ask(in)
 	case wondering:
@@ -552,13 +576,14 @@ func (s *Session) obey(o events.Order) string {
 		return why
 	}
 	s.add(fact.Commanded{Order: o})
+	fix, fixed := o.Command.(events.Fix)
 	if next.plan != nil {
-		if err := s.replace(next, true); err != nil {
+		if err := s.replace(next, fixed); err != nil {
 			return err.Error()
 		}
 	}
-	if c, ok := o.Command.(events.Fix); ok && c.Retry != "" {
-		return s.retryFixed(o, c.Retry)
+	if fixed && fix.Retry != "" {
+		return s.retryFixed(o, fix.Retry)
 	}
 	if a, ok := o.Command.(events.Answer); ok {
 		s.add(fact.GateResolved{Step: a.Step, By: o.Actor, Reject: a.Reject})
@@ -621,20 +646,32 @@ func (s *Session) finished(r report) {
 
 // broken reports whether a step has failed whose rescue is told so.
 func (s *Session) broken(f fact.AttemptFinished) bool {
-	return events.OnFailure.Has(f.Outcome) && !f.Ignored && s.state.graph.Nodes[s.state.id(f.Step)].Rescued
+	return events.Bad.Has(f.Outcome) && !f.Ignored && s.state.graph.Nodes[s.state.id(f.Step)].Rescued
 }
 
-// replace swaps the plan of a run in which nothing runs. With values that another plan does not show, such as those of a step with
-// no_log, it has the same digest.
-func (s *Session) replace(p planned, values bool) error {
-	if len(s.running) > 0 {
-		return errors.New(stillRunning)
+// edit takes over the plan of an edited playbook, unless it is the one there is.
+func (s *Session) edit(p planned) error {
+	if err := s.replaceable(); err != nil || s.state.plan.Digest == p.plan.Digest {
+		return err
 	}
-	if s.fatal != nil || s.state.finished {
+	return s.replace(p, false)
+}
+
+func (s *Session) replaceable() error {
+	switch {
+	case len(s.running) > 0:
+		return errors.New(stillRunning)
+	case s.fatal != nil || s.state.finished:
 		return errors.New("the run has ended")
 	}
-	if s.state.plan.Digest == p.plan.Digest && !values {
-		return nil
+	return nil
+}
+
+// replace swaps the plan of a run in which nothing runs. The other may have the same digest: with other values of a step with no_log,
+// which it does not show. fixed says that a person has seen what the values lead to.
+func (s *Session) replace(p planned, fixed bool) error {
+	if err := s.replaceable(); err != nil {
+		return err
 	}
 	if err := s.keep(p.plan); err != nil {
 		s.fail(err)
@@ -642,7 +679,7 @@ func (s *Session) replace(p planned, values bool) error {
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
-		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: values,
+		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed,
 	}}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)

@@ -90,39 +90,42 @@ type State struct {
 	opts  fact.Options
 	emit  func(step int, e events.Event) // may be nil
 
-	nodes   []node
-	choices []choice        // per step
-	breaks  map[int]*breaks // of breakpoints that do not simply stop
-	kept    map[int]*ending // results taken over from the plan before
-	ready   readyHeap
-	blocked []graph.ID // ready, but no slot of their pool is free
-	fenced  []graph.ID // ready, but outside what `advance` allows
-	solo    []graph.ID
-	again   []graph.ID
-	delayed map[graph.ID]time.Time
-	queued  map[graph.ID]time.Time // until when ready steps with timeout_queued may wait
-	nextDue time.Time              // no earlier than that any of them is over
-	used    []int                  // slots per pool
-	lent    int                    // 1 while a step has the terminal
-	active  int                    // attempts that run
-	open    int                    // open gates
-	left    int                    // nodes that have not settled
-	held    []int                  // steps that failed and wait for a person
-	counts  events.Counts
-	queue   []arrival          // edges being resolved
-	ends    []*ending          // per step, how it ended
-	names   map[int]string     // of steps that run, as rendered
-	outs    map[int]string     // their output files
-	began   map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
-	sameRun bool               // what is kept is of this run, and not of one before
-	tried   map[int][]string   // output files of the attempts under earlier plans
-	errors  map[int]string     // of steps between two attempts
+	nodes    []node
+	choices  []choice        // per step
+	breaks   map[int]*breaks // of breakpoints that do not simply stop
+	kept     map[int]*ending // results taken over from the plan before
+	ready    readyHeap
+	blocked  []graph.ID // ready, but no slot of their pool is free
+	fenced   []graph.ID // ready, but outside what `advance` allows
+	solo     []graph.ID
+	again    []graph.ID
+	delayed  map[graph.ID]time.Time
+	queued   map[graph.ID]time.Time    // until when ready steps with timeout_queued may wait
+	nextDue  time.Time                 // no earlier than that any of them is over
+	used     []int                     // slots per pool
+	lent     int                       // 1 while a step has the terminal
+	active   int                       // attempts that run
+	open     int                       // open gates
+	left     int                       // nodes that have not settled
+	held     []int                     // steps that failed and wait for a person
+	notifies map[int][]int             // by step: the handlers that a change of it notifies
+	reasons  map[int]events.SkipReason // of skipped steps of plays
+	counts   events.Counts
+	queue    []arrival          // edges being resolved
+	ends     []*ending          // per step, how it ended
+	names    map[int]string     // of steps that run, as rendered
+	outs     map[int]string     // their output files
+	began    map[int]events.Ran // of steps that have not ended: the first attempt, and what the last runs
+	sameRun  bool               // what is kept is of this run, and not of one before
+	tried    map[int][]string   // output files of the attempts under earlier plans
+	errors   map[int]string     // of steps between two attempts
 
 	begun      bool
 	paused     bool
 	pause      fact.RunPaused
 	fence      *events.Range
-	budget     int // steps that may still start; -1: any
+	budget     int  // steps that may still start; -1: any
+	reopened   bool // a person has taken back the end of a step
 	halting    bool
 	haltCause  int // step that stopped the run; -1: a person
 	stop       events.StopHow
@@ -150,6 +153,8 @@ type ending struct {
 	rc      *int
 	diff    *events.Diff
 	drift   string
+	changed bool // although it failed
+	held    bool // it waits to be told what becomes of it
 	ran     events.Ran
 }
 
@@ -180,6 +185,12 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
 	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil
+	s.reasons, s.notifies = map[int]events.SkipReason{}, map[int][]int{}
+	for i := range p.Steps {
+		for _, by := range p.Steps[i].Notifiers {
+			s.notifies[by] = append(s.notifies[by], i)
+		}
+	}
 	s.left, s.active, s.open = len(g.Nodes), 0, 0
 	s.counts = events.Counts{}
 	s.budget = -1
@@ -191,6 +202,9 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 }
 
 func (s *State) publish(step int, e events.Event) {
+	if skip, ok := e.(events.StepSkipped); ok && s.plan.Plays {
+		s.reasons[step] = skip.Reason
+	}
 	if s.emit != nil {
 		s.emit(step, e)
 	}
@@ -381,6 +395,7 @@ func (s *State) summary() events.RunCompleted {
 		TotalSteps: len(s.plan.Steps), Executed: c.OK + c.Changed + c.Ignored, Changed: c.Changed, Skipped: c.Skipped,
 		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
 	}
+	sum.Hosts = s.hosts()
 	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
 	return sum
 }

@@ -27,7 +27,11 @@ var needSets = map[string]events.OutcomeSet{
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}}
-	b.scope(0, nil, attributes{pool: -1})
+	if p.Plays {
+		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}}).plays(0, nil)
+	} else {
+		b.scope(0, nil, attributes{pool: -1})
+	}
 	return b.Graph()
 }
 

@@ -10,8 +10,9 @@ import (
 // Builder makes a graph. Nodes are added in topological order: an edge may only come from a node that exists, so a
 // graph cannot have a cycle.
 type Builder struct {
-	g   *Graph
-	ins [][]Edge
+	g       *Graph
+	ins     [][]Edge
+	highest ID // source of an edge into the node that is added
 }
 
 // NewBuilder begins a graph for a plan with so many steps.
@@ -37,6 +38,7 @@ func (b *Builder) Node(n Node, edges []Edge) ID {
 	if n.Step >= 0 {
 		b.g.nodeOf[n.Step] = id
 	}
+	b.highest = -1
 	for _, e := range edges {
 		b.edge(id, e)
 	}
@@ -54,6 +56,12 @@ func (b *Builder) edge(to ID, e Edge) {
 		panic(fmt.Sprintf("graph: edge from %d to %d goes forward", e.From, to))
 	}
 	in := b.ins[to]
+	// Most edges come in the order of their sources, and there may be many thousands: then there is nothing to look for.
+	if e.From > b.highest {
+		b.highest = e.From
+		b.ins[to] = append(in, e)
+		return
+	}
 	if i := slices.IndexFunc(in, func(have Edge) bool { return have.From == e.From }); i >= 0 {
 		in[i].On &= e.On
 		in[i].Data = in[i].Data || e.Data

@@ -50,8 +50,15 @@ type Node struct {
 	Essential bool  // runs although the run is stopping: always, cleanup
 	Rescued   bool  // its failure is handled by an edge, and stops nothing else
 	Pool      int32 // the pool it takes a slot of; -1: none
+	Spare     int32 // of a barrier with join All: how many of its edges may miss
 	Terminal  bool  // it has the user's terminal while it runs, which one at a time can
 }
+
+// Notified is the label of the barrier that says whether anything has notified a handler.
+const Notified = "notified"
+
+// Turn is the label of the barrier that says that no host before has reached a task with run_once.
+const Turn = "turn"
 
 // Edge is one condition of a node: that From has ended with an outcome in On.
 type Edge struct {
@@ -122,6 +129,9 @@ func (g *Graph) Text() string {
 		}
 		if node.Pool >= 0 {
 			fmt.Fprintf(&b, " pool=%s/%d", output.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
+		}
+		if node.Spare > 0 {
+			fmt.Fprintf(&b, " spare=%d", node.Spare)
 		}
 		if node.Terminal {
 			b.WriteString(" terminal")

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,9 @@ func TestBuild(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: map[string]any{}})
+			p, ds := plan.New(plan.Options{
+				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
+			})
 			if p == nil {
 				t.Fatalf("%+v", ds)
 			}
@@ -85,5 +88,52 @@ func TestEdgesStayLinear(t *testing.T) {
 	}
 	if g.Edges() > 3*len(g.Nodes) {
 		t.Errorf("%d edges for %d nodes", g.Edges(), len(g.Nodes))
+	}
+}
+
+// TestEdgesOfPlays checks that edges grow with tasks times hosts, and not faster, whatever couples the hosts.
+func TestEdgesOfPlays(t *testing.T) {
+	for _, keys := range []string{
+		"", "  strategy: free\n", "  any_errors_fatal: true\n", "  max_fail_percentage: 10\n", "  force_handlers: true\n", "  serial: 3\n",
+	} {
+		dir := t.TempDir()
+		var b strings.Builder
+		b.WriteString("- hosts: all\n  gather_facts: false\n" + keys + "  handlers: [{name: handle, shell: x}]\n  tasks:\n    - meta: clear_host_errors\n")
+		const deep = 6
+		for depth := range deep {
+			b.WriteString(strings.Repeat("  ", 2*depth+2) + "- block:\n")
+		}
+		indent := strings.Repeat("  ", 2*deep+2)
+		for i := range 60 {
+			fmt.Fprintf(&b, "%s- shell: echo %d\n", indent, i)
+			if key := []string{"", "notify: handle", "run_once: true", "loop: [1, 2]"}[i%4]; key != "" {
+				b.WriteString(indent + "  " + key + "\n")
+			}
+		}
+		for depth := deep - 1; depth >= 0; depth-- {
+			indent := strings.Repeat("  ", 2*depth+2)
+			fmt.Fprintf(&b, "%s  rescue:\n%s    - shell: x\n%s  always:\n%s    - shell: x\n", indent, indent, indent, indent)
+		}
+		b.WriteString("    - shell: x\n")
+		if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hosts := make([]string, 40)
+		for i := range hosts {
+			hosts[i] = fmt.Sprintf("h%d", i)
+		}
+		p, ds := plan.New(plan.Options{
+			Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{strings.Join(hosts, ",")}, Connection: "local", NoConnect: true,
+		})
+		if p == nil {
+			t.Fatalf("%+v", ds)
+		}
+		g, err := graph.Build(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := 14 * len(p.Steps); g.Edges() > limit {
+			t.Errorf("%q: %d edges for %d steps", keys, g.Edges(), len(p.Steps))
+		}
 	}
 }

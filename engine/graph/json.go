@@ -20,6 +20,7 @@ type nodeJSON struct {
 	Essential bool       `json:"essential,omitempty"`
 	Rescued   bool       `json:"rescued,omitempty"`
 	Pool      *int32     `json:"pool,omitempty"`
+	Spare     int32      `json:"spare,omitempty"`
 	Terminal  bool       `json:"terminal,omitempty"`
 }
 
@@ -37,7 +38,7 @@ func (g *Graph) JSON() ([]byte, error) {
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
-		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Terminal: n.Terminal}
+		j := nodeJSON{Name: g.Name(ID(i)), Kind: n.Kind.String(), Essential: n.Essential, Rescued: n.Rescued, Spare: n.Spare, Terminal: n.Terminal}
 		if n.Join == Any {
 			j.Join = "any"
 		}

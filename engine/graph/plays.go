@@ -1,0 +1,544 @@
+package graph
+
+import (
+	"maps"
+	"slices"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// goes is satisfied by whatever lets a host go on to clean up: not where it could not be reached, nor where what ran was lost.
+const goes = events.OnFinish &^ (1<<events.Unreachable | 1<<events.Lost)
+
+// helped are the failures that a rescue can do something about.
+const helped = events.OnFailure &^ (1 << events.Lost)
+
+// unharmed is satisfied where nothing went wrong: by what was left out, too.
+const unharmed = events.OnSuccess | 1<<events.Omitted
+
+// playBuilder builds plays: for every host a chain, and barriers between the tasks where the strategy wants them.
+//
+//	linear   h1: a ─▶ ┌┐ ─▶ b          a barrier waits for the end of a task on all hosts, however it was; what a host itself
+//	         h2: a ─▶ └┘ ─▶ b          needs is the success of its own chain: 2·H·T edges
+//	free     h1: a ─▶ b                chains alone
+//	stops    a barrier that is met only if a task has ended well on all hosts, or on enough of them: all that follows waits for it
+//	handlers changed edges from what notifies, into a barrier with join any
+//	rescue   for each host: failure edges from its own body, join any
+type playBuilder struct {
+	*planBuilder
+	alive map[string][]Edge // of each host: what its next step waits for, over all plays
+	order []string          // hosts in order of first appearance, so that maps decide nothing
+	after []Edge            // what everything of the next play waits for
+
+	entry   map[string][]Edge // of each host of the batch: what its first step has waited for
+	did     map[string][]ID   // what it has done since
+	cleared ID                // the last meta: clear_host_errors of the batch; -1: none
+	since   map[string]int    // how many of did were there before that
+}
+
+// playState is what the steps of a play have in common where they are built.
+type playState struct {
+	hosts   []string // of the batch
+	barrier []Edge   // the end of the task before, on all hosts; it only orders
+	stops   []Edge   // what is met as long as no failure has ended this for all hosts
+	linear  bool
+	allowed int // how many hosts may fail before all stop; -1: any number
+	at      attributes
+	body    *body // the block with a rescue or an always that this is in; nil for none
+	rescued bool
+}
+
+// body is what a block needs to know of what was built inside it.
+type body struct {
+	ended  map[string][]Edge // of each host: all has ended, and it is in reach
+	failed map[string][]Edge // each is a failure that nothing inside has rescued
+	well   map[string][]Edge // none of those has come about
+	fatal  []Edge            // each is a failure that is one of all hosts
+	gaveUp []Edge            // each is a task with run_once that has failed in a way that a rescue helps
+}
+
+func newBody() *body {
+	return &body{ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}}
+}
+
+// step adds a step.
+func (in *body) step(host string, n ID) {
+	in.ended[host] = append(in.ended[host], on(n, goes))
+	in.failed[host] = append(in.failed[host], on(n, helped))
+	in.well[host] = append(in.well[host], on(n, unharmed))
+}
+
+// plays builds the scopes of a playbook of plays, after the given ends.
+func (b *playBuilder) plays(id int, after []Edge) []Edge {
+	b.after = after
+	b.inside(id)
+	return b.after
+}
+
+// inside builds the plays below a scope: the playbook, or one that is imported.
+func (b *playBuilder) inside(id int) {
+	for _, child := range b.tree.Children(id) {
+		switch b.p.Scopes[child].Kind {
+		case plan.ScopePlay:
+			b.play(child)
+		default:
+			b.inside(child)
+		}
+	}
+}
+
+func (b *playBuilder) play(id int) {
+	s := &b.p.Scopes[id]
+	if s.Steps() == 0 {
+		return
+	}
+	var batches []int
+	for _, child := range b.tree.Children(id) {
+		if b.p.Scopes[child].Kind == plan.ScopeBatch {
+			batches = append(batches, child)
+		}
+	}
+	if len(batches) == 0 {
+		batches = []int{id}
+	}
+	for _, batch := range batches {
+		b.batch(s, batch)
+	}
+}
+
+// batch builds what some hosts of a play do. It ends well if one of them does: where all have failed, nothing more is done.
+func (b *playBuilder) batch(play *plan.Scope, id int) {
+	st := &playState{hosts: b.hostsOf(id), linear: play.Strategy != "free", allowed: -1, at: attributes{pool: -1}}
+	if len(st.hosts) == 0 {
+		return
+	}
+	if play.MaxFail >= 0 {
+		st.allowed = len(st.hosts) * play.MaxFail / 100
+	}
+	if len(b.after) > 1 {
+		b.after = []Edge{on(b.barrier("play", All, false, b.after), onMet)}
+	}
+	for _, host := range st.hosts {
+		if _, known := b.alive[host]; !known {
+			b.order = append(b.order, host)
+		}
+		b.alive[host] = append(b.alive[host], b.after...)
+	}
+	b.entry, b.did, b.cleared, b.since = maps.Clone(b.alive), map[string][]ID{}, -1, nil
+	if play.Strategy == "graph" {
+		b.unordered(id, st)
+	} else {
+		b.members(id, st)
+	}
+	for _, host := range st.hosts {
+		b.alive[host] = []Edge{b.one("host", slices.Concat(b.alive[host], st.stops), st)}
+	}
+	b.takeIn(st)
+	var ends []Edge
+	for _, host := range st.hosts {
+		ends = append(ends, b.alive[host]...)
+	}
+	switch {
+	case play.AnyFatal:
+		b.after = []Edge{on(b.barrier("ended", All, false, ends), onMet)}
+	case st.allowed >= 0:
+		b.after = []Edge{on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet)}
+	default:
+		b.after = []Edge{on(b.barrier("ended", Any, false, ends), onMet)}
+	}
+}
+
+// takeIn lets the hosts come back that had failed before a meta: clear_host_errors was reached, and not after it.
+func (b *playBuilder) takeIn(st *playState) {
+	if b.cleared < 0 {
+		return
+	}
+	for _, host := range b.order {
+		back := []Edge{on(b.cleared, onMet)}
+		for _, n := range b.did[host][min(b.since[host], len(b.did[host])):] {
+			back = append(back, on(n, unharmed))
+		}
+		ways := []Edge{b.one("host", b.alive[host], st), b.one("cleared", back, st)}
+		b.alive[host] = []Edge{on(b.barrier("host", Any, false, ways), onMet)}
+	}
+}
+
+// quorum is a barrier that is met if no more than so many hosts have failed, and not all.
+func (b *playBuilder) quorum(label string, edges []Edge, allowed, hosts int) ID {
+	return b.Node(Node{Kind: Barrier, Step: -1, Label: label, Join: All, Pool: -1, Spare: int32(min(allowed, hosts-1))}, edges)
+}
+
+// hostsOf are the hosts of the steps in a scope, in their order.
+func (b *playBuilder) hostsOf(id int) []string {
+	var hosts []string
+	seen := map[string]bool{}
+	s := &b.p.Scopes[id]
+	for i := s.First; i < s.Last; i++ {
+		if host := b.p.Steps[i].Host; !seen[host] {
+			seen[host] = true
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// unordered builds a play whose steps only needs and values order.
+func (b *playBuilder) unordered(id int, st *playState) {
+	s := &b.p.Scopes[id]
+	start := map[string][]Edge{}
+	for _, host := range st.hosts {
+		start[host], b.alive[host] = b.alive[host], nil
+	}
+	for i := s.First; i < s.Last; i++ {
+		host := b.p.Steps[i].Host
+		n := b.hostStep(i, start[host], st)
+		b.alive[host] = append(b.alive[host], on(n, events.OnSuccess))
+	}
+}
+
+// members builds what is directly inside a scope, in the order of the plan.
+func (b *playBuilder) members(id int, st *playState) {
+	for _, m := range b.tree.Members(id) {
+		b.playMember(m, st)
+	}
+}
+
+func (b *playBuilder) playMember(m plan.Member, st *playState) {
+	if m.Scope < 0 {
+		b.task([]plan.Member{m}, false, st)
+		return
+	}
+	s := &b.p.Scopes[m.Scope]
+	switch {
+	case s.Kind == plan.ScopeTask:
+		b.task(b.tree.Members(m.Scope), s.Once, st)
+	case s.Kind == plan.ScopeLoop:
+		b.task([]plan.Member{m}, false, st)
+	case s.Kind == plan.ScopeBlock:
+		b.hostBlock(m.Scope, st)
+	case s.Handlers && s.Force:
+		b.forced(m.Scope, st)
+	default:
+		b.members(m.Scope, st)
+	}
+}
+
+// forced builds handlers that also run on hosts that have failed, but not where the host is out of reach.
+func (b *playBuilder) forced(id int, st *playState) {
+	hosts := b.hostsOf(id)
+	before := map[string][]Edge{}
+	for _, host := range hosts {
+		edges := slices.Clone(b.entry[host])
+		for _, n := range b.did[host] {
+			edges = append(edges, on(n, goes))
+		}
+		before[host] = slices.Concat(b.alive[host], st.stops)
+		b.alive[host] = []Edge{on(b.barrier("handlers", All, true, edges), onMet)}
+		// What has gone well so far is behind this barrier, and need not be looked at again.
+		b.entry[host], b.did[host] = b.alive[host], nil
+	}
+	inner := *st
+	inner.at.essential = true
+	inner.barrier, inner.stops = ordering(st.barrier, st.stops), nil
+	b.members(id, &inner)
+	st.barrier = inner.barrier
+	for _, host := range hosts {
+		b.alive[host] = []Edge{b.one("host", slices.Concat(before[host], b.alive[host], inner.stops), st)}
+	}
+}
+
+// ordering are edges that only wait for the end of what others wait for.
+func ordering(lists ...[]Edge) []Edge {
+	edges := slices.Concat(lists...)
+	for i := range edges {
+		edges[i].On = events.OnFinish
+	}
+	return edges
+}
+
+// first is the first step of a member.
+func (b *playBuilder) first(m plan.Member) *plan.Step {
+	if m.Scope >= 0 {
+		return &b.p.Steps[b.p.Scopes[m.Scope].First]
+	}
+	return &b.p.Steps[m.Step]
+}
+
+// task builds one task: for each host a step, or the steps of its loop.
+func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
+	var turn, ends []Edge // turn is met where no host before has reached the task
+	from := ID(len(b.g.Nodes))
+	for _, m := range members {
+		host := b.first(m).Host
+		after := slices.Concat(b.alive[host], st.barrier, st.stops, turn)
+		if m.Scope >= 0 {
+			b.alive[host] = b.items(m.Scope, after, st)
+		} else {
+			b.alive[host] = []Edge{on(b.hostStep(m.Step, after, st), events.OnSuccess)}
+		}
+		ends = append(ends, b.alive[host]...)
+		if once {
+			// The next host takes over only where those before have failed earlier, and so never reached the task.
+			left := on(b.g.nodeOf[b.first(m).Index], 1<<events.Omitted)
+			turn = []Edge{on(b.barrier(Turn, All, st.at.essential, append(turn, left)), onMet)}
+		}
+	}
+	lead := b.first(members[0])
+	var done []Edge
+	switch {
+	case once && len(members) > 1:
+		// All hosts go on when one of them has done it.
+		done = []Edge{on(b.barrier("once", Any, st.at.essential, ends), onMet)}
+		for _, m := range members {
+			host := b.first(m).Host
+			b.alive[host] = append(slices.Clip(b.alive[host]), done...)
+		}
+		b.gaveUp(from, st)
+		st.barrier = ordering(done)
+	case !st.linear || len(st.hosts) < 2:
+	case lead.AnyFatal:
+		well := slices.Clone(st.stops)
+		for n := from; n < ID(len(b.g.Nodes)); n++ {
+			if b.g.Nodes[n].Kind == Barrier {
+				continue
+			}
+			well = append(well, on(n, unharmed))
+			if st.body != nil {
+				st.body.fatal = append(st.body.fatal, on(n, events.Bad))
+			}
+		}
+		st.stops = []Edge{on(b.barrier("task", All, st.at.essential, well), onMet)}
+		st.barrier = ordering(st.stops)
+	case st.allowed >= 0 && st.body == nil:
+		enough := on(b.quorum("task", ends, st.allowed, len(st.hosts)), onMet)
+		st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
+		st.barrier = ordering(st.stops)
+	default:
+		st.barrier = []Edge{on(b.barrier("task", All, st.at.essential, ordering(ends)), onMet)}
+	}
+	if lead.Clears {
+		b.cleared, b.since = b.barrier("cleared", Any, false, ends), map[string]int{}
+		for host, did := range b.did {
+			b.since[host] = len(did)
+		}
+	}
+}
+
+// gaveUp takes down that a task with run_once may fail in a block with a rescue: the other hosts are then done with the block.
+func (b *playBuilder) gaveUp(from ID, st *playState) {
+	if !st.rescued || st.body == nil {
+		return
+	}
+	var failed []Edge
+	for n := from; n < ID(len(b.g.Nodes)); n++ {
+		if b.g.Nodes[n].Kind == Step {
+			failed = append(failed, on(n, helped))
+		}
+	}
+	st.body.gaveUp = append(st.body.gaveUp, on(b.barrier("once failed", Any, st.at.essential, failed), onMet))
+}
+
+// items builds the steps of a loop on a host: one after the other, whatever became of the one before.
+func (b *playBuilder) items(id int, after []Edge, st *playState) (ends []Edge) {
+	s := &b.p.Scopes[id]
+	at := *st
+	parallel := b.tree.Parallel(id)
+	if parallel > 0 && parallel < plan.Unlimited {
+		at.at.pool = b.Pool(s.Name, parallel)
+	}
+	if len(after) > 1 && s.Steps() > 2 {
+		after = []Edge{on(b.barrier("enter", All, st.at.essential, after), onMet)}
+	}
+	next := after
+	for i := s.First; i < s.Last; i++ {
+		last := b.hostStep(i, next, &at)
+		ends = append(ends, on(last, events.OnSuccess))
+		if parallel == 0 {
+			next = append(slices.Clip(after), on(last, goes))
+		}
+	}
+	if len(ends) > 1 {
+		ends = []Edge{on(b.barrier("exit", All, st.at.essential, ends), onMet)}
+	}
+	return ends
+}
+
+// hostStep builds one step.
+func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
+	s := &b.p.Steps[i]
+	edges := slices.Clone(after)
+	at := st.at
+	for _, need := range s.Needs {
+		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
+	}
+	for _, u := range s.Unknowns {
+		edges = append(edges, b.data(u)...)
+	}
+	if len(s.Notifiers) > 0 {
+		var changed []Edge
+		for _, by := range s.Notifiers {
+			changed = append(changed, on(b.g.nodeOf[by], events.OnChanged))
+		}
+		edges = append(edges, on(b.barrier(Notified, Any, at.essential, changed), onMet))
+	}
+	n := b.Node(Node{
+		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal,
+	}, edges)
+	b.did[s.Host] = append(b.did[s.Host], n)
+	if st.body != nil {
+		st.body.step(s.Host, n)
+	}
+	return n
+}
+
+// hostBlock builds a block with what it has of rescue and always, each host for itself.
+func (b *playBuilder) hostBlock(id int, st *playState) {
+	rescue, always := -1, -1
+	for _, child := range b.tree.Children(id) {
+		switch b.p.Scopes[child].Branch {
+		case "rescue":
+			rescue = child
+		case "always":
+			always = child
+		}
+	}
+	if rescue < 0 && always < 0 {
+		b.members(id, st)
+		return
+	}
+	hosts := b.hostsOf(id)
+	entry := map[string]Edge{}
+	for _, host := range hosts {
+		entry[host] = on(b.barrier("enter", All, st.at.essential, slices.Concat(b.alive[host], st.stops)), onMet)
+		b.alive[host] = []Edge{entry[host]}
+	}
+	own := newBody()
+	inner := *st
+	inner.body = own
+	inner.at.rescued = st.at.rescued || rescue >= 0
+	inner.rescued = inner.at.rescued
+	b.members(id, &inner)
+	st.barrier = inner.barrier
+	stops := inner.stops
+	if rescue >= 0 {
+		stops = b.rescue(rescue, hosts, own, stops, st)
+	}
+	if always >= 0 {
+		stops = b.always(always, hosts, own, entry, stops, st)
+	}
+	st.stops = stops
+	if st.body != nil {
+		b.hand(own, hosts, st)
+	}
+}
+
+// hand tells the block around of what was built in this one: in few edges, so that a step does not cost more the deeper it is.
+func (b *playBuilder) hand(own *body, hosts []string, st *playState) {
+	out := st.body
+	for _, host := range hosts {
+		if len(own.ended[host]) > 0 {
+			out.ended[host] = append(out.ended[host], b.one("reached", own.ended[host], st))
+		}
+		if len(own.failed[host]) > 0 {
+			out.failed[host] = append(out.failed[host], b.any("failed", own.failed[host], st))
+			out.well[host] = append(out.well[host], b.one("well", own.well[host], st))
+		}
+	}
+	if len(own.fatal) > 0 {
+		out.fatal = append(out.fatal, b.any("failed", own.fatal, st))
+	}
+	if len(own.gaveUp) > 0 {
+		out.gaveUp = append(out.gaveUp, b.any("once failed", own.gaveUp, st))
+	}
+}
+
+// rescue builds the rescue of a block: for each host it begins when a step of its body has failed there, or on any host where that
+// is fatal. stops are those of the body. It returns those of what comes after.
+func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st *playState) []Edge {
+	var fatal []Edge
+	if len(own.fatal) > 0 {
+		fatal = []Edge{b.any("failed", own.fatal, st)}
+	}
+	if len(own.gaveUp) > 0 {
+		own.gaveUp = []Edge{b.any("once failed", own.gaveUp, st)}
+	}
+	ends, entered := map[string][]Edge{}, []string{}
+	for _, host := range hosts {
+		if len(own.failed[host]) == 0 {
+			continue
+		}
+		entered = append(entered, host)
+		ends[host] = []Edge{b.one("body", slices.Concat(b.alive[host], stops), st)}
+		if len(own.gaveUp) > 0 {
+			ends[host] = append(ends[host], b.one("spared", slices.Concat(own.gaveUp, own.well[host]), st))
+		}
+		head := slices.Concat(own.failed[host], fatal) // where that is fatal, also what has failed elsewhere
+		if len(head) > 1 || len(own.ended[host]) > 1 { // one that failed may have gone out of reach since: in an always further in
+			head = append(slices.Clip(own.ended[host]), b.any("failed", head, st))
+		}
+		b.alive[host] = []Edge{on(b.barrier("rescue", All, st.at.essential, head), onMet)}
+	}
+	inner, part := *st, newBody()
+	inner.body = part
+	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
+	b.members(id, &inner)
+	st.barrier = inner.barrier
+	for _, host := range entered {
+		ends[host] = append(ends[host], b.one("rescued", slices.Concat(b.alive[host], inner.stops), st))
+		b.alive[host] = []Edge{on(b.barrier("ended", Any, st.at.essential, ends[host]), onMet)}
+	}
+	for _, host := range hosts {
+		own.ended[host] = append(own.ended[host], part.ended[host]...)
+	}
+	own.failed, own.well, own.fatal, own.gaveUp = part.failed, part.well, part.fatal, part.gaveUp
+	return st.stops
+}
+
+// one is a single edge for several.
+func (b *playBuilder) one(label string, edges []Edge, st *playState) Edge {
+	if len(edges) == 1 {
+		return edges[0]
+	}
+	return on(b.barrier(label, All, st.at.essential, edges), onMet)
+}
+
+// any is a single edge for several of which one is enough.
+func (b *playBuilder) any(label string, edges []Edge, st *playState) Edge {
+	if len(edges) == 1 {
+		return edges[0]
+	}
+	return on(b.barrier(label, Any, st.at.essential, edges), onMet)
+}
+
+// always builds what runs in any case on the hosts that entered the block, unless they are out of reach. stops are those of what is
+// before it. It returns those of what comes after.
+func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string]Edge, stops []Edge, st *playState) []Edge {
+	ends := map[string][]Edge{}
+	for _, host := range hosts {
+		ends[host] = b.alive[host]
+		head := b.barrier("always", All, true, slices.Concat([]Edge{entry[host]}, own.ended[host]))
+		b.alive[host] = []Edge{on(head, onMet)}
+	}
+	inner, part := *st, newBody()
+	inner.at.essential = true
+	inner.body = part
+	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
+	b.members(id, &inner)
+	st.barrier = inner.barrier
+	for _, host := range hosts {
+		all := slices.Concat(ends[host], b.alive[host])
+		b.alive[host] = []Edge{on(b.barrier("exit", All, st.at.essential, all), onMet)}
+	}
+	for _, host := range hosts {
+		own.ended[host] = append(own.ended[host], part.ended[host]...)
+		own.failed[host] = append(own.failed[host], part.failed[host]...)
+		own.well[host] = append(own.well[host], part.well[host]...)
+	}
+	own.fatal = append(own.fatal, part.fatal...)
+	own.gaveUp = append(own.gaveUp, part.gaveUp...)
+	if len(inner.stops) == 0 {
+		return stops
+	}
+	return []Edge{b.one("task", slices.Concat(stops, inner.stops), st)}
+}

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"moon/events"
+	"moon/plan"
+)
+
+// hosts counts how the tasks of a playbook of plays ended on each host.
+func (s *State) hosts() []events.HostCounts {
+	if !s.plan.Plays {
+		return nil
+	}
+	var list []events.HostCounts
+	at := map[string]int{}
+	count := func(host string) *events.HostCounts {
+		i, ok := at[host]
+		if !ok {
+			i = len(list)
+			at[host] = i
+			list = append(list, events.HostCounts{Host: host})
+		}
+		return &list[i]
+	}
+	for i := 0; i < len(s.plan.Steps); {
+		group := s.plan.Steps[i].Group
+		end := i + 1
+		for end < len(s.plan.Steps) && s.plan.Steps[end].Group == group && group == i {
+			end++
+		}
+		s.countTask(i, end, count)
+		i = end
+	}
+	return list
+}
+
+// countTask counts one task on one host: the steps from one to before another.
+func (s *State) countTask(from, to int, count func(host string) *events.HostCounts) {
+	var t events.TaskEnds
+	reached := false
+	for i := from; i < to; i++ {
+		ps, n := &s.plan.Steps[i], s.node(i)
+		if ps.Excluded || s.gone(ps) || n.state != settled {
+			continue
+		}
+		e := events.StepEnd{
+			Action: ps.Action, Outcome: n.outcome, Reason: s.reasons[i], Tried: n.attempt > 0,
+			Ignored: n.effective == events.OK && events.Bad.Has(n.outcome), Rescued: s.rescues(s.id(i), n.outcome),
+		}
+		if end := s.ends[i]; end != nil {
+			e.Touched = end.changed
+		}
+		t.Take(e)
+		reached = reached || n.outcome == events.Cancelled
+	}
+	if reached || t != (events.TaskEnds{}) {
+		t.Add(count(s.plan.Steps[from].Host))
+	}
+}
+
+// gone reports whether a step turned out not to be there: its include was skipped, or its host had left the play.
+func (s *State) gone(ps *plan.Step) bool {
+	for _, g := range ps.Gates {
+		n := s.node(g.Step)
+		if (n.outcome == events.Skipped) == g.Ran && n.state == settled {
+			return true
+		}
+	}
+	return false
+}
+
+// forgiven is how many failures a later meta: clear_host_errors has taken back.
+func (s *State) forgiven() int {
+	last := -1
+	for i := range s.plan.Steps {
+		if s.plan.Steps[i].Clears && s.node(i).outcome == events.OK {
+			last = i
+		}
+	}
+	n := 0
+	for i := range last {
+		if at := s.node(i); at.state == settled && events.Bad.Has(at.outcome) && at.effective != events.OK && !s.rescues(s.id(i), at.outcome) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/plan"
+)
+
+// resumedPlays has what decides in plays about others, and is decided only in the run: includes, meta, break_when, a rescue, handlers.
+const resumedPlays = `
+- hosts: all
+  gather_facts: false
+  tasks:
+    - shell: start
+      register: r
+    - include_tasks: more.yml
+      when: r.rc == 0 and inventory_hostname == 'b'
+    - meta: end_host
+      when: r.rc == 0 and inventory_hostname == 'c'
+    - shell: item {{ item }}
+      loop: [1, 2, 3]
+      loop_control: {break_when: r.rc == 0 and item == 2}
+      notify: handle
+    - block:
+        - shell: bad
+      rescue:
+        - shell: rescued {{ ansible_failed_task.name }}
+    - shell: once
+      run_once: true
+      register: o
+    - shell: after {{ ansible_play_hosts | join(',') }} {{ o.rc }}
+  handlers:
+    - name: handle
+      shell: handled
+- hosts: all
+  gather_facts: false
+  tasks:
+    - shell: second
+`
+
+// TestResumePlaysFromEverywhere dies after every record of a run of plays and resumes: what decided about others is known again, so
+// that on each host the same comes of it as in an unbroken run, and nothing that ended well is run twice.
+func TestResumePlaysFromEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"site.yml": resumedPlays, "more.yml": "- shell: more\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, ds := plan.New(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
+	})
+	if p == nil {
+		t.Fatalf("%+v", ds)
+	}
+	g, err := graph.Build(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	run := func(did *[]string) *fake {
+		return &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+			rc, cmd := 0, cmdOf(job)
+			if cmd == "bad" {
+				rc = 1
+				return exec.Result{Outcome: events.Failed, Error: "exit status 1", RC: &rc}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if job.Action == "shell" {
+				*did = append(*did, job.HostName+" "+cmd)
+			}
+			return exec.Result{Outcome: events.OK, RC: &rc}
+		}}
+	}
+	var whole []string
+	s := begin(t, p, g, run(&whole), fact.Options{Forks: 1, OnFailure: fact.Host})
+	w := watching(t, s, false)
+	w.done()
+	if err := s.Wait(); err != nil || w.run.Result.Outcome != events.RunDone {
+		t.Fatalf("%v, %+v", err, w.run.Result)
+	}
+	slices.Sort(whole)
+	want := strings.Split("a after a,b,c 0|a handled|a item 1|a item 2|a once|a rescued bad|a second|a start|"+
+		"b after a,b,c 0|b handled|b item 1|b item 2|b more|b rescued bad|b second|b start|c second|c start", "|")
+	if !slices.Equal(whole, want) {
+		t.Fatalf("ran\n%s", strings.Join(whole, "\n"))
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir(), "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	for k := 2; k < len(lines)-1; k++ {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(dir, os.DirFS(s.Dir())); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), bytes.Join(lines[:k], nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		did := endedOnHosts(t, dir, p)
+		if _, err := resume(t, dir, p, g, run(&did), engine.Resumption{Lost: fact.LostRetry, RetryFailed: true}); err != nil {
+			t.Fatalf("after %d records: %v", k, err)
+		}
+		slices.Sort(did)
+		if !slices.Equal(did, want) {
+			t.Errorf("after %d records ran\n%s", k, strings.Join(did, "\n"))
+		}
+	}
+}
+
+// endedOnHosts are the commands that had ended well, with their hosts, according to a journal.
+func endedOnHosts(t *testing.T, dir string, p *plan.Plan) (did []string) {
+	t.Helper()
+	names := map[int]string{}
+	if _, _, err := reopen(filepath.Join(dir, "journal.jsonl"), func(r fact.Record) {
+		switch f := r.Fact.(type) {
+		case fact.AttemptStarted:
+			names[f.Step] = strings.TrimPrefix(f.Command, "shell: ")
+		case fact.AttemptFinished:
+			if s := &p.Steps[f.Step]; s.Action == "shell" && !events.Bad.Has(f.Outcome) {
+				did = append(did, s.Host+" "+names[f.Step])
+			}
+		default:
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return did
+}
