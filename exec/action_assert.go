@@ -48,10 +48,10 @@ func (a *attempt) assert(ctx context.Context, effects bool) Result {
 	}
 	if u, ok := errors.AsType[unmet](err); ok {
 		r := Result{Outcome: events.Failed, Error: u.message, Fields: map[string]any{"assertion": u.assertion, "evaluated_to": false}}
+		r.Fields["msg"] = a.inWords(u.message, "Assertion failed")
 		if args.FailMsg != "" {
-			r.Error = args.FailMsg
+			r.Error, r.Fields["msg"] = args.FailMsg, args.FailMsg
 		}
-		r.Fields["msg"] = r.Error
 		return r
 	}
 	switch {
@@ -62,7 +62,7 @@ func (a *attempt) assert(ctx context.Context, effects bool) Result {
 	}
 	message := args.SuccessMsg
 	if message == "" {
-		message = "all assertions hold"
+		message = a.inWords("all assertions hold", "All assertions passed")
 	}
 	r := Result{Outcome: events.OK, Fields: map[string]any{"msg": message}}
 	if !args.Quiet && args.SuccessMsg != "" {

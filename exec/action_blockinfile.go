@@ -13,7 +13,8 @@ var _ = act("blockinfile", action{plan: planBlockinfile})
 func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.BlockinfileArgs)
 	e := edit{
-		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
+		plain: true,
+		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
 		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
 	}
 	return a.edit(ctx, e, func(text string) (string, string) { return putBlock(text, args) })

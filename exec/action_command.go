@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"time"
 
 	"moon/events"
 	"moon/exec/spec"
@@ -12,12 +13,15 @@ var _ = act("command", action{run: runCommand, dry: dryExec, effect: events.Chan
 func runCommand(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)
 	a, skip := a.within(&args.WithinArgs)
+	cmd := any(anyList(args.Argv))
 	if skip != nil {
-		return *skip
+		return a.asUnneeded(cmd, skip)
 	}
-	return a.command(ctx, args.Argv, args.Stdin)
+	start := time.Now()
+	return a.asCommand(cmd, start, a.command(ctx, args.Argv, args.Stdin))
 }
 
 func dryExec(_ context.Context, a *attempt) Result {
-	return a.dryCommand(&a.Args.(*spec.CommandArgs).WithinArgs)
+	args := a.Args.(*spec.CommandArgs)
+	return a.dryCommand(anyList(args.Argv), &args.WithinArgs)
 }

@@ -10,14 +10,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/events"
 	"moon/exec/spec"
 	"moon/secret/vault"
 )
 
-var _ = act("copy", action{plan: planCopy, from: func(args any) string { return args.(*spec.CopyArgs).Src }})
+var _ = act("copy", action{plan: planCopy, from: func(args any) string {
+	if a := args.(*spec.CopyArgs); !a.RemoteSrc {
+		return a.Src
+	}
+	return ""
+}})
 
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)
+	if args.RemoteSrc {
+		a = a.fromHere()
+	}
 	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
@@ -41,7 +50,7 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 		}
 	}
 	c := &change{fields: map[string]any{}}
-	if args.Src != "" {
+	if args.Src != "" && (args.RemoteSrc || !a.Plays) {
 		c.fields["src"] = args.Src
 	}
 	name := ""
@@ -50,6 +59,14 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	}
 	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
 	return t.into(ctx, a, c, args.Dest, name)
+}
+
+// fromHere is the attempt with the files of the machine that it runs on.
+func (a *attempt) fromHere() *attempt {
+	job, own := *a.Job, *a
+	job.From, job.Decrypt = nil, nil
+	own.Job = &job
+	return &own
 }
 
 // into plans to write to dest, or to the name in it if it is a directory.
@@ -69,6 +86,9 @@ func (t target) into(ctx context.Context, a *attempt, c *change, dest, name stri
 	t.at = p
 	if t.is, err = p.look(); err == nil {
 		_, err = t.plan(ctx, a, c)
+	}
+	if err == nil && a.Plays && c.diff.Kind == events.ChangeNone {
+		c.fields["path"] = dest // of what is left as it is plays find it under both names
 	}
 	if err != nil {
 		c.close()

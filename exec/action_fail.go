@@ -11,5 +11,8 @@ var _ = act("fail", action{run: runFail, effect: events.ChangeNone, inward: true
 
 func runFail(_ context.Context, a *attempt) Result {
 	msg := a.Args.(*spec.FailArgs).Msg
+	if msg == "" {
+		msg = a.inWords("failed as the playbook asks", "Failed as requested from task")
+	}
 	return Result{Outcome: events.Failed, Error: msg, Class: Fatal, Fields: map[string]any{"msg": msg}}
 }

@@ -33,8 +33,16 @@ func planFile(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+	if args.State == hard && !filepath.IsAbs(args.Src) {
+		absolute := *args
+		absolute.Src = filepath.Join(a.Cwd, args.Src)
+		args = &absolute
+	}
 	s := fileStep{a, args, attrs, &change{fields: map[string]any{"path": args.Path}}}
 	s.c.diff.Path = args.Path
+	if args.State == link || args.State == hard {
+		s.c.fields["dest"], s.c.fields["src"] = args.Path, args.Src
+	}
 	c, err := s.plan(ctx)
 	if err != nil {
 		s.c.close()
@@ -72,6 +80,9 @@ func (s fileStep) plan(ctx context.Context) (*change, error) {
 
 // file makes a regular file. Content that is given is kept exact, other content is left alone.
 func (s fileStep) file(ctx context.Context, p *place, e entry) (*change, error) {
+	if s.Plays && s.args.Content == nil && e.kind == absent && s.args.State != "touch" {
+		return nil, missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
+	}
 	if s.args.Content == nil && e.kind != absent {
 		return s.attributes(p, e)
 	}
@@ -228,7 +239,7 @@ func (s fileStep) link() (*change, error) {
 	if !s.args.Mode.IsZero() {
 		s.c.warnings = append(s.c.warnings, "mode: a link has none of its own; it is left alone")
 	}
-	src, err := s.lookThrough(s.args.Src)
+	src, err := s.lookThrough(s.source())
 	if errors.As(err, new(notYet)) || err == nil && src.kind == absent {
 		err = fs.ErrNotExist
 	}
@@ -259,6 +270,14 @@ func (s fileStep) link() (*change, error) {
 		}
 		return p.dir.Lchown(name, s.attrs.uid, s.attrs.gid)
 	})
+}
+
+// source is where the link leads to. A symbolic one leads on from where it is itself, and in a play it may be written so.
+func (s fileStep) source() string {
+	if filepath.IsAbs(s.args.Src) {
+		return s.args.Src
+	}
+	return filepath.Join(filepath.Dir(s.args.Path), s.args.Src)
 }
 
 func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {

@@ -14,21 +14,28 @@ var _ = act("lineinfile", action{plan: planLineinfile})
 func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.LineinfileArgs)
 	e := edit{
-		path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
+		plain: true,
+		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
 		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
-	}
-	if args.State != absent {
-		return a.edit(ctx, e, func(text string) (string, string) { return putLine(text, args) })
 	}
 	removed := 0
 	c, err := a.edit(ctx, e, func(text string) (edited, says string) {
+		if args.State != absent {
+			return putLine(text, args)
+		}
 		edited, removed = removeLines(text, args)
 		return edited, fmt.Sprintf("%d line(s) removed", removed)
 	})
-	if err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if args.State == absent {
 		c.fields["found"] = removed
 	}
-	return c, err
+	if a.Plays {
+		c.fields["backup"] = ""
+	}
+	return c, nil
 }
 
 // lineMatches says which lines regexp or search_string mean; nil if neither is given.

@@ -14,6 +14,9 @@ var _ = act("print", action{run: runPrint, effect: events.ChangeNone, inward: tr
 
 func runPrint(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.PrintArgs)
+	if args.Verbosity > 0 {
+		return *skip(events.SkipWhen, "verbosity threshold not met")
+	}
 	message := ""
 	if args.Var != "" {
 		value, err := a.Names.Value(args.Var)

@@ -12,7 +12,7 @@ var _ = act("replace", action{plan: planReplace})
 
 func planReplace(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.ReplaceArgs)
-	e := edit{path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup, validate: args.Validate}
+	e := edit{plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup, validate: args.Validate}
 	outside := false
 	c, err := a.edit(ctx, e, func(text string) (edited, says string) {
 		edited, count, found := replaceAll(text, args)

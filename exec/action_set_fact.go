@@ -12,5 +12,9 @@ var _ = act("set_fact", action{run: runSetFact, effect: events.ChangeNone, inwar
 
 func runSetFact(_ context.Context, a *attempt) Result {
 	values := maps.Clone(a.Args.(*spec.SetFactArgs).Values)
-	return Result{Outcome: events.OK, Values: values, Fields: map[string]any{"facts": values}}
+	name := "facts"
+	if a.Plays {
+		name = "ansible_facts"
+	}
+	return Result{Outcome: events.OK, Values: values, Fields: map[string]any{name: values}}
 }

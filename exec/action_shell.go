@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"moon/events"
 	"moon/exec/spec"
@@ -20,15 +21,16 @@ func runShell(ctx context.Context, a *attempt) Result {
 	}
 	a, skip := a.within(&args.WithinArgs)
 	if skip != nil {
-		return *skip
+		return a.asUnneeded(args.Cmd, skip)
 	}
 	if a.Interactive {
 		return a.onTerminal(ctx, argv)
 	}
+	start := time.Now()
 	p := a.noisy(argv)
 	p.stdin = args.Stdin
 	seen := a.unseen(p)
-	r := a.ended(p.run(ctx), events.Changed)
+	r := a.asCommand(args.Cmd, start, a.ended(p.run(ctx), events.Changed))
 	if seen {
 		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everybody on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
 	}
@@ -36,15 +38,17 @@ func runShell(ctx context.Context, a *attempt) Result {
 }
 
 func dryShell(_ context.Context, a *attempt) Result {
-	return a.dryCommand(&a.Args.(*spec.ShellArgs).WithinArgs)
+	args := a.Args.(*spec.ShellArgs)
+	return a.dryCommand(args.Cmd, &args.WithinArgs)
 }
 
 // dryCommand is the dry run of shell and command.
-func (a *attempt) dryCommand(args *spec.WithinArgs) Result {
-	if _, skip := a.within(args); skip != nil {
-		return *skip
+func (a *attempt) dryCommand(cmd any, args *spec.WithinArgs) Result {
+	own, skip := a.within(args)
+	if skip != nil {
+		return own.asUnneeded(cmd, skip)
 	}
-	return unrun("")
+	return own.asUnrun()
 }
 
 // loaders have an interpreter take its text from an open file instead of the command line, which everybody on the machine can

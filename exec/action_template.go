@@ -39,7 +39,10 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &change{fields: map[string]any{"src": args.Src}}
+	c := &change{fields: map[string]any{}}
+	if !a.Plays {
+		c.fields["src"] = args.Src
+	}
 	t := target{
 		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
 		from: source{data: []byte(rendered), size: int64(len(rendered))},

@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"regexp"
 	"strconv"
@@ -56,7 +58,22 @@ var errTooLong = errors.New("waited too long")
 func runWait(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.WaitArgs)
 	start := time.Now()
-	elapsed := func() map[string]any { return map[string]any{"elapsed": int(time.Since(start).Seconds())} }
+	elapsed := func() map[string]any {
+		fields := map[string]any{"elapsed": int(time.Since(start).Seconds())}
+		if args.Path != "" {
+			fields["path"] = args.Path
+		}
+		if args.Port != 0 {
+			fields["port"] = args.Port
+		}
+		if a.Plays {
+			fields["state"] = cmp.Or(args.State, "started")
+			if is, err := a.stat(args.Path); args.Path != "" && err == nil {
+				maps.Copy(fields, is.fields()) // plays find there what the path is
+			}
+		}
+		return fields
+	}
 	if !pause(ctx, args.Delay) {
 		return a.stop(stopped(ctx))
 	}

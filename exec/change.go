@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
+	"syscall"
 
 	"moon/events"
 )
@@ -20,6 +22,7 @@ type change struct {
 	always   bool                        // but with this: something is to be done that is no change
 	places   []*place                    // held open until the end
 	result   *place                      // whose entry describes the result; may be nil
+	plain    []string                    // in plays, all that the result says; nil: everything
 	unlock   func()                      // at the end, such as letting others at the file that is edited; may be nil
 
 	ahead     []func(*Foresight) // what later steps of a dry run would find
@@ -75,12 +78,26 @@ func (c *change) to(kind events.ChangeKind, apply func(context.Context) error, w
 }
 
 // describe adds what is at a place to the result.
-func (c *change) describe(p *place) {
+func (c *change) describe(p *place, plays bool) {
 	e, err := p.look()
 	if err != nil {
 		return // what is not seen is not reported; the step itself went well
 	}
 	maps.Copy(c.fields, e.fields())
+	if plays && e.kind == regular && e.twins() > 1 {
+		c.fields["state"] = hard
+	}
+}
+
+// twins is how many names what is there has.
+func (e entry) twins() int {
+	if e.info == nil {
+		return 1
+	}
+	if st, ok := e.info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Nlink)
+	}
+	return 1
 }
 
 func (e entry) fields() map[string]any {
@@ -118,10 +135,21 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 		}
 	}
 	if c.result != nil {
-		c.describe(c.result)
+		c.describe(c.result, a.Plays)
 	}
-	r.Diff, r.Fields, r.Warnings = &c.diff, c.fields, c.warnings
+	r.Diff, r.Fields, r.Warnings = &c.diff, a.says(c), c.warnings
 	return r
+}
+
+// says is what the change says of itself.
+func (a *attempt) says(c *change) map[string]any {
+	if !a.Plays {
+		return c.fields
+	}
+	if c.plain != nil {
+		maps.DeleteFunc(c.fields, func(name string, _ any) bool { return !slices.Contains(c.plain, name) })
+	}
+	return c.fields
 }
 
 // predict is the result of a dry run.
@@ -142,7 +170,7 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 		r.Diff, r.Warnings = &c.diff, c.warnings
 		return r
 	}
-	r := Result{Outcome: events.OK, Diff: &c.diff, Fields: c.fields, Warnings: c.warnings}
+	r := Result{Outcome: events.OK, Diff: &c.diff, Warnings: c.warnings}
 	if c.diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed
 		if a.foresight != nil {
@@ -151,7 +179,8 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 			}
 		}
 	} else if c.result != nil {
-		c.describe(c.result)
+		c.describe(c.result, a.Plays)
 	}
+	r.Fields = a.says(c)
 	return r
 }

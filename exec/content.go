@@ -127,8 +127,16 @@ func (t target) replace(a *attempt, c *change, w wanted) func(context.Context) e
 			return err
 		}
 		c.fields["checksum"] = t.sum(a, m.checksum)
+		if a.Plays && !a.Secrets.Has(m.checksum) {
+			if is, err := t.at.look(); err == nil && is.kind == regular {
+				c.fields["md5sum"], _ = t.at.sum(ctx, is, "md5") // what cannot be read is not said
+			}
+		}
 		if m.backup != "" {
 			c.fields["backup_file"] = filepath.Clean(m.backup)
+			if _, both := c.fields["backup"]; both {
+				c.fields["backup"] = c.fields["backup_file"]
+			}
 		}
 		return nil
 	}

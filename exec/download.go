@@ -106,7 +106,7 @@ func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 		p.same = true
 	default:
 		why := fmt.Sprintf("%s answered %s%s", shown(d.url), statusText(resp.StatusCode), wants(resp))
-		err = notYet{d.path, why, isPassingStatus(resp.StatusCode)}
+		err = notYet{path: d.path, message: why, passing: isPassingStatus(resp.StatusCode)}
 	}
 	_ = resp.Body.Close() // it is of no use
 	return nil, p, err
@@ -127,7 +127,7 @@ func wants(resp *http.Response) string {
 // notYet makes an error of the network one that an earlier step may prevent: it may start the server.
 func (d download) notYet(err error) error {
 	if e, ok := errors.AsType[requestError](err); ok {
-		return notYet{d.path, e.message, e.passing}
+		return notYet{path: d.path, message: e.message, passing: e.passing}
 	}
 	return err
 }

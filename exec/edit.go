@@ -21,10 +21,14 @@ type edit struct {
 	group    string
 	create   bool   // the file, if there is none
 	hint     string // added to the error if there is none
+	plain    bool   // in plays the result says only what was done
 	gone     bool   // or take it for edited
 	backup   bool
 	validate string
 }
+
+// rcNoFile is what plays find as the exit status of an edit of a file that does not exist.
+const rcNoFile = 257
 
 // toCreate is the hint of actions that can make the file.
 const toCreate = "; create: true makes it"
@@ -41,6 +45,9 @@ func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error)
 	}
 	c := &change{fields: map[string]any{"path": e.path, "msg": ""}}
 	c.diff.Path = e.path
+	if e.plain {
+		c.plain = []string{"msg", "found", "backup", "backup_file"}
+	}
 	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
 	if err := t.edit(ctx, a, c, e, do); err != nil {
 		c.close()
@@ -75,7 +82,7 @@ func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do edi
 		c.none()
 		return nil
 	case is.kind == absent && !e.create:
-		return missing(e.path, "%s does not exist%s", e.path, e.hint)
+		return notYet{path: e.path, message: fmt.Sprintf("%s does not exist%s", e.path, e.hint), rc: rcNoFile}
 	case is.kind == absent:
 	case is.kind != regular:
 		return fmt.Errorf("%s is %s", e.path, is.what())

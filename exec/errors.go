@@ -14,6 +14,7 @@ type notYet struct {
 	path    string
 	message string
 	passing bool // it may also come about by itself
+	rc      int  // what plays find as its exit status; 0: none
 }
 
 func (e notYet) Error() string { return e.message }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/spec"
 )
 
 // Stop is why a running attempt is told to end. The caller cancels the attempt's context with one as the cause; any
@@ -43,6 +44,8 @@ type Local struct {
 
 	// Lend takes the user's terminal away from whoever has it, calls use, and gives it back. nil: interactive steps fail.
 	Lend func(use func())
+
+	Plugin Plugin // carries out what is not compiled in; nil: such steps fail
 }
 
 // Moment is one in the life of a process.
@@ -98,11 +101,12 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 // OK, Diff.Kind is unknown and Message says so.
 type DryRun struct {
 	Foresight *Foresight // what earlier steps would have made, to which this one is added; may be nil
+	Plugin    Plugin     // as in Local
 }
 
 // Run is Local.Run without effects.
 func (d DryRun) Run(ctx context.Context, job *Job) Result {
-	a, act, failed := Local{}.attempt(job)
+	a, act, failed := Local{Plugin: d.Plugin}.attempt(job)
 	if failed != nil {
 		return *failed
 	}
@@ -154,6 +158,9 @@ func act(name string, a action) struct{} { //nolint:unparam // a variable withou
 
 // Source is the file or directory that a job copies from Job.From; "" if it is made from nothing of the kind.
 func Source(job *Job) string {
+	if args, ok := job.Args.(*spec.PluginArgs); ok {
+		return args.Plugin.Path
+	}
 	if from := actions[job.Action].from; from != nil && job.Args != nil {
 		return from(job.Args)
 	}
@@ -178,6 +185,9 @@ type attempt struct {
 
 func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 	act, ok := actions[job.Action]
+	if args, plugged := job.Args.(*spec.PluginArgs); plugged && l.Plugin != nil {
+		act, ok = l.Plugin.action(args), true
+	}
 	if !ok {
 		return nil, act, &Result{Outcome: events.Failed, Class: Fatal, Error: fmt.Sprintf("action %s does not exist", job.Action)}
 	}
@@ -217,6 +227,9 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 	}
 	if e, ok := errors.AsType[commandError](err); ok {
 		r.Class, r.RC = e.class, e.rc
+	}
+	if e, ok := errors.AsType[notYet](err); ok && e.rc != 0 && a.Plays {
+		r.Fields = map[string]any{"rc": e.rc}
 	}
 	return r
 }

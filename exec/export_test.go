@@ -8,3 +8,18 @@ func Known(name string) (known, foretells bool, effect events.ChangeKind) {
 	a, known := actions[name]
 	return known, a.plan != nil, a.effect
 }
+
+// Gather is GatherFacts of a machine whose files are below root.
+var Gather = gather
+
+// FactGatherers are the names of all that facts are gathered by.
+func FactGatherers() []string {
+	var names []string
+	for _, g := range gatherers {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+// AskWithin is Ask with other bounds.
+var AskWithin = ask

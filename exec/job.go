@@ -31,10 +31,15 @@ type Job struct {
 	// Decrypt gives the text of a source that Ansible Vault has encrypted; nil: it is taken as it is.
 	Decrypt func(text []byte) ([]byte, error)
 
-	Become *Become // nil: it runs as the user who runs moon
+	Become *Become // nil: it runs as the user who runs moon, or on another host as the user of the connection
+	Host   *Host   // nil: this machine
 	// Roams says that nobody chose Cwd: where the step's user may not enter it, the home directory will do.
 	Roams bool
 	From  Files // where it copies from; nil: OwnFiles
+	To    Depot // where the file goes that it fetches; nil: NewDepot
+	// HostName is the host's name in the inventory, which fetched files are kept under; "": that of Host, or localhost.
+	HostName string
+	Plays    bool // results are as Ansible has them, where that is not how they are in a list of steps
 
 	// Interactive gives the command of a step the user's terminal. Notice is the line that is shown there before.
 	Interactive bool
@@ -45,6 +50,8 @@ type Job struct {
 
 	Incremental *Incremental // nil for a step without sources and generates
 
+	Told *Told // what a plugin is told of its step, beside the arguments; may be nil
+
 	Diff   bool           // compute diffs of text
 	Output *output.Writer // required for Run; where the output goes
 	Names  Names
@@ -53,10 +60,35 @@ type Job struct {
 	Now <-chan struct{}
 }
 
+// Told is what a plugin is told of the step that it carries out.
+type Told struct {
+	Name         string
+	Host         string // in the inventory
+	File         string // of the playbook
+	Line, Column int
+	Vars         map[string]any // those that the step uses
+}
+
 // Become is another user that a step runs as. Local knows nothing of it; package agent does.
 type Become struct {
 	User   string // required
 	Method string // sudo, su or doas; "": sudo, or nothing where moon is root, who needs none
+	// Password is what that asks for, where the playbook or the inventory says it; "": they do not. It is a secret.
+	Password string
+}
+
+// Host is another machine that a step runs on, and how it is reached: what the user's OpenSSH does not know from its own
+// configuration. Local knows nothing of it; package agent does. Two that are equal share their lanes.
+type Host struct {
+	Name    string        // in the inventory; required
+	Address string        // "": Name
+	Port    int           // 0: as ssh has it
+	User    string        // "": as ssh has it
+	Key     string        // path of a private key; "": as ssh has it
+	Args    string        // further arguments for ssh, as a shell splits them
+	Timeout time.Duration // for connecting; 0: a default
+	// Password is what the connection asks for; "": keys and agents have to do. It is a secret.
+	Password string
 }
 
 // Names gives an action the step's variables: for template files and for conditions such as assert's.
@@ -77,7 +109,7 @@ const (
 
 // Result is how an attempt ended.
 type Result struct {
-	Outcome events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled
+	Outcome events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled; on another host also Lost or Unreachable
 	Reason  events.SkipReason
 	Detail  string
 	RC      *int

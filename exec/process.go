@@ -28,11 +28,12 @@ type process struct {
 	argv    []string
 	env     []string
 	dir     string
-	stdin   *string       // nil: /dev/null
-	script  *string       // what can be read from /dev/fd/3; nil: there is no such file
-	stdout  io.Writer     // nil: /dev/null
-	stderr  io.Writer     // nil: /dev/null
-	grace   time.Duration // required
+	stdin   *string        // nil: /dev/null
+	input   *io.PipeReader // what is written to its standard input while it lives, instead of stdin; nil: nothing
+	script  *string        // what can be read from /dev/fd/3; nil: there is no such file
+	stdout  io.Writer      // nil: /dev/null
+	stderr  io.Writer      // nil: /dev/null
+	grace   time.Duration  // required
 	now     <-chan struct{}
 	watch   func(Moment) // required
 	runID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
@@ -160,7 +161,10 @@ func (c *child) live() {
 		c.exit.err = err
 		return
 	}
-	if ends.stdin != nil {
+	switch {
+	case c.input != nil:
+		go pour(ends.stdin, c.input)
+	case ends.stdin != nil:
 		go feed(ends.stdin, *c.stdin)
 	}
 	if ends.script != nil {
@@ -187,6 +191,13 @@ func (c *child) group(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
 func feed(f *os.File, text string) {
 	_, _ = io.WriteString(f, text) // a command need not read it: EPIPE
 	_ = f.Close()
+}
+
+// pour writes what comes. Whoever writes to the other end is told when nobody reads any more.
+func pour(f *os.File, from *io.PipeReader) {
+	_, err := io.Copy(f, from)
+	_ = from.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	_ = f.Close() // or it was closed with the process
 }
 
 // stop sends a signal to the whole group, unless the leader has ended; it reports that. A group that is stopped is
@@ -283,7 +294,7 @@ func (p *process) open() (*ends, error) {
 		_ = syscall.SetNonblock(w, true)
 		e.childScript, e.script = r, os.NewFile(uintptr(w), "script")
 	}
-	for i, wanted := range []bool{p.stdin != nil, p.stdout != nil, p.stderr != nil} {
+	for i, wanted := range []bool{p.stdin != nil || p.input != nil, p.stdout != nil, p.stderr != nil} {
 		if !wanted {
 			continue
 		}

@@ -25,6 +25,7 @@ type ShellAs struct {
 	Prefix     []string            // what it runs behind: sudo and its options
 	Env        []string            // instead of moon's own, below that of the job; nil: moon's own
 	Credential *syscall.Credential // whom it runs as; nil: as moon, or as Prefix has it
+	There      bool                // on another machine, where Prefix leads: the shell is that of who logs in
 }
 
 // ShellOf is the user's own shell where a job runs: in its directory, with its environment. What of that cannot be had is
@@ -41,7 +42,7 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 		}
 		inside.Env[name] = value
 	}
-	if dir := nearest(job.Cwd); dir != job.Cwd {
+	if dir := nearest(job.Cwd); dir != job.Cwd && !as.There {
 		notice = append(notice, fmt.Sprintf("   %s does not exist; this is %s", job.Cwd, dir))
 		inside.Cwd = dir
 	}
@@ -60,6 +61,9 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 		enter = `cd "$1" 2>/dev/null || cd || cd /; exec "$0"`
 	}
 	inner := []string{shellPath, "-c", enter, f.argv[0], inside.Cwd}
+	if as.There {
+		inner = []string{shellPath, "-c", enterThere, shellPath, inside.Cwd}
+	}
 	f.argv = inner
 	if len(as.Prefix) > 0 {
 		f.argv = slices.Concat(as.Prefix, []string{"env"}, a.settings(), inner)
@@ -67,6 +71,9 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 	f.dir = "/"
 	return f
 }
+
+// enterThere goes to a directory, of which only that machine knows whether it is there, and where a home is.
+const enterThere = `case $1 in "" | "~") cd ;; "~/"*) cd "$HOME/${1#??}" ;; *) cd "$1" ;; esac || cd; exec "${SHELL:-$0}"`
 
 // nearest is a directory, or the first above it that exists.
 func nearest(dir string) string {

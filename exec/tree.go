@@ -68,8 +68,25 @@ func (s fileStep) makeDirs(p *place) (*change, error) {
 		s.c.concerns(events.ChangeCreate, events.FileResource, strings.TrimSuffix(p.path, p.name)+strings.Join(parts[:i+1], "/"))
 	}
 	s.c.foresees(func(f *Foresight) { f.mkdir(p.path, w, w) })
-	apply := func(context.Context) error { return p.error(mkdirAll(p.dir, p.name, w, w)) }
+	apply := func(context.Context) error { return p.error(mkdirAtOnce(p.dir, p.name, w, w)) }
 	return s.c.to(events.ChangeCreate, apply, append([]string{summary}, words...)...), nil
+}
+
+// mkdirAtOnce makes a directory where others may make the same one, or one beside it, at this moment: hosts of a play that are all
+// this machine do.
+func mkdirAtOnce(dir *os.Root, name string, last, above wanted) error {
+	for {
+		err := mkdirAll(dir, name, last, above)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		switch info, missing := dir.Lstat(name); {
+		case missing == nil && info.IsDir():
+			return own(dir, name, last)
+		case missing == nil || !errors.Is(missing, fs.ErrNotExist):
+			return err
+		}
+	}
 }
 
 // mkdirAll makes a directory that must not exist, and those above it that do not. They come to be at once, with their

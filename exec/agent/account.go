@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // account is a user as the system starts processes.
@@ -115,4 +116,43 @@ func Unlink() error {
 		return err
 	}
 	return os.Remove(dir)
+}
+
+// The cache of moons that a machine keeps is tended by those that run from it.
+const (
+	keptFor     = 30 * 24 * time.Hour // after the last use
+	leftoverFor = 24 * time.Hour
+)
+
+// Tend says of the program that this process runs from, which is kept for the next time, that it was used. Others beside it
+// that were not for long are removed, and what copies that came to nothing have left.
+func Tend() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(self)
+	cache := filepath.Dir(dir)
+	if filepath.Base(cache) != "moon" {
+		return fmt.Errorf("%s is in no cache", self)
+	}
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		age := now.Sub(info.ModTime())
+		if age > keptFor || age > leftoverFor && strings.HasPrefix(e.Name(), copyPrefix) {
+			_ = os.RemoveAll(filepath.Join(cache, e.Name())) // or the next one does
+		}
+	}
+	return nil
 }

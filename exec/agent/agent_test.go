@@ -127,9 +127,10 @@ func TestJobFields(t *testing.T) {
 	crosses := map[string]string{
 		"Action": "as it is", "Args": "decoded again from Raw", "Raw": "as it is", "Env": "as it is", "Cwd": "as it is", "Roams": "as it is",
 		"Timeout": "as it is", "Creates": "as it is", "Removes": "as it is", "Unless": "as it is", "OnlyIf": "as it is", "NoLog": "as it is",
-		"Become": "by the lane", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
+		"Become": "by the lane, with a host as it is", "Host": "by the lane", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
 		"Names": "by asking", "Now": "as a frame", "Again": "as it is", "Decrypt": "by asking", "Secrets": "those of the arguments",
-		"Attempt": "as it is", "Interactive": "it stays here", "Notice": "it stays here", "Prefix": "it stays here",
+		"Attempt": "as it is", "Told": "as it is", "Interactive": "it stays here", "Notice": "it stays here", "Prefix": "it stays here",
+		"To": "by asking", "HostName": "it stays here", "Plays": "as it is",
 	}
 	for f := range reflect.TypeFor[exec.Job]().Fields() {
 		if crosses[f.Name] == "" {

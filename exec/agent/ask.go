@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"moon/exec"
 )
@@ -29,15 +29,25 @@ type asking struct {
 var errNobody = errors.New("moon has gone")
 
 func (a *asking) ask(q ask) (answer, error) {
+	to, err := a.put(q)
+	if err != nil {
+		return answer{}, err
+	}
+	return a.hear(to)
+}
+
+// put puts a question, and does not wait for the answer.
+func (a *asking) put(q ask) (<-chan answer, error) {
 	to := make(chan answer, 1)
 	a.mu.Lock()
 	a.last++
 	q.Number = a.last
 	a.waiting[q.Number] = to
 	a.mu.Unlock()
-	if err := a.out.send(kindAsk, a.job, q); err != nil {
-		return answer{}, err
-	}
+	return to, a.out.send(kindAsk, a.job, q)
+}
+
+func (a *asking) hear(to <-chan answer) (answer, error) {
 	select {
 	case got := <-to:
 		return got, got.Err.error()
@@ -58,9 +68,15 @@ func (a *asking) answered(got answer) {
 }
 
 // theirNames are the variables of a job, which the host has.
-type theirNames struct{ *asking }
+type theirNames struct {
+	*asking
+	source *source // came with the job; nil: nothing did
+}
 
 func (n theirNames) Render(_, file string) (string, error) {
+	if s := n.source; s != nil && s.Path == file && s.Rendered != nil {
+		return *s.Rendered, nil
+	}
 	got, err := n.ask(ask{What: askRender, File: file})
 	return got.Text, err
 }
@@ -76,9 +92,15 @@ func (n theirNames) Value(expression string) (any, error) {
 }
 
 // theirFiles are the files that whoever runs moon may read.
-type theirFiles struct{ *asking }
+type theirFiles struct {
+	*asking
+	source *source // as of theirNames
+}
 
 func (f theirFiles) Stat(path string) (fs.FileInfo, error) {
+	if s := f.source; s != nil && s.Path == path {
+		return entry{s.Info}, nil
+	}
 	got, err := f.ask(ask{What: askStat, Text: path})
 	if err == nil && len(got.Infos) != 1 {
 		err = errFrame
@@ -90,11 +112,14 @@ func (f theirFiles) Stat(path string) (fs.FileInfo, error) {
 }
 
 func (f theirFiles) Open(path string) (io.ReadCloser, error) {
+	if s := f.source; s != nil && s.Path == path {
+		return io.NopCloser(bytes.NewReader(s.Data)), nil
+	}
 	got, err := f.ask(ask{What: askOpen, Text: path})
 	if err != nil {
 		return nil, err
 	}
-	return &theirFile{asking: f.asking, handle: got.Handle}, nil
+	return &theirFile{asking: f.asking, handle: got.Handle, window: 1}, nil
 }
 
 func (f theirFiles) ReadDir(path string) ([]fs.FileInfo, error) {
@@ -111,23 +136,38 @@ func (f theirFiles) Readlink(path string) (string, error) {
 	return got.Text, err
 }
 
-// theirFile is one of them, open. It is fetched piece by piece.
+// theirFile is one of them, open. It is fetched piece by piece, and the longer it is, the more pieces are on their way at once:
+// one after the other, each would take the time of a round trip.
 type theirFile struct {
 	*asking
 	handle uint32
 	piece  []byte
 	end    bool
+	coming []<-chan answer
+	window int // how many may be
 }
+
+// maxWindow times pieceSize is what a line can hold that is long and fast: 4 MB, or 80 MB a second to the other end of the world.
+const maxWindow = 16
 
 func (f *theirFile) Read(p []byte) (int, error) {
 	for len(f.piece) == 0 {
 		if f.end {
 			return 0, io.EOF
 		}
-		got, err := f.ask(ask{What: askRead, Handle: f.handle})
+		for len(f.coming) < f.window {
+			to, err := f.put(ask{What: askRead, Handle: f.handle})
+			if err != nil {
+				return 0, err
+			}
+			f.coming = append(f.coming, to)
+		}
+		got, err := f.hear(f.coming[0])
 		if err != nil {
 			return 0, err
 		}
+		f.coming = f.coming[1:]
+		f.window = min(2*f.window, maxWindow)
 		f.piece, f.end = got.Data, got.Yes
 	}
 	n := copy(p, f.piece)
@@ -135,8 +175,9 @@ func (f *theirFile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Close does not wait: the file was only read.
 func (f *theirFile) Close() error {
-	_, err := f.ask(ask{What: askClose, Handle: f.handle})
+	_, err := f.put(ask{What: askClose, Handle: f.handle})
 	return err
 }
 
@@ -146,12 +187,32 @@ const pieceSize = 256 << 10
 // answering is the host's side of the questions of one job. An agent is a process of another user, who may have it ask
 // what he likes: it is told only what the job itself is about.
 type answering struct {
-	job  *exec.Job
-	busy atomic.Bool
+	job   *exec.Job
+	asked chan ask // waiting for their answers
 
 	mu    sync.Mutex
 	last  uint32
 	files map[uint32]io.ReadCloser
+	depot *exec.OwnDepot // of a job that fetches a file
+	dry   bool
+}
+
+// mostAsked is how many questions of a job may wait: the pieces of a file, and its end.
+const mostAsked = 2*maxWindow + 1
+
+// answerAll answers the questions of a job in their order, until done.
+func (a *answering) answerAll(out *writer, number uint32, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case q := <-a.asked:
+			err := out.send(kindAnswer, number, a.to(q))
+			if _, large := errors.AsType[tooLargeError](err); large {
+				_ = out.send(kindAnswer, number, answer{Number: q.Number, Err: failed(err)}) // or the lane has gone
+			}
+		}
+	}
 }
 
 // to answers a question.
@@ -198,6 +259,10 @@ func (a *answering) find(q ask) (got answer, err error) {
 		got.Handle, err = a.open(files, q.Text)
 	case askRead:
 		got.Data, got.Yes, err = a.read(q.Handle)
+	case askSum:
+		got.Text, got.Value, err = a.sum(q.Text)
+	case askPut:
+		err = a.put(q)
 	case askClose:
 		err = a.close(q.Handle)
 	default:
@@ -218,6 +283,8 @@ func (a *answering) concerns(q ask) bool {
 		return source != "" && q.File == source
 	case askHolds, askValue:
 		return says(a.job.Raw, q.Text)
+	case askSum, askPut:
+		return a.job.Action == "fetch"
 	case askForget:
 		return a.job.Incremental != nil
 	case askDecrypt:
@@ -326,4 +393,5 @@ func (a *answering) closeAll() {
 		_ = f.Close() // it was only read
 		delete(a.files, handle)
 	}
+	a.depot.Close()
 }

@@ -11,6 +11,28 @@ import (
 
 // Connect gives a user a lane whose far end is known, and not started.
 func (l *Lanes) Connect(b exec.Become, in io.Reader, out io.Writer, hang func()) error {
+	return l.connectAs(laneKey{become: b}, in, out, hang)
+}
+
+// ConnectHost is Connect for a host.
+func (l *Lanes) ConnectHost(h exec.Host, in io.Reader, out io.Writer, hang func()) error {
+	return l.connectAs(laneKey{host: h}, in, out, hang)
+}
+
+// Kinds are the frames of a stream by name.
+func Kinds(stream []byte) []string {
+	names := map[kind]string{kindHello: "hello", kindJob: "job", kindCancel: "cancel", kindNow: "now", kindAnswer: "answer", kindStdout: "stdout", kindStderr: "stderr", kindMoment: "moment", kindAsk: "ask", kindReply: "reply"}
+	var list []string
+	for r := bufio.NewReader(bytes.NewReader(stream)); ; {
+		f, err := readFrame(r)
+		if err != nil {
+			return list
+		}
+		list = append(list, names[f.kind])
+	}
+}
+
+func (l *Lanes) connectAs(k laneKey, in io.Reader, out io.Writer, hang func()) error {
 	s := &launch{out: bufio.NewReader(in), greeting: make(chan string, 2)}
 	s.greet()
 	if text := <-s.greeting; text != banner {
@@ -23,9 +45,9 @@ func (l *Lanes) Connect(b exec.Become, in io.Reader, out io.Writer, hang func())
 	o := &opening{done: make(chan struct{}), lane: newLane(s.out, out, hang), end: hang}
 	close(o.done)
 	if l.lanes == nil {
-		l.lanes = map[exec.Become]*opening{}
+		l.lanes = map[laneKey]*opening{}
 	}
-	l.lanes[b] = o
+	l.lanes[k] = o
 	return nil
 }
 
@@ -87,3 +109,14 @@ const (
 
 // ErrFrame is said of bytes that are no frame.
 var ErrFrame = errFrame
+
+// PrefixOn is what stands in front of a command on a host.
+func (l *Lanes) PrefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
+	return l.prefixOn(h, b, cwd)
+}
+
+// PutPiece has the agent of a job send all of a file.
+func PutPiece(job *exec.Job, dry bool, piece []byte) error {
+	a := answering{job: job, dry: dry}
+	return a.to(ask{What: askPut, Data: piece, Yes: true}).Err.error()
+}

@@ -48,7 +48,7 @@ const (
 type tooLargeError struct{ size int }
 
 func (e tooLargeError) Error() string {
-	return fmt.Sprintf("the step is too large to be handed to another user: %d MB, the most is %d", e.size>>20, maxBody>>20)
+	return fmt.Sprintf("the step is too large to be handed to another user or host: %d MB, the most is %d", e.size>>20, maxBody>>20)
 }
 
 // errFrame is what a reader says of bytes that are no frame.

@@ -16,9 +16,10 @@ const patience = 5 * time.Second
 
 // lane is the near end of an open lane. Several jobs go over it at once.
 type lane struct {
-	out  *writer
-	hang func() // ends the other end, and all that runs there
-	gone chan struct{}
+	out   *writer
+	hang  func()        // ends the other end, and all that runs there
+	words func() string // the last that was said beside the frames; nil: nobody listens
+	gone  chan struct{}
 
 	mu   sync.Mutex
 	last uint32
@@ -61,14 +62,17 @@ func (l *lane) alive() bool {
 }
 
 // do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
-func (l *lane) do(ctx context.Context, as rehearsal, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
-	s := &sent{answering: answering{job: job, files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan exec.Result, 1)}
+func (l *lane) do(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
+	s := &sent{answering: answering{job: job, dry: as.dry, asked: make(chan ask, mostAsked), files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan exec.Result, 1)}
 	l.mu.Lock()
 	l.last++
 	number := l.last
 	l.jobs[number] = s
 	l.mu.Unlock()
+	over := make(chan struct{})
+	go s.answerAll(l.out, number, over)
 	defer func() {
+		close(over)
 		l.mu.Lock()
 		delete(l.jobs, number)
 		l.mu.Unlock()
@@ -150,17 +154,11 @@ func (l *lane) take(s *sent, f frame) error {
 		if err := decode(f.body, &q); err != nil {
 			return err
 		}
-		if !s.busy.CompareAndSwap(false, true) {
-			return errFrame // a job asks one thing at a time
+		select {
+		case s.asked <- q:
+		default:
+			return errFrame // nobody asks so much at once
 		}
-		go func() {
-			got := s.to(q)
-			s.busy.Store(false)
-			err := l.out.send(kindAnswer, f.job, got)
-			if _, large := errors.AsType[tooLargeError](err); large {
-				_ = l.out.send(kindAnswer, f.job, answer{Number: q.Number, Err: failed(err)}) // or the lane has gone
-			}
-		}()
 	case kindReply:
 		var r exec.Result
 		if err := decode(f.body, &r); err != nil {

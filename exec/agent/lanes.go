@@ -1,13 +1,14 @@
-// Package agent carries steps out as another user. It owns the lanes: each is a second moon that was started as that user
-// and is kept for the run, and frames that go to it and come back over its standard input and output.
+// Package agent carries steps out as another user, and on other machines. It owns the lanes: each is a second moon that was
+// started there and is kept for the run, and frames that go to it and come back over its standard input and output.
 //
 //	Lanes.Run ─▶ lane ── job, cancel, now, answers ──▶ Serve ─▶ exec.Local
 //	             ▲  └─── output, moments, asks, reply ◀──┘
-//	             └─ started by sudo, su or doas, or directly where moon is root
+//	             └─ started by ssh on another machine, by sudo, su or doas, or directly where moon is root
 //
 // What a job does, and how its processes are stopped, is package exec's at both ends. What only the host has stays there
 // and is asked for: the step's variables, the files it copies from, the records of the run. Frames know nothing of how the
-// other end was reached, so that it can be another machine.
+// other end was reached. Who is to be another user on another machine is that by a lane of the agent there: each end has
+// the same lanes.
 package agent
 
 import (
@@ -17,24 +18,47 @@ import (
 	"os"
 	"os/user"
 	"sync"
+	"time"
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/plugin"
 )
 
-// Lanes runs jobs, those of other users over lanes. It must be closed.
+// Lanes runs jobs, those of other users and hosts over lanes. It must be closed.
 type Lanes struct {
-	Local exec.Local
-	Build string                // which moon this is; required, and the same for both ends
-	Told  func(password string) // is told of each password, which is nobody else's to see; may be nil
+	Local   exec.Local
+	Build   string                // which moon this is; required, and the same for both ends
+	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the lanes; may be nil
+	Told    func(password string) // is told of each password, which is nobody else's to see; may be nil
 
 	mu        sync.Mutex
-	lanes     map[exec.Become]*opening
+	lanes     map[laneKey]*opening
 	passwords map[string]string // by whose they are
+	elsewhere map[place]string  // those of other hosts
 	any       string            // that is taken for everybody's; "": none
 	refused   map[string]error  // passwords that were wrong, by whose: none is tried twice
 	dry       uint64            // dry runs so far
 	closed    bool
+	stop      chan struct{} // closed at the end; nil: nobody waits for it
+	sockets   string        // where connections are shared
+	paths     map[exec.Host]string
+	programs  programs
+	dialling  chan struct{} // has room for those that connect at once
+}
+
+// laneKey is whose lane it is: a user's of this machine, or a host's.
+type laneKey struct {
+	host   exec.Host
+	become exec.Become
+}
+
+// keyOf is whose lane a job takes. On another host the agent there has lanes to its users.
+func keyOf(job *exec.Job) laneKey {
+	if job.Host != nil {
+		return laneKey{host: *job.Host}
+	}
+	return ofUser(*job.Become)
 }
 
 // opening is a lane, once done is closed.
@@ -43,6 +67,7 @@ type opening struct {
 	lane *lane
 	end  func() // closes it and waits for its end
 	err  error
+	when time.Time // it came to nothing
 }
 
 // Run carries out a job, as Local does, or over a lane if it is another user's.
@@ -50,19 +75,28 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if l.own(job) {
 		return l.Local.Run(ctx, job)
 	}
-	if job.Interactive {
+	switch {
+	case job.Interactive:
 		return l.inFront(ctx, job)
+	case job.Host != nil && job.Action == "wait_for_connection":
+		return l.await(ctx, job)
 	}
-	return l.result(ctx, rehearsal{}, job)
+	return l.result(ctx, l.Local, purpose{}, job)
 }
 
-// inFront runs an interactive job of another user here, behind sudo or the like: they have the terminal too, and can ask on it.
+// inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
+// can ask on it.
 func (l *Lanes) inFront(ctx context.Context, job *exec.Job) exec.Result {
 	here := *job
-	here.Prefix, here.Become = Prefix(*job.Become), nil
+	here.Become, here.Host = nil, nil
+	if job.Host == nil {
+		here.Prefix = Prefix(*job.Become)
+	} else if failed := l.inFrontOf(ctx, &here, job); failed != nil {
+		return *failed
+	}
 	for name, value := range job.Env {
 		if job.Secrets.Has(value) {
-			text := fmt.Sprintf("the variable %s is a secret, and an interactive step of another user cannot have it unseen: have the command ask for it", name)
+			text := fmt.Sprintf("the variable %s is a secret, and an interactive step of another user or host cannot have it unseen: have the command ask for it", name)
 			return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: text}
 		}
 	}
@@ -92,14 +126,14 @@ type Dry struct {
 // Run is Lanes.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if d.lanes.own(job) {
-		return exec.DryRun{Foresight: d.own}.Run(ctx, job)
+		return exec.DryRun{Foresight: d.own, Plugin: d.lanes.Local.Plugin}.Run(ctx, job)
 	}
-	return d.lanes.result(ctx, rehearsal{true, d.id}, job)
+	return d.lanes.result(ctx, d.lanes.Local, purpose{dry: true, of: d.id}, job)
 }
 
 // own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
 func (l *Lanes) own(job *exec.Job) bool {
-	if job.Become == nil || job.Become.User == me().Username {
+	if job.Host == nil && (job.Become == nil || job.Become.User == me().Username) || exec.OnController(job) {
 		return true
 	}
 	guarded := job.Creates+job.Removes+job.Unless+job.OnlyIf != "" || job.Incremental != nil
@@ -114,8 +148,8 @@ var me = sync.OnceValue(func() *user.User {
 	return u
 })
 
-func (l *Lanes) result(ctx context.Context, as rehearsal, job *exec.Job) exec.Result {
-	r, taken, err := l.over(ctx, as, job)
+func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
+	r, taken, err := l.over(ctx, as, local, job)
 	switch {
 	case err == nil:
 		if sum, ok := r.Fields["checksum"].(string); ok && !job.Secrets.Empty() {
@@ -130,7 +164,13 @@ func (l *Lanes) result(ctx context.Context, as rehearsal, job *exec.Job) exec.Re
 	case ctx.Err() != nil:
 		return exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
 	}
+	if away, ok := errors.AsType[*UnreachableError](err); ok {
+		return away.result()
+	}
 	r = exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: err.Error()}
+	if taken && job.Host != nil {
+		return lost(job, err)
+	}
 	if taken {
 		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
 		if exec.Repeatable(job.Action) {
@@ -149,39 +189,59 @@ func unstored(job *exec.Job) string {
 }
 
 // over has a job carried out over its lane. A lane that has gone in the meantime is replaced.
-func (l *Lanes) over(ctx context.Context, as rehearsal, job *exec.Job) (exec.Result, bool, error) {
-	for {
-		o, err := l.open(ctx, *job.Become)
+func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
+	if job.Host != nil && job.Become != nil {
+		to := *job
+		to.Become = &exec.Become{User: job.Become.User, Method: job.Become.Method, Password: l.passwordOn(*job.Host, *job.Become)}
+		job = &to
+	}
+	if job.Host == nil && job.Become.Password != "" {
+		l.giveOnce(*job.Become)
+	}
+	for tries := 0; ; tries++ {
+		o, err := l.open(ctx, keyOf(job))
 		if err != nil {
 			return exec.Result{}, false, err
 		}
-		got, taken, err := o.lane.do(ctx, as, l.Local, job)
-		if err == nil || taken || o.lane.alive() {
+		got, taken, err := o.lane.do(ctx, as, local, job)
+		if err == nil || o.lane.alive() {
 			return got, taken, err
+		}
+		if taken {
+			return got, true, o.lane.because(err)
+		}
+		const most = 3 // a host may take every connection, and drop it
+		if job.Host != nil && tries == most {
+			return got, false, &UnreachableError{Host: *job.Host, Said: "it takes connections and ends them: " + err.Error()}
 		}
 	}
 }
 
-// open gives the lane of a user, and starts it if there is none. Who comes meanwhile waits for the same one.
-func (l *Lanes) open(ctx context.Context, b exec.Become) (*opening, error) {
+// open gives the lane of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (l *Lanes) open(ctx context.Context, k laneKey) (*opening, error) {
 	l.mu.Lock()
-	o := l.lanes[b]
+	o := l.lanes[k]
 	if o != nil && o.over() {
 		o = nil
 	}
 	if l.closed {
 		l.mu.Unlock()
-		return nil, errors.New("the run has ended")
+		return nil, errEnded
 	}
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
 		if l.lanes == nil {
-			l.lanes = map[exec.Become]*opening{}
+			l.lanes = map[laneKey]*opening{}
 		}
-		l.lanes[b] = o
+		l.lanes[k] = o
 		go func() {
 			defer close(o.done)
-			o.lane, o.end, o.err = l.start(b)
+			if k.host.Name != "" {
+				o.lane, o.end, o.err = l.dial(k.host)
+			} else {
+				o.lane, o.end, o.err = l.start(k.become)
+			}
+			o.when = time.Now()
 		}()
 	}
 	l.mu.Unlock()
@@ -194,14 +254,23 @@ func (l *Lanes) open(ctx context.Context, b exec.Become) (*opening, error) {
 }
 
 // over reports whether an opening came to nothing, or its lane has gone: the next step tries again, because an earlier one
-// may have made what was missing.
+// may have made what was missing. A host that was away stays that for a while, or each of its steps would wait for it anew.
 func (o *opening) over() bool {
 	select {
 	case <-o.done:
+		if away, ok := errors.AsType[*UnreachableError](o.err); ok {
+			return !away.Fatal && time.Since(o.when) > resting
+		}
 		return o.err != nil || !o.lane.alive()
 	default:
 		return false
 	}
+}
+
+// ofUser is the lane to a user, whatever the password.
+func ofUser(b exec.Become) laneKey {
+	b.Password = ""
+	return laneKey{become: b}
 }
 
 // Ready starts the lane of a user ahead of time. A *PasswordError says that it takes a password.
@@ -209,7 +278,10 @@ func (l *Lanes) Ready(ctx context.Context, b exec.Become) error {
 	if b.User == me().Username {
 		return nil
 	}
-	_, err := l.open(ctx, b)
+	if b.Password != "" {
+		l.giveOnce(b)
+	}
+	_, err := l.open(ctx, ofUser(b))
 	return err
 }
 
@@ -223,6 +295,16 @@ func (l *Lanes) Give(b exec.Become, password string) {
 	l.passwords[Account(b)] = password
 	l.tell(password)
 	delete(l.refused, Account(b))
+}
+
+// giveOnce is Give for a password that comes with every job: one that was refused is not tried again.
+func (l *Lanes) giveOnce(b exec.Become) {
+	l.mu.Lock()
+	same := l.passwords[Account(b)] == b.Password
+	l.mu.Unlock()
+	if !same {
+		l.Give(b, b.Password)
+	}
 }
 
 // GiveAll tells the password for everybody whose own is not known.
@@ -272,9 +354,20 @@ func (l *Lanes) refuse(b exec.Become, err error) {
 func (l *Lanes) Close() {
 	l.mu.Lock()
 	l.closed = true
-	all := l.lanes
-	l.lanes = nil
+	all, paths := l.lanes, l.paths
+	l.lanes, l.paths = nil, nil
+	if l.stop == nil {
+		l.stop = make(chan struct{})
+	}
+	select {
+	case <-l.stop:
+	default:
+		close(l.stop)
+	}
 	l.mu.Unlock()
+	if l.Plugins != nil {
+		defer l.Plugins.Close()
+	}
 	var wg sync.WaitGroup
 	for _, o := range all {
 		wg.Go(func() {
@@ -285,4 +378,7 @@ func (l *Lanes) Close() {
 		})
 	}
 	wg.Wait()
+	for _, path := range paths {
+		_ = os.Remove(path) // of an ssh that was killed
+	}
 }

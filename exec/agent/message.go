@@ -3,7 +3,9 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"reflect"
 	"syscall"
 	"time"
@@ -47,15 +49,18 @@ type hello struct {
 	PID   int    `cbor:",omitempty"`
 }
 
-// rehearsal says that a job is only gone through, and of which dry run it is; 0: of none whose steps know of each other.
-type rehearsal struct {
-	dry bool
-	of  uint64
+// purpose is what a job is sent for: to be carried out, to be only gone through in a dry run, or neither.
+type purpose struct {
+	dry  bool
+	of   uint64 // which dry run; 0: one whose steps do not know of each other
+	what string // forFacts or forReady; "": the job itself
 }
 
 // request is a job on its way. Arguments go as plain data, and are decoded again at the other end by the declaration that
 // decoded them here.
 type request struct {
+	What        string       `cbor:",omitempty"` // as in purpose
+	Become      *exec.Become `cbor:",omitempty"` // whom the other end is to become for it
 	Dry         bool
 	Grace       time.Duration
 	Action      string
@@ -73,9 +78,55 @@ type request struct {
 	Incremental *incremental
 	Again       bool
 	Attempt     string
-	Encrypted   bool     // the source may be: the host can decrypt it
-	Hidden      []string // what of the arguments and the environment others must not see
-	Foresight   uint64   // as in rehearsal
+	Plays       bool         // as in exec.Job
+	Encrypted   bool         // the source may be: the host can decrypt it
+	Hidden      []string     // what of the arguments and the environment others must not see
+	Foresight   uint64       // as in purpose
+	Source      *source      `cbor:",omitempty"` // nil: it is asked for
+	Plugin      *spec.Plugin // of an action that is not compiled in
+	Told        *exec.Told
+}
+
+// source is a file that a job is made from, and that goes along with it where asking takes the time of a way.
+type source struct {
+	Path     string
+	Info     info
+	Data     []byte
+	Rendered *string `cbor:",omitempty"` // of a template
+}
+
+// smallSource is what goes along at most: more than most files are, and no time on any line.
+const smallSource = 64 << 10
+
+// sourceOf is nil where there is nothing to send along, or it cannot be read: the other end then asks, and is told why.
+func sourceOf(j *exec.Job) *source {
+	path := exec.Source(j)
+	if path == "" {
+		return nil
+	}
+	files := j.From
+	if files == nil {
+		files = exec.OwnFiles{}
+	}
+	is, err := files.Stat(path)
+	if err != nil || !is.Mode().IsRegular() || is.Size() > smallSource {
+		return nil
+	}
+	f, err := files.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	s := &source{Path: path, Info: newInfo(is)}
+	if s.Data, err = io.ReadAll(io.LimitReader(f, smallSource+1)); err != nil || len(s.Data) > smallSource {
+		return nil
+	}
+	if renders := j.Action == "template"; renders && j.Names != nil {
+		if text, err := j.Names.Render(string(s.Data), path); err == nil {
+			s.Rendered = &text
+		}
+	}
+	return s
 }
 
 type incremental struct {
@@ -86,11 +137,17 @@ type incremental struct {
 	Force     bool
 }
 
-func newRequest(as rehearsal, grace time.Duration, j *exec.Job) request {
+func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r := request{
 		Dry: as.dry, Foresight: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
-		Again: j.Again, Attempt: j.Attempt, Encrypted: j.Decrypt != nil,
+		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Encrypted: j.Decrypt != nil, What: as.what,
+	}
+	if j.Host != nil {
+		r.Become, r.Source = j.Become, sourceOf(j)
+		if j.Roams { // a directory of this machine
+			r.Cwd = ""
+		}
 	}
 	if !j.Secrets.Empty() {
 		hidden(j.Secrets, j.Raw, &r.Hidden)
@@ -98,7 +155,13 @@ func newRequest(as rehearsal, grace time.Duration, j *exec.Job) request {
 			hidden(j.Secrets, value, &r.Hidden)
 		}
 	}
+	if j.Told != nil {
+		hidden(j.Secrets, j.Told.Vars, &r.Hidden)
+	}
 	r.Raw, _ = spelt(j.Raw).(map[string]any)
+	if args, ok := j.Args.(*spec.PluginArgs); ok {
+		r.Plugin, r.Told = args.Plugin, j.Told
+	}
 	if i := j.Incremental; i != nil {
 		r.Incremental = &incremental{i.Sources, i.Generates, i.Identity, i.Recorded, i.Force}
 	}
@@ -107,10 +170,21 @@ func newRequest(as rehearsal, grace time.Duration, j *exec.Job) request {
 
 // job is the request as a job of this process, without what only its host has.
 func (r *request) job() (*exec.Job, error) {
+	action, ok := spec.Lookup(r.Action)
+	if r.Become == nil || r.Become.User == me().Username { // and not somebody further on
+		r.homeward(action)
+	}
 	j := &exec.Job{
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
 		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
-		Again: r.Again, Attempt: r.Attempt,
+		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Plays: r.Plays,
+	}
+	if j.Cwd == "" && r.What == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = "/"
+		}
+		j.Cwd = home
 	}
 	if len(r.Hidden) > 0 {
 		j.Secrets = secret.NewSet()
@@ -119,7 +193,14 @@ func (r *request) job() (*exec.Job, error) {
 		}
 	}
 	j.Raw, _ = native(r.Raw).(map[string]any)
-	action, ok := spec.Lookup(r.Action)
+	if r.Plugin != nil {
+		var err error
+		if action, err = r.Plugin.Declare(); err != nil {
+			return nil, err
+		}
+		j.Told = r.Told
+		ok = true
+	}
 	if !ok {
 		return j, nil // package exec says so
 	}
@@ -204,6 +285,8 @@ type ask struct {
 	Text   string // what to evaluate, or a path
 	File   string // to render
 	Handle uint32 // of an open file
+	Data   []byte // of the file that is fetched
+	Yes    bool   // it is the last of it
 }
 
 // What an agent asks.
@@ -219,6 +302,8 @@ const (
 	askReadDir = "readdir"
 	askLink    = "readlink"
 	askDecrypt = "decrypt" // the source of the job
+	askSum     = "sum"     // where the file goes that the job fetches, and what is there
+	askPut     = "put"     // a piece of it
 )
 
 // answer is what the host has to say to it.

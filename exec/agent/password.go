@@ -18,12 +18,16 @@ import (
 // PasswordError says that a user cannot be become without a password, or with the one that is known.
 type PasswordError struct {
 	Become exec.Become
+	Host   string // "": this one
 	Wrong  bool   // the one that was given was refused
 	Said   string // by sudo and the like
 }
 
 func (e *PasswordError) Error() string {
 	how := fmt.Sprintf("cannot become %s with %s: ", e.Become.User, Method(e.Become))
+	if e.Host != "" {
+		how = fmt.Sprintf("cannot become %s on %s: ", e.Become.User, e.Host)
+	}
 	if e.Wrong {
 		return how + "the password is wrong" + e.Said
 	}

@@ -14,6 +14,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/exec"
+	"moon/exec/plugin"
 )
 
 // banner is the line that an agent begins with. What comes before it was said by those who started it.
@@ -28,7 +29,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 	if _, err := fmt.Fprintln(out, banner); err != nil {
 		return err
 	}
-	s := &server{out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*exec.Foresight{}, gone: make(chan struct{})}
+	plugins := &plugin.Host{Moon: build}
+	lanes := &Lanes{Build: build, Plugins: plugins}
+	lanes.Local.Plugin = plugins.Run
+	defer lanes.Close()
+	s := &server{lanes: lanes, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*exec.Foresight{}, gone: make(chan struct{}), plugins: plugins}
 	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
@@ -40,6 +45,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 	case <-ctx.Done():
 	}
 	s.abandon()
+	s.plugins.Close()
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -47,9 +53,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 }
 
 type server struct {
-	out  *writer
-	gone chan struct{} // closed at the end
-	all  sync.WaitGroup
+	out   *writer
+	lanes *Lanes        // to other users of this machine
+	gone  chan struct{} // closed at the end
+	all   sync.WaitGroup
+
+	plugins *plugin.Host
 
 	mu   sync.Mutex
 	jobs map[uint32]*served
@@ -145,11 +154,24 @@ func (s *server) begin(number uint32, r *request) {
 }
 
 func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *served) exec.Result {
+	if b := r.Become; b != nil && b.Password != "" {
+		s.lanes.giveOnce(*b)
+		r.Become = &exec.Become{User: b.User, Method: b.Method}
+	}
+	switch r.What {
+	case forFacts:
+		return s.facts(ctx, r.Become)
+	case forPing:
+		return exec.Result{Outcome: events.OK}
+	case forReady:
+		return s.ready(ctx, *r.Become)
+	}
 	job, err := r.job()
 	if err != nil {
 		return unable(err)
 	}
-	job.Names, job.From, job.Now = theirNames{j.asking}, theirFiles{j.asking}, j.now
+	job.Names, job.From, job.Now = theirNames{j.asking, r.Source}, theirFiles{j.asking, r.Source}, j.now
+	job.To = theirDepot{j.asking}
 	if r.Encrypted {
 		job.Decrypt = func([]byte) ([]byte, error) {
 			got, err := j.ask(ask{What: askDecrypt})
@@ -168,11 +190,39 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		}
 		return s.out.raw(kindStdout, number, p)
 	})
-	local := exec.Local{Grace: r.Grace, Watch: func(m exec.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }} // or nobody watches
-	if r.Dry {
-		return exec.DryRun{Foresight: s.foresight(r.Foresight)}.Run(ctx, job)
+	local := exec.Local{Grace: r.Grace, Watch: func(m exec.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }, Plugin: s.plugins.Run} // or nobody watches
+	switch {
+	case !s.lanes.own(job):
+		return s.lanes.result(ctx, local, purpose{dry: r.Dry, of: r.Foresight}, job)
+	case r.Dry:
+		return exec.DryRun{Foresight: s.foresight(r.Foresight), Plugin: s.plugins.Run}.Run(ctx, job)
 	}
 	return local.Run(ctx, job)
+}
+
+// facts are those of this machine, as a user sees it; nil is who carries this out.
+func (s *server) facts(ctx context.Context, b *exec.Become) exec.Result {
+	all, err := s.lanes.Facts(ctx, nil, b)
+	if err != nil {
+		return unable(err)
+	}
+	return exec.Result{Outcome: events.OK, Values: map[string]any{"moon": all.Moon, "ansible": all.Ansible}}
+}
+
+// ready says whether a user can be become here.
+func (s *server) ready(ctx context.Context, b exec.Become) exec.Result {
+	err := s.lanes.Ready(ctx, b)
+	if err == nil {
+		return exec.Result{Outcome: events.OK}
+	}
+	r := unable(err)
+	if locked, ok := errors.AsType[*PasswordError](err); ok {
+		r.Class = takesPassword
+		if locked.Wrong {
+			r.Class = wrongPassword
+		}
+	}
+	return r
 }
 
 // foresight is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.

@@ -65,6 +65,7 @@ func Prefix(b exec.Become) []string {
 
 // launch is one attempt at a lane: what was started, and what it said.
 type launch struct {
+	host     *exec.Host // nil: this machine
 	become   exec.Become
 	method   string
 	cmd      *osexec.Cmd
@@ -306,7 +307,7 @@ func (s *launch) greet() {
 		case text == banner:
 			s.greeting <- text
 			return
-		case text == wantsCopy && !copied:
+		case (text == wantsCopy || s.host != nil && strings.HasPrefix(text, wantsThis)) && !copied:
 			s.greeting <- text
 			copied = true
 		case text != "":
@@ -398,10 +399,17 @@ func (s *launch) welcome(build string) (*lane, error) {
 	if err == nil {
 		err = decode(f.body, &theirs)
 	}
+	if s.host != nil && err != nil && s.cutOff() {
+		return nil, &UnreachableError{Host: *s.host, Said: "the connection ended at once" + s.said.quoted("")}
+	}
 	if err != nil || theirs.Build != build {
 		return nil, errOther
 	}
 	l := newLane(s.out, s.in, s.hang)
+	if s.host != nil {
+		s.said.mark() // what the machine says to everybody who comes
+		l.words = func() string { s.settle(); return s.said.last() }
+	}
 	go func() {
 		<-l.gone
 		select {
@@ -411,6 +419,9 @@ func (s *launch) welcome(build string) (*lane, error) {
 		s.hang()
 	}()
 	if err := l.out.send(kindHello, 0, hello{Build: build}); err != nil {
+		if s.host != nil {
+			return nil, &UnreachableError{Host: *s.host, Said: errGone.Error()}
+		}
 		return nil, s.cannot("%s", errGone)
 	}
 	return l, nil

@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"moon/exec/spec"
+)
+
+var _ = act("assemble", action{plan: planAssemble, from: func(args any) string {
+	if a := args.(*spec.AssembleArgs); !a.RemoteSrc {
+		return a.Src
+	}
+	return ""
+}})
+
+func planAssemble(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.AssembleArgs)
+	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	var files Files = OwnFiles{}
+	if !args.RemoteSrc {
+		files = a.files()
+	}
+	if a.foresight.concerns(args.Src) && args.RemoteSrc {
+		return nil, missing(args.Dest, "an earlier step changes %s", args.Src)
+	}
+	data, err := assembled(ctx, files, args)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{fields: map[string]any{"src": args.Src}}
+	t := target{attrs: attrs, from: source{data: data, size: int64(len(data))}, force: true, backup: args.Backup, validate: args.Validate}
+	return t.into(ctx, a, c, args.Dest, "")
+}
+
+// assembled is the text of all parts. A delimiter stands on a line of its own, between two parts and not at the ends.
+func assembled(ctx context.Context, files Files, args *spec.AssembleArgs) ([]byte, error) {
+	info, err := files.Stat(args.Src)
+	if err != nil {
+		return nil, missing(args.Dest, "src %s does not exist", args.Src)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("src %s is not a directory", args.Src)
+	}
+	parts, err := files.ReadDir(args.Src)
+	if err != nil {
+		return nil, err
+	}
+	delimiter := ""
+	if args.Delimiter != nil {
+		delimiter = strings.ReplaceAll(*args.Delimiter, `\n`, "\n")
+	}
+	var b bytes.Buffer
+	first := true
+	for _, part := range parts {
+		name := part.Name()
+		if args.Match != nil && !args.Match.MatchString(name) || args.IgnoreHidden && strings.HasPrefix(name, ".") {
+			continue
+		}
+		path := filepath.Join(args.Src, name)
+		if info, err := files.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if stopped(ctx) != "" {
+			return nil, context.Cause(ctx)
+		}
+		if !first && b.Len() > 0 && !bytes.HasSuffix(b.Bytes(), []byte("\n")) {
+			b.WriteByte('\n')
+		}
+		if !first && delimiter != "" {
+			b.WriteString(delimiter)
+			if !strings.HasSuffix(delimiter, "\n") {
+				b.WriteByte('\n')
+			}
+		}
+		first = false
+		f, err := files.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(&b, f)
+		_ = f.Close() // it was only read
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}

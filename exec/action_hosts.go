@@ -1,0 +1,82 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+// These say what the planner and the engine do with their results; no machine has a part in it.
+var (
+	_ = act("add_host", action{run: runAddHost, effect: events.ChangeNone, inward: true})
+	_ = act("group_by", action{run: runGroupBy, effect: events.ChangeNone, inward: true})
+	_ = act("set_stats", action{run: runSetStats, effect: events.ChangeNone, inward: true})
+	_ = act("meta", action{run: runMeta, effect: events.ChangeNone, inward: true})
+	_ = act("wait_for_connection", action{run: runWaitForConnection, dry: dryWaitForConnection, effect: events.ChangeNone})
+)
+
+func runAddHost(_ context.Context, a *attempt) Result {
+	args := a.Args.(*spec.AddHostArgs)
+	vars := maps.Clone(args.Values)
+	if vars == nil {
+		vars = map[string]any{}
+	}
+	name := args.Name
+	if host, port, ok := strings.Cut(name, ":"); ok && !strings.Contains(port, ":") {
+		if n, err := strconv.Atoi(port); err == nil {
+			name, vars["ansible_port"] = host, n
+		}
+	}
+	return Result{Outcome: events.Changed, Fields: map[string]any{
+		"add_host": map[string]any{"host_name": name, "groups": anyList(args.Groups), "host_vars": vars},
+	}}
+}
+
+var whiteSpace = regexp.MustCompile(`\s`)
+
+func runGroupBy(_ context.Context, a *attempt) Result {
+	args := a.Args.(*spec.GroupByArgs)
+	parents := make([]any, len(args.Parents))
+	for i, name := range args.Parents {
+		parents[i] = whiteSpace.ReplaceAllString(name, "-")
+	}
+	return Result{Outcome: events.Changed, Fields: map[string]any{
+		"add_group": whiteSpace.ReplaceAllString(args.Key, "-"), "parent_groups": parents,
+	}}
+}
+
+func runSetStats(_ context.Context, a *attempt) Result {
+	args := a.Args.(*spec.SetStatsArgs)
+	return Result{Outcome: events.OK, Fields: map[string]any{
+		"ansible_stats": map[string]any{"data": maps.Clone(args.Data), "per_host": args.PerHost, "aggregate": args.Aggregate},
+	}}
+}
+
+// runMeta has nothing to do: what steers a play has been planned, and only has to be reached. A list of steps is not steered.
+func runMeta(ctx context.Context, a *attempt) Result {
+	do := a.Args.(*spec.MetaArgs).Do
+	if do != "noop" && !a.Plays {
+		return a.failure(ctx, errors.New("meta: "+do+" has a meaning in plays only"))
+	}
+	return Result{Outcome: events.OK, Fields: map[string]any{"meta": do}}
+}
+
+// runWaitForConnection only lets the delay pass: where it runs the host has been reached.
+func runWaitForConnection(ctx context.Context, a *attempt) Result {
+	delay := a.Args.(*spec.WaitForConnectionArgs).Delay
+	if delay > 0 && !pause(ctx, delay) {
+		return a.stop(stopped(ctx))
+	}
+	return Result{Outcome: events.OK, Fields: map[string]any{"elapsed": int(delay / time.Second)}}
+}
+
+func dryWaitForConnection(context.Context, *attempt) Result {
+	return Result{Outcome: events.OK, Fields: map[string]any{"elapsed": 0}}
+}

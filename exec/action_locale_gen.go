@@ -1,0 +1,101 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var _ = act("locale_gen", action{plan: planLocaleGen})
+
+const localeFile = "/etc/locale.gen"
+
+func planLocaleGen(ctx context.Context, a *attempt) (*change, error) {
+	args := a.Args.(*spec.LocaleGenArgs)
+	if err := a.lacks("locale-gen", "locales"); err != nil {
+		return nil, err
+	}
+	var unknown []string
+	c, err := a.edit(ctx, edit{path: localeFile, hint: "; the package locales has it"}, func(text string) (edited, says string) {
+		edited, unknown = switchLocales(text, args.Name, args.State != absent)
+		return edited, args.State + ": " + strings.Join(args.Name, ", ")
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(unknown) > 0 && args.State != absent {
+		c.close()
+		return nil, missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
+	}
+	c.fields, c.result = map[string]any{"name": anyList(args.Name)}, nil
+	if args.State != absent && c.diff.Kind == events.ChangeNone && a.haveLocales(ctx, args.Name) || args.State == absent && c.diff.Kind == events.ChangeNone {
+		return c, nil
+	}
+	write, words := c.apply, c.diff.Summary
+	if c.diff.Kind == events.ChangeNone { // the line is there, and the locale was never made
+		write, words = nil, "made: "+strings.Join(args.Name, ", ")
+	}
+	c.as(events.ChangeUpdate, "locale", strings.Join(args.Name, ","), func(ctx context.Context) error {
+		if write != nil {
+			if err := write(ctx); err != nil {
+				return err
+			}
+			delete(c.fields, "checksum")
+			delete(c.fields, "md5sum")
+		}
+		return a.tell(ctx, program("locale-gen"))
+	}, words)
+	return c, nil
+}
+
+// switchLocales takes the # from the lines of locales, or puts it there. It returns those that have no line.
+func switchLocales(text string, names []string, on bool) (edited string, unknown []string) {
+	d := readDocument(text)
+	for _, name := range names {
+		found := false
+		for i := range d.lines {
+			line := d.line(i)
+			bare := strings.TrimSpace(strings.TrimLeft(line, "# \t"))
+			if words := strings.Fields(bare); len(words) != 2 || words[0] != name {
+				continue
+			}
+			found = true
+			off := strings.HasPrefix(strings.TrimSpace(line), "#")
+			switch {
+			case on && off:
+				d.put(i, i+1, bare)
+			case !on && !off:
+				d.put(i, i+1, "# "+bare)
+			}
+		}
+		if !found {
+			unknown = append(unknown, name)
+		}
+	}
+	return d.String(), unknown
+}
+
+// haveLocales reports whether all of them were made. The system spells their character sets in another way: utf8.
+func (a *attempt) haveLocales(ctx context.Context, names []string) bool {
+	said, err := a.ask(ctx, program("locale", "-a"))
+	if err != nil || said.code != 0 {
+		return false
+	}
+	have := strings.Fields(said.stdout)
+	for i := range have {
+		have[i] = plainLocale(have[i])
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(have, plainLocale(name)) })
+}
+
+func plainLocale(name string) string {
+	language, set, ok := strings.Cut(name, ".")
+	if !ok {
+		return name
+	}
+	set, variant, _ := strings.Cut(set, "@")
+	return language + "." + strings.ToLower(strings.ReplaceAll(set, "-", "")) + "@" + variant
+}

@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path"
+	"strings"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+var (
+	_ = act("setup", action{run: runSetup, effect: events.ChangeNone})
+	_ = act("ping", action{run: runPing, effect: events.ChangeNone})
+)
+
+func runSetup(ctx context.Context, a *attempt) Result {
+	args := a.Args.(*spec.SetupArgs)
+	facts := gather(ctx, "", args.FactPath, args.Subset, args.Timeout)
+	if stopped(ctx) != "" {
+		return a.failure(ctx, context.Cause(ctx))
+	}
+	for name := range facts {
+		if !isWanted(name, args.Filter) {
+			delete(facts, name)
+		}
+	}
+	fields := map[string]any{"ansible_facts": Prefixed(facts)}
+	if a.Plays { // where they have not been asked for ahead of the run
+		own := Facts()
+		maps.Copy(own, VolatileFacts())
+		fields["moon_facts"] = own
+	}
+	return Result{Outcome: events.OK, Fields: fields}
+}
+
+// isWanted reports whether a fact is among those asked for, by either of its names.
+func isWanted(name string, filter []string) bool {
+	if len(filter) == 0 || name == "gather_subset" || name == "module_setup" {
+		return true
+	}
+	for _, pattern := range filter {
+		pattern = strings.TrimPrefix(pattern, factPrefix)
+		if ok, err := path.Match(pattern, name); pattern == "" || ok && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func runPing(ctx context.Context, a *attempt) Result {
+	answer := a.Args.(*spec.PingArgs).Answer
+	if answer == "crash" {
+		return a.failure(ctx, errors.New("boom"))
+	}
+	return Result{Outcome: events.OK, Fields: map[string]any{"ping": answer}}
+}

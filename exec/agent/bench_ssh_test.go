@@ -1,0 +1,114 @@
+package agent_test
+
+import (
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/exec/agent/sshtest"
+)
+
+// BenchmarkHosts is what steps on other machines cost: 50 on each of 20 hosts, one after the other on each, and apart from that
+// what the connections cost, once with and once without a copy of moon to bring.
+func BenchmarkHosts(b *testing.B) {
+	const hosts, steps = 20, 50
+	servers := sshtest.Start(b, hosts)
+	list := make([]exec.Host, hosts)
+	for i, s := range servers {
+		list[i] = s.Host
+	}
+	for _, name := range []string{"copies", "open"} {
+		b.Run(name, func(b *testing.B) {
+			if name == "open" {
+				lanes := &agent.Lanes{Build: "test"}
+				if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+					b.Fatal(failed)
+				}
+				lanes.Close()
+			}
+			for b.Loop() {
+				lanes := &agent.Lanes{Build: "test"}
+				if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+					b.Fatal(failed)
+				}
+				b.StopTimer()
+				lanes.Close()
+				if name == "copies" {
+					for _, s := range servers {
+						if err := os.RemoveAll(s.Home + "/.cache/moon"); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				b.StartTimer()
+			}
+		})
+	}
+	lanes := &agent.Lanes{Build: "test"}
+	defer lanes.Close()
+	if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+		b.Fatal(failed)
+	}
+	for _, bb := range []struct {
+		name, action string
+		in           args
+	}{
+		{"command", "command", args{"argv": []any{"true"}}},
+		{"shell", "shell", args{"cmd": "echo x"}},
+		{"file", "file", args{"path": "/tmp", "state": "directory"}},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			for b.Loop() {
+				var wg sync.WaitGroup
+				for _, h := range list {
+					job := newJob(b, "/", bb.action, bb.in)
+					job.Become, job.Host, job.Roams = nil, &h, true
+					wg.Go(func() {
+						for range steps {
+							if r := lanes.Run(b.Context(), job); r.Outcome == events.Failed || r.Outcome == events.Unreachable {
+								b.Error(r.Error)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*hosts*steps), "µs/step")
+		})
+	}
+}
+
+// BenchmarkLargeFile is what 64 MiB cost, without and with a line in between that takes its time.
+func BenchmarkLargeFile(b *testing.B) {
+	s := sshtest.Start(b, 1)[0]
+	dir := b.TempDir()
+	if err := os.WriteFile(dir+"/large", make([]byte, 64<<20), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for name, h := range map[string]exec.Host{"loopback": s.Host, "rtt50ms": s.Far(b, 50*time.Millisecond)} {
+		b.Run(name, func(b *testing.B) {
+			lanes := &agent.Lanes{Build: "test"}
+			defer lanes.Close()
+			if failed := lanes.Open(b.Context(), []exec.Host{h}); len(failed) > 0 {
+				b.Fatal(failed)
+			}
+			for b.Loop() {
+				job := newJob(b, "/", "copy", args{"src": dir + "/large", "dest": s.Home + "/large"})
+				job.Become, job.Host, job.Roams = nil, &h, true
+				if r := lanes.Run(b.Context(), job); r.Outcome != events.Changed {
+					b.Fatal(r.Error)
+				}
+				b.StopTimer()
+				if err := os.Remove(s.Home + "/large"); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"moon/events"
+)
+
+// stampLayout is how Ansible writes when a command began and ended.
+const stampLayout = "2006-01-02 15:04:05.000000"
+
+// asCommand adds to the result of a command what plays find in it, besides what every step has. cmd is text or a list, as it
+// was given.
+func (a *attempt) asCommand(cmd any, start time.Time, r Result) Result {
+	if !a.Plays || r.Outcome == events.Cancelled {
+		return r
+	}
+	if r.Outcome == events.Failed && r.RC != nil && r.Class == Fatal {
+		return unstarted(cmd, r)
+	}
+	end := time.Now()
+	took := end.Sub(start)
+	fields := map[string]any{
+		"cmd": cmd, "start": start.Format(stampLayout), "end": end.Format(stampLayout), "msg": "",
+		"delta": fmt.Sprintf("%d:%02d:%02d.%06d", int(took.Hours()), int(took.Minutes())%60, int(took.Seconds())%60, took.Microseconds()%1_000_000),
+	}
+	if r.Outcome == events.Failed && r.RC != nil {
+		fields["msg"] = "non-zero return code"
+	}
+	r.Fields = fields
+	return r
+}
+
+// unstarted is the result of a command that could not be started: nothing has changed, and rc is the number of the system's error.
+func unstarted(cmd any, r Result) Result {
+	if words, ok := cmd.([]any); ok {
+		texts := make([]string, len(words))
+		for i, word := range words {
+			texts[i] = fmt.Sprint(word)
+		}
+		cmd = strings.Join(texts, " ")
+	}
+	rc := int(syscall.ENOENT)
+	msg := fmt.Sprintf("[Errno %d] No such file or directory: %s", rc, r.Error)
+	if *r.RC == rcNotExecutable {
+		rc = int(syscall.EACCES)
+		msg = fmt.Sprintf("[Errno %d] Permission denied: %s", rc, r.Error)
+	}
+	r.RC = nil
+	r.Fields = map[string]any{"cmd": cmd, "rc": rc, "msg": msg, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	return r
+}
+
+// inWords is a message in moon's words, or in a play in those that its conditions look for.
+func (a *attempt) inWords(own, inPlays string) string {
+	if a.Plays {
+		return inPlays
+	}
+	return own
+}
+
+// asUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
+func (a *attempt) asUnneeded(cmd any, r *Result) Result {
+	if !a.Plays || r.Outcome != events.Skipped {
+		return *r
+	}
+	because, verb := a.Creates, "exists"
+	if r.Reason == events.SkipRemoves {
+		because, verb = a.Removes, "does not exist"
+	}
+	said, rc := fmt.Sprintf("skipped, since %s %s", because, verb), 0
+	r.Outcome, r.Reason, r.Detail = events.OK, "", ""
+	r.RC, r.Diff = &rc, &events.Diff{Kind: events.ChangeNone}
+	r.Fields = map[string]any{
+		"cmd": cmd, "stdout": said, "stdout_lines": []any{said}, "stderr": "", "stderr_lines": []any{}, "start": nil, "end": nil, "delta": nil,
+		"msg": fmt.Sprintf("Did not run command since '%s' %s", because, verb),
+	}
+	return *r
+}
+
+// asUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
+// skipped.
+func (a *attempt) asUnrun() Result {
+	r := unrun("")
+	if !a.Plays {
+		return r
+	}
+	rc := 0
+	r.RC, r.Fields = &rc, map[string]any{"msg": "Command would have run if not in check mode", "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	if a.Creates+a.Removes != "" {
+		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
+		return r
+	}
+	r.Outcome, r.Fields["skipped"] = events.Skipped, true
+	r.Reason, r.Detail = events.SkipWhen, "commands do not run in a dry run"
+	return r
+}

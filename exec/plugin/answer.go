@@ -1,0 +1,259 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+)
+
+// answer is the result of execute. What else a plugin says is for a later moon, and ignored.
+type answer struct {
+	Status   string         `json:"status"`
+	Changed  *bool          `json:"changed"`
+	Failed   bool           `json:"failed"`
+	Skipped  bool           `json:"skipped"`
+	Msg      string         `json:"msg"`
+	Data     map[string]any `json:"data"`
+	Facts    map[string]any `json:"facts"`
+	Diff     []difference   `json:"diff"`
+	Warnings []string       `json:"warnings"`
+}
+
+// difference is what changes at one place. Before or After is missing where there is nothing.
+type difference struct {
+	Path   string  `json:"path"`
+	Before *string `json:"before"`
+	After  *string `json:"after"`
+}
+
+// The statuses of an answer.
+const (
+	statusOK      = "ok"
+	statusChanged = "changed"
+	statusFailed  = "failed"
+	statusSkipped = "skipped"
+	statusUnknown = "unknown"
+)
+
+var statuses = []string{statusOK, statusChanged, statusFailed, statusSkipped, statusUnknown}
+
+// readAnswer takes what a plugin has answered.
+func readAnswer(text []byte) (answer, error) {
+	var a answer
+	if len(text) == 0 {
+		return a, fmt.Errorf("answered nothing")
+	}
+	if text[0] != '{' {
+		return a, fmt.Errorf("answered %s, which is no JSON object", quote(text))
+	}
+	if err := decode(text, &a); err != nil {
+		return a, fmt.Errorf("answered %s, which cannot be read: %s", quote(text), jsonError(err))
+	}
+	a.Data, _ = native(a.Data).(map[string]any)
+	a.Facts, _ = native(a.Facts).(map[string]any)
+	switch {
+	case a.Status != "":
+		if !slices.Contains(statuses, a.Status) {
+			return a, fmt.Errorf("answered the status %q; there are %s", a.Status, strings.Join(statuses, ", "))
+		}
+	case a.Failed:
+		a.Status = statusFailed
+	case a.Skipped:
+		a.Status = statusSkipped
+	case a.Changed != nil && *a.Changed:
+		a.Status = statusChanged
+	default:
+		a.Status = statusOK
+	}
+	if a.Status == statusOK && a.Changed != nil && *a.Changed {
+		a.Status = statusChanged
+	}
+	return a, nil
+}
+
+// moduleAnswer takes what a module of Ansible's has answered: everything it says is data, but for what says how it went.
+func moduleAnswer(text []byte) (answer, error) {
+	text = bytes.TrimSpace(text)
+	if at := bytes.Index(text, []byte("\n{")); at >= 0 && text[0] != '{' { // something was printed before it
+		text = text[at+1:]
+	}
+	if len(text) == 0 {
+		return answer{}, fmt.Errorf("answered nothing")
+	}
+	var said map[string]any
+	if text[0] != '{' || decode(text, &said) != nil {
+		return answer{}, fmt.Errorf("answered %s, which is no JSON object", quote(text))
+	}
+	said, _ = native(said).(map[string]any)
+	a := answer{Data: said}
+	truth := func(name string) bool { b, _ := said[name].(bool); return b }
+	changed := truth("changed")
+	a.Changed = &changed
+	rc, _ := said["rc"].(int)
+	_, judged := said["failed"]
+	switch {
+	case truth("failed"), !judged && rc != 0:
+		a.Status = statusFailed
+	case truth("skipped"):
+		a.Status = statusSkipped
+	case changed:
+		a.Status = statusChanged
+	default:
+		a.Status = statusOK
+	}
+	a.Msg, _ = said["msg"].(string)
+	a.Facts, _ = said["ansible_facts"].(map[string]any)
+	a.Warnings = warnings(said["warnings"])
+	a.Diff = moduleDiff(said["diff"])
+	for _, name := range []string{"changed", "failed", "skipped", "warnings", "deprecations", "diff", "invocation"} {
+		delete(said, name)
+	}
+	if a.Status == statusFailed {
+		delete(said, "msg") // it is the error
+	}
+	return a, nil
+}
+
+func warnings(v any) []string {
+	list, _ := v.([]any)
+	var all []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// moduleDiff reads the forms that modules give: one, or a list; texts, or maps of attributes.
+func moduleDiff(v any) []difference {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var all []difference
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		if len(m) == 0 {
+			continue
+		}
+		if prepared, ok := m["prepared"].(string); ok {
+			all = append(all, difference{After: &prepared})
+			continue
+		}
+		d := difference{Before: side(m["before"]), After: side(m["after"])}
+		for _, name := range []string{"after_header", "before_header"} {
+			if header, ok := m[name].(string); ok && d.Path == "" {
+				d.Path = header
+			}
+		}
+		if d.Before != nil || d.After != nil {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// side is a text of a difference. Attributes are a line each.
+func side(v any) *string {
+	switch v := v.(type) {
+	case string:
+		return &v
+	case map[string]any:
+		var b strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			text, err := json.Marshal(v[name])
+			if err != nil {
+				continue // not from JSON
+			}
+			fmt.Fprintf(&b, "%s: %s\n", name, text)
+		}
+		text := b.String()
+		return &text
+	}
+	return nil
+}
+
+// result is what the answer means for the step.
+func (a answer) result(c *exec.PluginCall) exec.Result {
+	if c.Check && (a.Status == statusUnknown || a.Status == statusSkipped) {
+		r := c.Unknown(a.Msg)
+		r.Warnings = a.Warnings
+		return r
+	}
+	r := exec.Result{Outcome: events.OK, Fields: a.Data, Warnings: a.Warnings}
+	if r.Fields == nil {
+		r.Fields = map[string]any{}
+	}
+	if rc, ok := a.Data["rc"].(int); ok {
+		r.RC = &rc
+	}
+	switch a.Status {
+	case statusChanged:
+		r.Outcome = events.Changed
+	case statusFailed:
+		r.Outcome, r.Class, r.Error = events.Failed, exec.Fatal, a.Msg
+		if r.Error == "" {
+			r.Error = "the plugin says that it failed, and not why"
+		}
+	case statusSkipped:
+		r.Outcome, r.Reason, r.Detail = events.Skipped, events.SkipPlugin, a.Msg
+		if a.Msg == "" {
+			r.Detail = "by its plugin"
+		}
+	case statusUnknown:
+		r.Outcome, r.Class, r.Error = events.Failed, exec.Fatal, "the plugin does not know how it went: "+a.Msg
+	}
+	if a.Msg != "" && r.Outcome != events.Failed {
+		if _, said := r.Fields["msg"]; !said {
+			r.Fields["msg"] = a.Msg
+		}
+	}
+	if len(a.Facts) > 0 {
+		r.Values = a.Facts
+		r.Fields["facts"] = a.Facts
+	}
+	if r.Outcome == events.Changed {
+		r.Diff = a.difference(c)
+	}
+	if r.Diff == nil && r.Outcome != events.Failed && r.Outcome != events.Skipped {
+		r.Message = a.Msg // else it stands there already
+	}
+	return r
+}
+
+// difference is the change as views show it; nil in a run that shows none.
+func (a answer) difference(c *exec.PluginCall) *events.Diff {
+	if !c.Check && len(a.Diff) == 0 {
+		return nil
+	}
+	d := &events.Diff{Kind: events.ChangeUpdate, Summary: firstLine(a.Msg)}
+	var text strings.Builder
+	for i, one := range a.Diff {
+		if i == 0 {
+			d.Path = one.Path
+			switch {
+			case one.Before == nil && one.After != nil && len(a.Diff) == 1:
+				d.Kind = events.ChangeCreate
+			case one.After == nil && one.Before != nil && len(a.Diff) == 1:
+				d.Kind = events.ChangeDelete
+			}
+		}
+		if c.Diff {
+			text.WriteString(exec.Unified(one.Path, one.Before, one.After))
+		}
+	}
+	d.Text = text.String()
+	return d
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,316 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"moon/exec"
+	"moon/exec/spec"
+	"moon/plan/diag"
+)
+
+// Search says where plugins are looked for, in this order, and which may be used.
+type Search struct {
+	Beside  string   // directory of a playbook: its plugins/ and library/, and library/ of its roles; "": none
+	Modular []string // --module-path: directories of modules
+	Dirs    []string // $MOON_PLUGIN_PATH
+	Own     string   // the user's own directory; "": none
+	Path    []string // $PATH, where a plugin is called moon-plugin-NAME
+	Modules []string // of Ansible, which may be used although moon does not have them
+
+	Trust    Trust
+	TrustAll bool                                  // for this once
+	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
+	Moon     string                                // its version
+}
+
+// Found is a plugin's file.
+type Found struct {
+	Name    string // the first word of all that it can do
+	Path    string // absolute; "" for a module that is installed with Ansible
+	Shown   string // the same, as people see it
+	Digest  string
+	Local   bool // it came with the playbook, and must be trusted
+	Library bool // it may be a module as Ansible has them
+
+	once    sync.Once
+	err     error
+	said    Description
+	speaks  spec.Speech
+	program []string
+}
+
+// Registry is the plugins that there are. It reads directories when it is made, and runs a plugin when somebody asks what it
+// can do. It implements plan.Plugins.
+type Registry struct {
+	search Search
+	found  map[string]*Found
+	ansible
+
+	mu     sync.Mutex
+	byPath map[string]bool // names that were looked for in $PATH
+}
+
+// Find looks for plugins. The error is about Search.Modules.
+func Find(s Search) (*Registry, error) {
+	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}}
+	if err := checkModules(s.Modules); err != nil {
+		return nil, err
+	}
+	if s.Beside != "" {
+		r.read(filepath.Join(s.Beside, "plugins"), true, false)
+		r.read(filepath.Join(s.Beside, "library"), true, true)
+		libraries, _ := filepath.Glob(filepath.Join(globEscape(s.Beside), "roles", "*", "library")) // the pattern is right
+		for _, dir := range libraries {
+			r.read(dir, true, true)
+		}
+	}
+	for _, dir := range s.Modular {
+		r.read(dir, false, true) // who names a directory trusts it
+	}
+	for _, dir := range s.Dirs {
+		r.read(dir, false, false)
+	}
+	if s.Own != "" {
+		r.read(s.Own, false, false)
+	}
+	return r, nil
+}
+
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// read takes the plugins of a directory, unless their names are taken.
+func (r *Registry) read(dir string, local, library bool) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // most playbooks have none
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		// Ansible's modules need not be executable: their first line says what runs them.
+		asModule := library && slices.Contains([]string{"", ".py"}, filepath.Ext(path))
+		if info.Mode()&0o111 == 0 && !asModule {
+			continue
+		}
+		r.add(&Found{Path: path, Shown: r.shown(path), Local: local, Library: library})
+	}
+}
+
+func (r *Registry) add(f *Found) {
+	f.Name = strings.TrimPrefix(filepath.Base(f.Path), commandPrefix)
+	f.Name, _, _ = strings.Cut(f.Name, ".")
+	if r.found[f.Name] == nil {
+		r.found[f.Name] = f
+	}
+}
+
+// commandPrefix begins the names of plugins in $PATH.
+const commandPrefix = "moon-plugin-"
+
+func (r *Registry) shown(path string) string {
+	if rel, err := filepath.Rel(r.search.Beside, path); r.search.Beside != "" && err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+// lookup finds the plugin that a capability would be of.
+func (r *Registry) lookup(name string) *Found {
+	stem, _, _ := strings.Cut(name, ".")
+	if f := r.found[stem]; f != nil {
+		return f
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if f := r.found[stem]; f != nil || r.byPath[stem] || stem == "" || strings.ContainsRune(stem, '/') {
+		return f
+	}
+	r.byPath[stem] = true
+	for _, dir := range r.search.Path {
+		path := filepath.Join(dir, commandPrefix+stem)
+		if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			r.add(&Found{Path: path, Shown: path})
+			return r.found[stem]
+		}
+	}
+	return nil
+}
+
+// All are the plugins that there are, by name. Those in $PATH are looked for now.
+func (r *Registry) All() []*Found {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, dir := range r.search.Path {
+		matches, _ := filepath.Glob(filepath.Join(globEscape(dir), commandPrefix+"*")) // the pattern is right
+		for _, path := range matches {
+			if info, err := os.Stat(path); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				r.add(&Found{Path: path, Shown: path})
+			}
+		}
+	}
+	var all []*Found
+	for _, f := range r.found {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b *Found) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// AskBy has somebody decide about plugins that came with the playbook.
+func (r *Registry) AskBy(ask func(path, shown, digest string) bool) { r.search.Ask = ask }
+
+// Has implements plan.Plugins.
+func (r *Registry) Has(name string) (string, bool) {
+	bare := strings.TrimPrefix(name, spec.BuiltinPrefix)
+	if bare == name && r.lookup(name) != nil {
+		return name, true
+	}
+	return bare, slices.Contains(r.search.Modules, bare)
+}
+
+// Names implements plan.Plugins.
+func (r *Registry) Names() []string {
+	names := slices.Clone(r.search.Modules)
+	for name := range r.found {
+		names = append(names, name)
+	}
+	return names
+}
+
+// Action implements plan.Plugins.
+func (r *Registry) Action(name string) (*spec.Action, error) {
+	f := r.lookup(name)
+	if f == nil {
+		return r.module(name)
+	}
+	if err := r.Load(f); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range f.said.Capabilities {
+		if c.Kind == Execute && c.Name == name {
+			a, err := f.declared(c).Declare()
+			if err != nil {
+				return nil, &spec.PluginError{Text: "the plugin " + f.Shown + ": " + err.Error()}
+			}
+			return a, nil
+		}
+		if c.Kind == Execute {
+			names = append(names, c.Name)
+		}
+	}
+	hint := diag.DidYouMean(name, names)
+	if hint == "" && len(names) > 0 {
+		hint = "it has " + strings.Join(names, ", ")
+	}
+	return nil, &spec.PluginError{Text: "the plugin " + f.Shown + " has no action `" + name + "`", Hint: hint}
+}
+
+// Load asks a plugin what it can do, once. One that came with a playbook is not run before somebody has said that it may.
+func (r *Registry) Load(f *Found) error {
+	f.once.Do(func() {
+		if f.err = r.trusted(f); f.err == nil {
+			f.err = r.describe(f)
+		}
+	})
+	return f.err
+}
+
+// Trusted reports whether a plugin may be run, without asking anybody.
+func (r *Registry) Trusted(f *Found) bool {
+	digest, err := exec.FileDigest(f.Path)
+	return err == nil && (!f.Local || r.search.TrustAll || r.search.Trust.Has(f.Path, digest))
+}
+
+func (r *Registry) trusted(f *Found) error {
+	digest, err := exec.FileDigest(f.Path)
+	if err != nil {
+		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be read: " + err.Error()}
+	}
+	f.Digest = digest
+	if !f.Local || r.search.TrustAll || r.search.Trust.Has(f.Path, digest) {
+		return nil
+	}
+	if r.search.Ask != nil && r.search.Ask(f.Path, f.Shown, digest) {
+		return r.search.Trust.Add(f.Path, digest)
+	}
+	return Untrusted(f.Shown, f.Path)
+}
+
+// Untrusted is said of a plugin that nobody has trusted.
+func Untrusted(shown, path string) error {
+	return &spec.PluginError{
+		Text: "the plugin " + shown + " came with the playbook, and nobody has said that it may run here",
+		Hint: "look at it; then moon plugin trust " + path + ", or --trust-plugins for this once",
+	}
+}
+
+// describing is how long a plugin may take to say what it can do.
+const describing = 30 * time.Second
+
+// describe finds out how a plugin is talked to, and what it says of itself.
+func (r *Registry) describe(f *Found) error {
+	broken := func(err error) error {
+		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error(), Hint: "it is asked by running it with the one argument describe"}
+	}
+	if f.Library {
+		ours, err := r.asModule(f)
+		if !ours || err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), describing, exec.Expired)
+	defer cancel()
+	stderr := &tail{}
+	answer := &lastLine{}
+	hello, err := encode(newCall(1, "initialize", r.greeting()))
+	if err != nil {
+		return err
+	}
+	// What it is asked stands on its standard input too: a long-lived plugin that does not look at its arguments answers as it
+	// will in a run, and shows by that what it is.
+	words := exec.Output(ctx, []string{f.Path, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
+	text := answer.end()
+	switch said := stderr.lastLine(); {
+	case words != "" && said != "":
+		return broken(fmt.Errorf("asked what it can do: %s: %s", words, said))
+	case words != "":
+		return broken(fmt.Errorf("asked what it can do: %s", words))
+	case answer.over:
+		return broken(errTooLong)
+	}
+	f.speaks = spec.SpeaksOnce
+	var m incoming
+	if decode(text, &m) == nil && m.Version != "" {
+		f.speaks = spec.SpeaksLines
+		if m.Error != nil {
+			return broken(fmt.Errorf("asked what it can do: %s", m.Error.Message))
+		}
+		text = m.Result
+	}
+	if len(text) == 0 || text[0] != '{' {
+		return broken(fmt.Errorf("asked what it can do, it answered %s, which is no JSON object", quote(text)))
+	}
+	if err := f.said.read(text, f.Name); err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+func (r *Registry) greeting() greeting { return greeting{Protocol, r.search.Moon, r.search.Beside} }

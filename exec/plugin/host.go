@@ -1,0 +1,413 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/spec"
+	"moon/secret"
+)
+
+// Host carries out the steps of plugins. It keeps the long-lived ones for as long as it lives, and must be closed.
+type Host struct {
+	Moon string // its version
+	Cwd  string // where a long-lived plugin runs; "" is /
+	// Heard is told of each request and each answer; nil: nobody wants to know.
+	Heard    func(what string, text []byte)
+	Patience time.Duration // for an answer to cancel; 0: 5 s
+
+	mu     sync.Mutex
+	peers  map[string]*opening // by what runs
+	closed bool
+}
+
+// opening is a peer, once done is closed.
+type opening struct {
+	done chan struct{}
+	peer *peer
+	err  error
+}
+
+// Run carries out a call. It is an exec.Plugin.
+func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
+	switch c.Args.Plugin.Speaks {
+	case spec.SpeaksOnce:
+		return h.runOnce(ctx, c)
+	case spec.SpeaksLines:
+		return h.overLines(ctx, c)
+	case spec.SpeaksFile, spec.SpeaksEnvelope:
+		return h.runModule(ctx, c)
+	}
+	return failed("the plugin %s speaks %q, which this moon does not", c.Args.Plugin.Name, c.Args.Plugin.Speaks)
+}
+
+func failed(format string, args ...any) exec.Result {
+	return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: fmt.Sprintf(format, args...)}
+}
+
+// named is how errors name the plugin.
+func named(g *spec.Plugin) string {
+	if g.Path == "" {
+		return "the module " + g.Action + " of Ansible"
+	}
+	return "the plugin " + g.Path
+}
+
+// request is what a plugin is told of its step.
+func (h *Host) request(ctx context.Context, c *exec.PluginCall) request {
+	r := request{
+		Protocol: Protocol, Check: c.Check, Diff: c.Diff, Secrets: []string{},
+		Task: taskOf{Name: c.Action, Args: c.Args.Values, Env: c.Env, Cwd: c.Dir()},
+		Host: hostOf{Name: "localhost", Vars: map[string]any{}},
+	}
+	if c.Host != nil {
+		r.Host.Name = c.Host.Name
+	}
+	if c.Become != nil {
+		r.Become = map[string]any{"user": c.Become.User, "method": c.Become.Method}
+	}
+	if t := c.Told; t != nil {
+		r.Task.Title = t.Name
+		r.Host.Name = cmp.Or(t.Host, r.Host.Name)
+		r.Task.Origin = &originOf{t.File, t.Line, t.Column}
+		if t.Vars != nil {
+			r.Host.Vars = t.Vars
+		}
+	}
+	if until, ok := ctx.Deadline(); ok {
+		r.Deadline = max(time.Until(until).Milliseconds(), 1)
+	}
+	hidden(c.Secrets, r.Task.Args, &r.Secrets)
+	hidden(c.Secrets, r.Host.Vars, &r.Secrets)
+	for _, value := range c.Env {
+		hidden(c.Secrets, value, &r.Secrets)
+	}
+	slices.Sort(r.Secrets)
+	r.Secrets = slices.Compact(r.Secrets)
+	return r
+}
+
+// hidden collects the texts that hold secrets, so that a plugin knows what not to show. It is told of no other.
+func hidden(secrets *secret.Set, v any, list *[]string) {
+	switch v := v.(type) {
+	case string:
+		if secrets.Has(v) {
+			*list = append(*list, v)
+		}
+	case []any:
+		for _, item := range v {
+			hidden(secrets, item, list)
+		}
+	case map[string]any:
+		for _, item := range v {
+			hidden(secrets, item, list)
+		}
+	}
+}
+
+func (h *Host) heard(what string, text []byte) {
+	if h.Heard != nil {
+		h.Heard(what, text)
+	}
+}
+
+// runOnce has a program of its own carry out the call.
+func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
+	g := c.Args.Plugin
+	path, done, err := c.File()
+	if err != nil {
+		return c.Failed(ctx, err)
+	}
+	defer done()
+	text, err := encode(h.request(ctx, c))
+	if err != nil {
+		return c.Failed(ctx, err)
+	}
+	h.heard("request", text)
+	last := &lastLine{}
+	if c.Output != nil {
+		last.to = c.Output.Stdout()
+	}
+	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), last)
+	h.heard("answer", last.end())
+	if !e.Exited {
+		last.pass()
+		return e.Result
+	}
+	if last.over {
+		return failed("%s: %s", named(g), errTooLong)
+	}
+	a, err := readAnswer(last.end())
+	if e.Outcome != events.OK { // it says so by its exit status, whatever else it says
+		r := e.Result
+		r.Error = fmt.Sprintf("%s: %s", named(g), e.Words)
+		if err != nil || a.Msg == "" {
+			last.pass()
+			return r
+		}
+		r.Error, r.Fields = a.Msg, a.Data
+		return r
+	}
+	if err != nil {
+		r := failed("%s %s", named(g), err)
+		r.RC = e.RC
+		return r
+	}
+	r := a.result(c)
+	r.Warnings = append(r.Warnings, e.Warnings...)
+	return r
+}
+
+// runModule has a module of Ansible's carry out the call.
+func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
+	g := c.Args.Plugin
+	path, done, err := c.File()
+	if err != nil {
+		return c.Failed(ctx, err)
+	}
+	defer done()
+	args := maps.Clone(c.Args.Values)
+	args["_ansible_check_mode"], args["_ansible_diff"], args["_ansible_no_log"] = c.Check, c.Diff, c.NoLog
+	argv, stdin := exec.Argv(g, path), ""
+	var request any = args
+	if g.Speaks == spec.SpeaksEnvelope {
+		request = map[string]any{"ANSIBLE_MODULE_ARGS": args}
+	}
+	text, err := encode(request)
+	if err != nil {
+		return c.Failed(ctx, err)
+	}
+	h.heard("request", text)
+	if g.Speaks == spec.SpeaksEnvelope {
+		stdin = string(text)
+	} else {
+		file, err := exec.Private("moon-args-*.json", string(text))
+		if err != nil {
+			return c.Failed(ctx, err)
+		}
+		defer os.Remove(file) //nolint:errcheck // nobody else can read it
+		argv = append(argv, file)
+	}
+	out := &bounded{}
+	e := c.Command(ctx, argv, stdin, out)
+	h.heard("answer", out.text)
+	if !e.Exited {
+		return e.Result
+	}
+	if out.over {
+		return failed("%s: it answered more than %d MB", named(g), maxLine>>20)
+	}
+	a, err := moduleAnswer(out.text)
+	switch {
+	case err != nil && e.Outcome != events.OK:
+		r := e.Result
+		r.Error = fmt.Sprintf("%s: %s", named(g), e.Words)
+		if len(out.text) > 0 {
+			r.Error += ", and it " + err.Error()
+		}
+		return r
+	case err != nil:
+		return failed("%s %s", named(g), err)
+	case e.Outcome != events.OK && a.Status != statusFailed:
+		a.Status, a.Msg = statusFailed, strings.TrimSpace(e.Words+" "+a.Msg)
+	}
+	return a.result(c)
+}
+
+// overLines has the plugin's one program for the run carry out the call.
+func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {
+	g := c.Args.Plugin
+	p, err := h.open(ctx, g, func() (starting, func(), error) {
+		path, done, err := c.File()
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(stdout, stderr writer) *exec.Companion {
+			return c.Companion(exec.Argv(g, path, "serve"), h.dir(), stdout, stderr)
+		}, done, nil
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return c.Stopped(ctx)
+		}
+		return c.Failed(ctx, err)
+	}
+	req := h.request(ctx, c)
+	if text, err := encode(req); err == nil {
+		h.heard("request", text)
+	}
+	text, err := p.call(ctx, c.Now, "execute", req, listening(c))
+	h.heard("answer", text)
+	switch {
+	case errors.Is(err, errStopped):
+		return c.Stopped(ctx)
+	case err != nil:
+		return c.Failed(ctx, err)
+	}
+	a, err := readAnswer(text)
+	if err != nil {
+		return failed("%s %s", named(g), err)
+	}
+	return a.result(c)
+}
+
+func (h *Host) dir() string {
+	if h.Cwd == "" {
+		return "/"
+	}
+	return h.Cwd
+}
+
+// open gives the program of a plugin, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (h *Host) open(ctx context.Context, g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
+	key := g.Digest + " " + g.Path
+	h.mu.Lock()
+	o := h.peers[key]
+	if o != nil && o.over() {
+		o = nil
+	}
+	if h.closed {
+		h.mu.Unlock()
+		return nil, errors.New("the run has ended")
+	}
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		if h.peers == nil {
+			h.peers = map[string]*opening{}
+		}
+		h.peers[key] = o
+		go func() {
+			defer close(o.done)
+			o.peer, o.err = h.start(g, prepare)
+		}()
+	}
+	h.mu.Unlock()
+	select {
+	case <-o.done:
+		return o.peer, o.err
+	case <-ctx.Done():
+		return nil, errStopped
+	}
+}
+
+func (o *opening) over() bool {
+	select {
+	case <-o.done:
+		return o.err != nil || !o.peer.alive()
+	default:
+		return false
+	}
+}
+
+func (h *Host) start(g *spec.Plugin, prepare func() (starting, func(), error)) (*peer, error) {
+	start, done, err := prepare()
+	if err != nil {
+		return nil, err
+	}
+	p := newPeer(g.Path, cmp.Or(h.Patience, usualPatience), start, done)
+	if err := p.greet(context.Background(), greeting{Protocol, h.Moon, h.dir()}); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close ends the long-lived plugins, and waits until they have ended. No call must be running.
+func (h *Host) Close() {
+	h.mu.Lock()
+	h.closed = true
+	all := h.peers
+	h.peers = nil
+	h.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, o := range all {
+		wg.Go(func() {
+			<-o.done
+			if o.err == nil {
+				o.peer.close()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Ask makes a call that belongs to no step: of an inventory, of facts, of a file in a form of its own.
+func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params any) (json.RawMessage, error) {
+	digest, err := exec.FileDigest(g.Path)
+	if err == nil && digest != g.Digest {
+		err = fmt.Errorf("%s was edited in the meantime", named(g))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if g.Speaks == spec.SpeaksOnce {
+		return h.askOnce(ctx, g, method, params)
+	}
+	p, err := h.open(ctx, g, func() (starting, func(), error) {
+		return func(stdout, stderr writer) *exec.Companion {
+			return exec.NewCompanion(exec.Argv(g, g.Path, "serve"), h.dir(), stdout, stderr)
+		}, func() {}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if text, err := encode(params); err == nil {
+		h.heard("request", text)
+	}
+	text, err := p.call(ctx, nil, method, params, &pending{})
+	h.heard("answer", text)
+	return text, err
+}
+
+func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, params any) (json.RawMessage, error) {
+	text, err := encode(params)
+	if err != nil {
+		return nil, err
+	}
+	h.heard("request", text)
+	out, stderr := &lastLine{}, &tail{}
+	words := exec.Output(ctx, exec.Argv(g, g.Path, method), h.dir(), string(text), out, stderr)
+	h.heard("answer", out.end())
+	switch answer := out.end(); {
+	case words != "":
+		return nil, stderr.under(fmt.Sprintf("%s: %s", named(g), words))
+	case out.over:
+		return nil, fmt.Errorf("%s: %w", named(g), errTooLong)
+	case !json.Valid(answer):
+		return nil, fmt.Errorf("%s answered %s, which is no JSON", named(g), quote(answer))
+	default:
+		return answer, nil
+	}
+}
+
+// listening takes what is said of a call while it runs.
+func listening(c *exec.PluginCall) *pending {
+	if c.Output == nil {
+		return &pending{}
+	}
+	out, errs := c.Output.Stdout(), c.Output.Stderr() // which remember their errors
+	return &pending{
+		err: func(text []byte) { _, _ = errs.Write(text) },
+		news: func(p progress) {
+			switch {
+			case p.Stream == "stderr":
+				_, _ = errs.Write([]byte(p.Data))
+			case p.Data != "":
+				_, _ = out.Write([]byte(p.Data))
+			case p.Msg != "" || p.Pct > 0:
+				_, _ = fmt.Fprintln(out, strings.TrimSpace(fmt.Sprintf("%.0f%% %s", p.Pct, p.Msg)))
+			}
+		},
+	}
+}

@@ -1,0 +1,195 @@
+// Package plugin lets programs that are not moon's carry out steps. It finds them, asks whether they are trusted and what they
+// can do, and talks to them; which step when is the engine's, and processes are package exec's.
+//
+//	playbook ─▶ plan ── Has, Action ──▶ Registry ── describe ─▶ the program      what can it do?
+//	                                       │ trust: path and SHA-256
+//	engine ─▶ exec.Local ── PluginCall ─▶ Host ─┬─ execute ─▶ a process a call   JSON in, the last line out
+//	                                            ├─ execute ─▶ one for the run    JSON-RPC, a line each
+//	                                            └─ module  ─▶ as Ansible has it  a file or an envelope of arguments
+//
+// A capability is a kind of work under a name: execute.shell, inventory.file. Those of moon itself and those of plugins stand
+// in one map. docs/plugins.md is the protocol, for authors.
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+)
+
+// Protocol is the version of the protocol that this moon speaks.
+const Protocol = 1
+
+// The kinds of capability that a plugin can have. Connections are moon's own.
+const (
+	Execute    = "execute"
+	Inventory  = "inventory"
+	Facts      = "facts"
+	Parse      = "parse"
+	Connection = "connection"
+)
+
+// kinds are what a plugin may say it can do.
+var kinds = []string{Execute, Inventory, Facts, Parse}
+
+// greeting is the parameters of initialize.
+type greeting struct {
+	Protocol int    `json:"protocol"`
+	Moon     string `json:"moon"`
+	Cwd      string `json:"cwd"`
+}
+
+// Description is what a plugin says of itself. What else it says is for a later moon, and ignored.
+type Description struct {
+	Name         string      `json:"name"`
+	Version      string      `json:"version"`
+	Protocol     int         `json:"protocol"`
+	Concurrent   bool        `json:"concurrent"` // a long-lived one takes a call before it has answered the one before
+	Capabilities []Described `json:"capabilities"`
+}
+
+// Described is one thing that a plugin can do.
+type Described struct {
+	Kind    string          `json:"kind"`
+	Name    string          `json:"name"`
+	Doc     string          `json:"doc"`
+	Where   string          `json:"where"`
+	Check   string          `json:"check"`
+	Diff    bool            `json:"diff"`
+	Free    string          `json:"free"`
+	Schema  json.RawMessage `json:"schema"`
+	Returns map[string]any  `json:"returns"`
+	Globs   []string        `json:"globs"`
+}
+
+// read takes an answer to describe or initialize. stem is what the names of its capabilities must begin with.
+func (d *Description) read(text []byte, stem string) error {
+	if err := json.Unmarshal(text, d); err != nil {
+		return fmt.Errorf("what it says of itself cannot be read: %s", jsonError(err))
+	}
+	if d.Name == "" {
+		d.Name = stem
+	}
+	if d.Protocol != Protocol {
+		return fmt.Errorf("it speaks protocol %d of plugins, and this moon speaks %d", d.Protocol, Protocol)
+	}
+	if len(d.Capabilities) == 0 {
+		return fmt.Errorf("it says of itself that it can do nothing")
+	}
+	for i := range d.Capabilities {
+		c := &d.Capabilities[i]
+		if !slices.Contains(kinds, c.Kind) {
+			return fmt.Errorf("`kind` of %s is %q; it can be %s", c.Name, c.Kind, strings.Join(kinds, ", "))
+		}
+		if c.Name != stem && !strings.HasPrefix(c.Name, stem+".") {
+			return fmt.Errorf("it has `%s`; by its file name it can have `%s` and `%s.…`", c.Name, stem, stem)
+		}
+		if len(c.Schema) > 0 {
+			var compact bytes.Buffer // as it is kept with plans, byte for byte
+			if err := json.Compact(&compact, c.Schema); err != nil {
+				return err
+			}
+			c.Schema = compact.Bytes()
+		}
+	}
+	return nil
+}
+
+// jsonError words an error of the decoder without Go's types.
+func jsonError(err error) string {
+	if e, ok := err.(*json.UnmarshalTypeError); ok { //nolint:errorlint // the decoder does not wrap it
+		return fmt.Sprintf("`%s` is a %s", e.Field, e.Value)
+	}
+	return err.Error()
+}
+
+// request is the parameters of execute.
+type request struct {
+	Protocol int            `json:"protocol"`
+	Task     taskOf         `json:"task"`
+	Host     hostOf         `json:"host"`
+	Check    bool           `json:"check"`
+	Diff     bool           `json:"diff"`
+	Become   map[string]any `json:"become,omitempty"`
+	Deadline int64          `json:"deadline_ms,omitempty"` // from now
+	Secrets  []string       `json:"secrets"`
+}
+
+type taskOf struct {
+	Name   string            `json:"name"` // of the capability
+	Title  string            `json:"title,omitempty"`
+	Args   map[string]any    `json:"args"`
+	Env    map[string]string `json:"env,omitempty"`
+	Cwd    string            `json:"cwd"`
+	Origin *originOf         `json:"origin,omitempty"`
+}
+
+type originOf struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
+}
+
+type hostOf struct {
+	Name string         `json:"name"`
+	Vars map[string]any `json:"vars_used"`
+}
+
+// native gives values of JSON the types that moon has: a whole number is an int.
+func native(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return int(n)
+		}
+		f, _ := v.Float64() // too large a number is infinite, as everywhere
+		return f
+	case []any:
+		for i := range v {
+			v[i] = native(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = native(v[name])
+		}
+	}
+	return v
+}
+
+// decode reads one JSON value, whose numbers stay what they are.
+func decode(text []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// encode writes a message on one line. What HTML would want escaped stays as it is.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// quote is what was read, for an error: not more of it than a person wants to see.
+func quote(text []byte) string {
+	const most = 200
+	if len(text) > most {
+		return fmt.Sprintf("%q and %d bytes more", bytes.ToValidUTF8(text[:most], nil), len(text)-most)
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// declared makes an action of what a plugin said; a plugin without a schema takes any arguments.
+func (p *Found) declared(c Described) *spec.Plugin {
+	return &spec.Plugin{
+		Action: c.Name, Name: p.said.Name, Version: p.said.Version, Path: p.Path, Digest: p.Digest, Program: p.program, Speaks: p.speaks,
+		Where: c.Where, Check: c.Check, Diff: c.Diff, Doc: c.Doc, Free: c.Free, Schema: c.Schema, Returns: maps.Clone(c.Returns),
+	}
+}

@@ -1,0 +1,189 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+)
+
+// Capability is a kind of work under a name. It is moon's own or a plugin's; who asks for it need not know which.
+type Capability struct {
+	Name    string // execute.shell
+	Doc     string
+	Globs   []string     // of parse: the files that it is for
+	Action  *spec.Action // of execute
+	Plugin  *spec.Plugin // nil: moon's own
+	Missing error        // why a plugin cannot be asked what it can do: Name is then all that it may have
+	Shown   string       // where it comes from
+}
+
+// Kind is the part of the name before the first point.
+func (c *Capability) Kind() string {
+	kind, _, _ := strings.Cut(c.Name, ".")
+	return kind
+}
+
+// own are the capabilities of moon that are no actions.
+var own = []Capability{
+	{Name: "inventory.file", Doc: "Reads an inventory in INI or YAML."},
+	{Name: "inventory.script", Doc: "Asks a program for the inventory, as Ansible does: --list, --host."},
+	{Name: "facts.system", Doc: "Reads the facts of a machine."},
+	{Name: "parse.yaml", Doc: "Reads playbooks in YAML."},
+	{Name: "connection.local", Doc: "Carries steps out on this machine."},
+	{Name: "connection.ssh", Doc: "Carries steps out on a machine that OpenSSH reaches."},
+}
+
+// builtIn says that a capability is moon's own.
+const builtIn = "moon"
+
+// Router is every capability that there is, by name.
+type Router struct{ byName map[string]*Capability }
+
+// Route makes the map of capabilities: moon's own first, which no plugin can replace.
+func Route(r *Registry) *Router {
+	router := &Router{byName: map[string]*Capability{}}
+	for _, a := range spec.All() {
+		router.add(&Capability{Name: Execute + "." + a.Name, Doc: a.Doc, Action: a, Shown: builtIn})
+	}
+	for i := range own {
+		c := own[i]
+		c.Shown = builtIn
+		router.add(&c)
+	}
+	for _, f := range r.All() {
+		router.plugin(r, f)
+	}
+	for _, name := range r.search.Modules {
+		router.module(r, name)
+	}
+	return router
+}
+
+// add adds a capability unless its name is taken.
+func (r *Router) add(c *Capability) {
+	if r.byName[c.Name] == nil {
+		r.byName[c.Name] = c
+	}
+}
+
+// plugin adds what a plugin can do. One that is not trusted is not asked.
+func (r *Router) plugin(reg *Registry, f *Found) {
+	if !reg.Trusted(f) {
+		r.add(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: Untrusted(f.Shown, f.Path)})
+		return
+	}
+	if err := reg.Load(f); err != nil {
+		r.add(&Capability{Name: Execute + "." + f.Name, Shown: f.Shown, Missing: err})
+		return
+	}
+	for _, said := range f.said.Capabilities {
+		c := &Capability{Name: said.Kind + "." + said.Name, Doc: said.Doc, Globs: said.Globs, Shown: f.Shown, Plugin: f.declared(said)}
+		if said.Kind == Execute {
+			c.Action, c.Missing = c.Plugin.Declare()
+			if a, ok := spec.Lookup(said.Name); ok {
+				c.Missing = fmt.Errorf("`%s` is moon's own action, which it cannot replace", a.Name)
+				c.Name += " (hidden)"
+			}
+		}
+		r.add(c)
+	}
+}
+
+func (r *Router) module(reg *Registry, name string) {
+	c := &Capability{Name: Execute + "." + name, Shown: "ansible"}
+	if c.Action, c.Missing = reg.module(name); c.Missing == nil {
+		c.Plugin, c.Doc = c.Action.Plugin, c.Action.Doc
+	}
+	r.add(c)
+}
+
+// All are the capabilities, by name.
+func (r *Router) All() []*Capability {
+	var all []*Capability
+	for _, c := range r.byName {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b *Capability) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Find finds a capability by its name. One of execute may be named as in playbooks: shell, ansible.builtin.shell.
+func (r *Router) Find(name string) (*Capability, error) {
+	bare := strings.TrimPrefix(name, spec.BuiltinPrefix)
+	if a, ok := spec.Lookup(strings.TrimPrefix(bare, Execute+".")); ok {
+		bare = a.Name // it may be an alias
+	}
+	for _, as := range []string{name, Execute + "." + bare} {
+		if c := r.byName[as]; c != nil {
+			return c, nil
+		}
+	}
+	var found []*Capability
+	var names []string
+	for _, c := range r.All() {
+		kind, rest, _ := strings.Cut(c.Name, ".")
+		if rest == name && kind != Execute {
+			found = append(found, c)
+		}
+		names = append(names, c.Name, rest)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	hint := diag.DidYouMean(name, names)
+	if hint == "" {
+		hint = "moon plugin list shows what there is"
+	}
+	return nil, &spec.PluginError{Text: "there is no capability `" + name + "`", Hint: hint}
+}
+
+// Of are the capabilities of a kind, by name.
+func (r *Router) Of(kind string) []*Capability {
+	return slices.DeleteFunc(r.All(), func(c *Capability) bool { return c.Kind() != kind })
+}
+
+// Inventory asks a plugin for an inventory. The answer is {hosts, groups, vars}, or what Ansible's scripts answer to --list.
+func (h *Host) Inventory(ctx context.Context, c *Capability, source string, args map[string]any) (json.RawMessage, error) {
+	return h.of(ctx, c, Inventory, map[string]any{"source": source, "args": args})
+}
+
+// Facts asks a plugin for the facts of a host. A subset of none is all of them.
+func (h *Host) Facts(ctx context.Context, c *Capability, host string, subset []string) (map[string]any, error) {
+	text, err := h.of(ctx, c, Facts, map[string]any{"host": host, "subset": subset})
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Facts map[string]any `json:"facts"`
+	}
+	if err := decode(text, &said); err != nil || said.Facts == nil {
+		return nil, fmt.Errorf("%s answered %s, which has no facts", named(c.Plugin), quote(text))
+	}
+	facts, _ := native(said.Facts).(map[string]any)
+	return facts, nil
+}
+
+// Parse has a plugin read a file that moon cannot. The answer is {kind, doc, positions}.
+func (h *Host) Parse(ctx context.Context, c *Capability, path, format string) (json.RawMessage, error) {
+	return h.of(ctx, c, Parse, map[string]any{"path": path, "format": format})
+}
+
+func (h *Host) of(ctx context.Context, c *Capability, method string, params map[string]any) (json.RawMessage, error) {
+	switch {
+	case c.Missing != nil:
+		return nil, c.Missing
+	case c.Kind() != method:
+		return nil, fmt.Errorf("`%s` is no capability of the kind %s", c.Name, method)
+	case c.Plugin == nil:
+		return nil, fmt.Errorf("`%s` is moon's own, and no plugin's", c.Name)
+	}
+	_, name, _ := strings.Cut(c.Name, ".")
+	params["name"], params["protocol"] = name, Protocol
+	return h.Ask(ctx, c.Plugin, method, params)
+}

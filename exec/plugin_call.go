@@ -1,0 +1,254 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"moon/events"
+	"moon/exec/spec"
+)
+
+// Plugin carries out the jobs of actions that are not compiled in. Package plugin has it; here is only what it may use of
+// an attempt, so that guards, timeouts and lanes hold for such a job as for any other.
+type Plugin func(ctx context.Context, call *PluginCall) Result
+
+func (p Plugin) action(args *spec.PluginArgs) action {
+	act := action{run: func(ctx context.Context, a *attempt) Result { return p(ctx, &PluginCall{Job: a.Job, Args: args, a: a}) }}
+	act.dry = func(context.Context, *attempt) Result { return unrun("the plugin cannot tell what it would do") }
+	if args.Plugin.Check == spec.CheckFull {
+		act.dry = func(ctx context.Context, a *attempt) Result {
+			return p(ctx, &PluginCall{Job: a.Job, Args: args, Check: true, a: a})
+		}
+	}
+	return act
+}
+
+// PluginCall is a job of a plugin's action.
+type PluginCall struct {
+	*Job
+	Args  *spec.PluginArgs
+	Check bool // only say what would change
+	a     *attempt
+}
+
+// OnController reports whether a job is to be carried out where moon runs, whomever and whatever machine it is about.
+func OnController(job *Job) bool {
+	args, ok := job.Args.(*spec.PluginArgs)
+	return ok && args.Plugin.Where == spec.OnController
+}
+
+// Ended is how a program of a call ended.
+type Ended struct {
+	Result        // Outcome is OK if it exited with 0
+	Exited bool   // by itself, with Result.RC as its status
+	Words  string // for an error: exit status 3
+}
+
+// Command runs a program of the call and waits for its end. What it writes to standard error is the step's.
+func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, stdout io.Writer) Ended {
+	p := c.a.process(argv)
+	p.stdin, p.stdout = &stdin, stdout
+	if c.Output != nil {
+		p.stderr = c.Output.Stderr()
+	}
+	e := p.run(ctx)
+	r := c.a.ended(e, events.OK)
+	return Ended{Result: r, Exited: e.err == nil && e.stop == "" && e.signal == 0, Words: e.String()}
+}
+
+// Stopped is the result of a call that was told to end before it had.
+func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.stop(stopped(ctx)) }
+
+// Failed is the result of an error.
+func (c *PluginCall) Failed(ctx context.Context, err error) Result { return c.a.failure(ctx, err) }
+
+// Unknown is the result of a call that could not tell what it would do.
+func (c *PluginCall) Unknown(message string) Result { return unrun(message) }
+
+// Unified is the difference of two texts; nil is a file that is not there.
+func Unified(path string, before, after *string) string {
+	var old, now []byte
+	if before != nil {
+		old = []byte(*before)
+	}
+	if after != nil {
+		now = []byte(*after)
+	}
+	return unified(path, old, now)
+}
+
+// Dir is where the call's program runs.
+func (c *PluginCall) Dir() string { return c.a.dir() }
+
+// File is the plugin's file where this process can run it, for its own user: the file itself, or a copy of it if the job came
+// over a lane. It is an error if it is not the file that the plan was made with. done removes a copy.
+func (c *PluginCall) File() (path string, done func(), err error) {
+	g := c.Args.Plugin
+	done = func() {}
+	if g.Path == "" {
+		return "", done, nil
+	}
+	if c.From == nil {
+		digest, err := FileDigest(g.Path)
+		if err == nil && digest != g.Digest {
+			err = changedPlugin(g)
+		}
+		return g.Path, done, err
+	}
+	dir, err := os.MkdirTemp("", "moon-plugin-")
+	if err != nil {
+		return "", done, err
+	}
+	done = func() { _ = os.RemoveAll(dir) } // for its owner only, and in a directory that is cleaned
+	path = filepath.Join(dir, filepath.Base(g.Path))
+	if err := c.fetch(path); err != nil {
+		done()
+		return "", func() {}, err
+	}
+	return path, done, nil
+}
+
+// fetch copies the plugin from where moon runs.
+func (c *PluginCall) fetch(to string) error {
+	g := c.Args.Plugin
+	if err := c.a.copyScript(g.Path, to); err != nil {
+		return err
+	}
+	digest, err := FileDigest(to)
+	if err == nil && digest != g.Digest {
+		err = changedPlugin(g)
+	}
+	return err
+}
+
+func changedPlugin(g *spec.Plugin) error {
+	return fmt.Errorf("the plugin %s is not what it was when the plan was made; plan again", g.Path)
+}
+
+// FileDigest is the SHA-256 of a file, as trust and plans keep it.
+func FileDigest(path string) (string, error) {
+	f, err := OwnFiles{}.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Private writes a file for its owner alone, which the caller removes. No process that starts meanwhile has it open.
+func Private(name, text string) (path string, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	f, err := os.CreateTemp("", name) // 0600
+	if err != nil {
+		return "", err
+	}
+	if _, err = io.WriteString(f, text); err != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// Companion is a program that lives beside steps and is talked to: what is written to it is its standard input, line by line.
+type Companion struct {
+	*io.PipeWriter
+	stop context.CancelCauseFunc
+	kill func()
+	done chan struct{}
+	exit exit
+}
+
+// Companion starts a program with the environment of this call, less what is the step's own.
+func (c *PluginCall) Companion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
+	plain := &attempt{Job: &Job{Cwd: dir, Secrets: c.Secrets}, grace: c.a.grace, watch: c.a.watch}
+	return plain.companion(argv, stdout, stderr)
+}
+
+// NewCompanion starts a program that belongs to no step.
+func NewCompanion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
+	a := &attempt{Job: &Job{Cwd: dir}, grace: defaultGrace, watch: func(Moment) {}}
+	return a.companion(argv, stdout, stderr)
+}
+
+func (a *attempt) companion(argv []string, stdout, stderr io.Writer) *Companion {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r, w := io.Pipe()
+	now := make(chan struct{})
+	c := &Companion{PipeWriter: w, stop: cancel, kill: sync.OnceFunc(func() { close(now) }), done: make(chan struct{})}
+	p := a.process(argv)
+	p.input, p.stdout, p.stderr, p.now = r, stdout, stderr, now
+	go func() {
+		defer close(c.done)
+		defer cancel(nil)
+		c.exit = p.run(ctx)
+		_ = r.CloseWithError(io.ErrClosedPipe) // it may never have been started
+	}()
+	return c
+}
+
+// Done is closed when it has ended.
+func (c *Companion) Done() <-chan struct{} { return c.done }
+
+// Stop ends it: its input ends, and it gets SIGTERM, and after a grace its whole group SIGKILL.
+func (c *Companion) Stop() {
+	_ = c.Close() // a pipe in memory
+	c.stop(Expired)
+}
+
+// Kill ends it at once.
+func (c *Companion) Kill() { c.kill() }
+
+// End words how it ended; Done must be closed.
+func (c *Companion) End() string {
+	if c.exit.err != nil {
+		return describe(c.exit.err)
+	}
+	return c.exit.String()
+}
+
+// Output runs a program that belongs to no step, and waits for its end: what asks a plugin about itself. It returns the words
+// of how it ended, "" for well.
+func Output(ctx context.Context, argv []string, dir, stdin string, stdout, stderr io.Writer) string {
+	a := &attempt{Job: &Job{Cwd: dir}, grace: defaultGrace / 5, watch: func(Moment) {}}
+	p := a.process(argv)
+	p.stdin, p.stdout, p.stderr = &stdin, stdout, stderr
+	e := p.run(ctx)
+	switch {
+	case e.err != nil:
+		return describe(e.err)
+	case e.stop == Expired:
+		return "no answer in time"
+	case e.stop != "":
+		return string(e.stop)
+	case e.code != 0:
+		return e.String()
+	}
+	return ""
+}
+
+// Argv is the command line of a plugin whose file is at path.
+func Argv(g *spec.Plugin, path string, args ...string) []string {
+	argv := slices.Clone(g.Program)
+	if path != "" {
+		argv = append(argv, path)
+	}
+	return append(argv, args...)
+}
+
+// LookPath finds a program as moon's own PATH has it.
+func LookPath(name string) (string, error) { return osexec.LookPath(name) }
