@@ -308,8 +308,8 @@ func (m *model) retryMarked() {
 // failedIn counts what can be retried: what failed, and a step that failed and was edited since.
 func (m *model) failedIn(r events.Range) int {
 	t := m.tallyOf([]events.Range{r})
-	n := t.sum(faceFailed)
-	if at := m.run.pausedAt; r.Has(at) && (m.mended() || m.broken(at) && m.tree.faces[at] != faceFailed) {
+	n := t.failed()
+	if at := m.run.pausedAt; r.Has(at) && (m.mended() || m.broken(at) && !m.tree.faces[at].Bad()) {
 		n++
 	}
 	return n

@@ -24,15 +24,21 @@ func newCollapse(t *tree) *collapse {
 	return c
 }
 
-// overview opens as many levels as fit into some rows, the first in any case, and what asks to be confirmed.
+// overview opens as many levels as fit into some rows, the first in any case, and what asks to be confirmed. The hosts of a task
+// stay folded.
 func (c *collapse) overview(rows int) {
 	var deep []int // how many nodes there are down to each level
-	for n := range c.tree.len() {
+	for n := 0; n < c.tree.len(); {
 		d := int(c.tree.depth[n])
 		for len(deep) <= d {
 			deep = append(deep, 0)
 		}
 		deep[d]++
+		if c.tree.task(n) {
+			n += int(c.tree.size[n])
+			continue
+		}
+		n++
 	}
 	level, n := 1, deep[0]
 	for d := 1; d < len(deep); d++ {
@@ -41,7 +47,7 @@ func (c *collapse) overview(rows int) {
 		}
 	}
 	for n := 1; n < c.tree.len(); n++ {
-		c.mark(n, int(c.tree.depth[n]) >= level)
+		c.mark(n, int(c.tree.depth[n]) >= level || c.tree.task(n)) // a task is one row, over however many hosts
 	}
 	for i := range c.tree.plan.Steps {
 		if s := &c.tree.plan.Steps[i]; s.Confirm != "" && !s.Excluded {

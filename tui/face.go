@@ -6,27 +6,28 @@ import "moon/tui/standing"
 type face = standing.State
 
 const (
-	faceUndecided = standing.Undecided
-	faceWaiting   = standing.Waiting
-	faceConfirm   = standing.Confirm
-	faceAsking    = standing.Asking
-	faceExcluded  = standing.Excluded
-	faceRunning   = standing.Running
-	faceOK        = standing.OK
-	faceChanged   = standing.Changed
-	faceFailed    = standing.Failed
-	faceIgnored   = standing.Ignored
-	faceRescued   = standing.Rescued
-	faceSkipped   = standing.Skipped
-	faceKept      = standing.Kept
-	faceCancelled = standing.Cancelled
-	faceOmitted   = standing.Omitted
-	faces         = standing.States
+	faceUndecided   = standing.Undecided
+	faceWaiting     = standing.Waiting
+	faceConfirm     = standing.Confirm
+	faceAsking      = standing.Asking
+	faceExcluded    = standing.Excluded
+	faceRunning     = standing.Running
+	faceOK          = standing.OK
+	faceChanged     = standing.Changed
+	faceFailed      = standing.Failed
+	faceUnreachable = standing.Unreachable
+	faceIgnored     = standing.Ignored
+	faceRescued     = standing.Rescued
+	faceSkipped     = standing.Skipped
+	faceKept        = standing.Kept
+	faceCancelled   = standing.Cancelled
+	faceOmitted     = standing.Omitted
+	faces           = standing.States
 )
 
 var faceSigns = [faces]sign{
 	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
-	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed,
+	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed, faceUnreachable: signUnreachable,
 	faceIgnored: signIgnored, faceRescued: signRescued, faceSkipped: signSkipped, faceKept: signKept,
 	faceCancelled: signCancelled, faceOmitted: signWaiting,
 }
@@ -56,6 +57,9 @@ func (c *tally) done() (n int) {
 	return n
 }
 
+// failed is how many have failed, in whatever way.
+func (c *tally) failed() int { return c.sum(faceFailed, faceUnreachable) }
+
 // undecided is how many still need a person.
 func (c *tally) undecided() int { return c.sum(faceUndecided, faceConfirm, faceAsking) }
 
@@ -66,6 +70,8 @@ func (c *tally) sign(folded, review bool) sign {
 	switch {
 	case c[faceFailed] > 0:
 		return signFailed
+	case c[faceUnreachable] > 0:
+		return signUnreachable
 	case c[faceAsking] > 0:
 		return signPaused
 	case c[faceRunning] > 0:

@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"moon/tui/standing"
+)
 
 // filter is which rows are worth seeing.
 type filter uint8
@@ -29,7 +33,7 @@ func (f filter) next() filter {
 // problem reports whether a face needs a person's eyes.
 func problem(f face) bool {
 	switch f {
-	case faceFailed, faceIgnored, faceRescued, faceCancelled, faceConfirm, faceAsking:
+	case faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled, faceConfirm, faceAsking:
 		return true
 	default:
 		return false
@@ -78,19 +82,37 @@ type finder struct {
 	of     *tree
 }
 
-// matches reports whether a node's name holds the text. The names are made lower case once for a plan, so typing
-// costs one scan a key.
+// matches reports whether a node's name, or its host, holds the text. The names are made lower case once for a plan, so typing
+// costs one scan a key. "host:web1 nginx" is nginx on the one host.
 func (f *finder) matches(t *tree, n int) bool {
+	if host, text, ok := f.ofHost(); ok {
+		i := t.step(n)
+		return i >= 0 && (strings.EqualFold(t.plan.Steps[i].Host, host) || strings.EqualFold(t.plan.Steps[i].Delegate, host)) &&
+			strings.Contains(strings.ToLower(t.title(n)), text)
+	}
 	if f.of != t {
 		f.of, f.titles = t, make([]string, t.len())
 		for i := range f.titles {
 			f.titles[i] = strings.ToLower(t.title(i))
+			if step := t.step(i); step >= 0 && t.over {
+				f.titles[i] += "\n" + strings.ToLower(standing.On(&t.plan.Steps[step]))
+			}
 		}
 	}
 	if i := t.step(n); len(t.names) > 0 && i >= 0 && t.names[i] != "" {
 		return strings.Contains(strings.ToLower(t.title(n)), f.text)
 	}
 	return strings.Contains(f.titles[n], f.text)
+}
+
+// ofHost takes a text apart that begins with host: and a name.
+func (f *finder) ofHost() (host, text string, ok bool) {
+	rest, ok := strings.CutPrefix(f.text, "host:")
+	if !ok {
+		return "", "", false
+	}
+	host, text, _ = strings.Cut(rest, " ")
+	return host, strings.TrimSpace(text), true
 }
 
 // next is the nearest match from a node on, itself excluded, going round at the end; -1 if there is none.

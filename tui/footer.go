@@ -75,6 +75,9 @@ func (m *model) tipsWidth(tips []tip, lead, between int) int {
 
 // tips are the keys that make sense now, the most useful first.
 func (m *model) tips() []tip {
+	if m.matrixShown() {
+		return m.matrixTips()
+	}
 	if m.focus() == paneDetail {
 		if tips := m.detailTips(); tips != nil {
 			return tips
@@ -234,14 +237,14 @@ func (m *model) otherPaneTip() []tip {
 func (m *model) doneTips() []tip {
 	var tips []tip
 	t := m.tree.tallies[0]
-	if m.run.phase == events.Ended && t[faceFailed] > 0 {
+	if m.run.phase == events.Ended && t.failed() > 0 {
 		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
 	}
 	next := "next change"
-	if t[faceFailed] > 0 {
+	if t.failed() > 0 {
 		next = "next problem"
 	}
-	if t.sum(faceFailed, faceChanged) > 0 {
+	if t.sum(faceFailed, faceUnreachable, faceChanged) > 0 {
 		tips = append(tips, tip{needNext, next})
 	}
 	tips = append(tips, tip{filterNext, m.filter.next().String()})

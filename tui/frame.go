@@ -19,7 +19,20 @@ func (m *model) draw() string {
 	if m.mouse.on {
 		b.mouse = &m.mouse
 	}
-	switch l := m.layout(); l.kind {
+	if m.matrixShown() {
+		m.drawMatrix(b)
+	} else {
+		m.drawPanes(b, m.layout())
+	}
+	frame := strings.TrimSuffix(string(b.buf), "\n")
+	if m.overlay != nil {
+		frame = m.drawOverlay(frame)
+	}
+	return frame
+}
+
+func (m *model) drawPanes(b *brush, l layout) {
+	switch l.kind {
 	case layoutCard:
 		m.drawCard(b)
 	case layoutWide:
@@ -31,11 +44,6 @@ func (m *model) draw() string {
 	case layoutBare:
 		m.drawBare(b, l)
 	}
-	frame := strings.TrimSuffix(string(b.buf), "\n")
-	if m.overlay != nil {
-		frame = m.drawOverlay(frame)
-	}
-	return frame
 }
 
 // body draws the rows of a pane, one at a time, into a stretch that is open.

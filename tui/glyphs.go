@@ -27,6 +27,7 @@ const (
 	signOK
 	signChanged
 	signFailed
+	signUnreachable
 	signIgnored
 	signRescued
 	signSkipped
@@ -43,23 +44,24 @@ type signLook struct {
 }
 
 var signLooks = [signs]signLook{
-	signNone:      {"", themes.Text},
-	signUndecided: {"undecided", themes.Gate},
-	signApproved:  {"approved", themes.Text},
-	signPartly:    {"partly approved", themes.Text},
-	signConfirm:   {"asks to be confirmed", themes.Warn},
-	signExcluded:  {"excluded", themes.Dim},
-	signWaiting:   {"waiting", themes.Pending},
-	signRunning:   {"running", themes.Running},
-	signOK:        {"ok", themes.OK},
-	signChanged:   {"changed", themes.Changed},
-	signFailed:    {"FAILED", themes.Failed},
-	signIgnored:   {"failed (ignored)", themes.Dim},
-	signRescued:   {"rescued", themes.Changed},
-	signSkipped:   {"skipped", themes.Skipped},
-	signKept:      {"kept", themes.Dim},
-	signCancelled: {"cancelled", themes.Warn},
-	signPaused:    {"paused", themes.Accent},
+	signNone:        {"", themes.Text},
+	signUndecided:   {"undecided", themes.Gate},
+	signApproved:    {"approved", themes.Text},
+	signPartly:      {"partly approved", themes.Text},
+	signConfirm:     {"asks to be confirmed", themes.Warn},
+	signExcluded:    {"excluded", themes.Dim},
+	signWaiting:     {"waiting", themes.Pending},
+	signRunning:     {"running", themes.Running},
+	signOK:          {"ok", themes.OK},
+	signChanged:     {"changed", themes.Changed},
+	signFailed:      {"FAILED", themes.Failed},
+	signUnreachable: {"UNREACHABLE", themes.Failed},
+	signIgnored:     {"failed (ignored)", themes.Dim},
+	signRescued:     {"rescued", themes.Changed},
+	signSkipped:     {"skipped", themes.Skipped},
+	signKept:        {"kept", themes.Dim},
+	signCancelled:   {"cancelled", themes.Warn},
+	signPaused:      {"paused", themes.Accent},
 }
 
 // glyphs is a set of characters to draw with. Every one is a single cell under both ways of counting, except the
@@ -104,7 +106,7 @@ type glyphs struct {
 var unicodeGlyphs = glyphs{
 	signs: [signs]string{
 		signNone: " ", signUndecided: "◇", signApproved: "◆", signPartly: "◈", signConfirm: "!", signExcluded: "⊘",
-		signWaiting: "·", signRunning: "◐", signOK: "✓", signChanged: "~", signFailed: "✗", signIgnored: "✗",
+		signWaiting: "·", signRunning: "◐", signOK: "✓", signChanged: "~", signFailed: "✗", signUnreachable: "↯", signIgnored: "✗",
 		signRescued: "↻", signSkipped: "-", signKept: "=", signCancelled: "×", signPaused: "‖",
 	},
 	spin: []string{"◐", "◓", "◑", "◒"},
@@ -119,7 +121,7 @@ var unicodeGlyphs = glyphs{
 var asciiGlyphs = glyphs{
 	signs: [signs]string{
 		signNone: " ", signUndecided: "?", signApproved: "+", signPartly: "%", signConfirm: "!", signExcluded: "/",
-		signWaiting: ".", signRunning: "*", signOK: "v", signChanged: "~", signFailed: "X", signIgnored: "x",
+		signWaiting: ".", signRunning: "*", signOK: "v", signChanged: "~", signFailed: "X", signUnreachable: "U", signIgnored: "x",
 		signRescued: "R", signSkipped: "-", signKept: "=", signCancelled: "c", signPaused: "P",
 	},
 	spin: []string{"*"},
@@ -166,7 +168,7 @@ func speaksUnicode(env func(string) string) bool {
 var signNames = map[string]sign{
 	"undecided": signUndecided, "approved": signApproved, "partly": signPartly, "confirm": signConfirm,
 	"excluded": signExcluded, "waiting": signWaiting, "running": signRunning, "ok": signOK, "changed": signChanged,
-	"failed": signFailed, "ignored": signIgnored, "rescued": signRescued, "skipped": signSkipped, "kept": signKept,
+	"failed": signFailed, "unreachable": signUnreachable, "ignored": signIgnored, "rescued": signRescued, "skipped": signSkipped, "kept": signKept,
 	"cancelled": signCancelled, "paused": signPaused,
 }
 

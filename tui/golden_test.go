@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/plan"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -199,6 +200,21 @@ var scenes = []struct {
 	}},
 }
 
+// hostScenes are those of a plan over several hosts.
+var hostScenes = []struct {
+	name string
+	fake func(*fake)
+	play func(*screen)
+}{
+	{"hosts-review", nil, func(s *screen) {}},
+	{"hosts-open", nil, func(s *screen) { s.keys("j j enter j") }},
+	{"hosts-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A c") }},
+	{"hosts-done", nil, func(s *screen) { s.keys("A c") }},
+	{"matrix-review", nil, func(s *screen) { s.keys("A H l j") }},
+	{"matrix-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A H c") }},
+	{"matrix-done", nil, func(s *screen) { s.keys("A H c") }},
+}
+
 // sizes are one for each layout, and two so small that they share a file.
 var sizes = []struct{ w, h int }{{120, 40}, {100, 30}, {80, 40}, {80, 24}, {60, 20}, {40, 12}, {24, 6}}
 
@@ -237,20 +253,29 @@ func printsLong(f *fake) {
 
 func TestScenes(t *testing.T) {
 	for _, scene := range scenes {
-		for _, ascii := range []bool{false, true} {
-			set := map[bool]string{false: "unicode", true: "ascii"}[ascii]
-			small := ""
-			for _, size := range sizes {
-				s := newScreen(t, setup{w: size.w, h: size.h, ascii: ascii, fake: scene.fake})
-				scene.play(s)
-				checkFrame(t, s.m.View().Content, size.w, size.h)
-				if size.w <= smallW {
-					small += fmt.Sprintf("%d×%d\n%s", size.w, size.h, s.shows())
-					continue
-				}
-				golden(t, fmt.Sprintf("%s/%dx%d-%s", scene.name, size.w, size.h, set), s.shows())
+		playScene(t, scene.name, devbox, scene.fake, scene.play)
+	}
+	for _, scene := range hostScenes {
+		playScene(t, scene.name, twoPlays, scene.fake, scene.play)
+	}
+}
+
+// playScene brings a scene about at every size and with both sets of glyphs.
+func playScene(t *testing.T, name string, of func() *plan.Plan, fakes func(*fake), play func(*screen)) {
+	t.Helper()
+	for _, ascii := range []bool{false, true} {
+		set := map[bool]string{false: "unicode", true: "ascii"}[ascii]
+		small := ""
+		for _, size := range sizes {
+			s := newScreen(t, setup{p: of(), w: size.w, h: size.h, ascii: ascii, fake: fakes})
+			play(s)
+			checkFrame(t, s.m.View().Content, size.w, size.h)
+			if size.w <= smallW {
+				small += fmt.Sprintf("%d×%d\n%s", size.w, size.h, s.shows())
+				continue
 			}
-			golden(t, fmt.Sprintf("%s/small-%s", scene.name, set), small)
+			golden(t, fmt.Sprintf("%s/%dx%d-%s", name, size.w, size.h, set), s.shows())
 		}
+		golden(t, fmt.Sprintf("%s/small-%s", name, set), small)
 	}
 }

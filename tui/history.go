@@ -134,6 +134,9 @@ func (p *past) words() (text string, look sign) {
 		case e.Rescued:
 			return "failed, rescued" + because(e.Error), signRescued
 		}
+		if e.Unreachable {
+			return "unreachable" + because(e.Error), signUnreachable
+		}
 		return "failed" + because(e.Error), signFailed
 	case events.StepLost:
 		return "lost: moon ended while it ran", signFailed

@@ -12,6 +12,9 @@ func (m *model) do(do intent) tea.Cmd {
 		m.say(isOver)
 		return nil
 	}
+	if m.matrix != nil && m.inMatrix(do) {
+		return nil
+	}
 	switch do {
 	case cursorDown, cursorUp, cursorTop, cursorBottom, cursorHalfDown, cursorHalfUp, cursorPageDown, cursorPageUp:
 		m.move(do)
@@ -84,6 +87,8 @@ func (m *model) do(do intent) tea.Cmd {
 		return m.openWatch()
 	case appMouse:
 		return m.toggleMouse()
+	case viewHosts:
+		m.openMatrix()
 	case runRetryAll:
 		return m.retryOrAgain()
 	case runLeave:

@@ -74,6 +74,7 @@ const (
 	gateBreakIf
 	watchAdd
 	appMouse
+	viewHosts
 	intents // how many there are
 )
 
@@ -161,6 +162,7 @@ var bindings = []binding{
 	{groupTree, filterNext, "filter.next", "f", "filter: all, problems, changed, not done", anywhere},
 
 	{groupPanes, watchAdd, "watch.add", "W", "watch an expression", anywhere},
+	{groupPanes, viewHosts, "view.hosts", "H", "the hosts by their tasks, and back", anywhere},
 	{groupPanes, paneOther, "pane.other", "tab", "the other pane", anywhere},
 	{groupPanes, tabStep, "tab.step", "1", "tab Step", anywhere},
 	{groupPanes, tabOutput, "tab.output", "2", "tab Output", anywhere},

@@ -123,8 +123,11 @@ func (m *model) focus() pane {
 	if m.width < oneW || m.height < oneH {
 		return paneTree
 	}
-	if m.fix != nil {
+	switch {
+	case m.fix != nil:
 		return paneDetail
+	case m.matrixShown():
+		return paneTree
 	}
 	return m.panes.focus
 }

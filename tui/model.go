@@ -48,6 +48,7 @@ type model struct {
 	peek     reel // the last lines of what runs, where there is no room for two panes
 	overlay  overlay
 	prompt   *prompt
+	matrix   *matrix   // the hosts by their tasks; it stands in the place of both panes
 	fix      *fixSheet // values that are edited; it stands in the place of the detail
 	fixSent  *fixSheet // what was asked for last, until the run has taken it
 	message  string

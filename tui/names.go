@@ -23,8 +23,37 @@ func (t *tree) title(n int) string {
 // stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
 func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
 
-// stepTitle is how a step of the plan is called, as far as it is known by now.
-func (m *model) stepTitle(step int) string { return m.tree.title(int(m.tree.stepNode[step])) }
+// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
+func (m *model) stepTitle(step int) string {
+	title := m.tree.title(int(m.tree.stepNode[step]))
+	if !m.tree.over {
+		return title
+	}
+	return title + " on " + standing.On(&m.plan.Steps[step])
+}
+
+// task reports whether a node is a task over several hosts.
+func (t *tree) task(n int) bool {
+	s := t.scope(n)
+	return s != nil && s.Kind == plan.ScopeTask
+}
+
+// hostRow is the host that a row is about: right below a task over several hosts each row is one. Others have none.
+func (t *tree) hostRow(n int) string {
+	if n <= 0 || t.parent[n] < 0 {
+		return ""
+	}
+	if !t.task(int(t.parent[n])) {
+		return ""
+	}
+	if i := t.steps(n).From; i < t.steps(n).To {
+		if t.step(n) >= 0 {
+			return standing.On(&t.plan.Steps[i])
+		}
+		return t.plan.Steps[i].Host
+	}
+	return ""
+}
 
 // ranTitle is the name a step has since it started, when all of it is known.
 func ranTitle(s *plan.Step, ran string) string {
@@ -37,7 +66,7 @@ func ranTitle(s *plan.Step, ran string) string {
 // scopeTitle is a scope's kind and name. Short leaves away what the place in the tree says as well.
 func scopeTitle(s *plan.Scope, short bool) string {
 	kind, name := standing.ScopeTitle(s)
-	if short && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeInclude) {
+	if short && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeInclude) || s.Kind == plan.ScopeTask && name != "" {
 		kind = ""
 	}
 	switch {
@@ -55,6 +84,11 @@ func (t *tree) short(n, w int, narrow bool, dots string) string {
 	switch s := t.scope(n); {
 	case n == 0:
 		title, path = t.title(0), true
+	case t.hostRow(n) != "":
+		title = t.hostRow(n)
+		if dots == unicodeGlyphs.dots {
+			title = strings.Replace(title, "->", unicodeGlyphs.arrow, 1)
+		}
 	case s != nil:
 		title = scopeTitle(s, narrow)
 		path = s.Kind == plan.ScopeInclude && s.Item == ""

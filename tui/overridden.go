@@ -2,9 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"moon/events"
 	"moon/plan"
 	"moon/themes"
 )
@@ -14,7 +14,11 @@ func (m *model) overridden() int { return len(m.plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
 func (m *model) overrideText(o plan.Overridden) string {
-	return strings.Replace(o.Text(), "→", m.glyphs.arrow, 1)
+	text := strings.Replace(o.Text(), "→", m.glyphs.arrow, 1)
+	if o.Host != "" {
+		text += "  on " + o.Host
+	}
+	return text
 }
 
 // overrideMark is the mark of a row whose step has values of its own for this run.
@@ -25,29 +29,31 @@ func (m *model) overrideMark(p *plan.Step) text {
 	return text{themes.Changed, m.keys.label(nodeFix)}
 }
 
-// overridesList names them for the summary, each once, with the places in which to keep them.
-func (m *model) overridesList(d *doc) {
-	if m.overridden() == 0 {
-		return
+// overrideUsed is an override with the first step that ran with it.
+type overrideUsed struct {
+	plan.Overridden
+	step *plan.Step
+}
+
+// used takes in the overrides of a step that ran, each once.
+func (s *summary) used(p *plan.Step) {
+	for _, o := range p.Overridden {
+		if !slices.ContainsFunc(s.overrides, func(u overrideUsed) bool { return u.Text() == o.Text() && u.Host == o.Host }) {
+			s.overrides = append(s.overrides, overrideUsed{o, p})
+		}
 	}
-	seen := map[string]bool{}
-	var ran []events.Step
-	m.store.read(func(run *events.Run) { ran = run.Steps })
-	for i := range m.plan.Steps {
-		p := &m.plan.Steps[i]
-		for _, o := range p.Overridden {
-			if seen[o.Text()] || i >= len(ran) || ran[i].Attempt == 0 && !ran[i].Kept {
-				continue
-			}
-			if len(seen) == 0 {
-				d.heading("Overrides used (not in your files)")
-			}
-			seen[o.Text()] = true
-			what := "  " + cutRight(plain(m.overrideText(o)), max(d.w-2, 0), m.glyphs.dots)
-			d.add(text{themes.Changed, what}, text{themes.Dim, "   " + cutMiddle(plain(stepTitle(p)), max(d.w-cells(what)-3, 0), m.glyphs.dots)})
-			if place := o.Origin.String(); place != "" {
-				d.para(themes.Dim, 2, "keep it:  "+place)
-			}
+}
+
+// overridesList names them for the summary, with the places in which to keep them.
+func (m *model) overridesList(d *doc) {
+	for i, o := range m.summary.overrides {
+		if i == 0 {
+			d.heading("Overrides used (not in your files)")
+		}
+		what := "  " + cutRight(plain(m.overrideText(o.Overridden)), max(d.w-2, 0), m.glyphs.dots)
+		d.add(text{themes.Changed, what}, text{themes.Dim, "   " + cutMiddle(plain(stepTitle(o.step)), max(d.w-cells(what)-3, 0), m.glyphs.dots)})
+		if place := o.Origin.String(); place != "" {
+			d.para(themes.Dim, 2, "keep it:  "+place)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	if of.State != events.Settled && f != faceRunning {
 		return false
 	}
-	if m.broken(p.Index) {
+	if m.broken(p.Index) && f != faceUnreachable {
 		f = faceFailed // whatever becomes of it, it has not become of it yet
 	}
 	look := faceSigns[f]
@@ -49,7 +49,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 		d.blank()
 		d.para(themes.Text, 2, of.Diff.Summary)
 	}
-	if f == faceFailed {
+	if f.Bad() {
 		m.whatNow(d, p)
 		m.usedHere(d, p, vars)
 	}
@@ -77,7 +77,7 @@ func outcomeWord(of *events.Step, f face) string {
 // facts are the small things that are known of a step that ran.
 func (m *model) facts(step int, of *events.Step, f face) []string {
 	var facts []string
-	if of.HasRC && (f == faceFailed || f == faceIgnored || f == faceRescued || of.RC != 0) {
+	if of.HasRC && (f.Bad() || f == faceIgnored || f == faceRescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
 	if d := m.duration(of); of.Attempt > 0 {
@@ -90,7 +90,7 @@ func (m *model) facts(step int, of *events.Step, f face) []string {
 			facts = append(facts, "on "+plain(host))
 		}
 	}
-	if of.Attempt > 1 || f == faceFailed && of.Attempt > 0 {
+	if of.Attempt > 1 || f.Bad() && of.Attempt > 0 {
 		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))
 	}
 	if of.State == events.Backoff {

@@ -51,7 +51,7 @@ func (m *model) scopeTab(d *doc, n int) {
 	if n == 0 {
 		m.breakList(d)
 	}
-	m.list(d, n, "Failed", func(f face) bool { return f == faceFailed })
+	m.list(d, n, "Failed", face.Bad)
 	m.list(d, n, "Needs you", func(f face) bool { return f == faceConfirm })
 }
 
@@ -65,6 +65,7 @@ func (m *model) counts(d *doc, t *tally) {
 		}
 	}
 	add(signFailed, t.sum(faceFailed), "failed")
+	add(signUnreachable, t.sum(faceUnreachable), "unreachable")
 	add(signRunning, t.sum(faceRunning), "running")
 	add(signOK, t.sum(faceOK), "ok")
 	add(signChanged, t.sum(faceChanged), "changed")

@@ -44,7 +44,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	if command := strings.TrimPrefix(of.Command, p.Action+": "); command != "" && command != p.Summary {
 		d.value("ran", command)
 	}
-	d.value("runs on", p.Host)
+	d.value("runs on", standing.On(p))
 	if p.Become != nil {
 		d.value("runs as", p.Become.String())
 	}
@@ -184,7 +184,7 @@ func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 // lastRun says how a step ended in an earlier run.
 func (m *model) lastRun(d *doc, p *plan.Step) {
 	last := m.countdown.last(p.Index)
-	look := map[events.Outcome]sign{events.OK: signOK, events.Changed: signChanged, events.Failed: signFailed}[last.Outcome]
+	look := map[events.Outcome]sign{events.OK: signOK, events.Changed: signChanged, events.Failed: signFailed, events.Unreachable: signUnreachable}[last.Outcome]
 	if look == signNone {
 		return
 	}

@@ -18,6 +18,8 @@ type summary struct {
 	changes []changed
 	more    int // changes beyond those
 	drift   []changed
+
+	overrides []overrideUsed
 }
 
 type timed struct {
@@ -40,6 +42,9 @@ func (m *model) summarize() summary {
 	m.store.read(func(run *events.Run) {
 		for i := range min(len(run.Steps), len(m.plan.Steps)) {
 			of := &run.Steps[i]
+			if of.Attempt > 0 || of.Kept {
+				s.used(&m.plan.Steps[i])
+			}
 			if of.Attempt > 1 {
 				s.retried++
 			}
@@ -79,7 +84,7 @@ func (s *summary) slow(step int, took time.Duration) {
 // summaryTab is what the first tab of the root says when the run is done.
 func (m *model) summaryTab(d *doc) {
 	m.tallyLine(d)
-	if m.run.phase == events.Ended && m.tree.tallies[0][faceFailed] > 0 {
+	if m.run.phase == events.Ended && m.tree.tallies[0].failed() > 0 {
 		d.blank()
 		d.para(themes.Text, 0, fmt.Sprintf("Nothing is left to run. What failed can still be retried: %s, or %s for all of it.",
 			m.keys.label(runRetry), m.keys.label(runRetryAll)))
@@ -138,6 +143,7 @@ func (m *model) tallyLine(d *doc) {
 	add(signOK, t.sum(faceOK), "ok", true)
 	add(signChanged, t.sum(faceChanged), "changed", true)
 	add(signFailed, t.sum(faceFailed), "failed", true)
+	add(signUnreachable, t.sum(faceUnreachable), "unreachable", false)
 	add(signIgnored, t.sum(faceIgnored), "ignored", false)
 	add(signRescued, t.sum(faceRescued), "rescued", false)
 	add(signSkipped, t.sum(faceSkipped), "skipped", false)
@@ -152,7 +158,7 @@ func (m *model) tallyLine(d *doc) {
 func (m *model) failures(d *doc) {
 	shown := 0
 	for i, f := range m.tree.faces {
-		if f != faceFailed && f != faceIgnored {
+		if !f.Bad() && f != faceIgnored {
 			continue
 		}
 		if shown == 0 {

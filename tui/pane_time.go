@@ -106,7 +106,7 @@ func (m *model) runningRow(d *doc, step, hosts, last int) {
 		line = append(line, text{themes.Dim, host + spaces(hosts-cells(host)+2)})
 		used += hosts + 2
 	}
-	name := cutMiddle(plain(m.stepTitle(step)), max(at-used-2, 1), m.glyphs.dots)
+	name := cutMiddle(plain(m.tree.title(int(m.tree.stepNode[step]))), max(at-used-2, 1), m.glyphs.dots)
 	d.add(append(line, text{themes.Text, name + spaces(at-used-cells(name))}, text{themes.Running, spent}, text{themes.Dim, m.lastWords(step)})...)
 }
 
@@ -195,7 +195,7 @@ func (m *model) bar(p *part, total time.Duration, w int) []text {
 		return []text{{signLooks[look].role, m.glyphs.signs[look]}}
 	}
 	look := themes.BarFill
-	if t[faceFailed] > 0 {
+	if t.failed() > 0 {
 		look = themes.Failed
 	}
 	shares := make([]float64, w+1)

@@ -48,6 +48,10 @@ func (m *model) cannot(do intent) string {
 		if !m.canEdit() {
 			return "there is no editor here"
 		}
+	case viewHosts:
+		if !m.tree.over {
+			return "all of it runs on this machine"
+		}
 	case watchAdd:
 		return m.cannotWatch()
 	default:

@@ -28,6 +28,10 @@ var nasty = []string{
 
 func name(t *rapid.T) string { return rapid.SampledFrom(nasty).Draw(t, "name") }
 
+func host(t *rapid.T) string {
+	return rapid.SampledFrom(append([]string{"localhost", "localhost", "web1", "web2"}, nasty...)).Draw(t, "host")
+}
+
 // drawPlan makes a plan of any shape.
 func drawPlan(t *rapid.T) *plan.Plan {
 	b := newBuilder(name(t))
@@ -38,7 +42,7 @@ func drawPlan(t *rapid.T) *plan.Plan {
 				return
 			}
 			if depth < 12 && rapid.IntRange(0, 2).Draw(t, "scope") == 0 {
-				kind := rapid.SampledFrom([]plan.ScopeKind{plan.ScopeInclude, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeBranch, plan.ScopePlay}).Draw(t, "kind")
+				kind := rapid.SampledFrom([]plan.ScopeKind{plan.ScopeInclude, plan.ScopeBlock, plan.ScopeLoop, plan.ScopeBranch, plan.ScopePlay, plan.ScopeTask, plan.ScopeBatch, plan.ScopeSection}).Draw(t, "kind")
 				b.scope(kind, name(t), 3, func(s *plan.Scope) {
 					s.Items, s.Branch = 3, rapid.SampledFrom([]string{"", "rescue"}).Draw(t, "branch")
 				}, func() { fill(depth + 1) })
@@ -46,6 +50,7 @@ func drawPlan(t *rapid.T) *plan.Plan {
 			}
 			b.step(name(t), "shell", 1+len(b.p.Steps), args("cmd", name(t)), func(s *plan.Step) {
 				s.Path += fmt.Sprint(s.Index)
+				s.Host, s.Delegate = host(t), rapid.SampledFrom([]string{"", "", "lb"}).Draw(t, "delegate")
 				s.Excluded = rapid.IntRange(0, 9).Draw(t, "excluded") == 0
 				if rapid.IntRange(0, 6).Draw(t, "confirm") == 0 {
 					s.Confirm = name(t)
@@ -117,6 +122,7 @@ func checkFrame(t interface{ Fatalf(string, ...any) }, frame string, w, h int) {
 }
 
 var anyKey = []string{
+	"H", "H",
 	"a", "A", "x", "s", "o", "O", "u", "c", "p", "b", "r", "R", "h", "l", "enter", "-", "=", "]", "[", ".", "F", "tab", "1", "2",
 	"3", "4", "5", "+", "_", "<", ">", "/", "n", "N", "f", "space", "v", "y", "w", "t", ":", "?", "q", "esc", "g", "G", "j", "k",
 	"M", "B", "W", "ctrl+d", "ctrl+u", "pgup", "pgdown", "up", "down", "left", "right", "e", "!", "i", "ctrl+c", "backspace", "d",

@@ -8,6 +8,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
@@ -17,6 +18,9 @@ func (t *treeRows) right(n, i int) []text {
 		fields = t.stepFields(step, &t.steps[i])
 	} else {
 		fields = t.scopeFields(n)
+	}
+	if step := t.m.tree.step(n); step >= 0 && t.m.tree.over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
+		fields = append([]text{{themes.Dim, plain(standing.On(&t.m.plan.Steps[step]))}}, fields...)
 	}
 	var spans []text
 	for _, f := range fields {
@@ -104,6 +108,8 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		return "failed"
+	case faceUnreachable:
+		return "unreachable"
 	case faceSkipped:
 		reason, _, _ := strings.Cut(of.Reason, ":")
 		if reason == string(events.SkipUser) {
@@ -135,7 +141,7 @@ func (t *treeRows) scopeFields(n int) []text {
 	c := m.tree.tally(n)
 	total, done := c.total(), c.done()
 	note := text{themes.Dim, t.scopeNote(n, &c)}
-	if c[faceFailed] > 0 && m.rows.folded[n] {
+	if c.failed() > 0 && m.rows.folded[n] {
 		note.ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
@@ -148,7 +154,7 @@ func (t *treeRows) scopeFields(n int) []text {
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
-	case note.s == t.m.glyphs.times+" "+amount:
+	case note.s == t.m.glyphs.times+" "+amount, note.s == count(total, "host"):
 		amount = "" // a loop of so many single steps
 	}
 	spent := ""
@@ -180,8 +186,8 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return ""
 	case s.Skipped != "":
 		return "skipped"
-	case t.m.rows.folded[n] && c[faceFailed] > 0:
-		return fmt.Sprintf("%d failed", c[faceFailed])
+	case t.m.rows.folded[n] && c.failed() > 0:
+		return fmt.Sprintf("%d failed", c.failed())
 	case t.m.rows.folded[n] && c[faceConfirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[faceConfirm])
 	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): //nolint:gosec // a count of steps
@@ -190,10 +196,28 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.times, s.Items)
+	case s.Hosts > 0 && c.done() == 0 && c[faceRunning] == 0:
+		return count(s.Hosts, "host")
+	case s.Kind == plan.ScopeTask && t.m.rows.folded[n] && c.done() > 0:
+		return t.m.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.done() == 0:
 		return "if it fails"
 	case s.When != "" && c.done() == 0 && n > 0 && !t.narrow:
 		return cutRight("when "+plain(s.When), t.w/3, t.m.glyphs.dots)
 	}
 	return ""
+}
+
+// hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
+func (m *model) hostTally(c *tally) string {
+	var parts []string
+	for _, f := range [...]face{faceOK, faceChanged, faceIgnored, faceRescued, faceSkipped} {
+		if c[f] > 0 {
+			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.signs[faceSigns[f]], c[f]))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return strings.Join(parts, " ")
 }

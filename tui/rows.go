@@ -122,6 +122,8 @@ func (m *model) signOf(n int) (look sign, spins bool) {
 	if i := m.tree.step(n); i >= 0 {
 		f := m.tree.faces[i]
 		switch {
+		case f == faceUnreachable:
+			return signUnreachable, false
 		case m.broken(i):
 			return signFailed, false
 		case f == faceRunning:
@@ -137,7 +139,7 @@ func (m *model) signOf(n int) (look sign, spins bool) {
 	}
 	t := m.tree.tally(n)
 	look = t.sign(folded, m.run.phase == events.Review)
-	if folded && look != signFailed && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
+	if folded && look != signFailed && look != signUnreachable && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
 		m.tree.faces[at] == faceWaiting {
 		return signPaused, false
 	}
@@ -209,7 +211,7 @@ func (t *treeRows) nameInk(n int) ink {
 	switch t.m.tree.faces[i] {
 	case faceExcluded, faceSkipped, faceOmitted:
 		return themes.Dim
-	case faceFailed, faceRunning:
+	case faceFailed, faceUnreachable, faceRunning:
 		return inkTitle
 	default:
 		return themes.Text

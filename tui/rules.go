@@ -204,6 +204,7 @@ func (m *model) tallyState(b *brush) {
 		{signOK, t.sum(faceOK), true},
 		{signChanged, t.sum(faceChanged), true},
 		{signFailed, t.sum(faceFailed), true},
+		{signUnreachable, t.sum(faceUnreachable), false},
 		{signIgnored, t.sum(faceIgnored), false},
 		{signRescued, t.sum(faceRescued), false},
 		{signSkipped, t.sum(faceSkipped), false},

@@ -175,7 +175,7 @@ func (m *model) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceIgnored, faceRescued, faceCancelled)+len(m.tree.drift) > 0 {
+	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled)+len(m.tree.drift) > 0 {
 		m.setFilter(filterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
@@ -188,7 +188,7 @@ func (m *model) arrive(before events.Phase) {
 
 // lend shows the detail where there is room for one pane only, until the run goes on.
 func (m *model) lend() {
-	if m.layout().kind == layoutOne && m.panes.focus == paneTree {
+	if m.matrix == nil && m.layout().kind == layoutOne && m.panes.focus == paneTree {
 		m.panes.focus, m.panes.lent = paneDetail, true
 	}
 }
@@ -230,7 +230,7 @@ func (m *model) onFailure() bool {
 		return true
 	}
 	switch m.tree.faces[at] {
-	case faceFailed, faceRescued, faceIgnored: // the rescue has not begun
+	case faceFailed, faceUnreachable, faceRescued, faceIgnored: // the rescue has not begun
 		return true
 	default:
 		return false
@@ -251,14 +251,14 @@ func (m *model) holdFailure() {
 			}
 		})
 	}
-	if m.failing = at; at >= 0 && at < len(m.tree.faces) {
+	if m.failing = at; at >= 0 && at < len(m.tree.faces) && !m.tree.faces[at].Bad() {
 		m.tree.set(at, faceFailed)
 	}
 }
 
 // broken reports whether a step has failed and a person may still decide what becomes of it.
 func (m *model) broken(step int) bool {
-	return step >= 0 && (m.tree.faces[step] == faceFailed || step == m.run.pausedAt && m.onFailure())
+	return step >= 0 && (m.tree.faces[step].Bad() || step == m.run.pausedAt && m.onFailure())
 }
 
 // retrying says how a retry goes, where the run was paused on a failure.

@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // tree is the plan as a person sees it: scopes with the steps below them, in pre-order, so that a subtree is a
@@ -30,6 +31,7 @@ type tree struct {
 	spans   []span         // by scope
 	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
 	hosts   int            // how many there are
+	over    bool           // there are others than this machine
 	drift   map[int]bool   // steps that did otherwise than foretold
 }
 
@@ -53,7 +55,7 @@ func grow(p *plan.Plan) *tree {
 	for i := range p.Steps {
 		hosts[p.Steps[i].Host] = true
 	}
-	t.hosts = len(hosts)
+	t.hosts, t.over = len(hosts), standing.OverHosts(p)
 	g := grower{tree: t, children: childScopes(p.Scopes)}
 	g.scope(0, -1, 0)
 	return t

@@ -110,7 +110,7 @@ func (m *model) open() {
 		return
 	}
 	m.opened = true
-	if m.o.View == nil && len(m.rows.rows) > l.treeH && l.treeH > 0 {
+	if m.o.View == nil && (len(m.rows.rows) > l.treeH || m.tree.over) && l.treeH > 0 {
 		m.rows.overview(l.treeH)
 	}
 }

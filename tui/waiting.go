@@ -3,12 +3,12 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // waiting is why the steps on the screen have not begun. Only the engine knows; it is asked off the screen's goroutine, one
@@ -196,19 +196,7 @@ func (m *model) waitReason(w events.Wait) string {
 
 // waitSteps names the steps of a wait.
 func (m *model) waitSteps(w events.Wait) string {
-	var names []string
-	for _, step := range w.Steps {
-		if step >= 0 && step < len(m.plan.Steps) {
-			names = append(names, m.stepName(step))
-		}
-	}
-	if w.More > 0 {
-		names = append(names, fmt.Sprintf("%d more", w.More))
-	}
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
-	}
-	return strings.Join(names, "")
+	return standing.Awaited(w, len(m.plan.Steps), m.stepName)
 }
 
 // chain says what the steps that are waited for wait for themselves.
@@ -220,7 +208,7 @@ func (m *model) chain(w events.Wait) string {
 	switch {
 	case doing == "":
 		return ""
-	case w.Root == w.Steps[0] && len(w.Steps) == 1 && w.More == 0:
+	case standing.OnlyFor(w):
 		return ", which " + doing
 	}
 	return "; " + m.stepName(w.Root) + " " + doing
@@ -236,30 +224,11 @@ func (m *model) doing(step int, is events.WaitFor) string {
 			}
 		}
 		return "runs"
-	case events.WaitRetry:
-		return "waits for another attempt"
-	case events.WaitPool, events.WaitForks:
-		return "waits for a slot"
-	case events.WaitTerminal:
-		return "waits for the terminal"
-	case events.WaitTurn:
-		return "is next"
-	case events.WaitApproval:
-		return "is not approved"
-	case events.WaitConfirm:
-		return "asks to be confirmed"
-	case events.WaitBreakpoint:
-		return "has a breakpoint"
 	case events.WaitAnswer:
 		return "asks you"
-	case events.WaitFailed:
-		return "failed"
 	case events.WaitPaused, events.WaitStepping:
 		return "has not begun: the run is paused"
-	case events.WaitStopping:
-		return "will not run"
-	case events.WaitSteps, events.WaitValue, events.WaitOutcome:
-		return "waits as well"
+	default:
+		return standing.Doing(is)
 	}
-	return ""
 }

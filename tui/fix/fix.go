@@ -44,21 +44,29 @@ type Row struct {
 	Restore     bool           // take it back
 }
 
-// Scope is how far a variable's new value reaches: all that is at a path, from a step on.
+// Scope is how far a variable's new value reaches: all that is at a path, from a step on, perhaps on one host only.
 type Scope struct {
 	Words    string
 	At, From string
+	Host     string
 }
+
+// Rest reports whether it reaches to the end of the run, on all hosts.
+func (s Scope) Rest() bool { return s.At == "" && s.Host == "" }
 
 const (
 	thisStep = "this step"
+	thisHost = "this host"
 	allRest  = "rest of the run"
 )
 
 // OfStep takes the values of one step. set is what the run has set by now.
 func OfStep(p *plan.Plan, step int, set map[string]any) *Form {
 	s := &p.Steps[step]
-	f := &Form{plan: p, Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{thisStep, s.Path, s.Path}}}
+	f := &Form{plan: p, Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{Words: thisStep, At: s.Path, From: s.Path}}}
+	if s.Host != "" && standing.OverHosts(p) {
+		f.Scopes = append(f.Scopes, Scope{Words: thisHost, From: s.Path, Host: s.Host})
+	}
 	f.scope(p, s.Scope, s.Path)
 	for i := range s.Uses {
 		f.Rows = append(f.Rows, variable(&s.Uses[i], set))
@@ -104,9 +112,9 @@ func OfScope(p *plan.Plan, scope int, in events.Range, set map[string]any) *Form
 // scope lets a value be for a scope, if that is not all there is, and for the rest of the run.
 func (f *Form) scope(p *plan.Plan, id int, from string) {
 	if id > 0 && id < len(p.Scopes) {
-		f.Scopes = append(f.Scopes, Scope{"this " + string(p.Scopes[id].Kind), p.Scopes[id].Path, from})
+		f.Scopes = append(f.Scopes, Scope{Words: "this " + string(p.Scopes[id].Kind), At: p.Scopes[id].Path, From: from})
 	}
-	f.Scopes = append(f.Scopes, Scope{allRest, "", from})
+	f.Scopes = append(f.Scopes, Scope{Words: allRest, From: from})
 }
 
 func variable(u *plan.Use, set map[string]any) Row {
@@ -213,15 +221,16 @@ func (f *Form) Overrides() (list []events.Override, wrong string, row int) {
 			continue
 		}
 		if r.Restore {
-			list = append(list, events.Override{Field: r.Field, Name: r.Name, At: r.InForce.At, Clear: true})
+			list = append(list, events.Override{Field: r.Field, Name: r.Name, At: r.InForce.At, Host: r.InForce.Host, Clear: true})
 			continue
 		}
 		if strings.Contains(r.Now, secret.Mask) { // what stands for a secret is not the secret
 			return nil, r.Label() + ": a part of it is hidden; write all of it anew", i
 		}
-		o := events.Override{Field: r.Field, Name: r.Name, At: f.Scopes[f.Scope].At, From: f.Scopes[f.Scope].From, Secret: r.Secret}
+		reach := f.Scopes[f.Scope]
+		o := events.Override{Field: r.Field, Name: r.Name, At: reach.At, From: reach.From, Host: reach.Host, Secret: r.Secret}
 		if r.Field != "" {
-			o.At, o.From = f.Path, f.Path
+			o.At, o.From, o.Host = f.Path, f.Path, ""
 		}
 		value, _, err := r.YAML()
 		if err != nil {

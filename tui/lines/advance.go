@@ -165,8 +165,8 @@ func (d *desk) retry(args string) {
 	switch {
 	case args == "" && d.run.Phase == events.Paused && d.run.PausedAt >= 0 && d.run.PausedAt < len(d.plan.Steps) && d.broken(d.run.PausedAt):
 		r = []events.Range{{From: d.run.PausedAt, To: d.run.PausedAt + 1}}
-	case args == "" && d.tally(d.everything())[failed] > 1:
-		d.say("%d failed: retry all, or retry N. next goes to them.", d.tally(d.everything())[failed])
+	case args == "" && d.failedSteps() > 1:
+		d.say("%d failed: retry all, or retry N. next goes to them.", d.failedSteps())
 		return
 	case args != "" && args != "all":
 		ranges, _, why := d.targets(args)

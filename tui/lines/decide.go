@@ -239,7 +239,7 @@ func (d *desk) nothingAsks(i int) {
 
 // broken reports whether a step has failed and a person may still decide what becomes of it.
 func (d *desk) broken(i int) bool {
-	if d.state(i) == failed {
+	if d.state(i).Bad() {
 		return true
 	}
 	if d.run.Phase != events.Paused || d.run.Pause.Reason != events.PauseFailure || i != d.run.PausedAt {
@@ -247,6 +247,12 @@ func (d *desk) broken(i int) bool {
 	}
 	s := d.state(i)
 	return s == rescued || s == ignored || s.Pending() // the rescue has not begun; or it was edited since
+}
+
+// failedSteps is how many steps have failed, in whatever way.
+func (d *desk) failedSteps() int {
+	t := d.tally(d.everything())
+	return t.sum(failed, unreachable)
 }
 
 // clauses are what may follow the steps of a breakpoint, in this order.

@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // desk is where what happens and what is typed come together.
@@ -19,15 +20,16 @@ type desk struct {
 	lent func(do func()) // something has the terminal while it runs
 	hide func(on bool)   // whether the terminal shows what is typed
 
-	plan     *plan.Plan
-	outline  *outline
-	run      events.Run
-	estimate *events.Estimate // nil: nothing is known of earlier runs
-	foretold foretold
-	past     past
-	telling  telling
-	follow   follow
-	watches  []string // expressions that are said at each pause
+	plan      *plan.Plan
+	overHosts bool // its steps are called with theirs
+	outline   *outline
+	run       events.Run
+	estimate  *events.Estimate // nil: nothing is known of earlier runs
+	foretold  foretold
+	past      past
+	telling   telling
+	follow    follow
+	watches   []string // expressions that are said at each pause
 
 	question *question // is asked, and the next line is its answer
 	rest     []string  // of a long list
@@ -70,6 +72,7 @@ func newDesk(o Options) *desk {
 
 func (d *desk) setPlan(p *plan.Plan) {
 	d.plan, d.outline, d.estimate = p, newOutline(p), nil
+	d.overHosts = standing.OverHosts(p)
 	if d.o.Forecast != nil {
 		if f := d.o.Forecast(p.Digest); f != nil {
 			d.estimate = events.NewEstimate(*f)

@@ -25,7 +25,7 @@ func (x *fixing) value() *fix.Row { return &x.Rows[x.row] }
 type typedFor struct{ path, label, text string }
 
 // reaches are the words for how far a value reaches. A part goes by its kind as well.
-var reaches = []string{"step", part, rest, string(plan.ScopeInclude), string(plan.ScopeLoop), string(plan.ScopeRole), string(plan.ScopePlay)}
+var reaches = []string{"step", "host", "task", part, rest, string(plan.ScopeInclude), string(plan.ScopeLoop), string(plan.ScopeRole), string(plan.ScopePlay)}
 
 const (
 	part = "block"
@@ -445,7 +445,7 @@ func (x *fixing) reaching() int {
 // reach is the scope that a word means, or -1.
 func (x *fixing) reach(word string) int {
 	for i := range x.reaching() {
-		if x.word(i) == word || word == part && x.Scopes[i].At != "" && x.word(i) != "step" {
+		if x.word(i) == word || word == part && x.Scopes[i].At != "" && x.word(i) != "step" && x.Scopes[i].Host == "" {
 			return i
 		}
 	}
@@ -454,7 +454,7 @@ func (x *fixing) reach(word string) int {
 
 // word is what a scope goes by.
 func (x *fixing) word(scope int) string {
-	if x.Scopes[scope].At == "" {
+	if x.Scopes[scope].Rest() {
 		return rest
 	}
 	return strings.TrimPrefix(x.Scopes[scope].Words, "this ")
@@ -462,8 +462,11 @@ func (x *fixing) word(scope int) string {
 
 // forWhat says how far a scope reaches.
 func (x *fixing) forWhat(scope int) string {
-	if x.Scopes[scope].At == "" {
+	if x.Scopes[scope].Rest() {
 		return "for the rest of the run"
+	}
+	if host := x.Scopes[scope].Host; host != "" {
+		return "for the rest of the run on " + clean(host)
 	}
 	return "for " + x.Scopes[scope].Words
 }

@@ -18,7 +18,7 @@ func (d *desk) open() {
 	}
 	head, done := "REVIEW", ""
 	if d.run.Phase != events.Review {
-		head, done = "RESUMED", t.words(failed, ok, changed, kept, skipped)
+		head, done = "RESUMED", t.words(failed, unreachable, ok, changed, kept, skipped)
 	}
 	d.say("%s %s", head, sentence(name, d.o.Mode, count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm])))
 	var lines []string
@@ -46,14 +46,16 @@ func asks(n int) string {
 func (d *desk) entry(n int) string {
 	head := d.outline.number(n) + ". " + d.outline.title(n)
 	if i := int(d.outline.nodes[n].step); i >= 0 {
+		head += d.on(i)
 		return sentence(append([]string{head}, d.stepWords(i)...)...)
 	}
 	r := d.outline.steps(n)
 	t := d.tally(r)
+	head += d.ofHost(n)
 	if s := &d.plan.Scopes[d.outline.nodes[n].scope]; s.Skipped != "" && r.From == r.To {
 		return sentence(head, "skipped: "+clean(s.Skipped)+" does not hold")
 	}
-	parts := []string{head, count(r.To-r.From, "step")}
+	parts := []string{head, hostsWords(&d.plan.Scopes[d.outline.nodes[n].scope]), count(r.To-r.From, "step")}
 	for s, k := range t {
 		if k == r.To-r.From && k > 0 { // all the same
 			return sentence(append(parts, strings.Replace(stateWords[s], "CONFIRM", asks(k), 1))...)
@@ -62,7 +64,7 @@ func (d *desk) entry(n int) string {
 	if done := t.done(); done > 0 {
 		parts = append(parts, fmt.Sprintf("%d done", done))
 	}
-	parts = append(parts, t.words(failed, asking, running, changed, undecided))
+	parts = append(parts, t.words(failed, unreachable, asking, running, changed, undecided))
 	if d.run.Phase == events.Review {
 		parts = append(parts, t.words(waiting))
 	}
@@ -176,7 +178,7 @@ func (d *desk) listAll(args string) {
 
 // next goes through what needs a person: what failed or asks, and where there is none, what is undecided.
 func (d *desk) next(string) {
-	for _, of := range [][]state{{failed, asking, confirm}, {undecided}} {
+	for _, of := range [][]state{{failed, unreachable, asking, confirm}, {undecided}} {
 		var lines []string
 		for i := range d.plan.Steps {
 			for _, s := range of {
@@ -229,7 +231,7 @@ func (d *desk) where(string) {
 		d.say("RUNNING. %s", d.progress())
 	case events.Paused:
 		d.say("%s", d.pausedWords())
-		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, undecided), asks(t[confirm])))
+		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable, undecided), asks(t[confirm])))
 	case events.Ended:
 		d.say("ENDED. %s nothing is left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
 	case events.Done:
@@ -240,7 +242,7 @@ func (d *desk) where(string) {
 // progress is how far the run is, what runs, and how long it may take.
 func (d *desk) progress() string {
 	t := d.tally(d.everything())
-	return sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed), d.runningNow(), d.timeLeft())
+	return sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable), d.runningNow(), d.timeLeft())
 }
 
 func (d *desk) timeLeft() string {
@@ -379,7 +381,7 @@ func (d *desk) summary(string) {
 	for i := range d.plan.Steps {
 		s := d.of(i)
 		switch d.state(i) {
-		case failed, ignored, rescued, cancelled:
+		case failed, unreachable, ignored, rescued, cancelled:
 			lines = append(lines, d.entry(int(d.outline.stepAt[i])))
 			if s.Error != "" {
 				head, _ := first(s.Error)
@@ -397,5 +399,5 @@ func (d *desk) summary(string) {
 			lines = append(lines, "  drift: "+clean(s.Drift))
 		}
 	}
-	d.list(append(lines, d.overridesUsed()...))
+	d.list(append(append(lines, d.recap()...), d.overridesUsed()...))
 }

@@ -23,13 +23,13 @@ func (d *desk) overrides(string) {
 
 // overrideWords say what is overridden, for what, and where to keep it.
 func (d *desk) overrideWords(o plan.Override) string {
-	words := clean(o.Label()) + ", for " + d.overriddenAt(o.At)
+	words := clean(o.Label()) + ", for " + d.overriddenFor(o)
 	for i := range d.plan.Steps {
 		for _, u := range d.plan.Steps[i].Overridden {
 			if !u.Same(o) {
 				continue
 			}
-			words = clean(u.Text()) + ", for " + d.overriddenAt(o.At)
+			words = clean(u.Text()) + ", for " + d.overriddenFor(o)
 			if u.Origin.File != "" {
 				words += "; to keep it, write it to " + place(u.Origin.String())
 			}
@@ -37,6 +37,14 @@ func (d *desk) overrideWords(o plan.Override) string {
 		}
 	}
 	return words
+}
+
+// overriddenFor says how far an override reaches.
+func (d *desk) overriddenFor(o plan.Override) string {
+	if o.Host == "" {
+		return d.overriddenAt(o.At)
+	}
+	return d.overriddenAt(o.At) + " on " + clean(o.Host)
 }
 
 func (d *desk) overriddenAt(path string) string {
@@ -86,8 +94,8 @@ func (d *desk) undo(args string) {
 	}
 	o := found[0]
 	d.sentFix = &typedFor{}
-	d.say("%s is as it was, for %s.", clean(o.Label()), d.overriddenAt(o.At))
-	d.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Clear: true}}})
+	d.say("%s is as it was, for %s.", clean(o.Label()), d.overriddenFor(o))
+	d.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Host: o.Host, Clear: true}}})
 }
 
 // overridden are the values of a step that are not as the playbook has them.

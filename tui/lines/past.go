@@ -97,6 +97,9 @@ func pastWords(e events.Event) string {
 	case events.StepSkipped:
 		return "skipped: " + string(e.Reason) + because(e.Detail)
 	case events.StepFailed:
+		if e.Unreachable {
+			return "unreachable" + because(e.Error)
+		}
 		return "failed" + because(e.Error)
 	case events.StepLost:
 		return "lost: moon ended while it ran"

@@ -33,8 +33,8 @@ func (d *desk) showStep(i int) {
 	if command := strings.TrimPrefix(s.Command, p.Action+": "); command != p.Summary {
 		field("ran", command)
 	}
-	if p.Host != "" && p.Host != "localhost" {
-		field("runs on", p.Host)
+	if on := standing.On(p); on != "" && on != "localhost" {
+		field("runs on", strings.Replace(on, " -> ", ", done by ", 1))
 	}
 	if p.Become != nil {
 		field("runs as", p.Become.String())

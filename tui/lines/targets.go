@@ -128,7 +128,7 @@ func (d *desk) here() int {
 	}
 	if d.run.Phase == events.Ended || d.run.Phase == events.Done {
 		for i := range d.plan.Steps {
-			if d.state(i) == failed {
+			if d.state(i).Bad() {
 				return i
 			}
 		}
@@ -173,5 +173,5 @@ func (d *desk) called(i int) string {
 	if ran := d.of(i).Name; ran != "" {
 		title = clean(p.Label(ran))
 	}
-	return "step " + d.outline.stepNumber(i) + " " + title
+	return "step " + d.outline.stepNumber(i) + " " + title + d.on(i)
 }

@@ -152,7 +152,7 @@ func (d *desk) ended(r *events.Record) {
 	d.telling.owes = d.run.Phase == events.Paused
 	d.telling.refill(r.Time)
 	may := &d.telling.left
-	if st == failed || st == rescued || st == ignored {
+	if st.Bad() || st == rescued || st == ignored {
 		may = &d.telling.failures
 	}
 	if *may == 0 {
@@ -165,9 +165,6 @@ func (d *desk) ended(r *events.Record) {
 	*may--
 	d.flushSwallowed(r.Time)
 	var rest []string
-	if p := d.plan.Steps[i].Host; p != "" && p != "localhost" {
-		rest = append(rest, "on "+clean(p))
-	}
 	if s.HasRC && s.RC != 0 {
 		rest = append(rest, fmt.Sprintf("rc %d", s.RC))
 	}
@@ -188,7 +185,7 @@ func (d *desk) ended(r *events.Record) {
 		word = stateWords[failed] // its rescue has not begun
 	}
 	d.tell(r, word, i, rest...)
-	if s.Error != "" && (st == failed || st == rescued || st == ignored) {
+	if s.Error != "" && (st.Bad() || st == rescued || st == ignored) {
 		d.errorLines(s.Error, 5)
 	}
 }
@@ -408,6 +405,11 @@ func (d *desk) completed(r *events.Record) {
 		return // the report says it
 	}
 	d.say("%s %s. %s", clock(r.Time), d.doneWord(), sentence(d.counts(), lasted(d.run.Result.Duration)))
+	if hosts := d.recap(); len(hosts) <= page {
+		for _, line := range hosts {
+			d.say("%s", line)
+		}
+	}
 	if d.o.Person {
 		d.say("summary, output, diff, quit.")
 	}

@@ -2,10 +2,9 @@ package lines
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // waitWords say why a step has not begun, as the engine knows it; "" where it says nothing.
@@ -88,19 +87,7 @@ func (d *desk) waitReason(w events.Wait, approve string) string {
 
 // waitSteps names what is waited for.
 func (d *desk) waitSteps(w events.Wait) string {
-	var names []string
-	for _, i := range w.Steps {
-		if i >= 0 && i < len(d.plan.Steps) {
-			names = append(names, d.called(i))
-		}
-	}
-	if w.More > 0 {
-		names = append(names, fmt.Sprintf("%d more", w.More))
-	}
-	if last := len(names) - 1; last > 0 {
-		return strings.Join(names[:last], ", ") + " and " + names[last]
-	}
-	return strings.Join(names, "")
+	return standing.Awaited(w, len(d.plan.Steps), d.called)
 }
 
 // atTheEnd says what all of that waits for in turn.
@@ -112,7 +99,7 @@ func (d *desk) atTheEnd(w events.Wait) string {
 	switch {
 	case doing == "":
 		return ""
-	case slices.Equal(w.Steps, []int{w.Root}) && w.More == 0:
+	case standing.OnlyFor(w):
 		return ", which " + doing
 	}
 	return ". at the end of that, " + d.called(w.Root) + " " + doing
@@ -126,33 +113,11 @@ func (d *desk) doing(i int, is events.WaitFor) string {
 			return "has been running for " + t
 		}
 		return "is running"
-	case events.WaitRetry:
-		return "waits for another attempt"
-	case events.WaitPool, events.WaitForks:
-		return "waits for a slot"
-	case events.WaitTerminal:
-		return "waits for the terminal"
-	case events.WaitTurn:
-		return "is next"
-	case events.WaitApproval:
-		return "is not approved"
-	case events.WaitConfirm:
-		return "asks to be confirmed"
-	case events.WaitBreakpoint:
-		return "has a breakpoint"
 	case events.WaitAnswer:
 		return "asks whether to go on"
-	case events.WaitFailed:
-		if !d.broken(i) { // it was tried again since
-			return "is " + d.word(i) + " now"
-		}
-		return "failed"
 	case events.WaitPaused, events.WaitStepping:
 		return "has not begun"
-	case events.WaitStopping:
-		return "will not run"
-	case events.WaitSteps, events.WaitValue, events.WaitOutcome:
-		return "waits as well"
+	default:
+		return standing.Doing(is)
 	}
-	return ""
 }

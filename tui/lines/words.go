@@ -15,27 +15,28 @@ import (
 type state = standing.State
 
 const (
-	undecided = standing.Undecided
-	waiting   = standing.Waiting
-	confirm   = standing.Confirm
-	asking    = standing.Asking
-	excluded  = standing.Excluded
-	running   = standing.Running
-	ok        = standing.OK
-	changed   = standing.Changed
-	failed    = standing.Failed
-	ignored   = standing.Ignored
-	rescued   = standing.Rescued
-	skipped   = standing.Skipped
-	kept      = standing.Kept
-	cancelled = standing.Cancelled
-	omitted   = standing.Omitted
-	states    = standing.States
+	undecided   = standing.Undecided
+	waiting     = standing.Waiting
+	confirm     = standing.Confirm
+	asking      = standing.Asking
+	excluded    = standing.Excluded
+	running     = standing.Running
+	ok          = standing.OK
+	changed     = standing.Changed
+	failed      = standing.Failed
+	unreachable = standing.Unreachable
+	ignored     = standing.Ignored
+	rescued     = standing.Rescued
+	skipped     = standing.Skipped
+	kept        = standing.Kept
+	cancelled   = standing.Cancelled
+	omitted     = standing.Omitted
+	states      = standing.States
 )
 
 var stateWords = [states]string{
 	undecided: "undecided", waiting: "approved", confirm: "CONFIRM", asking: "asks whether to go on", excluded: "excluded",
-	running: "running", ok: "ok", changed: "changed", failed: "FAILED", ignored: "failed (ignored)", rescued: "rescued",
+	running: "running", ok: "ok", changed: "changed", failed: "FAILED", unreachable: "UNREACHABLE", ignored: "failed (ignored)", rescued: "rescued",
 	skipped: "skipped", kept: "kept", cancelled: "cancelled", omitted: "not run",
 }
 
@@ -69,7 +70,7 @@ func (t *tally) words(of ...state) string {
 }
 
 // ends are the states of what has ended, as a summary has them.
-var ends = []state{failed, ok, changed, rescued, ignored, skipped, kept, cancelled, excluded, omitted}
+var ends = []state{failed, unreachable, ok, changed, rescued, ignored, skipped, kept, cancelled, excluded, omitted}
 
 // longest is how much of a text is said on one line.
 const longest = 400

@@ -34,7 +34,7 @@ func (t *Text) unfold() {
 	if !t.folded {
 		return
 	}
-	t.folded, t.last = false, -1
+	t.folded, t.last, t.task = false, -1, -1
 	t.printf("::%s::", t.GitHub.Token)
 	t.printf("::endgroup::")
 }
@@ -73,7 +73,7 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 	for i := range lines {
 		lines[i] = output.CleanName(lines[i])
 	}
-	title := s.ID() + " " + output.CleanName(s.Label(t.name(step)))
+	title := s.ID() + " " + output.CleanName(t.on(step)+s.Label(t.name(step)))
 	t.printf("::error %s,title=%s::%s", place, escapeProperty(title), escapeData(strings.Join(lines, "\n")))
 }
 

@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // JUnit writes the report of a run as the XML that CI servers read: a suite for the playbook and for each file, play, role
@@ -20,9 +21,10 @@ type JUnit struct {
 	PlanFor func(digest string) *plan.Plan // required
 	Out     string                         // required: directory of the output files
 
-	plan *plan.Plan
-	run  events.Run
-	w    *bufio.Writer
+	plan  *plan.Plan
+	hosts bool // steps are called with their hosts
+	run   events.Run
+	w     *bufio.Writer
 }
 
 // caseOutput is how much of each stream of a step the report has, in bytes. All of it is in the run's directory.
@@ -35,6 +37,7 @@ func (j *JUnit) Follow(feed <-chan []events.Record) {
 			j.run.Apply(r)
 			if loaded, ok := r.Event.(events.PlanLoaded); ok {
 				j.plan = j.PlanFor(loaded.Digest)
+				j.hosts = j.plan != nil && standing.OverHosts(j.plan)
 			}
 		}
 	}
@@ -93,7 +96,7 @@ func (t *tally) count(s *events.Step) {
 	switch {
 	case !ended(s):
 		t.skipped++
-	case failed(s) && s.Outcome == events.Lost:
+	case failed(s) && (s.Outcome == events.Lost || s.Outcome == events.Unreachable):
 		t.errors++
 	case failed(s):
 		t.failures++
@@ -122,7 +125,7 @@ func (j *JUnit) suites() []suite {
 	for i := range j.plan.Steps[:min(len(j.plan.Steps), len(j.run.Steps))] {
 		scope := j.plan.Steps[i].Scope
 		for j.plan.Scopes[scope].Parent >= 0 {
-			if k := j.plan.Scopes[scope].Kind; k != plan.ScopeBlock && k != plan.ScopeBranch && k != plan.ScopeLoop {
+			if !inner(j.plan.Scopes[scope].Kind) {
 				break
 			}
 			scope = j.plan.Scopes[scope].Parent
@@ -138,9 +141,22 @@ func (j *JUnit) suites() []suite {
 	return list
 }
 
+// inner reports whether the steps of a kind of scope count as those of what it is in.
+func inner(k plan.ScopeKind) bool {
+	switch k {
+	case plan.ScopeBlock, plan.ScopeBranch, plan.ScopeLoop, plan.ScopeTask, plan.ScopeSection, plan.ScopeBatch:
+		return true
+	case plan.ScopePlaybook, plan.ScopeInclude, plan.ScopePlay, plan.ScopeRole, plan.ScopePreset:
+	}
+	return false
+}
+
 func (j *JUnit) step(class string, i int) error {
 	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
 	name := ps.Label(cmp.Or(s.Name, ps.Title()))
+	if j.hosts {
+		name = standing.On(ps) + " " + name
+	}
 	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+output.CleanName(name)),
 		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
@@ -157,7 +173,10 @@ func (j *JUnit) step(class string, i int) error {
 		}
 		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(output.CleanName(why)))
 	case failed(s) && s.Outcome == events.Lost:
-		fmt.Fprint(j.w, "\n      <error message=\"it was running when moon died\" type=\"lost\"></error>")
+		why := events.StepLost{Error: s.Error}.Why()
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(output.CleanName(why)))
+	case failed(s) && s.Outcome == events.Unreachable:
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(output.CleanName(head)), content(s.Error))
 	case failed(s):
 		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(output.CleanName(head)), quoted(s.Outcome.String()), content(s.Error))
 	}

@@ -19,7 +19,7 @@ func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) 
 			continue
 		}
 		for _, o := range p.Steps[i].Overridden {
-			text := output.CleanName(o.Text())
+			text := output.CleanName(o.Text() + onHost(&o))
 			if seen[text] {
 				continue
 			}
@@ -33,4 +33,12 @@ func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) 
 			}
 		}
 	}
+}
+
+// onHost says which host alone an override is for.
+func onHost(o *plan.Overridden) string {
+	if o.Host == "" {
+		return ""
+	}
+	return "   on " + o.Host
 }

@@ -11,6 +11,7 @@ import (
 	"moon/events/output"
 	"moon/plan"
 	"moon/secret"
+	"moon/tui/standing"
 )
 
 // Report is what is left in the terminal when the screen has closed: the outcome, what failed with the end of its
@@ -70,6 +71,10 @@ func (r Report) Write(w io.Writer) error {
 	fmt.Fprintf(&b, "  %s\n", strings.Join(counts, between))
 	for i := range r.Run.Steps {
 		r.failure(&b, i, marks[2])
+	}
+	if len(e.Hosts) > 0 {
+		b.WriteByte('\n')
+		recap(&b, e.Hosts)
 	}
 	overrides(&b, r.Plan, r.Run, r.arrow())
 	if r.Dir != "" {
@@ -179,8 +184,8 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 		head = fmt.Sprintf("rc %d", s.RC)
 	}
 	line := []string{mark + " " + output.CleanName(name)}
-	if ps.Host != "" && ps.Host != "localhost" {
-		line = append(line, output.CleanName(ps.Host))
+	if on := standing.On(ps); on != "" && on != "localhost" {
+		line = append(line, output.CleanName(on))
 	}
 	line = append(line, output.CleanName(head), output.CleanName(ps.Origin.String()))
 	fmt.Fprintf(b, "\n%s\n", strings.Join(line, "   "))

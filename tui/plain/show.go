@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // Show tells what is recorded of a run: the outcome, what failed and why, what took long, and who asked for what.
@@ -30,6 +31,7 @@ type Show struct {
 
 	run    events.Run
 	plan   *plan.Plan
+	hosts  bool // steps are called with their hosts
 	people []decision
 }
 
@@ -60,6 +62,7 @@ func (s *Show) Take(r events.Record) {
 		if s.PlanFor != nil {
 			s.plan = s.PlanFor(e.Digest)
 		}
+		s.hosts = s.plan != nil && standing.OverHosts(s.plan)
 	case events.CommandAccepted:
 		// moon tells decisions again that an edited or resumed plan keeps; it was not asked for them.
 		if _, stop := e.Command.(events.Stop); e.Actor != "moon" || stop {
@@ -136,6 +139,10 @@ func (s *Show) Write(w io.Writer) error {
 	if err := s.failures(&b); err != nil {
 		return err
 	}
+	if len(s.recap()) > 0 {
+		b.WriteString("\nHosts\n")
+		recap(&b, s.recap())
+	}
 	s.slowest(&b)
 	if s.plan != nil {
 		overrides(&b, s.plan, &s.run, " → ")
@@ -143,6 +150,14 @@ func (s *Show) Write(w io.Writer) error {
 	s.told(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// recap is how the tasks of each host ended: as the run has told it, or for one that has not come to its end, as far as it got.
+func (s *Show) recap() []events.HostCounts {
+	if s.run.Result.Outcome != "" || !s.hosts {
+		return s.run.Result.Hosts
+	}
+	return standing.Recap(s.plan, s.run.Steps)
 }
 
 func (s *Show) active(b *strings.Builder) {
@@ -164,6 +179,9 @@ func (s *Show) active(b *strings.Builder) {
 // Line is one line about a step: id, name, place.
 func (s *Show) Line(i int) string {
 	line := events.StepID(i)
+	if s.hosts {
+		line += "  " + output.CleanName(standing.On(&s.plan.Steps[i]))
+	}
 	if name := s.label(i); name != "" {
 		line += "  " + output.CleanName(name)
 	}
@@ -183,7 +201,7 @@ func (s *Show) label(i int) string {
 
 // failed reports whether a step failed, and nothing made it good.
 func failed(s *events.Step) bool {
-	return s.State == events.Settled && events.OnFailure.Has(s.Outcome) && !s.Ignored && !s.Rescued
+	return s.State == events.Settled && (events.OnFailure.Has(s.Outcome) || s.Outcome == events.Unreachable) && !s.Ignored && !s.Rescued
 }
 
 func (s *Show) failures(b *strings.Builder) error {
@@ -197,7 +215,7 @@ func (s *Show) failures(b *strings.Builder) error {
 		title = ""
 		head, rest, _ := strings.Cut(step.Error, "\n")
 		if step.Outcome == events.Lost {
-			head = "lost: it was running when moon died"
+			head = "lost: " + events.StepLost{Error: head}.Why()
 		}
 		if rest == "" && len(step.Out) > 0 {
 			var err error
@@ -330,14 +348,15 @@ func span(r events.Range) string {
 
 // Account is what is recorded of a run, for programs.
 type Account struct {
-	Skipped   int         `json:"skipped"`
-	Ignored   int         `json:"ignored"`
-	Rescued   int         `json:"rescued"`
-	Cancelled int         `json:"cancelled"`
-	NotRun    *int        `json:"not_run"` // null where the plan is not known
-	Planned   bool        `json:"planned"` // the plan is known: without it there are no paths and origins
-	Steps     []stepJSON  `json:"steps"`   // those of which anything is known
-	Commands  []orderJSON `json:"commands"`
+	Skipped   int                 `json:"skipped"`
+	Ignored   int                 `json:"ignored"`
+	Rescued   int                 `json:"rescued"`
+	Cancelled int                 `json:"cancelled"`
+	NotRun    *int                `json:"not_run"`         // null where the plan is not known
+	Planned   bool                `json:"planned"`         // the plan is known: without it there are no paths and origins
+	Steps     []stepJSON          `json:"steps"`           // those of which anything is known
+	Hosts     []events.HostCounts `json:"hosts,omitempty"` // of a playbook of plays
+	Commands  []orderJSON         `json:"commands"`
 }
 
 type stepJSON struct {
@@ -367,7 +386,7 @@ func (s *Show) Account() (Account, error) {
 	e := s.summary()
 	a := Account{
 		Skipped: e.Skipped, Ignored: e.Ignored, Rescued: e.Rescued, Cancelled: e.Cancelled, Planned: s.plan != nil,
-		Steps: []stepJSON{}, Commands: []orderJSON{},
+		Steps: []stepJSON{}, Commands: []orderJSON{}, Hosts: s.recap(),
 	}
 	if s.plan != nil {
 		a.NotRun = &e.NotRun

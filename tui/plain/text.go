@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/tui/standing"
 )
 
 // tailLines is how much of a failed step's output is repeated at the end.
@@ -29,10 +30,16 @@ type Text struct {
 
 	out    *bufio.Writer
 	plan   *plan.Plan
+	hosts  bool // steps are called with their hosts
 	run    events.Run
 	tails  map[int][]string
 	active int
-	last   int // the step whose head was printed last
+	last   int          // the step whose head was printed last
+	byTask bool         // told task by task, since it is a playbook of plays
+	task   int          // by its first step: the one whose head was printed last
+	play   int          // its scope: the one whose head was printed last
+	told   map[int]bool // those that have a head
+	wide   int          // of the column of hosts
 	folded bool
 }
 
@@ -40,7 +47,7 @@ type Text struct {
 func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 	t.out = bufio.NewWriterSize(t.W, 64<<10)
 	t.tails = map[int][]string{}
-	t.last = -1
+	t.last, t.task, t.told = -1, -1, map[int]bool{}
 	for batch := range feed {
 		for _, r := range batch {
 			t.run.Apply(r)
@@ -70,8 +77,19 @@ func (t *Text) event(r events.Record) {
 		t.printf("moon %s  %s%s%s", t.bare(output.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
+		t.hosts = t.plan != nil && standing.OverHosts(t.plan)
+		if t.byTask = t.plan != nil && t.plan.Plays; t.byTask {
+			t.wide, t.task = widest(t.plan), -1
+		}
 	case events.StepStarted:
 		t.active++
+		if t.byTask {
+			t.taskHead(r.Step)
+			if t.Verbose && e.Command != "" && e.Action != "print" {
+				t.printf("%s%s", t.margin(r.Step), output.CleanName(e.Command))
+			}
+			break
+		}
 		t.head(r.Step, e.Name)
 		if e.Command != "" && e.Action != "print" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
 			t.printf("  %s", output.CleanName(e.Command))
@@ -83,19 +101,19 @@ func (t *Text) event(r events.Record) {
 	case events.PrintMessage:
 		t.under(r.Step)
 		for line := range strings.SplitSeq(strings.TrimSuffix(e.Message, "\n"), "\n") {
-			t.printf("  %s", output.CleanName(line))
+			t.printf("%s%s", t.margin(r.Step), output.CleanName(line))
 		}
 	case events.StepRetrying:
 		t.under(r.Step)
-		t.printf("  attempt %d failed: %s", e.Attempt-1, output.CleanName(first(e.Error)))
-		t.printf("  attempt %d in %s", e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
+		t.printf("%sattempt %d failed: %s", t.margin(r.Step), e.Attempt-1, output.CleanName(first(e.Error)))
+		t.printf("%sattempt %d in %s", t.margin(r.Step), e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
 		t.end(r.Step, e.Name, t.completed(r.Step, e))
 		if e.Drift != "" {
-			t.printf("  drift: %s", output.CleanName(e.Drift))
+			t.printf("%sdrift: %s", t.margin(r.Step), output.CleanName(e.Drift))
 		}
 		t.diff(r.Step, e.Diff)
-		t.unfold()
+		t.stepOver()
 	case events.StepSkipped:
 		why := string(e.Reason)
 		if e.Detail != "" {
@@ -105,7 +123,7 @@ func (t *Text) event(r events.Record) {
 			break
 		}
 		t.end(r.Step, e.Name, "skipped ("+output.CleanName(why)+")")
-		t.unfold()
+		t.stepOver()
 	case events.StepFailed:
 		word := "FAILED"
 		switch {
@@ -113,14 +131,16 @@ func (t *Text) event(r events.Record) {
 			word = "failed (ignored)"
 		case e.Rescued:
 			word = "failed (rescued)"
+		case e.Unreachable:
+			word = "UNREACHABLE"
 		}
 		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, output.CleanName(first(e.Error)), t.took(r.Step)))
 		t.unfold()
 		t.annotate(r.Step, e)
 	case events.StepLost:
-		t.end(r.Step, e.Name, "lost: it was running when moon died")
+		t.end(r.Step, e.Name, "lost: "+output.CleanName(e.Why()))
 		t.unfold()
-		t.annotate(r.Step, events.StepFailed{Error: "it was running when moon died", Rescued: e.Rescued})
+		t.annotate(r.Step, events.StepFailed{Error: e.Why(), Rescued: e.Rescued})
 	case events.StepCancelled:
 		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
 		t.unfold()
@@ -149,11 +169,23 @@ func (t *Text) head(step int, name string) {
 }
 
 func (t *Text) title(step int, name string) string {
-	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.plan.Steps[step].Label(name)))
+	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.on(step)+t.plan.Steps[step].Label(name)))
+}
+
+// on is the host of a step, to stand before its name.
+func (t *Text) on(step int) string {
+	if !t.hosts {
+		return ""
+	}
+	return standing.On(&t.plan.Steps[step]) + "  "
 }
 
 // under makes sure that what follows is read as belonging to the step.
 func (t *Text) under(step int) {
+	if t.byTask {
+		t.taskHead(step)
+		return
+	}
 	if t.last != step {
 		t.head(step, t.name(step)+" (continued)")
 	}
@@ -173,7 +205,7 @@ func (t *Text) line(step int, e events.StepOutput) {
 		mark = "!"
 	}
 	text := output.CleanName(e.Line)
-	t.printf("  %s %s", mark, text)
+	t.printf("%s%s %s", t.margin(step), mark, text)
 	tail := append(t.tails[step], text)
 	if len(tail) > tailLines {
 		tail = tail[1:]
@@ -182,9 +214,11 @@ func (t *Text) line(step int, e events.StepOutput) {
 }
 
 func (t *Text) end(step int, name, result string) {
-	switch {
-	case t.run.Steps[step].Attempt > 0:
+	if t.run.Steps[step].Attempt > 0 {
 		t.active--
+	}
+	switch {
+	case t.byTask, t.run.Steps[step].Attempt > 0:
 		t.under(step)
 	case t.GitHub != nil: // nothing to fold
 		t.unfold()
@@ -193,14 +227,17 @@ func (t *Text) end(step int, name, result string) {
 	default:
 		t.head(step, name)
 	}
-	if t.run.Steps[step].Outcome != events.Failed && t.run.Steps[step].Outcome != events.Timeout {
+	if !failed(&t.run.Steps[step]) {
 		delete(t.tails, step)
 	}
-	t.printf("  %s", result)
+	t.printf("%s%s", t.margin(step), result)
 }
 
 func (t *Text) completed(step int, e events.StepCompleted) string {
 	word := "ok"
+	if file := t.plan.Steps[step].Includes; file != "" {
+		word = "includes " + output.CleanName(file)
+	}
 	switch {
 	case e.Kept && e.Changed:
 		return "kept: it changed something before"
@@ -257,16 +294,23 @@ func (t *Text) summary(e events.RunCompleted) {
 	defer t.quote()()
 	for i := range t.run.Steps {
 		s := &t.run.Steps[i]
-		bad := (s.Outcome == events.Failed || s.Outcome == events.Timeout || s.Outcome == events.Lost) && !s.Ignored && !s.Rescued
-		if !bad {
+		if !failed(s) {
 			continue
 		}
-		t.printf("\nFAILED %s  %s  (%s)", t.plan.Steps[i].ID(), output.CleanName(t.name(i)), output.CleanName(t.plan.Steps[i].Origin.String()))
+		word := "FAILED"
+		if s.Outcome == events.Unreachable {
+			word = "UNREACHABLE"
+		}
+		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), output.CleanName(t.on(i)+t.name(i)), output.CleanName(t.plan.Steps[i].Origin.String()))
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
 	t.printf("%s: %s in %s", output.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration))
 	t.printf("  %s", countsLine(e))
+	if len(e.Hosts) > 0 {
+		t.printf("")
+		recap(t.out, e.Hosts)
+	}
 }
 
 // failure prints why a step failed: the first line of the error, then the end of its output. The error carries the

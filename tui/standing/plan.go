@@ -15,6 +15,9 @@ func ScopeTitle(s *plan.Scope) (kind, name string) {
 	if s.Kind == plan.ScopeBranch {
 		kind = cmp.Or(s.Branch, kind)
 	}
+	if name != "" && (s.Kind == plan.ScopeBatch || s.Kind == plan.ScopeSection) {
+		kind = "" // their names say what they are
+	}
 	if name == string(s.Kind) || name == s.Branch {
 		name = "" // what has no name is called by its kind
 	}

@@ -22,6 +22,7 @@ const (
 	OK
 	Changed
 	Failed
+	Unreachable // its host was: nothing of it was tried
 	Ignored
 	Rescued
 	Skipped
@@ -38,6 +39,9 @@ const States = int(Omitted) + 1
 
 // Pending reports whether the step still waits to be run.
 func (s State) Pending() bool { return s == Undecided || s == Waiting || s == Confirm }
+
+// Bad reports whether the step has failed, in whatever way, and nothing has made that good.
+func (s State) Bad() bool { return s == Failed || s == Unreachable }
 
 // Of is the state of a step of a plan.
 func Of(s *events.Step, p *plan.Step) State {
@@ -83,12 +87,14 @@ func outcome(s *events.Step) State {
 			return Excluded
 		}
 		return Skipped
-	case events.Failed, events.Timeout, events.Rejected:
+	case events.Failed, events.Timeout, events.Rejected, events.Unreachable:
 		switch {
 		case s.Ignored:
 			return Ignored
 		case s.Rescued:
 			return Rescued
+		case s.Outcome == events.Unreachable:
+			return Unreachable
 		}
 		return Failed
 	case events.Lost:

@@ -1,0 +1,243 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"moon/plan"
+	"moon/themes"
+)
+
+// ErrUnanswered is returned by Ask when the person has left without answering.
+var ErrUnanswered = errors.New("the questions were not answered")
+
+// Ask asks what a playbook wants to know before there is a plan, in one form, and returns the answers by their variables. Of the
+// options it takes those about looks.
+func Ask(ctx context.Context, o Options, list []plan.Prompt) (map[string]string, error) {
+	f := newAskForm(o, os.Getenv, list)
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithColorProfile(f.m.profile)}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Output != nil {
+		options = append(options, tea.WithOutput(o.Output))
+	}
+	p := tea.NewProgram(f, options...)
+	undo := context.AfterFunc(ctx, p.Quit)
+	_, err := p.Run()
+	undo()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case !f.done:
+		return nil, ErrUnanswered
+	}
+	return f.answers(), nil
+}
+
+// askForm is a form of questions, one line for each, and a second for one that is to be typed twice.
+type askForm struct {
+	m      *model // its pen and its glyphs; there is no plan in it
+	fields []askField
+	at     int
+	top    int
+	note   string
+	done   bool
+}
+
+type askField struct {
+	plan.Prompt
+	again bool // the second time
+	input textinput.Model
+}
+
+func newAskForm(o Options, env func(string) string, list []plan.Prompt) *askForm {
+	m := &model{o: o, env: env, profile: chooseProfile(o, env)}
+	m.dress()
+	f := &askForm{m: m}
+	for _, p := range list {
+		f.add(p, false)
+		if p.Confirm {
+			f.add(p, true)
+		}
+	}
+	return f
+}
+
+func (f *askForm) add(p plan.Prompt, again bool) {
+	in := newInput()
+	if p.Private {
+		in.EchoMode = textinput.EchoPassword
+	}
+	f.fields = append(f.fields, askField{p, again, in})
+}
+
+// value is what a field comes to: an empty one is the default, also where it is to be typed twice.
+func (a *askField) value() string {
+	if a.input.Value() == "" {
+		return a.Default
+	}
+	return a.input.Value()
+}
+
+func (f *askForm) answers() map[string]string {
+	answers := map[string]string{}
+	for i := range f.fields {
+		answers[f.fields[i].Name] = f.fields[i].value()
+	}
+	return answers
+}
+
+// Init asks for nothing.
+func (f *askForm) Init() tea.Cmd { return nil }
+
+// Update takes a key. Enter goes on to the next line, and on the last one it is done.
+func (f *askForm) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		f.m.width, f.m.height = msg.Width, msg.Height
+	case tea.PasteMsg:
+		f.fields[f.at].input, _ = f.fields[f.at].input.Update(msg)
+	case tea.KeyPressMsg:
+		return f, f.press(msg)
+	}
+	return f, nil
+}
+
+func (f *askForm) press(msg tea.KeyPressMsg) tea.Cmd {
+	f.note = ""
+	switch msg.String() {
+	case "esc", "ctrl+c":
+		return tea.Quit
+	case "down", "tab", "ctrl+n":
+		f.at = min(f.at+1, len(f.fields)-1)
+	case "up", "shift+tab", "ctrl+p":
+		f.at = max(f.at-1, 0)
+	case "enter":
+		return f.next()
+	default:
+		f.fields[f.at].input, _ = f.fields[f.at].input.Update(msg)
+	}
+	return nil
+}
+
+// next goes on, if what was typed the second time is the same.
+func (f *askForm) next() tea.Cmd {
+	if f.at+1 < len(f.fields) {
+		if f.differs(f.at) {
+			f.mistyped(f.at)
+			return nil
+		}
+		f.at++
+		return nil
+	}
+	for i := range f.fields {
+		if f.differs(i) {
+			f.mistyped(i)
+			return nil
+		}
+	}
+	f.done = true
+	return tea.Quit
+}
+
+func (f *askForm) differs(i int) bool {
+	return f.fields[i].again && f.fields[i].value() != f.fields[i-1].value()
+}
+
+func (f *askForm) mistyped(i int) {
+	f.note = "that is not what was typed before; type both again"
+	f.fields[i].input.SetValue("")
+	f.fields[i-1].input.SetValue("")
+	f.at = i - 1
+}
+
+// View draws the form in the middle of an empty screen.
+func (f *askForm) View() tea.View { return tea.View{Content: f.draw(), AltScreen: true} }
+
+func (f *askForm) draw() string {
+	m := f.m
+	if m.width <= 0 || m.height <= 0 {
+		return ""
+	}
+	b := &brush{pen: m.pen}
+	for range m.height {
+		b.begin(m.width, onRow)
+		b.end()
+		b.newline()
+	}
+	m.overlay = askBox{f}
+	frame := m.drawOverlay(strings.TrimSuffix(string(b.buf), "\n"))
+	if m.glyphs.mask != "" {
+		frame = strings.ReplaceAll(frame, "•", m.glyphs.mask)
+	}
+	return frame
+}
+
+// lines are two for each field: the question, and what is typed.
+func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foot string) {
+	note := 0
+	if f.note != "" {
+		note = 1
+	}
+	shown := max((high-note)/2, 1)
+	f.top = window(f.top, f.at, shown, len(f.fields))
+	for i := f.top; i < min(f.top+shown, len(f.fields)); i++ {
+		a := &f.fields[i]
+		question := []text{{themes.Text, cutRight(plain(a.words()), w, m.glyphs.dots)}}
+		if i == f.at {
+			question[0].ink = inkTitle
+		}
+		if a.Default != "" && !a.Private {
+			question = append(question, text{themes.Dim, "  empty: " + plain(a.Default)})
+		} else if a.Default != "" {
+			question = append(question, text{themes.Dim, "  empty: the default"})
+		}
+		body = append(body, question, f.typed(i, w))
+	}
+	if note > 0 {
+		body = append(body, []text{{themes.Warn, f.note}})
+	}
+	return "The playbook asks", body, "enter goes on   tab the next   esc leaves, nothing is run"
+}
+
+func (a *askField) words() string {
+	if a.again {
+		return a.Question() + " (once more)"
+	}
+	return a.Question()
+}
+
+// typed is what stands in a field, with the caret in the one that has the keys.
+func (f *askForm) typed(i, w int) []text {
+	in := f.fields[i].input
+	if f.fields[i].Private {
+		in.SetValue(strings.Repeat("•", len([]rune(in.Value()))))
+		in.CursorEnd()
+	}
+	if i != f.at {
+		return []text{{themes.Dim, "  " + head(plain(in.Value()), max(w-2, 0))}}
+	}
+	line := f.m.inputLine(&in)
+	if over := widthOf(line) - w; over > 0 { // the end is where it is typed
+		line[1].s = tail(line[1].s, max(cells(line[1].s)-over, 0))
+	}
+	return line
+}
+
+// askBox draws the form as what lies over the panes is drawn.
+type askBox struct{ *askForm }
+
+func (a askBox) press(_ *model, msg tea.KeyPressMsg) tea.Cmd { return a.askForm.press(msg) }
+
+func (a askBox) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
+	_, cmd := a.Update(msg)
+	return cmd
+}

@@ -1,0 +1,238 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"moon/events"
+	"moon/plan"
+)
+
+// task adds a task over several hosts.
+func (b *builder) task(name, action string, line int, hosts []string, with ...func(*plan.Step)) {
+	on := func(host string) {
+		b.step(name, action, line, append(with, func(s *plan.Step) { s.Host, s.Path = host, s.Path+"@"+host })...)
+	}
+	if len(hosts) == 1 {
+		on(hosts[0])
+		return
+	}
+	b.scope(plan.ScopeTask, name, line, func(s *plan.Scope) { s.Hosts = len(hosts) }, func() {
+		for _, host := range hosts {
+			on(host)
+		}
+	})
+}
+
+// twoPlays is a playbook of two plays over three hosts: a role, a loop, a task of one host alone, a batch, handlers.
+func twoPlays() *plan.Plan {
+	b := newBuilder("site.yml")
+	web, all := []string{"web1", "web2"}, []string{"web1", "web2", "db1.example.org"}
+	cmd := func(cmd string) func(*plan.Step) { return args("cmd", cmd) }
+	b.scope(plan.ScopePlay, "everything", 1, func(s *plan.Scope) { s.Hosts = 3 }, func() {
+		b.task("update the package index", "apt", 5, all, args("update_cache", true))
+		b.scope(plan.ScopeTask, "install packages", 8, func(s *plan.Scope) { s.Hosts = 3 }, func() {
+			for _, host := range all {
+				b.scope(plan.ScopeLoop, "install packages", 8, func(s *plan.Scope) { s.Items, s.Loop, s.Path = 2, "packages", s.Path+"@"+host }, func() {
+					for i, p := range []string{"git", "tmux"} {
+						b.step("install packages", "apt", 8, args("name", p), item(p, i, 2), func(s *plan.Step) { s.Host = host })
+					}
+				})
+			}
+		})
+		b.task("migrate", "shell", 12, all[2:], cmd("alembic upgrade head"), func(s *plan.Step) {
+			s.Uses = []plan.Use{{Name: "lock_timeout", Value: "5s", Origin: plan.Origin{File: "group_vars/db.yml", Line: 8}}}
+		})
+	})
+	b.scope(plan.ScopePlay, "web", 20, func(s *plan.Scope) { s.Hosts = 2 }, func() {
+		for i, host := range web {
+			b.scope(plan.ScopeBatch, fmt.Sprintf("batch %d of 2", i+1), 20, func(s *plan.Scope) { s.Hosts = 1 }, func() {
+				b.task("drain", "shell", 24, []string{host}, cmd("drain"), func(s *plan.Step) { s.Delegate = "lb1" })
+			})
+		}
+		b.scope(plan.ScopeRole, "nginx", 27, nil, func() {
+			b.task("render nginx.conf", "template", 3, web, args("dest", "/etc/nginx/nginx.conf"), func(s *plan.Step) { s.Role = "nginx" })
+		})
+		b.scope(plan.ScopeSection, "handlers", 30, nil, func() {
+			b.task("restart nginx", "service", 31, web, args("name", "nginx"), func(s *plan.Step) { s.Handler = true })
+		})
+	})
+	return b.done()
+}
+
+// manyHosts is a plan of so many tasks over so many hosts.
+func manyHosts(hosts, tasks int) *plan.Plan {
+	b := newBuilder("many.yml")
+	names := make([]string, hosts)
+	for i := range names {
+		names[i] = fmt.Sprintf("web%04d.example.org", i)
+	}
+	b.scope(plan.ScopePlay, "all", 1, func(s *plan.Scope) { s.Hosts = hosts }, func() {
+		for k := range tasks {
+			b.task(fmt.Sprintf("task %d", k), "shell", k+2, names, args("cmd", "true"))
+		}
+	})
+	return b.done()
+}
+
+func TestTaskIsOneRow(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
+	s.has("▸ update the package index", "3 hosts", "play: everything", "batch 1 of 2", "REVIEW  2 plays")
+	s.hasNot("loop: install packages")
+	s.on("update the package index")
+	s.m.cur.node = int(s.m.tree.scopeNode[2])
+	s.press("enter")
+	s.has("▾ update the package index", "web1", "db1.example.org")
+	s.m.cur.node = int(s.m.tree.scopeNode[3])
+	s.press("enter")
+	s.has("▾ install packages", "▸ web2", "× 2")
+}
+
+// A decision on the row of a task is about all its hosts, one on the row of a host about that alone.
+func TestDecidesByHost(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
+	task := int(s.m.tree.scopeNode[2])
+	s.m.cur.node = task
+	s.press("a")
+	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Approve{Range: events.Range{From: 0, To: 3}, Digest: s.m.plan.Digest}) {
+		t.Errorf("a on the task sends %#v", got)
+	}
+	s.keys("l j j x")
+	if got := s.f.sent[len(s.f.sent)-1]; got != (events.Exclude{Range: events.Range{From: 1, To: 2}}) {
+		t.Errorf("x on the second host sends %#v", got)
+	}
+	s.press("b")
+	if got, ok := s.f.sent[len(s.f.sent)-1].(events.Break); !ok || got.Range() != (events.Range{From: 1, To: 2}) {
+		t.Errorf("b on the second host sends %#v", got)
+	}
+}
+
+func TestFailureGoesToTheHost(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["update the package index"] = 1 }})
+	s.keys("A c")
+	if i := s.m.tree.step(s.m.at()); i != 0 {
+		t.Fatalf("the cursor is on %q", s.m.tree.title(s.m.at()))
+	}
+	s.has("▾ update the package index", "✗ FAILED", "on web1")
+}
+
+func TestFindsHosts(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
+	s.press("/")
+	s.text("host:web2 render")
+	s.keys("enter")
+	if i := s.m.tree.step(s.m.at()); i < 0 || s.m.plan.Steps[i].Host != "web2" || s.m.plan.Steps[i].Name != "render nginx.conf" {
+		t.Errorf("the cursor is on %q", s.m.tree.title(s.m.at()))
+	}
+	if n := s.m.find.count(s.m.tree); n != 1 {
+		t.Errorf("%d matches", n)
+	}
+	s.press("/")
+	s.m.prompt.input.SetValue("")
+	s.text("host:lb1")
+	if n := s.m.find.count(s.m.tree); n != 2 {
+		t.Errorf("%d matches for the host that does it", n)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40})
+	s.keys("A")
+	s.f.say(-1, events.RunResumed{})
+	s.f.say(1, events.StepStarted{Name: "update the package index"})
+	s.f.say(1, events.StepFailed{Unreachable: true, Error: "ssh: connect to host web2 port 22: No route to host"})
+	s.frame()
+	s.m.following = false
+	s.m.cur.node = int(s.m.tree.stepNode[1])
+	s.m.rows.reveal(s.m.cur.node)
+	s.frame()
+	s.press("1")
+	s.has("↯ │ │ ├   web2", "unreachable", "↯ UNREACHABLE", "No route to", "↯ 1")
+	if !s.m.broken(1) || s.m.failedIn(events.Range{From: 0, To: 3}) != 1 {
+		t.Error("it cannot be retried")
+	}
+}
+
+func TestMatrixMoves(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 100, h: 30})
+	s.keys("A H")
+	s.has("Hosts", "task 1/7", "update the package index", "web1", "db1.example.org")
+	s.keys("j j l l")
+	s.has("3/3", "task 3/7  migrate", "db1.example.org")
+	if i := s.m.tree.step(s.m.at()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
+		t.Errorf("the cursor of the tree is on %q", s.m.tree.title(s.m.at()))
+	}
+	s.keys("k")
+	s.has("web2  has no part in this task")
+	s.keys("j enter")
+	s.hasNot("task 3/7")
+	s.has("migrate")
+	if i := s.m.tree.step(s.m.at()); i < 0 || s.m.plan.Steps[i].Name != "migrate" {
+		t.Errorf("enter goes to %q", s.m.tree.title(s.m.at()))
+	}
+}
+
+// A failure is shown in the matrix where it happened, and can be decided there.
+func TestMatrixFollowsFailure(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{120, 40}, {60, 20}} {
+		s := newScreen(t, setup{p: twoPlays(), w: size.w, h: size.h, fake: func(f *fake) { f.fails["migrate"] = 1 }})
+		s.keys("A H c")
+		s.has("3/3", "task 3/7  migrate", "✗ FAILED", "the command exited")
+		s.keys("r")
+		s.has("✓ ok")
+		s.keys("H")
+		s.hasNot("task 3/7")
+	}
+}
+
+func TestMatrixCounts(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 20})
+	s.keys("A H c")
+	for _, host := range []string{"web1", "web2"} {
+		row := ""
+		for line := range strings.SplitSeq(s.shows(), "\n") {
+			if strings.HasPrefix(strings.TrimLeft(line, " ▎"), host+" ") && row == "" {
+				row = line
+			}
+		}
+		ok, changed := 0, 0
+		for i := range s.m.plan.Steps {
+			// A loop counts once, and as changed if one of its items is.
+			p, of := &s.m.plan.Steps[i], s.f.run.Steps[i]
+			if p.Host != host || p.Loop != nil && !p.Loop.Last {
+				continue
+			}
+			ok++
+			if of.Outcome == events.Changed || p.Loop != nil && s.f.run.Steps[i-1].Outcome == events.Changed {
+				changed++
+			}
+		}
+		want := fmt.Sprintf("%d    %d    0    0    0    0    0", ok, changed)
+		if !strings.Contains(row, want) {
+			t.Errorf("%s: want %q in %q", host, want, row)
+		}
+	}
+}
+
+func TestNoMatrixOfOneMachine(t *testing.T) {
+	s := newScreen(t, setup{w: 100, h: 30})
+	s.keys("H")
+	s.has("all of it runs on this machine")
+}
+
+// BenchmarkMatrix is a frame of the matrix of 1,000 hosts and 100 tasks, all of them done.
+func BenchmarkMatrix(b *testing.B) {
+	p := manyHosts(1000, 100)
+	s := newScreen(b, setup{p: p, w: 200, h: 60})
+	for i := range p.Steps {
+		s.m.store.apply(&events.Record{Time: t0, Step: i, Event: events.StepCompleted{Changed: i%7 == 0}})
+	}
+	s.frame()
+	s.press("H")
+	s.keys("ctrl+d ctrl+d")
+	for b.Loop() {
+		s.m.stale = true
+		_ = s.m.View()
+	}
+}

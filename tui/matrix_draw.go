@@ -1,0 +1,291 @@
+package tui
+
+import (
+	"fmt"
+
+	"moon/events"
+	"moon/themes"
+	"moon/tui/standing"
+)
+
+// matrixRows is what is on the screen beside the rows of hosts: header, rule, marks of columns, detail, rule, footer.
+const matrixRows = 6
+
+// The widths of the matrix: a cell with the line or the blank behind it, and a number of the recap.
+const (
+	matrixCell   = 2
+	recapNumber  = 5
+	leastHosts   = 6
+	narrowRecap  = 3 // numbers of the recap where there is not much room
+	roomForRecap = 80
+)
+
+// recapWords stand above the numbers; signs would not tell failed from ignored.
+var recapWords = [faces]string{
+	faceOK: "ok", faceChanged: "chg", faceUnreachable: "unr", faceFailed: "fail", faceSkipped: "skip", faceRescued: "resc", faceIgnored: "ign",
+}
+
+// matrixView is the part of a matrix that is drawn.
+type matrixView struct {
+	hosts   int // cells of their names
+	across  int // columns
+	numbers int // of the recap
+	high    int // rows
+}
+
+func (m *model) matrixView() matrixView {
+	x := m.matrix
+	v := matrixView{high: max(m.height-matrixRows, 1), numbers: narrowRecap}
+	if m.width >= roomForRecap {
+		v.numbers = len(standing.TallyWords)
+	}
+	v.hosts = max(min(x.wide, m.width/4), leastHosts)
+	v.across = max((m.width-v.hosts-3-v.numbers*recapNumber)/matrixCell, 1)
+	return v
+}
+
+// drawMatrix draws the hosts by their tasks, those that are on the screen.
+func (m *model) drawMatrix(b *brush) {
+	m.followMatrix()
+	x, v := m.matrix, m.matrixView()
+	x.height, x.across = v.high, v.across
+	x.top = window(x.top, x.row, v.high, len(x.hosts))
+	x.left = window(x.left, x.col, v.across, len(x.columns))
+	m.header(b)
+	m.matrixRule(b)
+	m.matrixMarks(b, v)
+	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
+	m.store.read(func(run *events.Run) {
+		if len(run.Steps) < len(m.plan.Steps) {
+			return // it is about another plan
+		}
+		for i := range counts {
+			counts[i] = x.tallied(x.top+i, run.Steps)
+		}
+	})
+	for i := range v.high {
+		if i < len(counts) {
+			m.matrixRow(b, v, x.top+i, &counts[i])
+		} else {
+			b.begin(m.width, onRow)
+			b.end()
+		}
+		b.newline()
+	}
+	b.begin(m.width, onRow)
+	m.matrixDetail(b)
+	b.end()
+	b.newline()
+	b.begin(m.width, onRow)
+	m.stateRule(b, -1)
+	b.end()
+	b.newline()
+	m.footer(b)
+}
+
+// window is the first of some rows that keeps a cursor among the high that are shown.
+func window(top, cursor, high, n int) int {
+	top = max(min(top, n-high), 0)
+	return max(min(top, cursor), cursor-high+1)
+}
+
+// matrixRule says which task the cursor is on.
+func (m *model) matrixRule(b *brush) {
+	x := m.matrix
+	b.begin(m.width, onRow)
+	b.rule(m.glyphs, 1)
+	b.put(inkTitle, " Hosts")
+	words := fmt.Sprintf("  %d/%d", x.row+1, len(x.hosts))
+	b.put(themes.Dim, words+fmt.Sprintf(" %s task %d/%d  ", m.glyphs.dot, x.col+1, len(x.columns)))
+	b.put(themes.Text, cutMiddle(m.taskName(x.col), max(b.left-2, 0), m.glyphs.dots))
+	b.put(themes.Text, " ")
+	b.rule(m.glyphs, b.left)
+	b.end()
+	b.newline()
+}
+
+// taskName is what a column is called, with its role.
+func (m *model) taskName(col int) string {
+	n := m.matrix.columns[col].node
+	role := ""
+	if s := m.tree.scope(n); s != nil {
+		role = s.Role
+	}
+	if r := m.tree.steps(n); role == "" && r.From < r.To {
+		role = m.plan.Steps[r.From].Role
+	}
+	if s := m.tree.scope(n); s != nil {
+		_, name := standing.ScopeTitle(s)
+		if name == "" && s.First < s.Last {
+			name = m.plan.Steps[s.First].Action
+		}
+		return plain(standing.TaskTitle(role, name))
+	}
+	return plain(standing.TaskTitle(role, m.tree.title(n)))
+}
+
+// matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
+func (m *model) matrixMarks(b *brush, v matrixView) {
+	x := m.matrix
+	b.begin(m.width, onRow)
+	b.at(v.hosts + 2 + (x.col-x.left)*matrixCell)
+	b.put(themes.Accent, m.glyphs.open)
+	b.at(m.recapFrom(v))
+	for k, st := range m.recapColumns(v) {
+		word := recapWords[st]
+		b.at(m.recapFrom(v) + (k+1)*recapNumber - len(word))
+		b.put(signLooks[faceSigns[st]].role, word)
+	}
+	b.end()
+	b.newline()
+}
+
+func (m *model) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
+
+// recapColumns are the states that the recap counts, where there is not much room the most telling.
+func (m *model) recapColumns(v matrixView) []face {
+	if v.numbers == narrowRecap {
+		return []face{faceOK, faceChanged, faceFailed}
+	}
+	return standing.TallyStates[:]
+}
+
+// matrixRow draws a host.
+func (m *model) matrixRow(b *brush, v matrixView, row int, counts *events.HostCounts) {
+	x := m.matrix
+	mode := onRow
+	if row == x.row {
+		mode = onCursor
+	}
+	b.begin(v.hosts+2, mode)
+	b.put(themes.Text, " "+cutMiddle(plain(x.hosts[row]), v.hosts, m.glyphs.dots))
+	b.end()
+	for k := range v.across {
+		col := x.left + k
+		if col >= len(x.columns) {
+			b.begin(matrixCell, onRow)
+			b.end()
+			continue
+		}
+		m.matrixCell(b, row, col)
+	}
+	b.begin(m.width-v.hosts-2-v.across*matrixCell, onRow)
+	numbers := standing.Tallies(counts)
+	at := b.wide - 1 - v.numbers*recapNumber
+	for k, st := range m.recapColumns(v) {
+		n := numbers[k]
+		if v.numbers == narrowRecap && st == faceFailed {
+			n = counts.Failed + counts.Unreachable
+		}
+		look := signLooks[faceSigns[st]].role
+		if n == 0 {
+			look = themes.Dim
+		}
+		text := fmt.Sprint(n)
+		b.at(at + (k+1)*recapNumber - len(text))
+		b.put(look, text)
+	}
+	b.end()
+}
+
+// matrixCell draws how a task stands on a host. A line stands between two plays, and between two batches.
+func (m *model) matrixCell(b *brush, row, col int) {
+	x := m.matrix
+	mode := onRow
+	if row == x.row && col == x.col {
+		mode = onCursor
+	}
+	b.begin(1, mode)
+	if n := x.cell(row, col); n >= 0 {
+		look, spins := m.signOf(n)
+		if m.tree.step(n) < 0 {
+			t := m.tree.tally(n)
+			look, spins = t.sign(true, m.run.phase == events.Review), t[faceRunning] > 0
+		}
+		glyph := m.glyphs.signs[look]
+		if spins {
+			glyph = m.glyphs.spin[m.spin%len(m.glyphs.spin)]
+		}
+		if m.cur.marked(n) {
+			b.put(themes.Selection, m.glyphs.mark)
+		} else {
+			b.put(signLooks[look].role, glyph)
+		}
+	}
+	b.end()
+	b.begin(1, onRow)
+	if col+1 < len(x.columns) && x.columns[col+1].play != x.columns[col].play {
+		b.put(themes.Border, m.glyphs.down)
+	}
+	b.end()
+}
+
+// matrixDetail says what the cell under the cursor is.
+func (m *model) matrixDetail(b *brush) {
+	x := m.matrix
+	host := plain(x.hosts[x.row])
+	b.put(themes.Text, " ")
+	b.put(inkTitle, cutMiddle(host, m.width/3, m.glyphs.dots))
+	n := x.cell(x.row, x.col)
+	if n < 0 {
+		b.put(themes.Dim, "  has no part in this task")
+		return
+	}
+	i := m.tree.steps(n).From
+	look, _ := m.signOf(n)
+	if m.tree.step(n) < 0 {
+		t := m.tree.tally(n)
+		look = t.sign(true, m.run.phase == events.Review)
+	}
+	b.put(signLooks[look].role, "  "+m.glyphs.signs[look]+" "+signLooks[look].word)
+	place := plain(m.plan.Steps[i].Origin.String())
+	if cells(place) > b.left/2 {
+		place = cutLeft(place, b.left/2, m.glyphs.dots)
+	}
+	var of events.Step
+	m.store.read(func(run *events.Run) {
+		if i < len(run.Steps) {
+			of = run.Steps[i]
+		}
+	})
+	words := ""
+	if m.tree.step(n) < 0 {
+		words = count(m.tree.steps(n).To-i, "item")
+	} else {
+		words = m.cellWords(i, &of)
+	}
+	b.put(themes.Text, "  "+cutRight(words, max(b.left-cells(place)-4, 0), m.glyphs.dots))
+	b.at(m.width - cells(place) - 1)
+	b.put(themes.Dim, place)
+}
+
+// cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
+func (m *model) cellWords(step int, of *events.Step) string {
+	switch {
+	case of.Error != "":
+		return plain(of.Error)
+	case of.Reason != "":
+		return plain(of.Reason)
+	case of.Message != "":
+		return plain(of.Message)
+	case of.Diff != nil && of.Diff.Summary != "":
+		return plain(of.Diff.Summary)
+	}
+	return plain(m.plan.Steps[step].Summary)
+}
+
+// matrixTips are the keys of the matrix.
+func (m *model) matrixTips() []tip {
+	tips := []tip{{nodeToggle, "to the plan"}}
+	switch m.run.phase {
+	case events.Review, events.Paused:
+		tips = append(append(tips, m.decisions()...), tip{gateBreak, "break"}, tip{runStep, "step"}, tip{runContinue, "run"})
+		if m.broken(m.tree.step(m.at())) {
+			tips = append(tips[:1], tip{runRetry, "retry"}, tip{nodeFix, "edit"}, tip{gateExclude, "skip"}, tip{runContinue, "go on"})
+		}
+	case events.Running:
+		tips = append(tips, tip{runPause, "pause"}, tip{cursorFollow, "follow"})
+	case events.Ended, events.Done:
+	}
+	return append(tips, tip{needNext, "next"}, tip{findText, "find"}, tip{goBack, "back"})
+}

@@ -1,0 +1,551 @@
+package plain
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/plan"
+	"moon/tui/standing"
+)
+
+// Ansible writes a run as ansible-playbook shows it with its default callback, for whoever reads that with a program: plays, tasks,
+// a line for each host and item, and the recap. Names, words and spaces are the same; what the results hold is moon's.
+type Ansible struct {
+	W       io.Writer                      // required
+	PlanFor func(digest string) *plan.Plan // required
+	Verbose bool                           // also the results of what went well
+	Diff    bool
+
+	out  *bufio.Writer
+	plan *plan.Plan
+	run  events.Run
+
+	play     int         // whose head was printed last: a play or a batch of one; -1 before the first
+	task     taskKey     // whose head was printed last
+	included []inclusion // by the task whose head was printed last
+	loops    map[loopKey]*loopEnd
+	printed  map[int]*streams // of steps that run
+}
+
+// taskKey is a task as Ansible has it, over all its hosts: a scope, or a step that stands alone.
+type taskKey struct {
+	scope int
+	step  int // -1 for a scope
+}
+
+// loopKey is the loop of one task on one host.
+type loopKey struct {
+	scope int
+	host  string
+}
+
+// inclusion is a file that hosts include.
+type inclusion struct {
+	line, item string
+	hosts      []string
+}
+
+// loopEnd is how the items of a loop have ended so far.
+type loopEnd struct {
+	left    int
+	ran     bool
+	ignored bool
+}
+
+// streams are what a step has printed, as far as it is kept for its result.
+type streams struct {
+	lines [2][]string
+	size  int
+}
+
+const (
+	columns     = 80
+	keptPrinted = 1 << 20 // bytes of the output of a step
+)
+
+// ansibleWords are the actions that playbooks of Ansible call otherwise.
+var ansibleWords = map[string]string{"print": "debug", "wait": "wait_for"}
+
+var noTask = taskKey{-1, -1}
+
+// Follow writes until the feed ends and returns the state the run ended in.
+func (a *Ansible) Follow(feed <-chan []events.Record) (*events.Run, error) {
+	a.out = bufio.NewWriterSize(a.W, 64<<10)
+	a.reset()
+	for batch := range feed {
+		for _, r := range batch {
+			a.run.Apply(r)
+			a.event(r)
+		}
+		if err := a.out.Flush(); err != nil {
+			return &a.run, err
+		}
+	}
+	return &a.run, a.out.Flush()
+}
+
+func (a *Ansible) reset() {
+	a.play, a.task = -1, noTask
+	a.included, a.loops, a.printed = nil, map[loopKey]*loopEnd{}, map[int]*streams{}
+}
+
+func (a *Ansible) printf(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+
+// banner is a line with stars to the right, after an empty one.
+func (a *Ansible) banner(text string) {
+	text = output.CleanName(text)
+	a.printf("\n%s %s", text, strings.Repeat("*", max(columns-1-ansi.StringWidth(text), 3)))
+}
+
+func (a *Ansible) event(r events.Record) {
+	switch e := r.Event.(type) {
+	case events.PlanLoaded:
+		a.plan = a.PlanFor(e.Digest)
+		a.reset()
+		a.countLoops()
+	case events.StepStarted:
+		a.head(r.Step)
+	case events.StepOutput:
+		a.keep(r.Step, e)
+	case events.StepRetrying:
+		if !e.ByUser {
+			s := &a.plan.Steps[r.Step]
+			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), output.CleanName(a.title(r.Step)), max(s.Retry.Max-e.Attempt+2, 0))
+		}
+		delete(a.printed, r.Step)
+	case events.StepCompleted:
+		a.completed(r.Step, e)
+	case events.StepSkipped:
+		a.skipped(r.Step, e)
+	case events.StepFailed:
+		a.failed(r.Step, e)
+	case events.StepLost:
+		a.failed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Rescued: e.Rescued})
+	case events.StepCancelled:
+		a.failed(r.Step, events.StepFailed{Error: "cancelled"})
+	case events.Warning:
+		a.printf("[WARNING]: %s", output.CleanName(e.Message))
+	case events.RunCompleted:
+		a.recap(e)
+	case events.RunStarted, events.StepTried, events.StepOmitted, events.PrintMessage, events.StepProgress, events.VariableSet,
+		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted, events.CommandRejected,
+		events.Gap:
+	}
+}
+
+// countLoops counts the items of each loop on each host.
+func (a *Ansible) countLoops() {
+	for i := range a.plan.Steps {
+		if key, ok := a.loopOf(i); ok {
+			if a.loops[key] == nil {
+				a.loops[key] = &loopEnd{}
+			}
+			a.loops[key].left++
+		}
+	}
+}
+
+func (a *Ansible) loopOf(step int) (loopKey, bool) {
+	s := &a.plan.Steps[step]
+	return loopKey{s.Scope, s.Host}, s.Scope < len(a.plan.Scopes) && a.plan.Scopes[s.Scope].Kind == plan.ScopeLoop
+}
+
+func (a *Ansible) keyOf(step int) taskKey {
+	scope := a.plan.Steps[step].Scope
+	if task := standing.Task(a.plan, scope); task >= 0 {
+		return taskKey{task, -1}
+	}
+	if _, loop := a.loopOf(step); loop {
+		return taskKey{scope, -1}
+	}
+	return taskKey{-1, step}
+}
+
+// head makes sure that what follows is read as belonging to the step's task: it prints the heads that have changed.
+func (a *Ansible) head(step int) {
+	key := a.keyOf(step)
+	if key != a.task {
+		a.tellIncluded()
+	}
+	a.playHead(step)
+	if key == a.task {
+		return
+	}
+	a.task = key
+	word := "TASK"
+	if a.plan.Steps[step].Handler {
+		word = "RUNNING HANDLER"
+	}
+	a.banner(word + " [" + standing.TaskTitle(a.plan.Steps[step].Role, a.title(step)) + "]")
+}
+
+// playHead prints the head of the play, or of the batch of one, that a step is in.
+func (a *Ansible) playHead(step int) {
+	play, name := 0, a.plan.Scopes[0].Name
+	of := -1
+	for id := a.plan.Steps[step].Scope; id > 0; id = a.plan.Scopes[id].Parent {
+		if k := a.plan.Scopes[id].Kind; k == plan.ScopePlay || k == plan.ScopeBatch {
+			if of < 0 {
+				of = id
+			}
+			if k == plan.ScopePlay {
+				name = a.plan.Scopes[id].Name
+				break
+			}
+		}
+	}
+	if of >= 0 {
+		play = of
+	}
+	if play == a.play {
+		return
+	}
+	a.leave()
+	a.emptyPlays(play)
+	a.play, a.task = play, noTask
+	a.banner("PLAY [" + cmp.Or(name, a.plan.Name, a.plan.RootFile) + "]")
+}
+
+// emptyPlays prints the plays before a scope that have no tasks to print.
+func (a *Ansible) emptyPlays(before int) {
+	for id := a.play + 1; id < before; id++ {
+		s := &a.plan.Scopes[id]
+		if s.Kind != plan.ScopePlay || s.Steps() > 0 {
+			continue
+		}
+		a.banner("PLAY [" + s.Name + "]")
+		if s.Hosts == 0 {
+			a.printf("skipping: no hosts matched")
+		}
+	}
+}
+
+// leave says of the play that has ended that nothing more was run on hosts that had not failed.
+func (a *Ansible) leave() {
+	if a.play <= 0 {
+		return
+	}
+	s := &a.plan.Scopes[a.play]
+	bad, stopped := map[string]bool{}, map[string]bool{}
+	for i := s.First; i < min(s.Last, len(a.run.Steps)); i++ {
+		host := a.plan.Steps[i].Host
+		switch st := standing.Of(&a.run.Steps[i], &a.plan.Steps[i]); {
+		case st.Bad() || st == standing.Cancelled:
+			bad[host] = true
+		case a.run.Steps[i].Outcome == events.Omitted && a.run.Steps[i].Cause >= 0:
+			stopped[host] = true
+		}
+	}
+	if len(bad) == 0 {
+		return
+	}
+	for host := range stopped {
+		if !bad[host] {
+			a.banner("NO MORE HOSTS LEFT")
+			return
+		}
+	}
+}
+
+// includes takes down that a host includes a file. The line is printed when all hosts have decided.
+func (a *Ansible) includes(step int) {
+	s := &a.plan.Steps[step]
+	if s.Action == "include_role" {
+		return // the tasks of the role say enough
+	}
+	line := "included: " + a.file(s.Includes) + " for"
+	item := ""
+	if s.Loop != nil {
+		item = " => " + a.item(step)
+	}
+	i := slices.IndexFunc(a.included, func(in inclusion) bool { return in.line == line && in.item == item })
+	if i < 0 {
+		i = len(a.included)
+		a.included = append(a.included, inclusion{line: line, item: item})
+	}
+	a.included[i].hosts = append(a.included[i].hosts, a.on(s))
+}
+
+// tellIncluded prints what the hosts of a task have included.
+func (a *Ansible) tellIncluded() {
+	for _, in := range a.included {
+		a.printf("%s", output.CleanName(in.line+" "+strings.Join(in.hosts, ", "))+in.item)
+	}
+	a.included = nil
+}
+
+func (a *Ansible) file(name string) string {
+	if filepath.IsAbs(name) || a.plan.Root == "" {
+		return name
+	}
+	return filepath.Join(a.plan.Root, name)
+}
+
+// title is the name of a step's task. One over several hosts, or items, has the name as it is written.
+func (a *Ansible) title(step int) string {
+	s := &a.plan.Steps[step]
+	including := strings.HasPrefix(s.Action, "include_") && strings.HasPrefix(s.Name, s.Action+": ") // as the planner calls it
+	if word, ok := ansibleWords[s.Action]; s.Name == "" || including {
+		switch {
+		case s.Action == "include_role":
+			return "include_role : " + s.Includes
+		case ok:
+			return word
+		}
+		return s.Action
+	}
+	if key := a.keyOf(step); key.step < 0 {
+		if name := a.plan.Scopes[key.scope].Name; name != "" && name != string(plan.ScopeLoop) {
+			return name
+		}
+		return s.Action
+	}
+	return cmp.Or(a.run.Steps[step].Name, s.Name)
+}
+
+func (a *Ansible) on(s *plan.Step) string { return output.CleanName(standing.On(s)) }
+
+func (a *Ansible) keep(step int, e events.StepOutput) {
+	s := a.printed[step]
+	if s == nil {
+		s = &streams{}
+		a.printed[step] = s
+	}
+	if s.size += len(e.Line) + 1; s.size > keptPrinted {
+		return
+	}
+	k := 0
+	if e.Stderr {
+		k = 1
+	}
+	s.lines[k] = append(s.lines[k], e.Line)
+}
+
+// item is " => (item=x)" for a step that is an item of a loop.
+func (a *Ansible) item(step int) string {
+	s := &a.plan.Steps[step]
+	if _, ok := a.loopOf(step); !ok || s.Loop == nil {
+		return ""
+	}
+	return "(item=" + a.itemText(s) + ")"
+}
+
+func (a *Ansible) itemText(s *plan.Step) string {
+	switch s.Loop.Item.(type) {
+	case map[string]any, []any, bool, nil:
+		if !s.Loop.Labelled && !s.NoLog {
+			return output.CleanName(pythonText(s.Loop.Item))
+		}
+	}
+	if s.NoLog {
+		return "None"
+	}
+	return output.CleanName(s.Loop.Label)
+}
+
+func (a *Ansible) completed(step int, e events.StepCompleted) {
+	s := &a.plan.Steps[step]
+	a.head(step)
+	if s.Includes != "" {
+		a.includes(step)
+		return
+	}
+	a.diff(s, e.Diff)
+	word := "ok"
+	if e.Changed {
+		word = "changed"
+	}
+	line := word + ": [" + a.on(s) + "]"
+	if item := a.item(step); item != "" {
+		line += " => " + item
+	}
+	switch result := a.result(step, e.Result); {
+	case s.NoLog:
+		if a.Verbose {
+			line += " => " + oneLine(result)
+		}
+	case s.Action == "print":
+		line += " => " + indentedJSON(a.message(s, step, e.Result))
+	case s.Action == "assert":
+		line += " => " + indentedJSON(map[string]any{"changed": false, "msg": cmp.Or[any](result["msg"], "All assertions passed")})
+	case a.Verbose:
+		line += " => " + oneLine(result)
+	}
+	a.lines(line)
+	delete(a.printed, step)
+	a.itemEnded(step, true, false)
+}
+
+// lines prints a text of several lines, each fit for a terminal.
+func (a *Ansible) lines(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		a.printf("%s", output.CleanName(line))
+	}
+}
+
+// message is what a print has printed, under the name Ansible gives it.
+func (a *Ansible) message(s *plan.Step, step int, result map[string]any) map[string]any {
+	if name, ok := s.Args["var"].(string); ok && name != "" {
+		if v, ok := result[name]; ok {
+			return map[string]any{name: v}
+		}
+		return map[string]any{name: cmp.Or[any](result["msg"], a.run.Steps[step].Message)}
+	}
+	if msg, ok := result["msg"]; ok {
+		return map[string]any{"msg": msg}
+	}
+	return map[string]any{"msg": a.run.Steps[step].Message}
+}
+
+// result is the result of a step as Ansible shows it: without what stands in the line already, with what was printed.
+func (a *Ansible) result(step int, given map[string]any) map[string]any {
+	s := &a.plan.Steps[step]
+	m := map[string]any{"changed": a.run.Steps[step].Outcome == events.Changed}
+	if s.NoLog {
+		m["censored"] = "the output has been hidden due to the fact that 'no_log: true' was specified for this result"
+		return m
+	}
+	maps.Copy(m, given)
+	for _, key := range []string{"failed", "skipped", "duration_ms"} {
+		delete(m, key)
+	}
+	if n, ok := m["attempts"]; ok && fmt.Sprint(n) == "1" && s.Retry.Max == 0 {
+		delete(m, "attempts")
+	}
+	if p := a.printed[step]; p != nil {
+		for k, name := range [2]string{"stdout", "stderr"} {
+			if _, there := m[name]; !there {
+				m[name], m[name+"_lines"] = strings.Join(p.lines[k], "\n"), append([]string{}, p.lines[k]...)
+			}
+		}
+	}
+	return m
+}
+
+func (a *Ansible) diff(s *plan.Step, d *events.Diff) {
+	if d == nil || d.Text == "" || !a.Diff && !s.ShowDiff {
+		return
+	}
+	a.lines(strings.TrimSuffix(d.Text, "\n"))
+	a.printf("")
+}
+
+func (a *Ansible) skipped(step int, e events.StepSkipped) {
+	s := &a.plan.Steps[step]
+	switch e.Reason {
+	case events.SkipTags, events.SkipUser, events.SkipUnchanged, events.SkipNeeds:
+		a.itemEnded(step, false, false) // to Ansible there is no such task, or no such handler
+		return
+	case events.SkipWhen, events.SkipCreates, events.SkipRemoves, events.SkipUnless, events.SkipOnlyIf, events.SkipUpToDate, events.SkipPlugin:
+	}
+	a.head(step)
+	if e.Reason != events.SkipWhen && e.Reason != events.SkipPlugin { // its work is done
+		a.plainLine("ok", s, step)
+		a.itemEnded(step, true, false)
+		return
+	}
+	result := map[string]any{"changed": false, "skip_reason": "Conditional result was False"}
+	line := "skipping: [" + a.on(s) + "]"
+	if item := a.item(step); item != "" {
+		line += " => " + item + " "
+		if a.Verbose {
+			line += " => " + oneLine(result)
+		}
+		a.printf("%s", line)
+		a.itemEnded(step, false, false)
+		return
+	}
+	if a.Verbose {
+		line += " => " + oneLine(result)
+	}
+	a.printf("%s", line)
+}
+
+func (a *Ansible) plainLine(word string, s *plan.Step, step int) {
+	line := word + ": [" + a.on(s) + "]"
+	if item := a.item(step); item != "" {
+		line += " => " + item
+	}
+	a.printf("%s", line)
+}
+
+func (a *Ansible) failed(step int, e events.StepFailed) {
+	s := &a.plan.Steps[step]
+	a.head(step)
+	result := a.result(step, e.Result)
+	if _, there := result["msg"]; !there && !s.NoLog {
+		result["msg"] = e.Error
+		if e.RC != nil && strings.HasPrefix(e.Error, "exit status") {
+			result["msg"] = "non-zero return code"
+		}
+	}
+	item := a.item(step)
+	switch {
+	case e.Unreachable:
+		result["unreachable"] = true
+		a.lines("fatal: [" + a.on(s) + "]: UNREACHABLE! => " + oneLine(result))
+	case item != "":
+		a.lines("failed: [" + a.on(s) + "] " + item + " => " + oneLine(result))
+	default:
+		a.lines("fatal: [" + a.on(s) + "]: FAILED! => " + oneLine(result))
+	}
+	delete(a.printed, step)
+	if item != "" {
+		a.itemEnded(step, true, e.Ignored)
+	} else if e.Ignored {
+		a.printf("...ignoring")
+	}
+}
+
+// itemEnded says, after the last item of a loop on a host, what became of the whole.
+func (a *Ansible) itemEnded(step int, ran, ignored bool) {
+	key, ok := a.loopOf(step)
+	l := a.loops[key]
+	if !ok || l == nil {
+		return
+	}
+	l.left--
+	l.ran, l.ignored = l.ran || ran, l.ignored || ignored
+	switch s := &a.plan.Steps[step]; {
+	case l.left != 0:
+	case l.ignored:
+		a.printf("...ignoring")
+	case !l.ran && strings.HasPrefix(a.run.Steps[step].Reason, string(events.SkipWhen)):
+		a.printf("skipping: [%s]", a.on(s))
+	}
+}
+
+// recap prints how the tasks of each host ended, by name.
+func (a *Ansible) recap(e events.RunCompleted) {
+	if a.plan == nil {
+		return
+	}
+	a.tellIncluded()
+	a.leave()
+	a.emptyPlays(len(a.plan.Scopes))
+	a.banner("PLAY RECAP")
+	hosts := slices.Clone(e.Hosts)
+	if len(hosts) == 0 {
+		hosts = standing.Recap(a.plan, a.run.Steps)
+	}
+	slices.SortStableFunc(hosts, func(x, y events.HostCounts) int { return strings.Compare(x.Host, y.Host) })
+	for i := range hosts {
+		name := output.CleanName(hosts[i].Host)
+		fmt.Fprintf(a.out, "%s%s :", name, strings.Repeat(" ", max(26-ansi.StringWidth(name), 0)))
+		for k, n := range standing.Tallies(&hosts[i]) {
+			fmt.Fprintf(a.out, " %s=%-4d", standing.TallyWords[k], n)
+		}
+		a.printf("")
+	}
+	a.printf("")
+}

@@ -1,0 +1,107 @@
+package plain
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// oneLine is a value in JSON as Ansible writes it on a line: sorted, with blanks behind commas and colons.
+func oneLine(v any) string { return writeJSON(v, "") }
+
+// indentedJSON is the same over several lines, where there is something in it.
+func indentedJSON(v any) string { return writeJSON(v, "\n") }
+
+// writeJSON writes a value. newline is what each entry begins with, or "" for all on one line.
+func writeJSON(v any, newline string) string {
+	var b strings.Builder
+	inner, between := "", ", "
+	if newline != "" {
+		inner, between = newline+"    ", ","
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return "{}"
+		}
+		b.WriteByte('{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(inner + scalarJSON(key) + ": " + writeJSON(v[key], inner))
+		}
+		b.WriteString(newline + "}")
+	case []string:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = v[i]
+		}
+		return writeJSON(list, newline)
+	case []any:
+		if len(v) == 0 {
+			return "[]"
+		}
+		b.WriteByte('[')
+		for i := range v {
+			if i > 0 {
+				b.WriteString(between)
+			}
+			b.WriteString(inner + writeJSON(v[i], inner))
+		}
+		b.WriteString(newline + "]")
+	default:
+		return scalarJSON(v)
+	}
+	return b.String()
+}
+
+func scalarJSON(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // what is no JSON is shown as text
+		return strconv.Quote(fmt.Sprint(v))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// pythonText is a value as Python writes it, which is how Ansible calls the items of a loop that are no texts.
+func pythonText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	case string:
+		return pythonQuoted(v)
+	case map[string]any:
+		parts := make([]string, 0, len(v))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, pythonQuoted(key)+": "+pythonText(v[key]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = pythonText(v[i])
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}
+
+func pythonQuoted(s string) string {
+	quote := "'"
+	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
+		quote = `"`
+	}
+	s = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(s)
+	return quote + strings.ReplaceAll(s, quote, `\`+quote) + quote
+}
