@@ -27,6 +27,7 @@ import (
 //	online            the machine has this one's network
 //	restless          why a second run changes something again; only where it must
 //	unforeseen        why a dry run cannot tell; only where it must
+//	play              why the steps are the tasks of a play; only where they must
 //	any other         a file in /work
 func TestActions(t *testing.T) {
 	for _, a := range spec.All() {
@@ -53,6 +54,7 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		return strings.TrimSpace(string(data)), ok
 	}
 	_, online := take("online")
+	_, inPlay := take("play")
 	restless, again := take("restless")
 	unforeseen, blind := take("unforeseen")
 	for what, reason := range map[string]string{"restless": restless, "unforeseen": unforeseen} {
@@ -64,6 +66,12 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 	playbooks := map[string]string{"example.yml": a.Example}
 	if more, ok := take("playbook.yml"); ok {
 		playbooks["playbook.yml"] = more + "\n"
+	}
+	for name, steps := range playbooks {
+		if inPlay {
+			tasks := "    " + strings.ReplaceAll(strings.TrimSpace(steps), "\n", "\n    ")
+			playbooks[name] = "- hosts: localhost\n  tasks:\n" + tasks + "\n"
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(playbooks)) {
 		s := newScratch(t, online)

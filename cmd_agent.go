@@ -12,10 +12,14 @@ import (
 // agentCmd is the far end of a lane. moon starts it itself.
 type agentCmd struct {
 	Clean  bool `env:"-" help:"Take the environment of a fresh process of this user."`
+	Kept   bool `env:"-" help:"Look after the cache that this program is kept in."`
 	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent alone."`
 }
 
 func (c *agentCmd) Run(io stdio) error {
+	if c.Kept {
+		go func() { _ = agent.Tend() }() // or the next one does
+	}
 	if c.Unlink {
 		if err := agent.Unlink(); err != nil {
 			return usage("%s", err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -40,9 +41,10 @@ func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent
 
 // lanes are open to the users that the plan names.
 func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
-	local, _ := sessions.Runner.(exec.Local) // tests watch it
-	lanes := &agent.Lanes{Local: local, Build: build(), Told: func(password string) { p.Secrets().Add("", password) }}
-	if err := f.unlock(std, lanes, becoming(p)); err != nil {
+	lanes := std.hosts.take()
+	lanes.Told = func(password string) { p.Secrets().Add("", password) }
+	lanes.Local, lanes.Plugins = plugged(lanes.Local, p)
+	if err := f.unlock(std, lanes, becoming(p), becomingElsewhere(p)); err != nil {
 		lanes.Close()
 		return nil, err
 	}
@@ -71,10 +73,10 @@ func becoming(p *plan.Plan) []becomer {
 	at := map[exec.Become]int{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") {
+		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") || s.Conn != nil {
 			continue
 		}
-		b := exec.Become(*s.Become)
+		b := exec.Become{User: s.Become.User, Method: s.Become.Method}
 		if _, known := at[b]; !known {
 			at[b] = len(list)
 			list = append(list, becomer{Become: b})
@@ -85,13 +87,25 @@ func becoming(p *plan.Plan) []becomer {
 	return list
 }
 
+// becomingElsewhere reports whether steps become users on other machines.
+func becomingElsewhere(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Conn != nil && s.Become != nil && !s.Excluded })
+}
+
 // unlock starts the lanes that can be started, and finds the passwords that they take.
-func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer) error {
-	if len(list) == 0 {
+func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer, elsewhere bool) error {
+	if len(list) == 0 && !elsewhere {
 		return nil
 	}
 	if f.BecomePasswordFile != "" {
 		password, err := readPassword(std, f.BecomePasswordFile)
+		if err != nil {
+			return err
+		}
+		lanes.GiveAll(password)
+	}
+	if elsewhere && f.AskBecomePass && f.BecomePasswordFile == "" {
+		password, err := typedPassword("BECOME password: ")
 		if err != nil {
 			return err
 		}
@@ -175,6 +189,16 @@ func hidden(tty *os.File, question string) (string, error) {
 		return "", usage("%s", err)
 	}
 	return password, nil
+}
+
+// typedPassword asks for the password that lets steps of other machines run as another user.
+func typedPassword(question string) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", usage("--ask-become-pass: there is no terminal to ask on; give --become-password-file")
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	return hidden(tty, question)
 }
 
 // readPassword reads the first line of a file that should be nobody else's to read.

@@ -117,7 +117,17 @@ func (c *actionsCmd) Run(io stdio) error {
 	}
 	fmt.Fprintf(io.out, "%s\n\n%s\n\n", a.Name, a.Doc)
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
-	for _, f := range a.Fields() {
+	printFields(w, a.Fields())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
+	return nil
+}
+
+// printFields writes a line for each argument of an action.
+func printFields(w *tabwriter.Writer, fields []spec.Field) {
+	for _, f := range fields {
 		notes := []string{f.Kind.String()}
 		if f.Required {
 			notes = append(notes, "required")
@@ -130,11 +140,6 @@ func (c *actionsCmd) Run(io stdio) error {
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", strings.Join(append([]string{f.Name}, f.Aliases...), ", "), strings.Join(notes, "; "), f.Doc)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(io.out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
-	return nil
 }
 
 func indent(text string) string {

@@ -16,6 +16,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/graph"
+	"moon/events/fact"
 	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
@@ -36,10 +37,22 @@ type planFlags struct {
 	SkipTags  []string `help:"Leave out steps with one of these tags."`
 	Only      []string `sep:"none" placeholder:"STEP" help:"Leave out all steps but these: an id, a path or a name (* matches any text), or file:line."`
 	Skip      []string `sep:"none" placeholder:"STEP" help:"Leave out these steps."`
-	StartAt   *string  `placeholder:"STEP" help:"Leave out the steps before this one."`
+	StartAt   *string  `aliases:"start-at-task" placeholder:"STEP" help:"Leave out the steps before this one."`
 	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps."`
 	Strict    bool     `help:"Treat warnings as errors."`
+	hostFlags
 	vaultFlags
+	pluginFlags
+
+	mode fact.Options // of the run the plan is for: templates of plays may ask
+}
+
+// called tells the planner how the run will be called.
+func (f *planFlags) called(o *plan.Options) {
+	o.Check, o.Diff, o.Forks = f.mode.Check, f.mode.Diff, f.mode.Forks
+	if o.Forks == 0 {
+		o.Forks = usualForks()
+	}
 }
 
 // options turns the flags into the planner's.
@@ -55,6 +68,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 		}
 	}
 	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
+	f.called(&o)
 	switch {
 	case plan.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
 		file, err := os.Open(o.Path)
@@ -72,7 +86,19 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 		}
 		o.StartAt = *f.StartAt
 	}
-	return o, nil
+	beside := o.Dir
+	if o.Path != "-" {
+		beside = filepath.Dir(o.Path)
+	}
+	if err := f.hosts(&o, o.Dir); err != nil {
+		return o, err
+	}
+	found, err := f.find(beside, o.ModulePath)
+	if err != nil {
+		return plan.Options{}, err
+	}
+	o.Plugins = found
+	return o, f.connecting(&o, io)
 }
 
 // usualPlaybook is the playbook that is meant where none is named.
@@ -98,6 +124,7 @@ func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
 		o.User = u.Username
 	}
 	o.Secrets = io.secrets
+	o.Pipe, o.Fetch = exec.Pipe, exec.Fetch
 	o.Vault, err = flags.passwords(io)
 	return o, err
 }
@@ -120,7 +147,14 @@ func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	askTrust(io, o)
 	p, g, ds := engine.Build(o)
+	if left, ok := errors.AsType[*exit](f.unanswered); ok { // who leaves the questions has made no mistake
+		return nil, nil, left
+	}
+	if err := f.forPlays(p); err != nil {
+		return nil, nil, err
+	}
 	return p, g, f.complain(io, p, ds)
 }
 
@@ -142,6 +176,7 @@ func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
 
 type planCmd struct {
 	savedFlags
+	listFlags
 	becomeFlags
 	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
 	Flat    bool    `help:"One line per step: id, origin, name, action."`
@@ -155,11 +190,15 @@ func (c *planCmd) Run(io stdio) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
 	p, g, err := c.build(io)
 	if err != nil {
 		return err
 	}
 	switch {
+	case c.asked():
+		return c.list(io.out, p)
 	case c.Output != "":
 		if err := save(c.Output, p, g); err != nil {
 			return err
@@ -346,6 +385,9 @@ func (c *validateCmd) Run(io stdio) error {
 		return err
 	}
 	p, _, ds := engine.Build(o)
+	if err := c.forPlays(p); err != nil {
+		return err
+	}
 	bad := p == nil || c.Strict && len(ds) > 0
 	if c.Format == "json" {
 		enc := json.NewEncoder(io.doc)

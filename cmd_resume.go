@@ -109,6 +109,9 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 		return r, err
 	}
 	here.MaxSteps = c.MaxSteps
+	c.mode = past.Options
+	c.called(&here)
+	c.reachable(&here, io)
 	kept, err := engine.ReadKept(past.Dir, past.Digest)
 	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
 		return c.byFlags(io, past)
@@ -130,6 +133,15 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 		fmt.Fprintf(io.err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
 	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
+	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
+		return r, err
+	}
+	found, err := c.find(kept.Root, r.again.ModulePath)
+	if err != nil {
+		return r, err
+	}
+	here.Plugins, r.again.Plugins = found, found
+	askTrust(io, r.again)
 	switch {
 	case past.Options.Saved:
 		if stale := kept.Sources.Stale(kept.Root, here); len(stale) > 0 && !c.AllowStale {
@@ -144,16 +156,20 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 	if err != nil {
 		return r, usage("%s: %s", past.ID, err)
 	}
-	return r, nil
+	return r, c.checkPlugins(r.plan)
 }
 
 // plannedAgain plans the playbook as it is now.
 func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error {
 	p, g, ds := engine.Build(r.again)
+	if left, ok := errors.AsType[*exit](c.unanswered); ok {
+		return left
+	}
 	flags := playbookFlags{planFlags: c.planFlags}
 	if err := flags.complain(io, p, ds); err != nil {
 		return err
 	}
+	r.again.Answers, r.again.Ask = p.Answers(), noForm
 	if p.Digest == past.Digest {
 		r.plan, r.graph = p, g
 		return nil

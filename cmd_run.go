@@ -26,7 +26,7 @@ import (
 // runFlags are the flags of the commands that run.
 type runFlags struct {
 	Forks     int    `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
-	OnFailure string `enum:"drain,continue,cancel" default:"drain" help:"What a failure stops: drain lets running steps end, continue goes on with what does not depend on it, cancel interrupts."`
+	OnFailure string `enum:",drain,continue,cancel,host" default:"" help:"What a failure stops: drain lets running steps end (the default), continue goes on with what does not depend on it, host with the other hosts (the default of plays), cancel interrupts."`
 	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: say what would change, change nothing."`
 	Diff      bool   `short:"D" help:"Show the changes of files."`
 	Force     bool   `help:"Run steps with sources or generates although they are up to date."`
@@ -38,10 +38,13 @@ func (f *runFlags) options() (fact.Options, error) {
 	}
 	forks := f.Forks
 	if forks == 0 {
-		forks = max(8, runtime.NumCPU())
+		forks = usualForks()
 	}
 	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force}, nil
 }
+
+// usualForks is how many steps run at once where nobody says how many.
+func usualForks() int { return max(8, runtime.NumCPU()) }
 
 type runCmd struct {
 	savedFlags
@@ -49,23 +52,29 @@ type runCmd struct {
 	becomeFlags
 	headlessFlags
 	exportFlags
+	listFlags
 }
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: the events, one per line, and nothing else; github: text that folds and marks failures in GitHub Actions; junit: a report for CI servers. To standard output, which only one can have, or to a file. May be given several times."`
+	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: the events, one per line, and nothing else; github: text that folds and marks failures in GitHub Actions; junit: a report for CI servers; ansible: as ansible-playbook prints it. To standard output, which only one can have, or to a file. May be given several times."`
 	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that ask to be confirmed: all, or as for --only."`
-	Verbose bool     `short:"v" help:"Show the command of every step."`
+	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
 }
 
 func (c *runCmd) Run(io stdio) error {
+	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	c.mode = opts
 	p, g, err := c.build(io)
 	if err != nil {
 		return err
 	}
-	opts, err := c.options()
-	if err != nil {
-		return err
+	if c.asked() {
+		return c.list(io.out, p)
 	}
 	opts.Saved = c.Saved != ""
 	return headless(io, p, g, opts, c.becomeFlags, c.headlessFlags, c.exportFlags)
@@ -159,7 +168,7 @@ func exitOf(r events.RunCompleted) error {
 	case events.RunDone:
 		return nil
 	case events.RunFailed:
-		return &exit{exitFailed, ""}
+		return failed(r)
 	case events.RunStopped:
 		return &exit{exitStopped, ""}
 	case events.RunInterrupted:

@@ -36,6 +36,8 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 		return nil, nil, err
 	}
 	here.MaxSteps = f.MaxSteps
+	f.reachable(&here, std)
+	f.called(&here)
 	doc, err := os.ReadFile(f.Saved)
 	if err != nil {
 		return nil, nil, usage("--plan: %s", unreadable(f.Saved, err))
@@ -55,7 +57,7 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 	case len(saved.Stale) > 0:
 		fmt.Fprintf(std.err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
 	}
-	return saved.Plan, saved.Graph, nil
+	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
 }
 
 // isStale is the refusal of a plan that is not of today. usable says that it could be run as it was saved.
@@ -100,7 +102,7 @@ func (f *playbookFlags) given() string {
 			return g.name
 		}
 	}
-	return ""
+	return f.givenHosts()
 }
 
 // save writes a plan to a file.

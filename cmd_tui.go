@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"golang.org/x/term"
@@ -46,7 +47,7 @@ func (c *tuiCmd) Run(io stdio) error {
 		return usage("--break stops a run for somebody to look; without the screen nobody would")
 	}
 	if c.NoTUI {
-		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags}).Run(io)
+		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(io)
 	}
 	if why := c.noUI(); why != "" {
 		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
@@ -66,14 +67,19 @@ func (c *tuiCmd) Run(io stdio) error {
 
 // once plans and runs, until the person has left.
 func (c *tuiCmd) once(io stdio) error {
-	p, g, err := c.build(io)
-	if err != nil {
-		return err
-	}
 	opts, err := c.options()
 	if err != nil {
 		return err
 	}
+	c.mode, c.ask = opts, nil
+	if !c.inLines() {
+		c.ask = c.formPrompts
+	}
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	c.answered = p.Answers()
 	if err := c.check(p, opts); err != nil {
 		return err
 	}
@@ -87,8 +93,18 @@ func (c *tuiCmd) once(io stdio) error {
 		return err
 	}
 	defer lanes.Close()
+	c.ask = noForm
 	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
 	return c.screen(io, s, lanes, p)
+}
+
+// noForm is who answers the questions of a playbook while the screen shows its run.
+func noForm(list []plan.Prompt) (map[string]string, error) {
+	var names []string
+	for _, q := range list {
+		names = append(names, "`"+q.Name+"`")
+	}
+	return nil, fmt.Errorf("this run was not asked for %s; leave it and run the playbook again, or give a value with -e", strings.Join(names, ", "))
 }
 
 // breakpoints reads --break.

@@ -21,8 +21,14 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 		if u, err := user.Current(); err == nil {
 			who = u.Username
 		}
+		if job.Host != nil && job.Host.User != "" {
+			who = job.Host.User
+		}
 		if job.Become != nil {
 			who = job.Become.User
+		}
+		if job.Host != nil {
+			who += " on " + job.Host.Name
 		}
 		where := fmt.Sprintf("moon: %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
 		notice := []string{output.CleanName(s.Redact(where))}

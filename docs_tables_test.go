@@ -32,6 +32,12 @@ var tables = map[string]map[string]func() string{
 		"parameter-keys":  func() string { return quotedList(playbook.ParameterKeys, 0) },
 		"parameter-types": func() string { return quotedList(playbook.ParameterTypes, 0) },
 	},
+	playsPage: {
+		"play-keys":  playKeyTable,
+		"task-keys":  taskKeyTable,
+		"precedence": precedenceTable,
+		"magic":      magicTable,
+	},
 	actionsPage: {
 		"actions": actionReference,
 	},
@@ -55,6 +61,45 @@ var tables = map[string]map[string]func() string{
 		"methods":             func() string { return quotedList(eval.Words().Methods, pageWidth) },
 		"condition-functions": func() string { return quotedList(eval.Words().Conditions, pageWidth) },
 	},
+}
+
+func playKeyTable() string {
+	var rows [][]string
+	for i := range playbook.PlayKeys {
+		if k := &playbook.PlayKeys[i]; k.Supported() {
+			rows = append(rows, []string{"`" + k.Name + "`", k.Doc})
+		}
+	}
+	return table([]string{"key", "meaning"}, rows)
+}
+
+func taskKeyTable() string {
+	var rows [][]string
+	for i := range playbook.PlayTaskKeys {
+		if k := &playbook.PlayTaskKeys[i]; k.Supported() {
+			rows = append(rows, []string{spellings(k.Name, k.Aliases), k.Doc})
+		}
+	}
+	return table([]string{"key", "meaning"}, rows)
+}
+
+// precedenceTable is what the planner walks when it looks a variable of a play up.
+func precedenceTable() string {
+	var rows [][]string
+	for _, level := range plan.Levels {
+		for _, s := range level.Sources {
+			rows = append(rows, []string{s.Name, s.Doc})
+		}
+	}
+	return table([]string{"from", ""}, rows)
+}
+
+func magicTable() string {
+	var rows [][]string
+	for _, m := range plan.Magic {
+		rows = append(rows, []string{"`" + m.Name + "`", m.Doc})
+	}
+	return table([]string{"variable", ""}, rows)
 }
 
 func roleNames() (names []string) {

@@ -28,11 +28,12 @@ const (
 	secretsPage   = "docs/secrets.md"
 	themesPage    = "docs/themes.md"
 	keysPage      = "docs/keys.md"
+	playsPage     = "docs/plays.md"
 )
 
 // What a fence of a page may begin with:
 //
-//	yaml            a playbook, with further files after lines `# file: NAME`; it plans without a word, unless an error
+//	yaml            a playbook, with further files after lines `# file: NAME`, of which `hosts` is its inventory; it plans without a word, unless an error
 //	                fence follows
 //	yaml examples   the same; its variables are those of the jinja and conditions fences
 //	yaml example    steps that TestActions runs
@@ -85,7 +86,7 @@ func readFences(t *testing.T, page string, lines []string) []fence {
 
 // TestDocsExamples plans every playbook of the pages and compares what they show.
 func TestDocsExamples(t *testing.T) {
-	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage, secretsPage} {
+	for _, page := range []string{playbookPage, templatesPage, runningPage, actionsPage, secretsPage, playsPage} {
 		lines := readLines(t, page)
 		fences := readFences(t, page, lines)
 		var examples string
@@ -190,8 +191,12 @@ func layOut(t *testing.T, f fence) (dir string) {
 func planExample(t *testing.T, f fence) (*plan.Plan, string) {
 	t.Helper()
 	dir := layOut(t, f)
+	var inventory []string
+	if slices.Contains(f.text, "# file: hosts") {
+		inventory = []string{"hosts"}
+	}
 	p, _, ds := engine.Build(plan.Options{
-		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Home: "/home/ada", User: "ada", Facts: pageFacts(), Volatile: local.VolatileFacts,
+		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Inventory: inventory, Home: "/home/ada", User: "ada", Facts: pageFacts(), Volatile: local.VolatileFacts,
 	})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {

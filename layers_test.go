@@ -22,11 +22,13 @@ var layers = map[string][]string{
 	"plan/diag":       {"events/output"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"plan/diag"},
 	"plan/eval":       {"plan/diag", "secret"},
+	"plan/inventory":  {"plan/diag", "plan/playbook", "secret"}, // what it writes out masks secrets
 	"exec/spec":       {"plan/diag"},
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
-	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                     // a package that is not there may be misspelt, as a key may
-	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/spec"},                                          // exec at both ends of a lane; what carries a job must not know of runs
+	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/inventory", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
+	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                                       // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "plan/diag"},                                                                // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/plugin", "exec/spec"},                                             // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "events/output", "plan"},
 	"engine/planfile": {"engine/graph", "plan", "plan/diag"},
 	"engine/journal": {
@@ -40,14 +42,16 @@ var layers = map[string][]string{
 	"themes":    {},
 	"tui":       {"events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
 	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
-	"tui/plain": {"events", "events/output", "plan", "secret"},                                         // writes out what stands for a secret, where that has no glyph
+	"tui/plain": {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
 
 	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
+	"exec/agent/sshtest": {"exec"}, // servers for the tests of other packages; no program of moon's has it
+
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".": {
-		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/spec", "plan", "plan/diag", "plan/schema", "secret", "secret/vault",
+		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault",
 		"themes", "tui", "tui/lines", "tui/plain",
 	},
 }
@@ -58,13 +62,13 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/agent", "docs/tape"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon, and tape, which is no part of it, moon"},
+	{"os/exec", []string{"exec", "exec/agent", "exec/agent/sshtest", "docs/tape"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon, and tape, which is no part of it, moon"},
 	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

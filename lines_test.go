@@ -26,9 +26,9 @@ func (c *console) spoken() {
 func TestLinesTyped(t *testing.T) {
 	c, dir := asking(t, `
 - name: first
-  shell: until test -e $DIR/go; do sleep 0.02; done
+  shell: until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done
 - name: second
-  shell: until test -e $DIR/on; do sleep 0.02; done
+  shell: until test -e $DIR/on || ! test -d $DIR; do sleep 0.02; done
 - name: third
   shell: touch $DIR/third
 `, "tui", "--ui", "lines")

@@ -17,10 +17,18 @@ import (
 	"golang.org/x/term"
 
 	"moon/events/output"
+	"moon/exec/agent"
 	"moon/secret"
 )
 
 func main() {
+	if asked, err := agent.Asked(os.Args[1:], os.Stdout); asked {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "moon:", err)
+			os.Exit(exitUsage)
+		}
+		return
+	}
 	os.Exit(run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
@@ -48,11 +56,13 @@ type stdio struct {
 
 	doc     io.Writer // where out goes, for documents whose values hold no secrets
 	secrets *secret.Set
+	hosts   *reached
 }
 
 // guarded lets no secret through to people.
 func (s stdio) guarded() (guarded stdio, flush func()) {
 	s.secrets, s.doc = secret.NewSet(), s.out
+	s.hosts = &reached{secrets: s.secrets}
 	out, errs := newGate(s.secrets, s.out), newGate(s.secrets, s.err)
 	s.out, s.err = out, errs
 	return s, func() { out.flush(); errs.flush() }
@@ -97,6 +107,8 @@ type cli struct {
 	Run        runCmd        `cmd:"" help:"Run a playbook without the screen."`
 	Plan       planCmd       `cmd:"" help:"Print what a playbook will do, with the origin of every step."`
 	Validate   validateCmd   `cmd:"" help:"Look for mistakes in a playbook; run nothing."`
+	Inventory  inventoryCmd  `cmd:"" help:"Print the hosts of an inventory, its groups, or the variables of a host."`
+	Doctor     doctorCmd     `cmd:"" help:"Say what of a playbook, and of what it names, moon cannot do; run nothing."`
 	Graph      graphCmd      `cmd:"" help:"Print the execution graph of a playbook."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with a run that was stopped, failed or died."`
 	Runs       runsCmd       `cmd:"" help:"List the runs there were."`
@@ -107,6 +119,7 @@ type cli struct {
 	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
+	Plugin     pluginCmd     `cmd:"" help:"List, describe, test and trust the programs that carry out steps moon cannot."`
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
 	Keys       keysCmd       `cmd:"" help:"List the keys of the screen, or check a file of keys."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
@@ -120,6 +133,7 @@ func run(args []string, io stdio) (code int) {
 	var c cli
 	io, flush := io.guarded()
 	defer flush()
+	defer io.hosts.close()
 	parser, err := kong.New(&c,
 		kong.Name("moon"),
 		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
@@ -172,6 +186,9 @@ func report(w io.Writer, err error) int {
 			lines[i] = output.CleanName(lines[i]) // it may hold names, and what others have said
 		}
 		fmt.Fprintf(w, "moon: %s\n", strings.Join(lines, "\n"))
+	}
+	if likeAnsible() {
+		return ansibleExit(e.code, err)
 	}
 	return e.code
 }

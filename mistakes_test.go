@@ -91,12 +91,17 @@ func fixtures(t *testing.T) []string {
 var unshown = map[string]string{
 	"the file is %d MB; moon reads at most %d MB":        "a fixture of 16 MB; TestBombs has it",
 	"the file has more than %d million values and lines": "the same",
-	"template: %s":                           "the file vanishes between two looks at it",
-	"there is more; the first ":              "a thousand mistakes",
-	"this is not one value: %s":              "values are typed in a run (plan.TestOverrideMistakes)",
-	"the override of `%s` has no effect: %s": "values are typed in a run (plan.TestOverrideMistakes)",
-	"standard input cannot be read":          "a fixture is a file",
-	"preset: %s":                             "the file cannot be read although it is there",
+	"template: %s":                                  "the file vanishes between two looks at it",
+	"there is more; the first ":                     "a thousand mistakes",
+	"this is not one value: %s":                     "values are typed in a run (plan.TestOverrideMistakes)",
+	"the override of `%s` has no effect: %s":        "values are typed in a run (plan.TestOverrideMistakes)",
+	"not valid JSON: %s":                            "a program prints it (inventory.TestInventories)",
+	"standard input cannot be read":                 "a fixture is a file",
+	"%s is not looked into: its name is a template": "no mistake: moon doctor says it (testdata/script/doctor.txtar)",
+	"preset: %s":                                    "the file cannot be read although it is there",
+	"vars_prompt: %s":                               "there may be a terminal to ask on (plan.TestPrompts)",
+	"`%s` is asked for (vars_prompt), and there is nobody to ask": "the same",
+	"the facts of %s are not known yet: %s":                       "ssh says why, in its own words (plan.TestFactsThatNobodyGives)",
 }
 
 // TestMistakesAreComplete finds every sentence in the code that a diagnostic can begin with, and looks for it in the

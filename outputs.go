@@ -27,7 +27,7 @@ type target struct {
 	watched bool   // the run is another process's
 }
 
-var formats = []string{"text", "json", "github", "junit"}
+var formats = []string{"text", "json", "github", "junit", "ansible"}
 
 // outputs reads --output. What would fail only at the end of the run is refused here.
 func (f *headlessFlags) outputs(diff bool) ([]target, error) {
@@ -114,6 +114,10 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 	}
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)
+	}
+	if t.format == "ansible" {
+		_, err = (&plain.Ansible{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}).Follow(feed)
+		return err
 	}
 	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && isTerminal(to.out) && !t.watched}
 	if t.format == "github" {

@@ -40,7 +40,7 @@ func TestEveryEnd(t *testing.T) {
 	const (
 		quick    = "- name: quick\n  shell: echo well\n"
 		long     = "- name: long\n  shell: echo begun; sleep 600\n- shell: echo after\n"
-		short    = "- name: short\n  shell: echo begun; until test -e $DIR/go; do sleep 0.02; done\n- shell: echo after\n"
+		short    = "- name: short\n  shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done\n- shell: echo after\n"
 		stubborn = "- name: stubborn\n  shell: trap '' INT TERM HUP; echo begun; sleep 600 & wait; sleep 600\n"
 		failing  = "- name: failing\n  shell: exit 3\n- shell: echo after\n"
 	)
@@ -102,7 +102,7 @@ func TestEveryEnd(t *testing.T) {
 
 // TestTerminalGoes takes the terminal away: what runs may end, nothing more begins, and moon ends too.
 func TestTerminalGoes(t *testing.T) {
-	c, dir := asking(t, "- shell: echo begun; until test -e $DIR/go; do sleep 0.02; done; touch $DIR/ended\n- shell: touch $DIR/after\n", "tui")
+	c, dir := asking(t, "- shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done; touch $DIR/ended\n- shell: touch $DIR/after\n", "tui")
 	c.see("REVIEW")
 	c.press("Ac", "RUNNING", "begun")
 	if err := c.keys.(*os.File).Close(); err != nil {
@@ -204,7 +204,7 @@ func (c *console) leaveShell() {
 
 // TestSuspend goes to the shell by ctrl+z and comes back, twice, while a step goes on.
 func TestSuspend(t *testing.T) {
-	c, dir := inShell(t, "- name: long\n  shell: echo begun; until test -e $DIR/go; do sleep 0.02; done\n")
+	c, dir := inShell(t, "- name: long\n  shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done\n")
 	c.press("Ac", "RUNNING", "begun")
 	for range 2 {
 		c.press("\x1a", "Stopped", "ready>")

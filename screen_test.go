@@ -302,7 +302,7 @@ func TestSignalAfterTheEnd(t *testing.T) {
 func TestUsualTime(t *testing.T) {
 	dir := t.TempDir()
 	playbook := filepath.Join(dir, "playbook.yml")
-	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: until test -e "+dir+"/go; do sleep 0.02; done\n- name: short\n  shell: \"true\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(playbook, []byte("- name: long\n  shell: until test -e "+dir+"/go || ! test -d "+dir+"; do sleep 0.02; done\n- name: short\n  shell: \"true\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	state := []string{"XDG_STATE_HOME=" + dir + "/state"}
@@ -443,7 +443,7 @@ func TestShowLiveOnScreen(t *testing.T) {
 func TestWaitsOnScreen(t *testing.T) {
 	dir := t.TempDir()
 	playbook := filepath.Join(dir, "playbook.yml")
-	text := "- name: long\n  shell: until test -e " + dir + "/go; do sleep 0.02; done\n- name: next\n  shell: \"true\"\n"
+	text := "- name: long\n  shell: until test -e " + dir + "/go || ! test -d " + dir + "; do sleep 0.02; done\n- name: next\n  shell: \"true\"\n"
 	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

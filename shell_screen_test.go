@@ -13,7 +13,7 @@ func TestShellOnScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	playbook := filepath.Join(dir, "playbook.yml")
-	text := "- name: long\n  shell: echo begun; until test -e go; do sleep 0.02; done\n  env: {GREETING: hello, LATER: \"{{ who.stdout | default('nobody') }}\"}\n" +
+	text := "- name: long\n  shell: echo begun; until test -e go || ! test -e playbook.yml; do sleep 0.02; done\n  env: {GREETING: hello, LATER: \"{{ who.stdout | default('nobody') }}\"}\n" +
 		"- name: who\n  shell: echo me\n  register: name\n- name: there\n  shell: pwd\n  env: {ME: \"{{ name.stdout }}\"}\n  cwd: not/there\n"
 	if err := os.WriteFile(playbook, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
