@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden fuzz kills soak bench perf try demo pictures cover clean
+.PHONY: check build test race packages whole lint fmt golden oracle fuzz kills soak ansible ansible-golden bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -44,11 +44,18 @@ $(LINT):
 golden: ## rewrite expected output; read the diff before committing it
 	UPDATE=1 $(GO) test ./...
 
+oracle: ## ask Ansible again what its templates give; needs ansible-core
+	/usr/bin/python3 plan/eval/testdata/python/oracle.py
+
 fuzz:
 	$(GO) test ./engine/planfile -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzTemplate -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
 	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
+	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzLiteral -fuzztime $(FUZZTIME)
+	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzJSON -fuzztime $(FUZZTIME)
+	$(GO) test ./plan/inventory -run '^$$' -fuzz FuzzINI -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # an execution may make a thousand hosts
+	$(GO) test ./plan/inventory -run '^$$' -fuzz FuzzMatch -fuzztime $(FUZZTIME)
 	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
 	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzFrames -fuzztime $(FUZZTIME)
 	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzServe -fuzztime $(FUZZTIME)
@@ -64,11 +71,21 @@ kills: ## every point at which moon can die, and hundreds of kills and crashes; 
 soak: ## processes, output and files as docs/reliability.md has them: kills, floods, races; a sample of them is in `make test`
 	KILLS=all $(GO) test -p 1 -timeout 60m -v -run 'TestKilledMoon|TestFloods|TestNobodySurvives|TestThreadsStay|TestRaces|TestNobodyReadsAhead' . ./exec
 
+ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible' .
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec
+
+ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
+	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself' .
+
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
 
 perf: ## the budgets of docs/performance.md, best of five
 	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./engine ./exec
+
+bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
+	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible .
 
 try: ## the screen on the example playbook
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml
