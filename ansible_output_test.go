@@ -28,22 +28,9 @@ func TestAnsibleOutput(t *testing.T) {
 			c.checkMachine(t)
 			t.Parallel()
 			dir := c.lay(t)
-			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
-			home := filepath.Join(dir, ".moon")
-			moon := filepath.Join(home, "moon")
-			if err := os.MkdirAll(home, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(self, moon); err != nil {
-				t.Fatal(err)
-			}
 			var out, errs bytes.Buffer
-			cmd := exec.Command(moon, append([]string{"run", "-o", "ansible"}, c.args(dir)...)...)
-			cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
-			cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "MOON_ANSIBLE_EXIT=1")
+			cmd := c.command(t, dir, "ansible")
+			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run() // how it ends is what TestAnsible is about
 			got := steadyOutput(out.String(), dir)
 			golden := filepath.Join("testdata/ansible-output", name+".txt")

@@ -276,25 +276,34 @@ func (c *trial) args(dir string) []string {
 	return append(args, c.flags...)
 }
 
-// moon runs the trial with moon.
-func (c *trial) moon(t *testing.T) (got answer, said string) {
+// command is moon with what it is to print, in a home of its own inside the directory.
+func (c *trial) command(t *testing.T, dir, output string) *exec.Cmd {
 	t.Helper()
-	dir := c.lay(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	moon := filepath.Join(dir, ".moon", "moon")
-	if err := os.MkdirAll(filepath.Dir(moon), 0o755); err != nil {
+	home := filepath.Join(dir, ".moon")
+	moon := filepath.Join(home, "moon")
+	if err := os.MkdirAll(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(self, moon); err != nil {
 		t.Fatal(err)
 	}
+	cmd := exec.Command(moon, append([]string{"run", "-o", output}, c.args(dir)...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "MOON_ANSIBLE_EXIT=1")
+	return cmd
+}
+
+// moon runs the trial with moon.
+func (c *trial) moon(t *testing.T) (got answer, said string) {
+	t.Helper()
+	dir := c.lay(t)
 	var out, errs bytes.Buffer
-	cmd := exec.Command(moon, append([]string{"run", "-o", "json"}, c.args(dir)...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &errs
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(moon), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(moon), "state"), "MOON_ANSIBLE_EXIT=1")
+	cmd := c.command(t, dir, "json")
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	code := exitCode(cmd.Run())
 
 	var hosts []events.HostCounts

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -40,16 +39,7 @@ func fleet(tb testing.TB, tasks, hosts int) plan.Options {
 		"host_vars/h0001.yml":   "rack: first\n",
 		"host_vars/h0002/a.yml": "rack: second\n",
 	}
-	dir := tb.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			tb.Fatal(err)
-		}
-	}
+	dir := written(tb, files)
 	facts := map[string]any{"os_family": "Debian", "hostname": "h", "distribution": "Debian"}
 	return plan.Options{
 		Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts.ini")}, Facts: map[string]any{"os": "linux"},

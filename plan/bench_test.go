@@ -61,20 +61,27 @@ func BenchmarkFlat(b *testing.B) {
 	}
 }
 
+// written is a directory with files.
+func written(tb testing.TB, files map[string]string) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			tb.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // benchPlan plans playbook.yml of the files, which must give n steps, and returns the best time. What is beside it is
 // timed by itself and done in turns with it, so that a busy machine is busy for both.
 func benchPlan(b *testing.B, files map[string]string, n int, beside ...func()) time.Duration {
 	b.Helper()
-	dir := b.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
+	dir := written(b, files)
 	o := plan.Options{Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: map[string]any{"os": "linux"}}
 	best := time.Duration(1 << 62)
 	for b.Loop() {

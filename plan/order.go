@@ -37,6 +37,20 @@ func (p *Plan) Tree() *Tree {
 // Children are the scopes directly inside a scope.
 func (t *Tree) Children(scope int) []int { return t.children[scope] }
 
+// Branches are the rescue and the always of a block; -1 where it has none.
+func (t *Tree) Branches(block int) (rescue, always int) {
+	rescue, always = -1, -1
+	for _, child := range t.children[block] {
+		switch t.plan.Scopes[child].Branch {
+		case "rescue":
+			rescue = child
+		case "always":
+			always = child
+		}
+	}
+	return rescue, always
+}
+
 // Parallel is how many members of the scope may run at once; 0 is one after the other, in the order of the file.
 func (t *Tree) Parallel(scope int) int {
 	if scope == 0 && t.plan.Strategy == "graph" && t.plan.Scopes[0].Parallel == 0 {

@@ -201,6 +201,26 @@ const ellipsis = "…"
 // Has reports whether a text holds a secret.
 func (s *Set) Has(text string) bool { return anyIn(s.matchersFor(len(text)), text) }
 
+// Within are the texts in a value, at any depth, that hold a secret: what somebody who gets the value is told not to show.
+func (s *Set) Within(v any) []string {
+	var list []string
+	switch v := v.(type) {
+	case string:
+		if s.Has(v) {
+			list = append(list, v)
+		}
+	case []any:
+		for _, item := range v {
+			list = append(list, s.Within(item)...)
+		}
+	case map[string]any:
+		for _, item := range v {
+			list = append(list, s.Within(item)...)
+		}
+	}
+	return list
+}
+
 // matchersFor are those that could find something in a text of that length.
 func (s *Set) matchersFor(length int) []*matcher {
 	if s == nil || length < MinLength {

@@ -141,15 +141,7 @@ func (b *planBuilder) data(u plan.Unknown) []Edge {
 
 // block builds body, rescue and always.
 func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
-	rescue, always := -1, -1
-	for _, child := range b.tree.Children(id) {
-		switch b.p.Scopes[child].Branch {
-		case "rescue":
-			rescue = child
-		case "always":
-			always = child
-		}
-	}
+	rescue, always := b.tree.Branches(id)
 	if rescue < 0 && always < 0 {
 		return b.list(id, after, at)
 	}

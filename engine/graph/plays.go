@@ -394,15 +394,7 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 
 // hostBlock builds a block with what it has of rescue and always, each host for itself.
 func (b *playBuilder) hostBlock(id int, st *playState) {
-	rescue, always := -1, -1
-	for _, child := range b.tree.Children(id) {
-		switch b.p.Scopes[child].Branch {
-		case "rescue":
-			rescue = child
-		case "always":
-			always = child
-		}
-	}
+	rescue, always := b.tree.Branches(id)
 	if rescue < 0 && always < 0 {
 		b.members(id, st)
 		return

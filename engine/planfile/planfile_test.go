@@ -282,24 +282,30 @@ func TestTextOfNoLogIsNotKept(t *testing.T) {
 	}
 }
 
+// refusesWhole: what uses all of an environment is not saved, and the use is named.
+func refusesWhole(t *testing.T, o plan.Options, use string, line int) {
+	t.Helper()
+	p, ds := plan.New(o)
+	if p == nil {
+		t.Fatal(ds)
+	}
+	g, err := graph.Build(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole *plan.WholeError
+	if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" || whole.Pos.Line != line {
+		t.Errorf("%s: %v", use, err)
+	}
+}
+
 func TestWholeEnvironmentIsNotSaved(t *testing.T) {
 	for _, use := range []string{"{{ env }}", "{{ facts }}", "{{ facts.env | length }}", "{{ env[x] }}", "{{ facts[x] }}"} {
 		dir := write(t, map[string]string{"site.yml": "- print: |\n    {{ x }}\n    " + use + "\n"})
 		o := options(dir)
 		o.ExtraVars = []string{"x=os", "os=1"}
 		o.Facts["env"] = map[string]any{"os": "x"}
-		p, ds := plan.New(o)
-		if p == nil {
-			t.Fatal(ds)
-		}
-		g, err := graph.Build(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var whole *plan.WholeError
-		if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" {
-			t.Errorf("%s: %v", use, err)
-		}
+		refusesWhole(t, o, use, 1)
 	}
 }
 

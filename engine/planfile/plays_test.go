@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"moon/engine/graph"
 	"moon/engine/planfile"
 	"moon/plan"
 )
@@ -288,17 +287,6 @@ func TestAllFactsAreNotSaved(t *testing.T) {
 		dir := write(t, map[string]string{"site.yml": "- hosts: a\n  tasks:\n    - debug: {msg: \"" + use + "\"}\n"})
 		o := playOptions(dir)
 		o.Inventory = []string{"a,"}
-		p, ds := plan.New(o)
-		if p == nil {
-			t.Fatal(ds)
-		}
-		g, err := graph.Build(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var whole *plan.WholeError
-		if err := planfile.Write(new(bytes.Buffer), p, g, version); !errors.As(err, &whole) || whole.Pos.File != "site.yml" || whole.Pos.Line != 3 {
-			t.Errorf("%s: %v", use, err)
-		}
+		refusesWhole(t, o, use, 3)
 	}
 }

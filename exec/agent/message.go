@@ -149,14 +149,13 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 			r.Cwd = ""
 		}
 	}
-	if !j.Secrets.Empty() {
-		hidden(j.Secrets, j.Raw, &r.Hidden)
-		for _, value := range j.Env {
-			hidden(j.Secrets, value, &r.Hidden)
-		}
+	// The other end gets its secrets in any case; it is told which they are.
+	r.Hidden = j.Secrets.Within(j.Raw)
+	for _, value := range j.Env {
+		r.Hidden = append(r.Hidden, j.Secrets.Within(value)...)
 	}
 	if j.Told != nil {
-		hidden(j.Secrets, j.Told.Vars, &r.Hidden)
+		r.Hidden = append(r.Hidden, j.Secrets.Within(j.Told.Vars)...)
 	}
 	r.Raw, _ = spelt(j.Raw).(map[string]any)
 	if args, ok := j.Args.(*spec.PluginArgs); ok {
@@ -209,25 +208,6 @@ func (r *request) job() (*exec.Job, error) {
 		return nil, fmt.Errorf("internal error: the arguments did not survive the lane: %s", problems[0])
 	}
 	return j, nil
-}
-
-// hidden collects the texts in some arguments that hold secrets. The other end gets them in any case; it is told which they
-// are.
-func hidden(secrets *secret.Set, v any, list *[]string) {
-	switch v := v.(type) {
-	case string:
-		if secrets.Has(v) {
-			*list = append(*list, v)
-		}
-	case []any:
-		for _, item := range v {
-			hidden(secrets, item, list)
-		}
-	case map[string]any:
-		for _, item := range v {
-			hidden(secrets, item, list)
-		}
-	}
 }
 
 // spelt makes values plain: a number that keeps its spelling becomes that, which means the same to every field.

@@ -16,7 +16,6 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/spec"
-	"moon/secret"
 )
 
 // Host carries out the steps of plugins. It keeps the long-lived ones for as long as it lives, and must be closed.
@@ -88,32 +87,15 @@ func (h *Host) request(ctx context.Context, c *exec.PluginCall) request {
 	if until, ok := ctx.Deadline(); ok {
 		r.Deadline = max(time.Until(until).Milliseconds(), 1)
 	}
-	hidden(c.Secrets, r.Task.Args, &r.Secrets)
-	hidden(c.Secrets, r.Host.Vars, &r.Secrets)
+	// It is told which of what it gets is not to be shown, and of no other secret.
+	r.Secrets = append(r.Secrets, c.Secrets.Within(r.Task.Args)...)
+	r.Secrets = append(r.Secrets, c.Secrets.Within(r.Host.Vars)...)
 	for _, value := range c.Env {
-		hidden(c.Secrets, value, &r.Secrets)
+		r.Secrets = append(r.Secrets, c.Secrets.Within(value)...)
 	}
 	slices.Sort(r.Secrets)
 	r.Secrets = slices.Compact(r.Secrets)
 	return r
-}
-
-// hidden collects the texts that hold secrets, so that a plugin knows what not to show. It is told of no other.
-func hidden(secrets *secret.Set, v any, list *[]string) {
-	switch v := v.(type) {
-	case string:
-		if secrets.Has(v) {
-			*list = append(*list, v)
-		}
-	case []any:
-		for _, item := range v {
-			hidden(secrets, item, list)
-		}
-	case map[string]any:
-		for _, item := range v {
-			hidden(secrets, item, list)
-		}
-	}
 }
 
 func (h *Host) heard(what string, text []byte) {

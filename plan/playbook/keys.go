@@ -249,23 +249,31 @@ func (p *parser) loopControl(t *Task, e Entry) {
 		return
 	}
 	for _, c := range e.Value.Entries() {
-		switch c.Key {
-		case "loop_var":
-			if name, ok := p.identifier(c, "the name of a variable"); ok {
-				t.Loop.Var = name
-			}
-		case "index_var":
-			if name, ok := p.identifier(c, "the name of a variable"); ok {
-				t.Loop.Index = name
-			}
-		case "label":
-			t.Loop.Label = c.Value
-		case "limit":
-			t.Loop.Limit = c.Value
-		default:
+		if !p.loopKey(t, c) {
 			p.unknown(c, "of `loop_control:`", []string{"loop_var", "index_var", "label", "limit"})
 		}
 	}
+}
+
+// loopKey reads what loop_control has in both forms.
+func (p *parser) loopKey(t *Task, c Entry) bool {
+	switch c.Key {
+	case "loop_var":
+		if name, ok := p.identifier(c, "the name of a variable"); ok {
+			t.Loop.Var = name
+		}
+	case "index_var":
+		if name, ok := p.identifier(c, "the name of a variable"); ok {
+			t.Loop.Index = name
+		}
+	case "label":
+		t.Loop.Label = c.Value
+	case "limit":
+		t.Loop.Limit = c.Value
+	default:
+		return false
+	}
+	return true
 }
 
 var needOutcomes = []string{"success", "failure", "finish", "changed"}

@@ -33,35 +33,10 @@ func parse(name string, text []byte) (*playbook.Playbook, diag.List) {
 	return pb, ds
 }
 
-// TestMistakes compares the diagnostics of testdata/err/*.yml with the .out file beside each.
-func TestMistakes(t *testing.T) {
-	files, err := filepath.Glob("testdata/err/*.yml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no fixtures", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, ds := parse(filepath.Base(file), text)
-			var got strings.Builder
-			if err := ds.Print(&got); err != nil {
-				t.Fatal(err)
-			}
-			compare(t, strings.TrimSuffix(file, ".yml")+".out", got.String())
-			if len(ds) == 0 {
-				t.Error("a fixture of a mistake has none")
-			}
-			within(t, text, ds)
-		})
-	}
-}
-
-// TestTree compares the tree of testdata/ok/*.yml with the .out file beside each.
-func TestTree(t *testing.T) {
-	files, err := filepath.Glob("testdata/ok/*.yml")
+// eachFixture compares what is told of each playbook in a directory of testdata, its diagnostics first, with the .out file beside it.
+func eachFixture(t *testing.T, dir string, tell func(*testing.T, *strings.Builder, *playbook.Playbook, []byte, diag.List)) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.yml"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no fixtures", err)
 	}
@@ -76,10 +51,27 @@ func TestTree(t *testing.T) {
 			if err := ds.Print(&got); err != nil {
 				t.Fatal(err)
 			}
-			dump(&got, pb.Tasks, "")
+			tell(t, &got, pb, text, ds)
 			compare(t, strings.TrimSuffix(file, ".yml")+".out", got.String())
 		})
 	}
+}
+
+// TestMistakes compares the diagnostics of testdata/err/*.yml with the .out file beside each.
+func TestMistakes(t *testing.T) {
+	eachFixture(t, "err", func(t *testing.T, _ *strings.Builder, _ *playbook.Playbook, text []byte, ds diag.List) {
+		if len(ds) == 0 {
+			t.Error("a fixture of a mistake has none")
+		}
+		within(t, text, ds)
+	})
+}
+
+// TestTree compares the tree of testdata/ok/*.yml with the .out file beside each.
+func TestTree(t *testing.T) {
+	eachFixture(t, "ok", func(_ *testing.T, got *strings.Builder, pb *playbook.Playbook, _ []byte, _ diag.List) {
+		dump(got, pb.Tasks, "")
+	})
 }
 
 func dump(b *strings.Builder, tasks []*playbook.Task, indent string) {

@@ -260,19 +260,10 @@ func (p *parser) playLoopControl(t *Task, e Entry) {
 		return
 	}
 	for _, c := range e.Value.Entries() {
+		if p.loopKey(t, c) {
+			continue
+		}
 		switch c.Key {
-		case "loop_var":
-			if name, ok := p.identifier(c, "the name of a variable"); ok {
-				t.Loop.Var = name
-			}
-		case "index_var":
-			if name, ok := p.identifier(c, "the name of a variable"); ok {
-				t.Loop.Index = name
-			}
-		case "label":
-			t.Loop.Label = c.Value
-		case "limit":
-			t.Loop.Limit = c.Value
 		case "pause":
 			p.one(c, "a number of seconds", &t.Loop.Pause)
 		case "extended":

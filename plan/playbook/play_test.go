@@ -14,38 +14,22 @@ import (
 
 // TestPlays compares the tree of testdata/plays/*.yml with the .out file beside each: every field that was given.
 func TestPlays(t *testing.T) {
-	files, err := filepath.Glob("testdata/plays/*.yml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no fixtures", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yml"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			pb, ds := parse(filepath.Base(file), text)
-			var got strings.Builder
-			if err := ds.Print(&got); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprintf(&got, "%s vars=%s vars_files=%d\n", pb.Name.Text(), shown(pb.Vars), len(pb.VarsFiles))
-			for _, pl := range pb.Plays {
-				fmt.Fprintf(&got, "play %d:%d%s\n", pl.Pos.Line, pl.Pos.Column, given(reflect.ValueOf(*pl)))
-				for _, part := range []struct {
-					name  string
-					tasks []*playbook.Task
-				}{{"pre_tasks", pl.PreTasks}, {"roles", pl.Roles}, {"tasks", pl.Tasks}, {"post_tasks", pl.PostTasks}, {"handlers", pl.Handlers}} {
-					if len(part.tasks) > 0 {
-						got.WriteString("  " + part.name + "\n")
-						dumpTasks(&got, part.tasks, "    ")
-					}
+	eachFixture(t, "plays", func(t *testing.T, got *strings.Builder, pb *playbook.Playbook, text []byte, ds diag.List) {
+		fmt.Fprintf(got, "%s vars=%s vars_files=%d\n", pb.Name.Text(), shown(pb.Vars), len(pb.VarsFiles))
+		for _, pl := range pb.Plays {
+			fmt.Fprintf(got, "play %d:%d%s\n", pl.Pos.Line, pl.Pos.Column, given(reflect.ValueOf(*pl)))
+			for _, part := range []struct {
+				name  string
+				tasks []*playbook.Task
+			}{{"pre_tasks", pl.PreTasks}, {"roles", pl.Roles}, {"tasks", pl.Tasks}, {"post_tasks", pl.PostTasks}, {"handlers", pl.Handlers}} {
+				if len(part.tasks) > 0 {
+					got.WriteString("  " + part.name + "\n")
+					dumpTasks(got, part.tasks, "    ")
 				}
 			}
-			compare(t, strings.TrimSuffix(file, ".yml")+".out", got.String())
-			within(t, text, ds)
-		})
-	}
+		}
+		within(t, text, ds)
+	})
 }
 
 var kindNames = map[playbook.TaskKind]string{
