@@ -213,7 +213,8 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		machines[i].left = false
 		machines[i].gates = nil
 	}
-	for i, batch := range p.batches(pl, machines, r) {
+	batches := p.batches(pl, machines, r)
+	for i, batch := range batches {
 		if play.over {
 			break
 		}
@@ -222,7 +223,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
-			scope = p.open(Scope{Kind: ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(p.batches(pl, machines, r))), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
+			scope = p.open(Scope{Kind: ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
 		}
 		p.batch(play, batch, scope, tags, in)
 		if scope != play.scope {
