@@ -28,6 +28,7 @@ import (
 //	restless          why a second run changes something again; only where it must
 //	unforeseen        why a dry run cannot tell; only where it must
 //	play              why the steps are the tasks of a play; only where they must
+//	unrun             why the example is only planned, and what test runs the action instead
 //	any other         a file in /work
 func TestActions(t *testing.T) {
 	for _, a := range spec.All() {
@@ -55,6 +56,7 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 	}
 	_, online := take("online")
 	_, inPlay := take("play")
+	_, unrun := take("unrun")
 	restless, again := take("restless")
 	unforeseen, blind := take("unforeseen")
 	for what, reason := range map[string]string{"restless": restless, "unforeseen": unforeseen} {
@@ -81,6 +83,10 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		s.write(t, name, []byte(playbooks[name]), 0o644)
 		if script := strings.TrimSpace(string(archive.Comment)); script != "" {
 			s.must(t, "set -e\n"+script)
+		}
+		if unrun {
+			s.must(t, "moon plan "+name)
+			continue
 		}
 		before := s.changes(t)
 		foretold := s.steps(t, name, "--check --diff")

@@ -52,6 +52,14 @@ func (f *fleet) write(name, text string) {
 	}
 }
 
+// put lays a file down in the home of a host.
+func (f *fleet) put(s *sshtest.Server, name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.Home, name), []byte(text), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // moon runs moon in this process, and gives its exit code and all that it printed.
 func (f *fleet) moon(args ...string) (int, string) {
 	f.t.Helper()

@@ -300,6 +300,58 @@ func TestFleetAwaited(t *testing.T) {
 	}
 }
 
+// TestFleetReboot starts a host again: it goes away in the middle, stays away for some tries, and is back as another start of itself.
+// Where the command fails, or nothing goes down, the step fails.
+func TestFleetReboot(t *testing.T) {
+	f := newFleet(t, 3)
+	for _, s := range f.servers {
+		f.put(s, "start", "first\n")
+	}
+	f.write("site.yml", `
+- hosts: web
+  gather_facts: false
+  tasks:
+    - reboot:
+        boot_time_command: cat start
+        reboot_command: "{{ how[inventory_hostname] }}"
+        test_command: touch tested
+        reboot_timeout: "{{ 2 if inventory_hostname == 'web3' else 60 }}"
+        connect_timeout: 1
+      vars:
+        how: {web1: 'echo x >going; sleep 1000', web2: 'echo no power >&2; exit 7', web3: 'true'}
+      register: r
+    - copy: {dest: after, content: "{{ r.rebooted }} {{ r.elapsed is number }}"}
+`)
+	cmd, out := f.start("run", "site.yml", "-i", "hosts.ini", "-o", "text")
+	appears(t, filepath.Join(f.servers[0].Home, "going"))
+	dials := f.servers[0].Dials()
+	f.servers[0].Deaf(true)
+	f.servers[0].Cut()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && f.servers[0].Dials() < dials+2; time.Sleep(10 * time.Millisecond) {
+	}
+	f.put(f.servers[0], "start", "second\n")
+	f.servers[0].Deaf(false)
+	_ = cmd.Wait() // its exit status says how
+	text := wholeOf(t, out)
+	if code := cmd.ProcessState.ExitCode(); code != 1 {
+		t.Errorf("%d\n%s", code, text)
+	}
+	f.has(1, "tested", "")
+	f.has(1, "after", "True True")
+	f.hasNot(2, "after")
+	f.hasNot(3, "after")
+	for _, want := range []string{"the machine was not started again: exit status 7: no power", "waited 2s for web3 to come back: it has not gone down yet"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+
+	f.write("here.yml", "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - reboot:\n")
+	if code, text := f.moon("run", "here.yml"); code != 1 || !strings.Contains(text, "would end the run") {
+		t.Errorf("%d\n%s", code, text)
+	}
+}
+
 // TestFleetBecome runs steps of hosts as others: of a user who logs in there with and without a password for sudo.
 func TestFleetBecome(t *testing.T) {
 	p := newPeople(t)

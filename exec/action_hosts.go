@@ -20,6 +20,7 @@ var (
 	_ = act("set_stats", action{run: runSetStats, effect: events.ChangeNone, inward: true})
 	_ = act("meta", action{run: runMeta, effect: events.ChangeNone, inward: true})
 	_ = act("wait_for_connection", action{run: runWaitForConnection, dry: dryWaitForConnection, effect: events.ChangeNone})
+	_ = act("reboot", action{run: runReboot, dry: dryReboot, effect: events.ChangeUnknown})
 )
 
 func runAddHost(_ context.Context, a *attempt) Result {
@@ -79,4 +80,13 @@ func runWaitForConnection(ctx context.Context, a *attempt) Result {
 
 func dryWaitForConnection(context.Context, *attempt) Result {
 	return Result{Outcome: events.OK, Fields: map[string]any{"elapsed": 0}}
+}
+
+// runReboot is not where another machine is started again: that takes somebody who outlives it.
+func runReboot(ctx context.Context, a *attempt) Result {
+	return a.failure(ctx, errors.New("this is the machine that moon runs on, and starting it again would end the run; reboot is for hosts that are reached over ssh"))
+}
+
+func dryReboot(context.Context, *attempt) Result {
+	return Result{Outcome: events.Changed, Fields: map[string]any{"rebooted": true, "elapsed": 0}}
 }

@@ -80,6 +80,8 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 		return l.inFront(ctx, job)
 	case job.Host != nil && job.Action == "wait_for_connection":
 		return l.await(ctx, job)
+	case job.Host != nil && job.Action == "reboot":
+		return l.reboot(ctx, job)
 	}
 	return l.result(ctx, l.Local, purpose{}, job)
 }

@@ -108,7 +108,6 @@ var actionsLater = map[string]string{
 	"expect":                 "give the answers with `stdin` of `command`, or let somebody type them with `interactive: true`",
 	"firewalld":              "use `command: firewall-cmd …`, with `changed_when`",
 	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
-	"reboot":                 "use `shell: (sleep 2; systemctl reboot) &`, and then `wait_for_connection` with a `delay`",
 	"rpm_key":                "use `command: rpm --import KEY`",
 	"subversion":             "use `command: svn checkout …`",
 	"ufw":                    "use `command: ufw …`, with `changed_when`",
