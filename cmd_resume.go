@@ -22,7 +22,7 @@ type resumeCmd struct {
 	exportFlags
 	screenFlags
 	uiFlags
-	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
+	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died or its host went away: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
 	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
 	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
 	NoTUI       bool   `name:"no-tui" help:"Without the screen, also in a terminal."`
@@ -246,7 +246,7 @@ func refusal(past engine.Past, err error) error {
 			what  string
 			flag  string
 		}{
-			{undecided.Lost, "was running when moon died", "--lost retry, ok or fail"},
+			{undecided.Lost, "was lost: nobody knows how far it came", "--lost retry, ok or fail"},
 			{undecided.Failed, "failed", "--retry-failed"},
 			{undecided.Asking, "asks to be confirmed", "--approve all or --approve ID"},
 		} {

@@ -304,7 +304,8 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		f.Outcome = events.Changed
 	}
 	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
-	pieces.Plays, pieces.Unreachable = s.state.plan.Plays, r.Outcome == events.Unreachable
+	pieces.Plays = s.state.plan.Plays
+	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost && pieces.Plays
 	update := func() map[string]any {
 		pieces.Changed = f.Outcome == events.Changed || f.Touched
 		pieces.Failed = events.Bad.Has(f.Outcome)

@@ -68,7 +68,11 @@ func (o *outline) take(f fact.Fact) {
 			case fact.LostOK:
 				o.publish(l.Step, events.StepCompleted{Name: name, Kept: true, Result: map[string]any{}})
 			case fact.LostFail:
-				o.publish(l.Step, events.StepLost{Name: name})
+				lost := events.StepLost{Name: name}
+				if l.Step < len(o.run.Steps) && o.run.Steps[l.Step].Outcome == events.Lost {
+					lost.Error = o.run.Steps[l.Step].Error
+				}
+				o.publish(l.Step, lost)
 			case fact.LostRetry: // it will start
 			}
 		}
@@ -136,9 +140,11 @@ func (o *outline) finished(f fact.AttemptFinished) {
 		o.publish(f.Step, events.StepSkipped{Name: name, Reason: f.Reason, Detail: f.Detail})
 	case events.Cancelled:
 		o.publish(f.Step, events.StepCancelled{Name: name})
+	case events.Lost:
+		o.publish(f.Step, events.StepLost{Name: name, Error: f.Error, Ignored: f.Ignored})
 	default:
 		o.publish(f.Step, events.StepFailed{
-			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Ignored: f.Ignored, Result: result,
+			Name: name, Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored, Result: result,
 		})
 	}
 }

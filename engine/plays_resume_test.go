@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,4 +142,63 @@ func endedOnHosts(t *testing.T, dir string, p *plan.Plan) (did []string) {
 		t.Fatal(err)
 	}
 	return did
+}
+
+// TestResumeLostHost takes a step whose host went away while it ran for what the person says, and does nothing twice.
+func TestResumeLostHost(t *testing.T) {
+	dir := t.TempDir()
+	site := "- hosts: all\n  gather_facts: false\n  tasks:\n    - shell: long\n    - shell: after\n"
+	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte("a\nb\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, g, ds := engine.Build(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	for _, tt := range []struct {
+		as   fact.LostAs
+		ran  string
+		want events.RunOutcome
+	}{{fact.LostRetry, "b after|b long", events.RunDone}, {fact.LostOK, "b after", events.RunDone}, {fact.LostFail, "", events.RunFailed}} {
+		var mu sync.Mutex
+		var ran []string
+		away := true
+		f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+			mu.Lock()
+			defer mu.Unlock()
+			ran = append(ran, job.Host.Name+" "+cmdOf(job))
+			if away && job.Host.Name == "b" {
+				return exec.Result{Outcome: events.Lost, Class: exec.Transient, Error: "the connection broke"}
+			}
+			return exec.Result{Outcome: events.OK}
+		}}
+		s := begin(t, p, g, f, fact.Options{OnFailure: fact.Host})
+		w := watching(t, s, false)
+		w.done()
+		if err := s.Wait(); err != nil || w.run.Result.Outcome != events.RunFailed {
+			t.Fatalf("%v, %+v", err, w.run.Result)
+		}
+		var undecided *engine.UndecidedError
+		_, err := resume(t, s.Dir(), p, g, f, engine.Resumption{RetryFailed: true})
+		if !errors.As(err, &undecided) || len(undecided.Lost) != 1 || len(undecided.Failed) > 0 {
+			t.Fatalf("resumed without a word about the lost step: %v", err)
+		}
+		away, ran = false, nil
+		w, err = resume(t, s.Dir(), p, g, f, engine.Resumption{Lost: tt.as})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(ran)
+		if got := strings.Join(ran, "|"); got != tt.ran || w.run.Result.Outcome != tt.want {
+			t.Errorf("%s: ran %q, ended %+v", tt.as, got, w.run.Result)
+		}
+		for i := range w.run.Steps {
+			if st := &w.run.Steps[i]; st.Outcome == events.Lost && st.Error != "the connection broke" {
+				t.Errorf("%s: it is said to be lost because %q", tt.as, st.Error)
+			}
+		}
+	}
 }

@@ -75,7 +75,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	message, running := "resumed", ""
 	if len(again) > 0 {
 		running = s.plan.After(again)
-		message = "resumed; approve or exclude what was running when moon died: " + running
+		message = "resumed; approve or exclude what was lost: " + running
 	}
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
 	s.begun, s.reviewed = true, true
@@ -85,6 +85,8 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		switch as, isLost := lost[step]; {
 		case as == fact.LostOK:
 			return &ending{outcome: events.OK, name: s.started(step), out: s.outs[step]}, before
+		case as == fact.LostFail && old.state == settled: // it says itself how it was lost
+			return s.ends[step], before
 		case as == fact.LostFail:
 			return &ending{outcome: events.Lost, name: s.started(step), out: s.outs[step], err: lostError}, before
 		case needed[step]:
@@ -106,7 +108,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		return nil, before
 	})
 	if running != "" {
-		s.publish(-1, events.Warning{Message: "running when moon died, and to be run again: " + running})
+		s.publish(-1, events.Warning{Message: "lost, and to be run again: " + running})
 	}
 	if len(f.Again) > 0 {
 		s.publish(-1, events.Warning{Message: "to be run again, because what it gave was secret, and is not kept: " + s.plan.After(f.Again)})
@@ -117,6 +119,23 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 }
 
 const lostError = "it was running when moon died"
+
+// undecided reports whether a step was lost and nobody has said yet what it is taken for: it was running when moon died, or its
+// host went away meanwhile, and the playbook does not go on all the same.
+func (s *State) undecided(step int) bool {
+	n := s.node(step)
+	end := s.ends[step]
+	switch n.state {
+	case running:
+		return true
+	case failed:
+		return n.outcome == events.Lost
+	case settled:
+		return n.outcome == events.Lost && n.effective != events.OK && (end == nil || end.err != lostError)
+	case pending, ready, again, backoff, waiting:
+	}
+	return false
+}
 
 // carry loads a plan in the place of another. keep says of a step of the old plan that is the same in the new one which
 // result and which decisions it keeps, changed which decisions one keeps that is not.

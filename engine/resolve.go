@@ -61,7 +61,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 		s.settle(id, f.Outcome, -1, func() { s.publish(f.Step, events.StepCancelled{Name: s.started(f.Step)}) })
 	default:
 		if f.Outcome == events.Lost {
-			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Rescued: s.rescues(id, f.Outcome)})
+			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Ignored: f.Ignored, Rescued: s.rescues(id, f.Outcome)})
 		} else {
 			s.publish(f.Step, events.StepFailed{
 				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
@@ -419,11 +419,20 @@ func (s *State) keep(id graph.ID, k *ending) {
 	}
 	switch {
 	case k.outcome == events.Lost:
-		s.publish(step, events.StepLost{Name: k.name, Rescued: s.graph.Nodes[id].Rescued})
-		s.fail(step, k.outcome, false)
-		return
+		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome)}
+		if k.err != lostError { // which it says without words
+			e.Error = k.err
+		}
+		s.publish(step, e)
 	case events.Bad.Has(k.outcome):
 		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable})
+	case k.outcome == events.Skipped:
+		s.settle(id, k.outcome, -1, func() {
+			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail})
+		})
+		return
+	}
+	if events.Bad.Has(k.outcome) {
 		if k.held {
 			k.held = false
 			s.nodes[id].state, s.nodes[id].outcome = failed, k.outcome
@@ -431,11 +440,6 @@ func (s *State) keep(id graph.ID, k *ending) {
 			return
 		}
 		s.fail(step, k.outcome, k.ignored)
-		return
-	case k.outcome == events.Skipped:
-		s.settle(id, k.outcome, -1, func() {
-			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail})
-		})
 		return
 	}
 	result := map[string]any{}

@@ -24,8 +24,8 @@ type Resumption struct {
 	Dir string // of the run; required
 	// Planned gives the plans the run had, by digest; required.
 	Planned func(digest string) (*plan.Plan, *graph.Graph, error)
-	// Lost is what steps are taken for that were running when moon died. "" asks: the run is not resumed, and an
-	// *UndecidedError names them.
+	// Lost is what steps are taken for that were running when moon died, or when the connection to their host broke. ""
+	// asks: the run is not resumed, and an *UndecidedError names them.
 	Lost fact.LostAs
 	// RetryFailed says that failed steps are to be run again. Without it a run that has any is not resumed, but for one
 	// under review, where a person decides.
@@ -44,7 +44,7 @@ type UndecidedError struct {
 func (e *UndecidedError) Error() string {
 	var parts []string
 	if len(e.Lost) > 0 {
-		parts = append(parts, "running when moon died: "+strings.Join(e.Lost, ", "))
+		parts = append(parts, "nobody knows how they ended: "+strings.Join(e.Lost, ", "))
 	}
 	if len(e.Failed) > 0 {
 		parts = append(parts, "failed: "+strings.Join(e.Failed, ", "))
@@ -143,8 +143,7 @@ func (s *Session) endLeft() string {
 }
 
 // resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are
-// decided by being edited or removed; but one that was running when moon died may have done its work, whatever it says
-// now.
+// decided by being edited or removed; but one that was lost may have done its work, whatever it says now.
 func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
 	r := fact.RunResumed{PID: s.owner.PID, Host: s.owner.Host, Actor: s.owner.User}
 	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
@@ -165,8 +164,8 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 			same[there] = i
 		}
 		switch {
-		case n.state == running && !stays:
-		case n.state == running:
+		case s.state.undecided(i) && !stays:
+		case s.state.undecided(i):
 			r.Lost = append(r.Lost, fact.Lost{Step: i, As: how.Lost})
 			if how.Lost == "" {
 				undecided.Lost = append(undecided.Lost, name)

@@ -196,7 +196,8 @@ type (
 	}
 	StepLost struct {
 		Name    string `json:"name"`
-		Error   string `json:"error,omitempty"` // how it was lost, where moon saw it
+		Error   string `json:"error,omitempty"`   // how it was lost, where moon saw it
+		Ignored bool   `json:"ignored,omitempty"` // as ignore_unreachable says
 		Rescued bool   `json:"rescued,omitempty"`
 	}
 	StepCancelled struct {

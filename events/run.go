@@ -278,7 +278,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.endAs(rec.Time, e.Ran)
 	case StepLost:
-		s.Outcome, s.Error, s.Rescued = Lost, e.Error, e.Rescued
+		s.Outcome, s.Error, s.Ignored, s.Rescued = Lost, e.Error, e.Ignored, e.Rescued
 		s.end(rec.Time)
 	case StepCancelled:
 		s.Outcome = Cancelled
@@ -365,9 +365,12 @@ func (r *Run) count(s *Step, d int) {
 	case Cancelled:
 		c.Cancelled += d
 	case Lost:
-		if s.Rescued {
+		switch {
+		case s.Ignored:
+			c.Ignored += d
+		case s.Rescued:
 			c.Rescued += d
-		} else {
+		default:
 			c.Lost += d
 		}
 	case Omitted:

@@ -50,7 +50,7 @@ type Counts struct {
 	Failed  int `json:"failed"` // and nothing made it good
 }
 
-// Lost is a step that was running when moon died, and what it is taken for.
+// Lost is a step that was running when moon died or when its host went away, and what it is taken for.
 type Lost struct {
 	Step int    `json:"step"` // in the plan before
 	As   LostAs `json:"as"`

@@ -130,7 +130,7 @@ func (a *Ansible) event(r events.Record) {
 	case events.StepFailed:
 		a.failed(r.Step, e)
 	case events.StepLost:
-		a.failed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Rescued: e.Rescued})
+		a.failed(r.Step, events.StepFailed{Error: e.Why(), Unreachable: e.Error != "", Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
 		a.failed(r.Step, events.StepFailed{Error: "cancelled"})
 	case events.Warning:

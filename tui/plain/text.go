@@ -138,9 +138,13 @@ func (t *Text) event(r events.Record) {
 		t.unfold()
 		t.annotate(r.Step, e)
 	case events.StepLost:
-		t.end(r.Step, e.Name, "lost: "+output.CleanName(e.Why()))
+		word := "lost"
+		if e.Ignored {
+			word = "lost (ignored)"
+		}
+		t.end(r.Step, e.Name, word+": "+output.CleanName(e.Why()))
 		t.unfold()
-		t.annotate(r.Step, events.StepFailed{Error: e.Why(), Rescued: e.Rescued})
+		t.annotate(r.Step, events.StepFailed{Error: e.Why(), Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
 		t.end(r.Step, e.Name, "cancelled"+t.took(r.Step))
 		t.unfold()

@@ -98,6 +98,9 @@ func outcome(s *events.Step) State {
 		}
 		return Failed
 	case events.Lost:
+		if s.Ignored { // by ignore_unreachable, and nothing else
+			return Ignored
+		}
 		return Failed
 	case events.Cancelled:
 		return Cancelled

@@ -41,7 +41,8 @@ func TestOf(t *testing.T) {
 		{"failed and given up", settled(events.Skipped, func(s *events.Step) { s.Reason = string(events.SkipUser) }), plan.Step{}, standing.Skipped},
 		{"failed and ignored", settled(events.Timeout, func(s *events.Step) { s.Ignored, s.Rescued = true, true }), plan.Step{}, standing.Ignored},
 		{"failed and rescued", settled(events.Failed, func(s *events.Step) { s.Rescued = true }), plan.Step{}, standing.Rescued},
-		{"lost is never ignored", settled(events.Lost, func(s *events.Step) { s.Ignored = true }), plan.Step{}, standing.Failed},
+		{"lost, and its host may be", settled(events.Lost, func(s *events.Step) { s.Ignored = true }), plan.Step{}, standing.Ignored},
+		{"lost and rescued", settled(events.Lost, func(s *events.Step) { s.Rescued = true }), plan.Step{}, standing.Failed},
 		{"never reached", settled(events.Omitted, nil), plan.Step{}, standing.Omitted},
 		{"never reached, and left out", settled(events.Omitted, nil), left, standing.Excluded},
 	} {
