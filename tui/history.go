@@ -139,6 +139,12 @@ func (p *past) words() (text string, look sign) {
 		}
 		return "failed" + because(e.Error), signFailed
 	case events.StepLost:
+		switch {
+		case e.Ignored:
+			return "lost, ignored" + because(e.Error), signIgnored
+		case e.Error != "":
+			return "lost" + because(e.Error), signFailed
+		}
 		return "lost: moon ended while it ran", signFailed
 	case events.StepCancelled:
 		return "cancelled", signCancelled

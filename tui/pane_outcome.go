@@ -66,7 +66,9 @@ func outcomeWord(of *events.Step, f face) string {
 		return "FAILED: timeout"
 	case of.Outcome == events.Rejected && f == faceFailed:
 		return "FAILED: rejected"
-	case of.Outcome == events.Lost:
+	case of.Outcome == events.Lost && of.Error != "" && f == faceFailed:
+		return "FAILED: lost while it ran"
+	case of.Outcome == events.Lost && f == faceFailed:
 		return "FAILED: lost, moon ended while it ran"
 	case f == faceOmitted:
 		return "not run"

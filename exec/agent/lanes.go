@@ -200,6 +200,9 @@ func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exe
 	if job.Host == nil && job.Become.Password != "" {
 		l.giveOnce(*job.Become)
 	}
+	if job.Host != nil && job.Again {
+		l.Redial(*job.Host) // who tries once more means the host, too
+	}
 	for tries := 0; ; tries++ {
 		o, err := l.open(ctx, keyOf(job))
 		if err != nil {

@@ -110,6 +110,8 @@ func (d *desk) word(i int) string {
 		return "FAILED: timeout"
 	case st == failed && s.Outcome == events.Rejected:
 		return "FAILED: rejected"
+	case st == failed && s.Outcome == events.Lost && s.Error != "":
+		return "FAILED: lost while it ran"
 	case st == failed && s.Outcome == events.Lost:
 		return "FAILED: lost, moon ended while it ran"
 	case s.State == events.Backoff:

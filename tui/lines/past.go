@@ -102,6 +102,9 @@ func pastWords(e events.Event) string {
 		}
 		return "failed" + because(e.Error)
 	case events.StepLost:
+		if e.Error != "" {
+			return "lost" + because(e.Error)
+		}
 		return "lost: moon ended while it ran"
 	case events.StepCancelled:
 		return "cancelled"
