@@ -53,12 +53,18 @@ type Ended struct {
 	Words  string // for an error: exit status 3
 }
 
-// Command runs a program of the call and waits for its end. What it writes to standard error is the step's.
-func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, stdout io.Writer) Ended {
+// Command runs a program of the call and waits for its end. What it writes to standard error is the step's; stderr gets it, too,
+// unless it is nil.
+func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, stdout, stderr io.Writer) Ended {
 	p := c.a.process(argv)
 	p.stdin, p.stdout = &stdin, stdout
-	if c.Output != nil {
+	switch {
+	case c.Output == nil:
+		p.stderr = stderr
+	case stderr == nil:
 		p.stderr = c.Output.Stderr()
+	default:
+		p.stderr = io.MultiWriter(c.Output.Stderr(), stderr)
 	}
 	e := p.run(ctx)
 	r := c.a.ended(e, events.OK)

@@ -170,6 +170,13 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 // job is the request as a job of this process, without what only its host has.
 func (r *request) job() (*exec.Job, error) {
 	action, ok := spec.Lookup(r.Action)
+	if r.Plugin != nil {
+		var err error
+		if action, err = r.Plugin.Declare(); err != nil {
+			return nil, err
+		}
+		ok = true
+	}
 	if r.Become == nil || r.Become.User == me().Username { // and not somebody further on
 		r.homeward(action)
 	}
@@ -193,12 +200,7 @@ func (r *request) job() (*exec.Job, error) {
 	}
 	j.Raw, _ = native(r.Raw).(map[string]any)
 	if r.Plugin != nil {
-		var err error
-		if action, err = r.Plugin.Declare(); err != nil {
-			return nil, err
-		}
 		j.Told = r.Told
-		ok = true
 	}
 	if !ok {
 		return j, nil // package exec says so

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -121,7 +123,7 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if c.Output != nil {
 		last.to = c.Output.Stdout()
 	}
-	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), last)
+	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), last, nil)
 	h.heard("answer", last.end())
 	if !e.Exited {
 		last.pass()
@@ -162,6 +164,9 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	args := maps.Clone(c.Args.Values)
 	args["_ansible_check_mode"], args["_ansible_diff"], args["_ansible_no_log"] = c.Check, c.Diff, c.NoLog
 	argv, stdin := exec.Argv(g, path), ""
+	if _, err := os.Stat(argv[0]); filepath.IsAbs(argv[0]) && err != nil {
+		argv[0] = filepath.Base(argv[0]) // it was looked for on another machine
+	}
 	var request any = args
 	if g.Speaks == spec.SpeaksEnvelope {
 		request = map[string]any{"ANSIBLE_MODULE_ARGS": args}
@@ -181,8 +186,8 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 		defer os.Remove(file) //nolint:errcheck // nobody else can read it
 		argv = append(argv, file)
 	}
-	out := &bounded{}
-	e := c.Command(ctx, argv, stdin, out)
+	out, said := &bounded{}, &tail{}
+	e := c.Command(ctx, argv, stdin, out, said)
 	h.heard("answer", out.text)
 	if !e.Exited {
 		return e.Result
@@ -195,6 +200,9 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	case err != nil && e.Outcome != events.OK:
 		r := e.Result
 		r.Error = fmt.Sprintf("%s: %s", named(g), e.Words)
+		if g.Speaks == spec.SpeaksEnvelope && noLibraries.MatchString(said.String()) {
+			r.Error = fmt.Sprintf("%s needs Ansible's libraries for Python, and %s has none where the step runs; install ansible-core there, or `delegate_to: localhost`", named(g), argv[0])
+		}
 		if len(out.text) > 0 {
 			r.Error += ", and it " + err.Error()
 		}
@@ -206,6 +214,9 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	}
 	return a.result(c)
 }
+
+// noLibraries is what Python says where Ansible is not installed.
+var noLibraries = regexp.MustCompile(`No module named '?ansible\b`)
 
 // overLines has the plugin's one program for the run carry out the call.
 func (h *Host) overLines(ctx context.Context, c *exec.PluginCall) exec.Result {

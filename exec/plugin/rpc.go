@@ -52,7 +52,8 @@ type progress struct {
 type peer struct {
 	shown      string
 	c          *exec.Companion
-	done       func() // removes the copy it runs from
+	done       func()        // removes the copy it runs from
+	cleared    chan struct{} // closed when it has
 	turn       chan struct{}
 	concurrent bool
 	patience   time.Duration
@@ -87,11 +88,12 @@ func (f writerFunc) Write(p []byte) (int, error) {
 }
 
 func newPeer(shown string, patience time.Duration, start starting, done func()) *peer {
-	p := &peer{shown: shown, done: done, patience: patience, turn: make(chan struct{}, 1), calls: map[int]*pending{}}
+	p := &peer{shown: shown, done: done, patience: patience, turn: make(chan struct{}, 1), cleared: make(chan struct{}), calls: map[int]*pending{}}
 	p.mu.Lock() // until it is known what could be ended, nothing is heard of it
 	defer p.mu.Unlock()
 	p.c = start(&byLine{take: p.take}, writerFunc(p.mutter))
 	go func() {
+		defer close(p.cleared)
 		<-p.c.Done()
 		p.done()
 	}()
@@ -305,9 +307,8 @@ func (p *peer) close() {
 	_ = p.c.Close() // a pipe in memory
 	select {
 	case <-p.c.Done():
-		return
 	case <-time.After(farewell):
+		p.c.Stop()
 	}
-	p.c.Stop()
-	<-p.c.Done()
+	<-p.cleared // or the copy that it ran from outlives this process
 }

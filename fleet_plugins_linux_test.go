@@ -1,0 +1,158 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fleetModules are modules as people have them for Ansible: one in sh that wants JSON, one in Python with Ansible's libraries.
+var fleetModules = map[string]string{
+	"library/stamp": `#!/bin/sh
+# WANT_JSON
+text=$(sed 's/.*"text": *"\([^"]*\)".*/\1/' "$1")
+printf '%s\n' "$text" >"$HOME/stamp"
+printf '{"changed": true, "home": "%s", "args": "%s"}\n' "$HOME" "$1"
+`,
+	"library/where.py": `#!/usr/bin/python
+from ansible.module_utils.basic import AnsibleModule
+import os
+m = AnsibleModule(argument_spec=dict(name=dict(type="str", required=True)), supports_check_mode=True)
+m.exit_json(changed=False, home=os.environ["HOME"], greeting="hello " + m.params["name"])
+`,
+}
+
+// TestFleetPlugins has plugins of both kinds and modules of library/ work on other machines, where nothing of them is left.
+func TestFleetPlugins(t *testing.T) {
+	for _, program := range []string{"python3", "sh"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("there is no %s on this machine", program)
+		}
+	}
+	f := newFleet(t, 2)
+	if err := os.CopyFS(filepath.Join(f.dir, "plugins"), os.DirFS("examples/plugins/plugins")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range fleetModules {
+		f.write(name, text)
+		if err := os.Chmod(filepath.Join(f.dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range f.servers {
+		if err := os.Mkdir(filepath.Join(s.Home, "tmp"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s.Setenv(t, "TMPDIR", filepath.Join(s.Home, "tmp"))
+	}
+	site := `
+- hosts: web
+  gather_facts: false
+  tasks:
+    - motd.line: {text: "hello {{ inventory_hostname }}", path: motd}
+      register: said
+    - ledger.account: {path: ledger.json, name: "{{ account }}", balance: 7}
+      register: one
+    - ledger.account: {path: ledger.json, name: bob, balance: "{{ one.accounts[account] + 1 }}"}
+    - stamp: {text: "of {{ inventory_hostname }}"}
+      register: stamp
+    - assert:
+        that:
+          - stamp is changed
+          - stamp.home == home
+    - motd.line: {text: "hello {{ inventory_hostname }}", path: "{{ home }}/motd"}
+      register: again
+    - assert: {that: [again is not changed, said.path == again.path]}
+    - motd.line: {text: here, path: "{{ playbook_dir }}/here"}
+      delegate_to: localhost
+      run_once: true
+`
+	for i, s := range f.servers {
+		f.write("host_vars/"+s.Host.Name+".yml", "home: "+f.servers[i].Home+"\naccount: "+[]string{"one", "two"}[i]+"\n")
+	}
+	counts := "ok=7 changed=4"
+	_, err := exec.LookPath("ansible-playbook")
+	ansible := err == nil
+	if ansible {
+		counts = "ok=9 changed=4"
+		site += `
+    - where: {name: "{{ inventory_hostname }}"}
+      register: w
+    - assert: {that: [w.home == home, "w.greeting == 'hello ' ~ inventory_hostname"]}
+`
+	}
+	out := f.play(2, site)
+	if !strings.Contains(out, "moon plugin trust "+filepath.Join(f.dir, "plugins/motd")) {
+		t.Errorf("plugins that nobody trusts ran\n%s", out)
+	}
+	out = f.play(0, site, "--trust-plugins")
+	f.recap(out, "web2 "+counts)
+	for i, s := range f.servers {
+		name := s.Host.Name
+		f.has(i+1, "motd", "hello "+name+"\n")
+		f.has(i+1, "stamp", "of "+name+"\n")
+		if left := f.leftOn(i + 1); len(left) > 0 {
+			t.Errorf("%v are left on %s", left, name)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(f.dir, "here")); err != nil || string(text) != "here\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+
+	// A dry run looks there, too, and changes nothing.
+	for i, s := range f.servers {
+		if err := os.Remove(filepath.Join(s.Home, "motd")); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	dry := f.play(0, "- hosts: web\n  gather_facts: false\n  tasks:\n    - motd.line: {text: dry, path: ~/motd}\n    - ledger.account: {path: ~/ledger.json, name: bob, balance: 8}\n", "--trust-plugins", "--check")
+	f.recap(dry, "web1 ok=2 changed=1", "web2 ok=2 changed=1")
+	f.hasNot(1, "motd")
+
+	// The host goes away while one runs. Another has lived beside it since its step.
+	f.write("plugins/nap", "#!/bin/sh\nif [ $1 = describe ]; then echo '{\"protocol\": 1, \"capabilities\": [{\"kind\": \"execute\", \"name\": \"nap\"}]}'; exit; fi\necho $$ >~/pid\nsleep 600\n")
+	if err := os.Chmod(filepath.Join(f.dir, "plugins/nap"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.write("site.yml", "- hosts: web1\n  gather_facts: false\n  tasks:\n    - ledger.account: {path: ~/ledger.json, name: bob, balance: 9}\n    - nap: {}\n")
+	cmd, said := f.start("run", "site.yml", "-i", "hosts.ini", "-o", "ansible", "--trust-plugins")
+	appears(t, filepath.Join(f.servers[0].Home, "pid"))
+	if n := len(f.leftOn(1)); n != 2 {
+		t.Errorf("%v are there while both run", f.leftOn(1))
+	}
+	f.servers[0].Cut()
+	_ = cmd.Wait() // its exit status says how
+	f.recap(wholeOf(t, said), "web1 ok=1 changed=1 unreachable=1")
+	ends(t, filepath.Join(f.servers[0].Home, "pid"))
+	for end := time.Now().Add(30 * time.Second); len(f.leftOn(1)) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%v are left", f.leftOn(1))
+		}
+	}
+	if !ansible {
+		return
+	}
+	// A module in Python where Ansible is not installed.
+	f.servers[1].Setenv(t, "PYTHONPATH", filepath.Join(f.dir, "bare"))
+	f.write("bare/ansible/__init__.py", "")
+	out = f.play(1, "- hosts: web2\n  gather_facts: false\n  tasks:\n    - where: {name: x}\n", "--trust-plugins")
+	if !strings.Contains(out, "needs Ansible's libraries for Python") || !strings.Contains(out, "delegate_to: localhost") {
+		t.Error(out)
+	}
+}
+
+// leftOn is what is in the directory for temporary files of a host.
+func (f *fleet) leftOn(host int) (names []string) {
+	f.t.Helper()
+	entries, err := os.ReadDir(filepath.Join(f.servers[host-1].Home, "tmp"))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
