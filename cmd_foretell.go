@@ -23,7 +23,7 @@ func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
-	oracle(p, lanes, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	oracle(p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}

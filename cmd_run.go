@@ -180,13 +180,17 @@ func exitOf(r events.RunCompleted) error {
 // sessions is what every session has in common.
 var sessions = engine.Config{Runner: exec.Local{Lend: userTerminal.lend}, Dry: exec.DryRun{}, Version: Version}
 
-// oracle foretells what a plan would do to this machine.
-func oracle(p *plan.Plan, lanes *agent.Lanes, force bool, left func(int) bool) *engine.Oracle {
+// oracle foretells what a plan would do, to other machines only if it may connect to them.
+func oracle(p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if runs, err := runsDir(); err == nil {
 		records = recordsDir(runs)
 	}
-	return &engine.Oracle{Plan: p, Dry: lanes.Dry(exec.NewForesight()), Records: records, Force: force, Left: left}
+	dry := lanes.Dry(exec.NewForesight())
+	if !connect {
+		dry = dry.Near()
+	}
+	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left}
 }
 
 // start begins a run in the user's run directory. The lanes are to be closed after it.

@@ -180,7 +180,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			oracle(p, lanes, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			oracle(p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})

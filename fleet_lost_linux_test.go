@@ -264,6 +264,36 @@ func TestFleetForetold(t *testing.T) {
 	}
 	f.recap(out, "web1 ok=1", "web2 ok=1 changed=1")
 	f.hasNot(2, "made")
+	dials := f.servers[0].Dials() + f.servers[1].Dials()
+	code, out = f.moon("plan", "site.yml", "-i", "hosts.ini", "--check", "--no-connect")
+	if n := f.servers[0].Dials() + f.servers[1].Dials() - dials; n > 0 || code != 0 || !strings.Contains(out, "cannot be told: web1 is not asked") {
+		t.Errorf("%d, and it has connected %d times\n%s", code, n, out)
+	}
+}
+
+// TestFleetOtherSystem has a host that no moon is here for: it is out of reach, in the plan and in the run, with a way out, and the
+// others go on.
+func TestFleetOtherSystem(t *testing.T) {
+	f := newFleet(t, 2)
+	bin := filepath.Join(f.servers[1].Home, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "uname"), []byte("#!/bin/sh\necho Linux mips\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.servers[1].Setenv(t, "PATH", bin+":/usr/bin:/bin")
+	agents := filepath.Join(f.dir, "agents")
+	t.Setenv("MOON_AGENTS", agents)
+	t.Setenv("MOON_ANSIBLE_EXIT", "1")
+	out := f.play(ansibleUnreachable, "- hosts: web\n  tasks:\n    - copy: {content: x, dest: ~/made}\n")
+	f.recap(out, "web1 ok=2 changed=1", "web2 unreachable=1")
+	want := "it is linux-mips, and there is no moon for that here; put one of this version at " + agents + "/linux-mips/moon (`GOOS=linux GOARCH=mips go build` makes it of moon's sources)"
+	if !strings.Contains(out, "warning: the facts of web2 are not known yet: ") || strings.Count(out, want) != 2 {
+		t.Errorf("%d times %q\n%s", strings.Count(out, want), want, out)
+	}
+	f.has(1, "made", "x")
+	f.hasNot(2, "made")
 }
 
 // TestFleetAwaited waits for a host that is away, and gives up where it does not come back.

@@ -123,12 +123,22 @@ type Dry struct {
 	lanes *Lanes
 	own   *exec.Foresight
 	id    uint64
+	near  bool
+}
+
+// Near is a dry run that asks no other machine: what is done there cannot be told.
+func (d Dry) Near() Dry {
+	d.near = true
+	return d
 }
 
 // Run is Lanes.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if d.lanes.own(job) {
 		return exec.DryRun{Foresight: d.own, Plugin: d.lanes.Local.Plugin}.Run(ctx, job)
+	}
+	if d.near && job.Host != nil {
+		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
 	}
 	return d.lanes.result(ctx, d.lanes.Local, purpose{dry: true, of: d.id}, job)
 }

@@ -165,7 +165,9 @@ func (ps *programs) of(system string) (*program, error) {
 	if len(dirs) > 0 {
 		where = dirs[0]
 	}
-	return nil, fmt.Errorf("it is %s, and there is no moon for that here; put one of this version at %s", system, filepath.Join(where, system, "moon"))
+	goos, arch, _ := strings.Cut(system, "-")
+	return nil, fmt.Errorf("it is %s, and there is no moon for that here; put one of this version at %s (`GOOS=%s GOARCH=%s go build` makes it of moon's sources)",
+		system, filepath.Join(where, system, "moon"), goos, arch)
 }
 
 // remember keeps the first of several that were looked for at once.
