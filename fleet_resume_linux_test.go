@@ -97,3 +97,35 @@ func TestFleetLostIgnored(t *testing.T) {
 		t.Errorf("%d\n%s", code, shown)
 	}
 }
+
+// TestFleetKilledResumed kills moon while steps run on hosts: what ran there ends with it, and is taken for done when the run is
+// resumed, as somebody says.
+func TestFleetKilledResumed(t *testing.T) {
+	f := newFleet(t, 2)
+	f.write("site.yml", `
+- hosts: web
+  gather_facts: false
+  tasks:
+    - shell: 'echo long >>log; echo $$ >pid; sleep 600'
+      when: inventory_hostname == 'web1'
+    - shell: 'echo after >>log'
+`)
+	cmd, _ := f.start("run", "site.yml", "-i", "hosts.ini")
+	appears(t, filepath.Join(f.servers[0].Home, "pid"))
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	ends(t, filepath.Join(f.servers[0].Home, "pid"))
+	code, said := f.moon("resume")
+	if code != exitUsage || !strings.Contains(said, "  step-0001 ") || !strings.Contains(said, "--lost retry, ok or fail") {
+		t.Errorf("%d\n%s", code, said)
+	}
+	code, said = f.moon("resume", "--lost", "ok", "-o", "ansible")
+	if code != exitDone {
+		t.Fatalf("%d\n%s", code, said)
+	}
+	f.recap(said, "web1 ok=2 changed=1", "web2 ok=1 changed=1 skipped=1")
+	f.has(1, "log", "long\nafter\n")
+	f.has(2, "log", "after\n")
+}
