@@ -21,7 +21,7 @@ import (
 
 // becomeFlags are how steps of other users get the password they take.
 type becomeFlags struct {
-	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks only if one is needed."`
+	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks if one is needed on this machine, and for other machines never."`
 	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read that password from the first line of a file."`
 }
 

@@ -88,6 +88,9 @@ func TestFleetPlugins(t *testing.T) {
 	if !strings.Contains(out, "moon plugin trust "+filepath.Join(f.dir, "plugins/motd")) {
 		t.Errorf("plugins that nobody trusts ran\n%s", out)
 	}
+	if strings.Contains(out, "undefined variable") {
+		t.Errorf("what follows from that is said, too\n%s", out)
+	}
 	out = f.play(0, site, "--trust-plugins")
 	f.recap(out, "web2 "+counts)
 	for i, s := range f.servers {

@@ -72,13 +72,14 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 		if _, known := spec.Lookup(t.Action); !known {
 			k.action, _ = spec.Steering(t.Action)
 		}
-		if t.Absent {
+		if k.action == nil && !t.Absent {
+			k.action = p.action(t, chain)
+		}
+		// What is wrong with its action is said, or will be. What it registers is there for the steps after it.
+		if t.Absent || k.action == nil && t.Action != "" {
 			k.action = spec.Absent(t.ActionKey)
 			k.changed, k.failed, k.until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until, chain)
 			return k
-		}
-		if k.action == nil {
-			k.action = p.action(t, chain)
 		}
 		if k.action == nil {
 			return k
