@@ -75,45 +75,6 @@ func wholeOf(t *testing.T, out *os.File) string {
 	return string(text)
 }
 
-// lostSite has a step in which a host may be lost, and one behind it.
-const lostSite = `
-- hosts: web
-  gather_facts: false
-  tasks:
-    - name: long
-      shell: 'echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done'
-    - name: after
-      copy: {content: done, dest: ~/done}
-`
-
-// TestFleetLost kills the server's end of a connection while a step runs there: that step is lost, its host is out of reach for
-// the rest, and the others go on.
-func TestFleetLost(t *testing.T) {
-	f := newFleet(t, 3)
-	f.write("site.yml", lostSite)
-	cmd, out := f.start("run", "site.yml", "-i", "hosts.ini", "-o", "ansible")
-	for _, s := range f.servers {
-		appears(t, filepath.Join(s.Home, "pid"))
-	}
-	f.servers[1].Cut()
-	f.servers[1].Deaf(true)
-	ends(t, filepath.Join(f.servers[1].Home, "pid"))
-	for _, s := range f.servers {
-		touch(t, filepath.Join(s.Home, "go"))
-	}
-	_ = cmd.Wait() // its exit status says how
-	text := wholeOf(t, out)
-	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(text, "was lost while the step ran") {
-		t.Errorf("%d\n%s", code, text)
-	}
-	f.recap(text, "web1 ok=2 changed=2", "web2 unreachable=1", "web3 ok=2 changed=2")
-	f.hasNot(2, "done")
-	code, shown := f.moon("show")
-	if code != 0 || !strings.Contains(shown, "lost") {
-		t.Errorf("%d\n%s", code, shown)
-	}
-}
-
 func touch(t *testing.T, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, nil, 0o644); err != nil {

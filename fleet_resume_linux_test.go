@@ -33,8 +33,11 @@ func TestFleetResumed(t *testing.T) {
 		touch(t, filepath.Join(s.Home, "go"))
 	}
 	_ = cmd.Wait() // its exit status says how
-	if code := cmd.ProcessState.ExitCode(); code != ansibleUnreachable {
+	if code := cmd.ProcessState.ExitCode(); code != ansibleUnreachable || !strings.Contains(wholeOf(t, out), "was lost while the step ran") {
 		t.Fatalf("%d\n%s", code, wholeOf(t, out))
+	}
+	if code, shown := f.moon("show"); code != exitDone || !strings.Contains(shown, "    lost: the connection to web2") {
+		t.Errorf("%d\n%s", code, shown)
 	}
 	f.recap(wholeOf(t, out), "web1 ok=3 changed=3", "web2 ok=1 changed=1 unreachable=1", "web3 ok=3 changed=3")
 	resume := func(want int, args ...string) string {

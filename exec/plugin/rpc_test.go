@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -67,6 +68,34 @@ func TestOneProcessForTheRun(t *testing.T) {
 	third := r.run(t, nil)
 	if third.Outcome != events.OK || third.Fields["pid"] == first {
 		t.Errorf("after the crash: %s %q, pid %v", third.Outcome, third.Error, third.Fields["pid"])
+	}
+}
+
+// TestCopyEndsWithTheHost: a plugin that came over a lane runs from a copy, which is gone once the host is closed.
+func TestCopyEndsWithTheHost(t *testing.T) {
+	needPython(t)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	for range 5 {
+		r := install(t, lines(`    return {"status": "ok"}`))
+		job := r.job(t, nil)
+		job.From = exec.OwnFiles{}
+		if got := (exec.Local{Plugin: r.host.Run}).Run(t.Context(), job); got.Outcome != events.OK {
+			t.Fatalf("%s %q", got.Outcome, got.Error)
+		}
+		copies := func() []string {
+			list, err := filepath.Glob(filepath.Join(tmp, "moon-plugin-*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		if len(copies()) != 1 {
+			t.Errorf("while it lives: %v", copies())
+		}
+		if r.host.Close(); len(copies()) > 0 {
+			t.Fatalf("%v is left", copies())
+		}
 	}
 }
 
