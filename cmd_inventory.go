@@ -92,7 +92,7 @@ func (c *inventoryCmd) Run(std stdio) error {
 		return err
 	}
 	var ds diag.List
-	inv := inventory.Load(sources, []string{beside}, files.Files, &ds)
+	inv := inventory.Load(sources, beside, files.Files, &ds)
 	if ctx.Err() != nil {
 		return &exit{exitInterrupted, "interrupted"}
 	}

@@ -83,9 +83,16 @@ func (p *planner) addHost(args *spec.AddHostArgs, from Origin) {
 
 // settle gives a machine the variables that its groups have now, and above them what add_host has given it.
 func (p *planner) settle(m *machine) {
-	m.inventory = p.inventoryLayers(m.host)
-	for _, l := range m.added {
-		m.inventory = &layer{parent: m.inventory, binds: l.binds, last: l.last}
+	m.inventory = nil
+	if m.host == nil {
+		return
+	}
+	for _, dir := range p.besides {
+		chain := p.inventoryLayers(m.host, dir)
+		for _, l := range m.added {
+			chain = &layer{parent: chain, binds: l.binds, last: l.last}
+		}
+		m.inventory = append(m.inventory, chain)
 	}
 }
 

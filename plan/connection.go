@@ -246,7 +246,7 @@ func (p *planner) settings(e *env) func(name string) (any, bool) {
 		return e.find
 	}
 	m := fr.all.of
-	key := settingsKey{fr.scene, m.inventory, fr.block, m.state, fr.documentAt, fr.producedAt}
+	key := settingsKey{fr.scene, m.inventoryFor(fr.scene), fr.block, m.state, fr.documentAt, fr.producedAt}
 	if m.nowhere == nil || m.nowhereAt != key {
 		m.nowhereAt, m.nowhere = key, map[string]bool{}
 	}

@@ -17,7 +17,7 @@ type machine struct {
 	name      string
 	host      *inventory.Host // nil for one that no inventory has: localhost, or an address to delegate to
 	names     *names
-	inventory *layer // variables of the inventory, the highest precedence first
+	inventory []*layer // variables of the inventory for each directory of forPlays.besides, the highest precedence first
 
 	facts    map[string]any // as ansible_facts has them
 	state    gathering
@@ -57,6 +57,7 @@ type scene struct {
 	call      *Options
 	root      string // of the playbook
 	dir       string // of the playbook of the play
+	beside    int    // its number in forPlays.besides
 	play      string // its name
 	hosts     []string
 	batch     []string
@@ -69,7 +70,7 @@ type scene struct {
 
 // namesOfHost adds the names that a host of an inventory brings.
 func (fr *frame) namesOfHost(seen map[string]bool) {
-	layers := []*layer{fr.all.of.inventory}
+	layers := []*layer{fr.all.of.inventoryFor(fr.scene)}
 	if fr.scene != nil {
 		layers = append(layers, fr.scene.vars, fr.scene.roleVars, fr.scene.defaults)
 	}
@@ -493,17 +494,26 @@ func (p *planner) machine(name string) *machine {
 	}
 	m.names.document.now, m.names.shownVars.now, m.names.shownDefaults.now = p.names.document.now, p.names.document.now, p.names.document.now
 	m.names.produced.now = p.names.produced.now
-	if m.host != nil {
-		m.inventory = p.inventoryLayers(m.host)
-	}
+	p.settle(m)
 	p.machines[name] = m
 	return m
 }
 
+// inventoryFor are the variables that the inventory has for a host in the plays of a scene.
+func (m *machine) inventoryFor(sc *scene) *layer {
+	switch {
+	case len(m.inventory) == 0: // no inventory has it
+		return nil
+	case sc == nil:
+		return m.inventory[0]
+	}
+	return m.inventory[sc.beside]
+}
+
 // inventoryLayers are the variables that an inventory has for a host. Those of groups are shared.
-func (p *planner) inventoryLayers(h *inventory.Host) *layer {
+func (p *planner) inventoryLayers(h *inventory.Host, beside string) *layer {
 	var chain *layer
-	for _, l := range p.inventory.Layers(h) {
+	for _, l := range p.inventory.Layers(h, beside) {
 		shared, ok := p.layers[layerKey{l, chain}]
 		if !ok {
 			shared = &layer{parent: chain}

@@ -48,6 +48,7 @@ type around struct {
 type forPlays struct {
 	lang        eval.Language
 	inventory   *inventory.Inventory
+	besides     []string // the directories of the playbooks that have plays
 	grouped     grouped
 	here        *names // of the machine that moon runs on
 	machines    map[string]*machine
@@ -92,9 +93,24 @@ func (p *planner) readInventory() {
 		}
 		sources = append(sources, source)
 	}
-	p.inventory = inventory.Load(sources, []string{p.plan.Root}, inventory.Files{
+	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
 		Read: p.read, List: p.disk.list, Kind: p.disk.kind, Run: p.runInventory,
 	}, &p.ds)
+	p.besides = []string{p.plan.Root}
+}
+
+// beside is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
+// beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
+func (p *planner) beside(dir string) int {
+	if i := slices.Index(p.besides, dir); i >= 0 {
+		return i
+	}
+	p.inventory.Beside(dir)
+	p.besides = append(p.besides, dir)
+	for _, m := range p.machines {
+		p.settle(m)
+	}
+	return len(p.besides) - 1
 }
 
 // runInventory is what an executable inventory says. It is kept with the plan, as a file would be.
@@ -170,7 +186,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in around) {
 func (p *planner) nowhere(in around) *scopeContext {
 	m := p.machine("localhost")
 	p.names = m.names
-	sc := &scene{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, vars: in.vars}
+	sc := &scene{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, beside: p.beside(in.dir), vars: in.vars}
 	c := &scopeContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
 	c.on, c.scene = m, sc
 	return c

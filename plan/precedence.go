@@ -27,13 +27,13 @@ var Levels = []Level{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
 		{"inventory, [group:vars]", "variables of other groups; those of a child count before those of its parent"},
 		{"inventory, group_vars/all", "beside the inventory"},
-		{"playbook, group_vars/all", "beside the playbook"},
+		{"playbook, group_vars/all", "beside the playbook of the play, which may be an imported one"},
 		{"inventory, group_vars/GROUP", ""},
 		{"playbook, group_vars/GROUP", ""},
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
-	}, func(l looking) bool { return l.layer(l.all.of.inventory) }},
+	}, func(l looking) bool { return l.layer(l.all.of.inventoryFor(l.scene)) }},
 	{[]VarSource{{"fact", "what was gathered of the host, as `ansible_NAME`"}}, func(l looking) bool {
 		return !l.all.of.hides(l.producedAt) && l.all.of.fact(l.name, l.producedAt, l.found)
 	}},

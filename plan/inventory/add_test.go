@@ -44,7 +44,7 @@ func TestAdd(t *testing.T) {
 		}
 	}
 	var ds diag.List
-	inv := inventory.Load([]string{filepath.Join(dir, "hosts")}, []string{dir}, disk(dir), &ds)
+	inv := inventory.Load([]string{filepath.Join(dir, "hosts")}, dir, disk(dir), &ds)
 	a := inv.Host("a")
 	if got := fmt.Sprint(inv.Vars(a)); got != "map[x:all]" {
 		t.Error(got)
@@ -89,7 +89,7 @@ func TestAdd(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	var ds diag.List
-	inv := inventory.Load([]string{"/hosts"}, nil, memory(map[string]string{"/hosts": fewHosts}), &ds)
+	inv := inventory.Load([]string{"/hosts"}, "", memory(map[string]string{"/hosts": fewHosts}), &ds)
 	read := func(file string) ([]byte, error) {
 		if file != "list.txt" {
 			return nil, fs.ErrNotExist
@@ -156,12 +156,12 @@ func BenchmarkLoad(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var ds diag.List
-		inv := inventory.Load([]string{"/hosts"}, nil, files, &ds)
+		inv := inventory.Load([]string{"/hosts"}, "", files, &ds)
 		if len(inv.Hosts) != 1000 || len(ds) > 0 {
 			b.Fatal(len(inv.Hosts), ds)
 		}
 		for _, h := range inv.Hosts {
-			inv.Layers(h)
+			inv.Layers(h, "")
 		}
 	}
 }

@@ -83,7 +83,7 @@ func FuzzINI(f *testing.F) {
 			return
 		}
 		var ds diag.List
-		inv := inventory.Load([]string{"/hosts.ini"}, nil, memory(map[string]string{"/hosts.ini": text}), &ds)
+		inv := inventory.Load([]string{"/hosts.ini"}, "", memory(map[string]string{"/hosts.ini": text}), &ds)
 		if len(inv.Hosts) > 1000 {
 			return
 		}
@@ -102,7 +102,7 @@ func FuzzINI(f *testing.F) {
 		}
 		for _, h := range inv.Hosts {
 			at(h.Pos)
-			for _, l := range inv.Layers(h) {
+			for _, l := range inv.Layers(h, "") {
 				for _, v := range l.Vars {
 					at(v.Value.Pos())
 					v.Value.PosAt(len(v.Value.Text()) / 2)
@@ -122,7 +122,7 @@ func FuzzMatch(f *testing.F) {
 		}
 	}
 	var ds diag.List
-	inv := inventory.Load([]string{"/hosts"}, nil, memory(map[string]string{"/hosts": fewHosts}), &ds)
+	inv := inventory.Load([]string{"/hosts"}, "", memory(map[string]string{"/hosts": fewHosts}), &ds)
 	if len(ds) > 0 {
 		f.Fatal(ds)
 	}

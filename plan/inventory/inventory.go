@@ -25,8 +25,9 @@ type Inventory struct {
 	local    *Host // what localhost stands for where no host has that name
 	from     Files
 	ds       *diag.List
-	sources  []*varsDir // beside the inventory
-	playbook []*varsDir // beside the playbook
+	sources  []*varsDir          // beside the inventories
+	dirs     map[string]*varsDir // these, and those beside playbooks
+	beside   string              // the directory of the playbook; "" if there is none
 	shared   map[string][]*Layer
 	changes  int
 }
@@ -41,7 +42,7 @@ type Host struct {
 
 	direct []*Group
 	inline *Layer
-	layers []*Layer // nil: to be found again
+	layers map[string][]*Layer // by the directory of the playbook; nil: to be found again
 }
 
 // Group is a set of hosts.
@@ -86,7 +87,7 @@ func (l *Layer) set(name string, v playbook.Value) {
 }
 
 func empty() *Inventory {
-	inv := &Inventory{hosts: map[string]*Host{}, groups: map[string]*Group{}}
+	inv := &Inventory{hosts: map[string]*Host{}, groups: map[string]*Group{}, dirs: map[string]*varsDir{}}
 	adopt(inv.group("all", diag.Pos{}), inv.group("ungrouped", diag.Pos{}))
 	return inv
 }

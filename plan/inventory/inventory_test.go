@@ -116,7 +116,7 @@ func (fx *fixture) load() {
 		sources = append(sources, s)
 	}
 	fx.ds = nil
-	fx.inv = inventory.Load(sources, []string{fx.dir}, disk(fx.dir), &fx.ds)
+	fx.inv = inventory.Load(sources, fx.dir, disk(fx.dir), &fx.ds)
 }
 
 func fixtures(tb testing.TB, pattern string) map[string]*fixture {
@@ -203,7 +203,7 @@ func dump(t *testing.T, fx *fixture) string {
 			fmt.Fprintf(&b, " @%s", g.Name)
 		}
 		b.WriteString("\n")
-		for _, l := range inv.Layers(h) {
+		for _, l := range inv.Layers(h, fx.dir) {
 			fmt.Fprintf(&b, "  %s\n", l.From)
 			for _, v := range l.Vars {
 				pos := v.Value.Pos()

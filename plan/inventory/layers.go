@@ -17,11 +17,14 @@ type varsDir struct {
 	read  map[string][]*Layer // by either and the name of a group or host
 }
 
-func (inv *Inventory) addDir(dirs []*varsDir, path string) []*varsDir {
-	if slices.ContainsFunc(dirs, func(d *varsDir) bool { return d.path == path }) {
-		return dirs
+// dir is the directory of a path, of which it is then known what lies in it.
+func (inv *Inventory) dir(path string) *varsDir {
+	d := inv.dirs[path]
+	if d != nil {
+		return d
 	}
-	d := &varsDir{path: path, names: map[string][]string{}, read: map[string][]*Layer{}}
+	d = &varsDir{path: path, names: map[string][]string{}, read: map[string][]*Layer{}}
+	inv.dirs[path] = d
 	for _, kind := range []string{"group_vars", "host_vars"} {
 		names, err := inv.from.List(filepath.Join(path, kind))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,39 +32,60 @@ func (inv *Inventory) addDir(dirs []*varsDir, path string) []*varsDir {
 		}
 		d.names[kind] = names
 	}
-	return append(dirs, d)
+	return d
 }
 
 // readAll reads the variables of all groups and hosts, so that all mistakes are known at once.
-func (inv *Inventory) readAll() {
-	for _, dirs := range [][]*varsDir{inv.sources, inv.playbook} {
-		for _, g := range inv.Groups {
-			inv.files(dirs, "group_vars", g.Name)
-		}
-		for _, h := range inv.Hosts {
-			inv.files(dirs, "host_vars", h.Name)
-		}
+func (inv *Inventory) readAll(d *varsDir) {
+	for _, g := range inv.Groups {
+		inv.files([]*varsDir{d}, "group_vars", g.Name)
+	}
+	for _, h := range inv.Hosts {
+		inv.files([]*varsDir{d}, "host_vars", h.Name)
 	}
 }
 
-// Layers are all that bring variables to a host, lowest precedence first: what the inventory itself says of all and of the host's
-// groups, parents first; group_vars/all, those beside the playbook above those beside the inventory; the group_vars of its groups
-// likewise; what the inventory says of the host; its host_vars, likewise. The caller does not change them.
-func (inv *Inventory) Layers(h *Host) []*Layer {
-	if h.layers == nil {
-		h.layers = slices.Concat(
-			inv.ofGroups(h), filled([]*Layer{h.inline}), inv.files(inv.sources, "host_vars", h.Name), inv.files(inv.playbook, "host_vars", h.Name))
+// Beside reads the variables beside another playbook, one that is imported: those are for its plays alone.
+func (inv *Inventory) Beside(dir string) {
+	if dir != "" && inv.dirs[dir] == nil {
+		inv.readAll(inv.dir(dir))
 	}
-	return h.layers
+}
+
+// around are the directories that count for the plays of a playbook. One that is both counts as the playbook's, and once.
+func (inv *Inventory) around(beside string) (sources, playbook []*varsDir) {
+	if beside == "" {
+		return inv.sources, nil
+	}
+	own := inv.dir(beside)
+	return slices.DeleteFunc(slices.Clone(inv.sources), func(d *varsDir) bool { return d == own }), []*varsDir{own}
+}
+
+// Layers are all that bring variables to a host in the plays of a playbook which lies in the directory beside, lowest precedence
+// first: what the inventory itself says of all and of the host's groups, parents first; group_vars/all, those beside the playbook
+// above those beside the inventory; the group_vars of its groups likewise; what the inventory says of the host; its host_vars,
+// likewise. The caller does not change them.
+func (inv *Inventory) Layers(h *Host, beside string) []*Layer {
+	layers, ok := h.layers[beside]
+	if !ok {
+		sources, playbook := inv.around(beside)
+		layers = slices.Concat(
+			inv.ofGroups(h, beside), filled([]*Layer{h.inline}), inv.files(sources, "host_vars", h.Name), inv.files(playbook, "host_vars", h.Name))
+		if h.layers == nil {
+			h.layers = map[string][]*Layer{}
+		}
+		h.layers[beside] = layers
+	}
+	return layers
 }
 
 // ofGroups are the layers that hosts share which are in the same groups.
-func (inv *Inventory) ofGroups(h *Host) []*Layer {
-	names := make([]string, len(h.Groups))
+func (inv *Inventory) ofGroups(h *Host, beside string) []*Layer {
+	names := make([]string, len(h.Groups), len(h.Groups)+1)
 	for i, g := range h.Groups {
 		names[i] = g.Name
 	}
-	key := strings.Join(names, "\x00")
+	key := strings.Join(append(names, beside), "\x00")
 	if layers, ok := inv.shared[key]; ok {
 		return layers
 	}
@@ -75,8 +99,9 @@ func (inv *Inventory) ofGroups(h *Host) []*Layer {
 		}
 	}
 	layers = filled(layers)
+	sources, playbook := inv.around(beside)
 	for _, groups := range [][]*Group{{all}, own} {
-		for _, dirs := range [][]*varsDir{inv.sources, inv.playbook} {
+		for _, dirs := range [][]*varsDir{sources, playbook} {
 			layers = append(layers, inv.ofFiles(dirs, groups)...)
 		}
 	}

@@ -29,11 +29,11 @@ type Files struct {
 }
 
 // Load reads inventories: files, directories of them, programs, and lists of hosts such as "a,b" or "a,". Paths are absolute. The
-// directories beside are the playbook's: their group_vars and host_vars count as well, and more than those beside the inventories.
+// directory beside is the playbook's, or "": its group_vars and host_vars count as well, and more than those beside the inventories.
 // What is wrong goes to ds, also later, when hosts are added. The inventory is never nil.
-func Load(sources, beside []string, from Files, ds *diag.List) *Inventory {
+func Load(sources []string, beside string, from Files, ds *diag.List) *Inventory {
 	inv := empty()
-	inv.from, inv.ds = from, ds
+	inv.from, inv.ds, inv.beside = from, ds, beside
 	for _, source := range sources {
 		if IsList(source) && !exists(from, source) {
 			inv.list(source)
@@ -44,16 +44,16 @@ func Load(sources, beside []string, from Files, ds *diag.List) *Inventory {
 			dir = source
 		}
 		inv.source(source, true)
-		if !slices.Contains(beside, dir) { // there it counts more, and once is enough
-			inv.sources = inv.addDir(inv.sources, dir)
+		if d := inv.dir(dir); !slices.Contains(inv.sources, d) {
+			inv.sources = append(inv.sources, d)
 		}
-	}
-	for _, dir := range beside {
-		inv.playbook = inv.addDir(inv.playbook, dir)
 	}
 	inv.settle()
 	inv.conflicts()
-	inv.readAll()
+	for _, d := range inv.sources {
+		inv.readAll(d)
+	}
+	inv.Beside(beside)
 	return inv
 }
 

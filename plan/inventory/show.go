@@ -14,11 +14,12 @@ import (
 )
 
 // Vars are the variables of a host as its layers have them, the highest of each name, with secrets masked. Templates are not rendered.
-func (inv *Inventory) Vars(h *Host) map[string]any { return plainVars(inv.Layers(h)) }
+func (inv *Inventory) Vars(h *Host) map[string]any { return plainVars(inv.Layers(h, inv.beside)) }
 
 // groupVars are what a group itself gives.
 func (inv *Inventory) groupVars(g *Group) map[string]any {
-	return plainVars(slices.Concat([]*Layer{g.inline}, inv.files(inv.sources, "group_vars", g.Name), inv.files(inv.playbook, "group_vars", g.Name)))
+	sources, playbook := inv.around(inv.beside)
+	return plainVars(slices.Concat([]*Layer{g.inline}, inv.files(sources, "group_vars", g.Name), inv.files(playbook, "group_vars", g.Name)))
 }
 
 func plainVars(layers []*Layer) map[string]any {
