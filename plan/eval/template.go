@@ -146,8 +146,9 @@ func (t *Template) run(r *rendering) (Result, error) {
 	return t.ended(result, false), err
 }
 
-// ended gives the text of plays its newlines back. One that tags have put together may be a list or a map, as people
-// made them before there was more to templates than text.
+// ended gives the text of plays its newlines back. One that tags have put together may be a list, a map or a truth, as people
+// made them before there was more to templates than text. A list or a map ends in no newline, and a truth not in one.
+// A number does: Ansible drops one behind a variable that stands alone and was written as a number, and only there.
 func (t *Template) ended(result Result, tags bool) Result {
 	if !t.python || len(result.Missing) > 0 {
 		return result
@@ -159,6 +160,9 @@ func (t *Template) ended(result Result, tags bool) Result {
 				return Result{Value: made}
 			}
 		}
+		if truth, ok := truths[v]; ok && tags && !t.document {
+			return Result{Value: truth}
+		}
 		return Result{Value: likeSource(v, t.text)}
 	case Secret:
 		if text, ok := v.Value.(string); ok {
@@ -167,11 +171,14 @@ func (t *Template) ended(result Result, tags bool) Result {
 	case []any, map[string]any, *Dict, Omitted, nil:
 		return result
 	}
-	if trailing(t.text) > 0 {
+	if _, truth := result.Value.(bool); trailing(t.text) > 1 || trailing(t.text) == 1 && !truth {
 		return Result{Value: likeSource(PythonText(result.Value), t.text)}
 	}
 	return result
 }
+
+// truths are what is no text where tags have written it.
+var truths = map[string]any{"True": true, "False": false}
 
 // direct resolves a whole-value path without evaluating anything. It leaves everything but the plain case to value:
 // what does not exist, what may be unknown in part, lists.
