@@ -167,8 +167,10 @@ func (s *Session) prepare(step, number int) {
 			if r.Error != "" && r.RC != nil && !ps.NoLog {
 				r.Error = withTail(r.Error, w.Tail())
 			}
+			ordered := call.InOrder(r.Values)
+			r.Order = plan.Order(ordered)
 			s.pack(&r, ps, failed)
-			r.values = call.InOrder(r.values)
+			r.values = ordered
 			s.put(r)
 		}()
 	}
@@ -284,7 +286,7 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
 	}
 	if err != nil {
-		r.Registered, r.Values, r.Result, r.Cut = nil, nil, nil, false
+		r.Registered, r.Values, r.Order, r.Result, r.Cut = nil, nil, nil, nil, false
 	}
 	r.err = errors.Join(failed, err)
 }

@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/spec"
 	"moon/plan"
 )
 
@@ -120,6 +121,83 @@ func TestResumePlaysFromEverywhere(t *testing.T) {
 		slices.Sort(did)
 		if !slices.Equal(did, want) {
 			t.Errorf("after %d records ran\n%s", k, strings.Join(did, "\n"))
+		}
+	}
+}
+
+// TestResumeKeepsOrder: a map that a step has set has the same order after a run was resumed, also where only the run knew the map,
+// and where it is too large for a record.
+func TestResumeKeepsOrder(t *testing.T) {
+	dir := t.TempDir()
+	playbook := `
+- hosts: a
+  gather_facts: false
+  tasks:
+    - shell: first
+      register: r
+    - set_fact:
+        known: {zeta: 1, alpha: {y: [{d: 1, c: 2}], b: 3}, 80: port}
+        late: "{{ {'zeta': r.rc, 'alpha': {'y': [{'d': 1, 'c': 2}], 'b': 3}, 80: 'port'} }}"
+        large: "{{ dict(range(900, 0, -1) | map('string') | map('regex_replace', '$', 'x' * (20 + r.rc)) | zip(range(900))) }}"
+    - shell: show {{ known }} {{ late }} {{ large | dict2items | map(attribute='value') | join(' ') | hash }}
+`
+	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(playbook), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, ds := plan.New(plan.Options{
+		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,"}, Connection: "local", NoConnect: true,
+	})
+	if p == nil {
+		t.Fatalf("%+v", ds)
+	}
+	g, err := graph.Build(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(did *[]string) *fake {
+		return &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+			rc := 0
+			if set, ok := job.Args.(*spec.SetFactArgs); ok {
+				return exec.Result{Outcome: events.OK, Values: set.Values}
+			}
+			*did = append(*did, cmdOf(job))
+			return exec.Result{Outcome: events.OK, RC: &rc}
+		}}
+	}
+	var whole []string
+	s := begin(t, p, g, run(&whole), fact.Options{Forks: 1, OnFailure: fact.Host})
+	w := watching(t, s, false)
+	w.done()
+	if err := s.Wait(); err != nil || len(whole) != 2 {
+		t.Fatalf("%v, ran %q", err, whole)
+	}
+	one := "{'zeta': %s, 'alpha': {'y': [{'d': 1, 'c': 2}], 'b': 3}, 80: 'port'}"
+	if want := "show " + strings.Replace(one, "%s", "1", 1) + " " + strings.Replace(one, "%s", "0", 1) + " "; !strings.HasPrefix(whole[1], want) {
+		t.Errorf("ran %q, want %q", whole[1], want)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir(), "journal.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	for k := 2; k < len(lines); k++ {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(dir, os.DirFS(s.Dir())); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "journal.jsonl"), bytes.Join(lines[:k], nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		did := endedOnHosts(t, dir, p)
+		if slices.ContainsFunc(did, func(c string) bool { return strings.Contains(c, "show") }) {
+			break // nothing is left to be run
+		}
+		did = nil
+		if _, err := resume(t, dir, p, g, run(&did), engine.Resumption{Lost: fact.LostRetry}); err != nil {
+			t.Fatalf("after %d records: %v", k, err)
+		}
+		if got := did[len(did)-1]; got != whole[1] {
+			t.Errorf("after %d records ran %q, want %q", k, got, whole[1])
 		}
 	}
 }

@@ -186,7 +186,7 @@ func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
 		f.Registered, f.Cut = small, true
 	}
 	var errs []error
-	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Result} {
+	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Order, &f.Result} {
 		if size(*m) <= maxInline {
 			continue
 		}
@@ -251,7 +251,7 @@ func keepOutput(disk journal.Disk, dir, prefix string) error {
 
 // hide removes from a fact what no_log keeps from being shown or stored.
 func hide(f *fact.AttemptFinished) {
-	f.Registered, f.Values, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, "", nil, nil
+	f.Registered, f.Values, f.Order, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, nil, "", nil, nil
 	f.Detail, f.Drift, f.Resources = "", "", nil
 	if f.Error != "" && events.Bad.Has(f.Outcome) {
 		f.Error = "failed (the reason is hidden by no_log)"

@@ -284,6 +284,10 @@ func (p *past) restore(f fact.AttemptFinished) error {
 	if err != nil {
 		return err
 	}
+	order, err := s.unshrink(f.Order)
+	if err != nil {
+		return err
+	}
 	registered, ok := s.unseal(registered)
 	values, valuesToo := s.unseal(values)
 	if !ok || !valuesToo {
@@ -304,8 +308,7 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }
-	values = s.state.plan.InOrder(f.Step, values)
-	s.results.set(f.Step, conceal(registered), conceal(values), s.broken(f))
+	s.results.set(f.Step, conceal(registered), conceal(plan.Reorder(values, order)), s.broken(f))
 	return nil
 }
 

@@ -96,7 +96,7 @@ func (s *Session) seal(r *report) {
 	registered, ok := s.secrets.Seal(asAny(r.Registered))
 	values, valuesToo := s.secrets.Seal(asAny(r.Values))
 	if !ok || !valuesToo {
-		r.Withheld, r.Registered, r.Values = true, nil, nil
+		r.Withheld, r.Registered, r.Values, r.Order = true, nil, nil, nil
 		return
 	}
 	r.Registered, _ = registered.(map[string]any)

@@ -57,8 +57,7 @@ type Call struct {
 	Generates []string
 }
 
-// InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step, and the journal,
-// know none.
+// InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step knows none.
 func (c *Call) InOrder(values map[string]any) map[string]any {
 	if c == nil || len(c.ordered) == 0 || values == nil {
 		return values
@@ -70,9 +69,32 @@ func (c *Call) InOrder(values map[string]any) map[string]any {
 	return made
 }
 
-// InOrder is that of a step's call, as far as it was known before the run: for values that come from the journal.
-func (p *Plan) InOrder(step int, values map[string]any) map[string]any {
-	return p.Steps[step].task.call.InOrder(values)
+// Order is the order of the maps in what a step has set (InOrder), for a journal, which keeps none; nil if there is none to be kept.
+func Order(values map[string]any) map[string]any {
+	var order map[string]any
+	for name, v := range values {
+		if o := eval.Order(v); o != nil {
+			if order == nil {
+				order = map[string]any{}
+			}
+			order[name] = o
+		}
+	}
+	return order
+}
+
+// Reorder gives values that come from a journal the order that was kept of them.
+func Reorder(values, order map[string]any) map[string]any {
+	if len(order) == 0 {
+		return values
+	}
+	made := maps.Clone(values)
+	for name, o := range order {
+		if v, ok := values[name]; ok {
+			made[name] = eval.Reorder(v, o)
+		}
+	}
+	return made
 }
 
 // Missing says that a step needs a value that was never produced.

@@ -84,7 +84,7 @@ func (p *planner) readOverrides() {
 		}
 		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
 		if o.Field == "" {
-			one.value = plain(v[0].Value)
+			one.value = taken(v[0].Value, p.plan.Plays)
 			if o.Secret {
 				one.value = eval.Mark(p.secrets, one.value, eval.Every)
 			}

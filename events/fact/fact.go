@@ -166,6 +166,8 @@ type (
 		Bytes     Bytes             `json:"bytes,omitzero"`
 		Result    map[string]any    `json:"result,omitempty"` // what the action adds to the registered value
 		Values    map[string]any    `json:"values,omitempty"` // variables it set
+		// Order is the order of the keys of maps in Values, by the name of the variable, where it is not that of the alphabet.
+		Order map[string]any `json:"order,omitempty"`
 		// Registered is the value of the step's register name, in which secrets stand as references to where they come from
 		// (package secret, Seal); so do they in Values. Where output makes it too large for a record, stdout
 		// and stderr are left out (Cut) and are to be read from the output files.

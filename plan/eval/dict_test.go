@@ -108,6 +108,13 @@ func TestOrderSurvivesJSON(t *testing.T) {
 		if again, _ := json.Marshal(eval.InOrderOf(plain, got.Value)); string(again) != text {
 			t.Fatalf("%s came back as %s", a, again)
 		}
+		var kept any
+		if order, _ := json.Marshal(eval.Order(got.Value)); json.Unmarshal(order, &kept) != nil {
+			t.Fatalf("%s has the order %s", text, order)
+		}
+		if again, _ := json.Marshal(eval.Reorder(plain, kept)); string(again) != text {
+			t.Fatalf("%s came back as %s from %v", a, again, kept)
+		}
 	}
 }
 

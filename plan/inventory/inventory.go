@@ -20,16 +20,16 @@ type Inventory struct {
 	Hosts  []*Host
 	Groups []*Group
 
-	hosts    map[string]*Host
-	groups   map[string]*Group
-	local    *Host // what localhost stands for where no host has that name
-	from     Files
-	ds       *diag.List
-	sources  []*varsDir          // beside the inventories
-	dirs     map[string]*varsDir // these, and those beside playbooks
-	beside   string              // the directory of the playbook; "" if there is none
-	shared   map[string][]*Layer
-	changes  int
+	hosts   map[string]*Host
+	groups  map[string]*Group
+	local   *Host // what localhost stands for where no host has that name
+	from    Files
+	ds      *diag.List
+	sources []*varsDir          // beside the inventories
+	dirs    map[string]*varsDir // these, and those beside playbooks
+	beside  string              // the directory of the playbook; "" if there is none
+	shared  map[string][]*Layer
+	changes int
 }
 
 // Host is a machine by the name it has in the inventory.
