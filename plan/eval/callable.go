@@ -13,6 +13,12 @@ type params struct {
 	required int
 	rest     bool // positional arguments are a list of their own; names are given by name only
 	open     bool // anything goes: the callee checks
+	seed     bool // the last one is to be given, because it decides what comes of chance
+}
+
+func (p params) seeded() params {
+	p.seed = true
+	return p
 }
 
 // takes declares parameters: "pattern replacement? count?"; "*" for a list of positional arguments, "..." for anything.

@@ -71,7 +71,9 @@ func TestTemplateErrors(t *testing.T) {
 		{"{{ a | replace('x') }}", "filter `replace` needs the argument `new`", "", "replace", eval.Syntax},
 		{"{{ a | upper(1) }}", "filter `upper` takes no arguments, not 1 argument", "", "", eval.Syntax},
 		{"{{ a | sort(revers=true) }}", "filter `sort` has no argument `revers`", "did you mean `reverse`?", "revers", eval.Syntax},
-		{"{{ a | random }}", "the filter `random` is not available: its result would differ from one run to the next", "", "random", eval.Syntax},
+		{"{{ a | random }}", "filter `random` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "random", eval.Syntax},
+		{"{{ a | shuffle }}", "filter `shuffle` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "shuffle", eval.Syntax},
+		{"{{ a | random(1, 2) }}", "filter `random` needs a seed: without one its result would differ from one run to the next", "give it one that stays, such as `seed=inventory_hostname`", "random", eval.Syntax},
 		{"{{ lipsum() }}", "the function `lipsum` is not available: its result would differ from one run to the next", "", "lipsum", eval.Syntax},
 		{"{{ now() }}", "the function `now` is not available: the plan cannot depend on the time; the fact `date_time` is read when the run starts", "", "now", eval.Syntax},
 

@@ -12,10 +12,8 @@ var filters map[string]*filter
 
 // refused are names of gonja's filters and functions that a plan cannot have: the same files must give the same plan.
 var refused = map[string]string{
-	"random":  "its result would differ from one run to the next",
-	"shuffle": "its result would differ from one run to the next",
-	"lipsum":  "its result would differ from one run to the next",
-	"now":     "the plan cannot depend on the time; the fact `date_time` is read when the run starts",
+	"lipsum": "its result would differ from one run to the next",
+	"now":    "the plan cannot depend on the time; the fact `date_time` is read when the run starts",
 }
 
 // unqualified is the name of a filter or test without the collection that Ansible says it is from, as in map('ansible.builtin.int').

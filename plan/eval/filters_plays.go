@@ -23,6 +23,8 @@ func playFilters() map[string]*filter {
 		"human_readable": {params: takes("isbits? unit?"), run: filterHumanReadable},
 		"human_to_bytes": {params: takes("default_unit? isbits?"), run: filterHumanToBytes},
 		"pow":            {params: takes("y"), run: filterPow},
+		"random":         {params: takes("start? step? seed?").seeded(), run: filterRandom},
+		"shuffle":        {params: takes("seed?").seeded(), run: filterShuffle},
 		"log":            {params: takes("base?"), run: filterLog},
 		"root":           {params: takes("base?"), run: filterRoot},
 		"urldecode":      {run: filterURLDecode},

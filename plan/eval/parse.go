@@ -621,6 +621,9 @@ func (p *reader) checkArguments(kind, name string, params params, args []argumen
 		}
 		filled[place] = true
 	}
+	if params.seed && !filled[len(filled)-1] {
+		p.fail(where, kind+" `"+name+"` "+unseeded, seedHint)
+	}
 	for i := range params.required {
 		if !filled[i] && !params.rest {
 			p.fail(where, kind+" `"+name+"` needs the argument `"+params.names[i]+"`", "")

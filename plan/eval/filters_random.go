@@ -1,0 +1,188 @@
+package eval
+
+import (
+	"crypto/sha512"
+	"math/big"
+	"math/bits"
+	"slices"
+)
+
+// Roles spread work over hosts with random(seed=inventory_hostname), such as the minutes of cron jobs. What they got with Ansible must
+// not change, so these draw as Python's random.Random does. Without a seed both are refused.
+
+const (
+	unseeded = "needs a seed: without one its result would differ from one run to the next"
+	seedHint = "give it one that stays, such as `seed=inventory_hostname`"
+)
+
+// twister is the generator MT19937 of Matsumoto and Nishimura ("Mersenne Twister", ACM TOMACS 8, 1998), seeded as Python seeds it.
+type twister struct {
+	state [624]uint32
+	at    int
+}
+
+// newTwister seeds by an array of words, the way of init_by_array in the authors' version of 2002.
+func newTwister(key []uint32) *twister {
+	t := &twister{at: 624}
+	s := &t.state
+	s[0] = 19650218
+	for i := 1; i < len(s); i++ {
+		s[i] = 1812433253*(s[i-1]^s[i-1]>>30) + uint32(i)
+	}
+	i, j := 1, 0
+	next := func() {
+		if i++; i >= len(s) {
+			s[0], i = s[len(s)-1], 1
+		}
+	}
+	for range max(len(s), len(key)) {
+		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1664525) + key[j] + uint32(j)
+		next()
+		j = (j + 1) % len(key)
+	}
+	for range len(s) - 1 {
+		s[i] = (s[i] ^ (s[i-1]^s[i-1]>>30)*1566083941) - uint32(i)
+		next()
+	}
+	s[0] = 1 << 31
+	return t
+}
+
+func (t *twister) word() uint32 {
+	s := &t.state
+	if t.at == len(s) {
+		for i := range s {
+			y := s[i]&(1<<31) | s[(i+1)%len(s)]&(1<<31-1)
+			s[i] = s[(i+397)%len(s)] ^ y>>1 ^ (y&1)*0x9908b0df
+		}
+		t.at = 0
+	}
+	y := s[t.at]
+	t.at++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+// below draws a number from 0 to n-1. Numbers of more than 32 bits are made of the lower word first.
+func (t *twister) below(n uint64) uint64 {
+	for k := bits.Len64(n); ; {
+		var v uint64
+		if k <= 32 {
+			v = uint64(t.word() >> (32 - k))
+		} else {
+			v = uint64(t.word())
+			v |= uint64(t.word()>>(64-k)) << 32
+		}
+		if v < n {
+			return v
+		}
+	}
+}
+
+// seeded is the generator of a seed: a text, or a whole number.
+func seeded(seed any) (*twister, error) {
+	n := new(big.Int)
+	text, isText := seed.(string)
+	whole, isNumber := number(seed)
+	switch i, isInt := whole.(int); {
+	case isText:
+		sum := sha512.Sum512([]byte(text))
+		n.SetBytes(append([]byte(text), sum[:]...))
+	case isNumber && isInt:
+		n.Abs(n.SetInt64(int64(i)))
+	case seed == nil:
+		return nil, fault(Type, seedHint, unseeded)
+	default:
+		return nil, fault(Type, "", "takes a text or a whole number as seed, not %s", kindOf(seed))
+	}
+	var key []uint32
+	for b := n.Bytes(); len(b) > 0; {
+		var word uint32
+		for _, c := range b[max(len(b)-4, 0):] {
+			word = word<<8 | uint32(c)
+		}
+		key, b = append(key, word), b[:max(len(b)-4, 0)]
+	}
+	if len(key) == 0 {
+		key = []uint32{0}
+	}
+	return newTwister(key), nil
+}
+
+// filterRandom draws an item of a list, a character of a text, or a number: from start up to the number before the bar, without it.
+func filterRandom(c *input) (any, error) {
+	t, err := seeded(c.arg(2))
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := number(c.value); ok {
+		end, ok := n.(int)
+		if !ok {
+			return nil, fault(Type, "make it one with `| int`", "needs a whole number or a list, not %s", kindOf(c.value))
+		}
+		return c.drawn(t, end)
+	}
+	if start, step := c.arg(0), c.arg(1); truthy(start) || truthy(step) {
+		return nil, fault(Type, "", "takes start and step only for a number")
+	}
+	if _, isMap := mapOf(c.value); isMap {
+		return nil, fault(Type, "make a list of it with `| list` or `| dict2items`", "needs a whole number or a list, not a map")
+	}
+	list, err := c.items()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 0:
+		return nil, fault(Failed, "", "there is nothing to choose from: the list is empty")
+	}
+	return list[t.below(uint64(len(list)))], nil
+}
+
+// drawn is a number from start on, and below end.
+func (c *input) drawn(t *twister, end int) (any, error) {
+	start, err := c.integer(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	step, err := c.integer(1, 1)
+	if err != nil {
+		return nil, err
+	}
+	width := new(big.Int).Sub(big.NewInt(int64(end)), big.NewInt(int64(start))) // it may be more than an int holds
+	by := big.NewInt(int64(step))
+	switch {
+	case step == 0: // as if it was not given
+		by.SetInt64(1)
+	case step > 0:
+		width.Add(width, big.NewInt(int64(step)-1))
+	default:
+		width.Add(width, big.NewInt(int64(step)+1))
+	}
+	count := width.Quo(width, by)
+	if count.Sign() <= 0 || !count.IsUint64() {
+		return nil, fault(Failed, "", "there is nothing to choose from: no number is from %d up to and without %d in steps of %s", start, end, by)
+	}
+	return start + int(by.Int64())*int(t.below(count.Uint64())), nil
+}
+
+func filterShuffle(c *input) (any, error) {
+	if !truthy(c.arg(0)) { // an empty seed is none for Ansible
+		return nil, fault(Type, seedHint, unseeded)
+	}
+	t, err := seeded(c.arg(0))
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.items()
+	if err != nil {
+		return nil, err
+	}
+	list = slices.Clone(list)
+	for i := len(list) - 1; i > 0; i-- {
+		j := t.below(uint64(i) + 1)
+		list[i], list[j] = list[j], list[i]
+	}
+	return list, nil
+}
