@@ -22,8 +22,8 @@ var needSets = map[string]events.OutcomeSet{
 //	parallel       ┌▶ a ┐
 //	             ▶┤▶ b ├▶ exit                        one barrier each side
 //	               └▶ c ┘
-//	block/rescue   body ──ok──────────────▶ any ─▶    rescue's head: failure edges from the whole body, join any
-//	                 └─failure─▶ rescue ──▶
+//	block/rescue   body ──ok──────────────▶ any ─▶    rescue's head: failure edges from the body, join any, without those
+//	                 └─failure─▶ rescue ──▶           that a rescue further in has handled
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}}
@@ -40,6 +40,7 @@ type planBuilder struct {
 	p          *plan.Plan
 	tree       *plan.Tree
 	collectors map[string]ID // barriers that gather the producers of one value
+	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
 }
 
 // attributes are what nodes inherit from the scopes around them.
@@ -108,6 +109,9 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 		edges = append(edges, b.data(u)...)
 	}
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
+	if at.rescued {
+		b.failed = append(b.failed, on(n, events.OnFailure))
+	}
 	return []Edge{on(n, events.OnSuccess)}
 }
 
@@ -149,21 +153,19 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	first := ID(len(b.g.Nodes))
 	inside := at
 	inside.rescued = at.rescued || rescue >= 0
+	around := b.failed
+	b.failed = nil
 	ends := b.list(id, []Edge{on(entry, onMet)}, inside)
 	if rescue >= 0 {
-		var failures []Edge
-		for n := first; n < ID(len(b.g.Nodes)); n++ {
-			if b.g.Nodes[n].Kind == Step {
-				failures = append(failures, on(n, events.OnFailure))
-			}
-		}
-		head := b.barrier("rescue", Any, at.essential, failures)
+		head := b.barrier("rescue", Any, at.essential, b.failed)
+		b.failed = nil // those are handled: for a block around only what fails in the rescue counts
 		rescued := b.list(rescue, []Edge{on(head, onMet)}, at)
 		bodyEnd := b.barrier("body", All, at.essential, ends)
 		rescueEnd := b.barrier("rescued", All, at.essential, rescued)
 		ends = []Edge{on(b.barrier("ended", Any, at.essential, []Edge{on(bodyEnd, onMet), on(rescueEnd, onMet)}), onMet)}
 	}
 	if always < 0 {
+		b.hand(around, at)
 		return ends
 	}
 	edges := []Edge{on(entry, onMet)}
@@ -176,5 +178,14 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	cleanup := at
 	cleanup.essential = true
 	cleaned := b.list(always, []Edge{on(head, onMet)}, cleanup)
+	b.hand(around, at)
 	return []Edge{on(b.barrier("exit", All, at.essential, append(ends, cleaned...)), onMet)}
+}
+
+// hand tells the block around which failures this one has left: in one edge, so that a step does not cost more the deeper it is.
+func (b *planBuilder) hand(around []Edge, at attributes) {
+	if len(b.failed) > 1 {
+		b.failed = []Edge{on(b.barrier("failed", Any, at.essential, b.failed), onMet)}
+	}
+	b.failed = append(around, b.failed...)
 }
