@@ -303,6 +303,7 @@ func (p *planner) run() {
 		names := p.names
 		p.readInventory()
 		p.plays(pb.Plays, around{file: pb.File, dir: p.plan.Root, scope: root})
+		p.checkUnmatched()
 		p.names, p.host = names, ""
 	} else {
 		p.tasks(c, pb.Tasks)

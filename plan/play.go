@@ -48,6 +48,7 @@ type around struct {
 type forPlays struct {
 	lang        eval.Language
 	inventory   *inventory.Inventory
+	unmatched   []unmatched
 	besides     []string // the directories of the playbooks that have plays
 	grouped     grouped
 	here        *names // of the machine that moon runs on
@@ -280,6 +281,9 @@ func (p *planner) choose(pl *playbook.Play, pattern string, in around) ([]*inven
 	hosts, err := p.inventory.Match(pattern)
 	if err != nil {
 		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
+	}
+	if len(hosts) == 0 {
+		p.unmatched = append(p.unmatched, unmatched{pl, in})
 	}
 	if p.o.Limit != "" && len(hosts) > 0 {
 		limited, err := p.inventory.Limit(hosts, p.o.Limit, func(file string) ([]byte, error) {

@@ -692,8 +692,17 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 	case "refresh_inventory":
 		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, "leave it out: the plan is made with the inventory as it is before it", "`meta: %s` is not supported yet", what)
 	default:
-		hint := diag.DidYouMean(what, []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"})
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, hint, "`meta: %s` is not known", what)
+		p.checkMeta(t, c)
+	}
+}
+
+// metas are what meta can be asked for.
+var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
+
+// checkMeta refuses what is none of them.
+func (p *planner) checkMeta(t *playbook.Task, c *scopeContext) {
+	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, diag.DidYouMean(what, metas), "`meta: %s` is not known", what)
 	}
 }
 
