@@ -191,10 +191,8 @@ func (w *unmatchedTasks) role(t *playbook.Task, c *scopeContext) {
 		}
 		return
 	}
-	for _, from := range []playbook.Value{t.TasksFrom, t.VarsFrom, t.DefaultsFrom, t.HandlersFrom} {
-		if templatedIn(from) {
-			return
-		}
+	if slices.ContainsFunc([]playbook.Value{t.TasksFrom, t.VarsFrom, t.DefaultsFrom, t.HandlersFrom}, templatedIn) {
+		return
 	}
 	if !w.once(dir+"\x00"+t.TasksFrom.Text(), c) {
 		return

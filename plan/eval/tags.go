@@ -221,7 +221,7 @@ func (b *builder) tag(p piece) {
 	switch {
 	case forbidden[t.tag.text] && b.engine.Python && ok:
 	case forbidden[t.tag.text] && b.engine.Python:
-		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet", "`{% include %}` and `{% import %}` work")
+		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available yet", "put what is shared into a file that `{% include %}` reads, or into macros that `{% import %}` gives")
 	case forbidden[t.tag.text]:
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !ok:
