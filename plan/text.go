@@ -19,6 +19,8 @@ func (p *Plan) WriteTree(w io.Writer, width int) error { return p.WriteForetold(
 // WriteForetold is WriteTree with further lines below steps: what they would do. foretold may be nil.
 func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []string) error {
 	t := &treeText{p: p, foretold: foretold, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
+	t.ref, t.who = func(step int) string { return p.Steps[step].ID() }, func(s *Step) string { return s.Host }
+	t.notifies = p.notifies()
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
 	}
@@ -28,7 +30,7 @@ func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []s
 			t.shown[i+1]++
 		}
 	}
-	t.scope(0, 1)
+	t.scope(0, 0, len(p.Steps), 1)
 	var out strings.Builder
 	title := p.RootFile
 	if p.Name != "" {
@@ -102,6 +104,11 @@ type treeText struct {
 	shown    []int   // shown[i] is how many of the first i steps are shown
 	lines    []treeLine
 	foretold func(step int) []string
+	notifies map[int][]string // the handlers that a step may make run, by their names
+
+	// How steps and their hosts are called: of hosts that are alike, one is printed for all.
+	ref func(step int) string
+	who func(s *Step) string
 }
 
 type treeLine struct{ text, at string }
@@ -110,12 +117,14 @@ func (t *treeText) add(depth int, at, format string, args ...any) {
 	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + output.CleanName(fmt.Sprintf(format, args...)), output.CleanName(at)})
 }
 
-// scope prints what is inside a scope: its steps and its scopes, in order.
-func (t *treeText) scope(id, depth int) {
-	s := t.p.Scopes[id]
-	step := s.First
+// scope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
+func (t *treeText) scope(id, from, to, depth int) {
+	step := from
 	for _, child := range t.children[id] {
 		c := t.p.Scopes[child]
+		if c.First < from || c.Last > to {
+			continue
+		}
 		for ; step < c.First; step++ {
 			t.step(step, depth)
 		}
@@ -123,16 +132,23 @@ func (t *treeText) scope(id, depth int) {
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
+		if c.Kind == ScopeTask && t.p.Plays {
+			t.task(c, depth)
+			continue
+		}
 		t.head(c, depth)
-		t.scope(child, depth+1)
+		t.scope(child, c.First, c.Last, depth+1)
 	}
-	for ; step < s.Last; step++ {
+	for ; step < to; step++ {
 		t.step(step, depth)
 	}
 }
 
 func (t *treeText) head(s Scope, depth int) {
 	text := s.title()
+	if s.Kind == ScopePlay || s.Kind == ScopeBatch {
+		text += t.p.whom(s)
+	}
 	if s.Skipped != "" {
 		text += "  skipped: " + s.Skipped + " is false"
 	}
@@ -176,7 +192,7 @@ func (t *treeText) step(i, depth int) {
 	if s.deselected() {
 		return
 	}
-	t.add(depth, s.Origin.String(), "%s  %s%s", s.ID(), p.on(s), s.does())
+	t.add(depth, s.Origin.String(), "%s  %s%s", t.ref(i), p.on(s, t.who(s)), s.does())
 	note := func(format string, args ...any) {
 		t.add(depth, "", "           "+format, args...)
 	}
@@ -188,16 +204,22 @@ func (t *treeText) step(i, depth int) {
 		note("will be skipped: when %s", s.When)
 		return
 	case s.Prediction == MaySkip:
-		note("may be skipped: when %s (known after %s)", s.When, p.After(whenSteps(s)))
+		note("may be skipped: when %s (known after %s)", s.When, t.after(whenSteps(s)))
 	}
 	for _, u := range s.Unknowns {
 		if u.Field == "when" {
 			continue
 		}
-		note("%s: %s (known after %s)", u.Field, u.Name, p.After(u.Steps))
+		note("%s: %s (known after %s)", u.Field, u.Name, t.after(u.Steps))
 	}
 	if s.Handler {
 		note("if %s", t.notified(s))
+	}
+	if names := t.notifies[i]; len(names) > 0 {
+		note("notifies %s", strings.Join(names, ", "))
+	}
+	if s.Once {
+		note("runs once, on the first host that can")
 	}
 	if s.Become != nil && !s.WaitsFor("become_user") {
 		note("as %s", s.Become.User)
@@ -219,31 +241,38 @@ func (t *treeText) step(i, depth int) {
 }
 
 // on is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
-func (p *Plan) on(s *Step) string {
+func (p *Plan) on(s *Step, who string) string {
 	switch {
 	case !p.Plays:
 		return ""
 	case s.Delegate != "":
-		return s.Host + " -> " + s.Delegate + "  "
+		return who + " -> " + s.Delegate + "  "
 	}
-	return s.Host + "  "
+	return who + "  "
 }
 
 // notified says what makes a handler run.
 func (t *treeText) notified(s *Step) string {
-	var ids []string
+	var names []string
 	for _, step := range s.Notifiers {
-		ids = append(ids, t.p.Steps[step].ID())
+		names = append(names, t.named(step))
 	}
 	const most = 3
-	if n := len(ids); n > most {
-		ids = append(ids[:most:most], fmt.Sprintf("%d more", n-most))
+	if n := len(names); n > most {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
 	}
-	if len(ids) == 1 {
-		return ids[0] + " changes something"
+	if len(names) == 1 {
+		return names[0] + " changes something"
 	}
-	return strings.Join(ids[:len(ids)-1], ", ") + " or " + ids[len(ids)-1] + " changes something"
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " changes something"
 }
+
+// named refers to a step, as stepRef does.
+func (t *treeText) named(step int) string {
+	return t.ref(step) + strings.TrimPrefix(t.p.stepRef(step), t.p.Steps[step].ID())
+}
+
+func (t *treeText) after(steps []int) string { return afterSteps(steps, t.named) }
 
 // does is the step's name and what it does, on one line.
 func (s *Step) does() string {
@@ -279,7 +308,7 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 		if s.deselected() {
 			continue
 		}
-		line := s.ID() + "  " + output.CleanName(p.on(s)) + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
+		line := s.ID() + "  " + output.CleanName(p.on(s, s.Host)) + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:
@@ -318,16 +347,18 @@ func whenSteps(s *Step) []int {
 const atStart = "the run starts"
 
 // After names the steps that unknown values wait for: step-0003 «read release».
-func (p *Plan) After(steps []int) string {
+func (p *Plan) After(steps []int) string { return afterSteps(steps, p.stepRef) }
+
+func afterSteps(steps []int, named func(step int) string) string {
 	if len(steps) == 0 {
 		return atStart
 	}
 	if len(steps) > 3 {
-		return fmt.Sprintf("%s and %d more", p.stepRef(steps[0]), len(steps)-1)
+		return fmt.Sprintf("%s and %d more", named(steps[0]), len(steps)-1)
 	}
 	var parts []string
 	for _, s := range steps {
-		parts = append(parts, p.stepRef(s))
+		parts = append(parts, named(s))
 	}
 	return strings.Join(parts, ", ")
 }
