@@ -39,6 +39,9 @@ func (p *planner) gather(cs []*scopeContext) {
 			continue
 		}
 		m.state = promised
+		if got, ok := p.o.asked[m.name]; ok && got.Facts == nil && p.disk.closed {
+			p.unreached(m.name, got.Why)
+		}
 		if p.disk.closed || p.o.Gather == nil || p.o.NoConnect || m.why != "" {
 			continue
 		}
@@ -72,6 +75,7 @@ func (p *planner) gather(cs []*scopeContext) {
 		}
 		if got.Facts == nil {
 			m.why = got.Why
+			p.unreached(m.name, got.Why)
 			p.report(diag.Diagnostic{
 				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.name + " are not known yet: " + firstLine(got.Why),
 				Hint: "its steps are planned without them, and asked again when they run",
@@ -83,6 +87,10 @@ func (p *planner) gather(cs []*scopeContext) {
 			m.names.own(got.Own, p.here.factsMap)
 		}
 	}
+}
+
+func (p *planner) unreached(host, why string) {
+	p.plan.Unreached = append(p.plan.Unreached, Unreached{Host: host, Why: p.plan.Secrets().Redact(firstLine(why))})
 }
 
 // elsewhere takes from hosts that are other machines the facts of this one.

@@ -38,6 +38,7 @@ type Plan struct {
 	Exports     []Export
 	Tags        []string
 	Diagnostics diag.List // warnings
+	Unreached   []Unreached
 
 	made    *made
 	plugins map[string]*spec.Action   // that are not compiled in
@@ -59,6 +60,12 @@ type Var struct {
 	Value  any // plain data; eval.Unknown where not known yet
 	From   string
 	Origin Origin // zero for --extra-vars and facts
+}
+
+// Unreached is a host that was asked for its facts and gave none. It is no part of what the plan is: the run asks again.
+type Unreached struct {
+	Host string
+	Why  string
 }
 
 // Export is a value that a run gives when all went well.

@@ -66,7 +66,7 @@ func (t *treeText) groups(c Scope) []alike {
 		only = append(only, g.spans[0])
 	}
 	groups := slices.DeleteFunc(exact, func(g alike) bool { return len(g.hosts) == 1 })
-	groups = append(groups, t.gather(c, only, nameless)...)
+	groups = append(groups, t.gather(c, only, Nameless)...)
 	slices.SortFunc(groups, func(a, b alike) int { return cmp.Compare(a.spans[0].from, b.spans[0].from) })
 	return groups
 }
@@ -230,8 +230,8 @@ func numbered(host string) (head, number, tail string) {
 	return host[:from], rest[:to], rest[to:]
 }
 
-// nameless is a text with <host> where the name of a host stands as a word of its own.
-func nameless(host, text string) string {
+// Nameless is a text with <host> where the name of a host stands as a word of its own.
+func Nameless(host, text string) string {
 	var out strings.Builder
 	part := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
 	for {

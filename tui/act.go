@@ -30,6 +30,8 @@ func (m *model) carryOut(do intent) {
 		m.o.Send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
 	case gateExclude:
 		m.exclude()
+	case gateExcludeHost:
+		m.excludeHost()
 	case gateBreak:
 		m.breakpoint()
 	case runContinue:

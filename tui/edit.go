@@ -37,10 +37,15 @@ func (m *model) edited(e edited) tea.Cmd {
 		m.say("editor: " + e.err.Error())
 		return nil
 	}
+	return m.planAgain(planning)
+}
+
+// planAgain plans again, in the background, and says so.
+func (m *model) planAgain(saying string) tea.Cmd {
 	if m.o.Reload == nil {
 		return nil
 	}
-	m.say(planning)
+	m.say(saying)
 	reload := m.o.Reload
 	return func() tea.Msg {
 		diagnostics, err := reload()
@@ -56,6 +61,8 @@ func (m *model) reloaded(r reloaded) {
 		m.message = ""
 	case r.err != nil:
 		m.say(r.err.Error())
+	case m.message == connecting:
+		m.connected()
 	case m.message == planning:
 		m.say("planned again")
 	}

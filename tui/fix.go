@@ -88,7 +88,11 @@ func (m *model) newFix(n, step int) *fixSheet {
 	var set map[string]any
 	m.store.read(func(run *events.Run) { set = maps.Clone(run.Variables) })
 	f := &fixSheet{node: n, title: m.tree.title(n), input: newInput()}
+	if host := m.tree.hostRow(n); host != "" && step < 0 {
+		f.title += " on " + host
+	}
 	if step >= 0 {
+		f.title = m.stepTitle(step)
 		f.Form = fix.OfStep(m.plan, step, set)
 		return f
 	}

@@ -95,8 +95,12 @@ func (m *model) do(do intent) tea.Cmd {
 		return m.leave()
 	case runInterrupt:
 		return m.interrupt()
-	case gateApprove, gateApproveAll, gateExclude, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause,
-		runRetry:
+	case runRetry:
+		if m.run.phase == events.Review && len(m.unreached()) > 0 {
+			return m.connectAgain()
+		}
+		m.act(do)
+	case gateApprove, gateApproveAll, gateExclude, gateExcludeHost, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause:
 		m.act(do)
 	case intentNone, intents:
 	}

@@ -75,6 +75,7 @@ const (
 	watchAdd
 	appMouse
 	viewHosts
+	gateExcludeHost
 	intents // how many there are
 )
 
@@ -119,6 +120,7 @@ var bindings = []binding{
 	{groupDeciding, gateApprove, "gate.approve", "a", "approve this with all below, or the marks", anywhere},
 	{groupDeciding, gateApproveAll, "gate.approve-all", "A", "approve all but what asks to be confirmed", anywhere},
 	{groupDeciding, gateExclude, "gate.exclude", "x", "exclude or include again; skip a failed step", anywhere},
+	{groupDeciding, gateExcludeHost, "gate.exclude-host", "X", "exclude or include the host, with all of it", anywhere},
 	{groupDeciding, gateBreak, "gate.breakpoint", "b, f9", "breakpoint on or off", anywhere},
 	{groupDeciding, gateBreakIf, "gate.breakpoint-if", "B", "breakpoint with a condition, a count or a message", anywhere},
 

@@ -34,6 +34,9 @@ func (m *model) diffTab(d *doc, s subject) {
 		d.blank()
 	}
 	switch {
+	case s.step < 0 && m.tree.over && m.tree.task(s.node):
+		m.taskDiffs(d, s.node)
+		return
 	case s.step < 0:
 		d.hint("Go to a step to see what it changed.")
 		return
@@ -58,6 +61,7 @@ func (m *model) diffTab(d *doc, s subject) {
 	if diff.Summary != "" {
 		d.para(themes.Text, 0, diff.Summary)
 	}
+	m.sameOn(d, s.step, diff)
 	if s.of.Drift != "" {
 		d.para(themes.Warn, 0, "Drift: "+s.of.Drift)
 	}
@@ -65,7 +69,11 @@ func (m *model) diffTab(d *doc, s subject) {
 		return
 	}
 	d.blank()
-	lines := m.diffs.split(diff)
+	m.diffText(d, m.diffs.split(diff))
+}
+
+// diffText shows the lines of a diff.
+func (m *model) diffText(d *doc, lines []string) {
 	for i, line := range lines {
 		if i == diffShown {
 			d.hint(fmt.Sprintf("%s more; %s %s copies all of it.", count(len(lines)-i, "line"), m.keys.label(copyMenu), "d"))

@@ -177,15 +177,20 @@ type choice struct {
 }
 
 func (m *model) waysOut(p *plan.Step, halted bool) []choice {
+	away := m.tree.faces[p.Index] == faceUnreachable
+	again := "retry this step"
+	if away {
+		again = "connect again, and retry this step"
+	}
 	ways := []choice{
-		{runRetry, "retry this step", "retry"},
+		{runRetry, again, "retry"},
 		{nodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
 	}
 	if m.canEdit() {
 		place := plain(p.Origin.String())
 		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
 	}
-	if m.o.Shell != nil {
+	if m.o.Shell != nil && !away {
 		shell := "shell"
 		if p.Host != "localhost" {
 			shell += " on " + plain(p.Host)
@@ -196,9 +201,12 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 		return append(ways, choice{runLeave, "leave", "leave"})
 	}
 	ways = append(ways, choice{gateExclude, "skip it and go on", "skip"})
-	if m.rescued(p.Scope) {
+	switch {
+	case m.plan.Plays && (away || !m.rescued(p.Scope)):
+		ways = append(ways, m.givingUp(p, away))
+	case m.rescued(p.Scope):
 		ways = append(ways, choice{runContinue, "give up here: run the rescue, then go on", "rescue, go on"})
-	} else {
+	default:
 		ways = append(ways, choice{runContinue, "give up here: what needs it is not run", "give up, go on"})
 	}
 	return append(ways, choice{runLeave, "stop; resume later with moon resume", "stop, resume later"})

@@ -103,8 +103,18 @@ func (d *doc) flow(spans []text) [][]text {
 	return append(lines, line)
 }
 
-// playbook lists the files of the plan and what planning warned of.
+// playbook lists what planning warned of and the files of the plan.
 func (m *model) playbook(d *doc) {
+	if len(m.plan.Diagnostics) > 0 {
+		d.heading("Warnings")
+		for _, w := range m.plan.Diagnostics {
+			d.para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
+			d.para(themes.Text, 4, w.Message)
+			if w.Hint != "" {
+				d.para(themes.Dim, 4, w.Hint)
+			}
+		}
+	}
 	if len(m.plan.Inputs) > 0 {
 		d.heading("Files")
 		for i, in := range m.plan.Inputs {
@@ -113,13 +123,6 @@ func (m *model) playbook(d *doc) {
 				break
 			}
 			d.add(text{themes.Text, "  "}, text{themes.Text, plain(in.Path)})
-		}
-	}
-	if len(m.plan.Diagnostics) > 0 {
-		d.heading("Warnings")
-		for _, w := range m.plan.Diagnostics {
-			d.para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
-			d.para(themes.Text, 4, w.Message)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func (m *model) stepTab(d *doc, s subject) {
 		d.para(inkTitle, 0, ranTitle(p, s.of.Name))
 		d.blank()
 		m.whyField(d, s.node)
+		m.missedField(d, p)
 	}
 	m.what(d, p, &s.of)
 	m.origin(d, p.Origin)
@@ -41,10 +42,10 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
 	m.overriddenFields(d, p)
-	if command := strings.TrimPrefix(of.Command, p.Action+": "); command != "" && command != p.Summary {
+	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" && command != p.Summary {
 		d.value("ran", command)
 	}
-	d.value("runs on", standing.On(p))
+	m.runsOn(d, p)
 	if p.Become != nil {
 		d.value("runs as", p.Become.String())
 	}
@@ -59,6 +60,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.field(label, text{themes.Text, name + "=" + p.Env[name]})
 	}
 	m.condition(d, p, ran)
+	m.hangsOn(d, p)
 	if !ran {
 		m.foretoldField(d, p)
 		m.lastRun(d, p)

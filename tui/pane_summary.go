@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // summary is what a run came to. It is made once, when the run is done.
@@ -28,8 +30,9 @@ type timed struct {
 }
 
 type changed struct {
-	step int
-	what string
+	step  int
+	what  string
+	hosts []string // where there are several, those on which it is the same
 }
 
 const slowestShown = 3
@@ -39,6 +42,7 @@ const roomForTime = 24
 
 func (m *model) summarize() summary {
 	var s summary
+	alike := map[string]int{}
 	m.store.read(func(run *events.Run) {
 		for i := range min(len(run.Steps), len(m.plan.Steps)) {
 			of := &run.Steps[i]
@@ -52,9 +56,15 @@ func (m *model) summarize() summary {
 				s.slow(i, of.Ended.Sub(began(of)))
 			}
 			if of.Drift != "" && len(s.drift) < 2*listed {
-				s.drift = append(s.drift, changed{i, of.Drift})
+				s.drift = append(s.drift, changed{step: i, what: of.Drift})
 			}
 			if of.Outcome != events.Changed || of.Kept {
+				continue
+			}
+			p := &m.plan.Steps[i]
+			key := m.alikeKey(i, of.Diff)
+			if at, ok := alike[key]; ok {
+				s.changes[at].hosts = append(s.changes[at].hosts, standing.On(p))
 				continue
 			}
 			if len(s.changes) >= 2*listed {
@@ -65,7 +75,10 @@ func (m *model) summarize() summary {
 			if of.Diff != nil {
 				what = strings.TrimSpace(string(of.Diff.Kind) + " " + cmp.Or(of.Diff.Summary, of.Diff.Path))
 			}
-			s.changes = append(s.changes, changed{i, what})
+			if key != "" {
+				alike[key] = len(s.changes)
+			}
+			s.changes = append(s.changes, changed{i, what, []string{standing.On(p)}})
 		}
 	})
 	return s
@@ -192,9 +205,17 @@ func (m *model) changes(d *doc) {
 			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)})
 			return
 		}
-		title := "  " + cutMiddle(plain(m.stepTitle(c.step)), max(d.w*6/10, 8), m.glyphs.dots)
+		title := "  " + cutMiddle(plain(m.changedTitle(&c)), max(d.w*6/10, 8), m.glyphs.dots)
 		d.add(text{themes.Text, title + "  "}, text{themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)})
 	}
+}
+
+// changedTitle is what changed, with its hosts.
+func (m *model) changedTitle(c *changed) string {
+	if len(c.hosts) < 2 {
+		return m.stepTitle(c.step)
+	}
+	return m.tree.title(int(m.tree.stepNode[c.step])) + " on " + plan.HostsName(c.hosts)
 }
 
 // barLine is a step's time as a number and as a bar.

@@ -46,6 +46,11 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 			note = word
 		}
 	}
+	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
+		if t.m.missed(p.Host) != nil {
+			note = text{themes.Failed, "not reached"}
+		}
+	}
 	if t.m.drifted(of) && note.s == "" {
 		note = text{themes.Warn, "drift"}
 	}
@@ -81,6 +86,8 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return "will skip"
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
+		case p.Handler:
+			return m.notified(step, m.width/2)
 		}
 	case faceAsking:
 		return "asks you"
@@ -196,6 +203,8 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.times, s.Items)
+	case s.Kind == plan.ScopeTask && c.done() == 0 && c[faceRunning] == 0 && t.m.handler(s.First):
+		return t.m.notified(s.First, t.w)
 	case s.Hosts > 0 && c.done() == 0 && c[faceRunning] == 0:
 		return count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.folded[n] && c.done() > 0:

@@ -157,6 +157,10 @@ func (m *model) stateRule(b *brush, divider int) {
 
 func (m *model) reviewState(b *brush) {
 	t := m.tree.tally(0)
+	if missed := m.unreached(); len(missed) > 0 {
+		b.put(themes.Failed, cutRight(m.missedWords(missed), max(b.left-2, 0), m.glyphs.dots))
+		return
+	}
 	switch ask, open := t.sum(faceConfirm), t.sum(faceUndecided); {
 	case ask > 0:
 		b.put(themes.Warn, needYou(ask))

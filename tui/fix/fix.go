@@ -65,7 +65,7 @@ func OfStep(p *plan.Plan, step int, set map[string]any) *Form {
 	s := &p.Steps[step]
 	f := &Form{plan: p, Step: step, Path: s.Path, NoLog: s.NoLog, Scopes: []Scope{{Words: thisStep, At: s.Path, From: s.Path}}}
 	if s.Host != "" && standing.OverHosts(p) {
-		f.Scopes = append(f.Scopes, Scope{Words: thisHost, From: s.Path, Host: s.Host})
+		f.Scopes = append(f.Scopes, Scope{Words: thisHost + " (" + s.Host + ")", From: s.Path, Host: s.Host})
 	}
 	f.scope(p, s.Scope, s.Path)
 	for i := range s.Uses {
@@ -112,9 +112,21 @@ func OfScope(p *plan.Plan, scope int, in events.Range, set map[string]any) *Form
 // scope lets a value be for a scope, if that is not all there is, and for the rest of the run.
 func (f *Form) scope(p *plan.Plan, id int, from string) {
 	if id > 0 && id < len(p.Scopes) {
-		f.Scopes = append(f.Scopes, Scope{Words: "this " + string(p.Scopes[id].Kind), At: p.Scopes[id].Path, From: from})
+		f.Scopes = append(f.Scopes, Scope{Words: "this " + string(p.Scopes[id].Kind) + over(p, id), At: p.Scopes[id].Path, From: from})
 	}
-	f.Scopes = append(f.Scopes, Scope{Words: allRest, From: from})
+	words := allRest
+	if standing.OverHosts(p) {
+		words += " (all hosts)"
+	}
+	f.Scopes = append(f.Scopes, Scope{Words: words, From: from})
+}
+
+// over says how many hosts a scope is about, where that is not plain.
+func over(p *plan.Plan, id int) string {
+	if n := p.Scopes[id].Hosts; n > 1 {
+		return " (" + plan.CountOf(n, "host") + ")"
+	}
+	return ""
 }
 
 func variable(u *plan.Use, set map[string]any) Row {

@@ -20,7 +20,7 @@ func TestThisHost(t *testing.T) {
 	f := fix.OfStep(p, 1, nil)
 	var words []string
 	for i, s := range f.Scopes {
-		if words = append(words, s.Words); s.Words == "this host" {
+		if words = append(words, s.Words); s.Words == "this host (web2)" {
 			f.Scope = i
 		}
 	}

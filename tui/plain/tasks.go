@@ -51,6 +51,7 @@ func (t *Text) taskHead(step int) {
 		on += "  (continued)"
 	}
 	t.task, t.told[first] = first, true
+	clear(t.diffs)
 	t.playHead(s.Scope)
 	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), output.CleanName(standing.TaskTitle(s.Role, name)), on))
 }

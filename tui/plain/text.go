@@ -34,12 +34,13 @@ type Text struct {
 	run    events.Run
 	tails  map[int][]string
 	active int
-	last   int          // the step whose head was printed last
-	byTask bool         // told task by task, since it is a playbook of plays
-	task   int          // by its first step: the one whose head was printed last
-	play   int          // its scope: the one whose head was printed last
-	told   map[int]bool // those that have a head
-	wide   int          // of the column of hosts
+	last   int               // the step whose head was printed last
+	byTask bool              // told task by task, since it is a playbook of plays
+	task   int               // by its first step: the one whose head was printed last
+	play   int               // its scope: the one whose head was printed last
+	told   map[int]bool      // those that have a head
+	diffs  map[string]string // which host has shown a difference, of the task whose head was printed last
+	wide   int               // of the column of hosts
 	folded bool
 }
 
@@ -268,6 +269,18 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 func (t *Text) diff(step int, d *events.Diff) {
 	if d == nil || d.Text == "" || !t.Diff && (t.plan == nil || !t.plan.Steps[step].ShowDiff) {
 		return
+	}
+	if t.byTask && t.plan != nil {
+		s := &t.plan.Steps[step]
+		key := plan.Nameless(s.Host, fmt.Sprint(t.task, "\x00", s.Label(""), "\x00", d.Path, "\x00", d.Text))
+		if first, ok := t.diffs[key]; ok && first != s.Host {
+			t.printf("    the same difference as on %s", output.CleanName(first))
+			return
+		}
+		if t.diffs == nil {
+			t.diffs = map[string]string{}
+		}
+		t.diffs[key] = s.Host
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(d.Text, "\n"), "\n") {
 		t.printf("    %s", output.CleanName(line))

@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+	"moon/tui/standing"
+)
+
+// hostDiff is a difference, and the hosts on which it is the same but for their names.
+type hostDiff struct {
+	step  int // the first
+	diff  *events.Diff
+	hosts []string
+}
+
+// alikeKey is the same for steps of a task that do the same on several hosts; "" for one that has no others.
+func (m *model) alikeKey(step int, diff *events.Diff) string {
+	p := &m.plan.Steps[step]
+	task := standing.Task(m.plan, p.Scope)
+	if task < 0 {
+		return ""
+	}
+	key := fmt.Sprint(task, "\x00", stepTitle(p))
+	if diff != nil {
+		key += "\x00" + string(diff.Kind) + "\x00" + diff.Path + "\x00" + diff.Summary + "\x00" + diff.Text
+	}
+	return plan.Nameless(p.Host, key)
+}
+
+// diffOf is what a step changed or, before it runs, would change; or nil.
+func (m *model) diffOf(step int, steps []events.Step) *events.Diff {
+	if step < len(steps) && (steps[step].Diff != nil || steps[step].Attempt > 0) {
+		return steps[step].Diff
+	}
+	if f := m.foretold.step(step); f != nil && f.Error == "" && f.Skipped == "" && f.Diff.Kind != "" {
+		return &f.Diff
+	}
+	return nil
+}
+
+// stepsCompared bounds how many steps of a task are compared for a frame.
+const stepsCompared = 400
+
+// hostDiffs are the differences of some steps, each once. Of those without text the kind says enough.
+func (m *model) hostDiffs(r events.Range) (list []hostDiff) {
+	known := map[string]int{}
+	m.store.read(func(run *events.Run) {
+		for i := r.From; i < min(r.To, r.From+stepsCompared); i++ {
+			diff := m.diffOf(i, run.Steps)
+			if diff == nil || diff.Kind == events.ChangeNone || diff.Kind == events.ChangeUnknown && diff.Text == "" {
+				continue
+			}
+			key := m.alikeKey(i, diff)
+			at, ok := known[key]
+			if !ok {
+				at = len(list)
+				known[key], list = at, append(list, hostDiff{step: i, diff: diff})
+			}
+			list[at].hosts = append(list[at].hosts, standing.On(&m.plan.Steps[i]))
+		}
+	})
+	return list
+}
+
+// hostDiffsShown bounds the differences that are shown of one task.
+const hostDiffsShown = 20
+
+// taskDiffs shows what a task changes on its hosts, what is the same once.
+func (m *model) taskDiffs(d *doc, n int) {
+	r := m.tree.steps(n)
+	list := m.hostDiffs(r)
+	if len(list) == 0 {
+		d.hint("No change is known on any of its hosts.")
+		return
+	}
+	for i, one := range list {
+		if i == hostDiffsShown {
+			d.hint(fmt.Sprintf("%s more; go to a host to see what is changed there.", count(len(list)-i, "difference")))
+			return
+		}
+		if i == 0 && r.To-r.From > stepsCompared {
+			d.hint(fmt.Sprintf("Of the first %s of %d.", count(stepsCompared, "step"), r.To-r.From))
+		}
+		d.blank()
+		words := "on "
+		if len(one.hosts) > 1 {
+			words = "the same on "
+		}
+		item := ""
+		if p := &m.plan.Steps[one.step]; p.Loop != nil {
+			item = plain(p.Loop.Label) + " "
+		}
+		d.para(inkTitle, 0, item+words+plain(plan.HostsName(one.hosts)))
+		d.add(text{themes.Text, cutLeft(plain(one.diff.Path), max(d.w-12, 8), m.glyphs.dots)}, text{themes.Dim, "  " + string(one.diff.Kind)})
+		if one.diff.Summary != "" {
+			d.para(themes.Text, 0, one.diff.Summary)
+		}
+		if one.diff.Text != "" {
+			m.diffText(d, strings.Split(strings.TrimRight(one.diff.Text, "\n"), "\n"))
+		}
+	}
+}
+
+// sameOn says on which other hosts a difference is the same.
+func (m *model) sameOn(d *doc, step int, diff *events.Diff) {
+	task := standing.Task(m.plan, m.plan.Steps[step].Scope)
+	if task < 0 || diff.Kind == events.ChangeNone {
+		return
+	}
+	key := m.alikeKey(step, diff)
+	s := &m.plan.Scopes[task]
+	var others []string
+	m.store.read(func(run *events.Run) {
+		for i := s.First; i < min(s.Last, s.First+stepsCompared); i++ {
+			if other := m.diffOf(i, run.Steps); i != step && other != nil && m.alikeKey(i, other) == key {
+				others = append(others, standing.On(&m.plan.Steps[i]))
+			}
+		}
+	})
+	if len(others) > 0 {
+		d.para(themes.Dim, 0, "The same on "+plan.HostsName(others))
+	}
+}

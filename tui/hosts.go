@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+	"moon/themes"
+	"moon/tui/standing"
+)
+
+// connecting is what is said while hosts are asked again that did not answer.
+const connecting = "connecting again"
+
+// unreached are the hosts that did not answer when the plan was made, but for those that are left out.
+func (m *model) unreached() []*plan.Unreached {
+	var list []*plan.Unreached
+	open := map[string]*plan.Unreached{}
+	for i := range m.plan.Unreached {
+		open[m.plan.Unreached[i].Host] = &m.plan.Unreached[i]
+	}
+	for i := 0; i < len(m.plan.Steps) && len(open) > 0; i++ {
+		if u := open[m.plan.Steps[i].Host]; u != nil && m.tree.faces[i].Pending() {
+			list = append(list, u)
+			delete(open, u.Host)
+		}
+	}
+	return list
+}
+
+// missed is why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
+func (m *model) missed(host string) *plan.Unreached {
+	if m.run.phase != events.Review {
+		return nil
+	}
+	for i := range m.plan.Unreached {
+		if u := &m.plan.Unreached[i]; u.Host == host {
+			return u
+		}
+	}
+	return nil
+}
+
+// missedWords say which hosts did not answer, and what can be done.
+func (m *model) missedWords(missed []*plan.Unreached) string {
+	var hosts []string
+	for _, u := range missed {
+		hosts = append(hosts, u.Host)
+	}
+	leaves, they := "leaves it out", "not reached: "+plain(plan.HostsName(hosts))
+	if len(hosts) > 1 {
+		leaves = "leaves a host out"
+	}
+	if m.o.Reload == nil {
+		return they
+	}
+	return fmt.Sprintf("%s   %s connects again   %s %s", they, m.keys.label(runRetry), m.keys.label(gateExcludeHost), leaves)
+}
+
+// missedField says of a step that its host did not answer, and what can be done.
+func (m *model) missedField(d *doc, p *plan.Step) {
+	u := m.missed(p.Host)
+	if u == nil {
+		return
+	}
+	d.para(themes.Failed, 0, "Not reached when the plan was made:")
+	d.para(themes.Text, 2, u.Why)
+	d.blank()
+	var ways []choice
+	if m.o.Reload != nil {
+		ways = append(ways, choice{runRetry, "connect again, and plan with what it says", "connect again"})
+	}
+	ways = append(ways, choice{gateExcludeHost, "leave " + plain(u.Host) + " out of this run", "leave it out"})
+	m.choices(d, append(ways, choice{runContinue, "run: it is tried again when its turn comes", "run"}))
+	d.blank()
+}
+
+// connectAgain asks the hosts once more that did not answer, by planning again.
+func (m *model) connectAgain() tea.Cmd {
+	if m.o.Reload == nil {
+		m.say("hosts cannot be asked again here")
+		return nil
+	}
+	return m.planAgain(connecting)
+}
+
+// connected says what asking again has brought. The feed brings a plan that has become another.
+func (m *model) connected() {
+	if m.o.PlanFor != nil {
+		if p := m.o.PlanFor(m.plan.Digest); p != nil && p != m.plan && p.Digest == m.plan.Digest {
+			m.setPlan(p)
+			m.store.forget()
+			m.store.wake()
+		}
+	}
+	m.message = ""
+	if len(m.plan.Unreached) == 0 {
+		m.say("all hosts have answered")
+	}
+}
+
+// hostHere is the host that the cursor is on, or "" where it is on several or on none.
+func (m *model) hostHere() string {
+	if m.matrixShown() {
+		return m.matrix.hosts[m.matrix.row]
+	}
+	r, host := m.tree.steps(m.at()), ""
+	for i := r.From; i < r.To; i++ {
+		if h := m.plan.Steps[i].Host; host == "" {
+			host = h
+		} else if host != h {
+			return ""
+		}
+	}
+	return host
+}
+
+// ofHost are the steps of a host.
+func (m *model) ofHost(host string) (ranges []events.Range) {
+	for i := range m.plan.Steps {
+		if m.plan.Steps[i].Host != host {
+			continue
+		}
+		if n := len(ranges); n > 0 && ranges[n-1].To == i {
+			ranges[n-1].To++
+		} else {
+			ranges = append(ranges, events.Range{From: i, To: i + 1})
+		}
+	}
+	return ranges
+}
+
+// excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
+func (m *model) excludeHost() {
+	if !m.tree.over {
+		m.say("all of it runs on this machine; there are no hosts to leave out")
+		return
+	}
+	host := m.hostHere()
+	if host == "" {
+		m.say("go to the row of one host; " + m.keys.label(viewHosts) + " shows them")
+		return
+	}
+	ranges := m.ofHost(host)
+	t := m.tallyOf(ranges)
+	switch {
+	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+		for _, r := range ranges {
+			if one := m.tallyOf([]events.Range{r}); one.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
+				m.o.Send(events.Exclude{Range: r})
+			}
+		}
+		m.say(fmt.Sprintf("%s is left out; %s takes it back", plain(host), m.keys.label(gateExcludeHost)))
+	case t[faceExcluded] > m.leftOut(ranges):
+		for _, r := range ranges {
+			m.o.Send(events.Include{Range: r})
+		}
+		m.say(plain(host) + " takes part again")
+	default:
+		m.say("nothing of " + plain(host) + " is left to run")
+	}
+}
+
+// givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
+func (m *model) givingUp(p *plan.Step, away bool) choice {
+	host := plain(p.Host)
+	switch {
+	case p.GoesOn && away:
+		return choice{runContinue, "give up here: " + host + " goes on with the next task", "give up, go on"}
+	case p.AnyFatal:
+		return choice{runContinue, "give up here: the play ends on all hosts", "give up, all end"}
+	case !m.tree.over:
+		return choice{runContinue, "give up here: what comes after it is not run", "give up, go on"}
+	}
+	return choice{runContinue, "give up " + host + ": it leaves the run, the others go on", "give up " + host}
+}
+
+// runsOn says which host a step runs on, and as whom it is reached.
+func (m *model) runsOn(d *doc, p *plan.Step) {
+	on := []text{{themes.Text, standing.On(p)}}
+	if p.Conn != nil {
+		if how := p.Conn.String(); how != p.Conn.Host {
+			on = append(on, text{themes.Dim, "  " + how})
+		}
+	}
+	d.field("runs on", on...)
+	if p.Once {
+		d.value("run once", "on the first host that can")
+	}
+}
+
+// hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
+func (m *model) hangsOn(d *doc, p *plan.Step) {
+	if p.Handler && len(p.Notifiers) > 0 {
+		d.value("notified", "by "+m.stepNames(p.Notifiers)+", if that changes something")
+	}
+	for _, g := range p.Gates {
+		if g.Ran {
+			d.value("if", m.stepName(g.Step)+" runs")
+		} else {
+			d.value("unless", m.stepName(g.Step)+" runs")
+		}
+	}
+	var names []string
+	for i := p.Index + 1; i < len(m.plan.Steps) && !p.Handler; i++ {
+		h := &m.plan.Steps[i]
+		if h.Handler && slices.Contains(h.Notifiers, p.Index) && !slices.Contains(names, h.Title()) {
+			names = append(names, h.Title())
+		}
+	}
+	d.value("notifies", strings.Join(names, ", "))
+}
+
+// notified says in a row of w cells what makes a handler run.
+func (m *model) notified(step, w int) string {
+	const brief = "if notified"
+	var names []string
+	for _, by := range m.plan.Steps[step].Notifiers {
+		if name := m.plan.Steps[by].Title(); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return brief
+	}
+	words := "notified by " + plain(names[0])
+	if more := len(names) - 1; more > 0 {
+		words += fmt.Sprintf(" +%d", more)
+	}
+	if cells(words) > w/2 {
+		return brief
+	}
+	return words
+}
+
+// handler reports whether a step is a handler.
+func (m *model) handler(step int) bool { return step < len(m.plan.Steps) && m.plan.Steps[step].Handler }
