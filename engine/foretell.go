@@ -118,6 +118,12 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: hostOf(ps), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
 	})
 	read(&f, ps, &r)
+	if r.Fields["msg"] == exec.Unrun { // that a dry run skips it says nothing of the run, nor of what uses its result
+		if f.Skipped != "" {
+			f.Skipped, f.Diff = "", events.Diff{Kind: events.ChangeUnknown}
+		}
+		return f
+	}
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {
 		registered := plan.Result{
 			RC: r.RC, Changed: f.Changes(), Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,

@@ -81,6 +81,9 @@ func (a *attempt) asUnneeded(cmd any, r *Result) Result {
 	return *r
 }
 
+// Unrun is the message of a command that a dry run has left alone: its result is that of no command.
+const Unrun = "Command would have run if not in check mode"
+
 // asUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
 // skipped.
 func (a *attempt) asUnrun() Result {
@@ -89,7 +92,7 @@ func (a *attempt) asUnrun() Result {
 		return r
 	}
 	rc := 0
-	r.RC, r.Fields = &rc, map[string]any{"msg": "Command would have run if not in check mode", "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	r.RC, r.Fields = &rc, map[string]any{"msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
 	if a.Creates+a.Removes != "" {
 		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
 		return r
