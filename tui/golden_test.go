@@ -2,12 +2,14 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"moon/events"
 	"moon/events/output"
 	"moon/plan"
+	"moon/plan/diag"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -210,9 +212,37 @@ var hostScenes = []struct {
 	{"hosts-open", nil, func(s *screen) { s.keys("j j enter j") }},
 	{"hosts-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A c") }},
 	{"hosts-done", nil, func(s *screen) { s.keys("A c") }},
+	{"hosts-unreached", nil, func(s *screen) {
+		s.m.o.Reload = func() (diag.List, error) { return nil, nil }
+		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "db1.example.org cannot be reached: ssh: connect to host db1.example.org port 22: No route to host"}}
+		s.keys("j j l j j j")
+	}},
+	{"hosts-fix", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) {
+		s.m.o.Preview = foreplan
+		s.keys("A c e backspace backspace 9 s tab")
+	}},
+	{"hosts-diff", sameDiffs, func(s *screen) {
+		s.keys("A c")
+		s.m.setFilter(filterAll)
+		s.m.cur.node = int(s.m.tree.scopeNode[2])
+		s.frame()
+		s.keys("3")
+	}},
 	{"matrix-review", nil, func(s *screen) { s.keys("A H l j") }},
 	{"matrix-failure", func(f *fake) { f.fails["migrate"] = 1 }, func(s *screen) { s.keys("A H c") }},
 	{"matrix-done", nil, func(s *screen) { s.keys("A H c") }},
+}
+
+// sameDiffs lets each step change a file, on the hosts whose names begin so in the same way.
+func sameDiffs(f *fake) {
+	f.result = func(i int, e *events.StepCompleted) {
+		host := f.p.Steps[i].Host
+		most := map[bool]string{true: "100", false: "400"}[strings.HasPrefix(host, "web")]
+		e.Diff = &events.Diff{
+			Kind: events.ChangeUpdate, Path: "/etc/" + host + ".conf",
+			Text: "--- /etc/" + host + ".conf\n+++ /etc/" + host + ".conf\n@@ -12,3 +12,3 @@\n listen = *\n-max = 10\n+max = " + most + "\n shared = 4GB\n",
+		}
+	}
 }
 
 // sizes are one for each layout, and two so small that they share a file.

@@ -51,14 +51,18 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 	for _, u := range missed {
 		hosts = append(hosts, u.Host)
 	}
-	leaves, they := "leaves it out", "not reached: "+plain(plan.HostsName(hosts))
+	again, leaves := "connects again", "leaves it out"
+	they := "not reached: "+plain(plan.HostsName(hosts))
 	if len(hosts) > 1 {
 		leaves = "leaves a host out"
+	}
+	if m.width < 64 {
+		again, leaves = "again", "leave out"
 	}
 	if m.o.Reload == nil {
 		return they
 	}
-	return fmt.Sprintf("%s   %s connects again   %s %s", they, m.keys.label(runRetry), m.keys.label(gateExcludeHost), leaves)
+	return fmt.Sprintf("%s   %s %s   %s %s", they, m.keys.label(runRetry), again, m.keys.label(gateExcludeHost), leaves)
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
@@ -176,7 +180,7 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 	case !m.tree.over:
 		return choice{runContinue, "give up here: what comes after it is not run", "give up, go on"}
 	}
-	return choice{runContinue, "give up " + host + ": it leaves the run, the others go on", "give up " + host}
+	return choice{runContinue, "give up " + host + "; the other hosts go on", "give up " + host}
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.

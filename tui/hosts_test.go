@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/plan/diag"
 )
 
 // task adds a task over several hosts.
@@ -55,7 +56,7 @@ func twoPlays() *plan.Plan {
 			b.task("render nginx.conf", "template", 3, web, args("dest", "/etc/nginx/nginx.conf"), func(s *plan.Step) { s.Role = "nginx" })
 		})
 		b.scope(plan.ScopeSection, "handlers", 30, nil, func() {
-			b.task("restart nginx", "service", 31, web, args("name", "nginx"), func(s *plan.Step) { s.Handler = true })
+			b.task("restart nginx", "service", 31, web, args("name", "nginx"), func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{len(b.p.Steps) - 2} })
 		})
 	})
 	return b.done()
@@ -152,6 +153,63 @@ func TestUnreachable(t *testing.T) {
 	if !s.m.broken(1) || s.m.failedIn(events.Range{From: 0, To: 3}) != 1 {
 		t.Error("it cannot be retried")
 	}
+}
+
+// A host that did not answer when the plan was made is known by its rows, can be asked again, and left out with all of its steps.
+func TestUnreached(t *testing.T) {
+	for _, size := range []struct{ w, h int }{{120, 40}, {80, 24}, {60, 20}} {
+		asked := 0
+		s := newScreen(t, setup{p: twoPlays(), w: size.w, h: size.h, options: func(o *Options) {
+			o.Reload = func() (diag.List, error) {
+				asked++
+				return nil, nil
+			}
+		}})
+		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
+		s.frame()
+		s.has("not reached: db1.example.org   r ")
+		s.press("X")
+		s.has("go to the row of one host; H shows them")
+		s.press("r")
+		if asked != 1 {
+			t.Errorf("asked %d times", asked)
+		}
+		answered := *s.m.plan
+		answered.Unreached = nil
+		s.m.o.PlanFor = func(string) *plan.Plan { return &answered }
+		s.press("r")
+		s.frame()
+		s.has("all hosts have answered")
+
+		s.m.plan.Unreached = []plan.Unreached{{Host: "db1.example.org", Why: "No route to host"}}
+		s.m.message = ""
+		s.keys("H j j")
+		s.has("not reached: No ")
+		s.keys("X")
+		s.has("db1.example.org is left out; X takes it back")
+		for i := range s.m.plan.Steps {
+			if out := s.m.tree.faces[i] == faceExcluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
+				t.Errorf("step %d of %s: left out %t", i, s.m.plan.Steps[i].Host, out)
+			}
+		}
+		s.press("H")
+		s.m.message = ""
+		s.frame()
+		s.hasNot("not reached: db1")
+		s.keys("H X")
+		s.has("db1.example.org takes part again")
+	}
+}
+
+// What giving up means is said of the host.
+func TestGivingUpHost(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["migrate"] = 1 }})
+	s.m.plan.Plays = true
+	s.keys("A c")
+	s.has("c  give up db1.example.org; the other hosts go on")
+	s.m.plan.Steps[s.m.run.pausedAt].AnyFatal = true
+	s.frame()
+	s.has("give up here: the play ends on all hosts")
 }
 
 func TestMatrixMoves(t *testing.T) {

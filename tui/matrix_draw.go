@@ -158,7 +158,11 @@ func (m *model) matrixRow(b *brush, v matrixView, row int, counts *events.HostCo
 		mode = onCursor
 	}
 	b.begin(v.hosts+2, mode)
-	b.put(themes.Text, " "+cutMiddle(plain(x.hosts[row]), v.hosts, m.glyphs.dots))
+	look := themes.Text
+	if m.missed(x.hosts[row]) != nil {
+		look = themes.Failed
+	}
+	b.put(look, " "+cutMiddle(plain(x.hosts[row]), v.hosts, m.glyphs.dots))
 	b.end()
 	for k := range v.across {
 		col := x.left + k
@@ -261,7 +265,10 @@ func (m *model) matrixDetail(b *brush) {
 
 // cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
 func (m *model) cellWords(step int, of *events.Step) string {
+	missed := m.missed(m.plan.Steps[step].Host)
 	switch {
+	case missed != nil && of.Attempt == 0:
+		return "not reached: " + plain(missed.Why)
 	case of.Error != "":
 		return plain(of.Error)
 	case of.Reason != "":
