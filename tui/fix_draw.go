@@ -8,6 +8,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/fix"
+	"moon/tui/standing"
 )
 
 // fixDoc draws the sheet: the values, then what follows from them.
@@ -254,7 +255,11 @@ func (m *model) fixBecomes(d *doc) {
 			d.blank()
 			d.add(text{themes.Text, "It also changes " + count(len(e.Others), "other step")})
 		}
-		d.add(text{themes.Text, "  " + plain(stepTitle(s))}, text{themes.Dim, "  " + plain(s.Summary)})
+		title := stepTitle(s)
+		if m.tree.over {
+			title += " on " + standing.On(s)
+		}
+		d.add(text{themes.Text, "  " + plain(title)}, text{themes.Dim, "  " + plain(s.Summary)})
 	}
 	if e.Left > 0 {
 		d.para(themes.Warn, 0, count(e.Left, "step")+" would be gone from the plan.")

@@ -52,7 +52,7 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 		hosts = append(hosts, u.Host)
 	}
 	again, leaves := "connects again", "leaves it out"
-	they := "not reached: "+plain(plan.HostsName(hosts))
+	they := "not reached: " + plain(plan.HostsName(hosts))
 	if len(hosts) > 1 {
 		leaves = "leaves a host out"
 	}
