@@ -219,15 +219,54 @@ func (m *model) hangsOn(d *doc, p *plan.Step) {
 	d.value("notifies", strings.Join(names, ", "))
 }
 
-// notified says in a row of w cells what makes a handler run.
-func (m *model) notified(step, w int) string {
-	const brief = "if notified"
-	var names []string
+// hostsLooked bounds the steps that are looked through for their hosts, for a frame.
+const hostsLooked = 5000
+
+// hostsField says which hosts a scope is about, and what makes its handlers run.
+func (m *model) hostsField(d *doc, s *plan.Scope) {
+	if s.Hosts == 0 || s.ID == 0 {
+		return
+	}
+	var hosts []string
+	if s.Play != nil {
+		hosts = s.Play.Hosts
+	} else if s.Last-s.First <= hostsLooked {
+		seen := map[string]bool{}
+		for i := s.First; i < s.Last; i++ {
+			if h := m.plan.Steps[i].Host; !seen[h] {
+				seen[h], hosts = true, append(hosts, h)
+			}
+		}
+	}
+	if len(hosts) > 0 {
+		d.value("hosts", plan.HostsName(hosts))
+	}
+	d.value("strategy", s.Strategy)
+	if s.Once {
+		d.value("run once", "on the first host that can")
+	}
+	if s.Kind != plan.ScopeTask || s.First >= len(m.plan.Steps) {
+		return
+	}
+	if names := m.notifiers(s.First); len(names) > 0 {
+		d.value("notified", "by "+strings.Join(names, ", ")+", on the hosts where that changes something")
+	}
+}
+
+// notifiers are the tasks that make a handler run, by their names.
+func (m *model) notifiers(step int) (names []string) {
 	for _, by := range m.plan.Steps[step].Notifiers {
 		if name := m.plan.Steps[by].Title(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// notified says in a row of w cells what makes a handler run.
+func (m *model) notified(step, w int) string {
+	const brief = "if notified"
+	names := m.notifiers(step)
 	if len(names) == 0 {
 		return brief
 	}

@@ -286,7 +286,7 @@ func (m *model) matrixTips() []tip {
 	tips := []tip{{nodeToggle, "to the plan"}}
 	switch m.run.phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, m.decisions()...), tip{gateBreak, "break"}, tip{runStep, "step"}, tip{runContinue, "run"})
+		tips = append(append(tips, m.decisions()...), tip{gateExcludeHost, "host"}, tip{gateBreak, "break"}, tip{runStep, "step"}, tip{runContinue, "run"})
 		if m.broken(m.tree.step(m.at())) {
 			tips = append(tips[:1], tip{runRetry, "retry"}, tip{nodeFix, "edit"}, tip{gateExclude, "skip"}, tip{runContinue, "go on"})
 		}

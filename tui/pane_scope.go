@@ -30,6 +30,7 @@ func (m *model) scopeTab(d *doc, n int) {
 		d.value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.times, s.Items))
 	}
 	d.value("item", s.Item)
+	m.hostsField(d, s)
 	if s.When != "" {
 		d.value("when", s.When)
 	}
