@@ -109,6 +109,8 @@ type treeText struct {
 	// How steps and their hosts are called: of hosts that are alike, one is printed for all.
 	ref func(step int) string
 	who func(s *Step) string
+
+	shaping bool // hosts and steps are not to be told apart
 }
 
 type treeLine struct{ text, at string }
@@ -120,6 +122,7 @@ func (t *treeText) add(depth int, at, format string, args ...any) {
 // scope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
 func (t *treeText) scope(id, from, to, depth int) {
 	step := from
+	var batch batches
 	for _, child := range t.children[id] {
 		c := t.p.Scopes[child]
 		if c.First < from || c.Last > to {
@@ -136,15 +139,22 @@ func (t *treeText) scope(id, from, to, depth int) {
 			t.task(c, depth)
 			continue
 		}
+		if c.Kind == ScopeBatch && batch.take(t, c, depth) {
+			continue
+		}
 		t.head(c, depth)
 		t.scope(child, c.First, c.Last, depth+1)
 	}
+	batch.end(t, depth)
 	for ; step < to; step++ {
 		t.step(step, depth)
 	}
 }
 
 func (t *treeText) head(s Scope, depth int) {
+	if t.shaping {
+		s.Hosts = 0
+	}
 	text := s.title()
 	if s.Kind == ScopePlay || s.Kind == ScopeBatch {
 		text += t.p.whom(s)

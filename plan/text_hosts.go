@@ -134,6 +134,10 @@ func (t *treeText) group(c Scope, g *alike, depth int) {
 	}
 	next := 0
 	for _, l := range g.lines {
+		if t.shaping {
+			t.lines = append(t.lines, l)
+			continue
+		}
 		for strings.Contains(l.text, refMark) && next < len(g.refs[0]) {
 			var steps []int
 			for _, refs := range g.refs {
@@ -145,6 +149,59 @@ func (t *treeText) group(c Scope, g *alike, depth int) {
 		l.text = strings.Repeat("  ", depth) + strings.ReplaceAll(l.text, whoMark, HostsName(g.hosts))
 		t.lines = append(t.lines, l)
 	}
+}
+
+// batches are those batches of a play, one after the other, that are the same but for their hosts.
+type batches struct {
+	shape string
+	first Scope   // the one that is printed
+	more  []Scope // those that are not
+}
+
+// take reports whether a batch need not be printed, since it is as the one before. What was not printed is said before another is.
+func (b *batches) take(t *treeText, c Scope, depth int) bool {
+	shape := t.shape(c)
+	if b.shape != "" && shape == b.shape {
+		b.more = append(b.more, c)
+		return true
+	}
+	b.end(t, depth)
+	*b = batches{shape: shape, first: c}
+	return false
+}
+
+// end says which batches are as one that was printed.
+func (b *batches) end(t *treeText, depth int) {
+	if len(b.more) == 0 {
+		return
+	}
+	first, last := b.more[0], b.more[len(b.more)-1]
+	name := first.Name
+	if len(b.more) > 1 {
+		from, _, _ := strings.Cut(strings.TrimPrefix(first.Name, "batch "), " ")
+		name = "batches " + from + "–" + strings.TrimPrefix(last.Name, "batch ")
+	}
+	as, _, _ := strings.Cut(b.first.Name, " of ")
+	t.add(depth, first.Origin.String(), "%s  on %s, as %s", name, HostsName(t.p.hostsOf(first.First, last.Last)), as)
+	b.more = nil
+}
+
+// shape is what a batch does, whichever hosts it is for.
+func (t *treeText) shape(c Scope) string {
+	hosts := t.p.hostsOf(c.First, c.Last)
+	was := *t
+	t.lines, t.shaping = nil, true
+	t.ref, t.who = func(int) string { return refMark }, func(*Step) string { return whoMark }
+	t.scope(c.ID, c.First, c.Last, 0)
+	var shape strings.Builder
+	for _, l := range t.lines {
+		for _, host := range hosts {
+			l.text = Nameless(host, l.text)
+		}
+		shape.WriteString(l.text + "\n" + l.at + "\n")
+	}
+	*t = was
+	return shape.String()
 }
 
 // idsOf are the numbers of steps: step-0003–0005, or the first where they do not follow each other.
@@ -253,13 +310,7 @@ func Nameless(host, text string) string {
 
 // whom says which hosts a play or a batch is about.
 func (p *Plan) whom(s Scope) string {
-	var hosts []string
-	seen := map[string]bool{}
-	for i := s.First; i < s.Last; i++ {
-		if host := p.Steps[i].Host; !seen[host] {
-			seen[host], hosts = true, append(hosts, host)
-		}
-	}
+	hosts := p.hostsOf(s.First, s.Last)
 	text := ""
 	switch {
 	case len(hosts) == 0:
@@ -272,6 +323,17 @@ func (p *Plan) whom(s Scope) string {
 		text += ", strategy " + s.Strategy
 	}
 	return text
+}
+
+// hostsOf are the hosts of some steps, in their order.
+func (p *Plan) hostsOf(from, to int) (hosts []string) {
+	seen := map[string]bool{}
+	for i := from; i < to; i++ {
+		if host := p.Steps[i].Host; !seen[host] {
+			seen[host], hosts = true, append(hosts, host)
+		}
+	}
+	return hosts
 }
 
 // notifies are the names of the handlers that steps may make run.

@@ -110,6 +110,35 @@ func TestManyUnlikeHosts(t *testing.T) {
 	}
 }
 
+// Batches that are the same but for their hosts are one, whatever the size of the last.
+func TestAlikeBatches(t *testing.T) {
+	p := planHosts(t, map[string]string{
+		"hosts.ini": "[web]\nweb[1:7] port=80\nweb8 port=81\nweb9 port=80\n[all:vars]\nansible_connection=local\n",
+		"site.yml": `- hosts: web
+  gather_facts: false
+  serial: 2
+  tasks:
+    - {name: ask, command: "cat /srv/{{ inventory_hostname }}", register: asked, loop: [x, y]}
+    - {name: listen, command: "listen {{ port }}", when: asked is succeeded}
+`,
+	})
+	want := `  play web  on 9 hosts: web[1:9]  site.yml:1
+    batch 1 of 5  on web1, web2  site.yml:1
+      loop ask × 2 over list of 2  site.yml:5
+        step-0001+0003  web1, web2  ask (x)  command: cat /srv/<host>  site.yml:5
+                   registers asked
+        step-0002+0004  web1, web2  ask (y)  command: cat /srv/<host>  site.yml:5
+                   registers asked
+      step-0005–0006  web1, web2  listen  command: listen 80  site.yml:6
+                 may be skipped: when asked is succeeded (known after step-0001+0003 «ask», step-0002+0004 «ask»)
+    batches 2–3 of 5  on web[3:6], as batch 1  site.yml:1
+    batch 4 of 5  on web7, web8  site.yml:1
+`
+	if got := squeeze(treeOf(t, p)); !strings.HasPrefix(got, strings.TrimSuffix(squeeze(want), "\n")) || strings.Count(got, "batch 5 of 5 on web9 site.yml:1") != 1 {
+		t.Errorf("got\n%s\nwant\n%s", treeOf(t, p), want)
+	}
+}
+
 func TestHostsName(t *testing.T) {
 	for want, hosts := range map[string]string{
 		"web1":                             "web1",
