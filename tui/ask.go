@@ -205,7 +205,11 @@ func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foo
 	if note > 0 {
 		body = append(body, []text{{themes.Warn, f.note}})
 	}
-	return "The playbook asks", body, "enter goes on   tab the next   esc leaves, nothing is run"
+	foot = "enter goes on   tab the next   esc leaves, nothing is run"
+	if w < cells(foot) {
+		foot = "enter goes on   tab the next   esc leaves"
+	}
+	return "The playbook asks", body, foot
 }
 
 func (a *askField) words() string {

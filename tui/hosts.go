@@ -253,6 +253,28 @@ func (m *model) hostsField(d *doc, s *plan.Scope) {
 	}
 }
 
+// decidedField says which step decides in the run whether what is in a scope runs, and what that hangs on.
+func (m *model) decidedField(d *doc, s *plan.Scope) {
+	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.plan.Steps) {
+		return
+	}
+	by := -1
+	for _, g := range m.plan.Steps[s.First].Gates {
+		if g.Ran {
+			by = max(by, g.Step)
+		}
+	}
+	if by < 0 {
+		return
+	}
+	words := "by " + m.stepName(by)
+	if s.Hosts > 1 {
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.quote[0], plain(m.tree.title(int(m.tree.stepNode[by]))), m.glyphs.quote[1])
+	}
+	d.value("decided", words)
+	m.unknown(d, &m.plan.Steps[by], "when", !m.tree.faces[by].Pending())
+}
+
 // notifiers are the tasks that make a handler run, by their names.
 func (m *model) notifiers(step int) (names []string) {
 	for _, by := range m.plan.Steps[step].Notifiers {

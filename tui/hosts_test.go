@@ -201,6 +201,40 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
+// What decides in the run is named: the include for what is in it, on the row of a host and for all of them, and the task for a handler.
+func TestDecidedInTheRun(t *testing.T) {
+	b := newBuilder("site.yml")
+	hosts := []string{"web1", "web2"}
+	at := func() int { return len(b.p.Steps) }
+	b.scope(plan.ScopePlay, "web", 1, func(s *plan.Scope) { s.Hosts, s.Strategy = 2, "free" }, func() {
+		b.task("look", "stat", 3, hosts)
+		b.task("first time", "include_tasks", 5, hosts, func(s *plan.Step) {
+			s.When, s.Prediction = "not marker.stat.exists", plan.MaySkip
+			s.Unknowns = []plan.Unknown{{Field: "when", Name: "marker", Steps: []int{at() - 2}}}
+		})
+		b.scope(plan.ScopeInclude, "first.yml", 5, func(s *plan.Scope) { s.Hosts, s.Dynamic = 2, true }, func() {
+			b.task("mark", "copy", 1, hosts, func(s *plan.Step) {
+				s.Prediction, s.Gates = plan.MaySkip, []plan.Gate{{Step: at() - 2, Ran: true}}
+			})
+		})
+		b.task("restart", "shell", 9, hosts, func(s *plan.Step) { s.Handler, s.Notifiers = true, []int{at() - 2} })
+	})
+	s := newScreen(t, setup{p: b.done(), w: 120, h: 40})
+	s.on("include: first.yml")
+	s.has("2 hosts  ≤ 2", "hosts     web1, web2", "decided   by «first time», on each host by itself", "marker known after step-0001 «look on")
+	s.m.cur.node = int(s.m.tree.stepNode[5])
+	s.m.rows.reveal(s.m.cur.node)
+	s.frame()
+	s.has("if        step-0004 «first time on web2» runs", "notifies  restart")
+	s.m.cur.node = int(s.m.tree.stepNode[7])
+	s.m.rows.reveal(s.m.cur.node)
+	s.frame()
+	s.has("notified  by step-0006 «mark on web2», if that", "notified by mark")
+	s.m.cur.node = int(s.m.tree.scopeNode[1])
+	s.frame()
+	s.has("strategy  free", "hosts     web1, web2")
+}
+
 // What giving up means is said of the host.
 func TestGivingUpHost(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 40, fake: func(f *fake) { f.fails["migrate"] = 1 }})

@@ -31,6 +31,7 @@ func (m *model) scopeTab(d *doc, n int) {
 	}
 	d.value("item", s.Item)
 	m.hostsField(d, s)
+	m.decidedField(d, s)
 	if s.When != "" {
 		d.value("when", s.When)
 	}

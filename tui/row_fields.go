@@ -182,7 +182,7 @@ func (t *treeRows) scopeFields(n int) []text {
 // maySkip reports whether it is not known before the run if anything in a scope runs.
 func (m *model) maySkip(n int) bool {
 	s := m.tree.scope(n)
-	return s != nil && n > 0 && s.When != "" && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
+	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.
