@@ -182,7 +182,8 @@ func (b *batches) end(t *treeText, depth int) {
 		name = "batches " + from + "–" + strings.TrimPrefix(last.Name, "batch ")
 	}
 	as, _, _ := strings.Cut(b.first.Name, " of ")
-	t.add(depth, first.Origin.String(), "%s  on %s, as %s", name, HostsName(t.p.hostsOf(first.First, last.Last)), as)
+	t.add(depth, first.Origin.String(), "%s  on %s, as %s: %s–%s", name, HostsName(t.p.hostsOf(first.First, last.Last)), as,
+		t.p.Steps[first.First].ID(), strings.TrimPrefix(t.p.Steps[last.Last-1].ID(), "step-"))
 	b.more = nil
 }
 

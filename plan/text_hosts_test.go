@@ -131,7 +131,7 @@ func TestAlikeBatches(t *testing.T) {
                    registers asked
       step-0005–0006  web1, web2  listen  command: listen 80  site.yml:6
                  may be skipped: when asked is succeeded (known after step-0001+0003 «ask», step-0002+0004 «ask»)
-    batches 2–3 of 5  on web[3:6], as batch 1  site.yml:1
+    batches 2–3 of 5  on web[3:6], as batch 1: step-0007–0018  site.yml:1
     batch 4 of 5  on web7, web8  site.yml:1
 `
 	if got := squeeze(treeOf(t, p)); !strings.HasPrefix(got, strings.TrimSuffix(squeeze(want), "\n")) || strings.Count(got, "batch 5 of 5 on web9 site.yml:1") != 1 {
