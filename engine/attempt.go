@@ -132,7 +132,7 @@ func (s *Session) prepare(step, number int) {
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out),
 	}
 	runner := s.cfg.Runner
-	dry := s.dry(step)
+	dry, checks := s.dry(step), s.state.opts.Check
 	if dry {
 		runner = s.cfg.Dry
 	}
@@ -145,6 +145,9 @@ func (s *Session) prepare(step, number int) {
 			}
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
+			if dry && job.Plays && !checks {
+				result = result.Decided()
+			}
 			failed := w.Close()
 			ended := s.cfg.Now()
 			stdout, stderr, _ := w.Collected()
@@ -306,6 +309,7 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 		f.Outcome = events.Changed
 	}
 	pieces.RC, pieces.Fields, pieces.Message = r.RC, r.Fields, r.Error
+	pieces.Whole = b.KeepsOutput()
 	pieces.Plays = s.state.plan.Plays
 	pieces.Unreachable = r.Outcome == events.Unreachable || r.Outcome == events.Lost && pieces.Plays
 	update := func() map[string]any {

@@ -638,6 +638,9 @@ func (s *Session) finished(r report) {
 	s.learn(&r)
 	s.results.set(r.Step, r.registered, r.values, r.Rescued)
 	s.add(r.AttemptFinished)
+	if r.Outcome == events.Skipped && r.Result["skipped"] == true { // its action says more of that than the state knows
+		s.results.set(r.Step, r.registered, r.values, r.Rescued)
+	}
 	if r.err != nil {
 		s.retire(fmt.Errorf("%s: %w", events.StepID(r.Step), r.err))
 	}

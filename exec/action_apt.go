@@ -414,7 +414,7 @@ var (
 	instead = regexp.MustCompile(`(?m)^Note, selecting '([^']+)' instead of '([^']+)'`)
 
 	aptInst    = regexp.MustCompile(`(?m)^Inst (\S+)(?: \[([^\]]*)\])? \((\S+)`)
-	aptRemv    = regexp.MustCompile(`(?m)^(Remv|Purg) (\S+) \[([^\]]*)\]`)
+	aptRemv    = regexp.MustCompile(`(?m)^(Remv|Purg) (\S+)(?: \[([^\]]*)\])?`)
 	aptDown    = regexp.MustCompile(`(?m)^The following packages will be DOWNGRADED:\n((?: .*\n)+)`)
 	aptUnknown = regexp.MustCompile(`(?m)^E: Unable to locate package (\S+)`)
 	aptNothing = regexp.MustCompile(`(?m)^E: Package '([^']+)' has no installation candidate`)
@@ -442,6 +442,9 @@ func readAptSimulation(text string) []packageChange {
 		down = strings.Fields(m[1])
 	}
 	for _, m := range aptRemv.FindAllStringSubmatch(text, -1) {
+		if m[3] == "" {
+			m[3] = "config-files" // of what is removed already, which has a version only where it can be installed no more
+		}
 		add(packageChange{name: m[2], from: m[3], purge: m[1] == "Purg"})
 	}
 	for _, m := range aptInst.FindAllStringSubmatch(text, -1) {

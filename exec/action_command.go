@@ -18,7 +18,7 @@ func runCommand(ctx context.Context, a *attempt) Result {
 		return a.asUnneeded(cmd, skip)
 	}
 	start := time.Now()
-	return a.asCommand(cmd, start, a.command(ctx, args.Argv, args.Stdin))
+	return a.asCommand(cmd, start, a.command(ctx, args.Argv, a.lineOf(args.Stdin, args.StdinNewline)))
 }
 
 func dryExec(_ context.Context, a *attempt) Result {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -57,7 +58,7 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	if args.Src != "" {
 		name = filepath.Base(args.Src)
 	}
-	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate}
+	t := target{attrs: attrs, from: from, force: args.Force, backup: args.Backup, validate: args.Validate, makes: a.Plays}
 	return t.into(ctx, a, c, args.Dest, name)
 }
 
@@ -72,6 +73,9 @@ func (a *attempt) fromHere() *attempt {
 // into plans to write to dest, or to the name in it if it is a directory.
 func (t target) into(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
 	at, err := a.stat(dest)
+	if t.makes && name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
+		return t.intoNew(ctx, a, c, dest, name)
+	}
 	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.kind == directory) {
 		dest = filepath.Join(dest, name)
 	} else if err == nil && at.kind == directory {
@@ -95,6 +99,39 @@ func (t target) into(ctx context.Context, a *attempt, c *change, dest, name stri
 		return nil, err
 	}
 	return c, nil
+}
+
+// intoNew is into for a directory that is not there, which is made first.
+func (t target) intoNew(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
+	job, own := *a.Job, *a
+	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(dest, "/"), State: directory}, &job
+	made, err := planFile(ctx, &own)
+	if err != nil {
+		return nil, err
+	}
+	c.after(made.close)
+	path := filepath.Join(dest, name)
+	c.fields["dest"], c.diff.Path = path, path
+	w, words := t.attrs.anew(regular)
+	c.ahead = append(c.ahead, made.ahead...)
+	c.foresees(func(f *Foresight) { f.put(path, foreseen{entry: w.entry(regular), from: t.from}) })
+	words = append([]string{"new file, " + size(t.from.size) + ", in a new directory"}, words...)
+	return c.to(events.ChangeCreate, func(ctx context.Context) error {
+		if err := made.apply(ctx); err != nil {
+			return err
+		}
+		in, err := t.into(ctx, a, &change{fields: map[string]any{}}, dest, name)
+		if err != nil {
+			return err
+		}
+		defer in.close()
+		if err := in.apply(ctx); err != nil {
+			return err
+		}
+		in.describe(in.result, a.Plays)
+		maps.Copy(c.fields, in.fields)
+		return nil
+	}, words...), nil
 }
 
 func (a *attempt) copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {

@@ -104,11 +104,18 @@ func (s fileStep) attributes(p *place, e entry) (*change, error) {
 	return s.c.to(events.ChangeUpdate, apply, words...), nil
 }
 
-// touch is file with the time of now, which is always a change.
+// touch is file with the time of now, which is always a change, unless both times are to stay.
 func (s fileStep) touch(ctx context.Context, p *place, e entry) (*change, error) {
 	c, err := s.file(ctx, p, e)
+	if err == nil && s.Plays {
+		c.fields["dest"] = s.args.Path
+	}
 	if err != nil || c.diff.Kind == events.ChangeCreate {
 		return c, err
+	}
+	keepAccess, keepMod := s.args.AccessTime == "preserve", s.args.ModTime == "preserve"
+	if keepAccess && keepMod {
+		return c, nil
 	}
 	first, words := c.apply, []string{"time"}
 	if c.diff.Kind != events.ChangeNone {
@@ -120,13 +127,13 @@ func (s fileStep) touch(ctx context.Context, p *place, e entry) (*change, error)
 				return err
 			}
 		}
-		return p.error(p.touch())
+		return p.error(p.touch(keepAccess, keepMod))
 	}
 	return c.to(events.ChangeUpdate, apply, words...), nil
 }
 
-// touch gives what is at the place the time of now.
-func (p *place) touch() error {
+// touch gives what is at the place the time of now, but for the times that are kept.
+func (p *place) touch(keepAccess, keepMod bool) error {
 	e, err := p.look()
 	if err != nil {
 		return err
@@ -136,7 +143,15 @@ func (p *place) touch() error {
 		return err
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	return touchFD(fd, time.Now())
+	access := time.Now()
+	mod := access
+	if keepAccess {
+		access = time.Time{}
+	}
+	if keepMod {
+		mod = time.Time{}
+	}
+	return touchFD(fd, access, mod)
 }
 
 func (s fileStep) perms(ctx context.Context, p *place, e entry) (*change, error) {

@@ -3,10 +3,13 @@ package exec
 import (
 	"bufio"
 	"context"
+	"crypto/sha1" // it is what plays compare
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,9 +52,18 @@ func planGetURL(ctx context.Context, a *attempt) (*change, error) {
 	}
 	if err := g.plan(ctx); err != nil {
 		g.c.close()
-		return nil, err
+		return nil, g.failed(err)
 	}
 	return g.c, nil
+}
+
+// failed adds to an error what plays ask of a download that came to nothing.
+func (g *getting) failed(err error) error {
+	fields := map[string]any{"url": shown(g.args.URL), "dest": g.args.Dest}
+	if e, ok := errors.AsType[notYet](err); ok && e.status != 0 {
+		fields["status_code"], fields["response"] = e.status, fmt.Sprintf("HTTP Error %d: %s", e.status, http.StatusText(e.status))
+	}
+	return withFields{err, fields}
 }
 
 // variable is a variable of the step's environment.
@@ -157,6 +169,9 @@ func (g *getting) compare(ctx context.Context, p *peeked, at *place, is entry) e
 	if p.size >= 0 {
 		g.c.fields["msg"] = fmt.Sprintf("OK (%d bytes)", p.size)
 	}
+	if g.Plays {
+		g.c.fields["checksum_dest"] = nil
+	}
 	if is.kind == regular {
 		if sum, err := at.sum(ctx, is, "sha1"); err == nil {
 			g.c.fields["checksum_dest"] = sum
@@ -165,6 +180,9 @@ func (g *getting) compare(ctx context.Context, p *peeked, at *place, is entry) e
 	t := target{at: at, is: is, attrs: g.attrs, force: true, backup: g.args.Backup}
 	if p.data != nil {
 		t.from = source{data: p.data, size: p.size}
+		if sum := sha1.Sum(p.data); g.Plays {
+			g.c.fields["checksum_src"] = hex.EncodeToString(sum[:])
+		}
 		_, err := t.plan(ctx, g.attempt, g.c)
 		return err
 	}

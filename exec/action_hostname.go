@@ -37,6 +37,10 @@ func planHostname(ctx context.Context, a *attempt) (*change, error) {
 		return nil, err
 	}
 	c.fields = map[string]any{"name": args.Name}
+	if a.Plays {
+		short, domain, _ := strings.Cut(args.Name, ".")
+		c.fields["ansible_facts"] = map[string]any{"ansible_hostname": short, "ansible_nodename": args.Name, "ansible_fqdn": args.Name, "ansible_domain": domain}
+	}
 	c.result = nil
 	write := c.apply
 	if c.diff.Kind == events.ChangeNone {

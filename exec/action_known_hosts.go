@@ -30,6 +30,13 @@ func planKnownHosts(ctx context.Context, a *attempt) (*change, error) {
 	c, err := a.edit(ctx, e, func(text string) (edited, says string) { return knownHosts(text, args) })
 	if err == nil {
 		c.fields["name"], c.fields["key"] = args.Name, args.Key
+		if a.Plays {
+			c.fields["hash_host"] = args.Hash
+			c.fields["key"] = nil
+			if args.Key != "" {
+				c.fields["key"] = args.Name + " " + strings.TrimPrefix(args.Key, args.Name+" ")
+			}
+		}
 	}
 	return c, err
 }

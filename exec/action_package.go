@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"moon/exec/spec"
 )
@@ -45,6 +46,7 @@ func planPackage(ctx context.Context, a *attempt) (*change, error) {
 	if manager == "yum" {
 		in["use_backend"] = "yum"
 	}
+	maps.Copy(in, args.Given())
 	declared, _ := spec.Lookup(name)
 	decoded, problems := declared.Decode(in)
 	if len(problems) > 0 {

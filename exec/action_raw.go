@@ -18,4 +18,4 @@ func runRaw(ctx context.Context, a *attempt) Result {
 	return runShell(ctx, &own)
 }
 
-func dryRaw(_ context.Context, a *attempt) Result { return a.asUnrun() }
+func dryRaw(_ context.Context, a *attempt) Result { return a.asUnrun(nil) }

@@ -19,6 +19,9 @@ func planReplace(ctx context.Context, a *attempt) (*change, error) {
 		outside = !found
 		return edited, fmt.Sprintf("%d replacements made", count)
 	})
+	if err == nil && a.Plays {
+		c.fields["rc"] = 0 // as there is in the result of a failure
+	}
 	if err == nil && outside {
 		c.fields["msg"] = "Pattern for before/after params did not match the given file"
 	}

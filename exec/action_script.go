@@ -20,8 +20,8 @@ var _ = act("script", action{
 
 func dryScript(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
-	if _, skip := a.within(&args.WithinArgs); skip != nil {
-		return *skip
+	if own, skip := a.within(&args.WithinArgs); skip != nil {
+		return own.unneededScript(skip)
 	}
 	if info, err := a.files().Stat(args.Script); !a.foresight.concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
 		r := unrun("cannot be told before the run: script " + args.Script + " does not exist")
@@ -35,7 +35,7 @@ func runScript(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
 	a, skip := a.within(&args.WithinArgs)
 	if skip != nil {
-		return *skip
+		return a.unneededScript(skip)
 	}
 	dir, err := os.MkdirTemp("", "moon-script-")
 	if err != nil {
@@ -51,6 +51,17 @@ func runScript(ctx context.Context, a *attempt) Result {
 		line = args.Executable + " " + line
 	}
 	return a.command(ctx, []string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
+}
+
+// unneededScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
+func (a *attempt) unneededScript(skip *Result) Result {
+	switch {
+	case !a.Plays || skip.Outcome != events.Skipped:
+		return *skip
+	case skip.Reason == events.SkipRemoves:
+		return asSkipped(a.Removes + " does not exist, matching removes option")
+	}
+	return asSkipped(a.Creates + " exists, matching creates option")
 }
 
 // copyScript makes a copy that can be run. As long as the copy is open for writing no process may be started, which would

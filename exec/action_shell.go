@@ -28,7 +28,7 @@ func runShell(ctx context.Context, a *attempt) Result {
 	}
 	start := time.Now()
 	p := a.noisy(argv)
-	p.stdin = args.Stdin
+	p.stdin = a.lineOf(args.Stdin, args.StdinNewline)
 	seen := a.unseen(p)
 	r := a.asCommand(args.Cmd, start, a.ended(p.run(ctx), events.Changed))
 	if seen {
@@ -48,7 +48,7 @@ func (a *attempt) dryCommand(cmd any, args *spec.WithinArgs) Result {
 	if skip != nil {
 		return own.asUnneeded(cmd, skip)
 	}
-	return own.asUnrun()
+	return own.asUnrun(cmd)
 }
 
 // loaders have an interpreter take its text from an open file instead of the command line, which everybody on the machine can

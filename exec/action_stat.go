@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -41,7 +42,31 @@ func runStat(ctx context.Context, a *attempt) Result {
 	if err != nil {
 		return a.failure(ctx, err)
 	}
+	if args.GetMime && found["exists"] == true {
+		found["mimetype"], found["charset"] = a.mime(ctx, args)
+	}
 	return Result{Outcome: events.OK, Fields: map[string]any{"stat": found}}
+}
+
+// mime is what the program file says that a file contains.
+func (a *attempt) mime(ctx context.Context, args *spec.StatArgs) (typ, charset string) {
+	typ, charset = "unknown", "unknown"
+	if !a.installed("file") {
+		return typ, charset
+	}
+	argv := []string{"file", "--brief", "--mime-type", "--mime-encoding"}
+	if args.Follow {
+		argv = append(argv, "--dereference")
+	}
+	said, err := a.told(ctx, program(append(argv, "--", args.Path)...))
+	if err != nil {
+		return typ, charset
+	}
+	first, rest, both := strings.Cut(strings.TrimSpace(said.stdout), "; charset=")
+	if !both {
+		return typ, charset
+	}
+	return first, rest
 }
 
 func lookAt(ctx context.Context, args *spec.StatArgs) (map[string]any, error) {

@@ -39,6 +39,9 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
+	if args.Newline != "" {
+		rendered = strings.ReplaceAll(strings.ReplaceAll(rendered, "\r\n", "\n"), "\n", args.Newline)
+	}
 	c := &change{fields: map[string]any{}}
 	if !a.Plays {
 		c.fields["src"] = args.Src
@@ -47,5 +50,6 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
 		from: source{data: []byte(rendered), size: int64(len(rendered))},
 	}
-	return t.into(ctx, a, c, args.Dest, strings.TrimSuffix(filepath.Base(args.Src), ".j2"))
+	name := filepath.Base(args.Src)
+	return t.into(ctx, a, c, args.Dest, a.inWords(strings.TrimSuffix(name, ".j2"), name))
 }

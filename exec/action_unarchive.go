@@ -30,6 +30,7 @@ func planUnarchive(ctx context.Context, a *attempt) (*change, error) {
 	if args.Creates != "" {
 		if there, err := a.exists(args.Creates); err != nil || there {
 			c.diff.Summary = args.Creates + " exists"
+			c.skips = a.Plays
 			return c.none(), err
 		}
 	}

@@ -41,8 +41,18 @@ func dryURI(_ context.Context, a *attempt) Result {
 
 // skipURI decides creates and removes of the action's own.
 func (a *attempt) skipURI(args *spec.URIArgs) *Result {
-	own := attempt{Job: &Job{Creates: args.Creates, Removes: args.Removes}, foresight: a.foresight}
-	return own.skips()
+	own := attempt{Job: &Job{Creates: args.Creates, Removes: args.Removes, Plays: a.Plays}, foresight: a.foresight}
+	skip := own.skips()
+	if skip == nil || !a.Plays {
+		return skip
+	}
+	said := fmt.Sprintf("skipped, since '%s' exists", args.Creates)
+	if skip.Reason == events.SkipRemoves {
+		said = fmt.Sprintf("skipped, since '%s' does not exist", args.Removes)
+	}
+	r := own.asUnneeded(nil, skip)
+	r.RC, r.Fields = nil, map[string]any{"stdout": said, "stdout_lines": []any{said}}
+	return &r
 }
 
 // answered is what a server said.
@@ -58,11 +68,26 @@ func runURI(ctx context.Context, a *attempt) Result {
 	if skip := a.skipURI(args); skip != nil {
 		return *skip
 	}
+	r := a.askOnce(ctx, args)
+	if a.Plays && r.Class == Transient {
+		r.Class = Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
+	}
+	return r
+}
+
+func (a *attempt) askOnce(ctx context.Context, args *spec.URIArgs) Result {
 	got, err := a.askServer(ctx, args)
 	if err != nil {
-		return a.failure(ctx, onceOnly(err, args.Method))
+		r := a.failure(ctx, onceOnly(err, args.Method))
+		if a.Plays && r.Outcome == events.Failed {
+			r.Fields = map[string]any{"status": -1, "url": shown(args.URL), "redirected": false, "elapsed": 0}
+		}
+		return r
 	}
 	r := Result{Outcome: events.OK, Fields: got.fields(args)}
+	if a.Plays {
+		got.inPlays(r.Fields)
+	}
 	if why := got.unwanted(args); why != "" {
 		r.Outcome, r.Error, r.Class = events.Failed, shown(args.URL)+" "+why, Fatal
 		if reads(args.Method) && isPassingStatus(got.StatusCode) {
@@ -227,6 +252,18 @@ func (g *answered) fields(args *spec.URIArgs) map[string]any {
 		}
 	}
 	return f
+}
+
+// inPlays words the result as conditions of plays look for it.
+func (g *answered) inPlays(f map[string]any) {
+	if g.StatusCode >= http.StatusMultipleChoices {
+		f["msg"] = fmt.Sprintf("HTTP Error %d: %s", g.StatusCode, http.StatusText(g.StatusCode))
+	} else if _, size, ok := strings.Cut(f["msg"].(string), " ("); ok {
+		f["msg"] = "OK (" + size
+	}
+	if to, err := g.Location(); err == nil { // a whole address, whatever the server has written
+		f["location"] = to.String()
+	}
 }
 
 // decodeJSON reads JSON into plain values: whole numbers are ints.

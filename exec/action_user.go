@@ -48,6 +48,7 @@ func (s *userStep) plan(ctx context.Context) (err error) {
 		return err
 	}
 	s.is = s.all.user(s.args.Name)
+	s.echo()
 	if s.args.State == absent {
 		return s.remove()
 	}
@@ -66,6 +67,26 @@ func (s *userStep) plan(ctx context.Context) (err error) {
 		return s.create()
 	}
 	return s.update()
+}
+
+// echo says again what the task has asked for, as its result in a play does.
+func (s *userStep) echo() {
+	if !s.Plays {
+		return
+	}
+	args := s.args
+	switch {
+	case args.State == absent && s.is != nil:
+		s.c.fields["remove"], s.c.fields["force"] = args.Remove, args.Force
+	case args.State == absent:
+	case s.is == nil:
+		s.c.fields["create_home"], s.c.fields["system"] = args.CreateHome, args.System
+	default:
+		s.c.fields["append"], s.c.fields["move_home"] = args.Append, args.MoveHome
+	}
+	if args.Password != nil && args.State != absent {
+		s.c.fields["password"] = "NOT_LOGGING_PASSWORD"
+	}
 }
 
 // findGroups looks up the groups that the step names.

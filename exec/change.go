@@ -25,6 +25,7 @@ type change struct {
 	plain    []string                    // in plays, all that the result says; nil: everything
 	unlock   func()                      // at the end, such as letting others at the file that is edited; may be nil
 
+	skips     bool               // it does nothing, and counts as skipped
 	ahead     []func(*Foresight) // what later steps of a dry run would find
 	resources []events.Resource  // what is changed, if that is not the file at diff.Path
 }
@@ -84,6 +85,9 @@ func (c *change) describe(p *place, plays bool) {
 		return // what is not seen is not reported; the step itself went well
 	}
 	maps.Copy(c.fields, e.fields())
+	if plays && e.kind != absent {
+		c.fields["mode"] = fmt.Sprintf("0%03o", e.mode)
+	}
 	if plays && e.kind == regular && e.twins() > 1 {
 		c.fields["state"] = hard
 	}
@@ -138,6 +142,9 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 		c.describe(c.result, a.Plays)
 	}
 	r.Diff, r.Fields, r.Warnings = &c.diff, a.says(c), c.warnings
+	if c.skips {
+		return asSkipped("skipped, since " + c.diff.Summary)
+	}
 	return r
 }
 
@@ -158,7 +165,10 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	if missing, ok := errors.AsType[notYet](err); ok {
 		r := unrun("cannot be told before the run: " + missing.Error())
 		r.Diff.Path, r.Diff.Summary = missing.path, missing.Error()
-		r.Warnings = []string{missing.Error()}
+		r.Warnings, r.Lacks = []string{missing.Error()}, missing.Error()
+		if e, ok := errors.AsType[withFields](err); ok && a.Plays {
+			r.Fields = e.fields
+		}
 		return r
 	}
 	if err != nil {
@@ -168,6 +178,10 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	if c.diff.Kind == events.ChangeUnknown {
 		r := unrun("cannot be told before the run: " + c.diff.Summary)
 		r.Diff, r.Warnings = &c.diff, c.warnings
+		if a.Plays {
+			r.Fields = map[string]any{}
+			maps.Copy(r.Fields, a.says(c))
+		}
 		return r
 	}
 	r := Result{Outcome: events.OK, Diff: &c.diff, Warnings: c.warnings}
@@ -182,5 +196,8 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 		c.describe(c.result, a.Plays)
 	}
 	r.Fields = a.says(c)
+	if c.skips {
+		return asSkipped("skipped, since " + c.diff.Summary)
+	}
 	return r
 }

@@ -19,6 +19,7 @@ type target struct {
 	backup   bool
 	validate string
 	says     string // of a change of the content, instead of the sizes
+	makes    bool   // the directory that it goes into, if a slash says that it is one
 	later    *bool  // whether the caller brings many files onto the disk at once; nil: no
 }
 

@@ -106,7 +106,7 @@ func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 		p.same = true
 	default:
 		why := fmt.Sprintf("%s answered %s%s", shown(d.url), statusText(resp.StatusCode), wants(resp))
-		err = notYet{path: d.path, message: why, passing: isPassingStatus(resp.StatusCode)}
+		err = notYet{path: d.path, message: why, passing: isPassingStatus(resp.StatusCode), status: resp.StatusCode}
 	}
 	_ = resp.Body.Close() // it is of no use
 	return nil, p, err

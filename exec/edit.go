@@ -46,7 +46,7 @@ func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error)
 	c := &change{fields: map[string]any{"path": e.path, "msg": ""}}
 	c.diff.Path = e.path
 	if e.plain {
-		c.plain = []string{"msg", "found", "backup", "backup_file"}
+		c.plain = []string{"msg", "found", "rc", "backup", "backup_file"}
 	}
 	t := target{attrs: attrs, force: true, backup: e.backup, validate: e.validate}
 	if err := t.edit(ctx, a, c, e, do); err != nil {

@@ -15,9 +15,18 @@ type notYet struct {
 	message string
 	passing bool // it may also come about by itself
 	rc      int  // what plays find as its exit status; 0: none
+	status  int  // what a server has answered; 0: nothing
 }
 
 func (e notYet) Error() string { return e.message }
+
+// withFields is an error with what plays find in the result of a failure.
+type withFields struct {
+	error
+	fields map[string]any
+}
+
+func (e withFields) Unwrap() error { return e.error }
 
 func missing(path, format string, args ...any) error {
 	return notYet{path: path, message: fmt.Sprintf(format, args...)}

@@ -228,6 +228,9 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 	if e, ok := errors.AsType[commandError](err); ok {
 		r.Class, r.RC = e.class, e.rc
 	}
+	if e, ok := errors.AsType[withFields](err); ok && a.Plays {
+		r.Fields = e.fields
+	}
 	if e, ok := errors.AsType[notYet](err); ok && e.rc != 0 && a.Plays {
 		r.Fields = map[string]any{"rc": e.rc}
 	}

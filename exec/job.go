@@ -123,4 +123,7 @@ type Result struct {
 	// Resources are the things that it made, changed or removed, in this order.
 	Resources []events.Resource
 	Warnings  []string
+
+	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.
+	Lacks string
 }

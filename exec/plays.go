@@ -34,6 +34,15 @@ func (a *attempt) asCommand(cmd any, start time.Time, r Result) Result {
 	return r
 }
 
+// lineOf is the standard input of a command, to which plays add a newline.
+func (a *attempt) lineOf(stdin *string, newline bool) *string {
+	if stdin == nil || !a.Plays || !newline {
+		return stdin
+	}
+	text := *stdin + "\n"
+	return &text
+}
+
 // unstarted is the result of a command that could not be started: nothing has changed, and rc is the number of the system's error.
 func unstarted(cmd any, r Result) Result {
 	if words, ok := cmd.([]any); ok {
@@ -84,15 +93,43 @@ func (a *attempt) asUnneeded(cmd any, r *Result) Result {
 // Unrun is the message of a command that a dry run has left alone: its result is that of no command.
 const Unrun = "Command would have run if not in check mode"
 
+// Decided is the result of the dry run of a single task, among others that really run. What is not there then will not be there
+// later, so that is a failure; what cannot be told counts as a change; and what would not be done is skipped. Unlike in the dry
+// run of a whole playbook, the tasks that come after it need a value.
+func (r Result) Decided() Result {
+	switch {
+	case r.Diff == nil || r.Diff.Kind != events.ChangeUnknown:
+	case r.Lacks != "":
+		r = Result{Outcome: events.Failed, Class: Fatal, Error: r.Lacks, Fields: r.Fields}
+	case r.Outcome != events.OK:
+		r.Diff = nil
+	case r.Fields != nil:
+		diff := *r.Diff
+		diff.Kind, r.Outcome, r.Diff = events.ChangeUpdate, events.Changed, &diff
+	default:
+		msg := r.Message
+		if msg == "" {
+			msg = "this does not run in check mode"
+		}
+		r = asSkipped(msg)
+	}
+	return r
+}
+
+// asSkipped is the result of an action that does nothing because of its own creates or removes, and is no command.
+func asSkipped(msg string) Result {
+	return Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: msg, Fields: map[string]any{"msg": msg, "skipped": true}}
+}
+
 // asUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
 // skipped.
-func (a *attempt) asUnrun() Result {
+func (a *attempt) asUnrun(cmd any) Result {
 	r := unrun("")
 	if !a.Plays {
 		return r
 	}
 	rc := 0
-	r.RC, r.Fields = &rc, map[string]any{"msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
+	r.RC, r.Fields = &rc, map[string]any{"cmd": cmd, "rc": rc, "msg": Unrun, "stdout": "", "stdout_lines": []any{}, "stderr": "", "stderr_lines": []any{}}
 	if a.Creates+a.Removes != "" {
 		r.Outcome, r.Diff = events.Changed, &events.Diff{Kind: events.ChangeUpdate, Summary: "runs"}
 		return r

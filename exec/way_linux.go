@@ -25,6 +25,7 @@ func chmodFD(fd int, mode uint32) error {
 	return err
 }
 
-func touchFD(fd int, now time.Time) error { return os.Chtimes(selfFD(fd), now, now) }
+// touchFD sets the times of an open file; one that is zero stays.
+func touchFD(fd int, access, mod time.Time) error { return os.Chtimes(selfFD(fd), access, mod) }
 
 func selfFD(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }

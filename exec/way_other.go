@@ -18,7 +18,17 @@ func chownFD(fd, uid, gid int) error { return unix.Fchown(fd, uid, gid) }
 
 func chmodFD(fd int, mode uint32) error { return unix.Fchmod(fd, mode) }
 
-func touchFD(fd int, now time.Time) error {
-	tv := unix.NsecToTimeval(now.UnixNano())
-	return unix.Futimes(fd, []unix.Timeval{tv, tv})
+// touchFD sets the times of an open file; one that is zero stays.
+func touchFD(fd int, access, mod time.Time) error {
+	var is unix.Stat_t
+	if err := unix.Fstat(fd, &is); err != nil {
+		return err
+	}
+	times := []unix.Timeval{unix.NsecToTimeval(unix.TimespecToNsec(is.Atim)), unix.NsecToTimeval(unix.TimespecToNsec(is.Mtim))}
+	for i, t := range []time.Time{access, mod} {
+		if !t.IsZero() {
+			times[i] = unix.NsecToTimeval(t.UnixNano())
+		}
+	}
+	return unix.Futimes(fd, times)
 }

@@ -355,7 +355,7 @@ func (n *Names) Render(text, file string) (string, error) {
 		}
 		text = string(plain)
 	}
-	t, err := n.b.plan.engine.Document(text)
+	t, err := documentOf(n.b.plan.engine, text, n.call.Raw)
 	if err != nil {
 		return "", n.at(text, file, err)
 	}
@@ -474,6 +474,7 @@ type Result struct {
 	Failed         bool
 	Skipped        bool
 	Condition      string // that it was skipped by
+	Whole          bool   // the output keeps the newlines at its end, in plays
 	Unreachable    bool
 	Start, End     time.Time
 	Duration       time.Duration
@@ -512,6 +513,11 @@ func (r Result) Registered() map[string]any {
 // inPlays is the value of the result as playbooks of plays know it: output without the newlines at its end, and only of what
 // runs a command.
 func (r Result) inPlays() map[string]any {
+	if r.Skipped && r.Fields["skipped"] == true { // by the action
+		m := map[string]any{"changed": false, "failed": false}
+		maps.Copy(m, r.Fields)
+		return m
+	}
 	if r.Skipped {
 		m := map[string]any{"skipped": true, "changed": false, "skip_reason": "Conditional result was False"}
 		if r.Condition != "" {
@@ -521,7 +527,10 @@ func (r Result) inPlays() map[string]any {
 	}
 	m := map[string]any{"changed": r.Changed, "failed": r.Failed}
 	if r.RC != nil {
-		out, stderr := strings.TrimRight(r.Stdout, "\r\n"), strings.TrimRight(r.Stderr, "\r\n")
+		out, stderr := r.Stdout, r.Stderr
+		if !r.Whole {
+			out, stderr = strings.TrimRight(out, "\r\n"), strings.TrimRight(stderr, "\r\n")
+		}
 		m["rc"], m["stdout"], m["stderr"] = *r.RC, out, stderr
 		m["stdout_lines"], m["stderr_lines"], m["msg"] = lines(out), lines(stderr), ""
 	}
@@ -550,6 +559,11 @@ func lines(text string) []any {
 		list = append(list, strings.TrimSuffix(l, "\r"))
 	}
 	return list
+}
+
+// KeepsOutput reports whether a play registers the output to its last newline, as Ansible does for what it runs without a module.
+func (b *Bound) KeepsOutput() bool {
+	return b.Step.Action == "script" || b.Step.Action == "raw"
 }
 
 // Judges reports whether the step has conditions on its own result.

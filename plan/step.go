@@ -251,7 +251,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
 		return
 	}
-	t, err := p.engine.Document(string(f.Text))
+	t, err := documentOf(p.engine, string(f.Text), raw)
 	if err == nil {
 		r.use(v, t.Refs())
 		with := *r.env.(*env)
@@ -277,6 +277,31 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
 		})
 		r.failed = true
+	}
+}
+
+// documentOf compiles the text of a template in the style that the arguments of its step say.
+func documentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
+	if style := styleOf(raw); style != (eval.Style{}) {
+		return engine.DocumentIn(text, style)
+	}
+	return engine.Document(text)
+}
+
+// styleOf is how the text of a template is written, as the arguments of its step say.
+func styleOf(raw map[string]any) eval.Style {
+	text := func(name string) string { s, _ := raw[name].(string); return s }
+	is := func(name string, otherwise bool) bool {
+		if b, ok := spec.ParseBool(raw[name]); ok {
+			return b
+		}
+		return otherwise
+	}
+	return eval.Style{
+		KeepBreaks: !is("trim_blocks", true), Lstrip: is("lstrip_blocks", false),
+		BlockStart: text("block_start_string"), BlockEnd: text("block_end_string"),
+		VariableStart: text("variable_start_string"), VariableEnd: text("variable_end_string"),
+		CommentStart: text("comment_start_string"), CommentEnd: text("comment_end_string"),
 	}
 }
 

@@ -145,7 +145,7 @@ func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (
 				return nil, false
 			}
 			f, ok := a.Field(kv.key)
-			if !ok && !a.Open {
+			if !ok && !a.Open && !spec.IsLater(a.Name, kv.key) {
 				p.unknownArg(kv.key, a.Name, v.PosAt(kv.at), fieldNames(a.Fields()), chain)
 				continue
 			}
@@ -202,7 +202,7 @@ func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field
 		case e.NoText:
 		case ok:
 			args = append(args, p.arg(f.Name, e.Key, f, e.Value, chain))
-		case open:
+		case open, spec.IsLater(of, e.Key):
 			args = append(args, p.arg(e.Key, e.Key, nil, e.Value, chain))
 		default:
 			p.unknownArg(e.Key, of, e.Pos, known, chain)

@@ -12,8 +12,12 @@ type FileArgs struct {
 	Owner   string  `arg:"owner" doc:"Name or id of the owner."`
 	Group   string  `arg:"group" doc:"Name or id of the group."`
 	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory. Links are not followed."`
-	Force   bool    `arg:"force" default:"false" doc:"Let a link replace what is in its place (a directory only if empty), and point to what does not exist."`
-	Backup  bool    `arg:"backup" default:"false" doc:"Keep what is replaced or removed beside it, with the time in its name."`
+
+	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether what exists gets the time of now: now or preserve."`
+	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the time that it was changed. With both preserved, touch changes nothing that exists."`
+
+	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is in its place (a directory only if empty), and point to what does not exist."`
+	Backup bool `arg:"backup" default:"false" doc:"Keep what is replaced or removed beside it, with the time in its name."`
 }
 
 var _ = declare(&Action{
@@ -66,8 +70,10 @@ func (a *FileArgs) validate(given func(string) bool) []Problem {
 			add("recurse", "`recurse` goes with `state: directory` or `perms` only", "")
 		}
 	}
-	if a.Recurse && !attributes {
-		add("recurse", "`recurse` needs `mode`, `owner` or `group` to apply", "")
+	for _, f := range []struct{ field, value, option string }{{"access_time", a.AccessTime, "-a"}, {"modification_time", a.ModTime, "-m"}} {
+		if f.value != "" && f.value != "preserve" && (f.value != "now" || a.State != "touch") {
+			add(f.field, "`"+f.field+"` must be preserve, or with `state: touch` now", "for another time use `command: touch "+f.option+" -d TIME PATH`")
+		}
 	}
 	if a.State == "perms" && !attributes {
 		add("state", "`state: perms` needs `mode`, `owner` or `group`", "")

@@ -12,6 +12,38 @@ type PackageArgs struct {
 	UpdateCache bool     `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
 	Upgrade     bool     `arg:"upgrade" default:"false" doc:"Upgrade every package of the machine."`
 	Use         string   `arg:"use,manager" default:"auto" enum:"auto|apt|dnf|dnf5>dnf|yum|pacman|zypper|apk|homebrew|brew>homebrew" doc:"The package manager; auto: the machine's own."`
+
+	PackageOptions
+}
+
+// PackageOptions go to the package manager as they are, which refuses those it does not know.
+type PackageOptions struct {
+	CacheValidTime    any `arg:"cache_valid_time,cache-valid-time" doc:"As in apt."`
+	InstallRecommends any `arg:"install_recommends,install-recommends" doc:"As in apt."`
+	DefaultRelease    any `arg:"default_release,default-release" doc:"As in apt."`
+	OnlyUpgrade       any `arg:"only_upgrade" doc:"As in apt."`
+	Purge             any `arg:"purge" doc:"As in apt."`
+	AutoRemove        any `arg:"autoremove" doc:"As in apt and dnf."`
+	AllowDowngrade    any `arg:"allow_downgrade,allow-downgrade,allow_downgrades,allow-downgrades" doc:"As in apt and dnf."`
+	AllowUnsigned     any `arg:"allow_unauthenticated,allow-unauthenticated" doc:"As in apt."`
+	DpkgOptions       any `arg:"dpkg_options" doc:"As in apt."`
+	LockTimeout       any `arg:"lock_timeout" doc:"As in apt and dnf."`
+	Force             any `arg:"force" doc:"As in apt."`
+	EnableRepo        any `arg:"enablerepo" doc:"As in dnf."`
+	DisableRepo       any `arg:"disablerepo" doc:"As in dnf."`
+	DisableGPGCheck   any `arg:"disable_gpg_check" doc:"As in dnf."`
+}
+
+// Given are the options that are given, by name.
+func (o PackageOptions) Given() map[string]any {
+	given := map[string]any{}
+	v := reflect.ValueOf(o)
+	for _, f := range fieldsOf(v.Type()) {
+		if value := v.FieldByIndex(f.index).Interface(); value != nil {
+			given[f.Name] = value
+		}
+	}
+	return given
 }
 
 var _ = declare(&Action{

@@ -8,7 +8,7 @@ type StatArgs struct {
 	Follow        bool   `arg:"follow" default:"false" doc:"Look at what a link leads to, instead of at the link."`
 	GetChecksum   bool   `arg:"get_checksum" default:"true" doc:"Read a file for its checksum."`
 	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
-	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
+	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Ask the program file what it contains; unknown where there is none."`
 	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
 
@@ -45,9 +45,6 @@ var _ = declare(&Action{
 func (a *StatArgs) validate(func(string) bool) []Problem {
 	var problems []Problem
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
-	if a.GetMime {
-		add("get_mime", "`get_mime` cannot be true; `stat` does not look at what a file contains", "ask a command: file --brief --mime-type PATH")
-	}
 	if a.GetAttributes {
 		add("get_attributes", "`get_attributes` cannot be true; `stat` does not know the attributes of a file system", "ask a command: lsattr -d PATH")
 	}

@@ -1,6 +1,9 @@
 package spec
 
-import "reflect"
+import (
+	"reflect"
+	"strings"
+)
 
 // TemplateArgs are the arguments of template. Vars are in effect while src is rendered; whoever renders puts them
 // above the step's variables.
@@ -14,6 +17,16 @@ type TemplateArgs struct {
 	Backup   bool           `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
 	Force    bool           `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
 	Validate string         `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+
+	TrimBlocks    bool   `arg:"trim_blocks" default:"true" doc:"Whether the newline after a tag goes. A first line #jinja2: of the template wins over this and what follows."`
+	LstripBlocks  bool   `arg:"lstrip_blocks" default:"false" doc:"Whether the space before a tag that begins a line goes."`
+	BlockStart    string `arg:"block_start_string" default:"{%" doc:"What begins a tag."`
+	BlockEnd      string `arg:"block_end_string" default:"%}" doc:"What ends it."`
+	VariableStart string `arg:"variable_start_string" default:"{{" doc:"What begins an expression."`
+	VariableEnd   string `arg:"variable_end_string" default:"}}" doc:"What ends it."`
+	CommentStart  string `arg:"comment_start_string" default:"{#" doc:"What begins a comment."`
+	CommentEnd    string `arg:"comment_end_string" default:"#}" doc:"What ends it."`
+	Newline       string `arg:"newline_sequence" implied:"\\n" doc:"What ends the lines of the file that is written: \\n, \\r or \\r\\n."`
 }
 
 var _ = declare(&Action{
@@ -38,4 +51,13 @@ var _ = declare(&Action{
 `,
 })
 
-func (a *TemplateArgs) validate(func(string) bool) []Problem { return checkValidate(a.Validate) }
+func (a *TemplateArgs) validate(func(string) bool) []Problem {
+	problems := checkValidate(a.Validate)
+	a.Newline = strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(a.Newline)
+	switch a.Newline {
+	case "", "\n", "\r", "\r\n":
+	default:
+		problems = append(problems, Problem{"newline_sequence", "`newline_sequence` must be \\n, \\r or \\r\\n", ""})
+	}
+	return problems
+}

@@ -3,6 +3,7 @@ package spec
 import (
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -28,7 +29,7 @@ type UnarchiveArgs struct {
 	Copy            bool          `arg:"copy" default:"true" doc:"The same, the other way round."`
 	Timeout         time.Duration `arg:"timeout" default:"10s" doc:"How long the server of a URL may keep silent."`
 	ValidateCerts   bool          `arg:"validate_certs" default:"true" doc:"Whether the server of a URL must prove who it is."`
-	ExtraOpts       []string      `arg:"extra_opts" doc:"Refused: there is no program to give them to."`
+	ExtraOpts       []string      `arg:"extra_opts" doc:"Options of tar that say the same as strip_components, exclude and keep_newer: --strip-components=1."`
 
 	Wanted   []*regexp.Regexp
 	Unwanted []*regexp.Regexp
@@ -77,8 +78,8 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 	if a.Timeout <= 0 {
 		add("timeout", "`timeout` must be longer than nothing", "")
 	}
-	if given("extra_opts") && len(a.ExtraOpts) > 0 {
-		add("extra_opts", "`extra_opts` are for a program, and there is none", "use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
+	if other := a.takeOptions(); other != "" {
+		add("extra_opts", "`extra_opts` has "+describe(other)+", and there is no program that it could be given to", "use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
 	}
 	if given("include") && given("exclude") {
 		add("exclude", "`include` and `exclude` exclude each other", "give one of them")
@@ -115,4 +116,32 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 	}
 	a.Wanted, a.Unwanted = names("include", a.Include), names("exclude", a.Exclude)
 	return problems
+}
+
+// takeOptions takes those options of tar that mean what an argument does, and returns the first that does not.
+func (a *UnarchiveArgs) takeOptions() (other string) {
+	for i := 0; i < len(a.ExtraOpts); i++ {
+		option := a.ExtraOpts[i]
+		name, value, has := strings.Cut(option, "=")
+		if !has && i+1 < len(a.ExtraOpts) && (name == "--strip-components" || name == "--strip" || name == "--exclude") {
+			i++
+			value = a.ExtraOpts[i]
+		}
+		n, err := strconv.Atoi(value)
+		switch name {
+		case "":
+		case "--strip-components", "--strip":
+			if err != nil || n < 0 {
+				return option
+			}
+			a.StripComponents = n
+		case "--exclude":
+			a.Exclude = append(a.Exclude, value)
+		case "--keep-newer-files":
+			a.KeepNewer = true
+		default:
+			return option
+		}
+	}
+	return ""
 }

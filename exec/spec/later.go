@@ -23,7 +23,6 @@ var seLater = later{way: "run `chcon` or `semanage fcontext` in a step of its ow
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
 	leaveOut   = later{way: "leave it out"}
-	inTemplate = "write it on the template's first line, as #jinja2: does, or leave it out"
 	asCommand  = "run it as a `command` step"
 )
 
@@ -32,26 +31,22 @@ var fieldsLater = map[string]map[string]later{
 	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
 	"lineinfile": with(fileLater, map[string]later{"others": leaveOut}), "replace": with(fileLater, map[string]later{"others": leaveOut}),
 	"file": with(fileLater, map[string]later{
-		"access_time": {idle: "preserve", way: "use `command: touch -a -d TIME PATH`"}, "access_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
-		"modification_time": {idle: "preserve", way: "use `command: touch -m -d TIME PATH`"}, "modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
-		"follow": {idle: "true", way: "name what the link leads to"},
+		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
+		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
+		"follow":                   {idle: "true", way: "name what the link leads to"},
 	}),
 	"copy": with(fileLater, map[string]later{
 		"decrypt": vaultLater, "directory_mode": {way: "set the modes with `file: {path: …, state: directory, recurse: true, mode: …}`"},
 		"follow": {way: "name what the link leads to as `dest`"}, "local_follow": {idle: "true", way: "copy the links with `command: cp -a`"},
 	}),
 	"template": with(fileLater, map[string]later{
-		"block_start_string": {idle: "{%", way: inTemplate}, "block_end_string": {idle: "%}", way: inTemplate},
-		"variable_start_string": {idle: "{{", way: inTemplate}, "variable_end_string": {idle: "}}", way: inTemplate},
-		"comment_start_string": {idle: "{#", way: inTemplate}, "comment_end_string": {idle: "#}", way: inTemplate},
-		"trim_blocks": {idle: "true", way: "write {%+ and +%} where a line is to stay"}, "lstrip_blocks": {way: "write {%- where white space is to go"},
-		"newline_sequence": {idle: "\n", way: "end the lines with the filter replace"}, "output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
-		"follow": {way: "name what the link leads to as `dest`"},
+		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
+		"follow":          {way: "name what the link leads to as `dest`"},
 	}),
 	"unarchive": with(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "leave it out"}}),
 	"script":    {"decrypt": vaultLater},
-	"command":   {"stdin_add_newline": {idle: "true", way: "write `stdin` as it is to be"}, "strip_empty_ends": {idle: "true", way: "leave it out"}},
-	"shell":     {"stdin_add_newline": {idle: "true", way: "write `stdin` as it is to be"}, "strip_empty_ends": {idle: "true", way: "leave it out"}},
+	"command":   {"strip_empty_ends": {idle: "true", way: "leave it out"}},
+	"shell":     {"strip_empty_ends": {idle: "true", way: "leave it out"}},
 	"find":      {"read_whole_file": {way: "use `shell: grep -Pzl`"}},
 	"git": {
 		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"}, "verify_commit": {way: "use `command: git verify-commit`"},
@@ -84,6 +79,12 @@ func with(parts ...map[string]later) map[string]later {
 		maps.Copy(all, part)
 	}
 	return all
+}
+
+// IsLater reports whether Ansible has the field and moon has not. What it then says of it depends on the value.
+func IsLater(action, name string) bool {
+	_, known := fieldsLater[action][name]
+	return known
 }
 
 // later reports a field that moon has not, and that the playbook asks something of. It reports false for what is not known at all.

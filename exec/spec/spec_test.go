@@ -89,10 +89,10 @@ func TestDecode(t *testing.T) {
 		in     args
 		want   any
 	}{
-		{"shell", args{"cmd": "make"}, &spec.ShellArgs{Cmd: "make", Interpreter: "/bin/sh"}},
-		{"shell", args{"_raw_params": 5, "stdin": "", "executable": "bash"}, &spec.ShellArgs{Cmd: "5", Stdin: text(""), Interpreter: "bash"}},
-		{"command", args{"argv": []any{"echo", 1, 2.5, true, number("010")}}, &spec.CommandArgs{Argv: []string{"echo", "1", "2.5", "true", "010"}}},
-		{"command", args{"cmd": `a "b c" d\ e '$HOME' | f`}, &spec.CommandArgs{Cmd: `a "b c" d\ e '$HOME' | f`, Argv: []string{"a", "b c", "d e", "$HOME", "|", "f"}}},
+		{"shell", args{"cmd": "make"}, &spec.ShellArgs{Cmd: "make", Interpreter: "/bin/sh", StdinNewline: true}},
+		{"shell", args{"_raw_params": 5, "stdin": "", "executable": "bash"}, &spec.ShellArgs{Cmd: "5", Stdin: text(""), Interpreter: "bash", StdinNewline: true}},
+		{"command", args{"argv": []any{"echo", 1, 2.5, true, number("010")}}, &spec.CommandArgs{Argv: []string{"echo", "1", "2.5", "true", "010"}, StdinNewline: true}},
+		{"command", args{"cmd": `a "b c" d\ e '$HOME' | f`}, &spec.CommandArgs{Cmd: `a "b c" d\ e '$HOME' | f`, Argv: []string{"a", "b c", "d e", "$HOME", "|", "f"}, StdinNewline: true}},
 		{"debug", args{"msg": []any{1}}, &spec.PrintArgs{Msg: []any{1}}},
 		{"print", args{"var": "x.y"}, &spec.PrintArgs{Var: "x.y"}},
 		{"fail", nil, &spec.FailArgs{}},
@@ -110,7 +110,7 @@ func TestDecode(t *testing.T) {
 		{"file", args{"path": "/x", "state": "absent", "src": "/y"}, &spec.FileArgs{Path: "/x", State: "absent", Src: "/y"}},
 		{"copy", args{"content": args{"a": []any{"<&>"}}, "dest": "/x"}, &spec.CopyArgs{Content: text(`{"a":["<&>"]}`), Dest: "/x", Force: true}},
 		{"copy", args{"src": "/a", "path": "/x", "force": "no"}, &spec.CopyArgs{Src: "/a", Dest: "/x"}},
-		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true}},
+		{"template", args{"src": "/a", "dest": "/x", "vars": args{"a": 1}}, &spec.TemplateArgs{Src: "/a", Dest: "/x", Vars: args{"a": 1}, Force: true, TrimBlocks: true, BlockStart: "{%", BlockEnd: "%}", VariableStart: "{{", VariableEnd: "}}", CommentStart: "{#", CommentEnd: "#}"}},
 		{"wait", args{"port": "80"}, &spec.WaitArgs{Condition: "port", Status: 200, Port: 80, Host: "127.0.0.1", Timeout: 300 * time.Second, Interval: time.Second}},
 		{"wait_for", args{"path": "/x", "state": "absent", "timeout": 2.5, "sleep": "1m30s"}, &spec.WaitArgs{
 			Condition: "file_absent", Status: 200, Path: "/x", Host: "127.0.0.1", State: "stopped", Absent: true,
@@ -137,7 +137,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"shell", args{"cmd": nil}, "`shell` needs `cmd`, which is null"},
 		{"shell", args{"cmd": []any{"a"}}, "`cmd` must be text, found a list"},
 		{"shell", args{"cmd": "x", "stdn": "y"}, "`shell` has no field `stdn`; did you mean `stdin`?"},
-		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter, creates, removes, chdir"},
+		{"shell", args{"cmd": "x", "zzzzzz": "y"}, "`shell` has no field `zzzzzz`; it has cmd, stdin, interpreter, stdin_add_newline, creates, removes, chdir"},
 		{"command", args{}, "`command` has nothing to run; give a list of words, or text"},
 		{"command", args{"cmd": "a 'b"}, "`cmd` has a quote ' that is not closed; quote it, or give a list of words"},
 		{"command", args{"cmd": "a", "argv": []any{"b"}}, "`argv` and `cmd` are two ways to say the same; give one of them"},
@@ -208,7 +208,7 @@ func TestDecodeProblems(t *testing.T) {
 		},
 		{"unarchive", args{"src": "/x", "dest": "/y", "extra_opts": []any{"-x"}, "include": "a", "exclude": "b", "validate_certs": false, "strip_components": -1}, "" +
 			"`validate_certs` goes with a URL as `src` only\n" +
-			"`extra_opts` are for a program, and there is none; use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`\n" +
+			"`extra_opts` has \"-x\", and there is no program that it could be given to; use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`\n" +
 			"`include` and `exclude` exclude each other; give one of them\n`strip_components` must be 0 or more"},
 		{
 			"unarchive",

@@ -72,6 +72,14 @@ func (s *Style) say(pair string) *Error {
 		"comment_start_string": &s.CommentStart, "comment_end_string": &s.CommentEnd,
 	}
 	if flag, known := flags[name]; known {
+		if given, ok := literal(value); ok {
+			if said, isText := given.(string); isText { // in quotes; Python takes any text but none for true
+				value = "False"
+				if said != "" {
+					value = "True"
+				}
+			}
+		}
 		if value != "True" && value != "False" {
 			return &Error{Message: "`" + name + "` needs True or False, not `" + value + "`"}
 		}
