@@ -26,10 +26,35 @@ var _ = act("apt", action{plan: func(ctx context.Context, a *attempt) (*change, 
 func planApt(ctx context.Context, a *attempt, args *spec.AptArgs) (*change, error) {
 	p := &apt{args: args}
 	c, err := a.planPackages(ctx, p)
-	if c != nil {
-		c.unlock = p.forget
+	if c == nil {
+		return nil, err
 	}
+	c.unlock = p.forget
+	if !a.Plays {
+		return c, err
+	}
+	apply := c.apply
+	c.apply = func(ctx context.Context) error {
+		err := apply(ctx)
+		p.tell(c)
+		return err
+	}
+	p.tell(c)
 	return c, err
+}
+
+// tell registers what apt-get has said, which plays look into: of what it did, or would do.
+func (p *apt) tell(c *change) {
+	if p.heard == nil {
+		return
+	}
+	for name, text := range map[string]string{"stdout": p.heard.stdout, "stderr": p.heard.stderr} {
+		lines := []any{}
+		for line := range strings.Lines(text) {
+			lines = append(lines, strings.TrimRight(line, "\r\n"))
+		}
+		c.fields[name], c.fields[name+"_lines"] = text, lines
+	}
 }
 
 // apt has apt-get say what it would do (-s) and then do it, with the same words.
@@ -38,6 +63,8 @@ type apt struct {
 	file string // of args.Deb, on this machine
 	name string // of the package in it
 	temp string // where it was fetched to
+
+	heard *answer // the last call of apt-get; nil: there was none
 }
 
 // aptLists is where apt keeps its lists; partial is touched by every update, also one without news.
@@ -377,6 +404,7 @@ func (p *apt) simulate(ctx context.Context, a *attempt, o order) ([]packageChang
 	if err != nil {
 		return nil, err
 	}
+	p.heard = &said
 	if m := byRegex.FindStringSubmatch(said.stdout); m != nil {
 		return nil, p.unknown(ctx, a, m[1])
 	}
@@ -519,6 +547,7 @@ func (p *apt) order(ctx context.Context, a *attempt, o order) (err error) {
 		defer func() { err = cmp.Or(err, restore()) }()
 	}
 	said, err := a.manage(ctx, tool{argv: p.argv(o.argv()...), env: aptEnv}, p.args.LockTimeout)
+	p.heard = &said
 	if err != nil && said.code != 0 && stopped(ctx) == "" {
 		if strings.Contains(said.stderr, "dpkg --configure -a") {
 			return packageError("apt-get", said, "state: fixed does that")

@@ -58,7 +58,7 @@ func (a *attempt) mime(ctx context.Context, args *spec.StatArgs) (typ, charset s
 	if args.Follow {
 		argv = append(argv, "--dereference")
 	}
-	said, err := a.told(ctx, program(append(argv, "--", args.Path)...))
+	said, err := a.ask(ctx, program(append(argv, "--", args.Path)...))
 	if err != nil {
 		return typ, charset
 	}
