@@ -72,11 +72,11 @@ soak: ## processes, output and files as docs/reliability.md has them: kills, flo
 	KILLS=all $(GO) test -p 1 -timeout 60m -v -run 'TestKilledMoon|TestFloods|TestNobodySurvives|TestThreadsStay|TestRaces|TestNobodyReadsAhead' . ./exec
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
-	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible' .
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' .
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
-	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself' .
+	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' .
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
