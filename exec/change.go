@@ -166,9 +166,7 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 		r := unrun("cannot be told before the run: " + missing.Error())
 		r.Diff.Path, r.Diff.Summary = missing.path, missing.Error()
 		r.Warnings, r.Lacks = []string{missing.Error()}, missing.Error()
-		if e, ok := errors.AsType[withFields](err); ok && a.Plays {
-			r.Fields = e.fields
-		}
+		r.Fields = a.failure(ctx, err).Fields
 		return r
 	}
 	if err != nil {
