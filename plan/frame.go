@@ -46,6 +46,7 @@ const (
 	measured                // when the run starts: a fact that changes
 	promisedFact            // by the step that gathers facts
 	relayed                 // by one of the hosts of a task with run_once
+	handed                  // a fact that a task gives beside those that are gathered; may not happen
 )
 
 // layer holds the names one construct brings: a block's vars, a loop's item, an include's parameters.
@@ -314,11 +315,12 @@ func (e *env) find(name string) (value any, ok bool) {
 		case e.results == nil:
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
 			waits = append(waits, b.steps...)
-			return b.how != assigned || b.certain
+			e.keep(b)
+			return b.how != handed && (b.how != assigned || b.certain)
 		}
 		var done bool
 		value, done = e.produce(b)
-		if !done && b.how == broken { // nothing failed there
+		if !done && (b.how == broken || b.how == handed && value == nil) { // nothing failed there, or it has no such fact
 			value, ok = nil, false
 		}
 		return done
@@ -365,6 +367,8 @@ func (e *env) produce(b *binding) (value any, done bool) {
 		}
 	case relayed:
 		return e.relayed(b)
+	case handed:
+		return e.handed(b)
 	case notProduced, measured:
 	}
 	return eval.Unknown{Steps: b.steps}, true

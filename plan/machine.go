@@ -34,6 +34,7 @@ type machine struct {
 	gates    []gateAt // of steps that may let it leave
 	hidden   []hidden // when its facts are not there
 	added    []*layer // what add_host has given it
+	handed   history  // facts that tasks give, by their names in ansible_facts; see handOver
 
 	nowhereAt settingsKey     // where settings were looked for last
 	nowhere   map[string]bool // and which of them were not there
@@ -108,8 +109,17 @@ var changing = map[string]bool{
 
 // fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
 func (m *machine) fact(name string, moment int, f func(*binding) bool) bool {
+	if m.handed.before(name, moment, f) {
+		return true
+	}
 	short, ok := strings.CutPrefix(name, "ansible_")
-	if !ok || moment < m.since {
+	if !ok {
+		return false
+	}
+	if name == "ansible_facts" && m.hasHanded(moment) {
+		return f(&binding{name: name, value: factsOf{m: m}, from: "facts"})
+	}
+	if moment < m.since {
 		return false
 	}
 	switch {
@@ -493,7 +503,7 @@ func (p *planner) machine(name string) *machine {
 		root: p.names.root, of: m,
 	}
 	m.names.document.now, m.names.shownVars.now, m.names.shownDefaults.now = p.names.document.now, p.names.document.now, p.names.document.now
-	m.names.produced.now = p.names.produced.now
+	m.names.produced.now, m.handed.now = p.names.produced.now, p.names.produced.now
 	p.settle(m)
 	p.machines[name] = m
 	return m

@@ -34,27 +34,41 @@ type factsOf struct {
 }
 
 // Known are the keys, for a person who has misspelt one.
-func (f factsOf) Known() []string { return sortedKeys(f.m.facts) }
+func (f factsOf) Known() []string { return f.m.factNames(f.e) }
 
 // Keys implements eval.Object.
 func (f factsOf) Keys() []string {
 	f.m.whole()
-	return sortedKeys(f.m.facts)
+	return f.m.factNames(f.e)
 }
 
 // Get implements eval.Object.
 func (f factsOf) Get(key string) (value any, ok bool) {
-	ok = f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), f.e.frame.producedAt, func(b *binding) bool {
+	var waits []int
+	take := func(b *binding) bool {
 		switch {
-		case b.how != promisedFact:
+		case b.how != promisedFact && b.how != handed:
 			value = b.value
 		case f.e.results == nil:
-			value = eval.Unknown{Steps: b.steps}
+			f.e.keep(b)
+			waits = append(waits, b.steps...)
+			return b.how != handed // which may not happen
 		default:
-			value, _ = f.e.produce(b)
+			var done bool
+			value, done = f.e.produce(b)
+			return done || b.how != handed
 		}
 		return true
-	})
+	}
+	at := f.e.frame.producedAt
+	ok = f.m.handed.before(key, at, take) || f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	switch {
+	case len(waits) > 0:
+		slices.Sort(waits)
+		return eval.Unknown{Steps: waits}, true
+	case !ok:
+		return f.e.anyHanded(f.m, key)
+	}
 	return value, ok
 }
 

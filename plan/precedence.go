@@ -99,7 +99,7 @@ func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
 			return true
 		}
 	}
-	return fr.all.of.promises(name, f) || fr.fact(name, f) || managed(name, f)
+	return fr.all.of.promises(name, f) || fr.fact(name, f) || managed(name, f) || fr.all.of.mayHave(name, fr.producedAt, f)
 }
 
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.

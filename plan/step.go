@@ -442,6 +442,9 @@ func (p *planner) uses(names []string, e *env) []Use {
 
 // register makes the names known that the step will set.
 func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+	if c.on != nil {
+		p.handOver(s, k, t, c)
+	}
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
 		b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}, by: t}
 		if s.Excluded {

@@ -281,6 +281,7 @@ func (p *planner) relay(cs []*scopeContext, t *playbook.Task) {
 			c.on.names.produced.add(all)
 		}
 	}
+	relayFacts(cs, t)
 }
 
 // loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.

@@ -67,13 +67,14 @@ func read(t *testing.T, text []byte) (int, error) {
 
 // eachJournal is for journals of more than 20,000 bytes together: each byte is a state to cut, and to damage. They are short, because
 // each of those states is read from the start.
-func eachJournal(t *testing.T, do func(t *testing.T, text []byte)) {
+func eachJournal(t *testing.T, do func(text []byte)) {
+	t.Helper()
 	t.Parallel()
 	states := 0
 	for from := 0; from < 40; from += 5 {
 		text := write(t, from, from+5)
 		states += len(text)
-		do(t, text)
+		do(text)
 	}
 	if states < 20_000 {
 		t.Errorf("only %d states", states)
@@ -82,7 +83,7 @@ func eachJournal(t *testing.T, do func(t *testing.T, text []byte)) {
 
 // TestTornTail cuts a journal at every byte: what was written whole before the cut is read, and nothing else.
 func TestTornTail(t *testing.T) {
-	eachJournal(t, func(t *testing.T, text []byte) {
+	eachJournal(t, func(text []byte) {
 		for cut := range len(text) + 1 {
 			n, err := read(t, text[:cut])
 			if whole := bytes.Count(text[:cut], []byte("\n")); n != whole || !errors.Is(err, io.EOF) {
@@ -94,7 +95,7 @@ func TestTornTail(t *testing.T) {
 
 // TestBitRot flips one bit in every byte: the damage is noticed, and every record before it stands.
 func TestBitRot(t *testing.T) {
-	eachJournal(t, func(t *testing.T, text []byte) {
+	eachJournal(t, func(text []byte) {
 		for i := range text {
 			bad := bytes.Clone(text)
 			bad[i] ^= 1 << (i % 8)

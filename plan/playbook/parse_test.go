@@ -60,6 +60,7 @@ func eachFixture(t *testing.T, dir string, tell func(*testing.T, *strings.Builde
 // TestMistakes compares the diagnostics of testdata/err/*.yml with the .out file beside each.
 func TestMistakes(t *testing.T) {
 	eachFixture(t, "err", func(t *testing.T, _ *strings.Builder, _ *playbook.Playbook, text []byte, ds diag.List) {
+		t.Helper()
 		if len(ds) == 0 {
 			t.Error("a fixture of a mistake has none")
 		}

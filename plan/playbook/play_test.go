@@ -15,6 +15,7 @@ import (
 // TestPlays compares the tree of testdata/plays/*.yml with the .out file beside each: every field that was given.
 func TestPlays(t *testing.T) {
 	eachFixture(t, "plays", func(t *testing.T, got *strings.Builder, pb *playbook.Playbook, text []byte, ds diag.List) {
+		t.Helper()
 		fmt.Fprintf(got, "%s vars=%s vars_files=%d\n", pb.Name.Text(), shown(pb.Vars), len(pb.VarsFiles))
 		for _, pl := range pb.Plays {
 			fmt.Fprintf(got, "play %d:%d%s\n", pl.Pos.Line, pl.Pos.Column, given(reflect.ValueOf(*pl)))
