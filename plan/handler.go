@@ -162,7 +162,7 @@ func (p *planner) flush(cs []*scopeContext) {
 	scope := -1
 	for _, h := range play.handlers {
 		var list []*scopeContext
-		for _, c := range staying(cs) {
+		for _, c := range p.staying(cs) {
 			steps := play.notified[c.on][h]
 			if len(steps) == 0 {
 				continue

@@ -30,7 +30,7 @@ type machine struct {
 	why      string          // why it could not be reached when planning
 	away     bool            // it is another machine than the one that moon runs on
 	left     bool            // it has left the play: meta, end_host
-	leftRole *role
+	leftRole int      // the scope of the role that it has left: meta, end_role; 0: none
 	gates    []gateAt // of steps that may let it leave
 	hidden   []hidden // when its facts are not there
 	added    []*layer // what add_host has given it

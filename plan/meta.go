@@ -2,6 +2,8 @@ package plan
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"moon/plan/diag"
@@ -87,4 +89,157 @@ func (p *planner) certain(cs []*scopeContext, t *playbook.Task, what string, do 
 		}
 		do(c, s)
 	})
+}
+
+// meta carries out what steers the play itself.
+func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
+	what := strings.TrimSpace(t.Args.Text())
+	c := cs[0]
+	if p.excluded(c.tags) {
+		return
+	}
+	switch what {
+	case "noop", "reset_connection":
+	case "flush_handlers":
+		var now []*scopeContext
+		for _, c := range cs {
+			p.on(c)
+			if _, skip := p.skipped(c); !skip {
+				now = append(now, c.flushing())
+			}
+		}
+		p.flush(now)
+	case "end_host", "end_play", "end_batch", "end_role":
+		p.end(cs, t, what)
+	case "clear_host_errors":
+		p.clearErrors(cs, t)
+	case "clear_facts":
+		p.clearFacts(cs, t)
+	case "refresh_inventory":
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, "leave it out: the plan is made with the inventory as it is before it", "`meta: %s` is not supported yet", what)
+	default:
+		p.checkMeta(t, c)
+	}
+}
+
+// metas are what meta can be asked for.
+var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
+
+// checkMeta refuses what is none of them.
+func (p *planner) checkMeta(t *playbook.Task, c *scopeContext) {
+	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, diag.DidYouMean(what, metas), "`meta: %s` is not known", what)
+	}
+}
+
+// flushing is the context in which handlers run: conditions and the like of the task that flushes are not theirs.
+func (c *scopeContext) flushing() *scopeContext {
+	in := *c
+	in.when, in.notify = nil, nil
+	return &in
+}
+
+// end lets hosts leave the play. Where the condition is known only in the run, a step decides for all that come after it.
+func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
+	var leaving, undecided []*scopeContext
+	for _, c := range cs {
+		p.on(c)
+		r := p.renderer(p.env(c, nil), c.chain)
+		v := r.decide(c.when)
+		switch {
+		case v.known && v.holds:
+			leaving = append(leaving, c)
+		case !v.known && !r.failed:
+			undecided = append(undecided, c)
+		}
+	}
+	all := func(list []*scopeContext) []*machine {
+		if what == "end_host" {
+			var ms []*machine
+			for _, c := range list {
+				ms = append(ms, c.on)
+			}
+			return ms
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		var ms []*machine
+		for _, name := range cs[0].scene.batch {
+			ms = append(ms, p.machines[name])
+		}
+		return ms
+	}
+	role := 0
+	if what == "end_role" {
+		if role = p.roleScope(cs[0].scope); role < 0 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "leave it out, or use end_host or end_play", "`meta: end_role` is not in a role")
+			return
+		}
+		for _, c := range leaving {
+			c.on.leftRole = role
+		}
+	} else {
+		for _, m := range all(leaving) {
+			m.left = true
+		}
+	}
+	if what == "end_play" && len(leaving) > 0 {
+		cs[0].play.over = true
+	}
+	if len(undecided) == 0 || len(leaving) > 0 && what != "end_host" && what != "end_role" {
+		return
+	}
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	var steps []int
+	p.taskTelling(undecided, d, func(c *scopeContext, step int) { steps = append(steps, step) })
+	for _, step := range steps {
+		s := &p.plan.Steps[step]
+		g := gateAt{gate{step, false}, "not (" + s.When + ")", t.Pos, role}
+		if what == "end_host" || what == "end_role" {
+			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
+			continue
+		}
+		for _, m := range all(undecided) {
+			m.gates = append(m.gates, g)
+		}
+	}
+}
+
+// gateAt is a gate with what a person reads of it.
+type gateAt struct {
+	gate
+	text string
+	pos  diag.Pos
+	role int // the scope of the role that it is about; 0: about all that comes
+}
+
+// conditions of gates come before all others.
+func gated(list []gateAt) []condition {
+	conds := make([]condition, len(list))
+	for i, g := range list {
+		conds[i] = condition{value: playbook.Written(g.pos, g.text), gate: &list[i].gate}
+	}
+	return conds
+}
+
+// roleScope is the scope of the role around a scope; -1: there is none.
+func (p *planner) roleScope(scope int) int {
+	for ; scope >= 0; scope = p.plan.Scopes[scope].Parent {
+		if p.plan.Scopes[scope].Kind == ScopeRole {
+			return scope
+		}
+	}
+	return -1
+}
+
+// within reports whether a scope is another, or inside it.
+func (p *planner) within(scope, other int) bool {
+	for ; scope >= 0; scope = p.plan.Scopes[scope].Parent {
+		if scope == other {
+			return true
+		}
+	}
+	return false
 }

@@ -13,9 +13,18 @@ import (
 
 // gates puts what decides whether a task is there at all before its own conditions.
 func (p *planner) gates(k *task, c *scopeContext) {
-	if len(c.gates)+len(c.on.gates) > 0 {
-		k.when = slices.Concat(gated(c.on.gates), gated(c.gates), k.when)
+	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {
+		k.when = slices.Concat(gated(own), gated(c.gates), k.when)
 	}
+}
+
+// gatesOf are the gates of the host that are about a place.
+func (p *planner) gatesOf(c *scopeContext) []gateAt {
+	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.within(c.scope, g.role) }
+	if !slices.ContainsFunc(c.on.gates, elsewhere) {
+		return c.on.gates
+	}
+	return slices.DeleteFunc(slices.Clone(c.on.gates), elsewhere)
 }
 
 // place says of a step of a play where it belongs.
@@ -25,7 +34,7 @@ func (p *planner) place(s *Step, c *scopeContext) {
 		s.Path += "#" + p.label(c.scope, p.portableLabel(s.Loop.Label))
 	}
 	s.Host, s.Group = c.on.name, c.group
-	for _, g := range slices.Concat(c.on.gates, c.gates) {
+	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
 		s.Gates = append(s.Gates, Gate{g.step, g.ran})
 	}
 	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once

@@ -58,8 +58,8 @@ func (p *planner) together(cs []*scopeContext, tasks []*playbook.Task) {
 }
 
 // staying are the contexts of the hosts that are still in the play.
-func staying(cs []*scopeContext) []*scopeContext {
-	gone := func(c *scopeContext) bool { return c.on.left || c.on.leftRole != nil && c.scene.role == c.on.leftRole }
+func (p *planner) staying(cs []*scopeContext) []*scopeContext {
+	gone := func(c *scopeContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
 	}
@@ -68,7 +68,7 @@ func staying(cs []*scopeContext) []*scopeContext {
 
 // each plans one task for some hosts.
 func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
-	cs = staying(cs)
+	cs = p.staying(cs)
 	if p.full || len(cs) == 0 {
 		return
 	}
@@ -583,7 +583,7 @@ func (p *planner) includeOnHosts(cs []*scopeContext, t *playbook.Task, what func
 			return
 		}
 		outer := p.applied(c, t)
-		outer.gates = append(slices.Clip(outer.gates), gateAt{gate{step, true}, s.When, t.Pos})
+		outer.gates = append(slices.Clip(outer.gates), gateAt{gate{step, true}, s.When, t.Pos, 0})
 		if s.When == "" || s.Prediction == WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}
@@ -665,136 +665,3 @@ func (p *planner) taskTelling(cs []*scopeContext, t *playbook.Task, each func(c 
 	defer func() { p.planned = nil }()
 	p.task(cs, t)
 }
-
-// meta carries out what steers the play itself.
-func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
-	what := strings.TrimSpace(t.Args.Text())
-	c := cs[0]
-	if p.excluded(c.tags) {
-		return
-	}
-	switch what {
-	case "noop", "reset_connection":
-	case "flush_handlers":
-		var now []*scopeContext
-		for _, c := range cs {
-			p.on(c)
-			if _, skip := p.skipped(c); !skip {
-				now = append(now, c.flushing())
-			}
-		}
-		p.flush(now)
-	case "end_host", "end_play", "end_batch", "end_role":
-		p.end(cs, t, what)
-	case "clear_host_errors":
-		p.clearErrors(cs, t)
-	case "clear_facts":
-		p.clearFacts(cs, t)
-	case "refresh_inventory":
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, "leave it out: the plan is made with the inventory as it is before it", "`meta: %s` is not supported yet", what)
-	default:
-		p.checkMeta(t, c)
-	}
-}
-
-// metas are what meta can be asked for.
-var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
-
-// checkMeta refuses what is none of them.
-func (p *planner) checkMeta(t *playbook.Task, c *scopeContext) {
-	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, diag.DidYouMean(what, metas), "`meta: %s` is not known", what)
-	}
-}
-
-// flushing is the context in which handlers run: conditions and the like of the task that flushes are not theirs.
-func (c *scopeContext) flushing() *scopeContext {
-	in := *c
-	in.when, in.notify = nil, nil
-	return &in
-}
-
-// end lets hosts leave the play. Where the condition is known only in the run, a step decides for all that come after it.
-func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
-	var leaving, undecided []*scopeContext
-	for _, c := range cs {
-		p.on(c)
-		r := p.renderer(p.env(c, nil), c.chain)
-		v := r.decide(c.when)
-		switch {
-		case v.known && v.holds:
-			leaving = append(leaving, c)
-		case !v.known && !r.failed:
-			undecided = append(undecided, c)
-		}
-	}
-	all := func(list []*scopeContext) []*machine {
-		if what == "end_host" {
-			var ms []*machine
-			for _, c := range list {
-				ms = append(ms, c.on)
-			}
-			return ms
-		}
-		if len(list) == 0 {
-			return nil
-		}
-		var ms []*machine
-		for _, name := range cs[0].scene.batch {
-			ms = append(ms, p.machines[name])
-		}
-		return ms
-	}
-	if what == "end_role" {
-		for _, c := range leaving {
-			c.endRole()
-		}
-		if len(undecided) > 0 {
-			p.errorf(t.Pos, 0, cs[0].chain, "put the rest of the role in a block with the opposite condition", "`meta: end_role` with a condition that is known only in the run is not supported yet")
-		}
-		return
-	}
-	for _, m := range all(leaving) {
-		m.left = true
-	}
-	if what == "end_play" && len(leaving) > 0 {
-		cs[0].play.over = true
-	}
-	if len(undecided) == 0 || len(leaving) > 0 && what != "end_host" {
-		return
-	}
-	d := p.decider(t)
-	d.Action, d.Args = "meta", t.Args
-	var steps []int
-	p.taskTelling(undecided, d, func(c *scopeContext, step int) { steps = append(steps, step) })
-	for _, step := range steps {
-		s := &p.plan.Steps[step]
-		g := gateAt{gate{step, false}, "not (" + s.When + ")", t.Pos}
-		if what == "end_host" {
-			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
-			continue
-		}
-		for _, m := range all(undecided) {
-			m.gates = append(m.gates, g)
-		}
-	}
-}
-
-// gateAt is a gate with what a person reads of it.
-type gateAt struct {
-	gate
-	text string
-	pos  diag.Pos
-}
-
-// conditions of gates come before all others.
-func gated(list []gateAt) []condition {
-	conds := make([]condition, len(list))
-	for i, g := range list {
-		conds[i] = condition{value: playbook.Written(g.pos, g.text), gate: &list[i].gate}
-	}
-	return conds
-}
-
-// endRole lets a host leave the role it is in.
-func (c *scopeContext) endRole() { c.on.leftRole = c.scene.role }
