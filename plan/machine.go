@@ -30,11 +30,11 @@ type machine struct {
 	why      string          // why it could not be reached when planning
 	away     bool            // it is another machine than the one that moon runs on
 	left     bool            // it has left the play: meta, end_host
-	leftRole int      // the scope of the role that it has left: meta, end_role; 0: none
-	gates    []gateAt // of steps that may let it leave
-	hidden   []hidden // when its facts are not there
-	added    []*layer // what add_host has given it
-	handed   history  // facts that tasks give, by their names in ansible_facts; see handOver
+	leftRole int             // the scope of the role that it has left: meta, end_role; 0: none
+	gates    []gateAt        // of steps that may let it leave
+	hidden   []hidden        // when its facts are not there
+	added    []*layer        // what add_host has given it
+	handed   history         // facts that tasks give, by their names in ansible_facts; see handOver
 
 	nowhereAt settingsKey     // where settings were looked for last
 	nowhere   map[string]bool // and which of them were not there
@@ -543,8 +543,11 @@ type layerKey struct {
 	below *layer
 }
 
-// knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named.
+// knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
+// at once for one that no play is for.
 func (p *planner) knownMachine(name string) *machine {
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	if m, ok := p.machines[name]; ok {
 		return m
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"moon/plan"
@@ -92,4 +93,37 @@ func TestMagic(t *testing.T) {
 			t.Errorf("%s is not on the page", name)
 		}
 	}
+}
+
+// TestHostsNobodyPlays: steps that run at once may ask for a host that no play is for, and a run must survive it (-race).
+func TestHostsNobodyPlays(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"hosts":    "[web]\nh1\nh2\n[idle]\nx[001:200] own=mine\n",
+		"site.yml": "- hosts: web\n  gather_facts: false\n  tasks:\n    - command: x\n      register: r\n    - debug: {msg: \"{{ groups.idle | map('extract', hostvars, r.stdout) | list | length }}\"}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	var wg sync.WaitGroup
+	for _, step := range []int{2, 3} {
+		wg.Go(func() {
+			call, err := p.Bind(step, registersOwn{}).Call()
+			if err != nil || call.Raw["msg"] != "200" && call.Raw["msg"] != 200 {
+				t.Errorf("%v %v", call, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+type registersOwn struct{ noResults }
+
+func (registersOwn) Registered(int) (map[string]any, bool) {
+	return map[string]any{"stdout": "own"}, true
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"moon/exec/spec"
@@ -53,6 +54,7 @@ type forPlays struct {
 	grouped     grouped
 	here        *names // of the machine that moon runs on
 	machines    map[string]*machine
+	asking      *sync.Mutex // for those who ask for machines in a run
 	layers      map[layerKey]*layer
 	fileLayers  map[fileKey]*layer
 	taskLayers  map[taskKey]*layer
@@ -74,7 +76,7 @@ type forPlays struct {
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.forPlays = forPlays{
-		lang: eval.Jinja, machines: map[string]*machine{}, layers: map[layerKey]*layer{}, fileLayers: map[fileKey]*layer{}, taskLayers: map[taskKey]*layer{},
+		lang: eval.Jinja, machines: map[string]*machine{}, asking: new(sync.Mutex), layers: map[layerKey]*layer{}, fileLayers: map[fileKey]*layer{}, taskLayers: map[taskKey]*layer{},
 		paramLayers: map[taskKey]*layer{}, roleParams: map[taskKey]*layer{}, taskFiles: map[string]tasksOf{}, roles: map[string]*roleFiles{}, scenes: map[sceneKey]*scene{},
 		warned: map[string]bool{}, factTasks: map[*playbook.Play]*playbook.Task{}, deciders: map[*playbook.Task]*playbook.Task{}, applies: map[*playbook.Task]*playbook.Task{}, empty: map[*playbook.Task]*playbook.Task{}, past: &[]pastInventory{},
 	}

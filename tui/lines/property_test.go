@@ -133,7 +133,8 @@ func TestAnyLines(t *testing.T) {
 			for k.engine.tick() { // so that the next line cannot be taken for what this one has started
 			}
 			k.engine.rest = k.attempts()
-			check(rt, k, nasty || strings.ContainsFunc(line, func(r rune) bool { return r > unicode.MaxASCII }))
+			nasty = nasty || strings.ContainsFunc(line, func(r rune) bool { return r > unicode.MaxASCII }) // a value that is typed is shown later
+			check(rt, k, nasty)
 			if k.leaving {
 				return
 			}
