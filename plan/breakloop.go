@@ -50,7 +50,7 @@ func (p *planner) breaking(k *task, s *Step, c *scopeContext) {
 		before.steps = append(before.steps, i)
 	}
 	text := whenText(k.breaks)
-	k.when = append([]condition{{value: playbook.Written(k.src.Loop.Break[0].Pos(), "not ("+text+")"), broke: before}}, k.when...)
+	k.when = append([]condition{{value: playbook.Written(k.src.BreakWhen[0].Pos(), "not ("+text+")"), broke: before}}, k.when...)
 }
 
 // waitsForBreak is what an item waits for until it is known whether it is there.

@@ -100,7 +100,7 @@ func (p *planner) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i
 		add("ansible_index_var", t.Loop.Index)
 	}
 	add("ansible_loop_var", t.Loop.Var)
-	if t.Loop.Extended.IsZero() || !p.flag(t.Loop.Extended, "extended", p.renderer(p.env(c, nil), c.chain), false) {
+	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.renderer(p.env(c, nil), c.chain), false) {
 		return l
 	}
 	all := make([]any, len(items))
@@ -145,7 +145,7 @@ func (p *planner) searching(k *task, c *scopeContext, r *renderer) {
 			return
 		}
 	}
-	k.search = search{p.searchDirs(c, kind), p.disk}
+	k.search = &search{p.searchDirs(c, kind), p.disk}
 }
 
 // searchDirs are the directories in which files of a kind are looked for.

@@ -41,7 +41,7 @@ func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *field
 		s.MayFail = s.MayFail || !cond.constant || cond.holds
 	}
 	if s.Loop != nil && !s.Loop.First {
-		p.duration(t.Loop.Pause, "pause", r, &s.Pause)
+		p.duration(t.Pause, "pause", r, &s.Pause)
 	}
 	own := p.resultNames(t.Register)
 	for _, g := range []struct {

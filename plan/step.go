@@ -223,7 +223,7 @@ func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
 func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
 	raw := k.values(r, k.args, p.o.Home, "", f.at)
 	if k.action.Name == "template" || k.action.Name == "copy" {
-		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search.dirs != nil) && !s.Excluded && s.Prediction != WillSkip {
+		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search != nil) && !s.Excluded && s.Prediction != WillSkip {
 			f.at("src")
 			p.source(s, k, r, src, raw)
 		}

@@ -26,14 +26,14 @@ type task struct {
 	becomePassword string         // a secret; "" if none is known
 
 	// Of plays.
+	base   string  // where relative paths start
+	search *search // where what is copied is looked for; nil: nowhere in particular
 	plays  bool
-	away   bool   // it runs as another user, or elsewhere
-	remote bool   // elsewhere
-	base   string // where relative paths start
-	search search // where what is copied is looked for
+	away   bool // it runs as another user, or elsewhere
+	remote bool // elsewhere
 
-	dir  string
 	open bool // something is not known before the run
+	dir  string
 	call *Call
 }
 
@@ -97,7 +97,7 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 	k.changed = p.conditions(t.ChangedWhen, chain)
 	k.failed = p.conditions(t.FailedWhen, chain)
 	k.until = p.conditions(t.Until, chain)
-	k.breaks = p.conditions(t.Loop.Break, chain)
+	k.breaks = p.conditions(t.BreakWhen, chain)
 	if t.Kind == playbook.IncludeVars {
 		k.args, k.sound = includeVarsArgs(t), true
 		return k
@@ -292,7 +292,7 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 				if k.plays && g.field.AsIs && !strings.HasPrefix(text, "~") {
 					return text
 				}
-				if g.name == "src" && k.search.dirs != nil {
+				if g.name == "src" && k.search != nil {
 					return k.search.find(text, home)
 				}
 				if k.action.Name == "fetch" && g.name == "dest" { // here, wherever the step runs
@@ -306,7 +306,7 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 		if v := r.scalar(g.value); v != nil {
 			if text, ok := v.(string); ok {
 				return spec.ResolveScript(text, func(path string) string {
-					if k.search.dirs != nil {
+					if k.search != nil {
 						return k.search.find(path, home)
 					}
 					return resolvePath(path, k.dir, home)

@@ -241,8 +241,9 @@ func (p *parser) tasks(v Value, where string) []*Task {
 }
 
 func (p *parser) task(item Value) *Task {
-	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}}
+	t := &Task{Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item", Index: "index"}, PlayTask: &noPlay}
 	if p.plays {
+		t.PlayTask = new(PlayTask)
 		p.playTask(t)
 		return t
 	}

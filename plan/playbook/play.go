@@ -141,7 +141,7 @@ func parseTasks(p *parser) []*Task {
 // ParseApply reads the keys that an include gives to what is inside.
 func ParseApply(f *File, m Value, ds *diag.List) *Task {
 	p := &parser{dialect: playForm, file: f, ds: ds}
-	t := &Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries()}
+	t := &Task{Kind: Block, Pos: m.Pos(), Keys: m.Entries(), PlayTask: new(PlayTask)}
 	for _, e := range t.Keys {
 		k, ok := p.playKey(e.Key)
 		if !ok || e.NoText {
@@ -452,7 +452,7 @@ func (p *parser) roles(e Entry) []*Task {
 		case Map:
 			roles = append(roles, p.roleEntry(item))
 		case String:
-			roles = append(roles, p.named(&Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}}))
+			roles = append(roles, p.named(&Task{Kind: Role, Pos: item.Pos(), Args: item, Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}))
 		default:
 			p.errorf(item.Pos(), 0, "write the name of a role", "a role must be a name or a map; this is %s", item.Kind())
 		}
@@ -468,7 +468,7 @@ var roleKeys = []string{
 }
 
 func (p *parser) roleEntry(item Value) *Task {
-	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}}
+	t := &Task{Kind: Role, Pos: item.Pos(), Keys: item.Entries(), Loop: Loop{Var: "item"}, PlayTask: new(PlayTask)}
 	src, named := Value{}, has(t.Keys, "role")
 	var params []string
 	for _, e := range t.Keys {

@@ -265,12 +265,12 @@ func (p *parser) playLoopControl(t *Task, e Entry) {
 		}
 		switch c.Key {
 		case "pause":
-			p.one(c, "a number of seconds", &t.Loop.Pause)
+			p.one(c, "a number of seconds", &t.Pause)
 		case "extended":
-			p.one(c, "a boolean", &t.Loop.Extended)
+			p.one(c, "a boolean", &t.Extended)
 		case "extended_allitems": // only about memory
 		case "break_when":
-			conditions(func(t *Task, v []Value) { t.Loop.Break = v })(p, t, c)
+			conditions(func(t *Task, v []Value) { t.BreakWhen = v })(p, t, c)
 		default:
 			p.unknown(c, "of `loop_control:`", playLoopKeys)
 		}

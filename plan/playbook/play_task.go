@@ -365,7 +365,7 @@ func (p *parser) apply(t *Task, c Entry, name string) {
 
 // applied checks the keys that an include gives to what is inside, as if they were written on a block.
 func (p *parser) applied(m Value) {
-	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos()}
+	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos(), PlayTask: new(PlayTask)}
 	for _, e := range m.Entries() {
 		k, ok := p.playKey(e.Key)
 		switch {
@@ -384,18 +384,6 @@ func (p *parser) applied(m Value) {
 			p.playTaskKey(block, k, e)
 		}
 	}
-}
-
-// ApplyTo reads the keys of an include's `apply` as those of a block around what is inside.
-func ApplyTo(apply Value, body []*Task) *Task {
-	block := &Task{Kind: Block, ActionKey: "block", Pos: apply.Pos(), ActionPos: apply.Pos(), Keys: apply.Entries(), Body: body}
-	p := &parser{dialect: playForm, file: apply.file, ds: &diag.List{}} // its mistakes have been said
-	for _, e := range block.Keys {
-		if k, ok := p.playKey(e.Key); ok && k.on&onBlock != 0 && k.later == "" && k.Name != "rescue" && k.Name != "always" {
-			p.playTaskKey(block, k, e)
-		}
-	}
-	return block
 }
 
 var roleOptions = []string{"name", "role", "tasks_from", "vars_from", "defaults_from", "handlers_from", "apply", "public", "allow_duplicates", "rolespec_validate"}

@@ -74,6 +74,8 @@ func given(v reflect.Value) string {
 			if x.Kind != playbook.NoLoop {
 				text = fmt.Sprintf("%d %s %s%s", x.Kind, x.Key, x.Var, given(reflect.ValueOf(x)))
 			}
+		case *playbook.PlayTask:
+			b.WriteString(given(reflect.ValueOf(*x)))
 		case []playbook.Need:
 			for _, n := range x {
 				text += n.ID + ":" + n.On
@@ -239,7 +241,7 @@ func FuzzPlays(f *testing.F) {
 			within(t, []byte(strings.TrimPrefix(string(text), "\ufeff")), ds)
 			for _, task := range tasks {
 				if !task.Apply.IsZero() {
-					playbook.ApplyTo(task.Apply, nil)
+					playbook.ParseApply(&playbook.File{Name: name, Text: text}, task.Apply, new(diag.List))
 				}
 				for _, v := range []playbook.Value{task.Args, task.ExtraArgs, task.RoleParams} {
 					v.PosAt(len(v.Text()) / 2)

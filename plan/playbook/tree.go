@@ -114,11 +114,6 @@ type Loop struct {
 	Index string // "index" unless index_var says otherwise
 	Label Value
 	Limit Value
-
-	// Of the plays form.
-	Pause    Value
-	Extended Value
-	Break    []Value // break_when
 }
 
 // Need is an entry of `needs`.
@@ -183,8 +178,17 @@ type Task struct {
 	RescuePos   diag.Pos
 	AlwaysPos   diag.Pos
 
-	// Of the plays form.
-	Dynamic      bool  // include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+	Dynamic bool // of plays: include_tasks, include_role: `when` is asked once, tags and keys do not reach what is inside, but by Apply
+
+	*PlayTask // never nil
+}
+
+// PlayTask is what only tasks of plays have. It is apart, because a list of steps may be long, and all steps share one.
+type PlayTask struct {
+	Pause     Value // of loop_control, as are these two
+	Extended  Value
+	BreakWhen []Value
+
 	Apply        Value // a map of keys for what is inside
 	RoleParams   Value // of a role entry: the keys that are no keys of a task; a map
 	TasksFrom    Value // of a role, as are these
@@ -206,3 +210,6 @@ type Task struct {
 	Port         Value
 	Collections  Value // accepted: names without a collection are found anyway
 }
+
+// noPlay is that of all steps. Nothing is ever written to it.
+var noPlay PlayTask
