@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -250,18 +251,41 @@ func (r *renderer) miss(missing []eval.Missing) {
 
 // hint is the way out of a mistake. A name that a left-out step would have given is not misspelt.
 func (r *renderer) hint(e *eval.Error) string {
-	name := rootName(e.Name)
-	giver, ok := r.givers[name]
-	if !ok || e.Kind != eval.Undefined {
+	if e.Kind != eval.Undefined {
 		return e.Hint
 	}
-	if v, known := r.env.Lookup(name); known {
+	name := rootName(e.Name)
+	lookup := func(name string) (any, bool) { return r.env.Lookup(name) }
+	if m := hostVariable.FindStringSubmatch(e.Name); m != nil {
+		host := m[1] + m[2]
+		name = m[3] + m[4]
+		lookup = func(name string) (any, bool) {
+			hosts, _ := r.env.Lookup("hostvars")
+			all, ok := hosts.(hostVars)
+			if !ok {
+				return nil, false
+			}
+			vars, ok := all.Get(host)
+			if !ok {
+				return nil, false
+			}
+			return vars.(hostVarsOf).Get(name)
+		}
+	}
+	giver, ok := r.givers[name]
+	if !ok {
+		return e.Hint
+	}
+	if v, known := lookup(name); known {
 		if result, ok := v.(map[string]any); !ok || result["skipped"] != true {
 			return e.Hint // another value stands in for it, and that one is wrong
 		}
 	}
 	return giver
 }
+
+// hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
+var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
 
 // rootName is the variable of a path such as cfg.hosts[0].
 func rootName(path string) string {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/rand"
 	_ "embed"
 	"errors"
@@ -262,9 +263,33 @@ func (s *launch) away() error {
 	case rcNotExecutable, rcNotFound:
 		return errOther // what is kept there cannot be run
 	case rcOfSSH:
-		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text), Said: "ssh: " + s.telling(code)}
+		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text), Said: "ssh: " + s.telling(code) + s.wayOut(text)}
 	}
 	return &UnreachableError{Host: *s.host, Fatal: true, Said: s.telling(code)}
+}
+
+// wayOut is what a person can do about something that ssh refuses, where that is not plain from its words.
+func (s *launch) wayOut(text string) string {
+	argv := []string{"ssh"}
+	if s.host.Args != "" {
+		argv = append(argv, s.host.Args)
+	}
+	if s.host.Port != 0 {
+		argv = append(argv, "-p", strconv.Itoa(s.host.Port))
+	}
+	if s.host.User != "" {
+		argv = append(argv, "-l", s.host.User)
+	}
+	by := strings.Join(append(argv, cmp.Or(s.host.Address, s.host.Name)), " ")
+	switch {
+	case strings.Contains(text, "IDENTIFICATION HAS CHANGED"):
+		return " (its key is not the one that is known: find out why before you remove that with ssh-keygen -R)"
+	case strings.Contains(text, "Host key verification failed"):
+		return " (its key is not known here: look at it once with `" + by + "`)"
+	case strings.Contains(text, "Permission denied"):
+		return " (see which keys are offered with `" + by + "`; ansible_user and ansible_ssh_private_key_file, or ssh's configuration, name others)"
+	}
+	return ""
 }
 
 // telling is the end of what was said, without the frame that ssh draws around a warning.

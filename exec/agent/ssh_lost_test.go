@@ -150,7 +150,7 @@ func TestUnreachable(t *testing.T) {
 	unread := exec.Host{Name: "unread", Args: "-o 'unclosed"}
 	unknown := exec.Host{Name: "no-such-host.invalid", Args: servers[1].Host.Args}
 	want := map[exec.Host]string{
-		servers[0].Host: "Host key verification failed", wrongKey: "Permission denied", nobody: "Permission denied",
+		servers[0].Host: "Host key verification failed. (its key is not the one that is known: ", wrongKey: "(see which keys are offered with `ssh ", nobody: "Permission denied",
 		unread: "arguments for ssh cannot be read", unknown: "resolve hostname",
 	}
 	lanes := reaching(t)
