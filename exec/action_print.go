@@ -17,15 +17,16 @@ func runPrint(ctx context.Context, a *attempt) Result {
 	if args.Verbosity > 0 {
 		return *skip(events.SkipWhen, "verbosity threshold not met")
 	}
-	message := ""
+	name, value, message := "msg", args.Msg, printed(args.Msg)
 	if args.Var != "" {
-		value, err := a.Names.Value(args.Var)
-		if err != nil {
+		var err error
+		if value, err = a.Names.Value(args.Var); err != nil {
 			return a.failure(ctx, err)
 		}
-		message = args.Var + " = " + printed(value)
-	} else {
-		message = printed(args.Msg)
+		name, message = args.Var, args.Var+" = "+printed(value)
+	}
+	if a.Plays { // the value itself, by its name
+		return Result{Outcome: events.OK, Message: message, Fields: map[string]any{name: value}}
 	}
 	return Result{Outcome: events.OK, Message: message, Fields: map[string]any{"msg": message}}
 }

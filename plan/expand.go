@@ -383,7 +383,9 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		round.scope = scope
 		round.depth = c.depth + 1
 		value, shown := item.value, item.value
-		if item.open {
+		if partial, ok := value.(eval.Partial); ok {
+			shown = partial.Known[partial.Known["ansible_loop_var"].(string)]
+		} else if item.open {
 			value, shown = forNames(copyOf(value)), forDisplay(copyOf(value))
 		}
 		lc := LoopContext{
@@ -576,6 +578,9 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 		return nil, "", false
 	}
 	if len(r.missing) > 0 {
+		if items, ok := p.resultsOf(over, e); ok {
+			return items, "items", true
+		}
 		p.unknownLoop(c, t, r.missing)
 		return nil, "", false
 	}

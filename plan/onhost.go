@@ -196,6 +196,11 @@ func (p *planner) lookedUp(t *playbook.Task, r *renderer, e *env) (items []item,
 		return nil, "", false
 	}
 	if len(r.missing) > 0 {
+		if t.Loop.Key == "with_items" {
+			if items, ok := p.resultsOf(over, e); ok {
+				return items, "items", true
+			}
+		}
 		p.unknownLoop(&scopeContext{chain: r.chain}, t, r.missing)
 		return nil, "", false
 	}

@@ -162,6 +162,8 @@ func itemsOf(v any) ([]any, error) {
 			items[i] = keyIn(v, key)
 		}
 		return items, nil
+	case Partial:
+		return nil, v.whole()
 	case Object:
 		return stringList(v.Keys()), nil
 	case string:
@@ -239,7 +241,7 @@ func (s scope) filter(n *filtering) (any, error) {
 		return n.def.lazy(s, n)
 	}
 	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
-	if err == nil && !n.def.objects {
+	if err == nil && (!n.def.objects || isPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {
@@ -259,7 +261,7 @@ func (s scope) test(n *testing) (any, error) {
 		}
 	}
 	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
-	if err == nil && !n.def.objects {
+	if err == nil && (!n.def.objects || isPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {

@@ -163,7 +163,7 @@ func (c *input) apply(name string, value any, args []any, named map[string]any) 
 		return nil, e
 	}
 	in, err := c.with(name, value, f.params, args, named)
-	if err == nil && !f.objects {
+	if err == nil && (!f.objects || isPartial(in.value)) {
 		err = in.ordinaryAll()
 	}
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *input) check(name string, value any, missing error, args []any, named m
 		return false, missing
 	}
 	in, err := c.with(name, value, t.params, args, named)
-	if err == nil && !t.objects {
+	if err == nil && (!t.objects || isPartial(in.value)) {
 		err = in.ordinaryAll()
 	}
 	if err != nil {

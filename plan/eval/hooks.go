@@ -177,6 +177,9 @@ func (s scope) hookList(h hooked) (any, error) {
 		v = pairs(v) // as gonja has it; Jinja wants .items()
 	}
 	items, err := itemsOf(v)
+	if _, ok := openOf(err); ok {
+		return nil, err
+	}
 	if err != nil {
 		return nil, placed(fault(Type, "", "cannot loop over %s", kindOf(v)), h.node)
 	}

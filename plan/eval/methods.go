@@ -66,7 +66,7 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 	if err := s.spend(1 + size(value)); err != nil {
 		return nil, err
 	}
-	if o, ok := value.(Object); !ok || isDict(o) {
+	if o, ok := value.(Object); !ok || isDict(o) || isPartial(o) {
 		if err := c.ordinaryAll(); err != nil {
 			return nil, s.placed(err, f)
 		}

@@ -126,6 +126,9 @@ func (s scope) dictWithoutObjects(d *Dict, depth int, settle bool) (any, error) 
 
 // allOf makes the map of an object.
 func (s scope) allOf(o Object, depth int, settle bool) (any, error) {
+	if p, ok := o.(Partial); ok {
+		return nil, p.whole()
+	}
 	if depth == maxObjects {
 		return nil, fault(Failed, "name the entry that is meant", "the map holds itself, or is nested too deeply")
 	}

@@ -307,7 +307,7 @@ func (s scope) compare(n *comparison) (any, error) {
 		} else {
 			right, err = s.eval(c.right)
 		}
-		if err == nil && c.op != "in" && c.op != "not in" {
+		if err == nil && (c.op != "in" && c.op != "not in" || isPartial(right)) {
 			right, err = s.ordinary(right)
 		}
 		if err == nil {
