@@ -85,7 +85,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	// is known that the step may run.
 	var vars *layer
 	renderVars := func(lenient bool) {
-		if t.StepVars.Kind() == playbook.Map && t.Kind == playbook.Action {
+		if t.StepVars.Kind() == playbook.Map && (t.Kind == playbook.Action || t.Kind == playbook.IncludeVars) {
 			if c.on != nil {
 				vars = p.shareLayer(t, nil, "task vars", c.chain)
 				return
@@ -137,6 +137,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	s.Name = nameLine(t.Name, r.text(t.Name))
 	r.lenient = name
 	r.failed = false
+	if !idle {
+		p.factNames(k, t, c, e, r.guards)
+	}
 	raw := p.fillArgs(&s, k, r, f)
 	p.fillProcess(&s, k, r, f)
 	p.fillPolicy(&s, k, c.inherit, r, f)
