@@ -103,7 +103,6 @@ func (d *decoder) later(name string, value any, prefix string) bool {
 
 // actionsLater are modules of Ansible that playbooks use and that moon has not, with the way out.
 var actionsLater = map[string]string{
-	"apt_key":                "put the key into /etc/apt/keyrings with `get_url`, and name it in `apt_repository`: deb [signed-by=/etc/apt/keyrings/x.asc] …",
 	"async_status":           "let the task wait for what it starts, with `until`",
 	"dpkg_selections":        "use `shell: echo NAME hold | dpkg --set-selections`",
 	"expect":                 "give the answers with `stdin` of `command`, or let somebody type them with `interactive: true`",
