@@ -19,14 +19,20 @@ import (
 func (p *planner) world() eval.World {
 	plan := p.plan
 	find := func(at eval.Env, dir, name string) string {
-		e, ok := at.(*env)
+		e, ok := eval.Base(at).(*env)
 		if !ok || e.frame.scene == nil {
 			return ""
 		}
 		if dir == "" {
 			dir = cmp.Or(e.frame.looks, "files")
 		}
-		path := search{searchDirsOf(e.frame.scene, dir), p.disk}.find(name, p.o.Home)
+		dirs := searchDirsOf(e.frame.scene, dir)
+		if of, ok := e.Lookup("template_fullpath"); ok && dir == "templates" {
+			if file, isText := of.(string); isText {
+				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
+			}
+		}
+		path := search{dirs, p.disk}.find(name, p.o.Home)
 		if !p.disk.there(path) {
 			return ""
 		}
@@ -49,7 +55,7 @@ func (p *planner) world() eval.World {
 			return string(f.Text), nil
 		},
 		Glob: func(at eval.Env, pattern string) ([]string, error) {
-			e, ok := at.(*env)
+			e, ok := eval.Base(at).(*env)
 			if !ok || e.frame.scene == nil {
 				return nil, nil
 			}
@@ -95,7 +101,7 @@ func (p *planner) world() eval.World {
 
 // running reports whether a step that runs asks, and not the planner.
 func running(at eval.Env) bool {
-	e, ok := at.(*env)
+	e, ok := eval.Base(at).(*env)
 	return ok && e.results != nil && !e.ahead
 }
 
@@ -123,7 +129,7 @@ func searchDirsOf(sc *scene, kind string) []string {
 
 // password is what a file keeps. Where there is none yet, the run makes it.
 func (p *planner) password(at eval.Env, file string, length int, chars string) (string, error) {
-	e, ok := at.(*env)
+	e, ok := eval.Base(at).(*env)
 	if !ok || e.frame.scene == nil {
 		return "", eval.ErrLater
 	}
