@@ -318,14 +318,22 @@ func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, m
 	if len(steps) == 0 && p.ds.HasErrors() {
 		return
 	}
-	if p.unasked && !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
-		return // the facts would be known if other mistakes had not been said
-	}
 	is := "is"
 	if strings.HasPrefix(what, "the items") {
 		is = "are"
 	}
-	p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), chain, hint, "%s %s known only after %s", what, is, p.after(missing))
+	width := utf8.RuneCountInString(firstLine(v.Text()))
+	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
+		switch {
+		case p.unasked:
+			return // the facts would be known if other mistakes had not been said
+		case p.o.unseen != nil:
+			p.unread = true
+			p.o.unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is)})
+			return
+		}
+	}
+	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.after(missing))
 }
 
 // after names the steps that unknown values wait for: "step-0003 «read release»".

@@ -73,6 +73,7 @@ type Options struct {
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt; nil: there is nobody to ask
 	known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
 	asked        map[string]Gathered                               // hosts that were asked for this plan
+	unseen       *diag.List                                        // of a survey: what only facts could tell, which nobody asks for
 
 	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
 	Costly   map[string]func() any // facts that are found out when the playbook names them
@@ -236,7 +237,7 @@ func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format s
 }
 
 func (p *planner) renderer(e eval.Env, chain []string) *renderer {
-	return &renderer{engine: p.engine, env: e, report: p.report, facts: p.facts, givers: p.givers, chain: chain}
+	return &renderer{engine: p.engine, env: e, report: p.report, facts: p.facts, givers: p.givers, unread: p.unread, chain: chain}
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.

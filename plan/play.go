@@ -68,6 +68,7 @@ type forPlays struct {
 	applies     map[*playbook.Task]*playbook.Task
 	empty       map[*playbook.Task]*playbook.Task
 	past        *[]pastInventory
+	unread      bool                            // a survey has not seen all files: what they name is not known
 	unasked     bool                            // facts were not asked for, because of mistakes
 	warned      map[string]bool                 // of what is said once
 	planned     func(c *scopeContext, step int) // is told of each step; may be nil

@@ -23,6 +23,7 @@ type renderer struct {
 	lenient bool                  // an undefined name is no mistake: the step will not run
 	idle    bool                  // nor is anything else that shows only when a text is rendered
 	guards  []string              // names whose absence the step's condition provides for
+	unread  bool                  // a file that may give names could not be read
 	givers  map[string]string     // names a step would give that is left out, and which one
 	chain   []string
 
@@ -300,7 +301,7 @@ func (r *renderer) excused(e *eval.Error) bool {
 	if r.idle && e.Kind != eval.Syntax {
 		return true
 	}
-	return e.Kind == eval.Undefined && (r.lenient || slices.Contains(r.guards, rootName(e.Name)))
+	return e.Kind == eval.Undefined && (r.lenient || r.unread || slices.Contains(r.guards, rootName(e.Name)))
 }
 
 // wrong reports the mistakes in the text of v.

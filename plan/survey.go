@@ -85,7 +85,7 @@ type place struct {
 // plan adds what planning says. It stops where nothing can be planned any more, so it comes last.
 func (s *surveyor) plan(d *disk) {
 	o := s.o
-	o.NoConnect = true
+	o.NoConnect, o.unseen = true, &s.out.Unfollowed
 	_, ds := newPlan(o, d)
 	s.ds = append(ds, s.ds...) // where both say the same, planning knows the better way out
 }
@@ -182,6 +182,7 @@ func (s *surveyor) play(pl *playbook.Play, at place) {
 		return
 	}
 	s.out.Plays++
+	s.engine.Python = true
 	lists := [][]*playbook.Task{pl.PreTasks, pl.Roles, pl.Tasks, pl.PostTasks, pl.Handlers}
 	for _, e := range pl.Keys {
 		switch e.Key {
