@@ -159,7 +159,7 @@ func (p *planner) confirm(s *Step, k *task, r *renderer) {
 }
 
 // fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
-// does not matter because the step will not run, nothing more is said.
+// does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
 func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept func(any) bool) {
 	if v.IsZero() {
 		return
@@ -169,8 +169,9 @@ func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept f
 	got := r.value(v)
 	open, silent := r.missing, r.failed || r.undefined
 	r.missing, r.failed, r.undefined = missing, r.failed || failed, r.undefined || undefined
+	_, omitted := got.(eval.Omitted)
 	switch {
-	case silent:
+	case silent, omitted:
 	case len(open) > 0:
 		p.tooLate(v, r.chain, "write a value that is known before the run", "`"+key+":`", open)
 	case !accept(eval.Plain(got)):

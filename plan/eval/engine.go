@@ -74,14 +74,21 @@ func (e *Engine) functionNames() []string {
 	})
 }
 
-// Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
+// Template compiles text. In plays the first newline after a tag is dropped, as it is in a Document, and a first line `#jinja2: …` counts. The error is an *Error of kind Syntax: also for unknown filters, tests, functions and tags,
 // and for filters whose result would differ from run to run.
 func (e *Engine) Template(text string) (*Template, error) {
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
 	return compiled(&e.templates, text, func() (*Template, error) {
-		return e.compileTemplate(text, reading{Style: Style{KeepBreaks: !e.Python}, python: e.Python})
+		if !e.Python {
+			return e.compileTemplate(text, reading{Style: Style{KeepBreaks: true}})
+		}
+		style, from, err := Style{}.withHeader(text)
+		if err != nil {
+			return nil, err
+		}
+		return e.compileTemplate(text, reading{Style: style, python: true, from: from})
 	})
 }
 
