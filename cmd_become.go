@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"moon/engine"
 	"moon/events/output"
 	"moon/exec"
@@ -21,7 +23,7 @@ import (
 
 // becomeFlags are how steps of other users get the password they take.
 type becomeFlags struct {
-	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks if one is needed on this machine, and for other machines never."`
+	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks if one is needed: on this machine before anything runs, on others when a step takes it."`
 	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read that password from the first line of a file."`
 }
 
@@ -44,6 +46,7 @@ func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
 	lanes := std.hosts.take()
 	lanes.Told = func(password string) { p.Secrets().Add("", password) }
 	lanes.Local, lanes.Plugins = plugged(lanes.Local, p)
+	lanes.Asks = asksInTurn
 	if err := f.unlock(std, lanes, becoming(p), becomingElsewhere(p)); err != nil {
 		lanes.Close()
 		return nil, err
@@ -166,6 +169,28 @@ func askPassword(lanes *agent.Lanes, b becomer, why error) error {
 		fmt.Fprintln(tty, "that is not the password")
 	}
 	return usage("%s; nothing was run", why)
+}
+
+// asksInTurn asks for a password while a run goes on, whoever has the terminal: a screen makes room for the question.
+func asksInTurn(ctx context.Context, why *agent.PasswordError) (password string, given bool) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	if group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return "", false // in the background asking would stop moon
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	userTerminal.lend(func() {
+		if why.Wrong {
+			fmt.Fprintln(tty, "that is not the password")
+		}
+		fmt.Fprintln(tty, "moon: a step waits for it; without one (enter) it fails")
+		password, err = agent.Ask(tty, why.Question(), ctx.Done())
+	})
+	return password, err == nil && password != ""
 }
 
 // firstOf is a list that a person reads, and how much more there is.

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // methodsSite does some work as another user, in each way that the hosts have.
@@ -105,5 +108,67 @@ func TestFleetBecomeTyped(t *testing.T) {
 	})
 	if err != nil || strings.Contains(left, p.ada.password) {
 		t.Errorf("%v\n%s", err, left)
+	}
+}
+
+// asked waits until a line is read from the terminal that is not shown: what an earlier question has left there looks the same.
+func (c *console) asked() {
+	c.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		state, err := unix.IoctlGetTermios(int(c.keys.(*os.File).Fd()), unix.TCGETS)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if state.Lflag&unix.ICANON != 0 && state.Lflag&unix.ECHO == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("nothing is asked:\n%s", c.screen())
+		}
+	}
+}
+
+// TestFleetPasswordOnScreen has hosts whose sudo takes a password that nobody gave ahead. The screen makes room for the question;
+// who has mistyped is asked again, who gives none can try the step once more, and the other host is not asked about.
+func TestFleetPasswordOnScreen(t *testing.T) {
+	p := newPeople(t)
+	f := newFleet(t, 2)
+	p.sudoers(t, "Defaults:ADA timestamp_timeout=0\nADA ALL=(ALL) ALL\n")
+	f.write("hosts.ini", fmt.Sprintf("[web]\nweb1 %s\nweb2 %s\n[web:vars]\nansible_user=%s\n", hostVars(f.servers[0]), hostVars(f.servers[1]), p.ada.Username))
+	f.write("site.yml", strings.ReplaceAll(`
+- hosts: web
+  gather_facts: false
+  serial: 1
+  become: true
+  become_user: BOB
+  tasks:
+    - name: who
+      shell: id -un >~/who-{{ inventory_hostname }}
+`, "BOB", p.bob.Username))
+	c := open(t, 120, 40, []string{"XDG_STATE_HOME=" + filepath.Join(f.dir, "state")}, "tui", "-i", filepath.Join(f.dir, "hosts.ini"), filepath.Join(f.dir, "site.yml"))
+	question := fmt.Sprintf("password of %s on web1 for sudo:", p.ada.Username)
+	c.see(question)
+	c.asked()
+	c.press("not that\r", "that is not the password")
+	c.asked()
+	c.press("\r", "REVIEW")
+	c.press("A", "2 approved")
+	c.press("c", question)
+	c.asked()
+	c.press("\r", "PAUSED on failure", "cannot become")
+	c.press("r", question)
+	c.asked()
+	c.press(p.ada.password+"\r", "PAUSED after a retry")
+	c.press("c", "DONE")
+	c.press("q")
+	code, left := c.end()
+	if code != 0 || strings.Contains(left, p.ada.password) {
+		t.Errorf("exit %d\n%s", code, left)
+	}
+	for i := range f.servers {
+		name := fmt.Sprintf("who-web%d", i+1)
+		if text, err := os.ReadFile(filepath.Join(p.bob.HomeDir, name)); err != nil || string(text) != p.bob.Username+"\n" {
+			t.Errorf("%q, %v", text, err)
+		}
 	}
 }

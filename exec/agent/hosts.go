@@ -129,7 +129,8 @@ func (l *Lanes) GiveOn(h exec.Host, b exec.Become, password string) {
 	l.tell(password)
 }
 
-// place is whose password is asked for on a host: the user's who logs in, or with su that of whom is become.
+// place is whose password is asked for on a host: the user's who logs in, or with su that of whom is become. Without a host it is
+// an account of this machine.
 type place struct{ host, user, account string }
 
 func placeOf(h exec.Host, b exec.Become) place {
@@ -141,11 +142,14 @@ func placeOf(h exec.Host, b exec.Become) place {
 
 // passwordOn is the password that goes with a job to another host; "": none is known.
 func (l *Lanes) passwordOn(h exec.Host, b exec.Become) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if text, ok := l.corrected[placeOf(h, b)]; ok {
+		return text
+	}
 	if b.Password != "" {
 		return b.Password
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if text, ok := l.elsewhere[placeOf(h, b)]; ok {
 		return text
 	}

@@ -305,6 +305,42 @@ func TestBecomeThere(t *testing.T) {
 		r, text := as(t, lanes, b)
 		want(t, r, text, bob)
 	})
+	t.Run("typed in the run", func(t *testing.T) {
+		sudoers(t, ada.Username, "ALL=(ALL) ALL")
+		lanes := reaching(t)
+		b := exec.Become{User: bob.Username, Method: "sudo", Password: "of the playbook, and wrong"}
+		var asked []string
+		answers := []string{"a", "b", "c", "d", ""}
+		lanes.Asks = func(_ context.Context, why *agent.PasswordError) (string, bool) {
+			asked = append(asked, fmt.Sprint(why.Question(), why.Wrong))
+			next := answers[0]
+			answers = answers[1:]
+			return next, next != ""
+		}
+		question := fmt.Sprintf("password of %s on web1 for sudo: true", ada.Username)
+		for i, n := range []int{3, 5, 5} { // three wrong ones; one, and then none; what looks ahead does not ask again
+			run := lanes.Run
+			if i == 2 {
+				run = lanes.Dry(exec.NewForesight()).Run
+			}
+			job := on(t, h, "file", args{"path": bob.HomeDir + "/f", "state": "touch"})
+			job.Become = &b
+			if r := run(t.Context(), job); r.Outcome != events.Failed || r.Class != exec.Fatal || !strings.Contains(r.Error, "password is wrong") {
+				t.Errorf("%s", show(r))
+			}
+			if len(asked) != n || asked[n-1] != question {
+				t.Errorf("%d questions, want %d: %q", len(asked), n, asked)
+			}
+		}
+		answers = []string{"e", password}
+		r, text := as(t, lanes, b)
+		want(t, r, text, bob)
+		// It is known now, for whoever else is to be become, and where the playbook says none.
+		r, text = as(t, lanes, exec.Become{User: "root", Method: "sudo"})
+		if r.Outcome != events.OK && r.Outcome != events.Changed || !strings.Contains(text, "root") || len(asked) != 7 {
+			t.Errorf("%s %q %q", show(r), text, asked)
+		}
+	})
 	t.Run("of the playbook", func(t *testing.T) {
 		r, text := as(t, reaching(t), exec.Become{User: bob.Username, Method: "sudo", Password: password})
 		want(t, r, text, bob)

@@ -32,12 +32,19 @@ type Lanes struct {
 	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the lanes; may be nil
 	Told    func(password string) // is told of each password, which is nobody else's to see; may be nil
 
+	// Asks asks a person for the password of a user whom a step is to be. No two questions are asked at once. nil: nobody can be asked.
+	Asks func(context.Context, *PasswordError) (password string, given bool)
+
+	questions  sync.Mutex // held while a person is asked
+	unanswered bool       // a question was asked in vain
+
 	mu        sync.Mutex
 	lanes     map[laneKey]*opening
 	passwords map[string]string // by whose they are
 	elsewhere map[place]string  // those of other hosts
 	any       string            // that is taken for everybody's; "": none
 	refused   map[string]error  // passwords that were wrong, by whose: none is tried twice
+	corrected map[place]string  // passwords that a person has typed in the run
 	dry       uint64            // dry runs so far
 	closed    bool
 	stop      chan struct{} // closed at the end; nil: nobody waits for it
@@ -83,7 +90,7 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 	case job.Host != nil && job.Action == "reboot":
 		return l.reboot(ctx, job)
 	}
-	return l.result(ctx, l.Local, purpose{}, job)
+	return l.asking(ctx, purpose{}, job)
 }
 
 // inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
@@ -140,7 +147,7 @@ func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if d.near && job.Host != nil {
 		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
 	}
-	return d.lanes.result(ctx, d.lanes.Local, purpose{dry: true, of: d.id}, job)
+	return d.lanes.asking(ctx, purpose{dry: true, of: d.id}, job)
 }
 
 // own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
@@ -171,15 +178,13 @@ func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *e
 			r.Warnings = append(r.Warnings, warning)
 		}
 		return r
-	case ctx.Err() != nil && reasonOf(ctx) == exec.Expired:
-		return exec.Result{Outcome: events.Timeout, Error: string(exec.Expired)}
 	case ctx.Err() != nil:
-		return exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
+		return cutOff(ctx)
 	}
 	if away, ok := errors.AsType[*UnreachableError](err); ok {
 		return away.result()
 	}
-	r = exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: err.Error()}
+	r = exec.Result{Outcome: events.Failed, Class: passwordClass(err), Error: err.Error()}
 	if taken && job.Host != nil {
 		return lost(job, err)
 	}
@@ -208,7 +213,9 @@ func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exe
 		job = &to
 	}
 	if job.Host == nil && job.Become.Password != "" {
-		l.giveOnce(*job.Become)
+		to := *job.Become
+		to.Password = l.using(job)
+		l.giveOnce(to)
 	}
 	if job.Host != nil && job.Again {
 		l.Redial(*job.Host) // who tries once more means the host, too

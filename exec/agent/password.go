@@ -19,6 +19,7 @@ import (
 type PasswordError struct {
 	Become exec.Become
 	Host   string // "": this one
+	Login  string // who logs in there; "" if only ssh knows
 	Wrong  bool   // the one that was given was refused
 	Said   string // by sudo and the like
 }
@@ -31,7 +32,7 @@ func (e *PasswordError) Error() string {
 	if e.Wrong {
 		return how + "the password is wrong" + e.Said
 	}
-	return how + "it asks for a password; give one with --ask-become-pass or --become-password-file"
+	return how + "it asks for a password; give one with --ask-become-pass (-K), --become-password-file or, in plays, `ansible_become_password`"
 }
 
 // said is what sudo and the like have to say, beside the frames.
@@ -93,7 +94,7 @@ const quotedLines = 3
 func (s *said) quoted(secret string) string {
 	list := s.lines()
 	list = list[max(len(list)-quotedLines, 0):]
-	text := strings.ReplaceAll(strings.Join(list, "; "), prompt, "")
+	text := strings.ReplaceAll(strings.Join(list, "; "), strings.TrimSpace(prompt), "")
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
@@ -121,7 +122,7 @@ func (s *launch) asks() bool {
 }
 
 // Ask asks for a password on a terminal, which shows nothing of it. What is typed before the question is seen is not
-// shown either. The terminal is as it was when stop is closed, too, but then the line is still being read.
+// shown either. When stop is closed nothing more is read: what is typed then is for who has the terminal next.
 func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
 	fd := int(tty.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
@@ -141,20 +142,20 @@ func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
 	if _, err := fmt.Fprint(tty, question); err != nil {
 		return "", err
 	}
-	type typed struct {
-		line string
-		err  error
-	}
-	read := make(chan typed, 1)
-	go func() {
-		line, err := bufio.NewReader(tty).ReadString('\n')
-		read <- typed{strings.TrimRight(line, "\r\n"), err}
-	}()
-	select {
-	case got := <-read:
-		return got.line, got.err
-	case <-stop:
-		return "", ErrStopped
+	for {
+		ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(blink.Milliseconds()))
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			return "", fmt.Errorf("the terminal cannot be asked: %w", err)
+		}
+		if err == nil && ready > 0 {
+			line, err := bufio.NewReader(tty).ReadString('\n')
+			return strings.TrimRight(line, "\r\n"), err
+		}
+		select {
+		case <-stop:
+			return "", ErrStopped
+		default:
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (l *Lanes) said(ctx context.Context, job *exec.Job, line string) (string, *
 	one.Creates, one.Removes, one.Unless, one.OnlyIf, one.Incremental = "", "", "", "", nil
 	one.Output = output.NewDiscard()
 	one.Output.Keep(1 << 16)
-	r := l.result(ctx, l.Local, purpose{}, &one)
+	r := l.asking(ctx, purpose{}, &one)
 	stdout, stderr, _ := one.Output.Collected()
 	if r.Outcome == events.OK || r.Outcome == events.Changed {
 		return strings.TrimSpace(string(stdout)), nil

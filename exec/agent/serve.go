@@ -216,12 +216,7 @@ func (s *server) ready(ctx context.Context, b exec.Become) exec.Result {
 		return exec.Result{Outcome: events.OK}
 	}
 	r := unable(err)
-	if locked, ok := errors.AsType[*PasswordError](err); ok {
-		r.Class = takesPassword
-		if locked.Wrong {
-			r.Class = wrongPassword
-		}
-	}
+	r.Class = passwordClass(err)
 	return r
 }
 
