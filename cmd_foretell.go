@@ -65,12 +65,15 @@ func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*e
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(io.out, "\n%s\n", foretoldCounts(all))
+	_, err = fmt.Fprintf(io.out, "\n%s%s\n", notReached(p, all), foretoldCounts(all))
 	return err
 }
 
 // foretoldLines are what is printed below a step.
 func foretoldLines(f *events.Foretold) []string {
+	if f.Away {
+		return []string{"not reached"}
+	}
 	if f.Error != "" {
 		return strings.Split("would fail: "+f.Error, "\n")
 	}
@@ -100,12 +103,32 @@ func foretoldLines(f *events.Foretold) []string {
 	return lines
 }
 
+// notReached says of each host that was not reached why, once for all its steps, and not again where the facts of a host could not
+// be had, which is a warning of the plan.
+func notReached(p *plan.Plan, all []*events.Foretold) string {
+	var text strings.Builder
+	said := map[string]bool{}
+	for _, u := range p.Unreached {
+		said[u.Host] = true
+	}
+	for _, f := range all {
+		if f == nil || !f.Away || said[p.Steps[f.Step].Host] {
+			continue
+		}
+		said[p.Steps[f.Step].Host] = true
+		fmt.Fprintf(&text, "%s\n", strings.ReplaceAll(strings.TrimSpace(f.Error), "\n", "\n  "))
+	}
+	return text.String()
+}
+
 // foretoldCounts is one line about all of it.
 func foretoldCounts(all []*events.Foretold) string {
-	kinds, skipped, failed := map[events.ChangeKind]int{}, 0, 0
+	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
 	for _, f := range all {
 		switch {
 		case f == nil:
+		case f.Away:
+			away++
 		case f.Error != "":
 			failed++
 		case f.Skipped != "":
@@ -126,6 +149,7 @@ func foretoldCounts(all []*events.Foretold) string {
 		{skipped, "%d to skip"},
 		{kinds[events.ChangeUnknown], "%d that cannot be told"},
 		{failed, "%d that would fail"},
+		{away, "%d not reached"},
 	} {
 		if k.n > 0 {
 			words = append(words, fmt.Sprintf(k.text, k.n))

@@ -231,6 +231,14 @@ func TestFleetUnreachable(t *testing.T) {
 	}
 	f.hasNot(2, "made")
 	f.hasNot(2, "also")
+	for _, text := range []string{site, strings.Replace(strings.Replace(site, "tasks:", "gather_facts: false\n  tasks:", 1), "{{ ansible_system }}", "{{ r.x | default }}", 1)} {
+		f.write("site.yml", text)
+		code, out := f.moon("plan", "--check", "-i", "hosts.ini", "site.yml")
+		n, said := strings.Count(text, "copy:")+1-strings.Count(text, "gather_facts"), strings.Count(out, "web2 (127.0.0.1:")
+		if code != 1 || said != 1 || !strings.Contains(out, fmt.Sprintf(", %d not reached\n", n)) || strings.Contains(out, "would fail") {
+			t.Errorf("exit %d, the reason %d times\n%s", code, said, out)
+		}
+	}
 	out = f.play(0, `
 - hosts: web
   gather_facts: false

@@ -22,6 +22,8 @@ type Oracle struct {
 	Force   bool                // as in fact.Options
 	Left    func(step int) bool // whether somebody has left the step out; nil: nobody has
 	Limit   time.Duration       // for one step; 0: 30 s
+
+	away map[string]string // why hosts are not reached, by name
 }
 
 // foretellLimit is how long one step may take to be foretold: a server that is asked may not answer.
@@ -34,6 +36,7 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 	if limit == 0 {
 		limit = foretellLimit
 	}
+	o.away = map[string]string{}
 	results := newResults()
 	spare := spareSteps(o.Plan)
 	for i := range o.Plan.Steps {
@@ -97,6 +100,9 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	}
 	call, err := b.Call()
 	switch {
+	case errors.As(err, &missing) && ps.Conn != nil && o.away[ps.Conn.Host] != "":
+		f.Away, f.Error = true, o.away[ps.Conn.Host] // it does not come to what it depends on
+		return f
 	case errors.As(err, &missing):
 		f.Diff = unforetold(fmt.Sprintf("depends on `%s`, known only after %s", missing.Name, o.Plan.After(missing.Steps)))
 		return f
@@ -118,6 +124,9 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: hostOf(ps), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
 	})
 	read(&f, ps, &r)
+	if f.Away && ps.Conn != nil {
+		o.away[ps.Conn.Host] = f.Error
+	}
 	if r.Fields["msg"] == exec.Unrun { // that a dry run skips it says nothing of the run, nor of what uses its result
 		if f.Skipped != "" {
 			f.Skipped, f.Diff = "", events.Diff{Kind: events.ChangeUnknown}
@@ -138,6 +147,9 @@ func read(f *events.Foretold, ps *plan.Step, r *exec.Result) {
 	switch {
 	case r.Outcome == events.Skipped:
 		f.Skipped = strings.TrimSpace(string(r.Reason) + " " + r.Detail)
+		return
+	case r.Outcome == events.Unreachable:
+		f.Away, f.Error = true, r.Error // which is no secret of the step
 		return
 	case events.Bad.Has(r.Outcome):
 		f.Error = r.Error

@@ -8,6 +8,7 @@ type Foretold struct {
 	Diff    Diff   `json:"diff,omitzero"`     // Kind unknown: it cannot be told, and Summary may say why; empty: it would not run
 	Skipped string `json:"skipped,omitempty"` // why it would be skipped
 	Error   string `json:"error,omitempty"`   // why it would fail
+	Away    bool   `json:"away,omitempty"`    // its host is not reached, for the reason in Error: what it would do is not known
 	Maybe   bool   `json:"maybe,omitempty"`   // it may also be skipped: its condition is open
 }
 

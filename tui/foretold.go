@@ -74,6 +74,7 @@ func (f *foretold) take(one *events.Foretold) {
 	f.of[one.Step] = one
 	f.known++
 	switch {
+	case one.Away: // the header says which hosts
 	case one.Error != "":
 		f.failed++
 	case one.Skipped == "":
@@ -97,6 +98,8 @@ func (m *model) foretoldWord(step int) text {
 	switch {
 	case f == nil:
 		return text{}
+	case f.Away:
+		return text{themes.Failed, "not reached"}
 	case f.Error != "":
 		return text{themes.Failed, "would fail"}
 	case f.Skipped != "":

@@ -40,6 +40,9 @@ func (m *model) diffTab(d *doc, s subject) {
 	case s.step < 0:
 		d.hint("Go to a step to see what it changed.")
 		return
+	case diff == nil && s.of.Attempt == 0 && before != nil && before.Away:
+		d.para(themes.Failed, 0, "What it would do is not known: "+before.Error)
+		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Error != "":
 		d.para(themes.Failed, 0, "It would fail: "+before.Error)
 		return

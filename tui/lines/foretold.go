@@ -92,10 +92,12 @@ func (f *foretold) step(i int) *events.Foretold {
 func (f *foretold) words() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	kinds, fail := map[events.ChangeKind]int{}, 0
+	kinds, fail, away := map[events.ChangeKind]int{}, 0, 0
 	for _, one := range f.of {
 		switch {
 		case one == nil:
+		case one.Away:
+			away++
 		case one.Error != "":
 			fail++
 		case one.Skipped == "":
@@ -108,6 +110,7 @@ func (f *foretold) words() string {
 		word string
 	}{
 		{fail, "would fail"},
+		{away, "not reached"},
 		{kinds[events.ChangeCreate], "create"},
 		{kinds[events.ChangeUpdate], "update"},
 		{kinds[events.ChangeDelete], "delete"},
@@ -137,6 +140,8 @@ func (d *desk) foretoldWord(i int) string {
 	switch {
 	case f == nil:
 		return ""
+	case f.Away:
+		return "not reached"
 	case f.Error != "":
 		return "would fail"
 	case f.Skipped != "":
