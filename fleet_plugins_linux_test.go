@@ -138,6 +138,36 @@ func TestFleetPlugins(t *testing.T) {
 	if !ansible {
 		return
 	}
+	// Another interpreter on one of the hosts, for modules of both kinds, and one that is not there.
+	f.put(f.servers[1], "python-of-ours", "#!/bin/sh\nHOME=/ours exec python3 \"$@\"\n")
+	python := filepath.Join(f.servers[1].Home, "python-of-ours")
+	if err := os.Chmod(python, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.write("library/wants.py", "#!/usr/bin/python3 -s\n# WANT_JSON\nimport json, os\nprint(json.dumps({'changed': False, 'home': os.environ['HOME']}))\n")
+	if err := os.Chmod(filepath.Join(f.dir, "library/wants.py"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	site = `
+- hosts: web
+  gather_facts: false
+  tasks:
+    - where: {name: x}
+      register: w
+    - wants: {}
+      register: j
+    - stamp: {text: x}
+    - assert: {that: [w.home == expected, j.home == expected]}
+`
+	f.write("host_vars/web1.yml", "expected: "+f.servers[0].Home+"\nansible_python_interpreter: auto_silent\n")
+	f.write("host_vars/web2.yml", "expected: /ours\nansible_python_interpreter: "+python+"\n")
+	f.play(0, site, "--trust-plugins")
+	f.write("host_vars/web2.yml", "expected: x\nansible_python_interpreter: /no/python\n")
+	out = f.play(1, site, "--trust-plugins")
+	if !strings.Contains(out, "is to run with /no/python, which is not there") {
+		t.Error(out)
+	}
+	f.write("host_vars/web2.yml", "expected: x\n")
 	// A module in Python where Ansible is not installed.
 	f.servers[1].Setenv(t, "PYTHONPATH", filepath.Join(f.dir, "bare"))
 	f.write("bare/ansible/__init__.py", "")

@@ -204,7 +204,7 @@ func told(b *plan.Bound, name string) *exec.Told {
 		return nil
 	}
 	s := b.Step
-	return &exec.Told{Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used()}
+	return &exec.Told{Name: name, Host: s.Host, File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Vars: b.Used(), Python: b.Python()}
 }
 
 // becomes is the user a step runs as, if that is another one.

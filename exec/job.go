@@ -67,6 +67,8 @@ type Told struct {
 	File         string // of the playbook
 	Line, Column int
 	Vars         map[string]any // those that the step uses
+	// Python runs what is written in Python on the machine of the step, in the place of the one that was found; "": that one.
+	Python string
 }
 
 // Become is another user that a step runs as. Local knows nothing of it; package agent does.

@@ -53,14 +53,7 @@ func (l link) with(connection, user, port playbook.Value) link {
 
 // connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
 func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *Connection {
-	if e.frame.all.of != m { // delegated
-		fr := *e.frame
-		fr.all = m.names
-		other := *e
-		other.frame = &fr
-		e = &other
-	}
-	setting := p.settings(e)
+	setting := p.settings(onMachine(e, m))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
 			v, ok := setting(name)
@@ -152,7 +145,44 @@ func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer
 		}
 	}
 	s.Conn = p.connectionTo(c, m, e, r)
+	if k.action != nil && k.action.Plugin != nil {
+		k.python = p.pythonOf(c, m, e, r)
+	}
 	p.becomeOnHost(s, k, c, e, r)
+}
+
+// pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
+func (p *planner) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) string {
+	const name = "ansible_python_interpreter"
+	v, ok := p.settings(onMachine(e, m))(name)
+	if !ok {
+		return ""
+	}
+	switch v := v.(type) {
+	case eval.Fault:
+		p.errorf(c.pos, 0, r.chain, v.Err.Hint, "what runs modules on %s: `%s` cannot be had: %s", m.name, name, v.Err.Message)
+		return ""
+	case eval.Unknown:
+		p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "what runs modules on %s (`%s`) is known only after %s", m.name, name, p.after([]eval.Missing{{Name: name, Steps: v.Steps}}))
+		return ""
+	}
+	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
+	if strings.HasPrefix(text, "auto") { // auto, auto_silent and so on: as without
+		return ""
+	}
+	return text
+}
+
+// onMachine is an environment with the variables of a host, which may be another one where a task is delegated.
+func onMachine(e *env, m *machine) *env {
+	if e.frame.all.of == m {
+		return e
+	}
+	fr := *e.frame
+	fr.all = m.names
+	other := *e
+	other.frame = &fr
+	return &other
 }
 
 // becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.

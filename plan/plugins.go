@@ -232,6 +232,9 @@ func digestOfFile(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// Python is what runs modules in Python where the step runs; "" if nobody has said so.
+func (b *Bound) Python() string { return b.Step.task.python }
+
 // OfPlugin reports whether the step's action is a plugin's.
 func (b *Bound) OfPlugin() bool { return b.Step.task.action.Plugin != nil }
 

@@ -24,6 +24,7 @@ type task struct {
 
 	becomeUser     playbook.Value // where it is known only in the run
 	becomePassword string         // a secret; "" if none is known
+	python         string         // ansible_python_interpreter of the host that it runs on
 
 	// Of plays.
 	base   string  // where relative paths start

@@ -164,7 +164,12 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 	args := maps.Clone(c.Args.Values)
 	args["_ansible_check_mode"], args["_ansible_diff"], args["_ansible_no_log"] = c.Check, c.Diff, c.NoLog
 	argv, stdin := exec.Argv(g, path), ""
-	if _, err := os.Stat(argv[0]); filepath.IsAbs(argv[0]) && err != nil {
+	if python := pythonFor(c, path); python != nil {
+		if _, err := exec.LookPath(python[0]); err != nil {
+			return failed("%s is to run with %s, which is not there; correct `ansible_python_interpreter`", named(g), python[0])
+		}
+		argv = append(python, argv[min(len(g.Program), 1):]...)
+	} else if _, err := os.Stat(argv[0]); filepath.IsAbs(argv[0]) && err != nil {
 		argv[0] = filepath.Base(argv[0]) // it was looked for on another machine
 	}
 	var request any = args
@@ -213,6 +218,26 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 		a.Status, a.Msg = statusFailed, strings.TrimSpace(e.Words+" "+a.Msg)
 	}
 	return a.result(c)
+}
+
+// pythonFor is the interpreter that the playbook has chosen for a module, with its options; nil if it has not, or if the module is
+// in another language.
+func pythonFor(c *exec.PluginCall, path string) []string {
+	if c.Told == nil || c.Told.Python == "" {
+		return nil
+	}
+	words := c.Args.Plugin.Program
+	if len(words) == 0 {
+		text, err := head(path)
+		if err != nil {
+			return nil
+		}
+		words = interpreter(text)
+	}
+	if len(words) == 0 || !strings.HasPrefix(filepath.Base(words[0]), "python") {
+		return nil
+	}
+	return strings.Fields(c.Told.Python)
 }
 
 // noLibraries is what Python says where Ansible is not installed.
