@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"moon/events"
+	"moon/exec/spec"
 )
 
 // What steers a play has been carried out when the plan was made: here it only has to have been reached.
@@ -15,4 +16,10 @@ func init() {
 	}
 }
 
-func runSteering(context.Context, *attempt) Result { return Result{Outcome: events.OK} }
+func runSteering(_ context.Context, a *attempt) Result {
+	r := Result{Outcome: events.OK}
+	if args, ok := a.Args.(*spec.SteeringArgs); ok {
+		r.Fields = args.Registers
+	}
+	return r
+}

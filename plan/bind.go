@@ -177,6 +177,9 @@ func (b *Bound) Call() (*Call, error) {
 	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed {
 		b.fillOpen(call, r)
 	}
+	if k.read != nil {
+		call.Args = b.registers(k.read)
+	}
 	b.guards(call, r)
 	b.become(call, r)
 	if err := b.failure(r, problems); err != nil {

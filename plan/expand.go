@@ -458,7 +458,7 @@ func loopName(t *playbook.Task) (name, label string) {
 
 // collectRegister gives the loop's register name the results of all its items.
 func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) {
-	if t.Register == "" || t.Kind != playbook.Action {
+	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		return
 	}
 	b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: collected, by: t}

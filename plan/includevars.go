@@ -15,11 +15,13 @@ import (
 func (p *planner) includeVars(cs []*scopeContext, t *playbook.Task) {
 	p.certain(cs, t, "whether to read this file", func(c *scopeContext, s *Step) {
 		p.on(c)
+		read := &readVars{}
 		for _, f := range p.filesOfVars(c, t, s) {
 			m, ok := p.parseVars(f)
 			if !ok {
 				continue
 			}
+			read.files, read.vars = append(read.files, f.Path), append(read.vars, m)
 			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			if name, given := t.ExtraArgs.Get("name"); given {
 				under := p.renderer(p.env(c, nil), c.chain).text(name)
@@ -32,7 +34,44 @@ func (p *planner) includeVars(cs []*scopeContext, t *playbook.Task) {
 				p.names.document.add(&b)
 			}
 		}
+		if s.Register == "" {
+			return
+		}
+		if name, given := t.ExtraArgs.Get("name"); given {
+			read.under = p.renderer(p.env(c, nil), c.chain).text(name)
+		}
+		read.frame = p.frame(c, nil)
+		s.task.read = read
 	})
+}
+
+// readVars is what an include_vars has read, for its result.
+type readVars struct {
+	files []string
+	vars  []playbook.Value // of each
+	under string           // the name that they are given together; "": their own
+	frame *frame           // in which they are there: one may use another
+}
+
+// registers is the result of an include_vars as plays know it. A value that cannot be had where the task stands is there as it is
+// written: only who uses it needs it.
+func (b *Bound) registers(read *readVars) *spec.SteeringArgs {
+	e := *b.env
+	e.frame = read.frame
+	files, values := make([]any, len(read.files)), map[string]any{}
+	for i, path := range read.files {
+		files[i] = path
+		for _, entry := range read.vars[i].Entries() {
+			r := &renderer{engine: b.plan.engine, env: &e, lenient: true}
+			if values[entry.Key] = r.value(entry.Value); r.failed || r.undefined || len(r.missing) > 0 {
+				values[entry.Key] = eval.Reveal(plain(entry.Value))
+			}
+		}
+	}
+	if read.under != "" {
+		values = map[string]any{read.under: values}
+	}
+	return &spec.SteeringArgs{Registers: map[string]any{"ansible_included_var_files": files, "ansible_facts": values}}
 }
 
 // filesOfVars are the files that an include_vars reads.

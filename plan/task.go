@@ -33,6 +33,8 @@ type task struct {
 	away   bool // it runs as another user, or elsewhere
 	remote bool // elsewhere
 
+	read *readVars // by an include_vars with `register`; nil: nothing
+
 	open bool // something is not known before the run
 	dir  string
 	call *Call

@@ -8,7 +8,8 @@ import (
 
 // SteeringArgs are the arguments of what steers a play. The planner has read them; nothing else needs them.
 type SteeringArgs struct {
-	Values map[string]any
+	Values    map[string]any
+	Registers map[string]any // what came of it, for the task's `register`
 }
 
 // steering is what tasks of plays do that no host carries out and that has no place among the actions: they are steps because
