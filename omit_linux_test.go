@@ -48,7 +48,7 @@ func TestOmit(t *testing.T) {
 		with[name] = maps.Clone(args)
 		for _, f := range a.Fields() {
 			given := slices.ContainsFunc(append([]string{f.Name}, f.Aliases...), func(alias string) bool { _, ok := args[alias]; return ok })
-			if !given && !f.Required && f.Kind != spec.Object && f.Kind != spec.Expression && f.Kind != spec.Conditions {
+			if !given && !f.Required && f.Kind != spec.Object && f.Kind != spec.Conditions {
 				with[name][f.Name] = "{{ never_set | default(omit) }}"
 			}
 		}

@@ -249,10 +249,12 @@ func (p *planner) arg(name, key string, f *spec.Field, v playbook.Value, chain [
 // for what they need. each is called before every argument, so that a caller can tell what is missing where.
 func (k *task) values(r *renderer, args []arg, home string, prefix string, each func(field string)) map[string]any {
 	m := make(map[string]any, len(args))
+	left := false
 	for _, g := range args {
 		each(prefix + g.name)
 		v := k.argValue(r, g, home, prefix, each)
 		if _, omitted := v.(eval.Omitted); omitted {
+			left = true
 			continue
 		}
 		if r.engine.Python {
@@ -262,6 +264,9 @@ func (k *task) values(r *renderer, args []arg, home string, prefix string, each 
 			v = eval.Ordinary(v)
 		}
 		m[g.name] = v
+	}
+	if left && k.plays && k.action.Name == "print" && m["msg"] == nil && m["var"] == nil {
+		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
 	}
 	return m
 }
@@ -283,6 +288,9 @@ func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(strin
 				r.wrong(g.value, err)
 			}
 			r.miss(result.Missing)
+			if omitted, ok := result.Value.(eval.Omitted); ok && err == nil {
+				return omitted
+			}
 		}
 		return g.value.Text()
 	case spec.Object:
