@@ -20,7 +20,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("get_url", action{plan: planGetURL})
+var _ = act("get_url", action{plan: planGetURL, served: true})
 
 // getting is a download on its way to its place.
 type getting struct {

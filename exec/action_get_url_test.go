@@ -228,6 +228,13 @@ func TestGetURLErrors(t *testing.T) {
 				in["checksum"] = strings.Replace(sum, "URL", s.URL, 1)
 			}
 			r := run(t, newJob(t, "get_url", in))
+			if tt.class == exec.Transient { // in plays only the task itself tries again
+				job := newJob(t, "get_url", in)
+				job.Plays = true
+				if r := run(t, job); r.Outcome != events.Failed || r.Class != exec.Fatal {
+					t.Errorf("in plays: %s, %s", r.Outcome, r.Class)
+				}
+			}
 			want(t, r, events.Failed, strings.ReplaceAll(tt.want, "URL", s.URL))
 			if tt.class != "" && r.Class != tt.class {
 				t.Errorf("class %q, want %q", r.Class, tt.class)

@@ -15,7 +15,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("unarchive", action{plan: planUnarchive, from: func(args any) string {
+var _ = act("unarchive", action{plan: planUnarchive, served: true, from: func(args any) string {
 	a := args.(*spec.UnarchiveArgs)
 	if a.There() {
 		return ""

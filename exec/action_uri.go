@@ -23,7 +23,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("uri", action{run: runURI, dry: dryURI, effect: events.ChangeUnknown, from: func(args any) string {
+var _ = act("uri", action{run: runURI, served: true, dry: dryURI, effect: events.ChangeUnknown, from: func(args any) string {
 	if a := args.(*spec.URIArgs); !a.RemoteSrc {
 		return a.Src
 	}
@@ -68,11 +68,7 @@ func runURI(ctx context.Context, a *attempt) Result {
 	if skip := a.skipURI(args); skip != nil {
 		return *skip
 	}
-	r := a.askOnce(ctx, args)
-	if a.Plays && r.Class == Transient {
-		r.Class = Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
-	}
-	return r
+	return a.askOnce(ctx, args)
 }
 
 func (a *attempt) askOnce(ctx context.Context, args *spec.URIArgs) Result {

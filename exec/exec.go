@@ -93,6 +93,9 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 		return a.apply(ctx, c)
 	})
 	r.Sources = sources
+	if a.Plays && act.served && r.Class == Transient {
+		r.Class = Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
+	}
 	return r
 }
 
@@ -144,6 +147,7 @@ type action struct {
 	effect events.ChangeKind                      // what a prediction says without plan
 
 	from   func(args any) string // what it copies from the files of whoever runs moon; nil: nothing
+	served bool                  // a server may refuse it for a while
 	inward bool                  // it touches nothing of the machine, so it does not matter who carries it out
 }
 
