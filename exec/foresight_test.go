@@ -102,3 +102,34 @@ func drawStep(rt *rapid.T, root string) drawn {
 		return drawn{"replace", args{"path": path, "regexp": "o", "replace": "0"}}
 	}
 }
+
+// TestBesideEachOther makes two directories with a common one above them, in the other order than foretold: each is made as it
+// was foretold, whichever brings the common one along.
+func TestBesideEachOther(t *testing.T) {
+	dir := t.TempDir()
+	dry := exec.DryRun{Foresight: exec.NewForesight()}
+	var foretold []*events.Foretold
+	jobs := []*exec.Job{}
+	for _, name := range []string{"one", "two"} {
+		job := newJob(t, "file", args{"path": dir + "/a/b/" + name, "state": "directory", "mode": "0750"})
+		r := dry.Run(t.Context(), job)
+		if r.Diff == nil {
+			t.Fatalf("%+v", r)
+		}
+		jobs, foretold = append(jobs, job), append(foretold, &events.Foretold{Diff: *r.Diff})
+	}
+	for _, i := range []int{1, 0} {
+		r := run(t, jobs[i])
+		if r.Diff == nil || r.Diff.Summary == foretold[i].Diff.Summary {
+			t.Errorf("%q was foretold as %q, which shows nothing", r.Diff.Summary, foretold[i].Diff.Summary)
+		}
+		if drift := foretold[i].Drift(r.Outcome, r.Diff); drift != "" {
+			t.Errorf("drift: %s", drift)
+		}
+	}
+	other := *foretold[0]
+	other.Diff.Summary = "new directory, with 7 above it, mode 0700"
+	if drift := other.Drift(events.Changed, &foretold[0].Diff); drift == "" {
+		t.Error("another mode is no drift")
+	}
+}
