@@ -2,10 +2,8 @@ package plan
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"io/fs"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,9 +91,7 @@ func (p *planner) world() eval.World {
 			}
 			return time.Now(), nil
 		},
-		Password: func(at eval.Env, file string, length int, chars string) (string, error) {
-			return p.password(at, file, length, chars)
-		},
+		Password: p.password,
 	}
 }
 
@@ -128,7 +124,7 @@ func searchDirsOf(sc *scene, kind string) []string {
 }
 
 // password is what a file keeps. Where there is none yet, the run makes it.
-func (p *planner) password(at eval.Env, file string, length int, chars string) (string, error) {
+func (p *planner) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
 	e, ok := eval.Base(at).(*env)
 	if !ok || e.frame.scene == nil {
 		return "", eval.ErrLater
@@ -146,33 +142,29 @@ func (p *planner) password(at eval.Env, file string, length int, chars string) (
 			return "", err
 		}
 	}
-	if !running(at) {
+	if !running(at) && (!always || path != os.DevNull) {
 		return "", eval.ErrLater
 	}
-	var b strings.Builder
-	for range length {
-		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
-		if err != nil {
-			return "", err
-		}
-		b.WriteByte(chars[n.Int64()])
+	password, err := made()
+	if err != nil {
+		return "", err
 	}
-	p.engine.Secrets.Add(filepath.Base(file), b.String())
+	p.engine.Secrets.Add(filepath.Base(file), password)
 	if path == os.DevNull {
-		return b.String(), nil
+		return password, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) { // another host was first
-		return p.password(at, file, length, chars)
+		return p.password(at, file, always, made)
 	}
 	if err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(b.String() + "\n")
-	return b.String(), errors.Join(err, f.Close())
+	_, err = f.WriteString(password + "\n")
+	return password, errors.Join(err, f.Close())
 }
 
 // keptPassword is the text of a file with a password. Planning reads it as an input that is kept nowhere.

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"crypto/rand"
 	"encoding/csv"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +51,61 @@ var letters = map[string]string{
 	"hexdigits":     "0123456789abcdefABCDEF", "octdigits": "01234567", "punctuation": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 }
 
+// charsOf are the characters that a password may be made of: names of sets, or characters themselves, and a comma where two of
+// them follow each other. Quotes are never among them.
+func (c *input) charsOf(options map[string]string) []rune {
+	sets := []string{"ascii_letters", "digits", ".,:-_"}
+	text, given := options["chars"]
+	if v := c.named["chars"]; !given && v != nil {
+		if list, isList := v.([]any); isList {
+			sets = make([]string, len(list))
+			for i := range list {
+				sets[i] = c.print(list[i])
+			}
+		} else {
+			text, given = c.print(v), true
+		}
+	}
+	if given {
+		sets = nil
+		if strings.Contains(text, ",,") {
+			sets = append(sets, ",")
+		}
+		sets = append(sets, strings.Split(strings.ReplaceAll(text, ",,", ","), ",")...)
+	}
+	var all strings.Builder
+	for _, set := range sets {
+		if known, ok := letters[set]; ok {
+			set = known
+		}
+		all.WriteString(set)
+	}
+	return []rune(strings.NewReplacer(`"`, "", "'", "").Replace(all.String()))
+}
+
+// drawn is a password: of chance, or, with a seed, the one that Python's random draws with it.
+func drawn(chars []rune, length int, seed string, always bool) (string, error) {
+	made := make([]rune, length)
+	if always {
+		t, err := seeded(seed)
+		if err != nil {
+			return "", err
+		}
+		for i := range made {
+			made[i] = chars[t.below(uint64(len(chars)))]
+		}
+		return string(made), nil
+	}
+	for i := range made {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(chars))))
+		if err != nil {
+			return "", err
+		}
+		made[i] = chars[n.Int64()]
+	}
+	return string(made), nil
+}
+
 func lookupPassword(c *input, terms []any) ([]any, error) {
 	if c.engine.World.Password == nil {
 		return nil, notHere("password")
@@ -57,7 +114,7 @@ func lookupPassword(c *input, terms []any) ([]any, error) {
 	for _, term := range terms {
 		file, options := keyed(c.print(term))
 		for option := range options {
-			if option != "length" && option != "chars" && option != "encoding" {
+			if option != "length" && option != "chars" && option != "encoding" && option != "seed" {
 				return nil, fault(Type, "", "the option `%s` of `password` is not supported", option)
 			}
 		}
@@ -65,14 +122,15 @@ func lookupPassword(c *input, terms []any) ([]any, error) {
 		if err != nil || length < 1 || length > 10_000 {
 			return nil, fault(Type, "", "the length of a password must be a number from 1 to 10000")
 		}
-		var chars strings.Builder
-		for set := range strings.SplitSeq(c.setting(options, "chars", "ascii_letters,digits,.,:,-,_"), ",") {
-			if known, ok := letters[set]; ok {
-				set = known
-			}
-			chars.WriteString(set)
+		chars := c.charsOf(options)
+		if len(chars) == 0 {
+			return nil, fault(Type, "name some, such as `chars=ascii_letters,digits`", "needs characters to make a password of")
 		}
-		password, err := c.engine.World.Password(c.env, file, length, chars.String())
+		seed, always := options["seed"]
+		if v := c.named["seed"]; !always && v != nil {
+			seed, always = c.print(v), true
+		}
+		password, err := c.engine.World.Password(c.env, file, always, func() (string, error) { return drawn(chars, length, seed, always) })
 		if password, err = ask("password", file, password, err); err != nil {
 			return nil, err
 		}

@@ -29,9 +29,9 @@ type World struct {
 	Get func(env Env, url string) (string, error)
 	// Now is the time.
 	Now func(env Env) (time.Time, error)
-	// Password gives what a file keeps, and makes the file if there is none; chars are those it may be made of. The file
-	// /dev/null keeps nothing.
-	Password func(env Env, file string, length int, chars string) (string, error)
+	// Password gives what a file keeps, and makes the file of what made gives if there is none. The file /dev/null keeps nothing.
+	// always says that made gives the same each time.
+	Password func(env Env, file string, always bool, made func() (string, error)) (string, error)
 }
 
 // ErrLater is what a function of World gives for what is known only when the step runs.
@@ -55,7 +55,7 @@ func init() {
 		"fileglob":            {"", lookupGlob},
 		"first_found":         {"files paths skip", lookupFirstFound},
 		"template":            {"convert_data template_vars jinja2_native variable_start_string variable_end_string comment_start_string comment_end_string", lookupTemplate},
-		"password":            {"length chars", lookupPassword},
+		"password":            {"length chars seed", lookupPassword},
 		"ini":                 {"section file type default re encoding", lookupINI},
 		"csvfile":             {"file col delimiter default encoding", lookupCSV},
 		"pipe":                {"", lookupPipe},

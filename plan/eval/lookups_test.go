@@ -45,8 +45,9 @@ func disk() eval.World {
 		Now: func(eval.Env) (time.Time, error) {
 			return time.Date(2026, 3, 4, 5, 6, 7, 8000, time.UTC), nil
 		},
-		Password: func(_ eval.Env, file string, length int, chars string) (string, error) {
-			return fmt.Sprintf("%s-%d-%d", file, length, len(chars)), nil
+		Password: func(_ eval.Env, file string, always bool, made func() (string, error)) (string, error) {
+			password, err := made()
+			return fmt.Sprintf("%s %t %s", file, always, password), err
 		},
 	}
 }
@@ -102,6 +103,7 @@ func TestLookups(t *testing.T) {
 		"{% include 'loop.j2' %}":                            "templates include each other without end",
 		"{% import 'x.j2' as x %}":                           "no file `x.j2` in templates",
 		"{{ lookup('password', 'x encrypt=sha512_crypt') }}": "function `lookup` the option `encrypt` of `password` is not supported",
+		"{{ lookup('password', 'x', chars=[]) }}":            "function `lookup` needs characters to make a password of",
 	} {
 		_, err := pythonText(e, world(), text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
@@ -128,17 +130,32 @@ func TestLookupLater(t *testing.T) {
 	}
 }
 
-// A password that is looked up is a secret.
+// A password that is looked up is a secret. With a seed it is the one that ansible-core 2.14 makes.
 func TestLookupPassword(t *testing.T) {
 	t.Parallel()
-	e := worldly()
-	tmpl, err := e.Template("{{ lookup('password', 'secrets/db length=12 chars=digits') }}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := tmpl.Render(world())
-	if err != nil || !eval.Marked(got.Value) || eval.Reveal(got.Value) != "secrets/db-12-10" {
-		t.Errorf("%v, %v", got, err)
+	for arguments, want := range map[string]string{
+		"'secrets/db length=12 chars=1'":                         "secrets/db false 111111111111",
+		"'/dev/null seed=x chars=punctuation length=40'":         "/dev/null true [-@@<$_~/?;\\;/(/<?`==!.=}}#(=}<@{;#*!&[$",
+		"'f seed=x length=60'":                                   "f true O9iX65WvW9::bS:gx:86hEbsiS:LPY5lkfWtNX1McBoPiy,WnYRR-T4rY4Qf",
+		"'f seed=x chars=digits,,, length=40'":                   "f true 948860586965156877,47,17686,2,1904739456",
+		"'f seed=x chars=digits,,a length=40'":                   "f true 948860586965156877,47,17686,2,190473945a",
+		"'f', seed=7, length=5":                                  "f true qMz6U",
+		"'f seed=7 length=5'":                                    "f true qMz6U",
+		"'f', seed=7, chars=['abc', ',']":                        "f true bcb,c,babbc,aaccbcab",
+		"'f', seed=7, chars=['abc,de']":                          "f true eddbcb,dc,babebcd,ae",
+		"'f', seed=7, chars='digits,abc'":                        "f true b9824cc37857c313a249",
+		"'f', seed='ü', chars=['äöü']":                           "f true ääöäöüääüäöüöüüüüäüö",
+		"'f seed=x chars=ascii_letters,digits length=5', seed=1": "f true OuMME",
+	} {
+		e := worldly()
+		tmpl, err := e.Template("{{ lookup('password', " + arguments + ") }}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tmpl.Render(world())
+		if err != nil || !eval.Marked(got.Value) || eval.Reveal(got.Value) != want {
+			t.Errorf("%s\n got %v, %v\nwant %s", arguments, eval.Reveal(got.Value), err, want)
+		}
 	}
 }
 
