@@ -116,10 +116,22 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 	case "clear_facts":
 		p.clearFacts(cs, t)
 	case "refresh_inventory":
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, "leave it out: the plan is made with the inventory as it is before it", "`meta: %s` is not supported yet", what)
+		p.refresh(t, c)
 	default:
 		p.checkMeta(t, c)
 	}
+}
+
+// refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
+// add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
+func (p *planner) refresh(t *playbook.Task, c *scopeContext) {
+	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
+	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
+	if p.programs {
+		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
+		d.Hint = "what comes after it belongs into a playbook of its own, run after this one; or leave it out: the plan is made with the inventory as it is before the run"
+	}
+	p.report(d)
 }
 
 // metas are what meta can be asked for.

@@ -51,6 +51,7 @@ type forPlays struct {
 	inventory   *inventory.Inventory
 	unmatched   []unmatched
 	besides     []string // the directories of the playbooks that have plays
+	programs    bool     // an inventory is a program
 	grouped     grouped
 	here        *names // of the machine that moon runs on
 	machines    map[string]*machine
@@ -119,6 +120,7 @@ func (p *planner) beside(dir string) int {
 
 // runInventory is what an executable inventory says. It is kept with the plan, as a file would be.
 func (p *planner) runInventory(path string, args ...string) ([]byte, error) {
+	p.programs = true
 	key := path + " " + strings.Join(args, " ")
 	f, ok := p.disk.files[key]
 	if !ok {
