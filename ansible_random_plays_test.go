@@ -35,15 +35,15 @@ func (o object) MarshalYAML() (any, error) {
 type randomPlays struct {
 	*rand.Rand
 
-	ids       int
-	hosts     []string
-	rescues   bool            // blocks may have a rescue; if not, any_errors_fatal may be there
-	free      bool            // the strategy of the play at hand, or of one that uses the role at hand
-	files     map[string]any  // of the playbook, by path: []any or object
-	handlers  map[string]bool // there are handlers to notify
-	depth     int
-	inHandler bool
-	inRole    string
+	ids      int
+	hosts    []string
+	rescues  bool            // blocks may have a rescue; if not, any_errors_fatal may be there
+	free     bool            // the strategy of the play at hand, or of one that uses the role at hand
+	files    map[string]any  // of the playbook, by path: []any or object
+	handlers map[string]bool // there are handlers to notify
+	depth    int
+	inLoop   bool
+	inRole   string
 }
 
 // playsOf makes the playbook of a seed.
@@ -71,7 +71,7 @@ func playsOf(seed uint64) (files map[string]any, flags []string) {
 	if g.one(6) {
 		flags = append(flags, "-e", g.pick("v1=extra", "v2=extra", "f1=extra", "r1=extra"))
 	}
-	if g.one(12) {
+	if g.rescues && g.one(12) {
 		flags = append(flags, "--force-handlers")
 	}
 	return g.files, flags
@@ -174,13 +174,13 @@ func (g *randomPlays) play() object {
 	if !g.rescues && g.one(4) {
 		add("any_errors_fatal", true)
 	}
-	if g.one(5) {
+	if !g.rescues && g.one(5) {
 		add("max_fail_percentage", []int{0, 30, 49, 50, 60}[g.IntN(5)])
 	}
 	if g.one(6) {
 		add("order", g.pick("sorted", "reverse_sorted", "reverse_inventory"))
 	}
-	if g.one(6) {
+	if g.rescues && g.one(6) { // later versions run them after any_errors_fatal too, as moon does
 		add("force_handlers", true)
 	}
 	if g.one(6) {
@@ -229,8 +229,6 @@ var playHandlers = []string{"first handler", "second handler", "third handler"}
 
 // handler is one that notes that it ran. Every play has somebody who listens to the topic.
 func (g *randomPlays) handler(name string) object {
-	g.inHandler = true
-	defer func() { g.inHandler = false }()
 	h := object{{"name", name}, {"raw", g.note(g.id("H"), "") + g.exit(12)}}
 	if name == playHandlers[1] || g.one(3) {
 		h = append(h, field{"listen", "topic"})
@@ -273,6 +271,9 @@ func (g *randomPlays) shown() string {
 		"r2={{ r2.rc | default('-') }}", "r3={{ r3.results | default([]) | length }}",
 		"failed={{ ansible_failed_task.name | default('-') }}", "check={{ ansible_check_mode }}",
 		"item={{ item | default('-') }}",
+	}
+	if g.inLoop {
+		all = slices.DeleteFunc(all, func(text string) bool { return strings.Contains(text, "r3") })
 	}
 	if !g.free {
 		all = append(all, "batch={{ ansible_play_batch | join(',') }}", "hosts={{ ansible_play_hosts | join(',') }}",
@@ -468,7 +469,9 @@ func (g *randomPlays) loop() object {
 	if g.one(4) {
 		exit = "; test {{ " + name + " }} != " + g.pick("x", "p", "y")
 	}
+	g.inLoop = true
 	o := object{{"name", id}, {"raw", g.note(id, more) + exit}}
+	g.inLoop = false
 	if g.one(6) {
 		o = object{{"name", id}, {"set_fact", object{{"f1", "{{ f1 | default('') }}{{ " + name + " }}"}}}}
 	}
@@ -485,8 +488,8 @@ func (g *randomPlays) loop() object {
 	if len(control) > 0 {
 		o = append(o, field{"loop_control", control})
 	}
-	if g.one(2) {
-		o = append(o, field{"register", g.pick("r2", "r3")})
+	if g.one(2) { // 2.14 shows an item what the one before it registered, so there must be nothing to see
+		o = append(o, field{"register", "r3"})
 	}
 	if g.one(4) {
 		o = append(o, field{"when", []any{name + " != 'x'", name + " == 'p' or inventory_hostname == '" + g.host() + "'"}[g.IntN(2)]})
@@ -495,8 +498,11 @@ func (g *randomPlays) loop() object {
 }
 
 func (g *randomPlays) meta() object {
-	what := []string{"flush_handlers", "flush_handlers", "noop", "end_host", "clear_facts"}
-	if !g.free {
+	what := []string{"flush_handlers", "flush_handlers", "noop", "clear_facts"}
+	if !g.rescues { // ansible-playbook ends with the status 2 where a host leaves in a rescue, though nothing has failed
+		what = append(what, "end_host")
+	}
+	if !g.free && !g.rescues {
 		what = append(what, "end_play", "end_batch", "clear_host_errors")
 	}
 	o := object{{"meta", g.pick(what...)}}

@@ -199,81 +199,80 @@ func tasksInOrder(order string) string {
 	return strings.Join(lines, "")
 }
 
-// shrink leaves out what is not needed for the difference.
+// shrink leaves out what is not needed for the difference: first many things beside each other, then fewer.
 func (p randomTrial) shrink(t *testing.T, found verdict) (randomTrial, verdict) {
 	t.Helper()
 	if found.kind == "broken" {
 		return p, found
 	}
-	for again := true; again; {
-		again = false
-		for _, name := range slices.Sorted(maps.Keys(p.files)) {
-			for at := 0; ; {
-				variants := smaller(p.files[name])
-				if at >= len(variants) {
-					break
-				}
-				q := p
-				q.files = maps.Clone(p.files)
-				q.files[name] = variants[at]
-				if v := q.run(t); v.kind == found.kind {
-					p, found, again = q, v, true
-				} else {
-					at++
-				}
+	for size := 64; size > 0; {
+		left := false
+		for from := 0; ; {
+			q, total := p.without(from, from+size)
+			if from >= total {
+				break
+			}
+			if v := q.run(t); v.kind == found.kind {
+				p, found, left = q, v, true
+			} else {
+				from += size
 			}
 		}
-		for i := 0; i < len(p.flags); {
-			n := 1
-			if i+1 < len(p.flags) && !strings.HasPrefix(p.flags[i+1], "-") {
-				n = 2
-			}
-			q := p
-			q.flags = slices.Delete(slices.Clone(p.flags), i, i+n)
-			if v := q.run(t); v.kind == found.kind {
-				p, found, again = q, v, true
-			} else {
-				i += n
-			}
+		if size > 1 || !left {
+			size /= 2
 		}
 	}
 	return p, found
 }
 
-// smaller are the values with one thing less; large things first.
-func smaller(value any) (all []any) {
-	switch v := value.(type) {
-	case []any:
-		for i, inner := range v {
-			all = append(all, slices.Delete(slices.Clone(v), i, i+1))
-			if o, ok := inner.(object); ok && o[0].key != "block" {
-				for _, f := range o {
-					if body, ok := f.value.([]any); ok && f.key == "block" {
-						all = append(all, slices.Insert(slices.Delete(slices.Clone(v), i, i+1), i, body...))
-					}
+// without leaves out the things numbered low to high-1 of all flags, keys and items, and says how many there are.
+func (p randomTrial) without(low, high int) (q randomTrial, total int) {
+	q = randomTrial{oracle: p.oracle, files: map[string]any{}}
+	out := func() bool {
+		total++
+		return low < total && total <= high
+	}
+	var copied func(value any) any
+	copied = func(value any) any {
+		switch v := value.(type) {
+		case []any:
+			list := []any{}
+			for _, inner := range v {
+				if gone, left := out(), copied(inner); !gone {
+					list = append(list, left)
 				}
 			}
-		}
-		for i, inner := range v {
-			for _, less := range smaller(inner) {
-				w := slices.Clone(v)
-				w[i] = less
-				all = append(all, w)
+			return list
+		case object:
+			o := object{}
+			for _, f := range v {
+				kept := slices.Contains([]string{"hosts", "name", "block", "v1", "v2", "v3", "list", "ansible_connection"}, f.key)
+				gone := !kept && out()
+				if left := copied(f.value); !gone {
+					o = append(o, field{f.key, left})
+				}
 			}
-		}
-	case object:
-		for i, f := range v {
-			if !slices.Contains([]string{"hosts", "all", "name", "block", "v1", "v2", "v3", "list", "ansible_connection"}, f.key) {
-				all = append(all, slices.Delete(slices.Clone(v), i, i+1))
-			}
-		}
-		for i, f := range v {
-			for _, less := range smaller(f.value) {
-				w := slices.Clone(v)
-				w[i].value = less
-				all = append(all, w)
-			}
+			return o
+		default:
+			return value
 		}
 	}
-	return all
+	for i := 0; i < len(p.flags); i++ {
+		flag := p.flags[i : i+1]
+		if i+1 < len(p.flags) && !strings.HasPrefix(p.flags[i+1], "-") {
+			flag = p.flags[i : i+2]
+			i++
+		}
+		if !out() {
+			q.flags = append(q.flags, flag...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.files)) {
+		if name == "inventory" {
+			q.files[name] = p.files[name]
+			continue
+		}
+		q.files[name] = copied(p.files[name])
+	}
+	return q, total
 }

@@ -61,7 +61,11 @@ func (s *State) countTask(from, to int, count func(host string) *events.HostCoun
 func (s *State) gone(ps *plan.Step) bool {
 	for _, g := range ps.Gates {
 		n := s.node(g.Step)
-		if (n.outcome == events.Skipped) == g.Ran && n.state == settled {
+		shut := n.outcome == events.OK
+		if g.Ran {
+			shut = n.outcome == events.Skipped
+		}
+		if shut && n.state == settled {
 			return true
 		}
 	}

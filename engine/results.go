@@ -25,13 +25,14 @@ type results struct {
 	assigned   map[int]map[string]any
 	broken     map[int]bool // failed, and there is a rescue
 	skipped    map[int]bool // whether it was, of a step that decides about others
+	omitted    map[int]bool
 	failed     map[int]bool // for good
 	withheld   map[int]bool // what it gave was secret, and is not kept; of a run that was resumed
 	of         string       // the digest of the plan whose steps these are; "" is the run's first
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, failed: map[int]bool{}, withheld: map[int]bool{}}
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, omitted: map[int]bool{}, failed: map[int]bool{}, withheld: map[int]bool{}}
 }
 
 // Registered implements plan.Results.
@@ -88,12 +89,28 @@ func (r *results) decided(step int, skipped bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.skipped[step] = skipped
+	delete(r.omitted, step)
+}
+
+// Omitted implements plan.Results.
+func (r *results) Omitted(step int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.omitted[step]
+}
+
+// omit says that a step was never reached.
+func (r *results) omit(step int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.omitted[step] = true
 }
 
 func (r *results) set(step int, registered, assigned map[string]any, broken bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken[step] = broken
+	delete(r.omitted, step)
 	delete(r.withheld, step)
 	if registered != nil {
 		r.registered[step] = registered
@@ -130,7 +147,7 @@ func (r *results) move(from, to *plan.Plan) {
 		}
 		return moved
 	}
-	r.broken, r.skipped, r.withheld = mark(r.broken), mark(r.skipped), mark(r.withheld)
+	r.broken, r.skipped, r.omitted, r.withheld = mark(r.broken), mark(r.skipped), mark(r.omitted), mark(r.withheld)
 	r.failed = map[int]bool{} // of what has failed the run says again what it keeps
 	r.of = to.Digest
 }

@@ -213,6 +213,8 @@ func (s *Session) observe(step int, e events.Event) {
 	case events.StepCompleted:
 		s.results.decided(step, false)
 		s.results.fail(step, false)
+	case events.StepOmitted:
+		s.results.omit(step)
 	case events.StepFailed:
 		s.results.fail(step, !e.Ignored && !e.Rescued)
 	case events.StepLost:

@@ -24,7 +24,7 @@ type Bound struct {
 // Bind makes a step ready to be asked what to do.
 func (p *Plan) Bind(step int, results Results) *Bound {
 	s := &p.Steps[step]
-	return &Bound{Step: s, plan: p, env: &env{plan: p, engine: p.engine, frame: s.task.frame, results: results}}
+	return &Bound{Step: s, plan: p, env: &env{plan: p, engine: p.engine, frame: s.task.frame, results: results, at: s}}
 }
 
 // Ahead makes the step one of a dry run, for which no lookup may run a command or ask a server.

@@ -120,6 +120,9 @@ func (r *renderer) gate(step int) (skipped, ok bool) {
 	if !isEnv || e.results == nil {
 		return false, false
 	}
+	if e.results.Omitted(step) { // it is in a rescue that was not needed, and has decided nothing
+		return true, true
+	}
 	return e.results.Skipped(step)
 }
 

@@ -31,6 +31,7 @@ type noResults struct{}
 func (noResults) Registered(int) (map[string]any, bool) { return nil, false }
 func (noResults) Broken(int) bool                       { return false }
 func (noResults) Skipped(int) (bool, bool)              { return false, false }
+func (noResults) Omitted(int) bool                      { return false }
 func (noResults) Failed() []int                         { return nil }
 
 func (noResults) Assigned(int) (map[string]any, bool) { return nil, false }

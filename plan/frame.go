@@ -235,6 +235,8 @@ type Results interface {
 	Assigned(step int) (values map[string]any, ok bool)
 	// Skipped reports whether the step was skipped. It is not ok for a step that has not ended, or never will.
 	Skipped(step int) (skipped, ok bool)
+	// Omitted reports whether the step was never reached, and will not be.
+	Omitted(step int) bool
 	// Failed are the steps that have failed for good: neither ignored nor rescued, nor taken back since.
 	Failed() []int
 	// Broken reports whether the step failed and has a rescue. Its result is then registered, whatever it registers.
@@ -248,6 +250,7 @@ type env struct {
 	engine  *eval.Engine
 	frame   *frame
 	results Results
+	at      *Step                         // whose values are asked for, in the run
 	pending func(name string) (any, bool) // names further down in the block of vars being rendered
 	extra   map[string]any                // a step's own result, for changed_when and the like
 
@@ -320,7 +323,7 @@ func (e *env) find(name string) (value any, ok bool) {
 		}
 		var done bool
 		value, done = e.produce(b)
-		if !done && (b.how == broken || b.how == handed && value == nil) { // nothing failed there, or it has no such fact
+		if !done && (b.how == broken || value == nil) { // nothing failed there, or it has given no such thing
 			value, ok = nil, false
 		}
 		return done
@@ -334,9 +337,15 @@ func (e *env) find(name string) (value any, ok bool) {
 
 // produce takes a value from what steps have given. A skipped assignment gives way to what it hides.
 func (e *env) produce(b *binding) (value any, done bool) {
+	if e.plan.Plays && len(b.steps) > 0 && b.how != broken && !slices.ContainsFunc(b.steps, func(step int) bool { return !e.results.Omitted(step) }) {
+		return nil, false // it is in a rescue that was not needed, or behind what has failed: there is no such name
+	}
 	switch b.how {
 	case assigned:
 		values, ok := e.results.Assigned(b.steps[0])
+		if !ok && e.plan.Plays {
+			return nil, false // it was skipped
+		}
 		if !ok {
 			return eval.Unknown{Steps: b.steps}, false
 		}

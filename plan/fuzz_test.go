@@ -174,3 +174,4 @@ func printed(t *testing.T, ds diag.List) string {
 }
 
 func (ran) Skipped(int) (bool, bool) { return false, true }
+func (ran) Omitted(int) bool         { return false }

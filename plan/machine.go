@@ -331,7 +331,11 @@ func (e *env) going(hosts []string) []string {
 	}
 	out := map[string]bool{}
 	for _, step := range e.results.Failed() {
-		out[e.plan.Steps[step].Host] = true
+		s := &e.plan.Steps[step]
+		began := e.at != nil && s.task.src.Pos == e.at.task.src.Pos && slices.Contains(e.frame.scene.batch, s.Host) // this very task, with it
+		if !began {
+			out[s.Host] = true
+		}
 	}
 	return slices.DeleteFunc(slices.Clone(hosts), func(host string) bool { return out[host] })
 }

@@ -151,16 +151,21 @@ func (c *scopeContext) flushing() *scopeContext {
 	return &in
 }
 
-// end lets hosts leave the play. Where the condition is known only in the run, a step decides for all that come after it.
+// end lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
 func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
+	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" { // the first host is asked, for all
+		cs = cs[:1]
+	}
 	var leaving, undecided []*scopeContext
 	for _, c := range cs {
 		p.on(c)
 		r := p.renderer(p.env(c, nil), c.chain)
 		v := r.decide(c.when)
 		switch {
-		case v.known && v.holds:
+		case v.known && v.holds && !c.maybe():
 			leaving = append(leaving, c)
+		case v.known && v.holds:
+			undecided = append(undecided, c)
 		case !v.known && !r.failed:
 			undecided = append(undecided, c)
 		}
@@ -217,6 +222,11 @@ func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
 			m.gates = append(m.gates, g)
 		}
 	}
+}
+
+// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
+func (c *scopeContext) maybe() bool {
+	return c.rescuing || len(c.gates) > 0 || c.handler
 }
 
 // gateAt is a gate with what a person reads of it.

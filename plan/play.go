@@ -215,7 +215,11 @@ func (p *planner) play(pl *playbook.Play, in around) {
 	if !ok {
 		return
 	}
-	hosts, ok := p.choose(pl, pattern, in)
+	listed, ok := p.choose(pl, pattern, in)
+	if !ok {
+		return
+	}
+	hosts, ok := p.ordered(pl, listed, in)
 	if !ok {
 		return
 	}
@@ -226,7 +230,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 	play := &playing{src: pl, notified: map[*machine]map[*handler][]int{}, applied: map[string]bool{}, base: map[*machine]*scopeContext{}, maxFail: -1}
 	play.scope = p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
 	play.scene = c.scene
-	play.scene.play, play.scene.hosts = name, hostNames(hosts)
+	play.scene.play, play.scene.hosts = name, hostNames(listed)
 	p.policy(play, r)
 	p.preload(play, c)
 	machines := make([]*machine, len(hosts))
@@ -315,6 +319,11 @@ func (p *planner) choose(pl *playbook.Play, pattern string, in around) ([]*inven
 		p.close(p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &PlayHead{Pattern: pattern}}, label))
 		return nil, false
 	}
+	return hosts, true
+}
+
+// ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
+func (p *planner) ordered(pl *playbook.Play, hosts []*inventory.Host, in around) ([]*inventory.Host, bool) {
 	switch order := pl.Order.Text(); order {
 	case "", "inventory":
 	case "sorted", "reverse_sorted":

@@ -84,14 +84,14 @@ func (p *planner) excluded(tags []string) bool {
 			return true
 		}
 	}
-	named := false // a requested tag is among the step's own
+	named := wanted(tags, "always") // or a requested tag is among the step's own
 	for _, tag := range p.o.Tags {
 		named = named || wanted(tags, tag)
 	}
 	if wanted(tags, "never") && !named {
 		return true
 	}
-	if len(p.o.Tags) == 0 || named || wanted(tags, "always") {
+	if len(p.o.Tags) == 0 || named {
 		return false
 	}
 	for _, tag := range p.o.Tags {
