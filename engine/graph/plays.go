@@ -43,7 +43,8 @@ type playState struct {
 	barrier []Edge   // the end of the task before, on all hosts; it only orders
 	stops   []Edge   // what is met as long as no failure has ended this for all hosts
 	linear  bool
-	allowed int // how many hosts may fail before all stop; -1: any number
+	allowed int             // how many hosts may fail before all stop; -1: any number
+	gone    map[string]Edge // of hosts that were in plays before, where failures count: met if they had failed there
 	at      attributes
 	body    *body // the block with a rescue or an always that this is in; nil for none
 	rescued bool
@@ -109,7 +110,7 @@ func (b *playBuilder) play(id int) {
 
 // batch builds what some hosts of a play do. It ends well if one of them does: where all have failed, nothing more is done.
 func (b *playBuilder) batch(play *plan.Scope, id int) {
-	st := &playState{hosts: b.hostsOf(id), linear: play.Strategy != "free", allowed: -1, at: attributes{pool: -1}}
+	st := &playState{hosts: b.hostsOf(id), linear: play.Strategy != "free", allowed: -1, gone: map[string]Edge{}, at: attributes{pool: -1}}
 	if len(st.hosts) == 0 {
 		return
 	}
@@ -120,10 +121,14 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		b.after = []Edge{on(b.barrier("play", All, false, b.after), onMet)}
 	}
 	for _, host := range st.hosts {
-		if _, known := b.alive[host]; !known {
+		_, known := b.alive[host]
+		if !known {
 			b.order = append(b.order, host)
 		}
 		b.alive[host] = append(b.alive[host], b.after...)
+		if known && (play.AnyFatal || st.allowed >= 0) {
+			st.gone[host] = on(b.barrier("entry", All, false, b.alive[host]), 1<<events.Omitted)
+		}
 	}
 	b.entry, b.did, b.cleared, b.since = maps.Clone(b.alive), map[string][]ID{}, -1, nil
 	if play.Strategy == "graph" {
@@ -135,18 +140,34 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		b.alive[host] = []Edge{b.one("host", slices.Concat(b.alive[host], st.stops), st)}
 	}
 	b.takeIn(st)
-	var ends []Edge
+	var ends, spared []Edge
 	for _, host := range st.hosts {
 		ends = append(ends, b.alive[host]...)
+		spared = append(spared, b.spared(host, b.alive[host], st)...)
 	}
 	switch {
-	case play.AnyFatal:
+	case play.AnyFatal && len(st.gone) == 0:
 		b.after = []Edge{on(b.barrier("ended", All, false, ends), onMet)}
-	case st.allowed >= 0:
+	case st.allowed >= 0 && len(st.gone) == 0:
 		b.after = []Edge{on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet)}
+	case play.AnyFatal: // and somebody is left
+		b.after = []Edge{on(b.barrier("ended", All, false, append(spared, b.some(ends))), onMet)}
+	case st.allowed >= 0:
+		b.after = []Edge{b.some(ends), on(b.quorum("ended", spared, st.allowed, len(st.hosts)), onMet)}
 	default:
-		b.after = []Edge{on(b.barrier("ended", Any, false, ends), onMet)}
+		b.after = []Edge{b.some(ends)}
 	}
+}
+
+func (b *playBuilder) some(ends []Edge) Edge { return on(b.barrier("ended", Any, false, ends), onMet) }
+
+// spared are the ends of a host where failures count for all: none counts a second time that an earlier play has seen.
+func (b *playBuilder) spared(host string, ends []Edge, st *playState) []Edge {
+	gone, before := st.gone[host]
+	if !before {
+		return ends
+	}
+	return []Edge{on(b.barrier("host", Any, st.at.essential, []Edge{b.one("host", ends, st), gone}), onMet)}
 }
 
 // takeIn lets the hosts come back that had failed before a meta: clear_host_errors was reached, and not after it.
@@ -267,7 +288,7 @@ func (b *playBuilder) first(m plan.Member) *plan.Step {
 
 // task builds one task: for each host a step, or the steps of its loop.
 func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
-	var turn, ends []Edge // turn is met where no host before has reached the task
+	var turn, ends, spared []Edge // turn is met where no host before has reached the task
 	from := ID(len(b.g.Nodes))
 	for _, m := range members {
 		host := b.first(m).Host
@@ -278,6 +299,9 @@ func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
 			b.alive[host] = []Edge{on(b.hostStep(m.Step, after, st), events.OnSuccess)}
 		}
 		ends = append(ends, b.alive[host]...)
+		if st.allowed >= 0 && st.body == nil {
+			spared = append(spared, b.spared(host, b.alive[host], st)...)
+		}
 		if once {
 			// The next host takes over only where those before have failed earlier, and so never reached the task.
 			left := on(b.g.nodeOf[b.first(m).Index], 1<<events.Omitted)
@@ -311,7 +335,7 @@ func (b *playBuilder) task(members []plan.Member, once bool, st *playState) {
 		st.stops = []Edge{on(b.barrier("task", All, st.at.essential, well), onMet)}
 		st.barrier = ordering(st.stops)
 	case st.allowed >= 0 && st.body == nil:
-		enough := on(b.quorum("task", ends, st.allowed, len(st.hosts)), onMet)
+		enough := on(b.quorum("task", spared, st.allowed, len(st.hosts)), onMet)
 		st.stops = []Edge{b.one("task", append([]Edge{enough}, st.stops...), st)}
 		st.barrier = ordering(st.stops)
 	default:
