@@ -114,7 +114,8 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 	if len(st.hosts) == 0 {
 		return
 	}
-	if play.MaxFail >= 0 {
+	anyFatal := play.AnyFatal && play.Strategy != "free" // as Ansible has it: nobody waits for the others, so nobody stops for them
+	if play.MaxFail >= 0 && play.Strategy != "free" {
 		st.allowed = len(st.hosts) * play.MaxFail / 100
 	}
 	if len(b.after) > 1 {
@@ -126,7 +127,7 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 			b.order = append(b.order, host)
 		}
 		b.alive[host] = append(b.alive[host], b.after...)
-		if known && (play.AnyFatal || st.allowed >= 0) {
+		if known && (anyFatal || st.allowed >= 0) {
 			st.gone[host] = on(b.barrier("entry", All, false, b.alive[host]), 1<<events.Omitted)
 		}
 	}
@@ -146,11 +147,11 @@ func (b *playBuilder) batch(play *plan.Scope, id int) {
 		spared = append(spared, b.spared(host, b.alive[host], st)...)
 	}
 	switch {
-	case play.AnyFatal && len(st.gone) == 0:
+	case anyFatal && len(st.gone) == 0:
 		b.after = []Edge{on(b.barrier("ended", All, false, ends), onMet)}
 	case st.allowed >= 0 && len(st.gone) == 0:
 		b.after = []Edge{on(b.quorum("ended", ends, st.allowed, len(st.hosts)), onMet)}
-	case play.AnyFatal: // and somebody is left
+	case anyFatal: // and somebody is left
 		b.after = []Edge{on(b.barrier("ended", All, false, append(spared, b.some(ends))), onMet)}
 	case st.allowed >= 0:
 		b.after = []Edge{b.some(ends), on(b.quorum("ended", spared, st.allowed, len(st.hosts)), onMet)}
