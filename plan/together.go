@@ -167,7 +167,7 @@ func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
 		in.delegate = t.DelegateTo
 	}
 	if len(t.Notify) > 0 {
-		in.notify = append(slices.Clip(c.notify), t.Notify...)
+		in.notify = t.Notify // in the place of what is around it
 	}
 	return &in
 }
