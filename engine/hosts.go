@@ -61,7 +61,7 @@ func (s *State) countTask(from, to int, count func(host string) *events.HostCoun
 func (s *State) gone(ps *plan.Step) bool {
 	for _, g := range ps.Gates {
 		n := s.node(g.Step)
-		shut := n.outcome == events.OK
+		shut := n.outcome == events.OK || n.outcome == events.Changed
 		if g.Ran {
 			shut = n.outcome == events.Skipped
 		}

@@ -167,14 +167,20 @@ func (p *planner) flush(cs []*scopeContext) {
 			if len(steps) == 0 {
 				continue
 			}
-			delete(play.notified[c.on], h)
+			if !c.maybe() {
+				delete(play.notified[c.on], h)
+			}
 			if scope < 0 {
 				scope = p.open(Scope{Kind: ScopeSection, Parent: c.scope, Name: "handlers", Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force}, "handlers")
 			}
 			list = append(list, p.handling(c, h, steps, scope))
 		}
 		if len(list) > 0 {
+			from := len(p.plan.Steps)
 			p.each(list, h.task)
+			if cs[0].maybe() {
+				p.maybeFlushed(play, h, from)
+			}
 		}
 	}
 	if scope >= 0 {
@@ -182,10 +188,39 @@ func (p *planner) flush(cs []*scopeContext) {
 	}
 }
 
+// maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
+func (p *planner) maybeFlushed(play *playing, h *handler, from int) {
+	seen := map[*machine]bool{}
+	for i := from; i < len(p.plan.Steps); i++ {
+		m := p.machines[p.plan.Steps[i].Host]
+		if m == nil || seen[m] {
+			continue
+		}
+		seen[m] = true
+		if play.flushed[m] == nil {
+			play.flushed[m] = map[*handler]flushed{}
+		}
+		f := play.flushed[m][h]
+		play.flushed[m][h] = flushed{len(play.notified[m][h]), append(f.gates, gateAt{gate{i, false}, "not flushed before", h.task.Pos, 0})}
+	}
+}
+
+// flushed is what may have run a handler already.
+type flushed struct {
+	notifiers int // how many there were then
+	gates     []gateAt
+}
+
 // handling is the context of a handler on a host.
 func (p *planner) handling(c *scopeContext, h *handler, steps []int, scope int) *scopeContext {
 	in := *c.play.base[c.on]
 	in.scope, in.notifiers, in.handler, in.pos = scope, steps, true, h.task.Pos
+	if f := c.play.flushed[c.on][h]; f.notifiers == len(steps) {
+		in.gates = f.gates
+	}
+	if !c.maybe() {
+		delete(c.play.flushed[c.on], h)
+	}
 	if h.role == nil {
 		return &in
 	}

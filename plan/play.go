@@ -30,6 +30,7 @@ type playing struct {
 
 	handlers []*handler
 	notified map[*machine]map[*handler][]int
+	flushed  map[*machine]map[*handler]flushed
 	applied  map[string]bool // roles that have been, with what they were given
 	base     map[*machine]*scopeContext
 }
@@ -227,7 +228,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		name = pattern
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
-	play := &playing{src: pl, notified: map[*machine]map[*handler][]int{}, applied: map[string]bool{}, base: map[*machine]*scopeContext{}, maxFail: -1}
+	play := &playing{src: pl, notified: map[*machine]map[*handler][]int{}, flushed: map[*machine]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*machine]*scopeContext{}, maxFail: -1}
 	play.scope = p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
 	play.scene = c.scene
 	play.scene.play, play.scene.hosts = name, hostNames(listed)
@@ -246,6 +247,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		}
 		play.serial = i
 		clear(play.notified)
+		clear(play.flushed)
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
