@@ -35,15 +35,14 @@ func (o object) MarshalYAML() (any, error) {
 type randomPlays struct {
 	*rand.Rand
 
-	ids      int
-	hosts    []string
-	rescues  bool            // blocks may have a rescue; if not, any_errors_fatal may be there
-	free     bool            // the strategy of the play at hand, or of one that uses the role at hand
-	files    map[string]any  // of the playbook, by path: []any or object
-	handlers map[string]bool // there are handlers to notify
-	depth    int
-	inLoop   bool
-	inRole   string
+	ids     int
+	hosts   []string
+	rescues bool           // blocks may have a rescue; if not, any_errors_fatal may be there
+	free    bool           // the strategy of the play at hand, or of one that uses the role at hand
+	files   map[string]any // of the playbook, by path: []any or object
+	depth   int
+	inLoop  bool
+	inRole  string
 }
 
 // playsOf makes the playbook of a seed.
@@ -448,7 +447,8 @@ func (g *randomPlays) until() object {
 		{"raw", fmt.Sprintf(`%s; test $(grep -c %s {{ out }}/{{ inventory_hostname }}) -ge %d`, g.note(id, ""), id, times)},
 		{"register", "r2"},
 		{"until", g.pick("r2 is succeeded", "r2 is not failed")},
-		{"retries", 1 + g.IntN(3)}, {"delay", 0},
+		{"retries", 1 + g.IntN(3)},
+		{"delay", 0},
 	}
 	return g.keys(o)
 }

@@ -72,7 +72,7 @@ func TestAnsibleRandom(t *testing.T) {
 
 func readSeeds(t *testing.T, asked string) (seeds []uint64) {
 	t.Helper()
-	for _, part := range strings.Split(asked, ",") {
+	for _, part := range strings.SplitSeq(asked, ",") {
 		from, to, more := strings.Cut(part, "-")
 		if !more {
 			to = from
