@@ -20,7 +20,7 @@ import (
 // TestAnsibleRandom runs playbooks that nobody wrote through moon and the real ansible-playbook, and compares what came of them:
 // the tasks that ran, in their order, with the values they saw; the counts of each host; the exit status.
 //
-//	ANSIBLE=all          some hundred, others each time
+//	ANSIBLE=all          a hundred, others each time
 //	RANDOM_SEEDS=5,20-40 those
 //	RANDOM_SHRINK=1      and make what differs as small as can be
 func TestAnsibleRandom(t *testing.T) {
@@ -72,7 +72,7 @@ func TestAnsibleRandom(t *testing.T) {
 
 func readSeeds(t *testing.T, asked string) (seeds []uint64) {
 	t.Helper()
-	for _, part := range strings.SplitSeq(asked, ",") {
+	for part := range strings.SplitSeq(asked, ",") {
 		from, to, more := strings.Cut(part, "-")
 		if !more {
 			to = from
