@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden oracle fuzz kills soak ansible ansible-golden bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole lint fmt golden oracle fuzz kills soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -77,6 +77,9 @@ ansible: ## every playbook of testdata/ansible through moon and the real ansible
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
 	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' .
+
+ansible-random: ## a hundred playbooks that nobody wrote through both programs; RANDOM_SHRINK=1 makes what differs small
+	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' .
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
