@@ -70,13 +70,13 @@ type becomer struct {
 }
 
 // becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
-// nothing can be said.
+// nothing can be said, and of one whose password the playbook or the inventory has there is nothing to ask.
 func becoming(p *plan.Plan) []becomer {
 	var list []becomer
 	at := map[exec.Become]int{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") || s.Conn != nil {
+		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") || s.Conn != nil || s.BringsPassword() {
 			continue
 		}
 		b := exec.Become{User: s.Become.User, Method: s.Become.Method}

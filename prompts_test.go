@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,5 +59,26 @@ func TestPromptsWithoutATerminal(t *testing.T) {
 	var e *exit
 	if !errors.As(err, &e) || e.code != exitUsage || !strings.Contains(e.message, "-e token=") || strings.Contains(e.message, "-e a=") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestPasswordsOfVariables: nobody is asked before the run for a password that a host's variables have.
+func TestPasswordsOfVariables(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"hosts":    "a ansible_connection=local ansible_become_password=sesame-of-a\nb ansible_connection=local\n",
+		"site.yml": "- hosts: all\n  gather_facts: false\n  become: true\n  become_user: nobody\n  tasks:\n    - command: id\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	if p == nil {
+		t.Fatal(ds)
+	}
+	list := becoming(p)
+	if len(list) != 1 || len(list[0].steps) != 1 || !strings.Contains(list[0].steps[0], "step-0002") {
+		t.Errorf("asked for %+v", list)
 	}
 }

@@ -302,6 +302,9 @@ type Need struct {
 // ID is the step's number in plan order: step-0001.
 func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
 
+// BringsPassword reports whether the variables of the step's host have the password with which it becomes another user.
+func (s *Step) BringsPassword() bool { return s.task != nil && s.task.becomePassword != "" }
+
 // WaitsFor reports whether a field of the step is known only after other steps.
 func (s *Step) WaitsFor(field string) bool {
 	return slices.ContainsFunc(s.Unknowns, func(u Unknown) bool { return u.Field == field })
