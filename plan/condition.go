@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"moon/plan/diag"
 	"moon/plan/eval"
@@ -101,6 +103,7 @@ func (r *renderer) decide(list []condition) verdict {
 		guards = append(guards, c.compiled.Guards()...)
 		switch {
 		case !got.Known:
+			r.undecidable(c, got.Missing)
 			r.miss(got.Missing)
 			v.known = false
 		case !got.Holds:
@@ -148,4 +151,30 @@ func guarded(list []condition) []string {
 		}
 	}
 	return names
+}
+
+// outputAlone is a condition that is nothing but what a command prints.
+var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
+
+// undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
+func (r *renderer) undecidable(c condition, missing []eval.Missing) {
+	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.value.Text()))
+	e, ok := eval.Base(r.env).(*env)
+	if m == nil || !ok || r.report == nil || e.results != nil || len(missing) != 1 {
+		return
+	}
+	for _, step := range missing[0].Steps {
+		if a := e.plan.Steps[step].task.action; a == nil || !a.Command {
+			return
+		}
+	}
+	kind := "a string"
+	if m[2] != "" {
+		kind = "a list"
+	}
+	r.failed = true
+	r.report(diag.Diagnostic{
+		Pos: c.value.Pos(), Width: utf8.RuneCountInString(firstLine(c.value.Text())), Chain: r.chain,
+		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
+	})
 }
