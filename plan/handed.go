@@ -141,6 +141,9 @@ func (e *env) anyHanded(m *machine, name string) (value any, ok bool) {
 // mayHave finds a variable that a module may have given which is there for facts, as its name says. Names that nobody else knows would
 // be mistakes otherwise.
 func (m *machine) mayHave(name string, moment int, f func(*binding) bool) bool {
+	if settings[name] {
+		return false
+	}
 	return m.handed.before(anyName, moment, func(b *binding) bool {
 		if !strings.HasSuffix(b.from, "_facts") {
 			return false

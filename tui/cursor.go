@@ -76,21 +76,30 @@ func (c *cursor) clear() {
 
 // carry takes the cursor and the marks over to another tree, by path.
 func (c *cursor) carry(from, to *tree) {
+	there := sameIn(from, to)
+	marks := map[int]bool{}
+	for n := range c.marks {
+		if to, ok := there(n); ok && to != 0 {
+			marks[to] = true
+		}
+	}
+	c.node, _ = there(c.node)
+	c.marks, c.anchor = marks, -1
+}
+
+// sameIn finds the node of another tree that is the same, by path, or else what is nearest above it that is in both.
+func sameIn(from, to *tree) func(node int) (there int, same bool) {
 	places := make(map[string]int, to.len())
 	for n := range to.len() {
 		if p := to.path(n); places[p] == 0 {
 			places[p] = n
 		}
 	}
-	node := c.node
-	for node > 0 && places[from.path(node)] == 0 {
-		node = int(from.parent[node])
-	}
-	marks := map[int]bool{}
-	for n := range c.marks {
-		if to := places[from.path(n)]; to != 0 {
-			marks[to] = true
+	return func(node int) (int, bool) {
+		at := node
+		for at > 0 && places[from.path(at)] == 0 {
+			at = int(from.parent[at])
 		}
+		return places[from.path(max(at, 0))], at == node
 	}
-	c.node, c.marks, c.anchor = places[from.path(max(node, 0))], marks, -1
 }

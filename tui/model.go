@@ -129,6 +129,9 @@ func (m *model) setPlan(p *plan.Plan) {
 		m.rows = newCollapse(t)
 	} else {
 		m.cur.carry(m.tree, t)
+		if m.prompt != nil { // it is where its esc goes back to
+			m.prompt.from, _ = sameIn(m.tree, t)(m.prompt.from)
+		}
 		m.rows.adopt(t)
 	}
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
