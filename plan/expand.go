@@ -468,6 +468,9 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 	if len(b.steps) > 0 && p.allExcluded(b.steps) {
 		b.value = p.skippedLoop(b.steps)
 		p.givers[t.Register] = p.leftOutGiver(&p.plan.Steps[first], t.Register)
+		if c.on != nil {
+			return // what was there before stays
+		}
 		b.how, b.steps = notProduced, nil
 	} else if len(b.steps) == 0 {
 		b.how, b.steps = notProduced, nil

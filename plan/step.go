@@ -454,7 +454,9 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 			b.how, b.steps, b.value = notProduced, nil, Result{Skipped: true}.Registered()
 			p.givers[t.Register] = p.leftOutGiver(s, t.Register)
 		}
-		p.names.produced.add(b)
+		if !s.Excluded || c.on == nil { // in a play what was there before stays
+			p.names.produced.add(b)
+		}
 	}
 	if k.action.Name != "set_fact" || s.Prediction == WillSkip {
 		return

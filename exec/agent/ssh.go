@@ -262,6 +262,10 @@ func (s *launch) away() error {
 	switch code {
 	case rcNotExecutable, rcNotFound:
 		return errOther // what is kept there cannot be run
+	case 0:
+		if text == "" {
+			return errOther // no agent ends by itself before anything was asked of it
+		}
 	case rcOfSSH:
 		return &UnreachableError{Host: *s.host, Fatal: !passing.MatchString(text) || lasting.MatchString(text), Said: "ssh: " + s.telling(code) + s.wayOut(text)}
 	}
