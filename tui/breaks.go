@@ -175,6 +175,14 @@ func (p *breakPlace) words() string {
 	return words
 }
 
+// title is what the breakpoint is at: a step on its host, or all steps of a task.
+func (p *breakPlace) title(m *model) string {
+	if p.steps > 1 {
+		return stepTitle(&m.plan.Steps[p.step])
+	}
+	return m.titleOn(&m.plan.Steps[p.step])
+}
+
 // breakList names the breakpoints of the run.
 func (m *model) breakList(d *doc) {
 	for i, p := range m.breakPlaces() {
@@ -187,7 +195,7 @@ func (m *model) breakList(d *doc) {
 		}
 		step := &m.plan.Steps[p.step]
 		at := max(d.w-20, d.w/2)
-		d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, p.sign(m.glyphs), text{themes.Text, stepTitle(step)}, d.place(at, step.Origin.String()))
+		d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, p.sign(m.glyphs), text{themes.Text, p.title(m)}, d.place(at, step.Origin.String()))
 		if words := p.words(); words != "" {
 			d.para(themes.Dim, 4, words)
 		}

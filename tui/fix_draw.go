@@ -8,7 +8,6 @@ import (
 
 	"moon/themes"
 	"moon/tui/fix"
-	"moon/tui/standing"
 )
 
 // fixDoc draws the sheet: the values, then what follows from them.
@@ -255,11 +254,7 @@ func (m *model) fixBecomes(d *doc) {
 			d.blank()
 			d.add(text{themes.Text, "It also changes " + count(len(e.Others), "other step")})
 		}
-		title := stepTitle(s)
-		if m.tree.over {
-			title += " on " + standing.On(s)
-		}
-		d.add(text{themes.Text, "  " + plain(title)}, text{themes.Dim, "  " + plain(s.Summary)})
+		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
 	}
 	if e.Left > 0 {
 		d.para(themes.Warn, 0, count(e.Left, "step")+" would be gone from the plan.")

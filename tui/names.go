@@ -23,13 +23,19 @@ func (t *tree) title(n int) string {
 // stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
 func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
 
-// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
-func (m *model) stepTitle(step int) string {
-	title := m.tree.title(int(m.tree.stepNode[step]))
+// titleOn is stepTitle with the host of the step, where there are several.
+func (m *model) titleOn(s *plan.Step) string { return m.onHost(stepTitle(s), s) }
+
+func (m *model) onHost(title string, s *plan.Step) string {
 	if !m.tree.over {
 		return title
 	}
-	return title + " on " + standing.On(&m.plan.Steps[step])
+	return title + " on " + standing.On(s)
+}
+
+// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
+func (m *model) stepTitle(step int) string {
+	return m.onHost(m.tree.title(int(m.tree.stepNode[step])), &m.plan.Steps[step])
 }
 
 // task reports whether a node is a task over several hosts.

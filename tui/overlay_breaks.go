@@ -76,7 +76,7 @@ func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot
 		step := &m.plan.Steps[p.step]
 		mark, look := b.mark(m, i)
 		sign := p.sign(m.glyphs)
-		words := strings.TrimSpace(plain(stepTitle(step)) + "  " + plain(p.words()))
+		words := strings.TrimSpace(plain(p.title(m)) + "  " + plain(p.words()))
 		line := m.opposite(w-2, mark, text{look, words}, text{themes.Dim, plain(step.Origin.String())})
 		body = append(body, append([]text{line[0], {sign.ink, sign.s + " "}}, line[1:]...))
 	}

@@ -53,7 +53,7 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	}
 	for _, r := range running {
 		since := took(r.took)
-		name := cutMiddle(plain(stepTitle(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
+		name := cutMiddle(plain(m.titleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
 		body = append(body, []text{{themes.Text, name + "  "}, {themes.Dim, since}})
 	}
 	// On a tiny screen the answers count more than what they are about.

@@ -18,7 +18,7 @@ func (m *model) eventsTab(d *doc, s subject) {
 		words, look := p.words()
 		line, _, _ := strings.Cut(words, "\n")
 		if s.step < 0 && p.step >= 0 && p.step < len(m.plan.Steps) && !aboutAll(p.event) {
-			line = stepTitle(&m.plan.Steps[p.step]) + "  " + line
+			line = m.titleOn(&m.plan.Steps[p.step]) + "  " + line
 		}
 		role := signLooks[look].role
 		if look == signNone {

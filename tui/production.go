@@ -134,7 +134,7 @@ func (m *model) destructiveLines(list []int, w, n int) (lines [][]text) {
 		if k == n {
 			break
 		}
-		name := cutMiddle(plain(stepTitle(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.dots)
+		name := cutMiddle(plain(m.titleOn(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.dots)
 		lines = append(lines, []text{
 			{themes.Warn, m.glyphs.signs[signConfirm] + " "},
 			{themes.Text, name},
