@@ -29,8 +29,9 @@ func runShell(ctx context.Context, a *attempt) Result {
 	start := time.Now()
 	p := a.noisy(argv)
 	p.stdin = a.lineOf(args.Stdin, args.StdinNewline)
+	p.keepTail()
 	seen := a.unseen(p)
-	r := a.asCommand(args.Cmd, start, a.ended(p.run(ctx), events.Changed))
+	r := a.asCommand(args.Cmd, start, p.withHint(a.ended(p.run(ctx), events.Changed)))
 	if seen {
 		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everybody on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
 	}

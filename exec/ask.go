@@ -63,10 +63,11 @@ type tail struct {
 }
 
 func (t *tail) Write(p []byte) (int, error) {
-	t.text = append(t.text, p...)
-	if over := len(t.text) - t.left; over > 0 {
+	last := p[max(len(p)-t.left, 0):] // a flood costs no copy of all of it
+	if over := len(t.text) + len(last) - t.left; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
+	t.text = append(t.text, last...)
 	return len(p), nil
 }
 

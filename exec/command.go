@@ -84,7 +84,8 @@ func (a *attempt) command(ctx context.Context, argv []string, stdin *string) Res
 	}
 	p := a.noisy(argv)
 	p.stdin = stdin
-	return a.ended(p.run(ctx), events.Changed)
+	p.keepTail()
+	return p.withHint(a.ended(p.run(ctx), events.Changed))
 }
 
 // environ is moon's own environment with the step's on top, but without what is read from it as a secret: a step that needs it

@@ -44,7 +44,7 @@ func askVersion(argv []string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), costlyTimeout)
 	defer cancel()
 	cmd := osexec.CommandContext(ctx, path, argv[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = time.Second // what the program left behind may hold its output open
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.Output()

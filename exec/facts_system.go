@@ -240,7 +240,7 @@ func (s *survey) localFact(path string) ([]byte, error) {
 		return os.ReadFile(path)
 	}
 	cmd := osexec.CommandContext(s.ctx, path)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = time.Second // what the program left behind may hold its output open
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.Output()

@@ -17,7 +17,8 @@ import (
 // lost, and a pipe without a reader ends most programs that print to it.
 const linger = 500 * time.Millisecond
 
-// process is a command to run in a process group of its own.
+// process is a command to run in a session, and so in a process group, of its own. It has no controlling terminal: what opened
+// moon's would paint over the TUI, or be stopped for reading it, unseen.
 //
 //	ctx ends ─▶ INT ─ grace/5 ─▶ TERM ─ grace ─▶ KILL        interrupted
 //	            TERM ────────── grace ─────────▶ KILL        expired
@@ -38,7 +39,8 @@ type process struct {
 	watch   func(Moment) // required
 	runID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
 	attempt string
-	tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes
+	said    *tail     // the end of its output, to find out why it failed; nil: it is not looked at
+	tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes, and no terminal at all
 }
 
 // notRun is the code of a process that was stopped before it began.
@@ -177,13 +179,12 @@ func (c *child) live() {
 	c.release()
 }
 
-// group puts the process into a group of its own; with a terminal also into a session, whose terminal that is.
-func (c *child) group(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
-	if c.tty == nil {
-		sys.Setpgid = true
-		return sys
+// session puts the process into a session of its own, which has a terminal only if one was given to it.
+func (c *child) session(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
+	sys.Setsid = true
+	if c.tty != nil {
+		sys.Setctty, sys.Ctty = true, 0
 	}
-	sys.Setsid, sys.Setctty, sys.Ctty = true, true, 0
 	return sys
 }
 

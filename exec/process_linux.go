@@ -40,10 +40,10 @@ func onThread(do func()) {
 	}()
 }
 
-// start starts the process in a group of its own, with its life tied to moon's.
+// start starts the process in a session of its own, with its life tied to moon's.
 func (c *child) start(e *ends) error {
 	c.end = -1
-	sys := c.group(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
+	sys := c.session(&syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, PidFD: &c.end})
 	c.confine(sys)
 	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Files: e.files(), Sys: sys}
 	pid, _, err := syscall.StartProcess(c.path, c.argv, attr)

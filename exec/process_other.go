@@ -12,11 +12,11 @@ import (
 // onThread does something beside the caller.
 func onThread(do func()) { go do() }
 
-// start starts the process in a group of its own.
+// start starts the process in a session of its own.
 func (c *child) start(e *ends) error {
 	pid, _, err := syscall.StartProcess(c.path, c.argv, &syscall.ProcAttr{
 		Dir: c.dir, Env: c.env, Files: e.files(),
-		Sys: c.group(&syscall.SysProcAttr{}),
+		Sys: c.session(&syscall.SysProcAttr{}),
 	})
 	if err != nil {
 		return &os.PathError{Op: "start", Path: c.path, Err: err}

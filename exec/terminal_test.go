@@ -131,3 +131,33 @@ func TestNoTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestTerminalHint names `interactive` where a command failed for want of a terminal, and only there.
+func TestTerminalHint(t *testing.T) {
+	const hint = "exit status 1 (it wanted a terminal, which a step has only with `interactive: true`)"
+	for says, want := range map[string]string{
+		"sh: 1: cannot open /dev/tty: No such device or address":                              hint,
+		"sudo: a terminal is required to read the password; either use the -S option to read": hint,
+		"sudo: no tty present and no askpass program specified":                               hint,
+		"fatal: could not read Username for 'https://example.org': No such device or address": hint,
+		"the input device is not a TTY":                                                       hint,
+		"open terminal failed: not a terminal":                                                hint,
+		"su: must be run from a terminal":                                                     hint,
+		"gpg: signing failed: Inappropriate ioctl for device":                                 hint,
+		"Host key verification failed.":                                                       hint,
+		"passwd: Authentication token manipulation error":                                     hint,
+		"the terminal building is closed":                                                     "exit status 1",
+		"no such file or directory":                                                           "exit status 1",
+	} {
+		for _, to := range []string{"", " >&2"} {
+			job := newJob(t, "shell", args{"cmd": "seq 5000; cat <<'E'" + to + "\n" + says + "\nE\nexit 1"})
+			if r := (exec.Local{}).Run(t.Context(), job); r.Outcome != events.Failed || r.Error != want {
+				t.Errorf("%q%s: %s %q, want %q", says, to, r.Outcome, r.Error, want)
+			}
+		}
+		job := newJob(t, "command", args{"argv": []any{"echo", says}})
+		if r := (exec.Local{}).Run(t.Context(), job); r.Outcome != events.Changed || r.Error != "" {
+			t.Errorf("%q, and all is well: %+v", says, r)
+		}
+	}
+}
