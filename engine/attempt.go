@@ -58,7 +58,7 @@ func (s *Session) dry(step int) bool {
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
-	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: b.Step.Title(), Out: s.state.outName(step, attempt)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, attempt)})
 	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: exec.Fatal}, plan.Result{Attempts: attempt})
 	r.Again = false
 	s.pack(&r, b.Step, nil)
@@ -105,8 +105,9 @@ func (s *Session) prepare(step, number int) {
 	if name == "" {
 		name = ps.Title()
 	}
+	name = cutLine(name)
 	out := s.state.outName(step, number)
-	command := strings.TrimSpace(call.Action + ": " + call.Summary)
+	command := strings.TrimSpace(call.Action + ": " + cutLine(call.Summary))
 	if ps.NoLog {
 		command = ""
 	}
@@ -261,7 +262,7 @@ func withTail(text, tail string) string {
 
 // unknowable ends a step of a dry run that uses what only a real run would give.
 func (s *Session) unknowable(b *plan.Bound, step, number int, m *plan.Missing) {
-	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: b.Step.Title(), Out: s.state.outName(step, number)})
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
 	r := report{AttemptFinished: fact.AttemptFinished{
 		Step: step, Attempt: number, Outcome: events.OK,
 		Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: fmt.Sprintf("depends on `%s`, known only after %s", m.Name, s.state.plan.After(m.Steps))},
@@ -281,15 +282,19 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 	}
 	s.seal(r)
 	r.AttemptFinished = s.redacted(r.AttemptFinished).(fact.AttemptFinished)
-	err := shrink(&r.AttemptFinished, s.cfg.Disk, s.dir)
+	err := shrink(&r.AttemptFinished, s.blobs())
 	if r.Cut {
 		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
+	}
+	if err == nil {
+		err = s.journal.Large(r.AttemptFinished)
 	}
 	if err != nil && !events.Bad.Has(r.Outcome) {
 		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
 	}
 	if err != nil {
 		r.Registered, r.Values, r.Order, r.Result, r.Cut = nil, nil, nil, nil, false
+		r.Message, r.Diff, r.Warnings = cut(r.Message, maxError), nil, nil
 	}
 	r.err = errors.Join(failed, err)
 }

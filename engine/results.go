@@ -1,15 +1,13 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"moon/engine/journal"
 	"moon/events"
@@ -172,18 +170,21 @@ func (r *results) isWithheld(step int) bool {
 	return r.withheld[step]
 }
 
-// What a record of the journal may carry of one thing, in bytes. Larger values go to files of their own.
+// What a record carries of one thing, in bytes. Values that are larger go to files of their own, so that views need not read
+// them; what is only for people is cut. However large a record then is, the journal takes it.
 const (
-	maxInline = 16 << 10
-	maxError  = 4 << 10
+	maxInline  = 16 << 10
+	maxTitle   = 16 << 10
+	maxError   = 4 << 10
+	maxMessage = 1 << 20
 )
 
 // shrink makes a fact fit into the journal. Values that steps need go to a file by their digest; what is only for
 // reading is cut.
-func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
+func shrink(f *fact.AttemptFinished, blobs journal.Blobs) error {
 	f.Error = cut(f.Error, maxError)
 	f.Detail = cut(f.Detail, maxError)
-	f.Message = cut(f.Message, maxInline)
+	f.Message = cut(f.Message, maxMessage)
 	if f.Diff != nil && len(f.Diff.Text) > maxInline {
 		d := *f.Diff
 		d.Text = cut(d.Text, maxInline)
@@ -204,13 +205,11 @@ func shrink(f *fact.AttemptFinished, disk journal.Disk, dir string) error {
 	}
 	var errs []error
 	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Order, &f.Result} {
-		if size(*m) <= maxInline {
-			continue
-		}
+		large := size(*m) > maxInline
 		small := maps.Clone(*m)
 		for name, v := range small {
-			if size(v) > maxInline/8 {
-				blob, err := writeBlob(disk, dir, v)
+			if large && size(v) > maxInline/8 || blobOf(v) != "" {
+				blob, err := storeValue(blobs, v)
 				errs = append(errs, err)
 				small[name] = blob
 			}
@@ -224,7 +223,25 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	return fmt.Sprintf("%s\n… (%d more bytes)", text[:limit], len(text)-limit)
+	text, more := begin(text, limit)
+	return fmt.Sprintf("%s\n… (%d more bytes)", text, more)
+}
+
+// cutLine is cut for the title of a step, which is shown in one line.
+func cutLine(text string) string {
+	if len(text) <= maxTitle {
+		return text
+	}
+	text, more := begin(text, maxTitle)
+	return fmt.Sprintf("%s … (%d more bytes)", text, more)
+}
+
+// begin is the beginning of a text, without a part of a character at its end, and how much it leaves.
+func begin(text string, limit int) (start string, more int) {
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit], len(text) - limit
 }
 
 func size(v any) int {
@@ -238,22 +255,30 @@ func size(v any) int {
 	return len(b)
 }
 
-// writeBlob stores a large value beside the journal and returns what stands for it in a record.
-func writeBlob(disk journal.Disk, dir string, v any) (map[string]any, error) {
+// storeValue stores a large value beside the journal and returns what stands for it in a record.
+func storeValue(blobs journal.Blobs, v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("store value: %w", err)
 	}
-	sum := sha256.Sum256(text)
-	name := hex.EncodeToString(sum[:])
-	folder := filepath.Join(dir, "blobs")
-	if err := disk.MkdirAll(folder); err != nil {
-		return nil, fmt.Errorf("store value: %w", err)
+	name, err := blobs.Store(text)
+	if err != nil {
+		return nil, err
 	}
-	if err := disk.Put(filepath.Join(folder, name), text); err != nil {
-		return nil, fmt.Errorf("store value: %w", err)
+	return map[string]any{blobKey: name}, nil
+}
+
+const blobKey = "$blob"
+
+// blobOf is the name of the file that a value stands for in a record, or "". A value of a step that looks the same is always
+// stored in a file, so that none is taken for what it is not.
+func blobOf(v any) string {
+	ref, _ := v.(map[string]any)
+	name, _ := ref[blobKey].(string)
+	if len(ref) == 1 && journal.IsBlob(name) {
+		return name
 	}
-	return map[string]any{"$blob": name}, nil
+	return ""
 }
 
 // keepOutput makes output certain to stay that a record refers to.

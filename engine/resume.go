@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -332,14 +329,10 @@ func (s *Session) unshrink(m map[string]any) (map[string]any, error) {
 	}
 	out := make(map[string]any, len(m))
 	for name, v := range m {
-		ref, ok := v.(map[string]any)
-		if blob, isBlob := ref["$blob"].(string); ok && isBlob && len(ref) == 1 && filepath.Base(blob) == blob {
-			text, err := os.ReadFile(filepath.Join(s.dir, "blobs", blob))
+		if blob := blobOf(v); blob != "" {
+			text, err := s.blobs().Load(blob)
 			if err != nil {
-				return nil, fmt.Errorf("read value: %w", err)
-			}
-			if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != blob {
-				return nil, fmt.Errorf("read value: %s was changed", blob)
+				return nil, err
 			}
 			if err := json.Unmarshal(text, &v); err != nil {
 				return nil, fmt.Errorf("read value: %w", err)

@@ -263,6 +263,10 @@ func (s *Session) ID() string { return s.id }
 // Dir is the run's directory.
 func (s *Session) Dir() string { return s.dir }
 
+func (s *Session) blobs() journal.Blobs {
+	return s.cfg.Disk.BlobsBeside(filepath.Join(s.dir, journalName))
+}
+
 // OutDir is where the output files of the steps are.
 func (s *Session) OutDir() string { return filepath.Join(s.dir, "out") }
 

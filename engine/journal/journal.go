@@ -2,13 +2,13 @@
 //
 // One record per line: the CRC-32C of the JSON in lower-case hex, a space, the JSON. Records are only ever appended and
 // their sequence numbers are dense, so a damaged tail is recognised and cut at the last whole record; everything before
-// it stands. The package stores and reads; what the facts mean is the engine's.
+// it stands. What makes a record too large for a line is in a file of its own beside the journal (Blobs), which is certain to
+// stay before the record is written. The package stores and reads; what the facts mean is the engine's.
 package journal
 
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -19,8 +19,11 @@ import (
 	"moon/events/fact"
 )
 
-// MaxRecord is the size of the longest line, in bytes. What is larger belongs into a file of its own.
+// MaxRecord is the size of the longest line, in bytes. The data of a record that would be larger goes into a file of its own.
 const MaxRecord = 64 << 10
+
+// maxData is how much of a line the data may take. The rest is more than the other fields need.
+const maxData = MaxRecord - 4<<10
 
 // reserve is kept free at the end of the file, so that a full disk can still be told how the run was brought to its end.
 const reserve = 1 << 20
@@ -29,14 +32,15 @@ var table = crc32.MakeTable(crc32.Castagnoli)
 
 // Writer appends records to a journal.
 type Writer struct {
-	f    *os.File
-	disk Disk
-	buf  bytes.Buffer
-	seq  uint64
-	size int64
-	held int64 // how far room on the disk is reserved
-	low  error // no more room could be reserved
-	err  error // the first failure; nothing is written after it
+	f     *os.File
+	disk  Disk
+	blobs Blobs
+	buf   bytes.Buffer
+	seq   uint64
+	size  int64
+	held  int64 // how far room on the disk is reserved
+	low   error // no more room could be reserved
+	err   error // the first failure; nothing is written after it
 }
 
 // Create makes a new journal.
@@ -55,7 +59,7 @@ func (d Disk) Create(path string) (*Writer, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("create journal: %w", err), f.Close())
 	}
-	return &Writer{f: f, disk: d}, nil
+	return &Writer{f: f, disk: d, blobs: d.BlobsBeside(path)}, nil
 }
 
 // Reopen opens a journal to append to it, and gives take every record it has. What is left of a record that was being
@@ -72,6 +76,7 @@ func (d Disk) Reopen(path string, take func(fact.Record) error) (w *Writer, cut 
 		}
 	}()
 	r := NewReader(f)
+	r.blobs = d.BlobsBeside(path)
 	for {
 		rec, err := r.Next()
 		var damaged *DamageError
@@ -100,7 +105,7 @@ func (d Disk) Reopen(path string, take func(fact.Record) error) (w *Writer, cut 
 			return nil, 0, fmt.Errorf("cut the journal: %w", err)
 		}
 	}
-	return &Writer{f: f, disk: d, seq: r.seq, size: r.off}, cut, nil
+	return &Writer{f: f, disk: d, blobs: r.blobs, seq: r.seq, size: r.off}, cut, nil
 }
 
 // wholeAfter reports whether a record stands behind the damage.
@@ -114,7 +119,8 @@ func wholeAfter(f io.ReaderAt, d *DamageError) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("read journal: %w", err)
 		}
-		if rec, reason := decode(line[:len(line)-1]); reason == "" && rec.Seq > d.After {
+		nothing := func(string) ([]byte, error) { return []byte("null"), nil }
+		if rec, reason := decode(line[:len(line)-1], nothing); reason == "" && rec.Seq > d.After {
 			return true, nil
 		}
 	}
@@ -139,12 +145,9 @@ func (w *Writer) Append(r *fact.Record) error {
 		return w.err
 	}
 	r.Seq = w.seq + 1
-	line, err := json.Marshal(r)
+	line, err := r.Encode(maxData, w.blobs.Store)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
-	}
-	if len(line) > MaxRecord {
-		return fmt.Errorf("journal: record %d (%s) has %d bytes; the limit is %d", r.Seq, fact.Kind(r.Fact), len(line), MaxRecord)
 	}
 	w.seq = r.Seq
 	fmt.Fprintf(&w.buf, "%08x ", crc32.Checksum(line, table))
@@ -155,6 +158,12 @@ func (w *Writer) Append(r *fact.Record) error {
 
 // Seq is the number of the last record.
 func (w *Writer) Seq() uint64 { return w.seq }
+
+// Large stores ahead what makes a fact too large for a line, so that Append only has to name it. It may be called from anywhere.
+func (w *Writer) Large(f fact.Fact) error {
+	_, err := fact.Record{Fact: f}.Encode(maxData, w.blobs.Store)
+	return err
+}
 
 // Pending reports whether Sync has anything to do.
 func (w *Writer) Pending() bool { return w.buf.Len() > 0 }
@@ -210,11 +219,12 @@ func (w *Writer) Close() error {
 
 // Reader reads records in order while the file grows.
 type Reader struct {
-	c    io.Closer // nil if there is nothing to close
-	r    *bufio.Reader
-	part []byte // a line whose end is not there yet
-	seq  uint64
-	off  int64 // of the first byte that is not part of a whole record
+	c     io.Closer // nil if there is nothing to close
+	r     *bufio.Reader
+	blobs Blobs
+	part  []byte // a line whose end is not there yet
+	seq   uint64
+	off   int64 // of the first byte that is not part of a whole record
 }
 
 // Open opens a journal for reading.
@@ -224,11 +234,11 @@ func Open(path string) (*Reader, error) {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	r := NewReader(f)
-	r.c = f
+	r.c, r.blobs = f, Disk{}.BlobsBeside(path)
 	return r, nil
 }
 
-// NewReader reads a journal from anywhere.
+// NewReader reads a journal from anywhere. It has no records that are too large for a line.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
 // Next returns the next record, or io.EOF when there is no further whole record yet. A *DamageError says that what
@@ -254,7 +264,7 @@ func (r *Reader) Next() (fact.Record, error) {
 		line = append(r.part, chunk...)
 		r.part = nil
 	}
-	rec, reason := decode(line[:len(line)-1])
+	rec, reason := decode(line[:len(line)-1], r.blobs.Load)
 	if reason == "" && rec.Seq != r.seq+1 {
 		reason = fmt.Sprintf("record %d where %d should be", rec.Seq, r.seq+1)
 	}
@@ -290,7 +300,7 @@ func (d *DamageError) Error() string {
 }
 
 // decode checks one line. The checksum is compared as text: parsing it would take A for a, and miss a flipped bit.
-func decode(line []byte) (fact.Record, string) {
+func decode(line []byte, load func(name string) ([]byte, error)) (fact.Record, string) {
 	var rec fact.Record
 	if len(line) < 10 || line[8] != ' ' {
 		return rec, "a line without a checksum"
@@ -298,7 +308,7 @@ func decode(line []byte) (fact.Record, string) {
 	if want := fmt.Sprintf("%08x", crc32.Checksum(line[9:], table)); want != string(line[:8]) {
 		return rec, "a checksum does not match"
 	}
-	if err := json.Unmarshal(line[9:], &rec); err != nil {
+	if err := rec.Decode(line[9:], load); err != nil {
 		return rec, err.Error()
 	}
 	return rec, ""

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -152,20 +153,76 @@ func TestRefusals(t *testing.T) {
 	if _, err := new(journal.Disk).Create(path); err == nil {
 		t.Error("a journal was written over")
 	}
-	big := fact.Record{Fact: fact.Warned{Message: string(make([]byte, journal.MaxRecord))}}
-	if err := w.Append(&big); err == nil {
-		t.Error("a record beyond the limit was taken")
-	}
-	next := fact.Record{Fact: fact.Warned{}}
-	if err := w.Append(&next); err != nil || next.Seq != 1 {
-		t.Errorf("after a refused record: %d %v", next.Seq, err)
-	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLargeRecords writes data that no line holds, and reads it while the journal grows, when it is opened again, and not when
+// its file is another one.
+func TestLargeRecords(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal")
+	w, err := journal.Disk{}.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []fact.Fact{
+		fact.Warned{Step: 1, Message: strings.Repeat("\x01long", 100_000)},
+		fact.Warned{Step: 2, Message: "short"},
+		fact.RunResumed{Again: make([]int, 100_000)},
+		fact.AttemptFinished{Step: 3, Registered: map[string]any{"$blob": "text", "v": strings.Repeat("x", journal.MaxRecord)}},
+	}
+	for _, f := range want {
+		if err := w.Large(f); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Append(&fact.Record{Fact: f}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		if len(line) > journal.MaxRecord {
+			t.Errorf("a line of %d bytes", len(line))
+		}
+	}
+	r, err := journal.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for i, f := range want {
+		if got, err := r.Next(); err != nil || !reflect.DeepEqual(got.Fact, f) {
+			t.Errorf("record %d: %v, %.200v", i+1, err, got.Fact)
+		}
+	}
+	n := 0
+	w, cut, err := journal.Disk{}.Reopen(path, func(fact.Record) error { n++; return nil })
+	if err != nil || cut > 0 || n != len(want) {
+		t.Fatalf("opened again: %d records, %d bytes cut, %v", n, cut, err)
+	}
+	w.Close()
+	blobs, err := os.ReadDir(filepath.Join(dir, "blobs"))
+	if err != nil || len(blobs) != 3 {
+		t.Fatalf("%v, %v", blobs, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "blobs", blobs[0].Name()), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var damage *journal.DamageError
+	if _, _, err := (journal.Disk{}).Reopen(path, func(fact.Record) error { return nil }); !errors.As(err, &damage) {
+		t.Errorf("with another blob: %v", err)
 	}
 }
 

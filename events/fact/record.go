@@ -2,7 +2,9 @@ package fact
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 )
@@ -24,7 +26,8 @@ type recordJSON struct {
 	Mono  time.Duration   `json:"mono"`
 	Cause uint64          `json:"cause,omitempty"`
 	Kind  string          `json:"kind"`
-	Data  json.RawMessage `json:"data"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	Blob  string          `json:"blob,omitempty"` // the file that has the data
 }
 
 var kinds = map[string]Fact{
@@ -60,28 +63,51 @@ var kindOf = func() map[reflect.Type]string {
 func Kind(f Fact) string { return kindOf[reflect.TypeOf(f)] }
 
 // MarshalJSON writes one line's JSON, without the checksum and the newline.
-func (r Record) MarshalJSON() ([]byte, error) {
+func (r Record) MarshalJSON() ([]byte, error) { return r.Encode(math.MaxInt, nil) }
+
+// Encode is MarshalJSON with a limit: data with more than most bytes is not in the line. Store keeps it, and gives the name it
+// is to be found by.
+func (r Record) Encode(most int, store func(data []byte) (string, error)) ([]byte, error) {
+	w := recordJSON{Seq: r.Seq, Run: r.Run, At: r.At.UTC(), Mono: r.Mono, Cause: r.Cause, Kind: Kind(r.Fact)}
 	data, err := json.Marshal(r.Fact)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", Kind(r.Fact), err)
+	if err == nil && len(data) > most {
+		w.Blob, err = store(data)
+	} else {
+		w.Data = data
 	}
-	return json.Marshal(recordJSON{r.Seq, r.Run, r.At.UTC(), r.Mono, r.Cause, Kind(r.Fact), data})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Kind, err)
+	}
+	return json.Marshal(w)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote and refuses a kind it does not know.
 func (r *Record) UnmarshalJSON(b []byte) error {
+	return r.Decode(b, func(string) ([]byte, error) { return nil, errors.New("its data is in another file") })
+}
+
+// Decode reads what Encode wrote. Load gives what was stored under a name.
+func (r *Record) Decode(b []byte, load func(name string) ([]byte, error)) error {
 	var w recordJSON
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
+	*r = Record{w.Seq, w.Run, w.At, w.Mono, w.Cause, nil}
 	zero, ok := kinds[w.Kind]
 	if !ok {
 		return fmt.Errorf("unknown kind of record %q", w.Kind)
+	}
+	if w.Blob != "" {
+		data, err := load(w.Blob)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.Kind, err)
+		}
+		w.Data = data
 	}
 	v := reflect.New(reflect.TypeOf(zero))
 	if err := json.Unmarshal(w.Data, v.Interface()); err != nil {
 		return fmt.Errorf("%s: %w", w.Kind, err)
 	}
-	*r = Record{w.Seq, w.Run, w.At, w.Mono, w.Cause, v.Elem().Interface().(Fact)}
+	r.Fact = v.Elem().Interface().(Fact)
 	return nil
 }
