@@ -238,13 +238,18 @@ func (s *State) republish() {
 			from = to + 1
 		}
 	}
-	for step, c := range s.choices {
-		if c&breakpoint != 0 {
-			again := events.Break{Step: step}
-			if b := s.breaks[step]; b != nil {
-				again.When, again.After, again.Log = b.When, max(b.After-b.hits, 0), b.Log
-			}
-			s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: again}})
+	for step := 0; step < len(s.choices); step++ {
+		if s.choices[step]&breakpoint == 0 {
+			continue
 		}
+		again, b := events.Break{Step: step}, s.breaks[step]
+		if b != nil {
+			again.When, again.After, again.Log = b.When, max(b.After-b.hits, 0), b.Log
+			for step+1 < len(s.choices) && s.choices[step+1]&breakpoint != 0 && s.breaks[step+1] == b { // which count together
+				step++
+				again.To = step + 1
+			}
+		}
+		s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: again}})
 	}
 }

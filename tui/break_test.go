@@ -171,6 +171,39 @@ func TestBreaksList(t *testing.T) {
 	}
 }
 
+// TestBreakOnTask stops before a task on each of its hosts, and the list has one entry for it.
+func TestBreakOnTask(t *testing.T) {
+	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 30})
+	s.m.cur.node = int(s.m.tree.scopeNode[2]) // update the package index
+	s.sends("b", events.Break{Step: 0, To: 3})
+	s.m.cur.node = int(s.m.tree.scopeNode[3]) // install packages: a loop on each host
+	s.sends("b", events.Break{Step: 3}, events.Break{Step: 5}, events.Break{Step: 7})
+	s.m.cur.node = int(s.m.tree.scopeNode[3])
+	s.keys("l j l j j") // its second item on the first host
+	s.sends("b", events.Break{Step: 4})
+	s.command("breaks")
+	s.has("update the package index on 3 hosts", "install packages on 3 hosts", "install packages (tmux) on web1 ")
+	s.sends("d", events.Break{Step: 0, To: 3, Clear: true})
+	s.hasNot("update the package index on 3")
+	s.sends("d", events.Break{Step: 3, Clear: true}, events.Break{Step: 5, Clear: true}, events.Break{Step: 7, Clear: true})
+	s.sends("d", events.Break{Step: 4, Clear: true})
+	s.has("There are none any more.")
+	s.press("esc")
+
+	// Another condition on one host is another entry.
+	s.m.cur.node = int(s.m.tree.scopeNode[2])
+	s.sends("b", events.Break{Step: 0, To: 3})
+	s.f.send(events.Break{Step: 1, When: "x == 1"})
+	s.frame()
+	s.command("breaks")
+	s.has("update the package index on web1, db1.example.org", "update the package index on web2  if x == 1")
+	s.press("esc")
+
+	// A scope begins with a task: on each host too. Again it clears.
+	s.on("play: everything")
+	s.sends("b", events.Break{Step: 0, To: 3, Clear: true})
+}
+
 // command types a command into the palette.
 func (s *screen) command(text string) {
 	s.t.Helper()

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // stop is a breakpoint at a step: as it was set, and how often it has stopped the run.
@@ -104,25 +105,31 @@ func orNone(s string) string {
 	return s
 }
 
-// breakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one.
+// breakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
+// task over several hosts it is before the task on each of them.
 func (m *model) breakpoint() {
-	nodes := m.markedNodes()
 	var steps []int
+	var rows [][]int
 	all := true
-	for _, n := range nodes {
-		if r := m.tree.steps(n); r.From < r.To && !slices.Contains(steps, r.From) {
-			steps = append(steps, r.From)
-			_, set := m.breaks[r.From]
-			all = all && set
+	for _, n := range m.markedNodes() {
+		var row []int
+		for _, step := range standing.FirstSteps(m.plan, m.tree.steps(n)) {
+			if slices.Contains(steps, step) {
+				continue
+			}
+			_, set := m.breaks[step]
+			steps, row, all = append(steps, step), append(row, step), all && set
 		}
+		rows = append(rows, row)
 	}
 	if len(steps) == 0 {
 		m.say("there is no step here")
 		return
 	}
-	for _, step := range steps {
-		if _, set := m.breaks[step]; set == all {
-			m.o.Send(events.Break{Step: step, Clear: all})
+	for _, row := range rows {
+		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
+		for _, c := range standing.Breaks(row, all) {
+			m.o.Send(c)
 		}
 	}
 	m.cur.clear()
@@ -137,13 +144,13 @@ func (m *model) markedNodes() []int {
 	return slices.Sorted(maps.Keys(m.cur.marks))
 }
 
-// breakPlace is a breakpoint as one command set it, with the first of its steps.
+// breakPlace is a breakpoint with all its steps.
 type breakPlace struct {
 	stop
-	step, steps int
+	standing.Stop
 }
 
-// breakPlaces lists the breakpoints in the order of the plan, one for each command that set some.
+// breakPlaces lists the breakpoints in the order of the plan.
 func (m *model) breakPlaces() []breakPlace {
 	if m.places == nil && len(m.breaks) > 0 {
 		m.places = m.findPlaces()
@@ -152,35 +159,31 @@ func (m *model) breakPlaces() []breakPlace {
 }
 
 func (m *model) findPlaces() (list []breakPlace) {
-	for _, step := range slices.Sorted(maps.Keys(m.breaks)) {
-		s := m.breaks[step]
-		if n := len(list); n > 0 && list[n-1].Break == s.Break && s.Range().Has(step) {
-			list[n-1].steps++
-			continue
-		}
-		list = append(list, breakPlace{s, step, 1})
+	at := func(step int) events.Breakpoint {
+		return events.Breakpoint{Set: m.breaks[step].Break, Hits: m.breaks[step].hits}
+	}
+	for _, s := range standing.Stops(m.plan, slices.Collect(maps.Keys(m.breaks)), at) {
+		list = append(list, breakPlace{stop{s.Set, s.Hits}, s})
 	}
 	return list
 }
 
-// words say what a breakpoint is for, beside where it is.
+// words say what a breakpoint is for, next to where it is.
 func (p *breakPlace) words() string {
 	words := strings.TrimSpace(p.Clauses())
-	if p.steps > 1 {
-		words = strings.TrimSpace(fmt.Sprintf("each of %d steps %s", p.steps, words))
-	}
 	if p.hits > 0 {
 		words = strings.TrimSpace(fmt.Sprintf("%s  hit %d", words, p.hits))
 	}
 	return words
 }
 
-// title is what the breakpoint is at: a step on its host, or all steps of a task.
+// title is what the breakpoint is at: a step or a task, with its hosts.
 func (p *breakPlace) title(m *model) string {
-	if p.steps > 1 {
-		return stepTitle(&m.plan.Steps[p.step])
+	title := stepTitle(&m.plan.Steps[p.Steps[0]])
+	if p.Task >= 0 && len(p.Steps) > 1 {
+		title = m.plan.Scopes[p.Task].Name
 	}
-	return m.titleOn(&m.plan.Steps[p.step])
+	return strings.TrimSpace(title + " " + p.Where(m.plan))
 }
 
 // breakList names the breakpoints of the run.
@@ -193,7 +196,7 @@ func (m *model) breakList(d *doc) {
 			d.add(text{themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)})
 			return
 		}
-		step := &m.plan.Steps[p.step]
+		step := &m.plan.Steps[p.Steps[0]]
 		at := max(d.w-20, d.w/2)
 		d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, p.sign(m.glyphs), text{themes.Text, p.title(m)}, d.place(at, step.Origin.String()))
 		if words := p.words(); words != "" {

@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/events"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // breaksBox lists the breakpoints of the run: where they are, what they stop for.
@@ -43,11 +43,13 @@ func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		b.move(-10)
 	case "enter":
 		m.overlay = nil
-		m.goToStep(p.step)
+		m.goToStep(p.Steps[0])
 	case "d", "delete", "b":
-		m.clearBreaks(events.Range{From: p.step, To: p.step + p.steps})
+		for _, c := range standing.Breaks(p.Steps, true) {
+			m.o.Send(c)
+		}
 	case "B", "e":
-		m.goToStep(p.step)
+		m.goToStep(p.Steps[0])
 		return m.openBreakSheet()
 	}
 	return nil
@@ -73,7 +75,7 @@ func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot
 	from, to := b.window(max(h, 1))
 	for i := from; i < to; i++ {
 		p := &list[i]
-		step := &m.plan.Steps[p.step]
+		step := &m.plan.Steps[p.Steps[0]]
 		mark, look := b.mark(m, i)
 		sign := p.sign(m.glyphs)
 		words := strings.TrimSpace(plain(p.title(m)) + "  " + plain(p.words()))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // decided says what was asked for in one line. What the engine refuses comes after it.
@@ -286,17 +287,25 @@ func (d *desk) setBreak(args string) {
 		d.say("%s", why)
 		return
 	}
-	n := 0
+	n, last := 0, 0
 	for _, r := range ranges {
-		if b.When == "" && b.After == 0 && b.Log == "" {
-			r.To = r.From + 1 // before the first of a part: the others would stop it again and again
+		rows := []events.Range{r}
+		if b.When == "" && b.After == 0 && b.Log == "" { // before the first of a part: the others would stop it again and again
+			rows = standing.Rows(standing.FirstSteps(d.plan, r))
 		}
-		b.Step, b.To = r.From, r.To
-		n += r.To - r.From
-		d.send(b)
+		for _, row := range rows {
+			b.Step, b.To = row.From, row.To
+			n, last = n+row.To-row.From, row.To-1
+			d.send(b)
+		}
 	}
-	where := "before " + d.called(ranges[0].From)
-	if n > 1 {
+	first, where := ranges[0].From, ""
+	switch task := standing.Task(d.plan, d.plan.Steps[first].Scope); {
+	case n == 1:
+		where = "before " + d.called(first)
+	case task >= 0 && task == standing.Task(d.plan, d.plan.Steps[last].Scope) && n == d.plan.Scopes[task].Hosts:
+		where = "before task " + d.outline.scopeNumber(task, first) + " " + clean(d.plan.Scopes[task].Name) + " on each of " + count(n, "host")
+	default:
 		where = "before each of " + count(n, "step")
 	}
 	if b.Log != "" {
@@ -306,30 +315,38 @@ func (d *desk) setBreak(args string) {
 	d.say("stops %s%s.", where, clean(b.Clauses()))
 }
 
-// breaks lists the breakpoints. Steps in a row that have the same one are one entry.
+// breaks lists the breakpoints, with all steps that have the same one as one entry.
 func (d *desk) breaks(string) {
-	var lines []string
+	var steps []int
 	for i := 0; i < len(d.run.Steps) && i < len(d.plan.Steps); i++ {
-		s := &d.run.Steps[i]
-		if !s.Break {
-			continue
+		if d.run.Steps[i].Break {
+			steps = append(steps, i)
 		}
-		to := i
-		for s.BreakOn != "" && to+1 < len(d.run.Steps) && to+1 < len(d.plan.Steps) && d.run.Steps[to+1].Break && d.run.Steps[to+1].BreakOn == s.BreakOn {
-			to++
+	}
+	var lines []string
+	for _, s := range standing.Stops(d.plan, steps, d.breakpointAt) {
+		line := d.called(s.Steps[0])
+		if n := len(s.Steps); n > 1 {
+			if s.Task >= 0 {
+				line = "task " + d.outline.scopeNumber(s.Task, s.Steps[0]) + " " + clean(d.plan.Scopes[s.Task].Name)
+			}
+			line += " " + s.Where(d.plan)
 		}
-		line := d.called(i)
-		if to > i {
-			line += " to " + d.called(to)
-		}
-		lines = append(lines, sentence(line, strings.TrimSpace(clean(s.BreakOn))))
-		i = to
+		lines = append(lines, sentence(line, strings.TrimSpace(clean(s.Set.Clauses()))))
 	}
 	if len(lines) == 0 {
 		d.say("there are no breakpoints.")
 		return
 	}
 	d.list(lines)
+}
+
+// breakpointAt is the breakpoint at a step that has one.
+func (d *desk) breakpointAt(i int) events.Breakpoint {
+	if s := &d.run.Steps[i]; s.Stop != nil {
+		return *s.Stop
+	}
+	return events.Breakpoint{Set: events.Break{Step: i}}
 }
 
 func (d *desk) clearBreak(args string) {

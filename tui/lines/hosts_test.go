@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"bufio"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,23 @@ func TestSaysHosts(t *testing.T) {
 	}
 	if got, want := d.called(3), "step 1.2 drain on web2, by lb1"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	var said strings.Builder
+	var sent []events.Command
+	d.w, d.o.Send = bufio.NewWriter(&said), func(c events.Command) {
+		sent = append(sent, c)
+		d.run.Apply(events.Record{Step: -1, Event: events.CommandAccepted{Order: events.Order{Command: c}}})
+	}
+	d.setBreak("1.1")
+	d.breaks("")
+	_ = d.w.Flush()
+	if want := []events.Command{events.Break{Step: 0, To: 1}, events.Break{Step: 2, To: 3}}; !slices.Equal(sent, want) {
+		t.Errorf("break on a task over two hosts sends %v", sent)
+	}
+	for _, text := range []string{"stops before task 1.1 install on each of 2 hosts.", "task 1.1 install on web1, web2."} {
+		if !strings.Contains(said.String(), text) {
+			t.Errorf("it does not say %q:\n%s", text, said.String())
+		}
 	}
 	want := []string{"host web1: 1 ok, 1 changed.", "host web2: 1 unreachable, 1 skipped."}
 	if got := d.recap(); !slices.Equal(got, want) {

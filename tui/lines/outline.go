@@ -95,6 +95,15 @@ func (o *outline) number(n int) string {
 
 func (o *outline) stepNumber(step int) string { return o.number(int(o.stepAt[step])) }
 
+// scopeNumber is the number of a scope with a step in it.
+func (o *outline) scopeNumber(scope, step int) string {
+	n := int(o.stepAt[step])
+	for n > 0 && int(o.nodes[n].scope) != scope {
+		n = int(o.nodes[n].parent)
+	}
+	return o.number(n)
+}
+
 // at finds a node by its number.
 func (o *outline) at(number string) (int, bool) {
 	n := 0
