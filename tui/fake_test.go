@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +38,7 @@ type fake struct {
 	print  func(f *fake, i, attempt int) (prefix string)
 	result func(i int, e *events.StepCompleted)
 	sent   []events.Command
+	names  map[int]string // what steps are called once they run, where that is not known before
 }
 
 var t0 = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -200,7 +202,7 @@ func (f *fake) next(i int) {
 		if f.print != nil {
 			out = f.print(f, i, s.Attempt+1)
 		}
-		f.say(i, events.StepStarted{Name: p.Name, Action: p.Action, Command: p.Summary, Out: out})
+		f.say(i, events.StepStarted{Name: cmp.Or(f.names[i], p.Name), Action: p.Action, Command: p.Summary, Out: out})
 		f.active = i
 	}
 }
@@ -212,7 +214,7 @@ func (f *fake) end(i int) {
 	if f.fails[p.Name] > 0 {
 		f.fails[p.Name]--
 		rc := 1
-		f.say(i, events.StepFailed{Name: p.Name, Error: "the command exited with status 1", RC: &rc})
+		f.say(i, events.StepFailed{Name: cmp.Or(f.names[i], p.Name), Error: "the command exited with status 1", RC: &rc})
 		if len(f.retries) == 0 && f.run.Phase == events.Paused {
 			f.going = false
 		} else if len(f.retries) == 0 {
@@ -220,7 +222,7 @@ func (f *fake) end(i int) {
 		}
 		return
 	}
-	e := events.StepCompleted{Name: p.Name, Changed: i%3 == 1, Result: map[string]any{"rc": 0}}
+	e := events.StepCompleted{Name: cmp.Or(f.names[i], p.Name), Changed: i%3 == 1, Result: map[string]any{"rc": 0}}
 	if f.result != nil {
 		f.result(i, &e)
 	}

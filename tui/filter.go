@@ -31,14 +31,16 @@ func (f filter) next() filter {
 }
 
 // problem reports whether a face needs a person's eyes.
-func problem(f face) bool {
-	switch f {
-	case faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled, faceConfirm, faceAsking:
-		return true
-	default:
-		return false
-	}
-}
+func problem(f face) bool { return hasFailed(f) || asks(f) || recovered(f) }
+
+// hasFailed reports whether a step has failed, and nothing has made up for it.
+func hasFailed(f face) bool { return f == faceFailed || f == faceUnreachable }
+
+// asks reports whether a step waits for the answer of a person.
+func asks(f face) bool { return f == faceConfirm || f == faceAsking }
+
+// recovered reports whether something went wrong with a step that the run did not end for.
+func recovered(f face) bool { return f == faceIgnored || f == faceRescued || f == faceCancelled }
 
 func (f filter) shows(is face) bool {
 	switch f {

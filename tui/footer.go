@@ -240,12 +240,8 @@ func (m *model) doneTips() []tip {
 	if m.run.phase == events.Ended && t.failed() > 0 {
 		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
 	}
-	next := "next change"
-	if t.failed() > 0 {
-		next = "next problem"
-	}
-	if t.sum(faceFailed, faceUnreachable, faceChanged) > 0 {
-		tips = append(tips, tip{needNext, next})
+	if t.sum(faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled) > 0 {
+		tips = append(tips, tip{needNext, "next problem"})
 	}
 	tips = append(tips, tip{filterNext, m.filter.next().String()})
 	tips = append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"})

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
@@ -157,45 +159,81 @@ func (m *model) toggleFollow() {
 	}
 }
 
-// need goes to the next node that needs a person: what failed or asks to be confirmed, and where there is none, what
-// is undecided before the run and what changed after it. With a filter, what it shows.
+// need goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
+// a step that needs none it goes to the nearest of the most urgent ones.
 func (m *model) need(direction int) {
-	from := m.tree.steps(m.at())
-	at := from.From
-	if direction > 0 && m.tree.step(m.at()) < 0 {
-		at = from.From - 1 // the first step of a scope comes after the scope
+	ranks := m.attention()
+	here := m.tree.steps(m.at())
+	at, rank := here.From, -1
+	if step := m.tree.step(m.at()); step < 0 {
+		if direction > 0 {
+			at-- // the first step of a scope comes after the scope
+		}
+	} else {
+		rank = rankOf(ranks, m.tree.faces[step])
 	}
-	for _, wanted := range m.needs() {
-		if i := m.nextStepThat(at, direction, wanted); i >= 0 {
-			n := int(m.tree.stepNode[i])
-			m.following = false
-			m.rows.reveal(n)
-			m.cur.node = n
-			return
+	if i := m.nextNeed(ranks, rank, at, direction); i >= 0 {
+		n := int(m.tree.stepNode[i])
+		m.following = false
+		m.rows.reveal(n)
+		m.cur.node = n
+		return
+	}
+	m.say("nothing needs attention")
+}
+
+// attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
+// it is what was asked for.
+func (m *model) attention() []func(face) bool {
+	switch m.filter {
+	case filterChanged, filterLeft:
+		return []func(face) bool{m.filter.shows}
+	case filterAll, filterProblems, filterFound, filterNotable:
+	}
+	approval := asks
+	if m.run.phase != events.Review || m.tree.tallies[0].sum(faceConfirm, faceAsking) == 0 {
+		approval = func(f face) bool { return asks(f) || f == faceUndecided }
+	}
+	return []func(face) bool{hasFailed, approval, recovered}
+}
+
+// rankOf is the first kind that a face is of, or -1.
+func rankOf(ranks []func(face) bool, f face) int {
+	return slices.IndexFunc(ranks, func(wanted func(face) bool) bool { return wanted(f) })
+}
+
+// nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
+// the last step of a rank comes the first of the next.
+func (m *model) nextNeed(ranks []func(face) bool, rank, at, direction int) int {
+	n := len(m.tree.faces)
+	if rank >= 0 {
+		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
+			return i
+		}
+		start := 0
+		if direction < 0 {
+			start = n - 1
+		}
+		for k := 1; k <= len(ranks); k++ {
+			if i := m.stepThat(start, n, direction, ranks[((rank+k*direction)%len(ranks)+len(ranks))%len(ranks)]); i >= 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	for _, wanted := range ranks {
+		for _, from := range [...]int{at + direction, map[bool]int{true: 0, false: n - 1}[direction > 0]} {
+			if i := m.stepThat(from, n, direction, wanted); i >= 0 {
+				return i
+			}
 		}
 	}
-	m.say("nothing needs you")
+	return -1
 }
 
-// needs are the kinds of step that need a person now, the most urgent first.
-func (m *model) needs() []func(face) bool {
-	is := func(want face) func(face) bool { return func(f face) bool { return f == want } }
-	switch m.filter {
-	case filterChanged:
-		return []func(face) bool{is(faceChanged)}
-	case filterLeft:
-		return []func(face) bool{face.Pending}
-	case filterNotable:
-		return []func(face) bool{filterNotable.shows}
-	case filterAll, filterProblems, filterFound:
-	}
-	return []func(face) bool{problem, is(faceUndecided), is(faceChanged)}
-}
-
-func (m *model) nextStepThat(at, direction int, wanted func(face) bool) int {
-	n := len(m.tree.faces)
-	for k := 1; k <= n; k++ {
-		i := ((at+k*direction)%n + n) % n
+// stepThat is the first step from one on whose face is wanted, without coming round, or -1.
+func (m *model) stepThat(from, n, direction int, wanted func(face) bool) int {
+	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.tree.faces[i]) {
 			return i
 		}

@@ -194,7 +194,7 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 	case s.Skipped != "":
 		return "skipped"
 	case t.m.rows.folded[n] && c.failed() > 0:
-		return fmt.Sprintf("%d failed", c.failed())
+		return t.failedNote(n, s, c)
 	case t.m.rows.folded[n] && c[faceConfirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[faceConfirm])
 	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): //nolint:gosec // a count of steps
@@ -215,6 +215,18 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return cutRight("when "+plain(s.When), t.w/3, t.m.glyphs.dots)
 	}
 	return ""
+}
+
+// failedNote says what has failed in a folded scope: of a loop which items, if there is room for them.
+func (t *treeRows) failedNote(n int, s *plan.Scope, c *tally) string {
+	const most = 3
+	if s.Kind == plan.ScopeLoop && c.failed() <= most {
+		words := strings.Join(t.m.tree.failedItems(n, most), ", ") + " failed"
+		if words = plain(words); words != " failed" && cells(words) <= t.w/3 {
+			return words
+		}
+	}
+	return fmt.Sprintf("%d failed", c.failed())
 }
 
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
