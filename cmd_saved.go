@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"moon/engine/graph"
@@ -124,27 +123,4 @@ func writePlan(w io.Writer, p *plan.Plan, g *graph.Graph) error {
 		return err
 	}
 	return p.WriteJSON(w, doc)
-}
-
-// writeFile replaces a file at once: whoever reads it sees the old one or the whole new one. It is for the user alone.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return &exit{exitDisk, fmt.Sprintf("save %s: %s", path, err)}
-	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone when the rename has succeeded
-	err = write(f)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("save %s: %w", path, err)
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,9 @@ func (f *headlessFlags) outputs(diff bool) ([]target, error) {
 		default:
 			if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
 				return nil, usage("--output %s: there is no directory %s", text, filepath.Dir(t.file))
+			}
+			if info, err := os.Stat(t.file); err == nil && (info.IsDir() || info.Mode()&fs.ModeSocket != 0) {
+				return nil, usage("--output %s: %s is a directory or a socket; name a file", text, t.file)
 			}
 		}
 		list = append(list, t)
@@ -100,7 +104,7 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 		w = userTerminal.writer(to.doc)
 	}
 	if t.file != "" {
-		f, err := os.OpenFile(t.file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		f, err := createFile(t.file)
 		if err != nil {
 			return err
 		}
