@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"moon/events/output"
 )
 
 // ansibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
@@ -15,6 +17,14 @@ type ansibleSettings struct {
 	File      string   // it was read from; "": there is none
 	Inventory []string // absolute paths, and lists of hosts
 	RolesPath []string // absolute
+}
+
+// supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
+func (s ansibleSettings) supplied() string {
+	if s.File == "" || os.Getenv("ANSIBLE_CONFIG") != "" {
+		return ""
+	}
+	return output.CleanName(filepath.Base(s.File))
 }
 
 // ansibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a

@@ -15,6 +15,7 @@ import (
 
 // foretell prints the plan with what each step would do.
 func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
+	askSupplied(p)
 	lanes, err := c.lanes(io, p)
 	if err != nil {
 		return err

@@ -28,23 +28,22 @@ type inventoryFlags struct {
 	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE takes the lines of a file."`
 }
 
-// sources are the inventories as absolute paths. Where none is given they are those of ansible.cfg.
-func (f *inventoryFlags) sources(dir string) ([]string, error) {
+// sources are the inventories as absolute paths. If none is given they are those of ansible.cfg, which named is then.
+func (f *inventoryFlags) sources(dir string) (sources []string, named string, err error) {
 	if len(f.Inventory) == 0 {
 		set, err := ansibleConfig(dir)
-		return set.Inventory, err
+		return set.Inventory, set.supplied(), err
 	}
-	var sources []string
 	for _, s := range f.Inventory {
 		switch {
 		case s == "":
-			return nil, usage("--inventory names nothing")
+			return nil, "", usage("--inventory names nothing")
 		case !strings.Contains(s, ",") && !filepath.IsAbs(s):
 			s = filepath.Join(dir, s)
 		}
 		sources = append(sources, s)
 	}
-	return sources, nil
+	return sources, "", nil
 }
 
 type inventoryCmd struct {
@@ -53,6 +52,7 @@ type inventoryCmd struct {
 	List        bool   `help:"Print groups, hosts and variables as JSON, as an executable inventory does."`
 	Host        string `placeholder:"NAME" help:"Print the variables of a host as JSON."`
 	Vars        bool   `help:"With --graph: the variables too."`
+	Trust       bool   `help:"Run the program that ansible.cfg names, this time only."`
 	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars count too; default: this one."`
 	vaultFlags
 	Pattern string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; all of them if it is left out."`
@@ -72,7 +72,7 @@ func (c *inventoryCmd) Run(std stdio) error {
 	if err != nil {
 		return usage("the working directory cannot be read: %s", err)
 	}
-	sources, err := c.sources(dir)
+	sources, named, err := c.sources(dir)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,13 @@ func (c *inventoryCmd) Run(std stdio) error {
 	files, err := inventoryFiles(ctx, std, dir, &c.vaultFlags)
 	if err != nil {
 		return err
+	}
+	if named != "" {
+		t, err := (&pluginFlags{TrustPlugins: c.Trust}).truster(std, false)
+		if err != nil {
+			return err
+		}
+		files.Run = onlyTrusted(files.Run, t, named)
 	}
 	var ds diag.List
 	inv := inventory.Load(sources, beside, files.Files, &ds)

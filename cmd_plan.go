@@ -44,6 +44,8 @@ type planFlags struct {
 	vaultFlags
 	pluginFlags
 
+	approved bool // whoever calls the command approves what it runs
+
 	mode fact.Options // of the run the plan is for: templates of plays may ask
 }
 
@@ -98,7 +100,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 		return plan.Options{}, err
 	}
 	o.Plugins = found
-	return o, f.connecting(&o, io)
+	return o, f.connecting(&o, io, &f.pluginFlags, f.approved)
 }
 
 // usualPlaybook is the playbook that is meant where none is named.

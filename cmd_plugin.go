@@ -25,7 +25,7 @@ import (
 
 // pluginFlags say which programs may carry out steps that moon cannot.
 type pluginFlags struct {
-	TrustPlugins   bool     `help:"Run plugins that came with the playbook although nobody has trusted them, for this once."`
+	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook brings or names, this time only: plugins, inventory programs, and those that would run before approval."`
 	AnsibleModules []string `placeholder:"NAME" help:"Modules of the Ansible that is installed here, which steps may use where moon has no action of that name."`
 }
 

@@ -33,11 +33,12 @@ func (c *resumeCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
+	onScreen := !c.NoTUI && c.noUI() == ""
+	c.approved = !onScreen && !past.Options.Check
 	now, err := c.planned(io, past)
 	if err != nil {
 		return err
 	}
-	onScreen := !c.NoTUI && c.noUI() == ""
 	if onScreen {
 		if err := c.settle(); err != nil {
 			return err
@@ -111,7 +112,11 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 	here.MaxSteps = c.MaxSteps
 	c.mode = past.Options
 	c.called(&here)
-	c.reachable(&here, io)
+	t, err := c.truster(io, c.approved)
+	if err != nil {
+		return r, err
+	}
+	c.reachable(&here, io, t)
 	kept, err := engine.ReadKept(past.Dir, past.Digest)
 	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
 		return c.byFlags(io, past)

@@ -68,7 +68,7 @@ func (c *runCmd) Run(io stdio) error {
 	if err != nil {
 		return err
 	}
-	c.mode = opts
+	c.mode, c.approved = opts, !opts.Check && !c.asked()
 	p, g, err := c.build(io)
 	if err != nil {
 		return err

@@ -35,7 +35,11 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 		return nil, nil, err
 	}
 	here.MaxSteps = f.MaxSteps
-	f.reachable(&here, std)
+	t, err := f.truster(std, f.approved)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.reachable(&here, std, t)
 	f.called(&here)
 	doc, err := os.ReadFile(f.Saved)
 	if err != nil {

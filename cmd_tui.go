@@ -80,6 +80,7 @@ func (c *tuiCmd) once(io stdio) error {
 		return err
 	}
 	c.answered = p.Answers()
+	askSupplied(p)
 	if err := c.check(p, opts); err != nil {
 		return err
 	}

@@ -111,21 +111,39 @@ func (r *reached) close() {
 }
 
 // connecting lets the planner ask hosts, programs and people.
-func (f *hostFlags) connecting(o *plan.Options, std stdio) error {
+func (f *hostFlags) connecting(o *plan.Options, std stdio, pf *pluginFlags, approved bool) error {
 	set, err := ansibleConfig(o.Dir)
 	if err != nil {
 		return err
 	}
-	if len(o.Inventory) == 0 {
-		o.Inventory = set.Inventory
+	t, err := pf.truster(std, approved)
+	if err != nil {
+		return err
 	}
 	o.RolesPath = append(o.RolesPath, set.RolesPath...)
-	f.reachable(o, std)
+	f.reachable(o, std, t)
+	if len(o.Inventory) == 0 && len(set.Inventory) > 0 {
+		o.Inventory = set.Inventory
+		if named := set.supplied(); named != "" {
+			o.RunInventory = onlyTrusted(o.RunInventory, t, named)
+		}
+	}
 	return nil
 }
 
+// onlyTrusted runs inventory programs that are trusted. named says where their names stand.
+func onlyTrusted(run func(string, ...string) ([]byte, error), t *truster, named string) func(string, ...string) ([]byte, error) {
+	return func(path string, args ...string) ([]byte, error) {
+		if err := t.program(path, named); err != nil {
+			return nil, err
+		}
+		return run(path, args...)
+	}
+}
+
 // reachable says whom the planner may ask: hosts, programs and people.
-func (f *hostFlags) reachable(o *plan.Options, std stdio) {
+func (f *hostFlags) reachable(o *plan.Options, std stdio, t *truster) {
+	o.Trusts = t.trusts
 	ask := f.ask
 	if ask == nil {
 		ask = askPrompts

@@ -120,6 +120,7 @@ type cli struct {
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
 	Plugin     pluginCmd     `cmd:"" help:"List, describe, test and trust the programs that carry out steps moon cannot."`
+	Trust      trustCmd      `cmd:"" help:"Trust the files of a playbook, so that what they name may run before approval."`
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
 	Keys       keysCmd       `cmd:"" help:"List the keys of the screen, or check a file of keys."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`

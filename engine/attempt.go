@@ -130,10 +130,11 @@ func (s *Session) prepare(step, number int) {
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 		Become: becomes(call), Host: hostOf(ps), Roams: call.Roams, Told: told(b, name),
 		HostName: ps.Host, Plays: s.state.plan.Plays,
-		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out),
+		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
 	}
 	runner := s.cfg.Runner
 	dry, checks := s.dry(step), s.state.opts.Check
+	job.Trusted = !checks || s.state.plan.Trusted() // a task with check_mode in a real run was approved
 	if dry {
 		runner = s.cfg.Dry
 	}

@@ -110,6 +110,10 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		f.Error = err.Error()
 		return f
 	}
+	if ps.Conn != nil && ps.Conn.Steers != "" && !o.Plan.Trusted() {
+		f.Diff = unforetold("not predicted: its host is reached with " + ps.Conn.Steers + ", which only a trusted playbook may have before approval; look at it, then run moon trust")
+		return f
+	}
 	incremental, err := incremental(o.Plan, ps, call, o.Records, o.Force)
 	if err != nil {
 		f.Error = err.Error()
@@ -122,6 +126,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: hostOf(ps), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
+		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
 	})
 	read(&f, ps, &r)
 	if f.Away && ps.Conn != nil {

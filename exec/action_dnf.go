@@ -11,7 +11,7 @@ import (
 
 var _ = act("dnf", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
 	return a.planPackages(ctx, &dnf{a.Args.(*spec.DnfArgs)})
-}})
+}, names: func(a any) string { return given("conf_file", a.(*spec.DnfArgs).ConfFile) }}) // which may name a directory of plugins
 
 // dnf has dnf, or yum, show its transaction and take no for the answer (--assumeno), and then says yes. What is there
 // already is asked of rpm, which is quicker and needs no lists.

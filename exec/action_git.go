@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,12 +14,18 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("git", action{plan: planGit})
+var _ = act("git", action{plan: planGit, names: func(args any) string {
+	a := args.(*spec.GitArgs)
+	return cmp.Or(given("executable", a.Executable), given("ssh_opts", a.SSHOpts))
+}})
 
 func planGit(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.GitArgs)
 	g := &gitStep{attempt: a, args: args, c: &change{fields: map[string]any{"before": nil, "remote_url_changed": false}}}
 	g.c.diff.Path = args.Dest
+	if err := g.refuseSteering(); err != nil {
+		return nil, err
+	}
 	g.login()
 	if program := g.git("").argv[0]; program == "git" && !a.installed(program) {
 		return nil, missing("", "git is not installed; it is in the package git")

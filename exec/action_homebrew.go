@@ -13,6 +13,13 @@ import (
 
 var _ = act("homebrew", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
 	return a.planPackages(ctx, &homebrew{a.Args.(*spec.HomebrewArgs)})
+}, names: func(a any) string {
+	for _, name := range a.(*spec.HomebrewArgs).Name {
+		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, ".rb") { // a program in Ruby
+			return given("name", name)
+		}
+	}
+	return ""
 }})
 
 // homebrew asks Homebrew what it knows of the formulae. What else an installation brings along it does not tell.

@@ -10,7 +10,7 @@ import (
 
 var _ = act("pacman", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
 	return a.planPackages(ctx, &pacman{a.Args.(*spec.PacmanArgs)})
-}})
+}, names: func(a any) string { return given("extra_args", a.(*spec.PacmanArgs).ExtraArgs) }})
 
 // pacman has pacman print what it would do (--print) and then do it.
 type pacman struct{ args *spec.PacmanArgs }

@@ -11,7 +11,19 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("pip", action{plan: planPip})
+var _ = act("pip", action{plan: planPip, names: pipNames})
+
+// pipNames is what of the arguments names a program: a virtual environment has one, if it is there.
+func pipNames(args any) string {
+	a := args.(*spec.PipArgs)
+	if a.Executable != "" {
+		return given("executable", a.Executable)
+	}
+	if _, err := os.Stat(filepath.Join(a.Virtualenv, "bin", "pip")); a.Virtualenv != "" && err == nil {
+		return "the program " + filepath.Join(a.Virtualenv, "bin", "pip")
+	}
+	return ""
+}
 
 // piped is what a step wants of pip, and where.
 type piped struct {

@@ -13,7 +13,7 @@ import (
 
 var _ = act("zypper", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
 	return a.planPackages(ctx, &zypper{a.Args.(*spec.ZypperArgs)})
-}})
+}, names: func(a any) string { return given("extra_args", a.(*spec.ZypperArgs).ExtraArgs) }})
 
 // zypper has zypper say what it would do (--dry-run), as XML, and then do it.
 type zypper struct{ args *spec.ZypperArgs }

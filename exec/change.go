@@ -162,6 +162,9 @@ func (a *attempt) says(c *change) map[string]any {
 // predict is the result of a dry run.
 func (a *attempt) predict(ctx context.Context, act action) Result {
 	c, err := act.plan(ctx, a)
+	if s, ok := errors.AsType[supplied](err); ok {
+		return unpredicted(s)
+	}
 	if missing, ok := errors.AsType[notYet](err); ok {
 		r := unrun("cannot be told before the run: " + missing.Error())
 		r.Diff.Path, r.Diff.Summary = missing.path, missing.Error()

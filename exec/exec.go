@@ -113,7 +113,10 @@ func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	if failed != nil {
 		return *failed
 	}
-	a.foresight = d.Foresight
+	a.foresight, a.ahead = d.Foresight, true
+	if what := Supplies(job); what != "" && !job.Trusted {
+		return unpredicted(supplied{what})
+	}
 	if skip := a.skips(); skip != nil {
 		return *skip
 	}
@@ -136,6 +139,13 @@ func unrun(message string) Result {
 	return Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown}, Message: message}
 }
 
+// unpredicted is the result of a dry run that would have executed what the playbook names.
+func unpredicted(s supplied) Result {
+	r := unrun("")
+	r.Diff.Summary = "not predicted: " + s.Error()
+	return r
+}
+
 // action is how one action is carried out.
 type action struct {
 	// plan compares what shall be with what is. Actions that have it need nothing else: what they predict is what
@@ -147,6 +157,7 @@ type action struct {
 	effect events.ChangeKind                      // what a prediction says without plan
 
 	from   func(args any) string // what it copies from the files of whoever runs moon; nil: nothing
+	names  func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
 	served bool                  // a server may refuse it for a while
 	inward bool                  // it touches nothing of the machine, so it does not matter who carries it out
 }
@@ -185,6 +196,7 @@ type attempt struct {
 	lend  func(use func())
 
 	foresight *Foresight // of a dry run; nil otherwise
+	ahead     bool       // it is a dry run
 }
 
 func (l Local) attempt(job *Job) (*attempt, action, *Result) {
@@ -224,6 +236,9 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 	}
 	if stop != "" {
 		return a.stop(stop)
+	}
+	if s, ok := errors.AsType[supplied](err); ok {
+		return unpredicted(s)
 	}
 	r := Result{Outcome: events.Failed, Error: describe(err), Class: Fatal}
 	if isTransient(err) {

@@ -55,6 +55,14 @@ func (g *gitStep) login() {
 	g.ssh()
 }
 
+// refuseSteering refuses in a dry run a working copy of the project itself: its configuration can make git execute other programs.
+func (g *gitStep) refuseSteering() error {
+	if _, err := os.Stat(g.args.Dest); err != nil {
+		return nil //nolint:nilerr // nothing is there that could steer it
+	}
+	return g.refuseInProject(g.args.Dest)
+}
+
 // ssh is the command that git reaches a host with. It never asks.
 func (g *gitStep) ssh() {
 	words := []string{"ssh", "-o", "BatchMode=yes"}
@@ -156,7 +164,11 @@ func (g *gitStep) askRemote(ctx context.Context) error {
 			return missing(path, "repo %s does not exist", path)
 		}
 	}
-	words := []string{"ls-remote", "--symref", "--", g.url, "HEAD", "refs/heads/*", "refs/tags/*"}
+	from := g.url
+	if path, ok := g.localRepo(); ok {
+		from = path // a dry run is not in the directory that it is relative to
+	}
+	words := []string{"ls-remote", "--symref", "--", from, "HEAD", "refs/heads/*", "refs/tags/*"}
 	if strings.HasPrefix(g.args.Version, "refs/") {
 		words = append(words, g.args.Version)
 	}

@@ -46,6 +46,11 @@ type Job struct {
 	Notice      string
 	Prefix      []string // what its command runs under there: sudo and its options
 
+	// Trusted says that a dry run may execute what the playbook supplies or names: somebody has looked at its files, or has approved
+	// the step. Project is the playbook's directory, where that is on the machine of the step; "" elsewhere.
+	Trusted bool
+	Project string
+
 	Attempt string // RUN/STEP.ATTEMPT, by which its processes are known; "" where nobody needs to find them
 
 	Incremental *Incremental // nil for a step without sources and generates

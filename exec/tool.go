@@ -43,7 +43,13 @@ const answerLimit = 64 << 20
 // ask runs a program that changes nothing, in the locale C, and returns what it says. That it ends with an error is an
 // answer too. A prediction may ask.
 func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
+	if err := a.refuseAsking(t.argv); err != nil {
+		return answer{}, err
+	}
 	p := a.tool(t)
+	if a.ahead && !a.Trusted {
+		p.dir = "/" // programs read files of the directory that they are started in
+	}
 	var out, errs limited
 	out.left, errs.left = answerLimit, answerLimit
 	p.stdout, p.stderr = &out, &errs

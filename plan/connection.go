@@ -18,6 +18,7 @@ type Connection struct {
 	Key      string // path of a private key; "": as ssh has it
 	Args     string // further arguments of ssh
 	Password string // a secret; "": none is known
+	Steers   string // what of Args comes from the playbook's variables and may have ssh execute other programs; "": nothing
 }
 
 // String is "ada@10.0.0.7:2222".
@@ -107,7 +108,11 @@ func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer)
 	}
 	args := []string{p.o.SSHArgs}
 	for _, name := range []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"} {
-		args = append(args, value("", name))
+		text := value("", name)
+		if option := steeringOption(text); option != "" && conn.Steers == "" {
+			conn.Steers = option + " in `" + name + "` of " + m.name
+		}
+		args = append(args, text)
 	}
 	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
 	if port := value(written(c.link.port, ""), "ansible_port", "ansible_ssh_port"); port != "" {

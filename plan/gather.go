@@ -52,6 +52,15 @@ func (p *planner) gather(cs []*scopeContext) {
 		k := &task{}
 		s.Conn = p.connectionTo(c, m, e, r)
 		p.becomeOnHost(&s, k, c, e, r)
+		if s.Conn != nil && s.Conn.Steers != "" && !p.trusts(s.Conn.Steers) {
+			m.why = "it is reached with " + s.Conn.Steers + ", which only a trusted playbook may have before approval"
+			p.unreached(m.name, m.why)
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.name + " are not known yet: " + m.why,
+				Hint: "look at the playbook and its inventory; then run moon trust",
+			})
+			continue
+		}
 		ask, of = append(ask, Target{Host: m.name, Conn: s.Conn, Become: s.Become, BecomePassword: k.becomePassword}), append(of, m)
 	}
 	if p.ds.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is

@@ -71,6 +71,7 @@ type Options struct {
 	Pipe         func(command, dir string) (string, error)         // a shell command of lookup('pipe'); nil: there is none
 	Fetch        func(url string) (string, error)                  // of lookup('url')
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt; nil: there is nobody to ask
+	Trusts       Trusts                                            // nil: nothing is trusted
 	known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
 	asked        map[string]Gathered                               // hosts that were asked for this plan
 	unseen       *diag.List                                        // of a survey: what only facts could tell, which nobody asks for

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"moon/exec/spec"
@@ -26,6 +27,10 @@ type made struct {
 	facts   *factUse
 	names   *names
 	secrets *secret.Set // what planning has read
+
+	looking   sync.Mutex
+	decided   []Input // what deciding gave last, of so many files
+	decidedOf int
 
 	// Of plays.
 	machines map[string]*machine

@@ -78,7 +78,9 @@ type request struct {
 	Incremental *incremental
 	Again       bool
 	Attempt     string
-	Plays       bool         // as in exec.Job
+	Plays       bool // as in exec.Job, like the two that follow
+	Trusted     bool
+	Project     string
 	Encrypted   bool         // the source may be: the host can decrypt it
 	Hidden      []string     // what of the arguments and the environment others must not see
 	Foresight   uint64       // as in purpose
@@ -141,10 +143,10 @@ func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r := request{
 		Dry: as.dry, Foresight: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
-		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Encrypted: j.Decrypt != nil, What: as.what,
+		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil, What: as.what,
 	}
 	if j.Host != nil {
-		r.Become, r.Source = j.Become, sourceOf(j)
+		r.Become, r.Source, r.Project = j.Become, sourceOf(j), ""
 		if j.Roams { // a directory of this machine
 			r.Cwd = ""
 		}
@@ -183,7 +185,7 @@ func (r *request) job() (*exec.Job, error) {
 	j := &exec.Job{
 		Action: r.Action, Env: r.Env, Cwd: r.Cwd, Roams: r.Roams, Timeout: r.Timeout,
 		Creates: r.Creates, Removes: r.Removes, Unless: r.Unless, OnlyIf: r.OnlyIf, NoLog: r.NoLog, Diff: r.Diff,
-		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Plays: r.Plays,
+		Again: r.Again, Attempt: r.Attempt, Become: r.Become, Plays: r.Plays, Trusted: r.Trusted, Project: r.Project,
 	}
 	if j.Cwd == "" && r.What == "" {
 		home, err := os.UserHomeDir()

@@ -257,7 +257,7 @@ func (r *Registry) trusted(f *Found) error {
 func Untrusted(shown, path string) error {
 	return &spec.PluginError{
 		Text: "the plugin " + shown + " came with the playbook, and nobody has said that it may run here",
-		Hint: "look at it; then moon plugin trust " + path + ", or --trust-plugins for this once",
+		Hint: "look at it; then moon plugin trust " + path + ", or --trust this time only",
 	}
 }
 

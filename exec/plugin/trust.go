@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"moon/exec"
@@ -52,6 +53,43 @@ func (t Trust) Add(path, digest string) error {
 	}
 	_, err = f.WriteString(line(path, digest) + "\n")
 	return errors.Join(err, f.Close())
+}
+
+// All are the paths of the files that are trusted, or were before they were edited, by name.
+func (t Trust) All() ([]string, error) {
+	lines, err := t.lines()
+	paths := make([]string, 0, len(lines))
+	for _, l := range lines {
+		_, path, _ := strings.Cut(l, "  ")
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), err
+}
+
+func (t Trust) lines() ([]string, error) {
+	text, err := os.ReadFile(t.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' }), err
+}
+
+// Remove forgets what is trusted below a directory, and says how many files that were.
+func (t Trust) Remove(dir string) (n int, err error) {
+	lines, err := t.lines()
+	if err != nil {
+		return 0, err
+	}
+	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool {
+		_, path, _ := strings.Cut(l, "  ")
+		return strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	})
+	if len(kept) == len(lines) {
+		return 0, nil
+	}
+	kept = append(kept, "") // each line ends
+	return len(lines) - len(kept) + 1, os.WriteFile(t.File, []byte(strings.Join(kept, "\n")), 0o600)
 }
 
 // TrustFile trusts the file of a plugin as it is now.

@@ -1,0 +1,95 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"moon/exec/spec"
+)
+
+// Trusts decides whether something that a playbook names may be executed before anybody has approved it. what says in words what that
+// is, for a question; "" only looks, and never asks. files are those that decide it: every file that was read so far, by its
+// absolute path and digest.
+type Trusts func(what string, files []Input) bool
+
+// trusts asks whether what the playbook names may be executed now.
+func (p *planner) trusts(what string) bool { return p.plan.Trusts(what) }
+
+// Trusts asks whether something that the playbook names may be executed before approval. what is as in Trusts.
+func (p *Plan) Trusts(what string) bool {
+	if p.made == nil || p.made.o.Trusts == nil { // it was put together by hand
+		return false
+	}
+	return p.made.o.Trusts(what, p.made.deciding())
+}
+
+// Trusted reports whether the files of the playbook are trusted, without asking anybody.
+func (p *Plan) Trusted() bool { return p.Trusts("") }
+
+// Deciding are the files that a playbook was made from, by absolute path: those that Trusts is asked about.
+func (p *Plan) Deciding() []Input { return slices.Clone(p.made.deciding()) }
+
+// deciding are the files that a playbook was made from, but for those that the user has beside all playbooks.
+func (m *made) deciding() []Input {
+	m.looking.Lock()
+	defer m.looking.Unlock()
+	if len(m.disk.files) == m.decidedOf { // after planning no more are read
+		return m.decided
+	}
+	var list []Input
+	for _, path := range sortedKeys(m.disk.files) {
+		f := m.disk.files[path]
+		own := m.o.Presets != "" && strings.HasPrefix(path, m.o.Presets+"/")
+		if own || path == "-" || f.program != "" {
+			continue
+		}
+		list = append(list, Input{Path: path, Digest: digestOf(f.text)})
+	}
+	m.decided, m.decidedOf = list, len(m.disk.files)
+	return list
+}
+
+// harmlessSSH are options of ssh, in lower case, with which it executes and loads nothing, and gives nothing away to the host. Any
+// other may.
+var harmlessSSH = []string{
+	"addressfamily", "batchmode", "bindaddress", "bindinterface", "canonicaldomains", "canonicalizehostname", "certificatefile", "checkhostip",
+	"ciphers", "clearallforwardings", "compression", "connectionattempts", "connecttimeout", "controlmaster", "controlpath", "controlpersist",
+	"fingerprinthash", "globalknownhostsfile", "gssapiauthentication", "hashknownhosts", "hostbasedauthentication", "hostkeyalgorithms",
+	"hostkeyalias", "hostname", "identitiesonly", "identityagent", "identityfile", "ipqos", "kbdinteractiveauthentication", "kexalgorithms",
+	"loglevel", "macs", "numberofpasswordprompts", "passwordauthentication", "port", "preferredauthentications", "proxyjump",
+	"pubkeyacceptedalgorithms", "pubkeyacceptedkeytypes", "pubkeyauthentication", "rekeylimit", "requesttty", "serveralivecountmax",
+	"serveraliveinterval", "streamlocalbindunlink", "stricthostkeychecking", "tcpkeepalive", "updatehostkeys", "user", "userknownhostsfile",
+	"verifyhostkeydns", "visualhostkey",
+}
+
+// steeringOption is the first argument of ssh that may have it execute another program, or read a file that may; "" if there is none.
+func steeringOption(args string) string {
+	words, err := spec.Words(args)
+	if err != nil {
+		return quoted(args)
+	}
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		switch {
+		case strings.HasPrefix(word, "-o"):
+			option := strings.TrimPrefix(word, "-o")
+			if option == "" && i+1 < len(words) {
+				i++
+				option = words[i]
+			}
+			// ssh takes "name=value" and "name value".
+			name := option
+			if at := strings.IndexAny(option, "= \t"); at >= 0 {
+				name = option[:at]
+			}
+			if !slices.Contains(harmlessSSH, strings.ToLower(name)) {
+				return name
+			}
+		case slices.Contains([]string{"-i", "-p", "-l", "-J", "-c", "-m", "-b", "-B"}, word):
+			i++ // the next word is its value
+		case !strings.HasPrefix(word, "-"), strings.Trim(word, "-46aCnqTtvx") != "":
+			return word
+		}
+	}
+	return ""
+}

@@ -1,0 +1,33 @@
+package plan_test
+
+import (
+	"testing"
+
+	"moon/plan"
+)
+
+func TestSteeringOption(t *testing.T) {
+	for _, tt := range []struct{ args, want string }{
+		{"", ""},
+		{"-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null", ""},
+		{"-C -o ControlMaster=auto -o ControlPersist=60s -p 2222 -J bastion", ""},
+		{`-o "ServerAliveInterval 30"`, ""},
+		{"-oProxyJump=bastion", ""},
+		{`-o ProxyCommand="ssh -W %h:%p bastion"`, "ProxyCommand"},
+		{"-oproxycommand=evil", "proxycommand"},
+		{"-o 'ProxyCommand evil'", "ProxyCommand"},
+		{"-o ForwardAgent=yes", "ForwardAgent"},
+		{"-o PermitLocalCommand=yes -o LocalCommand=evil", "PermitLocalCommand"},
+		{"-o KnownHostsCommand=evil", "KnownHostsCommand"},
+		{"-F ./config", "-F"},
+		{"-I ./evil.so", "-I"},
+		{"-A", "-A"},
+		{"$OPTIONS", "$OPTIONS"},
+		{"-o 'ProxyCommand", `"-o 'ProxyCommand"`},
+		{"-o", ""},
+	} {
+		if got := plan.SteeringOption(tt.args); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}
