@@ -584,7 +584,7 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 		return nil, "", false
 	case playbook.String:
 	}
-	value := p.loopValue(r, over)
+	value := p.loopValue(r, t)
 	if r.failed {
 		return nil, "", false
 	}
@@ -633,26 +633,6 @@ func (p *planner) noList(c *scopeContext, t *playbook.Task, value any) {
 		hint = "give it a list, or `| default([], true)`"
 	}
 	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, described(value))
-}
-
-// loopValue evaluates the text a loop is given: a template, or a bare expression.
-func (p *planner) loopValue(r *renderer, over playbook.Value) any {
-	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
-		return r.value(over)
-	}
-	x, err := p.engine.Expression(over.Text(), p.lang)
-	if err != nil {
-		r.wrong(over, err)
-		return nil
-	}
-	r.use(over, x.Refs())
-	result, err := x.Value(r.env)
-	if err != nil {
-		r.wrong(over, err)
-		return nil
-	}
-	r.miss(result.Missing)
-	return result.Value
 }
 
 func (p *planner) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {

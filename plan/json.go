@@ -138,6 +138,7 @@ type diagnosticJSON struct {
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
 	Chain    []string `json:"chain,omitempty"`
+	Others   int      `json:"others,omitempty"`
 }
 
 // WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
@@ -472,7 +473,7 @@ func (p *Plan) portable(v any) any {
 func DiagnosticsJSON(ds diag.List) []diagnosticJSON {
 	list := []diagnosticJSON{}
 	for _, d := range ds {
-		list = append(list, diagnosticJSON{d.Severity.String(), d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint, d.Chain})
+		list = append(list, diagnosticJSON{d.Severity.String(), d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint, d.Chain, d.Others})
 	}
 	return list
 }

@@ -133,6 +133,7 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 
 // result is the plan, unless the diagnostics forbid it.
 func (p *planner) result() (*Plan, diag.List) {
+	p.hintAtLater()
 	p.ds.Sort()
 	p.ds.Locate(func(file string) []string {
 		if f, ok := p.sources[file]; ok {
@@ -176,6 +177,8 @@ type planner struct {
 	full      bool              // MaxSteps is exceeded; said once
 	forPlays                    // what plays need
 	digested  []byte            // what the last step's digest was over; kept for its room
+	blamed    map[blame]blamed  // what has been reported
+	lacking   []lacking         // names that were undefined
 }
 
 type including struct {
@@ -229,16 +232,6 @@ type scopeOnHost struct {
 	once      bool          // of run_once
 	group     int           // its first step
 	looks     string        // the directory of a role for the task's files; "" for files
-}
-
-func (p *planner) report(d diag.Diagnostic) { p.ds.Add(d) }
-
-func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
-	p.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint, Chain: chain})
-}
-
-func (p *planner) renderer(e eval.Env, chain []string) *renderer {
-	return &renderer{engine: p.engine, env: e, report: p.report, facts: p.facts, givers: p.givers, unread: p.unread, chain: chain}
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.

@@ -255,7 +255,7 @@ func (p *planner) checkNames(r *renderer, list []condition, own []string) {
 	}
 	with := *r.env.(*env)
 	with.extra = extra
-	sub := &renderer{engine: r.engine, env: &with, report: r.report, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
 	for _, c := range list {
 		sub.decide([]condition{c})
 	}

@@ -17,14 +17,15 @@ import (
 type renderer struct {
 	engine  *eval.Engine
 	env     eval.Env
-	report  func(diag.Diagnostic) // may be nil
-	facts   *factUse              // what is used of the facts; nil when running
-	marks   bool                  // what is secret stays marked, because the value becomes that of a name
-	lenient bool                  // an undefined name is no mistake: the step will not run
-	idle    bool                  // nor is anything else that shows only when a text is rendered
-	guards  []string              // names whose absence the step's condition provides for
-	unread  bool                  // a file that may give names could not be read
-	givers  map[string]string     // names a step would give that is left out, and which one
+	report  func(diag.Diagnostic)                 // may be nil
+	facts   *factUse                              // what is used of the facts; nil when running
+	marks   bool                                  // what is secret stays marked, because the value becomes that of a name
+	lenient bool                                  // an undefined name is no mistake: the step will not run
+	idle    bool                                  // nor is anything else that shows only when a text is rendered
+	guards  []string                              // names whose absence the step's condition provides for
+	unread  bool                                  // a file that may give names could not be read
+	givers  map[string]string                     // names a step would give that is left out, and which one
+	lack    func(v playbook.Value, e *eval.Error) // is given what is undefined; may be nil
 	chain   []string
 
 	ordered map[string]any // of set_fact: its values before their maps lose their order
@@ -340,6 +341,9 @@ func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 		r.err = e
 	}
 	if r.report != nil {
+		if r.lack != nil {
+			r.lack(v, e)
+		}
 		d := r.diagnostic(v, e)
 		if slip {
 			d.Severity = diag.Warning

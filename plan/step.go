@@ -239,7 +239,7 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 	v, _ := valueOf(k.args, "src")
 	if err := p.disk.exists(src, k.action.Name == "template"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			p.report(diag.Diagnostic{
+			p.blame("no such file yet", diag.Diagnostic{
 				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
 				Message: "no such file yet: " + p.shown(src), Hint: p.similar(src),
 			})
@@ -392,7 +392,7 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 	for _, name := range p.resultNames(k.src.Register) {
 		with.extra[name] = eval.Unknown{}
 	}
-	sub := &renderer{engine: r.engine, env: &with, report: r.report, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
 	u := &task{compiled: k.undo, dir: k.dir}
 	raw := u.values(sub, u.args, p.o.Home, "", func(string) {})
 	for _, m := range u.src.Env.Entries() {
@@ -419,7 +419,7 @@ func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
 		} else if k.misspelt {
 			continue
 		}
-		p.report(diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
+		p.blame("argument "+problem.Field, diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
 	if len(problems) == 0 {
 		k.call = &Call{Action: s.Action, Args: typed, Raw: raw}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -175,8 +176,17 @@ func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (
 	return args, true
 }
 
+// otherArgs are what people call an argument that they know by what it is.
+var otherArgs = map[string]string{
+	"source": "src", "from": "src", "destination": "dest", "target": "dest", "to": "dest", "filename": "path", "file": "path", "directory": "path", "folder": "path",
+	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name", "message": "msg", "command": "cmd",
+}
+
 func (p *planner) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
 	hint := diag.DidYouMean(key, known)
+	if hint == "" && slices.Contains(known, otherArgs[key]) {
+		hint = "did you mean `" + otherArgs[key] + "`?"
+	}
 	if hint == "" && len(known) < 16 {
 		hint = "it takes " + strings.Join(known, ", ")
 	}

@@ -519,6 +519,7 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 	if p.circular(target, t, c) {
 		return
 	}
+	p.on(c)
 	said := len(p.ds)
 	f, tasks, err := p.loadTasks(target)
 	if err != nil {
@@ -526,7 +527,6 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 		return
 	}
 	p.included(said, c.chain, t)
-	p.on(c)
 	scope := Scope{
 		Kind: ScopeInclude, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
 	}

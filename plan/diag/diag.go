@@ -45,6 +45,7 @@ type Diagnostic struct {
 	Hint     string   // the way out; may be empty
 	Source   string   // the line at Pos, for the excerpt; filled by Locate
 	Chain    []string // including steps, outermost first: "main.yml:3"
+	Others   int      // how many more hosts or rounds of a loop have come across it, with other values
 }
 
 // List collects diagnostics. The zero value is ready to use.

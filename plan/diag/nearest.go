@@ -3,13 +3,14 @@ package diag
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
 
 // Nearest returns the candidate a person most likely meant by name, or "" when none is near enough to be helpful:
-// at most a third of the longer word wrong, or the same letters in another case.
+// at most a third of the longer word wrong, and not its beginning, or the same letters in another case.
 func Nearest(name string, candidates []string) string {
 	best, bestAt := "", 1<<30
 	length := utf8.RuneCountInString(name)
@@ -22,6 +23,9 @@ func Nearest(name string, candidates []string) string {
 		if d == 2 && sameLetters(name, c) {
 			d = 1 // two letters changed places, the commonest slip
 		}
+		if d > 1 && !sameStart(name, c) {
+			continue // two slips are believable, but not at the very beginning
+		}
 		if d > limit || d >= min(len(name), len(c)) && d > 0 {
 			continue
 		}
@@ -30,6 +34,12 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+func sameStart(a, b string) bool {
+	x, _ := utf8.DecodeRuneInString(a)
+	y, _ := utf8.DecodeRuneInString(b)
+	return unicode.ToLower(x) == unicode.ToLower(y)
 }
 
 func sameLetters(a, b string) bool {

@@ -46,6 +46,9 @@ func (d Diagnostic) print(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
 	}
+	if d.Others > 0 {
+		fmt.Fprintf(b, "  and %d more, with other hosts or items\n", d.Others)
+	}
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", output.CleanName(d.Hint))
 	}

@@ -36,9 +36,9 @@ func TestTemplateErrors(t *testing.T) {
 	t.Parallel()
 	tests := []broken{
 		// Syntax.
-		{"a {{ name", "`{{` is never closed", rawHint, "{{", eval.Syntax},
-		{"a {% if x", "`{%` is never closed", rawHint, "{%", eval.Syntax},
-		{"a {# x", "the comment `{#` is never closed", rawHint, "{#", eval.Syntax},
+		{"a {{ name", "`{{` is never closed", "close it with `}}`; " + rawHint, "{{", eval.Syntax},
+		{"a {% if x", "`{%` is never closed", "close it with `%}`; " + rawHint, "{%", eval.Syntax},
+		{"a {# x", "the comment `{#` is never closed", "close it with `#}`; " + rawHint, "{#", eval.Syntax},
 		{"{% raw %}x", "`{% raw %}` is never closed", "end it with `{% endraw %}`", "{%", eval.Syntax},
 		{"{{ }}", "there is no expression here", "", "", eval.Syntax},
 		{"{{ a b }}", "unexpected `b`: expected the end of the expression", "", "b", eval.Syntax},

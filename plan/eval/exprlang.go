@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -388,6 +389,19 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 	id, ok := m.Callee.(*ast.IdentifierNode)
 	if !ok {
 		w.fail(m, "values have no methods here", "")
+	}
+	if isLookup(id.Value) {
+		var texts [2]string
+		for i, arg := range m.Arguments[:min(2, len(m.Arguments))] {
+			if text, ok := arg.(*ast.StringNode); ok {
+				texts[i] = text.Value
+			}
+		}
+		e := noLookup(id.Value, texts[0], texts[1])
+		if texts[0] == "env" {
+			e.Hint = "write `env." + cmp.Or(texts[1], "NAME") + "`" // conditions have no function env
+		}
+		w.fail(m, e.Message, e.Hint)
 	}
 	if id.Value != "is_defined" {
 		w.fail(m, "unknown function `"+id.Value+"`", "")

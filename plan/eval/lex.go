@@ -230,7 +230,7 @@ func (s *splitter) comment() *Error {
 	inside := s.open(2)
 	i := strings.Index(s.text[inside:], s.closing[2])
 	if i < 0 {
-		return &Error{Message: "the comment `{#` is never closed", Hint: rawHint, Offset: start, Width: 2}
+		return &Error{Message: "the comment `{#` is never closed", Hint: closeHint("#}"), Offset: start, Width: 2}
 	}
 	i += inside
 	if i > inside && (s.text[i-1] == '-' || s.text[i-1] == '+') {
@@ -241,6 +241,9 @@ func (s *splitter) comment() *Error {
 }
 
 const rawHint = "wrap text that is not for the template in `{% raw %}…{% endraw %}`"
+
+// closeHint is the way out where the end of something is missing.
+func closeHint(closing string) string { return "close it with `" + closing + "`; " + rawHint }
 
 // withRawHint adds the way out where the text looks like another template language: docker's {{.Names}}, or {{ without
 // an end.
@@ -294,7 +297,7 @@ func lexExpression(text string, i int, opening, closing string, rawStrings bool)
 		}
 		if i == len(text) {
 			if closing != "" {
-				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: rawHint, Offset: max(begin-len(opening), 0), Width: len(opening)}
+				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: closeHint(closing), Offset: max(begin-len(opening), 0), Width: len(opening)}
 			}
 			return append(tokens, token{start: i, end: i}), i, nil
 		}

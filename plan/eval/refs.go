@@ -1,6 +1,9 @@
 package eval
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // binding says whether a name belongs to the template at some place.
 type binding uint8
@@ -19,7 +22,7 @@ type collector struct {
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
 	guards []string
 	// unknown are calls of functions that are neither built in nor bound where they are called.
-	unknown []*variable
+	unknown []*call
 	// changed are names whose value a method call changes.
 	changed []string
 }
@@ -143,7 +146,7 @@ func (c *collector) call(n *call) {
 		c.environment(n, f)
 		c.looked(n, f)
 		if c.bound(f.name) == free && !c.engine.isFunction(f.name) {
-			c.unknown = append(c.unknown, f)
+			c.unknown = append(c.unknown, n)
 		}
 	case *member:
 		if root, ok := f.of.(*variable); ok {
@@ -175,7 +178,7 @@ func (c *collector) environment(n *call, f *variable) {
 
 // looked notes which variables lookup('vars', …) reads, where their names are written out.
 func (c *collector) looked(n *call, f *variable) {
-	if !c.engine.Python || f.name != "lookup" && f.name != "query" && f.name != "q" || c.bound(f.name) != free || len(n.args) == 0 {
+	if !c.engine.Python || !isLookup(f.name) || c.bound(f.name) != free || len(n.args) == 0 {
 		return
 	}
 	if name, ok := n.args[0].value.(*constant); !ok || name.value != "vars" && name.value != "ansible.builtin.vars" {
@@ -192,7 +195,8 @@ func (c *collector) looked(n *call, f *variable) {
 // unknownFunction is the error for the first call of a function that does not exist. Macros may be called before the
 // text defines them, inside of other macros.
 func (c *collector) unknownFunction(macros []string) error {
-	for _, f := range c.unknown {
+	for _, n := range c.unknown {
+		f := n.function.(*variable)
 		if slices.Contains(macros, f.name) {
 			continue
 		}
@@ -200,10 +204,52 @@ func (c *collector) unknownFunction(macros []string) error {
 			return &Error{Message: "the function `" + f.name + "` is not available: " + reason, Offset: f.offset(), Width: len(f.name)}
 		}
 		e := misspelt("function", f.name, append(c.engine.functionNames(), macros...))
+		if isLookup(f.name) {
+			of, what := "", ""
+			if len(n.args) > 0 {
+				of = textOf(n.args[0].value)
+			}
+			if len(n.args) > 1 {
+				what = textOf(n.args[1].value)
+			}
+			e = noLookup(f.name, of, what)
+		}
 		e.Offset, e.Width = f.offset(), len(f.name)
 		return e
 	}
 	return nil
+}
+
+func isLookup(function string) bool {
+	return function == "lookup" || function == "query" || function == "q"
+}
+
+// textOf is the text that an expression is, or "".
+func textOf(n node) string {
+	if c, ok := n.(*constant); ok && isString(c.value) {
+		return Text(c.value)
+	}
+	return ""
+}
+
+// noLookup says what steps have instead of the lookup that users know from plays.
+func noLookup(function, of, what string) *Error {
+	hint := "read it in a step with `register`"
+	switch of = unqualified(of); of {
+	case "env":
+		hint = "write `env('" + cmp.Or(what, "NAME") + "')`"
+	case "vars":
+		hint = "write the name itself: `" + cmp.Or(what, "NAME") + "`"
+	case "pipe", "url":
+		hint = "run it in a step with `register`, and use its result"
+	case "file":
+		hint = "read the file in a step, such as `shell: cat FILE` with `register`; for variables there is `vars_files:`"
+	case "dict":
+		hint = "write `NAME | dict2items`"
+	case "sequence":
+		hint = "write a range: `1..3`, or `range(1, 4)`"
+	}
+	return &Error{Message: "`" + function + "` is for plays", Hint: hint, Offset: -1, Lacking: true}
 }
 
 // done gives the refs in the order of the text. A name that is guarded anywhere is guarded everywhere: who asks whether

@@ -311,7 +311,7 @@ func (p *parser) identify(t *Task) (complained []string) {
 			continue
 		}
 		complained = append(complained, e.Key)
-		p.unknownTaskKey(e)
+		p.unknownTaskKey(t, e)
 	}
 	if len(found) == 0 {
 		switch {
@@ -406,7 +406,7 @@ func (p *parser) preset(t *Task, e Entry) {
 }
 
 // unknownTaskKey suggests among keys and actions.
-func (p *parser) unknownTaskKey(e Entry) {
+func (p *parser) unknownTaskKey(t *Task, e Entry) {
 	if e.NoText || p.ds.Full() {
 		return
 	}
@@ -414,6 +414,9 @@ func (p *parser) unknownTaskKey(e Entry) {
 		return
 	}
 	hint := diag.DidYouMean(e.Key, p.taskWords())
+	if other := p.elsewhere(e.Key, t); other != "" {
+		hint = other
+	}
 	if hint == "" {
 		_, ofPlay := playKeys[e.Key]
 		switch {
@@ -425,7 +428,30 @@ func (p *parser) unknownTaskKey(e Entry) {
 			hint = "`moon actions` lists the actions"
 		}
 	}
-	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown key `%s`: it is neither an action nor a key of a %s", e.Key, p.word)
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "unknown action or key `%s`", e.Key)
+}
+
+// otherNames are what other tools call a key, and the key.
+var otherNames = map[string]string{
+	"retry": "retries", "attempts": "retries", "max_retries": "retries", "retry_interval": "retry_delay", "retries_delay": "retry_delay",
+	"if": "when", "only_if": "onlyif", "not_if": "unless", "condition": "when", "foreach": "loop", "for_each": "loop", "items": "loop", "with": "loop", "with_list": "loop",
+	"depends_on": "needs", "depends": "needs", "requires": "needs", "finally": "always", "on_error": "rescue", "on_failure": "rescue", "catch": "rescue",
+	"continue_on_error": "ignore_errors", "continue-on-error": "ignore_errors", "ignore_failure": "ignore_errors", "allow_failure": "ignore_errors",
+	"dir": "cwd", "workdir": "cwd", "working_directory": "cwd", "working-directory": "cwd", "envs": "env", "sudo": "become", "sudo_user": "become_user",
+	"timeout-minutes": "timeout", "output": "register", "save_as": "register", "title": "name", "label": "name", "run": "shell", "cmd": "shell", "exec": "command",
+}
+
+// elsewhere is the way out for a key that belongs elsewhere, or that other tools have; "" if there is none.
+func (p *parser) elsewhere(key string, t *Task) string {
+	ofPreset := slices.ContainsFunc(t.Keys, func(e Entry) bool { return e.Key == "preset" })
+	if key == "with" && ofPreset && !p.plays {
+		return "parameters are inside of `preset:`, as in `preset: {name: nginx, with: {port: 80}}`"
+	}
+	other, ok := otherNames[key]
+	if !ok || !slices.Contains(p.taskWords(), other) {
+		return ""
+	}
+	return "did you mean `" + other + "`?"
 }
 
 // later reports an action that there is not yet.

@@ -126,7 +126,7 @@ func (p *parser) identifyInPlay(t *Task) (complained []string) {
 	}
 	for _, e := range unknown {
 		complained = append(complained, e.Key)
-		p.unknownTaskKey(e)
+		p.unknownTaskKey(t, e)
 	}
 	if len(found) == 0 {
 		if len(complained) == 0 {

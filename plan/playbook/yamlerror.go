@@ -48,10 +48,15 @@ func failYAML(f *File, err error, ds *diag.List) (Value, bool) {
 	}
 	l := f.line(line)
 	d.Pos.Column = len(l) - len(strings.TrimLeft(l, " \t")) + 1
-	f.findMistake(&d, message)
+	if notLayout.MatchString(message) || !f.findLayout(&d) {
+		f.findMistake(&d, message)
+	}
 	ds.Add(d)
 	return Value{}, false
 }
+
+// notLayout are the complaints that are not about how lines are indented, or what is closed.
+var notLayout = regexp.MustCompile(`unknown anchor|tag handle|exceeded max depth|escape`)
 
 // suspects are what a complaint of the parser is likely to be about: the first group of the pattern, looked for in some
 // lines from the one the parser names.
