@@ -24,7 +24,7 @@ func (s *Session) evaluate(step int) {
 	switch {
 	case err == nil:
 		s.add(fact.CondEvaluated{Step: step, Holds: holds, Text: text})
-	case errors.As(err, &missing) && s.dry(step):
+	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
 		// In a dry run a condition on what was not produced is neither true nor false; the step is shown as it would
 		// run.
 		s.add(fact.CondEvaluated{Step: step, Holds: true})
@@ -35,19 +35,25 @@ func (s *Session) evaluate(step int) {
 	}
 }
 
-// missing ends a step that needs a value nobody has given. Where the step that should have was not run either, this one
-// is not run because of it; where it was skipped, the name is undefined, and that is a failure.
+// missing ends a step that needs a value no step has given. If the step that should have was not run either, this one is
+// skipped because of it; if its own condition said no, asking for its value is a mistake, and a failure.
 func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
-	why := "no step has given it"
-	for _, p := range m.Steps {
-		why = fmt.Sprintf("%s was %s", s.state.plan.After([]int{p}), s.state.node(p).outcome)
-		if o := s.state.node(p).outcome; o == events.Omitted || o == events.Cancelled {
-			s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: fmt.Sprintf("`%s` has no value: %s", m.Name, why)})
-			return
+	switch {
+	case m.Never() && m.Why.Spreads:
+		s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: needsResult(m), Skips: true})
+	case m.Never():
+		s.failBefore(b, step, number, m)
+	default:
+		why := "no step has given it"
+		for _, p := range m.Steps {
+			why = fmt.Sprintf("%s was %s", s.state.plan.After([]int{p}), s.state.node(p).outcome)
 		}
+		s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 	}
-	s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 }
+
+// needsResult is the detail of a step that is skipped because of one whose result it needs.
+func needsResult(m *plan.Missing) string { return "the result of " + m.Who + ", which " + m.Why.How }
 
 func (s *Session) dry(step int) bool {
 	if forced := s.state.plan.Steps[step].CheckMode; forced != nil {
@@ -82,7 +88,7 @@ func (s *Session) prepare(step, number int) {
 	call, err := b.Call()
 	var missing *plan.Missing
 	switch {
-	case errors.As(err, &missing) && s.dry(step):
+	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
 		s.unknowable(b, step, number, missing)
 		return
 	case errors.As(err, &missing):
@@ -124,10 +130,11 @@ func (s *Session) prepare(step, number int) {
 	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
 		w.Keep(0)
 	}
+	names := b.Names(call)
 	job := &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
-		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: b.Names(call), Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
+		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 		Become: becomes(call), Host: hostOf(ps), Roams: call.Roams, Told: told(b, name),
 		HostName: ps.Host, Plays: s.state.plan.Plays,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
@@ -149,6 +156,9 @@ func (s *Session) prepare(step, number int) {
 			result := runner.Run(ctx, job)
 			if dry && job.Plays && !checks {
 				result = result.Decided()
+			}
+			if m := names.Lacking(); m != nil && m.Why.Spreads && events.Bad.Has(result.Outcome) {
+				result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: needsResult(m)}
 			}
 			failed := w.Close()
 			ended := s.cfg.Now()

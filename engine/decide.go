@@ -97,6 +97,7 @@ func (s *State) ended() decision {
 
 func (s *State) conclude() decision {
 	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.forgiven()
+	bad = bad || s.counts.Omitted > 0 && len(s.unexplained()) > 0
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
 		return finish{events.RunInterrupted}

@@ -43,7 +43,13 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 		if ctx.Err() != nil {
 			return
 		}
-		if o.Plan.Steps[i].Excluded || spare[i] || o.Left != nil && o.Left(i) {
+		switch {
+		case spare[i]: // it is not expected to run, and to give nothing
+			results.miss(i, o.Plan.NotReached())
+			continue
+		case o.Plan.Steps[i].Excluded || o.Left != nil && o.Left(i):
+			results.set(i, plan.Result{Skipped: true, Plays: o.Plan.Plays}.Registered(), nil, false)
+			results.miss(i, plan.Absence{How: "is excluded", Spreads: true})
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, limit)
@@ -88,6 +94,8 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	holds, text, err := b.Holds()
 	var missing *plan.Missing
 	switch {
+	case errors.As(err, &missing) && missing.Never():
+		return without(f, missing, results)
 	case errors.As(err, &missing):
 		f.Maybe = true
 	case err != nil:
@@ -96,6 +104,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	case !holds:
 		f.Skipped = strings.TrimSpace("when " + text)
 		results.set(step, plan.Result{Skipped: true}.Registered(), nil, false)
+		results.miss(step, plan.Absence{How: "is skipped (when: " + text + ")"})
 		return f
 	}
 	call, err := b.Call()
@@ -103,6 +112,8 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	case errors.As(err, &missing) && ps.Conn != nil && o.away[ps.Conn.Host] != "":
 		f.Away, f.Error = true, o.away[ps.Conn.Host] // it does not come to what it depends on
 		return f
+	case errors.As(err, &missing) && missing.Never():
+		return without(f, missing, results)
 	case errors.As(err, &missing):
 		f.Diff = unforetold(fmt.Sprintf("depends on `%s`, known only after %s", missing.Name, o.Plan.After(missing.Steps)))
 		return f
@@ -143,7 +154,22 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 			RC: r.RC, Changed: f.Changes(), Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
 		}.Registered()
 		results.set(step, registered, call.InOrder(r.Values), false)
+		if f.Skipped != "" {
+			results.miss(step, plan.Absence{How: "is skipped (" + f.Skipped + ")"})
+		}
 	}
+	return f
+}
+
+// without tells of a step that needs the result of one which does not run.
+func without(f events.Foretold, m *plan.Missing, results *results) events.Foretold {
+	if !m.Why.Spreads {
+		f.Error = m.Error()
+		return f
+	}
+	f.Skipped = string(events.SkipNeeds) + " " + needsResult(m)
+	results.set(f.Step, plan.Result{Skipped: true}.Registered(), nil, false)
+	results.miss(f.Step, plan.Absence{How: "is skipped", Spreads: true})
 	return f
 }
 

@@ -91,6 +91,10 @@ func (o *outline) take(f fact.Fact) {
 			o.publish(f.Step, events.StepSkipped{Reason: events.SkipWhen, Detail: f.Text})
 		}
 	case fact.ValuesMissing:
+		if f.Skips {
+			o.publish(f.Step, events.StepSkipped{Reason: events.SkipNeeds, Detail: f.Detail})
+			break
+		}
 		o.publish(f.Step, events.StepOmitted{Reason: f.Detail})
 	case fact.AttemptStarted:
 		o.started(f)

@@ -24,13 +24,14 @@ type results struct {
 	broken     map[int]bool // failed, and there is a rescue
 	skipped    map[int]bool // whether it was, of a step that decides about others
 	omitted    map[int]bool
-	failed     map[int]bool // for good
-	withheld   map[int]bool // what it gave was secret, and is not kept; of a run that was resumed
-	of         string       // the digest of the plan whose steps these are; "" is the run's first
+	absent     map[int]plan.Absence // why a step that is over has given nothing
+	failed     map[int]bool         // for good
+	withheld   map[int]bool         // what it gave was secret, and is not kept; of a run that was resumed
+	of         string               // the digest of the plan whose steps these are; "" is the run's first
 }
 
 func newResults() *results {
-	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, omitted: map[int]bool{}, failed: map[int]bool{}, withheld: map[int]bool{}}
+	return &results{registered: map[int]map[string]any{}, assigned: map[int]map[string]any{}, broken: map[int]bool{}, skipped: map[int]bool{}, omitted: map[int]bool{}, absent: map[int]plan.Absence{}, failed: map[int]bool{}, withheld: map[int]bool{}}
 }
 
 // Registered implements plan.Results.
@@ -88,6 +89,7 @@ func (r *results) decided(step int, skipped bool) {
 	defer r.mu.Unlock()
 	r.skipped[step] = skipped
 	delete(r.omitted, step)
+	delete(r.absent, step)
 }
 
 // Omitted implements plan.Results.
@@ -97,11 +99,27 @@ func (r *results) Omitted(step int) bool {
 	return r.omitted[step]
 }
 
+// Absent implements plan.Results.
+func (r *results) Absent(step int) (plan.Absence, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	why, ok := r.absent[step]
+	return why, ok
+}
+
+// miss says why a step has given nothing.
+func (r *results) miss(step int, why plan.Absence) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.absent[step] = why
+}
+
 // omit says that a step was never reached.
-func (r *results) omit(step int) {
+func (r *results) omit(step int, why plan.Absence) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.omitted[step] = true
+	r.absent[step] = why
 }
 
 func (r *results) set(step int, registered, assigned map[string]any, broken bool) {
@@ -109,6 +127,7 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	defer r.mu.Unlock()
 	r.broken[step] = broken
 	delete(r.omitted, step)
+	delete(r.absent, step)
 	delete(r.withheld, step)
 	if registered != nil {
 		r.registered[step] = registered
@@ -126,28 +145,26 @@ func (r *results) move(from, to *plan.Plan) {
 	for i := range to.Steps {
 		at[to.Steps[i].Path] = i
 	}
-	shift := func(old map[int]map[string]any) map[int]map[string]any {
-		moved := map[int]map[string]any{}
-		for step, v := range old {
-			if i, ok := at[from.Steps[step].Path]; ok {
-				moved[i] = v
-			}
-		}
-		return moved
+	number := func(step int) (int, bool) {
+		i, ok := at[from.Steps[step].Path]
+		return i, ok
 	}
-	r.registered, r.assigned = shift(r.registered), shift(r.assigned)
-	mark := func(old map[int]bool) map[int]bool {
-		moved := map[int]bool{}
-		for step, is := range old {
-			if i, ok := at[from.Steps[step].Path]; ok {
-				moved[i] = is
-			}
-		}
-		return moved
-	}
-	r.broken, r.skipped, r.omitted, r.withheld = mark(r.broken), mark(r.skipped), mark(r.omitted), mark(r.withheld)
-	r.failed = map[int]bool{} // of what has failed the run says again what it keeps
+	r.registered, r.assigned = shifted(r.registered, number), shifted(r.assigned, number)
+	r.broken, r.skipped, r.omitted, r.withheld = shifted(r.broken, number), shifted(r.skipped, number), shifted(r.omitted, number), shifted(r.withheld, number)
+	r.absent = map[int]plan.Absence{} // of what did not run the run says again what it keeps
+	r.failed = map[int]bool{}         // of what has failed the run says again what it keeps
 	r.of = to.Digest
+}
+
+// shifted are values of steps under the numbers that the steps have in another plan.
+func shifted[V any](old map[int]V, number func(step int) (int, bool)) map[int]V {
+	moved := map[int]V{}
+	for step, v := range old {
+		if i, ok := number(step); ok {
+			moved[i] = v
+		}
+	}
+	return moved
 }
 
 // about reports whether these are the results of a plan's steps.

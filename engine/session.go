@@ -210,18 +210,45 @@ func (s *Session) observe(step int, e events.Event) {
 			}
 			s.results.set(step, r.Registered(), nil, false)
 		}
+		s.results.miss(step, s.skippedBy(step, e))
 	case events.StepCompleted:
 		s.results.decided(step, false)
 		s.results.fail(step, false)
 	case events.StepOmitted:
-		s.results.omit(step)
+		s.results.omit(step, s.state.plan.NotReached())
+	case events.StepCancelled:
+		s.results.miss(step, plan.Absence{How: "was cancelled", Spreads: true})
 	case events.StepFailed:
 		s.results.fail(step, !e.Ignored && !e.Rescued)
+		s.results.miss(step, plan.Absence{How: "failed"})
 	case events.StepLost:
 		s.results.fail(step, !e.Rescued)
+		s.results.miss(step, plan.Absence{How: "was lost"})
 	case events.StepRetrying:
 		s.results.fail(step, false)
 	}
+}
+
+// skippedBy says why a skipped step has given nothing. What a person leaves out takes along what needs it; a step whose own condition
+// does not hold has a result that says so, and who asks it for more has made a mistake.
+func (s *Session) skippedBy(step int, e events.StepSkipped) plan.Absence {
+	by := ""
+	if e.Detail != "" {
+		by = " by " + e.Detail
+	}
+	switch {
+	case e.Reason == events.SkipTags:
+		return plan.Absence{How: "was excluded by tags", Spreads: true}
+	case e.Reason == events.SkipUser && s.state.node(step).attempt > 0:
+		return plan.Absence{How: "failed, and the run continued without it", Spreads: true}
+	case e.Reason == events.SkipUser:
+		return plan.Absence{How: "was excluded" + by, Spreads: true}
+	case e.Reason == events.SkipNeeds:
+		return plan.Absence{How: "was skipped", Spreads: true}
+	case e.Detail != "":
+		return plan.Absence{How: fmt.Sprintf("was skipped (%s: %s)", e.Reason, e.Detail)}
+	}
+	return plan.Absence{How: fmt.Sprintf("was skipped (%s)", e.Reason)}
 }
 
 // makeDir makes the run's directory with its lock and journal.
@@ -724,6 +751,9 @@ func (s *Session) decide() (until time.Time) {
 			s.add(d.RunPaused)
 		case finish:
 			s.keepDurations()
+			if steps := s.state.unexplained(); len(steps) > 0 {
+				s.add(fact.Warned{Step: -1, Message: "internal error: not run, and nothing says why: " + s.state.plan.After(steps) + "; please report this"})
+			}
 			sum := s.state.summary()
 			s.add(fact.RunFinished{Outcome: d.outcome, Counts: fact.Counts{Done: sum.Executed, Changed: sum.Changed, Failed: sum.Failed}})
 		case stuck:

@@ -233,10 +233,14 @@ func (s *State) Apply(r fact.Record) error {
 	case fact.CondEvaluated:
 		s.condition(f)
 	case fact.ValuesMissing:
-		n := s.node(f.Step)
-		s.settle(s.id(f.Step), events.Omitted, s.missingCause(f), func() {
-			s.publish(f.Step, events.StepOmitted{Name: s.name(f.Step), Reason: f.Detail, Cause: ref(n.cause)})
-		})
+		if f.Skips {
+			s.skip(s.id(f.Step), events.SkipNeeds, f.Detail)
+		} else {
+			n := s.node(f.Step)
+			s.settle(s.id(f.Step), events.Omitted, s.missingCause(f), func() {
+				s.publish(f.Step, events.StepOmitted{Name: s.name(f.Step), Reason: f.Detail, Cause: ref(n.cause)})
+			})
+		}
 		s.resolve()
 	case fact.AttemptStarted:
 		s.attemptStarted(f)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"moon/plan/diag"
@@ -101,9 +102,19 @@ func Reorder(values, order map[string]any) map[string]any {
 type Missing struct {
 	Name  string
 	Steps []int // the steps that would have given it
+
+	// Of a value that will not come any more: why, and which of the steps says so.
+	Why Absence
+	Who string // "step-0002 «fetch»"
 }
 
+// Never reports whether the value will not come any more.
+func (m *Missing) Never() bool { return m.Why.How != "" }
+
 func (m *Missing) Error() string {
+	if m.Never() {
+		return fmt.Sprintf("`%s` has no value: %s %s", m.Name, m.Who, m.Why.How)
+	}
 	return fmt.Sprintf("`%s` has no value: the step that gives it did not run", m.Name)
 }
 
@@ -118,8 +129,7 @@ func (p *Problem) Error() string {
 }
 
 func (b *Bound) renderer() *renderer {
-	r := &renderer{engine: b.plan.engine, env: b.env, chain: b.Step.Origin.Chain}
-	return r
+	return &renderer{engine: b.plan.engine, env: b.env, chain: b.Step.Origin.Chain}
 }
 
 // failure turns what a renderer found into an error: a mistake first, then a missing value.
@@ -127,10 +137,17 @@ func (b *Bound) failure(r *renderer, problems *[]diag.Diagnostic) error {
 	if len(*problems) > 0 {
 		return &Problem{(*problems)[0]}
 	}
+	if r.lacking != nil {
+		return r.lacking
+	}
 	if len(r.missing) > 0 {
-		return &Missing{r.missing[0].Name, r.missing[0].Steps}
+		return missingOf(r.missing)
 	}
 	return nil
+}
+
+func missingOf(list []eval.Missing) *Missing {
+	return &Missing{Name: list[0].Name, Steps: list[0].Steps}
 }
 
 // collecting is a renderer with the list its mistakes go to.
@@ -341,12 +358,33 @@ func (b *Bound) NeverChanges() bool {
 }
 
 // Names returns the step's variables for an action: template files, assert's conditions.
-func (b *Bound) Names(call *Call) *Names { return &Names{b, call} }
+func (b *Bound) Names(call *Call) *Names { return &Names{b: b, call: call} }
 
 // Names gives an action the step's variables. It implements exec.Names.
 type Names struct {
-	b    *Bound
-	call *Call
+	b       *Bound
+	call    *Call
+	lacking atomic.Pointer[Missing]
+}
+
+// Lacking is the value that the action asked for in vain, because the step that gives it did not run; nil if there was none.
+func (n *Names) Lacking() *Missing { return n.lacking.Load() }
+
+// lacks turns the error for a name that a step would have given which did not run.
+func (n *Names) lacks(env eval.Env, err error) *Missing {
+	e, ok := errors.AsType[*eval.Error](err)
+	if !ok {
+		return nil
+	}
+	r := n.b.renderer()
+	r.env = env
+	steps := r.lacks(e)
+	if len(steps) == 0 {
+		return nil
+	}
+	r.needs(e, steps)
+	n.lacking.Store(r.lacking)
+	return r.lacking
 }
 
 // Render renders the text of a template file.
@@ -369,11 +407,14 @@ func (n *Names) Render(text, file string) (string, error) {
 		with.extra = joined(with.extra, eval.Mixed(set, vars).(map[string]any))
 	}
 	result, err := t.Render(&with)
+	if m := n.lacks(&with, err); m != nil {
+		return "", m
+	}
 	if err != nil {
 		return "", n.at(text, file, err)
 	}
 	if len(result.Missing) > 0 {
-		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+		return "", missingOf(result.Missing)
 	}
 	return eval.Text(eval.Reveal(result.Value)), nil
 }
@@ -395,11 +436,14 @@ func (n *Names) Holds(text string) (bool, error) {
 		return false, err
 	}
 	v, err := c.Eval(n.b.env)
+	if m := n.lacks(n.b.env, err); m != nil {
+		return false, m
+	}
 	switch {
 	case err != nil:
 		return false, err
 	case !v.Known:
-		return false, &Missing{v.Missing[0].Name, v.Missing[0].Steps}
+		return false, missingOf(v.Missing)
 	}
 	return v.Holds, nil
 }
@@ -429,9 +473,12 @@ func (n *Names) Value(text string) (any, error) {
 	case ok && e.Kind == eval.Undefined && n.b.plan.Plays: // of debug, which is not to end a play
 		return "VARIABLE IS NOT DEFINED!", nil
 	case err != nil:
+		if m := n.lacks(n.b.env, err); m != nil {
+			return nil, m
+		}
 		return nil, err
 	case len(result.Missing) > 0:
-		return nil, &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+		return nil, missingOf(result.Missing)
 	}
 	return eval.Plain(eval.Reveal(result.Value)), nil
 }
@@ -451,11 +498,11 @@ func (n *Names) Show(text string) (string, error) {
 	case err != nil:
 		return "", withHint(err)
 	case len(result.Missing) > 0:
-		return "", &Missing{result.Missing[0].Name, result.Missing[0].Steps}
+		return "", missingOf(result.Missing)
 	}
 	shown, after := Display(result.Value)
 	if len(after) > 0 {
-		return "", &Missing{text, after}
+		return "", &Missing{Name: text, Steps: after}
 	}
 	return n.b.plan.Secrets().Redact(shown), nil
 }

@@ -41,6 +41,10 @@ func (x *Export) render(r *renderer) any {
 		return r.value(x.raw)
 	}
 	v, _ := r.env.Lookup(x.Name)
+	if f, ok := v.(eval.Fault); ok && len(f.Err.Steps) > 0 {
+		r.needs(&eval.Error{Name: x.Name}, f.Err.Steps)
+		return nil
+	}
 	if steps, unknown := unknownSteps(v); unknown {
 		r.miss([]eval.Missing{{Name: x.Name, Steps: steps}})
 	}

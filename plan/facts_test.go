@@ -33,6 +33,7 @@ func (noResults) Broken(int) bool                       { return false }
 func (noResults) Skipped(int) (bool, bool)              { return false, false }
 func (noResults) Omitted(int) bool                      { return false }
 func (noResults) Failed() []int                         { return nil }
+func (noResults) Absent(int) (plan.Absence, bool)       { return plan.Absence{}, false }
 
 func (noResults) Assigned(int) (map[string]any, bool) { return nil, false }
 

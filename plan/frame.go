@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sort"
@@ -237,6 +238,8 @@ type Results interface {
 	Skipped(step int) (skipped, ok bool)
 	// Omitted reports whether the step was never reached, and will not be.
 	Omitted(step int) bool
+	// Absent says why the step has given nothing. It is not ok for one that has run, or still may.
+	Absent(step int) (Absence, bool)
 	// Failed are the steps that have failed for good: neither ignored nor rescued, nor taken back since.
 	Failed() []int
 	// Broken reports whether the step failed and has a rescue. Its result is then registered, whatever it registers.
@@ -293,6 +296,8 @@ func (e *env) find(name string) (value any, ok bool) {
 		}
 	}
 	var waits []int
+	var lacking *binding // the newest one whose steps have given nothing, and will not
+	var late any         // an Unknown that any older value takes the place of
 	e.frame.each(name, func(b *binding) bool {
 		ok = true
 		switch {
@@ -321,33 +326,45 @@ func (e *env) find(name string) (value any, ok bool) {
 			e.keep(b)
 			return b.how != handed && (b.how != assigned || b.certain)
 		}
-		var done bool
-		value, done = e.produce(b)
-		if !done && (b.how == broken || value == nil) { // nothing failed there, or it has given no such thing
-			value, ok = nil, false
+		if value, ok = e.produce(b); ok {
+			return true
 		}
-		return done
+		if value != nil && late == nil {
+			late = value
+		}
+		if lacking == nil && e.absent(b) {
+			lacking = b
+		}
+		return false
 	})
-	if len(waits) > 0 {
+	switch {
+	case len(waits) > 0:
 		sort.Ints(waits)
 		return eval.Unknown{Steps: waits}, true
+	case ok:
+		return value, true
+	case lacking != nil:
+		return eval.NotGiven(lacking.steps, e.plan.absenceText(lacking.steps, e.results)), true
+	case late != nil:
+		return late, true
 	}
-	return value, ok
+	return nil, false
 }
 
-// produce takes a value from what steps have given. A skipped assignment gives way to what it hides.
+// produce takes a value from what steps have given. Steps that did not run, and assignments that were skipped, give way to what they
+// hide: a value that is not done stands only for want of any other.
 func (e *env) produce(b *binding) (value any, done bool) {
-	if e.plan.Plays && len(b.steps) > 0 && b.how != broken && !slices.ContainsFunc(b.steps, func(step int) bool { return !e.results.Omitted(step) }) {
-		return nil, false // it is in a rescue that was not needed, or behind what has failed: there is no such name
+	if b.how != assigned && e.absent(b) && !e.hasResult(b) {
+		return nil, false
 	}
 	switch b.how {
 	case assigned:
 		values, ok := e.results.Assigned(b.steps[0])
-		if !ok && e.plan.Plays {
-			return nil, false // it was skipped
+		if !ok && e.absent(b) {
+			return nil, false
 		}
-		if !ok {
-			return eval.Unknown{Steps: b.steps}, false
+		if !ok { // of a dry run, in which nobody knows what it would be
+			return eval.Unknown{Steps: b.steps}, true
 		}
 		value, ok = values[b.name]
 		return value, ok
@@ -368,7 +385,9 @@ func (e *env) produce(b *binding) (value any, done bool) {
 				return e.failure(step, b.name), true
 			}
 		}
-		return eval.Unknown{Steps: b.steps}, !e.plan.Plays
+		if e.plan.Plays {
+			return nil, false // nothing failed there
+		}
 	case promisedFact:
 		r, ok := e.results.Registered(b.steps[0])
 		if ok {
@@ -447,7 +466,10 @@ func (e *env) collect(steps []int) any {
 	for _, s := range steps {
 		r, ok := e.results.Registered(s)
 		if !ok {
-			return eval.Unknown{Steps: steps}
+			if _, gone := e.results.Absent(s); !gone {
+				return eval.Unknown{Steps: steps}
+			}
+			r = Result{Skipped: true, Plays: e.plan.Plays}.Registered() // a round that was not reached, behind one that failed
 		}
 		item := make(map[string]any, len(r)+1)
 		maps.Copy(item, r)
@@ -459,7 +481,9 @@ func (e *env) collect(steps []int) any {
 			}
 		}
 		all = append(all, item)
-		top = r
+		if ok || len(top) == 0 {
+			top = r
+		}
 		if e.plan.Plays && r["skipped"] != true && e.breaks(s) {
 			changed, failed, skipped = changed || r["changed"] == true, failed || r["failed"] == true, false
 			break
@@ -505,6 +529,10 @@ func (e *env) again(b *binding) any {
 	}
 	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}, marks: true}
 	v := r.value(b.raw)
+	if r.lacking != nil {
+		e, _ := errors.AsType[*eval.Error](r.err)
+		return eval.Fault{Err: e, From: b.origin.String(), Absent: true}
+	}
 	if r.failed {
 		return b.value
 	}

@@ -175,3 +175,5 @@ func printed(t *testing.T, ds diag.List) string {
 
 func (ran) Skipped(int) (bool, bool) { return false, true }
 func (ran) Omitted(int) bool         { return false }
+
+func (ran) Absent(int) (plan.Absence, bool) { return plan.Absence{}, false }

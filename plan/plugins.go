@@ -246,7 +246,8 @@ func (b *Bound) Used() map[string]any {
 		if m, whole := wholeFacts(v); whole {
 			v = m
 		}
-		if _, unknown := unknownSteps(v); !ok || unknown {
+		_, fault := v.(eval.Fault)
+		if _, unknown := unknownSteps(v); !ok || unknown || fault {
 			continue
 		}
 		used[u.Name] = eval.Plain(eval.Reveal(v))

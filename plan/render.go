@@ -31,6 +31,7 @@ type renderer struct {
 	ordered map[string]any // of set_fact: its values before their maps lose their order
 
 	missing   []eval.Missing
+	lacking   *Missing // the first name that a step would have given which did not run
 	used      []string // names, in order of first use
 	failed    bool
 	undefined bool  // a name was missing, and lenient allowed it
@@ -336,6 +337,10 @@ func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 		r.undefined = true
 		return
 	}
+	if steps := r.lacks(e); len(steps) > 0 && !slip {
+		r.needs(e, steps)
+		return
+	}
 	r.failed = r.failed || !slip
 	if r.err == nil && !slip {
 		r.err = e
@@ -351,6 +356,20 @@ func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 		r.report(d)
 	}
 	r.undefined = r.undefined || slip
+}
+
+// needs takes down that a value is needed which a step would have given that did not run.
+func (r *renderer) needs(e *eval.Error, steps []int) {
+	r.failed = true
+	one := *e
+	one.Steps = steps
+	if r.err == nil {
+		r.err = &one
+	}
+	if at := eval.Base(r.env).(*env); r.lacking == nil {
+		step, why := at.plan.absence(steps, at.results)
+		r.lacking = &Missing{Name: e.Name, Steps: steps, Who: at.plan.stepRef(step), Why: why}
+	}
 }
 
 func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {

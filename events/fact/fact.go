@@ -182,11 +182,13 @@ type (
 		// Resources are the things that it made, changed or removed.
 		Resources []events.Resource `json:"resources,omitempty"`
 	}
-	// ValuesMissing says that a step cannot run because a value it uses was never produced.
+	// ValuesMissing says that a step cannot run because a value it uses was never produced. Without Skips it counts as never
+	// reached, and all that comes after it too: earlier versions of moon wrote that.
 	ValuesMissing struct {
 		Step   int    `json:"step"`
 		Name   string `json:"name"`
 		Detail string `json:"detail,omitempty"`
+		Skips  bool   `json:"skips,omitempty"`
 	}
 	// RetryScheduled is the time of the next attempt.
 	RetryScheduled struct {

@@ -63,6 +63,7 @@ type Error struct {
 	Name    string   // of an Undefined error
 	Lacking bool     // of a Syntax error: the text is well, but names a filter, test, function or tag that there is not
 	Also    []*Error // of an Undefined error: the other names of the text that have no value, each once
+	Steps   []int    // of an Undefined error: the steps that would have given the name, and did not run
 	final   bool     // nothing provides for it: it is that of a Fault
 }
 

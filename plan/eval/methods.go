@@ -198,7 +198,7 @@ func (c *input) objectMethod(o Object) (any, error) {
 		return c.items()
 	case c.name == "get" && len(c.rest) > 0:
 		v, ok, err := c.entry(o, keyText(c.rest[0]))
-		if ok && err == nil {
+		if ok && err == nil && !IsNotGiven(v) {
 			return c.settled(v, keyText(c.rest[0]))
 		}
 		if err != nil {

@@ -32,16 +32,31 @@ type Fault struct {
 	Absent bool
 }
 
+// NotGiven is the value of a name that steps would have given which did not run: undefined, for default() and `is defined` too. Why
+// says which steps, and continues "… has no value: ".
+func NotGiven(steps []int, why string) Fault {
+	return Fault{Err: &Error{Kind: Undefined, Message: why, Steps: steps, Offset: -1}, Absent: true}
+}
+
+// IsNotGiven reports whether a value is one of NotGiven.
+func IsNotGiven(v any) bool {
+	f, ok := v.(Fault)
+	return ok && f.Absent && f.From == "" && len(f.Err.Steps) > 0
+}
+
 // maxObjects bounds objects in objects: one that gives itself has no end.
 const maxObjects = 20
 
 // at is the error for reading the value under a name.
 func (f Fault) at(name string) *Error {
 	e := &Error{
-		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Message: "`" + name + "` cannot be had: " + f.Err.Message, Offset: -1, final: !f.Absent,
+		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Message: "`" + name + "` cannot be had: " + f.Err.Message, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
 	}
-	if f.From != "" {
+	switch {
+	case f.From != "":
 		e.Message = "`" + name + "` (" + f.From + ") cannot be had: " + f.Err.Message
+	case len(f.Err.Steps) > 0:
+		e.Message = "`" + name + "` has no value: " + f.Err.Message
 	}
 	return e
 }
@@ -136,6 +151,7 @@ func (s scope) allOf(o Object, depth int, settle bool) (any, error) {
 	m := NewDict(len(o.Keys()))
 	for _, key := range o.Keys() {
 		v, ok, err := s.entry(o, key)
+		ok = ok && !IsNotGiven(v)
 		if err == nil && ok && settle {
 			v, err = s.settled(v, key)
 		}

@@ -190,8 +190,8 @@ func within(a, b any) (bool, *Error) {
 		_, ok := b[keyText(a)]
 		return ok, nil
 	case Object:
-		_, ok := b.Get(keyText(a))
-		return ok, nil
+		v, ok := b.Get(keyText(a))
+		return ok && !IsNotGiven(v), nil
 	}
 	return false, fault(Type, "`in` needs a string, a list or a map on its right", "cannot look into %s", kindOf(b))
 }
