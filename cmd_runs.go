@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -37,9 +38,16 @@ func (c *runsCmd) Run(io stdio) error {
 		return err
 	}
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\tENDED\tSTEPS\tPLAYBOOK")
+	waited := slices.ContainsFunc(list, func(p engine.Past) bool { return p.Waited >= time.Second })
+	column := func(text string) string { // only where a run has waited for a person
+		if waited {
+			return text + "\t"
+		}
+		return ""
+	}
+	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\t"+column("WAITED")+"ENDED\tSTEPS\tPLAYBOOK")
 	for _, p := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ended.Sub(p.Started)),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ran), column(plain.Duration(p.Waited)),
 			outcomeOf(p), stepsOf(p), output.CleanName(filepath.Join(p.Root, p.Playbook)))
 	}
 	if err := w.Flush(); err != nil {
@@ -104,8 +112,9 @@ type runJSON struct {
 	Playbook   string    `json:"playbook"`
 	Digest     string    `json:"digest"`
 	Started    time.Time `json:"started"`
-	DurationMS int64     `json:"duration_ms"`
-	Outcome    string    `json:"outcome"` // done, failed, stopped, interrupted, running, died or damaged
+	DurationMS int64     `json:"duration_ms"`         // of run time
+	WaitedMS   int64     `json:"waited_ms,omitempty"` // for a person
+	Outcome    string    `json:"outcome"`             // done, failed, stopped, interrupted, running, died or damaged
 	Check      bool      `json:"check"`
 	TotalSteps int       `json:"total_steps"`
 	Done       int       `json:"done"`
@@ -120,7 +129,7 @@ func runsJSON(list []engine.Past) []runJSON {
 		check := p.Options.Check
 		p.Options.Check = false
 		out = append(out, runJSON{
-			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ended.Sub(p.Started).Milliseconds(),
+			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(), WaitedMS: p.Waited.Milliseconds(),
 			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
 		})
 	}

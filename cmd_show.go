@@ -78,7 +78,7 @@ func (c *showCmd) Run(io stdio) error {
 		return c.screen(past, w)
 	}
 	s := &plain.Show{
-		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Ended: past.Ended, Dir: past.Dir,
+		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Dir: past.Dir,
 		By: fmt.Sprintf("%s on %s, moon %s", past.Actor, past.Host, past.Moon), Resumed: past.Resumed > 0,
 	}
 	if err := c.take(s, past, w, noPlan); err != nil {

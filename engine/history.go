@@ -33,6 +33,8 @@ type Past struct {
 	Options  fact.Options // as it was started or resumed last
 	Started  time.Time
 	Ended    time.Time         // of the last record
+	Ran      time.Duration     // of the time between, without that between two processes; see events.Clock
+	Waited   time.Duration     // for a person
 	Outcome  events.RunOutcome // "" if it has not ended: it runs, or moon died
 	Live     bool              // some moon has it
 	Total    int               // steps of its last plan
@@ -180,14 +182,16 @@ func isRun(dir string) bool {
 	return err == nil
 }
 
-func look(dir string) (Past, error) {
-	p := Past{ID: filepath.Base(dir), Dir: dir}
+func look(dir string) (p Past, err error) {
+	p = Past{ID: filepath.Base(dir), Dir: dir}
 	r, err := journal.Open(filepath.Join(dir, journalName))
 	if err != nil {
 		return p, err
 	}
 	defer r.Close() //nolint:errcheck // only read
 	ends := map[int]fact.AttemptFinished{}
+	times := outline{bare: true, attempts: map[int]fact.AttemptStarted{}}
+	defer func() { p.Ran, p.Waited = times.run.Clock.Ran, times.run.Clock.Waited }()
 	planned := func(digest string, total int) {
 		p.Digest, p.Total = digest, total
 		if !slices.Contains(p.Digests, digest) {
@@ -212,6 +216,9 @@ func look(dir string) (Past, error) {
 			return p, err
 		}
 		p.Ended = rec.At
+		times.current = rec
+		times.take(rec.Fact)
+		times.run.Clock.Stop(rec.At, rec.Mono)
 		switch f := rec.Fact.(type) {
 		case fact.RunCreated:
 			p.Playbook, p.Root, p.Options, p.Started = f.Playbook, f.Root, f.Options, rec.At

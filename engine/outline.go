@@ -39,14 +39,26 @@ type outline struct {
 	run      events.Run // for the counts
 	attempts map[int]fact.AttemptStarted
 	records  []events.Record
+	bare     bool // only the clock is of interest
 }
 
 func (o *outline) publish(step int, e events.Event) {
 	r := events.Record{
 		Seq: uint64(len(o.records) + 1), Run: o.past.ID, Time: o.current.At, Mono: o.current.Mono, Step: step, Event: e,
 	}
+	if o.bare {
+		o.run.Clock.See(r)
+		return
+	}
 	o.run.Apply(r)
 	o.records = append(o.records, r)
+}
+
+// waits tells the clock of a review, which no fact does.
+func (o *outline) waits(review bool) {
+	if review {
+		o.run.Clock.See(events.Record{Time: o.current.At, Mono: o.current.Mono, Step: -1, Event: events.RunPaused{Reason: events.PauseReview}})
+	}
 }
 
 func (o *outline) take(f fact.Fact) {
@@ -56,13 +68,16 @@ func (o *outline) take(f fact.Fact) {
 			TotalSteps: f.Total, Playbook: f.Playbook, Moon: f.Moon, Check: f.Options.Check, Forks: f.Options.Forks,
 		})
 		o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: 1})
+		o.waits(f.Options.Review)
 	case fact.RunReplanned:
 		o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: f.Generation})
 	case fact.RunResumed:
+		o.run.Clock.Continue(o.current.At, o.current.Mono)
 		// With the same plan the steps are the same, and those that are run again say so themselves.
 		if f.Digest != o.run.Digest {
 			o.publish(-1, events.PlanLoaded{TotalSteps: f.Total, Digest: f.Digest, Generation: f.Generation})
 		}
+		o.waits(f.Options.Review)
 		for _, l := range f.Lost {
 			switch name := o.attempts[l.Step].Name; l.As {
 			case fact.LostOK:
@@ -82,8 +97,8 @@ func (o *outline) take(f fact.Fact) {
 		if o.current.Seq > o.past.Resumed {
 			end := o.run.Summary()
 			end.Outcome, end.Success = f.Outcome, f.Outcome == events.RunDone
-			end.Duration = o.current.Mono
-			end.DurationMS = end.Duration.Milliseconds()
+			o.run.Clock.Stop(o.current.At, o.current.Mono)
+			end.Spent(&o.run.Clock.Times)
 			o.publish(-1, end)
 		}
 	case fact.CondEvaluated:

@@ -59,7 +59,8 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 // again.
 func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunResumed)
-	s.now, s.mono, s.startMono = r.At, r.Mono, r.Mono
+	s.now, s.mono = r.At, r.Mono
+	s.clock.Continue(r.At, r.Mono)
 	s.opts = f.Options
 	lost, again := map[int]fact.LostAs{}, []int{}
 	for _, l := range f.Lost {
@@ -176,7 +177,7 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choi
 	}
 	s.generation = generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
-	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation})
+	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.republish()
 	s.publishTried()
 	s.arriveRoots()

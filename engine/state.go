@@ -136,7 +136,7 @@ type State struct {
 	reviewed   bool // the review is over
 	now        time.Time
 	mono       time.Duration
-	startMono  time.Duration
+	clock      events.Clock
 
 	usual Durations // of earlier runs; see prefer
 }
@@ -205,6 +205,7 @@ func (s *State) publish(step int, e events.Event) {
 	if skip, ok := e.(events.StepSkipped); ok && s.plan.Plays {
 		s.reasons[step] = skip.Reason
 	}
+	s.clock.See(events.Record{Time: s.now, Mono: s.mono, Step: step, Event: e})
 	if s.emit != nil {
 		s.emit(step, e)
 	}
@@ -336,12 +337,11 @@ func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
 
 func (s *State) start() {
 	s.begun, s.reviewed = true, !s.opts.Review
-	s.startMono = s.mono
 	s.generation = 1
 	s.publish(-1, events.RunStarted{
 		TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks,
 	})
-	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation})
+	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.arriveRoots()
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseReview, Step: -1})
@@ -376,7 +376,7 @@ func (s *State) resume() {
 		s.wait(id)
 	}
 	if !s.reviewed {
-		s.reviewed, s.startMono = true, s.mono
+		s.reviewed = true
 	}
 	if s.pause.Step >= 0 && s.pause.Reason != events.PauseStep && s.pause.Step < len(s.plan.Steps) {
 		s.publish(s.pause.Step, events.GateResolved{By: "user"})
@@ -388,8 +388,8 @@ func (s *State) finish(f fact.RunFinished) {
 	s.finished = true
 	sum := s.summary()
 	sum.Outcome, sum.Success = f.Outcome, f.Outcome == events.RunDone
-	sum.Duration = s.mono - s.startMono
-	sum.DurationMS = sum.Duration.Milliseconds()
+	s.clock.Stop(s.now, s.mono)
+	sum.Spent(&s.clock.Times)
 	s.publish(-1, sum)
 }
 

@@ -138,6 +138,7 @@ type (
 		TotalSteps int    `json:"total_steps"`
 		Digest     string `json:"digest"`
 		Generation int    `json:"generation,omitempty"` // 0 and 1 are the first plan
+		Times      *Times `json:"-"`                    // of the run until then, in processes before this one too
 	}
 	StepStarted struct {
 		Name    string   `json:"name"`
@@ -255,13 +256,21 @@ type (
 		Rescued    int           `json:"rescued"`
 		Cancelled  int           `json:"cancelled"`
 		NotRun     int           `json:"not_run"`
-		DurationMS int64         `json:"duration_ms"`
+		DurationMS int64         `json:"duration_ms"`         // of run time
+		WaitedMS   int64         `json:"waited_ms,omitempty"` // for a person, with nothing running
 		Success    bool          `json:"success"`
 		Outcome    RunOutcome    `json:"outcome"`
 		Duration   time.Duration `json:"-"`
+		Waited     time.Duration `json:"-"`
 		Hosts      []HostCounts  `json:"hosts,omitempty"` // of a playbook of plays: each host that had a task, in the order of the inventory
 	}
 )
+
+// Spent takes over how the time of the run was spent.
+func (e *RunCompleted) Spent(t *Times) {
+	e.Duration, e.Waited = t.Ran, t.Waited
+	e.DurationMS, e.WaitedMS = t.Ran.Milliseconds(), t.Waited.Milliseconds()
+}
 
 // HostCounts is how the tasks of one host ended, counted as users of plays expect: a task counts once, however many items its
 // loop has; OK holds Changed and Ignored; a task whose failure was rescued counts as Rescued only.

@@ -112,9 +112,7 @@ func (e *Estimate) See(step int, s *Step) {
 	began, ran := e.running[step]
 	delete(e.running, step)
 	if !ran && s.Attempt > 0 {
-		if began, ran = s.Started, true; s.Attempt > 1 { // by a person, perhaps hours later
-			began = s.Due
-		}
+		began, ran = s.Began(), true // not its first attempt, where a person had it tried again hours later
 	}
 	if is == begun {
 		e.running[step] = began

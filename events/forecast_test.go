@@ -117,7 +117,7 @@ func TestEstimateOfARetry(t *testing.T) {
 	e := NewEstimate(chainOf(30*second, 10*second))
 	e.See(0, begunAt(0))
 	e.See(0, &Step{State: Settled, Outcome: Failed, Attempt: 1, Started: at(0), Ended: at(5 * second)})
-	e.See(0, &Step{State: Active, Attempt: 2, Started: at(0), Due: at(time.Hour)})
+	e.See(0, &Step{State: Active, Attempt: 2, Started: at(0), Since: at(time.Hour)})
 	wantLeft(t, e, time.Hour+10*second, 30*second)
 }
 

@@ -49,6 +49,7 @@ type Step struct {
 	HasRC     bool
 	Cause     int       // of an omission: the step that led to it, or -1
 	Started   time.Time // of the first attempt
+	Since     time.Time // what its time counts from: its first attempt, or the last that a person asked for
 	Ended     time.Time
 	Due       time.Time // of the next attempt
 	Name      string    // as rendered at the start; empty before
@@ -97,6 +98,7 @@ type Run struct {
 	Variables  map[string]any // set during the run, latest value
 	Result     RunCompleted   // valid when Phase is Done
 	LastSeq    uint64
+	Clock      Clock // how its time was spent
 
 	review bool // the review is not over
 }
@@ -105,6 +107,7 @@ type Run struct {
 // view must survive a stream it does not fully understand.
 func (r *Run) Apply(rec Record) {
 	r.LastSeq = rec.Seq
+	r.Clock.See(rec)
 	if rec.Run != "" {
 		r.ID = rec.Run
 	}
@@ -112,7 +115,7 @@ func (r *Run) Apply(rec Record) {
 	case RunStarted:
 		*r = Run{
 			ID: r.ID, LastSeq: rec.Seq, Playbook: e.Playbook, Check: e.Check, Phase: Running, PausedAt: -1, Pointer: -1,
-			Started: rec.Time, Variables: map[string]any{},
+			Started: rec.Time, Variables: map[string]any{}, Clock: r.Clock,
 		}
 	case PlanLoaded:
 		r.Digest, r.Generation = e.Digest, e.Generation
@@ -213,7 +216,7 @@ func (r *Run) step(rec Record) {
 	case PrintMessage:
 		s.Message = e.Message
 	case StepStarted:
-		s.State, s.Hold, s.Started = Active, "", rec.Time
+		s.State, s.Hold, s.Started, s.Since = Active, "", rec.Time, rec.Time
 		s.Attempt, s.Name, s.Command = s.Attempt+1, e.Name, e.Command
 		if e.Out != "" {
 			s.Out = append(s.Out, e.Out)
@@ -224,6 +227,10 @@ func (r *Run) step(rec Record) {
 	case StepRetrying:
 		if s.State == Settled || e.ByUser {
 			r.reopen(rec.Step)
+			s.Since = rec.Time
+			if e.Due.After(rec.Time) {
+				s.Since = e.Due
+			}
 		}
 		s.State, s.Outcome, s.Due, s.Hold = Backoff, None, e.Due, ""
 		if !e.Due.After(rec.Time) {
@@ -316,7 +323,7 @@ func (s *Step) endAs(now time.Time, ran *Ran) {
 		s.end(now)
 		return
 	}
-	s.Started, s.Command, s.Message = ran.From, ran.Command, ran.Message
+	s.Started, s.Since, s.Command, s.Message = ran.From, ran.From, ran.Command, ran.Message
 	s.end(ran.To)
 }
 
@@ -325,6 +332,30 @@ func (s *Step) end(at time.Time) {
 	if s.Started.IsZero() {
 		s.Started = at
 	}
+}
+
+// Lasted is how long the step took, or has taken by now: all attempts that the run made by itself, with the time between them. What
+// a person had tried again counts from there.
+func (s *Step) Lasted(now time.Time) time.Duration {
+	began := s.Began()
+	if began.IsZero() {
+		return 0
+	}
+	if s.State == Settled {
+		now = s.Ended
+	}
+	return max(now.Sub(began), 0)
+}
+
+// Began is what the time of a step counts from; zero before its first attempt.
+func (s *Step) Began() time.Time {
+	switch {
+	case s.Attempt == 0:
+		return time.Time{}
+	case s.Since.IsZero():
+		return s.Started
+	}
+	return s.Since
 }
 
 // reopen takes back the omissions that a failed step led to, because it is tried again.

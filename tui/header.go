@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"moon/events"
 	"moon/plan"
@@ -152,13 +153,15 @@ func (m *model) runningLine(level int) []text {
 
 // elapsed is how long the run has taken.
 func (m *model) elapsed() string {
-	if m.run.started.IsZero() {
-		return "00:00"
+	return clock(m.run.times.RanAt(m.clockNow()))
+}
+
+// waited is how long the run has waited for a person so far, if that is worth a word.
+func (m *model) waited() string {
+	if m.run.times.Waited < time.Second {
+		return ""
 	}
-	if !m.run.ended.IsZero() {
-		return clock(m.run.ended.Sub(m.run.started))
-	}
-	return clock(m.clockNow().Sub(m.run.started))
+	return "   waited " + clock(m.run.times.Waited)
 }
 
 // running says whether something still runs although the run is paused.
@@ -284,7 +287,7 @@ func (m *model) doneLine(level int) []text {
 	line := []text{{look, word + how}}
 	switch level {
 	case 0:
-		words := fmt.Sprintf("   %d/%d   %s", done, total, m.elapsed())
+		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsed(), m.waited())
 		if m.summary.retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.summary.retried)
 		}

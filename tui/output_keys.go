@@ -114,8 +114,10 @@ func (m *model) triedAt(step, which int) (t tried) {
 		switch {
 		case t.number == 1:
 			t.began = of.Started
+		case t.last && of.Due.After(of.Started):
+			t.began = of.Due
 		case t.last:
-			t.began = began(of)
+			t.began = of.Started
 		}
 		for _, p := range m.store.history.ring {
 			e, ok := p.event.(events.StepRetrying)

@@ -102,27 +102,7 @@ func (m *model) facts(step int, of *events.Step, f face) []string {
 }
 
 // duration is how long a step took, or takes so far.
-func (m *model) duration(of *events.Step) time.Duration {
-	since := began(of)
-	switch {
-	case since.IsZero():
-		return 0
-	case of.State == events.Settled:
-		return max(of.Ended.Sub(since), 0)
-	}
-	return max(m.clockNow().Sub(since), 0)
-}
-
-// began is when a step's last attempt started.
-func began(of *events.Step) time.Time {
-	switch {
-	case of.Attempt == 0:
-		return time.Time{}
-	case of.Attempt > 1 && of.Due.After(of.Started):
-		return of.Due
-	}
-	return of.Started
-}
+func (m *model) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
 func (m *model) clockNow() time.Time {

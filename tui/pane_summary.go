@@ -53,7 +53,7 @@ func (m *model) summarize() summary {
 				s.retried++
 			}
 			if of.Attempt > 0 && of.State == events.Settled {
-				s.slow(i, of.Ended.Sub(began(of)))
+				s.slow(i, of.Lasted(of.Ended))
 			}
 			if of.Drift != "" && len(s.drift) < 2*listed {
 				s.drift = append(s.drift, changed{step: i, what: of.Drift})

@@ -137,15 +137,15 @@ func (m *model) timeBars(d *doc, most int, heading func(title string)) {
 	}
 }
 
-// shownTime is the time from the first start to now, or to the end.
+// shownTime is the run time from the first start to now, or to the end.
 func (m *model) shownTime() time.Duration {
 	switch {
 	case m.timeline.from.IsZero():
 		return 0
 	case !m.run.ended.IsZero():
-		return m.run.ended.Sub(m.timeline.from)
+		return m.timeline.times.RunTime(m.run.ended).Sub(m.timeline.from)
 	}
-	return m.clockNow().Sub(m.timeline.from)
+	return m.timeline.times.RunTime(m.clockNow()).Sub(m.timeline.from)
 }
 
 // barsShown are the parts that show: all, or a stretch with the first that has not ended.

@@ -1,17 +1,6 @@
 package tui
 
-import (
-	"time"
-
-	"moon/events"
-)
-
-// beginClock lets the time of a run begin with what this moon has to do with it: what was done on an earlier day is not waited for.
-func (s *store) beginClock(at time.Time) {
-	if s.run.Digest == "" {
-		s.run.Started = at
-	}
-}
+import "moon/events"
 
 // point points to what comes next in a run that goes on where an earlier process has left it.
 func (m *model) point() {

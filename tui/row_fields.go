@@ -172,7 +172,7 @@ func (t *treeRows) scopeFields(n int) []text {
 		if c[faceRunning] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
-		if spent = clock(time.Duration(to - s.from)); spent == "00:00" {
+		if spent = clock(t.m.run.times.Between(time.Unix(0, s.from), time.Unix(0, to))); spent == "00:00" {
 			spent = ""
 		}
 	}

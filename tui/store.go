@@ -84,9 +84,6 @@ func (s *store) wake() {
 }
 
 func (s *store) apply(rec *events.Record) {
-	if _, loaded := rec.Event.(events.PlanLoaded); loaded {
-		s.beginClock(rec.Time)
-	}
 	s.run.Apply(*rec)
 	s.history.add(rec)
 	s.last = rec.Time
@@ -200,6 +197,7 @@ type shot struct {
 	pointer  int
 	pauses   int
 	counts   events.Counts
+	times    events.Times
 	started  time.Time
 	ended    time.Time
 	last     time.Time // of the last event
@@ -213,10 +211,11 @@ type shot struct {
 }
 
 // take gives each step that may have changed to f, forgets that they did, and returns the rest of the run. With
-// everything changed it calls whole instead.
-func (s *store) take(f func(step int, of *events.Step), whole func(steps []events.Step)) shot {
+// everything changed it calls whole instead. Before both, spent gets how the time of the run was spent.
+func (s *store) take(spent func(events.Times), f func(step int, of *events.Step), whole func(steps []events.Step)) shot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	spent(s.run.Clock.Times)
 	if s.all {
 		whole(s.run.Steps)
 	} else {
@@ -238,7 +237,7 @@ func (s *store) take(f func(step int, of *events.Step), whole func(steps []event
 	r := &s.run
 	return shot{
 		phase: r.Phase, pause: r.Pause, pausedAt: r.PausedAt, pointer: r.Pointer, pauses: s.pauses, counts: r.Counts,
-		started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
+		times: r.Clock.Times, started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
 		steps: len(r.Steps), closed: s.ended, stopped: s.stopped, notes: notes,
 	}
 }

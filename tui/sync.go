@@ -19,7 +19,7 @@ func (m *model) sync() tea.Cmd {
 	news := m.adoptPlan()
 	before := m.run
 	changed := false
-	m.run = m.store.take(func(step int, of *events.Step) {
+	m.run = m.store.take(func(times events.Times) { m.timeline.times = times }, func(step int, of *events.Step) {
 		if step < len(m.plan.Steps) {
 			m.see(step, of)
 			changed = true

@@ -18,6 +18,7 @@ type timeline struct {
 	from   time.Time
 	grain  time.Duration
 	active map[int]time.Time // when the attempts that run began
+	times  events.Times      // marks are made in run time: what the run waited for a person is cut out
 }
 
 // part is a stretch of steps that has a row of its own: a scope, or the single steps between two.
@@ -40,7 +41,7 @@ func newTimeline(t *tree, before *timeline) timeline {
 	if before.tree == nil {
 		return l
 	}
-	l.from, l.grain = before.from, before.grain
+	l.from, l.grain, l.times = before.from, before.grain, before.times
 	marks := map[string][]bool{}
 	for i := range before.parts {
 		marks[before.tree.path(before.parts[i].node)] = before.parts[i].busy
@@ -88,7 +89,7 @@ func (t *tree) children(n int) (list []int) {
 // see takes what has become of a step. A step that is tried again by itself is busy between its attempts; one that a person
 // has tried again later is not.
 func (l *timeline) see(step int, of *events.Step) {
-	start := began(of)
+	start := of.Began()
 	if start.IsZero() || of.Kept { // when it was kept is not when it ran
 		delete(l.active, step)
 		return
@@ -130,6 +131,7 @@ func (l *timeline) part(step int) *part {
 
 func (l *timeline) mark(step int, from, to time.Time) {
 	p := l.part(step)
+	from, to = l.times.RunTime(from), l.times.RunTime(to)
 	if p == nil || to.Before(from) {
 		return
 	}

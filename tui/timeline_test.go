@@ -52,6 +52,7 @@ func TestTimeline(t *testing.T) {
 	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, ascii: true})
 	s.keys("A")
 	l := &s.m.timeline
+	l.times = events.Times{} // of no review
 	if len(l.parts) != 3 || l.parts[1].steps != (events.Range{From: 2, To: 4}) {
 		t.Fatalf("%+v", l.parts)
 	}
@@ -68,7 +69,7 @@ func TestTimeline(t *testing.T) {
 	}
 	// A person has a failed step tried again later; what lies between is nobody's time.
 	again := *ranFrom(0, 14)
-	again.Attempt, again.Due = 2, inTime(12)
+	again.Attempt, again.Since = 2, inTime(12)
 	l.see(0, &again)
 	if got := s.bars(16); got != "##          ##\n  #\n   ######" {
 		t.Errorf("after a retry\n%s", got)

@@ -89,7 +89,7 @@ func (d *desk) stepWords(i int) []string {
 		words = append(words, fmt.Sprintf("rc %d", s.RC))
 	}
 	if s.Attempt > 0 && s.State == events.Settled {
-		words = append(words, lasted(s.Ended.Sub(began(s))))
+		words = append(words, lasted(s.Lasted(s.Ended)))
 	}
 	if s.Attempt > 1 {
 		words = append(words, fmt.Sprintf("attempt %d", s.Attempt))
@@ -272,7 +272,7 @@ func (d *desk) runningNow() string {
 			continue
 		}
 		words := d.called(i) + " is running"
-		if t := lasted(d.now().Sub(began(s))); t != "" {
+		if t := lasted(s.Lasted(d.now())); t != "" {
 			words += " for " + t
 		}
 		parts = append(parts, words)

@@ -5,20 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/plan"
 	"moon/tui/standing"
 )
-
-// began is when a step's last attempt started.
-func began(s *events.Step) time.Time {
-	if s.Attempt > 1 && s.Due.After(s.Started) {
-		return s.Due
-	}
-	return s.Started
-}
 
 // showStep says all that a person needs to decide about a step, or what became of it.
 func (d *desk) showStep(i int) {

@@ -175,7 +175,7 @@ func (d *desk) ended(r *events.Record) {
 		rest = append(rest, clean(s.Reason))
 	}
 	if s.Attempt > 0 {
-		rest = append(rest, lasted(s.Ended.Sub(began(s))))
+		rest = append(rest, lasted(s.Lasted(s.Ended)))
 	}
 	if s.Drift != "" {
 		rest = append(rest, "drift: "+clean(s.Drift))
@@ -404,7 +404,7 @@ func (d *desk) completed(r *events.Record) {
 	if d.leaving {
 		return // the report says it
 	}
-	d.say("%s %s. %s", clock(r.Time), d.doneWord(), sentence(d.counts(), lasted(d.run.Result.Duration)))
+	d.say("%s %s. %s", clock(r.Time), d.doneWord(), sentence(d.counts(), lasted(d.run.Result.Duration), waited(d.run.Result.Waited)))
 	if hosts := d.recap(); len(hosts) <= page {
 		for _, line := range hosts {
 			d.say("%s", line)

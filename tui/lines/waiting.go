@@ -109,7 +109,7 @@ func (d *desk) atTheEnd(w events.Wait) string {
 func (d *desk) doing(i int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
-		if t := lasted(d.now().Sub(began(d.of(i)))); t != "" && d.of(i).State == events.Active {
+		if t := lasted(d.of(i).Lasted(d.now())); t != "" && d.of(i).State == events.Active {
 			return "has been running for " + t
 		}
 		return "is running"

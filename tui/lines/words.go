@@ -125,6 +125,14 @@ func lasted(t time.Duration) string {
 	return fmt.Sprintf("%s %d", count(s/3600, "hour"), s/60%60)
 }
 
+// waited is how long a run waited for a person, in words, or "".
+func waited(t time.Duration) string {
+	if words := lasted(t); words != "" {
+		return "waited " + words
+	}
+	return ""
+}
+
 // about is a time as roughly as it is known.
 func about(t time.Duration) string {
 	switch t = events.Roughly(t); {

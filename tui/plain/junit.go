@@ -109,10 +109,10 @@ func ended(s *events.Step) bool {
 }
 
 func tookOf(s *events.Step) time.Duration {
-	if s.State != events.Settled || s.Attempt == 0 {
+	if s.State != events.Settled {
 		return 0
 	}
-	return s.Ended.Sub(s.Started)
+	return s.Lasted(s.Ended)
 }
 
 // suites groups the steps, in the order of the plan.

@@ -32,7 +32,7 @@ func (r Report) Write(w io.Writer) error {
 	word, by := r.word()
 	excluded, needless := r.leftOut()
 	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word,
-		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration), by)
+		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration)+waited("   ", e.Waited), by)
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
 	if r.ASCII {
 		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}

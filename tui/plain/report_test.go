@@ -44,6 +44,17 @@ func ended(how events.RunOutcome, second events.Event) (*plan.Plan, *events.Run)
 	return p, run
 }
 
+func TestReportWaited(t *testing.T) {
+	p, run := ended(events.RunDone, events.StepCompleted{})
+	for waited, want := range map[time.Duration]string{900 * time.Millisecond: "3:31\n", 41 * time.Second: "3:31   waited 41.0s\n"} {
+		var b strings.Builder
+		run.Result.Waited = waited
+		if err := (plain.Report{Plan: p, Run: run}).Write(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%v, %q is not in\n%s", err, want, b.String())
+		}
+	}
+}
+
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")

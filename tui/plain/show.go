@@ -22,8 +22,7 @@ type Show struct {
 	Playbook string // absolute, or as far as it is known
 	Word     string // how it ended, or "running" …
 	Started  time.Time
-	Ended    time.Time // of the last that is known
-	By       string    // who started it, where, with which moon
+	By       string // who started it, where, with which moon
 	Resumed  bool
 	Dir      string                         // of the run
 	PlanFor  func(digest string) *plan.Plan // nil: the plan is not known, and neither are places
@@ -102,7 +101,7 @@ func (s *Show) summary() events.RunCompleted {
 	e := s.run.Result
 	if e.Outcome == "" {
 		e = s.run.Summary()
-		e.Duration = s.Ended.Sub(s.Started)
+		e.Spent(&s.run.Clock.Times)
 	}
 	return e
 }
@@ -123,7 +122,7 @@ func (s *Show) Write(w io.Writer) error {
 		again = ", resumed since"
 	}
 	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), output.CleanName(s.By), again)
-	fmt.Fprintf(&b, "  took     %s\n", Duration(e.Duration))
+	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waited("   ", e.Waited))
 	if s.plan == nil || s.run.Result.Outcome == "" {
 		e.NotRun = 0 // not known, or not yet
 	}
@@ -254,10 +253,7 @@ func (s *Show) slowest(b *strings.Builder) {
 }
 
 func (s *Show) took(i int) time.Duration {
-	if step := &s.run.Steps[i]; step.State == events.Settled && step.Attempt > 0 {
-		return step.Ended.Sub(step.Started)
-	}
-	return 0
+	return tookOf(&s.run.Steps[i])
 }
 
 func (s *Show) told(b *strings.Builder) {

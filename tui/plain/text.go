@@ -290,7 +290,7 @@ func (t *Text) diff(step int, d *events.Diff) {
 // took is how long a step ran, where that is worth a word.
 func (t *Text) took(step int) string {
 	s := &t.run.Steps[step]
-	if d := s.Ended.Sub(s.Started); d >= 10*time.Millisecond {
+	if d := s.Lasted(s.Ended); d >= 10*time.Millisecond {
 		return " in " + Duration(d)
 	}
 	return ""
@@ -305,6 +305,14 @@ func Duration(d time.Duration) string {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// waited says how long a run waited for a person, where that is worth a word.
+func waited(before string, d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return before + "waited " + Duration(d)
 }
 
 func (t *Text) summary(e events.RunCompleted) {
@@ -322,7 +330,7 @@ func (t *Text) summary(e events.RunCompleted) {
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
-	t.printf("%s: %s in %s", output.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration))
+	t.printf("%s: %s in %s", output.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waited(", ", e.Waited))
 	t.printf("  %s", countsLine(e))
 	if len(e.Hosts) > 0 {
 		t.printf("")
