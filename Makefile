@@ -15,7 +15,7 @@ build:
 	$(GO) vet ./...
 
 test:
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 # The tests of moon as a whole start it thousands of times, which takes too long with the race detector. Some sessions of a user
 # go through it.
@@ -23,11 +23,11 @@ race:
 	$(MAKE) --no-print-directory -j2 --output-sync packages whole
 
 packages:
-	$(GO) test -race -timeout 12m $$($(GO) list ./... | tail -n +2)
-	$(GO) test -race -timeout 12m -run 'TestScript/(run_f|run_s|resume|attach|show)' .
+	$(GO) test -race -timeout 30m $$($(GO) list ./... | tail -n +2)
+	$(GO) test -race -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' .
 
 whole:
-	$(GO) test -timeout 12m .
+	$(GO) test -timeout 30m .
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -42,7 +42,7 @@ $(LINT):
 	mv $(CACHE)/bin/golangci-lint $(LINT)
 
 golden: ## rewrite expected output; read the diff before committing it
-	UPDATE=1 $(GO) test ./...
+	UPDATE=1 $(GO) test -timeout 30m ./...
 
 oracle: ## ask Ansible again what its templates give; needs ansible-core
 	/usr/bin/python3 plan/eval/testdata/python/oracle.py

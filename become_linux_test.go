@@ -81,7 +81,7 @@ func newPerson(t *testing.T, name string) person {
 	name = fmt.Sprintf("moon%s%d%c", name, os.Getpid(), 'a'+born.Add(1))
 	must(t, "", "useradd", "-m", "-K", "HOME_MODE=0700", "-s", "/bin/sh", name)
 	t.Cleanup(func() {
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) { // what runs as the user is about to end
+		for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) { // what runs as the user is about to end
 			out, err := exec.Command("userdel", "-r", name).CombinedOutput()
 			if _, there := user.Lookup(name); there != nil {
 				return
@@ -548,7 +548,7 @@ func TestKillBecome(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed
 		left := owned(p.bob)
-		for end := time.Now().Add(30 * time.Second); len(left) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience); len(left) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			left = owned(p.bob)
 		}
 		if len(left) > 0 {

@@ -32,6 +32,7 @@ type checkup struct {
 	*plan.Survey
 	Settings []setting
 	Programs []program
+	Root     string
 }
 
 func (c *doctorCmd) Run(std stdio) error {
@@ -42,9 +43,12 @@ func (c *doctorCmd) Run(std stdio) error {
 	}
 	s := plan.NewSurvey(o)
 	if s.Files == 0 {
-		return c.complain(std, nil, s.Diagnostics)
+		return c.complain(std, nil, o.FromHere(s.Diagnostics))
 	}
-	found := checkup{s, unheeded(o.Dir, o.Home), programs()}
+	found := checkup{s, unheeded(o.Dir, o.Home), programs(), rootOf(o)}
+	if c.Format != "json" {
+		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
+	}
 	if c.Format == "json" {
 		err = found.json(std.doc)
 	} else {
@@ -149,7 +153,7 @@ func (c checkup) json(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
-		"playbook": c.File, "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
+		"playbook": c.File, "root": c.Root, "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
 		"diagnostics": plan.DiagnosticsJSON(c.Diagnostics), "not_followed": plan.DiagnosticsJSON(c.Unfollowed),
 		"settings": append([]setting{}, c.Settings...), "programs": c.Programs,
 	})

@@ -69,6 +69,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 			return plan.Options{}, err
 		}
 	}
+	o.Given = o.Path
 	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
 	f.called(&o)
 	switch {
@@ -157,7 +158,7 @@ func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
 	if err := f.forPlays(p); err != nil {
 		return nil, nil, err
 	}
-	return p, g, f.complain(io, p, ds)
+	return p, g, f.complain(io, p, o.FromHere(ds))
 }
 
 // complain prints diagnostics. It returns an error if they forbid going on.
@@ -394,11 +395,11 @@ func (c *validateCmd) Run(io stdio) error {
 	if c.Format == "json" {
 		enc := json.NewEncoder(io.doc)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(map[string]any{"diagnostics": plan.DiagnosticsJSON(ds)}); err != nil {
+		if err := enc.Encode(map[string]any{"root": rootOf(o), "diagnostics": plan.DiagnosticsJSON(ds)}); err != nil {
 			return err
 		}
 	} else {
-		if err := ds.Print(io.out); err != nil {
+		if err := o.FromHere(ds).Print(io.out); err != nil {
 			return err
 		}
 		switch {
@@ -414,6 +415,18 @@ func (c *validateCmd) Run(io stdio) error {
 		return &exit{exitUsage, ""}
 	}
 	return nil
+}
+
+// rootOf is the directory to which the names of files in a document are relative.
+func rootOf(o plan.Options) string {
+	if o.Path == "-" {
+		return o.Dir
+	}
+	dir := filepath.Dir(o.Path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 type graphCmd struct {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -171,7 +172,11 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 		return left
 	}
 	flags := playbookFlags{planFlags: c.planFlags}
-	if err := flags.complain(io, p, ds); err != nil {
+	here := r.again
+	if dir, err := os.Getwd(); err == nil {
+		here.Dir = dir
+	}
+	if err := flags.complain(io, p, here.FromHere(ds)); err != nil {
 		return err
 	}
 	r.again.Answers, r.again.Ask = p.Answers(), noForm

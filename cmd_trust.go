@@ -65,7 +65,7 @@ func (c *trustCmd) Run(io stdio) error {
 		return run(path, args...)
 	}
 	p, _, ds := engine.Build(o)
-	if err := c.complain(io, p, ds); err != nil {
+	if err := c.complain(io, p, o.FromHere(ds)); err != nil {
 		return err
 	}
 	return c.add(io, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))

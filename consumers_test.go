@@ -47,7 +47,7 @@ func TestSleepingReader(t *testing.T) {
 	if err != nil || len(journals) != 1 {
 		t.Fatal(journals, err)
 	}
-	for end := time.Now().Add(30 * time.Second); !readBook(t, journals[0]).finished; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !readBook(t, journals[0]).finished; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the run does not end")
 		}
@@ -132,7 +132,7 @@ func TestStoppedTerminal(t *testing.T) {
 	if err != nil || len(journals) != 1 {
 		t.Fatal(journals, err)
 	}
-	for end := time.Now().Add(30 * time.Second); !readBook(t, journals[0]).finished; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !readBook(t, journals[0]).finished; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the run does not end")
 		}

@@ -12,6 +12,7 @@ import (
 
 // TestContributing builds moon with the action that CONTRIBUTING.md adds, and runs it.
 func TestContributing(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)

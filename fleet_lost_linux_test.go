@@ -14,7 +14,7 @@ import (
 // appears waits until a file has been written, as what is on its way has no other sign.
 func appears(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
@@ -33,7 +33,7 @@ func ends(t *testing.T, path string) {
 	if _, err := fmt.Sscan(string(text), &pid); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if syscall.Kill(pid, 0) != nil {
 			return
 		}
@@ -273,7 +273,7 @@ func TestFleetAwaited(t *testing.T) {
 `)
 	begun := filepath.Join(f.dir, "begun")
 	cmd, out := f.start("run", "site.yml", "-i", "hosts.ini", "-o", "ansible", "-e", "begun="+begun)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end) && f.servers[1].Dials() < 2; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end) && f.servers[1].Dials() < 2; time.Sleep(10 * time.Millisecond) {
 	}
 	f.servers[1].Deaf(false)
 	_ = cmd.Wait() // its exit status says how
@@ -318,7 +318,7 @@ func TestFleetReboot(t *testing.T) {
 	dials := f.servers[0].Dials()
 	f.servers[0].Deaf(true)
 	f.servers[0].Cut()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end) && f.servers[0].Dials() < dials+2; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end) && f.servers[0].Dials() < dials+2; time.Sleep(10 * time.Millisecond) {
 	}
 	f.put(f.servers[0], "start", "second\n")
 	f.servers[0].Deaf(false)

@@ -130,7 +130,7 @@ func TestFleetPlugins(t *testing.T) {
 	_ = cmd.Wait() // its exit status says how
 	f.recap(wholeOf(t, said), "web1 ok=1 changed=1 unreachable=1")
 	ends(t, filepath.Join(f.servers[0].Home, "pid"))
-	for end := time.Now().Add(30 * time.Second); len(f.leftOn(1)) > 0; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); len(f.leftOn(1)) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%v are left", f.leftOn(1))
 		}

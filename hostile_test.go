@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A hostile tree is made by prepare, in a directory of its own, and moon is called there. It must end with the code and
@@ -274,7 +273,7 @@ func TestHostile(t *testing.T) {
 
 func checkHostile(t *testing.T, h hostile, dir string, as *syscall.Credential) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	moon, err := exec.LookPath("moon") // testscript has put it there
 	if err != nil {

@@ -61,6 +61,7 @@ func TestOwnKeys(t *testing.T) {
 
 // A damaged view is forgotten, with one message, and made anew; the oldest are forgotten when there are too many.
 func TestDamagedView(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	playbook := filepath.Join(dir, "playbook.yml")
 	if err := os.WriteFile(playbook, []byte("- shell: echo one\n"), 0o600); err != nil {

@@ -35,7 +35,7 @@ func sleepers(t *testing.T, seconds string) []int {
 
 func wantSleepers(t *testing.T, seconds string, n int) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); len(sleepers(t, seconds)) != n; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); len(sleepers(t, seconds)) != n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d processes sleep, want %d", len(sleepers(t, seconds)), n)
 		}

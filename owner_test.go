@@ -30,7 +30,7 @@ func waiting(t *testing.T) (p patient, release func()) {
 // until waits for a file.
 func until(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
@@ -40,6 +40,7 @@ func until(t *testing.T, path string) {
 
 // TestTwoMoons lets a hundred moons want a run that another has: each is told who has it.
 func TestTwoMoons(t *testing.T) {
+	t.Parallel()
 	p, release := waiting(t)
 	owner := p.moon("run")
 	if err := owner.Start(); err != nil {
@@ -47,7 +48,11 @@ func TestTwoMoons(t *testing.T) {
 	}
 	until(t, filepath.Join(p.dir, "begun"))
 	want := fmt.Sprintf("another moon runs it: process %d of ", owner.Process.Pid)
-	for i := range 100 {
+	tries := 10
+	if os.Getenv("KILLS") == "all" {
+		tries = 100
+	}
+	for i := range tries {
 		out, err := p.moon("resume").CombinedOutput()
 		if exitCode(err) != exitDisk || !strings.Contains(string(out), want) {
 			t.Fatalf("moon %d: %v\n%s", i, err, out)

@@ -90,7 +90,7 @@ func (c *console) panes() (tree, detail string) {
 func (c *console) shows(tree, detail string) {
 	c.t.Helper()
 	gotTree, gotDetail := "", ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if gotTree, gotDetail = c.panes(); (tree == "" || gotTree == tree) && (detail == "" || gotDetail == detail) {
 			return
 		}

@@ -115,7 +115,7 @@ func TestTerminalGoes(t *testing.T) {
 	}
 	select {
 	case <-c.ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("moon is still there")
 	}
 	if _, err := os.Stat(dir + "/ended"); err != nil {
@@ -129,7 +129,7 @@ func TestTerminalGoes(t *testing.T) {
 // told waits until a run's journal holds a text.
 func told(t *testing.T, dir, text string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		files, err := filepath.Glob(dir + "/state/moon/runs/*/journal.jsonl")
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%d journals: %v", len(files), err)

@@ -133,7 +133,7 @@ func (c *console) press(keys string, texts ...string) {
 
 func (c *console) see(texts ...string) {
 	c.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		screen, missing := c.screen(), ""
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -152,7 +152,7 @@ func (c *console) see(texts ...string) {
 // gone waits until a text is not on the screen any more.
 func (c *console) gone(text string) {
 	c.t.Helper()
-	for end := time.Now().Add(30 * time.Second); strings.Contains(c.screen(), text); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); strings.Contains(c.screen(), text); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatalf("stays on the screen: %q\n%s", text, c.screen())
 		}
@@ -167,7 +167,7 @@ func (c *console) end() (code int, left string) {
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			code = exit.ExitCode()
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		c.t.Fatalf("moon is still there\n%s", c.screen())
 	}
 	c.mu.Lock()

@@ -13,6 +13,7 @@ import (
 // TestServer sets a machine up for real: a package, a user, directories, templates, a daemon that is waited for. What a dry
 // run foretells is what the run does, and a second run changes nothing. The machine is a scratch one.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	s := newScratch(t, true)
 	const from = "testdata/playbooks/server"
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -38,7 +38,7 @@ func playbookOf(t *testing.T, text string) string {
 func (c *console) painted(want color.Color) {
 	c.t.Helper()
 	r, g, b, _ := want.RGBA()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		c.mu.Lock()
 		cell := c.vt.CellAt(1, 1)
 		c.mu.Unlock()
@@ -82,7 +82,7 @@ func TestThemeOfTheTerminal(t *testing.T) {
 	}
 	c.press("\r", "REVIEW")
 	c.painted(paper)
-	for end := time.Now().Add(30 * time.Second); !c.reports() && time.Now().Before(end); {
+	for end := time.Now().Add(patience); !c.reports() && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if !c.reports() {

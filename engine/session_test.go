@@ -126,7 +126,7 @@ func watching(t *testing.T, s *engine.Session, lines bool) *watch {
 // until reads events until the condition holds.
 func (w *watch) until(what string, f func() bool) {
 	w.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(5 * time.Minute)
 	for !f() {
 		select {
 		case batch, ok := <-w.feed:

@@ -55,7 +55,8 @@ func (a *attempt) dryCommand(cmd any, args *spec.WithinArgs) Result {
 // loaders have an interpreter take its text from an open file instead of the command line, which everybody on the machine can
 // read. What the text sees of itself ($0, its arguments, standard input, its exit status) stays what it was.
 var loaders = map[string]string{
-	"sh": shellLoader, "bash": shellLoader, "dash": shellLoader, "ash": shellLoader, "ksh": shellLoader, "mksh": shellLoader, "zsh": shellLoader,
+	"sh": shellLoader, "bash": shellLoader, "dash": shellLoader, "ash": shellLoader, "ksh": shellLoader, "mksh": shellLoader,
+	"zsh":    `eval "$(</dev/fd/3)"`, // a sourced file has its own name for $0 there
 	"python": `exec(compile(__import__("os").fdopen(3).read(),"<string>","exec"))`,
 	"perl":   `eval do{local $/;open my $f,"<&=",3 or die $!;<$f>};die $@ if $@`,
 	"ruby":   `eval(IO.for_fd(3).read,TOPLEVEL_BINDING,"-e",1)`,
@@ -76,7 +77,7 @@ func (a *attempt) unseen(p *process) (seen bool) {
 		return true
 	}
 	text := p.argv[last]
-	if loader == shellLoader {
+	if loader == shellLoader || name == "zsh" {
 		text = "exec 3<&-;" + text // what the script starts has no use for it
 	}
 	p.argv = append(slices.Clone(p.argv[:last]), loader)

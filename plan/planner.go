@@ -57,6 +57,7 @@ type Options struct {
 	SSHArgs       string   // --ssh-common-args
 	ModulePath    []string // --module-path: directories of modules, beside library/
 
+	Given string // the path of the playbook as the user has written it; ""
 	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
 	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
 
@@ -273,7 +274,11 @@ func (p *planner) run() {
 	}
 	pb, err := p.load(path)
 	if err != nil {
-		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", p.fileError(err))
+		message := p.fileError(err)
+		if p.o.Given != "" && errors.Is(err, fs.ErrNotExist) {
+			message = "no such file: " + p.o.Given
+		}
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", message)
 		return
 	}
 	p.readOverrides()

@@ -82,7 +82,7 @@ func (e *terminal) watch(output io.Reader, stop <-chan struct{}) {
 // waitFor waits until all the texts are on the screen at once.
 func (e *terminal) waitFor(texts ...string) {
 	e.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		screen, missing := e.screen(), ""
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -238,7 +238,7 @@ func TestRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatalf("still there:\n%s", e.screen())
 	}
 	after, err := term.GetState(int(tty.Fd()))
@@ -248,7 +248,7 @@ func TestRun(t *testing.T) {
 	if *before != *after {
 		t.Error("the terminal is not as it was")
 	}
-	for end := time.Now().Add(5 * time.Second); e.alternate(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); e.alternate(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the alternate screen stayed")
 		}
@@ -322,7 +322,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			if err == nil || where != "the feed" && !strings.Contains(err.Error(), "on purpose") {
 				t.Errorf("%s: %v", where, err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("%s: still there", where)
 		}
 		l.feed <- nil // somebody still reads
@@ -334,7 +334,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		if *before != *after {
 			t.Errorf("%s: the terminal is not as it was", where)
 		}
-		for end := time.Now().Add(5 * time.Second); e.alternate(); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); e.alternate(); time.Sleep(5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s: the alternate screen stayed", where)
 			}

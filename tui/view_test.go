@@ -590,7 +590,7 @@ func TestFramesAreFew(t *testing.T) {
 	for seq := uint64(0); seq < n; {
 		select {
 		case seq = <-drawn:
-		case <-time.After(5 * time.Second):
+		case <-time.After(5 * time.Minute):
 			t.Fatalf("the last frame saw %d of %d events", seq, n)
 		}
 	}

@@ -357,7 +357,7 @@ func TestStops(t *testing.T) {
 // says waits until a job has printed something.
 func says(tb testing.TB, job *exec.Job, word string) {
 	tb.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(printed(job), word); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !strings.Contains(printed(job), word); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			tb.Fatalf("it never said %s, but %q", word, printed(job))
 		}
@@ -397,7 +397,7 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s", show(r))
 		}
 		for _, pid := range pids[i] {
-			for end := time.Now().Add(time.Minute); running(pid); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(5 * time.Minute); running(pid); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("process %d survives", pid)
 				}

@@ -196,7 +196,7 @@ func newUser(t *testing.T, name string) (u *user.User, password string) {
 	run("", "useradd", "-m", "-K", "HOME_MODE=0700", "-s", "/bin/sh", name)
 	t.Cleanup(func() {
 		_ = os.Remove("/etc/sudoers.d/" + name)
-		for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) { // what runs as the user is about to end
+		for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) { // what runs as the user is about to end
 			out, err := osexec.Command("userdel", "-r", name).CombinedOutput()
 			if _, there := user.Lookup(name); there != nil {
 				return
@@ -419,7 +419,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 	s.Cut()
 	<-done
-	for end := time.Now().Add(time.Minute); len(left()) > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); len(left()) > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%v", left())
 		}
@@ -439,7 +439,7 @@ func TestNothingLeft(t *testing.T) {
 		}
 	}
 	wantWorks(t, lanes, s.Host)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		entries, err := os.ReadDir(cache)
 		if err != nil {
 			t.Fatal(err)

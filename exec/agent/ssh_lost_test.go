@@ -36,7 +36,7 @@ func sleeping(ctx context.Context, t *testing.T, lanes *agent.Lanes, h exec.Host
 func wantGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		for end := time.Now().Add(time.Minute); running(pid); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); running(pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("process %d survives", pid)
 			}
