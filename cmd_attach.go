@@ -32,11 +32,14 @@ func (attachCmd) Help() string {
   approve=STEP       let steps run, also those that ask to be confirmed
   skip=STEP          leave steps out, or give up a failed one that waits for a decision
   include=STEP       take a skip back
-  mark=STEP          take steps for done: failed ones, or such as have not begun
+  mark=STEP          mark steps as done: failed ones, or ones that have not begun
+  rerun=STEP         run done steps again; the run must be paused.  rerun-dependents=STEP runs the done steps that depend
+                     on them again too
+  keep=STEP          leave steps as they are that were done with an earlier definition
   break=STEP         stop before steps, as --break of moon tui has it;  clear=STEP takes that back
   retry=STEP         try failed steps again
-  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; what ended well and does
-                     not depend on it stays
+  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; what is done
+                     already stays done
   answer=STEP        let a pause step go on;  reject=STEP ends it as rejected
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
 }

@@ -24,6 +24,7 @@ type resumeCmd struct {
 	screenFlags
 	uiFlags
 	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died or its host went away: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
+	Changed     string `enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
 	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
 	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
 	NoTUI       bool   `name:"no-tui" help:"Without the screen, also in a terminal."`
@@ -56,6 +57,9 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Lost = fact.LostRetry
 	case c.Lost == "ask":
 		how.Lost = ""
+	}
+	if c.Changed != "ask" {
+		how.Changed = fact.ChangedAs(c.Changed)
 	}
 	var confirmed []events.Range
 	outs, err := c.outputs(opts.Diff)
@@ -197,7 +201,7 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.err, "the playbook was edited since %s; what is the same keeps its result\n", past.ID)
+	fmt.Fprintf(io.err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
 	edits := plan.Diff(old, now)
 	r.edited = "the playbook was edited since: " + edits.Summary()
 	return edits.Write(io.err, io.width())
@@ -258,6 +262,7 @@ func refusal(past engine.Past, err error) error {
 		}{
 			{undecided.Lost, "was lost: nobody knows how far it came", "--lost retry, ok or fail"},
 			{undecided.Failed, "failed", "--retry-failed"},
+			{undecided.Changed, "is done, and its definition changed since", "--changed rerun or keep" + dependents(undecided.Dependents)},
 			{undecided.Asking, "asks to be confirmed", "--approve all or --approve ID"},
 		} {
 			for _, step := range h.steps {
@@ -277,6 +282,14 @@ func refusal(past engine.Past, err error) error {
 		return usage("%s: %s", past.ID, err)
 	}
 	return &exit{exitDisk, fmt.Sprintf("%s: %s", past.ID, err)}
+}
+
+// dependents names the done steps that depend on those that may run again: they keep their results in either case.
+func dependents(steps []string) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	return "; done, and depending on it: " + strings.Join(steps, ", ") + " (attach --send rerun-dependents, or the TUI, runs them again too)"
 }
 
 func short(digest string) string { return digest[:min(12, len(digest))] }

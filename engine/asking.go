@@ -124,6 +124,9 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 	if r.Do == "break" && r.How == "" && r.Step != "" {
 		return ParseBreak(s.plan, r.Step)
 	}
+	if r.Do == "rerun" || r.Do == "rerun-dependents" {
+		return s.rerunning(r)
+	}
 	each, ok := map[string]func(events.Range) []events.Command{
 		"approve": func(r events.Range) []events.Command {
 			return []events.Command{events.Approve{Range: r, Confirm: true}}
@@ -131,6 +134,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 		"skip":    s.skipping,
 		"include": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
 		"mark":    func(r events.Range) []events.Command { return []events.Command{events.Mark{Range: r}} },
+		"keep":    func(r events.Range) []events.Command { return []events.Command{events.Keep{Range: r}} },
 		"clear": func(r events.Range) []events.Command {
 			return []events.Command{events.Break{Step: r.From, To: r.To, Clear: true}}
 		},
@@ -159,7 +163,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 }
 
 // Verbs are what a request may ask for.
-const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, set, answer and reject"
+const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, rerun, rerun-dependents, keep, set, answer and reject"
 
 // ranges are the steps that a request names, in runs.
 func (s *State) ranges(r control.Request) ([]events.Range, string) {
@@ -186,6 +190,23 @@ func (s *State) ranges(r control.Request) ([]events.Range, string) {
 		list = append(list, events.Range{From: step, To: step + 1})
 	}
 	return list, ""
+}
+
+// rerunning is one command for all steps that are named: they run one after the other.
+func (s *State) rerunning(r control.Request) ([]events.Command, string) {
+	ranges, why := s.ranges(r)
+	if why != "" {
+		return nil, why
+	}
+	c := events.Rerun{Range: events.Range{From: ranges[0].From, To: ranges[len(ranges)-1].To}, With: r.Do == "rerun-dependents"}
+	if len(ranges) > 1 {
+		for _, one := range ranges {
+			for i := one.From; i < one.To; i++ {
+				c.Steps = append(c.Steps, i)
+			}
+		}
+	}
+	return []events.Command{c}, ""
 }
 
 // skipping gives up failed steps that wait for a decision, and leaves out what has not begun.

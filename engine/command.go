@@ -50,6 +50,15 @@ func (s *State) refuse(c events.Command) string {
 		if s.paused {
 			return "the run is paused already"
 		}
+	case events.Rerun:
+		return s.refuseRerun(c)
+	case events.Keep:
+		if why := s.inside(c.Range); why != "" {
+			return why
+		}
+		if len(s.outdated(c.Range)) == 0 {
+			return "nothing here is done with an earlier definition"
+		}
 	case events.Retry:
 		if why := s.inside(c.Range); why != "" {
 			return why
@@ -163,9 +172,13 @@ func (s *State) command(c events.Command) {
 	case events.Advance:
 		s.advance(c)
 	case events.Pause:
-		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1})
+		s.setPause(pausedByUser())
 	case events.Retry:
 		s.retry(c.Range)
+	case events.Rerun:
+		s.rerun(c)
+	case events.Keep:
+		s.keepOutdated(c.Range)
 	case events.Skip:
 		s.choices[c.Step] |= excluded // also for a process that goes on with the run
 		s.held = slices.DeleteFunc(s.held, func(h int) bool { return h == c.Step })
@@ -239,7 +252,7 @@ func (s *State) retryable(r events.Range) []int {
 		n := s.node(i)
 		switch {
 		case n.state == failed,
-			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK,
+			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && s.own(s.id(i)) != events.OK,
 			s.retriesHere(i):
 			steps = append(steps, i)
 		}
@@ -259,7 +272,7 @@ func (s *State) markable(r events.Range) []int {
 		n := s.node(i)
 		switch {
 		case n.state == pending, n.state == ready, n.state == failed,
-			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && n.effective != events.OK:
+			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && s.own(s.id(i)) != events.OK:
 			steps = append(steps, i)
 		}
 	}
@@ -289,7 +302,7 @@ func (s *State) mark(r events.Range) {
 	switch {
 	case len(s.held) > 0 || !s.paused:
 	case s.pause.Reason == events.PauseFailure, s.pause.Reason == events.PauseEnd && s.left > 0:
-		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1})
+		s.setPause(pausedByUser())
 	}
 }
 
@@ -297,7 +310,7 @@ func (s *State) mark(r events.Range) {
 func (s *State) settleMarked(id graph.ID) {
 	step := int(s.graph.Nodes[id].Step)
 	s.nodes[id].outcome, s.nodes[id].effective = events.None, events.None
-	s.ends[step] = &ending{outcome: events.OK, name: s.started(step)}
+	s.ends[step] = &ending{outcome: events.OK, digest: s.plan.Steps[step].Digest, name: s.started(step)}
 	s.settle(id, events.OK, -1, func() {
 		s.publish(step, events.StepCompleted{Name: s.started(step), Result: map[string]any{"marked": true}})
 	})
@@ -331,19 +344,21 @@ func (s *State) retry(r events.Range) {
 	s.resolve()
 }
 
-// reopen takes back the end of a failed step, and of everything that was not run because of it.
+// reopen takes back the end of a step, and of everything that was not run because of it. What has run keeps its result; what it
+// led to waits for the step too.
 func (s *State) reopen(from graph.ID) {
 	s.reopened = true
 	step := s.graph.Nodes[from].Step
+	failed := events.Bad.Has(s.nodes[from].outcome) || s.nodes[from].outcome == events.Cancelled
 	todo := []graph.ID{from}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		switch {
 		case n.cause != step:
-		case n.state == settled && n.outcome == events.Omitted:
+		case n.state == settled && n.effective == events.Omitted:
 			todo = append(todo, graph.ID(i))
 		default:
-			n.cause = -1 // it stays as it is, and what comes after it must not go back to an end that is taken back
+			n.cause = -1 // it stays, and what comes after it must not go back to an end that is taken back
 		}
 	}
 	seen := map[graph.ID]bool{}
@@ -354,39 +369,58 @@ func (s *State) reopen(from graph.ID) {
 			continue
 		}
 		seen[id] = true
-		n := &s.nodes[id]
-		s.uncount(id)
-		was := n.effective
-		n.state, n.outcome, n.effective, n.cause, n.decided = pending, events.None, events.None, -1, false
-		s.left++
-		for _, e := range s.graph.Out(id) {
-			to := &s.nodes[e.To]
-			if !s.reopens(e.To) {
-				continue
-			}
-			to.pending++
-			if e.On.Has(was) {
-				to.hits--
-			} else {
-				to.misses--
+		todo = append(todo, s.retract(id)...)
+		if id == from || s.decidesAgain(id, step, failed) {
+			s.unsettle(id)
+		}
+	}
+	for i := range s.nodes {
+		if id := graph.ID(i); id != from && seen[id] && s.nodes[i].pending == 0 {
+			s.halting = false
+			s.reach(id)
+		}
+	}
+}
+
+// unsettle takes back the end of a node. Its edges are taken back already.
+func (s *State) unsettle(id graph.ID) {
+	s.uncount(id)
+	n := &s.nodes[id]
+	n.state, n.outcome, n.effective, n.cause, n.decided, n.unsent, n.byEdges = pending, events.None, events.None, -1, false, false, false
+	s.left++
+}
+
+// retract takes back the edges of a settled node, as if it had ended before what comes before it, and says which settled
+// nodes they led to.
+func (s *State) retract(id graph.ID) (settledOnes []graph.ID) {
+	n := &s.nodes[id]
+	if n.state != settled {
+		return nil
+	}
+	already := n.unsent
+	n.unsent = true
+	for _, e := range s.graph.Out(id) {
+		to := &s.nodes[e.To]
+		if to.state == settled {
+			settledOnes = append(settledOnes, e.To)
+		}
+		if already {
+			continue
+		}
+		to.pending++
+		if e.On.Has(n.effective) {
+			to.hits--
+		} else {
+			to.misses--
+			if to.state != settled || to.outcome != events.Omitted && to.effective == events.Omitted {
 				to.cause = s.missed(e.To, id)
 			}
-			switch to.state {
-			case settled:
-				todo = append(todo, e.To)
-			case ready:
-				to.state, to.solo = pending, false
-				s.solo = remove(s.solo, e.To)
-			default:
-			}
+		}
+		if to.state == ready && !to.solo { // a person has asked for those by themselves
+			to.state = pending
 		}
 	}
-	for id := range s.nodes {
-		if seen[graph.ID(id)] && graph.ID(id) != from && s.nodes[id].pending == 0 {
-			s.halting = false
-			s.arrive(graph.ID(id))
-		}
-	}
+	return settledOnes
 }
 
 // missed is the step that a node's missed edges go back to, but for the edge from one node; -1 if there is none.
@@ -403,17 +437,20 @@ func (s *State) missed(id, but graph.ID) int32 {
 	return -1
 }
 
-// reopens reports whether a node waits again when what it waited for is reopened. One that has run, or runs, because
-// of a failure (cleanup) has done so.
-func (s *State) reopens(id graph.ID) bool {
-	switch n := &s.nodes[id]; n.state {
-	case pending, ready:
+// decidesAgain reports whether a settled node is decided about anew when what came before it was taken back: because it did not
+// run for how that had ended. What was not run because the run was stopped by another failure stays so, unless it is a failure
+// that is taken back.
+func (s *State) decidesAgain(id graph.ID, step int32, failed bool) bool {
+	n := &s.nodes[id]
+	switch {
+	case n.state != settled:
+		return false
+	case s.graph.Nodes[id].Kind == graph.Barrier:
 		return true
-	case settled:
-		return s.graph.Nodes[id].Kind == graph.Barrier || n.outcome == events.Omitted
-	case running, again, backoff, failed, waiting:
+	case n.outcome == events.Omitted:
+		return failed || n.cause < 0 || n.cause == step
 	}
-	return false
+	return n.byEdges
 }
 
 // uncount takes a settled step out of the counts.
@@ -422,7 +459,9 @@ func (s *State) uncount(id graph.ID) {
 		return
 	}
 	switch o := s.nodes[id].outcome; {
-	case events.Bad.Has(o) && s.graph.Nodes[id].Rescued:
+	case events.Bad.Has(o) && s.own(id) == events.OK:
+		s.counts.Ignored--
+	case events.Bad.Has(o) && s.rescues(id, o):
 		s.counts.Rescued--
 	case o == events.Lost:
 		s.counts.Lost--

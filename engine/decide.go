@@ -51,7 +51,11 @@ func (s *State) next(now time.Time) decision {
 		return schedule{int(s.graph.Nodes[id].Step), int(s.nodes[id].attempt) + 1}
 	}
 	for _, id := range s.solo {
-		if s.slot(id) {
+		switch step := int(s.graph.Nodes[id].Step); {
+		case !s.slot(id):
+		case s.conditional(step) && !s.nodes[id].decided:
+			return evaluate{step}
+		default:
 			return s.begin(id)
 		}
 	}
@@ -98,14 +102,15 @@ func (s *State) ended() decision {
 func (s *State) conclude() decision {
 	bad := s.counts.Failed+s.counts.Lost+s.counts.Cancelled > s.forgiven()
 	bad = bad || s.counts.Omitted > 0 && len(s.unexplained()) > 0
+	asks := bad || len(s.outdated(events.Range{To: len(s.plan.Steps)})) > 0
 	switch {
 	case s.stop != "" && s.haltCause < 0 && s.signalled:
 		return finish{events.RunInterrupted}
 	case s.stop != "" && s.haltCause < 0:
 		return finish{events.RunStopped}
-	case bad && s.opts.KeepOpen && !s.leaving && !s.paused:
+	case asks && s.opts.KeepOpen && !s.leaving && !s.paused:
 		return pause{fact.RunPaused{Reason: events.PauseEnd, Step: -1}}
-	case bad && s.opts.KeepOpen && !s.leaving:
+	case asks && s.opts.KeepOpen && !s.leaving:
 		return idle{}
 	case bad:
 		return finish{events.RunFailed}

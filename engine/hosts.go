@@ -44,7 +44,7 @@ func (s *State) countTask(from, to int, count func(host string) *events.HostCoun
 		}
 		e := events.StepEnd{
 			Action: ps.Action, Outcome: n.outcome, Reason: s.reasons[i], Tried: n.attempt > 0,
-			Ignored: n.effective == events.OK && events.Bad.Has(n.outcome), Rescued: s.rescues(s.id(i), n.outcome),
+			Ignored: events.Bad.Has(n.outcome) && s.own(s.id(i)) == events.OK, Rescued: s.rescues(s.id(i), n.outcome),
 		}
 		if end := s.ends[i]; end != nil {
 			e.Touched = end.changed
@@ -82,7 +82,7 @@ func (s *State) forgiven() int {
 	}
 	n := 0
 	for i := range last {
-		if at := s.node(i); at.state == settled && events.Bad.Has(at.outcome) && at.effective != events.OK && !s.rescues(s.id(i), at.outcome) {
+		if at := s.node(i); at.state == settled && events.Bad.Has(at.outcome) && s.own(s.id(i)) != events.OK && !s.rescues(s.id(i), at.outcome) {
 			n++
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"moon/plan"
 )
 
-// Replan folds the replacement of the plan by an edited one. A step with the same path and digest keeps its result and
-// every decision about it; one whose digest is another keeps its place, its breakpoint and its exclusion, and must be
-// decided and run anew.
+// Replan folds the replacement of the plan by an edited one. A step that ended well keeps its result, and counts as outdated if
+// its definition changed: only a command runs it again. Of the others, one that is the same keeps every decision about it; one
+// that changed keeps its place, its breakpoint and its exclusion, and must be decided anew.
 func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	f := r.Fact.(fact.RunReplanned)
 	s.now, s.mono = r.At, r.Mono
@@ -22,15 +22,15 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		undecided = was.Step
 	}
 	if was.Step >= 0 && was.Step < len(s.plan.Steps) {
-		was.Step = indexOfPath(p, s.plan.Steps[was.Step].Path)
+		was.Step = slices.Index(counterparts(p, s.plan, f.Keeps), was.Step)
 	}
 	s.sameRun = true
 	changed := breakpoint | excluded
 	if f.Fixed { // who overrides a value has seen which steps change; what asks to be confirmed asks again
 		changed = ^confirmed
 	}
-	s.carry(p, g, f.Generation, changed, func(step int, old *node) (*ending, choice) {
-		if old.state == settled && (old.outcome == events.OK || old.outcome == events.Changed || old.effective == events.OK) {
+	s.carry(p, g, carrying{generation: f.Generation, keeps: f.Keeps, decisions: changed}, func(step int, old *node) (*ending, choice) {
+		if s.done(step) {
 			return s.ends[step], s.choices[step]
 		}
 		// What failed and was rescued is over, unless the run waits to be told what becomes of it. Forgotten, it would take
@@ -48,7 +48,7 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	})
 	if s.paused {
 		if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
-			was = fact.RunPaused{Reason: events.PauseUser, Step: -1}
+			was = pausedByUser()
 		}
 		s.setPause(was)
 	}
@@ -81,11 +81,12 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
 	s.begun, s.reviewed = true, true
 	s.sameRun = false
-	s.carry(p, g, f.Generation, breakpoint|excluded, func(step int, old *node) (*ending, choice) {
+	with := carrying{generation: f.Generation, keeps: f.Keeps, accepts: f.Changed == fact.ChangedKeep, decisions: breakpoint | excluded}
+	s.carry(p, g, with, func(step int, old *node) (*ending, choice) {
 		before := s.choices[step]
 		switch as, isLost := lost[step]; {
 		case as == fact.LostOK:
-			return &ending{outcome: events.OK, name: s.started(step), out: s.outs[step]}, before
+			return &ending{outcome: events.OK, digest: s.plan.Steps[step].Digest, name: s.started(step), out: s.outs[step]}, before
 		case as == fact.LostFail && old.state == settled: // it says itself how it was lost
 			return s.ends[step], before
 		case as == fact.LostFail:
@@ -96,10 +97,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 			return nil, before &^ (approved | confirmed)
 		case old.state != settled:
 			return nil, before
-		case old.outcome == events.OK, old.outcome == events.Changed, old.effective == events.OK:
-			return s.ends[step], before
-		case old.outcome == events.Skipped && s.ends[step] != nil && s.ends[step].outcome == events.Skipped:
-			// It looked, and found its work done. Looking again, it might find undone what a later step undid.
+		case s.done(step): // also if it looked, and found its work done: looking again, it might find undone what a later step undid
 			return s.ends[step], before
 		case events.Bad.Has(old.outcome) && s.graph.Nodes[s.id(step)].Rescued:
 			return s.ends[step], before
@@ -117,6 +115,9 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 	if s.opts.Review {
 		s.setPause(fact.RunPaused{Reason: events.PauseUser, Step: -1, Message: message})
 	}
+	if changed := s.outdated(events.Range{To: len(p.Steps)}); len(changed) > 0 && f.Changed == fact.ChangedRerun {
+		s.queueReruns(changed)
+	}
 }
 
 const lostError = "it was running when moon died"
@@ -132,41 +133,44 @@ func (s *State) undecided(step int) bool {
 	case failed:
 		return n.outcome == events.Lost
 	case settled:
-		return n.outcome == events.Lost && n.effective != events.OK && (end == nil || end.err != lostError)
+		return n.outcome == events.Lost && s.own(s.id(step)) != events.OK && (end == nil || end.err != lostError)
 	case pending, ready, again, backoff, waiting:
 	}
 	return false
 }
 
-// carry loads a plan in the place of another. keep says of a step of the old plan that is the same in the new one which
-// result and which decisions it keeps, changed which decisions one keeps that is not.
-func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choice, keep func(step int, old *node) (*ending, choice)) {
+// carrying is how a plan takes the place of another.
+type carrying struct {
+	generation int
+	keeps      bool   // what ended well keeps its result, however it is defined now
+	accepts    bool   // and nobody is asked about that
+	decisions  choice // that are kept of a step that has no result and is defined otherwise now
+}
+
+// carry loads a plan in the place of another. keep says of a step of the old plan which result and which decisions it keeps.
+func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(step int, old *node) (*ending, choice)) {
 	old := s.plan
-	at := make(map[string]int, len(old.Steps))
-	for i := range old.Steps {
-		at[old.Steps[i].Path] = i
-	}
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
 	tried := map[int][]string{}
-	for i := range p.Steps {
-		j, ok := at[p.Steps[i].Path]
-		if ok {
-			if outs := s.attempts(j); len(outs) > 0 {
-				tried[i] = outs
-			}
+	for i, j := range counterparts(p, old, with.keeps) {
+		if j < 0 {
+			continue
 		}
-		switch {
-		case !ok:
-		case p.Steps[i].Digest != old.Steps[j].Digest:
-			choices[i] = s.choices[j] & changed
-			stops[i] = s.breaks[j]
-		default:
-			end, decided := keep(j, s.node(j))
-			choices[i] = decided
-			stops[i] = s.breaks[j]
-			if end != nil {
-				kept[i] = end
-			}
+		if outs := s.attempts(j); len(outs) > 0 {
+			tried[i] = outs
+		}
+		end, decided := keep(j, s.node(j))
+		if same := p.Steps[i].Digest == old.Steps[j].Digest; !same && (!with.keeps || end == nil || !stays(end, &g.Nodes[g.NodeOf(i)])) {
+			end, decided = nil, s.choices[j]&with.decisions
+		}
+		choices[i], stops[i] = decided, s.breaks[j]
+		if end != nil && with.accepts {
+			as := *end
+			as.digest = p.Steps[i].Digest
+			end = &as
+		}
+		if end != nil {
+			kept[i] = end
 		}
 	}
 	s.load(p, g)
@@ -175,13 +179,53 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, generation int, changed choi
 	for i, outs := range tried {
 		s.node(i).attempt = int32(len(outs))
 	}
-	s.generation = generation
+	s.generation = with.generation
 	s.halting, s.haltCause, s.stop = false, -1, ""
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.republish()
 	s.publishTried()
+	s.keepDone()
 	s.arriveRoots()
 	s.resolve()
+}
+
+// keepDone settles at once what is over, also if something that was inserted above it is still to run: it is done, whatever
+// becomes of that.
+func (s *State) keepDone() {
+	for _, i := range slices.Sorted(maps.Keys(s.kept)) {
+		if k := s.kept[i]; stays(k, &s.graph.Nodes[s.id(i)]) {
+			s.keep(s.id(i), k)
+		}
+	}
+}
+
+// stays reports whether an end is one that nothing is decided about any more: good, ignored, or made up for by a rescue.
+func stays(k *ending, n *graph.Node) bool {
+	switch {
+	case events.Bad.Has(k.outcome):
+		return !k.held && (k.ignored || n.Rescued && k.outcome != events.Lost && k.outcome != events.Unreachable)
+	default:
+		return k.outcome != events.Cancelled
+	}
+}
+
+// counterparts says which step of the old plan each of the new one is; journals from before went by their paths alone.
+func counterparts(p, old *plan.Plan, keeps bool) []int {
+	if keeps {
+		return plan.Counterparts(p, old)
+	}
+	at := make(map[string]int, len(old.Steps))
+	for i := range old.Steps {
+		at[old.Steps[i].Path] = i
+	}
+	of := make([]int, len(p.Steps))
+	for i := range p.Steps {
+		of[i] = -1
+		if j, ok := at[p.Steps[i].Path]; ok {
+			of[i] = j
+		}
+	}
+	return of
 }
 
 // attempts are the output files of all attempts of a step so far.

@@ -37,7 +37,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	}
 	s.variables(f)
 	s.ends[f.Step] = &ending{
-		outcome: f.Outcome, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
+		outcome: f.Outcome, digest: s.plan.Steps[f.Step].Digest, ignored: f.Ignored, reason: f.Reason, detail: f.Detail, name: s.started(f.Step), out: s.outs[f.Step], err: f.Error, rc: f.RC, diff: f.Diff, drift: f.Drift,
 		changed: f.Touched,
 		ran:     events.Ran{From: s.began[f.Step].From, To: s.now, Command: s.began[f.Step].Command, Message: f.Message},
 	}
@@ -169,7 +169,9 @@ func (s *State) rescues(id graph.ID, outcome events.Outcome) bool {
 	return s.graph.Nodes[id].Rescued && (!s.plan.Plays || outcome != events.Lost && outcome != events.Unreachable)
 }
 
-// settle ends a node. publish tells about it; for failures it also counts. The edges are resolved by resolve.
+// settle ends a node. publish tells about it; for failures it also counts. The edges are resolved by resolve: at once, unless
+// something before it has not ended yet. That is so of a result that was kept where a step was inserted above it, or one above
+// is run again: whatever comes after both must still wait for both.
 func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish func()) {
 	n := &s.nodes[id]
 	if n.solo {
@@ -189,17 +191,47 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 		s.countEnd(outcome, +1)
 	}
 	publish()
+	if n.unsent = n.pending > 0; !n.unsent {
+		s.send(id)
+	}
+}
+
+// send lets a settled node's edges be resolved.
+func (s *State) send(id graph.ID) {
 	why := s.blame(id)
 	for _, e := range s.graph.Out(id) {
-		s.queue = append(s.queue, arrival{e.To, e.On.Has(n.effective), why})
+		s.queue = append(s.queue, arrival{e.To, e.On.Has(s.nodes[id].effective), why})
 	}
+}
+
+// passOn sends the edges of a node that has ended before what comes before it. If that did not lead to it, what comes after it
+// is not reached either; its own result stays.
+func (s *State) passOn(id graph.ID) {
+	n := &s.nodes[id]
+	n.unsent = false
+	n.effective = s.own(id)
+	if v, _ := s.verdict(id); v == unreached {
+		n.effective = events.Omitted
+	} else if n.outcome != events.Omitted {
+		n.cause = -1
+	}
+	s.send(id)
+}
+
+// own is how a settled node ended as its edges would see it if it was reached.
+func (s *State) own(id graph.ID) events.Outcome {
+	n := &s.nodes[id]
+	if step := int(s.graph.Nodes[id].Step); step >= 0 && events.Bad.Has(n.outcome) && s.ends[step] != nil && s.ends[step].ignored {
+		return events.OK
+	}
+	return n.outcome
 }
 
 // blame is the step that what a settled node leads to goes back to: the node itself if it failed, or else what kept it
 // from running.
 func (s *State) blame(id graph.ID) int32 {
 	n := &s.nodes[id]
-	if step := s.graph.Nodes[id].Step; step >= 0 && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) {
+	if step := s.graph.Nodes[id].Step; step >= 0 && n.effective != events.Omitted && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) {
 		return step
 	}
 	return n.cause
@@ -229,9 +261,6 @@ func (s *State) resolve() {
 		a := s.queue[0]
 		s.queue = s.queue[1:]
 		n := &s.nodes[a.to]
-		if n.state != pending {
-			continue // it went ahead, and what it waited for was reopened and has ended again
-		}
 		n.pending--
 		if a.hit {
 			n.hits++
@@ -242,42 +271,78 @@ func (s *State) resolve() {
 			}
 		}
 		if n.pending == 0 {
-			s.arrive(a.to)
+			s.reach(a.to)
 		}
 	}
 	s.queue = nil
 }
 
-// arrive decides about a node whose edges are all resolved.
-func (s *State) arrive(id graph.ID) {
+// reach decides about a node whose edges are all resolved. One that runs, or waits for a person, has gone ahead.
+func (s *State) reach(id graph.ID) {
+	switch n := &s.nodes[id]; {
+	case n.state == pending:
+		s.arrive(id)
+	case n.state == settled && n.unsent:
+		s.passOn(id)
+	}
+}
+
+// verdict is what the edges into a node, all of them resolved, come to.
+type verdict uint8
+
+const (
+	met           verdict = iota
+	unchanged             // nothing that it is notified by has changed
+	doneElsewhere         // another host has done it
+	declined              // what it needs has ended well, and should have ended in another way
+	unreached
+)
+
+// verdict says what the edges into a node come to, and for declined which step's end it is.
+func (s *State) verdict(id graph.ID) (v verdict, by int) {
 	n, g := &s.nodes[id], &s.graph.Nodes[id]
-	step := int(g.Step)
 	unmet := n.misses > g.Spare
 	if g.Join == graph.Any {
 		unmet = n.hits == 0
 	}
 	switch {
-	case g.Kind == graph.Barrier && !unmet:
+	case !unmet:
+		return met, -1
+	case g.Kind == graph.Barrier && g.Join != graph.Any:
+		return unreached, -1
+	case g.Join == graph.Any, s.unnotified(id):
+		return unchanged, -1
+	case s.elsewhere(id):
+		return doneElsewhere, -1
+	}
+	if by = s.declined(id); by >= 0 {
+		return declined, by
+	}
+	return unreached, -1
+}
+
+// arrive decides about a node that has not begun.
+func (s *State) arrive(id graph.ID) {
+	g := &s.graph.Nodes[id]
+	step := int(g.Step)
+	v, by := s.verdict(id)
+	s.nodes[id].byEdges = v != met
+	switch {
+	case g.Kind == graph.Barrier && v == met:
 		s.settle(id, events.OK, -1, func() {})
-	case g.Kind == graph.Barrier && g.Join == graph.Any:
+	case g.Kind == graph.Barrier && v == unchanged:
 		s.settle(id, events.Skipped, -1, func() {})
 	case g.Kind == graph.Barrier:
 		s.settle(id, events.Omitted, -1, func() {})
-	case unmet && g.Join == graph.Any:
+	case v == unchanged:
 		s.settle(id, events.Skipped, -1, func() {
 			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
 		})
-	case unmet && s.unnotified(id):
-		s.settle(id, events.Skipped, -1, func() {
-			s.publish(step, events.StepSkipped{Name: s.name(step), Reason: events.SkipUnchanged})
-		})
-	case unmet && s.elsewhere(id):
+	case v == doneElsewhere:
 		s.skip(id, events.SkipNeeds, "another host has run it")
-	case unmet:
-		if kept := s.declined(id); kept >= 0 {
-			s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{kept}), s.node(kept).effective))
-			return
-		}
+	case v == declined:
+		s.skip(id, events.SkipNeeds, fmt.Sprintf("%s was %s", s.plan.After([]int{by}), s.node(by).effective))
+	case v == unreached:
 		s.omit(id)
 	case s.reopened && s.doneMeanwhile(step):
 		s.skip(id, events.SkipNeeds, "another host has run it")
@@ -309,7 +374,7 @@ func (s *State) elsewhere(id graph.ID) bool {
 		from, node := &s.nodes[e.From], &s.graph.Nodes[e.From]
 		switch {
 		case e.On.Has(from.effective):
-		case node.Label == graph.Turn && s.taken(e.From), node.Label == "enter" && node.Kind == graph.Barrier && s.elsewhere(e.From):
+		case node.Label == graph.Turn && s.tookTurn(e.From), node.Label == "enter" && node.Kind == graph.Barrier && s.elsewhere(e.From):
 			found = true
 		default:
 			return false
@@ -333,15 +398,15 @@ func (s *State) doneMeanwhile(step int) bool {
 	}
 	for i := s.plan.Scopes[at].First; i < s.plan.Scopes[at].Last; i++ {
 		n := s.node(i)
-		if s.plan.Steps[i].Host != ps.Host && n.state == settled && n.attempt > 0 && events.OnSuccess.Has(n.effective) {
+		if s.plan.Steps[i].Host != ps.Host && n.state == settled && n.attempt > 0 && events.OnSuccess.Has(s.own(s.id(i))) {
 			return true
 		}
 	}
 	return false
 }
 
-// taken reports whether one of the hosts before has reached a task with run_once, and ended it well.
-func (s *State) taken(turn graph.ID) bool {
+// tookTurn reports whether one of the hosts before has reached a task with run_once, and ended it well.
+func (s *State) tookTurn(turn graph.ID) bool {
 	for turn >= 0 {
 		next := graph.ID(-1)
 		for _, e := range s.graph.In(turn) {
@@ -417,6 +482,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 	if s.sameRun && !k.ran.To.IsZero() {
 		ran = &k.ran
 	}
+	old := s.outdatedEnd(step)
 	switch {
 	case k.outcome == events.Lost:
 		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome)}
@@ -425,10 +491,10 @@ func (s *State) keep(id graph.ID, k *ending) {
 		}
 		s.publish(step, e)
 	case events.Bad.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable})
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old})
 	case k.outcome == events.Skipped:
 		s.settle(id, k.outcome, -1, func() {
-			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail})
+			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail, Outdated: old})
 		})
 		return
 	}
@@ -449,7 +515,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 	s.settle(id, k.outcome, -1, func() {
 		s.publish(step, events.StepCompleted{
 			Name: k.name, Changed: k.outcome == events.Changed, Result: result, Diff: k.diff, Kept: true, Out: k.out,
-			Ran: ran, Drift: k.drift,
+			Ran: ran, Drift: k.drift, Outdated: old,
 		})
 	})
 }

@@ -137,34 +137,26 @@ func (r *results) set(step int, registered, assigned map[string]any, broken bool
 	}
 }
 
-// move carries results over to a replaced plan, by the steps' paths.
-func (r *results) move(from, to *plan.Plan) {
+// move carries results over to a replaced plan: of says which step of the plan before each one is, or -1.
+func (r *results) move(of []int, to *plan.Plan) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := make(map[string]int, len(to.Steps))
-	for i := range to.Steps {
-		at[to.Steps[i].Path] = i
-	}
-	number := func(step int) (int, bool) {
-		i, ok := at[from.Steps[step].Path]
-		return i, ok
-	}
-	r.registered, r.assigned = shifted(r.registered, number), shifted(r.assigned, number)
-	r.broken, r.skipped, r.omitted, r.withheld = shifted(r.broken, number), shifted(r.skipped, number), shifted(r.omitted, number), shifted(r.withheld, number)
+	r.registered, r.assigned = moved(r.registered, of), moved(r.assigned, of)
+	r.broken, r.skipped, r.omitted, r.withheld = moved(r.broken, of), moved(r.skipped, of), moved(r.omitted, of), moved(r.withheld, of)
 	r.absent = map[int]plan.Absence{} // of what did not run the run says again what it keeps
 	r.failed = map[int]bool{}         // of what has failed the run says again what it keeps
 	r.of = to.Digest
 }
 
-// shifted are values of steps under the numbers that the steps have in another plan.
-func shifted[V any](old map[int]V, number func(step int) (int, bool)) map[int]V {
-	moved := map[int]V{}
-	for step, v := range old {
-		if i, ok := number(step); ok {
-			moved[i] = v
+// moved are values of steps under the numbers that the steps have in another plan.
+func moved[V any](old map[int]V, of []int) map[int]V {
+	now := map[int]V{}
+	for i, j := range of {
+		if v, ok := old[j]; ok {
+			now[i] = v
 		}
 	}
-	return moved
+	return now
 }
 
 // about reports whether these are the results of a plan's steps.

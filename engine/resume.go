@@ -27,6 +27,9 @@ type Resumption struct {
 	// RetryFailed says that failed steps are to be run again. Without it a run that has any is not resumed, but for one
 	// under review, where a person decides.
 	RetryFailed bool
+	// Changed says what becomes of steps that ended well and whose definition changed since. "" asks, as Lost does; under review
+	// a person decides.
+	Changed fact.ChangedAs
 	// Confirmed are steps that ask and have been answered. A run that is not under review is not resumed while others
 	// would ask, since nobody could answer.
 	Confirmed []events.Range
@@ -35,6 +38,8 @@ type Resumption struct {
 // UndecidedError names the steps that somebody must decide about before a run can go on.
 type UndecidedError struct {
 	Lost, Failed, Asking []string // "step-0003 «name»"
+	Changed              []string // done, and defined otherwise since
+	Dependents           []string // done, and depending on those
 	Withheld             []string // gave a secret that is not kept, and changed something, so that they are not simply run again
 }
 
@@ -45,6 +50,9 @@ func (e *UndecidedError) Error() string {
 	}
 	if len(e.Failed) > 0 {
 		parts = append(parts, "failed: "+strings.Join(e.Failed, ", "))
+	}
+	if len(e.Changed) > 0 {
+		parts = append(parts, "done, and changed since: "+strings.Join(e.Changed, ", "))
 	}
 	if len(e.Asking) > 0 {
 		parts = append(parts, "ask to be confirmed: "+strings.Join(e.Asking, ", "))
@@ -114,7 +122,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	killed := s.endLeft()
 	s.current.Store(p.plan)
-	s.results.move(s.state.plan, p.plan)
+	s.results.move(counterparts(p.plan, s.state.plan, true), p.plan)
 	s.state.Resume(r, p.plan, p.graph)
 	s.foresee(p.plan)
 	if killed != "" {
@@ -142,22 +150,25 @@ func (s *Session) endLeft() string {
 // resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are
 // decided by being edited or removed; but one that was lost may have done its work, whatever it says now.
 func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, error) {
-	r := fact.RunResumed{PID: s.owner.PID, Host: s.owner.Host, Actor: s.owner.User}
+	r := fact.RunResumed{PID: s.owner.PID, Host: s.owner.Host, Actor: s.owner.User, Keeps: true, Changed: how.Changed}
+	if s.cfg.Options.Review {
+		r.Changed = "" // a person decides
+	}
 	if s.state.finished && s.state.conclude() == (finish{events.RunDone}) && next.Digest == s.state.plan.Digest {
 		return r, ErrFinished
 	}
 	undecided := &UndecidedError{}
-	at := make(map[string]int, len(next.Steps))
-	for i := range next.Steps {
-		at[next.Steps[i].Path] = i
+	at := make(map[int]int, len(next.Steps)) // steps of this plan, and which of the next they are
+	for there, i := range counterparts(next, s.state.plan, true) {
+		at[i] = there
 	}
-	same := map[int]int{} // steps of the next plan, and which of this one they are
+	same := map[int]int{} // steps of the next plan that keep their results, and which of this one they are
 	for i := range s.state.plan.Steps {
 		n := s.state.node(i)
 		name := s.state.plan.After([]int{i})
-		there, stays := at[s.state.plan.Steps[i].Path]
+		there, stays := at[i]
 		edited := !stays || next.Steps[there].Digest != s.state.plan.Steps[i].Digest
-		if !edited {
+		if !edited || s.state.over(i) && stays {
 			same[there] = i
 		}
 		switch {
@@ -168,7 +179,7 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 				undecided.Lost = append(undecided.Lost, name)
 			}
 		case n.state != settled && n.state != failed, edited:
-		case !events.Bad.Has(n.outcome), n.effective == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
+		case !events.Bad.Has(n.outcome), s.state.own(s.state.id(i)) == events.OK, s.state.graph.Nodes[s.state.id(i)].Rescued:
 		case !how.RetryFailed && !s.cfg.Options.Review:
 			undecided.Failed = append(undecided.Failed, name)
 		}
@@ -180,11 +191,35 @@ func (s *Session) resumption(how Resumption, next *plan.Plan) (fact.RunResumed, 
 			undecided.Asking = append(undecided.Asking, next.After([]int{i}))
 		}
 	}
+	s.decideChanged(how, next, same, undecided)
 	r.Again, undecided.Withheld = s.withheld(same, next)
-	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Asking)+len(undecided.Withheld) > 0 {
+	if len(undecided.Lost)+len(undecided.Failed)+len(undecided.Changed)+len(undecided.Asking)+len(undecided.Withheld) > 0 {
 		return r, undecided
 	}
 	return r, nil
+}
+
+// decideChanged finds the steps that are done and whose definition changed, if nothing says what becomes of them.
+func (s *Session) decideChanged(how Resumption, next *plan.Plan, same map[int]int, undecided *UndecidedError) {
+	if how.Changed != "" || s.cfg.Options.Review {
+		return
+	}
+	var changed []int
+	for i := range next.Steps {
+		old, is := same[i]
+		if !is || !s.state.over(old) || next.Plays && next.Steps[i].KnownAhead() {
+			continue
+		}
+		if end := s.state.ends[old]; end != nil && end.digest != "" && end.digest != next.Steps[i].Digest {
+			changed = append(changed, i)
+			undecided.Changed = append(undecided.Changed, next.After([]int{i}))
+		}
+	}
+	for _, i := range next.Dependents(changed) {
+		if old, is := same[i]; is && s.state.over(old) {
+			undecided.Dependents = append(undecided.Dependents, next.After([]int{i}))
+		}
+	}
 }
 
 // mayAsk reports whether a step asks somebody who is not there.
@@ -224,7 +259,7 @@ func (p *past) take(r fact.Record) error {
 		if err != nil {
 			return err
 		}
-		s.results.move(s.state.plan, next.plan)
+		s.results.move(counterparts(next.plan, s.state.plan, f.Keeps), next.plan)
 		s.state.Replan(r, next.plan, next.graph)
 		return nil
 	case fact.RunResumed:
@@ -232,7 +267,7 @@ func (p *past) take(r fact.Record) error {
 		if err != nil {
 			return err
 		}
-		s.results.move(s.state.plan, next.plan)
+		s.results.move(counterparts(next.plan, s.state.plan, f.Keeps), next.plan)
 		s.state.Resume(r, next.plan, next.graph)
 		return nil
 	case fact.AttemptFinished:

@@ -161,5 +161,5 @@ func (s *Session) needed(giver int, same map[int]int, next *plan.Plan) bool {
 // keeps reports whether a step that is the same is not run again.
 func (s *Session) keeps(step int) bool {
 	n := s.state.node(step)
-	return n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped || n.effective == events.OK)
+	return s.state.done(step) || n.state == settled && n.outcome == events.Skipped
 }

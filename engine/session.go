@@ -715,13 +715,13 @@ func (s *Session) replace(p planned, fixed bool) error {
 	}
 	now := s.cfg.Now()
 	r := fact.Record{Run: s.id, At: now, Mono: now.Sub(s.began), Fact: fact.RunReplanned{
-		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed,
+		Generation: s.state.generation + 1, Digest: p.plan.Digest, Total: len(p.plan.Steps), Fixed: fixed, Keeps: true,
 	}}
 	if err := s.journal.Append(&r); err != nil {
 		s.fail(err)
 		return err
 	}
-	s.results.move(s.state.plan, p.plan)
+	s.results.move(counterparts(p.plan, s.state.plan, true), p.plan)
 	s.state.Replan(r, p.plan, p.graph)
 	s.current.Store(p.plan)
 	return nil

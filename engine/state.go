@@ -63,10 +63,12 @@ type node struct {
 	attempt               int32
 	state                 nodeState
 	outcome               events.Outcome
-	effective             events.Outcome // what edges see: an ignored failure counts as ok
+	effective             events.Outcome // what edges see: an ignored failure counts as ok, a kept result that was not reached as omitted
 	decided               bool           // its condition was evaluated and holds
 	announced             bool           // its start was published
 	solo                  bool           // runs although the run is paused: a person asked for another attempt
+	unsent                bool           // it has ended before all that comes before it has; its edges wait for that
+	byEdges               bool           // it was not run because of how what comes before it ended
 }
 
 // choice is what people decided about a step.
@@ -119,6 +121,7 @@ type State struct {
 	sameRun  bool               // what is kept is of this run, and not of one before
 	tried    map[int][]string   // output files of the attempts under earlier plans
 	errors   map[int]string     // of steps between two attempts
+	reruns   []int              // done steps that a person wants to be run again, one after the other; the first is on its way
 
 	begun      bool
 	paused     bool
@@ -144,6 +147,7 @@ type State struct {
 // ending is how a step ended, as far as it must be told again when the plan is replaced.
 type ending struct {
 	outcome events.Outcome
+	digest  string // of the step as it was run; "" in journals that do not say
 	ignored bool
 	reason  events.SkipReason // of a skip
 	detail  string
@@ -184,7 +188,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.tried, s.began = nil, map[int]events.Ran{}
 	s.names, s.errors, s.outs = map[int]string{}, map[int]string{}, map[int]string{}
 	s.ready = readyHeap{rank: ranks(p, g, s.usual)}
-	s.blocked, s.fenced, s.solo, s.again, s.held = nil, nil, nil, nil, nil
+	s.blocked, s.fenced, s.solo, s.again, s.held, s.reruns = nil, nil, nil, nil, nil, nil
 	s.reasons, s.notifies = map[int]events.SkipReason{}, map[int][]int{}
 	for i := range p.Steps {
 		for _, by := range p.Steps[i].Notifiers {
@@ -235,6 +239,7 @@ func (s *State) Apply(r fact.Record) error {
 		s.condition(f)
 	case fact.ValuesMissing:
 		if f.Skips {
+			s.node(f.Step).byEdges = true
 			s.skip(s.id(f.Step), events.SkipNeeds, f.Detail)
 		} else {
 			n := s.node(f.Step)
@@ -268,6 +273,7 @@ func (s *State) Apply(r fact.Record) error {
 	case fact.Refused:
 		s.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
 	}
+	s.nextRerun()
 	return nil
 }
 
@@ -400,6 +406,7 @@ func (s *State) summary() events.RunCompleted {
 		Failed: c.Failed + c.Lost, Ignored: c.Ignored, Rescued: c.Rescued, Cancelled: c.Cancelled,
 	}
 	sum.Hosts = s.hosts()
+	sum.Outdated = len(s.outdated(events.Range{To: len(s.plan.Steps)}))
 	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
 	return sum
 }
@@ -506,7 +513,7 @@ func (s *State) gateResolved(f fact.GateResolved) {
 		s.publish(f.Step, events.StepFailed{Name: s.name(f.Step), Error: "rejected", Rescued: s.graph.Nodes[s.id(f.Step)].Rescued})
 		return
 	}
-	s.ends[f.Step] = &ending{outcome: events.OK, name: s.name(f.Step)}
+	s.ends[f.Step] = &ending{outcome: events.OK, digest: s.plan.Steps[f.Step].Digest, name: s.name(f.Step)}
 	s.settle(s.id(f.Step), events.OK, -1, func() {
 		s.publish(f.Step, events.StepCompleted{Name: s.name(f.Step), Result: map[string]any{}})
 	})

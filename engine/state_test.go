@@ -27,11 +27,14 @@ type bench struct {
 	seq     uint64
 	running []int
 	class   string // of failures
+
+	done  map[int]bool          // steps that ended well, and may only start again because a command says so
+	plans map[string]*plan.Plan // of replacements, by digest
 }
 
 func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *bench {
 	tb.Helper()
-	b := &bench{t: tb, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }}
+	b := &bench{t: tb, now: time.Unix(1_000_000, 0), outcome: func(int, int) events.Outcome { return events.OK }, done: map[int]bool{}, plans: map[string]*plan.Plan{}}
 	b.s = NewState(p, g, func(step int, e events.Event) {
 		b.seq++
 		b.run.Apply(events.Record{Seq: b.seq, Time: b.now, Step: step, Event: e})
@@ -84,6 +87,11 @@ func (b *bench) send(c events.Command) string {
 		b.add(fact.Refused{Order: o, Reason: why})
 		return why
 	}
+	if again, ok := c.(events.Rerun); ok {
+		for _, step := range b.s.rerunnable(again) {
+			delete(b.done, step)
+		}
+	}
 	b.add(fact.Commanded{Order: o})
 	return ""
 }
@@ -99,6 +107,9 @@ func (b *bench) start() {
 			b.add(fact.CondEvaluated{Step: d.step, Holds: true})
 		case start:
 			b.joined(d.step)
+			if b.done[d.step] {
+				b.t.Errorf("step %d had ended well and starts again", d.step)
+			}
 			b.add(fact.AttemptStarted{Step: d.step, Attempt: d.attempt})
 			b.running = append(b.running, d.step)
 		case expire:
@@ -129,6 +140,7 @@ func (b *bench) end(i int) {
 	attempt := int(b.s.node(step).attempt)
 	o := b.outcome(step, attempt)
 	b.add(fact.AttemptFinished{Step: step, Attempt: attempt, Outcome: o, Again: o == events.Failed, Class: b.class})
+	b.done[step] = events.OnSuccess.Has(o)
 }
 
 // all runs until nothing runs any more, always ending the attempt that was started first.
@@ -545,6 +557,8 @@ func randomRun(t *testing.T, seed uint64) {
 		case b.s.finished:
 		case r.IntN(60) == 0:
 			b.crash(r, p, g)
+		case r.IntN(40) == 0 && b.s.active == 0:
+			b.edit(r, g)
 		case len(b.running) > 0 && r.IntN(4) > 0:
 			b.end(r.IntN(len(b.running)))
 		case r.IntN(6) == 0 || len(b.running) == 0:
@@ -568,13 +582,19 @@ func randomRun(t *testing.T, seed uint64) {
 func randomCommand(b *bench, r *rand.Rand, n int) {
 	step := r.IntN(n)
 	one := events.Range{From: step, To: step + 1}
-	switch r.IntN(16) {
+	switch r.IntN(19) {
 	case 0:
 		b.send(events.Break{Step: step, Clear: r.IntN(2) == 0})
 	case 14:
 		b.send(events.Break{Step: step, To: min(step+1+r.IntN(5), n), After: 1 + r.IntN(2)})
 	case 15:
 		b.send(events.Mark{Range: one})
+	case 16:
+		b.send(events.Rerun{Range: one, With: r.IntN(2) == 0})
+	case 17:
+		b.send(events.Rerun{Range: events.Range{From: step, To: min(step+1+r.IntN(5), n)}})
+	case 18:
+		b.send(events.Keep{Range: events.Range{From: 0, To: n}})
 	case 1:
 		b.send(events.Exclude{Range: one})
 	case 2:
@@ -603,6 +623,27 @@ func randomCommand(b *bench, r *rand.Rand, n int) {
 	}
 }
 
+// edit changes the definition of some steps.
+func (b *bench) edit(r *rand.Rand, g *graph.Graph) {
+	p := *b.s.plan
+	p.Digest = fmt.Sprint("edited ", len(b.facts))
+	p.Steps = slices.Clone(p.Steps)
+	for range 1 + r.IntN(4) {
+		p.Steps[r.IntN(len(p.Steps))].Digest += "'"
+	}
+	b.plans[p.Digest] = &p
+	rec := fact.Record{Seq: uint64(len(b.facts) + 1), At: b.now, Mono: b.now.Sub(time.Unix(1_000_000, 0)), Fact: fact.RunReplanned{
+		Generation: b.s.generation + 1, Digest: p.Digest, Total: len(p.Steps), Fixed: r.IntN(2) == 0, Keeps: true,
+	}}
+	b.facts = append(b.facts, rec)
+	b.s.Replan(rec, &p, g)
+	for step := range p.Steps {
+		if b.done[step] != b.s.done(step) && b.done[step] {
+			b.t.Errorf("step %d had ended well, and is not done after an edit", step)
+		}
+	}
+}
+
 // joined checks that a step about to start may: everything it waits for has ended, as its join wants. A step that a
 // person tries again has met its join once, and what it hung on may be tried again beside it.
 func (b *bench) joined(step int) {
@@ -614,7 +655,7 @@ func (b *bench) joined(step int) {
 	hits := 0
 	for _, e := range g.In(id) {
 		from := b.s.nodes[e.From]
-		if from.state != settled {
+		if from.state != settled || from.unsent {
 			b.t.Errorf("step %d starts before %s has ended", step, g.Name(e.From))
 		}
 		if e.On.Has(from.effective) {
@@ -630,16 +671,16 @@ func (b *bench) joined(step int) {
 func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 	b.t.Helper()
 	was := b.s
-	b.s = foldOf(b.t, b.facts, p, g, was.emit)
-	resumed := fact.RunResumed{Generation: was.generation + 1, Digest: p.Digest, Total: len(p.Steps), Options: was.opts}
+	b.s = foldOf(b.t, b.facts, b.plans, p, g, was.emit)
+	p = was.plan
+	resumed := fact.RunResumed{Generation: was.generation + 1, Digest: p.Digest, Total: len(p.Steps), Options: was.opts, Keeps: true}
 	for _, step := range b.running {
 		resumed.Lost = append(resumed.Lost, fact.Lost{Step: step, As: []fact.LostAs{fact.LostRetry, fact.LostOK, fact.LostFail}[r.IntN(3)]})
 	}
 	b.running = nil
 	var done []int
 	for step := range p.Steps {
-		n, end := was.node(step), was.ends[step]
-		if n.state == settled && (n.outcome == events.OK || n.outcome == events.Changed || n.outcome == events.Skipped && end != nil && end.outcome == events.Skipped) {
+		if was.done(step) {
 			done = append(done, step)
 		}
 	}
@@ -654,12 +695,11 @@ func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 }
 
 // foldOf folds facts, and publishes only what comes after them.
-func foldOf(tb testing.TB, facts []fact.Record, p *plan.Plan, g *graph.Graph, emit func(int, events.Event)) *State {
+func foldOf(tb testing.TB, facts []fact.Record, plans map[string]*plan.Plan, p *plan.Plan, g *graph.Graph, emit func(int, events.Event)) *State {
 	tb.Helper()
 	s := NewState(p, g, nil)
 	for _, r := range facts {
-		if _, ok := r.Fact.(fact.RunResumed); ok {
-			s.Resume(r, p, g)
+		if replaced(s, r, plans, p, g) {
 			continue
 		}
 		if err := s.Apply(r); err != nil {
@@ -668,6 +708,25 @@ func foldOf(tb testing.TB, facts []fact.Record, p *plan.Plan, g *graph.Graph, em
 	}
 	s.emit = emit
 	return s
+}
+
+// replaced folds a fact that replaces the plan.
+func replaced(s *State, r fact.Record, plans map[string]*plan.Plan, first *plan.Plan, g *graph.Graph) bool {
+	of := func(digest string) *plan.Plan {
+		if p := plans[digest]; p != nil {
+			return p
+		}
+		return first
+	}
+	switch f := r.Fact.(type) {
+	case fact.RunReplanned:
+		s.Replan(r, of(f.Digest), g)
+	case fact.RunResumed:
+		s.Resume(r, of(f.Digest), g)
+	default:
+		return false
+	}
+	return true
 }
 
 // naive classifies every node by looking at all of its edges, as if there were no counters, and compares.
@@ -685,7 +744,7 @@ func naive(t *testing.T, b *bench, g *graph.Graph) {
 		var open, hits, misses int32
 		for _, e := range g.In(id) {
 			switch from := b.s.nodes[e.From]; {
-			case from.state != settled:
+			case from.state != settled, from.unsent:
 				open++
 			case e.On.Has(from.effective):
 				hits++
@@ -728,8 +787,7 @@ func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
 	var log []string
 	s := NewState(p, g, func(step int, e events.Event) { log = append(log, word(step, e)) })
 	for _, r := range b.facts {
-		if _, ok := r.Fact.(fact.RunResumed); ok {
-			s.Resume(r, p, g)
+		if replaced(s, r, b.plans, p, g) {
 			continue
 		}
 		if err := s.Apply(r); err != nil {
@@ -777,6 +835,9 @@ func randomGraph(t *testing.T, r *rand.Rand, p *plan.Plan) *graph.Graph {
 		}
 		if r.IntN(6) == 0 {
 			p.Steps[i].When = "x"
+		}
+		if i > 0 && r.IntN(4) == 0 {
+			p.Steps[i].Needs = []plan.Need{{Step: r.IntN(i)}}
 		}
 		p.Steps[i].Excluded = r.IntN(10) == 0
 		nodes = append(nodes, gb.Node(n, edges()))

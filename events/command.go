@@ -66,6 +66,16 @@ type (
 	Skip struct {
 		Step int `json:"step"`
 	}
+	// Rerun runs done steps again, one after the other, and stays paused. Nothing else runs a step again that ended well.
+	// Steps are those of the range that are meant, or none for all. With is whether the done steps that depend on them run
+	// again too.
+	Rerun struct {
+		Range
+		Steps []int `json:"steps,omitempty"`
+		With  bool  `json:"with,omitempty"`
+	}
+	// Keep says that done steps whose definition changed since stay as they are, and need nobody's attention any more.
+	Keep struct{ Range }
 	// Mark says that a person has done what a step is for: it counts as ok, without running. A failed step that waits
 	// for a decision is ok then, and so is one that has not begun.
 	Mark struct{ Range }
@@ -79,6 +89,7 @@ type (
 	Fix struct {
 		Values []Override `json:"values"`
 		Retry  string     `json:"retry,omitempty"` // path of a failed step that is then tried again
+		Rerun  bool       `json:"rerun,omitempty"` // the done steps that become outdated by it run again
 	}
 	// Answer resolves an open gate of the graph (a pause step): go on, or reject.
 	Answer struct {
@@ -167,6 +178,8 @@ func (Pause) command()    {}
 func (Retry) command()    {}
 func (Skip) command()     {}
 func (Mark) command()     {}
+func (Rerun) command()    {}
+func (Keep) command()     {}
 func (Set) command()      {}
 func (Fix) command()      {}
 func (Answer) command()   {}
@@ -203,6 +216,8 @@ var commandVerbs = newRegistry[Command](map[string]Command{
 	"retry":    Retry{},
 	"skip":     Skip{},
 	"mark":     Mark{},
+	"rerun":    Rerun{},
+	"keep":     Keep{},
 	"set":      Set{},
 	"fix":      Fix{},
 	"answer":   Answer{},

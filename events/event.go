@@ -177,12 +177,15 @@ type (
 		Resources []Resource `json:"resources,omitempty"`
 		Kept      bool       `json:"kept,omitempty"` // the result of an earlier run or plan
 		Out       string     `json:"-"`
-		Ran       *Ran       `json:"-"` // nil but for what is kept over a change of the plan in the same run
+		// Outdated says that its definition changed since it ran: it keeps the result of the old one.
+		Outdated bool `json:"outdated,omitempty"`
+		Ran      *Ran `json:"-"` // nil but for what is kept over a change of the plan in the same run
 	}
 	StepSkipped struct {
-		Name   string     `json:"name"`
-		Reason SkipReason `json:"reason"`
-		Detail string     `json:"detail,omitempty"`
+		Name     string     `json:"name"`
+		Reason   SkipReason `json:"reason"`
+		Detail   string     `json:"detail,omitempty"`
+		Outdated bool       `json:"outdated,omitempty"` // as of StepCompleted
 	}
 	StepFailed struct {
 		Name        string         `json:"name"`
@@ -193,7 +196,8 @@ type (
 		Ignored     bool           `json:"ignored,omitempty"`
 		Rescued     bool           `json:"rescued,omitempty"`
 		Result      map[string]any `json:"result,omitempty"`
-		Ran         *Ran           `json:"-"` // as of StepCompleted
+		Outdated    bool           `json:"outdated,omitempty"` // as of StepCompleted, where the failure is ignored or rescued
+		Ran         *Ran           `json:"-"`                  // as of StepCompleted
 	}
 	StepLost struct {
 		Name    string `json:"name"`
@@ -256,6 +260,7 @@ type (
 		Rescued    int           `json:"rescued"`
 		Cancelled  int           `json:"cancelled"`
 		NotRun     int           `json:"not_run"`
+		Outdated   int           `json:"outdated,omitempty"`  // of those executed or skipped: done, and their definition changed since
 		DurationMS int64         `json:"duration_ms"`         // of run time
 		WaitedMS   int64         `json:"waited_ms,omitempty"` // for a person, with nothing running
 		Success    bool          `json:"success"`

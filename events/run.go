@@ -43,6 +43,7 @@ type Step struct {
 	Rescued   bool
 	Touched   bool // it has failed, and changed something nevertheless
 	Kept      bool
+	Outdated  bool        // it ended well, and its definition changed since
 	Hold      PauseReason // why it is Held
 	Attempt   int         // the current or last attempt, from 1; 0 before the first
 	RC        int
@@ -72,6 +73,7 @@ type Breakpoint struct {
 type Counts struct {
 	OK, Changed, Skipped, Failed, Ignored, Rescued, Cancelled, Lost, Omitted int
 	Running                                                                  int
+	Outdated                                                                 int // among those that have ended
 }
 
 // Settled is how many steps have ended, one way or another.
@@ -197,7 +199,13 @@ func (r *Run) command(c Command) {
 		if c.Approve {
 			r.each(c.Range, func(s *Step) { s.Approved = true })
 		}
-	case Continue, Pause, Retry, Skip, Mark, Set, Fix, Answer, Stop, Leave:
+	case Keep:
+		r.each(c.Range, func(s *Step) {
+			r.count(s, -1)
+			s.Outdated = false
+			r.count(s, +1)
+		})
+	case Continue, Pause, Retry, Rerun, Skip, Mark, Set, Fix, Answer, Stop, Leave:
 		// They act through the events that follow.
 	}
 }
@@ -212,6 +220,7 @@ func (r *Run) step(rec Record) {
 	s := &r.Steps[rec.Step]
 	r.count(s, -1)
 	defer r.count(s, +1)
+	s.Outdated = s.Outdated && !ends(rec.Event)
 	switch e := rec.Event.(type) {
 	case PrintMessage:
 		s.Message = e.Message
@@ -258,11 +267,11 @@ func (r *Run) step(rec Record) {
 		if e.Kept && e.Out != "" {
 			s.Out = append(s.Out, e.Out)
 		}
-		s.Diff, s.Drift = e.Diff, e.Drift
+		s.Diff, s.Drift, s.Outdated = e.Diff, e.Drift, e.Outdated
 		s.setRC(e.Result)
 		s.endAs(rec.Time, e.Ran)
 	case StepSkipped:
-		s.Outcome, s.Reason = Skipped, string(e.Reason)
+		s.Outcome, s.Reason, s.Outdated = Skipped, string(e.Reason), e.Outdated
 		if e.Detail != "" {
 			s.Reason += ": " + e.Detail
 		}
@@ -272,7 +281,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.end(at)
 	case StepFailed:
-		s.Outcome, s.Error, s.Ignored, s.Rescued = Failed, e.Error, e.Ignored, e.Rescued
+		s.Outcome, s.Error, s.Ignored, s.Rescued, s.Outdated = Failed, e.Error, e.Ignored, e.Rescued, e.Outdated
 		s.Touched, _ = e.Result["changed"].(bool)
 		switch {
 		case e.Unreachable:
@@ -306,6 +315,15 @@ func (r *Run) step(rec Record) {
 	default:
 		// Apply sends only the events of a step here.
 	}
+}
+
+// ends reports whether an event says that a step begins anew or has ended, so that what was said of its result before is over.
+func ends(e Event) bool {
+	switch e.(type) { //nolint:gochecksumtype // the others say nothing of that
+	case StepStarted, StepRetrying, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled, StepOmitted:
+		return true
+	}
+	return false
 }
 
 func (s *Step) setRC(result map[string]any) {
@@ -376,6 +394,9 @@ func (r *Run) count(s *Step, d int) {
 	if s.State != Settled {
 		return
 	}
+	if s.Outdated {
+		c.Outdated += d
+	}
 	switch s.Outcome {
 	case None:
 	case OK:
@@ -421,6 +442,7 @@ func (r *Run) Summary() RunCompleted {
 		Ignored:    c.Ignored,
 		Rescued:    c.Rescued,
 		Cancelled:  c.Cancelled,
+		Outdated:   c.Outdated,
 	}
 	sum.NotRun = sum.TotalSteps - sum.Executed - sum.Skipped - sum.Failed - sum.Rescued - sum.Cancelled
 	return sum

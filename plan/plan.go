@@ -299,6 +299,9 @@ type Need struct {
 	On   string // success, failure, finish or changed
 }
 
+// KnownAhead reports whether all that a step of a play does is to set variables that the plan knows.
+func (s *Step) KnownAhead() bool { return s.Action == "set_fact" && len(s.Unknowns) == 0 }
+
 // ID is the step's number in plan order: step-0001.
 func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
 

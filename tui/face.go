@@ -20,6 +20,7 @@ const (
 	faceRescued     = standing.Rescued
 	faceSkipped     = standing.Skipped
 	faceKept        = standing.Kept
+	faceOutdated    = standing.Outdated
 	faceCancelled   = standing.Cancelled
 	faceOmitted     = standing.Omitted
 	faces           = standing.States
@@ -29,7 +30,7 @@ var faceSigns = [faces]sign{
 	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
 	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed, faceUnreachable: signUnreachable,
 	faceIgnored: signIgnored, faceRescued: signRescued, faceSkipped: signSkipped, faceKept: signKept,
-	faceCancelled: signCancelled, faceOmitted: signWaiting,
+	faceOutdated: signOutdated, faceCancelled: signCancelled, faceOmitted: signWaiting,
 }
 
 func (c *tally) sum(of ...face) (n int) {
@@ -100,7 +101,7 @@ func (c *tally) sign(folded, review bool) sign {
 
 // ended sums up what has nothing left to run.
 func (c *tally) ended() sign {
-	for _, f := range []face{faceCancelled, faceChanged, faceRescued, faceOK, faceIgnored, faceKept, faceSkipped} {
+	for _, f := range []face{faceOutdated, faceCancelled, faceChanged, faceRescued, faceOK, faceIgnored, faceKept, faceSkipped} {
 		if c[f] > 0 {
 			return faceSigns[f]
 		}

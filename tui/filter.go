@@ -37,7 +37,7 @@ func problem(f face) bool { return hasFailed(f) || asks(f) || recovered(f) }
 func hasFailed(f face) bool { return f == faceFailed || f == faceUnreachable }
 
 // asks reports whether a step waits for the answer of a person.
-func asks(f face) bool { return f == faceConfirm || f == faceAsking }
+func asks(f face) bool { return f == faceConfirm || f == faceAsking || f == faceOutdated }
 
 // recovered reports whether something went wrong with a step that the run did not end for.
 func recovered(f face) bool { return f == faceIgnored || f == faceRescued || f == faceCancelled }

@@ -77,7 +77,7 @@ func (m *model) openFix() tea.Cmd {
 // hasRun reports whether a step has ended in a way that stays.
 func (m *model) hasRun(step int) bool {
 	switch m.tree.faces[step] {
-	case faceOK, faceChanged, faceSkipped, faceKept, faceRunning, faceIgnored:
+	case faceOK, faceChanged, faceSkipped, faceKept, faceOutdated, faceRunning, faceIgnored:
 		return !m.broken(step)
 	default:
 		return false

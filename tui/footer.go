@@ -197,6 +197,9 @@ func (m *model) pausedTips() []tip {
 			tips = append(tips, tip{watchAdd, "watch"})
 		}
 	}
+	if t[faceOutdated] > 0 {
+		tips = append([]tip{{stepDone, "run again or keep"}}, tips...)
+	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
 		if !slices.ContainsFunc(tips, func(t tip) bool { return t.do == more.do }) {
@@ -240,7 +243,10 @@ func (m *model) doneTips() []tip {
 	if m.run.phase == events.Ended && t.failed() > 0 {
 		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
 	}
-	if t.sum(faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled) > 0 {
+	if m.run.phase == events.Ended && m.tree.tally(m.at())[faceOutdated] > 0 {
+		tips = append(tips, tip{stepDone, "run again or keep"})
+	}
+	if t.sum(faceFailed, faceUnreachable, faceIgnored, faceRescued, faceOutdated, faceCancelled) > 0 {
 		tips = append(tips, tip{needNext, "next problem"})
 	}
 	tips = append(tips, tip{filterNext, m.filter.next().String()})

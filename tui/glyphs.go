@@ -32,6 +32,7 @@ const (
 	signRescued
 	signSkipped
 	signKept
+	signOutdated
 	signCancelled
 	signPaused
 	signs
@@ -60,6 +61,7 @@ var signLooks = [signs]signLook{
 	signRescued:     {"rescued", themes.Changed},
 	signSkipped:     {"skipped", themes.Skipped},
 	signKept:        {"kept", themes.Dim},
+	signOutdated:    {"outdated", themes.Warn},
 	signCancelled:   {"cancelled", themes.Warn},
 	signPaused:      {"paused", themes.Accent},
 }
@@ -107,7 +109,7 @@ var unicodeGlyphs = glyphs{
 	signs: [signs]string{
 		signNone: " ", signUndecided: "◇", signApproved: "◆", signPartly: "◈", signConfirm: "!", signExcluded: "⊘",
 		signWaiting: "·", signRunning: "◐", signOK: "✓", signChanged: "~", signFailed: "✗", signUnreachable: "↯", signIgnored: "✗",
-		signRescued: "↻", signSkipped: "-", signKept: "=", signCancelled: "×", signPaused: "‖",
+		signRescued: "↻", signSkipped: "-", signKept: "=", signOutdated: "≠", signCancelled: "×", signPaused: "‖",
 	},
 	spin: []string{"◐", "◓", "◑", "◒"},
 	brk:  "●", brkIf: "◉", brkLog: "•", pointer: "❯", mark: "+", closed: "▸", open: "▾",
@@ -122,7 +124,7 @@ var asciiGlyphs = glyphs{
 	signs: [signs]string{
 		signNone: " ", signUndecided: "?", signApproved: "+", signPartly: "%", signConfirm: "!", signExcluded: "/",
 		signWaiting: ".", signRunning: "*", signOK: "v", signChanged: "~", signFailed: "X", signUnreachable: "U", signIgnored: "x",
-		signRescued: "R", signSkipped: "-", signKept: "=", signCancelled: "c", signPaused: "P",
+		signRescued: "R", signSkipped: "-", signKept: "=", signOutdated: "#", signCancelled: "c", signPaused: "P",
 	},
 	spin: []string{"*"},
 	brk:  "B", brkIf: "b", brkLog: "l", pointer: ">", mark: "+", closed: "+", open: "-",
@@ -168,7 +170,7 @@ func speaksUnicode(env func(string) string) bool {
 var signNames = map[string]sign{
 	"undecided": signUndecided, "approved": signApproved, "partly": signPartly, "confirm": signConfirm,
 	"excluded": signExcluded, "waiting": signWaiting, "running": signRunning, "ok": signOK, "changed": signChanged,
-	"failed": signFailed, "unreachable": signUnreachable, "ignored": signIgnored, "rescued": signRescued, "skipped": signSkipped, "kept": signKept,
+	"failed": signFailed, "unreachable": signUnreachable, "ignored": signIgnored, "rescued": signRescued, "skipped": signSkipped, "kept": signKept, "outdated": signOutdated,
 	"cancelled": signCancelled, "paused": signPaused,
 }
 

@@ -95,6 +95,10 @@ func rangeOf(c events.Command) (events.Range, bool) {
 		return c.Range(), true
 	case events.Mark:
 		return c.Range, true
+	case events.Rerun:
+		return c.Range, true
+	case events.Keep:
+		return c.Range, true
 	case events.Skip:
 		return events.Range{From: c.Step, To: c.Step + 1}, true
 	case events.Answer:
@@ -119,6 +123,8 @@ func (p *past) words() (text string, look sign) {
 		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), signRescued
 	case events.StepCompleted:
 		switch {
+		case e.Outdated:
+			return "kept, with an earlier definition", signKept
 		case e.Kept:
 			return "kept from before", signKept
 		case e.Changed:
@@ -198,7 +204,14 @@ func commandWords(c events.Command) string {
 		}
 		return "breakpoint" + c.Clauses()
 	case events.Mark:
-		return "take for done"
+		return "mark as done"
+	case events.Rerun:
+		if c.With {
+			return "run again, and what depends on it"
+		}
+		return "run again"
+	case events.Keep:
+		return "keep as it is"
 	case events.Set:
 		return "set " + c.Variable
 	case events.Fix:

@@ -91,6 +91,8 @@ func (m *model) do(do intent) tea.Cmd {
 		return m.toggleMouse()
 	case viewHosts:
 		m.openMatrix()
+	case stepDone:
+		m.openDone()
 	case runRetryAll:
 		return m.retryOrAgain()
 	case runLeave:

@@ -51,6 +51,7 @@ const (
 	runPause
 	runRetry
 	runRetryAll
+	stepDone
 	runLeave
 	runInterrupt
 	findText
@@ -132,6 +133,7 @@ var bindings = []binding{
 	{groupRunning, runPause, "run.pause", "p", "pause, resume", anywhere},
 	{groupRunning, runRetry, "run.retry", "r", "retry what failed here", anywhere},
 	{groupRunning, runRetryAll, "run.retry-all", "R", "retry all that failed below; at the end, run again", anywhere},
+	{groupRunning, stepDone, "step.done", "D", "run a done step again, keep it; mark as done", anywhere},
 	{groupRunning, nodeFix, "step.fix", "e", "edit the values of this step, for this run only", anywhere},
 	{groupRunning, nodeShell, "step.shell", "!", "a shell where the step runs", anywhere},
 	{groupRunning, runLeave, "run.leave", "q", "leave", anywhere},

@@ -49,6 +49,10 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 		d.blank()
 		d.para(themes.Text, 2, of.Diff.Summary)
 	}
+	if f == faceOutdated {
+		d.blank()
+		d.para(themes.Warn, 2, "Its definition has changed since it ran. It is not run again by itself: "+m.keys.label(stepDone)+" runs it again, or keeps it.")
+	}
 	if f.Bad() {
 		m.whatNow(d, p)
 		m.usedHere(d, p, vars)

@@ -161,6 +161,7 @@ func (m *model) tallyLine(d *doc) {
 	add(signRescued, t.sum(faceRescued), "rescued", false)
 	add(signSkipped, t.sum(faceSkipped), "skipped", false)
 	add(signKept, t.sum(faceKept), "kept", false)
+	add(signOutdated, t.sum(faceOutdated), "outdated", false)
 	add(signCancelled, t.sum(faceCancelled), "cancelled", false)
 	add(signExcluded, t.sum(faceExcluded), "excluded", false)
 	add(signWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)

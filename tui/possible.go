@@ -32,6 +32,9 @@ func (m *model) cannot(do intent) string {
 		if !m.anyFailed(m.shownTargets()) {
 			return "nothing failed here"
 		}
+	case stepDone:
+		_, why := newDoneBox(m, m.shownTargets(), false)
+		return why
 	case runRetryAll:
 		if m.failedIn(m.everything()) == 0 {
 			return "nothing failed"

@@ -11,7 +11,7 @@ func (m *model) recorded() bool { return m.o.Replay != "" }
 // asksTheRun reports whether an intent asks something of the run, or changes what it is made from.
 func asksTheRun(do intent) bool {
 	switch do {
-	case gateApprove, gateApproveAll, gateExclude, gateExcludeHost, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause, runRetry, runRetryAll, sourceEdit, nodeFix, nodeShell, gateBreakIf:
+	case gateApprove, gateApproveAll, gateExclude, gateExcludeHost, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause, runRetry, runRetryAll, stepDone, sourceEdit, nodeFix, nodeShell, gateBreakIf:
 		return true
 	default:
 		return false

@@ -124,7 +124,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		}
 		return plain(reason)
 	case faceKept: // its sign says it
-	case faceIgnored, faceRescued, faceCancelled:
+	case faceIgnored, faceRescued, faceOutdated, faceCancelled:
 		if m.broken(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}

@@ -213,6 +213,7 @@ func (m *model) tallyState(b *brush) {
 		{signRescued, t.sum(faceRescued), false},
 		{signSkipped, t.sum(faceSkipped), false},
 		{signKept, t.sum(faceKept), false},
+		{signOutdated, t.sum(faceOutdated), false},
 		{signCancelled, t.sum(faceCancelled), false},
 		{signExcluded, t.sum(faceExcluded), false},
 		{signRunning, t.sum(faceRunning), false},

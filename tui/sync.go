@@ -175,7 +175,7 @@ func (m *model) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceUnreachable, faceIgnored, faceRescued, faceCancelled)+len(m.tree.drift) > 0 {
+	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceUnreachable, faceIgnored, faceRescued, faceOutdated, faceCancelled)+len(m.tree.drift) > 0 {
 		m.setFilter(filterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {

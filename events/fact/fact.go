@@ -66,6 +66,15 @@ const (
 	LostFail  LostAs = "fail"
 )
 
+// ChangedAs is what is done about steps that ended well and whose definition changed since.
+type ChangedAs string
+
+// Such a step may be run again, or keep its result as it is.
+const (
+	ChangedRerun ChangedAs = "rerun"
+	ChangedKeep  ChangedAs = "keep"
+)
+
 // Bytes counts the output of one attempt.
 type Bytes struct {
 	Out int64 `json:"out,omitempty"`
@@ -98,8 +107,11 @@ type (
 	// RunReplanned says that the plan was replaced by an edited one. Steps with the same path and digest keep
 	// their results and decisions.
 	RunReplanned struct {
-		Fixed      bool   `json:"fixed,omitempty"` // with other values for the same playbook: decisions are kept
-		Generation int    `json:"generation"`      // 2 for the first replacement
+		Fixed bool `json:"fixed,omitempty"` // with other values for the same playbook: decisions are kept
+		// Keeps says that a step that ended well keeps its result even if its definition changed. In journals from before
+		// such a step was run again.
+		Keeps      bool   `json:"keeps,omitempty"`
+		Generation int    `json:"generation"` // 2 for the first replacement
 		Digest     string `json:"digest"`
 		Total      int    `json:"total_steps"`
 	}
@@ -112,10 +124,13 @@ type (
 		Options    Options `json:"options"` // as of now
 		Lost       []Lost  `json:"lost,omitempty"`
 		Again      []int   `json:"again,omitempty"` // steps to be run again, because what they gave was withheld and is needed
-		Cut        int64   `json:"cut,omitempty"`   // bytes of a torn record that were cut off the journal
-		Actor      string  `json:"actor"`
-		Host       string  `json:"host"`
-		PID        int     `json:"pid"`
+		Keeps      bool    `json:"keeps,omitempty"` // as of RunReplanned
+		// Changed says what becomes of steps that ended well and whose definition changed. "" leaves them undecided.
+		Changed ChangedAs `json:"changed,omitempty"`
+		Cut     int64     `json:"cut,omitempty"` // bytes of a torn record that were cut off the journal
+		Actor   string    `json:"actor"`
+		Host    string    `json:"host"`
+		PID     int       `json:"pid"`
 	}
 	// RunFinished is the last record, unless the run is resumed. Counts is for the history, which has no plan, and
 	// cannot tell what was kept when an edited one took its place.

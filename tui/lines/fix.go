@@ -138,7 +138,7 @@ func (d *desk) atHand() int {
 // hasRun reports whether a step has ended in a way that stays.
 func (d *desk) hasRun(i int) bool {
 	switch d.state(i) {
-	case ok, changed, skipped, kept, running, ignored:
+	case ok, changed, skipped, kept, outdated, running, ignored:
 		return !d.broken(i)
 	default:
 		return false

@@ -180,7 +180,7 @@ func (d *desk) listAll(args string) {
 
 // next goes through what needs a person: what failed or asks, and where there is none, what is undecided.
 func (d *desk) next(string) {
-	for _, of := range [][]state{{failed, unreachable, asking, confirm}, {undecided}} {
+	for _, of := range [][]state{{failed, unreachable, asking, confirm, outdated}, {undecided}} {
 		var lines []string
 		for i := range d.plan.Steps {
 			for _, s := range of {
@@ -383,7 +383,7 @@ func (d *desk) summary(string) {
 	for i := range d.plan.Steps {
 		s := d.of(i)
 		switch d.state(i) {
-		case failed, unreachable, ignored, rescued, cancelled:
+		case failed, unreachable, ignored, rescued, outdated, cancelled:
 			lines = append(lines, d.entry(int(d.outline.stepAt[i])))
 			if s.Error != "" {
 				head, _ := first(s.Error)

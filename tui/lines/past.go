@@ -88,6 +88,8 @@ func pastWords(e events.Event) string {
 		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error))
 	case events.StepCompleted:
 		switch {
+		case e.Outdated:
+			return "kept, with an earlier definition"
 		case e.Kept:
 			return "kept from before"
 		case e.Changed:

@@ -16,7 +16,7 @@ import (
 )
 
 // starters are the only words that make something run.
-var starters = []string{"run", "step", "over", "out", "until", "retry"}
+var starters = []string{"run", "step", "over", "out", "until", "retry", "rerun"}
 
 func TestStarters(t *testing.T) {
 	for _, v := range verbs {

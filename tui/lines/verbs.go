@@ -64,6 +64,12 @@ func init() { // not in the declaration: help is one of them
 		{name: "until", also: []string{"u"}, takes: "N", does: "run until N is about to start", asks: true, starts: true, do: (*desk).until},
 		{name: "pause", also: []string{"p"}, does: "start nothing new; what runs ends first", asks: true, atOnce: true, do: (*desk).pause},
 		{name: "retry", also: []string{"r"}, takes: "[N or all]", does: "run failed steps once more, and stay paused", asks: true, starts: true, do: (*desk).retry},
+		{
+			name: "rerun", takes: "N... [with]", does: "run done steps again, and stay paused", asks: true, starts: true, do: (*desk).rerun,
+			more: "Only this runs a step again that succeeded. with runs the done steps that depend on it again too.",
+		},
+		{name: "keep", takes: "[N... or all]", does: "keep outdated steps as they are: done with an earlier definition", asks: true, do: (*desk).keep},
+		{name: "mark", takes: "N...", does: "mark steps as done: failed ones, or ones that have not begun", asks: true, do: (*desk).mark},
 
 		{
 			name: "break", also: []string{"b"}, takes: "N [if CONDITION] [after COUNT] [log TEXT]", does: "stop before N", asks: true, do: (*desk).setBreak,

@@ -29,6 +29,7 @@ const (
 	rescued     = standing.Rescued
 	skipped     = standing.Skipped
 	kept        = standing.Kept
+	outdated    = standing.Outdated
 	cancelled   = standing.Cancelled
 	omitted     = standing.Omitted
 	states      = standing.States
@@ -37,7 +38,7 @@ const (
 var stateWords = [states]string{
 	undecided: "undecided", waiting: "approved", confirm: "CONFIRM", asking: "asks whether to go on", excluded: "excluded",
 	running: "running", ok: "ok", changed: "changed", failed: "FAILED", unreachable: "UNREACHABLE", ignored: "failed (ignored)", rescued: "rescued",
-	skipped: "skipped", kept: "kept", cancelled: "cancelled", omitted: "not run",
+	skipped: "skipped", kept: "kept", outdated: "outdated", cancelled: "cancelled", omitted: "not run",
 }
 
 // tally is how many steps are in each state.
@@ -70,7 +71,7 @@ func (t *tally) words(of ...state) string {
 }
 
 // ends are the states of what has ended, as a summary has them.
-var ends = []state{failed, unreachable, ok, changed, rescued, ignored, skipped, kept, cancelled, excluded, omitted}
+var ends = []state{failed, unreachable, ok, changed, rescued, ignored, skipped, kept, outdated, cancelled, excluded, omitted}
 
 // longest is how much of a text is said on one line.
 const longest = 400

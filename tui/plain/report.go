@@ -33,12 +33,12 @@ func (r Report) Write(w io.Writer) error {
 	excluded, needless := r.leftOut()
 	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word,
 		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration)+waited("   ", e.Waited), by)
-	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·"}
+	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·", "≠"}
 	if r.ASCII {
-		marks = [...]string{"v", "~", "X", "-", "/", "c", "."}
+		marks = [...]string{"v", "~", "X", "-", "/", "c", ".", "#"}
 	}
 	if r.Words {
-		marks = [...]string{"", "", "FAILED", "", "", "", ""}
+		marks = [...]string{"", "", "FAILED", "", "", "", "", ""}
 	}
 	var counts []string
 	for _, p := range []struct {
@@ -55,6 +55,7 @@ func (r Report) Write(w io.Writer) error {
 		{marks[4], excluded, "excluded", false},
 		{marks[5], e.Cancelled, "cancelled", false},
 		{marks[6], e.NotRun - needless, "not run", false},
+		{marks[7], e.Outdated, "with an earlier definition", false},
 	} {
 		switch {
 		case !p.show && p.n == 0:

@@ -312,6 +312,14 @@ func commandText(c events.Command) string {
 		return verb + " " + span(c.Range()) + c.Clauses()
 	case events.Mark:
 		return verb + " " + span(c.Range)
+	case events.Rerun:
+		verb += " " + span(c.Range)
+		if c.With {
+			verb += " and what depends on it"
+		}
+		return verb
+	case events.Keep:
+		return verb + " " + span(c.Range)
 	case events.Set:
 		return verb + " " + c.Variable
 	case events.Fix:

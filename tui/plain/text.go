@@ -244,6 +244,8 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 		word = "includes " + output.CleanName(file)
 	}
 	switch {
+	case e.Outdated:
+		return "done before, with an earlier definition; not run again"
 	case e.Kept && e.Changed:
 		return "kept: it changed something before"
 	case e.Kept:
@@ -360,7 +362,7 @@ func countsLine(e events.RunCompleted) string {
 	for _, c := range []struct {
 		n    int
 		word string
-	}{{e.Skipped, "skipped"}, {e.Failed, "failed"}, {e.Ignored, "ignored"}, {e.Rescued, "rescued"}, {e.Cancelled, "cancelled"}, {e.NotRun, "not run"}} {
+	}{{e.Skipped, "skipped"}, {e.Failed, "failed"}, {e.Ignored, "ignored"}, {e.Rescued, "rescued"}, {e.Cancelled, "cancelled"}, {e.NotRun, "not run"}, {e.Outdated, "with an earlier definition"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}

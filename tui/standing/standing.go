@@ -4,6 +4,8 @@
 package standing
 
 import (
+	"strings"
+
 	"moon/events"
 	"moon/plan"
 )
@@ -27,6 +29,7 @@ const (
 	Rescued
 	Skipped
 	Kept
+	Outdated // done, and defined otherwise since: a person says whether it runs again
 	Cancelled
 	Omitted
 )
@@ -53,6 +56,9 @@ func Of(s *events.Step, p *plan.Step) State {
 		if s.Outcome == events.Omitted && s.Reason == NotNeeded {
 			return Skipped // a rescue, and nothing has failed that it would have made good
 		}
+		if s.Outdated {
+			return Outdated
+		}
 		return outcome(s)
 	case events.Active, events.Backoff:
 		return Running
@@ -69,6 +75,35 @@ func Of(s *events.Step, p *plan.Step) State {
 		return Undecided
 	}
 	return Waiting
+}
+
+// Done reports whether a step has succeeded, so that only a command runs it again: it did its work, found it done, or a failure of it
+// was ignored or rescued.
+func Done(s *events.Step) bool {
+	if s.State != events.Settled {
+		return false
+	}
+	switch s.Outcome {
+	case events.OK, events.Changed:
+		return true
+	case events.Skipped: // the others were skipped before they began
+		return looked(s.Reason)
+	case events.Failed, events.Timeout, events.Rejected, events.Unreachable, events.Lost:
+		return s.Ignored || s.Rescued
+	case events.None, events.Cancelled, events.Omitted:
+	}
+	return false
+}
+
+// looked reports whether a step that was skipped for a reason has looked for what it does, and found it done.
+func looked(reason string) bool {
+	word, _, _ := strings.Cut(reason, ":")
+	switch events.SkipReason(word) {
+	case events.SkipWhen, events.SkipTags, events.SkipUser, events.SkipNeeds, events.SkipUnchanged:
+		return false
+	default:
+		return true
+	}
 }
 
 func outcome(s *events.Step) State {

@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+)
+
+// done reports whether a step has ended well: it did its work, found it done, or failed where that is ignored. Only a command
+// starts it again.
+func (s *State) done(step int) bool {
+	id := s.id(step)
+	n := &s.nodes[id]
+	if n.state != settled {
+		return false
+	}
+	switch own := s.own(id); own {
+	case events.OK, events.Changed:
+		return true
+	case events.Skipped: // otherwise a condition, a person or what came before it has skipped it, and it never began
+		end := s.ends[step]
+		return end != nil && end.outcome == events.Skipped && end.reason != events.SkipNeeds
+	default:
+		return false
+	}
+}
+
+// over reports whether the end of a step stays when the plan is replaced: it has ended well, or a rescue has made up for its failure.
+func (s *State) over(step int) bool {
+	n := s.node(step)
+	return s.done(step) || n.state == settled && events.Bad.Has(n.outcome) && s.rescues(s.id(step), n.outcome)
+}
+
+// outdatedEnd reports whether what is kept of a step is of another definition than it has now.
+func (s *State) outdatedEnd(step int) bool {
+	end := s.ends[step]
+	ps := &s.plan.Steps[step]
+	if s.plan.Plays && ps.KnownAhead() {
+		return false // what comes after it has the value of now
+	}
+	return end != nil && end.digest != "" && end.digest != ps.Digest
+}
+
+// outdated are the steps in a range that are done and whose definition changed since, so that a person is asked whether they
+// run again.
+func (s *State) outdated(r events.Range) (steps []int) {
+	for i := r.From; i < r.To; i++ {
+		if s.outdatedEnd(i) && s.over(i) {
+			steps = append(steps, i)
+		}
+	}
+	return steps
+}
+
+// keepOutdated takes outdated steps for what they are defined as now.
+func (s *State) keepOutdated(r events.Range) {
+	for _, step := range s.outdated(r) {
+		end := *s.ends[step]
+		end.digest = s.plan.Steps[step].Digest
+		s.ends[step] = &end
+	}
+	if s.paused && s.pause.Reason == events.PauseEnd && s.conclude() == (finish{events.RunDone}) {
+		s.resume() // there is nothing left to decide
+	}
+}
+
+// rerunnable are the done steps of a range, and with those that depend on them: in the order of the graph, in which nothing
+// comes before what it depends on.
+func (s *State) rerunnable(c events.Rerun) (steps []int) {
+	for i := c.From; i < c.To; i++ {
+		if s.over(i) && (len(c.Steps) == 0 || slices.Contains(c.Steps, i)) {
+			steps = append(steps, i)
+		}
+	}
+	if c.With {
+		for _, i := range s.plan.Dependents(steps) {
+			if s.done(i) {
+				steps = append(steps, i)
+			}
+		}
+	}
+	slices.SortFunc(steps, func(a, b int) int { return int(s.id(a) - s.id(b)) })
+	return steps
+}
+
+func (s *State) refuseRerun(c events.Rerun) string {
+	switch why := s.inside(c.Range); {
+	case why != "":
+		return why
+	case !s.paused:
+		return "pause the run first: done steps run again only while it is paused"
+	case s.active > 0, len(s.reruns) > 0:
+		return stillRunning
+	case s.stop != "":
+		return "the run is being stopped"
+	case len(s.rerunnable(c)) == 0:
+		return "nothing here is done; what failed is retried, what has not begun runs when it is its turn"
+	}
+	return ""
+}
+
+// rerun runs done steps again, one after the other, and stays paused. Until their turn they keep their results, and what
+// comes after them waits.
+func (s *State) rerun(c events.Rerun) {
+	steps := s.rerunnable(c)
+	if s.pause.Reason == events.PauseEnd {
+		s.setPause(pausedByUser())
+	}
+	s.queueReruns(steps)
+}
+
+// queueReruns lets done steps run again, the first at once.
+func (s *State) queueReruns(steps []int) {
+	s.reruns = steps
+	for _, step := range s.reruns[1:] {
+		s.detain(step)
+	}
+	s.beginRerun(s.reruns[0])
+	s.resolve()
+}
+
+func pausedByUser() fact.RunPaused { return fact.RunPaused{Reason: events.PauseUser, Step: -1} }
+
+// detain lets what comes after a done step wait until that has run again.
+func (s *State) detain(step int) {
+	id := s.id(step)
+	todo, seen := []graph.ID{id}, map[graph.ID]bool{}
+	for len(todo) > 0 {
+		at := todo[0]
+		todo = todo[1:]
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		todo = append(todo, s.retract(at)...)
+		if s.graph.Nodes[at].Kind == graph.Barrier {
+			s.unsettle(at)
+		}
+	}
+	s.nodes[id].pending++
+}
+
+// beginRerun takes back the end of a done step and starts it as soon as it can be, also while the run is paused. Its condition is
+// looked at again.
+func (s *State) beginRerun(step int) {
+	s.tried = s.withAttempts(step)
+	id := s.id(step)
+	s.reopen(id)
+	n := &s.nodes[id]
+	n.state, n.solo, n.announced = ready, true, true
+	s.choices[step] = (s.choices[step] | approved | confirmed) &^ (excluded | marked)
+	s.solo = append(s.solo, id)
+	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
+}
+
+// withAttempts is what was tried before, with all attempts of a step so far: those that follow are counted anew.
+func (s *State) withAttempts(step int) map[int][]string {
+	outs := s.attempts(step)
+	if s.tried == nil {
+		s.tried = map[int][]string{}
+	}
+	s.tried[step] = outs
+	return s.tried
+}
+
+// nextRerun goes on to the next step that is to run again when one has ended. If that did not go well, the rest keep their results.
+func (s *State) nextRerun() {
+	if len(s.reruns) == 0 || s.node(s.reruns[0]).state != settled {
+		return
+	}
+	last, rest := s.reruns[0], s.reruns[1:]
+	s.reruns = nil
+	switch {
+	case len(rest) == 0:
+	case s.done(last) || s.node(last).outcome == events.Skipped && s.choices[last]&excluded == 0:
+		s.reruns = rest
+		s.node(rest[0]).pending--
+		s.beginRerun(rest[0])
+	default:
+		var names []string
+		for _, step := range rest {
+			names = append(names, events.StepID(step))
+			n := s.node(step)
+			if n.pending--; n.pending == 0 {
+				s.reach(s.id(step))
+			}
+		}
+		s.publish(-1, events.Warning{Message: "not run again, as " + events.StepID(last) + " did not succeed: " + strings.Join(names, ", ")})
+	}
+	s.resolve()
+}

@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/themes"
+	"moon/tui/standing"
+)
+
+// doneBox decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
+// it, because that keeps what it was made from. Nothing else runs a step again that succeeded.
+type doneBox struct {
+	what       string
+	ranges     []events.Range
+	again      []int // done, and can run again
+	outdated   int
+	dependents []int // done, and depending on those that would run again or be marked
+	markable   int
+}
+
+// newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
+func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why string) {
+	b = &doneBox{ranges: ranges, what: plain(m.tree.title(m.at()))}
+	var about []int
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < r.To; i++ {
+			n++
+			switch {
+			case m.canRunAgain(i):
+				b.again = append(b.again, i)
+			case m.canMark(i):
+				b.markable++
+			default:
+				continue
+			}
+			if m.tree.faces[i] == faceOutdated {
+				b.outdated++
+			}
+			about = append(about, i)
+		}
+	}
+	if !single {
+		b.what = count(n, "step")
+	}
+	if len(about) == 0 {
+		return nil, "nothing here is done, or could be marked as done"
+	}
+	b.dependents = slices.DeleteFunc(m.plan.Dependents(about), func(i int) bool { return !m.canRunAgain(i) })
+	return b, ""
+}
+
+// canRunAgain reports whether a step is done, so that a person may have it run again.
+func (m *model) canRunAgain(step int) bool {
+	if m.broken(step) {
+		return false
+	}
+	var done bool
+	m.store.read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
+	return done
+}
+
+// canMark reports whether a step has failed, or has not begun.
+func (m *model) canMark(step int) bool {
+	f := m.tree.faces[step]
+	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == faceCancelled
+}
+
+// mayRunAgain reports whether the run is at rest, as running a step again wants it.
+func (m *model) mayRunAgain() bool {
+	return m.run.phase != events.Running && m.run.phase != events.Done && m.run.counts.Running == 0
+}
+
+// openDone opens the box about the node under the cursor.
+func (m *model) openDone() {
+	ranges, single := m.targets()
+	b, why := newDoneBox(m, ranges, single)
+	if why != "" {
+		m.say(why)
+		return
+	}
+	m.overlay = b
+}
+
+func (b *doneBox) paste(*model, tea.PasteMsg) tea.Cmd { return nil }
+
+func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
+	m.overlay = nil
+	key := msg.String()
+	switch {
+	case key == "r" && b.canRun(m):
+		m.o.Send(b.rerun(false))
+	case key == "w" && b.canRun(m) && len(b.dependents) > 0:
+		m.o.Send(b.rerun(true))
+	case key == "k" && b.outdated > 0:
+		for _, r := range b.ranges {
+			if m.outdatedIn(r) > 0 {
+				m.o.Send(events.Keep{Range: r})
+			}
+		}
+	case key == "m" && b.markable > 0:
+		for _, r := range b.ranges {
+			if m.markableIn(r) {
+				m.o.Send(events.Mark{Range: r})
+			}
+		}
+	default:
+		return nil
+	}
+	m.cur.clear()
+	return nil
+}
+
+func (b *doneBox) canRun(m *model) bool { return len(b.again) > 0 && m.mayRunAgain() }
+
+// rerun is one command for all of them: they run one after the other.
+func (b *doneBox) rerun(with bool) events.Command {
+	return events.Rerun{Range: events.Range{From: b.again[0], To: b.again[len(b.again)-1] + 1}, Steps: b.again, With: with}
+}
+
+func (m *model) outdatedIn(r events.Range) int {
+	return int(m.tallyOf([]events.Range{r})[faceOutdated])
+}
+
+func (m *model) markableIn(r events.Range) bool {
+	for i := r.From; i < r.To; i++ {
+		if m.canMark(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// dependentsShown is how many of the steps that depend on it are named.
+const dependentsShown = 3
+
+func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]text, foot string) {
+	para := func(s string) {
+		for _, part := range wrapText(s, max(w, 8)) {
+			body = append(body, []text{{themes.Text, part}})
+		}
+	}
+	para(b.what)
+	if b.outdated > 0 {
+		body = append(body, []text{{themes.Warn, done(b.outdated, len(b.again)) + "; the definition has changed since"}})
+	}
+	if names := m.namesOf(b.dependents, dependentsShown); names != "" {
+		para("Done, and depending on it: " + names)
+	}
+	body = append(body, nil)
+	title = "Mark as done?"
+	if len(b.again) > 0 {
+		title = "Run again?"
+		if b.canRun(m) {
+			body = append(body, hint("r", "run "+only(len(b.again))+" again"))
+			if n := len(b.dependents); n > 0 {
+				body = append(body, hint("w", fmt.Sprintf("run again with the %s depending on it", count(n, "done step"))))
+			}
+		} else {
+			body = append(body, []text{{themes.Dim, m.keys.label(runPause) + " pauses the run; then it can run again"}})
+		}
+	}
+	if b.outdated > 0 {
+		body = append(body, hint("k", "keep as it is, and do not ask again"))
+	}
+	if b.markable > 0 {
+		words := "mark as done: it counts as ok and is not run"
+		if b.markable > 1 {
+			words = fmt.Sprintf("mark %s as done: they count as ok and are not run", count(b.markable, "step"))
+		}
+		body = append(body, hint("m", words))
+	}
+	return title, append(body, hint("esc", "back")), ""
+}
+
+// only is what runs again without what depends on it.
+func only(n int) string {
+	if n == 1 {
+		return "this step"
+	}
+	return count(n, "done step")
+}
+
+func done(n, of int) string {
+	if of == 1 {
+		return "Done with an earlier definition"
+	}
+	return fmt.Sprintf("%d of %d done with an earlier definition", n, of)
+}
+
+// namesOf are the names of some steps, at most so many.
+func (m *model) namesOf(steps []int, most int) string {
+	var names []string
+	for _, i := range steps[:min(len(steps), most)] {
+		names = append(names, plain(m.titleOn(&m.plan.Steps[i])))
+	}
+	if more := len(steps) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
