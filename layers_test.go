@@ -38,11 +38,12 @@ var layers = map[string][]string{
 	"engine": {
 		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "secret",
 	},
-	"config":    {"plan/diag"}, // it says of a setting what the planner says of a key
-	"themes":    {},
-	"tui":       {"events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
-	"tui/lines": {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
-	"tui/plain": {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
+	"config/yamldoc": {},
+	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key
+	"themes":         {"config/yamldoc"},
+	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
+	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
 
 	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
@@ -65,7 +66,7 @@ var owners = []struct {
 	{"os/exec", []string{"exec", "exec/agent", "exec/agent/sshtest", "docs/tape"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon, and tape, which is no part of it, moon"},
 	{"github.com/alecthomas/kong", []string{"."}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
 	{"github.com/nikolalohinski/gonja/", []string{"plan/eval"}, "templates mean the same when planning and when running"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},

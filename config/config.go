@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"moon/config/yamldoc"
 	"moon/plan/diag"
 )
 
@@ -50,9 +50,9 @@ func Load(dir string) (Config, diag.List, error) {
 	if err != nil {
 		return c, nil, err
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return c, nil, misread(path, err)
+	doc, wrong := yamldoc.Parse(text)
+	if wrong != nil {
+		return c, nil, misread(path, wrong)
 	}
 	r := reader{path: path, c: &c}
 	if len(doc.Content) == 0 {
@@ -66,17 +66,12 @@ func Load(dir string) (Config, diag.List, error) {
 	return c, r.warnings, err
 }
 
-// misread gives an error of the library the form that all others have.
-func misread(path string, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if after, ok := strings.CutPrefix(text, "line "); ok {
-		if line, message, ok := strings.Cut(after, ": "); ok {
-			if n, err := strconv.Atoi(line); err == nil {
-				return fmt.Errorf("%s:%d: %s", path, n, message)
-			}
-		}
+// misread gives a mistake in the file as a whole the form that all others have.
+func misread(path string, err *yamldoc.Error) error {
+	if err.Line > 0 {
+		return fmt.Errorf("%s:%d: %s", path, err.Line, err.Message)
 	}
-	return fmt.Errorf("%s: %s", path, text)
+	return fmt.Errorf("%s: %s", path, err.Message)
 }
 
 type reader struct {
@@ -95,9 +90,6 @@ func (r *reader) read(root *yaml.Node) error {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
 		if line, twice := seen[key.Value]; twice {
 			r.warn(key, "the first counts", "%s is set twice, in line %d too", key.Value, line)
 			continue

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
@@ -134,6 +135,11 @@ func (g *getting) at(path string) (*place, entry, error) {
 func (g *getting) there(ctx context.Context, at *place, is entry) (bool, error) {
 	if g.args.Force || is.kind == absent {
 		return false, nil
+	}
+	if is.kind == link {
+		if _, err := g.stat(at.path); errors.Is(err, fs.ErrNotExist) {
+			return false, nil // it leads to nothing, so the file is not there
+		}
 	}
 	if g.algorithm == "" {
 		return true, g.attributesOnly(at, is)

@@ -86,6 +86,15 @@ func trusting(t *testing.T, s *httptest.Server) string {
 	return path
 }
 
+func dangling(target, name string) func(*testing.T, string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestGetURL(t *testing.T) {
 	var asked atomic.Int32
 	s := site(t, &asked)
@@ -105,6 +114,7 @@ func TestGetURL(t *testing.T) {
 		{"large", nil, args{"url": "/large"}, "create", "new file, 1562 KiB", "dest", largeText, false},
 		{"large, with a checksum", touch("dest", "old", 0o644), args{"url": "/large", "checksum": "sha256:" + sha(largeText)}, "update", "content, 3 bytes → 1562 KiB", "dest", largeText, false},
 		{"large, over a link", linkTo("old", "dest"), args{"url": "/large", "force": true}, "update", "link to old → file, 1562 KiB", "dest", largeText, false},
+		{"over a link that leads to nothing", dangling("gone", "dest"), args{"url": "/f"}, "update", "link to gone → file, 4 bytes", "dest", newText, false},
 		{"large, kept elsewhere", nil, args{"url": "/large", "tmp_dest": "DIR"}, "create", "new file, 1562 KiB", "dest", largeText, false},
 		{"large, of another size", touch("dest", "old", 0o644), args{"url": "/large", "force": true}, "update", "content, 3 bytes → 1562 KiB", "dest", largeText, false},
 		{"there", touch("dest", "old", 0o644), args{"url": "/f"}, "none", "", "dest", "old", true},

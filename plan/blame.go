@@ -23,7 +23,15 @@ type blamed struct {
 	steps int // how many were planned by then
 }
 
-func (p *planner) report(d diag.Diagnostic) { p.blame(d.Message, d) }
+func (p *planner) report(d diag.Diagnostic) {
+	if eval.TooMuch(d.Message) {
+		if p.full {
+			return
+		}
+		p.full = true
+	}
+	p.blame(d.Message, d)
+}
 
 func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
 	p.blame(format, diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint, Chain: chain})

@@ -17,7 +17,7 @@ func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
 	for _, c := range cs {
 		p.on(c)
 		items, typ, ok := p.items(c, t)
-		if !ok || !p.room(len(items), t.Loop.Pos, c.chain) {
+		if !ok || !p.rounds(len(items), len(cs), t, c) {
 			continue
 		}
 		from := origin(t.Loop.Pos, c.chain)

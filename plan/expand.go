@@ -62,7 +62,9 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	}
 	inside.become = c.become.with(t)
 	if t.Loop.Kind == playbook.NoLoop {
-		p.single(&inside, t)
+		if p.reached(1, own, c) {
+			p.single(&inside, t)
+		}
 		return
 	}
 	p.loop(&inside, t)
@@ -364,7 +366,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	if !ok {
 		return
 	}
-	if !p.room(len(items), t.Loop.Pos, c.chain) {
+	if !p.rounds(len(items), 1, t, c) {
 		return
 	}
 	if c.on != nil && len(items) == 0 {

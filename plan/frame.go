@@ -259,6 +259,7 @@ type env struct {
 
 	ahead      bool       // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*binding // lazy ones around, to find one that needs itself
+	memo       *memo      // while a variable is rendered where it is used
 	changes    *bool      // is set where a value is known for planning and may be another in the run; may be nil
 }
 
@@ -527,16 +528,18 @@ func (e *env) again(b *binding) any {
 	if b.given != nil {
 		return e.parameters(b)
 	}
-	r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results}, marks: true}
-	v := r.value(b.raw)
-	if r.lacking != nil {
-		e, _ := errors.AsType[*eval.Error](r.err)
-		return eval.Fault{Err: e, From: b.origin.String(), Absent: true}
-	}
-	if r.failed {
-		return b.value
-	}
-	return v
+	return e.remembered(b, b.where, func(m *memo) any {
+		r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results, memo: m}, marks: true}
+		v := r.value(b.raw)
+		if r.lacking != nil {
+			e, _ := errors.AsType[*eval.Error](r.err)
+			return eval.Fault{Err: e, From: b.origin.String(), Absent: true}
+		}
+		if r.failed {
+			return b.value
+		}
+		return v
+	})
 }
 
 // given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.

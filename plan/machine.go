@@ -387,9 +387,19 @@ func (h hostVars) Get(key string) (any, bool) {
 
 // as is the environment of another host, as hostvars shows it.
 func (e *env) as(m *machine) *env {
-	sc := *e.frame.scene
-	sc.role, sc.vars, sc.roleVars, sc.defaults = nil, nil, nil, nil
-	fr := &frame{all: m.names, documentAt: e.frame.documentAt, producedAt: e.frame.producedAt, scene: &sc}
+	key := hostKey{m, e.frame}
+	var fr *frame
+	if e.memo != nil {
+		fr = e.memo.hosts[key]
+	}
+	if fr == nil {
+		sc := *e.frame.scene
+		sc.role, sc.vars, sc.roleVars, sc.defaults = nil, nil, nil, nil
+		fr = &frame{all: m.names, documentAt: e.frame.documentAt, producedAt: e.frame.producedAt, scene: &sc}
+	}
+	if e.memo != nil {
+		e.memo.hosts[key] = fr
+	}
 	other := *e
 	other.frame, other.extra, other.pending = fr, nil, nil
 	return &other
@@ -438,18 +448,20 @@ func (e *env) lazily(b *binding) any {
 			Kind: eval.Failed, Message: "variables that need each other: " + strings.Join(names, " → "), Hint: "give one of them a value of its own", Offset: -1,
 		}, From: at}
 	}
-	inner := *e
-	inner.evaluating = append(slices.Clip(e.evaluating), b)
-	r := &renderer{engine: e.engine, env: &inner, marks: true}
-	v := r.value(b.raw)
-	if r.err != nil {
-		found, ok := errors.AsType[*eval.Error](r.err)
-		if !ok {
-			found = &eval.Error{Kind: eval.Failed, Message: r.err.Error(), Offset: -1}
+	return e.remembered(b, e.frame, func(m *memo) any {
+		inner := *e
+		inner.evaluating, inner.memo = append(slices.Clip(e.evaluating), b), m
+		r := &renderer{engine: e.engine, env: &inner, marks: true}
+		v := r.value(b.raw)
+		if r.err != nil {
+			found, ok := errors.AsType[*eval.Error](r.err)
+			if !ok {
+				found = &eval.Error{Kind: eval.Failed, Message: r.err.Error(), Offset: -1}
+			}
+			return eval.Fault{Err: found, From: at, Absent: found.Kind == eval.Undefined}
 		}
-		return eval.Fault{Err: found, From: at, Absent: found.Kind == eval.Undefined}
-	}
-	return forNames(copyIfOpen(r, v))
+		return forNames(copyIfOpen(r, v))
+	})
 }
 
 // copyIfOpen keeps the values of others as they are where something in them is open.

@@ -125,9 +125,11 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 	}
 	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
 	p.engine.Secrets = p.secrets
+	p.engine.Allow(planWork, planText)
 	d.planned = false
 	p.run()
 	d.planned = true
+	p.engine.Unbound()
 	p.engine.Secrets = o.Secrets // what running it learns is no part of the plan
 	return p
 }
@@ -175,7 +177,8 @@ type planner struct {
 	overlays  map[string]*layer // by which of the overrides are in it
 	at        string            // path of the step that is planned, if there are overrides
 	host      string            // of that step, in plays; "" in the step form
-	full      bool              // MaxSteps is exceeded; said once
+	full      bool              // MaxSteps, or what may be repeated, is exceeded; said once
+	repeated  int               // steps and scopes of tasks that are planned once more
 	forPlays                    // what plays need
 	digested  []byte            // what the last step's digest was over; kept for its room
 	blamed    map[blame]blamed  // what has been reported

@@ -54,6 +54,7 @@ type compiled struct {
 	undo    *compiled   // of the step that reverses it; nil if there is none
 	sound   bool        // the arguments are of a kind the action takes
 
+	reached  int  // how often it was planned, on whichever host
 	misspelt bool // an argument is not known: it may be one that seems to be missing
 }
 

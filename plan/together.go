@@ -137,6 +137,9 @@ func (p *planner) inside(cs []*scopeContext, t *playbook.Task) []*scopeContext {
 
 func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
 	own := p.own(t, c)
+	if t.Loop.Kind == playbook.NoLoop {
+		p.reached(1, own, c)
+	}
 	in := *c
 	in.item = nil
 	in.pos = t.Pos

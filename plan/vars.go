@@ -90,6 +90,10 @@ func (vb *varsBlock) pending(name string) (any, bool) {
 	case vb.state[i] == doing:
 		vb.circle(i)
 		return eval.Unknown{}, true
+	case len(vb.doing) == maxChain:
+		e := vb.entries[i]
+		vb.p.errorf(e.Pos, utf8.RuneCountInString(e.Key), vb.chain, "write what others need before them", "%s", chainTooLong(e.Key))
+		return eval.Unknown{}, true
 	}
 	vb.one(i)
 	return (&env{plan: vb.p.plan, engine: vb.p.engine, frame: vb.frame()}).Lookup(name)

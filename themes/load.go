@@ -11,6 +11,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"gopkg.in/yaml.v3"
+
+	"moon/config/yamldoc"
 )
 
 // Warning is what a theme file says that cannot be used.
@@ -63,9 +65,9 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 		}
 		return false
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		l.broken(f, err)
+	doc, err := yamldoc.Parse(text)
+	if err != nil {
+		l.warnings = append(l.warnings, Warning{f.path, err.Line, err.Message})
 		return false
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
@@ -77,7 +79,7 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 	l.inherit(t, f, name, chain)
 	l.fill(t, f)
 	if chain == nil {
-		t.Path, t.About = own(path), about(&doc)
+		t.Path, t.About = own(path), about(doc)
 	}
 	return true
 }
@@ -94,19 +96,6 @@ func (l *loader) twice(f *file, n *yaml.Node) {
 			l.twice(f, value)
 		}
 	}
-}
-
-// broken warns of a file that is no YAML. The library says the line in its text only.
-func (l *loader) broken(f *file, err error) {
-	w := Warning{File: f.path, Message: err.Error()}
-	if _, after, ok := strings.Cut(w.Message, "line "); ok {
-		if n, message, ok := strings.Cut(after, ": "); ok {
-			if line, err := strconv.Atoi(n); err == nil {
-				w.Line, w.Message = line, message
-			}
-		}
-	}
-	l.warnings = append(l.warnings, w)
 }
 
 // own is the path of a file of the user's; the built-in themes have none.
@@ -336,11 +325,7 @@ func pairs(n *yaml.Node) func(yield func(key, value *yaml.Node) bool) {
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			value := n.Content[i+1]
-			if value.Kind == yaml.AliasNode {
-				value = value.Alias
-			}
-			if !yield(n.Content[i], value) {
+			if !yield(n.Content[i], n.Content[i+1]) {
 				return
 			}
 		}

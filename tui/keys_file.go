@@ -2,15 +2,14 @@ package tui
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
+	"moon/config/yamldoc"
 	"moon/plan/diag"
 )
 
@@ -49,21 +48,14 @@ func (r *keyReader) say(n *yaml.Node, message, hint string) {
 	r.wrong.Add(diag.Diagnostic{Pos: r.pos(n), Width: utf8.RuneCountInString(n.Value), Message: message, Hint: hint})
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): (?s)(.*)$`)
-
 func (r *keyReader) read(text []byte) {
 	if len(text) > maxKeyFile {
 		r.wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: r.file}, Message: fmt.Sprintf("a file of keys has at most %d KiB", maxKeyFile>>10)})
 		return
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		at, message := diag.Pos{File: r.file}, strings.TrimPrefix(err.Error(), "yaml: ")
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-			at.Line, _ = strconv.Atoi(m[1])
-			message = m[2]
-		}
-		r.wrong.Add(diag.Diagnostic{Pos: at, Message: message, Hint: "keys such as `?`, `:`, `[` and `-` need quotes"})
+	doc, err := yamldoc.Parse(text)
+	if err != nil {
+		r.wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: r.file, Line: err.Line, Column: err.Column}, Message: err.Message, Hint: "keys such as `?`, `:`, `[` and `-` need quotes"})
 		return
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ const (
 	Expr Language = iota
 	Jinja
 )
+
+// maxExpression bounds a condition or an expression that stands by itself, in bytes. Both languages descend once per bracket.
+const maxExpression = 64 << 10
 
 // Expression is a compiled expression. It is safe for concurrent use.
 type Expression struct {
@@ -49,7 +53,7 @@ func (c *Condition) Guards() []string { return c.expression.guards }
 // Value evaluates the expression; the value keeps its type. The error is an *Error.
 func (x *Expression) Value(env Env) (result Result, err error) {
 	defer recovered(&err)
-	return evaluated(&rendering{engine: x.engine, env: env, text: x.text}, func(r *rendering) (Result, error) {
+	return evaluated(x.engine.begin(env, x.text), func(r *rendering) (Result, error) {
 		if x.node != nil {
 			return r.value(x.node)
 		}
@@ -62,7 +66,9 @@ func (x *Expression) Value(env Env) (result Result, err error) {
 func (c *Condition) Eval(env Env) (verdict Verdict, err error) {
 	defer recovered(&err)
 	x := c.expression
-	v, err := evaluated(&rendering{engine: x.engine, env: env, text: x.text, deciding: true}, func(r *rendering) (any, error) {
+	r := x.engine.begin(env, x.text)
+	r.deciding = true
+	v, err := evaluated(r, func(r *rendering) (any, error) {
 		if x.node != nil {
 			return scope{rendering: r}.eval(x.node)
 		}
@@ -112,6 +118,12 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		return nil, err
 	}
 	x := &Expression{engine: e, text: text, inside: inside}
+	if len(inside.text) > maxExpression {
+		return nil, &Error{
+			Message: fmt.Sprintf("the %s is too long: %d bytes, where %d are allowed", what, len(inside.text), maxExpression),
+			Hint:    "put long lists into a variable", Offset: inside.offset,
+		}
+	}
 	if lang == Jinja {
 		return x, x.compileJinja(inside)
 	}

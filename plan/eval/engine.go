@@ -24,6 +24,7 @@ type Engine struct {
 	functions map[string]Function
 	patterns  patterns
 	maxSteps  int // smaller in tests
+	budget    budget
 
 	templates, documents cache[Template]
 	conditions           [2]cache[Condition]
@@ -158,11 +159,17 @@ const mostNames = 20
 // evaluated runs an evaluation, and where names have no value runs it again with those taken for open, until all of them
 // are found: a person mends them in one go. The error is an *Error with a place in the text.
 func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, error) {
+	var none T
+	if err := r.engine.exceeded(r.work); err != nil {
+		return none, err
+	}
+	if r.work == &r.own {
+		defer r.engine.Spent(r.work)
+	}
 	result, err := evaluate(r)
 	if err == nil {
 		return result, nil
 	}
-	var none T
 	if _, ok := openOf(err); ok {
 		return none, err
 	}
@@ -171,7 +178,7 @@ func evaluated[T any](r *rendering, evaluate func(*rendering) (T, error)) (T, er
 	taken := map[string]bool{}
 	for e := first; ok && e.Kind == Undefined && e.Name != "" && !taken[e.Name] && len(first.All()) < mostNames; {
 		taken[e.Name] = true
-		r = &rendering{engine: r.engine, env: r.env, text: r.text, deciding: r.deciding, taken: taken, steps: r.steps}
+		r = &rendering{engine: r.engine, env: r.env, text: r.text, deciding: r.deciding, taken: taken, work: r.work}
 		_, err := evaluate(r)
 		if err == nil {
 			break

@@ -278,7 +278,7 @@ func TestTextEndsAt64MiB(t *testing.T) {
 		"{% set ns = namespace(x=['" + line + "']) %}{% for i in range(10) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}{{ ns.x }}",
 	} {
 		_, err := render(t, text, world())
-		if err == nil || !strings.Contains(err.Error(), "64 MiB") && !strings.Contains(err.Error(), "10 million steps") {
+		if err == nil || !strings.Contains(err.Error(), "32 MiB") && !strings.Contains(err.Error(), "10 million steps") {
 			t.Errorf("%.60s: %v", text, err)
 		}
 	}

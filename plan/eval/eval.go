@@ -64,6 +64,8 @@ type Error struct {
 	Lacking bool     // of a Syntax error: the text is well, but names a filter, test, function or tag that there is not
 	Also    []*Error // of an Undefined error: the other names of the text that have no value, each once
 	Steps   []int    // of an Undefined error: the steps that would have given the name, and did not run
+	through []string // what could not be had because of it, the outermost first
+	cause   string   // the message without that
 	final   bool     // nothing provides for it: it is that of a Fault
 }
 

@@ -29,13 +29,7 @@ var configs = sync.Pool{New: func() any {
 	return config
 }}
 
-// maxExpr bounds what expr gets to parse, in bytes: its parser descends once per bracket.
-const maxExpr = 64 << 10
-
 func (x *Expression) compileExpr(inside excerpt) (err error) {
-	if len(inside.text) > maxExpr {
-		return &Error{Message: "the expression is too long", Offset: inside.offset}
-	}
 	tree, err := exprparser.Parse(inside.text)
 	if err != nil {
 		return exprSyntax(err, inside)

@@ -117,12 +117,11 @@ func (s scope) module(n *importing) (any, error) {
 	if n.context {
 		env = layered{s.env, s.visible}
 	}
-	inner := &rendering{engine: s.engine, env: env, text: text, steps: s.steps, files: s.files + 1, taken: s.taken}
+	inner := &rendering{engine: s.engine, env: env, text: text, work: s.work, files: s.files + 1, taken: s.taken}
 	m := &module{file: name, text: text, of: inner, names: exec.EmptyContext()}
 	if t.tree != nil {
 		_, m.names, err = inner.treeNames(t)
 	}
-	s.steps = inner.steps
 	if err != nil {
 		return nil, s.placed(inFile(name, text, err), n.of)
 	}
@@ -145,11 +144,10 @@ func (m *module) get(caller *rendering, name string) (any, bool) {
 				m.names.Set(gonjaCaller, body)
 			}
 		}
-		m.of.steps = caller.steps
+		m.of.work = caller.work
 		m.of.captures++
 		result := macro(args)
 		m.of.captures--
-		caller.steps = m.of.steps
 		caller.touched = caller.touched || m.of.secret
 		if err := m.of.raised; err != nil {
 			m.of.raised = nil

@@ -159,7 +159,7 @@ func (e *Engine) LookupItems(env Env, name string, terms any, dir string) (items
 	if lookupErr != nil {
 		return nil, nil, lookupErr
 	}
-	r := &rendering{engine: e, env: env}
+	r := e.begin(env, "")
 	s := scope{rendering: r}
 	plain, err := s.settled(terms, "with_"+name)
 	if err == nil {
@@ -503,9 +503,8 @@ func (r *rendering) renderFile(name, text string, style Style, env Env) (any, er
 	if t.literal {
 		return t.text, nil
 	}
-	inner := &rendering{engine: r.engine, env: env, text: text, steps: r.steps, files: r.files + 1, taken: r.taken}
+	inner := &rendering{engine: r.engine, env: env, text: text, work: r.work, files: r.files + 1, taken: r.taken}
 	result, err := t.run(inner)
-	r.steps = inner.steps
 	if err != nil {
 		return nil, inFile(name, text, err)
 	}
@@ -533,6 +532,7 @@ func inFile(name, text string, err error) error {
 		where = fmt.Sprintf("%s:%d", name, 1+strings.Count(text[:e.Offset], "\n"))
 	}
 	moved.Message, moved.Offset, moved.Width, moved.Also = where+": "+e.Message, -1, 0, nil
+	moved.through, moved.cause = nil, ""
 	moved.final = true // default() is for names of the text at hand
 	if moved.Kind == Syntax {
 		moved.Kind = Failed

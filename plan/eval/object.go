@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -49,17 +50,29 @@ const maxObjects = 20
 
 // at is the error for reading the value under a name.
 func (f Fault) at(name string) *Error {
-	e := &Error{
-		Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Message: "`" + name + "` cannot be had: " + f.Err.Message, Offset: -1, Steps: f.Err.Steps, final: !f.Absent,
-	}
+	says := "`" + name + "`"
 	switch {
 	case f.From != "":
-		e.Message = "`" + name + "` (" + f.From + ") cannot be had: " + f.Err.Message
+		says += " (" + f.From + ") cannot be had"
 	case len(f.Err.Steps) > 0:
-		e.Message = "`" + name + "` has no value: " + f.Err.Message
+		says += " has no value"
+	default:
+		says += " cannot be had"
 	}
+	e := &Error{Kind: f.Err.Kind, Name: name, Hint: f.Err.Hint, Offset: -1, Steps: f.Err.Steps, final: !f.Absent, through: append([]string{says}, f.Err.through...), cause: f.Err.cause}
+	if e.cause == "" {
+		e.cause = f.Err.Message
+	}
+	way := e.through
+	if n := len(way); n > 2*wayShown {
+		way = slices.Concat(way[:wayShown], []string{fmt.Sprintf("… %d more …", n-2*wayShown)}, way[n-wayShown:])
+	}
+	e.Message = strings.Join(append(slices.Clip(way), e.cause), ": ")
 	return e
 }
+
+// wayShown is how many variables of each end of a long chain are named.
+const wayShown = 4
 
 // broken is the error for reading a fault under the name that a node spells.
 func (s scope) broken(f Fault, n node) error {

@@ -11,21 +11,14 @@ import (
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	maxRange  = 1_000_000    // items of one range()
-	maxSteps  = 10_000_000   // items visited, expressions evaluated, blocks of text made
-	maxParts  = 10_000_000   // lists, maps and scalars in one value
-	maxText   = 64 << 20     // bytes of one text
-	maxCalls  = 100          // macros within macros
-	maxLevels = 2 * maxNodes // operations within operations, those of macros that are being called included
+	maxRange  = 1_000_000       // items of one range()
+	maxSteps  = 10_000_000      // items visited, expressions evaluated, blocks of text made
+	maxParts  = 10_000_000      // lists, maps and scalars in one value
+	maxText   = 32 << 20        // bytes of one text
+	maxTexts  = maxText / 2 * 3 // bytes of all texts that one rendering makes on the way
+	maxCalls  = 100             // macros within macros
+	maxLevels = 2 * maxNodes    // operations within operations, those of macros that are being called included
 )
-
-func errTooMuchWork() *Error {
-	return fault(Failed, "", "the template does more than 10 million steps")
-}
-
-func errTooMuchText() *Error {
-	return fault(Failed, "", "the text grows beyond 64 MiB")
-}
 
 // rendering is one evaluation of a template or expression. It is used by one goroutine.
 type rendering struct {
@@ -33,7 +26,8 @@ type rendering struct {
 	env    Env
 	text   string
 	unmet  []Missing // what the outputs left open depend on
-	steps  int
+	work   *Work     // own, unless it is a part of another's
+	own    Work
 	calls  int
 	files  int // templates within templates
 	levels int
@@ -60,20 +54,16 @@ type rendering struct {
 	raised   error         // what a hook ran into: gonja's own error chain would lose it
 }
 
-// spend counts work.
-func (r *rendering) spend(n int) *Error {
-	if r.steps += n; r.steps > r.engine.maxSteps || r.steps < 0 {
-		return errTooMuchWork()
+// begin begins a rendering. What its environment has it work for pays for it too.
+func (e *Engine) begin(env Env, text string) *rendering {
+	r := &rendering{engine: e, env: env, text: text}
+	r.work = &r.own
+	if w, ok := env.(worker); ok {
+		if shared := w.Work(); shared != nil {
+			r.work = shared
+		}
 	}
-	return nil
-}
-
-// grow counts text that is made.
-func (r *rendering) grow(n int) *Error {
-	if n > maxText || n < 0 {
-		return errTooMuchText()
-	}
-	return r.spend(n / 16)
+	return r
 }
 
 // open is the error that carries "this depends on something not known yet" through an evaluation. Every operation but

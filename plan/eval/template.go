@@ -130,7 +130,7 @@ func (t *Template) Render(env Env) (result Result, err error) {
 		return Result{Value: v}, nil
 	}
 	defer recovered(&err)
-	return evaluated(&rendering{engine: t.engine, env: env, text: t.text}, t.run)
+	return evaluated(t.engine.begin(env, t.text), t.run)
 }
 
 func (t *Template) run(r *rendering) (Result, error) {

@@ -298,13 +298,17 @@ func (r *iniReader) hosts(text string, column int) {
 	}
 	names, port, ok := r.names(words[0])
 	var vars Layer
+	anyVariable := slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "=") })
 	for i, w := range words[1:] {
 		name, _, found := strings.Cut(w.text, "=")
 		if !found || name == "" {
 			if strings.HasSuffix(words[i].text, ":") && i > 0 {
 				continue // the value of name: value, which is said already
 			}
-			r.fail(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1), "after the name of a host there are variables, as name=value")
+			if r.inv.ds.Full() {
+				return
+			}
+			r.fail(w.column, max(utf8.RuneCountInString(w.text), 1), notVariable(words, i+1, anyVariable), "after the name of a host there are variables, as name=value")
 			continue
 		}
 		v := r.value(w.rest(len(name) + 1))
@@ -328,8 +332,8 @@ func (r *iniReader) hosts(text string, column int) {
 	}
 }
 
-// notVariable is the hint for the word that is none.
-func notVariable(words []word, at int) string {
+// notVariable is the hint for the word that is none. anyVariable reports whether another word of the line is one.
+func notVariable(words []word, at int, anyVariable bool) string {
 	text := words[at].text
 	if strings.HasSuffix(text, ":") && at+1 < len(words) {
 		text += " " + words[at+1].text
@@ -337,7 +341,7 @@ func notVariable(words []word, at int) string {
 	if hint := wayToEquals(text); hint != "" {
 		return hint
 	}
-	if !slices.ContainsFunc(words, func(w word) bool { return strings.Contains(w.text, "=") }) {
+	if !anyVariable {
 		return "write one host on each line, and variables as name=value"
 	}
 	return "put a value with spaces into quotes"

@@ -292,7 +292,7 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 		src.nextLine()
 	}
 	for src.ok() {
-		line, column := src.line, src.column()
+		line, at := src.line, src.at
 		r := src.next()
 		switch {
 		case quote == '\'' && r == '\'' && src.peek() == '\'':
@@ -304,7 +304,7 @@ func (v Value) inFlow(n *yaml.Node, pos diag.Pos, offset int) diag.Pos {
 			continue
 		}
 		if want == 0 {
-			return diag.Pos{File: pos.File, Line: line, Column: column}
+			return diag.Pos{File: pos.File, Line: line, Column: utf8.RuneCountInString(src.lines[line-1][:at]) + 1}
 		}
 		want--
 	}
@@ -328,8 +328,6 @@ func newCursor(lines []string, line, column int) *cursor {
 }
 
 func (c *cursor) ok() bool { return c.line >= 1 && c.line <= len(c.lines) }
-
-func (c *cursor) column() int { return utf8.RuneCountInString(c.lines[c.line-1][:c.at]) + 1 }
 
 func (c *cursor) peek() rune {
 	if !c.ok() || c.at >= len(c.lines[c.line-1]) {

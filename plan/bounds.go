@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"regexp"
+	"strconv"
+
+	"moon/plan/playbook"
+)
+
+// What a plan may cost beside its steps. Loops in loops, and includes in them, make a small playbook explode: steps that are a
+// repetition of others are bounded more narrowly than those that are written, or that there are hosts for.
+const (
+	repeatedSteps = 30_000 // and more for more hosts and with --max-steps, of which it is a part
+	repeatedShare = 3      // percent
+	repeatedHost  = 3_000
+
+	// Work of templates: for the whole plan, for a task on a host, and for a repetition of it.
+	planWork, planText         = 10_000_000, 96 << 20
+	taskWork, taskText         = 20_000, 64 << 10
+	repeatedWork, repeatedText = 500, 1 << 10
+)
+
+// reached notes that a task is planned once more, as n steps or scopes, and reports whether that is within bounds. On each host
+// the first time is free.
+func (p *planner) reached(n int, k *compiled, c *scopeContext) bool {
+	if k.reached++; k.reached <= max(len(p.machines), 1) {
+		p.engine.Allow(n*taskWork, n*taskText)
+		return true
+	}
+	p.engine.Allow(n*repeatedWork, n*repeatedText)
+	p.repeated += n
+	limit := max(repeatedSteps, p.o.MaxSteps/100*repeatedShare, repeatedHost*len(p.machines))
+	if p.repeated <= limit {
+		return true
+	}
+	if !p.full {
+		p.full = true
+		p.errorf(k.src.Pos, 0, c.chain, "make the loops and includes around it smaller, or raise the limit with --max-steps",
+			"loops and includes in each other would repeat tasks more than %d times", limit)
+	}
+	return false
+}
+
+// rounds reports whether there is room for a loop of n items over a task, on some hosts.
+func (p *planner) rounds(n, hosts int, t *playbook.Task, c *scopeContext) bool {
+	each := 1
+	if t.Kind == playbook.Block {
+		each = max(atLeast(t.Body), 1)
+	}
+	return p.room(n*hosts*each, t.Loop.Pos, c.chain) && p.reached(n, p.own(t, c), c)
+}
+
+var countedRange = regexp.MustCompile(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})|range\(\s*(\d{1,9})\s*\))\s*(?:\}\})?$`)
+
+// atLeast is how many steps some tasks will be for each host, as far as that can be counted without planning them: only what is
+// written out counts.
+func atLeast(tasks []*playbook.Task) int {
+	const enough = 1 << 24 // more than this is not told apart
+	sum := 0
+	for _, t := range tasks {
+		n := 0
+		switch t.Kind {
+		case playbook.Action:
+			n = 1
+		case playbook.Block:
+			if len(t.When) == 0 {
+				n = atLeast(t.Body)
+			}
+		case playbook.Include, playbook.IncludeVars, playbook.Preset, playbook.Role, playbook.Vars:
+		}
+		if t.Loop.Kind != playbook.NoLoop {
+			n *= writtenItems(t.Loop)
+		}
+		if sum += min(n, enough); sum > enough {
+			return enough
+		}
+	}
+	return sum
+}
+
+// writtenItems is how many items a loop has if that can be seen.
+func writtenItems(l playbook.Loop) int {
+	if l.Kind != playbook.Items || l.Key == "with_items" { // which flattens lists
+		return 0
+	}
+	switch l.Over.Kind() {
+	case playbook.List, playbook.Map:
+		return l.Over.Len()
+	case playbook.String:
+		m := countedRange.FindStringSubmatch(l.Over.Text())
+		if m == nil {
+			return 0
+		}
+		from, _ := strconv.Atoi(m[1])
+		to, _ := strconv.Atoi(m[2] + m[3])
+		if m[3] != "" {
+			return to
+		}
+		return max(to-from+1, 0)
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+	}
+	return 0
+}
