@@ -36,9 +36,15 @@ func (c *agentCmd) Run(io stdio) error {
 	}
 	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the lane that
 	// is found by writing to it: what runs must not outlive the agent.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, os.Interrupt)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	defer incoming.take(func(sig os.Signal) bool {
+		if sig != os.Interrupt {
+			end()
+		}
+		return false
+	})()
 	if err := agent.Serve(ctx, io.in, io.out, build()); err != nil {
 		return usage("%s", err)
 	}

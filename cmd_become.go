@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -45,7 +43,7 @@ func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent
 func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
 	lanes := std.hosts.take()
 	lanes.Told = func(password string) { p.Secrets().Add("", password) }
-	lanes.Local, lanes.Plugins = plugged(lanes.Local, p)
+	lanes.Local, lanes.Plugins = plugged(std, lanes.Local, p)
 	lanes.Asks = asksInTurn
 	if err := f.unlock(std, lanes, becoming(p), becomingElsewhere(p)); err != nil {
 		lanes.Close()
@@ -181,8 +179,9 @@ func asksInTurn(ctx context.Context, why *agent.PasswordError) (password string,
 	if group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
 		return "", false // in the background asking would stop moon
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer incoming.take(func(os.Signal) bool { cancel(); return true })() // it ends the question, and is for the run
 	userTerminal.lend(func() {
 		if why.Wrong {
 			fmt.Fprintln(tty, "that is not the password")
@@ -204,7 +203,7 @@ func firstOf(lines []string) []string {
 
 // hidden asks for a password. An interrupt leaves the terminal as it was.
 func hidden(tty *os.File, question string) (string, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	password, err := agent.Ask(tty, question, ctx.Done())
 	switch {

@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -21,7 +18,7 @@ func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
 		return err
 	}
 	defer lanes.Close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
 	oracle(p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {

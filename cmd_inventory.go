@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
-	"moon/exec"
 	"moon/plan"
 	"moon/plan/diag"
 	"moon/plan/inventory"
@@ -85,7 +82,7 @@ func (c *inventoryCmd) Run(std stdio) error {
 			return err
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	files, err := inventoryFiles(ctx, std, dir, &c.vaultFlags)
 	if err != nil {
@@ -303,7 +300,7 @@ func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlag
 		}
 		return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 	}
-	d.Run = func(path string, args ...string) ([]byte, error) { return exec.Ask(ctx, path, args...) }
+	d.Run = func(path string, args ...string) ([]byte, error) { return std.asker.Run(ctx, path, args...) }
 	return d, nil
 }
 

@@ -46,12 +46,11 @@ func (f *uiFlags) noUI() string {
 func somebodyTypes() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
 
 // onSignals leaves ctrl-c to lines, where somebody can be asked what is meant by it. The screen has it as a key.
-func (c *tuiCmd) onSignals(s *engine.Session) (stop func()) {
-	if !c.inLines() || !somebodyTypes() {
-		return onSignals(s)
+func (c *tuiCmd) onSignals(s *engine.Session, asker *exec.Asker, heard func()) (stop func()) {
+	if c.inLines() && somebodyTypes() {
+		c.interrupts = make(chan os.Signal, 8)
 	}
-	c.interrupts = make(chan os.Signal, 8)
-	return onSignalsBut(s, c.interrupts)
+	return onSignals(s, asker, c.interrupts, heard)
 }
 
 // lines shows a run in lines: what the screen has is what they have.

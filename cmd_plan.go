@@ -96,7 +96,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 	if err := f.hosts(&o, o.Dir); err != nil {
 		return o, err
 	}
-	found, err := f.find(beside, o.ModulePath)
+	found, err := f.find(io, beside, o.ModulePath)
 	if err != nil {
 		return plan.Options{}, err
 	}
@@ -127,7 +127,7 @@ func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
 		o.User = u.Username
 	}
 	o.Secrets = io.secrets
-	o.Pipe, o.Fetch = exec.Pipe, exec.Fetch
+	o.Pipe, o.Fetch = io.asker.Pipe, exec.Fetch
 	o.Vault, err = flags.passwords(io)
 	return o, err
 }

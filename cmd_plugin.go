@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"moon/events"
@@ -30,7 +28,7 @@ type pluginFlags struct {
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
-func (f *pluginFlags) find(dir string, modules []string) (*plugin.Registry, error) {
+func (f *pluginFlags) find(std stdio, dir string, modules []string) (*plugin.Registry, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
@@ -40,7 +38,7 @@ func (f *pluginFlags) find(dir string, modules []string) (*plugin.Registry, erro
 	}
 	s := plugin.Search{
 		Beside: dir, Modular: modules, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
-		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version,
+		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: std.asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
@@ -105,8 +103,8 @@ func pluginRefusal(err error) error {
 }
 
 // plugged gives the lanes of a run what carries out the steps of plugins. It is closed with them.
-func plugged(local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
-	host := &plugin.Host{Moon: Version, Cwd: p.Root}
+func plugged(std stdio, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
+	host := &plugin.Host{Moon: Version, Cwd: p.Root, Asker: std.asker}
 	local.Plugin = host.Run
 	return local, host
 }
@@ -124,7 +122,7 @@ type besideFlags struct {
 	pluginFlags
 }
 
-func (f *besideFlags) route() (*plugin.Router, error) {
+func (f *besideFlags) route(std stdio) (*plugin.Router, error) {
 	dir := filepath.Dir(f.Playbook)
 	if f.Playbook == "" {
 		var err error
@@ -132,7 +130,7 @@ func (f *besideFlags) route() (*plugin.Router, error) {
 			return nil, usage("the working directory cannot be read: %s", err)
 		}
 	}
-	r, err := f.find(dir, nil)
+	r, err := f.find(std, dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +144,7 @@ type pluginListCmd struct {
 }
 
 func (c *pluginListCmd) Run(io stdio) error {
-	router, err := c.route()
+	router, err := c.route(io)
 	if err != nil {
 		return err
 	}
@@ -176,7 +174,7 @@ type pluginDescribeCmd struct {
 }
 
 func (c *pluginDescribeCmd) Run(io stdio) error {
-	p, err := c.capability(c.Name)
+	p, err := c.capability(io, c.Name)
 	if err != nil {
 		return err
 	}
@@ -254,8 +252,8 @@ func describeAction(to io.Writer, a *spec.Action) error {
 }
 
 // capability finds one that can be used.
-func (f *besideFlags) capability(name string) (*plugin.Capability, error) {
-	router, err := f.route()
+func (f *besideFlags) capability(std stdio, name string) (*plugin.Capability, error) {
+	router, err := f.route(std)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +277,7 @@ type pluginTestCmd struct {
 }
 
 func (c *pluginTestCmd) Run(std stdio) error {
-	p, err := c.capability(c.Name)
+	p, err := c.capability(std, c.Name)
 	if err != nil {
 		return err
 	}
@@ -292,14 +290,14 @@ func (c *pluginTestCmd) Run(std stdio) error {
 	if err != nil {
 		return usage("the working directory cannot be read: %s", err)
 	}
-	host := &plugin.Host{Moon: Version, Cwd: dir}
+	host := &plugin.Host{Moon: Version, Cwd: dir, Asker: std.asker}
 	defer host.Close()
 	if c.Verbose {
 		host.Heard = func(what string, text []byte) {
 			fmt.Fprintf(std.err, "%-8s %s\n", what, strings.TrimSpace(string(text)))
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	if p.Kind() != plugin.Execute {
 		return c.ask(ctx, std, host, p, args)

@@ -86,6 +86,7 @@ func (c *resumeCmd) Run(io stdio) error {
 	catchSignals()
 	s, err := engine.Resume(config, how)
 	if err != nil {
+		dropSignals()
 		return refusal(past, err)
 	}
 	if onScreen {
@@ -146,7 +147,7 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
 		return r, err
 	}
-	found, err := c.find(kept.Root, r.again.ModulePath)
+	found, err := c.find(io, kept.Root, r.again.ModulePath)
 	if err != nil {
 		return r, err
 	}

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"moon/engine"
@@ -123,7 +121,7 @@ func usual(f *events.Forecast) string {
 
 // attend tells of a run without the screen, to its end.
 func attend(io stdio, s *engine.Session, outs []target, ef exportFlags) (err error) {
-	stop := onSignals(s)
+	stop := onSignals(s, io.asker, nil, nil)
 	defer stop()
 	result, err := tell(context.Background(), io, s, s.OutDir(), outs)
 	// A run that the disk has brought to its end says so, however it ended.
@@ -209,6 +207,7 @@ func start(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf becomeF
 	catchSignals()
 	s, err := engine.Start(c)
 	if err != nil {
+		dropSignals()
 		lanes.Close()
 		return nil, nil, &exit{exitDisk, err.Error()}
 	}
@@ -282,53 +281,4 @@ func confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), output.CleanName(s.Title()), s.Origin, output.CleanName(s.Confirm)))
 	}
 	return confirmed, open, nil
-}
-
-// caught are the signals that moon was sent.
-var caught = make(chan os.Signal, 4)
-
-// catchSignals keeps signals from ending moon. It must be called before a run begins: one that comes with the first step
-// is for the run.
-func catchSignals() { signal.Notify(caught, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) }
-
-// onSignals turns signals into commands: the first interrupt stops what runs, the second kills it; a hangup lets it
-// end.
-func onSignals(s *engine.Session) (stop func()) { return onSignalsBut(s, nil) }
-
-// onSignalsBut leaves interrupts to somebody who asks what is meant by them, if there is such a one.
-func onSignalsBut(s *engine.Session, interrupts chan<- os.Signal) (stop func()) {
-	ch := caught
-	catchSignals()
-	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
-	// write afterwards. Ignoring the signal would make the steps ignore it too; what is caught they get as it was.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	done := make(chan struct{})
-	go func() {
-		interrupted := 0
-		for {
-			select {
-			case sig := <-ch:
-				if editors(sig) {
-					continue
-				}
-				if sig == os.Interrupt && interrupts != nil {
-					select {
-					case interrupts <- sig:
-					default: // it has not heard the last one yet
-					}
-					continue
-				}
-				how := events.StopInterrupt
-				if sig == syscall.SIGHUP {
-					how = events.StopDrain
-				} else if interrupted++; interrupted > 1 {
-					how = events.StopNow
-				}
-				s.Send(events.Order{Actor: sig.String(), Command: events.Stop{How: how, Signal: sig != syscall.SIGHUP}})
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { signal.Stop(ch); close(done) }
 }

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -99,7 +96,7 @@ func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
 		return err
 	}
 	// A signal must not leave the terminal as the screen has it.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	mode := "recorded"
 	if past.Options.Check {

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -153,22 +152,16 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		defer close(shown)
 		folded <- foldInto(&run, feed, shown)
 	}()
-	stop := c.onSignals(s)
-	defer stop()
 	ctx, closeScreen := context.WithCancel(context.Background())
 	defer closeScreen()
 	// A signal ends the run, and the screen with it, also where the run is over and only the report is being read.
-	leave := make(chan os.Signal, 1)
-	signal.Notify(leave, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(leave)
-	go func() {
-		select {
-		case <-leave:
+	stop := c.onSignals(s, io.asker, sync.OnceFunc(func() {
+		go func() {
 			_ = s.Wait() // what it says is asked for below
 			closeScreen()
-		case <-ctx.Done():
-		}
-	}()
+		}()
+	}))
+	defer stop()
 	mode := ""
 	if c.Check {
 		mode = "dry run"

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"moon/exec"
@@ -34,5 +35,5 @@ const (
 
 // editors reports whether a signal is meant for an editor.
 func editors(sig os.Signal) bool {
-	return sig == os.Interrupt && time.Now().UnixNano() < editing.until.Load()
+	return (sig == os.Interrupt || sig == syscall.SIGQUIT) && time.Now().UnixNano() < editing.until.Load()
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
-	"golang.org/x/term"
-
-	"moon/exec"
 	"moon/secret/vault"
 )
 
@@ -29,6 +28,9 @@ func (f *vaultFlags) passwords(std stdio) (func() ([]vault.Password, error), err
 	var asked []vault.Password
 	if f.AskVaultPass {
 		text, err := typed("Vault password: ")
+		if left, ok := errors.AsType[*exit](err); ok && left.code == exitInterrupted {
+			return nil, err
+		}
 		if err != nil {
 			return nil, usage("--ask-vault-pass: %s; give a file with --vault-password-file FILE", err)
 		}
@@ -40,7 +42,7 @@ func (f *vaultFlags) passwords(std stdio) (func() ([]vault.Password, error), err
 			if text == "" { // of a variable of the environment that was emptied
 				continue
 			}
-			p, err := passwordFrom(text)
+			p, err := passwordFrom(std, text)
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +56,7 @@ func (f *vaultFlags) passwords(std stdio) (func() ([]vault.Password, error), err
 }
 
 // passwordFrom reads FILE or ID@FILE, or has the program print it that the file is.
-func passwordFrom(text string) (vault.Password, error) {
+func passwordFrom(std stdio, text string) (vault.Password, error) {
 	path, id := text, ""
 	if label, rest, ok := strings.Cut(text, "@"); ok && label != "" && rest != "" {
 		path, id = rest, label
@@ -66,7 +68,7 @@ func passwordFrom(text string) (vault.Password, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	password, err := vaultPassword(path, id)
+	password, err := vaultPassword(std, path, id)
 	if err != nil {
 		return vault.Password{}, fmt.Errorf("the password file %s %w", path, err)
 	}
@@ -75,7 +77,7 @@ func passwordFrom(text string) (vault.Password, error) {
 
 const maxPassword = 64 << 10
 
-func vaultPassword(path, id string) (string, error) {
+func vaultPassword(std stdio, path, id string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -87,7 +89,7 @@ func vaultPassword(path, id string) (string, error) {
 	}
 	var text []byte
 	if info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-		text, err = printedBy(path, id)
+		text, err = printedBy(std, path, id)
 	} else if text, err = readFile(path); err != nil {
 		err = errors.New("cannot be read")
 	}
@@ -115,7 +117,7 @@ func readFile(path string) (text []byte, err error) {
 
 // printedBy is what a program prints. It may ask the person at the terminal. One whose name ends in -client is told which password
 // is wanted.
-func printedBy(path, id string) ([]byte, error) {
+func printedBy(std stdio, path, id string) ([]byte, error) {
 	var args []string
 	if name := filepath.Base(path); strings.HasSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "-client") {
 		args = []string{"--vault-id", id}
@@ -124,15 +126,16 @@ func printedBy(path, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	p := exec.Program(abs, args...)
-	p.SetStdin(os.Stdin)
-	p.SetStdout(&out)
-	p.SetStderr(os.Stderr)
-	if err := p.Run(); err != nil {
-		return nil, errors.New("is a program, and failed")
+	text, interrupted, err := std.asker.Person(context.Background(), abs, args...)
+	switch {
+	case interrupted: // what was typed was a signal for the program alone
+		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+		time.Sleep(endPatience)
+		return nil, errors.New("was interrupted")
+	case err != nil:
+		return nil, fmt.Errorf("is a program, and failed: %w", err)
 	}
-	return out.Bytes(), nil
+	return text, nil
 }
 
 // typed asks at the terminal, whatever standard input is, and does not show what is typed.
@@ -141,15 +144,13 @@ func typed(prompt string) (text string, err error) {
 	if err != nil {
 		return "", errors.New("there is no terminal to ask at")
 	}
-	defer func() { err = errors.Join(err, tty.Close()) }()
-	fmt.Fprint(tty, prompt)
-	line, err := term.ReadPassword(int(tty.Fd()))
-	fmt.Fprintln(tty)
+	defer func() { _ = tty.Close() }() // what was written was seen
+	text, err = hidden(tty, prompt)
 	switch {
 	case err != nil:
-		return "", errors.New("nothing was typed")
-	case len(line) == 0:
+		return "", err
+	case text == "":
 		return "", errors.New("the password is empty")
 	}
-	return string(line), nil
+	return text, nil
 }

@@ -154,6 +154,6 @@ func (f *hostFlags) reachable(o *plan.Options, std stdio, t *truster) {
 		return answers, f.unanswered
 	}
 	o.RunInventory = func(path string, args ...string) ([]byte, error) {
-		return exec.Ask(context.Background(), path, args...)
+		return std.asker.Run(context.Background(), path, args...)
 	}
 }

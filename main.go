@@ -12,11 +12,13 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"moon/events/output"
+	"moon/exec"
 	"moon/exec/agent"
 	"moon/secret"
 )
@@ -57,6 +59,7 @@ type stdio struct {
 	doc     io.Writer // where out goes, for documents whose values hold no secrets
 	secrets *secret.Set
 	hosts   *reached
+	asker   *exec.Asker
 }
 
 // guarded lets no secret through to people.
@@ -65,7 +68,15 @@ func (s stdio) guarded() (guarded stdio, flush func()) {
 	s.hosts = &reached{secrets: s.secrets}
 	out, errs := newGate(s.secrets, s.out), newGate(s.secrets, s.err)
 	s.out, s.err = out, errs
+	s.asker = &exec.Asker{Waiting: s.waiting}
 	return s, func() { out.flush(); errs.flush() }
+}
+
+// waiting says that moon waits for a program. The TUI has its own words for that it plans.
+func (s stdio) waiting(what string, most time.Duration) {
+	if !userTerminal.shown() {
+		fmt.Fprintf(s.err, "moon: waiting for %s, %s at most (--program-timeout)\n", output.CleanName(what), most)
+	}
 }
 
 // width is that of the terminal that out is, in cells; 0 if it is none, and lines are as long as they are.
@@ -126,6 +137,8 @@ type cli struct {
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
+	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"How long a program may take that moon asks while it plans: an inventory, a password, a plugin (30s)."`
+
 	Agent agentCmd `cmd:"" hidden:"" help:"Carry out steps for a moon of another user."`
 }
 
@@ -134,6 +147,8 @@ func run(args []string, io stdio) (code int) {
 	var c cli
 	io, flush := io.guarded()
 	defer flush()
+	defer io.endUnasked()()
+	userTerminal.remember()
 	defer io.hosts.close()
 	parser, err := kong.New(&c,
 		kong.Name("moon"),
@@ -167,6 +182,11 @@ func run(args []string, io stdio) (code int) {
 		fmt.Fprintln(io.err, "moon --help shows the commands")
 		return exitUsage
 	}
+	if c.ProgramTimeout <= 0 {
+		fmt.Fprintln(io.err, "moon: --program-timeout must be above 0")
+		return exitUsage
+	}
+	io.asker.Timeout = c.ProgramTimeout
 	return report(io.err, ctx.Run(ctx))
 }
 

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"moon/events/output"
 	"moon/plan"
@@ -99,7 +97,7 @@ func (f *screenFlags) formPrompts(list []plan.Prompt) (map[string]string, error)
 	if len(list) == 0 {
 		return nil, nil
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	answers, err := tui.Ask(ctx, f.look(tui.Options{}), list)
 	switch {

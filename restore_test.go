@@ -79,6 +79,11 @@ func TestEveryEnd(t *testing.T) {
 			c.see("begun")
 			signal(syscall.SIGTERM)(c, dir)
 		}, 130},
+		{"SIGQUIT", long, run, signal(syscall.SIGQUIT), 130},
+		{"SIGQUIT in review", quick, func(c *console) { c.see("REVIEW") }, signal(syscall.SIGQUIT), -1},
+		{"SIGQUIT while paused", failing, func(c *console) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, signal(syscall.SIGQUIT), -1},
+		{"SIGQUIT when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGQUIT), 0},
+		{"SIGINT when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, signal(syscall.SIGINT), 0},
 		{"SIGHUP", short, run, func(c *console, dir string) {
 			signal(syscall.SIGHUP)(c, dir)
 			if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
@@ -92,7 +97,7 @@ func TestEveryEnd(t *testing.T) {
 			c, dir := asking(t, tt.text, "tui")
 			tt.to(c)
 			tt.end(c, dir)
-			if code, left := c.end(); tt.code >= 0 && code != tt.code {
+			if code, left := c.end(); tt.code >= 0 && code != tt.code || strings.Contains(left, "goroutine ") {
 				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 			}
 			c.clean()

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -138,9 +138,8 @@ func openSpecial(path string) (*os.File, error) {
 // openPipe opens something to write to it. A pipe that nobody reads keeps the caller waiting until somebody does, or until moon
 // is interrupted.
 func openPipe(path string, flags int) (*os.File, error) {
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(interrupted)
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
 	for {
 		f, err := os.OpenFile(path, flags|os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 		if !errors.Is(err, syscall.ENXIO) {
@@ -148,7 +147,7 @@ func openPipe(path string, flags int) (*os.File, error) {
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-interrupted:
+		case <-ctx.Done():
 			return nil, errors.New("interrupted: no program reads this pipe")
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/term"
+
 	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
@@ -18,7 +20,8 @@ type terminal struct {
 	writing sync.Mutex // held by who prints to it, line by line, and by a step as long as it has it
 
 	mu     sync.Mutex
-	screen *aside // nil: there is none
+	screen *aside      // nil: there is none
+	before *term.State // how it was set up when moon began; nil: it is none
 }
 
 // aside is a screen that goes away while something else has the terminal.
@@ -66,6 +69,13 @@ func (t *terminal) show() (asks <-chan func(), closed func()) {
 		t.screen = nil
 		close(screen.closed)
 	}
+}
+
+// shown reports whether a screen has the terminal.
+func (t *terminal) shown() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.screen != nil
 }
 
 // writer writes to a terminal while nobody else has it. What is no terminal stays as it is.

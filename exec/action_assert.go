@@ -109,19 +109,6 @@ func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) e
 	return nil
 }
 
-// limited keeps the beginning of what is written to it.
-type limited struct {
-	bytes.Buffer
-	left int
-}
-
-func (l *limited) Write(p []byte) (int, error) {
-	n := min(len(p), l.left)
-	l.left -= n
-	l.Buffer.Write(p[:n])
-	return len(p), nil
-}
-
 func (a *attempt) assertFile(want *spec.AssertFile) error {
 	no := func(format string, args ...any) error {
 		return unmet{want.Path, want.Path + " " + fmt.Sprintf(format, args...)}

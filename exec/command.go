@@ -41,7 +41,10 @@ func notStarted(rc int, format string, args ...any) error {
 
 // process prepares a command with the step's environment. Its output is discarded.
 func (a *attempt) process(argv []string) *process {
-	run, _, _ := strings.Cut(a.Attempt, "/")
+	run, _, ofRun := strings.Cut(a.Attempt, "/")
+	if !ofRun {
+		run = ""
+	}
 	return &process{argv: argv, env: a.environ(), dir: a.dir(), grace: a.grace, now: a.Now, watch: a.watch, runID: run, attempt: a.Attempt}
 }
 

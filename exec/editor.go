@@ -50,7 +50,10 @@ func (f *Foreground) Run() error {
 	tell(f.stdout, f.notice)
 	run := cmd.Run
 	if f.shell {
-		run = func() error { return inFront(&cmd, f.as) }
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: f.as}
+		if tty := ownTerminal(); tty != nil {
+			run = func() error { return inFront(&cmd, tty) }
+		}
 	}
 	if err := run(); err != nil && (!f.shell || !errors.As(err, new(*osexec.ExitError))) {
 		return fmt.Errorf("%s: %w", f.argv[0], err)

@@ -109,6 +109,10 @@ type DryRun struct {
 
 // Run is Local.Run without effects.
 func (d DryRun) Run(ctx context.Context, job *Job) Result {
+	if job.Attempt == "" { // what it asks is ended with all that it has started
+		own := *job
+		own.Attempt, job = newMark(), &own
+	}
 	a, act, failed := Local{Plugin: d.Plugin}.attempt(job)
 	if failed != nil {
 		return *failed

@@ -20,6 +20,3 @@ func FactGatherers() []string {
 	}
 	return names
 }
-
-// AskWithin is Ask with other bounds.
-var AskWithin = ask

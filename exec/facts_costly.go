@@ -6,7 +6,6 @@ import (
 	osexec "os/exec"
 	"regexp"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -35,19 +34,13 @@ func CostlyFacts() map[string]func() any {
 	return facts
 }
 
-// askVersion starts a program in a group of its own and ends all of it when the time is over.
+// askVersion asks a program, if it is there.
 func askVersion(argv []string) string {
 	path, err := osexec.LookPath(argv[0])
 	if err != nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), costlyTimeout)
-	defer cancel()
-	cmd := osexec.CommandContext(ctx, path, argv[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.WaitDelay = time.Second // what the program left behind may hold its output open
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	out, err := cmd.Output()
+	out, err := (&Asker{Timeout: costlyTimeout}).Run(context.Background(), path, argv[1:]...)
 	if err != nil {
 		return ""
 	}

@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -239,11 +238,7 @@ func (s *survey) localFact(path string) ([]byte, error) {
 	if info.Mode()&0o100 == 0 {
 		return os.ReadFile(path)
 	}
-	cmd := osexec.CommandContext(s.ctx, path)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.WaitDelay = time.Second // what the program left behind may hold its output open
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	out, err := cmd.Output()
+	out, err := (&Asker{}).Run(s.ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("Failure executing fact script (%s), %w", path, err) //nolint:staticcheck // it is the fact's value, in the words that playbooks look for
 	}

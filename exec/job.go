@@ -51,7 +51,7 @@ type Job struct {
 	Trusted bool
 	Project string
 
-	Attempt string // RUN/STEP.ATTEMPT, by which its processes are known; "" where nobody needs to find them
+	Attempt string // RUN/STEP.ATTEMPT, or a mark of no run, by which its processes are known; "" where nobody needs to find them
 
 	Incremental *Incremental // nil for a step without sources and generates
 

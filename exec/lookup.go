@@ -10,8 +10,8 @@ import (
 // What lookups of playbooks reach for, on the machine where moon runs and as its user.
 
 // Pipe runs a command of lookup('pipe') in a directory, and returns what it prints.
-func Pipe(command, dir string) (string, error) {
-	text, err := Ask(context.Background(), "/bin/sh", "-c", `cd -- "$0" && eval "$1"`, dir, command)
+func (k *Asker) Pipe(command, dir string) (string, error) {
+	text, err := k.Run(context.Background(), shellPath, "-c", `cd -- "$0" && eval "$1"`, dir, command)
 	return string(text), err
 }
 

@@ -54,10 +54,10 @@ type Ended struct {
 }
 
 // Command runs a program of the call and waits for its end. What it writes to standard error is the step's; stderr gets it, too,
-// unless it is nil.
-func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, stdout, stderr io.Writer) Ended {
+// unless it is nil. One that prints more than most bytes is killed; 0 is any number.
+func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, most int, stdout, stderr io.Writer) Ended {
 	p := c.a.process(argv)
-	p.stdin, p.stdout = &stdin, stdout
+	p.stdin, p.stdout, p.most = &stdin, stdout, most
 	switch {
 	case c.Output == nil:
 		p.stderr = stderr
@@ -187,7 +187,7 @@ func (c *PluginCall) Companion(argv []string, dir string, stdout, stderr io.Writ
 
 // NewCompanion starts a program that belongs to no step.
 func NewCompanion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
-	a := &attempt{Job: &Job{Cwd: dir}, grace: defaultGrace, watch: func(Moment) {}}
+	a := &attempt{Job: &Job{Cwd: dir, Attempt: newMark()}, grace: defaultGrace, watch: func(Moment) {}}
 	return a.companion(argv, stdout, stderr)
 }
 
@@ -229,16 +229,20 @@ func (c *Companion) End() string {
 
 // Output runs a program that belongs to no step, and waits for its end: what asks a plugin about itself. It returns the words
 // of how it ended, "" for well.
-func Output(ctx context.Context, argv []string, dir, stdin string, stdout, stderr io.Writer) string {
-	a := &attempt{Job: &Job{Cwd: dir}, grace: defaultGrace / 5, watch: func(Moment) {}}
+func (k *Asker) Output(ctx context.Context, argv []string, dir, stdin string, stdout, stderr io.Writer) string {
+	ctx, done := k.Within(ctx, filepath.Base(argv[0]))
+	defer done()
+	a := &attempt{Job: &Job{Cwd: dir, Attempt: newMark()}, grace: defaultGrace / 5, watch: func(Moment) {}}
 	p := a.process(argv)
-	p.stdin, p.stdout, p.stderr = &stdin, stdout, stderr
+	p.stdin, p.stdout, p.stderr, p.most = &stdin, stdout, stderr, AskLimit
 	e := p.run(ctx)
 	switch {
 	case e.err != nil:
 		return describe(e.err)
+	case e.flooded:
+		return errFlood.Error()
 	case e.stop == Expired:
-		return "no answer in time"
+		return k.TooSlow()
 	case e.stop != "":
 		return string(e.stop)
 	case e.code != 0:

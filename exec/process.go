@@ -39,6 +39,7 @@ type process struct {
 	watch   func(Moment) // required
 	runID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
 	attempt string
+	most    int       // bytes that it may print to standard output, or it is killed; 0: any number
 	said    *tail     // the end of its output, to find out why it failed; nil: it is not looked at
 	tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes, and no terminal at all
 }
@@ -48,18 +49,21 @@ const notRun = -1
 
 // exit is how a process ended.
 type exit struct {
-	code   int            // exit status, or 128 + the signal
-	signal syscall.Signal // that killed it; 0: none
-	stop   Stop           // why it was told to end; "": it was not
-	held   bool           // a process in the background kept the output open
-	others []escapee      // what kept it open, or had left the group of a process that was stopped, and was killed too
-	err    error          // it could not be started
+	code    int            // exit status, or 128 + the signal
+	signal  syscall.Signal // that killed it; 0: none
+	stop    Stop           // why it was told to end; "": it was not
+	held    bool           // a process in the background kept the output open
+	others  []escapee      // what kept it open, or had left the group of a process that was stopped, and was killed too
+	err     error          // it could not be started
+	cause   error          // what the system said to that
+	flooded bool           // it printed more than it may, and was killed for that
 }
 
 func (p *process) run(ctx context.Context) exit {
 	if stop := stopped(ctx); stop != "" {
 		return exit{stop: stop, code: notRun}
 	}
+	defer ending.begin()()
 	path, err := p.find()
 	if err != nil {
 		return exit{err: err}
@@ -75,7 +79,7 @@ func (p *process) attend(ctx context.Context, c *child) Stop {
 	var stop Stop
 	var next <-chan time.Time
 	var ladder []syscall.Signal
-	done, now := ctx.Done(), p.now
+	done, now, over := ctx.Done(), p.now, ending.ctx.Done()
 	for {
 		select {
 		case <-c.done:
@@ -96,6 +100,11 @@ func (p *process) attend(ctx context.Context, c *child) Stop {
 		case <-now:
 			now, next, done = nil, nil, nil
 			if c.stop(syscall.SIGKILL) && stop == "" {
+				stop = p.killed(ctx)
+			}
+		case <-over:
+			over, now, next, done = nil, nil, nil, nil
+			if c.stop(syscall.SIGKILL) && stop == "" {
 				stop = Interrupt
 			}
 		case <-next:
@@ -106,6 +115,14 @@ func (p *process) attend(ctx context.Context, c *child) Stop {
 			}
 		}
 	}
+}
+
+// killed is why a process was killed that was to end at once.
+func (p *process) killed(ctx context.Context) Stop {
+	if stop := stopped(ctx); stop != "" {
+		return stop
+	}
+	return Interrupt
 }
 
 func firstSignal(stop Stop) syscall.Signal {
@@ -138,6 +155,8 @@ type child struct {
 
 	end int // a file that becomes readable when it ends; -1: there is none
 
+	printed int // bytes so far, to standard output
+
 	mu      sync.Mutex
 	pid     int  // 0: it was not started, or has been reaped; written by its thread, which may read it as it likes
 	stopped bool // it was told to end
@@ -155,6 +174,7 @@ func (c *child) live() {
 		ends.closeChild()
 		if err != nil {
 			ends.close()
+			c.exit.cause = err
 			err = c.startError(c.path, err)
 		}
 	}
@@ -400,6 +420,13 @@ func (c *child) read(e *ends, i int, buf []byte) int {
 		return 0
 	}
 	_, _ = [...]io.Writer{c.stdout, c.stderr}[i].Write(buf[:n]) // the writer remembers its error
+	if i > 0 {
+		return n
+	}
+	if c.printed += n; c.most > 0 && c.printed > c.most && !c.exit.flooded {
+		c.exit.flooded = true
+		c.stop(syscall.SIGKILL)
+	}
 	if n == len(buf) {
 		growPipe(e.reads[i])
 	}

@@ -80,3 +80,9 @@ func growPipe(int) {}
 
 // forget throws away what was typed at a terminal and not read.
 func forget(tty int) { _ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 1) }
+
+// Unfreeze has a terminal take output that was told to stop, and throws away what it has not taken yet.
+func Unfreeze(tty int) {
+	_ = unix.IoctlSetInt(tty, unix.TIOCSTART, 0)
+	_ = unix.IoctlSetPointerInt(tty, unix.TIOCFLUSH, 2)
+}

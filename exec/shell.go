@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // ShellAs is what a shell where a job runs has beside the job.
@@ -85,26 +86,38 @@ func nearest(dir string) string {
 	}
 }
 
-// inFront runs a shell in a process group of its own that has the terminal meanwhile: an interrupt typed there is none of
-// moon, which would stop the run. Where there is no terminal it just runs.
-func inFront(cmd *osexec.Cmd, as *syscall.Credential) error {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return cmd.Run()
-	}
+// inFront runs a program in a process group of its own that has the terminal meanwhile: an interrupt typed there is none of moon,
+// which would stop the run. However the program ends, the terminal is then set up as it was before.
+func inFront(cmd *osexec.Cmd, tty *os.File) error {
 	defer func() { _ = tty.Close() }() // nothing was written
 	fd := int(tty.Fd())
-	if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
-		return cmd.Run()
+	before, stateless := term.GetState(fd)
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
-	err = cmd.Run()
+	err := cmd.Run()
 	// Whoever takes the terminal back is in the background at that moment, and would be stopped for it.
 	signal.Ignore(syscall.SIGTTOU)
 	back := unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, unix.Getpgrp())
+	if stateless == nil {
+		_ = term.Restore(fd, before) // it fails where the terminal is gone
+	}
 	signal.Reset(syscall.SIGTTOU)
 	return errors.Join(err, back)
+}
+
+// ownTerminal opens the terminal, if moon has it and can give it away; nil if not.
+func ownTerminal() *os.File {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	if group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		_ = tty.Close() // nothing was written
+		return nil
+	}
+	return tty
 }
 
 // tell shows the lines before a shell.

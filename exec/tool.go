@@ -37,9 +37,6 @@ func (a answer) last() string {
 	return text
 }
 
-// answerLimit is how much of an answer is read, in bytes.
-const answerLimit = 64 << 20
-
 // ask runs a program that changes nothing, in the locale C, and returns what it says. That it ends with an error is an
 // answer too. A prediction may ask.
 func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
@@ -51,12 +48,14 @@ func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
 		p.dir = "/" // programs read files of the directory that they are started in
 	}
 	var out, errs limited
-	out.left, errs.left = answerLimit, answerLimit
+	out.left, errs.left, p.most = AskLimit, AskLimit, AskLimit
 	p.stdout, p.stderr = &out, &errs
 	e := p.run(ctx)
 	switch {
 	case e.err != nil:
 		return answer{}, e.err
+	case e.flooded:
+		return answer{}, commandError{message: t.argv[0] + ": " + errFlood.Error(), class: Fatal}
 	case e.stop != "":
 		return answer{}, e.stop
 	}
@@ -74,7 +73,7 @@ func (a *attempt) tell(ctx context.Context, t tool) error {
 func (a *attempt) told(ctx context.Context, t tool) (answer, error) {
 	p := a.tool(t)
 	var out, errs limited
-	out.left, errs.left = answerLimit, answerLimit
+	out.left, errs.left = AskLimit, AskLimit
 	p.stdout, p.stderr = &out, &errs
 	if a.Output != nil {
 		p.stdout, p.stderr = io.MultiWriter(a.Output.Stdout(), &out), io.MultiWriter(a.Output.Stderr(), &errs)

@@ -53,15 +53,15 @@ func (b *borrower) Run() (err error) {
 			err = panicked(r)
 		}
 		if err != nil && b.out != nil {
-			_, _ = io.WriteString(b.out, undoModes)
+			_, _ = io.WriteString(b.out, UndoModes)
 		}
 	}()
 	return b.ExecCommand.Run()
 }
 
-// undoModes takes away what programs set up in a terminal: another screen, the mouse, focus reports, marked pastes,
+// UndoModes takes away what programs set up in a terminal: another screen, the mouse, focus reports, marked pastes,
 // cursor keys and keypad of their own, keys of their own, a hidden or another cursor, colours.
-const undoModes = "\x1b[?1049l\x1b[?1000;1002;1003;1005;1006;1015l\x1b[?1004;2031l\x1b[?2004l\x1b[?1l\x1b>\x1b[<u\x1b[>4m\x1b[?25h\x1b[0 q\x1b[m\r"
+const UndoModes = "\x1b[?1049l\x1b[?1000;1002;1003;1005;1006;1015l\x1b[?1004;2031l\x1b[?2004l\x1b[?1l\x1b>\x1b[<u\x1b[>4m\x1b[?25h\x1b[0 q\x1b[m\r"
 
 // keepTerminal remembers the settings of a terminal. What it returns brings them back; Bubble Tea alone would take the
 // settings that a crashed program left for those to bring back in the end.

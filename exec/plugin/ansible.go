@@ -18,8 +18,9 @@ import (
 
 // ansible is what is known of the Ansible that is installed here.
 type ansible struct {
-	look sync.Once
-	py   python
+	asker *exec.Asker
+	look  sync.Once
+	py    python
 }
 
 // python is an interpreter that can import Ansible's libraries.
@@ -124,7 +125,7 @@ func (a *ansible) python() python {
 				continue
 			}
 			a.py.tried = append(a.py.tried, path)
-			if version, ok := ask(path, probe); ok {
+			if version, ok := a.ask(path, probe); ok {
 				a.py.path, a.py.version = path, version
 				return
 			}
@@ -134,11 +135,9 @@ func (a *ansible) python() python {
 }
 
 // ask has a python print a line.
-func ask(python, text string, args ...string) (string, bool) {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), describing, exec.Expired)
-	defer cancel()
+func (a *ansible) ask(python, text string, args ...string) (string, bool) {
 	var out bytes.Buffer
-	words := exec.Output(ctx, append([]string{python, "-c", text}, args...), "/", "", &out, nil)
+	words := a.asker.Output(context.Background(), append([]string{python, "-c", text}, args...), "/", "", &out, nil)
 	return strings.TrimSpace(out.String()), words == ""
 }
 
@@ -183,7 +182,7 @@ func (r *Registry) module(name string) (*spec.Action, error) {
 		return nil, noAnsible("the module "+name+" of Ansible needs", py)
 	}
 	of := "ansible.modules." + name
-	if there, ok := ask(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok || there != "True" {
+	if there, ok := r.ask(py.path, "import importlib.util, sys; print(importlib.util.find_spec(sys.argv[1]) is not None)", of); !ok || there != "True" {
 		return nil, &spec.PluginError{Text: fmt.Sprintf("Ansible %s of %s has no module %s", py.version, py.path, name)}
 	}
 	p := &spec.Plugin{

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"moon/exec"
 	"moon/exec/spec"
@@ -29,6 +28,7 @@ type Search struct {
 	TrustAll bool                                  // for this once
 	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
 	Moon     string                                // its version
+	Asker    *exec.Asker                           // runs plugins to find out what they can do; may be nil
 }
 
 // Found is a plugin's file.
@@ -61,6 +61,7 @@ type Registry struct {
 // Find looks for plugins. The error is about Search.Modules.
 func Find(s Search) (*Registry, error) {
 	r := &Registry{search: s, found: map[string]*Found{}, byPath: map[string]bool{}}
+	r.asker = s.Asker
 	if err := checkModules(s.Modules); err != nil {
 		return nil, err
 	}
@@ -261,9 +262,6 @@ func Untrusted(shown, path string) error {
 	}
 }
 
-// describing is how long a plugin may take to say what it can do.
-const describing = 30 * time.Second
-
 // describe finds out how a plugin is talked to, and what it says of itself.
 func (r *Registry) describe(f *Found) error {
 	broken := func(err error) error {
@@ -275,8 +273,6 @@ func (r *Registry) describe(f *Found) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeoutCause(context.Background(), describing, exec.Expired)
-	defer cancel()
 	stderr := &tail{}
 	answer := &lastLine{}
 	hello, err := encode(newCall(1, "initialize", r.greeting()))
@@ -285,7 +281,7 @@ func (r *Registry) describe(f *Found) error {
 	}
 	// What it is asked stands on its standard input too: a long-lived plugin that does not look at its arguments answers as it
 	// will in a run, and shows by that what it is.
-	words := exec.Output(ctx, []string{f.Path, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
+	words := r.search.Asker.Output(context.Background(), []string{f.Path, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
 	text := answer.end()
 	switch said := stderr.lastLine(); {
 	case words != "" && said != "":

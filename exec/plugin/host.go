@@ -27,6 +27,7 @@ type Host struct {
 	// Heard is told of each request and each answer; nil: nobody wants to know.
 	Heard    func(what string, text []byte)
 	Patience time.Duration // for an answer to cancel; 0: 5 s
+	Asker    *exec.Asker   // bounds what belongs to no step; may be nil
 
 	mu     sync.Mutex
 	peers  map[string]*opening // by what runs
@@ -123,7 +124,7 @@ func (h *Host) runOnce(ctx context.Context, c *exec.PluginCall) exec.Result {
 	if c.Output != nil {
 		last.to = c.Output.Stdout()
 	}
-	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), last, nil)
+	e := c.Command(ctx, exec.Argv(g, path, "execute"), string(text), 0, last, nil)
 	h.heard("answer", last.end())
 	if !e.Exited {
 		last.pass()
@@ -192,13 +193,13 @@ func (h *Host) runModule(ctx context.Context, c *exec.PluginCall) exec.Result {
 		argv = append(argv, file)
 	}
 	out, said := &bounded{}, &tail{}
-	e := c.Command(ctx, argv, stdin, out, said)
+	e := c.Command(ctx, argv, stdin, maxLine, out, said)
 	h.heard("answer", out.text)
-	if !e.Exited {
-		return e.Result
-	}
-	if out.over {
+	switch {
+	case out.over: // and was killed for it
 		return failed("%s: it answered more than %d MB", named(g), maxLine>>20)
+	case !e.Exited:
+		return e.Result
 	}
 	a, err := moduleAnswer(out.text)
 	switch {
@@ -334,7 +335,9 @@ func (h *Host) start(g *spec.Plugin, prepare func() (starting, func(), error)) (
 		return nil, err
 	}
 	p := newPeer(g.Path, cmp.Or(h.Patience, usualPatience), start, done)
-	if err := p.greet(context.Background(), greeting{Protocol, h.Moon, h.dir()}); err != nil {
+	ctx, greeted := h.Asker.Within(context.Background(), filepath.Base(g.Path))
+	defer greeted()
+	if err := p.greet(ctx, greeting{Protocol, h.Moon, h.dir()}); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -372,7 +375,9 @@ func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params an
 	if g.Speaks == spec.SpeaksOnce {
 		return h.askOnce(ctx, g, method, params)
 	}
-	p, err := h.open(ctx, g, func() (starting, func(), error) {
+	within, done := h.Asker.Within(ctx, filepath.Base(g.Path))
+	defer done()
+	p, err := h.open(within, g, func() (starting, func(), error) {
 		return func(stdout, stderr writer) *exec.Companion {
 			return exec.NewCompanion(exec.Argv(g, g.Path, "serve"), h.dir(), stdout, stderr)
 		}, func() {}, nil
@@ -383,8 +388,11 @@ func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params an
 	if text, err := encode(params); err == nil {
 		h.heard("request", text)
 	}
-	text, err := p.call(ctx, nil, method, params, &pending{})
+	text, err := p.call(within, nil, method, params, &pending{})
 	h.heard("answer", text)
+	if errors.Is(err, errStopped) && ctx.Err() == nil {
+		err = fmt.Errorf("%s: %s", named(g), h.Asker.TooSlow())
+	}
 	return text, err
 }
 
@@ -395,7 +403,7 @@ func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, param
 	}
 	h.heard("request", text)
 	out, stderr := &lastLine{}, &tail{}
-	words := exec.Output(ctx, exec.Argv(g, g.Path, method), h.dir(), string(text), out, stderr)
+	words := h.Asker.Output(ctx, exec.Argv(g, g.Path, method), h.dir(), string(text), out, stderr)
 	h.heard("answer", out.end())
 	switch answer := out.end(); {
 	case words != "":

@@ -279,8 +279,6 @@ func (p *peer) kill() {
 
 // greet makes it known to a plugin who calls.
 func (p *peer) greet(ctx context.Context, hello greeting) error {
-	ctx, cancel := context.WithTimeout(ctx, describing)
-	defer cancel()
 	text, err := p.call(ctx, nil, "initialize", hello, &pending{})
 	if errors.Is(err, errStopped) {
 		return fmt.Errorf("the plugin %s did not answer initialize in time", p.shown)
