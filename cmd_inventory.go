@@ -105,6 +105,15 @@ func (c *inventoryCmd) Run(std stdio) error {
 	if err := complain(std, ds); err != nil {
 		return err
 	}
+	for _, h := range inv.Hosts {
+		for _, l := range inv.Layers(h, beside) {
+			for _, v := range l.Vars {
+				if inventory.IsSecret(v.Name) {
+					hide(std.secrets, v.Value)
+				}
+			}
+		}
+	}
 	return c.show(std, inv)
 }
 

@@ -129,7 +129,7 @@ func (a aptKey) given(ctx context.Context) (string, error) {
 	case a.args.Data != "":
 		return a.args.Data, nil
 	case a.args.File != "":
-		text, err := os.ReadFile(a.args.File)
+		text, err := readRegular(a.args.File)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", missing(a.args.File, "no such file: %s", a.args.File)
 		}

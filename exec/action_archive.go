@@ -199,9 +199,16 @@ func (r *archiving) single(globs bool) error {
 	return nil
 }
 
-// collect takes up a path with everything below it.
+// collect takes up a path with everything below it, in the directory that the way there has led to.
 func (r *archiving) collect(ctx context.Context, path string) error {
-	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+	at, err := placeAt(path)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	above := filepath.Dir(at.path)
+	return fs.WalkDir(at.dir.FS(), at.name, func(below string, d fs.DirEntry, err error) error {
+		path := filepath.Join(above, below)
 		if err == nil && stopped(ctx) != "" {
 			err = context.Cause(ctx)
 		}
@@ -225,7 +232,7 @@ func (r *archiving) collect(ctx context.Context, path string) error {
 			r.c.warnings = append(r.c.warnings, path+" is neither a file nor a directory; it is left out")
 			return nil
 		case link:
-			if i.target, err = os.Readlink(path); err != nil {
+			if i.target, err = at.dir.Readlink(below); err != nil {
 				return err
 			}
 		}

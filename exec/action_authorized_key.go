@@ -77,7 +77,7 @@ func (a *attempt) openKeys(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, 
 	if f.name, err = filepath.Rel(base, f.path); err != nil {
 		return nil, err
 	}
-	f.dir, err = os.OpenRoot(base)
+	f.dir, err = openDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(f.path, "directory %s does not exist", base)
 	}

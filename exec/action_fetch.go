@@ -46,13 +46,22 @@ func NewDepot(job *Job) *OwnDepot {
 
 // at says where a file goes. Whatever it is called, it stays below the directory of its host.
 func (d *OwnDepot) at(src string) {
-	d.path = filepath.Join(d.args.Dest, d.host, filepath.Clean("/"+src))
+	d.path = filepath.Join(d.args.Dest, asDirectory(d.host), filepath.Clean("/"+src))
 	if d.args.Flat {
 		d.path = filepath.Clean(d.args.Dest)
 		if strings.HasSuffix(d.args.Dest, "/") {
 			d.path = filepath.Join(d.args.Dest, filepath.Base(src))
 		}
 	}
+}
+
+// asDirectory is the name of a host as that of one directory: an inventory may call a host ../../x.
+func asDirectory(host string) string {
+	host = strings.NewReplacer("/", "_", "\x00", "_").Replace(host)
+	if host == "." || host == ".." {
+		return strings.ReplaceAll(host, ".", "_")
+	}
+	return host
 }
 
 // OwnDepot is a depot on this machine.

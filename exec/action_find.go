@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,13 +34,13 @@ type finding struct {
 	files    []any
 	examined int
 	skipped  map[string]any
-	inside   [][2]uint64 // directories that the search is in, by identity: links may lead around
+	inside   []fs.FileInfo // directories that the search is in: links may lead around
 }
 
 func runFind(ctx context.Context, a *attempt) Result {
 	f := finding{args: a.Args.(*spec.FindArgs), now: time.Now(), files: []any{}, skipped: map[string]any{}}
 	for _, path := range f.args.Paths {
-		if err := f.directory(ctx, filepath.Clean(path), 1); err != nil {
+		if err := f.root(ctx, filepath.Clean(path), 1); err != nil {
 			return a.failure(ctx, err)
 		}
 	}
@@ -56,50 +57,85 @@ func runFind(ctx context.Context, a *attempt) Result {
 	return r
 }
 
-// directory looks at what is in a directory. What cannot be read is skipped; the error is that the step was stopped.
-func (f *finding) directory(ctx context.Context, dir string, depth int) error {
-	var st unix.Stat_t
-	if err := unix.Stat(dir, &st); err != nil {
-		f.skipped[dir] = reason(err)
-		return nil
-	}
-	id := [2]uint64{uint64(st.Dev), st.Ino} //nolint:unconvert // of another type on other systems
-	if slices.Contains(f.inside, id) {
-		return nil
-	}
-	f.inside = append(f.inside, id)
-	defer func() { f.inside = f.inside[:len(f.inside)-1] }()
-	entries, err := os.ReadDir(dir)
+// root looks at what is in a directory that a path leads to. What cannot be read is skipped; the error is that the step was stopped.
+func (f *finding) root(ctx context.Context, path string, depth int) error {
+	dir, err := openDir(path)
 	if err != nil {
-		f.skipped[dir] = strings.TrimPrefix(describe(err), dir+": ")
+		f.skip(path, err)
+		return nil
 	}
+	defer func() { _ = dir.Close() }() // it was only read
+	return f.directory(ctx, dir, path, depth)
+}
+
+func (f *finding) skip(path string, err error) {
+	f.skipped[path] = strings.TrimPrefix(describe(err), path+": ")
+}
+
+// directory looks at what is in a directory that is held open: whatever its path becomes meanwhile, the search stays in it.
+func (f *finding) directory(ctx context.Context, dir *os.Root, path string, depth int) error {
+	here, err := dir.Open(".")
+	if err != nil {
+		f.skip(path, err)
+		return nil
+	}
+	defer func() { _ = here.Close() }() // it was only read
+	info, err := here.Stat()
+	if err != nil {
+		f.skip(path, err)
+		return nil
+	}
+	if slices.ContainsFunc(f.inside, func(d fs.FileInfo) bool { return os.SameFile(d, info) }) {
+		return nil
+	}
+	f.inside = append(f.inside, info)
+	defer func() { f.inside = f.inside[:len(f.inside)-1] }()
+	entries, err := here.ReadDir(-1)
+	if err != nil {
+		f.skipped[path] = reason(err)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
 		if stopped(ctx) != "" {
 			return context.Cause(ctx)
 		}
-		path := filepath.Join(dir, e.Name())
+		below := filepath.Join(path, e.Name())
 		f.examined++
-		if err := f.entry(ctx, path, e.Name()); err != nil {
-			f.skipped[path] = strings.TrimPrefix(describe(err), path+": ")
+		if err := f.entry(ctx, here, below, e.Name()); err != nil {
+			f.skip(below, err)
 		}
 		if !f.args.Recurse || f.args.Depth > 0 && depth >= f.args.Depth {
 			continue
 		}
-		below := e.IsDir()
-		if info, err := os.Stat(path); f.args.Follow && err == nil {
-			below = info.IsDir()
-		}
-		if below {
-			if err := f.directory(ctx, path, depth+1); err != nil {
-				return err
-			}
+		if err := f.enter(ctx, dir, e, below, depth+1); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// enter goes on with an entry of a directory, if it is one itself, or a link to one that is to be followed.
+func (f *finding) enter(ctx context.Context, dir *os.Root, e fs.DirEntry, path string, depth int) error {
+	switch {
+	case e.IsDir():
+		next, err := openBelow(dir, e.Name()+"/.")
+		if err != nil {
+			f.skip(path, err)
+			return nil
+		}
+		defer func() { _ = next.Close() }() // it was only read
+		return f.directory(ctx, next, path, depth)
+	case f.args.Follow && e.Type()&fs.ModeSymlink != 0:
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			return nil // a link that leads nowhere is an entry like others
+		}
+		return f.root(ctx, path, depth)
+	}
+	return nil
+}
+
 // entry adds what is at a path to the list, if it is as wanted.
-func (f *finding) entry(ctx context.Context, path, name string) error {
+func (f *finding) entry(ctx context.Context, dir *os.File, path, name string) error {
 	a := f.args
 	named := func(patterns []*regexp.Regexp) bool {
 		return slices.ContainsFunc(patterns, func(re *regexp.Regexp) bool { return re.MatchString(name) })
@@ -108,7 +144,7 @@ func (f *finding) entry(ctx context.Context, path, name string) error {
 		return nil
 	}
 	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err != nil {
+	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
 	m := statFields(path, &st)
@@ -120,17 +156,25 @@ func (f *finding) entry(ctx context.Context, path, name string) error {
 	if !reaches(age, float64(a.Seconds), a.Age) || isFile && !reaches(float64(st.Size), float64(a.Bytes), a.Size) {
 		return nil
 	}
-	if isFile && a.Text != nil {
-		if has, err := hasLine(ctx, path, a.Text); err != nil || !has {
-			return err
-		}
-	}
-	if isFile && a.Checksum {
-		sum, err := fileSum(ctx, path, "sha1")
+	if isFile && (a.Text != nil || a.Checksum) {
+		file, err := openSeenFile(dir, name, path, &st)
 		if err != nil {
 			return err
 		}
-		m["checksum"] = sum
+		defer func() { _ = file.Close() }() // it was only read
+		if a.Text != nil {
+			if has, err := hasLine(ctx, file, a.Text); err != nil || !has {
+				return err
+			}
+			if _, err := file.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		if a.Checksum {
+			if m["checksum"], err = sumOf(ctx, file, "sha1"); err != nil {
+				return err
+			}
+		}
 	}
 	f.files = append(f.files, m)
 	return nil
@@ -147,12 +191,21 @@ func reaches(is, bound float64, written string) bool {
 	return is >= bound
 }
 
-func hasLine(ctx context.Context, path string, re *regexp.Regexp) (bool, error) {
-	file, err := openRegular(path)
+// openSeenFile opens a file that was looked at in a directory, and no other that is there now.
+func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File, error) {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return false, err
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	f := os.NewFile(uintptr(fd), path)
+	if info, err := f.Stat(); err != nil || !isSame(info, seen) {
+		_ = f.Close() // it was only read
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errSwapped}
+	}
+	return f, nil
+}
+
+func hasLine(ctx context.Context, file io.Reader, re *regexp.Regexp) (bool, error) {
 	for r := bufio.NewReader(file); ; {
 		line, err := r.ReadString('\n')
 		if line != "" && re.MatchString(withoutEnd(line)) {

@@ -12,9 +12,20 @@ import (
 )
 
 var (
-	_ = act("setup", action{run: runSetup, effect: events.ChangeNone})
+	_ = act("setup", action{run: runSetup, effect: events.ChangeNone, names: setupNames})
 	_ = act("ping", action{run: runPing, effect: events.ChangeNone})
 )
+
+// setupNames is the directory of programs that the playbook names, if it is not the system's.
+func setupNames(args any) string {
+	if p := args.(*spec.SetupArgs).FactPath; p != systemFacts {
+		return given("fact_path", p)
+	}
+	return ""
+}
+
+// systemFacts is where the owner of a machine lays down facts.
+const systemFacts = "/etc/ansible/facts.d"
 
 func runSetup(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.SetupArgs)

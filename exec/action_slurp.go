@@ -23,10 +23,12 @@ func drySlurp(ctx context.Context, a *attempt) Result {
 
 func runSlurp(ctx context.Context, a *attempt) Result {
 	path := a.Args.(*spec.SlurpArgs).Src
-	e, err := a.lookThrough(path)
-	switch {
-	case err != nil:
+	p, e, err := a.followed(path)
+	if err != nil {
 		return a.failure(ctx, err)
+	}
+	defer p.close()
+	switch {
 	case e.kind == absent:
 		return a.failure(ctx, missing(path, "file not found: %s", path))
 	case e.kind != regular:
@@ -34,7 +36,7 @@ func runSlurp(ctx context.Context, a *attempt) Result {
 	case e.size > slurpLimit:
 		return a.failure(ctx, fmt.Errorf("%s is too large for a result: %s; use `fetch`", path, size(e.size)))
 	}
-	data, err := readRegular(path)
+	data, err := p.read(e)
 	if err != nil {
 		return a.failure(ctx, err)
 	}

@@ -38,38 +38,25 @@ var hashes = map[string]func() hash.Hash{
 
 func runStat(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.StatArgs)
-	found, err := lookAt(ctx, args)
+	var found map[string]any
+	var err error
+	for range 5 { // somebody may change it between the looks
+		if found, err = a.lookAt(ctx, args); !errors.Is(err, errSwapped) {
+			break
+		}
+	}
+	r := Result{Outcome: events.OK, Fields: map[string]any{"stat": found}}
+	if errors.Is(err, errTrap) { // what it leads to may be looked at, but is not read
+		r.Warnings, err = []string{args.Path + " is not read: " + errTrap.Error()}, nil
+	}
 	if err != nil {
 		return a.failure(ctx, err)
 	}
-	if args.GetMime && found["exists"] == true {
-		found["mimetype"], found["charset"] = a.mime(ctx, args)
-	}
-	return Result{Outcome: events.OK, Fields: map[string]any{"stat": found}}
+	return r
 }
 
-// mime is what the program file says that a file contains.
-func (a *attempt) mime(ctx context.Context, args *spec.StatArgs) (typ, charset string) {
-	typ, charset = "unknown", "unknown"
-	if !a.installed("file") {
-		return typ, charset
-	}
-	argv := []string{"file", "--brief", "--mime-type", "--mime-encoding"}
-	if args.Follow {
-		argv = append(argv, "--dereference")
-	}
-	said, err := a.ask(ctx, program(append(argv, "--", args.Path)...))
-	if err != nil {
-		return typ, charset
-	}
-	first, rest, both := strings.Cut(strings.TrimSpace(said.stdout), "; charset=")
-	if !both {
-		return typ, charset
-	}
-	return first, rest
-}
-
-func lookAt(ctx context.Context, args *spec.StatArgs) (map[string]any, error) {
+// lookAt is what is known of a path. The error is errTrap if the content was left out.
+func (a *attempt) lookAt(ctx context.Context, args *spec.StatArgs) (map[string]any, error) {
 	see := unix.Lstat
 	if args.Follow {
 		see = unix.Stat
@@ -96,12 +83,79 @@ func lookAt(ctx context.Context, args *spec.StatArgs) (map[string]any, error) {
 			m["lnk_source"] = end
 		}
 	}
-	if m["isreg"] == true && m["readable"] == true && args.GetChecksum {
-		if m["checksum"], err = fileSum(ctx, args.Path, args.Algorithm); err != nil {
-			return nil, err
+	if args.GetMime {
+		m["mimetype"], m["charset"] = mimeOf(m)
+	}
+	if m["isreg"] == true && m["readable"] == true {
+		err = a.readInto(ctx, m, &st, args)
+	}
+	return m, err
+}
+
+// readInto adds what only reading the file tells: the one that was looked at, and no other that is there now.
+func (a *attempt) readInto(ctx context.Context, m map[string]any, st *unix.Stat_t, args *spec.StatArgs) error {
+	if !args.GetChecksum && !args.GetMime {
+		return nil
+	}
+	f, e, err := openLooked(args.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	if !isSame(e.info, st) {
+		return &fs.PathError{Op: "read", Path: args.Path, Err: errSwapped}
+	}
+	if args.GetMime && e.size > 0 {
+		if m["mimetype"], m["charset"], err = a.mime(ctx, f); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
 		}
 	}
-	return m, nil
+	if args.GetChecksum {
+		m["checksum"], err = sumOf(ctx, f, args.Algorithm)
+	}
+	return err
+}
+
+// mimeOf is what needs no reading to be known.
+func mimeOf(m map[string]any) (typ, charset string) {
+	for name, typ := range map[string]string{
+		"isdir": "inode/directory", "islnk": "inode/symlink", "isfifo": "inode/fifo", "issock": "inode/socket", "isblk": "inode/blockdevice", "ischr": "inode/chardevice",
+	} {
+		if m[name] == true {
+			return typ, "binary"
+		}
+	}
+	if m["size"] == 0 {
+		return "inode/x-empty", "binary"
+	}
+	return "unknown", "unknown"
+}
+
+// mimeBytes is how much of a file the program file looks at.
+const mimeBytes = 1 << 20
+
+// mime is what the program file says that a file contains. It is given the file, and not its path, which may lead elsewhere by now.
+func (a *attempt) mime(ctx context.Context, f io.Reader) (typ, charset string, err error) {
+	if !a.installed("file") {
+		return "unknown", "unknown", nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, mimeBytes))
+	if err != nil {
+		return "", "", err
+	}
+	text := string(data)
+	said, err := a.ask(ctx, tool{argv: []string{"file", "--brief", "--mime-type", "--mime-encoding", "-"}, stdin: &text})
+	if err != nil {
+		return "", "", err
+	}
+	first, rest, both := strings.Cut(strings.TrimSpace(said.stdout), "; charset=")
+	if !both {
+		return "unknown", "unknown", nil
+	}
+	return first, rest, nil
 }
 
 // statFields is what the system knows of an entry, under the names that playbooks use.

@@ -2,10 +2,11 @@ package exec
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
+	"path/filepath"
 
 	"moon/events"
 	"moon/exec/spec"
@@ -20,32 +21,50 @@ func dryTempfile(context.Context, *attempt) Result {
 
 func runTempfile(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.TempfileArgs)
-	path, err := makeTemp(args)
+	path, is, err := makeTemp(args)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = missing(args.Path, "directory %s does not exist", args.Path)
 	}
 	if err != nil {
 		return a.failure(ctx, err)
 	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return a.failure(ctx, err)
-	}
-	fields := entryOf(info).fields()
+	fields := is.fields()
 	fields["path"] = path
 	return Result{Outcome: events.Changed, Fields: fields, Diff: &events.Diff{Kind: events.ChangeCreate, Path: path, Summary: "new " + args.State}}
 }
 
-// makeTemp makes it for the owner only, as the names of such files are no secret.
-func makeTemp(args *spec.TempfileArgs) (path string, err error) {
-	// The last star is where the name is made up; one of the playbook's own must not be it.
-	pattern := args.Prefix + "*" + strings.ReplaceAll(args.Suffix, "*", "_")
-	if args.State == directory {
-		return os.MkdirTemp(args.Path, pattern)
+// makeTemp makes it for the owner only, as the names of such files are no secret, in the directory that the way there leads to.
+func makeTemp(args *spec.TempfileArgs) (path string, is entry, err error) {
+	where := args.Path
+	if where == "" {
+		where = os.TempDir()
 	}
-	f, err := os.CreateTemp(args.Path, pattern)
+	dir, err := openDir(where)
 	if err != nil {
-		return "", err
+		return "", is, err
 	}
-	return f.Name(), f.Close()
+	defer func() { _ = dir.Close() }() // what is made in it is closed already
+	for range 1000 {
+		name := args.Prefix + rand.Text()[:10] + args.Suffix
+		if args.State == directory {
+			err = dir.Mkdir(name, 0o700)
+		} else {
+			var f *os.File
+			if f, err = dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+				err = f.Close()
+			}
+		}
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", is, err
+		}
+		info, err := dir.Lstat(name)
+		if err != nil {
+			return "", is, err
+		}
+		return filepath.Join(where, name), entryOf(info), nil
+	}
+	return "", is, err
 }

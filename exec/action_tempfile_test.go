@@ -23,7 +23,7 @@ func TestTempfile(t *testing.T) {
 			want(t, r, events.Changed, "")
 			path, _ := r.Fields["path"].(string)
 			name := filepath.Base(path)
-			if seen[path] || filepath.Dir(path) != dir || !strings.HasPrefix(name, "a*") || !strings.HasSuffix(name, ".b_") || len(name) < 8 {
+			if seen[path] || filepath.Dir(path) != dir || !strings.HasPrefix(name, "a*") || !strings.HasSuffix(name, ".b*") || len(name) < 8 {
 				t.Errorf("it made %s", path)
 			}
 			seen[path] = true

@@ -34,18 +34,11 @@ func (OwnFiles) Stat(path string) (fs.FileInfo, error) {
 
 // Open opens a regular file for reading. What is none is not waited for.
 func (OwnFiles) Open(path string) (io.ReadCloser, error) {
-	p, e, err := (&attempt{}).followed(path)
+	f, err := openRegular(path)
 	if err != nil {
-		return nil, sourceError(path, err)
+		return nil, err
 	}
-	defer p.close()
-	switch e.kind {
-	case absent:
-		return nil, sourceError(path, nil)
-	case regular:
-		return p.openFile(e)
-	}
-	return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	return f, nil
 }
 
 // sourceError makes what is missing an error of the system, which nobody else's step is going to change.

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -35,7 +34,7 @@ func (g *gitStep) pack(ctx context.Context) error {
 // packedCommit is the commit that git notes in the archives it makes; "" if it cannot be told, or the paths in it begin
 // otherwise.
 func packedCommit(path, prefix string) string {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return ""
 	}

@@ -80,7 +80,7 @@ func (i *item) time() time.Time { return i.is.info.ModTime().Truncate(time.Secon
 
 // copy writes the content, which must be as long as it was.
 func (i *item) copy(ctx context.Context, to io.Writer) error {
-	f, err := openRegular(i.path)
+	f, err := openSame(i.path, i.is.info)
 	if err != nil {
 		return err
 	}
@@ -208,12 +208,12 @@ func (i *item) same(ctx context.Context, m *member) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return sameAs(ctx, i.path, packed)
+	return i.sameAs(ctx, packed)
 }
 
-// sameAs compares a file with something else.
-func sameAs(ctx context.Context, path string, with io.Reader) (bool, error) {
-	f, err := openRegular(path)
+// sameAs compares the content with something else.
+func (i *item) sameAs(ctx context.Context, with io.Reader) (bool, error) {
+	f, err := openSame(i.path, i.is.info)
 	if err != nil {
 		return false, err
 	}
@@ -237,7 +237,7 @@ func (p *packing) differsAlone(ctx context.Context, f *os.File) (bool, error) {
 		return true, nil // it is something else
 	}
 	defer closed()
-	same, err := sameAs(ctx, p.items[0].path, plain)
+	same, err := p.items[0].sameAs(ctx, plain)
 	if stopped(ctx) != "" {
 		return false, context.Cause(ctx)
 	}

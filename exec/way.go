@@ -250,21 +250,38 @@ func isSafe(file, dir *unix.Stat_t) bool {
 	return !isOurs(int(file.Uid)) && file.Uid == dir.Uid
 }
 
-// openRegular opens a file to read it. What is not a regular file is not waited for.
+// openRegular opens the file that a path leads to, to read it: by the walk, so that nobody leads the reader elsewhere meanwhile.
+// What is not a regular file is not waited for.
 func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, _, err := openLooked(path)
+	return f, err
+}
+
+// openLooked is openRegular with what was found there.
+func openLooked(path string) (*os.File, entry, error) {
+	p, e, err := (&attempt{}).followed(path)
 	if err != nil {
-		return nil, err
+		return nil, entry{}, sourceError(path, err)
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+	defer p.close()
+	switch e.kind {
+	case absent:
+		return nil, e, sourceError(path, nil)
+	case regular:
+		f, err := p.openFile(e)
+		return f, e, err
 	}
-	if err != nil {
+	return nil, e, &fs.PathError{Op: "read", Path: path, Err: errors.New("it is not a regular file")}
+}
+
+// openSame opens a file that was seen under a path, and no other that is there now.
+func openSame(path string, seen fs.FileInfo) (*os.File, error) {
+	f, e, err := openLooked(path)
+	if err == nil && !os.SameFile(e.info, seen) {
 		_ = f.Close() // it was only read
-		return nil, err
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errSwapped}
 	}
-	return f, nil
+	return f, err
 }
 
 // openFile opens the file that was seen at the place to read it.

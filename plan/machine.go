@@ -544,6 +544,7 @@ func (p *planner) inventoryLayers(h *inventory.Host, beside string) *layer {
 		if !ok {
 			shared = &layer{parent: chain}
 			for _, v := range l.Vars {
+				p.learnNamed(v, l.From)
 				shared.add(lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
 			p.layers[layerKey{l, chain}] = shared

@@ -12,6 +12,9 @@ import (
 	"moon/plan/playbook"
 )
 
+// mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
+const mostRetries = 1_000_000
+
 // fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
 // here they are checked for names.
 func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *fields) {
@@ -20,10 +23,10 @@ func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *field
 	p.confirm(s, k, r)
 	f.at("")
 	if !t.Retries.IsZero() {
-		fixed(p, t.Retries, "retries", "a whole number, 3 for up to four attempts", r, func(v any) bool {
+		fixed(p, t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
 			n, ok := spec.ParseInt(v)
 			s.Retry.Max = max(n, 0)
-			return ok && n >= 0
+			return ok && n >= 0 && n <= mostRetries
 		})
 	} else if len(t.Until) > 0 {
 		s.Retry.Max = 3

@@ -14,6 +14,7 @@ import (
 
 	"moon/plan/diag"
 	"moon/plan/eval"
+	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/secret"
 	"moon/secret/vault"
@@ -117,6 +118,14 @@ func (p *planner) learn(f *playbook.File, v playbook.Value, at string) {
 			p.secrets.Add(f.Name+"#"+at[1:], v.Text())
 		}
 	case playbook.Null, playbook.Bool:
+	}
+}
+
+// learnNamed makes the value of a variable of an inventory known, if its name says that it is a secret. What a template comes to is
+// learnt where it is used.
+func (p *planner) learnNamed(v inventory.Var, from string) {
+	if inventory.IsSecret(v.Name) {
+		p.learn(&playbook.File{Name: from}, v.Value, "."+v.Name)
 	}
 }
 

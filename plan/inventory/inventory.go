@@ -9,6 +9,7 @@ package inventory
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"moon/plan/diag"
 	"moon/plan/playbook"
@@ -71,6 +72,12 @@ type Layer struct {
 type Var struct {
 	Name  string
 	Value playbook.Value
+}
+
+// IsSecret reports whether the name of a variable says that its value is a secret: passwords of connections, and tokens.
+func IsSecret(name string) bool {
+	ansible := strings.HasPrefix(name, "ansible_") && (strings.HasSuffix(name, "password") || strings.HasSuffix(name, "_pass") || strings.HasSuffix(name, "_passphrase"))
+	return ansible || strings.HasSuffix(name, "_token")
 }
 
 // set gives a variable its value. Given again it keeps its place.
