@@ -26,7 +26,8 @@ func (s *Session) evaluate(step int) {
 		s.add(fact.CondEvaluated{Step: step, Holds: holds, Text: text})
 	case errors.As(err, &missing) && s.dry(step) && !missing.Never():
 		// In a dry run a condition on what was not produced is neither true nor false; the step is shown as it would
-		// run.
+		// run, and what it would give is as open as the condition.
+		s.perhaps[step] = true
 		s.add(fact.CondEvaluated{Step: step, Holds: true})
 	case errors.As(err, &missing):
 		s.missing(b, step, int(s.state.node(step).attempt)+1, missing)
@@ -113,7 +114,7 @@ func (s *Session) prepare(step, number int) {
 	}
 	name = cutLine(name)
 	out := s.state.outName(step, number)
-	command := strings.TrimSpace(call.Action + ": " + cutLine(call.Summary))
+	command := strings.TrimSpace(ps.Action + ": " + cutLine(call.Summary))
 	if ps.NoLog {
 		command = ""
 	}
@@ -140,7 +141,7 @@ func (s *Session) prepare(step, number int) {
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
 	}
 	runner := s.cfg.Runner
-	dry, checks := s.dry(step), s.state.opts.Check
+	dry, checks, perhaps := s.dry(step), s.state.opts.Check, s.perhaps[step]
 	job.Trusted = !checks || s.state.plan.Trusted() // a task with check_mode in a real run was approved
 	if dry {
 		runner = s.cfg.Dry
@@ -176,8 +177,11 @@ func (s *Session) prepare(step, number int) {
 			}
 			r.out = out
 			r.Bytes.Out, r.Bytes.Err = w.Bytes()
-			if dry && result.Diff != nil && result.Diff.Kind == events.ChangeUnknown {
+			if dry && (r.Open || result.Diff != nil && result.Diff.Kind == events.ChangeUnknown) {
 				r.registered = nil // what a dry run did not find out is not known to the steps that use it
+			}
+			if dry && perhaps {
+				r.registered, r.Registered, r.Values = nil, nil, nil
 			}
 			if r.Error != "" && r.RC != nil && !ps.NoLog {
 				r.Error = withTail(r.Error, w.Tail())
@@ -359,6 +363,27 @@ func (s *Session) judge(b *plan.Bound, step, number int, r exec.Result, pieces p
 	return rep
 }
 
+// judgementOf is what the step's conditions say. In a dry run of all steps they say nothing of what only a real run finds out. One
+// step in check mode among others that really run has a result.
+func (s *Session) judgementOf(b *plan.Bound, f *fact.AttemptFinished, registered map[string]any) (plan.Judgement, error) {
+	if !s.dry(f.Step) || s.state.plan.Plays && !s.state.opts.Check {
+		return b.Judge(registered)
+	}
+	return b.JudgeDry(registered, f.Diff == nil || f.Diff.Kind != events.ChangeUnknown), nil
+}
+
+// openDiff is the change of a step that may count as none.
+func openDiff(d *events.Diff) *events.Diff {
+	may := events.Diff{Kind: events.ChangeUnknown, Summary: "changed_when is known only in the run"}
+	if d != nil && d.Kind != events.ChangeUnknown {
+		may.Path, may.Text = d.Path, d.Text
+		if d.Summary != "" {
+			may.Summary += "; " + d.Summary
+		}
+	}
+	return &may
+}
+
 // piecesInPlays makes the pieces what plays of Ansible have. There the message is the action's, whatever the step's conditions
 // make of the result, and a task that was given up counts only the attempts after the first.
 func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r exec.Result) {
@@ -382,10 +407,13 @@ func (s *Session) piecesInPlays(pieces *plan.Result, f *fact.AttemptFinished, r 
 
 // applyJudgement lets the step's conditions decide about an attempt, and returns what failed_when says.
 func (s *Session) applyJudgement(b *plan.Bound, ps *plan.Step, f *fact.AttemptFinished, registered map[string]any) (failed *bool) {
-	j, err := b.Judge(registered)
+	j, err := s.judgementOf(b, f, registered)
 	if err != nil {
 		f.Outcome, f.Error = events.Failed, err.Error()
 		return nil
+	}
+	if j.Open && !events.Bad.Has(f.Outcome) {
+		f.Outcome, f.Open, f.Diff = events.OK, true, openDiff(f.Diff)
 	}
 	if j.Failed != nil {
 		switch {

@@ -149,9 +149,23 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		}
 		return f
 	}
+	changed := f.Changes()
+	if b.Judges() && f.Error == "" && f.Skipped == "" && !f.Away {
+		found := f.Diff.Kind != events.ChangeUnknown
+		j := b.JudgeDry(plan.Result{Plays: o.Plan.Plays, RC: r.RC, Changed: changed, Attempts: 1, Fields: r.Fields}.Registered(), found)
+		switch {
+		case j.Open:
+			f.Diff = *openDiff(&f.Diff)
+		case j.Changed != nil:
+			changed = *j.Changed
+		}
+		if ps.NoLog {
+			f.Diff = events.Diff{Kind: f.Diff.Kind}
+		}
+	}
 	if !f.Maybe && f.Error == "" && f.Diff.Kind != events.ChangeUnknown {
 		registered := plan.Result{
-			RC: r.RC, Changed: f.Changes(), Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
+			RC: r.RC, Changed: changed, Skipped: f.Skipped != "", Attempts: 1, Fields: r.Fields,
 		}.Registered()
 		results.set(step, registered, call.InOrder(r.Values), false)
 		if f.Skipped != "" {

@@ -43,13 +43,16 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	}
 	delete(s.began, f.Step)
 	defer func() { delete(s.names, f.Step); delete(s.outs, f.Step) }()
+	if f.Open && f.Outcome == events.OK { // a dry run: what waits for a change may run, and is shown
+		n.effective = events.Changed
+	}
 	switch f.Outcome {
 	case events.OK, events.Changed:
 		s.settle(id, f.Outcome, -1, func() {
 			s.publish(f.Step, events.StepCompleted{
 				Name: s.started(f.Step), Changed: f.Outcome == events.Changed, Result: s.resultOf(f), Diff: f.Diff, Drift: f.Drift, Resources: f.Resources,
 			})
-			if f.Outcome == events.Changed {
+			if f.Outcome == events.Changed || f.Open {
 				s.notify(f.Step)
 			}
 		})

@@ -90,7 +90,8 @@ type Session struct {
 	answers []func() // to be given when what they say is durable
 
 	running  map[int]*attempt
-	starting []int // those of them that begin when their facts are durable
+	perhaps  map[int]bool // steps of a dry run whose condition only the run knows
+	starting []int        // those of them that begin when their facts are durable
 	stopped  events.StopHow
 	trouble  error // why the run is being brought to its end while that can still be recorded
 	fatal    error // why nothing can be recorded any more
@@ -178,7 +179,7 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		running: map[int]*attempt{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
+		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
 		timing: newStopwatch(), foretold: map[string]*events.Foretold{},
 	}
 	s.current.Store(cfg.Plan)

@@ -62,6 +62,7 @@ const (
 	OnFailure OutcomeSet = 1<<Failed | 1<<Timeout | 1<<Rejected | 1<<Lost
 	OnFinish  OutcomeSet = OnSuccess | OnFailure | 1<<Cancelled | 1<<Omitted | 1<<Unreachable
 	OnChanged OutcomeSet = 1 << Changed
+	OnSound   OutcomeSet = OnFinish &^ Bad // however it ended, if it has not failed
 )
 
 // Bad are the ends that nobody wanted: failures, and a host that could not be reached, which no rescue can do anything about.
@@ -83,6 +84,8 @@ func (s OutcomeSet) String() string {
 		return "finish"
 	case OnChanged:
 		return "changed"
+	case OnSound:
+		return "not-failed"
 	}
 	var words []string
 	for o := OK; int(o) < outcomes; o++ {

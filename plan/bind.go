@@ -174,7 +174,7 @@ func (b *Bound) Holds() (holds bool, text string, err error) {
 // Call renders what the step does. The error is a *Problem or a *Missing.
 func (b *Bound) Call() (*Call, error) {
 	s, k := b.Step, b.Step.task
-	call := &Call{Action: s.Action, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
+	call := &Call{Action: k.action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	r, problems := b.collecting()
 	if k.call != nil {
 		call.Args, call.Raw, call.Summary, call.ordered = k.call.Args, k.call.Raw, s.Summary, k.call.ordered
@@ -279,22 +279,48 @@ type Judgement struct {
 	Because string // the condition that made it fail
 	Until   *bool  // until
 	Ignore  bool   // ignore_errors
+	Open    bool   // of a dry run: what changed_when says is known only in a real one
 }
 
 // Judge evaluates changed_when, failed_when, until and ignore_errors over a result. The result is visible as `result`,
 // under the registered name, and by its fields.
 func (b *Bound) Judge(result map[string]any) (Judgement, error) {
+	return b.judge(b.namesOf(result))
+}
+
+// JudgeDry is Judge for a dry run: of what it has not found out, or has no field for, nothing is known, and a condition on that
+// decides nothing. Found says that the result is that of a real run, as far as it goes.
+func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
+	names := b.namesOf(result)
+	if !found {
+		for name := range names {
+			names[name] = eval.Unknown{}
+		}
+	}
+	j, _ := b.judge(names) // a mistake shows when the step really runs
+	j.Open = j.Changed == nil && len(b.Step.task.changed) > 0
+	return j
+}
+
+// namesOf are the names under which a step's conditions see its result. In plays only the name that the task gives it stands for it,
+// and may be the name of a field.
+func (b *Bound) namesOf(result map[string]any) map[string]any {
+	names := map[string]any{}
+	if !b.env.plan.Plays {
+		names["result"] = result
+		maps.Copy(names, result)
+	}
+	if name := b.Step.task.src.Register; name != "" {
+		names[name] = result
+	}
+	return names
+}
+
+func (b *Bound) judge(names map[string]any) (Judgement, error) {
 	k := b.Step.task
 	var j Judgement
 	with := *b.env
-	with.extra = map[string]any{}
-	if !b.env.plan.Plays { // where only the name that the task gives it stands for it, and may be the name of a field
-		with.extra["result"] = result
-		maps.Copy(with.extra, result)
-	}
-	if k.src.Register != "" {
-		with.extra[k.src.Register] = result
-	}
+	with.extra = names
 	decide := func(list []condition) (*bool, string, error) {
 		if len(list) == 0 {
 			return nil, "", nil

@@ -235,12 +235,17 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 			continue
 		}
 		b := inside
+		since := *p.names.document.now
 		if branch.name == "rescue" {
+			b.rescuing = true
 			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
 		}
 		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
 		p.tasks(&b, branch.tasks)
 		p.close(b.scope)
+		if branch.name == "rescue" {
+			p.names.document.forget(since)
+		}
 	}
 	p.close(inside.scope)
 }
@@ -275,7 +280,8 @@ func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
 	return n
 }
 
-// vars handles a `vars` or `include_vars` step: no step of the plan, unless its condition is not known yet.
+// vars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
+// is known inside the rescue, and after it only if it was needed.
 func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
 		for _, e := range t.Args.Entries() {
@@ -288,28 +294,25 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	switch {
 	case v.known && !v.holds:
 		return
-	case !v.known && t.Kind == playbook.Vars:
-		if p.room(1, t.Pos, c.chain) {
-			p.step(c, t)
-		}
-		return
-	case !v.known && !r.failed:
-		p.tooLate(t.Args, c.chain, "use `vars` or `set_fact` for values that depend on the run", "whether to read this file", r.missing)
-		return
-	}
-	if t.Kind == playbook.Vars {
-		p.documentVars(t.Args, c, "vars", c.chain)
-		return
-	}
-	p.includeVarsFile(c, t.Args)
-}
-
-func (p *planner) includeVarsFile(c *scopeContext, v playbook.Value) {
-	if v.IsZero() {
+	case t.Kind == playbook.IncludeVars && t.Args.IsZero():
 		return // the parser has said why
 	}
-	if f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), v, "include_vars", c); ok {
-		p.documentVars(m, c, f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", v.Pos().File, v.Pos().Line)))
+	from, chain := "vars", c.chain
+	if t.Kind == playbook.IncludeVars {
+		f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
+		if !ok {
+			return
+		}
+		from, chain = f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", t.Args.Pos().File, t.Args.Pos().Line))
+		read := *t
+		read.Kind, read.Args = playbook.Vars, m
+		t = &read
+	}
+	if (!v.known || c.rescuing) && p.room(1, t.Pos, c.chain) {
+		p.step(c, t)
+	}
+	if v.known {
+		p.documentVars(t.Args, c, from, chain)
 	}
 }
 

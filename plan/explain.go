@@ -254,7 +254,7 @@ func (e *explanation) links(title string, links []Link, none string) {
 			break
 		}
 		note := map[string]string{
-			"success": "in order", "failure": "if it fails", "finish": "when it has ended", "changed": "if it changed something",
+			"success": "in order", "failure": "if it fails", "finish": "when it has ended", "not-failed": "unless it fails", "changed": "if it changed something",
 		}[l.On]
 		if note == "" {
 			note = "on " + l.On

@@ -32,6 +32,7 @@ type binding struct {
 	certain  bool           // an assignment that nothing known keeps from happening
 	relay    []*binding     // of run_once: what each of the hosts would have set
 	by       *playbook.Task // that sets it, in a play
+	passing  bool           // known inside a rescue, and after it only if that was needed
 	foreseen bool           // an assignment whose value is known before it happens
 }
 
@@ -97,7 +98,8 @@ type history struct {
 }
 
 type version struct {
-	at int
+	at   int
+	gone int // from when on it is not there any more; 0: it stays
 	*binding
 }
 
@@ -106,7 +108,19 @@ func (h *history) add(b *binding) {
 		h.versions = map[string][]version{}
 	}
 	*h.now++
-	h.versions[b.name] = append(h.versions[b.name], version{*h.now, b})
+	h.versions[b.name] = append(h.versions[b.name], version{at: *h.now, binding: b})
+}
+
+// forget takes the values that hold only for a time out of what comes after, if they were set after a moment.
+func (h *history) forget(since int) {
+	*h.now++
+	for _, all := range h.versions {
+		for i := range all {
+			if v := &all[i]; v.at > since && v.gone == 0 && v.passing {
+				v.gone = *h.now
+			}
+		}
+	}
 }
 
 // before calls f with the versions of name as of the moment, newest first, until it returns true.
@@ -114,6 +128,9 @@ func (h *history) before(name string, moment int, f func(*binding) bool) bool {
 	all := h.versions[name]
 	n := sort.Search(len(all), func(i int) bool { return all[i].at > moment })
 	for i := n - 1; i >= 0; i-- {
+		if gone := all[i].gone; gone > 0 && gone <= moment {
+			continue
+		}
 		if f(all[i].binding) {
 			return true
 		}

@@ -92,6 +92,12 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 			}
 			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "step vars", c.chain, lenient)
 		}
+		if t.Kind != playbook.Vars {
+			return
+		}
+		if entries := p.usedBeside(t.Args); len(entries) > 0 {
+			vars = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *frame, l *layer) { fr.step = l }, "vars", c.chain, lenient)
+		}
 	}
 	renderVars(true)
 	e := p.env(c, vars)
@@ -422,7 +428,7 @@ func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
 		p.blame("argument "+problem.Field, diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
 	if len(problems) == 0 {
-		k.call = &Call{Action: s.Action, Args: typed, Raw: raw}
+		k.call = &Call{Action: k.action.Name, Args: typed, Raw: raw}
 	}
 }
 

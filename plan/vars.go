@@ -117,9 +117,13 @@ func (vb *varsBlock) circle(i int) {
 // layerOf renders a block of variables, each into a layer of its own, so that a frame in the middle of the block sees
 // what was there before it. place puts a layer into a copy of the frame.
 func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
+	return p.layerFrom(m.Entries(), parent, fr, place, from, chain, lenient)
+}
+
+func (p *planner) layerFrom(entries []playbook.Entry, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
 	l := parent
 	vb := &varsBlock{
-		p: p, entries: m.Entries(), from: from, chain: chain, lenient: lenient,
+		p: p, entries: entries, from: from, chain: chain, lenient: lenient,
 		frame: func() *frame {
 			inside := *fr
 			place(&inside, l)
@@ -129,6 +133,44 @@ func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func
 	}
 	vb.render()
 	return l
+}
+
+// usedBeside are the entries of a block of variables that others of it use, and that do not use what they hide: a step that sets
+// variables sees them by their new values, as a block of variables does.
+func (p *planner) usedBeside(m playbook.Value) (entries []playbook.Entry) {
+	used := map[string]bool{}
+	own := map[string]bool{}
+	for _, e := range m.Entries() {
+		for _, name := range p.namesIn(e.Value, nil) {
+			used[name] = used[name] || name != e.Key
+			own[e.Key] = own[e.Key] || name == e.Key
+		}
+	}
+	for _, e := range m.Entries() {
+		if used[e.Key] && !own[e.Key] {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// namesIn adds the variables that a value uses.
+func (p *planner) namesIn(v playbook.Value, names []string) []string {
+	for _, item := range v.Items() {
+		names = p.namesIn(item, names)
+	}
+	for _, e := range v.Entries() {
+		names = p.namesIn(e.Value, names)
+	}
+	if v.Kind() != playbook.String || v.Literal() || !eval.Templated(v.Text()) {
+		return names
+	}
+	if t, err := p.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
+		for _, ref := range t.Refs() {
+			names = append(names, ref.Name)
+		}
+	}
+	return names
 }
 
 // ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
@@ -176,6 +218,7 @@ func (p *planner) documentVars(m playbook.Value, c *scopeContext, from string, c
 		frame: func() *frame { return p.frame(c, nil) },
 		add: func(b *binding) {
 			p.shadows(b)
+			b.passing = c.rescuing
 			p.names.document.add(b)
 		},
 	}

@@ -106,7 +106,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 		at.essential = at.essential || need.On == "failure" // the failure it waits for stops everything else
 	}
 	for _, u := range s.Unknowns {
-		edges = append(edges, b.data(u)...)
+		edges = append(edges, b.data(u, b.sound(s, at))...)
 	}
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
 	if at.rescued {
@@ -124,23 +124,43 @@ func (b *planBuilder) entry(n ID) bool {
 	return false
 }
 
-// data are the edges that carry a value. They only order: whether the value is there is seen when the step is about to
-// start. Producers that are many (a loop) are gathered by one barrier, so that m users of n items cost m+n edges.
-func (b *planBuilder) data(u plan.Unknown) []Edge {
+// sound says of the steps that give values which must not have failed, so that a step may use the value: those whose failure is not
+// what the step is there for. A step does not run on the result of a failure, unless a rescue has dealt with it, the step cleans
+// up, or asks for the failure by its needs.
+func (b *planBuilder) sound(s *plan.Step, at attributes) func(producer int) events.OutcomeSet {
+	return func(producer int) events.OutcomeSet {
+		asked := slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return n.Step == producer })
+		if at.essential || asked || b.g.Nodes[b.g.nodeOf[producer]].Rescued {
+			return events.OnFinish
+		}
+		return events.OnSound
+	}
+}
+
+// ended lets any end do for a value, in plays: what happens after a failure is decided by the chain of each host.
+func ended(int) events.OutcomeSet { return events.OnFinish }
+
+// data are the edges that carry a value. Whether the value is there is seen when the step is about to start. Producers that are
+// many (a loop) are gathered by one barrier, so that m users of n items cost m+n edges.
+func (b *planBuilder) data(u plan.Unknown, set func(producer int) events.OutcomeSet) []Edge {
 	edges := make([]Edge, len(u.Steps))
+	ends := events.OnFinish
 	for i, s := range u.Steps {
-		edges[i] = Edge{From: b.g.nodeOf[s], On: events.OnFinish, Data: true}
+		edges[i] = Edge{From: b.g.nodeOf[s], On: set(s), Data: true}
+		if edges[i].On == events.OnSound {
+			ends = onMet
+		}
 	}
 	if len(edges) <= 2 {
 		return edges
 	}
-	key := fmt.Sprint(u.Steps)
+	key := fmt.Sprint(ends, u.Steps)
 	c, ok := b.collectors[key]
 	if !ok {
 		c = b.barrier("values", All, false, edges)
 		b.collectors[key] = c
 	}
-	return []Edge{{From: c, On: events.OnFinish, Data: true}}
+	return []Edge{{From: c, On: ends, Data: true}}
 }
 
 // block builds body, rescue and always.

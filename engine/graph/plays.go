@@ -398,7 +398,7 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
 	}
 	for _, u := range s.Unknowns {
-		edges = append(edges, b.data(u)...)
+		edges = append(edges, b.data(u, ended)...)
 	}
 	if len(s.Notifiers) > 0 {
 		var changed []Edge

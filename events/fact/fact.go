@@ -188,6 +188,8 @@ type (
 		// and stderr are left out (Cut) and are to be read from the output files.
 		Registered map[string]any `json:"registered,omitempty"`
 		Cut        bool           `json:"cut,omitempty"`
+		// Open says of a dry run that changed_when is known only in a real one: the step counts as one that may change something.
+		Open bool `json:"open,omitempty"`
 		// Withheld says that the step gave a value that is secret and comes from nowhere else: it is not kept.
 		Withheld bool         `json:"withheld,omitempty"`
 		Message  string       `json:"message,omitempty"`
