@@ -36,7 +36,7 @@ func withoutSecrets(c events.Fix, p *plan.Plan) events.Fix {
 			v.Value, v.Secret = "", true
 		}
 	}
-	return events.Fix{Values: values, Retry: c.Retry}
+	return events.Fix{Values: values, Retry: c.Retry, Rerun: c.Rerun}
 }
 
 // Preview plans the playbook as it would be with other values. Nothing of the run changes.
@@ -46,6 +46,28 @@ func Preview(p *plan.Plan, c events.Fix) (*plan.Plan, string) {
 		return nil, firstMistake(ds)
 	}
 	return next, ""
+}
+
+// rerunOutdated runs again what other values have made outdated; before are the steps that were outdated already.
+func (s *Session) rerunOutdated(o events.Order, before []int) string {
+	steps := slices.DeleteFunc(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), func(i int) bool { return slices.Contains(before, i) })
+	if len(steps) == 0 {
+		return ""
+	}
+	return s.obey(events.Order{Actor: o.Actor, Command: events.Rerun{Range: events.Range{From: steps[0], To: steps[len(steps)-1] + 1}, Steps: steps}})
+}
+
+// renumber says which numbers some steps of an old plan have in the new one.
+func renumber(steps []int, now, old *plan.Plan) (list []int) {
+	if len(steps) == 0 {
+		return nil
+	}
+	for i, j := range counterparts(now, old, true) {
+		if j >= 0 && slices.Contains(steps, j) {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // retryFixed tries a step again that failed, with its new values. Where a step is in the plan may be another place now.

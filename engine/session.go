@@ -611,9 +611,18 @@ func (s *Session) obey(o events.Order) string {
 	}
 	s.add(fact.Commanded{Order: o})
 	fix, fixed := o.Command.(events.Fix)
+	var before []int // that are outdated already
+	if fix.Rerun {
+		before = renumber(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), next.plan, s.state.plan)
+	}
 	if next.plan != nil {
 		if err := s.replace(next, fixed); err != nil {
 			return err.Error()
+		}
+	}
+	if fixed && fix.Rerun {
+		if why := s.rerunOutdated(o, before); why != "" {
+			return why
 		}
 	}
 	if fixed && fix.Retry != "" {

@@ -145,7 +145,16 @@ func (o *overriding) covers(path, host string) bool {
 	if o.Host != "" && o.Host != host {
 		return false
 	}
-	return o.At == "" || path == o.At || strings.HasPrefix(path, o.At+"/")
+	rest, inside := strings.CutPrefix(path, o.At)
+	switch {
+	case o.At == "", inside && rest == "":
+		return true
+	case !inside:
+		return false
+	case host != "" && strings.HasPrefix(rest, "@"+host): // the task's step on a host
+		rest = strings.TrimPrefix(rest, "@"+host)
+	}
+	return rest == "" || rest[0] == '/' || rest[0] == '#' // what is inside, and the rounds of a loop
 }
 
 // ofStep are the overrides of one field of the step that is planned.

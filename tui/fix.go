@@ -28,6 +28,8 @@ type fixSheet struct {
 	input  textinput.Model
 	note   string // about the last key
 	asked  bool   // whether the type may change; enter again says yes
+	done   int    // steps that the values would change and that are done already
+	again  bool   // run those again too
 
 	preview fixPreview
 }
@@ -145,6 +147,13 @@ func (f *fixSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+u":
 		f.undo()
 		return f.plan(m)
+	case "ctrl+r":
+		if f.done == 0 {
+			f.note = "nothing that is done would change"
+			return nil
+		}
+		f.again = !f.again
+		return nil
 	case "ctrl+e":
 		return f.inEditor(m)
 	case "enter":
@@ -282,7 +291,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 		f.note = fmt.Sprintf("%s was %s and becomes %s; enter again does that", r.Label(), r.Kind, kind)
 		return nil
 	}
-	asks := events.Fix{Values: values}
+	asks := events.Fix{Values: values, Rerun: f.again && f.done > 0}
 	if f.Step >= 0 && m.failedIn(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
 		asks.Retry = f.Path
 	}

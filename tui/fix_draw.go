@@ -6,6 +6,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"moon/plan"
 	"moon/themes"
 	"moon/tui/fix"
 )
@@ -232,7 +233,7 @@ func (m *model) fixBecomes(d *doc) {
 		return
 	}
 	d.add(text{inkTitle, "Becomes"})
-	e := fix.EffectOf(m.plan, p.plan, f.Path)
+	e := fix.EffectOf(m.plan, p.plan, f.Path, m.canRunAgain)
 	switch {
 	case e.Gone:
 		d.para(themes.Warn, 0, "This step is not in the plan any more.")
@@ -256,11 +257,40 @@ func (m *model) fixBecomes(d *doc) {
 		}
 		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
 	}
+	m.fixDone(d, e.Done)
 	if e.Left > 0 {
 		d.para(themes.Warn, 0, count(e.Left, "step")+" would be gone from the plan.")
 	}
 	d.blank()
 	d.para(themes.Dim, 0, "Not saved to your files. The report will say what was overridden.")
+}
+
+// fixDone lists what is done already. It is not run again, unless a person says so here.
+func (m *model) fixDone(d *doc, steps []*plan.Step) {
+	m.fix.done = len(steps)
+	if len(steps) == 0 {
+		return
+	}
+	d.blank()
+	words := "Already done, with the old value; ctrl+r runs " + them(len(steps)) + " again too"
+	if m.fix.again {
+		words = "Already done, and run again with the new value; ctrl+r leaves " + them(len(steps))
+	}
+	d.para(themes.Warn, 0, words)
+	for i, s := range steps {
+		if i == othersShown {
+			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)})
+			break
+		}
+		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
+	}
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // changedLines shows two texts as a difference, without the lines they share.

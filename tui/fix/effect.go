@@ -18,14 +18,16 @@ type Effect struct {
 	Changes []Change // to the step
 	Notes   []string // instead of them: what was overridden, where nothing can be seen of it
 	Others  []*plan.Step
-	Left    int // how many steps are not in it any more
+	Done    []*plan.Step // done already with the old value; they change only if they are run again
+	Left    int          // how many steps are not in it any more
 }
 
 // Change is a part of a step before and after. Label is "" for what it runs.
 type Change struct{ Label, Was, Now string }
 
-// EffectOf compares the plan that would be with the one there is. path is the step that the values are of, or "".
-func EffectOf(old, next *plan.Plan, path string) (e Effect) {
+// EffectOf compares the plan that would be with the one there is. path is the step that the values are of, or "". done says
+// which steps of the one there is have succeeded.
+func EffectOf(old, next *plan.Plan, path string, done func(step int) bool) (e Effect) {
 	find := func(p *plan.Plan) *plan.Step {
 		if i := slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.Path == path }); i >= 0 {
 			return &p.Steps[i]
@@ -33,8 +35,13 @@ func EffectOf(old, next *plan.Plan, path string) (e Effect) {
 		return nil
 	}
 	d := standing.Differ(old, next)
+	was := plan.Counterparts(next, old)
 	for _, i := range slices.Sorted(slices.Values(slices.Concat(d.Changed, d.Added))) {
-		if s := &next.Steps[i]; s.Path != path {
+		switch s := &next.Steps[i]; {
+		case s.Path == path:
+		case was[i] >= 0 && done(was[i]):
+			e.Done = append(e.Done, s)
+		default:
 			e.Others = append(e.Others, s)
 		}
 	}

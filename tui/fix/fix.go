@@ -112,13 +112,21 @@ func OfScope(p *plan.Plan, scope int, in events.Range, set map[string]any) *Form
 // scope lets a value be for a scope, if that is not all there is, and for the rest of the run.
 func (f *Form) scope(p *plan.Plan, id int, from string) {
 	if id > 0 && id < len(p.Scopes) {
-		f.Scopes = append(f.Scopes, Scope{Words: "this " + string(p.Scopes[id].Kind) + over(p, id), At: p.Scopes[id].Path, From: from})
+		f.Scopes = append(f.Scopes, reach(p, id, from))
 	}
 	words := allRest
 	if standing.OverHosts(p) {
 		words += " (all hosts)"
 	}
 	f.Scopes = append(f.Scopes, Scope{Words: words, From: from})
+}
+
+// reach is all that is in a scope, from a step on. A task is one thing on all its hosts, whichever of them is looked at.
+func reach(p *plan.Plan, id int, from string) Scope {
+	if p.Scopes[id].Kind == plan.ScopeTask {
+		from = ""
+	}
+	return Scope{Words: "this " + string(p.Scopes[id].Kind) + over(p, id), At: p.Scopes[id].Path, From: from}
 }
 
 // over says how many hosts a scope is about, where that is not plain.

@@ -174,7 +174,7 @@ func TestEffectOf(t *testing.T) {
 	with := func(change func(p *plan.Plan)) fix.Effect {
 		next := release()
 		change(next)
-		return fix.EffectOf(release(), next, "site/migrate/run")
+		return fix.EffectOf(release(), next, "site/migrate/run", func(int) bool { return false })
 	}
 	e := with(func(p *plan.Plan) {
 		p.Steps[0].Digest, p.Steps[0].Args, p.Steps[0].Cwd = "+", map[string]any{"cmd": "migrate 60s"}, "/tmp"

@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/plan/diag"
 	"moon/tui/fix"
+	"moon/tui/standing"
 )
 
 // fixing is a value that is being changed, as far as the talk about it has come.
@@ -387,7 +388,7 @@ func (d *desk) effects(x *fixing) (list []effect, why string) {
 			list = append(list, effect{why: "it cannot be planned so: " + why})
 			continue
 		}
-		list = append(list, effect{Effect: fix.EffectOf(d.plan, next, x.Path)})
+		list = append(list, effect{Effect: fix.EffectOf(d.plan, next, x.Path, func(i int) bool { return standing.Done(d.of(i)) })})
 	}
 	return list, ""
 }
@@ -395,7 +396,7 @@ func (d *desk) effects(x *fixing) (list []effect, why string) {
 // nothing reports whether a value changes nothing, however far it reaches.
 func (x *fixing) nothing(effects []effect) bool {
 	return !slices.ContainsFunc(effects, func(e effect) bool {
-		return e.Gone || len(e.Changes)+len(e.Notes)+len(e.Others)+e.Left > 0
+		return e.Gone || len(e.Changes)+len(e.Notes)+len(e.Others)+len(e.Done)+e.Left > 0
 	})
 }
 
@@ -457,7 +458,8 @@ func (x *fixing) word(scope int) string {
 	if x.Scopes[scope].Rest() {
 		return rest
 	}
-	return strings.TrimPrefix(x.Scopes[scope].Words, "this ")
+	word, _, _ := strings.Cut(strings.TrimPrefix(x.Scopes[scope].Words, "this "), " ") // over how many hosts is not to be typed
+	return word
 }
 
 // forWhat says how far a scope reaches.
@@ -509,11 +511,14 @@ func (d *desk) sayEffect(e *effect) {
 	switch {
 	case e.Gone:
 		lines = append(lines, "the step would not be in the plan any more.")
-	case e.Same && len(e.Others) == 0:
+	case e.Same && len(e.Others)+len(e.Done) == 0:
 		lines = append(lines, "what it does stays the same, as far as can be seen.")
 	}
 	if n := len(e.Others); n > 0 {
 		lines = append(lines, sentence("it changes "+e.others()))
+	}
+	if n := len(e.Done); n > 0 {
+		lines = append(lines, sentence("already done, with the old value: "+names(e.Done)+"; rerun runs "+them(n)+" again"))
 	}
 	if e.Left > 0 {
 		lines = append(lines, count(e.Left, "step")+" would be gone from the plan.")
@@ -523,15 +528,27 @@ func (d *desk) sayEffect(e *effect) {
 
 // others names some of the other steps that change.
 func (e *effect) others() string {
+	return count(len(e.Others), "step") + ": " + names(e.Others)
+}
+
+// names are those of some steps, the first of them.
+func names(steps []*plan.Step) string {
 	const named = 3
-	var names []string
-	for _, s := range e.Others[:min(len(e.Others), named)] {
-		names = append(names, clean(s.Label(s.Title())))
+	var list []string
+	for _, s := range steps[:min(len(steps), named)] {
+		list = append(list, clean(s.Label(s.Title())))
 	}
-	if more := len(e.Others) - named; more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
+	if more := len(steps) - named; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
 	}
-	return count(len(e.Others), "step") + ": " + strings.Join(names, ", ")
+	return strings.Join(list, ", ")
+}
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // takeFix gives the run the value. It runs nothing.

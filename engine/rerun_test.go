@@ -1,0 +1,96 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+)
+
+// A value that an override changes runs nothing again that is done, whatever its scope; that is a decision of its own.
+func TestFixLeavesDoneSteps(t *testing.T) {
+	text := "vars: { rate: 1 }\nsteps:\n  - name: pay\n    block:\n      - {name: charge, shell: 'charge {{ rate }}', register: c}\n      - {name: fails, shell: 'fails {{ rate }}'}\n  - {name: after, shell: 'after {{ rate }} {{ c.rc }}'}\n"
+	for _, tt := range []struct {
+		name, at string
+		again    bool
+		order    string
+	}{
+		{"this step", "playbook.yml/pay/fails", false, "charge 1, fails 1, fails 2, after 1 0"},
+		{"the block", "playbook.yml/pay", false, "charge 1, fails 1, fails 2, after 1 0"},
+		{"the rest of the run", "", false, "charge 1, fails 1, fails 2, after 2 0"},
+		{"the rest of the run, and run again", "", true, "charge 1, fails 1, charge 2, fails 2, after 2 0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, g := build(t, text)
+			f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+				rc := 0
+				if cmdOf(job) == "fails 1" {
+					return exec.Result{Outcome: events.Failed, Error: "no"}
+				}
+				return exec.Result{Outcome: events.Changed, RC: &rc}
+			}}
+			s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true, KeepOpen: true})
+			w := watching(t, s, false)
+			send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+			send(events.Approve{Range: events.Range{From: 0, To: 3}})
+			send(events.Continue{})
+			w.until("the failure", func() bool { return w.run.Phase == events.Paused && w.run.Pause.Reason == events.PauseFailure })
+			send(events.Fix{Values: []events.Override{{Name: "rate", Value: "2", At: tt.at}}, Retry: p.Steps[1].Path, Rerun: tt.again})
+			if tt.again {
+				w.until("run again", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[0].Attempt == 2 && w.run.Steps[0].State == events.Settled })
+			} else {
+				w.until("the retry", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[1].Outcome == events.Changed })
+				if tt.at != p.Steps[1].Path && !w.run.Steps[0].Outdated {
+					t.Error("the done step does not say that its definition changed")
+				}
+			}
+			send(events.Keep{Range: events.Range{From: 0, To: 3}})
+			send(events.Continue{})
+			w.done()
+			if got := strings.Join(f.order, ", "); got != tt.order || w.run.Result.Outcome != events.RunDone {
+				t.Errorf("ran %s, want %s; %+v", got, tt.order, w.run.Result)
+			}
+		})
+	}
+}
+
+// A done step runs again on demand, alone or with what depends on it; the handlers and steps that merely come later do not.
+func TestRerun(t *testing.T) {
+	text := "- {name: make, shell: make, register: m}\n- {name: other, shell: other}\n- {name: use, shell: 'use {{ m.rc }}', register: u}\n- {name: further, shell: 'further {{ u.rc }}'}\n- {name: last, shell: last}\n"
+	for _, tt := range []struct {
+		with  bool
+		order string
+	}{
+		{false, "make, other, use 0, further 0, make, last"},
+		{true, "make, other, use 0, further 0, make, use 0, further 0, last"},
+	} {
+		p, g := build(t, text)
+		f := &fake{do: func(context.Context, *exec.Job) exec.Result {
+			rc := 0
+			return exec.Result{Outcome: events.Changed, RC: &rc}
+		}}
+		s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true})
+		w := watching(t, s, false)
+		send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+		send(events.Approve{Range: events.Range{From: 0, To: 5}})
+		send(events.Break{Step: 4})
+		send(events.Continue{})
+		w.until("the breakpoint", func() bool { return w.run.Phase == events.Paused })
+		send(events.Rerun{Range: events.Range{From: 4, To: 5}})
+		send(events.Rerun{Range: events.Range{From: 0, To: 1}, With: tt.with})
+		last := map[bool]int{false: 0, true: 3}[tt.with]
+		w.until("run again", func() bool { return w.run.Steps[last].Attempt == 2 && w.run.Steps[last].State == events.Settled })
+		if w.run.Phase != events.Paused {
+			t.Error("the run goes on by itself")
+		}
+		send(events.Break{Step: 4, Clear: true})
+		send(events.Continue{})
+		w.done()
+		if got := strings.Join(f.order, ", "); got != tt.order || w.run.Counts.Changed != 5 {
+			t.Errorf("ran %s, want %s; %+v", got, tt.order, w.run.Counts)
+		}
+	}
+}
