@@ -28,6 +28,8 @@ type resumeCmd struct {
 	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
 	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
 	NoTUI       bool   `name:"no-tui" help:"Without the screen, also in a terminal."`
+
+	MaxResult byteSize `placeholder:"SIZE" help:"Another limit of what other steps may use of what a step prints."`
 }
 
 func (c *resumeCmd) Run(io stdio) error {
@@ -50,6 +52,9 @@ func (c *resumeCmd) Run(io stdio) error {
 		}
 	}
 	opts := past.Options
+	if c.MaxResult > 0 {
+		opts.MaxResult = int64(c.MaxResult)
+	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
 	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
 	switch {

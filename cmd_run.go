@@ -28,6 +28,8 @@ type runFlags struct {
 	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: say what would change, change nothing."`
 	Diff      bool   `short:"D" help:"Show the changes of files."`
 	Force     bool   `help:"Run steps with sources or generates although they are up to date."`
+
+	MaxResult byteSize `placeholder:"SIZE" help:"How much of what a step prints other steps may use, such as 64M; default 16M. A step that uses more fails."`
 }
 
 func (f *runFlags) options() (fact.Options, error) {
@@ -38,7 +40,7 @@ func (f *runFlags) options() (fact.Options, error) {
 	if forks == 0 {
 		forks = usualForks()
 	}
-	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force}, nil
+	return fact.Options{Forks: forks, OnFailure: fact.Policy(f.OnFailure), Check: f.Check, Diff: f.Diff, Force: f.Force, MaxResult: int64(f.MaxResult)}, nil
 }
 
 // usualForks is how many steps run at once where nobody says how many.

@@ -22,6 +22,7 @@ type flood struct {
 	name        string
 	steps       int
 	bytes, line int64
+	register    bool // it becomes part of the steps' results, of which nobody uses it
 }
 
 // text is what a step of the flood prints: lines of numbers, so that nothing can be lost, doubled or out of order unseen.
@@ -62,9 +63,9 @@ func pour(words string) {
 // TestFloods lets steps print much more than moon may keep in memory, with every line told to somebody: all of it is stored,
 // and what moon takes stays within its bound. KILLS=all takes whole floods.
 func TestFloods(t *testing.T) {
-	floods := []flood{{"lines", 1, 64 << 20, 60}, {"one long line", 1, 32 << 20, 1 << 40}, {"many at once", 16, 4 << 20, 60}}
+	floods := []flood{{"lines", 1, 64 << 20, 60, false}, {"one long line", 1, 32 << 20, 1 << 40, false}, {"many at once", 16, 4 << 20, 60, false}, {"registered", 2, 100 << 20, 18, true}}
 	if os.Getenv("KILLS") == "all" {
-		floods = []flood{{"lines", 1, 1 << 30, 60}, {"one long line", 1, 100 << 20, 1 << 40}, {"many at once", 64, 50 << 20, 60}}
+		floods = []flood{{"lines", 1, 1 << 30, 60, false}, {"one long line", 1, 100 << 20, 1 << 40, false}, {"many at once", 64, 50 << 20, 60, false}, {"registered", 64, 50 << 20, 18, true}}
 	}
 	for _, f := range floods {
 		t.Run(f.name, func(t *testing.T) {
@@ -78,6 +79,9 @@ func TestFloods(t *testing.T) {
       env: {%s: "%d %d"}
       loop: "{{ range(%d) | list }}"
 `, moon.Path, flooding, f.bytes, f.line, f.steps)
+			if f.register {
+				text += "      register: r\n"
+			}
 			if err := os.WriteFile(p.playbook, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -129,7 +129,7 @@ func (s *Session) prepare(step, number int) {
 		w = output.NewDiscard()
 	}
 	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
-		w.Keep(0)
+		w.Keep(s.maxResult())
 	}
 	names := b.Names(call)
 	job := &exec.Job{
@@ -163,9 +163,10 @@ func (s *Session) prepare(step, number int) {
 			}
 			failed := w.Close()
 			ended := s.cfg.Now()
-			stdout, stderr, _ := w.Collected()
+			stdout, stderr, unread := s.printed(w, out)
+			failed = errors.Join(failed, unread)
 			r := s.judge(b, step, number, result, plan.Result{
-				Stdout: string(stdout), Stderr: string(stderr), Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
+				Stdout: stdout, Stderr: stderr, Start: began, End: ended, Duration: ended.Sub(began), Attempts: number,
 			})
 			if result.Sources != "" && !dry && (r.Outcome == events.OK || r.Outcome == events.Changed) {
 				if err := s.remember(p, ps, result.Sources); err != nil {
@@ -295,10 +296,11 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 		r.Withheld = r.Registered != nil || r.Values != nil
 		hide(&r.AttemptFinished)
 	}
+	r.Registered, r.Later = setAside(r.Registered)
 	s.seal(r)
 	r.AttemptFinished = s.redacted(r.AttemptFinished).(fact.AttemptFinished)
 	err := shrink(&r.AttemptFinished, s.blobs())
-	if r.Cut {
+	if len(r.Later) > 0 {
 		err = errors.Join(err, failed, keepOutput(s.cfg.Disk, s.OutDir(), r.out))
 	}
 	if err == nil {
@@ -308,7 +310,7 @@ func (s *Session) pack(r *report, ps *plan.Step, failed error) {
 		r.Outcome, r.Ignored, r.Again, r.Error = events.Failed, false, false, err.Error()
 	}
 	if err != nil {
-		r.Registered, r.Values, r.Order, r.Result, r.Cut = nil, nil, nil, nil, false
+		r.Registered, r.Later, r.Values, r.Order, r.Result = nil, nil, nil, nil, nil
 		r.Message, r.Diff, r.Warnings = cut(r.Message, maxError), nil, nil
 	}
 	r.err = errors.Join(failed, err)

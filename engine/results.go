@@ -205,13 +205,6 @@ func shrink(f *fact.AttemptFinished, blobs journal.Blobs) error {
 		}
 		f.Warnings = append(f.Warnings, fmt.Sprintf("of the %d things it changed only %d are recorded", n, len(f.Resources)))
 	}
-	if size(f.Registered) > maxInline && !sealed(f.Registered) {
-		small := maps.Clone(f.Registered)
-		for _, key := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {
-			delete(small, key)
-		}
-		f.Registered, f.Cut = small, true
-	}
 	var errs []error
 	for _, m := range []*map[string]any{&f.Registered, &f.Values, &f.Order, &f.Result} {
 		large := size(*m) > maxInline
@@ -302,7 +295,7 @@ func keepOutput(disk journal.Disk, dir, prefix string) error {
 
 // hide removes from a fact what no_log keeps from being shown or stored.
 func hide(f *fact.AttemptFinished) {
-	f.Registered, f.Values, f.Order, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, nil, "", nil, nil
+	f.Registered, f.Later, f.Values, f.Order, f.Result, f.Message, f.Diff, f.Warnings = nil, nil, nil, nil, nil, "", nil, nil
 	f.Detail, f.Drift, f.Resources = "", "", nil
 	if f.Error != "" && events.Bad.Has(f.Outcome) {
 		f.Error = "failed (the reason is hidden by no_log)"

@@ -11,7 +11,6 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
 	"moon/exec"
 	"moon/plan"
 )
@@ -326,17 +325,9 @@ func (p *past) restore(f fact.AttemptFinished) error {
 		s.results.withhold(f.Step)
 		return nil
 	}
-	if f.Cut {
-		stdout, stderr, err := output.Read(s.OutDir(), s.state.outs[f.Step])
-		if err != nil {
-			return fmt.Errorf("output of %s: %w", events.StepID(f.Step), err)
-		}
-		if int64(len(stdout)) < f.Bytes.Out || int64(len(stderr)) < f.Bytes.Err {
-			return fmt.Errorf("output of %s is not whole: %d and %d bytes, %d and %d were written", events.StepID(f.Step), len(stdout), len(stderr), f.Bytes.Out, f.Bytes.Err)
-		}
-		full := plan.Result{Stdout: string(stdout), Stderr: string(stderr)}.Registered()
-		for _, name := range []string{"stdout", "stdout_lines", "stderr", "stderr_lines"} {
-			registered[name] = full[name]
+	if registered != nil {
+		if err := s.addLater(f, registered); err != nil {
+			return err
 		}
 	}
 	conceal := func(v map[string]any) map[string]any { return s.state.plan.Conceal(v, false) }

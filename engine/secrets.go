@@ -96,7 +96,7 @@ func (s *Session) seal(r *report) {
 	registered, ok := s.secrets.Seal(asAny(r.Registered))
 	values, valuesToo := s.secrets.Seal(asAny(r.Values))
 	if !ok || !valuesToo {
-		r.Withheld, r.Registered, r.Values, r.Order = true, nil, nil, nil
+		r.Withheld, r.Registered, r.Later, r.Values, r.Order = true, nil, nil, nil, nil
 		return
 	}
 	r.Registered, _ = registered.(map[string]any)
@@ -110,8 +110,6 @@ func asAny(m map[string]any) any {
 	}
 	return m
 }
-
-func sealed(m map[string]any) bool { return secret.Sealed(m) }
 
 // guarded is how much of the result of a step with no_log is looked for in what other steps print, in bytes.
 const guarded = 256 << 10

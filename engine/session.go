@@ -69,6 +69,7 @@ type Session struct {
 	journal *journal.Writer
 	state   *State
 	results *results
+	texts   texts
 	secrets *secret.Set
 	began   time.Time
 	first   planned // the plan of the first record

@@ -58,7 +58,8 @@ func TestShellAndCommand(t *testing.T) {
 func TestStreamsStayApart(t *testing.T) {
 	job := newJob(t, "shell", args{"cmd": "echo out; echo err >&2"})
 	run(t, job)
-	out, errs, _ := job.Output.Collected()
+	kept, keptErrs, _ := job.Output.Kept()
+	out, errs := kept.Text, keptErrs.Text
 	if string(out) != "out\n" || string(errs) != "err\n" {
 		t.Errorf("stdout %q, stderr %q", out, errs)
 	}

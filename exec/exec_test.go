@@ -66,7 +66,7 @@ func newJob(tb testing.TB, action string, in args) *exec.Job {
 	}
 	dir := tb.TempDir()
 	w := output.NewWriter(dir, "step", nil)
-	w.Keep(0)
+	w.Keep(1 << 20)
 	tb.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			tb.Error(err)
@@ -94,8 +94,8 @@ func check(tb testing.TB, job *exec.Job) (events.Diff, error) {
 }
 
 func stdout(job *exec.Job) string {
-	out, _, _ := job.Output.Collected()
-	return string(out)
+	out, _, _ := job.Output.Kept()
+	return string(out.Text)
 }
 
 func want(tb testing.TB, r exec.Result, outcome events.Outcome, errorText string) {

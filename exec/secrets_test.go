@@ -58,7 +58,8 @@ tr '\0' ' ' < /proc/$$/cmdline > "$SEEN"
 				seen := filepath.Join(t.TempDir(), "seen")
 				job.Secrets, job.Env = known, map[string]string{"SEEN": seen}
 				r := run(t, job)
-				out, errs, _ := job.Output.Collected()
+				kept, keptErrs, _ := job.Output.Kept()
+				out, errs := kept.Text, keptErrs.Text
 				// Where an interpreter says that a mistake is, it names the file that it reads.
 				told[i] = fmt.Sprintf("%s %d %s\n%s\n%d lines of errors", r.Outcome, *r.RC, r.Error, out, strings.Count(string(errs), "\n"))
 				if line := read(t, seen); strings.Contains(line, "hunter2") != (known == nil) && line != "" {

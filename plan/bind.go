@@ -307,11 +307,11 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 func (b *Bound) namesOf(result map[string]any) map[string]any {
 	names := map[string]any{}
 	if !b.env.plan.Plays {
-		names["result"] = result
+		names["result"] = asValue(result)
 		maps.Copy(names, result)
 	}
 	if name := b.Step.task.src.Register; name != "" {
-		names[name] = result
+		names[name] = asValue(result)
 	}
 	return names
 }
@@ -544,7 +544,7 @@ func withHint(err error) error {
 // Result builds what `register` gives from the pieces of an attempt.
 type Result struct {
 	Plays          bool // as plays have it: only what the action gives
-	Stdout, Stderr string
+	Stdout, Stderr Output
 	RC             *int
 	Changed        bool
 	Failed         bool
@@ -569,7 +569,7 @@ func (r Result) Registered() map[string]any {
 		return map[string]any{"skipped": true, "changed": false, "failed": false}
 	}
 	m := map[string]any{
-		"stdout": r.Stdout, "stdout_lines": lines(r.Stdout), "stderr": r.Stderr, "stderr_lines": lines(r.Stderr),
+		"stdout": r.Stdout.entry(""), "stdout_lines": r.Stdout.lines(""), "stderr": r.Stderr.entry(""), "stderr_lines": r.Stderr.lines(""),
 		"changed": r.Changed, "failed": r.Failed, "skipped": false,
 		"start": r.Start.UTC().Format(time.RFC3339Nano), "end": r.End.UTC().Format(time.RFC3339Nano),
 		"duration_ms": int(r.Duration.Milliseconds()), "attempts": r.Attempts,
@@ -603,12 +603,12 @@ func (r Result) inPlays() map[string]any {
 	}
 	m := map[string]any{"changed": r.Changed, "failed": r.Failed}
 	if r.RC != nil {
-		out, stderr := r.Stdout, r.Stderr
-		if !r.Whole {
-			out, stderr = strings.TrimRight(out, "\r\n"), strings.TrimRight(stderr, "\r\n")
+		trim := "\r\n"
+		if r.Whole {
+			trim = ""
 		}
-		m["rc"], m["stdout"], m["stderr"] = *r.RC, out, stderr
-		m["stdout_lines"], m["stderr_lines"], m["msg"] = lines(out), lines(stderr), ""
+		m["rc"], m["stdout"], m["stderr"], m["msg"] = *r.RC, r.Stdout.entry(trim), r.Stderr.entry(trim), ""
+		m["stdout_lines"], m["stderr_lines"] = r.Stdout.lines(trim), r.Stderr.lines(trim)
 	}
 	if r.Message != "" {
 		m["msg"] = r.Message

@@ -28,7 +28,7 @@ func (e *env) breaks(step int) bool {
 	}
 	with := &env{plan: e.plan, engine: e.engine, frame: k.frame, results: e.results}
 	if k.src.Register != "" {
-		with.extra = map[string]any{k.src.Register: got}
+		with.extra = map[string]any{k.src.Register: asValue(got)}
 	}
 	r := &renderer{engine: e.engine, env: with}
 	v := r.decide(k.breaks)

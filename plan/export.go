@@ -45,6 +45,7 @@ func (x *Export) render(r *renderer) any {
 		r.needs(&eval.Error{Name: x.Name}, f.Err.Steps)
 		return nil
 	}
+	v = entire(v)
 	if steps, unknown := unknownSteps(v); unknown {
 		r.miss([]eval.Missing{{Name: x.Name, Steps: steps}})
 	}
@@ -61,6 +62,9 @@ func (p *Plan) Export(results Results) (map[string]any, error) {
 		v := x.render(r)
 		if err := b.failure(r, problems); err != nil {
 			return nil, fmt.Errorf("export `%s`: %w", x.Name, err)
+		}
+		if f := faultIn(v); f != nil {
+			return nil, fmt.Errorf("export `%s`: %s", x.Name, f.Err.Message)
 		}
 		if set := p.Secrets(); eval.Marked(v) || set.Has(eval.Text(v)) {
 			return nil, fmt.Errorf("export `%s`: it holds a secret; let a step write it to a file of its own", x.Name)

@@ -283,7 +283,7 @@ type env struct {
 // Lookup implements eval.Env.
 func (e *env) Lookup(name string) (any, bool) {
 	if v, ok := e.extra[name]; ok {
-		return v, true
+		return makeEntry(v), true
 	}
 	if v, ok := e.find(name); ok {
 		return v, true
@@ -388,7 +388,7 @@ func (e *env) produce(b *binding) (value any, done bool) {
 		return value, ok
 	case registered:
 		if r, ok := e.results.Registered(b.steps[0]); ok {
-			return r, true
+			return asValue(r), true
 		}
 	case collected:
 		return e.collect(b.steps), true
@@ -467,7 +467,7 @@ var (
 func (e *env) failure(step int, name string) any {
 	if slices.Contains(failedResultNames, name) {
 		if r, ok := e.results.Registered(step); ok {
-			return r
+			return asValue(r)
 		}
 		return Result{Failed: true}.Registered() // it was lost
 	}
@@ -498,7 +498,7 @@ func (e *env) collect(steps []int) any {
 				item[step.Loop.Var], item["ansible_loop_var"] = e.round(step), step.Loop.Var
 			}
 		}
-		all = append(all, item)
+		all = append(all, asValue(item))
 		if ok || len(top) == 0 {
 			top = r
 		}
@@ -516,7 +516,7 @@ func (e *env) collect(steps []int) any {
 	sum := make(map[string]any, len(top)+4)
 	maps.Copy(sum, top)
 	sum["results"], sum["changed"], sum["failed"], sum["skipped"] = all, changed, failed, skipped && len(all) > 0
-	return sum
+	return asValue(sum)
 }
 
 // collectedInPlays is what a loop registers in a play.

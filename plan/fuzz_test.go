@@ -159,7 +159,7 @@ func use(t *testing.T, p *plan.Plan) {
 			b := p.Bind(i, results)
 			_, _, _ = b.Holds() // may well fail; it must not panic
 			_, _ = b.Call()
-			_, _ = b.Judge(plan.Result{Stdout: "out\n"}.Registered())
+			_, _ = b.Judge(plan.Result{Stdout: plan.Output{Text: "out\n"}}.Registered())
 		}
 	}
 }

@@ -250,7 +250,7 @@ func (b *Bound) Used() map[string]any {
 		if _, unknown := unknownSteps(v); !ok || unknown || fault {
 			continue
 		}
-		used[u.Name] = eval.Plain(eval.Reveal(v))
+		used[u.Name] = eval.Plain(eval.Reveal(entire(v)))
 	}
 	return used
 }

@@ -255,7 +255,12 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 // Conceal marks what a run has learned: the texts of a value that hold secrets, or all of them, as those of a step with no_log.
 func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
 	set := p.Secrets()
-	if result == nil || !all && set.Empty() {
+	late := false
+	for _, v := range result {
+		_, is := v.(*Later)
+		late = late || is
+	}
+	if result == nil || !all && set.Empty() && !late {
 		return result
 	}
 	mark := func(v any) any { return eval.Mixed(set, v) }
@@ -268,7 +273,12 @@ func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
 			marked[name] = v
 			continue
 		}
-		marked[name] = mark(v)
+		if l, is := v.(*Later); is { // the set may have learned more by then
+			v = &Later{func() any { return mark(l.Make()) }, l.From}
+		} else {
+			v = mark(v)
+		}
+		marked[name] = v
 	}
 	return marked
 }

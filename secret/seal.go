@@ -2,7 +2,6 @@ package secret
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -201,24 +200,6 @@ func Shown(v any) any {
 		return m
 	}
 	return v
-}
-
-// Sealed reports whether a value has anything that only Open could put back.
-func Sealed(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, Sealed)
-	case map[string]any:
-		if looksSealed(v) {
-			return true
-		}
-		for _, item := range v {
-			if Sealed(item) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // formOf is a form of the secret that comes from somewhere.

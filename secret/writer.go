@@ -17,6 +17,7 @@ type Writer struct {
 	pending []held // read, and not decided
 	escaped sequence
 	masked  bool // the last that was written is a Mask, which what follows may belong to
+	hid     bool // a Mask was written
 	out     []byte
 	err     error
 }
@@ -174,6 +175,7 @@ func (w *Writer) decide(n int) {
 			w.out = append(w.out, h.c)
 		case !w.masked:
 			w.out = append(w.out, Mask...)
+			w.hid = true
 		}
 		w.masked = h.hide
 	}
@@ -191,6 +193,9 @@ func (w *Writer) pass(p []byte) (int, error) {
 	w.err = err
 	return n, err
 }
+
+// Hid reports whether anything of the stream was taken out so far.
+func (w *Writer) Hid() bool { return w.hid }
 
 // Close writes what was held back. It does not close what it writes to.
 func (w *Writer) Close() error {

@@ -27,8 +27,9 @@ type Options struct {
 	KeepOpen       bool   `json:"keep_open,omitempty"`        // do not finish a failed run until told to: retries are possible
 	Check          bool   `json:"check,omitempty"`            // dry run
 	Diff           bool   `json:"diff,omitempty"`
-	Force          bool   `json:"force,omitempty"` // run incremental steps although they are up to date
-	Saved          bool   `json:"saved,omitempty"` // of a saved plan: a resumed run keeps to it
+	Force          bool   `json:"force,omitempty"`      // run incremental steps although they are up to date
+	Saved          bool   `json:"saved,omitempty"`      // of a saved plan: a resumed run keeps to it
+	MaxResult      int64  `json:"max_result,omitempty"` // how much of what a step prints its result may have, in bytes; 0: 16 MiB
 }
 
 // Policy is what a failure stops.
@@ -80,6 +81,17 @@ type Bytes struct {
 	Out int64 `json:"out,omitempty"`
 	Err int64 `json:"err,omitempty"`
 }
+
+// Source is what an entry of a result is made of when it is used.
+type Source string
+
+// The sources of an entry: the output file of the attempt; the entry whose lines it has; none, as it was larger than the result of a
+// step may be, and is in no file as it was printed.
+const (
+	FromFile  Source = "file"
+	FromEntry Source = "entry"
+	FromNone  Source = "none"
+)
 
 // The facts of a run as a whole. Step is -1 where a fact concerns no step.
 type (
@@ -184,12 +196,14 @@ type (
 		// Order is the order of the keys of maps in Values, by the name of the variable, where it is not that of the alphabet.
 		Order map[string]any `json:"order,omitempty"`
 		// Registered is the value of the step's register name, in which secrets stand as references to where they come from
-		// (package secret, Seal); so do they in Values. Where output makes it too large for a record, stdout
-		// and stderr are left out (Cut) and are to be read from the output files.
+		// (package secret, Seal); so do they in Values. What was printed is not in it if it is long, but in Later.
 		Registered map[string]any `json:"registered,omitempty"`
-		Cut        bool           `json:"cut,omitempty"`
 		// Open says of a dry run that changed_when is known only in a real one: the step counts as one that may change something.
 		Open bool `json:"open,omitempty"`
+		// Later are the entries of Registered that are made when they are used, and of what.
+		Later map[string]Source `json:"later,omitempty"`
+		// Cut is how Later was said before: stdout, stderr and the lines of both are to be read from the output files.
+		Cut bool `json:"cut,omitempty"`
 		// Withheld says that the step gave a value that is secret and comes from nowhere else: it is not kept.
 		Withheld bool         `json:"withheld,omitempty"`
 		Message  string       `json:"message,omitempty"`

@@ -36,6 +36,10 @@ func filled(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		filled(v.Elem())
 	case reflect.Map:
+		if v.Type() == reflect.TypeFor[map[string]Source]() {
+			v.Set(reflect.ValueOf(map[string]Source{"stdout": FromFile}))
+			return
+		}
 		v.Set(reflect.ValueOf(map[string]any{"k": "v", "list": []any{1.5}}))
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"moon/events/output"
+	"moon/secret"
 )
 
 const maxLine = 64 << 10
@@ -301,10 +302,9 @@ func ls(t *testing.T, dir string) []string {
 	return names
 }
 
-func TestTailKeepAndCount(t *testing.T) {
+func TestTailAndCount(t *testing.T) {
 	w := output.NewWriter(t.TempDir(), "p", nil)
 	defer w.Close()
-	w.Keep(10)
 	io.WriteString(w.Stdout(), "out\n")
 	if got := w.Tail(); got != "out" {
 		t.Errorf("Tail() = %q, want the end of stdout", got)
@@ -316,22 +316,71 @@ func TestTailKeepAndCount(t *testing.T) {
 	if !strings.HasSuffix(tail, "\nline 999") || !strings.HasPrefix(tail, "line ") || len(tail) > 2048 {
 		t.Errorf("Tail() = %q", tail)
 	}
-	out, errs, cut := w.Collected()
-	if string(out) != "out\n" || string(errs) != "line 0\nlin" || !cut {
-		t.Errorf("Collected() = %q, %q, %v", out, errs, cut)
-	}
 	if o, e := w.Bytes(); o != 4 || e != 8890 {
 		t.Errorf("Bytes() = %d, %d", o, e)
 	}
 }
 
+// TestKept prints in pieces of all sizes, with secrets in some, and checks that what is kept in memory and what the file has make the
+// whole, whatever the limit.
+func TestKept(t *testing.T) {
+	const limit = 40_000
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 200 {
+		known := secret.NewSet()
+		known.Add("", "hunter2hunter2")
+		dir := t.TempDir()
+		w := output.NewWriter(dir, "p", nil)
+		w.Redact(known)
+		w.Keep(limit)
+		var printed []byte
+		hides := round%3 == 0
+		for range random.IntN(30) {
+			piece := bytes.Repeat([]byte("some text that hunts hun"), random.IntN(random.IntN(400)+1))
+			if hides && random.IntN(4) == 0 {
+				piece = append(piece, "hunter2hunter2"...)
+			}
+			if cut := random.IntN(20); cut < len(piece) {
+				piece = piece[cut:]
+			}
+			printed = append(printed, piece...)
+			if _, err := w.Stdout().Write(piece); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		kept, none, err := w.Kept()
+		if err != nil || none.Size > 0 || kept.Size != int64(len(printed)) {
+			t.Fatalf("round %d: %v, %d bytes of %d", round, err, kept.Size, len(printed))
+		}
+		hidden := bytes.Contains(printed, []byte("hunter2hunter2"))
+		if kept.InFile == hidden || kept.Over != (hidden && len(printed) > limit) {
+			t.Fatalf("round %d: in the file %v, over %v, of %d bytes", round, kept.InFile, kept.Over, len(printed))
+		}
+		if kept.InFile {
+			if stored, _, err := output.Read(dir, "p"); err != nil || !bytes.Equal(stored, printed) {
+				t.Fatalf("round %d: the file has something else: %v", round, err)
+			}
+		}
+		if inMemory := kept.Text != nil; inMemory && !bytes.Equal(kept.Text, printed) || !inMemory && !kept.InFile && !kept.Over && len(printed) > 0 {
+			t.Fatalf("round %d: %d bytes of %d are kept, or others", round, len(kept.Text), len(printed))
+		}
+	}
+}
+
 func TestDiscard(t *testing.T) {
 	w := output.NewDiscard()
-	w.Keep(0)
+	w.Keep(10)
 	io.WriteString(w.Stdout(), "secret")
-	out, _, cut := w.Collected()
-	if o, _ := w.Bytes(); o != 6 || string(out) != "secret" || cut || w.Tail() != "" || w.Close() != nil {
-		t.Errorf("bytes %d, kept %q, tail %q", o, out, w.Tail())
+	io.WriteString(w.Stderr(), "longer than that")
+	out, errs, err := w.Kept()
+	if o, _ := w.Bytes(); o != 6 || string(out.Text) != "secret" || out.Over || out.InFile || err != nil || w.Tail() != "" || w.Close() != nil {
+		t.Errorf("bytes %d, kept %+v, tail %q", o, out, w.Tail())
+	}
+	if !errs.Over || errs.Text != nil || errs.Size != 16 {
+		t.Errorf("beyond the limit: %+v", errs)
 	}
 }
 

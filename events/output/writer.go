@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,9 +12,6 @@ import (
 
 	"moon/secret"
 )
-
-// KeepLimit is how much of each stream Keep keeps when it is not told, in bytes.
-const KeepLimit = 16 << 20
 
 const tailSize = 2 << 10
 
@@ -30,21 +28,25 @@ type Writer struct {
 	mu      sync.Mutex
 	streams [2]stream
 	index   *os.File
-	runs    int  // begun so far
-	current run  // the last one begun
-	first   *run // the first one, as long as there is no index
-	limit   int  // of the copies in memory; 0: none
+	runs    int   // begun so far
+	current run   // the last one begun
+	first   *run  // the first one, as long as there is no index
+	limit   int64 // of the copies in memory; 0: none
 	err     error
 	closed  bool
 }
 
 type stream struct {
-	clean     *secret.Writer // nil before the first write
-	file      *os.File
-	size      int64
-	tail      []byte
-	kept      []byte
-	truncated bool
+	clean *secret.Writer // nil before the first write
+	file  *os.File
+	size  int64
+	tail  []byte
+
+	// What Keep keeps: the bytes from base on, of which the file has at least base as they were printed.
+	raw  int64 // bytes that were printed
+	kept []byte
+	base int64
+	over bool // there are more than the limit, and none is kept
 }
 
 // NewWriter makes a writer of dir/prefix.out and so on. The directory must exist, and the prefix must be new: files
@@ -72,23 +74,57 @@ func NewRelay(pass func(stderr bool, p []byte) error) *Writer {
 	return &Writer{discard: true, relay: pass, began: time.Now()}
 }
 
-// Keep makes the writer hold a copy of each stream in memory, up to limit bytes; 0 means KeepLimit. It must be
-// called before the first write.
-func (w *Writer) Keep(limit int) {
-	if limit <= 0 {
-		limit = KeepLimit
-	}
+// inMemory is how much of a stream Keep holds in memory, in bytes, although the file has it too.
+const inMemory = 8 << 10
+
+// Keep makes the writer hold what of each stream is not in the files as it was printed: of what a Redact took secrets from, of
+// what is not stored, and of what is short. Of more than limit bytes it holds nothing. It must be called before the first write.
+func (w *Writer) Keep(limit int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limit = limit
 }
 
-// Collected returns the copies that Keep asked for, and whether the limit cut one of them.
-func (w *Writer) Collected() (out, err []byte, truncated bool) {
+// Kept is what a writer has of one stream, of which Keep was asked for.
+type Kept struct {
+	Size int64  // that was printed, in bytes
+	Text []byte // all of it; nil if Over, or if only InFile
+	// InFile says that the file has what was printed.
+	InFile bool
+	// Over says that there is more than the limit, and not in the file as it was printed.
+	Over bool
+}
+
+// Kept returns what Keep asked for. The writer must be closed.
+func (w *Writer) Kept() (out, err Kept, failed error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o, e := &w.streams[stdout], &w.streams[stderr]
-	return o.kept, e.kept, o.truncated || e.truncated
+	out, failed = w.keptOf(stdout)
+	err, failed2 := w.keptOf(stderr)
+	return out, err, errors.Join(failed, failed2)
+}
+
+func (w *Writer) keptOf(stream int) (Kept, error) {
+	s := &w.streams[stream]
+	k := Kept{Size: s.raw, InFile: !w.discard && (s.clean == nil || !s.clean.Hid())}
+	k.Over = s.over || !k.InFile && s.raw > w.limit
+	switch {
+	case k.Over:
+	case s.base == 0:
+		k.Text = s.kept
+	case !k.InFile:
+		k.Text = make([]byte, s.base, s.base+int64(len(s.kept)))
+		f, err := os.Open(filepath.Join(w.dir, w.prefix+suffixes[stream]))
+		if err != nil {
+			return k, fmt.Errorf("read output: %w", err)
+		}
+		_, err = io.ReadFull(f, k.Text)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return k, fmt.Errorf("read output: %w", err)
+		}
+		k.Text = append(k.Text, s.kept...)
+	}
+	return k, nil
 }
 
 // Stdout is where the attempt's standard output goes.
@@ -195,11 +231,10 @@ func (w *Writer) store(to int, p []byte) (int, error) {
 		w.fail(w.relay(to == stderr, p))
 	}
 	s := &w.streams[to]
-	if w.limit > 0 {
-		s.keep(p, w.limit)
-	}
+	s.raw += int64(len(p))
 	if w.discard {
 		s.size += int64(len(p))
+		s.keep(p, w.limit, 0)
 		return len(p), nil
 	}
 	if s.clean == nil {
@@ -207,6 +242,11 @@ func (w *Writer) store(to int, p []byte) (int, error) {
 	}
 	n, err := s.clean.Write(p)
 	w.fail(err)
+	whole := s.size // that much of what was printed is in the file
+	if s.clean.Hid() {
+		whole = s.base
+	}
+	s.keep(p, w.limit, whole)
 	return n, w.err
 }
 
@@ -280,9 +320,21 @@ func (s *stream) remember(p []byte) {
 	s.tail = append(s.tail, p...)
 }
 
-func (s *stream) keep(p []byte, limit int) {
-	if room := limit - len(s.kept); len(p) > room {
-		p, s.truncated = p[:room], true
+// keep adds to what is held in memory, and lets go of what the file has: as many bytes of the stream as whole says.
+func (s *stream) keep(p []byte, limit, whole int64) {
+	switch {
+	case limit <= 0 || s.over:
+		return
+	case s.raw > inMemory && whole == s.raw: // the usual case: nothing was held back
+		s.kept, s.base = s.kept[:0], whole
+		return
 	}
 	s.kept = append(s.kept, p...)
+	if s.raw > inMemory && whole > s.base {
+		s.kept = s.kept[:copy(s.kept, s.kept[whole-s.base:])]
+		s.base = whole
+	}
+	if whole == s.base && s.raw > limit && len(s.kept) > inMemory {
+		s.kept, s.over = nil, true
+	}
 }

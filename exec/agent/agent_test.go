@@ -102,13 +102,14 @@ func newJob(tb testing.TB, dir, action string, in args) *exec.Job {
 		tb.Fatalf("%s %v: %v", action, in, problems)
 	}
 	w := output.NewWriter(tb.TempDir(), "step", nil)
-	w.Keep(0)
+	w.Keep(1 << 20)
 	tb.Cleanup(func() { _ = w.Close() })
 	return &exec.Job{Action: a.Name, Args: decoded, Raw: in, Cwd: dir, Output: w, Names: names{}, Diff: true, Become: &other}
 }
 
 func printed(job *exec.Job) string {
-	out, errs, _ := job.Output.Collected()
+	kept, keptErrs, _ := job.Output.Kept()
+	out, errs := kept.Text, keptErrs.Text
 	return string(out) + string(errs)
 }
 

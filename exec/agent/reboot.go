@@ -124,11 +124,11 @@ func (l *Lanes) said(ctx context.Context, job *exec.Job, line string) (string, *
 	one.Output = output.NewDiscard()
 	one.Output.Keep(1 << 16)
 	r := l.asking(ctx, purpose{}, &one)
-	stdout, stderr, _ := one.Output.Collected()
+	stdout, stderr, _ := one.Output.Kept() // it has no files that could not be read
 	if r.Outcome == events.OK || r.Outcome == events.Changed {
-		return strings.TrimSpace(string(stdout)), nil
+		return strings.TrimSpace(string(stdout.Text)), nil
 	}
-	if text := strings.TrimSpace(string(stderr)); text != "" {
+	if text := strings.TrimSpace(string(stderr.Text)); text != "" {
 		r.Error += ": " + text
 	}
 	return "", &r
