@@ -155,6 +155,9 @@ func (s *Session) prepare(step, number int) {
 			}
 			began := s.cfg.Now()
 			result := runner.Run(ctx, job)
+			if m := names.Open(); m != nil && dry {
+				result = notKnownYet(p, m)
+			}
 			if dry && job.Plays && !checks {
 				result = result.Decided()
 			}

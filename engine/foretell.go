@@ -115,7 +115,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	case errors.As(err, &missing) && missing.Never():
 		return without(f, missing, results)
 	case errors.As(err, &missing):
-		f.Diff = unforetold(fmt.Sprintf("depends on `%s`, known only after %s", missing.Name, o.Plan.After(missing.Steps)))
+		f.Diff = *notKnownYet(o.Plan, missing).Diff
 		return f
 	case err != nil:
 		f.Error = err.Error()
@@ -133,12 +133,16 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	if call.Unless != "" || call.OnlyIf != "" {
 		f.Maybe = true // a command decides
 	}
+	names := b.Names(call)
 	r := o.Dry.Run(ctx, &exec.Job{
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
-		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: b.Names(call),
+		Creates: call.Creates, Removes: call.Removes, NoLog: ps.NoLog, Incremental: incremental, Diff: !ps.NoLog && !ps.NoDiff, Names: names,
 		Secrets: o.Plan.Secrets(), Decrypt: o.Plan.Decrypt, Become: becomes(call), Host: hostOf(ps), HostName: ps.Host, Plays: o.Plan.Plays, Roams: call.Roams, Told: told(b, call.Name),
 		Trusted: o.Plan.Trusted(), Project: o.Plan.Root,
 	})
+	if m := names.Open(); m != nil {
+		r = notKnownYet(o.Plan, m)
+	}
 	read(&f, ps, &r)
 	if f.Away && ps.Conn != nil {
 		o.away[ps.Conn.Host] = f.Error
@@ -173,6 +177,12 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		}
 	}
 	return f
+}
+
+// notKnownYet is the result of a dry run of what needs a value that only the run will give, such as a template file that uses one.
+func notKnownYet(p *plan.Plan, m *plan.Missing) exec.Result {
+	why := unforetold(fmt.Sprintf("depends on `%s`, known only after %s", m.Name, p.After(m.Steps)))
+	return exec.Result{Outcome: events.OK, Diff: &why}
 }
 
 // without tells of a step that needs the result of one which does not run.

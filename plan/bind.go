@@ -391,10 +391,14 @@ type Names struct {
 	b       *Bound
 	call    *Call
 	lacking atomic.Pointer[Missing]
+	open    atomic.Pointer[Missing]
 }
 
 // Lacking is the value that the action asked for in vain, because the step that gives it did not run; nil if there was none.
 func (n *Names) Lacking() *Missing { return n.lacking.Load() }
+
+// Open is a value that the action asked for and that is not known yet, as in a dry run; nil if there was none.
+func (n *Names) Open() *Missing { return n.open.Load() }
 
 // lacks turns the error for a name that a step would have given which did not run.
 func (n *Names) lacks(env eval.Env, err error) *Missing {
@@ -440,7 +444,9 @@ func (n *Names) Render(text, file string) (string, error) {
 		return "", n.at(text, file, err)
 	}
 	if len(result.Missing) > 0 {
-		return "", missingOf(result.Missing)
+		m := missingOf(result.Missing)
+		n.open.Store(m)
+		return "", m
 	}
 	return eval.Text(eval.Reveal(result.Value)), nil
 }
