@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type doctorCmd struct {
 
 // Help says what is looked at.
 func (doctorCmd) Help() string {
-	return `Reads a playbook with all playbooks, roles, files of tasks and variables, and templates whose names are written out. It goes on where
+	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names are written out. It goes on where
 planning would stop, so that everything moon cannot do is in one list: keys, modules, lookups, filters, plugins, settings in ansible.cfg.
 Exit status 1 if there is anything.`
 }
@@ -45,7 +46,10 @@ func (c *doctorCmd) Run(std stdio) error {
 	if s.Files == 0 {
 		return c.complain(std, nil, o.FromHere(s.Diagnostics))
 	}
-	found := checkup{s, unheeded(o.Dir, o.Home), programs(), rootOf(o)}
+	found := checkup{Survey: s, Root: rootOf(o)}
+	if !s.Steps { // what Ansible's settings and other machines are about
+		found.Settings, found.Programs = unheeded(o.Dir, o.Home), programs()
+	}
 	if c.Format != "json" {
 		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
 	}
@@ -70,7 +74,11 @@ const placesShown = 3
 
 func (c checkup) text(w io.Writer) error {
 	name := output.CleanName(c.File)
-	fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"), plan.CountOf(c.Files, "file"))
+	if c.Steps {
+		fmt.Fprintf(w, "%s: a playbook of steps, %s in %s\n", name, plan.CountOf(c.Tasks, "step"), plan.CountOf(c.Files, "file"))
+	} else {
+		fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"), plan.CountOf(c.Files, "file"))
+	}
 	if len(c.Foreign) > 0 {
 		fmt.Fprintf(w, "\nModules that moon does not know\n")
 		t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
@@ -107,7 +115,9 @@ func (c checkup) text(w io.Writer) error {
 			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", output.CleanName(s.File), s.Line, output.CleanName(s.Name), output.CleanName(s.Value), s.Hint)
 		}
 	}
-	fmt.Fprintf(w, "\nThis machine\n")
+	if len(c.Programs) > 0 {
+		fmt.Fprintf(w, "\nThis machine\n")
+	}
 	for _, p := range c.Programs {
 		if p.Path != "" {
 			fmt.Fprintf(w, "  %s: %s\n", p.Name, output.CleanName(p.Path))
@@ -122,6 +132,9 @@ func (c checkup) text(w io.Writer) error {
 // summary is the last line.
 func (c checkup) summary() string {
 	if c.sound() {
+		if c.Steps {
+			return cmp.Or(c.Diagnostics.Summary(), "no mistakes found") + "; moon plan shows what it will do"
+		}
 		if n := c.Diagnostics.Count(diag.Warning); n > 0 {
 			return "nothing was found that moon cannot do; " + c.Diagnostics.Summary()
 		}
@@ -153,10 +166,18 @@ func (c checkup) json(w io.Writer) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
-		"playbook": c.File, "root": c.Root, "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
+		"playbook": c.File, "root": c.Root, "form": c.form(), "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
 		"diagnostics": plan.DiagnosticsJSON(c.Diagnostics), "not_followed": plan.DiagnosticsJSON(c.Unfollowed),
-		"settings": append([]setting{}, c.Settings...), "programs": c.Programs,
+		"settings": append([]setting{}, c.Settings...), "programs": append([]program{}, c.Programs...),
 	})
+}
+
+// form is what kind of playbook it is.
+func (c checkup) form() string {
+	if c.Steps {
+		return "steps"
+	}
+	return "plays"
 }
 
 // program is what moon may start, and whether it is there.

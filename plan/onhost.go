@@ -145,19 +145,7 @@ func (p *planner) searching(k *task, c *scopeContext, r *renderer) {
 			return
 		}
 	}
-	k.search = &search{p.searchDirs(c, kind), p.disk}
-}
-
-// searchDirs are the directories in which files of a kind are looked for.
-func (p *planner) searchDirs(c *scopeContext, kind string) []string {
-	var dirs []string
-	for r := c.scene.role; r != nil; r = r.parent {
-		dirs = append(dirs, filepath.Join(r.dir, kind), r.dir, filepath.Join(r.dir, "tasks"))
-	}
-	for _, dir := range []string{c.dir, c.scene.dir} {
-		dirs = append(dirs, filepath.Join(dir, kind), dir)
-	}
-	return dirs
+	k.search = &search{p.lookout(c).files(kind), p.disk}
 }
 
 // find is the path of a file that a task names.

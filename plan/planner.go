@@ -57,7 +57,7 @@ type Options struct {
 	SSHArgs       string   // --ssh-common-args
 	ModulePath    []string // --module-path: directories of modules, beside library/
 
-	Given string // the path of the playbook as the user has written it; ""
+	Given   string                           // the path of the playbook as the user has written it; ""
 	Secrets *secret.Set                      // is told what planning and running learn of secrets; nil for one of the plan's own
 	Vault   func() ([]vault.Password, error) // asked when something is encrypted; nil: there are none
 

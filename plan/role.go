@@ -41,16 +41,6 @@ type roleFiles struct {
 	defsFrom  string
 }
 
-// roleDirs are the directories in which roles are looked for.
-func (p *planner) roleDirs(c *scopeContext) []string {
-	dirs := []string{filepath.Join(c.scene.dir, "roles")}
-	for r := c.scene.role; r != nil; r = r.parent {
-		dirs = append(dirs, filepath.Join(r.dir, "roles"), filepath.Dir(r.dir))
-	}
-	dirs = append(dirs, p.o.RolesPath...)
-	return append(dirs, c.scene.dir)
-}
-
 // findRole finds the directory of a role.
 func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
 	if strings.ContainsAny(name, "/~") {
@@ -58,20 +48,20 @@ func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (stri
 			return dir, true
 		}
 	}
-	for _, dir := range p.roleDirs(c) {
+	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
 		if found := p.disk.real(filepath.Join(dir, name)); p.disk.directory(found) {
 			return found, true
 		}
 	}
 	var near []string
-	for _, dir := range p.roleDirs(c) {
+	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
 		if entries, err := p.disk.list(dir); err == nil && filepath.Base(dir) == "roles" {
 			near = append(near, entries...)
 		}
 	}
 	hint := diag.DidYouMean(name, near)
 	if hint == "" {
-		hint = "roles are looked for in " + strings.Join(p.shownAll(p.roleDirs(c)), ", ")
+		hint = "roles are looked for in " + strings.Join(p.shownAll(p.lookout(c).role(p.o.RolesPath)), ", ")
 		if strings.Count(name, ".") >= 2 {
 			hint = "roles of collections are not found yet: put the role into roles/"
 		}

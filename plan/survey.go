@@ -21,6 +21,7 @@ import (
 // missing does not hide the next.
 type Survey struct {
 	File  string // the playbook
+	Steps bool   // it is a playbook of steps
 	Files int    // that were read
 	Plays int
 	Tasks int
@@ -42,6 +43,13 @@ func (s *Survey) Sound() bool { return len(s.Foreign) == 0 && !s.Diagnostics.Has
 // NewSurvey reads a playbook, and the playbooks, roles, tasks, variables and templates that it names. What planning it would say
 // belongs to it too, and is in the list.
 func NewSurvey(o Options) *Survey {
+	s := read(o)
+	s.plan()
+	return s.result()
+}
+
+// read reads all that a playbook names.
+func read(o Options) *surveyor {
 	d := newDisk(o.Stdin)
 	s := &surveyor{o: o, disk: d, engine: eval.New(), seen: map[string]bool{}, files: map[string]*playbook.File{}, foreign: map[string][]diag.Pos{}}
 	path := o.Path
@@ -59,8 +67,7 @@ func NewSurvey(o Options) *Survey {
 	s.out.File = shownPath(s.root, path)
 	s.playbook(path)
 	s.plugins(s.root)
-	s.plan(d)
-	return s.result()
+	return s
 }
 
 type surveyor struct {
@@ -76,17 +83,11 @@ type surveyor struct {
 	foreign map[string][]diag.Pos
 }
 
-// place is where a task stands: paths in it start there.
-type place struct {
-	dir  string // of the file
-	role string // directory of the role; "" for none
-}
-
 // plan adds what planning says. It stops where nothing can be planned any more, so it comes last.
-func (s *surveyor) plan(d *disk) {
+func (s *surveyor) plan() {
 	o := s.o
 	o.NoConnect, o.unseen = true, &s.out.Unfollowed
-	_, ds := newPlan(o, d)
+	_, ds := newPlan(o, s.disk)
 	s.ds = append(ds, s.ds...) // where both say the same, planning knows the better way out
 }
 
@@ -161,9 +162,13 @@ func (s *surveyor) playbook(path string) {
 		return
 	}
 	pb := playbook.Parse(f, s.actions(), &s.ds)
-	at := place{dir: filepath.Dir(path)}
+	at := lookout{dir: filepath.Dir(path), play: filepath.Dir(path), root: s.root}
 	if path == "-" {
-		at.dir = s.root
+		at.dir, at.play = s.root, s.root
+	}
+	if pb.Plays == nil {
+		s.out.Steps = s.out.Steps || len(s.files) == 1 // the first file is the playbook
+		at.steps = true
 	}
 	s.templates(pb.Vars)
 	s.lang = eval.Expr
@@ -174,9 +179,14 @@ func (s *surveyor) playbook(path string) {
 	}
 }
 
-func (s *surveyor) play(pl *playbook.Play, at place) {
+func (s *surveyor) play(pl *playbook.Play, at lookout) {
 	if pl.Import.Text() != "" {
-		if path, ok := s.static(pl.Import, at.dir, "the playbook"); ok {
+		path, ok := s.static(pl.Import, at.dir, "the playbook")
+		switch {
+		case !ok:
+		case !isRegular(path):
+			s.missing(pl.Import, "import_playbook: no such file: %s", shownPath(s.root, path))
+		default:
 			s.playbook(path)
 		}
 		return
@@ -219,13 +229,13 @@ func (s *surveyor) static(v playbook.Value, dir, what string) (string, bool) {
 // conditionKeys are the keys whose text is a condition, without braces.
 var conditionKeys = map[string]bool{"when": true, "changed_when": true, "failed_when": true, "until": true}
 
-func (s *surveyor) tasks(list []*playbook.Task, at place) {
+func (s *surveyor) tasks(list []*playbook.Task, at lookout) {
 	for _, t := range list {
 		s.task(t, at)
 	}
 }
 
-func (s *surveyor) task(t *playbook.Task, at place) {
+func (s *surveyor) task(t *playbook.Task, at lookout) {
 	for _, e := range t.Keys {
 		switch {
 		case e.Key == "block" || e.Key == "rescue" || e.Key == "always" || e.NoText:
@@ -253,7 +263,7 @@ func (s *surveyor) task(t *playbook.Task, at place) {
 	}
 }
 
-func (s *surveyor) action(t *playbook.Task, at place) {
+func (s *surveyor) action(t *playbook.Task, at lookout) {
 	switch {
 	case t.Action == "" && t.ActionKey != "":
 		if pos := t.ActionPos; !slices.Contains(s.foreign[t.ActionKey], pos) {
@@ -269,7 +279,7 @@ func (s *surveyor) action(t *playbook.Task, at place) {
 		if text == "" || eval.Templated(text) || src.Literal() {
 			return
 		}
-		for _, dir := range []string{filepath.Join(at.role, "templates"), at.role, filepath.Join(at.dir, "templates"), at.dir, filepath.Join(s.root, "templates"), s.root} {
+		for _, dir := range at.files("templates") {
 			path := resolvePath(text, dir, s.o.Home)
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				s.document(path)
@@ -298,7 +308,7 @@ func (s *surveyor) document(path string) {
 	}
 }
 
-func (s *surveyor) include(t *playbook.Task, at place) {
+func (s *surveyor) include(t *playbook.Task, at lookout) {
 	text := t.Args.Text()
 	if text == "" {
 		return
@@ -307,16 +317,13 @@ func (s *surveyor) include(t *playbook.Task, at place) {
 		s.unfollowed(t.Args, "the file")
 		return
 	}
-	dirs := []string{at.dir}
-	if at.role != "" {
-		dirs = append(dirs, filepath.Join(at.role, "tasks"))
-	}
-	for _, dir := range append(dirs, s.root) {
+	for _, dir := range at.tasks() {
 		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
-			s.taskFile(path, at.role, false)
+			s.taskFile(path, at)
 			return
 		}
 	}
+	text = shownPath(s.root, s.disk.real(resolvePath(text, at.dir, s.o.Home)))
 	s.missing(t.Args, t.ActionKey+": no such file: %s", text)
 }
 
@@ -329,25 +336,36 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (s *surveyor) taskFile(path, role string, handlers bool) {
+// taskFile looks at a file of tasks that is named from a place.
+func (s *surveyor) taskFile(path string, from lookout) {
 	f, ok := s.read(path)
 	if !ok {
 		return
 	}
-	at := place{dir: filepath.Dir(path), role: role}
-	if handlers {
-		s.tasks(playbook.ParseHandlers(f, s.actions(), &s.ds), at)
+	from.dir = filepath.Dir(path)
+	if from.steps {
+		pb := playbook.Parse(f, s.actions(), &s.ds)
+		s.templates(pb.Vars)
+		s.tasks(pb.Tasks, from)
 		return
 	}
-	s.tasks(playbook.ParseTasks(f, s.actions(), &s.ds), at)
+	s.tasks(playbook.ParseTasks(f, s.actions(), &s.ds), from)
 }
 
-func (s *surveyor) includeVars(t *playbook.Task, at place) {
+// handlerFile looks at a file of handlers of a role.
+func (s *surveyor) handlerFile(path string, from lookout) {
+	if f, ok := s.read(path); ok {
+		from.dir = filepath.Dir(path)
+		s.tasks(playbook.ParseHandlers(f, s.actions(), &s.ds), from)
+	}
+}
+
+func (s *surveyor) includeVars(t *playbook.Task, at lookout) {
 	text := t.Args.Text()
 	if text == "" || eval.Templated(text) {
 		return // most are chosen by facts, from a list of files
 	}
-	for _, dir := range []string{filepath.Join(at.role, "vars"), at.dir, filepath.Join(at.dir, "vars"), s.root} {
+	for _, dir := range at.files("vars") {
 		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
 			s.vars(path)
 			return
@@ -366,7 +384,7 @@ func (s *surveyor) vars(path string) {
 }
 
 // role looks into the directory of a role: at all of it, because any of its files may be asked for.
-func (s *surveyor) role(t *playbook.Task, at place) {
+func (s *surveyor) role(t *playbook.Task, at lookout) {
 	name := t.Args.Text()
 	if name == "" {
 		return
@@ -384,16 +402,20 @@ func (s *surveyor) role(t *playbook.Task, at place) {
 		return
 	}
 	s.seen[dir] = true
+	inside := at
+	inside.dir, inside.roles = dir, append([]string{dir}, at.roles...)
 	for _, kind := range []string{"tasks", "handlers", "defaults", "vars", "meta"} {
 		for _, path := range yamlFiles(filepath.Join(dir, kind)) {
 			switch base := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)); {
-			case kind == "tasks" || kind == "handlers":
-				s.taskFile(path, dir, kind == "handlers")
+			case kind == "tasks":
+				s.taskFile(path, inside)
+			case kind == "handlers":
+				s.handlerFile(path, inside)
 			case kind != "meta":
 				s.vars(path)
 			case base == "main":
 				if f, ok := s.read(path); ok {
-					s.tasks(playbook.ParseMeta(f, s.actions(), &s.ds).Dependencies, place{dir: dir, role: dir})
+					s.tasks(playbook.ParseMeta(f, s.actions(), &s.ds).Dependencies, inside)
 				}
 			}
 		}
@@ -416,12 +438,12 @@ func yamlFiles(dir string) []string {
 	return all
 }
 
-func (s *surveyor) roleDir(name string, at place) (string, bool) {
-	dirs := []string{filepath.Join(s.root, "roles"), s.root}
-	if at.role != "" {
-		dirs = append(dirs, filepath.Dir(at.role), filepath.Join(at.role, "roles"))
+func (s *surveyor) roleDir(name string, at lookout) (string, bool) {
+	dirs := at.role(s.o.RolesPath)
+	if strings.ContainsAny(name, "/~") {
+		dirs = append([]string{at.play}, dirs...)
 	}
-	for _, dir := range append(dirs, s.o.RolesPath...) {
+	for _, dir := range dirs {
 		path := resolvePath(name, dir, s.o.Home)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return path, true

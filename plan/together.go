@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -451,12 +450,7 @@ func (p *planner) pathOf(c *scopeContext, v playbook.Value, what, hint string) (
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
 func (p *planner) tasksFile(c *scopeContext, name string) string {
-	dirs := []string{c.dir}
-	for r := c.scene.role; r != nil; r = r.parent {
-		dirs = append(dirs, filepath.Join(r.dir, "tasks"), r.dir)
-	}
-	dirs = append(dirs, p.plan.Root)
-	for _, dir := range dirs {
+	for _, dir := range p.lookout(c).tasks() {
 		path := p.disk.real(p.resolve(name, dir))
 		if p.disk.regular(path) {
 			return path

@@ -24,7 +24,7 @@ func (p *planner) world() eval.World {
 		if dir == "" {
 			dir = cmp.Or(e.frame.looks, "files")
 		}
-		dirs := searchDirsOf(e.frame.scene, dir)
+		dirs := lookoutOf(e.frame.scene).shared(dir)
 		if of, ok := e.Lookup("template_fullpath"); ok && dir == "templates" {
 			if file, isText := of.(string); isText {
 				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
@@ -57,7 +57,7 @@ func (p *planner) world() eval.World {
 			if !ok || e.frame.scene == nil {
 				return nil, nil
 			}
-			for _, dir := range searchDirsOf(e.frame.scene, "files") {
+			for _, dir := range lookoutOf(e.frame.scene).shared("files") {
 				parent, base := filepath.Split(resolvePath(pattern, dir, p.o.Home))
 				var found []string
 				for _, name := range p.disk.glob(filepath.Clean(parent), base) {
@@ -112,15 +112,6 @@ func (p *Plan) readNow(path string) (string, error) {
 		return string(text), nil //nolint:nilerr // it is not encrypted
 	}
 	return string(plain), nil
-}
-
-// searchDirsOf are the directories in which a template's files of a kind are looked for.
-func searchDirsOf(sc *scene, kind string) []string {
-	var dirs []string
-	for r := sc.role; r != nil; r = r.parent {
-		dirs = append(dirs, filepath.Join(r.dir, kind), r.dir, filepath.Join(r.dir, "tasks"))
-	}
-	return append(dirs, filepath.Join(sc.dir, kind), sc.dir)
 }
 
 // password is what a file keeps. Where there is none yet, the run makes it.

@@ -1,0 +1,69 @@
+package plan
+
+import "path/filepath"
+
+// lookout is the place from which a task looks for what it names. The planner and the survey of moon doctor look through the same
+// directories, in the same order: what one finds the other finds.
+type lookout struct {
+	dir   string   // of the file that the task is in
+	play  string   // of the playbook that the play is in
+	root  string   // of the playbook that was called
+	roles []string // directories of the roles around, the nearest first
+	steps bool     // it is a step, and no task of a play
+}
+
+// tasks are the directories in which a file of tasks is looked for: next to the file that names it, in the roles around, next to the
+// playbook. A step looks next to its own file, and nowhere else.
+func (l lookout) tasks() []string {
+	if l.steps {
+		return []string{l.dir}
+	}
+	dirs := []string{l.dir}
+	for _, r := range l.roles {
+		dirs = append(dirs, filepath.Join(r, "tasks"), r)
+	}
+	return append(dirs, l.root)
+}
+
+// role are the directories in which a role is looked for. more are those that the user has named.
+func (l lookout) role(more []string) []string {
+	dirs := []string{filepath.Join(l.play, "roles")}
+	for _, r := range l.roles {
+		dirs = append(dirs, filepath.Join(r, "roles"), filepath.Dir(r))
+	}
+	return append(append(dirs, more...), l.play)
+}
+
+// files are the directories in which files of a kind (files, templates, vars) are looked for.
+func (l lookout) files(kind string) []string {
+	if l.steps {
+		return []string{l.dir}
+	}
+	dirs := l.shared(kind)
+	return append(dirs[:len(dirs)-2:len(dirs)-2], filepath.Join(l.dir, kind), l.dir, filepath.Join(l.play, kind), l.play)
+}
+
+// shared are those of them that are the same for all files of a role or of a playbook: what a template or a lookup sees.
+func (l lookout) shared(kind string) []string {
+	var dirs []string
+	for _, r := range l.roles {
+		dirs = append(dirs, filepath.Join(r, kind), r, filepath.Join(r, "tasks"))
+	}
+	return append(dirs, filepath.Join(l.play, kind), l.play)
+}
+
+// lookout is the place from which tasks look that are in a file of a play.
+func (p *planner) lookout(c *scopeContext) lookout {
+	l := lookoutOf(c.scene)
+	l.dir, l.root = c.dir, p.plan.Root
+	return l
+}
+
+// lookoutOf is the place as far as the play and the roles around say it.
+func lookoutOf(sc *scene) lookout {
+	l := lookout{play: sc.dir}
+	for r := sc.role; r != nil; r = r.parent {
+		l.roles = append(l.roles, r.dir)
+	}
+	return l
+}
