@@ -223,6 +223,7 @@ func stepsOf(missing []eval.Missing) []int {
 
 // use notes the variables that a text uses.
 func (r *renderer) use(v playbook.Value, refs []eval.Ref) {
+	r.checkResults(v, refs)
 	for _, ref := range refs {
 		if r.facts != nil {
 			if e, ok := r.env.(*env); ok {

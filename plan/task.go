@@ -103,6 +103,7 @@ func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
 	k.failed = p.conditions(t.FailedWhen, chain)
 	k.until = p.conditions(t.Until, chain)
 	k.breaks = p.conditions(t.BreakWhen, chain)
+	p.checkOwn(k, chain)
 	if t.Kind == playbook.IncludeVars {
 		k.args, k.sound = includeVarsArgs(t), true
 		return k

@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// What a step registers is unknown before the run, but not what fields it has, nor of which types the best known of them are. A slip
+// in them would show only in the run, or never: a condition that compares a number with a string is false for good.
+
+// commonFields are in the result of every action.
+var commonFields = []string{
+	"changed", "failed", "skipped", "rc", "stdout", "stdout_lines", "stderr", "stderr_lines", "start", "end", "delta", "duration_ms", "attempts", "msg", "cmd",
+	"results", "warnings", "diff", "invocation", "exception", "module_stdout", "module_stderr", "skip_reason", "skipped_reason", "false_condition",
+	"unreachable", "finished", "started", "ansible_facts", "ansible_job_id", "ansible_loop_var", "failed_when_result", "item",
+}
+
+// registeredBy is the action whose result a name has for certain here; nil if that is not known.
+func (r *renderer) registeredBy(name string) *spec.Action {
+	e, ok := eval.Base(r.env).(*env)
+	if !ok || e.results != nil || e.frame == nil {
+		return nil
+	}
+	if _, own := e.extra[name]; own {
+		return nil
+	}
+	var a *spec.Action
+	e.frame.each(name, func(b *binding) bool {
+		if b.how == registered && len(b.steps) > 0 {
+			a = e.plan.Steps[b.steps[0]].task.action
+		}
+		return true
+	})
+	if a == nil || len(a.Returns) == 0 || a.Open {
+		return nil
+	}
+	return a
+}
+
+// checkField warns of a field that the result of a step does not have, if another is near.
+func (r *renderer) checkField(v playbook.Value, ref eval.Ref) {
+	if r.report == nil || r.lenient || ref.Guarded || ref.Call || len(ref.Path) == 0 || slices.Contains(r.guards, ref.Name) {
+		return
+	}
+	field, isText := ref.Path[0].(string)
+	a := r.registeredBy(ref.Name)
+	if !isText || a == nil || slices.Contains(commonFields, field) {
+		return
+	}
+	known, inside := slices.Clone(commonFields), ""
+	for _, of := range a.Returns {
+		first, rest, _ := strings.Cut(of.Name, ".")
+		known = append(known, first)
+		if rest == field {
+			inside = of.Name
+		}
+	}
+	if slices.Contains(known, field) {
+		return
+	}
+	near := diag.Nearest(field, known)
+	if inside != "" {
+		near = inside
+	}
+	from := ref.Offset + len(ref.Name) + 1
+	if near == "" || from+len(field) > len(v.Text()) || v.Text()[from:from+len(field)] != field {
+		return
+	}
+	r.report(diag.Diagnostic{
+		Severity: diag.Warning, Pos: v.PosAt(from), Width: utf8.RuneCountInString(field), Chain: r.chain,
+		Message: "the result of " + a.Name + " has no `" + field + "`", Hint: "did you mean `" + ref.Name + "." + near + "`?",
+	})
+}
+
+// mixedTypes are comparisons of the fields whose type is known with a constant of another.
+var mixedTypes = []struct {
+	pattern     *regexp.Regexp // the name, the field, the constant
+	field, with string
+	hint        func(name, field, constant string) string
+}{
+	{
+		regexp.MustCompile(`\b(\w+)\.(rc|attempts)\s*[!=]=\s*('-?\d+'|"-?\d+")`), "a number", "a string",
+		func(_, _, constant string) string { return "write " + strings.Trim(constant, `'"`) + " without quotes" },
+	},
+	{
+		regexp.MustCompile(`\b(\w+)\.(stdout|stderr)\s*[!=]=\s*(-?\d+)(?:\s|\)|$)`), "a string", "a number",
+		func(name, field, constant string) string {
+			return "quote the number, '" + constant + "', or make a number of `" + name + "." + field + "`"
+		},
+	},
+}
+
+// checkTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
+func checkTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
+	text := v.Text()
+	for _, mixed := range mixedTypes {
+		for _, m := range mixed.pattern.FindAllStringSubmatchIndex(text, -1) {
+			name, field, constant := text[m[2]:m[3]], text[m[4]:m[5]], text[m[6]:m[7]]
+			if m[2] > 0 && text[m[2]-1] == '.' || !is(name) {
+				continue
+			}
+			report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.PosAt(m[2]), Width: utf8.RuneCountInString(text[m[2]:m[7]]), Chain: chain,
+				Message: "`" + name + "." + field + "` is " + mixed.field + " and " + constant + " " + mixed.with + ": they are never equal",
+				Hint:    mixed.hint(name, field, constant),
+			})
+		}
+	}
+}
+
+// checkOwn looks at the conditions of a task on its own result.
+func (p *planner) checkOwn(k *compiled, chain []string) {
+	if k.action == nil || !k.action.Command || k.src.Register == "" {
+		return
+	}
+	for _, list := range [][]condition{k.changed, k.failed, k.until} {
+		for _, c := range list {
+			if !c.constant {
+				checkTypes(c.value, chain, p.report, func(name string) bool { return name == k.src.Register })
+			}
+		}
+	}
+}
+
+// checkResults looks at how a text uses what steps have registered.
+func (r *renderer) checkResults(v playbook.Value, refs []eval.Ref) {
+	if r.facts == nil || r.report == nil { // in the run it shows
+		return
+	}
+	for _, ref := range refs {
+		r.checkField(v, ref)
+	}
+	if len(refs) > 0 {
+		checkTypes(v, r.chain, r.report, func(name string) bool {
+			a := r.registeredBy(name)
+			return a != nil && a.Command && slices.ContainsFunc(refs, func(ref eval.Ref) bool { return ref.Name == name })
+		})
+	}
+}
