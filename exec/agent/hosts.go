@@ -158,9 +158,16 @@ func (l *Lanes) passwordOn(h exec.Host, b exec.Become) string {
 
 // lost is the result of a step whose host went away while it ran.
 func lost(job *exec.Job, err error) exec.Result {
+	where := "what runs steps as another user"
+	switch {
+	case job.Host != nil:
+		where = hostName(*job.Host)
+	case job.Become != nil:
+		where = "what runs steps as " + job.Become.User
+	}
 	return exec.Result{
 		Outcome: events.Lost, Class: exec.Transient,
-		Error: fmt.Sprintf("the connection to %s was lost while the step ran (%s): how far it came is not known", hostName(*job.Host), err),
+		Error: fmt.Sprintf("the connection to %s was lost while the step ran (%s): how far it came is not known", where, err),
 	}
 }
 

@@ -21,10 +21,11 @@ type lane struct {
 	words func() string // the last that was said beside the frames; nil: nobody listens
 	gone  chan struct{}
 
-	mu   sync.Mutex
-	last uint32
-	jobs map[uint32]*sent
-	why  error // set before gone is closed
+	mu    sync.Mutex
+	last  uint32
+	jobs  map[uint32]*sent
+	why   error // set before gone is closed
+	stuck bool  // it was given up, because nothing was heard any more
 }
 
 // sent is a job that is being carried out at the other end.
@@ -37,6 +38,17 @@ type sent struct {
 // errGone is the end of a lane that nobody wanted.
 var errGone = errors.New("its agent has gone")
 
+// errStuck is the end of a lane over which nothing was heard although something should have been.
+var errStuck = errors.New("it does not answer any more")
+
+// giveUp ends a lane whose agent was stopped, or whose host hangs.
+func (l *lane) giveUp() {
+	l.mu.Lock()
+	l.stuck = true
+	l.mu.Unlock()
+	l.hang()
+}
+
 // newLane begins to read what an agent says, from the frame after its hello.
 func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
 	l := &lane{out: &writer{w: out}, hang: hang, gone: make(chan struct{}), jobs: map[uint32]*sent{}}
@@ -45,6 +57,11 @@ func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errGone
 		}
+		l.mu.Lock()
+		if l.stuck {
+			err = errStuck
+		}
+		l.mu.Unlock()
 		l.why = err
 		close(l.gone)
 	}()
@@ -78,11 +95,14 @@ func (l *lane) do(ctx context.Context, as purpose, local exec.Local, job *exec.J
 		l.mu.Unlock()
 		s.closeAll()
 	}()
-	if err := l.out.send(kindJob, number, newRequest(as, local.Grace, job)); err != nil {
-		return got, false, err
-	}
+	out := newOutbox()
+	defer close(out.frames)
+	out.frames <- func() error { return l.out.send(kindJob, number, newRequest(as, local.Grace, job)) }
 	done, now := ctx.Done(), job.Now
-	var late <-chan time.Time
+	watch := &pulse{lane: l, local: local}
+	defer watch.stop()
+	due, stop := dueAt(as, job)
+	defer stop()
 	for {
 		select {
 		case got = <-s.ended:
@@ -94,16 +114,103 @@ func (l *lane) do(ctx context.Context, as purpose, local exec.Local, job *exec.J
 			default:
 				return got, true, l.why
 			}
+		case err := <-out.failed:
+			return got, false, err
 		case <-done:
 			done = nil
-			_ = l.out.send(kindCancel, number, cancel{reasonOf(ctx)}) // or the lane has gone, which is seen
+			out.frames <- func() error { return l.out.send(kindCancel, number, cancel{reasonOf(ctx)}) }
+			watch.start()
 		case <-now:
 			now = nil
-			_ = l.out.raw(kindNow, number, nil) // likewise
-			late = time.After(patience)
-		case <-late:
-			l.hang()
+			out.frames <- func() error { return l.out.raw(kindNow, number, nil) }
+			watch.last = time.After(patience)
+		case <-due:
+			watch.start() // it should have ended it by now
+		case <-watch.heard:
+			watch.again()
+		case <-watch.next:
+			watch.start()
+		case <-watch.silent:
+			l.giveUp()
+		case <-watch.last:
+			l.giveUp()
 		}
+	}
+}
+
+// outbox sends the frames of a job in their order, without keeping it: an agent that is stopped takes none.
+type outbox struct {
+	frames chan func() error
+	failed chan error // that the job itself could not be sent
+}
+
+func newOutbox() *outbox {
+	o := &outbox{make(chan func() error, 3), make(chan error, 1)} // the job, that it is to end, and at once
+	go func() {
+		first := true
+		for send := range o.frames {
+			if err := send(); err != nil && first { // of the others it is seen that the lane has gone
+				o.failed <- err
+			}
+			first = false
+		}
+	}()
+	return o
+}
+
+// dueAt is when the other end should have ended a job by its own timeout, which holds for each of its commands.
+func dueAt(as purpose, job *exec.Job) (due <-chan time.Time, stop func()) {
+	if job.Timeout <= 0 || as.what != "" {
+		return nil, func() {}
+	}
+	commands := time.Duration(1)
+	for _, guard := range []string{job.Unless, job.OnlyIf} {
+		if guard != "" {
+			commands++
+		}
+	}
+	t := time.NewTimer(commands * job.Timeout)
+	return t.C, func() { t.Stop() }
+}
+
+// pulse finds out whether an agent that should have ended a job is there at all: one that answers is left to do it.
+//
+//	start ─▶ heard ─ patience ─▶ start
+//	   └────── patience ──────▶ silent
+type pulse struct {
+	lane   *lane
+	local  exec.Local
+	heard  chan struct{}
+	silent <-chan time.Time
+	next   <-chan time.Time
+	last   <-chan time.Time // the time that is left to a job that was to be killed
+	end    context.CancelFunc
+}
+
+func (p *pulse) start() {
+	p.next = nil
+	if p.silent != nil {
+		return // it is being asked
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	heard := make(chan struct{}, 1)
+	p.heard, p.end, p.silent = heard, cancel, time.After(patience)
+	go func() {
+		defer cancel()
+		if _, _, err := p.lane.do(ctx, purpose{what: forPing}, p.local, &exec.Job{}); err == nil {
+			heard <- struct{}{}
+		}
+	}()
+}
+
+// again waits a while before the agent is asked once more.
+func (p *pulse) again() {
+	p.heard, p.silent, p.next = nil, nil, time.After(patience)
+}
+
+func (p *pulse) stop() {
+	if p.end != nil {
+		p.end()
 	}
 }
 

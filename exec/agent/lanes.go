@@ -178,6 +178,8 @@ func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *e
 			r.Warnings = append(r.Warnings, warning)
 		}
 		return r
+	case errors.Is(err, errStuck):
+		return lost(job, err)
 	case ctx.Err() != nil:
 		return cutOff(ctx)
 	}

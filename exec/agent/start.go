@@ -433,6 +433,14 @@ func (s *launch) hang() {
 		_ = f.Close() // it may be closed already, or there is none
 	}
 	_ = s.cmd.Process.Signal(syscall.SIGTERM) // not allowed where it is root's, nor needed
+	_ = s.cmd.Process.Signal(syscall.SIGCONT) // one that was stopped ends what it runs, as any other
+	go func() {
+		select {
+		case <-s.exited:
+		case <-time.After(farewell + time.Second):
+			_ = s.cmd.Process.Kill() // likewise
+		}
+	}()
 }
 
 // end closes the lane, and waits until the agent has ended.
