@@ -160,10 +160,7 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 	askTrust(io, r.again)
 	switch {
 	case past.Options.Saved:
-		if stale := kept.Sources.Stale(kept.Root, here); len(stale) > 0 && !c.AllowStale {
-			return r, isStale("the saved plan of "+past.ID, stale, true)
-		}
-		r.plan, r.graph, err = kept.Plan(here)
+		return r, c.plannedSaved(past, kept, here, &r)
 	case r.again.Path == "-":
 		r.plan, r.graph, err = kept.Plan(here)
 	default:
@@ -173,6 +170,33 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 		return r, usage("%s: %s", past.ID, err)
 	}
 	return r, c.checkPlugins(r.plan)
+}
+
+// plannedSaved goes on with the plan that was saved, as it was saved. What the run itself has changed since is no reason not to.
+func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.Options, r *resumable) (err error) {
+	if r.plan, r.graph, err = kept.Plan(here); err != nil {
+		return usage("%s: %s", past.ID, err)
+	}
+	if here.Reads, err = engine.Adopt(past, r.planOf); err != nil {
+		return &exit{exitDisk, err.Error()}
+	}
+	name := "the saved plan of " + past.ID
+	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
+	switch {
+	case len(stale) > 0 && !c.AllowStale:
+		return isStale(name, stale, len(lost) == 0)
+	case len(lost) > 0:
+		return notSaved(name, lost)
+	case len(stale) > 0:
+		r.plan.TakeAsSaved()
+	}
+	return c.checkPlugins(r.plan)
+}
+
+// planOf is a plan that the run had, by its digest.
+func (r *resumable) planOf(digest string) (*plan.Plan, error) {
+	p, _, err := r.by(digest)
+	return p, err
 }
 
 // plannedAgain plans the playbook as it is now.
@@ -198,7 +222,16 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if err != nil {
 		return usage("%s: the playbook was edited, and %s", past.ID, err)
 	}
+	if r.again.Reads, err = engine.Adopt(past, r.planOf); err != nil {
+		return &exit{exitDisk, err.Error()}
+	}
+	if own, ownGraph, _ := engine.Build(r.again); own != nil { // what the run has changed itself is no edit
+		p, g = own, ownGraph
+	}
 	r.plan, r.graph = p, g
+	if p.Digest == past.Digest {
+		return nil
+	}
 	old, err := then.Comparable()
 	if err != nil {
 		return err

@@ -56,8 +56,11 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 	case err != nil:
 		return nil, nil, usage("%s cannot be used: %s", f.Saved, err)
 	case len(saved.Stale) > 0 && !f.AllowStale:
-		return nil, nil, isStale(f.Saved, saved.Stale, true)
+		return nil, nil, isStale(f.Saved, saved.Stale, len(saved.Lost) == 0)
+	case len(saved.Lost) > 0:
+		return nil, nil, notSaved(f.Saved, saved.Lost)
 	case len(saved.Stale) > 0:
+		saved.Plan.TakeAsSaved()
 		fmt.Fprintf(std.err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
 	}
 	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
@@ -70,6 +73,11 @@ func isStale(file string, what []string, usable bool) error {
 		way += ", or take it as it was saved with --allow-stale"
 	}
 	return &exit{exitStale, fmt.Sprintf("%s is stale; nothing was run\n%s\n%s", file, indented(what), way)}
+}
+
+// notSaved is the refusal of a plan that could not be run as it was saved.
+func notSaved(file string, what []string) error {
+	return &exit{exitStale, fmt.Sprintf("%s cannot be run as it was saved; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what))}
 }
 
 // indented lists things, each on its line, and no more than can be read.

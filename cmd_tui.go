@@ -268,6 +268,7 @@ func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
 		return nil, err
 	}
 	o.Overrides = s.Overrides() // they are the run's, and not the playbook's
+	o.Reads = s.Reads()
 	if o.Path == "-" {
 		return nil, errors.New("a playbook from standard input cannot be read again")
 	}

@@ -24,11 +24,12 @@ var layers = map[string][]string{
 	"plan/eval":       {"plan/diag", "secret"},
 	"plan/inventory":  {"plan/diag", "plan/playbook", "secret"}, // what it writes out masks secrets
 	"exec/spec":       {"plan/diag"},
+	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/inventory", "plan/eval", "exec/spec"}, // its text forms clean names as every view does
-	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                                       // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "plan/diag"},                                                                // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/plugin", "exec/spec"},                                             // exec at both ends of a lane; what carries a job must not know of runs
+	"plan":            {"events/output", "secret", "secret/vault", "plan/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"}, // its text forms clean names as every view does
+	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                                                      // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "plan/diag"},                                                                               // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/plugin", "exec/spec"},                                                            // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "events/output", "plan"},
 	"engine/planfile": {"engine/graph", "plan", "plan/diag"},
 	"engine/journal": {
@@ -36,7 +37,7 @@ var layers = map[string][]string{
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "secret",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "plan/source", "secret",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key

@@ -86,6 +86,11 @@ func (s *Session) expire(step int) {
 func (s *Session) prepare(step, number int) {
 	ps := &s.state.plan.Steps[step]
 	b := s.state.plan.Bind(step, s.results)
+	files := s.verify(ps) // before anything is rendered: lookups read too
+	if len(files.changed) > 0 {
+		s.outdated(b, step, number, files.changed)
+		return
+	}
 	call, err := b.Call()
 	var missing *plan.Missing
 	switch {
@@ -119,6 +124,15 @@ func (s *Session) prepare(step, number int) {
 		command = ""
 	}
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: name, Command: command, Out: out})
+	for _, text := range files.told {
+		s.add(fact.Warned{Step: step, Message: text})
+	}
+	if !s.dry(step) {
+		s.ours.declares(ps, call)
+	}
+	if b.OfPlugin() { // whose program is compared by itself
+		files.from = nil
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	a := &attempt{cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
@@ -137,7 +151,7 @@ func (s *Session) prepare(step, number int) {
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
 		Become: becomes(call), Host: hostOf(ps), Roams: call.Roams, Told: told(b, name),
-		HostName: ps.Host, Plays: s.state.plan.Plays,
+		HostName: ps.Host, Plays: s.state.plan.Plays, From: files.from,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
 	}
 	runner := s.cfg.Runner

@@ -130,6 +130,8 @@ func (o *outline) take(f fact.Fact) {
 		}
 	case fact.Refused:
 		o.publish(-1, events.CommandRejected{Order: f.Order, Reason: f.Reason})
+	case fact.ReadsChanged:
+		o.publish(f.Step, events.Warning{Message: f.Message})
 	case fact.RunStarted, fact.AttemptStopping, fact.RetryScheduled, fact.BreakProbed:
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"moon/engine/graph"
 	"moon/events"
@@ -99,6 +100,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err := s.catchUp(); err != nil {
 		return nil, err
 	}
+	s.ours.cut(past.last)
 	s.skipped = w.Seq()
 	s.durable.Store(w.Seq())
 	p := planned{s.state.plan, s.state.graph}
@@ -237,6 +239,7 @@ func (s *Session) answered(step int) bool {
 type past struct {
 	session *Session
 	planned func(digest string) (*plan.Plan, *graph.Graph, error)
+	last    time.Time // of its records
 }
 
 func (p *past) take(r fact.Record) error {
@@ -266,6 +269,7 @@ func (p *past) take(r fact.Record) error {
 		if err != nil {
 			return err
 		}
+		s.ours.cut(p.last)
 		s.results.move(counterparts(next.plan, s.state.plan, f.Keeps), next.plan)
 		s.state.Resume(r, next.plan, next.graph)
 		return nil
@@ -282,6 +286,8 @@ func (p *past) take(r fact.Record) error {
 	if s.state == nil {
 		return errors.New("the journal does not begin with run.created")
 	}
+	s.ours.see(s.state.plan, s.state.opts.Check, r)
+	p.last = r.At
 	return s.state.Apply(r)
 }
 

@@ -32,6 +32,9 @@ func (s *Session) redacted(f fact.Fact) fact.Fact {
 	case fact.ValuesMissing:
 		f.Detail = clean(f.Detail)
 		return f
+	case fact.ReadsChanged:
+		f.Message = clean(f.Message)
+		return f
 	case fact.RetryScheduled:
 		f.Error = clean(f.Error)
 		return f

@@ -33,6 +33,7 @@ import (
 	"moon/events/fact"
 	"moon/exec"
 	"moon/plan"
+	"moon/plan/source"
 	"moon/secret"
 )
 
@@ -99,6 +100,9 @@ type Session struct {
 	cause    uint64
 
 	foretold map[string]*events.Foretold // what a person was shown before the run, by what names a step; guarded by mu
+
+	ours  *ours // files that steps of this run have changed
+	stale bool  // files have changed that steps read: the plan is to be made again once nothing runs
 
 	unrecorded   []Made // not yet in the playbook's state
 	unrecordable bool   // it was said that it cannot be written
@@ -181,7 +185,7 @@ func newSession(cfg Config) *Session {
 	s := &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
-		timing: newStopwatch(), foretold: map[string]*events.Foretold{},
+		timing: newStopwatch(), ours: newOurs(), foretold: map[string]*events.Foretold{},
 	}
 	s.current.Store(cfg.Plan)
 	return s
@@ -348,6 +352,11 @@ func (s *Session) drift(ps *plan.Step, f *fact.AttemptFinished) string {
 	return foretold.Drift(f.Outcome, s.cleanDiff(f.Diff))
 }
 
+// Reads is what a plan that is made again for this run takes what its steps read for: see plan.Options.Reads.
+func (s *Session) Reads() func(now *source.Source) *source.Source {
+	return s.ours.adopt(s.current.Load())
+}
+
 // Overrides are those of the plan that the run has now.
 func (s *Session) Overrides() []plan.Override { return s.current.Load().Overrides() }
 
@@ -455,6 +464,7 @@ func (s *Session) add(f fact.Fact) {
 	if err := s.state.Apply(r); err != nil {
 		s.fail(fmt.Errorf("internal error: %w", err))
 	}
+	s.ours.see(s.state.plan, s.state.opts.Check, r)
 }
 
 // retire brings a run to its end that can still be recorded, but not for long, or not whole: what runs may end, and
@@ -639,6 +649,7 @@ func (s *Session) obey(o events.Order) string {
 // again plans the playbook again with other values, or says why that cannot be. Nothing runs meanwhile, so nothing has to wait
 // for it.
 func (s *Session) again(o plan.Options) (planned, string) {
+	o.Reads = s.ours.adopt(s.state.plan)
 	p, g, ds := Build(o)
 	if p == nil {
 		return planned{}, "with that the playbook cannot be planned: " + firstMistake(ds)
@@ -742,6 +753,7 @@ func (s *Session) replace(p planned, fixed bool) error {
 // become those that are starting, because their facts must be durable first.
 func (s *Session) decide() (until time.Time) {
 	for s.fatal == nil {
+		s.refresh()
 		switch d := s.state.next(s.cfg.Now()).(type) {
 		case idle:
 			return d.until

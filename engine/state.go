@@ -50,6 +50,7 @@ var allowed = map[string][]nodeState{
 	"attempt.started":  {ready, backoff},
 	"attempt.stopping": {running},
 	"attempt.finished": {running},
+	"reads.changed":    {ready},
 	"retry.scheduled":  {again},
 	"break.probed":     {ready},
 	"gate.opened":      {ready},
@@ -255,6 +256,8 @@ func (s *State) Apply(r fact.Record) error {
 	case fact.AttemptFinished:
 		s.attemptFinished(f)
 		s.resolve()
+	case fact.ReadsChanged:
+		s.readsChanged(f)
 	case fact.RetryScheduled:
 		s.retryScheduled(f)
 	case fact.BreakProbed:
@@ -310,6 +313,8 @@ func stepOf(f fact.Fact) int {
 	case fact.AttemptStopping:
 		return f.Step
 	case fact.AttemptFinished:
+		return f.Step
+	case fact.ReadsChanged:
 		return f.Step
 	case fact.RetryScheduled:
 		return f.Step
@@ -495,6 +500,25 @@ func (s *State) retryScheduled(f fact.RetryScheduled) {
 	n.state = backoff
 	s.delayed[id] = f.Due
 	s.publish(f.Step, events.StepRetrying{Attempt: f.Attempt, Due: f.Due, Error: f.Error, Out: f.Out})
+}
+
+// asksAgain reports whether a step whose files have changed waits to be approved again: there is a person, who sees the plan as it is
+// made again.
+func (s *State) asksAgain(step int) bool {
+	return s.opts.Review && !s.opts.Saved && !s.halting && s.plan.RootFile != "-" && s.node(step).state == ready
+}
+
+// readsChanged holds a step back that was about to start: what was approved was another.
+func (s *State) readsChanged(f fact.ReadsChanged) {
+	id := s.id(f.Step)
+	s.nodes[id].solo = false
+	s.solo = remove(s.solo, id)
+	heap.Push(&s.ready, id)
+	s.choices[f.Step] &^= approved | confirmed
+	withdrawn := events.Withdraw{Range: events.Range{From: f.Step, To: f.Step + 1}}
+	s.publish(-1, events.CommandAccepted{Order: events.Order{Actor: "moon", Command: withdrawn}})
+	s.publish(f.Step, events.Warning{Message: f.Message})
+	s.setPause(fact.RunPaused{Reason: events.PauseUndecided, Step: f.Step, Message: f.Message})
 }
 
 func (s *State) gateOpened(f fact.GateOpened) {

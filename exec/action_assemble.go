@@ -11,12 +11,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("assemble", action{plan: planAssemble, from: func(args any) string {
-	if a := args.(*spec.AssembleArgs); !a.RemoteSrc {
-		return a.Src
-	}
-	return ""
-}})
+var _ = act("assemble", action{plan: planAssemble})
 
 func planAssemble(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.AssembleArgs)

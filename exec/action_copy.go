@@ -16,12 +16,7 @@ import (
 	"moon/secret/vault"
 )
 
-var _ = act("copy", action{plan: planCopy, from: func(args any) string {
-	if a := args.(*spec.CopyArgs); !a.RemoteSrc {
-		return a.Src
-	}
-	return ""
-}})
+var _ = act("copy", action{plan: planCopy})
 
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)

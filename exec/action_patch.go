@@ -18,12 +18,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("patch", action{plan: planPatch, from: func(args any) string {
-	if a := args.(*spec.PatchArgs); !a.RemoteSrc {
-		return a.Src
-	}
-	return ""
-}})
+var _ = act("patch", action{plan: planPatch})
 
 // patching is a patch tried out on copies: the program patch never sees the files themselves. What it makes of the copies
 // is what is to be done, so that a dry run knows it, nothing is done by halves, and no rejects are left behind.

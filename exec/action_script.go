@@ -13,10 +13,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("script", action{
-	run: runScript, dry: dryScript, effect: events.ChangeUnknown,
-	from: func(args any) string { return args.(*spec.ScriptArgs).Script },
-})
+var _ = act("script", action{run: runScript, dry: dryScript, effect: events.ChangeUnknown})
 
 func dryScript(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)

@@ -11,7 +11,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("template", action{plan: planTemplate, from: func(args any) string { return args.(*spec.TemplateArgs).Src }})
+var _ = act("template", action{plan: planTemplate})
 
 func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.TemplateArgs)

@@ -15,13 +15,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("unarchive", action{plan: planUnarchive, served: true, from: func(args any) string {
-	a := args.(*spec.UnarchiveArgs)
-	if a.There() {
-		return ""
-	}
-	return a.Src
-}})
+var _ = act("unarchive", action{plan: planUnarchive, served: true})
 
 func planUnarchive(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.UnarchiveArgs)
@@ -67,6 +61,9 @@ func (a *attempt) planUnpack(ctx context.Context, c *change, args *spec.Unarchiv
 	return a.unpack(ctx, c, args, f, shown(args.Src))
 }
 
+// checked is an open file of this machine that must have a certain content: Checked has looked at all of it.
+type checked interface{ Checked() (*os.File, error) }
+
 // openArchive opens the archive where it is: with the other files that steps copy, or where it is unpacked, as earlier
 // steps of a dry run would have made it.
 func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, dest string) (*os.File, error) {
@@ -87,8 +84,11 @@ func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, des
 	if err != nil {
 		return nil, err
 	}
-	if file, ok := f.(*os.File); ok {
+	switch file := f.(type) {
+	case *os.File:
 		return file, nil
+	case checked:
+		return file.Checked()
 	}
 	defer func() { _ = f.Close() }()   // it was only read
 	return tempWith(stoppable{ctx, f}) // it is read twice, and not always in order

@@ -23,12 +23,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("uri", action{run: runURI, served: true, dry: dryURI, effect: events.ChangeUnknown, from: func(args any) string {
-	if a := args.(*spec.URIArgs); !a.RemoteSrc {
-		return a.Src
-	}
-	return ""
-}})
+var _ = act("uri", action{run: runURI, served: true, dry: dryURI, effect: events.ChangeUnknown})
 
 // dryURI asks for nothing: a request may change the server, whatever its method is called.
 func dryURI(_ context.Context, a *attempt) Result {

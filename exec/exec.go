@@ -160,7 +160,6 @@ type action struct {
 	dry    func(context.Context, *attempt) Result // nil: as run
 	effect events.ChangeKind                      // what a prediction says without plan
 
-	from   func(args any) string // what it copies from the files of whoever runs moon; nil: nothing
 	names  func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
 	served bool                  // a server may refuse it for a while
 	inward bool                  // it touches nothing of the machine, so it does not matter who carries it out
@@ -177,13 +176,7 @@ func act(name string, a action) struct{} { //nolint:unparam // a variable withou
 
 // Source is the file or directory that a job copies from Job.From; "" if it is made from nothing of the kind.
 func Source(job *Job) string {
-	if args, ok := job.Args.(*spec.PluginArgs); ok {
-		return args.Plugin.Path
-	}
-	if from := actions[job.Action].from; from != nil && job.Args != nil {
-		return from(job.Args)
-	}
-	return ""
+	return spec.Source(job.Args)
 }
 
 // Inward reports whether an action touches nothing of the machine: it prints, sets variables, or lets time pass.

@@ -167,6 +167,22 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 	if s.LoopContext != nil {
 		f["item"] = compared(s.LoopContext.Item)
 	}
+	for _, r := range s.Reads {
+		switch {
+		case r.Secret:
+			f[readsField+r.Path] = "not shown"
+		case r.Absent:
+			f[readsField+r.Path] = "not there"
+		default:
+			f[readsField+r.Path] = shortDigest(r.Digest)
+		}
+	}
+	if s.Renders != nil {
+		f[rendersField] = shortDigest(s.Renders.Digest)
+		for name, digest := range s.Renders.Variables {
+			f[rendersField+" with "+name] = digest
+		}
+	}
 	if c.Title == "" {
 		c.Title = s.Action
 		for _, name := range []string{"cmd", "msg", "that", "dest", "path", "argv"} {
@@ -178,6 +194,12 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 	}
 	return c
 }
+
+// What a difference calls the files that a step reads, and what its template comes to.
+const (
+	readsField   = "reads "
+	rendersField = "renders"
+)
 
 func comparedScope(s *scopeJSON) Compared {
 	c := Compared{Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}

@@ -241,7 +241,7 @@ func (d *Difference) Write(w io.Writer, width int) error {
 		t.head("~", s)
 		t.fields(s.Fields, "      ")
 		if len(s.Fields) == 0 {
-			t.linef("      something that is not shown: a template it is made from, or what no_log hides")
+			t.linef("      content not shown: it holds a secret, or no_log hides it")
 		}
 	}
 	for _, s := range d.Moved {
@@ -309,6 +309,12 @@ const diffLimit = 1 << 20
 // fields prints each change on a line; text of several lines as a unified diff.
 func (t *diffText) fields(changes []FieldChange, indent string) {
 	for _, c := range changes {
+		if said, ok := c.ofFile(changes); ok {
+			if said != "" {
+				t.linef("%s%s", indent, said)
+			}
+			continue
+		}
 		if old, now := side(c.Old), side(c.New); !strings.Contains(old+now, "\n") {
 			t.linef("%s%s: %s → %s", indent, c.Field, old, now)
 			continue
@@ -332,6 +338,38 @@ func (t *diffText) fields(changes []FieldChange, indent string) {
 			t.linef("%s  %s", indent, strings.TrimSuffix(line, "\n"))
 		}
 	}
+}
+
+// ofFile says in words what is different of a file that a step reads, or of what its template comes to: digests say nothing to people.
+// It is not ok for another field.
+func (c FieldChange) ofFile(all []FieldChange) (said string, ok bool) {
+	if path, reads := strings.CutPrefix(c.Field, readsField); reads {
+		switch {
+		case c.Old == nil:
+			return path + " is now read", true
+		case c.New == nil:
+			return path + " is no longer read", true
+		case *c.New == "not there":
+			return path + " is gone", true
+		case *c.Old == "not there":
+			return path + " is there now", true
+		}
+		return path + " has changed", true
+	}
+	if c.Field != rendersField {
+		return "", strings.HasPrefix(c.Field, rendersField+" with ")
+	}
+	var names []string
+	for _, v := range all {
+		if name, is := strings.CutPrefix(v.Field, rendersField+" with "); is {
+			names = append(names, name)
+		}
+	}
+	said = "template renders differently"
+	if len(names) > 0 {
+		said += ": " + strings.Join(names, ", ")
+	}
+	return said, true
 }
 
 // ended gives text a newline at its end, so that a diff does not speak of one that is missing.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret/vault"
 )
 
@@ -27,6 +28,8 @@ type disk struct {
 	trees  map[string][]entry   // what is below a directory
 	lists  map[string][]string  // the names in a directory
 	absent map[string]bool      // what a step renders, and was not there
+	reads  map[readKey]*readSeen
+	adopt  func(now *source.Source) *source.Source // as in Options.Reads
 	looked
 }
 
@@ -49,7 +52,7 @@ type entry struct {
 }
 
 func newDisk(stdin io.Reader) *disk {
-	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, lists: map[string][]string{}, absent: map[string]bool{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, passwords: map[string]bool{}}}
+	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, lists: map[string][]string{}, absent: map[string]bool{}, reads: map[readKey]*readSeen{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, passwords: map[string]bool{}}}
 }
 
 func notThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }

@@ -33,6 +33,7 @@ func (p *Plan) WriteExplanation(w io.Writer, step int, before, after []Link, wid
 	e.why()
 	e.conditions()
 	e.values()
+	e.reads()
 	e.links("Waits for", before, "nothing: it can start at once")
 	e.links("Waited for by", after, "no step")
 	e.guards()
@@ -233,6 +234,27 @@ func (e *explanation) values() {
 		lines = []said{{"hidden by no_log", ""}}
 	}
 	e.section("Values", lines)
+}
+
+// reads lists the files on this machine that the step reads, which must be the same when it starts.
+func (e *explanation) reads() {
+	if e.s.NoLog {
+		return
+	}
+	var lines []said
+	for _, r := range e.s.Reads {
+		note := "SHA-256 " + shortDigest(r.Digest)
+		switch {
+		case r.Hidden:
+			note = "digest not shown: it holds a secret"
+		case r.Digest == "":
+			note = "not there yet"
+		case r.IsDir():
+			note = CountOf(r.Files(), "file") + ", digest " + shortDigest(r.Digest)
+		}
+		lines = append(lines, said{shownPath(e.p.Root, r.Path), note})
+	}
+	e.section("Reads", lines)
 }
 
 // short is a value on one line, which a terminal need not show to its end.

@@ -88,7 +88,7 @@ func entriesOf(root string, limit int) (list []entry, count int, err error) {
 		}
 		switch {
 		case info.IsDir():
-			e.state = "directory"
+			e.state, e.size = "directory", 0 // what a file system says of it depends on what was in it
 		case info.Mode()&fs.ModeSymlink != 0:
 			e.state = "link"
 		}

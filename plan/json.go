@@ -73,6 +73,8 @@ type stepJSON struct {
 	Become      *becomeJSON       `json:"become,omitempty"`
 	Undo        *undoJSON         `json:"undo,omitempty"`
 	Plugin      *pluginJSON       `json:"plugin,omitempty"`
+	Reads       []readJSON        `json:"reads,omitempty"`
+	Renders     *rendersJSON      `json:"renders,omitempty"`
 	Unknowns    []unknownJSON     `json:"unknowns"`
 	Origin      originJSON        `json:"origin"`
 	LoopContext *loopJSON         `json:"loop_context,omitempty"`
@@ -335,6 +337,7 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 		}
 	}
 	j.Delegate, j.Role, j.Handler = s.Delegate, s.Role, s.Handler
+	j.Reads, j.Renders = p.readsJSON(s), p.rendersJSON(s)
 	if s.Conn != nil {
 		j.Connection = s.Conn.String()
 	}

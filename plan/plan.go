@@ -228,6 +228,7 @@ type Step struct {
 	Prediction Prediction
 	Unknowns   []Unknown
 	Uses       []Use
+	Reads      []Read       // files on the machine that moon runs on
 	Overridden []Overridden // for this run
 	Origin     Origin
 	Loop       *LoopContext

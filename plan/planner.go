@@ -15,6 +15,7 @@ import (
 	"moon/plan/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret"
 	"moon/secret/vault"
 )
@@ -41,7 +42,10 @@ type Options struct {
 	MaxSteps  int      // 0: DefaultMaxSteps
 	Hidden    []string // names that ExtraVars give secret values
 	Overrides []Override
-	Plugins   Plugins // actions that are not compiled in; nil: there are none
+	// Reads gives what a step reads in the place of what is there now; nil: that itself. A run that plans again uses it for what its own
+	// steps have changed.
+	Reads   func(now *source.Source) *source.Source
+	Plugins Plugins // actions that are not compiled in; nil: there are none
 
 	// Of plays over hosts.
 	Inventory     []string // -i: files, directories, executables, or "a,b,"
@@ -126,7 +130,7 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(planWork, planText)
-	d.planned = false
+	d.planned, d.adopt = false, o.Reads
 	p.run()
 	d.planned = true
 	p.engine.Unbound()
@@ -180,6 +184,7 @@ type planner struct {
 	full      bool              // MaxSteps, or what may be repeated, is exceeded; said once
 	repeated  int               // steps and scopes of tasks that are planned once more
 	forPlays                    // what plays need
+	lookedAt  []string          // files that the step that is planned has named in templates and lookups
 	digested  []byte            // what the last step's digest was over; kept for its room
 	blamed    map[blame]blamed  // what has been reported
 	lacking   []lacking         // names that were undefined
@@ -552,6 +557,11 @@ func (p *planner) finish() {
 	p.plan.Tags = p.o.Tags
 	p.plan.Vars = p.endVars()
 	p.conceal()
+	for i := range p.plan.Steps {
+		if r := p.plan.Steps[i].task.renders; r != nil {
+			r.again = nil // nothing more becomes secret
+		}
+	}
 	p.plan.Digest = p.plan.digest()
 }
 

@@ -167,10 +167,12 @@ func (p *planner) conceal() {
 		}
 	}
 	clear(taken)
+	p.concealReads()
 	for i := range plan.Steps {
 		s := &plan.Steps[i]
 		s.Path = unique(s.Path)
 		p.concealStep(s)
+		p.maskAgain(s.task)
 		s.Digest = p.stepDigest(s, s.task)
 	}
 	p.concealInputs()

@@ -27,6 +27,8 @@ type made struct {
 	facts   *factUse
 	names   *names
 	secrets *secret.Set // what planning has read
+	saved   bool        // its texts are used in the run, and not what their files say now
+	renewed sync.Map    // but for these, which the run has changed: by path
 
 	looking   sync.Mutex
 	decided   []Input // what deciding gave last, of so many files
@@ -63,6 +65,7 @@ type Sources struct {
 	Links       map[string]string `json:"links,omitempty"`
 	Trees       []SourceTree      `json:"trees,omitempty"`
 	Absent      []string          `json:"absent,omitempty"`
+	Reads       []SourceRead      `json:"reads,omitempty"`
 	Plays       *PlaySources      `json:"plays,omitempty"` // nil for a playbook of steps
 }
 
@@ -175,6 +178,7 @@ func (p *Plan) Sources() (s *Sources, err error) {
 	for _, path := range sortedKeys(m.disk.absent) {
 		s.Absent = append(s.Absent, shown(path))
 	}
+	s.Reads = m.keptReads(shown)
 	m.keepFacts(s)
 	if !p.Plays {
 		return s, nil
@@ -311,6 +315,9 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 	for _, path := range s.Absent {
 		d.absent[abs(path)] = true
 	}
+	for _, r := range s.Reads {
+		d.reads[readKey{abs(r.Path), r.Parts}] = r.source(abs(r.Path))
+	}
 	again := s.Options(root, o)
 	again.Overrides = s.Overrides
 	known, err := s.plugins(abs)
@@ -430,7 +437,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 			say("%s is gone", f.Path)
 		case err != nil:
 			say("%s cannot be read", f.Path)
-		case !f.Secret && digestOf(text) != f.Digest:
+		case !f.Secret && digestOf(text) != f.Digest && !s.ofTheRun(f, abs(f.Path), o):
 			say("%s was edited", f.Path)
 		}
 	}
@@ -457,6 +464,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 			say("%s was not there, and now it is", path)
 		}
 	}
+	s.staleReads(root, o, say)
 	s.stalePlugins(root, say)
 	if s.Plays != nil {
 		s.Plays.stale(abs, o, say)

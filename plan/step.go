@@ -48,6 +48,7 @@ func (f *fields) at(name string) {
 // step plans one step: one task, one item.
 func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	k := &task{compiled: p.own(t, c), when: c.when, ignore: c.ignore, env: c.env, cwd: c.cwd, dir: c.dir}
+	p.lookedAt = p.lookedAt[:0]
 	if k.action == nil {
 		return
 	}
@@ -165,6 +166,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 			k.call.ordered = r.ordered
 		}
 	}
+	p.readsOf(&s, k, raw)
 	s.Args = raw // both are only read
 	if k.open {
 		s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
@@ -271,6 +273,12 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		var result eval.Result
 		result, err = t.Render(&with)
 		r.miss(result.Missing)
+		if err == nil && !s.NoLog {
+			p.rendersTo(k, result.Value, func() (any, error) {
+				again, err := t.Render(&with)
+				return again.Value, err
+			})
+		}
 	}
 	var found *eval.Error
 	if !errors.As(err, &found) {
@@ -567,15 +575,7 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	if s.Loop != nil && !s.NoLog {
 		part("item", eval.Plain(s.Loop.Item))
 	}
-	if src, ok := s.Args["src"].(string); ok && s.Action == "template" {
-		if f, ok := p.sources[p.shown(src)]; ok {
-			text := string(f.Text)
-			if f.Secret {
-				text = p.disk.files[f.Path].digest // of what is encrypted
-			}
-			part("template", text)
-		}
-	}
+	s.digestReads(k, p.plan.Root, part)
 	p.digested = b
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])

@@ -34,6 +34,8 @@ type task struct {
 	away   bool // it runs as another user, or elsewhere
 	remote bool // elsewhere
 
+	renders *rendering // what a template's file comes to; nil for other actions, and where it is not known
+
 	read *readVars // by an include_vars with `register`; nil: nothing
 
 	open bool // something is not known before the run

@@ -50,6 +50,7 @@ func (p *planner) world() eval.World {
 			if err != nil {
 				return "", errors.New(p.fileError(err))
 			}
+			p.lookedAt = append(p.lookedAt, path)
 			return string(f.Text), nil
 		},
 		Glob: func(at eval.Env, pattern string) ([]string, error) {
@@ -103,7 +104,11 @@ func running(at eval.Env) bool {
 
 // readNow is the text of a file when a step runs.
 func (p *Plan) readNow(path string) (string, error) {
-	text, err := readBounded(path)
+	text, saved := p.Saved(path)
+	var err error
+	if !saved {
+		text, err = readBounded(path)
+	}
 	if err != nil {
 		return "", errors.New("no such file: " + shownPath(p.Root, path))
 	}

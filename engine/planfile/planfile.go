@@ -25,6 +25,7 @@ type Saved struct {
 	Plan  *plan.Plan
 	Graph *graph.Graph
 	Stale []string // what is not as it was when the plan was made; to be refused unless the user says otherwise
+	Lost  []string // of that, what the plan does not hold: to be refused in any case
 }
 
 // Write saves a plan. moon is the version that does. The error may be a *plan.WholeError.
@@ -80,7 +81,7 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	if err := Write(same, p, g, h.Moon); err != nil || len(same.want) > 0 {
 		return nil, notSame(h, moon, stale, "")
 	}
-	return &Saved{p, g, stale}, nil
+	return &Saved{p, g, stale, h.Sources.Unsaved(h.Root, here)}, nil
 }
 
 var errChanged = errors.New("it was changed after it was saved; make it again with moon plan -o FILE")

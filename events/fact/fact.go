@@ -221,6 +221,12 @@ type (
 		Detail string `json:"detail,omitempty"`
 		Skips  bool   `json:"skips,omitempty"`
 	}
+	// ReadsChanged says that a step was about to start, and files that it reads were not what was approved: it waits to be
+	// approved again.
+	ReadsChanged struct {
+		Step    int    `json:"step"`
+		Message string `json:"message"`
+	}
 	// RetryScheduled is the time of the next attempt.
 	RetryScheduled struct {
 		Step    int       `json:"step"`
@@ -279,6 +285,7 @@ func (AttemptStarted) fact()  {}
 func (AttemptStopping) fact() {}
 func (AttemptFinished) fact() {}
 func (ValuesMissing) fact()   {}
+func (ReadsChanged) fact()    {}
 func (RetryScheduled) fact()  {}
 func (BreakProbed) fact()     {}
 func (GateOpened) fact()      {}

@@ -42,6 +42,7 @@ var kinds = map[string]Fact{
 	"attempt.stopping": AttemptStopping{},
 	"attempt.finished": AttemptFinished{},
 	"values.missing":   ValuesMissing{},
+	"reads.changed":    ReadsChanged{},
 	"retry.scheduled":  RetryScheduled{},
 	"break.probed":     BreakProbed{},
 	"gate.opened":      GateOpened{},

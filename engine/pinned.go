@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/exec"
+	"moon/plan/source"
+)
+
+// pinned are the files that a step reads, held to what they were when it was let through: what is compared is what is read.
+type pinned struct {
+	exec.OwnFiles
+	want  map[string]string // digests by path
+	trees []string          // directories all of whose files are in want
+	saved map[string][]byte // texts that are read in the place of their files
+}
+
+// pin holds a source to what it is now.
+func (p *pinned) pin(s *source.Source) {
+	if !s.IsDir() {
+		p.want[s.Path] = s.Digest
+		return
+	}
+	p.trees = append(p.trees, s.Path)
+	for _, e := range s.Entries {
+		if e.Kind == source.File {
+			p.want[filepath.Join(s.Path, e.Name)] = e.Digest
+		}
+	}
+}
+
+// changedError says that a file is not what was approved.
+type changedError struct{ path string }
+
+func (e *changedError) Error() string {
+	return e.path + " has changed since the plan was approved; put it back, or plan again"
+}
+
+// Stat implements exec.Files.
+func (p *pinned) Stat(path string) (fs.FileInfo, error) {
+	info, err := p.OwnFiles.Stat(path)
+	if text, ok := p.saved[filepath.Clean(path)]; ok && err == nil {
+		return savedInfo{info, int64(len(text))}, nil
+	}
+	return info, err
+}
+
+// savedInfo is that of a file that has the text of a saved plan.
+type savedInfo struct {
+	fs.FileInfo
+	size int64
+}
+
+func (i savedInfo) Size() int64 { return i.size }
+
+// Open implements exec.Files.
+func (p *pinned) Open(path string) (io.ReadCloser, error) {
+	clean := filepath.Clean(path)
+	if text, ok := p.saved[clean]; ok {
+		return io.NopCloser(bytes.NewReader(text)), nil
+	}
+	want, ok := p.want[clean]
+	if !ok {
+		for _, tree := range p.trees {
+			if strings.HasPrefix(clean, strings.TrimSuffix(tree, "/")+"/") {
+				return nil, &changedError{path}
+			}
+		}
+	}
+	f, err := p.OwnFiles.Open(path)
+	if err != nil || !source.Hashed(want) {
+		return f, err
+	}
+	return &checkedFile{ReadCloser: f, path: path, want: want, sum: sha256.New()}, nil
+}
+
+// checkedFile is an open file that ends in an error if what was read is not what was to be.
+type checkedFile struct {
+	io.ReadCloser
+	path, want string
+	sum        hash.Hash
+}
+
+func (f *checkedFile) Read(b []byte) (int, error) {
+	n, err := f.ReadCloser.Read(b)
+	_, _ = f.sum.Write(b[:n]) // a hash takes everything
+	if errors.Is(err, io.EOF) && hex.EncodeToString(f.sum.Sum(nil)) != f.want {
+		err = &changedError{f.path}
+	}
+	return n, err
+}
+
+// Checked reads the whole file once, and gives it for reading anywhere. It implements exec.Checked.
+func (f *checkedFile) Checked() (*os.File, error) {
+	file, ok := f.ReadCloser.(*os.File)
+	if !ok {
+		return nil, fmt.Errorf("%s cannot be read twice", f.path)
+	}
+	_, err := io.Copy(io.Discard, f)
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}

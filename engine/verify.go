@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/plan"
+	"moon/plan/source"
+)
+
+// verified is what a step reads on this machine, compared with what it was when the plan was made.
+type verified struct {
+	from    exec.Files      // what the step is to read from; nil: anything
+	changed []source.Change // from outside; then the step must not start
+	told    []string        // what steps of this run have changed
+}
+
+// verify compares what a step reads. Nothing has happened yet.
+func (s *Session) verify(ps *plan.Step) (v verified) {
+	if len(ps.Reads) == 0 || s.dry(ps.Index) {
+		return v
+	}
+	p := s.state.plan
+	files := &pinned{want: map[string]string{}, saved: map[string][]byte{}}
+	for _, r := range ps.Reads {
+		if r.Digest == "" {
+			continue // it was not there: an earlier step makes it
+		}
+		now, err := source.Look(r.Path, r.Parts)
+		if err != nil {
+			v.changed = append(v.changed, source.Change{Path: r.Path, How: "cannot be read any more"})
+			continue
+		}
+		changes := r.Changes(now)
+		by, own := s.ours.all(changes)
+		text, saved := p.Saved(r.Path)
+		switch {
+		case len(changes) == 0:
+		case own:
+			p.Renew(r.Path)
+			v.told = append(v.told, fmt.Sprintf("%s since the plan was made, while %s ran", s.inWords(changes), s.stepAt(by)))
+		case saved:
+			files.saved[r.Path] = text
+			continue
+		default:
+			v.changed = append(v.changed, changes...)
+			continue
+		}
+		files.pin(now)
+	}
+	v.from = files
+	return v
+}
+
+// stepAt names the step with a path.
+func (s *Session) stepAt(path string) string {
+	if i := indexOfPath(s.state.plan, path); i >= 0 {
+		return s.state.plan.After([]int{i})
+	}
+	return "a step of this run"
+}
+
+// inWords says what has changed, and no more than can be read.
+func (s *Session) inWords(changes []source.Change) string {
+	c := changes[0]
+	c.Path = s.state.plan.Shown(c.Path)
+	if len(changes) == 1 {
+		return c.String()
+	}
+	return fmt.Sprintf("%s, with %s,", c, plan.CountOf(len(changes)-1, "other"))
+}
+
+// outdated deals with a step whose files have changed from outside. Under review it waits to be approved again, as it is now; without
+// anybody to ask, it fails before it has done anything.
+func (s *Session) outdated(b *plan.Bound, step, number int, changes []source.Change) {
+	what := s.inWords(changes)
+	if s.state.asksAgain(step) {
+		s.add(fact.ReadsChanged{Step: step, Message: strings.TrimSuffix(what, ",") + " since it was approved; approve it again, as it is now"})
+		s.stale = true
+		return
+	}
+	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
+	f := fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: exec.Fatal, Error: what + " since the plan was approved; put it back, or plan again"}
+	r := report{AttemptFinished: f}
+	if b.Step.Register != "" || b.Step.Keeps || s.broken(f) {
+		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.plan.Plays}.Registered()
+		r.Registered = r.registered
+	}
+	s.pack(&r, b.Step, nil)
+	s.finished(r)
+}
+
+// refresh plans a run under review again after files have changed that its steps read, so that what a person approves is what there is.
+func (s *Session) refresh() {
+	if !s.stale || len(s.running) > 0 || s.fatal != nil || s.state.finished {
+		return
+	}
+	s.stale = false
+	next, why := s.again(s.state.plan.Again())
+	if why == "" { // also with the same digest, which does not cover what no_log hides
+		if err := s.replace(next, false); err != nil {
+			why = err.Error()
+		}
+	}
+	if why != "" {
+		s.add(fact.Warned{Step: -1, Message: why})
+	}
+}

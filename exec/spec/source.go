@@ -1,0 +1,69 @@
+package spec
+
+// sourced are arguments that may name what a step is made from, on the machine that moon runs on.
+type sourced interface {
+	// source is a path, or "" if the step is made from nothing there.
+	source() string
+}
+
+func (a *TemplateArgs) source() string { return a.Src }
+func (a *ScriptArgs) source() string   { return a.Script }
+func (a *CopyArgs) source() string     { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *PatchArgs) source() string    { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *AssembleArgs) source() string { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *URIArgs) source() string      { return unlessRemote(a.Src, a.RemoteSrc) }
+func (a *UnarchiveArgs) source() string {
+	return unlessRemote(a.Src, a.There())
+}
+
+func unlessRemote(src string, remote bool) string {
+	if remote {
+		return ""
+	}
+	return src
+}
+
+// Source is the file or directory on the machine that moon runs on that a step with these arguments is made from; "" if there
+// is none. args are what Decode made.
+func Source(args any) string {
+	switch a := args.(type) {
+	case *PluginArgs:
+		return a.Plugin.Path
+	case sourced:
+		return a.source()
+	}
+	return ""
+}
+
+// SourceOf is Source for arguments as they are before Decode, some of which may not be known yet: it looks only at those that say
+// what the source is.
+func (a *Action) SourceOf(raw map[string]any) string {
+	src, _ := raw["src"].(string)
+	remote, known := ParseBool(raw["remote_src"])
+	if raw["remote_src"] != nil && !known {
+		return ""
+	}
+	switch a.Name {
+	case "template":
+		return (&TemplateArgs{Src: src}).source()
+	case "script":
+		line, _ := raw["cmd"].(string)
+		script, _, _ := cutScript(line)
+		return script
+	case "copy":
+		return (&CopyArgs{Src: src, RemoteSrc: remote}).source()
+	case "patch":
+		return (&PatchArgs{Src: src, RemoteSrc: remote}).source()
+	case "uri":
+		return (&URIArgs{Src: src, RemoteSrc: remote}).source()
+	case "assemble":
+		return (&AssembleArgs{Src: src, RemoteSrc: remote || raw["remote_src"] == nil}).source()
+	case "unarchive":
+		copied, known := ParseBool(raw["copy"])
+		if raw["copy"] != nil && !known {
+			return ""
+		}
+		return (&UnarchiveArgs{Src: src, RemoteSrc: remote, Copy: copied || raw["copy"] == nil}).source()
+	}
+	return ""
+}

@@ -1,0 +1,380 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/plan/eval"
+	"moon/plan/source"
+)
+
+// Read is a file, or a directory with everything below it, that a step reads on the machine that moon runs on. Its digest is part of
+// the step's: when the step is about to start, what is there must be what was there when the plan was made.
+type Read struct {
+	*source.Source
+	// Hidden says that the digest is neither shown nor kept, nor part of the step's, since it would let others try out a secret. Within
+	// the process it is compared all the same.
+	Hidden bool
+}
+
+// readSeen is a source as the planner saw it first.
+type readSeen struct {
+	*source.Source
+	secret bool // it holds secrets, or only steps with no_log read it
+	sealed bool // and a plan that was saved says so
+}
+
+type readKey struct {
+	path  string
+	parts bool
+}
+
+// source is what a step reads, as it is when it is first asked for. What cannot be read is like what is not there: the step says so.
+func (d *disk) source(path string, parts bool) *readSeen {
+	key := readKey{filepath.Clean(path), parts}
+	if seen, ok := d.reads[key]; ok {
+		return seen
+	}
+	is := &source.Source{Path: key.path, Parts: parts}
+	if !d.closed {
+		if now, err := source.Look(key.path, parts); err == nil {
+			is = now
+		}
+		if d.adopt != nil {
+			is = d.adopt(is)
+		}
+	}
+	seen := &readSeen{Source: is, secret: true}
+	d.reads[key] = seen
+	return seen
+}
+
+// reading notes that the step that is planned reads something.
+func (p *planner) reading(s *Step, path string, parts bool) {
+	if !filepath.IsAbs(path) {
+		return
+	}
+	seen := p.disk.source(path, parts)
+	if slices.ContainsFunc(s.Reads, func(r Read) bool { return r.Source == seen.Source }) {
+		return
+	}
+	f := p.disk.files[seen.Path]
+	locked := f != nil && f.secret || namedSecret(seen.Path)
+	hidden := locked || s.NoLog && f == nil // of a file whose text is read like the playbook's the text as written counts
+	seen.secret = seen.sealed || seen.secret && hidden
+	s.Reads = append(s.Reads, Read{Source: seen.Source, Hidden: hidden})
+}
+
+// readsOf collects what a step reads: its source, and the files that its templates and lookups have named.
+func (p *planner) readsOf(s *Step, k *task, raw map[string]any) {
+	if s.Excluded || s.Prediction == WillSkip {
+		return
+	}
+	if path := p.sourceOf(s, k, raw); path != "" && (!k.plays || k.search != nil || k.action.Name == "assemble") {
+		p.reading(s, path, k.action.Name == "assemble")
+	}
+	for _, path := range p.lookedAt {
+		p.reading(s, path, false)
+	}
+}
+
+// sourceOf is the path of what a step is made from on this machine, as far as it is known; "" if there is none.
+func (p *planner) sourceOf(s *Step, k *task, raw map[string]any) string {
+	if line, ok := raw["cmd"].(open); ok && k.action.Name == "script" {
+		return p.scriptOf(k, eval.Text(line.text))
+	}
+	path := k.action.SourceOf(raw)
+	if path == "" && k.action.Name == "assemble" && s.Conn == nil && s.Delegate == "" {
+		path, _ = raw["src"].(string) // the machine of the step is this one
+	}
+	return path
+}
+
+// scriptOf is the path of a script whose arguments are not known yet; "" if the script is not either.
+func (p *planner) scriptOf(k *task, line string) string {
+	name := k.action.SourceOf(map[string]any{"cmd": line})
+	switch {
+	case name == "" || eval.Templated(name):
+		return ""
+	case k.search != nil:
+		return k.search.find(name, p.o.Home)
+	}
+	return resolvePath(name, k.dir, p.o.Home)
+}
+
+// concealReads keeps the digests of what holds secrets out of the plan. It is asked at the end, when all secrets are known.
+func (p *planner) concealReads() {
+	for _, seen := range p.disk.reads {
+		if !seen.secret && p.holdsSecret(seen.Source) {
+			seen.secret = true
+		}
+	}
+	for i := range p.plan.Steps {
+		for j := range p.plan.Steps[i].Reads {
+			r := &p.plan.Steps[i].Reads[j]
+			r.Hidden = r.Hidden || p.disk.reads[readKey{r.Path, r.Parts}].secret
+		}
+	}
+}
+
+// maxSearched is up to how many bytes of a source secrets are looked for.
+const maxSearched = 16 << 20
+
+// holdsSecret reports whether a known secret is written in a source.
+func (p *planner) holdsSecret(s *source.Source) bool {
+	if p.disk.closed || s.Digest == "" {
+		return false // the plan that was kept knows
+	}
+	paths := []string{s.Path}
+	if s.IsDir() {
+		paths = nil
+		for _, e := range s.Entries {
+			if e.Kind == source.File {
+				paths = append(paths, s.Path+e.Name)
+			}
+		}
+	}
+	left := int64(maxSearched)
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > left {
+			continue
+		}
+		left -= info.Size()
+		if text, err := readBounded(path); err == nil && (namedSecret(path) || p.secrets.Has(string(text))) {
+			return true
+		}
+	}
+	return false
+}
+
+// rendering is what the file of a template comes to.
+type rendering struct {
+	digest string              // of the text, with placeholders for what is not known yet
+	again  func() (any, error) // renders it again; nil once the plan is made
+	known  int                 // how many secrets were known then
+}
+
+// rendersTo notes what a template's file comes to. A digest over the text is kept, in which secrets are masked.
+func (p *planner) rendersTo(k *task, value any, again func() (any, error)) {
+	k.renders = &rendering{digest: p.maskedDigest(value), again: again, known: p.secrets.Known()}
+}
+
+func (p *planner) maskedDigest(value any) string {
+	text := strings.ReplaceAll(eval.Text(eval.Reveal(value)), p.plan.Root, "")
+	sum := sha256.Sum256([]byte(p.secrets.Redact(text)))
+	return hex.EncodeToString(sum[:16])
+}
+
+// maskAgain renders the template of a step again if secrets have become known since that may be in its text.
+func (p *planner) maskAgain(k *task) {
+	r := k.renders
+	if r == nil || r.known == p.secrets.Known() {
+		return
+	}
+	if value, err := r.again(); err == nil {
+		r.digest = p.maskedDigest(value)
+	}
+}
+
+// digestReads adds what a step reads to what its digest is over.
+func (s *Step) digestReads(k *task, root string, part func(name string, v any)) {
+	for _, r := range s.Reads {
+		if r.Hidden {
+			continue
+		}
+		text := shownPath(root, r.Path) + " " + r.Digest
+		if mode, ok := s.Args["mode"].(string); ok && mode == "preserve" && !r.IsDir() {
+			text += " " + r.Mode
+		}
+		part("reads", text)
+	}
+	if k.renders != nil && !s.NoLog {
+		part("renders", k.renders.digest)
+	}
+}
+
+// readJSON is a file that a step reads, in the plan document.
+type readJSON struct {
+	Path   string `json:"path"`
+	Digest string `json:"digest,omitempty"`
+	Absent bool   `json:"absent,omitempty"`
+	Secret bool   `json:"secret,omitempty"`
+}
+
+// rendersJSON is what a template comes to, and digests of the variables it uses, so that a difference can name them.
+type rendersJSON struct {
+	Digest    string            `json:"digest"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+func (p *Plan) readsJSON(s *Step) (reads []readJSON) {
+	if s.NoLog {
+		return nil
+	}
+	for _, r := range s.Reads {
+		j := readJSON{Path: shownPath(p.Root, r.Path), Digest: r.Digest, Absent: r.Digest == "" && !r.Hidden, Secret: r.Hidden}
+		if r.Hidden {
+			j.Digest = ""
+		}
+		reads = append(reads, j)
+	}
+	return reads
+}
+
+func (p *Plan) rendersJSON(s *Step) *rendersJSON {
+	if s.NoLog || s.task.renders == nil {
+		return nil
+	}
+	j := &rendersJSON{Digest: s.task.renders.digest, Variables: map[string]string{}}
+	for _, u := range s.Uses {
+		switch v := jsonValue(u.Value).(type) {
+		case nil, bool, string, int, float64, []any, map[string]any:
+			sum := sha256.Sum256([]byte(strings.ReplaceAll(eval.Text(v), p.Root, "")))
+			j.Variables[u.Name] = hex.EncodeToString(sum[:4])
+		}
+	}
+	return j
+}
+
+// SourceRead is what a step reads on the machine that moon runs on, by its digests, as a plan is saved with it.
+type SourceRead struct {
+	Path    string      `json:"path"`
+	Digest  string      `json:"digest,omitempty"`
+	Mode    string      `json:"mode,omitempty"`
+	Parts   bool        `json:"parts,omitempty"`
+	Secret  bool        `json:"secret,omitempty"` // no digest is kept
+	Dir     bool        `json:"directory,omitempty"`
+	Entries [][4]string `json:"entries,omitempty"`
+}
+
+// keptReads are what steps read, as they are saved.
+func (m *made) keptReads(shown func(string) string) []SourceRead {
+	keys := make([]readKey, 0, len(m.disk.reads))
+	for key := range m.disk.reads {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b readKey) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(boolText(a.parts), boolText(b.parts)))
+	})
+	var list []SourceRead
+	for _, key := range keys {
+		seen := m.disk.reads[key]
+		r := SourceRead{Path: shown(key.path), Parts: key.parts, Secret: seen.secret && seen.Digest != ""}
+		if !r.Secret {
+			r.Digest, r.Mode, r.Dir = seen.Digest, seen.Mode, seen.IsDir()
+			for _, e := range seen.Entries {
+				r.Entries = append(r.Entries, [4]string{e.Name, string(e.Kind), e.Mode, e.Digest})
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+func boolText(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// source is the read as the planner saw it. That of which no digest is kept is taken as it is now.
+func (r SourceRead) source(path string) *readSeen {
+	s := &source.Source{Path: path, Parts: r.Parts, Digest: r.Digest, Mode: r.Mode}
+	if r.Secret {
+		if now, err := source.Look(path, r.Parts); err == nil {
+			s = now
+		}
+		return &readSeen{s, true, true}
+	}
+	if r.Dir {
+		s.Entries = []source.Entry{}
+	}
+	for _, e := range r.Entries {
+		s.Entries = append(s.Entries, source.Entry{Name: e[0], Kind: source.Kind(e[1]), Mode: e[2], Digest: e[3]})
+	}
+	return &readSeen{Source: s}
+}
+
+// staleReads lists what steps read that is not what it was, and is not among the files whose text is kept.
+func (s *Sources) staleReads(root string, o Options, say func(format string, args ...any)) {
+	kept := map[string]bool{}
+	for _, f := range s.Files {
+		kept[f.Path] = true
+	}
+	for _, r := range s.Reads {
+		if r.Secret || r.Digest == "" || kept[r.Path] {
+			continue
+		}
+		path := r.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		was := r.source(path).Source
+		now, err := source.Look(path, r.Parts)
+		if err != nil {
+			say("%s cannot be read", r.Path)
+			continue
+		}
+		if o.Reads != nil {
+			now = o.Reads(now)
+		}
+		for _, c := range was.Changes(now) {
+			say("%s %s", shownPath(root, c.Path), c.How)
+		}
+	}
+}
+
+// Unsaved lists what has changed since the plan was made and cannot be had as it was, because a plan keeps no more of it than its
+// digest: a run of the plan as it was saved would be a mixture of then and now.
+func (s *Sources) Unsaved(root string, o Options) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	s.staleReads(root, o, say)
+	s.stalePlugins(root, say)
+	return list
+}
+
+// TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
+func (p *Plan) TakeAsSaved() { p.made.saved = true }
+
+// Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
+func (p *Plan) Saved(path string) (text []byte, ok bool) {
+	f := p.made.disk.files[filepath.Clean(path)]
+	if _, renewed := p.made.renewed.Load(filepath.Clean(path)); !p.made.saved || f == nil || renewed {
+		return nil, false
+	}
+	return f.text, true
+}
+
+// Renew says that a step of the run has changed a file: what is there counts, and not what a saved plan holds.
+func (p *Plan) Renew(path string) { p.made.renewed.Store(filepath.Clean(path), true) }
+
+// SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
+func (p *Plan) SourceOf(path string, parts bool) *source.Source {
+	if seen := p.made.disk.reads[readKey{path, parts}]; seen != nil {
+		return seen.Source
+	}
+	return nil
+}
+
+// Again are the options the plan was made with.
+func (p *Plan) Again() Options { return p.made.o }
+
+// Shown is a path as people see it: relative to the playbook's directory if it lies below.
+func (p *Plan) Shown(path string) string { return shownPath(p.Root, path) }
+
+// ofTheRun reports whether a file that steps read is as it is because steps of the run have changed it.
+func (s *Sources) ofTheRun(f SourceFile, path string, o Options) bool {
+	if o.Reads == nil {
+		return false
+	}
+	now, err := source.Look(path, false)
+	return err == nil && o.Reads(now).Digest == f.Digest
+}

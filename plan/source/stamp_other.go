@@ -1,0 +1,9 @@
+//go:build !linux
+
+package source
+
+import "syscall"
+
+func changeTime(st *syscall.Stat_t) (sec, nsec int64) {
+	return int64(st.Ctimespec.Sec), int64(st.Ctimespec.Nsec) //nolint:unconvert // 32 bits on some
+}
