@@ -375,6 +375,9 @@ func (r *renderer) needs(e *eval.Error, steps []int) {
 
 func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
 	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: r.hint(e), Chain: r.chain}
+	if d.Hint != "" && d.Hint == r.givers[rootName(e.Name)] { // it is not misspelt: a step would give it
+		d.Message = "`" + e.Name + "` has no value: what gives it is excluded"
+	}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))
