@@ -65,7 +65,7 @@ func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.O
 				ds, err := o.Reload()
 				return c.made, ds, err
 			},
-			Preview: o.Preview, Why: o.Why, Eval: o.Eval, Redact: s.Redact,
+			Preview: o.Preview, Why: o.Why, Eval: o.Eval, Bind: o.Bind, Predict: o.Predict, Redact: s.Redact,
 			Shell:  func(p *plan.Plan, step int) (lines.Program, error) { return o.Shell(p, step) },
 			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
 		}

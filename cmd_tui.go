@@ -179,6 +179,8 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 				tell(f)
 			})
 		},
+		Bind:    s.StepNow,
+		Predict: c.predict(s, lanes),
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: keepView(p), Notice: notice,
 		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
@@ -217,6 +219,21 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		return tui.ErrAgain
 	}
 	return end
+}
+
+// predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
+// not there to look at.
+func (c *tuiCmd) predict(s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+	if c.Check {
+		return nil
+	}
+	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+		f, err := s.Predict(ctx, step, oracle(p, lanes, !c.NoConnect, c.Force, nil))
+		if err != nil {
+			return nil
+		}
+		return f
+	}
 }
 
 // foldInto folds a feed and passes it on. A panic on the way must not end the process while the terminal belongs to the

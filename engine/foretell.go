@@ -67,6 +67,23 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 	}
 }
 
+// predict says what one step would do if it were started now, with results that a run has. It changes none of them.
+func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.Foretold {
+	limit := o.Limit
+	if limit == 0 {
+		limit = foretellLimit
+	}
+	o.away = map[string]string{}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	f := o.step(within, step, have.copy())
+	if within.Err() != nil {
+		f = events.Foretold{Step: step, Diff: unforetold(fmt.Sprintf("it could not be predicted within %s", limit))}
+	}
+	f = secret.Clean(o.Plan.Secrets(), f)
+	return &f
+}
+
 // spareSteps are those that run only if others fail: rescues.
 func spareSteps(p *plan.Plan) []bool {
 	spare := make([]bool, len(p.Steps))
@@ -115,6 +132,7 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 	case errors.As(err, &missing) && missing.Never():
 		return without(f, missing, results)
 	case errors.As(err, &missing):
+		f.After = missing.Steps
 		f.Diff = *notKnownYet(o.Plan, missing).Diff
 		return f
 	case err != nil:

@@ -382,16 +382,49 @@ func (s *Session) Eval(p *plan.Plan, step int, expression string) (string, error
 	}
 	current := func() bool { return s.results.about(p, s.first.plan) }
 	var text string
-	err := errors.New("the plan has changed")
+	err := errReplaced
 	if current() {
 		if text, err = p.Bind(step, s.results).Names(&plan.Call{}).Show(expression); !current() { // under its hands
-			text, err = "", errors.New("the plan has changed")
+			text, err = "", errReplaced
 		}
 	}
 	if _, waits := errors.AsType[*plan.Missing](err); err == nil || waits {
 		return cut(s.secrets.Redact(text), maxShown), err
 	}
 	return "", errors.New(s.secrets.Redact(err.Error()))
+}
+
+// errReplaced is given to who asks about a plan that the run has no more.
+var errReplaced = errors.New("the plan has changed")
+
+// StepNow is a step of the plan with the values there are now, for people; see plan.Bound.Now. It may be called from anywhere.
+func (s *Session) StepNow(p *plan.Plan, step int) (plan.Step, error) {
+	if step < 0 || step >= len(p.Steps) || !s.results.about(p, s.first.plan) {
+		return plan.Step{}, errReplaced
+	}
+	now, err := p.Bind(step, s.results).Now(s.secrets)
+	if !s.results.about(p, s.first.plan) { // under its hands
+		return plan.Step{}, errReplaced
+	}
+	if err != nil {
+		err = errors.New(s.secrets.Redact(err.Error()))
+	}
+	return now, err
+}
+
+// Predict says what a step would do if it were started now, with the values there are, and expects it of the step from then on. The
+// oracle must be a new one. It may take long, and may be called from anywhere.
+func (s *Session) Predict(ctx context.Context, step int, o *Oracle) (*events.Foretold, error) {
+	if step < 0 || step >= len(o.Plan.Steps) || !s.results.about(o.Plan, s.first.plan) {
+		return nil, errReplaced
+	}
+	f := o.predict(ctx, step, s.results)
+	if !s.results.about(o.Plan, s.first.plan) || ctx.Err() != nil {
+		return nil, errReplaced
+	}
+	*f = secret.Clean(s.secrets, *f)
+	s.Expect(o.Plan, f)
+	return f, nil
 }
 
 // maxShown is how much of a value is shown to people, in bytes.

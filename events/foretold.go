@@ -8,6 +8,7 @@ import (
 // Foretold is what a step would do, if everything before it were done as foretold and nothing else happened meanwhile.
 type Foretold struct {
 	Step    int    `json:"-"`
+	After   []int  `json:"-"`                 // the steps whose results it depends on, where those keep it from being known
 	Diff    Diff   `json:"diff,omitzero"`     // Kind unknown: it cannot be told, and Summary may say why; empty: it would not run
 	Skipped string `json:"skipped,omitempty"` // why it would be skipped
 	Error   string `json:"error,omitempty"`   // why it would fail

@@ -175,7 +175,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if s.Action == "pause" && t.Confirm.IsZero() {
 		s.Confirm, _ = spec.PauseAsks(s.Args)
 	}
-	s.Uses = p.uses(r.used, e)
+	s.Uses = usesOf(r.used, e)
 	s.task = k
 	p.overridden(&s, k, before, r)
 	if !idle {
@@ -438,23 +438,6 @@ func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
 	if len(problems) == 0 {
 		k.call = &Call{Action: k.action.Name, Args: typed, Raw: raw}
 	}
-}
-
-// uses are the variables a step uses, as far as they are known.
-func (p *planner) uses(names []string, e *env) []Use {
-	var uses []Use
-	for _, name := range names {
-		var from *binding
-		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
-			continue
-		}
-		v, _ := e.Lookup(name)
-		if m, ok := wholeFacts(v); ok {
-			v = CountOf(len(m), "entry")
-		}
-		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
-	}
-	return uses
 }
 
 // register makes the names known that the step will set.

@@ -94,7 +94,7 @@ func (f *foretold) step(i int) *events.Foretold {
 
 // foretoldWord is the one word about what a step would do, for its row.
 func (m *model) foretoldWord(step int) text {
-	f := m.foretold.step(step)
+	f := m.foretoldNow(step)
 	switch {
 	case f == nil:
 		return text{}
@@ -151,7 +151,7 @@ func (m *model) drifted(of *events.Step) bool { return of.Drift != "" && of.Stat
 
 // foretoldField says in the step's own pane what it would do.
 func (m *model) foretoldField(d *doc, p *plan.Step) {
-	f := m.foretold.step(p.Index)
+	f := m.foretoldNow(p.Index)
 	if f == nil {
 		return
 	}

@@ -221,7 +221,7 @@ func (m *model) peekStep(b *brush) {
 	t := m.tree.tally(n)
 	what, words := "", count(t.total(), "step")
 	if i := m.tree.step(n); i >= 0 {
-		what, words = m.plan.Steps[i].Action, m.plan.Steps[i].Summary
+		what, words = m.plan.Steps[i].Action, m.stepNow(i).Summary
 	}
 	place := ""
 	if o, ok := m.originOf(n); ok {

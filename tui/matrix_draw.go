@@ -278,7 +278,7 @@ func (m *model) cellWords(step int, of *events.Step) string {
 	case of.Diff != nil && of.Diff.Summary != "":
 		return plain(of.Diff.Summary)
 	}
-	return plain(m.plan.Steps[step].Summary)
+	return plain(m.stepNow(step).Summary)
 }
 
 // matrixTips are the keys of the matrix.

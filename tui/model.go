@@ -39,6 +39,7 @@ type model struct {
 	places []breakPlace // the same, as they were set; nil: to be found
 	recent []intent     // done from the palette, the latest first
 	watch  watchList
+	bound  boundSteps
 
 	filter   filter
 	wanted   filter // to be restored
@@ -221,7 +222,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches()))
+	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches(), m.askBound()))
 }
 
 // View draws, if there is anything new to draw.

@@ -13,7 +13,7 @@ import (
 // title is how a node is called, unclean.
 func (t *tree) title(n int) string {
 	if i := t.step(n); i >= 0 {
-		return ranTitle(&t.plan.Steps[i], t.names[i])
+		return ranTitle(&t.plan.Steps[i], cmp.Or(t.names[i], t.soon[i]))
 	}
 	if s := t.scope(n); s != nil && n > 0 {
 		return t.scopeTitle(n, s, false)
@@ -137,7 +137,7 @@ func (t *tree) roundName(n int) (name, variable string) {
 	if p.Name == "" { // it is called by what it does
 		return "", variable
 	}
-	return cmp.Or(t.names[i], p.Name), variable
+	return cmp.Or(t.names[i], t.soon[i], p.Name), variable
 }
 
 // same is how many words two names share at their start, or at their end.

@@ -210,7 +210,7 @@ func (b *breakSheet) state(m *model, w int) text {
 	case b.now.Wrong != "":
 		s = text{themes.Warn, "at the pointer: " + oneLine(b.now.Wrong)}
 	case b.now.After != nil:
-		s.s = "at the pointer: known after " + m.afterNames(b.now.After)
+		s.s = "at the pointer: " + m.whenKnown(b.now.After)
 	case b.now.Text != "":
 		s.s = "at the pointer it is " + quotedLines(b.now.Text)
 	case b.set:

@@ -40,7 +40,7 @@ func newCopyBox(m *model) overlay {
 	if s.step < 0 {
 		return c.ofScope(m, s.node)
 	}
-	p := &m.plan.Steps[s.step]
+	p := m.stepNow(s.step)
 	if text := commandOf(p, &s.of); text != "" {
 		c.items = append(c.items, copyItem{key: "c", words: "command", text: text})
 	}

@@ -27,8 +27,8 @@ const diffShown = 2000
 // diffTab shows what a step changed, or would change in a dry run.
 func (m *model) diffTab(d *doc, s subject) {
 	diff := s.of.Diff
-	before := m.foretold.step(s.step)
-	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" {
+	before := m.foretoldNow(s.step)
+	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" && before.Diff.Kind != events.ChangeUnknown {
 		diff = &before.Diff
 		d.para(themes.Dim, 0, "Foretold: nothing was done yet.")
 		d.blank()
@@ -48,6 +48,9 @@ func (m *model) diffTab(d *doc, s subject) {
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
 		d.hint("It would be skipped: " + before.Skipped)
+		return
+	case diff == nil && s.of.Attempt == 0 && before != nil && before.Diff.Summary != "":
+		d.hint("Not known before it runs: " + before.Diff.Summary)
 		return
 	case diff == nil && s.of.Attempt == 0:
 		d.hint("Not known before it runs.")

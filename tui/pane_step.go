@@ -22,7 +22,7 @@ func (m *model) stepTab(d *doc, s subject) {
 		m.scopeTab(d, s.node)
 		return
 	}
-	p := &m.plan.Steps[s.step]
+	p := m.stepNow(s.step)
 	if m.outcome(d, p, &s.of, s.vars) {
 		d.blank()
 	} else {
@@ -30,6 +30,9 @@ func (m *model) stepTab(d *doc, s subject) {
 		d.blank()
 		m.whyField(d, s.node)
 		m.missedField(d, p)
+		if b := m.bound.steps[s.step]; b.wrong != "" {
+			d.field("by now", text{themes.Failed, "it cannot run: " + b.wrong})
+		}
 	}
 	m.what(d, p, &s.of)
 	m.origin(d, p.Origin)
@@ -127,7 +130,7 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 	for i, name := range names {
 		value, after := plan.Display(p.Args[name])
 		if len(after) > 0 {
-			value = "known after " + m.stepNames(after)
+			value = m.whenKnown(after)
 		}
 		switch {
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
@@ -145,7 +148,7 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 			break
 		}
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
-			d.field(u.Field, text{themes.Dim, u.Name + " known after " + m.stepNames(u.Steps)})
+			d.field(u.Field, text{themes.Dim, u.Name + " " + m.whenKnown(u.Steps)})
 		}
 	}
 }
@@ -162,7 +165,7 @@ func argument(p *plan.Step, name, value string) string {
 func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
-			d.field("", text{themes.Dim, u.Name + " known after " + m.stepNames(u.Steps)})
+			d.field("", text{themes.Dim, u.Name + " " + m.whenKnown(u.Steps)})
 		}
 	}
 }

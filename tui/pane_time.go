@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/plan"
 	"moon/themes"
 )
 
@@ -179,6 +180,9 @@ func (m *model) partName(p *part) string {
 		return count(n, "step")
 	}
 	if s := m.tree.scope(p.node); s != nil && s.Name != "" {
+		if s.Kind == plan.ScopeLoop {
+			return plain(m.tree.loopName(p.node, s.Name))
+		}
 		return plain(s.Name)
 	}
 	return plain(m.tree.title(p.node))

@@ -12,7 +12,7 @@ import (
 // varsTab lists values: what a step uses, what is in effect for a scope, and what the run has set so far.
 func (m *model) varsTab(d *doc, s subject) {
 	if s.step >= 0 {
-		p := &m.plan.Steps[s.step]
+		p := m.stepNow(s.step)
 		switch {
 		case p.NoLog:
 			d.hint("Its values are hidden: no_log.")
@@ -62,7 +62,7 @@ func (m *model) uses(d *doc, p *plan.Step, set map[string]any, indent int) {
 func (m *model) known(v any) text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
-		return text{themes.Dim, "after " + m.plan.Steps[after[0]].ID()}
+		return text{themes.Dim, m.afterShort(after)}
 	}
 	return text{themes.Text, s}
 }

@@ -36,7 +36,7 @@ func (t *treeRows) right(n, i int) []text {
 }
 
 func (t *treeRows) stepFields(step int, of *events.Step) []text {
-	p, f := &t.m.plan.Steps[step], t.m.tree.faces[step]
+	p, f := t.m.stepNow(step), t.m.tree.faces[step]
 	note := text{themes.Dim, t.m.note(step, p, of, f)}
 	if t.m.broken(step) {
 		note.ink = themes.Failed

@@ -29,6 +29,7 @@ type tree struct {
 	faces   []face         // by step
 	tallies []tally        // by scope
 	spans   []span         // by scope
+	soon    map[int]string // what steps will be called that have not begun: what was open in it is known by now
 	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
 	hosts   int            // how many there are
 	over    bool           // there are others than this machine

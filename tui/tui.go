@@ -45,6 +45,11 @@ type Options struct {
 	Why func(digest string, steps []int) []events.Wait
 	// Saved is the directory of the run, as a person reads it; "" says nothing of it.
 	Saved string
+	// Bind gives a step with the values that the run has by now; an error says what is wrong with it. Predict says what the step would do
+	// that comes next, with those values; nil if that cannot be known. Both may take long and are called away from the screen; nil: they are
+	// not there.
+	Bind    func(p *plan.Plan, step int) (plan.Step, error)
+	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 	// Foretell finds out what the steps of a plan would do, but for those that are left out, and tells of each, until the
 	// context ends. It is called in the background, while the plan is reviewed. Without it nothing is foretold.
 	Foretell func(ctx context.Context, p *plan.Plan, left func(step int) bool, tell func(*events.Foretold))

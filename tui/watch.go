@@ -115,17 +115,17 @@ func (m *model) watchShown(expression string) text {
 	case v.Wrong != "":
 		return text{themes.Warn, oneLine(v.Wrong)}
 	case v.After != nil:
-		return text{themes.Dim, "after " + m.afterNames(v.After)}
+		return text{themes.Dim, m.afterShort(v.After)}
 	}
 	return text{themes.Text, quotedLines(v.Text)}
 }
 
-// afterNames names the steps that give a value.
-func (m *model) afterNames(steps []int) string {
-	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) }); i >= 0 {
-		return m.plan.Steps[steps[i]].ID()
+// afterShort says in short after which step a value is known, or in full what became of that.
+func (m *model) afterShort(steps []int) string {
+	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) && !m.overWith(s) }); i >= 0 {
+		return "after " + m.plan.Steps[steps[i]].ID()
 	}
-	return "the run has started"
+	return m.whenKnown(steps)
 }
 
 // quotedLines is a value on one line: a text with ends of lines stands in quotes, so that they are seen.
@@ -231,7 +231,7 @@ func (m *model) showValue(expression string, v standing.Value) {
 	case v.Wrong != "":
 		m.say(expression + ": " + oneLine(v.Wrong))
 	case v.After != nil:
-		m.say(expression + ": known after " + m.afterNames(v.After))
+		m.say(expression + ": " + m.whenKnown(v.After))
 	case strings.Contains(strings.TrimSpace(v.Text), "\n") || cells(plain(expression+quotedLines(v.Text))) > m.width-10:
 		if !m.typing() {
 			m.overlay = newTextBox(expression, v.Text)

@@ -3,6 +3,7 @@ package lines
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,6 +73,18 @@ func (f *foretold) halt() {
 	}
 }
 
+// replace takes what is known better by now.
+func (f *foretold) replace(one *events.Foretold, steps int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.of) < steps {
+		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
+	}
+	if one.Step < len(f.of) {
+		f.of[one.Step] = one
+	}
+}
+
 // busy reports whether there is more to come.
 func (f *foretold) busy() bool {
 	f.mu.Lock()
@@ -86,6 +99,15 @@ func (f *foretold) step(i int) *events.Foretold {
 		return nil
 	}
 	return f.of[i]
+}
+
+// foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
+func (d *desk) foretoldNow(i int) *events.Foretold {
+	f := d.foretold.step(i)
+	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return d.of(of).State != events.Settled }) {
+		return f
+	}
+	return nil
 }
 
 // words counts what would be done.
@@ -136,7 +158,7 @@ func (d *desk) foretoldNews() {
 
 // foretoldWord is the one word about what a step would do.
 func (d *desk) foretoldWord(i int) string {
-	f := d.foretold.step(i)
+	f := d.foretoldNow(i)
 	switch {
 	case f == nil:
 		return ""
@@ -167,7 +189,7 @@ func kindWord(k events.ChangeKind) string {
 
 // foretoldWords says it whole.
 func (d *desk) foretoldWords(i int) string {
-	f := d.foretold.step(i)
+	f := d.foretoldNow(i)
 	word := d.foretoldWord(i)
 	switch {
 	case f == nil:

@@ -57,6 +57,10 @@ type Options struct {
 	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
 	// Why says of steps of a plan what keeps them from beginning. Without it lines say what they can see themselves.
 	Why func(digest string, steps []int) []events.Wait
+	// Bind gives a step with the values that the run has by now, Predict what the step would do that comes next, nil if that cannot be
+	// known; nil: the plan says what is known.
+	Bind    func(p *plan.Plan, step int) (plan.Step, error)
+	Predict func(ctx context.Context, p *plan.Plan, step int) *events.Foretold
 	// Eval evaluates an expression, with the values a step would find now. Without it nothing can be watched.
 	Eval standing.Eval
 	// Redact takes secrets out of what is said. nil: nothing is.

@@ -46,7 +46,7 @@ func asks(n int) string {
 func (d *desk) entry(n int) string {
 	head := d.outline.number(n) + ". " + d.outline.title(n)
 	if i := int(d.outline.nodes[n].step); i >= 0 {
-		head += d.on(i)
+		head = d.outline.number(n) + ". " + d.stepTitle(i) + d.on(i)
 		return sentence(append([]string{head}, d.stepWords(i)...)...)
 	}
 	r := d.outline.steps(n)

@@ -115,7 +115,7 @@ func (d *desk) diff(args string) {
 		d.say("%s", why)
 		return
 	}
-	s, f := d.of(i), d.foretold.step(i)
+	s, f := d.of(i), d.foretoldNow(i)
 	diff := s.Diff
 	var lines []string
 	if diff == nil && s.Attempt == 0 {

@@ -1,10 +1,12 @@
 package lines
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"moon/events"
 	"moon/plan"
@@ -13,7 +15,8 @@ import (
 
 // showStep says all that a person needs to decide about a step, or what became of it.
 func (d *desk) showStep(i int) {
-	p, s := &d.plan.Steps[i], d.of(i)
+	s := d.of(i)
+	p, wrong := d.stepNow(i)
 	lines := []string{d.entry(int(d.outline.stepAt[i]))}
 	field := func(name, value string) {
 		if value != "" {
@@ -38,7 +41,9 @@ func (d *desk) showStep(i int) {
 	}
 	d.condition(p, field)
 	if s.Attempt == 0 {
+		d.predict(i)
 		field("foretold", d.foretoldWords(i))
+		field("by now", wrong)
 	}
 	field("registers", p.Register)
 	if p.Retry.Max > 0 {
@@ -71,6 +76,37 @@ func (d *desk) showStep(i int) {
 	}
 }
 
+// stepNow is a step as far as it is known by now, and why it cannot run as it is.
+func (d *desk) stepNow(i int) (p *plan.Step, wrong string) {
+	p = &d.plan.Steps[i]
+	if d.o.Bind == nil || d.run.Phase == events.Review || !d.state(i).Pending() {
+		return p, ""
+	}
+	now, err := d.o.Bind(d.plan, i)
+	switch {
+	case err == nil:
+		return &now, ""
+	case now.Action == "": // the plan is another one by now
+		return p, ""
+	}
+	return &now, "it cannot run: " + err.Error()
+}
+
+// predictTime is how long a person waits to be told what a step would do.
+const predictTime = 5 * time.Second
+
+// predict finds out what the step would do that the run is paused at, with the values there are by now.
+func (d *desk) predict(i int) {
+	if d.o.Predict == nil || d.run.Phase != events.Paused || i != d.run.PausedAt || !d.state(i).Pending() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), predictTime)
+	defer cancel()
+	if one := d.o.Predict(ctx, d.plan, i); one != nil {
+		d.foretold.replace(one, len(d.plan.Steps))
+	}
+}
+
 // arguments are the action and what it is given, as far as it is known.
 func (d *desk) arguments(p *plan.Step) (lines []string) {
 	if p.NoLog {
@@ -82,7 +118,7 @@ func (d *desk) arguments(p *plan.Step) (lines []string) {
 		text = strings.TrimRight(text, "\n")
 		switch {
 		case len(after) > 0:
-			lines = append(lines, "  "+clean(name)+": known "+d.after(after))
+			lines = append(lines, "  "+clean(name)+": "+d.whenKnown(after))
 		case clean(text) == clean(p.Summary), name == "argv":
 		case strings.Contains(text, "\n"):
 			lines = append(lines, "  "+clean(name)+":")
@@ -95,7 +131,7 @@ func (d *desk) arguments(p *plan.Step) (lines []string) {
 	}
 	for _, u := range p.Unknowns {
 		if u.Field != "when" {
-			lines = append(lines, "  "+clean(u.Field)+" uses "+clean(u.Name)+", known "+d.after(u.Steps))
+			lines = append(lines, "  "+clean(u.Field)+" uses "+clean(u.Name)+", "+d.whenKnown(u.Steps))
 		}
 	}
 	return lines
@@ -105,9 +141,38 @@ func (d *desk) arguments(p *plan.Step) (lines []string) {
 func (d *desk) known(v any) string {
 	text, after := plan.Display(v)
 	if len(after) > 0 {
-		return "known " + d.after(after)
+		return d.whenKnown(after)
 	}
 	return clean(text)
+}
+
+// whenKnown says what a value waits for, or what became of the steps that should have given it.
+func (d *desk) whenKnown(steps []int) string {
+	var pending, gone []int
+	for _, i := range steps {
+		switch {
+		case i < 0 || i >= len(d.plan.Steps):
+		case d.of(i).State != events.Settled:
+			pending = append(pending, i)
+		default:
+			switch d.state(i) {
+			case standing.OK, standing.Changed, standing.Kept, standing.Ignored, standing.Rescued:
+			default:
+				gone = append(gone, i)
+			}
+		}
+	}
+	switch {
+	case len(pending) > 0:
+		return "known " + d.after(pending)
+	case len(gone) > 0:
+		return "has no value: " + d.called(gone[0]) + " " + standing.Fate(d.state(gone[0]))
+	case len(steps) > 0:
+		return "given by " + strings.TrimPrefix(d.after(steps), "after ")
+	case d.run.Phase != events.Review:
+		return "known when the step starts"
+	}
+	return "known " + d.after(steps)
 }
 
 func (d *desk) after(steps []int) string {
@@ -138,7 +203,7 @@ func (d *desk) condition(p *plan.Step, field func(name, value string)) {
 	}
 	for _, u := range p.Unknowns {
 		if u.Field == "when" {
-			field("  "+u.Name, "known "+d.after(u.Steps))
+			field("  "+u.Name, d.whenKnown(u.Steps))
 		}
 	}
 }

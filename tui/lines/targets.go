@@ -168,10 +168,19 @@ func (d *desk) tally(ranges ...events.Range) (t tally) {
 
 // called is a step as a sentence has it: step 2.1 stop the app.
 func (d *desk) called(i int) string {
-	p := &d.plan.Steps[i]
-	title := d.outline.title(int(d.outline.stepAt[i]))
+	return "step " + d.outline.stepNumber(i) + " " + d.stepTitle(i) + d.on(i)
+}
+
+// stepTitle is how a step is called, as far as it is known by now.
+func (d *desk) stepTitle(i int) string {
+	p, title := &d.plan.Steps[i], d.outline.title(int(d.outline.stepAt[i]))
 	if ran := d.of(i).Name; ran != "" {
-		title = clean(p.Label(ran))
+		return clean(p.Label(ran))
 	}
-	return "step " + d.outline.stepNumber(i) + " " + title + d.on(i)
+	if strings.Contains(title, "{{") {
+		if now, _ := d.stepNow(i); !strings.Contains(now.Title(), "{{") {
+			return clean(p.Label(now.Title()))
+		}
+	}
+	return title
 }

@@ -41,7 +41,7 @@ func (d *desk) vars(args string) {
 
 // used are the variables of a step. What the run has set since stands where planning knew no value.
 func (d *desk) used(i int) (lines []string) {
-	p := &d.plan.Steps[i]
+	p, _ := d.stepNow(i)
 	if p.NoLog {
 		return []string{"the values of " + d.called(i) + " are hidden, no_log"}
 	}

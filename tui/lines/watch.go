@@ -99,7 +99,7 @@ func (d *desk) valueLine(expression string) string {
 	case v.Wrong != "":
 		return sentence(clean(expression) + ": " + clean(v.Wrong))
 	case v.After != nil:
-		return sentence(clean(expression) + " is known " + d.after(v.After))
+		return sentence(clean(expression) + " is " + d.whenKnown(v.After))
 	case v.Text == "":
 		return clean(expression) + " is empty."
 	}

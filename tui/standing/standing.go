@@ -46,6 +46,22 @@ func (s State) Pending() bool { return s == Undecided || s == Waiting || s == Co
 // Bad reports whether the step has failed, in whatever way, and nothing has made that good.
 func (s State) Bad() bool { return s == Failed || s == Unreachable }
 
+// Fate says why a step that has ended in a state has given no value.
+func Fate(s State) string {
+	switch s {
+	case Skipped:
+		return "was skipped"
+	case Excluded:
+		return "is excluded"
+	case Omitted:
+		return "did not run"
+	case Cancelled:
+		return "was cancelled"
+	default:
+		return "failed"
+	}
+}
+
 // Of is the state of a step of a plan.
 func Of(s *events.Step, p *plan.Step) State {
 	switch s.State {

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"slices"
+
+	"moon/plan/diag"
+	"moon/secret"
+)
+
+// Now is the step as a person sees it, with the values that there are now: its name, arguments, environment, condition and the variables
+// it uses. What has no value yet stays a template, and Unknowns has the steps that give it. Nothing is asked of a server or run for it,
+// and secrets are masked, those of the set too. The error says what is wrong with what could be rendered.
+func (b *Bound) Now(set *secret.Set) (Step, error) {
+	b.env.ahead = true
+	s, k := *b.Step, b.Step.task
+	if s.Excluded {
+		return s, nil
+	}
+	r, problems := b.collecting()
+	f := &fields{r: r, field: "when"}
+	touched := map[string]bool{}
+	at := func(field string) {
+		touched[field] = true
+		f.at(field)
+	}
+	touched["when"] = true
+	s.Prediction = MaySkip
+	if v := r.decide(k.when); v.known {
+		s.Prediction = map[bool]Prediction{true: WillRun, false: WillSkip}[v.holds]
+	}
+	if s.Prediction == WillSkip || s.NoLog { // what is not run is not rendered: its condition may guard it
+		at("")
+		s.Unknowns = slices.DeleteFunc(slices.Clone(s.Unknowns), func(Unknown) bool { return s.Prediction == WillSkip })
+		if s.NoLog {
+			s.Unknowns = f.unknowns
+		}
+		return s, b.wrongNow(r, problems)
+	}
+	at("name")
+	call := &Call{Name: s.Name, Env: s.Env, Cwd: s.Cwd, Become: s.Become}
+	b.fillOpen(call, r)
+	at("become_user")
+	b.become(call, r)
+	raw := k.values(r, k.args, b.plan.home, "", at)
+	at("")
+	s.Name, s.Env, s.Cwd, s.Become = call.Name, call.Env, call.Cwd, call.Become
+	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
+	s.Summary = b.plan.summary(s.Action, s.Args)
+	s.Unknowns = append(f.unknowns, b.stillUnknown(f.unknowns, touched)...)
+	s.Uses = b.usesNow(r.used)
+	s.conceal(b.plan.Secrets())
+	s.conceal(set)
+	return s, b.wrongNow(r, problems)
+}
+
+// wrongNow is a mistake in what was rendered, or a value that will not come any more. What may still come is no mistake.
+func (b *Bound) wrongNow(r *renderer, problems *[]diag.Diagnostic) error {
+	if err := b.failure(&renderer{lacking: r.lacking}, problems); err != nil {
+		return err
+	}
+	return nil
+}
+
+// stillUnknown are the values that were not known when planning, in fields that show nowhere or that stand for a file, and are not yet.
+func (b *Bound) stillUnknown(have []Unknown, touched map[string]bool) (list []Unknown) {
+	for _, u := range b.Step.Unknowns {
+		if touched[u.Field] && u.Field != "src" || slices.ContainsFunc(have, func(h Unknown) bool { return h.Field == u.Field && h.Name == u.Name }) {
+			continue
+		}
+		v, ok := b.env.Lookup(rootName(u.Name))
+		if _, unknown := unknownSteps(v); unknown || !ok {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// usesNow are the variables that the step uses, with the values they have now.
+func (b *Bound) usesNow(used []string) []Use {
+	var names []string
+	for i := range b.Step.Uses {
+		names = append(names, b.Step.Uses[i].Name)
+	}
+	for _, name := range used {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return usesOf(names, b.env)
+}
+
+// usesOf are the variables a step uses, as far as they are known where it stands.
+func usesOf(names []string, e *env) []Use {
+	var uses []Use
+	for _, name := range names {
+		var from *binding
+		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		if m, ok := wholeFacts(v); ok {
+			v = CountOf(len(m), "entry")
+		}
+		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
+	}
+	return uses
+}
+
+// conceal takes the secrets of a set out of what is shown of a step that is a copy.
+func (s *Step) conceal(set *secret.Set) {
+	if set.Empty() {
+		return
+	}
+	for _, text := range []*string{&s.Name, &s.Summary, &s.When, &s.Confirm, &s.Cwd} {
+		*text = set.Redact(*text)
+	}
+	s.Env, s.Args, s.Uses = secret.Clean(set, s.Env), secret.Clean(set, s.Args), secret.Clean(set, s.Uses)
+}

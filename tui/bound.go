@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/standing"
+)
+
+// boundSteps are steps that have not begun, with the values that the run has by now. Like what is watched they are found away from
+// the screen, one round at a time: those on the screen that were open when the run was planned, after each step that has ended.
+type boundSteps struct {
+	steps  map[int]boundStep
+	of     boundMoment
+	asking bool
+
+	predicting context.CancelFunc
+	predicted  boundMoment // of the step that is paused at
+}
+
+type boundStep struct {
+	plan.Step
+	wrong string // why it cannot be run as it is
+}
+
+// boundMoment is what the values depend on.
+type boundMoment struct {
+	digest       string
+	settled      int
+	pauses, step int
+}
+
+// stepNow is a step as far as it is known by now.
+func (m *model) stepNow(i int) *plan.Step {
+	if b, ok := m.bound.steps[i]; ok && m.tree.faces[i].Pending() {
+		return &b.Step
+	}
+	return &m.plan.Steps[i]
+}
+
+// openNow reports whether a step that has not begun was not known in full when the run was planned.
+func (m *model) openNow(i int) bool {
+	p := &m.plan.Steps[i]
+	return m.tree.faces[i].Pending() && !p.Excluded && (len(p.Unknowns) > 0 || p.Prediction == plan.MaySkip)
+}
+
+// askBound has the steps on the screen bound, if something they may depend on has changed, and what the step would do that the run
+// is paused at predicted.
+func (m *model) askBound() tea.Cmd {
+	b := &m.bound
+	if m.o.Bind == nil || m.recorded() || m.run.phase == events.Review || m.run.phase == events.Done || len(m.plan.Steps) == 0 {
+		b.halt()
+		return nil
+	}
+	now := boundMoment{digest: m.plan.Digest, settled: m.run.counts.Settled(), pauses: m.run.pauses}
+	if now.digest != b.of.digest {
+		b.steps = nil
+	}
+	return tea.Batch(m.predictNext(now), m.bindShown(now))
+}
+
+func (m *model) bindShown(now boundMoment) tea.Cmd {
+	b := &m.bound
+	if b.asking {
+		return nil
+	}
+	wanted := []int{m.run.pointer, m.tree.step(m.at())}
+	for _, n := range m.waiting.rows {
+		wanted = append(wanted, m.tree.step(int(n)))
+	}
+	slices.Sort(wanted)
+	wanted = slices.DeleteFunc(slices.Compact(wanted), func(i int) bool {
+		_, have := b.steps[i]
+		return i < 0 || i >= len(m.plan.Steps) || !m.openNow(i) || have && now == b.of
+	})
+	if len(wanted) == 0 {
+		return nil
+	}
+	b.asking = true
+	p, bind, fresh := m.plan, m.o.Bind, now != b.of
+	return func() tea.Msg {
+		found := make(map[int]boundStep, len(wanted))
+		for _, i := range wanted {
+			step, err := bind(p, i)
+			if err != nil && step.Action == "" { // the plan is another one by now
+				continue
+			}
+			one := boundStep{Step: step}
+			if err != nil {
+				one.wrong = err.Error()
+			}
+			found[i] = one
+		}
+		return came{func(m *model) tea.Cmd {
+			m.bound.take(found, now, fresh, m.plan == p)
+			m.tree.soon = map[int]string{}
+			for i := range m.bound.steps {
+				if title := m.titleNow(i); title != "" && title != m.plan.Steps[i].Title() {
+					m.tree.soon[i] = title
+				}
+			}
+			return nil
+		}}
+	}
+}
+
+func (b *boundSteps) take(found map[int]boundStep, now boundMoment, fresh, same bool) {
+	b.asking = false
+	if !same {
+		return
+	}
+	if fresh || b.steps == nil {
+		b.steps = map[int]boundStep{}
+	}
+	maps.Copy(b.steps, found)
+	b.of = now
+}
+
+// predictNext has the step predicted that the run is paused at: by now it may do something else than the review knew.
+func (m *model) predictNext(now boundMoment) tea.Cmd {
+	b, at := &m.bound, m.run.pausedAt
+	now.step = at
+	if now == b.predicted {
+		return nil
+	}
+	b.halt()
+	if m.o.Predict == nil || m.run.phase != events.Paused || at < 0 || at >= len(m.plan.Steps) || !m.tree.faces[at].Pending() {
+		return nil
+	}
+	b.predicted = now
+	ctx, cancel := context.WithCancel(context.Background())
+	b.predicting = cancel
+	p, predict := m.plan, m.o.Predict
+	return func() tea.Msg {
+		f := predict(ctx, p, at)
+		return came{func(m *model) tea.Cmd {
+			if f != nil && ctx.Err() == nil && m.plan == p {
+				m.foretold.replace(f, len(p.Steps))
+			}
+			cancel()
+			return nil
+		}}
+	}
+}
+
+// halt gives up what is being predicted.
+func (b *boundSteps) halt() {
+	if b.predicting != nil {
+		b.predicting()
+		b.predicting = nil
+	}
+	b.predicted = boundMoment{}
+}
+
+// foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
+func (m *model) foretoldNow(i int) *events.Foretold {
+	f := m.foretold.step(i)
+	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.faces) && !m.overWith(of) }) {
+		return f
+	}
+	return nil
+}
+
+// overWith reports whether a step has ended, or will not run.
+func (m *model) overWith(i int) bool {
+	f := m.tree.faces[i]
+	return !f.Pending() && f != faceRunning && f != faceAsking
+}
+
+// replace takes what is known better by now.
+func (f *foretold) replace(one *events.Foretold, steps int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.of) < steps {
+		f.of = append(f.of, make([]*events.Foretold, steps-len(f.of))...)
+	}
+	if one.Step < len(f.of) {
+		f.of[one.Step] = one
+	}
+}
+
+// whenKnown says what a value waits for: the steps that will give it. Of those that have ended it says what became of them.
+func (m *model) whenKnown(steps []int) string {
+	var pending, gone, given []int
+	for _, i := range steps {
+		if i < 0 || i >= len(m.plan.Steps) {
+			continue
+		}
+		switch f := m.tree.faces[i]; f {
+		case faceOK, faceChanged, faceKept, faceIgnored, faceRescued:
+			given = append(given, i)
+		case faceSkipped, faceExcluded, faceOmitted, faceFailed, faceUnreachable, faceCancelled:
+			gone = append(gone, i)
+		default:
+			pending = append(pending, i)
+		}
+	}
+	switch {
+	case len(pending) > 0:
+		return "known after " + m.stepNames(pending)
+	case len(gone) > 0:
+		return "has no value: " + m.stepName(gone[0]) + " " + standing.Fate(m.tree.faces[gone[0]])
+	case len(given) > 0 && !m.recorded():
+		return "given by " + m.stepNames(given)
+	case len(given) > 0:
+		return "was given by " + m.stepNames(given)
+	case m.run.phase != events.Review:
+		return "known when the step starts"
+	}
+	return "known after " + m.stepNames(steps)
+}
+
+// templateKept reports whether a text shows a template because its values are not known.
+func templateKept(text string) bool { return strings.Contains(text, "{{") }
+
+// titleNow is the title of a step whose name has become known before it began.
+func (m *model) titleNow(i int) string {
+	b, ok := m.bound.steps[i]
+	if !ok || !m.tree.faces[i].Pending() || templateKept(b.Title()) {
+		return ""
+	}
+	return b.Title()
+}
