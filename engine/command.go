@@ -230,7 +230,14 @@ func (s *State) goOn() {
 
 func (s *State) advance(c events.Advance) {
 	at := s.pause.Step
+	givesUp := len(s.held) > 0
 	s.goOn()
+	if givesUp {
+		// Stepping on from a failure gives it up, which is all that a person saw of it: a rescue, or whatever comes next, is not
+		// started by the same key.
+		s.budget = 0
+		return
+	}
 	if c.Verb == "step" {
 		s.budget = 1
 		if at >= 0 && at < len(s.choices) {

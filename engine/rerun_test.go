@@ -94,3 +94,34 @@ func TestRerun(t *testing.T) {
 		}
 	}
 }
+
+// Stepping on from a failure gives it up, and pauses before the first step of its rescue.
+func TestSteppingPausesBeforeRescue(t *testing.T) {
+	for _, c := range []events.Advance{
+		{Verb: "step"}, {Verb: "over", Range: events.Range{From: 1, To: 2}, Approve: true}, {Verb: "out", Range: events.Range{From: 0, To: 3}, Approve: true},
+	} {
+		p, g := build(t, "- block:\n    - shell: boom\n  rescue:\n    - shell: mend\n- shell: last\n")
+		f := &fake{do: func(_ context.Context, job *exec.Job) exec.Result {
+			if cmdOf(job) == "boom" {
+				return exec.Result{Outcome: events.Failed, Error: "no"}
+			}
+			return exec.Result{Outcome: events.OK}
+		}}
+		s := begin(t, p, g, f, fact.Options{Review: true, BreakOnFailure: true})
+		w := watching(t, s, false)
+		send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+		send(events.Approve{Range: events.Range{From: 0, To: 3}})
+		send(events.Continue{})
+		w.until("the failure", func() bool { return w.run.Phase == events.Paused && w.run.Pause.Reason == events.PauseFailure })
+		send(c)
+		w.until("the pause before the rescue", func() bool { return w.run.Phase == events.Paused && w.run.PausedAt == 1 })
+		if w.run.Steps[1].Attempt > 0 {
+			t.Errorf("%s started the rescue", c.Verb)
+		}
+		send(events.Continue{})
+		w.done()
+		if got := strings.Join(f.order, ", "); got != "boom, mend, last" {
+			t.Errorf("%s: ran %s", c.Verb, got)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func TestFixSheet(t *testing.T) {
 	s.sends("backspace 2")
 	s.has("1.26.2▏", "was 1.26.1", "Becomes", "+ tar", "1 change", "text, kept")
 	s.sends("tab tab")
-	s.has("(•) rest of the run", "It also changes 1 other step", "download go")
+	s.has("(•) rest of the run", "Already done, with the old value", "download go")
 	s.sends("tab")
 	s.sends("enter", events.Fix{Values: []events.Override{{Name: "go_version", Value: `"1.26.2"`, At: path, From: path}}, Retry: path})
 	if s.m.fix != nil {
