@@ -20,3 +20,10 @@ func FactGatherers() []string {
 	}
 	return names
 }
+
+// ReadOutput reads a piece of what a process prints from a file, and gives the error that its step would end with.
+func ReadOutput(fd int) error {
+	c := &child{process: &process{}}
+	c.read(&ends{reads: [2]int{fd, -1}}, 0, make([]byte, 10))
+	return c.unread
+}

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -151,6 +152,8 @@ type child struct {
 	done    chan struct{} // closed when it has ended, and exit is known
 	exit    exit
 
+	unread error // why its output could not be read to its end
+
 	confined *cgroup // nil: it is not
 
 	end int // a file that becomes readable when it ends; -1: there is none
@@ -194,6 +197,9 @@ func (c *child) live() {
 	}
 	if c.exit.held = c.drain(ends); c.exit.held {
 		c.exit.others = c.left()
+	}
+	if c.unread != nil { // what it printed is not known to be whole
+		c.exit.err = fmt.Errorf("read its output: %w", c.unread)
 	}
 	ends.close()
 	c.release()
@@ -416,6 +422,9 @@ func (c *child) read(e *ends, i int, buf []byte) int {
 	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN):
 		return 0
 	case err != nil || n <= 0: // EIO: nobody has the pseudo terminal any more
+		if err != nil && c.tty == nil {
+			c.unread = err
+		}
 		e.closeRead(i)
 		return 0
 	}

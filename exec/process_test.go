@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -415,5 +416,23 @@ func BenchmarkFlood(b *testing.B) {
 		if err := job.Output.Close(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestUnreadOutput reads the output of a process where that fails: it must not look like its end.
+func TestUnreadOutput(t *testing.T) {
+	dir, err := syscall.Open(t.TempDir(), syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.ReadOutput(dir); !errors.Is(err, syscall.EISDIR) {
+		t.Errorf("a failed read gives %v", err)
+	}
+	null, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.ReadOutput(null); err != nil {
+		t.Errorf("the end of the output gives %v", err)
 	}
 }

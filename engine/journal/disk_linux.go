@@ -9,7 +9,13 @@ import (
 )
 
 // durable waits until the file's data, and what is needed to find it, is on the disk.
-func (w *Writer) durable() error { return unix.Fdatasync(int(w.f.Fd())) }
+func (w *Writer) durable() error {
+	for {
+		if err := unix.Fdatasync(int(w.f.Fd())); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
 
 // hold keeps room on the disk beyond what is about to be written. Not every file system can; then there is none.
 func (w *Writer) hold() {
