@@ -93,6 +93,7 @@ var unshown = map[string]string{
 	"the file has more than %d million values and lines": "the same",
 	"template: %s":                           "the file vanishes between two looks at it",
 	"there is more; the first ":              "a thousand mistakes",
+	"loops and includes in each other would repeat tasks more than %d times": "a hundred thousand steps (plan.TestBombs)",
 	"this is not one value: %s":              "values are typed in a run (plan.TestOverrideMistakes)",
 	"the override of `%s` has no effect: %s": "values are typed in a run (plan.TestOverrideMistakes)",
 	"not valid JSON: %s":                     "a program prints it (inventory.TestInventories)",
