@@ -40,7 +40,9 @@ func TestFixLeavesDoneSteps(t *testing.T) {
 			w.until("the failure", func() bool { return w.run.Phase == events.Paused && w.run.Pause.Reason == events.PauseFailure })
 			send(events.Fix{Values: []events.Override{{Name: "rate", Value: "2", At: tt.at}}, Retry: p.Steps[1].Path, Rerun: tt.again})
 			if tt.again {
-				w.until("run again", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[0].Attempt == 2 && w.run.Steps[0].State == events.Settled })
+				w.until("run again", func() bool {
+					return len(w.run.Steps) == 3 && w.run.Steps[0].Attempt == 2 && w.run.Steps[0].State == events.Settled
+				})
 			} else {
 				w.until("the retry", func() bool { return len(w.run.Steps) == 3 && w.run.Steps[1].Outcome == events.Changed })
 				if tt.at != p.Steps[1].Path && !w.run.Steps[0].Outdated {

@@ -10,8 +10,8 @@ import (
 // What a plan may cost beside its steps. Loops in loops, and includes in them, make a small playbook explode: steps that are a
 // repetition of others are bounded more narrowly than those that are written, or that there are hosts for.
 const (
-	repeatedSteps = 30_000 // and more for more hosts and with --max-steps, of which it is a part
-	repeatedShare = 3      // percent
+	repeatedSteps = 50_000 // and more for more hosts and with --max-steps, of which it is a part
+	repeatedShare = 5      // percent
 	repeatedHost  = 3_000
 
 	// Work of templates: for the whole plan, for a task on a host, and for a repetition of it.

@@ -20,16 +20,16 @@ var bombs = []struct {
 	says  string // the first diagnostic; "" for a plan
 }{
 	{"loops in loops", map[string]string{"p.yml": nested("shell: echo {{ c }}")}, "p.yml:9:5: the plan would have 1000000000 steps or more; the limit is 1000000"},
-	{"loops in loops over what depends on them", map[string]string{"p.yml": strings.ReplaceAll(nested("shell: echo {{ c }}"), "loop: 1..1000", "loop: \"{{ range(count | int) }}\"") + "vars: {count: 1000}\n"}, "p.yml:4:13: loops and includes in each other would repeat tasks more than 30000 times"},
-	{"loops in loops over nothing", map[string]string{"p.yml": nested("vars: {x: 1}")}, "p.yml:3:9: loops and includes in each other would repeat tasks more than 30000 times"},
+	{"loops in loops over what depends on them", map[string]string{"p.yml": strings.ReplaceAll(nested("shell: echo {{ c }}"), "loop: 1..1000", "loop: \"{{ range(count | int) }}\"") + "vars: {count: 1000}\n"}, "p.yml:4:13: loops and includes in each other would repeat tasks more than 50000 times"},
+	{"loops in loops over nothing", map[string]string{"p.yml": nested("vars: {x: 1}")}, "p.yml:3:9: loops and includes in each other would repeat tasks more than 50000 times"},
 	{"includes in loops", map[string]string{
 		"p.yml": "steps:\n  - include: b.yml\n    loop: 1..1000\n", "b.yml": "steps:\n  - include: c.yml\n    loop: 1..1000\n", "c.yml": "steps:\n  - shell: echo\n    loop: 1..1000\n",
-	}, "c.yml:2:5: loops and includes in each other would repeat tasks more than 30000 times"},
-	{"includes of includes", chainOfIncludes(30), "i27.yml:1:3: loops and includes in each other would repeat tasks more than 30000 times"},
+	}, "c.yml:2:5: loops and includes in each other would repeat tasks more than 50000 times"},
+	{"includes of includes", chainOfIncludes(30), "i28.yml:2:3: loops and includes in each other would repeat tasks more than 50000 times"},
 	{"includes of plays", map[string]string{
 		"p.yml": "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - include_tasks: b.yml\n      loop: \"{{ range(1000) }}\"\n",
 		"b.yml": "- include_tasks: c.yml\n  loop: \"{{ range(1000) }}\"\n", "c.yml": "- debug: {msg: x}\n  loop: \"{{ range(1000) }}\"\n",
-	}, "c.yml:1:3: loops and includes in each other would repeat tasks more than 30000 times"},
+	}, "c.yml:1:3: loops and includes in each other would repeat tasks more than 50000 times"},
 	{"blocks of plays", map[string]string{"p.yml": "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - block:\n        - debug: {msg: x}\n          loop: \"{{ range(100000) }}\"\n      loop: \"{{ range(1000) }}\"\n"}, "p.yml:7:7: the plan would have 100000000 steps or more; the limit is 1000000"},
 	{"variables of a play that double", doubling("%s", "{{ v%d }}{{ v%d }}", 30), "p.yml:35:29: `v30` (p.yml:34) cannot be had: `v29` (p.yml:33) cannot be had"},
 	{"the same, not as far", doubling("%s", "{{ v%d }}{{ v%d }}", 16), ""},

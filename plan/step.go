@@ -161,7 +161,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	s.NoLog = p.flag(firstOf(t.NoLog, c.inherit.noLog), "no_log", r, false)
 	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
-		p.decode(&s, k, raw, c.chain)
+		p.decode(k, raw, c.chain)
 		if k.call != nil {
 			k.call.ordered = r.ordered
 		}
@@ -416,7 +416,7 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 		sub.text(u.src.Cwd)
 	}
 	if u.sound && !sub.failed && !sub.undefined && len(sub.missing) == 0 && !r.lenient {
-		p.decode(&Step{Action: u.action.Name}, u, raw, r.chain)
+		p.decode(u, raw, r.chain)
 	}
 	s.Undo = &Undo{Action: u.action.Name}
 	s.Undo.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
@@ -424,7 +424,7 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 }
 
 // decode turns known arguments into the action's typed ones, and finds what is wrong with them.
-func (p *planner) decode(s *Step, k *task, raw map[string]any, chain []string) {
+func (p *planner) decode(k *task, raw map[string]any, chain []string) {
 	typed, problems := k.action.Decode(raw)
 	for _, problem := range problems {
 		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)

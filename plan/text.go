@@ -423,5 +423,8 @@ func CountOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
+	if stem, ok := strings.CutSuffix(what, "ry"); ok { // entry, directory
+		what = stem + "rie"
+	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
