@@ -98,6 +98,9 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
 		return
 	}
+	if p.steersParallel(c, t, what) {
+		return
+	}
 	switch what {
 	case "noop", "reset_connection":
 	case "flush_handlers":

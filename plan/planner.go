@@ -235,6 +235,7 @@ type scopeOnHost struct {
 	notifiers []int // steps of which one must have changed something: of a handler
 	handler   bool
 	gates     []gateAt
+	parallel  diag.Pos      // the key of the parallel group that this is in; zero for none
 	rescuing  bool          // in a rescue, which may not be needed
 	around    *scopeContext // of an include: what it was in
 	path      string        // of the task on this host

@@ -346,8 +346,9 @@ func (p *planner) blockOfHosts(cs []*scopeContext, t *playbook.Task) {
 func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 	first := cs[0]
 	p.on(first)
+	group := p.group(first, t)
 	scope := p.open(Scope{
-		Kind: ScopeBlock, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: whenText(first.when), Hosts: len(cs), Item: item,
+		Kind: ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: whenText(first.when), Hosts: len(cs), Item: item,
 	}, firstLine(cmp.Or(t.Name.Text(), "block")))
 	inner := make([]*scopeContext, len(cs))
 	for i, c := range cs {
@@ -359,7 +360,7 @@ func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 		inner[i] = &one
 	}
 	began := *p.names.produced.now
-	p.together(inner, t.Body)
+	p.together(inParallel(inner, group), t.Body)
 	if len(t.Rescue) > 0 {
 		doubt(inner, began)
 	}
@@ -524,8 +525,9 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 		return
 	}
 	p.included(said, c.chain, t)
+	group := p.group(c, cmp.Or(p.applies[t], t))
 	scope := Scope{
-		Kind: ScopeInclude, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
+		Kind: ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
 	}
 	if t.Dynamic {
 		scope.Name = f.Name
@@ -538,7 +540,7 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
 		inner[i] = &one
 	}
-	p.together(inner, tasks)
+	p.together(inParallel(inner, group), tasks)
 	leave()
 }
 

@@ -28,7 +28,7 @@ var needSets = map[string]events.OutcomeSet{
 func Build(p *plan.Plan) (*Graph, error) {
 	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}}
 	if p.Plays {
-		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}}).plays(0, nil)
+		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
 	} else {
 		b.scope(0, nil, attributes{pool: -1})
 	}
@@ -155,6 +155,9 @@ func (b *planBuilder) data(u plan.Unknown, set func(producer int) events.Outcome
 		return edges
 	}
 	key := fmt.Sprint(ends, u.Steps)
+	if ends == onMet { // not all users ask the same of each
+		key = fmt.Sprint(edges)
+	}
 	c, ok := b.collectors[key]
 	if !ok {
 		c = b.barrier("values", All, false, edges)

@@ -25,6 +25,8 @@ const unharmed = events.OnSuccess | 1<<events.Omitted
 //	stops    a barrier that is met only if a task has ended well on all hosts, or on enough of them: all that follows waits for it
 //	handlers changed edges from what notifies, into a barrier with join any
 //	rescue   for each host: failure edges from its own body, join any
+//	parallel h1: ┌▶ a ┐     all that is in the group begins where the host enters it; what follows waits for all of it
+//	            ▶┤▶ b ├▶ c
 type playBuilder struct {
 	*planBuilder
 	alive map[string][]Edge // of each host: what its next step waits for, over all plays
@@ -35,6 +37,7 @@ type playBuilder struct {
 	did     map[string][]ID   // what it has done since
 	cleared ID                // the last meta: clear_host_errors of the batch; -1: none
 	since   map[string]int    // how many of did were there before that
+	bodies  map[int]*body     // of steps in a parallel group: the body that each is in
 }
 
 // playState is what the steps of a play have in common where they are built.
@@ -46,12 +49,15 @@ type playState struct {
 	allowed int             // how many hosts may fail before all stop; -1: any number
 	gone    map[string]Edge // of hosts that were in plays before, where failures count: met if they had failed there
 	at      attributes
-	body    *body // the block with a rescue or an always that this is in; nil for none
+	pools   map[string]int32 // of each host, in a parallel group with a limit
+	group   *plan.Scope      // the outermost parallel group that this is in; nil for none
+	body    *body            // the block with a rescue or an always that this is in; nil for none
 	rescued bool
 }
 
 // body is what a block needs to know of what was built inside it.
 type body struct {
+	outer  *body
 	ended  map[string][]Edge // of each host: all has ended, and it is in reach
 	failed map[string][]Edge // each is a failure that nothing inside has rescued
 	well   map[string][]Edge // none of those has come about
@@ -59,8 +65,8 @@ type body struct {
 	gaveUp []Edge            // each is a task with run_once that has failed in a way that a rescue helps
 }
 
-func newBody() *body {
-	return &body{ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}}
+func newBody(outer *body) *body {
+	return &body{outer: outer, ended: map[string][]Edge{}, failed: map[string][]Edge{}, well: map[string][]Edge{}}
 }
 
 // step adds a step.
@@ -219,9 +225,14 @@ func (b *playBuilder) unordered(id int, st *playState) {
 	}
 }
 
-// members builds what is directly inside a scope, in the order of the plan.
+// members builds what is directly inside a scope, in the order of the plan or all at once.
 func (b *playBuilder) members(id int, st *playState) {
-	for _, m := range b.tree.Members(id) {
+	members := b.tree.Members(id)
+	if b.tree.Parallel(id) > 0 && len(members) > 1 {
+		b.together(id, members, st)
+		return
+	}
+	for _, m := range members {
 		b.playMember(m, st)
 	}
 }
@@ -370,7 +381,7 @@ func (b *playBuilder) items(id int, after []Edge, st *playState) (ends []Edge) {
 	at := *st
 	parallel := b.tree.Parallel(id)
 	if parallel > 0 && parallel < plan.Unlimited {
-		at.at.pool = b.Pool(s.Name, parallel)
+		at.at.pool, at.pools = b.Pool(s.Name, parallel), nil
 	}
 	if len(after) > 1 && s.Steps() > 2 {
 		after = []Edge{on(b.barrier("enter", All, st.at.essential, after), onMet)}
@@ -398,7 +409,7 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 		edges = append(edges, on(b.g.nodeOf[need.Step], needSets[need.On]))
 	}
 	for _, u := range s.Unknowns {
-		edges = append(edges, b.data(u, ended)...)
+		edges = append(edges, b.data(u, b.usable(s, st))...)
 	}
 	if len(s.Notifiers) > 0 {
 		var changed []Edge
@@ -406,6 +417,12 @@ func (b *playBuilder) hostStep(i int, after []Edge, st *playState) ID {
 			changed = append(changed, on(b.g.nodeOf[by], events.OnChanged))
 		}
 		edges = append(edges, on(b.barrier(Notified, Any, at.essential, changed), onMet))
+	}
+	if pool, limited := st.pools[s.Host]; limited {
+		at.pool = pool
+	}
+	if st.group != nil {
+		b.bodies[i] = st.body
 	}
 	n := b.Node(Node{
 		Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal,
@@ -430,7 +447,7 @@ func (b *playBuilder) hostBlock(id int, st *playState) {
 		entry[host] = on(b.barrier("enter", All, st.at.essential, slices.Concat(b.alive[host], st.stops)), onMet)
 		b.alive[host] = []Edge{entry[host]}
 	}
-	own := newBody()
+	own := newBody(st.body)
 	inner := *st
 	inner.body = own
 	inner.at.rescued = st.at.rescued || rescue >= 0
@@ -496,7 +513,7 @@ func (b *playBuilder) rescue(id int, hosts []string, own *body, stops []Edge, st
 		}
 		b.alive[host] = []Edge{on(b.barrier("rescue", All, st.at.essential, head), onMet)}
 	}
-	inner, part := *st, newBody()
+	inner, part := *st, newBody(st.body)
 	inner.body = part
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil
 	b.members(id, &inner)
@@ -537,7 +554,7 @@ func (b *playBuilder) always(id int, hosts []string, own *body, entry map[string
 		head := b.barrier("always", All, true, slices.Concat([]Edge{entry[host]}, own.ended[host]))
 		b.alive[host] = []Edge{on(head, onMet)}
 	}
-	inner, part := *st, newBody()
+	inner, part := *st, newBody(st.body)
 	inner.at.essential = true
 	inner.body = part
 	inner.barrier, inner.stops = ordering(st.barrier, stops), nil

@@ -359,12 +359,12 @@ func (p *parser) apply(t *Task, c Entry, name string) {
 		p.wrong(c, "a map of keys for the tasks inside")
 	default:
 		t.Apply = c.Value
-		p.applied(c.Value)
+		p.applied(t, c.Value)
 	}
 }
 
 // applied checks the keys that an include gives to what is inside, as if they were written on a block.
-func (p *parser) applied(m Value) {
+func (p *parser) applied(t *Task, m Value) {
 	block := &Task{Kind: Block, ActionKey: "block", Pos: m.Pos(), PlayTask: new(PlayTask)}
 	for _, e := range m.Entries() {
 		k, ok := p.playKey(e.Key)
@@ -378,7 +378,7 @@ func (p *parser) applied(m Value) {
 				}
 			}
 			p.unknown(e, "of `apply:`", known)
-		case k.Name == "rescue" || k.Name == "always" || k.on&onBlock == 0 && k.later == "":
+		case k.Name == "rescue" || k.Name == "always" || k.Name == "parallel" && t.Kind == Role || k.on&onBlock == 0 && k.later == "":
 			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), "put it on the tasks inside", "`%s` has no meaning in `apply:`", e.Key)
 		default:
 			p.playTaskKey(block, k, e)
