@@ -95,6 +95,13 @@ func check(tb testing.TB, job *exec.Job) (events.Diff, error) {
 
 func stdout(job *exec.Job) string {
 	out, _, _ := job.Output.Kept()
+	if out.Text == nil && out.InFile { // only what is short is held in memory
+		text, _, err := output.Read(job.Cwd, "step")
+		if err != nil {
+			return err.Error()
+		}
+		return string(text)
+	}
 	return string(out.Text)
 }
 
