@@ -258,6 +258,7 @@ func (s *State) retryable(r events.Range) []int {
 	for i := r.From; i < r.To; i++ {
 		n := s.node(i)
 		switch {
+		case s.awaitsRerun(i):
 		case n.state == failed,
 			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && s.own(s.id(i)) != events.OK,
 			s.retriesHere(i):
@@ -278,6 +279,7 @@ func (s *State) markable(r events.Range) []int {
 	for i := r.From; i < r.To; i++ {
 		n := s.node(i)
 		switch {
+		case s.awaitsRerun(i):
 		case n.state == pending, n.state == ready, n.state == failed,
 			n.state == settled && (events.Bad.Has(n.outcome) || n.outcome == events.Cancelled) && s.own(s.id(i)) != events.OK:
 			steps = append(steps, i)

@@ -166,6 +166,11 @@ func (s *State) withAttempts(step int) map[int][]string {
 	return s.tried
 }
 
+// awaitsRerun reports whether a step waits for its turn to run again. Trying it again meanwhile would run it twice.
+func (s *State) awaitsRerun(step int) bool {
+	return len(s.reruns) > 1 && slices.Contains(s.reruns[1:], step)
+}
+
 // nextRerun goes on to the next step that is to run again when one has ended. If that did not go well, the rest keep their results.
 func (s *State) nextRerun() {
 	if len(s.reruns) == 0 || s.node(s.reruns[0]).state != settled {
