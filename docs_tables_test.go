@@ -33,6 +33,9 @@ var tables = map[string]map[string]func() string{
 		"parameter-types": func() string { return quotedList(playbook.ParameterTypes, 0) },
 	},
 	playsPage: {
+		"connection": func() string { return connectionTable(plan.Honoured, "") },
+		"unhonoured": func() string { return connectionTable(plan.Unhonoured, "instead") },
+		"harmless":   func() string { return connectionTable(plan.Harmless, "why") },
 		"play-keys":  playKeyTable,
 		"task-keys":  taskKeyTable,
 		"precedence": precedenceTable,
@@ -100,6 +103,17 @@ func magicTable() string {
 		rows = append(rows, []string{"`" + m.Name + "`", m.Doc})
 	}
 	return table([]string{"variable", ""}, rows)
+}
+
+// connectionTable is what becomes of the variables with which Ansible's connections are set up.
+func connectionTable(honour plan.Honour, doc string) string {
+	var rows [][]string
+	for _, v := range plan.ConnectionVariables {
+		if v.Honour == honour {
+			rows = append(rows, []string{quotedList(v.Names, 0), v.Doc})
+		}
+	}
+	return table([]string{"variable", doc}, rows)
 }
 
 func roleNames() (names []string) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"moon/engine"
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/plan"
@@ -71,8 +72,7 @@ func (r *reached) gather(targets []plan.Target) []plan.Gathered {
 func (r *reached) ask(t plan.Target) plan.Gathered {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*factsWithin)
 	defer cancel()
-	host := exec.Host{Name: t.Conn.Host, Address: t.Conn.Address, Port: t.Conn.Port, User: t.Conn.User, Key: t.Conn.Key, Args: t.Conn.Args, Password: t.Conn.Password}
-	facts, err := r.open().Facts(ctx, &host, nil)
+	facts, err := r.open().Facts(ctx, engine.HostOf(t.Conn), nil)
 	if err != nil {
 		return plan.Gathered{Why: err.Error()}
 	}

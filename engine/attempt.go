@@ -150,7 +150,7 @@ func (s *Session) prepare(step, number int) {
 		Action: call.Action, Args: call.Args, Raw: call.Raw, Env: call.Env, Cwd: call.Cwd, Timeout: ps.Timeout,
 		Creates: call.Creates, Removes: call.Removes, Unless: call.Unless, OnlyIf: call.OnlyIf, NoLog: ps.NoLog, Again: number > 1, Incremental: incremental,
 		Diff: !ps.NoDiff && !ps.NoLog, Output: w, Names: names, Now: a.now, Secrets: s.secrets, Decrypt: s.state.plan.Decrypt,
-		Become: becomes(call), Host: hostOf(ps), Roams: call.Roams, Told: told(b, name),
+		Become: becomes(call), Host: HostOf(ps.Conn), Roams: call.Roams, Told: told(b, name),
 		HostName: ps.Host, Plays: s.state.plan.Plays, From: files.from,
 		Interactive: ps.Terminal, Notice: s.notice(ps, name), Attempt: s.mark(out), Project: s.state.plan.Root,
 	}
@@ -249,13 +249,14 @@ func becomes(call *plan.Call) *exec.Become {
 	return &exec.Become{User: call.Become.User, Method: call.Become.Method, Password: call.BecomePassword}
 }
 
-// hostOf is the machine a step runs on, if that is another one.
-func hostOf(ps *plan.Step) *exec.Host {
-	c := ps.Conn
+// HostOf is the machine that a connection leads to, as it is reached in the run and before it; nil for this one.
+func HostOf(c *plan.Connection) *exec.Host {
 	if c == nil {
 		return nil
 	}
-	return &exec.Host{Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Password: c.Password}
+	return &exec.Host{
+		Name: c.Host, Address: c.Address, Port: c.Port, User: c.User, Key: c.Key, Args: c.Args, Program: c.Program, Timeout: c.Timeout, Password: c.Password,
+	}
 }
 
 // mark is what the processes of an attempt are known by.

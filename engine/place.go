@@ -9,7 +9,7 @@ import (
 // be had there. It may be asked at any time.
 func (s *Session) Place(p *plan.Plan, step int) (*plan.Place, *exec.Job) {
 	at := p.Bind(step, s.results).Place()
-	job := &exec.Job{Host: hostOf(&p.Steps[step]), Cwd: at.Cwd, Env: at.Env, Roams: at.Roams, Secrets: s.secrets}
+	job := &exec.Job{Host: HostOf(p.Steps[step].Conn), Cwd: at.Cwd, Env: at.Env, Roams: at.Roams, Secrets: s.secrets}
 	if at.Become != nil {
 		job.Become = &exec.Become{User: at.Become.User, Method: at.Become.Method}
 	}

@@ -93,6 +93,7 @@ type Host struct {
 	User    string        // "": as ssh has it
 	Key     string        // path of a private key; "": as ssh has it
 	Args    string        // further arguments for ssh, as a shell splits them
+	Program string        // what runs as ssh; "": ssh
 	Timeout time.Duration // for connecting; 0: a default
 	// Password is what the connection asks for; "": keys and agents have to do. It is a secret.
 	Password string

@@ -72,6 +72,7 @@ func (p *planner) addHost(args *spec.AddHostArgs, from Origin) {
 	m.host = p.inventory.Host(name)
 	l := &layer{}
 	for _, key := range slices.Sorted(maps.Keys(args.Values)) {
+		p.noteName(key)
 		l.add(binding{name: key, value: args.Values[key], from: "add_host", origin: from})
 	}
 	if port > 0 {

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"moon/exec/spec"
 	"moon/plan/eval"
@@ -11,14 +14,16 @@ import (
 
 // Connection is how the host of a step is reached, as far as the user's OpenSSH does not know better by itself.
 type Connection struct {
-	Host     string // its name in the inventory
-	Address  string // "": the name
-	Port     int    // 0: as ssh has it
-	User     string // "": as ssh has it
-	Key      string // path of a private key; "": as ssh has it
-	Args     string // further arguments of ssh
-	Password string // a secret; "": none is known
-	Steers   string // what of Args comes from the playbook's variables and may have ssh execute other programs; "": nothing
+	Host     string        // its name in the inventory
+	Address  string        // "": the name
+	Port     int           // 0: as ssh has it
+	User     string        // "": as ssh has it
+	Key      string        // path of a private key; "": as ssh has it
+	Args     string        // further arguments of ssh
+	Program  string        // what runs as ssh; "": ssh
+	Timeout  time.Duration // for connecting; 0: a default
+	Password string        // a secret; "": none is known
+	Steers   string        // what of Args and Program comes from the playbook's variables and may have ssh execute other programs; "": nothing
 }
 
 // String is "ada@10.0.0.7:2222".
@@ -84,21 +89,24 @@ func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer)
 		kind = "local"
 	}
 	kind = value(written(c.link.connection, kind), "ansible_connection")
+	uses := []useOf{anyStep, sshStep}
 	switch kind {
-	case "local":
+	case "local", "ansible.builtin.local":
+		p.nameIgnored(c, onMachine(e, m), anyStep)
 		return nil
-	case "", "ssh", "smart", "paramiko", "paramiko_ssh", "ansible.builtin.ssh":
-	case "ansible.builtin.local":
-		return nil
+	case "paramiko", "paramiko_ssh":
+		uses = append(uses, paramiko)
+	case "", "ssh", "smart", "ansible.builtin.ssh":
 	default:
 		p.errorf(c.pos, 0, r.chain, "moon has local and ssh", "the connection `%s` of %s is not known", kind, m.name)
 		return nil
 	}
+	p.nameIgnored(c, onMachine(e, m), uses...)
 	conn := &Connection{
 		Host:    m.name,
-		Address: value("", "ansible_host", "ansible_ssh_host"),
-		User:    value(written(c.link.user, p.o.RemoteUser), "ansible_user", "ansible_ssh_user"),
-		Key:     value(p.o.PrivateKey, "ansible_ssh_private_key_file", "ansible_private_key_file"),
+		Address: value("", addressNames...),
+		User:    value(written(c.link.user, p.o.RemoteUser), userNames...),
+		Key:     value(p.o.PrivateKey, keyNames...),
 	}
 	if conn.Address == m.name {
 		conn.Address = ""
@@ -107,27 +115,57 @@ func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer)
 		conn.Key = resolvePath(conn.Key, p.plan.Root, p.o.Home)
 	}
 	args := []string{p.o.SSHArgs}
-	for _, name := range []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"} {
+	for _, name := range argsNames {
 		text := value("", name)
 		if option := steeringOption(text); option != "" && conn.Steers == "" {
 			conn.Steers = option + " in `" + name + "` of " + m.name
 		}
 		args = append(args, text)
 	}
+	if text := value("", hostKeyNames...); text != "" {
+		checked, ok := spec.ParseBool(text)
+		if !ok {
+			p.errorf(c.pos, 0, r.chain, "true or false", "whether the key of %s is checked is %s", m.name, quoted(text))
+		} else if !checked {
+			args = append(args, "-o StrictHostKeyChecking=no") // what is written in the others counts before it
+		}
+	}
 	conn.Args = strings.Join(strings.Fields(strings.Join(args, " ")), " ")
-	if port := value(written(c.link.port, ""), "ansible_port", "ansible_ssh_port"); port != "" {
+	if port := value(written(c.link.port, ""), portNames...); port != "" {
 		n, ok := spec.ParseInt(port)
 		if !ok || n < 1 || n > 65535 {
 			p.errorf(c.pos, 0, r.chain, "a port is a number from 1 to 65535", "the port of %s is %s", m.name, quoted(port))
 		}
 		conn.Port = n
 	}
-	if password := value("", "ansible_password", "ansible_ssh_pass", "ansible_ssh_password"); password != "" {
+	if seconds := value("", timeoutNames...); seconds != "" {
+		n, ok := spec.ParseInt(seconds)
+		if !ok || n < 1 || n > maxConnectSeconds {
+			p.errorf(c.pos, 0, r.chain, fmt.Sprintf("a number of seconds from 1 to %d", maxConnectSeconds), "the timeout for connecting to %s is %s", m.name, quoted(seconds))
+		}
+		conn.Timeout = time.Duration(n) * time.Second
+	}
+	if program := value("", executableNames...); program != "" && !slices.Contains(usualSSH, program) {
+		if strings.ContainsAny(program, "/~") {
+			program = resolvePath(program, p.plan.Root, p.o.Home)
+		}
+		conn.Program = program
+		if conn.Steers == "" {
+			conn.Steers = program + " in `" + executableNames[0] + "` of " + m.name
+		}
+	}
+	if password := value("", passwordNames...); password != "" {
 		p.secrets.Add("ansible_password", password)
 		conn.Password = password
 	}
 	return conn
 }
+
+// maxConnectSeconds is a day.
+const maxConnectSeconds = 24 * 60 * 60
+
+// usualSSH is what ansible_ssh_executable may be without anything being executed that would not be anyway.
+var usualSSH = []string{"ssh", "/usr/bin/ssh"}
 
 // connect fills in where a step of a play runs.
 func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
@@ -158,7 +196,7 @@ func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer
 
 // pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
 func (p *planner) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) string {
-	const name = "ansible_python_interpreter"
+	const name = pythonName
 	v, ok := p.settings(onMachine(e, m))(name)
 	if !ok {
 		return ""
@@ -232,6 +270,7 @@ func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *ren
 	default:
 		p.errorf(c.pos, 0, r.chain, "moon has "+strings.Join(becomeMethods, ", "), "the become method `%s` is not supported", method)
 	}
+	of := cmp.Or(method, becomeMethods[0]) // as with Ansible, where nothing says which
 	user := p.o.BecomeUser
 	if user == "" {
 		user = "root"
@@ -245,10 +284,10 @@ func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *ren
 			p.errorf(b.user.Pos(), 0, r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
 		}
 	}
-	if v, ok := find("ansible_become_user"); ok {
+	if v, ok := find(becomeNameOf(of, "user"), "ansible_become_user"); ok {
 		user, k.becomeUser = eval.Text(eval.Plain(v)), playbook.Value{}
 	}
-	if v, ok := find("ansible_become_password", "ansible_become_pass"); ok {
+	if v, ok := find(becomeNameOf(of, "password"), becomeNameOf(of, "pass"), "ansible_become_password", "ansible_become_pass"); ok {
 		if _, open := v.(eval.Unknown); !open {
 			k.becomePassword = eval.Text(eval.Reveal(v))
 			p.secrets.Add("ansible_become_password", k.becomePassword)
@@ -260,6 +299,7 @@ func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *ren
 	}
 	if user != there || there == "" || !k.becomeUser.IsZero() {
 		s.Become = &Become{user, method}
+		p.nameIgnored(c, e, becoming)
 	}
 }
 

@@ -25,12 +25,12 @@ func (p *planner) includeVars(cs []*scopeContext, t *playbook.Task) {
 			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			if name, given := t.ExtraArgs.Get("name"); given {
 				under := p.renderer(p.env(c, nil), c.chain).text(name)
-				b := lazyBinding(under, m, f.Name, origin(t.Pos, c.chain))
+				b := p.lazyBinding(under, m, f.Name, origin(t.Pos, c.chain))
 				p.names.document.add(&b)
 				continue
 			}
 			for _, e := range m.Entries() {
-				b := lazyBinding(e.Key, e.Value, f.Name, origin(e.Pos, chain))
+				b := p.lazyBinding(e.Key, e.Value, f.Name, origin(e.Pos, chain))
 				p.names.document.add(&b)
 			}
 		}

@@ -91,14 +91,13 @@ func (fr *frame) namesOfHost(seen map[string]bool) {
 }
 
 // settings are variables that say how a host is reached. They are no facts, also where those are not known.
-var settings = map[string]bool{}
+var settings = map[string]bool{"ansible_group_priority": true, "ansible_managed": true, "ansible_no_log": true}
 
 func init() {
-	for name := range strings.FieldsSeq(`connection host port user password ssh_pass ssh_password private_key_file ssh_private_key_file ssh_common_args
-		ssh_extra_args ssh_args ssh_host ssh_port ssh_user ssh_executable ssh_pipelining pipelining shell_type shell_executable become become_user become_method
-		become_pass become_password become_exe become_flags python_interpreter group_priority ssh_timeout timeout remote_tmp managed
-		sudo_pass su_pass no_log`) {
-		settings["ansible_"+name] = true
+	for i := range ConnectionVariables {
+		for _, name := range ConnectionVariables[i].Names {
+			settings[name] = true
+		}
 	}
 }
 
@@ -473,18 +472,19 @@ func copyIfOpen(r *renderer, v any) any {
 }
 
 // lazy makes a layer of variables that are rendered where they are used. What has no template is what it is.
-func lazyLayer(entries []playbook.Entry, parent *layer, from string, chain []string) *layer {
+func (p *planner) lazyLayer(entries []playbook.Entry, parent *layer, from string, chain []string) *layer {
 	if len(entries) == 0 {
 		return parent
 	}
 	l := &layer{parent: parent}
 	for _, e := range entries {
-		l.add(lazyBinding(e.Key, e.Value, from, origin(e.Pos, chain)))
+		l.add(p.lazyBinding(e.Key, e.Value, from, origin(e.Pos, chain)))
 	}
 	return l
 }
 
-func lazyBinding(name string, v playbook.Value, from string, at Origin) binding {
+func (p *planner) lazyBinding(name string, v playbook.Value, from string, at Origin) binding {
+	p.noteName(name)
 	b := binding{name: name, from: from, origin: at}
 	if templatedIn(v) {
 		b.lazy, b.raw = true, v
@@ -545,7 +545,7 @@ func (p *planner) inventoryLayers(h *inventory.Host, beside string) *layer {
 			shared = &layer{parent: chain}
 			for _, v := range l.Vars {
 				p.learnNamed(v, l.From)
-				shared.add(lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
+				shared.add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
 			p.layers[layerKey{l, chain}] = shared
 		}

@@ -130,6 +130,7 @@ func (p *planner) overlay(scope int) *layer {
 			if l == nil {
 				l = &layer{}
 			}
+			p.noteName(o.Name)
 			l.add(binding{name: o.Name, value: o.value, from: fromOverride})
 		}
 	}

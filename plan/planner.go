@@ -187,6 +187,7 @@ type planner struct {
 	lookedAt  []string          // files that the step that is planned has named in templates and lookups
 	digested  []byte            // what the last step's digest was over; kept for its room
 	blamed    map[blame]blamed  // what has been reported
+	ignored   []ignoredVariable // of those that are set
 	lacking   []lacking         // names that were undefined
 }
 
@@ -360,6 +361,7 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
 			continue
 		}
+		p.noteName(kv.key)
 		b := binding{name: kv.key, value: kv.value, from: "--extra-vars"}
 		if slices.Contains(p.o.Hidden, kv.key) {
 			b.value = eval.Mark(p.secrets, kv.value, eval.Every)
@@ -371,6 +373,7 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
 func (p *planner) add(l *layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
+		p.noteName(e.Key)
 		l.add(binding{name: e.Key, value: taken(e.Value, p.engine.Python), from: from, origin: origin(e.Pos, chain)})
 	}
 }

@@ -87,7 +87,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.disk.thorough = true
 	p.plan.made.machines = p.machines
 	p.engine.Python, p.engine.World = true, p.world()
-	p.names.root = lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
+	p.names.root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
 
 // readInventory reads the hosts. Without a source there is this machine.
@@ -177,7 +177,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in around) {
 	}
 	list := playbook.ParsePlays(f, p.actions(), &p.ds)
 	inside := around{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
-	inside.vars = lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
+	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name
 	scope := Scope{Kind: ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), When: whenText(inside.when)}
 	if !pl.Name.IsZero() {
@@ -206,7 +206,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 	}
 	c := p.nowhere(in)
 	c.pos = pl.Pos
-	c.scene.vars = lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
+	c.scene.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
 	p.prompts(pl, c)
 	r := p.renderer(p.env(c, nil), in.chain)
 	r.lenient = true
@@ -570,7 +570,7 @@ func (p *planner) fileLayer(f *playbook.File, below *layer) *layer {
 	if !ok {
 		return below
 	}
-	l := lazyLayer(m.Entries(), below, f.Name, nil)
+	l := p.lazyLayer(m.Entries(), below, f.Name, nil)
 	p.fileLayers[key] = l
 	return l
 }

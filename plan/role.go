@@ -176,8 +176,8 @@ func (p *planner) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeCo
 	if !ok {
 		with := *c.scene
 		with.role = r
-		with.roleVars = lazyLayer(r.files.vars, c.scene.roleVars, r.files.varsFrom, c.chain)
-		with.defaults = lazyLayer(r.files.defaults, c.scene.defaults, r.files.defsFrom, c.chain)
+		with.roleVars = p.lazyLayer(r.files.vars, c.scene.roleVars, r.files.varsFrom, c.chain)
+		with.defaults = p.lazyLayer(r.files.defaults, c.scene.defaults, r.files.defsFrom, c.chain)
 		sc = &with
 		p.scenes[key] = sc
 	}
@@ -193,7 +193,7 @@ func (p *planner) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeCo
 		key := taskKey{t, in.params}
 		l, ok := p.roleParams[key]
 		if !ok {
-			l = lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
+			l = p.lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
 			p.roleParams[key] = l
 		}
 		in.params = l
@@ -323,7 +323,7 @@ func (p *planner) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles
 			from    string
 		}{{&c.on.names.shownVars, files.vars, files.varsFrom}, {&c.on.names.shownDefaults, files.defaults, files.defsFrom}} {
 			for _, e := range one.entries {
-				b := lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+				b := p.lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
 				one.into.add(&b)
 			}
 		}
@@ -392,8 +392,8 @@ func (p *planner) preload(play *playing, c *scopeContext) {
 			walk(&at, need, r, depth+1)
 		}
 		sc.roles = append(sc.roles, r.name)
-		sc.roleVars = lazyLayer(files.vars, sc.roleVars, files.varsFrom, c.chain)
-		sc.defaults = lazyLayer(files.defaults, sc.defaults, files.defsFrom, c.chain)
+		sc.roleVars = p.lazyLayer(files.vars, sc.roleVars, files.varsFrom, c.chain)
+		sc.defaults = p.lazyLayer(files.defaults, sc.defaults, files.defsFrom, c.chain)
 		scene.role = r
 		play.takeHandlers(dir, t, func() []*handler {
 			scene.roleVars, scene.defaults = sc.roleVars, sc.defaults

@@ -477,6 +477,7 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 			if g.name == "cacheable" {
 				continue
 			}
+			p.noteName(b.name)
 			p.foresee(b, s, k, c)
 			p.keeper(s, c).names.produced.add(b)
 			continue
@@ -502,6 +503,9 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 		part("host", s.Host+" "+s.Delegate)
 		if s.Conn != nil {
 			part("connection", s.Conn.String()+" "+s.Conn.Args)
+			if s.Conn.Program != "" {
+				part("connection program", s.Conn.Program)
+			}
 		}
 		for _, n := range s.Notifiers {
 			part("notified by", p.plan.Steps[n].Path)

@@ -425,7 +425,7 @@ func (p *planner) shareLayer(t *playbook.Task, below *layer, from string, chain 
 	if l, ok := p.taskLayers[key]; ok {
 		return l
 	}
-	l := lazyLayer(t.StepVars.Entries(), below, from, chain)
+	l := p.lazyLayer(t.StepVars.Entries(), below, from, chain)
 	p.taskLayers[key] = l
 	return l
 }
@@ -653,7 +653,7 @@ func (p *planner) paramsLayer(t *playbook.Task, below *layer, chain []string) *l
 	if l, ok := p.paramLayers[key]; ok {
 		return l
 	}
-	l := lazyLayer(t.StepVars.Entries(), below, "include vars", chain)
+	l := p.lazyLayer(t.StepVars.Entries(), below, "include vars", chain)
 	p.paramLayers[key] = l
 	return l
 }

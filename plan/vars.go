@@ -76,6 +76,7 @@ func (vb *varsBlock) one(i int) {
 	if r.undefined {
 		return
 	}
+	vb.p.noteName(b.name)
 	vb.add(b)
 }
 

@@ -274,7 +274,7 @@ func (s *launch) away() error {
 
 // wayOut is what a person can do about something that ssh refuses, where that is not plain from its words.
 func (s *launch) wayOut(text string) string {
-	argv := []string{"ssh"}
+	argv := []string{cmp.Or(s.host.Program, "ssh")}
 	if s.host.Args != "" {
 		argv = append(argv, s.host.Args)
 	}
@@ -313,7 +313,7 @@ func (s *launch) telling(code int) string {
 // ssh is the user's own, with what the host and moon have to add to its configuration, and the name to connect to. What the
 // user says of the host goes before what can be otherwise.
 func (l *Lanes) ssh(h exec.Host, flags ...string) ([]string, error) {
-	argv := append([]string{"ssh"}, flags...)
+	argv := append([]string{cmp.Or(h.Program, "ssh")}, flags...)
 	if h.Password == "" {
 		argv = append(argv, "-o", "BatchMode=yes")
 	} else {

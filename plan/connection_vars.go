@@ -1,0 +1,214 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"moon/plan/diag"
+	"moon/plan/eval"
+)
+
+// Honour is what moon makes of a variable of Ansible that says how a host is reached, or how steps are started there.
+type Honour uint8
+
+// What becomes of a variable.
+const (
+	Honoured   Honour = iota
+	Harmless          // it cannot change what a run does, because moon does not work that way
+	Unhonoured        // it has no effect, and the plan says so
+)
+
+// ConnectionVariable is a variable with which Ansible's connection, shell and become plugins are set up.
+type ConnectionVariable struct {
+	Names  []string // with a * for any letters
+	Honour Honour
+	Doc    string   // what it does, why it does not matter, or what to use instead
+	usual  []string // values that ask for what moon does anyway
+	only   useOf
+}
+
+// useOf is which steps a variable is about.
+type useOf uint8
+
+const (
+	anyStep  useOf = iota
+	sshStep        // those on hosts that are reached by ssh
+	paramiko       // those for which Ansible would use paramiko
+	becoming       // those that run as another user
+)
+
+// ConnectionVariables are all that moon knows of: those that it honours, as the planner asks for them, and the others.
+var ConnectionVariables = []ConnectionVariable{
+	{Names: []string{"ansible_connection"}, Doc: "`ssh` or `local`; also `connection:` of a play or task, and `-c`"},
+	{Names: addressNames, Doc: "the address of the host"},
+	{Names: portNames, Doc: "the port of its SSH server; also `port:`"},
+	{Names: userNames, Doc: "the user to log in as; also `remote_user:` and `-u`"},
+	{Names: keyNames, Doc: "the file of a private key; also `--private-key`"},
+	{Names: argsNames, Doc: "further arguments of ssh"},
+	{Names: passwordNames, Doc: "the password of the user; a key is better"},
+	{Names: timeoutNames, Doc: "how many seconds connecting may take"},
+	{Names: hostKeyNames, Doc: "`false`: the key of a host that is not known is accepted, as with `StrictHostKeyChecking=no`"},
+	{Names: executableNames, Doc: "the program to use as ssh; before approval only if the playbook is trusted"},
+	{Names: []string{"ansible_become", "ansible_become_method"}, Doc: "whether and how steps run as another user; also `become:`, `become_method:` and `-b`"},
+	{Names: becomeNames("user"), Doc: "the user to become; also `become_user:`. Those of a method count only with that method"},
+	{Names: becomeNames("password"), Doc: "the password for it"},
+	{Names: becomeNames("pass"), Doc: "the same"},
+	{Names: []string{pythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
+
+	{Names: []string{"ansible_pipelining", "ansible_ssh_pipelining"}, Honour: Harmless, Doc: "one connection carries everything"},
+	{Names: []string{"ansible_control_path", "ansible_control_path_dir"}, Honour: Harmless, Doc: "connections are shared in a directory of moon's own"},
+	{
+		Names:  []string{"ansible_ssh_transfer_method", "ansible_scp_if_ssh", "ansible_scp_executable", "ansible_scp_extra_args", "ansible_sftp_executable", "ansible_sftp_extra_args", "ansible_sftp_batch_mode"},
+		Honour: Harmless, Doc: "files go through the connection itself, without scp and sftp",
+	},
+	{Names: []string{"ansible_sshpass_prompt", "ansible_ssh_password_mechanism"}, Honour: Harmless, Doc: "moon answers what ssh asks for by itself, without sshpass"},
+	{Names: []string{"ansible_ssh_use_tty"}, Honour: Harmless, Doc: "a step on a host has no terminal"},
+	{
+		Names:  []string{"ansible_admin_users", "ansible_common_remote_group", "ansible_shell_allow_world_readable_temp"},
+		Honour: Harmless, Doc: "no temporary files are passed from one user to another",
+	},
+	{Names: []string{"ansible_async_dir"}, Honour: Harmless, Doc: "there is no `async`"},
+	{Names: []string{"ansible_winrm_*", "ansible_psrp_*"}, Honour: Harmless, Doc: "those connections are refused"},
+
+	{Names: []string{"ansible_ssh_retries"}, Honour: Unhonoured, only: sshStep, usual: []string{"0"}, Doc: "put `-o ConnectionAttempts=N` into `ansible_ssh_common_args`"},
+	{
+		Names: []string{"ansible_ssh_pkcs11_provider", "ansible_pkcs11_provider"}, Honour: Unhonoured, only: sshStep,
+		Doc: "put `-o PKCS11Provider=PATH` into `ansible_ssh_common_args`",
+	},
+	{
+		Names: []string{"ansible_ssh_private_key", "ansible_private_key", "ansible_ssh_private_key_passphrase", "ansible_private_key_passphrase"}, Honour: Unhonoured, only: sshStep,
+		Doc: "load the key into ssh-agent, or name its file in `ansible_ssh_private_key_file`",
+	},
+	{Names: []string{"ansible_ssh_verbosity"}, Honour: Unhonoured, only: sshStep, usual: []string{"0"}, Doc: "put `-o LogLevel=DEBUG` into `ansible_ssh_common_args`"},
+	{Names: []string{"ansible_paramiko_*"}, Honour: Unhonoured, only: paramiko, Doc: "moon uses OpenSSH: use the variables of ssh, or ~/.ssh/config"},
+	{
+		Names: []string{"ansible_shell_executable"}, Honour: Unhonoured, usual: []string{"/bin/sh", "sh"},
+		Doc: "write `executable:` on the tasks that need another shell",
+	},
+	{Names: []string{"ansible_shell_type"}, Honour: Unhonoured, usual: []string{"sh"}, Doc: "steps run with /bin/sh; write `executable:` on the tasks that need another shell"},
+	{
+		Names: []string{"ansible_remote_tmp", "ansible_remote_temp", "ansible_system_tmpdirs"}, Honour: Unhonoured, only: sshStep,
+		Doc: "moon needs one directory on the host in which programs may run: ~/.cache/moon, or what XDG_CACHE_HOME or TMPDIR name there",
+	},
+	{
+		Names: becomeNames("exe"), Honour: Unhonoured, only: becoming, usual: []string{"sudo", "su", "doas"},
+		Doc: "the program is found by its name in PATH; put the one to use first there",
+	},
+	{
+		Names: becomeNames("flags"), Honour: Unhonoured, only: becoming, usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
+		Doc: "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
+	},
+	{Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, only: becoming, Doc: "use sudo, or `LANGUAGE=C` for the user who logs in"},
+	{Names: []string{"ansible_perl_interpreter", "ansible_ruby_interpreter"}, Honour: Unhonoured, Doc: "modules of these languages run with what their first line names"},
+	{Names: []string{"ansible_interpreter_python_fallback"}, Honour: Unhonoured, Doc: "name the interpreter in `ansible_python_interpreter`"},
+}
+
+// The names that the planner looks up, those that count first before others.
+var (
+	addressNames    = []string{"ansible_host", "ansible_ssh_host"}
+	portNames       = []string{"ansible_port", "ansible_ssh_port"}
+	userNames       = []string{"ansible_user", "ansible_ssh_user"}
+	keyNames        = []string{"ansible_ssh_private_key_file", "ansible_private_key_file"}
+	argsNames       = []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"}
+	passwordNames   = []string{"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"}
+	timeoutNames    = []string{"ansible_ssh_timeout", "ansible_timeout"}
+	hostKeyNames    = []string{"ansible_ssh_host_key_checking", "ansible_host_key_checking"}
+	executableNames = []string{"ansible_ssh_executable"}
+)
+
+const pythonName = "ansible_python_interpreter"
+
+// becomeNames are the names of a setting of become: for all methods, and for each.
+func becomeNames(setting string) []string {
+	names := []string{"ansible_become_" + setting}
+	for _, method := range becomeMethods {
+		names = append(names, becomeNameOf(method, setting))
+	}
+	return names
+}
+
+// becomeNameOf is the name of a setting of one method, which counts before that for all.
+func becomeNameOf(method, setting string) string { return "ansible_" + method + "_" + setting }
+
+// unhonoured is the entry of a variable that would change what a run does, and that moon does not honour; nil for any other.
+func unhonoured(name string) *ConnectionVariable {
+	if !strings.HasPrefix(name, "ansible_") {
+		return nil
+	}
+	for i := range ConnectionVariables {
+		if v := &ConnectionVariables[i]; v.Honour == Unhonoured && slices.ContainsFunc(v.Names, func(pattern string) bool { return fits(pattern, name) }) {
+			return v
+		}
+	}
+	return nil
+}
+
+func fits(pattern, name string) bool {
+	stem, open := strings.CutSuffix(pattern, "*")
+	return name == pattern || open && strings.HasPrefix(name, stem)
+}
+
+// noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
+func (p *planner) noteName(name string) {
+	v := unhonoured(name)
+	if v == nil || slices.ContainsFunc(p.ignored, func(g ignoredVariable) bool { return g.name == name }) {
+		return
+	}
+	p.ignored = append(p.ignored, ignoredVariable{name: name, entry: v})
+}
+
+// ignoredVariable is one that moon does not honour.
+type ignoredVariable struct {
+	name  string
+	entry *ConnectionVariable
+	said  int // how many diagnostics there were with it
+}
+
+// nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
+func (p *planner) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
+	for i := range p.ignored {
+		g := &p.ignored[i]
+		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.name)
+		// What is only tried out takes back what it has reported.
+		said := g.said > 0 && g.said <= len(p.ds) && p.ds[g.said-1].Message == message
+		if said || !slices.Contains(uses, g.entry.only) {
+			continue
+		}
+		at, given := placeOf(e, g.name)
+		if !given || g.usual(e) {
+			continue
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.entry.Doc, Message: message}
+		if at.File != "" {
+			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
+		}
+		p.report(d)
+		g.said = len(p.ds)
+	}
+}
+
+// placeOf is where the variable in effect stands. A fact of that name is none.
+func placeOf(e *env, name string) (at Origin, given bool) {
+	e.frame.each(name, func(b *binding) bool {
+		at, given = b.origin, b.from != "fact"
+		if at.File == "" && given {
+			at.File = b.from
+		}
+		return true
+	})
+	return at, given
+}
+
+// usual reports whether a variable asks for what moon does anyway.
+func (g *ignoredVariable) usual(e *env) bool {
+	v, _ := e.find(g.name)
+	switch v.(type) {
+	case nil:
+		return true
+	case eval.Unknown, eval.Fault:
+		return false
+	}
+	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
+	return text == "" || slices.Contains(g.entry.usual, text)
+}
