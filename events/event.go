@@ -365,11 +365,12 @@ type Record struct {
 
 // Where says what a step is, for readers that do not have the plan.
 type Where struct {
-	Step     string  `json:"step,omitempty"`
-	Path     string  `json:"path,omitempty"`
-	Host     string  `json:"host,omitempty"`
-	Delegate string  `json:"delegate,omitempty"` // the host that does it instead
-	Origin   *Origin `json:"origin,omitempty"`
+	Step     string   `json:"step,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Host     string   `json:"host,omitempty"`
+	Delegate string   `json:"delegate,omitempty"` // the host that does it instead
+	Origin   *Origin  `json:"origin,omitempty"`
+	Items    []string `json:"items,omitempty"` // labels of the items that it is for, outermost first
 }
 
 // Origin is the place in the playbook a step comes from. Chain lists the including steps, outermost first.

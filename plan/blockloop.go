@@ -21,16 +21,21 @@ func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
 			continue
 		}
 		from := origin(t.Loop.Pos, c.chain)
+		expression := loopExpression(t.Loop)
 		for i, item := range items {
 			one := *c
 			one.depth = c.depth + 1
 			made := &layer{binds: []binding{{name: t.Loop.Var, value: item.value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from}}}
 			one.loop = p.roundOnHost(&one, t, items, i, made)
-			label := p.secrets.Redact(p.itemLabel(&one, t, LoopContext{Type: typ, Item: item.value, Index: i, Var: t.Loop.Var}))
-			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == label })
+			lc := p.roundContext(&one, t, items, i, LoopContext{Type: typ, Expression: expression})
+			if mayHide(one.noLog(t)) {
+				lc.Item = nil
+			}
+			one.inLoop = &lc
+			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == lc.Label })
 			if at < 0 {
 				at = len(rounds)
-				rounds = append(rounds, &round{label: label, index: i})
+				rounds = append(rounds, &round{label: lc.Label, index: i})
 			}
 			rounds[at].cs = append(rounds[at].cs, &one)
 		}

@@ -86,8 +86,12 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	for i := range d.Steps {
 		paths[d.Steps[i].ID] = d.Steps[i].Path
 	}
+	loops := map[int]bool{}
+	for i := range d.Scopes {
+		loops[d.Scopes[i].ID] = d.Scopes[i].Kind == ScopeLoop
+	}
 	for i := range d.Steps {
-		c.Steps = append(c.Steps, comparedStep(&d.Steps[i], paths))
+		c.Steps = append(c.Steps, comparedStep(&d.Steps[i], paths, loops[d.Steps[i].Scope]))
 	}
 	for i := range d.Scopes {
 		c.Scopes = append(c.Scopes, comparedScope(&d.Scopes[i]))
@@ -114,7 +118,9 @@ func lineAt(doc []byte, offset int64) int {
 	return bytes.Count(doc[:min(int(offset), len(doc))], []byte("\n")) + 1
 }
 
-func comparedStep(s *stepJSON, paths map[string]string) Compared {
+// comparedStep is what counts of a step. The item of a loop does for a step that is an item itself: one inside a looped include
+// is changed only by what it uses of the item, which its other fields show.
+func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	c := Compared{Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
 	f := c.Fields
 	for name, v := range s.Args {
@@ -164,7 +170,7 @@ func comparedStep(s *stepJSON, paths map[string]string) Compared {
 		unknown = append(unknown, u.Name+" in "+u.Field)
 	}
 	set(f, "known later", strings.Join(unknown, ", "))
-	if s.LoopContext != nil {
+	if s.LoopContext != nil && isItem {
 		f["item"] = compared(s.LoopContext.Item)
 	}
 	for _, r := range s.Reads {

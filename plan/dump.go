@@ -167,6 +167,9 @@ func (d *dump) step(s *Step) {
 		d.value("item", l.Item)
 		d.field("label", l.Label)
 	}
+	if l := s.InLoop; l != nil {
+		d.field("in loop", fmt.Sprintf("%s %s, round %d, depth %d, over %s", l.Type, l.Var, l.Index+1, l.Depth, l.Expression))
+	}
 	for _, u := range s.Unknowns {
 		d.field("unknown "+u.Field, u.Name+" known after "+d.after(u.Steps))
 	}

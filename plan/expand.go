@@ -34,7 +34,7 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	}
 	inside := *c
 	inside.item = nil
-	if p.mayHide(t) {
+	if mayHide(t.NoLog) {
 		p.disk.keepNot(c.file.Path)
 		p.facts.hiding = true
 		defer func() { p.facts.hiding = false }()
@@ -378,7 +378,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	}
 	name, label := loopName(t)
 	limit := p.limit(c, t)
-	hidden := p.mayHide(t)
+	hidden := mayHide(c.noLog(t))
 	expression := loopExpression(t.Loop)
 	scope := p.open(Scope{
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
@@ -395,18 +395,9 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		round := *c
 		round.scope = scope
 		round.depth = c.depth + 1
-		value, shown := item.value, item.value
-		if partial, ok := value.(eval.Partial); ok {
-			shown = partial.Known[partial.Known["ansible_loop_var"].(string)]
-		} else if item.open {
-			value, shown = forNames(copyOf(value)), forDisplay(copyOf(value))
-		}
-		lc := LoopContext{
-			Type: typ, Item: eval.Ordinary(shown), Index: i, First: i == 0, Last: i == len(items)-1,
-			Depth: c.depth, Expression: expression, Var: t.Loop.Var, Labelled: !t.Loop.Label.IsZero(),
-		}
-		if typ == "filetree" {
-			lc.Depth, _ = item.value.(map[string]any)["depth"].(int)
+		value := item.value
+		if _, ok := value.(eval.Partial); !ok && item.open {
+			value = forNames(copyOf(value))
 		}
 		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
 			ends = &layer{parent: c.loop, binds: []binding{
@@ -421,12 +412,14 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		if c.on != nil {
 			round.loop = p.roundOnHost(&round, t, items, i, round.loop)
 		}
-		if hidden && t.Loop.Label.IsZero() {
-			lc.Label = strconv.Itoa(i)
-		} else {
-			lc.Label = p.secrets.Redact(p.itemLabel(&round, t, lc))
-		}
+		lc := p.roundContext(&round, t, items, i, LoopContext{Type: typ, Expression: expression})
 		round.item = &iteration{context: lc, label: lc.Label}
+		round.inLoop = &round.item.context
+		if hidden {
+			bare := lc
+			bare.Item = nil // also for steps inside that have no no_log themselves
+			round.inLoop = &bare
+		}
 		p.single(&round, t)
 		if p.full {
 			break
@@ -436,13 +429,33 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 	p.collectRegister(t, first, c)
 }
 
-// mayHide reports whether the task has no_log: then its items give its steps neither names nor paths. A value that is
+// roundContext describes a round of a loop. What all its rounds share is given.
+func (p *planner) roundContext(round *scopeContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
+	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
+	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
+	if lc.Type == "filetree" {
+		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
+	}
+	if mayHide(round.noLog(t)) && !lc.Labelled {
+		lc.Label = strconv.Itoa(i)
+	} else {
+		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
+	}
+	return lc
+}
+
+// noLog is the no_log of a task, its own or that of what it is in.
+func (c *scopeContext) noLog(t *playbook.Task) playbook.Value {
+	return firstOf(t.NoLog, c.inherit.noLog)
+}
+
+// mayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is
 // not written out counts as true, since it may be another one in each round.
-func (p *planner) mayHide(t *playbook.Task) bool {
-	if t.NoLog.IsZero() {
+func mayHide(noLog playbook.Value) bool {
+	if noLog.IsZero() {
 		return false
 	}
-	hide, written := spec.ParseBool(plain(t.NoLog))
+	hide, written := spec.ParseBool(plain(noLog))
 	return hide || !written
 }
 
@@ -540,6 +553,17 @@ type item struct {
 	open  bool
 	raw   playbook.Value
 	where *frame
+}
+
+// shown is the item as far as it is known, for display.
+func (i item) shown() any {
+	shown := i.value
+	if partial, ok := shown.(eval.Partial); ok {
+		shown = partial.Known[partial.Known["ansible_loop_var"].(string)]
+	} else if i.open {
+		shown = forDisplay(copyOf(shown))
+	}
+	return eval.Ordinary(shown)
 }
 
 // items evaluates what a loop runs over.

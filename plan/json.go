@@ -350,7 +350,7 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 	for _, u := range s.Unknowns {
 		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, p.ids(u.Steps)})
 	}
-	if l := s.Loop; l != nil {
+	if l := s.InnermostLoop(); l != nil {
 		j.LoopContext = &loopJSON{l.Type, p.portable(jsonValue(l.Item)), l.Index, l.First, l.Last, l.Depth, l.Expression}
 	}
 	return j

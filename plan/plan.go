@@ -86,14 +86,6 @@ type Origin struct {
 	Chain  []string
 }
 
-// String is "file:line".
-func (o Origin) String() string {
-	if o.Line == 0 {
-		return o.File
-	}
-	return fmt.Sprintf("%s:%d", o.File, o.Line)
-}
-
 // ScopeKind is what a scope of the plan was in the playbook.
 type ScopeKind string
 
@@ -231,9 +223,10 @@ type Step struct {
 	Reads      []Read       // files on the machine that moon runs on
 	Overridden []Overridden // for this run
 	Origin     Origin
-	Loop       *LoopContext
-	Host       string // as the inventory calls it
-	Delegate   string // the host that it runs on instead; "" for none
+	Loop       *LoopContext // of a step that is an item itself
+	InLoop     *LoopContext // of another: the innermost loop that its include, block or preset is in
+	Host       string       // as the inventory calls it
+	Delegate   string       // the host that it runs on instead; "" for none
 	Handler    bool
 	Role       string  // that it is in
 	Become     *Become // nil: the user who runs moon
@@ -331,6 +324,14 @@ func (s *Step) Label(name string) string {
 		return name
 	}
 	return name + " (" + s.Loop.Label + ")"
+}
+
+// InnermostLoop is the iteration that the step belongs to: its own, or that of what it is in. Nil outside of loops.
+func (s *Step) InnermostLoop() *LoopContext {
+	if s.Loop != nil {
+		return s.Loop
+	}
+	return s.InLoop
 }
 
 // Excerpt returns the lines around a line of a file that was read while planning, and the number of the first.

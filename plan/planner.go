@@ -221,6 +221,7 @@ type scopeContext struct {
 	loop   *layer
 	depth  int // of loops
 	item   *iteration
+	inLoop *LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
 }
 
 // scopeOnHost is what of it plays need.

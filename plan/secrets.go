@@ -202,11 +202,20 @@ func (p *planner) concealStep(s *Step) {
 	s.Overridden = secret.Clean(p.secrets, s.Overridden)
 	s.Args, s.Uses = secret.Clean(p.secrets, s.Args), secret.Clean(p.secrets, s.Uses)
 	if s.Loop != nil {
-		s.Loop.Item, s.Loop.Label, s.Loop.Expression = secret.Clean(p.secrets, s.Loop.Item), p.secrets.Redact(s.Loop.Label), p.secrets.Redact(s.Loop.Expression)
+		*s.Loop = p.cleanLoop(*s.Loop)
+	}
+	if s.InLoop != nil {
+		clean := p.cleanLoop(*s.InLoop)
+		s.InLoop = &clean
 	}
 	if s.Undo != nil {
 		*s.Undo = secret.Clean(p.secrets, *s.Undo)
 	}
+}
+
+func (p *planner) cleanLoop(l LoopContext) LoopContext {
+	l.Item, l.Label, l.Expression = secret.Clean(p.secrets, l.Item), p.secrets.Redact(l.Label), p.secrets.Redact(l.Expression)
+	return l
 }
 
 // concealInputs finds the files in which a secret is written as it is: their text is not kept, nor a digest.

@@ -65,6 +65,8 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	}
 	if c.item != nil {
 		s.Loop = &c.item.context // a round with a step of its own is that step's alone
+	} else {
+		s.InLoop = c.inLoop // many steps share it
 	}
 	if c.on != nil {
 		p.breaking(k, &s, c)
@@ -158,7 +160,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	f.at("")
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0 || changes
-	s.NoLog = p.flag(firstOf(t.NoLog, c.inherit.noLog), "no_log", r, false)
+	s.NoLog = p.flag(c.noLog(t), "no_log", r, false)
 	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
 		p.decode(k, raw, c.chain)
@@ -215,6 +217,11 @@ func (s *Step) hide() {
 	}
 	if s.Loop != nil {
 		s.Loop.Item = nil
+	}
+	if s.InLoop != nil {
+		bare := *s.InLoop
+		bare.Item = nil
+		s.InLoop = &bare
 	}
 }
 

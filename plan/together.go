@@ -71,7 +71,7 @@ func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
 	if p.full || len(cs) == 0 {
 		return
 	}
-	if p.mayHide(t) || !cs[0].inherit.noLog.IsZero() {
+	if mayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
 		p.disk.keepNot(cs[0].file.Path)
 		p.facts.hiding = true
 		defer func() { p.facts.hiding = false }()
@@ -627,7 +627,7 @@ func (p *planner) decider(t *playbook.Task) *playbook.Task {
 // applied is the context of what is inside an include: what was around it, with the keys of `apply`, its variables, and the item.
 func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
 	in := *c.around
-	in.loop, in.item = c.loop, nil
+	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth = c.depth
 	if t.StepVars.Kind() == playbook.Map {
 		in.params = p.paramsLayer(t, in.params, c.chain)

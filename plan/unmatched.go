@@ -47,7 +47,7 @@ func (w *unmatchedTasks) tasks(tasks []*playbook.Task, c *scopeContext) {
 }
 
 func (w *unmatchedTasks) task(t *playbook.Task, c *scopeContext) {
-	if w.mayHide(t) {
+	if mayHide(t.NoLog) {
 		w.disk.keepNot(c.file.Path)
 	}
 	_, planned := w.compiled[t]

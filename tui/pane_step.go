@@ -86,8 +86,8 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.value("stops", strings.TrimSpace(of.BreakOn))
 	}
 	d.value("tags", strings.Join(p.Tags, ", "))
-	if l := p.Loop; l != nil {
-		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, m.itemOf(p)})
+	if l := p.InnermostLoop(); l != nil {
+		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, m.itemOf(p, l)})
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.plan.Steps) {
@@ -102,19 +102,24 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	}
 }
 
-// itemOf says which item of its loop a step is for: one of how many, and of what if that has a name.
-func (m *model) itemOf(p *plan.Step) string {
-	of, over := "", p.Loop.Expression
-	for n := range m.tree.above(p.Index) {
-		if s := m.tree.scope(n); s != nil && s.Kind == plan.ScopeLoop {
+// itemOf says which item of a loop a step is for: one of how many, and of what if that has a name.
+func (m *model) itemOf(p *plan.Step, l *plan.LoopContext) string {
+	of, over := "", l.Expression
+	round := false
+	for id := p.Scope; id >= 0; id = m.plan.Scopes[id].Parent {
+		s := &m.plan.Scopes[id]
+		if s.Kind == plan.ScopeLoop {
 			of = fmt.Sprintf(" of %d", s.Items)
+		}
+		if s.Kind == plan.ScopeLoop || round { // in plays the rounds of an include have no loop around them
 			break
 		}
+		round = s.Item != ""
 	}
 	if strings.HasPrefix(over, "list of ") || strings.HasPrefix(over, "map of ") {
 		over = ""
 	}
-	return join(", ", fmt.Sprintf("  %d%s", p.Loop.Index+1, of), over)
+	return join(", ", fmt.Sprintf("  %d%s", l.Index+1, of), over)
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/plan"
 )
 
 // While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
@@ -115,9 +116,24 @@ func TestItemOfLoop(t *testing.T) {
 	s.has("item      ripgrep  2 of 4, packages")
 	step := s.m.tree.step(s.m.at())
 	s.m.plan.Steps[step].Loop.Expression = "list of 4"
-	if got := s.m.itemOf(&s.m.plan.Steps[step]); got != "  2 of 4" {
+	if got := s.m.itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
 	}
+}
+
+// A step of an include that loops says which item that is for.
+func TestItemOfIncludedLoop(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	step := s.m.tree.step(s.m.at())
+	for n := range s.m.tree.size {
+		if i := s.m.tree.step(n); i >= 0 && s.m.plan.Steps[i].Loop == nil {
+			step = i
+			break
+		}
+	}
+	s.m.plan.Steps[step].InLoop = &plan.LoopContext{Label: "web", Expression: "machines"}
+	s.on(s.m.plan.Steps[step].Title())
+	s.has("item      web  1, machines")
 }
 
 // Before the next attempt the output is that of the last.

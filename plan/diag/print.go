@@ -37,13 +37,14 @@ func (d Diagnostic) print(b *strings.Builder) {
 	if d.Source != "" && d.Pos.Line > 0 {
 		d.excerpt(b)
 	}
-	for i, v := range slices.Backward(d.Chain) {
-		if len(d.Chain) > 2*chainShown && i < len(d.Chain)-chainShown && i >= chainShown {
-			if i == chainShown {
-				fmt.Fprintf(b, "  … %d more …\n", len(d.Chain)-2*chainShown)
-			}
-			continue
-		}
+	inner, more, outer := ShownChain(d.Chain)
+	for _, v := range inner {
+		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
+	}
+	if more > 0 {
+		fmt.Fprintf(b, "  … %d more …\n", more)
+	}
+	for _, v := range outer {
 		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
 	}
 	if d.Others > 0 {
@@ -52,6 +53,16 @@ func (d Diagnostic) print(b *strings.Builder) {
 	if d.Hint != "" {
 		fmt.Fprintf(b, "  hint: %s\n", output.CleanName(d.Hint))
 	}
+}
+
+// ShownChain is a chain of includes as it is shown, innermost first: of a long one both ends, and how many are between them.
+func ShownChain(chain []string) (inner []string, more int, outer []string) {
+	inner = slices.Clone(chain)
+	slices.Reverse(inner)
+	if more = len(inner) - 2*chainShown; more > 0 {
+		return inner[:chainShown], more, inner[len(inner)-chainShown:]
+	}
+	return inner, 0, nil
 }
 
 // chainShown is how much of each end of a long chain of includes is shown.

@@ -53,6 +53,7 @@ func (d *desk) showStep(i int) {
 		field("timeout", p.Timeout.String())
 	}
 	field("tags", strings.Join(p.Tags, ", "))
+	field("item", strings.Join(d.plan.Items(i), ", "))
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(d.plan.Steps) {
 			field("needs", d.called(need.Step)+" ("+need.On+")")

@@ -73,7 +73,10 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 	for i := range lines {
 		lines[i] = output.CleanName(lines[i])
 	}
-	title := s.ID() + " " + output.CleanName(t.on(step)+s.Label(t.name(step)))
+	if len(s.Origin.Chain) > 0 {
+		lines = append(lines, "at "+output.CleanName(s.Origin.Full()))
+	}
+	title := s.ID() + " " + output.CleanName(t.on(step)+t.plan.NameWithItems(step, t.name(step)))
 	t.printf("::error %s,title=%s::%s", place, escapeProperty(title), escapeData(strings.Join(lines, "\n")))
 }
 

@@ -42,7 +42,8 @@ func where(p *plan.Plan, step int) events.Where {
 		chain = []string{}
 	}
 	return events.Where{
-		Step: s.ID(), Path: s.Path, Host: s.Host, Delegate: s.Delegate,
+		Items: p.Items(step),
+		Step:  s.ID(), Path: s.Path, Host: s.Host, Delegate: s.Delegate,
 		Origin: &events.Origin{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column, Chain: chain},
 	}
 }

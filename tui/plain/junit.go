@@ -153,13 +153,17 @@ func inner(k plan.ScopeKind) bool {
 
 func (j *JUnit) step(class string, i int) error {
 	s, ps := &j.run.Steps[i], &j.plan.Steps[i]
-	name := ps.Label(cmp.Or(s.Name, ps.Title()))
+	name := j.plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
 	if j.hosts {
 		name = standing.On(ps) + " " + name
 	}
 	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+output.CleanName(name)),
 		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
+	text := s.Error
+	if len(ps.Origin.Chain) > 0 {
+		text += "\nat " + ps.Origin.Full()
+	}
 	switch {
 	case !ended(s):
 		why := s.Reason
@@ -176,9 +180,9 @@ func (j *JUnit) step(class string, i int) error {
 		why := events.StepLost{Error: s.Error}.Why()
 		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(output.CleanName(why)))
 	case failed(s) && s.Outcome == events.Unreachable:
-		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(output.CleanName(head)), content(s.Error))
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(output.CleanName(head)), content(text))
 	case failed(s):
-		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(output.CleanName(head)), quoted(s.Outcome.String()), content(s.Error))
+		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(output.CleanName(head)), quoted(s.Outcome.String()), content(text))
 	}
 	if err := j.output(s, head); err != nil {
 		return err

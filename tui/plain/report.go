@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -176,10 +177,7 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 		return
 	}
 	ps := &r.Plan.Steps[i]
-	name := s.Name
-	if name == "" {
-		name = ps.Title()
-	}
+	name := r.Plan.NameWithItems(i, cmp.Or(s.Name, ps.Title()))
 	head, rest, _ := strings.Cut(s.Error, "\n")
 	if s.HasRC && head == fmt.Sprintf("exit status %d", s.RC) {
 		head = fmt.Sprintf("rc %d", s.RC)
@@ -188,7 +186,7 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 	if on := standing.On(ps); on != "" && on != "localhost" {
 		line = append(line, output.CleanName(on))
 	}
-	line = append(line, output.CleanName(head), output.CleanName(ps.Origin.String()))
+	line = append(line, output.CleanName(head), output.CleanName(ps.Origin.Full()))
 	fmt.Fprintf(b, "\n%s\n", strings.Join(line, "   "))
 	lines := strings.Split(rest, "\n")
 	if rest == "" {

@@ -14,7 +14,7 @@ import (
 
 // ended is a run of four steps that ends so: the last two are never reached.
 func ended(how events.RunOutcome, second events.Event) (*plan.Plan, *events.Run) {
-	p := &plan.Plan{RootFile: "site.yml"}
+	p := &plan.Plan{RootFile: "site.yml", Scopes: []plan.Scope{{Parent: -1}}}
 	for i, name := range []string{"install", "migrate", "start", "notify"} {
 		p.Steps = append(p.Steps, plan.Step{Index: i, Name: name, Host: "localhost", Origin: plan.Origin{File: "tasks/db.yml", Line: 4 + i}})
 	}
@@ -105,7 +105,7 @@ Output   DIR/out/step-0002.1.err
 func TestOverridesUsed(t *testing.T) {
 	one := plan.Overridden{Override: plan.Override{Name: "port"}, Was: 80, Now: 8080, Origin: plan.Origin{File: "site.yml", Line: 3}}
 	other := plan.Overridden{Override: plan.Override{Name: "never"}, Now: "x"}
-	p := &plan.Plan{RootFile: "site.yml", Steps: []plan.Step{
+	p := &plan.Plan{RootFile: "site.yml", Scopes: []plan.Scope{{Parent: -1}}, Steps: []plan.Step{
 		{Name: "serve", Overridden: []plan.Overridden{one}}, {Name: "again", Overridden: []plan.Overridden{one}}, {Name: "later", Overridden: []plan.Overridden{other}},
 	}}
 	run := &events.Run{Steps: []events.Step{{Attempt: 1, State: events.Settled}, {Kept: true, State: events.Settled}, {}}}

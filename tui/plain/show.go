@@ -176,18 +176,29 @@ func (s *Show) active(b *strings.Builder) {
 }
 
 // Line is one line about a step: id, name, place.
-func (s *Show) Line(i int) string {
+func (s *Show) Line(i int) string { return s.line(i, plan.Origin.String) }
+
+func (s *Show) line(i int, place func(plan.Origin) string) string {
 	line := events.StepID(i)
 	if s.hosts {
 		line += "  " + output.CleanName(standing.On(&s.plan.Steps[i]))
 	}
-	if name := s.label(i); name != "" {
+	if name := s.name(i); name != "" {
 		line += "  " + output.CleanName(name)
 	}
 	if s.plan != nil {
-		line += "  (" + output.CleanName(s.plan.Steps[i].Origin.String()) + ")"
+		line += "  (" + output.CleanName(place(s.plan.Steps[i].Origin)) + ")"
 	}
 	return line
+}
+
+// name is what a step is called where it stands alone.
+func (s *Show) name(i int) string {
+	name := s.run.Steps[i].Name
+	if s.plan == nil {
+		return name
+	}
+	return s.plan.NameWithItems(i, cmp.Or(name, s.plan.Steps[i].Title()))
 }
 
 func (s *Show) label(i int) string {
@@ -222,7 +233,7 @@ func (s *Show) failures(b *strings.Builder) error {
 				return err
 			}
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", s.Line(i), output.CleanName(head))
+		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, plan.Origin.Full), output.CleanName(head))
 		if rest == "" {
 			continue
 		}

@@ -328,7 +328,7 @@ func (t *Text) summary(e events.RunCompleted) {
 		if s.Outcome == events.Unreachable {
 			word = "UNREACHABLE"
 		}
-		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), output.CleanName(t.on(i)+t.name(i)), output.CleanName(t.plan.Steps[i].Origin.String()))
+		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), output.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))), output.CleanName(t.plan.Steps[i].Origin.Full()))
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")

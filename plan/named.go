@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"moon/plan/diag"
+)
+
+// String is "file:line".
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// Full is the place with what includes it, innermost first: "tasks/install.yml:3, included from site.yml:8".
+func (o Origin) Full() string {
+	inner, more, outer := diag.ShownChain(o.Chain)
+	if more > 0 {
+		inner = append(slices.Clip(inner), fmt.Sprintf("… %d more …", more))
+	}
+	text := o.String()
+	for i, place := range slices.Concat(inner, outer) {
+		word := ", from "
+		if i == 0 {
+			word = ", included from "
+		}
+		text += word + place
+	}
+	return text
+}
+
+// Items are the labels of the items that a step is for, outermost first: those of the loops that it is in, and its own.
+func (p *Plan) Items(step int) []string {
+	s := &p.Steps[step]
+	var items []string
+	if s.Loop != nil && s.Loop.Label != "" {
+		items = append(items, s.Loop.Label)
+	}
+	for id := s.Scope; id >= 0; id = p.Scopes[id].Parent {
+		if item := p.Scopes[id].Item; item != "" {
+			items = append(items, item)
+		}
+	}
+	slices.Reverse(items)
+	return items
+}
+
+// NameWithItems is a name of a step with all items that it is for and the name does not hold: "install (web, vim)". It is for
+// where a step stands alone. In a tree the scopes around it say the rest, and Step.Label is enough.
+func (p *Plan) NameWithItems(step int, name string) string {
+	items := slices.DeleteFunc(p.Items(step), func(item string) bool { return strings.Contains(name, item) })
+	if len(items) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(items, ", ") + ")"
+}
