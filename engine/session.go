@@ -660,7 +660,7 @@ func (s *Session) obey(o events.Order) string {
 		before = renumber(s.state.outdated(events.Range{To: len(s.state.plan.Steps)}), next.plan, s.state.plan)
 	}
 	if next.plan != nil {
-		if err := s.replace(next, fixed); err != nil {
+		if err := s.replace(next, fixed && next.plan.SameFiles(s.state.plan)); err != nil {
 			return err.Error()
 		}
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -255,4 +257,26 @@ func (d *disk) kind(path string) (dir, executable bool, err error) {
 		return false, false, err
 	}
 	return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
+}
+
+// SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
+// reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
+func (p *Plan) SameFiles(was *Plan) bool {
+	now, before := p.made.disk, was.made.disk
+	for path, f := range now.files {
+		if o := before.files[path]; before.absent[path] || o != nil && !bytes.Equal(o.text, f.text) {
+			return false
+		}
+	}
+	for path, tree := range now.trees {
+		if o, known := before.trees[path]; known && !slices.Equal(o, tree) {
+			return false
+		}
+	}
+	for key, r := range now.reads {
+		if o := before.reads[key]; o != nil && o.Digest != r.Digest {
+			return false
+		}
+	}
+	return true
 }
