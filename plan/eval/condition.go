@@ -125,7 +125,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		}
 	}
 	if lang == Jinja {
-		return x, x.compileJinja(inside)
+		return x, x.compileJinja(inside, lexing{})
 	}
 	var asExpr error
 	if !hasFloorDivision(inside.text) {
@@ -134,9 +134,12 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		}
 	}
 	x.tree, x.refs, x.guards = nil, nil, nil
-	asJinja := x.compileJinja(inside)
+	asJinja := x.compileJinja(inside, lexing{exprLogic: true})
 	if asJinja == nil {
 		return x, nil
+	}
+	if x.node != nil {
+		return nil, asJinja // it is Jinja but for a name
 	}
 	return nil, likelier(inside.text, asExpr, asJinja)
 }
@@ -188,8 +191,8 @@ func (e excerpt) trimmed() excerpt {
 	return e
 }
 
-func (x *Expression) compileJinja(inside excerpt) error {
-	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", false)
+func (x *Expression) compileJinja(inside excerpt, how lexing) error {
+	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", how)
 	if err != nil {
 		return err
 	}

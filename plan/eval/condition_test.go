@@ -96,6 +96,20 @@ func TestCondition(t *testing.T) {
 		{"range(3) | list == [0, 1, 2]", both, true},
 		{"name ~ n == 'web5'", jinja, true},
 		{"'1' ~ '2' == '12'", both, true},
+
+		{"split('a,b', ',')[1] == 'b' and 'a' in split('a,b', ',')", expr, true},
+		{"n in 1..9 and (1..9)[0] == 1 and not (n in 1..4)", expr, true},
+
+		// Signs of expr with what only Jinja has, in the step form
+		{"name.endswith('b') && flag", expr, true},
+		{"name.endswith('x') || flag", expr, true},
+		{"!name.endswith('x')", expr, true},
+		{"!name.endswith('b') == false", expr, true},
+		{"!(x is defined) && name is defined", expr, true},
+		{"!x is defined", expr, true},
+		{"x is defined && x == 1 || flag", expr, true},
+		{"digits | int > 3 && name != 'x'", expr, true},
+		{"lst is contains('a') && !nope | default(false)", expr, true},
 	}
 	for _, lang := range both {
 		e := eval.New()

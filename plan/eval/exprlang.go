@@ -382,7 +382,7 @@ func (w *rewriter) own(name string, n ast.Node, args ...ast.Node) ast.Node {
 func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 	id, ok := m.Callee.(*ast.IdentifierNode)
 	if !ok {
-		w.fail(m, "values have no methods here", "")
+		w.fail(m, "values have no methods here", "methods do not go together with `startsWith`, `endsWith`, `contains`, `matches`, `??`, `?.` and `?:`")
 	}
 	if isLookup(id.Value) {
 		var texts [2]string
@@ -435,11 +435,11 @@ const ownPrefix = "own."
 // order. The last argument is the place.
 var ownFunctions = map[string]func(args ...any) (any, error){
 	ownPrefix + "in": func(args ...any) (any, error) {
-		ok, err := within(args[0], args[1])
+		ok, err := within(args[0], ourList(args[1]))
 		return ok, at0(err, args[2])
 	},
 	ownPrefix + "member": func(args ...any) (any, error) {
-		switch of := args[0].(type) {
+		switch of := ourList(args[0]).(type) {
 		case map[string]any:
 			if v, ok := of[keyText(args[1])]; ok {
 				return v, nil
@@ -462,6 +462,25 @@ var ownFunctions = map[string]func(args ...any) (any, error){
 		return list
 	}),
 	ownPrefix + "toPairs": ofMap(func(m map[string]any) any { return pairs(m) }),
+}
+
+// ourList is a list that a function of expr has made, as ours are: split gives texts, and 1..3 whole numbers.
+func ourList(v any) any {
+	switch v := v.(type) {
+	case []string:
+		return anyList(v)
+	case []int:
+		return anyList(v)
+	}
+	return v
+}
+
+func anyList[T any](list []T) []any {
+	all := make([]any, len(list))
+	for i, v := range list {
+		all[i] = v
+	}
+	return all
 }
 
 func ofMap(f func(m map[string]any) any) func(args ...any) (any, error) {

@@ -171,7 +171,7 @@ func (s *splitter) emitText(end int, trimRight bool) {
 func (s *splitter) output() *Error {
 	start := s.at
 	inside := s.open(1)
-	tokens, stop, err := lexExpression(s.text, inside, s.opening[1], s.closing[1], s.python && !s.document)
+	tokens, stop, err := lexExpression(s.text, inside, s.opening[1], s.closing[1], lexing{rawStrings: s.python && !s.document})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
@@ -183,7 +183,7 @@ func (s *splitter) output() *Error {
 func (s *splitter) tag() *Error {
 	start := s.at
 	inside := s.open(0)
-	tokens, stop, err := lexExpression(s.text, inside, s.opening[0], s.closing[0], false)
+	tokens, stop, err := lexExpression(s.text, inside, s.opening[0], s.closing[0], lexing{})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
@@ -287,8 +287,8 @@ var signs = []string{
 var opens = map[string]string{")": "(", "]": "[", "}": "{"}
 
 // lexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
-// if closing is empty). Backslashes in raw strings stand for themselves. It returns where the delimiter, with its whitespace control, begins.
-func lexExpression(text string, i int, opening, closing string, rawStrings bool) (tokens []token, stop int, err *Error) {
+// if closing is empty). It returns where the delimiter, with its whitespace control, begins.
+func lexExpression(text string, i int, opening, closing string, how lexing) (tokens []token, stop int, err *Error) {
 	begin := i
 	var open []int // brackets
 	for {
@@ -304,7 +304,7 @@ func lexExpression(text string, i int, opening, closing string, rawStrings bool)
 		if closing != "" && len(open) == 0 && closes(text[i:], closing) {
 			return append(tokens, token{start: i, end: i}), i, nil
 		}
-		t, err := lexToken(text, i, tokens, rawStrings)
+		t, err := lexToken(text, i, tokens, how)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -335,11 +335,20 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
 }
 
-func lexToken(text string, i int, before []token, rawStrings bool) (token, *Error) {
+// lexing says how the words of an expression are read.
+type lexing struct {
+	rawStrings bool // backslashes in strings stand for themselves
+	exprLogic  bool // `&&`, `||` and `!` of expr are `and`, `or` and `not`
+}
+
+// logicOfExpr are the operators of expr that have a word of the same meaning.
+var logicOfExpr = map[string]string{"&&": "and", "||": "or"}
+
+func lexToken(text string, i int, before []token, how lexing) (token, *Error) {
 	c := text[i]
 	switch {
 	case c == '"' || c == '\'':
-		return lexString(text, i, rawStrings)
+		return lexString(text, i, how.rawStrings)
 	case c >= '0' && c <= '9':
 		afterDot := len(before) > 0 && before[len(before)-1].kind == tokenSign && before[len(before)-1].text == "."
 		return lexNumber(text, i, afterDot)
@@ -355,6 +364,14 @@ func lexToken(text string, i int, before []token, rawStrings bool) (token, *Erro
 		}
 		return token{kind: tokenName, text: text[i:end], start: i, end: end}, nil
 	}
+	if how.exprLogic {
+		if word, ok := logicOfExpr[text[i:min(i+2, len(text))]]; ok {
+			return token{kind: tokenName, text: word, start: i, end: i + 2}, nil
+		}
+		if c == '!' && !strings.HasPrefix(text[i:], "!=") {
+			return token{kind: tokenSign, text: "!", start: i, end: i + 1}, nil
+		}
+	}
 	for _, s := range signs {
 		if strings.HasPrefix(text[i:], s) {
 			return token{kind: tokenSign, text: s, start: i, end: i + len(s)}, nil
@@ -369,6 +386,12 @@ func lexToken(text string, i int, before []token, rawStrings bool) (token, *Erro
 		e.Message, e.Hint, e.Width = "unexpected `&&`", "write `and`", 2
 	case r == '!':
 		e.Hint = "write `not`"
+	case strings.HasPrefix(text[i:], "??"):
+		e.Message, e.Hint, e.Width = "unexpected `??`", "write `| default(…)`", 2
+	case strings.HasPrefix(text[i:], "?."):
+		e.Message, e.Hint, e.Width = "unexpected `?.`", "write `.`, and `| default(…)` behind it", 2
+	case r == '?':
+		e.Hint = "write `A if CONDITION else B`"
 	}
 	return token{}, e
 }

@@ -186,6 +186,9 @@ func (s scope) undefined(n *variable) *Error {
 	if s.engine.isFunction(n.name) {
 		hint = "`" + n.name + "` is a function: call it with `()`"
 	}
+	if n.name == "nil" {
+		hint = "write `none`"
+	}
 	return &Error{
 		Kind: Undefined, Name: n.name, Message: "undefined variable `" + n.name + "`", Hint: hint,
 		Offset: n.offset(), Width: len(n.name),
@@ -404,12 +407,13 @@ func (s scope) noMember(of, key any, n *member) *Error {
 	case []any:
 		e.Message += ": the list has " + counted(len(of), "item")
 		if _, isIndex := indexFor(key); !isIndex {
-			e.Message = "undefined variable `" + whole + "`: a list has no names, only positions"
+			e.Message, e.Hint = "undefined variable `"+whole+"`: a list has no names, only positions", memberHints[keyText(key)]
 		}
 	case *module:
 		e.Message += ": " + of.file + " does not set `" + keyText(key) + "`"
 	default:
 		e.Message += ": " + kindOf(of) + " has no `" + keyText(key) + "`"
+		e.Hint = memberHints[keyText(key)]
 	}
 	return e
 }

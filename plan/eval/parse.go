@@ -56,6 +56,10 @@ func (p *reader) unexpected(t token, wanted string) {
 		hint = "compare with `==`"
 	case t.text == "|" && t.kind == tokenSign && p.i > 0 && p.tokens[p.i-1].text == "|":
 		hint = "write `or`"
+	case t.kind == tokenName:
+		hint = operatorHints[t.text]
+	case t.text == "." && t.kind == tokenSign && p.i > 0 && p.tokens[p.i-1].text == ".":
+		hint = "write `range(…)`"
 	}
 	p.fail(t, "unexpected `"+p.spelling(t)+"`: expected "+wanted, hint)
 }
@@ -240,6 +244,10 @@ func (p *reader) power() node   { return p.leftToRight(p.filtered, "**") }
 
 // filtered parses a unary expression with its filters and tests, which bind tighter than any operator.
 func (p *reader) filtered() node {
+	if t := p.peek(); p.takeSign("!") {
+		defer p.deeper()()
+		return &negation{at: p.made(t), of: p.filtered()}
+	}
 	n := p.unary()
 	for {
 		switch {

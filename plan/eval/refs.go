@@ -204,6 +204,9 @@ func (c *collector) unknownFunction(macros []string) error {
 			return &Error{Message: "the function `" + f.name + "` is not available: " + reason, Offset: f.offset(), Width: len(f.name)}
 		}
 		e := misspelt("function", f.name, append(c.engine.functionNames(), macros...))
+		if hint := functionHint(f.name); hint != "" {
+			e.Hint = hint
+		}
 		if isLookup(f.name) {
 			of, what := "", ""
 			if len(n.args) > 0 {

@@ -149,7 +149,7 @@ func likeSource(text, source string) string {
 
 // literal reads a list, map, text or number as Python writes them.
 func literal(text string) (any, bool) {
-	tokens, _, err := lexExpression(text, 0, "", "", false)
+	tokens, _, err := lexExpression(text, 0, "", "", lexing{})
 	if err != nil {
 		return nil, false
 	}
