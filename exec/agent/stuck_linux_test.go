@@ -65,7 +65,7 @@ func TestStoppedAgentHere(t *testing.T) {
 	ada, _ := newUser(t, "ada")
 	lanes := reaching(t)
 	job := newJob(t, "/", "shell", args{"cmd": "echo $PPID up; sleep 600"})
-	job.Become, job.Timeout = &exec.Become{User: ada.Username}, 2*time.Second
+	job.Become, job.Timeout = &exec.Become{User: ada.Username}, 10*time.Second
 	done := make(chan exec.Result, 1)
 	go func() { done <- lanes.Run(t.Context(), job) }()
 	says(t, job, "up")

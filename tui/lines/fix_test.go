@@ -80,7 +80,7 @@ func TestFixKinds(t *testing.T) {
 	k.says("eighty", "port was a number and becomes text: yes, or no to type another.")
 	k.says("80", "80 is no answer: yes or no.")
 	k.says("no", "port is 80, from --extra-vars. new value (empty keeps it):")
-	k.says("[", "port: not valid YAML: expected a value here.", "port is 80, from --extra-vars. new value (empty keeps it):")
+	k.says("[", "port: not valid YAML: a `[` is not closed.", "port is 80, from --extra-vars. new value (empty keeps it):")
 	k.says("81", "it changes 1 step: say hello.", "take it: yes, for the rest of the run; no.")
 	k.types("yes")
 	if want := (events.Fix{Values: []events.Override{{Name: "port", Value: "81", From: "say hello"}}}); !reflect.DeepEqual(k.last(), want) {
