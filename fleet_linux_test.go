@@ -23,6 +23,7 @@ type fleet struct {
 // newFleet starts so many hosts, and writes the inventory that has them: web1, web2 and so on, in the group web.
 func newFleet(t *testing.T, hosts int) *fleet {
 	t.Helper()
+	t.Setenv("MOON_TRUST", "true") // the servers are reached with a configuration of ssh
 	f := &fleet{t: t, dir: t.TempDir(), servers: sshtest.Start(t, hosts)}
 	t.Setenv("XDG_STATE_HOME", filepath.Join(f.dir, "state"))
 	t.Setenv("HOME", filepath.Join(f.dir, "home"))

@@ -33,6 +33,7 @@ func TestFleetPlugins(t *testing.T) {
 		}
 	}
 	f := newFleet(t, 2)
+	t.Setenv("MOON_TRUST", "false")
 	if err := os.CopyFS(filepath.Join(f.dir, "plugins"), os.DirFS("examples/plugins/plugins")); err != nil {
 		t.Fatal(err)
 	}
