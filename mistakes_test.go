@@ -91,8 +91,8 @@ func fixtures(t *testing.T) []string {
 var unshown = map[string]string{
 	"the file is %d MB; moon reads at most %d MB":        "a fixture of 16 MB; TestBombs has it",
 	"the file has more than %d million values and lines": "the same",
-	"template: %s":                           "the file vanishes between two looks at it",
-	"there is more; the first ":              "a thousand mistakes",
+	"template: %s":              "the file vanishes between two looks at it",
+	"there is more; the first ": "a thousand mistakes",
 	"loops and includes in each other would repeat tasks more than %d times": "a hundred thousand steps (plan.TestBombs)",
 	"this is not one value: %s":              "values are typed in a run (plan.TestOverrideMistakes)",
 	"the override of `%s` has no effect: %s": "values are typed in a run (plan.TestOverrideMistakes)",

@@ -22,15 +22,11 @@ func (o Origin) Full() string {
 	if more > 0 {
 		inner = append(slices.Clip(inner), fmt.Sprintf("… %d more …", more))
 	}
-	text := o.String()
-	for i, place := range slices.Concat(inner, outer) {
-		word := ", from "
-		if i == 0 {
-			word = ", included from "
-		}
-		text += word + place
+	chain := slices.Concat(inner, outer)
+	if len(chain) == 0 {
+		return o.String()
 	}
-	return text
+	return o.String() + ", included from " + strings.Join(chain, ", from ")
 }
 
 // Items are the labels of the items that a step is for, outermost first: those of the loops that it is in, and its own.
