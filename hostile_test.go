@@ -126,7 +126,7 @@ var hostiles = []hostile{
 	{
 		name: "a mistake 600 files deep", prepare: files(chained(600, "- printt: the last\n")),
 		args: []string{"validate", "f0.yml"}, code: 2,
-		says:  []string{"f599.yml:1:3: error: unknown key `printt`", "included from f598.yml:2\n", "… 589 more …\n  included from f4.yml:2\n", "included from f0.yml:2\n"},
+		says:  []string{"f599.yml:1:3: error: unknown action or key `printt`", "included from f598.yml:2\n", "… 589 more …\n  included from f4.yml:2\n", "included from f0.yml:2\n"},
 		never: []string{"f300.yml"},
 	},
 	{

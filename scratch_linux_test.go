@@ -66,6 +66,7 @@ func newScratch(t *testing.T, online bool) *scratch {
 	s.sh = exec.CommandContext(t.Context(), self, s.dir)
 	s.sh.Args[0] = scratchCommand
 	s.sh.Env = []string{
+		"MOON_TRUST=true", // examples name programs and options, and are predicted all the same
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "USER=root", "TZ=UTC", "LANG=C.UTF-8",
 		"XDG_STATE_HOME=/work/.state", "XDG_CACHE_HOME=/work/.cache",
 	}
