@@ -1,0 +1,5 @@
+//go:build !race
+
+package playbook_test
+
+const raced = false
