@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,17 +74,17 @@ func TestAskEndsAll(t *testing.T) {
 			return err
 		},
 	} {
-		waited := 0
+		var waited atomic.Int32
 		err := end(t.Context(), &exec.Asker{Waiting: func(what string, _ time.Duration) {
-			if waited++; what != "program" {
+			if waited.Add(1); what != "program" {
 				t.Errorf("%s: it waits for %q", name, what)
 			}
 		}})
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if late := strings.HasPrefix(name, "late"); late && waited != 1 {
-			t.Errorf("%s: told %d times", name, waited)
+		if late := strings.HasPrefix(name, "late"); late && waited.Load() != 1 {
+			t.Errorf("%s: told %d times", name, waited.Load())
 		}
 		wantNone(t, mark)
 	}
