@@ -178,6 +178,72 @@ func TestFleetPlugins(t *testing.T) {
 	}
 }
 
+// TestControllerPlugins has a plugin that is for the controller run there for each host of a play: in the directory of the playbook,
+// with its paths, as who moon is, also for a host that nothing reaches, and in the same order as what runs on the hosts.
+func TestControllerPlugins(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be anybody on the hosts")
+	}
+	f := newFleet(t, 1)
+	f.write("plugins/note", `#!/bin/sh
+if [ "$1" = describe ]; then
+	echo '{"protocol": 1, "capabilities": [{"kind": "execute", "name": "note", "where": "controller", "check": "full",
+		"schema": {"type": "object", "properties": {"to": {"type": "string", "format": "path"}, "text": {"type": "string"}}}}]}' | tr -d '\n'
+	exit
+fi
+request=$(cat)
+field() { printf '%s' "$request" | sed 's/.*"'"$1"'":"\([^"]*\)".*/\1/'; }
+case $request in
+*'"check":true'*) echo '{"status": "changed", "msg": "would note"}'; exit ;;
+esac
+host=$(printf '%s' "$request" | sed 's/.*"host":{"name":"\([^"]*\)".*/\1/')
+echo "$host $(field text) by $(id -un) in $(pwd) given $(field cwd)" >>"$(field to)"
+echo '{"status": "changed"}'
+`)
+	if err := os.Chmod(filepath.Join(f.dir, "plugins/note"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.put(f.servers[0], "log", "") // as if it were there, too
+	hosts, err := os.ReadFile(filepath.Join(f.dir, "hosts.ini"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write("hosts.ini", string(hosts)+"[lost]\nnowhere ansible_host=127.0.0.1 ansible_port=1\n")
+	site := `
+- hosts: web
+  gather_facts: false
+  tasks:
+    - note: {to: log, text: first}
+    - shell: echo "web1 second" >>~/log; echo "web1 second" >>` + f.dir + `/log
+    - note: {to: log, text: third}
+      become: true
+      become_user: nobody
+    - note: {to: "~/log", text: fourth}
+    - note: {to: "{{ playbook_dir }}/log", text: fifth}
+      delegate_to: nowhere
+- hosts: nowhere
+  gather_facts: false
+  tasks:
+    - note: {to: log, text: sixth}
+`
+	dry := f.play(0, site, "--trust-plugins", "--check")
+	f.recap(dry, "web1 ok=4 changed=4 skipped=1", "nowhere ok=1 changed=1")
+	if _, err := os.Lstat(filepath.Join(f.dir, "log")); err == nil {
+		t.Error("the dry run wrote the log")
+	}
+	f.recap(f.play(0, site, "--trust-plugins"), "web1 ok=5 changed=5", "nowhere ok=1 changed=1")
+	here := " by root in " + f.dir + " given " + f.dir + "\n"
+	for name, want := range map[string]string{
+		"log":      "web1 first" + here + "web1 second\n" + "web1 third" + here + "web1 fifth" + here + "nowhere sixth" + here,
+		"home/log": "web1 fourth" + here,
+	} {
+		if text, err := os.ReadFile(filepath.Join(f.dir, name)); err != nil || string(text) != want {
+			t.Errorf("%s is\n%s\nwant\n%s\n%v", name, text, want, err)
+		}
+	}
+	f.has(1, "log", "web1 second\n")
+}
+
 // leftOn is what is in the directory for temporary files of a host.
 func (f *fleet) leftOn(host int) (names []string) {
 	f.t.Helper()

@@ -187,6 +187,9 @@ func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer
 			s.Delegate = name
 		}
 	}
+	if k.onController() {
+		return // it only is about that host
+	}
 	s.Conn = p.connectionTo(c, m, e, r)
 	if k.action != nil && k.action.Plugin != nil {
 		k.python = p.pythonOf(c, m, e, r)

@@ -154,7 +154,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	p.fillPolicy(&s, k, c.inherit, r, f)
 	p.fillUndo(&s, k, r)
 	f.at("become_user")
-	if !idle && c.on == nil {
+	if !idle && c.on == nil && !k.onController() {
 		p.become(&s, k, c.become, r)
 	}
 	f.at("")

@@ -43,6 +43,11 @@ type task struct {
 	call *Call
 }
 
+// onController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
+func (k *task) onController() bool {
+	return k.action != nil && k.action.Plugin != nil && k.action.Plugin.Where == spec.OnController
+}
+
 // compiled is what all steps of one task of the playbook share.
 type compiled struct {
 	src     *playbook.Task
