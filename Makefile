@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden oracle fuzz kills soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole lint fmt golden oracle fuzz assault ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -47,29 +47,11 @@ golden: ## rewrite expected output; read the diff before committing it
 oracle: ## ask Ansible again what its templates give; needs ansible-core
 	/usr/bin/python3 plan/eval/testdata/python/oracle.py
 
-fuzz:
-	$(GO) test ./engine/planfile -run '^$$' -fuzz FuzzRead -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzTemplate -fuzztime $(FUZZTIME)
-	$(GO) test ./plan/eval -run '^$$' -fuzz FuzzCondition -fuzztime $(FUZZTIME)
-	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME)
-	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzLiteral -fuzztime $(FUZZTIME)
-	$(GO) test ./plan/playbook -run '^$$' -fuzz FuzzJSON -fuzztime $(FUZZTIME)
-	$(GO) test ./plan/inventory -run '^$$' -fuzz FuzzINI -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # an execution may make a thousand hosts
-	$(GO) test ./plan/inventory -run '^$$' -fuzz FuzzMatch -fuzztime $(FUZZTIME)
-	$(GO) test ./plan -run '^$$' -fuzz FuzzPlan -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
-	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzFrames -fuzztime $(FUZZTIME)
-	$(GO) test ./exec/agent -run '^$$' -fuzz FuzzServe -fuzztime $(FUZZTIME)
-	$(GO) test ./exec -run '^$$' -fuzz FuzzUnarchive -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
-	$(GO) test ./events/output -run '^$$' -fuzz FuzzClean -fuzztime $(FUZZTIME)
-	$(GO) test ./tui -run '^$$' -fuzz FuzzScreen -fuzztime $(FUZZTIME) -fuzzminimizetime 10x # each execution writes files
-	$(GO) test ./secret -run '^$$' -fuzz FuzzWriter -fuzztime $(FUZZTIME)
-	$(GO) test ./secret/vault -run '^$$' -fuzz FuzzDecrypt -fuzztime $(FUZZTIME)
+fuzz: ## every fuzz target
+	$(GO) run ./internal/assault/cmd -fuzz $(FUZZTIME) R9
 
-kills: ## every point at which moon can die, and hundreds of kills and crashes; a sample of them is in `make test`
-	KILLS=all $(GO) test -p 1 -timeout 30m -run 'TestDieAtEveryPoint|TestKillAtRandom|TestKillBecome|TestPowerLoss|TestSleepingReader' . ./engine
-
-soak: ## processes, output and files as docs/reliability.md has them: kills, floods, races; a sample of them is in `make test`
-	KILLS=all $(GO) test -p 1 -timeout 60m -v -run 'TestKilledMoon|TestFloods|TestNobodySurvives|TestThreadsStay|TestRaces|TestNobodyReadsAhead' . ./exec
+assault: ## all that docs/reliability.md promises, attacked in full: kills, crashes, races, faults, floods, hostile input; ROWS="R3 R19" for some
+	$(GO) run ./internal/assault/cmd $(ROWS)
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' .

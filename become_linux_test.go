@@ -22,6 +22,7 @@ import (
 
 	moonexec "moon/exec"
 	"moon/exec/agent"
+	"moon/internal/assault"
 )
 
 // person is a user of this machine that a test has made.
@@ -508,14 +509,12 @@ func TestPasswordIsNotSeen(t *testing.T) {
 	p.clean(t, out.String(), p.ada.password)
 }
 
-// TestKillBecome kills moon while it runs steps as another user: of them nothing survives, of the agent neither. KILLS says
-// how many kills there are.
+// TestKillBecome kills moon while it runs steps as another user: of them nothing survives, of the agent neither. An
+// assault kills 200 times.
 func TestKillBecome(t *testing.T) {
 	p := newPeople(t)
-	n := 20
-	if os.Getenv("KILLS") == "all" {
-		n = 200
-	}
+	n := assault.Rounds(20, 200)
+	assault.Tried(t, "kills while steps of another user run", n)
 	p.sudoers(t, "Defaults:ADA !use_pty\nADA ALL=(ALL) NOPASSWD: ALL\n")
 	script := "trap '' INT TERM HUP; sleep 600 & touch $HOME/up; wait"
 	text := "parallel: true\nsteps:\n"

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // talker is a run that prints many lines in the middle of its steps, and makes a file at its end.
@@ -29,10 +31,8 @@ func talker(t *testing.T, lines int) patient {
 // TestSleepingReader lets nobody read what moon says, which is more than a pipe holds: the run comes to its end all the
 // same, and then nothing of it is missing.
 func TestSleepingReader(t *testing.T) {
-	lines := 100_000
-	if os.Getenv("KILLS") == "all" {
-		lines = 1_000_000
-	}
+	assault.Tried(t, "readers that sleep, go away or lie", 1)
+	lines := assault.Rounds(100_000, 1_000_000)
 	p := talker(t, lines)
 	cmd := p.moon("run")
 	pipe, err := cmd.StdoutPipe()
@@ -94,6 +94,7 @@ func TestSleepingReader(t *testing.T) {
 // TestReaderGone closes the pipe that nobody has read: the run is done, and moon with it.
 func TestReaderGone(t *testing.T) {
 	for _, output := range []string{"json", "text"} {
+		assault.Tried(t, "readers that sleep, go away or lie", 1)
 		p := talker(t, 100_000)
 		cmd := p.moon("run")
 		cmd.Args[slices.Index(cmd.Args, "-o")+1] = output
@@ -117,6 +118,7 @@ func TestReaderGone(t *testing.T) {
 // TestStoppedTerminal stops reading the terminal that shows the screen: the run goes on to its end. When somebody reads
 // again, the end is on the screen.
 func TestStoppedTerminal(t *testing.T) {
+	assault.Tried(t, "readers that sleep, go away or lie", 1)
 	p := patient{t, t.TempDir(), "", nil, ""}
 	p.playbook = filepath.Join(p.dir, "playbook.yml")
 	text := fmt.Sprintf("- name: \"step {{ item }} %s\"\n  shell: echo {{ item }}; touch %s/begun; sleep 0.02\n  loop: \"{{ range(0, 150) | list }}\"\n- name: last\n  shell: touch %[2]s/last\n", strings.Repeat("wide ", 30), p.dir)

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 // evil is what no view may pass on to a terminal: titles, links, the clipboard, strings that swallow what follows, questions
@@ -35,6 +37,7 @@ var (
 
 func wantClean(t *testing.T, what, said string, leak *regexp.Regexp) {
 	t.Helper()
+	assault.Tried(t, "control sequences through views", len(evil))
 	if !strings.Contains(said, "EVIL") {
 		t.Errorf("%s shows none of it:\n%s", what, said)
 	}

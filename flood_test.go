@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // most is the most memory that a moon may take, in KiB, however much its steps print.
@@ -61,14 +63,15 @@ func pour(words string) {
 }
 
 // TestFloods lets steps print much more than moon may keep in memory, with every line told to somebody: all of it is stored,
-// and what moon takes stays within its bound. KILLS=all takes whole floods.
+// and what moon takes stays within its bound. An assault takes whole floods.
 func TestFloods(t *testing.T) {
 	floods := []flood{{"lines", 1, 64 << 20, 60, false}, {"one long line", 1, 32 << 20, 1 << 40, false}, {"many at once", 16, 4 << 20, 60, false}, {"registered", 2, 100 << 20, 18, true}}
-	if os.Getenv("KILLS") == "all" {
+	if assault.All() {
 		floods = []flood{{"lines", 1, 1 << 30, 60, false}, {"one long line", 1, 100 << 20, 1 << 40, false}, {"many at once", 64, 50 << 20, 60, false}, {"registered", 64, 50 << 20, 18, true}}
 	}
 	for _, f := range floods {
 		t.Run(f.name, func(t *testing.T) {
+			assault.Tried(t, "floods of output", 1)
 			p := patient{t, t.TempDir(), "", []string{"--forks", "64"}, ""}
 			p.playbook = filepath.Join(p.dir, "playbook.yml")
 			moon := p.moon("run")
@@ -148,6 +151,7 @@ func peakOf(t *testing.T, pid int) (peak int) {
 
 // TestSlowDisk lets the output of one step go to a disk that takes nothing for now: that step waits, and no other.
 func TestSlowDisk(t *testing.T) {
+	assault.Tried(t, "floods of output", 1)
 	p := patient{t, t.TempDir(), "", nil, ""}
 	p.playbook = filepath.Join(p.dir, "playbook.yml")
 	text := strings.ReplaceAll(`
@@ -204,6 +208,7 @@ func TestSlowDisk(t *testing.T) {
 
 // TestScreenInAFlood presses keys while a step prints as fast as it can: they are answered, and the last line is seen.
 func TestScreenInAFlood(t *testing.T) {
+	assault.Tried(t, "floods of output", 1)
 	c, dir := asking(t, `
 - name: pour
   shell: while ! test -e $DIR/go; do seq 1 100000; done; echo the last line

@@ -11,6 +11,8 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"moon/internal/assault"
 )
 
 // asking is a moon in a terminal that runs a playbook of its own, whose steps find the directory in $DIR.
@@ -134,9 +136,11 @@ const fullScreen = `
 
 // TestFullScreenProgram resizes a full-screen program, types what would be signals, and ends it well and badly.
 func TestFullScreenProgram(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	for _, how := range []string{"run", "tui"} {
 		for _, end := range []string{"q", "x"} {
 			t.Run(how+" "+end, func(t *testing.T) {
+				assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 				t.Parallel()
 				c, dir := asking(t, fullScreen, how)
 				if how == "tui" {
@@ -201,6 +205,7 @@ func TestEndInteractive(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.how+" "+tt.name, func(t *testing.T) {
+			assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 			t.Parallel()
 			c, dir := asking(t, tt.text, tt.how)
 			if tt.how == "tui" {
@@ -240,6 +245,7 @@ func stopped(t *testing.T, _ *console, dir string) {
 
 // TestOneHasTheTerminal runs interactive steps that could run at once, beside one that prints.
 func TestOneHasTheTerminal(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	c, dir := asking(t, `
 - parallel: true
   block:
@@ -287,6 +293,7 @@ func TestPipesAndTerminal(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d: %q …", name, len(got), len(want), got[:min(len(got), 100)])
 		}
 	}
+	assault.Tried(t, "pieces of output by pipe and by terminal", 3*3000+1)
 	if errs, _ := filepath.Glob(dir + "/state/moon/runs/*/out/*2.1.err"); len(errs) > 0 {
 		t.Errorf("a terminal has one stream: %q", errs)
 	}

@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	moonexec "moon/exec"
+	"moon/internal/assault"
 )
 
 // dieAt names the point of its life at which moon, as the tests run it, dies: after so many changes to its files, and
@@ -327,7 +328,7 @@ func (p patient) recover() {
 
 // TestDieAtEveryPoint lets moon die after each change to its files and each beginning and end of a process, and then
 // resumes: the end is that of an unbroken run, what had ended did not run again, and what was lost ran once more. Then
-// the same for the process that resumes. KILLS=all takes every point, and not only some.
+// the same for the process that resumes. An assault takes every point, and not only some.
 func TestDieAtEveryPoint(t *testing.T) {
 	whole := kills(t, t.TempDir())
 	points := whole.unbroken()
@@ -335,7 +336,7 @@ func TestDieAtEveryPoint(t *testing.T) {
 		t.Fatalf("only %d points", points)
 	}
 	stride, from := 1, 1
-	if os.Getenv("KILLS") != "all" {
+	if !assault.All() {
 		stride = 8
 		from = 1 + rand.IntN(stride)
 	}
@@ -344,6 +345,7 @@ func TestDieAtEveryPoint(t *testing.T) {
 		for k := from; k <= points; k += stride {
 			t.Run(fmt.Sprintf("%v/%d", second, k), func(t *testing.T) {
 				t.Parallel()
+				assault.Tried(t, "deaths after each change of a file, start and end", 1)
 				p := kills(t, t.TempDir())
 				first, deaths := k, 1
 				if second {
@@ -363,12 +365,10 @@ func TestDieAtEveryPoint(t *testing.T) {
 }
 
 // TestKillAtRandom kills moon from outside, at random moments, until it has ended nevertheless: what it had said is in
-// the journal, nothing ended well twice, and the end is that of an unbroken run. KILLS says how many kills there are.
+// the journal, nothing ended well twice, and the end is that of an unbroken run. An assault kills 500 times.
 func TestKillAtRandom(t *testing.T) {
-	n := 50
-	if text := os.Getenv("KILLS"); text == "all" {
-		n = 500
-	} else if testing.Short() {
+	n := assault.Rounds(50, 500)
+	if testing.Short() {
 		n = 10
 	}
 	for _, subject := range []struct {
@@ -378,6 +378,7 @@ func TestKillAtRandom(t *testing.T) {
 	}{{"kills", kills, 120 * time.Millisecond}, {"devbox", devbox, 250 * time.Millisecond}} {
 		t.Run(subject.name, func(t *testing.T) {
 			t.Parallel()
+			assault.Tried(t, "kills at random moments", n/2)
 			whole := subject.make(t, t.TempDir())
 			whole.unbroken()
 			for left := n / 2; left > 0; {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // sleepers are the processes that sleep for so long: those of one test.
@@ -43,12 +45,10 @@ func wantSleepers(t *testing.T, seconds string, n int) {
 }
 
 // TestKilledMoon kills moon while steps run: their own processes end with it, and what those had started when the run is
-// resumed. What an earlier step has left running on purpose is left alone. KILLS=all does it 200 times.
+// resumed. What an earlier step has left running on purpose is left alone. An assault does it 200 times.
 func TestKilledMoon(t *testing.T) {
-	n := 5
-	if os.Getenv("KILLS") == "all" {
-		n = 200
-	}
+	n := assault.Rounds(5, 200)
+	assault.Tried(t, "kills while steps have children", n)
 	for i := range n {
 		p := patient{t, t.TempDir(), "", nil, ""}
 		// Numbers that no other test, and no other round, has.

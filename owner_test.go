@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // waiting is a run that goes on until a file exists.
@@ -48,10 +50,8 @@ func TestTwoMoons(t *testing.T) {
 	}
 	until(t, filepath.Join(p.dir, "begun"))
 	want := fmt.Sprintf("another moon runs it: process %d of ", owner.Process.Pid)
-	tries := 10
-	if os.Getenv("KILLS") == "all" {
-		tries = 100
-	}
+	tries := assault.Rounds(10, 100)
+	assault.Tried(t, "moons that want a run that is taken", tries)
 	for i := range tries {
 		out, err := p.moon("resume").CombinedOutput()
 		if exitCode(err) != exitDisk || !strings.Contains(string(out), want) {
@@ -66,7 +66,9 @@ func TestTwoMoons(t *testing.T) {
 
 // TestTwoResume lets several moons want a run at the same time that nobody has: one gets it.
 func TestTwoResume(t *testing.T) {
-	for range 5 {
+	rounds := assault.Rounds(5, 25)
+	assault.Tried(t, "moons that resume one run at the same time", 4*rounds)
+	for range rounds {
 		p, release := waiting(t)
 		first := p.moon("run")
 		if err := first.Start(); err != nil {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"moon/internal/assault"
 )
 
 // clean checks that a terminal is as a new one, and that its keyboard is too.
@@ -94,6 +96,7 @@ func TestEveryEnd(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 			c, dir := asking(t, tt.text, "tui")
 			tt.to(c)
 			tt.end(c, dir)
@@ -107,6 +110,7 @@ func TestEveryEnd(t *testing.T) {
 
 // TestTerminalGoes takes the terminal away: what runs may end, nothing more begins, and moon ends too.
 func TestTerminalGoes(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	c, dir := asking(t, "- shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done; touch $DIR/ended\n- shell: touch $DIR/after\n", "tui")
 	c.see("REVIEW")
 	c.press("Ac", "RUNNING", "begun")
@@ -209,6 +213,7 @@ func (c *console) leaveShell() {
 
 // TestSuspend goes to the shell by ctrl+z and comes back, twice, while a step goes on.
 func TestSuspend(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	c, dir := inShell(t, "- name: long\n  shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done\n")
 	c.press("Ac", "RUNNING", "begun")
 	for range 2 {
@@ -231,6 +236,7 @@ func TestSuspend(t *testing.T) {
 
 // TestStopped stops moon behind its back. Whatever the shell did to the terminal meanwhile, the screen comes back whole.
 func TestStopped(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	if runtime.GOOS != "linux" {
 		t.Skip("needs to find moon by its parent")
 	}
@@ -249,6 +255,7 @@ func TestStopped(t *testing.T) {
 
 // TestNoShellToSuspendTo presses ctrl+z in a terminal that was opened for moon alone, where the system stops nothing.
 func TestNoShellToSuspendTo(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	c, _ := asking(t, "- name: quick\n  shell: echo well\n", "tui")
 	c.see("REVIEW")
 	c.press("\x1a", "there is no shell to go back to")
@@ -262,6 +269,7 @@ func TestNoShellToSuspendTo(t *testing.T) {
 
 // TestEditorCrashes opens an editor that sets the terminal up for itself and dies.
 func TestEditorCrashes(t *testing.T) {
+	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	editor := filepath.Join(t.TempDir(), "editor")
 	script := "#!/bin/sh\nstty raw -echo\nprintf '\\033[?1049h\\033[?25l\\033[?1000;1006h\\033[?1h\\033=\\033[31mediting'\nread key\nkill -9 $$\n"
 	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { //nolint:gosec // it is run

@@ -19,6 +19,7 @@ import (
 
 	"moon/engine/journal"
 	moonexec "moon/exec"
+	"moon/internal/assault"
 )
 
 // The secrets of the tests. None is a part of a word that moon, or the playbook, would print by itself.
@@ -257,6 +258,7 @@ func TestNoSecretAnywhere(t *testing.T) {
 	s.run()
 	all := s.everything()
 	secrets := []string{plainSecret, awkwardSecret, envSecret, vaultSecret, keySecret, "QUJDREVGR0hJSktMTU5PUFFSU1RVVldY", "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4", "seCret-of-no-log"}
+	assault.Tried(t, "places searched for secrets", len(all))
 	bytesSeen := 0
 	for where, text := range all {
 		bytesSeen += len(text)
@@ -363,6 +365,7 @@ func TestModes(t *testing.T) {
 					continue
 				}
 				want := fs.FileMode(0o600)
+				assault.Tried(t, "modes of what is stored", 1)
 				if mode.IsDir() {
 					want = 0o700
 				}

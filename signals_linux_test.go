@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/assault"
 )
 
 // codeOf waits for the end of a moon, and gives its exit code.
@@ -53,6 +55,7 @@ func TestEndWhilePlanning(t *testing.T) {
 			mark := fmt.Sprintf("4%d.%04d", os.Getpid(), number)
 			t.Run(phase.name+" "+sig.String(), func(t *testing.T) {
 				t.Parallel()
+				assault.Tried(t, "signals while a program is asked", 1)
 				dir := t.TempDir()
 				program := "#!/bin/sh\nsleep " + mark + " &\nsetsid sleep " + mark + " &\n(trap '' INT TERM HUP QUIT; sleep " + mark + "; :) &\nwait\n"
 				for name, text := range phase.files {
@@ -99,6 +102,7 @@ func TestTwoSignals(t *testing.T) {
 			mark := fmt.Sprintf("5%d.%04d", os.Getpid(), number)
 			t.Run(format+" "+sig.String(), func(t *testing.T) {
 				t.Parallel()
+				assault.Tried(t, "second signals where output is stuck", 1)
 				p := patient{t, t.TempDir(), "", nil, ""}
 				p.playbook = filepath.Join(p.dir, "playbook.yml")
 				text := "- shell: seq 100000\n- shell: touch $HOME/filled; trap '' INT TERM QUIT; sleep " + mark + "; sleep " + mark + "\n- shell: touch $HOME/after\n"
@@ -223,6 +227,7 @@ func TestSignalsOnFrozenTerminal(t *testing.T) {
 		mark := fmt.Sprintf("6%d.%04d", os.Getpid(), number)
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
+			assault.Tried(t, "second signals where output is stuck", 1)
 			c, dir := asking(t, "- name: long\n  shell: echo begun; until test -e $DIR/go || ! test -d $DIR; do sleep 0.02; done; seq 30000; touch $DIR/filled; trap '' INT TERM QUIT; sleep "+mark+"; sleep "+mark+"\n", verb)
 			if verb == "tui" {
 				c.see("REVIEW")

@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/assault"
 	"moon/plan"
 )
 
@@ -194,6 +195,7 @@ func TestSameIDActsOnce(t *testing.T) {
 
 // TestBadClients connects to a run in every wrong way: it goes on, and takes the commands of others.
 func TestBadClients(t *testing.T) {
+	assault.Tried(t, "readers that sleep, go away or lie", 8)
 	s, w, _, _, let := gated(t, "- shell: a\n- shell: b\n")
 	dial := func() net.Conn {
 		c, err := net.Dial("unix", filepath.Join(s.Dir(), control.Name))

@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/assault"
 )
 
 // jumped is a time after somebody has set the wall clock: the monotonic reading is as it was. A time with such a reading
@@ -25,6 +26,7 @@ func jumped(t time.Time, by time.Duration) time.Time {
 // TestClockJumps sets the wall clock by a day, there and back, while a run goes on: durations, and waiting for the next
 // attempt, do not notice, and the order of the records is that of their numbers.
 func TestClockJumps(t *testing.T) {
+	assault.Tried(t, "jumps of the clock by a day", 4)
 	now := time.Now()
 	if d := jumped(now, 24*time.Hour).Sub(now); d != 0 || jumped(now, 24*time.Hour).Round(0).Sub(now.Round(0)) != 24*time.Hour {
 		t.Fatalf("the test's clock does not jump: %v", d)

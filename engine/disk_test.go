@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/assault"
 )
 
 // failing lets the n-th change to the files of a run fail, and every one after it, and knows what was durable by then.
@@ -69,6 +70,7 @@ func TestFailingDisk(t *testing.T) {
 			if result.Outcome != events.RunDone || failed < 40 {
 				t.Fatalf("after %d failures: %+v", failed, result)
 			}
+			assault.Tried(t, "changes of files that fail", failed)
 			return // there are no more changes
 		} else if !errors.Is(err, syscall.EIO) {
 			t.Fatalf("change %d: %v", n, err)

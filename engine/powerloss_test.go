@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/assault"
 	"moon/plan"
 )
 
@@ -400,10 +401,10 @@ func without(changes []change, drop func(journal.Op) bool) []change {
 
 // TestPowerLoss goes through what a loss of power at any moment of a run may leave behind, and of one that goes on after
 // one: what moon has said or acted on is there. Without any one kind of sync it is not, or this test would show nothing.
-// KILLS=all takes every moment, and not only some.
+// An assault takes every moment, and not only some.
 func TestPowerLoss(t *testing.T) {
 	stride := 12
-	if os.Getenv("KILLS") == "all" {
+	if assault.All() {
 		stride = 1
 	}
 	p, g := build(t, losses)
@@ -449,6 +450,7 @@ func TestPowerLoss(t *testing.T) {
 	if how != "" {
 		t.Errorf("resumed: %s", how)
 	}
+	assault.Tried(t, "states after a loss of power", states+more)
 	t.Logf("%d states", states+more)
 	if stride == 1 && states+more < 5000 {
 		t.Errorf("only %d states", states+more)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/internal/assault"
 	"moon/plan"
 )
 
@@ -27,6 +29,10 @@ type bench struct {
 	seq     uint64
 	running []int
 	class   string // of failures
+
+	shots [][]byte // the state after each fact, if they are kept
+	keeps bool
+	looks int // how often the counters were compared with looking at every edge
 
 	done  map[int]bool          // steps that ended well, and may only start again because a command says so
 	plans map[string]*plan.Plan // of replacements, by digest
@@ -76,7 +82,22 @@ func (b *bench) add(f fact.Fact) {
 	if err := b.s.Apply(r); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.s.Dump())
 	}
+	b.record(r)
+}
+
+// record keeps a fact that has been applied.
+func (b *bench) record(r fact.Record) {
 	b.facts = append(b.facts, r)
+	if b.keeps {
+		b.shots = append(b.shots, shotOf(b.s))
+	}
+}
+
+// shotOf is a state as text. What a scheduler prefers is no part of it, nor is the order of what is ready: decisions differ by
+// that, and no fold may.
+func shotOf(s *State) []byte {
+	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.nodes, s.choices, s.used, s.lent, s.active, s.open, s.left,
+		s.held, s.reasons, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
 }
 
 // send gives a command and reports whether it was accepted.
@@ -512,24 +533,32 @@ func TestFactsOutsideTheTable(t *testing.T) {
 // TestRandomRuns runs random graphs with random outcomes, failures, retries, pauses, commands, forks and crashes. It
 // checks that nothing starts before its join is met or beyond a limit, that the counters say what looking at every edge
 // says, that every step settles once, that nothing that ended well runs again after a crash, and that folding the facts
-// again gives the same events.
+// again gives the same events; and, for every tenth, that each prefix of the facts folds to the state that was there then.
 func TestRandomRuns(t *testing.T) {
-	seeds := uint64(10_000)
+	seeds := uint64(assault.Rounds(10_000, 40_000))
 	if testing.Short() {
 		seeds = 500
 	}
+	looks, prefixes := 0, 0
 	for seed := range seeds {
-		randomRun(t, seed)
+		b := randomRun(t, seed)
+		looks, prefixes = looks+b.looks, prefixes+len(b.shots)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
+	assault.Tried(t, "simulated schedules", int(seeds))
+	assault.Tried(t, "looks at every edge, against the counters", looks)
+	assault.Tried(t, "prefixes of journals, folded", prefixes)
 }
 
-func randomRun(t *testing.T, seed uint64) {
+func randomRun(t *testing.T, seed uint64) *bench {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	n := 1 + r.IntN(40)
+	if seed%100 == 99 {
+		n = 1 + r.IntN(200)
+	}
 	p := planOf(n)
 	g := randomGraph(t, r, p)
 	o := fact.Options{
@@ -537,6 +566,9 @@ func randomRun(t *testing.T, seed uint64) {
 		Review: r.IntN(3) == 0, BreakOnFailure: r.IntN(3) == 0, KeepOpen: r.IntN(3) == 0,
 	}
 	b := newBench(t, p, g, o)
+	if seed%10 == 0 {
+		b.keeps, b.shots = true, make([][]byte, len(b.facts)) // of the first facts there is none
+	}
 	if r.IntN(2) == 0 {
 		b.s.prefer(randomDurations(r, p)) // the folds below know nothing of them
 	}
@@ -576,6 +608,7 @@ func randomRun(t *testing.T, seed uint64) {
 	if sum := b.run.Summary(); sum.Executed != b.run.Result.Executed || sum.Skipped != b.run.Result.Skipped || sum.Failed != b.run.Result.Failed || sum.NotRun != b.run.Result.NotRun || sum.Cancelled != b.run.Result.Cancelled {
 		t.Errorf("views count %+v, the engine %+v", sum, b.run.Result)
 	}
+	return b
 }
 
 // randomCommand does what keeps a paused run going, or disturbs one that is not.
@@ -635,8 +668,8 @@ func (b *bench) edit(r *rand.Rand, g *graph.Graph) {
 	rec := fact.Record{Seq: uint64(len(b.facts) + 1), At: b.now, Mono: b.now.Sub(time.Unix(1_000_000, 0)), Fact: fact.RunReplanned{
 		Generation: b.s.generation + 1, Digest: p.Digest, Total: len(p.Steps), Fixed: r.IntN(2) == 0, Keeps: true,
 	}}
-	b.facts = append(b.facts, rec)
 	b.s.Replan(rec, &p, g)
+	b.record(rec)
 	for step := range p.Steps {
 		if b.done[step] != b.s.done(step) && b.done[step] {
 			b.t.Errorf("step %d had ended well, and is not done after an edit", step)
@@ -685,8 +718,8 @@ func (b *bench) crash(r *rand.Rand, p *plan.Plan, g *graph.Graph) {
 		}
 	}
 	rec := fact.Record{Seq: uint64(len(b.facts) + 1), At: b.now, Mono: b.now.Sub(time.Unix(1_000_000, 0)), Fact: resumed}
-	b.facts = append(b.facts, rec)
 	b.s.Resume(rec, p, g)
+	b.record(rec)
 	for _, step := range done {
 		if n := b.s.node(step); n.state == ready || n.state == running {
 			b.t.Errorf("step %d had ended well and is to run again", step)
@@ -733,6 +766,7 @@ func replaced(s *State, r fact.Record, plans map[string]*plan.Plan, first *plan.
 func naive(t *testing.T, b *bench, g *graph.Graph) {
 	t.Helper()
 	left := 0
+	b.looks++
 	for i := range b.s.nodes {
 		n, id := &b.s.nodes[i], graph.ID(i)
 		if n.state != settled {
@@ -786,12 +820,16 @@ func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
 	t.Helper()
 	var log []string
 	s := NewState(p, g, func(step int, e events.Event) { log = append(log, word(step, e)) })
-	for _, r := range b.facts {
-		if replaced(s, r, b.plans, p, g) {
-			continue
+	for k, r := range b.facts {
+		if !replaced(s, r, b.plans, p, g) {
+			if err := s.Apply(r); err != nil {
+				t.Fatalf("fold: %v", err)
+			}
 		}
-		if err := s.Apply(r); err != nil {
-			t.Fatalf("fold: %v", err)
+		if b.keeps {
+			if got := shotOf(s); b.shots[k] != nil && !bytes.Equal(got, b.shots[k]) {
+				t.Fatalf("after fact %d (%T) the fold has\n%s\nthe run had\n%s", k+1, r.Fact, got, b.shots[k])
+			}
 		}
 	}
 	if !slices.Equal(log, b.log) {

@@ -22,6 +22,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/internal/assault"
 )
 
 // packed is a member of an archive for a test: a tar header, and what is in it.
@@ -357,6 +358,7 @@ func TestUnarchiveRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			assault.Tried(t, "hostile archives", 1)
 			dir, dest := sentinel(t)
 			if tt.make != nil {
 				tt.make(t, dir)
@@ -415,7 +417,9 @@ func TestUnarchiveRacingLinks(t *testing.T) {
 			}
 		}
 	}()
-	for range 20 {
+	rounds := assault.Rounds(20, 200)
+	assault.Tried(t, "hostile archives", rounds)
+	for range rounds {
 		exec.Local{}.Run(t.Context(), newJob(t, "unarchive", args{"src": filepath.Join(dir, "src"), "dest": dest})) // it may fail, but not get out
 		os.RemoveAll(filepath.Join(dest, "d"))
 	}

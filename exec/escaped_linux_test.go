@@ -13,6 +13,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/internal/assault"
 )
 
 // cgroupsHere reports whether moon can make control groups on this machine.
@@ -76,6 +77,7 @@ func TestEscapees(t *testing.T) {
 					t.Skip("only with control groups")
 				}
 				t.Parallel()
+				assault.Tried(t, "escapes from the process group", 1)
 				job := newJob(t, "shell", args{"cmd": strings.ReplaceAll(tt.cmd, "MARK", mark)})
 				job.Attempt = fmt.Sprintf("%s/step-%d.1", group, k)
 				r, _ := cancelWhen(t, job, "up\n", 0, func(cancel context.CancelCauseFunc) {

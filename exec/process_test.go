@@ -18,6 +18,7 @@ import (
 	"moon/events/output"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // helpers are further ones, of tests that not every system has.
@@ -198,14 +199,6 @@ func TestNow(t *testing.T) {
 	wantNone(t, "sleep\x00"+mark)
 }
 
-// rounds is how often something is done that KILLS=all does more often.
-func rounds(usual, all int) int {
-	if os.Getenv("KILLS") == "all" {
-		return all
-	}
-	return usual
-}
-
 // TestNobodySurvives interrupts steps with children that ignore it: none is left.
 func TestNobodySurvives(t *testing.T) {
 	mark := newMark()
@@ -213,7 +206,9 @@ func TestNobodySurvives(t *testing.T) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
 	defer exec.EndRun("survivors")
-	for i := range rounds(50, 200) {
+	n := assault.Rounds(50, 200)
+	assault.Tried(t, "interrupts of steps whose children ignore them", n)
+	for i := range n {
 		job := newJob(t, "shell", args{"cmd": script})
 		if i%2 == 0 {
 			job.Attempt = fmt.Sprintf("survivors/step-%d.1", i)

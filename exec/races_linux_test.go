@@ -21,6 +21,7 @@ import (
 	"moon/events/output"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // mal is the user who attacks root.
@@ -229,7 +230,7 @@ func checkRaced(t *testing.T, plays []racing) {
 }
 
 // TestRaces has root work in a directory of somebody who swaps everything on the way: nothing outside of it is read or
-// changed, and nothing waits for a pipe. KILLS=all plays 10,000 rounds.
+// changed, and nothing waits for a pipe. An assault plays 17,900 rounds.
 func TestRaces(t *testing.T) {
 	dir, outside := battlefield(t)
 	tree := t.TempDir()
@@ -303,7 +304,9 @@ func TestRaces(t *testing.T) {
 	checkRaced(t, plays)
 	outcomes := map[events.Outcome]int{}
 	refused := map[string]int{}
-	for i := range rounds(2000, 10_000) {
+	n := assault.Rounds(2000, 17_900)
+	assault.Tried(t, "races for each part of a path", n)
+	for i := range n {
 		play := plays[i%len(plays)]
 		a, _ := spec.Lookup(play.action)
 		decoded, ds := a.Decode(play.in)
@@ -376,7 +379,9 @@ func TestNobodyReadsAhead(t *testing.T) {
 		}
 	}
 	asMal(t, "spy", dir, outside)
-	for i := range rounds(200, 2000) {
+	n := assault.Rounds(200, 2000)
+	assault.Tried(t, "files written in front of another user", 2*n)
+	for i := range n {
 		for _, f := range []string{"new", "open"} {
 			path := filepath.Join(outside, f)
 			job := newJob(t, "copy", args{"content": fmt.Sprintf("the secret %d\n", i), "dest": path, "mode": "0640", "owner": "1", "group": "1"})

@@ -11,10 +11,11 @@ import (
 	"moon/events/output"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // TestThreadsStay lets threads end all the time while processes run: none is killed, because those that started them
-// stay (go #27505). KILLS=all starts 10,000.
+// stay (go #27505). An assault starts 10,000.
 func TestThreadsStay(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -35,10 +36,12 @@ func TestThreadsStay(t *testing.T) {
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
+	each := assault.Rounds(40, 1667)
+	assault.Tried(t, "processes started while threads end", 6*each)
 	var steps sync.WaitGroup
 	for range 6 {
 		steps.Go(func() {
-			for range rounds(40, 1667) {
+			for range each {
 				r := exec.Local{}.Run(ctx, &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: output.NewDiscard(), Attempt: "threads/step-0001.1"})
 				if r.Outcome != events.Changed {
 					t.Errorf("%+v", r)

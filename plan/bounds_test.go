@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/internal/assault"
 	"moon/plan"
 )
 
@@ -106,6 +107,7 @@ func TestBombs(t *testing.T) {
 	for _, b := range bombs {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
+			assault.Tried(t, "bombs", 1)
 			child := exec.Command(os.Args[0], "-test.run=^TestBombs$", "-test.count=1")
 			child.Env = append(os.Environ(), "MOON_BOMB="+b.name)
 			out, err := child.CombinedOutput()

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"moon/internal/assault"
 	"moon/secret"
 )
 
@@ -83,6 +84,7 @@ func TestEveryCut(t *testing.T) {
 			if got := s.Redact(text); got != whole {
 				t.Fatalf("%s: Redact gives %q, the writer %q", name, got, whole)
 			}
+			assault.Tried(t, "secrets cut into pieces", 64*len(text))
 			for offset := range len(text) {
 				for size := 1; size <= 64; size++ {
 					if got := inPieces(t, s, text, offset, size); got != whole {

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"moon/events"
+	"moon/internal/assault"
 	"moon/plan"
 	"moon/plan/diag"
 )
@@ -281,6 +282,7 @@ func TestCancel(t *testing.T) {
 // Whatever panics, the terminal is given back.
 func TestPanicRestoresTheTerminal(t *testing.T) {
 	for _, where := range []string{"a key", "drawing", "the feed", "a command"} {
+		assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 		tty, keys, e := openTerminal(t, 120, 40)
 		before, err := term.GetState(int(tty.Fd()))
 		if err != nil {

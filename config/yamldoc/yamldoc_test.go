@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 func TestBounds(t *testing.T) {
@@ -21,6 +23,7 @@ func TestBounds(t *testing.T) {
 		"a large file":   {strings.Repeat("# x\n", 300_000), "the file is larger than 1 MiB"},
 		"no YAML":        {"a: 1\nb: [\n", "line 2: did not find expected node content"},
 	} {
+		assault.Tried(t, "bombs", 1)
 		doc, err := Parse([]byte(one.text))
 		if doc != nil || err == nil || err.Error() != one.says {
 			t.Errorf("%s: %v, want %s", name, err, one.says)

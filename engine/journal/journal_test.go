@@ -15,6 +15,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
+	"moon/internal/assault"
 )
 
 // write makes a journal of some records and returns its bytes.
@@ -68,7 +69,7 @@ func read(t *testing.T, text []byte) (int, error) {
 
 // eachJournal is for journals of more than 20,000 bytes together: each byte is a state to cut, and to damage. They are short, because
 // each of those states is read from the start.
-func eachJournal(t *testing.T, do func(text []byte)) {
+func eachJournal(t *testing.T, attack string, do func(text []byte)) {
 	t.Helper()
 	t.Parallel()
 	states := 0
@@ -77,6 +78,7 @@ func eachJournal(t *testing.T, do func(text []byte)) {
 		states += len(text)
 		do(text)
 	}
+	assault.Tried(t, attack, states)
 	if states < 20_000 {
 		t.Errorf("only %d states", states)
 	}
@@ -84,7 +86,7 @@ func eachJournal(t *testing.T, do func(text []byte)) {
 
 // TestTornTail cuts a journal at every byte: what was written whole before the cut is read, and nothing else.
 func TestTornTail(t *testing.T) {
-	eachJournal(t, func(text []byte) {
+	eachJournal(t, "journals cut at every byte", func(text []byte) {
 		for cut := range len(text) + 1 {
 			n, err := read(t, text[:cut])
 			if whole := bytes.Count(text[:cut], []byte("\n")); n != whole || !errors.Is(err, io.EOF) {
@@ -96,7 +98,7 @@ func TestTornTail(t *testing.T) {
 
 // TestBitRot flips one bit in every byte: the damage is noticed, and every record before it stands.
 func TestBitRot(t *testing.T) {
-	eachJournal(t, func(text []byte) {
+	eachJournal(t, "journals with one bit flipped", func(text []byte) {
 		for i := range text {
 			bad := bytes.Clone(text)
 			bad[i] ^= 1 << (i % 8)

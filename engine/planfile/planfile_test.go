@@ -12,6 +12,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/engine/planfile"
+	"moon/internal/assault"
 	"moon/plan"
 )
 
@@ -319,6 +320,7 @@ func TestMutations(t *testing.T) {
 	if testing.Short() {
 		n = 500
 	}
+	assault.Tried(t, "mutated plan files", n)
 	root := bytes.Index(doc, []byte("\n  \"moon\""))
 	for i := range n {
 		bad := bytes.Clone(doc)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/internal/assault"
 	"moon/plan/diag"
 	"moon/plan/playbook"
 )
@@ -243,6 +244,7 @@ func bombs() map[string]string {
 func TestBombs(t *testing.T) {
 	for name, text := range bombs() {
 		t.Run(name, func(t *testing.T) {
+			assault.Tried(t, "bombs", 1)
 			raw := []byte(text)
 			least := uint64(1 << 62)
 			for range 3 { // tests beside this one are counted too

@@ -1,0 +1,61 @@
+package main
+
+// attack is one way to attack a promise, with the tests that do it.
+type attack struct {
+	row    string // of docs/reliability.md
+	name   string // as the tests say it
+	figure int    // the fewest tries that show something
+	kind   string // for the sums
+	tests  string // package:test, with a space between two; "" for every fuzz target there is
+}
+
+// kinds are the sums at the end of the table, each with what has been done to moon from outside before.
+var kinds = []struct {
+	name   string
+	figure int
+}{{"kills", 1210}, {"mutated inputs", 2650}, {"race rounds", 17_900}, {"injected faults", 255}}
+
+const (
+	kill     = "kills"
+	mutation = "mutated inputs"
+	race     = "race rounds"
+	fault    = "injected faults"
+	other    = ""
+)
+
+// attacks is every attack, in the order of docs/reliability.md. A test holds that each test is there, and says that it tries it.
+var attacks = []attack{
+	{"R1", "journals cut at every byte", 20_000, other, "./engine/journal:TestTornTail"},
+	{"R2", "journals with one bit flipped", 20_000, mutation, "./engine/journal:TestBitRot"},
+	{"R3", "kills at random moments", 500, kill, ".:TestKillAtRandom"},
+	{"R3", "kills while steps of another user run", 200, kill, ".:TestKillBecome"},
+	{"R4", "deaths after each change of a file, start and end", 300, kill, ".:TestDieAtEveryPoint"},
+	{"R5", "states after a loss of power", 5000, other, "./engine:TestPowerLoss"},
+	{"R5", "changes of files that fail", 40, fault, "./engine:TestFailingDisk"},
+	{"R6", "simulated schedules", 10_000, other, "./engine:TestRandomRuns"},
+	{"R7", "looks at every edge, against the counters", 100_000, other, "./engine:TestRandomRuns"},
+	{"R8", "prefixes of journals, folded", 50_000, other, "./engine:TestRandomRuns"},
+	{"R9", "fuzzed inputs", 200_000, mutation, ""},
+	{"R10", "bombs", 45, other, "./plan:TestBombs ./plan/playbook:TestBombs ./config/yamldoc:TestBounds"},
+	{"R11", "interrupts of steps whose children ignore them", 200, other, "./exec:TestNobodySurvives"},
+	{"R11", "escapes from the process group", 5, other, "./exec:TestEscapees"},
+	{"R11", "signals while a program is asked", 32, other, ".:TestEndWhilePlanning"},
+	{"R12", "kills while steps have children", 200, kill, ".:TestKilledMoon"},
+	{"R12", "processes started while threads end", 10_000, other, "./exec:TestThreadsStay"},
+	{"R13", "floods of output", 6, other, ".:TestFloods .:TestSlowDisk .:TestScreenInAFlood"},
+	{"R14", "readers that sleep, go away or lie", 12, other, ".:TestSleepingReader .:TestReaderGone .:TestStoppedTerminal ./engine:TestBadClients"},
+	{"R15", "ends of the TUI and of what has its terminal", 40, other, ".:TestEveryEnd .:TestTerminalGoes .:TestSuspend .:TestStopped .:TestNoShellToSuspendTo .:TestEditorCrashes .:TestFullScreenProgram .:TestOneHasTheTerminal .:TestInterruptInteractive .:TestEndInteractive ./tui:TestPanicRestoresTheTerminal"},
+	{"R15", "second signals where output is stuck", 14, other, ".:TestTwoSignals .:TestSignalsOnFrozenTerminal"},
+	{"R16", "pieces of output by pipe and by terminal", 9001, other, ".:TestPipesAndTerminal"},
+	{"R17", "secrets cut into pieces", 100_000, other, "./secret:TestEveryCut"},
+	{"R17", "places searched for secrets", 300, other, ".:TestNoSecretAnywhere"},
+	{"R18", "control sequences through views", 500, other, ".:TestCorpus"},
+	{"R19", "races for each part of a path", 17_900, race, "./exec:TestRaces"},
+	{"R19", "files written in front of another user", 4000, race, "./exec:TestNobodyReadsAhead"},
+	{"R20", "hostile archives", 200, race, "./exec:TestUnarchiveRefuses ./exec:TestUnarchiveRacingLinks"},
+	{"R21", "modes of what is stored", 60, other, ".:TestModes"},
+	{"R22", "mutated plan files", 10_000, mutation, "./engine/planfile:TestMutations"},
+	{"R23", "jumps of the clock by a day", 4, other, "./engine:TestClockJumps"},
+	{"R24", "moons that want a run that is taken", 100, other, ".:TestTwoMoons"},
+	{"R24", "moons that resume one run at the same time", 100, other, ".:TestTwoResume"},
+}
