@@ -3,6 +3,7 @@ package plan
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,7 @@ func (o Options) FromHere(ds diag.List) diag.List {
 	renamed := make(diag.List, len(ds))
 	for i, d := range ds {
 		d.Pos.File = called(d.Pos.File)
+		d.Message, d.Hint = renamePlaces(d.Message, called), renamePlaces(d.Hint, called)
 		chain := make([]string, len(d.Chain))
 		for i, place := range d.Chain {
 			chain[i] = calledAt(place, called)
@@ -50,6 +52,15 @@ func (o Options) FromHere(ds diag.List) diag.List {
 		renamed[i] = d
 	}
 	return renamed
+}
+
+// placeInText is what a sentence says when it points to another line: main.yml:3.
+var placeInText = regexp.MustCompile(`[^\s"'(),;\x60«»]+\.[A-Za-z0-9]+:[0-9]+`)
+
+// renamePlaces renames the files of the places that a sentence names: an editor is to find them just as it finds the place of the
+// diagnostic itself.
+func renamePlaces(text string, called func(string) string) string {
+	return placeInText.ReplaceAllStringFunc(text, func(place string) string { return calledAt(place, called) })
 }
 
 // calledAt renames the file of a place such as main.yml:3.
