@@ -53,6 +53,13 @@ func (c *runsCmd) Run(io stdio) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	for _, p := range list {
+		for _, c := range p.Concurrent() {
+			if c.ID < p.ID { // of two runs the later one is the one to say it
+				fmt.Fprintf(io.out, "%s: %s\n", p.ID, output.CleanName(c.String()))
+			}
+		}
+	}
 	if more > 0 {
 		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", more)
 	}
@@ -121,6 +128,17 @@ type runJSON struct {
 	Changed    int       `json:"changed"`
 	Failed     int       `json:"failed"`
 	Dir        string    `json:"dir"`
+
+	Process    *processJSON `json:"process,omitempty"`    // that runs it now
+	Concurrent []string     `json:"concurrent,omitempty"` // runs in progress of the same playbook on the same hosts
+}
+
+// processJSON is who runs a run.
+type processJSON struct {
+	PID   int       `json:"pid"`
+	User  string    `json:"user"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
 }
 
 func runsJSON(list []engine.Past) []runJSON {
@@ -128,10 +146,17 @@ func runsJSON(list []engine.Past) []runJSON {
 	for _, p := range list {
 		check := p.Options.Check
 		p.Options.Check = false
-		out = append(out, runJSON{
+		r := runJSON{
 			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(), WaitedMS: p.Waited.Milliseconds(),
 			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
-		})
+		}
+		if o := p.Owner; o.PID != 0 {
+			r.Process = &processJSON{o.PID, o.User, o.Host, o.Since}
+		}
+		for _, c := range p.Concurrent() {
+			r.Concurrent = append(r.Concurrent, c.ID)
+		}
+		out = append(out, r)
 	}
 	return out
 }

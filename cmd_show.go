@@ -78,6 +78,12 @@ func (c *showCmd) Run(io stdio) error {
 		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Dir: past.Dir,
 		By: fmt.Sprintf("%s on %s, moon %s", past.Actor, past.Host, past.Moon), Resumed: past.Resumed > 0,
 	}
+	if past.Live && past.Owner.PID != 0 {
+		s.Process = past.Owner.String()
+	}
+	for _, c := range past.Concurrent() {
+		s.Concurrent = append(s.Concurrent, c.String())
+	}
 	if err := c.take(s, past, w, noPlan); err != nil {
 		return wrapDisk(err)
 	}

@@ -29,6 +29,9 @@ func (s *Session) listen() {
 
 // relay hands a request to the loop and waits for what becomes of it.
 func (s *Session) relay(r control.Request) control.Answer {
+	if r.Do == lookAround {
+		return control.Answer{Accepted: s.put(found{s.lookAround()})}
+	}
 	in := asking{r, make(chan control.Answer, 1)}
 	if !s.put(in) {
 		return control.Answer{Reason: hasEnded}

@@ -37,6 +37,7 @@ type Past struct {
 	Waited   time.Duration     // for a person
 	Outcome  events.RunOutcome // "" if it has not ended: it runs, or moon died
 	Live     bool              // some moon has it
+	Owner    Owner             // which, if it is live and says so
 	Total    int               // steps of its last plan
 	Done     int               // steps that ended well, changed ones included
 	Changed  int
@@ -206,7 +207,9 @@ func look(dir string) (p Past, err error) {
 			return p, fs.ErrNotExist // moon died, or is, between making the journal and its first record
 		case errors.Is(err, io.EOF):
 			p.count(ends)
-			p.Live = p.Outcome == "" && taken(dir)
+			if p.Live = p.Outcome == "" && taken(dir); p.Live {
+				p.Owner = ownerOf(dir)
+			}
 			return p, nil
 		case errors.As(err, &damaged):
 			p.Damaged = damaged.Error()

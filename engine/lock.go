@@ -19,6 +19,12 @@ type Owner struct {
 	User  string    `json:"user"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
+	Target
+}
+
+// String is "process 12 of root on desk, since 2026-01-02 15:04:05".
+func (o Owner) String() string {
+	return fmt.Sprintf("process %d of %s on %s, since %s", o.PID, o.User, o.Host, o.Since.Local().Format(time.DateTime))
 }
 
 func self() Owner {
@@ -39,7 +45,7 @@ func (e *TakenError) Error() string {
 	if e.Owner.PID == 0 {
 		return "another moon runs it"
 	}
-	return fmt.Sprintf("another moon runs it: process %d of %s on %s, since %s", e.Owner.PID, e.Owner.User, e.Owner.Host, e.Owner.Since.Local().Format(time.DateTime))
+	return "another moon runs it: " + e.Owner.String()
 }
 
 // lockTries is how often, 10 ms apart, somebody is waited for who has the lock and does not say who it is: either it is
@@ -56,12 +62,8 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 			return nil, fmt.Errorf("lock the run: %w", err)
 		}
 		if ok {
-			record, err := json.Marshal(me)
-			if err == nil {
-				err = os.WriteFile(path, record, 0o600)
-			}
-			if err != nil {
-				return nil, errors.Join(fmt.Errorf("lock the run: %w", err), lock.Unlock())
+			if err := signLock(lock, me); err != nil {
+				return nil, errors.Join(err, lock.Unlock())
 			}
 			return lock, nil
 		}
@@ -70,6 +72,18 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// signLock writes into a lock who has it.
+func signLock(lock *flock.Flock, me Owner) error {
+	record, err := json.Marshal(me)
+	if err == nil {
+		err = os.WriteFile(lock.Path(), record, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("lock the run: %w", err)
+	}
+	return nil
 }
 
 // unlockRun gives a run back. The file stays: who waits for it must wait for the same one.

@@ -114,6 +114,10 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.owner.Target = targetOf(p.plan, cfg.Options)
+	if err := signLock(s.lock, s.owner); err != nil {
+		return nil, err
+	}
 	s.plans[p.plan.Digest] = p
 	resumed.Generation, resumed.Digest, resumed.Total = s.state.generation+1, p.plan.Digest, len(p.plan.Steps)
 	resumed.Options, resumed.Cut = cfg.Options, cut
@@ -132,6 +136,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s.timing = newStopwatch() // what earlier processes measured they have remembered
 	s.putFirst()
 	s.listen()
+	s.meet()
 	go s.loop()
 	return s, nil
 }

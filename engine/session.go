@@ -89,7 +89,8 @@ type Session struct {
 
 	control *control.Server // nil if there is none
 	asked   map[string]control.Answer
-	answers []func() // to be given when what they say is durable
+	met     map[string]bool // other runs on the same target that were warned of
+	answers []func()        // to be given when what they say is durable
 
 	running  map[int]*attempt
 	perhaps  map[int]bool // steps of a dry run whose condition only the run knows
@@ -161,6 +162,7 @@ func Start(cfg Config) (*Session, error) {
 	s.secrets = cfg.Plan.Secrets()
 	s.state = NewState(cfg.Plan, cfg.Graph, s.observe)
 	s.foresee(cfg.Plan)
+	s.owner.Target = targetOf(cfg.Plan, cfg.Options)
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
@@ -174,6 +176,7 @@ func Start(cfg Config) (*Session, error) {
 	s.add(fact.RunStarted{})
 	s.putFirst()
 	s.listen()
+	s.meet()
 	go s.loop()
 	return s, nil
 }
@@ -184,7 +187,7 @@ func newSession(cfg Config) *Session {
 	}
 	s := &Session{
 		cfg: cfg, owner: self(), results: newResults(), news: newNews(), done: make(chan struct{}), wake: make(chan struct{}, 1),
-		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, plans: map[string]planned{}, began: cfg.Now(),
+		running: map[int]*attempt{}, perhaps: map[int]bool{}, asked: map[string]control.Answer{}, met: map[string]bool{}, plans: map[string]planned{}, began: cfg.Now(),
 		timing: newStopwatch(), ours: newOurs(), foretold: map[string]*events.Foretold{},
 	}
 	s.current.Store(cfg.Plan)
@@ -624,6 +627,8 @@ func (s *Session) handle(in input) {
 		s.ask(in)
 	case wondering:
 		s.explain(in)
+	case found:
+		s.warnOf(in.runs)
 	}
 }
 

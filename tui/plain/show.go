@@ -28,10 +28,15 @@ type Show struct {
 	PlanFor  func(digest string) *plan.Plan // nil: the plan is not known, and neither are places
 	NoPlan   string                         // why not
 
+	Process    string   // that runs it now; "" if it is not live
+	Concurrent []string // runs in progress that get in its way
+
 	run    events.Run
 	plan   *plan.Plan
 	hosts  bool // steps are called with their hosts
 	people []decision
+
+	warnings []string // of the run as a whole
 }
 
 // decision is something a person asked for, or was asked.
@@ -71,6 +76,10 @@ func (s *Show) Take(r events.Record) {
 		s.people = append(s.people, decision{at: r.Time, actor: e.Actor, step: -1, order: &e.Order, reason: e.Reason})
 	case events.RunPaused:
 		s.people = append(s.people, decision{at: r.Time, actor: "moon", step: r.Step, paused: &e})
+	case events.Warning:
+		if r.Step < 0 && !slices.Contains(s.warnings, e.Message) {
+			s.warnings = append(s.warnings, e.Message)
+		}
 	default:
 	}
 }
@@ -122,6 +131,17 @@ func (s *Show) Write(w io.Writer) error {
 		again = ", resumed since"
 	}
 	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), output.CleanName(s.By), again)
+	if s.Process != "" {
+		fmt.Fprintf(&b, "  process  %s\n", output.CleanName(strings.TrimPrefix(s.Process, "process ")))
+	}
+	for _, c := range s.Concurrent {
+		fmt.Fprintf(&b, "  warning  %s\n", output.CleanName(c))
+	}
+	for _, w := range s.warnings {
+		if !slices.Contains(s.Concurrent, w) {
+			fmt.Fprintf(&b, "  warning  %s\n", output.CleanName(w))
+		}
+	}
 	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waited("   ", e.Waited))
 	if s.plan == nil || s.run.Result.Outcome == "" {
 		e.NotRun = 0 // not known, or not yet

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/engine/control"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// Target is what a run may change: a playbook on hosts. Two runs with one target in common get in each other's way.
+type Target struct {
+	Playbook string   `json:"playbook,omitempty"` // absolute, without links; "": the run changes nothing
+	Hosts    []string `json:"hosts,omitempty"`    // sorted; localhost is that of the owner
+}
+
+// targetOf is what a run of a plan may change. A dry run has no target.
+func targetOf(p *plan.Plan, o fact.Options) (t Target) {
+	if o.Check {
+		return t
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		host := s.Host
+		if s.Delegate != "" {
+			if host = s.Delegate; s.Conn == nil {
+				continue // what plays do here for their hosts is different work for different hosts
+			}
+		}
+		if host != "" && !s.Excluded && s.Prediction != plan.WillSkip {
+			t.Hosts = append(t.Hosts, host)
+		}
+	}
+	if len(t.Hosts) == 0 {
+		return t
+	}
+	slices.Sort(t.Hosts)
+	t.Hosts = slices.Compact(t.Hosts)
+	t.Playbook = filepath.Join(p.Root, p.RootFile)
+	if real, err := filepath.EvalSymlinks(t.Playbook); err == nil {
+		t.Playbook = real
+	} else if p.RootFile == "-" {
+		t.Playbook += " " + p.Digest // from standard input: the same text is the same playbook
+	}
+	return t
+}
+
+// shared names the hosts that two owners both may change; "" if there are none.
+func (o Owner) shared(with Owner) string {
+	if o.Playbook == "" || o.Playbook != with.Playbook {
+		return ""
+	}
+	var both []string
+	for _, host := range o.Hosts {
+		if host == "localhost" && o.Host != with.Host { // a home that two machines share
+			continue
+		}
+		if _, is := slices.BinarySearch(with.Hosts, host); is {
+			both = append(both, host)
+		}
+	}
+	const named = 5
+	if more := len(both) - named; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(both[:named], ", "), more)
+	}
+	return strings.Join(both, ", ")
+}
+
+// Concurrent is another run in progress that may change what a run does.
+type Concurrent struct {
+	ID    string
+	Owner Owner
+	On    string // the hosts that both may change
+}
+
+// String says it to people.
+func (c Concurrent) String() string {
+	return fmt.Sprintf("run %s of this playbook is also in progress on %s (%s)", c.ID, c.On, c.Owner)
+}
+
+// concurrent finds the runs in progress next to the one with an id and an owner, the latest first. Whoever holds no lock any more, dead or
+// done, is not one of them, whatever its lock file says. A run that cannot be looked at is not reported: this is a courtesy.
+func concurrent(runs, id string, me Owner) (list []Concurrent) {
+	if me.Playbook == "" {
+		return nil
+	}
+	names, err := runNames(runs)
+	if err != nil {
+		return nil
+	}
+	for _, name := range names {
+		dir := filepath.Join(runs, name)
+		if name == id {
+			continue
+		}
+		// The file of a run that has ended is empty, which is cheaper to see than whether its lock is free.
+		if info, err := os.Lstat(filepath.Join(dir, lockName)); err != nil || info.Size() == 0 {
+			continue
+		}
+		other := ownerOf(dir)
+		if on := me.shared(other); on != "" && taken(dir) {
+			list = append(list, Concurrent{name, other, on})
+		}
+	}
+	return list
+}
+
+// Concurrent are the runs in progress that may change what this one does. There are none if it is not in progress itself.
+func (p Past) Concurrent() []Concurrent {
+	if !p.Live {
+		return nil
+	}
+	return concurrent(filepath.Dir(p.Dir), p.ID, p.Owner)
+}
+
+// lookAround is what a run asks of another that it has found: to look who else is there. It is no command of users.
+const lookAround = "look-around"
+
+// found is what a run has found when it looked around.
+type found struct{ runs []Concurrent }
+
+func (found) input() {}
+
+// meet warns of the runs that get in the way of this one, and has them warn of this one. It comes after listen: each of two runs that
+// start at once writes its lock, listens, and then looks, so that whichever looks last finds the other and can reach it.
+func (s *Session) meet() {
+	runs := s.lookAround()
+	s.warnOf(runs)
+	for _, c := range runs {
+		notify(filepath.Join(filepath.Dir(s.dir), c.ID))
+	}
+}
+
+func (s *Session) lookAround() []Concurrent { return concurrent(filepath.Dir(s.dir), s.id, s.owner) }
+
+// warnOf warns of other runs, of each once.
+func (s *Session) warnOf(runs []Concurrent) {
+	for _, c := range runs {
+		if !s.met[c.ID] {
+			s.met[c.ID] = true
+			s.add(fact.Warned{Step: -1, Message: c.String()})
+		}
+	}
+}
+
+// notify asks a run to look around. One that does not answer, because it has just ended or was stopped, is not waited for: the run
+// that was started has the warning in any case.
+func notify(dir string) {
+	client, err := control.Dial(dir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = client.Close() }()
+	var id [8]byte
+	rand.Read(id[:])
+	_, _ = client.Send(control.Request{ID: hex.EncodeToString(id[:]), Do: lookAround}, 250*time.Millisecond)
+}
