@@ -134,10 +134,19 @@ func (f *hostFlags) connecting(o *plan.Options, std stdio, pf *pluginFlags, appr
 // onlyTrusted runs inventory programs that are trusted. named says where their names stand.
 func onlyTrusted(run func(string, ...string) ([]byte, error), t *truster, named string) func(string, ...string) ([]byte, error) {
 	return func(path string, args ...string) ([]byte, error) {
-		if err := t.program(path, named); err != nil {
+		digest, err := t.program(path, named)
+		if err != nil {
 			return nil, err
 		}
-		return run(path, args...)
+		if digest == "" {
+			return run(path, args...)
+		}
+		program, remove, err := exec.Verified(path, digest)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		return run(program, args...)
 	}
 }
 

@@ -81,23 +81,23 @@ func (t *truster) ask(what string, files []plan.Input) bool {
 	return !t.refused
 }
 
-// program reports whether a program that came with the playbook may run.
-func (t *truster) program(path, named string) error {
+// program reports whether a program that came with the playbook may run, and which bytes of it; "" is as it is.
+func (t *truster) program(path, named string) (digest string, err error) {
 	if t.always {
-		return nil
+		return "", nil
 	}
-	digest, err := exec.FileDigest(path)
+	digest, err = exec.FileDigest(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if t.store.Has(path, digest) {
-		return nil
+		return digest, nil
 	}
 	file := plan.Input{Path: path, Digest: digest}
 	if t.ask("The playbook's settings name a program that prints its hosts ("+named+").", []plan.Input{file}) {
-		return t.store.Add(path, digest)
+		return digest, t.store.Add(path, digest)
 	}
-	return fmt.Errorf("it is a program that %s names, and it is not trusted; look at it, then run moon trust on the playbook, or name it yourself with -i", named)
+	return "", fmt.Errorf("it is a program that %s names, and it is not trusted; look at it, then run moon trust on the playbook, or name it yourself with -i", named)
 }
 
 // askSupplied asks, before predictions begin, about what they would execute.

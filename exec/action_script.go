@@ -3,11 +3,9 @@ package exec
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"moon/events"
 	"moon/exec/spec"
@@ -61,8 +59,7 @@ func (a *attempt) unneededScript(skip *Result) Result {
 	return asSkipped(a.Creates + " exists, matching creates option")
 }
 
-// copyScript makes a copy that can be run. As long as the copy is open for writing no process may be started, which would
-// have it open too: a file that somebody writes to cannot be run.
+// copyScript makes a copy that can be run.
 func (a *attempt) copyScript(from, to string) error {
 	in, err := a.files().Open(from)
 	if errors.Is(err, os.ErrNotExist) {
@@ -72,12 +69,5 @@ func (a *attempt) copyScript(from, to string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return writeProgram(in, to, "")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -95,49 +96,22 @@ func Unified(path string, before, after *string) string {
 // Dir is where the call's program runs.
 func (c *PluginCall) Dir() string { return c.a.dir() }
 
-// File is the plugin's file where this process can run it, for its own user: the file itself, or a copy of it if the job came
-// over a lane. It is an error if it is not the file that the plan was made with. done removes a copy.
+// File is a copy of the plugin's file where this process can run it, for its own user alone. It is an error if it is not the file
+// that the plan was made with. done removes the copy.
 func (c *PluginCall) File() (path string, done func(), err error) {
 	g := c.Args.Plugin
-	done = func() {}
-	if g.Path == "" {
-		return "", done, nil
+	switch {
+	case g.Path == "":
+		return "", func() {}, nil
+	case c.From == nil:
+		path, done, err = Verified(g.Path, g.Digest)
+	default:
+		path, done, err = verified(c.a.files(), g.Path, g.Digest, nil)
 	}
-	if c.From == nil {
-		digest, err := FileDigest(g.Path)
-		if err == nil && digest != g.Digest {
-			err = changedPlugin(g)
-		}
-		return g.Path, done, err
+	if errors.Is(err, ErrNotVerified) {
+		err = fmt.Errorf("the plugin %s is not what it was when the plan was made; plan again", g.Path)
 	}
-	dir, err := os.MkdirTemp("", "moon-plugin-")
-	if err != nil {
-		return "", done, err
-	}
-	done = func() { _ = os.RemoveAll(dir) } // for its owner only, and in a directory that is cleaned
-	path = filepath.Join(dir, filepath.Base(g.Path))
-	if err := c.fetch(path); err != nil {
-		done()
-		return "", func() {}, err
-	}
-	return path, done, nil
-}
-
-// fetch copies the plugin from where moon runs.
-func (c *PluginCall) fetch(to string) error {
-	g := c.Args.Plugin
-	if err := c.a.copyScript(g.Path, to); err != nil {
-		return err
-	}
-	digest, err := FileDigest(to)
-	if err == nil && digest != g.Digest {
-		err = changedPlugin(g)
-	}
-	return err
-}
-
-func changedPlugin(g *spec.Plugin) error {
-	return fmt.Errorf("the plugin %s is not what it was when the plan was made; plan again", g.Path)
+	return path, done, err
 }
 
 // FileDigest is the SHA-256 of a file, as trust and plans keep it.

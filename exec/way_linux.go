@@ -29,3 +29,9 @@ func chmodFD(fd int, mode uint32) error {
 func touchFD(fd int, access, mod time.Time) error { return os.Chtimes(selfFD(fd), access, mod) }
 
 func selfFD(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
+
+// nothingRuns reports whether the file system of a directory lets no program be executed.
+func nothingRuns(dir string) bool {
+	var s unix.Statfs_t
+	return unix.Statfs(dir, &s) == nil && s.Flags&unix.ST_NOEXEC != 0
+}

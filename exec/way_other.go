@@ -32,3 +32,6 @@ func touchFD(fd int, access, mod time.Time) error {
 	}
 	return unix.Futimes(fd, times)
 }
+
+// nothingRuns reports whether it is known that the file system of a directory lets no program be executed.
+func nothingRuns(string) bool { return false }

@@ -31,9 +31,9 @@ type python struct {
 }
 
 // asModule finds out whether a file of library/ is a module as Ansible has them, and how that is run. ours says that it is none,
-// but a plugin as moon has them.
-func (r *Registry) asModule(f *Found) (ours bool, err error) {
-	text, err := head(f.Path)
+// but a plugin as moon has them. verified is the copy of it that was compared.
+func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
+	text, err := head(verified)
 	if err != nil {
 		return false, &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be read: " + err.Error()}
 	}

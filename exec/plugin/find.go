@@ -267,8 +267,13 @@ func (r *Registry) describe(f *Found) error {
 	broken := func(err error) error {
 		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error(), Hint: "it is asked by running it with the one argument describe"}
 	}
+	program, remove, err := exec.Verified(f.Path, f.Digest)
+	if err != nil {
+		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be used: " + err.Error()}
+	}
+	defer remove()
 	if f.Library {
-		ours, err := r.asModule(f)
+		ours, err := r.asModule(f, program)
 		if !ours || err != nil {
 			return err
 		}
@@ -281,9 +286,10 @@ func (r *Registry) describe(f *Found) error {
 	}
 	// What it is asked stands on its standard input too: a long-lived plugin that does not look at its arguments answers as it
 	// will in a run, and shows by that what it is.
-	words := r.search.Asker.Output(context.Background(), []string{f.Path, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
+	words := r.search.Asker.Output(context.Background(), []string{program, "describe"}, filepath.Dir(f.Path), string(hello), answer, stderr)
 	text := answer.end()
-	switch said := stderr.lastLine(); {
+	words = strings.ReplaceAll(words, program, f.Path) // which is where it will be corrected
+	switch said := strings.ReplaceAll(stderr.lastLine(), program, f.Path); {
 	case words != "" && said != "":
 		return broken(fmt.Errorf("asked what it can do: %s: %s", words, said))
 	case words != "":

@@ -365,22 +365,16 @@ func (h *Host) Close() {
 
 // Ask makes a call that belongs to no step: of an inventory, of facts, of a file in a form of its own.
 func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params any) (json.RawMessage, error) {
-	digest, err := exec.FileDigest(g.Path)
-	if err == nil && digest != g.Digest {
-		err = fmt.Errorf("%s was edited in the meantime", named(g))
-	}
-	if err != nil {
-		return nil, err
-	}
 	if g.Speaks == spec.SpeaksOnce {
 		return h.askOnce(ctx, g, method, params)
 	}
 	within, done := h.Asker.Within(ctx, filepath.Base(g.Path))
 	defer done()
 	p, err := h.open(within, g, func() (starting, func(), error) {
+		path, done, err := verified(g)
 		return func(stdout, stderr writer) *exec.Companion {
-			return exec.NewCompanion(exec.Argv(g, g.Path, "serve"), h.dir(), stdout, stderr)
-		}, func() {}, nil
+			return exec.NewCompanion(exec.Argv(g, path, "serve"), h.dir(), stdout, stderr)
+		}, done, err
 	})
 	if err != nil {
 		return nil, err
@@ -396,14 +390,28 @@ func (h *Host) Ask(ctx context.Context, g *spec.Plugin, method string, params an
 	return text, err
 }
 
+// verified is a copy of the plugin as it was when it was asked what it can do.
+func verified(g *spec.Plugin) (path string, done func(), err error) {
+	path, done, err = exec.Verified(g.Path, g.Digest)
+	if errors.Is(err, exec.ErrNotVerified) {
+		err = fmt.Errorf("%s was edited in the meantime", named(g))
+	}
+	return path, done, err
+}
+
 func (h *Host) askOnce(ctx context.Context, g *spec.Plugin, method string, params any) (json.RawMessage, error) {
 	text, err := encode(params)
 	if err != nil {
 		return nil, err
 	}
+	path, done, err := verified(g)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	h.heard("request", text)
 	out, stderr := &lastLine{}, &tail{}
-	words := h.Asker.Output(ctx, exec.Argv(g, g.Path, method), h.dir(), string(text), out, stderr)
+	words := h.Asker.Output(ctx, exec.Argv(g, path, method), h.dir(), string(text), out, stderr)
 	h.heard("answer", out.end())
 	switch answer := out.end(); {
 	case words != "":
