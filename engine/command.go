@@ -139,7 +139,10 @@ func (s *State) refuseContinue() string {
 	case s.pause.Step < 0:
 		return ""
 	case s.pause.Reason == events.PauseUndecided, s.pause.Reason == events.PauseConfirm:
-		if reason, _ := s.hold(s.pause.Step); reason == s.pause.Reason && s.choices[s.pause.Step]&excluded == 0 {
+		if s.node(s.pause.Step).state != ready || s.choices[s.pause.Step]&excluded != 0 {
+			return "" // it has ended or is excluded, so that it needs no approval
+		}
+		if reason, _ := s.hold(s.pause.Step); reason == s.pause.Reason {
 			return events.StepID(s.pause.Step) + " is not approved"
 		}
 	}
@@ -160,7 +163,8 @@ func (s *State) command(c events.Command) {
 		s.choose(c.Range, func(have choice) choice { return have &^ (approved | confirmed) })
 	case events.Exclude:
 		s.choose(c.Range, func(have choice) choice { return have | excluded })
-		s.excludeReady(c.Range)
+		s.dropReruns(c.Range)
+		s.skipExcluded()
 	case events.Include:
 		s.choose(c.Range, func(have choice) choice { return have &^ excluded })
 	case events.Break:
@@ -172,6 +176,9 @@ func (s *State) command(c events.Command) {
 	case events.Advance:
 		s.advance(c)
 	case events.Pause:
+		for i := range s.nodes {
+			s.nodes[i].asked = false
+		}
 		s.setPause(pausedByUser())
 	case events.Retry:
 		s.retry(c.Range)
@@ -204,15 +211,19 @@ func (s *State) choose(r events.Range, f func(choice) choice) {
 	}
 }
 
-// excludeReady skips what was about to start.
-func (s *State) excludeReady(r events.Range) {
-	for i := r.From; i < r.To; i++ {
-		if n := s.node(i); n.state == ready {
-			s.skip(s.id(i), events.SkipUser, "")
+// skipExcluded skips the excluded steps that would start now. While the run is paused they wait, so that they can be restored; only
+// what starts in spite of the pause is skipped at once.
+func (s *State) skipExcluded() {
+	for step, c := range s.choices {
+		if n := s.node(step); c&excluded != 0 && n.state == ready && (n.solo || !s.waits()) {
+			s.skip(s.id(step), events.SkipUser, "")
 		}
 	}
 	s.resolve()
 }
+
+// waits reports whether nothing starts by itself because the run is paused.
+func (s *State) waits() bool { return s.paused && !s.halting }
 
 // goOn ends a pause: the breakpoint it stopped at is passed, and failed steps that waited for a decision are given up.
 func (s *State) goOn() {
@@ -338,9 +349,9 @@ func (s *State) retry(r events.Range) {
 			s.reopen(id)
 		default:
 		}
-		n.state, n.outcome, n.effective, n.solo = ready, events.None, events.None, true
+		n.state, n.outcome, n.effective, n.solo, n.asked = ready, events.None, events.None, true, true
 		n.decided = true
-		s.choices[step] |= approved | confirmed
+		s.choices[step] = (s.choices[step] | approved | confirmed) &^ excluded
 		s.solo = append(s.solo, id)
 		s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
 		n.announced = true

@@ -59,12 +59,12 @@ func (s *State) next(now time.Time) decision {
 			return s.begin(id)
 		}
 	}
-	if s.paused && !s.halting {
-		return idle{}
-	}
 	until, due := s.dueRetry(now)
 	if due >= 0 {
 		return start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
+	}
+	if s.waits() {
+		return idle{until}
 	}
 	if s.active < s.opts.Forks {
 		if d := s.pick(); d != nil {
@@ -89,10 +89,11 @@ func (s *State) next(now time.Time) decision {
 
 // ended decides when nothing runs and nothing can start.
 func (s *State) ended() decision {
-	switch {
-	case s.left == 0:
+	if s.left == 0 {
 		return s.conclude()
-	case len(s.fenced) > 0:
+	}
+	s.fenced = slices.DeleteFunc(s.fenced, func(id graph.ID) bool { return s.nodes[id].state != ready }) // excluded meanwhile
+	if len(s.fenced) > 0 {
 		id := slices.Min(s.fenced)
 		return pause{fact.RunPaused{Reason: events.PauseStep, Step: int(s.graph.Nodes[id].Step)}}
 	}
@@ -127,11 +128,13 @@ func (s *State) slot(id graph.ID) bool {
 	return s.active < s.opts.Forks && (pool < 0 || s.used[pool] < s.graph.Pools[pool].Slots)
 }
 
-// dueRetry finds a delayed attempt that may run, its time having come, and the earliest time of those whose has not.
+// dueRetry finds a delayed attempt that may run, its time having come, and the earliest time of those whose has not. While the run
+// is paused only attempts of steps that a person wants to run now count.
 func (s *State) dueRetry(now time.Time) (until time.Time, due graph.ID) {
 	due = -1
 	for id, at := range s.delayed {
 		switch {
+		case s.waits() && !s.nodes[id].asked:
 		case !at.After(now):
 			if s.slot(id) && (due < 0 || id < due) {
 				due = id

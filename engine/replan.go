@@ -47,11 +47,24 @@ func (s *State) Replan(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		return nil, s.choices[step]
 	})
 	if s.paused {
-		if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
-			was = pausedByUser()
-		}
-		s.setPause(was)
+		s.setPause(s.pausedAgain(was))
 	}
+}
+
+// pausedAgain is where a pause is after the plan was replaced. It moves to what comes before its step now, if anything does.
+func (s *State) pausedAgain(was fact.RunPaused) fact.RunPaused {
+	if was.Reason == events.PauseEnd || was.Step >= 0 && s.node(was.Step).state == settled {
+		return pausedByUser()
+	}
+	if was.Step < 0 || s.node(was.Step).state != pending {
+		return was
+	}
+	for step := range s.plan.Steps {
+		if s.node(step).state == ready {
+			return fact.RunPaused{Reason: events.PauseStep, Step: step}
+		}
+	}
+	return pausedByUser()
 }
 
 // Resume folds that another process goes on with a run. What ended well keeps its result, and so does what failed and
@@ -78,7 +91,7 @@ func (s *State) Resume(r fact.Record, p *plan.Plan, g *graph.Graph) {
 		running = s.plan.After(again)
 		message = "resumed; approve or exclude what was lost: " + running
 	}
-	s.finished, s.leaving, s.signalled, s.paused = false, false, false, false
+	s.finished, s.leaving, s.signalled, s.paused = false, false, false, s.opts.Review // until it is said below where
 	s.begun, s.reviewed = true, true
 	s.sameRun = false
 	with := carrying{generation: f.Generation, keeps: f.Keeps, accepts: f.Changed == fact.ChangedKeep, decisions: breakpoint | excluded}
@@ -151,10 +164,16 @@ type carrying struct {
 func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(step int, old *node) (*ending, choice)) {
 	old := s.plan
 	choices, kept, stops := make([]choice, len(p.Steps)), map[int]*ending{}, map[int]*breaks{}
-	tried := map[int][]string{}
+	tried, queued, behind := map[int][]string{}, []int{}, map[int]bool{}
 	for i, j := range counterparts(p, old, with.keeps) {
 		if j < 0 {
 			continue
+		}
+		if s.awaitsRerun(j) {
+			queued = append(queued, i)
+		}
+		if n := s.node(j); s.choices[j]&excluded != 0 && n.state == settled && n.outcome == events.Skipped {
+			behind[i] = true
 		}
 		if outs := s.attempts(j); len(outs) > 0 {
 			tried[i] = outs
@@ -175,7 +194,7 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(ste
 	}
 	s.load(p, g)
 	maps.DeleteFunc(stops, func(_ int, b *breaks) bool { return b == nil })
-	s.choices, s.kept, s.breaks, s.tried = choices, kept, stops, tried
+	s.choices, s.kept, s.breaks, s.tried, s.behind = choices, kept, stops, tried, behind
 	for i, outs := range tried {
 		s.node(i).attempt = int32(len(outs))
 	}
@@ -184,6 +203,7 @@ func (s *State) carry(p *plan.Plan, g *graph.Graph, with carrying, keep func(ste
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(p.Steps), Digest: p.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.republish()
 	s.publishTried()
+	s.warnNotRerun(queued, "the plan was replaced or the run was resumed before their turn")
 	s.keepDone()
 	s.arriveRoots()
 	s.resolve()

@@ -77,3 +77,40 @@ func TestReplanAfterRescue(t *testing.T) {
 		})
 	}
 }
+
+// A step that an edit puts above the one that the run is paused at is where it is paused then.
+func TestReplanMovesPause(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "playbook.yml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("- {name: one, shell: one}\n- {name: two, shell: two}\n")
+	p, g := buildAt(t, path)
+	f := &fake{}
+	s := begin(t, p, g, f, fact.Options{Review: true})
+	w := watching(t, s, false)
+	send := func(c events.Command) { s.Send(events.Order{Actor: "test", Command: c}) }
+	send(events.Approve{Range: events.Range{From: 0, To: 2}})
+	send(events.Break{Step: 1})
+	send(events.Continue{})
+	w.until("the breakpoint", func() bool { return w.run.Phase == events.Paused && w.run.PausedAt == 1 })
+	write("- {name: one, shell: one}\n- {name: new, shell: new}\n- {name: two, shell: two}\n")
+	p2, g2 := buildAt(t, path)
+	if err := s.Replan(p2, g2); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the new plan", func() bool { return w.run.Generation == 2 && w.run.Phase == events.Paused })
+	if w.run.PausedAt != 1 || p2.Steps[1].Name != "new" {
+		t.Errorf("paused at step %d", w.run.PausedAt)
+	}
+	send(events.Advance{Verb: "step"})
+	w.until("the pause after the new step", func() bool { return w.run.Phase == events.Paused && w.run.PausedAt == 2 })
+	send(events.Break{Step: 2, Clear: true})
+	send(events.Continue{})
+	w.done()
+	if got := strings.Join(f.order, ","); got != "one,new,two" {
+		t.Errorf("ran %s", got)
+	}
+}

@@ -115,6 +115,9 @@ func (s *State) rerun(c events.Rerun) {
 // queueReruns lets done steps run again, the first at once.
 func (s *State) queueReruns(steps []int) {
 	s.reruns = steps
+	for _, step := range s.reruns {
+		s.choices[step] &^= excluded | marked
+	}
 	for _, step := range s.reruns[1:] {
 		s.detain(step)
 	}
@@ -150,8 +153,8 @@ func (s *State) beginRerun(step int) {
 	id := s.id(step)
 	s.reopen(id)
 	n := &s.nodes[id]
-	n.state, n.solo, n.announced = ready, true, true
-	s.choices[step] = (s.choices[step] | approved | confirmed) &^ (excluded | marked)
+	n.state, n.solo, n.asked, n.announced = ready, true, true, true
+	s.choices[step] |= approved | confirmed
 	s.solo = append(s.solo, id)
 	s.publish(step, events.StepRetrying{Attempt: int(n.attempt) + 1, Due: s.now, ByUser: true, Out: s.outName(step, int(n.attempt)+1)})
 }
@@ -185,15 +188,42 @@ func (s *State) nextRerun() {
 		s.node(rest[0]).pending--
 		s.beginRerun(rest[0])
 	default:
-		var names []string
 		for _, step := range rest {
-			names = append(names, events.StepID(step))
-			n := s.node(step)
-			if n.pending--; n.pending == 0 {
-				s.reach(s.id(step))
-			}
+			s.release(step)
 		}
-		s.publish(-1, events.Warning{Message: "not run again, as " + events.StepID(last) + " did not succeed: " + strings.Join(names, ", ")})
+		s.warnNotRerun(rest, events.StepID(last)+" did not succeed")
 	}
 	s.resolve()
+}
+
+// release lets what comes after a step go on that was to run again, and does not.
+func (s *State) release(step int) {
+	n := s.node(step)
+	if n.pending--; n.pending == 0 {
+		s.reach(s.id(step))
+	}
+}
+
+// dropReruns takes steps out of the queue of those that run again, as they were excluded while they waited. They keep their results.
+func (s *State) dropReruns(r events.Range) {
+	var stay []int
+	for i, step := range s.reruns {
+		if i == 0 || !r.Has(step) {
+			stay = append(stay, step)
+			continue
+		}
+		s.release(step)
+	}
+	s.reruns = stay
+}
+
+func (s *State) warnNotRerun(steps []int, why string) {
+	if len(steps) == 0 {
+		return
+	}
+	var names []string
+	for _, step := range steps {
+		names = append(names, events.StepID(step))
+	}
+	s.publish(-1, events.Warning{Message: "not run again, as " + why + ": " + strings.Join(names, ", ")})
 }

@@ -72,7 +72,7 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 			})
 		}
 		if s.opts.BreakOnFailure && !f.Ignored && !s.halting {
-			n.state, n.outcome = failed, f.Outcome
+			n.state, n.outcome, n.asked = failed, f.Outcome, false
 			s.held = append(s.held, f.Step)
 			return
 		}
@@ -182,7 +182,7 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 		s.solo = remove(s.solo, id)
 	}
 	delete(s.queued, id)
-	n.state, n.outcome = settled, outcome
+	n.state, n.outcome, n.asked = settled, outcome, false
 	if n.effective == events.None {
 		n.effective = outcome
 	}
@@ -452,9 +452,9 @@ func (s *State) makeReady(id graph.ID) {
 	switch {
 	case s.plan.Steps[step].Excluded:
 		s.leaveOut(id)
-	case s.choices[step]&excluded != 0:
+	case s.choices[step]&excluded != 0 && (!s.waits() || s.behind[step]): // otherwise it can be restored until the run goes on
 		s.skip(id, events.SkipUser, "")
-	case s.choices[step]&marked != 0:
+	case s.choices[step]&(excluded|marked) == marked:
 		s.settleMarked(id)
 	case s.halting && !g.Essential:
 		s.nodes[id].cause = int32(s.haltCause)
@@ -570,12 +570,15 @@ func (s *State) halt(cause int) {
 		id := graph.ID(i)
 		switch n := &s.nodes[i]; n.state {
 		case ready:
-			if s.graph.Nodes[i].Essential {
+			switch {
+			case s.choices[s.graph.Nodes[i].Step]&excluded != 0:
+				s.skip(id, events.SkipUser, "")
+			case s.graph.Nodes[i].Essential:
 				heap.Push(&s.ready, id)
-				break
+			default:
+				n.cause = int32(cause)
+				s.omit(id)
 			}
-			n.cause = int32(cause)
-			s.omit(id)
 		case again, backoff:
 			late = append(late, int(s.graph.Nodes[i].Step))
 		default:

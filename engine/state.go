@@ -68,6 +68,7 @@ type node struct {
 	decided               bool           // its condition was evaluated and holds
 	announced             bool           // its start was published
 	solo                  bool           // runs although the run is paused: a person asked for another attempt
+	asked                 bool           // a person asked for an attempt: those that follow by themselves run although the run is paused
 	unsent                bool           // it has ended before all that comes before it has; its edges wait for that
 	byEdges               bool           // it was not run because of how what comes before it ended
 }
@@ -97,6 +98,7 @@ type State struct {
 	choices  []choice        // per step
 	breaks   map[int]*breaks // of breakpoints that do not simply stop
 	kept     map[int]*ending // results taken over from the plan before
+	behind   map[int]bool    // excluded steps that were skipped under the plan before: they do not come back
 	ready    readyHeap
 	blocked  []graph.ID // ready, but no slot of their pool is free
 	fenced   []graph.ID // ready, but outside what `advance` allows
@@ -181,7 +183,7 @@ func (s *State) load(p *plan.Plan, g *graph.Graph) {
 	s.nodes = make([]node, len(g.Nodes))
 	s.choices = make([]choice, len(p.Steps))
 	s.breaks = map[int]*breaks{}
-	s.kept = map[int]*ending{}
+	s.kept, s.behind = map[int]*ending{}, nil
 	s.delayed = map[graph.ID]time.Time{}
 	s.queued, s.nextDue = map[graph.ID]time.Time{}, time.Time{}
 	s.used, s.lent = make([]int, len(g.Pools)), 0
@@ -393,6 +395,7 @@ func (s *State) resume() {
 		s.publish(s.pause.Step, events.GateResolved{By: "user"})
 	}
 	s.publish(-1, events.RunResumed{})
+	s.skipExcluded()
 }
 
 func (s *State) finish(f fact.RunFinished) {
@@ -464,15 +467,20 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 	s.solo = remove(s.solo, id)
 	s.active++
 	s.take(id, +1)
-	if s.budget > 0 {
-		s.budget--
-	}
+	s.spend(n)
 	step := &s.plan.Steps[f.Step]
 	if !n.announced {
 		n.announced = true
 		s.publish(f.Step, events.StepStarted{
 			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out,
 		})
+	}
+}
+
+// spend counts a step that starts in step mode, unless a person has asked for it by itself.
+func (s *State) spend(n *node) {
+	if s.budget > 0 && !n.asked {
+		s.budget--
 	}
 }
 
@@ -511,7 +519,7 @@ func (s *State) asksAgain(step int) bool {
 // readsChanged holds a step back that was about to start: what was approved was another.
 func (s *State) readsChanged(f fact.ReadsChanged) {
 	id := s.id(f.Step)
-	s.nodes[id].solo = false
+	s.nodes[id].solo, s.nodes[id].asked = false, false
 	s.solo = remove(s.solo, id)
 	heap.Push(&s.ready, id)
 	s.choices[f.Step] &^= approved | confirmed
@@ -525,6 +533,7 @@ func (s *State) gateOpened(f fact.GateOpened) {
 	n := s.node(f.Step)
 	n.state, n.solo = waiting, false
 	s.solo = remove(s.solo, s.id(f.Step))
+	s.spend(n)
 	s.open++
 	s.publish(f.Step, events.GateOpened{Reason: events.PauseUser, Message: f.Message})
 }

@@ -445,7 +445,7 @@ func TestExcludeAndSkipByTag(t *testing.T) {
 	b.log = nil
 	b.send(events.Continue{})
 	b.all()
-	b.want("command.accepted", "run.resumed", "started 2", "completed 2", "run.completed:done")
+	b.want("command.accepted", "run.resumed", "skipped:user 0", "skipped:tags 1", "started 2", "completed 2", "run.completed:done")
 	if got := b.run.Steps[0].Reason + b.run.Steps[1].Reason; got != "usertags" {
 		t.Errorf("reasons %q", got)
 	}
@@ -476,7 +476,7 @@ func TestReplanKeepsWhatIsTheSame(t *testing.T) {
 	edited.Scopes[0].Last = 5
 	r := fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 5}}
 	b.s.Replan(r, edited, chain(t, edited))
-	b.want("plan.loaded", "command.accepted", "command.accepted", "tried 0", "tried 1", "tried 3", "completed 0", "completed 1", "gate.opened 3", "run.paused:failure 3")
+	b.want("plan.loaded", "command.accepted", "command.accepted", "tried 0", "tried 1", "tried 3", "completed 0", "completed 1", "run.paused:step 2")
 	if k := b.run.Steps[1]; k.Kept || k.Attempt != 1 || k.Outcome != events.Changed {
 		t.Errorf("kept step: %+v", k)
 	}

@@ -189,6 +189,7 @@ func TestWhyPeople(t *testing.T) {
 	a.s.Send(events.Order{Command: events.Pause{}})
 	a.end("a")
 	a.paused(events.PauseUser)
+	a.until("a ends", func() bool { return a.run.Steps[0].State == events.Settled })
 	a.why("b", events.Wait{For: events.WaitPaused, Root: -1})
 
 	a = ask(t, "- pause: look\n- shell: b\n", fact.Options{})

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+)
+
+func stepRange(step int) events.Range { return events.Range{From: step, To: step + 1} }
+
+// pausedAtStep is a run of a chain under review, all of it approved, that is paused at a breakpoint.
+func pausedAtStep(t *testing.T, n, at int, edit func(b *bench)) *bench {
+	t.Helper()
+	p := planOf(n)
+	b := newBench(t, p, chain(t, p), fact.Options{Review: true, BreakOnFailure: true, KeepOpen: true})
+	if edit != nil {
+		edit(b)
+	}
+	b.send(events.Approve{Range: events.Range{From: 0, To: n}})
+	b.send(events.Break{Step: at})
+	b.send(events.Continue{})
+	b.all()
+	if b.s.pause.Step != at || !b.s.paused {
+		t.Fatalf("not paused at step %d: %+v", at, b.s.pause)
+	}
+	b.log = nil
+	return b
+}
+
+// A step that is excluded while the run is paused waits like the others, so that it can be restored, also if it is the next one.
+func TestExcludeAndRestoreWhilePaused(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		review bool
+		send   []events.Command
+		log    string
+	}{
+		{"restored", false, []events.Command{events.Exclude{Range: stepRange(1)}, events.Include{Range: stepRange(1)}}, "started 1, completed 1, started 2, completed 2, run.completed:done"},
+		{"excluded", false, []events.Command{events.Exclude{Range: stepRange(1)}}, "skipped:user 1, started 2, completed 2, run.completed:done"},
+		{"excluded again", false, []events.Command{events.Exclude{Range: stepRange(1)}, events.Include{Range: stepRange(1)}, events.Exclude{Range: stepRange(1)}}, "skipped:user 1, started 2, completed 2, run.completed:done"},
+		{"approval withdrawn", false, []events.Command{events.Exclude{Range: stepRange(1)}, events.Withdraw{Range: stepRange(1)}}, "skipped:user 1, started 2, completed 2, run.completed:done"},
+		{"the rest", false, []events.Command{events.Exclude{Range: events.Range{From: 1, To: 3}}, events.Include{Range: stepRange(2)}}, "skipped:user 1, started 2, completed 2, run.completed:done"},
+		{"review", true, []events.Command{events.Exclude{Range: stepRange(0)}, events.Include{Range: stepRange(0)}}, "started 0, completed 0, started 1, completed 1, started 2, completed 2, run.completed:done"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b *bench
+			if tt.review {
+				p := planOf(3)
+				b = newBench(t, p, chain(t, p), fact.Options{Review: true})
+				b.send(events.Approve{Range: events.Range{From: 0, To: 3}})
+			} else {
+				b = pausedAtStep(t, 3, 1, nil)
+			}
+			for _, c := range tt.send {
+				if why := b.send(c); why != "" {
+					t.Fatalf("%T is refused: %s", c, why)
+				}
+			}
+			b.log = nil
+			if why := b.send(events.Continue{}); why != "" {
+				t.Fatalf("continue is refused: %s", why)
+			}
+			b.all()
+			got := strings.Join(slices.DeleteFunc(b.log, func(w string) bool {
+				return strings.HasPrefix(w, "command.") || strings.HasPrefix(w, "gate.") || w == "run.resumed"
+			}), ", ")
+			if got != tt.log {
+				t.Errorf("got %s, want %s", got, tt.log)
+			}
+			foldAgainOf(t, b)
+		})
+	}
+}
+
+// foldAgainOf folds a run's facts again: the state must be the same.
+func foldAgainOf(t *testing.T, b *bench) {
+	t.Helper()
+	again := foldOf(t, b.facts, b.plans, planOf(len(b.s.plan.Steps)), b.s.graph, nil)
+	if !slices.Equal(again.nodes, b.s.nodes) {
+		t.Errorf("folded again the nodes are\n%+v, and were\n%+v", again.nodes, b.s.nodes)
+	}
+}
+
+// An excluded step is not started by a stop, although it is essential.
+func TestStopLeavesExcludedSteps(t *testing.T) {
+	b := pausedAtStep(t, 3, 1, func(b *bench) { b.s.graph.Nodes[b.s.id(1)].Essential = true })
+	b.send(events.Exclude{Range: stepRange(1)})
+	b.log = nil
+	b.send(events.Stop{How: events.StopDrain})
+	b.all()
+	if got := strings.Join(b.log, ", "); !strings.Contains(got, "skipped:user 1") || strings.Contains(got, "started 1") {
+		t.Error(got)
+	}
+}
+
+// A step that a person runs again has all its attempts, although the run is paused meanwhile.
+func TestAttemptsGoOnWhilePaused(t *testing.T) {
+	fails := func(b *bench, step int, attempts ...int) {
+		b.outcome = func(at, attempt int) events.Outcome {
+			if at == step && slices.Contains(attempts, attempt) {
+				return events.Failed
+			}
+			return events.OK
+		}
+	}
+	t.Run("run again", func(t *testing.T) {
+		b := pausedAtStep(t, 3, 1, func(b *bench) { b.s.plan.Steps[0].Retry.Max = 2 })
+		fails(b, 0, 2, 3)
+		b.send(events.Rerun{Range: stepRange(0)})
+		b.all()
+		b.want("command.accepted", "retrying 0", "retrying 0", "retrying 0", "completed 0")
+		if n := b.s.node(0); n.attempt != 4 || !b.s.paused {
+			t.Errorf("attempt %d, paused %t", n.attempt, b.s.paused)
+		}
+	})
+	t.Run("tried again", func(t *testing.T) {
+		p := planOf(2)
+		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true, KeepOpen: true})
+		b.class = "transient" // once it is tried again it may be tried three times more
+		b.outcome = func(_, attempt int) events.Outcome {
+			b.class = ""
+			if attempt > 1 {
+				b.class = transient
+			}
+			return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 4]
+		}
+		b.all()
+		b.log = nil
+		b.send(events.Retry{Range: stepRange(0)})
+		b.all()
+		b.want("command.accepted", "retrying 0", "retrying 0", "retrying 0", "completed 0")
+	})
+	t.Run("paused by a person meanwhile", func(t *testing.T) {
+		p := planOf(2)
+		p.Steps[0].Retry.Max = 1
+		b := newBench(t, p, chain(t, p), fact.Options{})
+		fails(b, 0, 1)
+		b.start()
+		b.end(0)
+		b.start()
+		b.send(events.Pause{})
+		b.now = b.now.Add(time.Minute)
+		b.start()
+		if n := b.s.node(0); n.state != backoff {
+			t.Errorf("an attempt that nobody asked for begins in a pause: it is %s", n.state)
+		}
+		b.send(events.Continue{})
+		b.all()
+		if b.run.Result.Outcome != events.RunDone {
+			t.Errorf("%+v", b.run.Result)
+		}
+	})
+}
+
+// What comes while done steps wait for their turn to run again takes nothing from that, and what is excluded then is not run again.
+func TestCommandsWhileStepsRunAgain(t *testing.T) {
+	setup := func() *bench {
+		b := pausedAtStep(t, 5, 3, func(b *bench) { b.s.opts.Forks = 1 })
+		b.send(events.Rerun{Range: events.Range{From: 0, To: 3}})
+		b.log = nil
+		b.start() // the first runs
+		return b
+	}
+	runs := func(b *bench) string {
+		var words []string
+		for _, w := range b.log {
+			if strings.HasPrefix(w, "started") || strings.HasPrefix(w, "retrying") || strings.HasPrefix(w, "skipped") || strings.HasPrefix(w, "run.") {
+				words = append(words, w)
+			}
+		}
+		return strings.Join(words, ", ")
+	}
+	for _, tt := range []struct {
+		name string
+		c    events.Command
+		want string
+	}{
+		{"exclude", events.Exclude{Range: stepRange(1)}, "retrying 2"},
+		{"step", events.Advance{Verb: "step"}, "run.resumed, retrying 1, retrying 2, started 3, run.paused:step 4"},
+		{"over", events.Advance{Verb: "over", Range: stepRange(3)}, "run.resumed, retrying 1, retrying 2, started 3, run.paused:step 4"},
+		{"continue", events.Continue{}, "run.resumed, retrying 1, retrying 2, started 3, started 4, run.completed:done"},
+		{"retry", events.Retry{Range: events.Range{From: 0, To: 3}}, "retrying 1, retrying 2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := setup()
+			b.send(tt.c)
+			b.all()
+			if got := runs(b); got != tt.want {
+				t.Errorf("%s, want %s\n%s", got, tt.want, strings.Join(b.log, "\n"))
+			}
+		})
+	}
+	t.Run("replaced", func(t *testing.T) {
+		b := pausedAtStep(t, 5, 3, nil)
+		b.outcome = func(step, attempt int) events.Outcome {
+			return map[bool]events.Outcome{true: events.Failed, false: events.OK}[step == 0 && attempt == 2]
+		}
+		b.send(events.Rerun{Range: events.Range{From: 0, To: 3}})
+		b.all()
+		var warned []string
+		b.s.emit = func(_ int, e events.Event) {
+			if w, ok := e.(events.Warning); ok {
+				warned = append(warned, w.Message)
+			}
+		}
+		p := planOf(5)
+		p.Digest = "d2"
+		b.s.Replan(fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 5, Keeps: true}}, p, chain(t, p))
+		if len(warned) != 1 || !strings.Contains(warned[0], "step-0002, step-0003") {
+			t.Errorf("what is not run again is not named: %q", warned)
+		}
+	})
+}
+
+// A step is one step, also if it is a pause of the playbook that a person answers.
+func TestStepOverGate(t *testing.T) {
+	b := pausedAtStep(t, 4, 1, func(b *bench) { b.s.graph.Nodes[b.s.id(1)].Kind = graph.Gate })
+	b.send(events.Advance{Verb: "step"})
+	b.all()
+	b.add(fact.GateResolved{Step: 1, By: "test"})
+	b.all()
+	if b.run.Steps[2].Attempt > 0 || b.s.pause.Reason != events.PauseStep || b.s.pause.Step != 2 {
+		t.Errorf("after the answer the run is at %+v, and step 2 had %d attempts", b.s.pause, b.run.Steps[2].Attempt)
+	}
+}
+
+// A step that was skipped as excluded does not come back when the plan is replaced, and the pause stays after it.
+func TestExcludedStepsStayGone(t *testing.T) {
+	b := pausedAtStep(t, 4, 2, func(b *bench) { b.send(events.Exclude{Range: stepRange(1)}) })
+	p := planOf(4)
+	p.Digest, p.Steps[3].Digest = "d2", "new"
+	b.s.Replan(fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 4, Keeps: true}}, p, chain(t, p))
+	if n := b.s.node(1); n.outcome != events.Skipped || b.s.pause.Step != 2 || b.s.pause.Reason != events.PauseBreakpoint {
+		t.Errorf("it is %s, and the run is paused at %+v", n.state, b.s.pause)
+	}
+}
