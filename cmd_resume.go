@@ -35,7 +35,7 @@ type resumeCmd struct {
 func (c *resumeCmd) Run(io stdio) error {
 	past, err := pastRun(c.Which)
 	if err != nil {
-		return err
+		return usage("%s", err)
 	}
 	onScreen := !c.NoTUI && c.noUI() == ""
 	c.approved = !onScreen && !past.Options.Check
@@ -316,6 +316,9 @@ func refusal(past engine.Past, err error) error {
 				"    it is not run again by itself: start the run anew; `changed_when: false` says that a step may always be run again")
 		}
 		return usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
+	}
+	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
+		return usage("%s", err)
 	}
 	if errors.Is(err, engine.ErrFinished) {
 		return usage("%s: %s", past.ID, err)

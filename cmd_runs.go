@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -76,17 +77,17 @@ func history(limit int) ([]engine.Past, int, error) {
 	return list, more, wrapDisk(err)
 }
 
-// pastRun finds the run that somebody means, or the latest.
+// pastRun finds the run that the user names, or the latest. The error is an *engine.UnbegunError, next to the run before, if that had
+// not begun.
 func pastRun(which string) (engine.Past, error) {
 	dir, err := runsDir()
 	if err != nil {
 		return engine.Past{}, err
 	}
-	past, err := engine.Find(dir, which)
-	if err != nil {
-		return past, usage("%s", err)
+	if which == "" {
+		return engine.Latest(dir)
 	}
-	return past, nil
+	return engine.Find(dir, which)
 }
 
 // outcomeOf is the end of a run in a word.
@@ -177,7 +178,12 @@ func (c *pruneCmd) Run(io stdio) error {
 		return err
 	}
 	now, removed := time.Now(), 0
-	for _, p := range list[min(c.Keep, len(list)):] {
+	old := list[min(c.Keep, len(list)):]
+	unbegun, err := c.unbegun(now)
+	if err != nil {
+		return wrapDisk(err)
+	}
+	for _, p := range append(old, unbegun...) {
 		if p.Live || now.Sub(p.Started) < c.Older {
 			continue
 		}
@@ -187,12 +193,22 @@ func (c *pruneCmd) Run(io stdio) error {
 			}
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), output.CleanName(p.Playbook))
+		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), output.CleanName(cmp.Or(p.Playbook, "not begun")))
 	}
 	word := "removed"
 	if c.DryRun {
 		word = "would be removed"
 	}
-	_, err = fmt.Fprintf(io.out, "%d %s, %d kept\n", removed, word, len(list)-removed)
+	_, err = fmt.Fprintf(io.out, "%d %s, %d kept\n", removed, word, len(list)+len(unbegun)-removed)
 	return err
+}
+
+// unbegun are the runs that had no record when moon was killed: nothing can be done with them. A new one may be about to begin.
+func (c *pruneCmd) unbegun(now time.Time) ([]engine.Past, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return nil, err
+	}
+	list, err := engine.Unbegun(dir, engine.Past{})
+	return slices.DeleteFunc(list, func(p engine.Past) bool { return now.Sub(p.Started) < time.Minute }), err
 }

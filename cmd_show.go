@@ -50,8 +50,12 @@ func (c *showCmd) Run(io stdio) error {
 		}
 	}
 	past, err := pastRun(c.Which)
+	if unbegun, is := errors.AsType[*engine.UnbegunError](err); is && past.ID != "" && c.Which == "" {
+		fmt.Fprintf(io.err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
+		err = nil
+	}
 	if err != nil {
-		return err
+		return usage("%s", err)
 	}
 	if c.TUI && past.Live {
 		return usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)

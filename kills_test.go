@@ -364,6 +364,87 @@ func TestDieAtEveryPoint(t *testing.T) {
 	}
 }
 
+// TestKilledBeforeItBegan kills a run in the middle, and then another at every point before its first record: what is resumed without a
+// name is then not the first one, which is left as it was until it is named.
+func TestKilledBeforeItBegan(t *testing.T) {
+	whole := kills(t, t.TempDir())
+	points := whole.unbroken()
+	p := kills(t, t.TempDir())
+	if l := p.live(p.moon("run", fmt.Sprintf("%s=%d", dieAt, points/2)), nil); !l.killed {
+		t.Fatalf("it did not die: %s", l.stderr)
+	}
+	runs := filepath.Join(p.dir, "state/moon/runs")
+	first := filepath.Base(runDirs(t, runs)[0])
+	moon := func(args ...string) (string, int) {
+		cmd := p.moon("run")
+		cmd.Args = append(cmd.Args[:1:1], args...)
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	before := strings.Join(contents(t, p.dir), "\n")
+	tried := 0
+	for at := 1; ; at++ {
+		if at > 100 {
+			t.Fatal("the run never begins")
+		}
+		if l := p.live(p.moon("run", fmt.Sprintf("%s=%d", dieAt, at)), nil); !l.killed {
+			t.Fatalf("it did not die: %s", l.stderr)
+		}
+		made := runDirs(t, runs)
+		if len(made) == 1 {
+			continue // it had not even a directory
+		}
+		latest := made[0]
+		if filepath.Base(latest) == first {
+			latest = made[1]
+		}
+		if r, err := journal.Open(filepath.Join(latest, "journal.jsonl")); err == nil {
+			_, err := r.Next()
+			r.Close()
+			if err == nil {
+				break
+			}
+		}
+		tried++
+		id := filepath.Base(latest)
+		text, code := moon("resume", "--no-tui", "--lost", "retry", "--retry-failed")
+		if want := "moon: the latest run, " + id + ", had not begun when moon ended: nothing of it ran; start it again\nor name the one before it: " + first + "\n"; code != 2 || text != want {
+			t.Errorf("at %d: exit code %d, %q, want %q", at, code, text, want)
+		}
+		if text, code := moon("resume", "--no-tui", id); code != 2 || text != "moon: "+id+" had not begun when moon ended: nothing of it ran; start it again\n" {
+			t.Errorf("at %d, by name: exit code %d, %q", at, code, text)
+		}
+		if text, code := moon("show"); code != 0 || !strings.Contains(text, id+" had not begun") || !strings.Contains(text, "\n"+first) {
+			t.Errorf("at %d, shown: exit code %d, %q", at, code, text)
+		}
+		if err := os.RemoveAll(latest); err != nil {
+			t.Fatal(err)
+		}
+		if after := strings.Join(contents(t, p.dir), "\n"); after != before {
+			t.Fatalf("at %d something was run:\n%s\nbefore\n%s", at, after, before)
+		}
+	}
+	if tried < 5 {
+		t.Errorf("only %d points before the first record", tried)
+	}
+	if text, code := moon("resume", "--no-tui", "--lost", "retry", "--retry-failed", "--approve", "all", first); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, text)
+	}
+	if got, want := contents(t, filepath.Join(p.dir, p.made)), contents(t, filepath.Join(whole.dir, whole.made)); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("made\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// runDirs are the directories of runs.
+func runDirs(t *testing.T, runs string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(runs, "*"))
+	if err != nil || len(list) == 0 {
+		t.Fatal("no runs", err)
+	}
+	return list
+}
+
 // TestKillAtRandom kills moon from outside, at random moments, until it has ended nevertheless: what it had said is in
 // the journal, nothing ended well twice, and the end is that of an unbroken run. An assault kills 500 times.
 func TestKillAtRandom(t *testing.T) {

@@ -129,7 +129,7 @@ func Find(runs, id string) (Past, error) {
 	}
 	var found []string
 	for _, name := range names {
-		if strings.HasPrefix(name, id) && isRun(filepath.Join(runs, name)) {
+		if strings.HasPrefix(name, id) {
 			found = append(found, name)
 		}
 	}
@@ -148,9 +148,64 @@ func Find(runs, id string) (Past, error) {
 func begun(dir string) (Past, error) {
 	p, err := look(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("%s had not begun when moon died; there is nothing of it", p.ID)
+		return p, &UnbegunError{Run: p.ID}
 	}
 	return p, err
+}
+
+// UnbegunError says that moon was killed before a run had its first record.
+type UnbegunError struct {
+	Run    string
+	Before string // the run before it, if there is one and the latest was asked for
+}
+
+func (e *UnbegunError) Error() string {
+	const why = "had not begun when moon ended: nothing of it ran; start it again"
+	if e.Before == "" {
+		return e.Run + " " + why
+	}
+	return fmt.Sprintf("the latest run, %s, %s\nor name the one before it: %s", e.Run, why, e.Before)
+}
+
+// Latest gives the latest run that has begun. If there are later ones that had not, the error is an *UnbegunError of the last of them,
+// and the run is given all the same.
+func Latest(runs string) (Past, error) {
+	p, err := Find(runs, "")
+	if err != nil && !errors.Is(err, errNoRuns) {
+		return p, err
+	}
+	later, lerr := Unbegun(runs, p)
+	switch {
+	case lerr != nil:
+		return p, lerr
+	case len(later) > 0:
+		return p, &UnbegunError{Run: later[0].ID, Before: p.ID}
+	}
+	return p, err
+}
+
+// Unbegun are the runs that had no record yet when moon was killed, the latest first: those after another one, or all. A run that a
+// process is about to begin is not one of them.
+func Unbegun(runs string, after Past) (list []Past, err error) {
+	names, err := runNames(runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		p := Past{ID: name, Dir: filepath.Join(runs, name)}
+		info, err := os.Stat(p.Dir)
+		if err != nil {
+			continue // it is just being removed
+		}
+		p.Started = info.ModTime() // the last file was made then
+		if after.ID != "" && (second(name) < second(after.ID) || second(name) == second(after.ID) && !p.Started.After(after.Started)) {
+			continue
+		}
+		if _, err := look(p.Dir); errors.Is(err, fs.ErrNotExist) && !taken(p.Dir) {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 // FindLive gives the latest run that some moon has.
@@ -177,11 +232,6 @@ func FindLive(runs string) (Past, error) {
 }
 
 var errNoRuns = errors.New("there are no runs yet")
-
-func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, journalName))
-	return err == nil
-}
 
 func look(dir string) (p Past, err error) {
 	p = Past{ID: filepath.Base(dir), Dir: dir}

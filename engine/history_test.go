@@ -80,7 +80,8 @@ func TestHistoryReadsWhatItShows(t *testing.T) {
 		"": "0001", "20260102-030404": "cccc", "20260102-030405-0002": "0002",
 		"2026":             "runs begin with 2026",
 		"20260102-030401":  "is a directory",
-		"20260102-030406-": "there is no run 20260102-030406-; moon runs lists them",
+		"20260102-030406-": "20260102-030406-none had not begun when moon ended",
+		"20260102-030407":  "there is no run 20260102-030407; moon runs lists them",
 		"notes":            "there is no run notes",
 	} {
 		p, err := engine.Find(runs, id)

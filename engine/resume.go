@@ -63,9 +63,6 @@ func (e *UndecidedError) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// ErrNotBegun is returned for a run whose moon died before it had begun.
-var ErrNotBegun = errors.New("the run had not begun; start it anew")
-
 // ErrFinished is returned for a run in which there is nothing left to do.
 var ErrFinished = errors.New("the run is done; there is nothing to resume")
 
@@ -95,7 +92,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 		}
 	}()
 	if s.state == nil || !s.state.begun {
-		return nil, ErrNotBegun
+		return nil, &UnbegunError{Run: s.id}
 	}
 	if err := s.catchUp(); err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func Start(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	if err := s.keep(cfg.Plan); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.journal.Close(), os.RemoveAll(s.dir), s.lock.Unlock())
 	}
 	s.add(fact.RunCreated{
 		Format: fact.Format, Moon: cfg.Version, Playbook: cfg.Plan.RootFile, Root: cfg.Plan.Root, Digest: cfg.Plan.Digest,
@@ -260,8 +260,8 @@ func (s *Session) skippedBy(step int, e events.StepSkipped) plan.Absence {
 	return plan.Absence{How: fmt.Sprintf("was skipped (%s)", e.Reason)}
 }
 
-// makeDir makes the run's directory with its lock and journal.
-func (s *Session) makeDir() error {
+// makeDir makes the run's directory with its lock and journal, or nothing.
+func (s *Session) makeDir() (err error) {
 	var suffix [2]byte
 	rand.Read(suffix[:])
 	s.id = s.began.UTC().Format(idTime) + "-" + hex.EncodeToString(suffix[:])
@@ -273,6 +273,11 @@ func (s *Session) makeDir() error {
 	if err := disk.Mkdir(s.dir); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}
+	defer func() {
+		if err != nil { // what is left would look like a run that had not begun when moon was killed
+			err = errors.Join(err, os.RemoveAll(s.dir))
+		}
+	}()
 	if err := disk.Mkdir(s.OutDir()); err != nil {
 		return fmt.Errorf("make the run directory: %w", err)
 	}

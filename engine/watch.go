@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"time"
@@ -26,7 +25,7 @@ type Watch struct {
 // be there.
 func NewWatch(past Past, load func(digest string) (*plan.Plan, *graph.Graph, error)) (*Watch, error) {
 	if len(past.Digests) == 0 {
-		return nil, errors.New("the run had not begun; nothing is recorded of it")
+		return nil, &UnbegunError{Run: past.ID}
 	}
 	w := &Watch{past: past, load: load, plans: map[string]planned{}}
 	for _, digest := range past.Digests {
