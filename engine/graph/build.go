@@ -26,7 +26,7 @@ var needSets = map[string]events.OutcomeSet{
 //	                 └─failure─▶ rescue ──▶           that a rescue further in has handled
 //	always         finish edges from body and rescue, and the entry: it runs once the block was entered
 func Build(p *plan.Plan) (*Graph, error) {
-	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}}
+	b := &planBuilder{Builder: NewBuilder(len(p.Steps)), p: p, tree: p.Tree(), collectors: map[string]ID{}, within: map[int]int{}}
 	if p.Plays {
 		(&playBuilder{planBuilder: b, alive: map[string][]Edge{}, bodies: map[int]*body{}}).plays(0, nil)
 	} else {
@@ -41,12 +41,14 @@ type planBuilder struct {
 	tree       *plan.Tree
 	collectors map[string]ID // barriers that gather the producers of one value
 	failed     []Edge        // each is a failure, in the block that is built, that nothing inside has rescued
+	within     map[int]int   // by step: the innermost block with a rescue whose body has it
 }
 
 // attributes are what nodes inherit from the scopes around them.
 type attributes struct {
 	essential bool
 	rescued   bool
+	bodies    []int // blocks with a rescue whose bodies these nodes are in, from the outermost
 	pool      int32
 }
 
@@ -111,6 +113,7 @@ func (b *planBuilder) step(i int, after []Edge, at attributes) []Edge {
 	n := b.Node(Node{Kind: Step, Step: int32(i), Essential: at.essential, Rescued: at.rescued, Pool: at.pool, Terminal: s.Terminal}, edges)
 	if at.rescued {
 		b.failed = append(b.failed, on(n, events.OnFailure))
+		b.within[i] = at.bodies[len(at.bodies)-1]
 	}
 	return []Edge{on(n, events.OnSuccess)}
 }
@@ -126,11 +129,13 @@ func (b *planBuilder) entry(n ID) bool {
 
 // sound says of the steps that give values which must not have failed, so that a step may use the value: those whose failure is not
 // what the step is there for. A step does not run on the result of a failure, unless a rescue has dealt with it, the step cleans
-// up, or asks for the failure by its needs.
+// up, or asks for the failure by its needs. Between steps of one body, side by side, the rescue has not dealt with it yet.
 func (b *planBuilder) sound(s *plan.Step, at attributes) func(producer int) events.OutcomeSet {
 	return func(producer int) events.OutcomeSet {
 		asked := slices.ContainsFunc(s.Needs, func(n plan.Need) bool { return n.Step == producer })
-		if at.essential || asked || b.g.Nodes[b.g.nodeOf[producer]].Rescued {
+		body, inBody := b.within[producer]
+		rescued := inBody && !slices.Contains(at.bodies, body)
+		if at.essential || asked || rescued {
 			return events.OnFinish
 		}
 		return events.OnSound
@@ -175,7 +180,9 @@ func (b *planBuilder) block(id int, after []Edge, at attributes) []Edge {
 	entry := b.barrier("enter", All, at.essential, after)
 	first := ID(len(b.g.Nodes))
 	inside := at
-	inside.rescued = at.rescued || rescue >= 0
+	if rescue >= 0 {
+		inside.rescued, inside.bodies = true, append(slices.Clip(at.bodies), id)
+	}
 	around := b.failed
 	b.failed = nil
 	ends := b.list(id, []Edge{on(entry, onMet)}, inside)
