@@ -11,9 +11,9 @@ import (
 
 // agentCmd is the far end of a lane. moon starts it itself.
 type agentCmd struct {
-	Clean  bool `env:"-" help:"Take the environment of a fresh process of this user."`
-	Kept   bool `env:"-" help:"Look after the cache that this program is kept in."`
-	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent alone."`
+	Clean  bool `env:"-" help:"Use the environment of a fresh process of this user."`
+	Kept   bool `env:"-" help:"Clean up the cache that this program is kept in."`
+	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent only."`
 }
 
 func (c *agentCmd) Run(io stdio) error {

@@ -15,7 +15,7 @@ import (
 
 // attachCmd is a second terminal at a live run.
 type attachCmd struct {
-	Which   string   `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest that is live."`
+	Which   string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
 	Send    []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
 	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
 	Verbose bool     `short:"v" help:"Show the command of every step."`

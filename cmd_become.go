@@ -21,8 +21,8 @@ import (
 
 // becomeFlags are how steps of other users get the password they take.
 type becomeFlags struct {
-	AskBecomePass      bool   `short:"K" help:"Ask for the password with which sudo, su or doas let steps run as another user. Without it moon asks if one is needed: on this machine before anything runs, on others when a step takes it."`
-	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read that password from the first line of a file."`
+	AskBecomePass      bool   `short:"K" help:"Prompt for the become password up front. Otherwise moon prompts when one is needed: for this machine before anything runs, for hosts when a step needs it."`
+	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read the become password from the first line of a file."`
 }
 
 // runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks

@@ -22,7 +22,7 @@ import (
 // inventoryFlags are where the hosts come from.
 type inventoryFlags struct {
 	Inventory []string `short:"i" sep:"none" placeholder:"SOURCE" help:"Inventory: a file, a directory, a program, or hosts with a comma, as in web1, or web1,web2; may be given several times."`
-	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE takes the lines of a file."`
+	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE reads them from a file."`
 }
 
 // sources are the inventories as absolute paths. If none is given they are those of ansible.cfg, which named is then.
@@ -45,14 +45,14 @@ func (f *inventoryFlags) sources(dir string) (sources []string, named string, er
 
 type inventoryCmd struct {
 	inventoryFlags
-	Graph       bool   `help:"Draw the groups and their hosts."`
+	Graph       bool   `help:"Draw the groups and their hosts as a tree."`
 	List        bool   `help:"Print groups, hosts and variables as JSON, as an executable inventory does."`
 	Host        string `placeholder:"NAME" help:"Print the variables of a host as JSON."`
 	Vars        bool   `help:"With --graph: the variables too."`
 	Trust       bool   `help:"Run the program that ansible.cfg names, this time only."`
-	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars count too; default: this one."`
+	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars are read too; default: this directory."`
 	vaultFlags
-	Pattern string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; all of them if it is left out."`
+	Pattern string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; default: all."`
 }
 
 // Help says what is read without -i.

@@ -12,8 +12,8 @@ import (
 )
 
 type keysCmd struct {
-	Format string `enum:"text,yaml,markdown" default:"text" help:"text, yaml (a keys.yaml with all of them, to change) or markdown."`
-	Check  string `placeholder:"FILE" help:"Say what is wrong with a file of keys, and nothing else."`
+	Format string `enum:"text,yaml,markdown" default:"text" help:"text, yaml (a complete keys.yaml to start from) or markdown."`
+	Check  string `placeholder:"FILE" help:"Validate a keys file."`
 }
 
 // Help says where the file is, and how it is written.

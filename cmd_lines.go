@@ -17,7 +17,7 @@ import (
 
 // uiFlags are how a person and a run talk.
 type uiFlags struct {
-	UI string `name:"ui" enum:"auto,screen,lines" default:"auto" help:"screen, or lines: the same in words, one line at a time, for screen readers, plain terminals and scripts. auto takes lines where ACCESSIBLE is set or TERM is dumb."`
+	UI string `name:"ui" enum:"auto,screen,lines" default:"auto" help:"screen, or lines: plain text, one line at a time, for screen readers, simple terminals and scripts. auto selects lines if ACCESSIBLE is set or TERM is dumb."`
 
 	interrupts chan os.Signal
 }

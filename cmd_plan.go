@@ -31,14 +31,14 @@ type playbookFlags struct {
 
 // planFlags are the flags that a plan depends on.
 type planFlags struct {
-	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a map as JSON, or @file. Above all others."`
+	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
 	VarsFile  []string `aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
 	Tags      []string `short:"t" help:"Run only steps with one of these tags."`
-	SkipTags  []string `help:"Leave out steps with one of these tags."`
-	Only      []string `sep:"none" placeholder:"STEP" help:"Leave out all steps but these: an id, a path or a name (* matches any text), or file:line."`
-	Skip      []string `sep:"none" placeholder:"STEP" help:"Leave out these steps."`
-	StartAt   *string  `aliases:"start-at-task" placeholder:"STEP" help:"Leave out the steps before this one."`
-	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps."`
+	SkipTags  []string `help:"Skip steps with one of these tags."`
+	Only      []string `sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
+	Skip      []string `sep:"none" placeholder:"STEP" help:"Skip these steps."`
+	StartAt   *string  `aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
+	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps than this."`
 	Strict    bool     `help:"Treat warnings as errors."`
 	hostFlags
 	vaultFlags
@@ -181,12 +181,12 @@ type planCmd struct {
 	savedFlags
 	listFlags
 	becomeFlags
-	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: all that is known, a line per field."`
+	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
 	Flat    bool    `help:"One line per step: id, origin, name, action."`
-	Explain *string `placeholder:"STEP" help:"Say all that is known of one step: why it is there, where its values come from, what it waits for."`
-	Check   bool    `short:"C" aliases:"dry-run" help:"Find out what each step would do, without changing anything."`
-	Diff    oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show the differences of files. With OLD: compare with an older plan, which moon plan -o has saved; as text, or with --format json."`
-	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file, which moon run --plan runs."`
+	Explain *string `placeholder:"STEP" help:"Explain one step: why it is there, where its values come from, what it waits for."`
+	Check   bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
+	Diff    oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
+	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
 }
 
 func (c *planCmd) Run(io stdio) error {

@@ -19,18 +19,18 @@ import (
 // hostFlags are the flags of commands that plan, as far as they are about plays and their hosts. They are spelled as scripts that
 // call ansible-playbook spell them.
 type hostFlags struct {
-	Inventory     []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Hosts of plays: a file, a directory, a program that prints them, or names with a comma (web1,web2,); may be given several times."`
-	Limit         string   `short:"l" env:"-" placeholder:"PATTERN" help:"Only these hosts of the plays."`
+	Inventory     []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, or host names with a comma (web1,web2,); may be given several times."`
+	Limit         string   `short:"l" env:"-" placeholder:"PATTERN" help:"Only run on these hosts."`
 	NoConnect     bool     `help:"Plan without connecting: facts of other machines stay unknown until the run."`
-	ForceHandlers bool     `help:"Run handlers that were notified on hosts that have failed, too."`
-	User          string   `short:"u" env:"-" aliases:"remote-user" placeholder:"NAME" help:"Log in to hosts as this user, where nothing else is said."`
-	PrivateKey    string   `aliases:"key-file" env:"-" type:"path" placeholder:"FILE" help:"Log in with this key."`
-	Connection    string   `short:"c" env:"-" placeholder:"ssh|local" help:"How hosts are reached, where nothing else is said."`
-	Become        bool     `short:"b" env:"-" help:"Run the tasks of plays as another user, where nothing else is said."`
-	BecomeUser    string   `env:"-" placeholder:"NAME" help:"That user (root)."`
-	BecomeMethod  string   `env:"-" placeholder:"sudo|su|doas" help:"How to become it."`
-	SSHCommonArgs sshArgs  `name:"ssh-common-args" env:"-" placeholder:"ARGS" help:"Further arguments of ssh."`
-	ModulePath    []string `short:"M" env:"-" placeholder:"DIR" help:"Further directories of modules; may be given several times."`
+	ForceHandlers bool     `help:"Also run notified handlers on hosts that have failed."`
+	User          string   `short:"u" env:"-" aliases:"remote-user" placeholder:"NAME" help:"Default SSH user."`
+	PrivateKey    string   `aliases:"key-file" env:"-" type:"path" placeholder:"FILE" help:"SSH private key."`
+	Connection    string   `short:"c" env:"-" placeholder:"ssh|local" help:"Default connection type."`
+	Become        bool     `short:"b" env:"-" help:"Become another user by default."`
+	BecomeUser    string   `env:"-" placeholder:"NAME" help:"User to become (default root)."`
+	BecomeMethod  string   `env:"-" placeholder:"sudo|su|doas" help:"Privilege escalation method."`
+	SSHCommonArgs sshArgs  `name:"ssh-common-args" env:"-" placeholder:"ARGS" help:"Extra ssh arguments."`
+	ModulePath    []string `short:"M" env:"-" placeholder:"DIR" help:"Additional module directories; may be given several times."`
 
 	AskPass    bool `short:"k" env:"-" hidden:""`
 	FlushCache bool `env:"-" hidden:""` // there is none: facts are asked for in every run
@@ -180,7 +180,7 @@ type listFlags struct {
 	ListHosts   bool `env:"-" help:"List the hosts of the plays; run nothing."`
 	ListTasks   bool `env:"-" help:"List the tasks of the plays; run nothing."`
 	ListTags    bool `env:"-" help:"List the tags of the plays; run nothing."`
-	SyntaxCheck bool `env:"-" help:"Look for mistakes; run nothing."`
+	SyntaxCheck bool `env:"-" help:"Check for errors; run nothing."`
 }
 
 func (f *listFlags) asked() bool { return f.ListHosts || f.ListTasks || f.ListTags || f.SyntaxCheck }

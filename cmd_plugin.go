@@ -23,8 +23,8 @@ import (
 
 // pluginFlags say which programs may carry out steps that moon cannot.
 type pluginFlags struct {
-	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook brings or names, this time only: plugins, inventory programs, and those that would run before approval."`
-	AnsibleModules []string `placeholder:"NAME" help:"Modules of the Ansible that is installed here, which steps may use where moon has no action of that name."`
+	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook contains or names, this time only: plugins, inventory programs, and those that would run before approval."`
+	AnsibleModules []string `placeholder:"NAME" help:"Allow these modules of the installed Ansible, where moon has no action of that name."`
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
@@ -110,15 +110,15 @@ func plugged(std stdio, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Hos
 }
 
 type pluginCmd struct {
-	List     pluginListCmd     `cmd:"" help:"List all that moon and its plugins can do, and where it comes from."`
-	Describe pluginDescribeCmd `cmd:"" help:"Describe one of these: its arguments, what it returns, its file."`
-	Test     pluginTestCmd     `cmd:"" help:"Have a plugin do something, without a playbook."`
-	Trust    pluginTrustCmd    `cmd:"" help:"Let a plugin that came with a playbook run, as long as it stays the same."`
+	List     pluginListCmd     `cmd:"" help:"List all capabilities of moon and its plugins, and where they come from."`
+	Describe pluginDescribeCmd `cmd:"" help:"Describe one capability: its arguments, results and file."`
+	Test     pluginTestCmd     `cmd:"" help:"Call a plugin directly, without a playbook."`
+	Trust    pluginTrustCmd    `cmd:"" help:"Allow a plugin of a playbook to run, as long as it stays unchanged."`
 }
 
 // besideFlags say where plugins are looked for.
 type besideFlags struct {
-	Playbook string `type:"path" placeholder:"FILE" help:"Look beside this playbook; default: in this directory."`
+	Playbook string `type:"path" placeholder:"FILE" help:"Search next to this playbook; default: in this directory."`
 	pluginFlags
 }
 
@@ -139,8 +139,8 @@ func (f *besideFlags) route(std stdio) (*plugin.Router, error) {
 
 type pluginListCmd struct {
 	besideFlags
-	Kind    string `enum:",execute,inventory,facts,parse,connection" default:"" placeholder:"KIND" help:"Only those that execute, inventory, facts, parse or connection begins with."`
-	Plugins bool   `help:"Only those of plugins."`
+	Kind    string `enum:",execute,inventory,facts,parse,connection" default:"" placeholder:"KIND" help:"Only capabilities of this kind: execute, inventory, facts, parse or connection."`
+	Plugins bool   `help:"Only capabilities of plugins."`
 }
 
 func (c *pluginListCmd) Run(io stdio) error {
@@ -270,10 +270,10 @@ func (f *besideFlags) capability(std stdio, name string) (*plugin.Capability, er
 type pluginTestCmd struct {
 	besideFlags
 	Name    string `arg:"" help:"A capability, such as execute.acme.cert, or an action."`
-	Args    string `placeholder:"JSON" default:"{}" help:"Its arguments, as a map in JSON."`
-	Check   bool   `short:"C" help:"Only say what would change."`
-	Diff    bool   `short:"D" help:"Show the difference."`
-	Verbose bool   `short:"v" help:"Show what the plugin is told, and what it answers."`
+	Args    string `placeholder:"JSON" default:"{}" help:"Arguments, as a JSON object."`
+	Check   bool   `short:"C" help:"Only show what would change."`
+	Diff    bool   `short:"D" help:"Show diffs."`
+	Verbose bool   `short:"v" help:"Show the requests to the plugin and its responses."`
 }
 
 func (c *pluginTestCmd) Run(std stdio) error {
@@ -374,7 +374,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 type pluginTrustCmd struct {
-	Files []string `arg:"" type:"path" help:"Plugins that came with a playbook."`
+	Files []string `arg:"" type:"path" help:"Plugins of a playbook."`
 }
 
 // Help says what trust is about.

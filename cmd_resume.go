@@ -16,20 +16,20 @@ import (
 
 // resumeCmd goes on with a run.
 type resumeCmd struct {
-	Which string `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest. moon runs lists them."`
+	Which string `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
 	planFlags
 	becomeFlags
 	headlessFlags
 	exportFlags
 	screenFlags
 	uiFlags
-	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"What a step is taken for that was running when moon died or its host went away: retry runs it again, ok and fail take it for done or failed. On the screen you decide."`
+	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"How to treat a step that was running when moon crashed or its host went away: retry runs it again, ok and fail mark it as done or failed. The TUI asks."`
 	Changed     string `enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
-	AllowStale  bool   `help:"Go on with a saved plan although what it was made from has changed since."`
-	RetryFailed bool   `help:"Run failed steps again. On the screen you decide."`
-	NoTUI       bool   `name:"no-tui" help:"Without the screen, also in a terminal."`
+	AllowStale  bool   `help:"Resume from a saved plan although its files have changed since."`
+	RetryFailed bool   `help:"Run failed steps again. In the TUI you decide."`
+	NoTUI       bool   `name:"no-tui" help:"Run non-interactively, also in a terminal."`
 
-	MaxResult byteSize `placeholder:"SIZE" help:"Another limit of what other steps may use of what a step prints."`
+	MaxResult byteSize `placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
 }
 
 func (c *resumeCmd) Run(io stdio) error {

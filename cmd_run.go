@@ -24,12 +24,12 @@ import (
 // runFlags are the flags of the commands that run.
 type runFlags struct {
 	Forks     int    `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
-	OnFailure string `enum:",drain,continue,cancel,host" default:"" help:"What a failure stops: drain lets running steps end (the default), continue goes on with what does not depend on it, host with the other hosts (the default of plays), cancel interrupts."`
-	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: say what would change, change nothing."`
-	Diff      bool   `short:"D" help:"Show the changes of files."`
-	Force     bool   `help:"Run steps with sources or generates although they are up to date."`
+	OnFailure string `enum:",drain,continue,cancel,host" default:"" help:"What to do on failure: drain lets running steps finish (default), continue runs the steps that do not depend on it, host continues on the other hosts (default for plays), cancel interrupts."`
+	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: show what would change; change nothing."`
+	Diff      bool   `short:"D" help:"Show diffs of changed files."`
+	Force     bool   `help:"Run steps with sources or generates even if they are up to date."`
 
-	MaxResult byteSize `placeholder:"SIZE" help:"How much of what a step prints other steps may use, such as 64M; default 16M. A step that uses more fails."`
+	MaxResult byteSize `placeholder:"SIZE" help:"Largest output of a step that other steps may use, such as 64M; default 16M. A step that uses a larger one fails."`
 }
 
 func (f *runFlags) options() (fact.Options, error) {
@@ -57,8 +57,8 @@ type runCmd struct {
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
-	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: the events, one per line, and nothing else; github: text that folds and marks failures in GitHub Actions; junit: a report for CI servers; ansible: as ansible-playbook prints it. To standard output, which only one can have, or to a file. May be given several times."`
-	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that ask to be confirmed: all, or as for --only."`
+	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: events, one per line; github: text that folds, with annotations for failures, for GitHub Actions; junit: a report for CI servers; ansible: the format of ansible-playbook. May be given several times; only one may write to standard output, the others need :FILE."`
+	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only."`
 	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
 }
 

@@ -18,7 +18,7 @@ import (
 // runsCmd lists the history.
 type runsCmd struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
-	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many, the latest first; 0 shows all."`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; 0 lists all."`
 }
 
 func (c *runsCmd) Run(io stdio) error {
@@ -165,8 +165,8 @@ func runsJSON(list []engine.Past) []runJSON {
 // pruneCmd removes old runs.
 type pruneCmd struct {
 	Keep   int           `default:"50" placeholder:"N" help:"Keep the latest N runs."`
-	Older  time.Duration `default:"0" placeholder:"AGE" help:"Of the others remove only those older than this, such as 720h."`
-	DryRun bool          `short:"C" help:"Say what would be removed, remove nothing."`
+	Older  time.Duration `default:"0" placeholder:"AGE" help:"Only remove runs older than this, such as 720h."`
+	DryRun bool          `short:"C" help:"Print what would be removed; remove nothing."`
 }
 
 func (c *pruneCmd) Run(io stdio) error {

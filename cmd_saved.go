@@ -16,8 +16,8 @@ import (
 // savedFlags are the flags of commands that plan a playbook or take a plan that was saved.
 type savedFlags struct {
 	playbookFlags
-	Saved      string `name:"plan" type:"path" placeholder:"FILE" help:"Take a plan that moon plan -o has saved, instead of a playbook."`
-	AllowStale bool   `help:"Take a saved plan although what it was made from has changed since."`
+	Saved      string `name:"plan" type:"path" placeholder:"FILE" help:"Use a plan saved with moon plan -o instead of a playbook."`
+	AllowStale bool   `help:"Accept a saved plan although its files have changed since."`
 }
 
 func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {

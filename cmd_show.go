@@ -22,12 +22,12 @@ import (
 
 // showCmd tells what is recorded of a run.
 type showCmd struct {
-	Which   string  `arg:"" optional:"" name:"run" help:"The run, or how its name begins; default the latest. moon runs lists them."`
+	Which   string  `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
 	Format  string  `enum:"text,json" default:"text" help:"text or json."`
 	Events  bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
-	Output  *string `xor:"what" env:"-" placeholder:"STEP" help:"Print what a step has printed, as it is: an id, a path or a name."`
+	Output  *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
 	Attempt int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
-	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the run on the screen, as it was left; nothing can be run."`
+	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the finished run in the TUI; nothing can be run."`
 	planFlags
 	screenFlags
 }

@@ -15,11 +15,11 @@ import (
 )
 
 type themesCmd struct {
-	Name    string `arg:"" optional:"" help:"A theme to look at; without it all are listed."`
-	Light   bool   `xor:"half" env:"-" help:"As on a light background, of a theme that has two halves."`
-	Dark    bool   `xor:"half" env:"-" help:"As on a dark background: the default."`
+	Name    string `arg:"" optional:"" help:"A theme to preview; default: list all."`
+	Light   bool   `xor:"half" env:"-" help:"Show the light variant."`
+	Dark    bool   `xor:"half" env:"-" help:"Show the dark variant (default)."`
 	Glyphs  string `enum:",auto,unicode,ascii" default:"" placeholder:"SET" help:"auto, unicode or ascii."`
-	NoColor bool   `help:"No colours; so does NO_COLOR in the environment."`
+	NoColor bool   `help:"No colours; NO_COLOR in the environment does the same."`
 }
 
 // Help says where themes come from, and what the exit code means.

@@ -14,8 +14,8 @@ import (
 
 type trustCmd struct {
 	playbookFlags
-	List   bool `help:"List the files that are trusted."`
-	Remove bool `help:"Trust nothing below the directory of the playbook any more."`
+	List   bool `help:"List trusted files."`
+	Remove bool `help:"Remove all trust below the directory of the playbook."`
 }
 
 // Help is the longer help of the command.

@@ -31,8 +31,8 @@ type tuiCmd struct {
 	exportFlags
 	screenFlags
 	uiFlags
-	Break []string `sep:"none" placeholder:"STEP" help:"Stop before a step: an id, a path, a name or file:line, perhaps with if CONDITION, after N (times), and log TEXT, which does not stop but says that."`
-	NoTUI bool     `name:"no-tui" help:"Run without the screen: the same as moon run."`
+	Break []string `sep:"none" placeholder:"STEP" help:"Pause before a step: an id, a path, a name or file:line; optionally with if CONDITION, after N (times), or log TEXT to log instead of pausing."`
+	NoTUI bool     `name:"no-tui" help:"Run non-interactively: the same as moon run."`
 
 	again   func(stdio) (plan.Options, error) // plans an edited playbook
 	notice  string                            // what to say when the screen opens, or ""

@@ -18,8 +18,8 @@ import (
 
 // vaultFlags are where the passwords of encrypted files and values come from.
 type vaultFlags struct {
-	VaultPasswordFile []string `sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"File with the password of what Ansible Vault has encrypted, or a program that prints it; may be given several times."`
-	AskVaultPass      bool     `help:"Ask for the password of what Ansible Vault has encrypted."`
+	VaultPasswordFile []string `sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"Vault password file, or a program that prints the password; may be given several times."`
+	AskVaultPass      bool     `help:"Prompt for the Ansible Vault password."`
 }
 
 // passwords gives those that were given. Files are read when the first is needed, and a person is asked now: later the terminal

@@ -12,7 +12,7 @@ import (
 
 // exportFlags are where the values go that a playbook exports.
 type exportFlags struct {
-	Exports string `type:"path" placeholder:"FILE" help:"When all went well, write what the playbook exports to a file, as JSON."`
+	Exports string `type:"path" placeholder:"FILE" help:"On success, write the exports of the playbook to a file, as JSON."`
 }
 
 // check refuses what could only fail at the end.

@@ -114,32 +114,32 @@ func (e *exit) Error() string { return e.message }
 func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Sprintf(format, args...)} }
 
 type cli struct {
-	TUI        tuiCmd        `cmd:"" name:"tui" help:"Review, approve, step and run a playbook on the screen."`
-	Run        runCmd        `cmd:"" help:"Run a playbook without the screen."`
+	TUI        tuiCmd        `cmd:"" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
+	Run        runCmd        `cmd:"" help:"Run a playbook non-interactively."`
 	Plan       planCmd       `cmd:"" help:"Print what a playbook will do, with the origin of every step."`
-	Validate   validateCmd   `cmd:"" help:"Look for mistakes in a playbook; run nothing."`
-	Inventory  inventoryCmd  `cmd:"" help:"Print the hosts of an inventory, its groups, or the variables of a host."`
-	Doctor     doctorCmd     `cmd:"" help:"Say what of a playbook, and of what it names, moon cannot do; run nothing."`
+	Validate   validateCmd   `cmd:"" help:"Check a playbook for errors; run nothing."`
+	Inventory  inventoryCmd  `cmd:"" help:"Print the hosts and groups of an inventory, or the variables of a host."`
+	Doctor     doctorCmd     `cmd:"" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
 	Graph      graphCmd      `cmd:"" help:"Print the execution graph of a playbook."`
-	Resume     resumeCmd     `cmd:"" help:"Go on with a run that was stopped, failed or died."`
-	Runs       runsCmd       `cmd:"" help:"List the runs there were."`
-	Show       showCmd       `cmd:"" help:"Tell what a run did: what failed and why, what took long, what a step printed."`
-	Attach     attachCmd     `cmd:"" help:"Follow a run that another terminal has, or send it commands."`
-	State      stateCmd      `cmd:"" help:"List what runs of a playbook have made on this machine."`
-	Prune      pruneCmd      `cmd:"" help:"Remove old runs and everything about them."`
+	Resume     resumeCmd     `cmd:"" help:"Resume a run that was stopped, failed or crashed."`
+	Runs       runsCmd       `cmd:"" help:"List past runs."`
+	Show       showCmd       `cmd:"" help:"Show what a run did: failures and their causes, slow steps, output."`
+	Attach     attachCmd     `cmd:"" help:"Follow a run in another terminal, or send it commands."`
+	State      stateCmd      `cmd:"" help:"List what the runs of a playbook created on this machine."`
+	Prune      pruneCmd      `cmd:"" help:"Delete old runs and their data."`
 	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
 	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
 	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
-	Plugin     pluginCmd     `cmd:"" help:"List, describe, test and trust the programs that carry out steps moon cannot."`
-	Trust      trustCmd      `cmd:"" help:"Trust the files of a playbook, so that what they name may run before approval."`
+	Plugin     pluginCmd     `cmd:"" help:"Manage plugins: list, describe, test and trust them."`
+	Trust      trustCmd      `cmd:"" help:"Trust the files of a playbook, so that programs they name may run before approval."`
 	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
-	Keys       keysCmd       `cmd:"" help:"List the keys of the screen, or check a file of keys."`
+	Keys       keysCmd       `cmd:"" help:"List the keys of the TUI, or check a file of keys."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
-	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"How long a program may take that moon asks while it plans: an inventory, a password, a plugin (30s)."`
+	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"Time limit for programs that moon runs while planning: inventories, passwords, plugins (30s)."`
 
-	Agent agentCmd `cmd:"" hidden:"" help:"Carry out steps for a moon of another user."`
+	Agent agentCmd `cmd:"" hidden:"" help:"Run steps as another user (internal)."`
 }
 
 // run is moon as a function: the tests call it too.

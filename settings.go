@@ -12,10 +12,10 @@ import (
 
 // screenFlags are how the screen looks. What is not given is taken from config.yaml.
 type screenFlags struct {
-	Theme   string  `placeholder:"NAME" help:"Colour theme; see moon themes. The default is that of config.yaml, or terminal."`
+	Theme   string  `placeholder:"NAME" help:"Colour theme; see moon themes. Default: the one in config.yaml, or terminal."`
 	Glyphs  string  `enum:",auto,unicode,ascii" default:"" placeholder:"SET" help:"auto, unicode or ascii."`
-	NoColor bool    `help:"No colours; so does NO_COLOR in the environment."`
-	Banner  *string `placeholder:"TEXT" help:"Mark the screen as being about production: TEXT always shows, and approving what destroys, or all, asks for a typed name."`
+	NoColor bool    `help:"No colours; NO_COLOR in the environment does the same."`
+	Banner  *string `placeholder:"TEXT" help:"Show a production banner; destructive approvals, and approving everything, require typing the name."`
 
 	keys       *tui.Keys // nil: the usual ones
 	mouse      bool
