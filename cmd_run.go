@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -233,19 +232,6 @@ func durationsDir(runs string) string { return filepath.Join(filepath.Dir(runs),
 
 // statesDir is where it is remembered what runs of each playbook have made.
 func statesDir(runs string) string { return filepath.Join(filepath.Dir(runs), "state") }
-
-// runsDir is where runs are kept: $XDG_STATE_HOME/moon/runs.
-func runsDir() (string, error) {
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // also the specification's rule for a relative one
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", usage("no place for the run's files: set HOME or XDG_STATE_HOME")
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, "moon", "runs"), nil
-}
 
 // confirm finds the steps that --approve confirms. A step that asks and is not among them stops everything before it
 // starts: without a person there is nobody to ask.
