@@ -67,7 +67,7 @@ func pour(words string) {
 func TestFloods(t *testing.T) {
 	floods := []flood{{"lines", 1, 64 << 20, 60, false}, {"one long line", 1, 32 << 20, 1 << 40, false}, {"many at once", 16, 4 << 20, 60, false}, {"registered", 2, 100 << 20, 18, true}}
 	if assault.All() {
-		floods = []flood{{"lines", 1, 1 << 30, 60, false}, {"one long line", 1, 100 << 20, 1 << 40, false}, {"many at once", 64, 50 << 20, 60, false}, {"registered", 64, 50 << 20, 18, true}}
+		floods = []flood{{"lines", 1, 1 << 30, 60, false}, {"one long line", 1, 100 << 20, 1 << 40, false}, {"many at once", 64, 16 << 20, 60, false}, {"registered", 8, 25 << 20, 18, true}}
 	}
 	for _, f := range floods {
 		t.Run(f.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ const losses = `
   rescue:
     - shell: good
 - shell: silent
-  loop: "{{ range(0, 110) | list }}"
+  loop: "{{ range(0, 160) | list }}"
 - shell: last {{ big | length }}
 `
 

@@ -46,6 +46,7 @@ var attacks = []attack{
 	{"R14", "readers that sleep, go away or lie", 12, other, ".:TestSleepingReader .:TestReaderGone .:TestStoppedTerminal ./engine:TestBadClients"},
 	{"R15", "ends of the TUI and of what has its terminal", 40, other, ".:TestEveryEnd .:TestTerminalGoes .:TestSuspend .:TestStopped .:TestNoShellToSuspendTo .:TestEditorCrashes .:TestFullScreenProgram .:TestOneHasTheTerminal .:TestInterruptInteractive .:TestEndInteractive ./tui:TestPanicRestoresTheTerminal"},
 	{"R15", "second signals where output is stuck", 14, other, ".:TestTwoSignals .:TestSignalsOnFrozenTerminal"},
+	{"R15", "signals by phase and front end", 80, other, ".:TestSignalsInPhases"},
 	{"R16", "pieces of output by pipe and by terminal", 9001, other, ".:TestPipesAndTerminal"},
 	{"R17", "secrets cut into pieces", 100_000, other, "./secret:TestEveryCut"},
 	{"R17", "places searched for secrets", 300, other, ".:TestNoSecretAnywhere"},
@@ -58,4 +59,5 @@ var attacks = []attack{
 	{"R23", "jumps of the clock by a day", 4, other, "./engine:TestClockJumps"},
 	{"R24", "moons that want a run that is taken", 100, other, ".:TestTwoMoons"},
 	{"R24", "moons that resume one run at the same time", 100, other, ".:TestTwoResume"},
+	{"R25", "mutated files", 2650, mutation, ".:TestMutations"},
 }

@@ -78,6 +78,8 @@ func attackAll(chosen []attack, fuzzing time.Duration) (bool, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Under nohup the tests would ignore hangups, as would the moons that they send some to. What is caught here they get as usual.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	r := &runner{dir: dir, log: filepath.Join(dir, "log"), fuzzing: fuzzing, done: map[string]bool{}}
 	for _, a := range chosen {
 		if ctx.Err() != nil {
@@ -136,9 +138,12 @@ func (r *runner) run(ctx context.Context, a attack) error {
 		verdict := "ok"
 		if err != nil {
 			verdict = "FAILED"
-			broken = append(broken, fmt.Errorf("%s: %w", test, err))
+			broken = append(broken, errors.New(test))
 		}
 		fmt.Fprintf(os.Stderr, "%-6s %-4s %5s  %s\n", verdict, a.row, time.Since(began).Round(time.Second), test)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
 	return errors.Join(broken...)
 }
