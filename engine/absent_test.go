@@ -244,7 +244,7 @@ func TestExcludedStepSkipsItsUsers(t *testing.T) {
 		t.Errorf("ran %q, want %q", r.order, want)
 	}
 	for i, want := range map[int]string{
-		1: "needs: the result of step-0001 «first», which was excluded",
+		1: "needs: the result of step-0001 «first», which is excluded",
 		3: "needs: the result of step-0002 «needs {{ v.stdout }}», which was skipped",
 	} {
 		if got := feed.run.Steps[i].Reason; got != want {

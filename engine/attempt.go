@@ -41,7 +41,7 @@ func (s *Session) evaluate(step int) {
 func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
 	switch {
 	case m.Never() && m.Why.Spreads:
-		s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: needsResult(m), Skips: true})
+		s.add(fact.ValuesMissing{Step: step, Name: m.Name, Detail: m.Reason(), Skips: true})
 	case m.Never():
 		s.failBefore(b, step, number, m)
 	default:
@@ -52,9 +52,6 @@ func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
 		s.failBefore(b, step, number, fmt.Errorf("`%s` has no value: %s", m.Name, why))
 	}
 }
-
-// needsResult is the detail of a step that is skipped because of one whose result it needs.
-func needsResult(m *plan.Missing) string { return "the result of " + m.Who + ", which " + m.Why.How }
 
 func (s *Session) dry(step int) bool {
 	if forced := s.state.plan.Steps[step].CheckMode; forced != nil {
@@ -176,7 +173,7 @@ func (s *Session) prepare(step, number int) {
 				result = result.Decided()
 			}
 			if m := names.Lacking(); m != nil && m.Why.Spreads && events.Bad.Has(result.Outcome) {
-				result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: needsResult(m)}
+				result = exec.Result{Outcome: events.Skipped, Reason: events.SkipNeeds, Detail: m.Reason()}
 			}
 			failed := w.Close()
 			ended := s.cfg.Now()

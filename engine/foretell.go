@@ -48,8 +48,10 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 			results.miss(i, o.Plan.NotReached())
 			continue
 		case o.Plan.Steps[i].Excluded || o.Left != nil && o.Left(i):
-			results.set(i, plan.Result{Skipped: true, Plays: o.Plan.Plays}.Registered(), nil, false)
-			results.miss(i, plan.Absence{How: "is excluded", Spreads: true})
+			if !o.Plan.Plays {
+				results.set(i, plan.Result{Skipped: true}.Registered(), nil, false)
+			}
+			results.miss(i, plan.Exclusion(o.Plan.Steps[i].ExcludedBy))
 			continue
 		}
 		within, cancel := context.WithTimeout(ctx, limit)
@@ -209,7 +211,7 @@ func without(f events.Foretold, m *plan.Missing, results *results) events.Foreto
 		f.Error = m.Error()
 		return f
 	}
-	f.Skipped = string(events.SkipNeeds) + " " + needsResult(m)
+	f.Skipped = string(events.SkipNeeds) + " " + m.Reason()
 	results.set(f.Step, plan.Result{Skipped: true}.Registered(), nil, false)
 	results.miss(f.Step, plan.Absence{How: "is skipped", Spreads: true})
 	return f

@@ -212,7 +212,7 @@ func (s *Session) observe(step int, e events.Event) {
 	case events.StepSkipped:
 		s.results.decided(step, true)
 		s.results.fail(step, false)
-		if s.state.plan.Steps[step].Register != "" || s.state.plan.Steps[step].Keeps {
+		if ps := &s.state.plan.Steps[step]; (ps.Register != "" || ps.Keeps) && (!s.state.plan.Plays || !s.excludes(step, e)) {
 			r := plan.Result{Skipped: true, Plays: s.state.plan.Plays}
 			if e.Reason == events.SkipWhen {
 				r.Condition = e.Detail
@@ -238,20 +238,21 @@ func (s *Session) observe(step int, e events.Event) {
 	}
 }
 
+// excludes reports whether a step was skipped because a person excludes it, and not one that has failed.
+func (s *Session) excludes(step int, e events.StepSkipped) bool {
+	return e.Reason == events.SkipTags || e.Reason == events.SkipUser && s.state.node(step).attempt == 0
+}
+
 // skippedBy says why a skipped step has given nothing. What a person leaves out takes along what needs it; a step whose own condition
 // does not hold has a result that says so, and who asks it for more has made a mistake.
 func (s *Session) skippedBy(step int, e events.StepSkipped) plan.Absence {
-	by := ""
-	if e.Detail != "" {
-		by = " by " + e.Detail
-	}
 	switch {
 	case e.Reason == events.SkipTags:
-		return plan.Absence{How: "was excluded by tags", Spreads: true}
+		return plan.Exclusion(plan.ByTags)
 	case e.Reason == events.SkipUser && s.state.node(step).attempt > 0:
-		return plan.Absence{How: "failed, and the run continued without it", Spreads: true}
+		return plan.Abandoned()
 	case e.Reason == events.SkipUser:
-		return plan.Absence{How: "was excluded" + by, Spreads: true}
+		return plan.Exclusion(e.Detail)
 	case e.Reason == events.SkipNeeds:
 		return plan.Absence{How: "was skipped", Spreads: true}
 	case e.Detail != "":

@@ -10,48 +10,169 @@ import (
 type Absence struct {
 	How     string // continues its name: "did not run"
 	Spreads bool   // what needs the value is skipped because of it, and has not failed
+	left    bool   // a person excludes the step
 }
 
 // NotReached is the absence of a step that was never reached. In plays what needs its value fails, as with Ansible.
 func (p *Plan) NotReached() Absence { return Absence{How: "did not run", Spreads: !p.Plays} }
 
-// absent reports whether all steps of a binding are over and have given nothing.
-func (e *env) absent(b *binding) bool {
-	if b.how == broken || len(b.steps) == 0 {
-		return false // of a block nearly all steps have not failed
+// Exclusion is the absence of a step that a person excludes: by a flag, by tags, or in the TUI if by is empty.
+func Exclusion(by string) Absence {
+	if by != "" {
+		by = " by " + by
 	}
-	return !slices.ContainsFunc(b.steps, func(step int) bool {
-		_, gone := e.results.Absent(step)
+	return Absence{How: "is excluded" + by, Spreads: true, left: true}
+}
+
+// Abandoned is the absence of a step that failed, and that a person has the run continue without.
+func Abandoned() Absence {
+	return Absence{How: "failed, and the run continued without it", Spreads: true}
+}
+
+// predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
+// gives nothing. Of the others nothing is known yet.
+type predicted struct {
+	plan *Plan
+	why  map[int]Absence
+}
+
+func (r *predicted) miss(step int, why Absence) {
+	if r.why == nil {
+		r.why = map[int]Absence{}
+	}
+	r.why[step] = why
+}
+
+// Absent implements Results.
+func (r *predicted) Absent(step int) (Absence, bool) {
+	why, ok := r.why[step]
+	return why, ok
+}
+
+// Registered implements Results: a skipped step registers that it was. What is excluded in a play registers nothing, as with Ansible.
+func (r *predicted) Registered(step int) (map[string]any, bool) {
+	why, ok := r.why[step]
+	if !ok || why.left && r.plan.Plays {
+		return nil, false
+	}
+	return Result{Skipped: true, Plays: r.plan.Plays}.Registered(), true
+}
+
+// Assigned implements Results.
+func (r *predicted) Assigned(int) (map[string]any, bool) { return nil, false }
+
+// Skipped implements Results.
+func (r *predicted) Skipped(step int) (skipped, ok bool) {
+	_, ok = r.why[step]
+	return ok, ok
+}
+
+// Omitted implements Results.
+func (r *predicted) Omitted(int) bool { return false }
+
+// Failed implements Results.
+func (r *predicted) Failed() []int { return nil }
+
+// Broken implements Results.
+func (r *predicted) Broken(int) bool { return false }
+
+// whyAbsent says why a step gives nothing. A step that the plan excludes never will, also before its turn has come.
+func (e *env) whyAbsent(step int) (Absence, bool) {
+	if e.results == nil {
+		return e.plan.ahead.Absent(step)
+	}
+	if why, ok := e.results.Absent(step); ok {
+		return why, true
+	}
+	if !e.plan.Steps[step].Excluded || e.kept(step) {
+		return Absence{}, false
+	}
+	return e.plan.ahead.Absent(step)
+}
+
+// kept reports whether a step that is excluded has given something in an earlier part of the run.
+func (e *env) kept(step int) bool {
+	_, registered := e.results.Registered(step)
+	_, assigned := e.results.Assigned(step)
+	return registered || assigned
+}
+
+// registered is the result of a step.
+func (e *env) registered(step int) (map[string]any, bool) {
+	if e.results == nil {
+		return e.plan.ahead.Registered(step)
+	}
+	if r, ok := e.results.Registered(step); ok || !e.plan.Steps[step].Excluded {
+		return r, ok
+	}
+	return e.plan.ahead.Registered(step)
+}
+
+// gone reports whether some steps are over and have given nothing, or never will.
+func (e *env) gone(steps []int) bool {
+	if e.results == nil && len(e.plan.ahead.why) == 0 || len(steps) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(steps, func(step int) bool {
+		_, gone := e.whyAbsent(step)
 		return !gone
 	})
+}
+
+// missesAny reports whether one of some steps has given nothing, or never will.
+func (e *env) missesAny(steps []int) bool { return len(steps) > 0 && len(e.coming(steps)) < len(steps) }
+
+// coming are those of some steps that may still give something.
+func (e *env) coming(steps []int) []int {
+	if e.results == nil && len(e.plan.ahead.why) == 0 {
+		return steps
+	}
+	return slices.DeleteFunc(slices.Clone(steps), func(step int) bool {
+		_, gone := e.whyAbsent(step)
+		return gone
+	})
+}
+
+// lost reports whether a value, as far as it was known when it was made, waits for a step that gives nothing.
+func (e *env) lost(v any) bool {
+	if len(e.plan.ahead.why) == 0 {
+		return false
+	}
+	steps, _ := unknownSteps(v)
+	return len(e.coming(steps)) < len(steps)
+}
+
+// absent reports whether all steps of a binding are over and have given nothing.
+func (e *env) absent(b *binding) bool {
+	return b.how != broken && e.gone(b.steps) // of a block nearly all steps have not failed
 }
 
 // hasResult reports whether one of the steps of a binding has a result all the same: one that was skipped has.
 func (e *env) hasResult(b *binding) bool {
 	return slices.ContainsFunc(b.steps, func(step int) bool {
-		_, ok := e.results.Registered(step)
+		_, ok := e.registered(step)
 		return ok
 	})
 }
 
 // absence is why some steps have given nothing: that of the first which says so, and whose it is.
-func (p *Plan) absence(steps []int, results Results) (step int, why Absence) {
+func (e *env) absence(steps []int) (step int, why Absence) {
 	for _, step := range steps {
-		if results == nil {
-			break
-		}
-		if why, ok := results.Absent(step); ok {
+		if why, ok := e.whyAbsent(step); ok {
 			return step, why
 		}
 	}
-	return steps[0], p.NotReached()
+	return steps[0], e.plan.NotReached()
 }
 
 // absenceText says which step has not given a value, and why.
-func (p *Plan) absenceText(steps []int, results Results) string {
-	step, why := p.absence(steps, results)
-	return p.stepRef(step) + " " + why.How
+func (e *env) absenceText(steps []int) string {
+	step, why := e.absence(steps)
+	return e.plan.stepRef(step) + " " + why.How
 }
+
+// notGiven is the value of a name that some steps would have given.
+func (e *env) notGiven(steps []int) eval.Fault { return eval.NotGiven(steps, e.absenceText(steps)) }
 
 // lacks are the steps that would have given the name of an error, and did not run; nil if it is undefined for another reason. A step
 // that was skipped has a result which says nothing but that: what else is asked of it counts as not given.
@@ -60,7 +181,7 @@ func (r *renderer) lacks(e *eval.Error) []int {
 		return nil
 	}
 	at, ok := eval.Base(r.env).(*env)
-	if len(e.Steps) > 0 || !ok || at.results == nil {
+	if len(e.Steps) > 0 || !ok || at.results == nil && len(at.plan.ahead.why) == 0 {
 		return e.Steps
 	}
 	root := rootName(e.Name)
@@ -83,8 +204,8 @@ func (e *env) skippedGivers(name string) (steps []int) {
 		switch b.how {
 		case registered, collected, relayed:
 			for _, step := range b.steps {
-				_, gone := e.results.Absent(step)
-				if r, ok := e.results.Registered(step); gone && (r["skipped"] == true || !ok && b.how == collected) {
+				_, gone := e.whyAbsent(step)
+				if r, ok := e.registered(step); gone && (r["skipped"] == true || !ok && b.how != registered) {
 					steps = append(steps, step)
 				}
 			}

@@ -108,6 +108,9 @@ type Missing struct {
 	Who string // "step-0002 «fetch»"
 }
 
+// Reason is why a step is skipped for lack of the value, behind "needs: " or "uses ".
+func (m *Missing) Reason() string { return "the result of " + m.Who + ", which " + m.Why.How }
+
 // Never reports whether the value will not come any more.
 func (m *Missing) Never() bool { return m.Why.How != "" }
 
@@ -154,7 +157,11 @@ func missingOf(list []eval.Missing) *Missing {
 func (b *Bound) collecting() (*renderer, *[]diag.Diagnostic) {
 	var problems []diag.Diagnostic
 	r := b.renderer()
-	r.report = func(d diag.Diagnostic) { problems = append(problems, d) }
+	r.report = func(d diag.Diagnostic) {
+		if d.Severity == diag.Error { // what is only warned of keeps no step from running
+			problems = append(problems, d)
+		}
+	}
 	return r, &problems
 }
 
@@ -176,7 +183,8 @@ func (b *Bound) Call() (*Call, error) {
 	s, k := b.Step, b.Step.task
 	call := &Call{Action: k.action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	r, problems := b.collecting()
-	if k.call != nil {
+	otherwise := b.env.missesAny(k.took) // what was known ahead is not so: a person excludes the step that sets it
+	if k.call != nil && !otherwise {
 		call.Args, call.Raw, call.Summary, call.ordered = k.call.Args, k.call.Raw, s.Summary, k.call.ordered
 	} else {
 		call.Raw = k.values(r, k.args, b.plan.home, "", func(string) {})
@@ -191,7 +199,7 @@ func (b *Bound) Call() (*Call, error) {
 		}
 		call.Args, call.Summary, call.ordered = typed, b.plan.summary(s.Action, call.Raw), r.ordered
 	}
-	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed {
+	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed || otherwise {
 		b.fillOpen(call, r)
 	}
 	if k.read != nil {
@@ -199,6 +207,7 @@ func (b *Bound) Call() (*Call, error) {
 	}
 	b.guards(call, r)
 	b.become(call, r)
+	b.judgeable(r)
 	if err := b.failure(r, problems); err != nil {
 		return nil, err
 	}
@@ -413,6 +422,11 @@ func (n *Names) lacks(env eval.Env, err error) *Missing {
 		return nil
 	}
 	r.needs(e, steps)
+	if r.lacking == nil { // another value, not known yet, may make it needless
+		m := missingOf(r.missing)
+		n.open.Store(m)
+		return m
+	}
 	n.lacking.Store(r.lacking)
 	return r.lacking
 }

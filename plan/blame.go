@@ -109,5 +109,5 @@ func (p *planner) hintAtLater() {
 }
 
 func (p *planner) renderer(e eval.Env, chain []string) *renderer {
-	return &renderer{engine: p.engine, env: e, report: p.report, lack: p.lack, facts: p.facts, givers: p.givers, unread: p.unread, chain: chain}
+	return &renderer{engine: p.engine, env: e, report: p.report, lack: p.lack, facts: p.facts, unread: p.unread, chain: chain}
 }

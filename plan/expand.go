@@ -284,9 +284,7 @@ func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
 // is known inside the rescue, and after it only if it was needed.
 func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
-		for _, e := range t.Args.Entries() {
-			p.givers[e.Key] = fmt.Sprintf("the vars at %s:%d, which set `%s`, are left out by tags", t.Pos.File, t.Pos.Line, e.Key)
-		}
+		p.unset(c, t)
 		return
 	}
 	r := p.renderer(p.env(c, nil), c.chain)
@@ -316,6 +314,20 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 	}
 }
 
+// unset makes of the names that excluded `vars` would set, and that have no other value, names without one, each with the reason. They
+// are no step, so that nothing can be skipped because of one.
+func (p *planner) unset(c *scopeContext, t *playbook.Task) {
+	for _, e := range t.Args.Entries() {
+		if _, ok := p.env(c, nil).Lookup(e.Key); ok {
+			continue
+		}
+		why := fmt.Sprintf("the vars at %s:%d, which set it, are excluded by tags", t.Pos.File, t.Pos.Line)
+		p.names.document.add(&binding{name: e.Key, from: "vars", origin: origin(e.Pos, c.chain), value: eval.Fault{
+			Err: &eval.Error{Kind: eval.Undefined, Message: why, Hint: "ask for their tags too, or give the value with -e", Offset: -1}, Absent: true,
+		}})
+	}
+}
+
 // tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
 func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
@@ -337,6 +349,10 @@ func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, m
 			p.o.unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is)})
 			return
 		}
+	}
+	if e := (&env{plan: p.plan}); len(e.coming(steps)) < len(steps) {
+		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what, e.absenceText(steps))
+		return
 	}
 	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.after(missing))
 }
@@ -483,14 +499,7 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 	for s := first; s < len(p.plan.Steps); s++ {
 		b.steps = append(b.steps, s)
 	}
-	if len(b.steps) > 0 && p.allExcluded(b.steps) {
-		b.value = p.skippedLoop(b.steps)
-		p.givers[t.Register] = p.leftOutGiver(&p.plan.Steps[first], t.Register)
-		if c.on != nil {
-			return // what was there before stays
-		}
-		b.how, b.steps = notProduced, nil
-	} else if len(b.steps) == 0 {
+	if len(b.steps) == 0 {
 		b.how, b.steps = notProduced, nil
 		b.value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
 	}

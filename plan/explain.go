@@ -171,6 +171,8 @@ func (e *explanation) why() {
 		lines = append(lines, said{"it is left out by tags, and will not run", ""})
 	case s.Excluded:
 		lines = append(lines, said{"it is left out by " + s.ExcludedBy + ", and will not run", ""})
+	case s.Lacks != nil:
+		lines = append(lines, said{"it will be skipped: uses " + s.Lacks.Reason(), ""})
 	}
 	e.section("Why it is there", lines)
 }

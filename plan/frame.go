@@ -277,6 +277,7 @@ type env struct {
 	ahead      bool       // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*binding // lazy ones around, to find one that needs itself
 	memo       *memo      // while a variable is rendered where it is used
+	took       *[]int     // while planning: is given the steps whose values are known ahead and were used; may be nil
 	changes    *bool      // is set where a value is known for planning and may be another in the run; may be nil
 }
 
@@ -322,10 +323,13 @@ func (e *env) find(name string) (value any, ok bool) {
 		case b.lazy:
 			value = e.lazily(b)
 			return true
-		case b.foreseen && e.results == nil:
+		case b.foreseen && e.results == nil && !e.absent(b):
 			value = b.value
+			if e.took != nil {
+				*e.took = append(*e.took, b.steps...)
+			}
 			return true
-		case b.how == notProduced && b.open && e.results != nil:
+		case b.how == notProduced && b.open && (e.results != nil || e.lost(b.value)):
 			value = e.again(b)
 			return true
 		case b.how == measured && e.results != nil:
@@ -338,9 +342,9 @@ func (e *env) find(name string) (value any, ok bool) {
 				value = facts
 			}
 			return true
-		case e.results == nil:
+		case e.results == nil && !e.absent(b):
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
-			waits = append(waits, b.steps...)
+			waits = append(waits, e.coming(b.steps)...)
 			e.keep(b)
 			return b.how != handed && (b.how != assigned || b.certain)
 		}
@@ -362,7 +366,7 @@ func (e *env) find(name string) (value any, ok bool) {
 	case ok:
 		return value, true
 	case lacking != nil:
-		return eval.NotGiven(lacking.steps, e.plan.absenceText(lacking.steps, e.results)), true
+		return e.notGiven(lacking.steps), true
 	case late != nil:
 		return late, true
 	}
@@ -377,7 +381,11 @@ func (e *env) produce(b *binding) (value any, done bool) {
 	}
 	switch b.how {
 	case assigned:
-		values, ok := e.results.Assigned(b.steps[0])
+		var values map[string]any
+		ok := false
+		if e.results != nil {
+			values, ok = e.results.Assigned(b.steps[0])
+		}
 		if !ok && e.absent(b) {
 			return nil, false
 		}
@@ -387,7 +395,7 @@ func (e *env) produce(b *binding) (value any, done bool) {
 		value, ok = values[b.name]
 		return value, ok
 	case registered:
-		if r, ok := e.results.Registered(b.steps[0]); ok {
+		if r, ok := e.registered(b.steps[0]); ok {
 			return asValue(r), true
 		}
 	case collected:
@@ -407,7 +415,7 @@ func (e *env) produce(b *binding) (value any, done bool) {
 			return nil, false // nothing failed there
 		}
 	case promisedFact:
-		r, ok := e.results.Registered(b.steps[0])
+		r, ok := e.registered(b.steps[0])
 		if ok {
 			return promisedOf(r, b.name)
 		}
@@ -482,9 +490,9 @@ func (e *env) collect(steps []int) any {
 	top := map[string]any{}
 	changed, failed, skipped := false, false, true
 	for _, s := range steps {
-		r, ok := e.results.Registered(s)
+		r, ok := e.registered(s)
 		if !ok {
-			if _, gone := e.results.Absent(s); !gone {
+			if _, gone := e.whyAbsent(s); !gone {
 				return eval.Unknown{Steps: steps}
 			}
 			r = Result{Skipped: true, Plays: e.plan.Plays}.Registered() // a round that was not reached, behind one that failed
@@ -547,7 +555,7 @@ func (e *env) again(b *binding) any {
 	}
 	return e.remembered(b, b.where, func(m *memo) any {
 		r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results, memo: m}, marks: true}
-		v := r.value(b.raw)
+		v := forNames(copyIfOpen(r, r.value(b.raw)))
 		if r.lacking != nil {
 			e, _ := errors.AsType[*eval.Error](r.err)
 			return eval.Fault{Err: e, From: b.origin.String(), Absent: true}
@@ -576,6 +584,10 @@ func (e *env) parameters(b *binding) any {
 			continue
 		}
 		m[one.name] = e.again(one)
+		switch m[one.name].(type) {
+		case eval.Fault, eval.Unknown:
+			continue
+		}
 		if typed, ok := convert(b.given.types[i], m[one.name]); ok {
 			m[one.name] = typed
 		}

@@ -87,7 +87,7 @@ func (e *env) keep(b *binding) {
 func (e *env) handed(b *binding) (value any, done bool) {
 	var open any
 	for _, step := range slices.Backward(b.steps) {
-		r, ok := e.results.Registered(step)
+		r, ok := e.registered(step)
 		if !ok {
 			open = eval.Unknown{Steps: b.steps}
 			continue
@@ -118,8 +118,10 @@ func (e *env) anyHanded(m *machine, name string) (value any, ok bool) {
 	var waits []int
 	m.handed.before(anyName, e.frame.producedAt, func(b *binding) bool {
 		if e.results == nil {
-			e.keep(b)
-			waits = append(waits, b.steps...)
+			if !e.absent(b) {
+				e.keep(b)
+				waits = append(waits, e.coming(b.steps)...)
+			}
 			return false
 		}
 		for _, step := range b.steps {

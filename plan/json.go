@@ -67,6 +67,7 @@ type stepJSON struct {
 	Skipped     bool              `json:"skipped"`
 	LeftOut     string            `json:"left_out,omitempty"`
 	Prediction  Prediction        `json:"prediction"`
+	Lacks       *lacksJSON        `json:"lacks,omitempty"`
 	Confirm     string            `json:"confirm,omitempty"`
 	Policy      map[string]string `json:"policy,omitempty"`
 	Needs       []needJSON        `json:"needs,omitempty"`
@@ -87,6 +88,13 @@ type stepJSON struct {
 	Gates       []gateJSON        `json:"gates,omitempty"`
 	Scope       int               `json:"scope"`
 	Foretold    any               `json:"foretold,omitempty"`
+}
+
+// lacksJSON is the value for lack of which a step will be skipped.
+type lacksJSON struct {
+	Name   string   `json:"name"`
+	Steps  []string `json:"steps"` // that would give it
+	Reason string   `json:"reason"`
 }
 
 // gateJSON is a step that decides whether another is there: if it ran, or, where ran is false, if it was skipped.
@@ -310,6 +318,9 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 	}
 	if s.deselected() {
 		j.LeftOut = s.ExcludedBy
+	}
+	if l := s.Lacks; l != nil {
+		j.Lacks = &lacksJSON{l.Name, p.ids(l.Steps), "uses " + l.Reason()}
 	}
 	for _, n := range s.Needs {
 		j.Needs = append(j.Needs, needJSON{p.Steps[n.Step].ID(), n.On})

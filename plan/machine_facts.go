@@ -49,9 +49,14 @@ func (f factsOf) Get(key string) (value any, ok bool) {
 		switch {
 		case b.how != promisedFact && b.how != handed:
 			value = b.value
+		case f.e.absent(b) && !f.e.hasResult(b):
+			if b.how == promisedFact {
+				value = f.e.notGiven(b.steps)
+			}
+			return b.how != handed
 		case f.e.results == nil:
 			f.e.keep(b)
-			waits = append(waits, b.steps...)
+			waits = append(waits, f.e.coming(b.steps)...)
 			return b.how != handed // which may not happen
 		default:
 			var done bool

@@ -41,6 +41,7 @@ type Plan struct {
 	Unreached   []Unreached
 
 	made    *made
+	ahead   predicted
 	plugins map[string]*spec.Action   // that are not compiled in
 	sources map[string]*playbook.File // that were read, by shown path
 	engine  *eval.Engine
@@ -218,6 +219,7 @@ type Step struct {
 	ExcludedBy string // ByTags, or the flag of the selection that does
 	Confirm    string // what to ask; "" if it does not ask
 	Prediction Prediction
+	Lacks      *Missing // the value for lack of which it will be skipped: a step would give it that is excluded; nil if there is none
 	Unknowns   []Unknown
 	Uses       []Use
 	Reads      []Read       // files on the machine that moon runs on

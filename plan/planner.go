@@ -116,7 +116,6 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 		secrets:  o.Secrets.Below(),
 		facts:    newFactUse(),
 		leftOut:  leftOut,
-		givers:   map[string]string{},
 		engine:   eval.New(),
 		names:    newNames(o),
 		files:    map[string]*playbook.Playbook{},
@@ -128,6 +127,7 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 		sources:  map[string]*playbook.File{},
 	}
 	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
+	p.plan.ahead.plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(planWork, planText)
 	d.planned, d.adopt = false, o.Reads
@@ -174,7 +174,6 @@ type planner struct {
 	compiled  map[*playbook.Task]*compiled
 	tagsSeen  map[string]bool
 	leftOut   map[string]string // by path: the flag that leaves the step out
-	givers    map[string]string // names that a left-out step would have given: which one, for hints
 	needs     []pendingNeed
 	last      *frame
 	overrides []*overriding

@@ -46,7 +46,7 @@ func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *field
 	if s.Loop != nil && !s.Loop.First {
 		p.duration(t.Pause, "pause", r, &s.Pause)
 	}
-	own := p.resultNames(t.Register)
+	own := p.plan.resultNames(t.Register)
 	for _, g := range []struct {
 		name string
 		list []condition
@@ -233,8 +233,8 @@ func (p *planner) flag(v playbook.Value, key string, r *renderer, otherwise bool
 
 // resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
 // are names of variables there.
-func (p *planner) resultNames(register string) (names []string) {
-	if !p.plan.Plays {
+func (p *Plan) resultNames(register string) (names []string) {
+	if !p.Plays {
 		names = []string{
 			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
 			"duration_ms", "attempts", "msg",
@@ -244,6 +244,11 @@ func (p *planner) resultNames(register string) (names []string) {
 		names = append(names, register)
 	}
 	return names
+}
+
+// isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
+func (p *Plan) isResultName(name, register string) bool {
+	return name == register || slices.Contains(p.resultNames(""), name)
 }
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
@@ -258,7 +263,7 @@ func (p *planner) checkNames(r *renderer, list []condition, own []string) {
 	}
 	with := *r.env.(*env)
 	with.extra = extra
-	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, chain: r.chain}
 	for _, c := range list {
 		sub.decide([]condition{c})
 	}
@@ -268,6 +273,9 @@ func (p *planner) checkNames(r *renderer, list []condition, own []string) {
 		}
 	}
 	r.failed = r.failed || sub.failed
+	if r.lacking == nil {
+		r.lacking = sub.lacking
+	}
 	for _, name := range sub.used {
 		if !slices.Contains(own, name) && !slices.Contains(r.used, name) {
 			r.used = append(r.used, name)

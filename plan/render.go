@@ -24,7 +24,6 @@ type renderer struct {
 	idle    bool                                  // nor is anything else that shows only when a text is rendered
 	guards  []string                              // names whose absence the step's condition provides for
 	unread  bool                                  // a file that may give names could not be read
-	givers  map[string]string                     // names a step would give that is left out, and which one
 	lack    func(v playbook.Value, e *eval.Error) // is given what is undefined; may be nil
 	chain   []string
 
@@ -159,7 +158,11 @@ func (r *renderer) template(v playbook.Value) any {
 	r.use(v, t.Refs())
 	result, err := t.Render(r.env)
 	if err != nil {
+		missing := len(r.missing)
 		r.wrong(v, err)
+		if len(r.missing) > missing {
+			return open{text, stepsOf(r.missing[missing:])}
+		}
 		return text
 	}
 	r.miss(result.Missing)
@@ -253,41 +256,6 @@ func (r *renderer) miss(missing []eval.Missing) {
 	}
 }
 
-// hint is the way out of a mistake. A name that a left-out step would have given is not misspelt.
-func (r *renderer) hint(e *eval.Error) string {
-	if e.Kind != eval.Undefined {
-		return e.Hint
-	}
-	name := rootName(e.Name)
-	lookup := func(name string) (any, bool) { return r.env.Lookup(name) }
-	if m := hostVariable.FindStringSubmatch(e.Name); m != nil {
-		host := m[1] + m[2]
-		name = m[3] + m[4]
-		lookup = func(name string) (any, bool) {
-			hosts, _ := r.env.Lookup("hostvars")
-			all, ok := hosts.(hostVars)
-			if !ok {
-				return nil, false
-			}
-			vars, ok := all.Get(host)
-			if !ok {
-				return nil, false
-			}
-			return vars.(hostVarsOf).Get(name)
-		}
-	}
-	giver, ok := r.givers[name]
-	if !ok {
-		return e.Hint
-	}
-	if v, known := lookup(name); known {
-		if result, ok := v.(map[string]any); !ok || result["skipped"] != true {
-			return e.Hint // another value stands in for it, and that one is wrong
-		}
-	}
-	return giver
-}
-
 // hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
 var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
 
@@ -327,6 +295,9 @@ func (r *renderer) warned(v playbook.Value, err error) bool {
 	if r.report != nil && !r.excused(e) {
 		d := r.diagnostic(v, e)
 		d.Severity = diag.Warning
+		if len(r.lacks(e)) > 0 {
+			d.Message = "`" + e.Name + "` has no value: what gives it is excluded"
+		}
 		r.report(d)
 	}
 	return true
@@ -334,12 +305,12 @@ func (r *renderer) warned(v playbook.Value, err error) bool {
 
 func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 	slip := r.idle && e.Lacking // a role may use filters that only machines of another kind need
-	if r.excused(e) || slip && e.Hint == "" {
-		r.undefined = true
+	if steps := r.lacks(e); len(steps) > 0 && !r.lenient && !r.idle {
+		r.needs(e, steps)
 		return
 	}
-	if steps := r.lacks(e); len(steps) > 0 && !slip {
-		r.needs(e, steps)
+	if r.excused(e) || slip && e.Hint == "" {
+		r.undefined = true
 		return
 	}
 	r.failed = r.failed || !slip
@@ -359,25 +330,32 @@ func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
 	r.undefined = r.undefined || slip
 }
 
-// needs takes down that a value is needed which a step would have given that did not run.
+// needs takes down that a value is needed which a step would have given that did not run, or will not. While planning it counts as one
+// that is not known yet: what cannot be planned without it says so, and the step that uses it will be skipped.
 func (r *renderer) needs(e *eval.Error, steps []int) {
-	r.failed = true
+	if e.Unless != nil {
+		r.miss(e.Unless)
+		return
+	}
+	at := eval.Base(r.env).(*env)
+	if at.results == nil {
+		r.miss([]eval.Missing{{Name: rootName(e.Name), Steps: steps}})
+	} else {
+		r.failed = true
+	}
 	one := *e
 	one.Steps = steps
 	if r.err == nil {
 		r.err = &one
 	}
-	if at := eval.Base(r.env).(*env); r.lacking == nil {
-		step, why := at.plan.absence(steps, at.results)
+	if r.lacking == nil {
+		step, why := at.absence(steps)
 		r.lacking = &Missing{Name: e.Name, Steps: steps, Who: at.plan.stepRef(step), Why: why}
 	}
 }
 
 func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
-	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: r.hint(e), Chain: r.chain}
-	if d.Hint != "" && d.Hint == r.givers[rootName(e.Name)] { // it is not misspelt: a step would give it
-		d.Message = "`" + e.Name + "` has no value: what gives it is excluded"
-	}
+	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))

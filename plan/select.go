@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -45,31 +44,6 @@ func (p *planner) excludedBy(s *Step) string {
 		return ByTags
 	}
 	return p.leftOut[s.Path]
-}
-
-func (p *planner) allExcluded(steps []int) bool {
-	return !slices.ContainsFunc(steps, func(i int) bool { return !p.plan.Steps[i].Excluded })
-}
-
-// leftOutGiver is the hint for a name that a left-out step would have given.
-func (p *planner) leftOutGiver(s *Step, name string) string {
-	return fmt.Sprintf("%s «%s» (%s), which gives `%s`, is left out by %s: let it run too, or give the value with -e",
-		s.ID(), s.Title(), s.Origin, name, s.ExcludedBy)
-}
-
-// skippedLoop is what `register` gives for a loop of which no item runs.
-func (p *planner) skippedLoop(steps []int) map[string]any {
-	results := make([]any, len(steps))
-	for i, step := range steps {
-		one := Result{Skipped: true}.Registered()
-		if s := &p.plan.Steps[step]; s.Loop != nil {
-			one["item"] = (&env{plan: p.plan, engine: p.engine}).round(s)
-		}
-		results[i] = one
-	}
-	all := Result{Skipped: true}.Registered()
-	all["results"] = results
-	return all
 }
 
 // excluded reports whether --tags and --skip-tags leave a step with these tags out.

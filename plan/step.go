@@ -105,7 +105,8 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	renderVars(true)
 	e := p.env(c, vars)
 	changes := false
-	e.changes = &changes
+	var took []int
+	e.changes, e.took = &changes, &took
 	r := p.renderer(e, c.chain)
 	r.lenient = s.Excluded
 	f := &fields{r: r, field: "when"}
@@ -130,6 +131,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	r.lenient, r.idle = idle, idle && c.on != nil
 	r.guards = guarded(k.when)
 
+	if r.lacking != nil {
+		idle = true
+	}
 	if c.on != nil {
 		f.at("connection")
 		k.plays, k.base = true, p.plan.Root
@@ -160,6 +164,8 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	f.at("")
 	s.Unknowns = f.unknowns
 	k.open = len(f.all) > 0 || changes
+	slices.Sort(took)
+	k.took = slices.Compact(took)
 	s.NoLog = p.flag(c.noLog(t), "no_log", r, false)
 	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
 	if k.sound && !k.open && !r.failed && !r.undefined && !idle {
@@ -167,6 +173,9 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		if k.call != nil {
 			k.call.ordered = r.ordered
 		}
+	}
+	if r.lacking != nil && !s.Excluded {
+		s.Prediction, s.Lacks, idle = WillSkip, r.lacking, true
 	}
 	p.readsOf(&s, k, raw)
 	s.Args = raw // both are only read
@@ -189,9 +198,20 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 		s.hide()
 	}
 	p.plan.Steps = append(p.plan.Steps, s)
+	p.foreclose(&s)
 	p.register(&s, k, t, c)
 	if p.planned != nil {
 		p.planned(c, i)
+	}
+}
+
+// foreclose notes of a step that it will give nothing, if that is known.
+func (p *planner) foreclose(s *Step) {
+	switch {
+	case s.Excluded:
+		p.plan.ahead.miss(s.Index, Exclusion(s.ExcludedBy))
+	case s.Lacks != nil:
+		p.plan.ahead.miss(s.Index, willBeSkipped)
 	}
 }
 
@@ -241,7 +261,7 @@ func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
 func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
 	raw := k.values(r, k.args, p.o.Home, "", f.at)
 	if k.action.Name == "template" || k.action.Name == "copy" {
-		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search != nil) && !s.Excluded && s.Prediction != WillSkip {
+		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search != nil) && !s.Excluded && s.Prediction != WillSkip && r.lacking == nil {
 			f.at("src")
 			p.source(s, k, r, src, raw)
 		}
@@ -292,6 +312,10 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		return
 	}
 	for _, e := range found.All() {
+		if steps := r.lacks(e); len(steps) > 0 {
+			r.needs(e, steps)
+			continue
+		}
 		if r.excused(e) {
 			continue
 		}
@@ -410,10 +434,10 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 	}
 	with := *r.env.(*env)
 	with.extra = map[string]any{}
-	for _, name := range p.resultNames(k.src.Register) {
+	for _, name := range p.plan.resultNames(k.src.Register) {
 		with.extra[name] = eval.Unknown{}
 	}
-	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, givers: r.givers, chain: r.chain}
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, chain: r.chain}
 	u := &task{compiled: k.undo, dir: k.dir}
 	raw := u.values(sub, u.args, p.o.Home, "", func(string) {})
 	for _, m := range u.src.Env.Entries() {
@@ -453,22 +477,9 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 		p.handOver(s, k, t, c)
 	}
 	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
-		b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}, by: t}
-		if s.Excluded {
-			b.how, b.steps, b.value = notProduced, nil, Result{Skipped: true}.Registered()
-			p.givers[t.Register] = p.leftOutGiver(s, t.Register)
-		}
-		if !s.Excluded || c.on == nil { // in a play what was there before stays
-			p.names.produced.add(b)
-		}
+		p.names.produced.add(&binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: registered, steps: []int{s.Index}, by: t})
 	}
-	if k.action.Name != "set_fact" || s.Prediction == WillSkip {
-		return
-	}
-	if s.Excluded {
-		for _, g := range k.args {
-			p.givers[g.name] = p.leftOutGiver(s, g.name)
-		}
+	if k.action.Name != "set_fact" || s.Prediction == WillSkip && s.Lacks == nil && !s.Excluded {
 		return
 	}
 	into := &p.names.produced

@@ -38,6 +38,8 @@ type task struct {
 
 	read *readVars // by an include_vars with `register`; nil: nothing
 
+	took []int // steps that set variables to what is known ahead, and that it uses
+
 	open bool // something is not known before the run
 	dir  string
 	call *Call

@@ -210,6 +210,9 @@ func (t *treeText) step(i, depth int) {
 	case s.Excluded:
 		note("left out by tags")
 		return
+	case s.Lacks != nil:
+		note("will be skipped: uses %s", s.Lacks.Reason())
+		return
 	case s.Prediction == WillSkip:
 		note("will be skipped: when %s", s.When)
 		return
@@ -323,6 +326,8 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 		switch {
 		case s.Excluded:
 			marks = append(marks, "left out by tags")
+		case s.Lacks != nil:
+			marks = append(marks, string(s.Prediction)+": uses "+output.CleanName(s.Lacks.Reason()))
 		case s.Prediction != WillRun:
 			marks = append(marks, string(s.Prediction))
 		}

@@ -139,6 +139,7 @@ func (m *model) exclude() {
 		m.o.Send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
 	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+		m.lacking.tell = true
 		for _, r := range ranges {
 			m.o.Send(events.Exclude{Range: r})
 		}
@@ -146,6 +147,7 @@ func (m *model) exclude() {
 		m.say("left out by tags or selection")
 		return
 	case t[faceExcluded] > 0:
+		m.lacking.tell = true
 		for _, r := range ranges {
 			m.o.Send(events.Include{Range: r})
 		}

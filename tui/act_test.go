@@ -324,9 +324,25 @@ func TestUsesASkippedResult(t *testing.T) {
 	s.on("unpack go")
 	s.keys("b c x")
 	s.on("unpack go")
-	s.has("! │   └   unpack go", "It uses a result that was skipped", "read the installed version")
+	s.has("will skip It uses the result of step-0008 «read the", "installed version», which failed, and the")
 	s.on("check the shell")
-	if text := s.shows(); strings.Contains(text, "It uses a result") {
+	if text := s.shows(); strings.Contains(text, "It uses the result") {
 		t.Errorf("a step that uses none says so\n%s", text)
+	}
+}
+
+// Excluding a step says at once which steps are skipped with it, before anything runs, and restoring it takes that back.
+func TestExcludeSaysWhatItTakesAlong(t *testing.T) {
+	s := newScreen(t, setup{w: 120, h: 40})
+	s.on("read the installed version")
+	s.keys("x")
+	s.has("also skipped: 1 step that uses its result: unpack go", "1 will skip", "will skip: uses step-0008")
+	s.on("unpack go")
+	s.has("will skip It uses the result of step-0008 «read the", "which is excluded")
+	s.on("read the installed version")
+	s.keys("x")
+	s.has("no longer skipped: 1 step that uses its result: unpack go")
+	if text := s.shows(); strings.Contains(text, "will skip: uses") || strings.Contains(text, "1 will skip") {
+		t.Errorf("it is skipped all the same\n%s", text)
 	}
 }

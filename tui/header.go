@@ -94,6 +94,9 @@ func (m *model) reviewLine(level int) []text {
 	if ask > 0 {
 		line = append(line, text{themes.Text, dot}, text{themes.Warn, needYou(ask)})
 	}
+	if n := m.lackingNow(); n > 0 {
+		line = append(line, text{themes.Text, dot + fmt.Sprintf("%d will skip", n)})
+	}
 	if would := m.foretoldCounts(); len(would) > 0 {
 		line = append(append(line, text{themes.Text, strings.TrimRight(dot, " ")}), would...)
 	}

@@ -74,7 +74,7 @@ type model struct {
 	countdown countdown
 	timeline  timeline
 	waiting   waiting
-	givenUp   givenUp
+	lacking   lacking
 	mouse     mouse
 	clip      clipboard
 
@@ -138,7 +138,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
 	m.countdown = m.newCountdown()
 	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
-	m.givenUp = nil
+	m.lacking = lacking{stale: true}
 	m.foretold.halt() // it was about another plan
 	m.refilter()
 	m.carryFix(sheet)
@@ -222,7 +222,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches(), m.askBound()))
+	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches(), m.askBound(), m.askLacking()))
 }
 
 // View draws, if there is anything new to draw.

@@ -179,7 +179,7 @@ func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.field("left out", text{themes.Dim, "by tags or selection"})
-	case ran:
+	case ran, p.Lacks != nil:
 		d.value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
 		look := themes.Text
@@ -259,9 +259,9 @@ func (m *model) source(d *doc, o plan.Origin) {
 
 // why says why a step asks for attention.
 func (m *model) why(d *doc, p *plan.Step) {
-	if m.doubtful(p.Index) {
+	if l := m.lacks(p.Index); l != nil {
 		d.blank()
-		d.field(`why "!"`, text{themes.Warn, "It uses a result that was skipped: " + m.stepName(m.givenUp.used(p))})
+		d.field("will skip", text{themes.Warn, "It uses " + plain(l.Reason()) + "."})
 	}
 	if p.Confirm == "" {
 		return

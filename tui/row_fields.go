@@ -80,8 +80,8 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		switch {
 		case m.run.phase == events.Paused && step == m.run.pausedAt:
 			return "before"
-		case m.doubtful(step):
-			return "uses a skipped result"
+		case m.lacks(step) != nil:
+			return lackNote(m.lacks(step))
 		case p.Prediction == plan.WillSkip:
 			return "will skip"
 		case p.Prediction == plan.MaySkip:

@@ -128,8 +128,6 @@ func (m *model) signOf(n int) (look sign, spins bool) {
 			return signFailed, false
 		case f == faceRunning:
 			return signRunning, true
-		case m.doubtful(i):
-			return signConfirm, false
 		case f == faceWaiting && m.run.phase == events.Paused && i == at:
 			return signPaused, false
 		case f == faceWaiting && m.run.phase == events.Review:

@@ -86,7 +86,7 @@ func (m *model) see(step int, of *events.Step) {
 	m.breakAtStep(step, of)
 	m.countdown.see(step, of)
 	m.timeline.see(step, of)
-	m.givenUp.see(step, of)
+	m.lacking.see(step, of)
 	m.tree.ranAs(step, of)
 	if from, to := times(of); from != 0 {
 		m.tree.ran(step, from, to)
@@ -105,7 +105,7 @@ func (m *model) seeAll(steps []events.Step) {
 		m.breakAtStep(i, of)
 		m.countdown.see(i, of)
 		m.timeline.see(i, of)
-		m.givenUp.see(i, of)
+		m.lacking.see(i, of)
 		m.tree.ranAs(i, of)
 		from, to := times(of)
 		return standing.Of(of, &m.plan.Steps[i]), from, to

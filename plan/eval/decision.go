@@ -70,7 +70,7 @@ func (r *rendering) decide(d *decision) (any, error) {
 		case rightOpen:
 			return nil, &open{union(o.missing, o2.missing)}
 		case isUndefined(rightErr):
-			return nil, rightErr
+			return nil, unless(rightErr, o)
 		case rightErr == nil && right != isAnd:
 			return right, nil
 		}

@@ -58,15 +58,16 @@ type Error struct {
 	Kind    ErrorKind
 	Message string // one sentence, lower case, without internal names
 	Hint    string
-	Offset  int      // in bytes, in the text; -1 if unknown
-	Width   int      // bytes the error covers; 0 if unknown
-	Name    string   // of an Undefined error
-	Lacking bool     // of a Syntax error: the text is well, but names a filter, test, function or tag that there is not
-	Also    []*Error // of an Undefined error: the other names of the text that have no value, each once
-	Steps   []int    // of an Undefined error: the steps that would have given the name, and did not run
-	through []string // what could not be had because of it, the outermost first
-	cause   string   // the message without that
-	final   bool     // nothing provides for it: it is that of a Fault
+	Offset  int       // in bytes, in the text; -1 if unknown
+	Width   int       // bytes the error covers; 0 if unknown
+	Name    string    // of an Undefined error
+	Lacking bool      // of a Syntax error: the text is well, but names a filter, test, function or tag that there is not
+	Also    []*Error  // of an Undefined error: the other names of the text that have no value, each once
+	Steps   []int     // of an Undefined error: the steps that would have given the name, and did not run
+	Unless  []Missing // of an Undefined error: what is not known yet, and may settle the matter without the name
+	through []string  // what could not be had because of it, the outermost first
+	cause   string    // the message without that
+	final   bool      // nothing provides for it: it is that of a Fault
 }
 
 // All are the mistakes that were found at once, this one first.

@@ -82,6 +82,14 @@ func isUndefined(err error) bool {
 	return ok && e.Kind == Undefined && !e.final
 }
 
+// unless is the error for an undefined name that is not asked for if what is open settles the matter.
+func unless(err error, o *open) error {
+	e, _ := asError(err)
+	may := *e
+	may.Unless = union(e.Unless, o.missing)
+	return &may
+}
+
 // union merges missing values: each name once, its steps ascending.
 func union(a, b []Missing) []Missing {
 	out := slices.Clone(a)
@@ -329,7 +337,7 @@ func (s scope) decide(n *logic) (any, error) {
 		case rightOpen:
 			return nil, &open{union(o.missing, o2.missing)}
 		case isUndefined(rightErr):
-			return nil, rightErr
+			return nil, unless(rightErr, o)
 		case rightErr == nil && s.deciding && truthy(right) != n.and:
 			return !n.and, nil
 		}

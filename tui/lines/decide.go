@@ -150,16 +150,24 @@ func (d *desk) skipSteps(ranges []events.Range, single bool) {
 		d.send(events.Answer{Step: ranges[0].From, Reject: true})
 		d.say("rejected.")
 	case t.sum(undecided, waiting, confirm) > 0:
+		also := d.alsoSkipped(ranges, true)
 		for _, r := range ranges {
 			d.send(events.Exclude{Range: r})
 		}
 		d.decided("left out", t.sum(undecided, waiting, confirm))
+		d.sayAlso(also)
 	case left > 0 && left == t[excluded]:
 		d.say("left out by tags or selection.")
 	case t[excluded] > 0:
 		d.say("left out already. include takes that back.")
 	default:
 		d.say("it has run already.")
+	}
+}
+
+func (d *desk) sayAlso(words string) {
+	if words != "" {
+		d.say("%s", sentence(words))
 	}
 }
 
@@ -181,10 +189,12 @@ func (d *desk) include(args string) {
 		d.say("nothing here was left out by skip.")
 		return
 	}
+	also := d.alsoSkipped(ranges, false)
 	for _, r := range ranges {
 		d.send(events.Include{Range: r})
 	}
 	d.decided("took in again", n)
+	d.sayAlso(also)
 }
 
 // yes answers what the run stopped for. It starts nothing: whoever says yes to one thing has not said run.

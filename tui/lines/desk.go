@@ -27,6 +27,7 @@ type desk struct {
 	estimate  *events.Estimate // nil: nothing is known of earlier runs
 	foretold  foretold
 	past      past
+	lack      lacking
 	telling   telling
 	follow    follow
 	watches   []string // expressions that are said at each pause

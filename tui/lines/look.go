@@ -20,7 +20,7 @@ func (d *desk) open() {
 	if d.run.Phase != events.Review {
 		head, done = "RESUMED", t.words(failed, unreachable, ok, changed, kept, skipped)
 	}
-	d.say("%s %s", head, sentence(name, d.o.Mode, count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm])))
+	d.say("%s %s", head, sentence(name, d.o.Mode, count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm]), d.lackingWords()))
 	var lines []string
 	for _, n := range d.outline.unfolded(0) {
 		lines = append(lines, d.entry(n))
@@ -76,8 +76,12 @@ func (d *desk) stepWords(i int) []string {
 	s := d.of(i)
 	st := d.state(i)
 	words := []string{d.word(i)}
-	if st.Pending() || st == asking {
+	if l := d.lacks(i); l != nil {
+		words = append(words, "will be skipped: uses "+clean(l.Reason()))
+	} else if st.Pending() || st == asking {
 		words = append(words, d.foretoldWord(i))
+	}
+	if st.Pending() || st == asking {
 		if s.Break {
 			words = append(words, "breakpoint"+clean(s.BreakOn))
 		}
@@ -220,7 +224,7 @@ func (d *desk) where(string) {
 	t := d.tally(d.everything())
 	switch d.run.Phase {
 	case events.Review:
-		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]), t.words(excluded)))
+		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]), t.words(excluded), d.lackingWords()))
 		if words := d.foretold.words(); words != "" {
 			d.say("foretold: %s.", words)
 		}

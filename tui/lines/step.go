@@ -197,10 +197,13 @@ func (d *desk) condition(p *plan.Step, field func(name, value string)) {
 	switch {
 	case p.Excluded:
 		field("left out", "by tags or selection")
-	case p.When != "" && p.Prediction != "":
+	case p.When != "" && p.Prediction != "" && d.lacks(p.Index) == nil:
 		field("when", p.When+", "+string(p.Prediction))
 	default:
 		field("when", p.When)
+	}
+	if l := d.lacks(p.Index); l != nil {
+		field("will be skipped", "uses "+l.Reason())
 	}
 	for _, u := range p.Unknowns {
 		if u.Field == "when" {

@@ -64,6 +64,33 @@ func (t *Text) Follow(feed <-chan []events.Record) (*events.Run, error) {
 
 func (t *Text) printf(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
 
+// lackingShown is how many of the steps that will be skipped for lack of a value are named before the run.
+const lackingShown = 10
+
+// lacking says which steps will be skipped because they use what an excluded step would give.
+func (t *Text) lacking() {
+	if t.plan == nil {
+		return
+	}
+	n := 0
+	for i := range t.plan.Steps {
+		s := &t.plan.Steps[i]
+		if s.Lacks == nil {
+			continue
+		}
+		if n++; n <= lackingShown {
+			on := ""
+			if t.plan.Plays {
+				on = " on " + s.Host
+			}
+			t.printf("%s  %s  will be skipped: uses %s", s.ID(), output.CleanName(s.Label(s.Title())+on), output.CleanName(s.Lacks.Reason()))
+		}
+	}
+	if more := n - lackingShown; more > 0 {
+		t.printf("and %d more will be skipped because of what is excluded", more)
+	}
+}
+
 func (t *Text) event(r events.Record) {
 	switch e := r.Event.(type) {
 	case events.RunStarted:
@@ -82,6 +109,7 @@ func (t *Text) event(r events.Record) {
 		if t.byTask = t.plan != nil && t.plan.Plays; t.byTask {
 			t.wide, t.task = widest(t.plan), -1
 		}
+		t.lacking()
 	case events.StepStarted:
 		t.active++
 		if t.byTask {

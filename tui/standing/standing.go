@@ -122,6 +122,18 @@ func looked(reason string) bool {
 	}
 }
 
+// Gone says of a step that a person has excluded, or has the run continue without, why it gives no value.
+func Gone(s *events.Step) (plan.Absence, bool) {
+	skipped := s.State == events.Settled && s.Outcome == events.Skipped && s.Reason == string(events.SkipUser)
+	switch {
+	case skipped && s.Attempt > 0:
+		return plan.Abandoned(), true
+	case skipped, s.Excluded && s.State != events.Settled:
+		return plan.Exclusion(""), true
+	}
+	return plan.Absence{}, false
+}
+
 func outcome(s *events.Step) State {
 	switch s.Outcome {
 	case events.OK, events.Changed:
