@@ -323,7 +323,7 @@ func refusal(past engine.Past, err error) error {
 	if errors.Is(err, engine.ErrFinished) {
 		return usage("%s: %s", past.ID, err)
 	}
-	return &exit{exitDisk, fmt.Sprintf("%s: %s", past.ID, err)}
+	return &exit{exitDisk, past.ID + ": " + withRoom(err)}
 }
 
 // dependents names the done steps that depend on those that may run again: they keep their results in either case.

@@ -210,9 +210,17 @@ func start(io stdio, p *plan.Plan, g *graph.Graph, opts fact.Options, bf becomeF
 	if err != nil {
 		dropSignals()
 		lanes.Close()
-		return nil, nil, &exit{exitDisk, err.Error()}
+		return nil, nil, &exit{exitDisk, withRoom(err)}
 	}
 	return s, lanes, nil
+}
+
+// withRoom is an error's text, with what to do about a disk that has no room for a run.
+func withRoom(err error) string {
+	if _, full := errors.AsType[*engine.RoomError](err); full {
+		return err.Error() + "; nothing was run\n  make room there (moon prune removes old runs), or set XDG_STATE_HOME to a directory on another disk"
+	}
+	return err.Error()
 }
 
 // approvals are the commands that confirm steps.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/engine/graph"
+	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
@@ -72,6 +73,7 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	s := newSession(cfg)
 	s.dir = how.Dir
 	s.id = filepath.Base(how.Dir)
+	defer func() { err = journal.OutOfRoom(s.dir, err) }()
 	if s.lock, err = lockRun(s.dir, s.owner); err != nil {
 		return nil, err
 	}
@@ -109,6 +111,9 @@ func Resume(cfg Config, how Resumption) (_ *Session, err error) {
 	}
 	resumed, err := s.resumption(how, p.plan)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.Reserve(s.dir); err != nil {
 		return nil, err
 	}
 	s.owner.Target = targetOf(p.plan, cfg.Options)

@@ -42,6 +42,9 @@ type Runner interface {
 	Run(ctx context.Context, job *exec.Job) exec.Result
 }
 
+// RoomError says that there is not enough space for the files of a run.
+type RoomError = journal.RoomError
+
 // Config is what a session is made from.
 type Config struct {
 	Plan    *plan.Plan     // required to start
@@ -164,9 +167,13 @@ func Start(cfg Config) (*Session, error) {
 	s.foresee(cfg.Plan)
 	s.owner.Target = targetOf(cfg.Plan, cfg.Options)
 	if err := s.makeDir(); err != nil {
-		return nil, err
+		return nil, journal.OutOfRoom(cfg.Runs, err)
 	}
-	if err := s.keep(cfg.Plan); err != nil {
+	err := s.journal.Reserve(cfg.Runs)
+	if err == nil {
+		err = journal.OutOfRoom(cfg.Runs, s.keep(cfg.Plan))
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.journal.Close(), os.RemoveAll(s.dir), s.lock.Unlock())
 	}
 	s.add(fact.RunCreated{

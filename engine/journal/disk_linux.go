@@ -23,12 +23,15 @@ func (w *Writer) hold() {
 	if need <= w.held {
 		return
 	}
-	switch err := unix.Fallocate(int(w.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, need+reserve); {
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Fallocate(int(w.f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, need+reserve)
+	}
+	switch {
 	case err == nil:
 		w.held, w.low = need+reserve, nil
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		w.low = fmt.Errorf("journal: %w", err)
-	case errors.Is(err, unix.EINTR):
 	default:
 		w.held = math.MaxInt64
 	}
