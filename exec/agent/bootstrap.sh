@@ -1,8 +1,8 @@
 # Started as another user: become moon's agent. $1 is moon, if that user may run it; $2 its size, $3 where to read it from
-# if a copy is needed, $4 a name that nobody has for its directory, $5 the flags of the agent. What follows are settings of
-# the language.
-path=$1 size=$2 from=$3 name=$4 flags=$5
-shift 5
+# if a copy is needed, $4 a name that nobody has for its directory, $5 the flags of the agent, $6 which file moon runs from, as
+# stat has it: device:inode; "" where that is not known. What follows are settings of the language.
+path=$1 size=$2 from=$3 name=$4 flags=$5 file=$6
+shift 6
 unset LC_ALL
 for setting; do
 	export "$setting"
@@ -10,7 +10,12 @@ done
 case $from in
 3) exec <&3 3<&- ;;
 esac
-if [ -n "$path" ] && [ -x "$path" ]; then
+if [ -n "$path" ] && [ -x "$path" ] && [ -r "$path" ] && [ -e /proc/self/fd ]; then
+	# What has taken its name since is not it. A program that runs cannot be written to.
+	exec 3<"$path"
+	[ -n "$file" ] && [ "$(stat -L -c %d:%i /proc/self/fd/3 2>/dev/null)" = "$file" ] && exec /proc/self/fd/3 agent $flags
+	exec 3<&-
+elif [ -n "$path" ] && [ -x "$path" ] && [ ! -e /proc/self/fd ]; then
 	exec "$path" agent $flags
 fi
 umask 077

@@ -33,7 +33,7 @@ func Kinds(stream []byte) []string {
 }
 
 func (l *Lanes) connectAs(k laneKey, in io.Reader, out io.Writer, hang func()) error {
-	s := &launch{out: bufio.NewReader(in), greeting: make(chan string, 2)}
+	s := &launch{out: bufio.NewReader(in), greeting: make(chan string, 3)}
 	s.greet()
 	if text := <-s.greeting; text != banner {
 		return errors.New("no banner")

@@ -26,6 +26,8 @@ type lane struct {
 	jobs  map[uint32]*sent
 	why   error // set before gone is closed
 	stuck bool  // it was given up, because nothing was heard any more
+
+	warning string // of how it was opened, for the first job; "": none
 }
 
 // sent is a job that is being carried out at the other end.
@@ -66,6 +68,14 @@ func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
 		close(l.gone)
 	}()
 	return l
+}
+
+// warn takes what is to be said of how the lane was opened, once; "" is nothing.
+func (l *lane) warn() (warning string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	warning, l.warning = l.warning, ""
+	return warning
 }
 
 // alive reports whether the lane may take a job.

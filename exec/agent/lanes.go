@@ -228,6 +228,9 @@ func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exe
 			return exec.Result{}, false, err
 		}
 		got, taken, err := o.lane.do(ctx, as, local, job)
+		if warning := o.lane.warn(); warning != "" && err == nil {
+			got.Warnings = append(got.Warnings, warning)
+		}
 		if err == nil || o.lane.alive() {
 			return got, taken, err
 		}

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -76,6 +78,9 @@ func newProgram(path string) (*program, error) {
 type programs struct {
 	mu    sync.Mutex
 	found map[string]*program // by system
+
+	once   sync.Once
+	listed string
 }
 
 // key is which moon this is, for the caches of other machines. Builds from sources that no repository knows have the same
@@ -118,6 +123,44 @@ func system(kernel, machine string) string {
 	}
 	return goos + "-" + arch
 }
+
+// sums are the digests of the moons that there are here, by what the script on the other side calls its system: kernel-machine=digest.
+// They are read once.
+func (ps *programs) sums() string {
+	ps.once.Do(func() {
+		here := []string{runtime.GOOS + "-" + runtime.GOARCH}
+		for _, dir := range agentsDirs() {
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				continue // most have none
+			}
+			for _, e := range entries {
+				if nameOfSystem.MatchString(e.Name()) && !slices.Contains(here, e.Name()) {
+					here = append(here, e.Name())
+				}
+			}
+		}
+		var list []string
+		for _, system := range here {
+			p, err := ps.of(system)
+			if err != nil {
+				continue // it is said to who needs it
+			}
+			goos, arch, _ := strings.Cut(system, "-")
+			list = append(list, goos+"-"+arch+"="+p.sum)
+			for machine, goarch := range machines {
+				if goarch == arch && machine != arch {
+					list = append(list, goos+"-"+machine+"="+p.sum)
+				}
+			}
+		}
+		ps.listed = strings.Join(list, " ")
+	})
+	return ps.listed
+}
+
+// nameOfSystem is what a directory of a moon for a system is called. It is written into a command.
+var nameOfSystem = regexp.MustCompile(`^[a-z0-9]+-[a-z0-9_]+$`)
 
 // agentsDirs are where moons for other systems are looked for, each in a directory of its system's name.
 func agentsDirs() []string {

@@ -26,7 +26,7 @@ const farewell = 5 * time.Second
 // Serve is the far end of a lane: it carries out what comes in, until the stream or ctx ends. Then whatever still runs is
 // killed. build says which moon this is.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error {
-	if _, err := fmt.Fprintln(out, banner); err != nil {
+	if _, err := fmt.Fprint(out, "\n"+banner+"\n"); err != nil { // what the login printed may end in the middle of a line
 		return err
 	}
 	plugins := &plugin.Host{Moon: build}

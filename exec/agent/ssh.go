@@ -29,6 +29,16 @@ var reach string
 // wantsThis is how the line begins with which it does; after it comes what the machine is, and how the copy may be packed.
 const wantsThis = wantsCopy + " "
 
+// unfit is how the line begins with which it says that a moon was kept there, and is not what was sent; after it comes why.
+const unfit = "moon unfit "
+
+// unfitFor words that.
+var unfitFor = map[string]string{
+	"bytes":   "the moon that is kept on %s is not what was sent there: it was not run, and was replaced; find out who changed it",
+	"others":  "the moon that is kept on %s, or a directory it is in (.cache/moon), belongs to another user, or others may write to it: it was not run",
+	"unknown": "nothing on %s computes SHA-256, so the moon that is kept there was not run, and another was sent; install sha256sum",
+}
+
 // connecting is how long a machine has to take a connection, where nothing else is said.
 const connecting = 10 * time.Second
 
@@ -110,12 +120,12 @@ func (l *Lanes) connect(h exec.Host) (*lane, func(), error) {
 }
 
 func (l *Lanes) session(h exec.Host, key string) (*lane, func(), error) {
-	s := &launch{host: &h, greeting: make(chan string, 2), exited: make(chan struct{}), quiet: make(chan struct{})}
+	s := &launch{host: &h, greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
 	argv, err := l.ssh(h, "-T")
 	if err != nil {
 		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
 	}
-	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s'`, len(reach), key, copyPrefix+rand.Text()[:16]))
+	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key, copyPrefix+rand.Text()[:16], l.programs.sums()))
 	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
 	if h.Password != "" {
 		answered, err := l.answer(s)
@@ -163,6 +173,10 @@ func (s *launch) reach(l *Lanes) (*lane, error) {
 				return s.welcome(l.Build)
 			case !ok:
 				greeting = nil // it has ended, or is about to
+			case strings.HasPrefix(text, unfit):
+				if why := unfitFor[strings.TrimPrefix(text, unfit)]; why != "" {
+					s.warning = fmt.Sprintf(why, s.host.Name)
+				}
 			default:
 				go func() {
 					if err := s.send(l, text, deadline); err != nil {
@@ -174,12 +188,8 @@ func (s *launch) reach(l *Lanes) (*lane, error) {
 			return nil, &UnreachableError{Host: *s.host, Fatal: true, Said: err.Error()}
 		case <-s.exited:
 			s.settle()
-			select {
-			case text := <-greeting:
-				if text == banner {
-					return s.welcome(l.Build)
-				}
-			default:
+			if s.greeted() {
+				return s.welcome(l.Build)
 			}
 			return nil, s.away()
 		case <-deadline.C:

@@ -76,6 +76,7 @@ type launch struct {
 	slave    *os.File // its other end, held for as long as somebody may open it anew: doas closes all it has first
 	said     said
 	greeting chan string   // lines that matter
+	warning  string        // what is to be said of the moon that was found there; "": nothing
 	exited   chan struct{} // closed when it has ended
 	quiet    chan struct{} // closed when all it said is known
 }
@@ -97,7 +98,7 @@ func (l *Lanes) launch(b exec.Become, handOver bool) (*lane, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &launch{become: b, method: Method(b), greeting: make(chan string, 2), exited: make(chan struct{}), quiet: make(chan struct{})}
+	s := &launch{become: b, method: Method(b), greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
 	if err := s.begin(known, handOver); err != nil {
 		return nil, nil, err
 	}
@@ -177,7 +178,11 @@ func (s *launch) script(handOver bool) ([]string, error) {
 	if s.method == "" {
 		flags = "--clean"
 	}
-	argv := []string{"/bin/sh", "-c", bootstrap, "moon", path, strconv.FormatInt(info.Size(), 10), from, copyPrefix + rand.Text()[:16], flags}
+	file := ""
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		file = fmt.Sprintf("%d:%d", stat.Dev, stat.Ino)
+	}
+	argv := []string{"/bin/sh", "-c", bootstrap, "moon", path, strconv.FormatInt(info.Size(), 10), from, copyPrefix + rand.Text()[:16], flags, file}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); name == "LANG" || name == "LANGUAGE" || strings.HasPrefix(name, "LC_") {
 			argv = append(argv, entry)
@@ -300,7 +305,7 @@ func (s *launch) listen(errs *os.File) {
 // greet reads lines until the one after which frames come.
 func (s *launch) greet() {
 	defer close(s.greeting)
-	copied := false
+	copied, warned := false, false
 	for {
 		line, err := s.out.ReadSlice('\n')
 		switch text := strings.TrimRight(string(line), "\r\n"); {
@@ -310,6 +315,9 @@ func (s *launch) greet() {
 		case (text == wantsCopy || s.host != nil && strings.HasPrefix(text, wantsThis)) && !copied:
 			s.greeting <- text
 			copied = true
+		case s.host != nil && strings.HasPrefix(text, unfit) && !warned:
+			s.greeting <- text
+			warned = true
 		case text != "":
 			_, _ = s.said.Write(line) // it remembers everything
 		}
@@ -356,12 +364,8 @@ func (s *launch) open(l *Lanes, secret string, known bool) (*lane, error) {
 			}
 		case <-s.exited:
 			s.settle()
-			select {
-			case text := <-greeting: // the end of another program than the agent's
-				if text == banner {
-					return s.welcome(l.Build)
-				}
-			default:
+			if s.greeted() { // the end of another program than the agent's
+				return s.welcome(l.Build)
 			}
 			return nil, s.ended(l, secret, known, typed)
 		case <-deadline.C:
@@ -375,6 +379,21 @@ func (s *launch) settle() {
 	select {
 	case <-s.quiet:
 	case <-time.After(time.Second):
+	}
+}
+
+// greeted hears the rest of what was said in the place of a greeting, of a process that has ended, and reports whether it was one after all.
+func (s *launch) greeted() bool {
+	over := time.After(time.Second) // it may have left others, which hold its output
+	for {
+		select {
+		case text, more := <-s.greeting:
+			if !more || text == banner {
+				return more
+			}
+		case <-over:
+			return false
+		}
 	}
 }
 
@@ -406,6 +425,7 @@ func (s *launch) welcome(build string) (*lane, error) {
 		return nil, errOther
 	}
 	l := newLane(s.out, s.in, s.hang)
+	l.warning = s.warning
 	if s.host != nil {
 		s.said.mark() // what the machine says to everybody who comes
 		l.words = func() string { s.settle(); return s.said.last() }
