@@ -21,7 +21,7 @@ func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
-	oracle(p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	oracle(io.asker, p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}

@@ -180,7 +180,7 @@ func exitOf(r events.RunCompleted) error {
 var sessions = engine.Config{Runner: exec.Local{Lend: userTerminal.lend}, Dry: exec.DryRun{}, Version: Version}
 
 // oracle foretells what a plan would do, to other machines only if it may connect to them.
-func oracle(p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
+func oracle(asker *exec.Asker, p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if runs, err := runsDir(); err == nil {
 		records = recordsDir(runs)
@@ -189,7 +189,7 @@ func oracle(p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int
 	if !connect {
 		dry = dry.Near()
 	}
-	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left}
+	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left, Asker: asker}
 }
 
 // start begins a run in the user's run directory. The lanes are to be closed after it.

@@ -174,13 +174,13 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			oracle(p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			oracle(io.asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})
 		},
 		Bind:    s.StepNow,
-		Predict: c.predict(s, lanes),
+		Predict: c.predict(io.asker, s, lanes),
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: keepView(p), Notice: notice,
 		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
@@ -223,12 +223,12 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 
 // predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
 // not there to look at.
-func (c *tuiCmd) predict(s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+func (c *tuiCmd) predict(asker *exec.Asker, s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
 	if c.Check {
 		return nil
 	}
 	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
-		f, err := s.Predict(ctx, step, oracle(p, lanes, !c.NoConnect, c.Force, nil))
+		f, err := s.Predict(ctx, step, oracle(asker, p, lanes, !c.NoConnect, c.Force, nil))
 		if err != nil {
 			return nil
 		}

@@ -93,6 +93,42 @@ func TestEndWhilePlanning(t *testing.T) {
 	}
 }
 
+// TestSlowPrediction has git not answer while a step is predicted: moon says what it waits for, ends it with all that it has started when its
+// time is over, and predicts the other steps.
+func TestSlowPrediction(t *testing.T) {
+	p := patient{t, t.TempDir(), "", nil, ""}
+	mark := fmt.Sprintf("7%d.0001", os.Getpid())
+	for name, text := range map[string]string{
+		"bin/git":  "#!/bin/sh\nsleep " + mark + " &\nsetsid sleep " + mark + " &\n(trap '' INT TERM HUP; sleep " + mark + "; :) &\ntouch $HOME/asked\nwait\n",
+		"site.yml": "- name: sources\n  git: {repo: 'https://example.org/x.git', dest: /nowhere/x}\n- file: {path: " + p.dir + "/made, state: touch}\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // one is run
+			t.Fatal(err)
+		}
+	}
+	moon := p.moon("run", "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
+	moon.Args = []string{moon.Args[0], "plan", "--check", "--program-timeout", "2s", p.dir + "/site.yml"}
+	var out, said bytes.Buffer
+	moon.Stdout, moon.Stderr = &out, &said
+	if err := moon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, p.dir+"/asked")
+	if code := codeOf(t, moon); code != exitDone {
+		t.Errorf("exit %d", code)
+	}
+	wantSleepers(t, mark, 0)
+	if want := "it took more than 2s; --program-timeout gives it longer"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "would create") {
+		t.Errorf("it does not say %q, and what the other step does, but\n%s", want, out.String())
+	}
+	if want := "moon: waiting for the prediction of step-0001 «sources», 2s at most (--program-timeout)\n"; said.String() != want {
+		t.Errorf("meanwhile it says\n%s\nwant\n%s", said.String(), want)
+	}
+}
+
 // TestTwoSignals ends a run whose output nobody takes: the second signal always does.
 func TestTwoSignals(t *testing.T) {
 	number := 0

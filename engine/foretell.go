@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"moon/events"
 	"moon/exec"
@@ -21,21 +20,24 @@ type Oracle struct {
 	Records string              // as in Config
 	Force   bool                // as in fact.Options
 	Left    func(step int) bool // whether somebody has left the step out; nil: nobody has
-	Limit   time.Duration       // for one step; 0: 30 s
+	Asker   *exec.Asker         // bounds the time of each step, as a program or a server that is asked may not answer; nil: 30 s
 
 	away map[string]string // why hosts are not reached, by name
 }
 
-// foretellLimit is how long one step may take to be foretold: a server that is asked may not answer.
-const foretellLimit = 30 * time.Second
+// within bounds the time that the prediction of a step may take. Whoever waits for it is notified after a while.
+func (o *Oracle) within(ctx context.Context, step int) (within context.Context, done func()) {
+	return o.Asker.Within(ctx, "the prediction of "+o.Plan.After([]int{step}))
+}
+
+// tooSlow is what is predicted of a step that took longer than it may.
+func (o *Oracle) tooSlow(step int) events.Foretold {
+	return events.Foretold{Step: step, Diff: unforetold(o.Asker.TooSlow())}
+}
 
 // Foretell tells of every step that is not left out, in order, until the context ends. Steps that only run when another
 // fails are not foretold.
 func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
-	limit := o.Limit
-	if limit == 0 {
-		limit = foretellLimit
-	}
 	o.away = map[string]string{}
 	results := newResults()
 	spare := spareSteps(o.Plan)
@@ -54,15 +56,15 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 			results.miss(i, plan.Exclusion(o.Plan.Steps[i].ExcludedBy))
 			continue
 		}
-		within, cancel := context.WithTimeout(ctx, limit)
+		within, done := o.within(ctx, i)
 		f := o.step(within, i, results)
 		slow := within.Err() != nil && ctx.Err() == nil
-		cancel()
+		done()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case slow:
-			f = events.Foretold{Step: i, Diff: unforetold(fmt.Sprintf("it could not be told within %s", limit))}
+			f = o.tooSlow(i)
 		}
 		f = secret.Clean(o.Plan.Secrets(), f)
 		tell(&f)
@@ -71,16 +73,12 @@ func (o *Oracle) Foretell(ctx context.Context, tell func(*events.Foretold)) {
 
 // predict says what one step would do if it were started now, with results that a run has. It changes none of them.
 func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.Foretold {
-	limit := o.Limit
-	if limit == 0 {
-		limit = foretellLimit
-	}
 	o.away = map[string]string{}
-	within, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	within, done := o.within(ctx, step)
+	defer done()
 	f := o.step(within, step, have.copy())
 	if within.Err() != nil {
-		f = events.Foretold{Step: step, Diff: unforetold(fmt.Sprintf("it could not be predicted within %s", limit))}
+		f = o.tooSlow(step)
 	}
 	f = secret.Clean(o.Plan.Secrets(), f)
 	return &f
