@@ -101,11 +101,29 @@ func (p *planner) own(t *playbook.Task, c *scopeContext) *compiled {
 	return k
 }
 
+// verdict is what the conditions of a group come to.
+func (p *planner) verdict(c *scopeContext) verdict {
+	return p.renderer(p.env(c, nil), c.chain).decide(c.when)
+}
+
 // skipped reports whether the conditions of a group are known to be false, and which one.
 func (p *planner) skipped(c *scopeContext) (why string, skip bool) {
-	r := p.renderer(p.env(c, nil), c.chain)
-	v := r.decide(c.when)
+	v := p.verdict(c)
 	return v.culprit, v.known && !v.holds
+}
+
+// lateVars plans steps that set the variables of an included file, where only the run decides whether the file is included. Inside they
+// are known all the same; what comes after the include has to wait for the steps.
+func (p *planner) lateVars(pb *playbook.Playbook, c *scopeContext) {
+	for _, m := range p.ownMaps(pb, c) {
+		if entries := m.Entries(); len(entries) > 0 && p.room(1, entries[0].Pos, c.chain) {
+			pos := entries[0].Pos
+			p.step(c, &playbook.Task{
+				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
+				Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
+			})
+		}
+	}
 }
 
 func (p *planner) include(c *scopeContext, t *playbook.Task) {
@@ -119,8 +137,9 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	if c.item != nil {
 		scope.Item = c.item.label
 	}
-	if why, skip := p.skipped(c); skip {
-		scope.Skipped = why
+	held := p.verdict(c)
+	if held.known && !held.holds {
+		scope.Skipped = held.culprit
 		p.close(p.open(scope, scope.Name))
 		return
 	}
@@ -161,13 +180,21 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 		scope.Parallel = n
 	}
 	leave := p.enter(&inside, scope, label, pb.File, including{path: target}, pos)
+	since := *p.names.document.now
+	if !held.known || c.rescuing {
+		p.lateVars(pb, &inside)
+	}
 	document := func(b *binding) {
 		p.shadows(b)
+		b.passing = !held.known || c.rescuing
 		p.names.document.add(b)
 	}
 	p.ownVars(pb, &inside, func() *frame { return p.frame(&inside, nil) }, document, document)
 	p.tasks(&inside, pb.Tasks)
 	leave()
+	if !held.known {
+		p.names.document.forget(since)
+	}
 }
 
 // included adds to what the parser says of an included file where that is included.

@@ -191,6 +191,24 @@ func (p *planner) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *
 	own.render()
 }
 
+// ownMaps are the variables of a file of steps as they are written: those of its vars_files, then its own.
+func (p *planner) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbook.Value) {
+	for _, v := range pb.VarsFiles {
+		r := p.renderer(p.env(c, nil), c.chain)
+		r.report = nil // what is wrong with it is said where it is read for good
+		name := r.text(v)
+		if r.failed || len(r.missing) > 0 {
+			continue
+		}
+		if f, err := p.read(p.resolve(name, c.dir)); err == nil {
+			if m, ok := p.parseVars(f); ok {
+				maps = append(maps, m)
+			}
+		}
+	}
+	return append(maps, pb.Vars)
+}
+
 // fileOfVars reads the file of variables whose path v is.
 func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
 	name := r.text(v)
