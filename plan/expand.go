@@ -489,7 +489,15 @@ func (p *planner) roundContext(round *scopeContext, t *playbook.Task, items []it
 
 // noLog is the no_log of a task, its own or that of what it is in.
 func (c *scopeContext) noLog(t *playbook.Task) playbook.Value {
-	return firstOf(t.NoLog, c.inherit.noLog)
+	var applied playbook.Value // to what an include brings, and then to its items too
+	if t.Apply.Kind() == playbook.Map {
+		for _, e := range t.Apply.Entries() {
+			if e.Key == "no_log" {
+				applied = e.Value
+			}
+		}
+	}
+	return firstOf(t.NoLog, applied, c.inherit.noLog)
 }
 
 // mayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is

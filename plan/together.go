@@ -632,6 +632,7 @@ func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
 	if t.StepVars.Kind() == playbook.Map {
 		in.params = p.paramsLayer(t, in.params, c.chain)
 	}
+	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
 	if t.Apply.Kind() != playbook.Map {
 		return &in
 	}
