@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/source"
 )
 
 // resumeCmd goes on with a run.
@@ -177,8 +178,8 @@ func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.
 	if r.plan, r.graph, err = kept.Plan(here); err != nil {
 		return usage("%s: %s", past.ID, err)
 	}
-	if here.Reads, err = engine.Adopt(past, r.planOf); err != nil {
-		return &exit{exitDisk, err.Error()}
+	if here.Reads, err = r.adopt(past); err != nil {
+		return err
 	}
 	name := "the saved plan of " + past.ID
 	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
@@ -191,6 +192,25 @@ func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.
 		r.plan.TakeAsSaved()
 	}
 	return c.checkPlugins(r.plan)
+}
+
+// adopt is engine.Adopt. That a plan of the run cannot be had any more is no fault of the disk.
+func (r *resumable) adopt(past engine.Past) (func(*source.Source) *source.Source, error) {
+	var unkept error
+	reads, err := engine.Adopt(past, func(digest string) (*plan.Plan, error) {
+		p, err := r.planOf(digest)
+		if err != nil {
+			unkept = usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
+		}
+		return p, err
+	})
+	switch {
+	case unkept != nil:
+		return nil, unkept
+	case err != nil:
+		return nil, &exit{exitDisk, err.Error()}
+	}
+	return reads, nil
 }
 
 // planOf is a plan that the run had, by its digest.
@@ -222,8 +242,8 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if err != nil {
 		return usage("%s: the playbook was edited, and %s", past.ID, err)
 	}
-	if r.again.Reads, err = engine.Adopt(past, r.planOf); err != nil {
-		return &exit{exitDisk, err.Error()}
+	if r.again.Reads, err = r.adopt(past); err != nil {
+		return err
 	}
 	if own, ownGraph, _ := engine.Build(r.again); own != nil { // what the run has changed itself is no edit
 		p, g = own, ownGraph
