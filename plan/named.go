@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"moon/plan/diag"
 )
@@ -45,10 +47,30 @@ func (p *Plan) Items(step int) []string {
 	return items
 }
 
+// namesItem reports whether a name holds an item as words of its own: "each" does not name the item "a".
+func namesItem(name, item string) bool {
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	first, width := utf8.DecodeRuneInString(item)
+	last, _ := utf8.DecodeLastRuneInString(item)
+	for from := 0; ; {
+		at := strings.Index(name[from:], item)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(name[:at])
+		after, _ := utf8.DecodeRuneInString(name[at+len(item):])
+		if (!inWord(first) || !inWord(before)) && (!inWord(last) || !inWord(after)) {
+			return true
+		}
+		from = at + max(width, 1)
+	}
+}
+
 // NameWithItems is a name of a step with all items that it is for and the name does not hold: "install (web, vim)". It is for
 // where a step stands alone. In a tree the scopes around it say the rest, and Step.Label is enough.
 func (p *Plan) NameWithItems(step int, name string) string {
-	items := slices.DeleteFunc(p.Items(step), func(item string) bool { return strings.Contains(name, item) })
+	items := slices.DeleteFunc(p.Items(step), func(item string) bool { return namesItem(name, item) })
 	if len(items) == 0 {
 		return name
 	}

@@ -9,7 +9,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"moon/exec/spec"
@@ -322,7 +321,7 @@ func (s *Step) Title() string {
 
 // Label is a name of the step with the item it is for, where the name alone would not tell the items of a loop apart.
 func (s *Step) Label(name string) string {
-	if s.Loop == nil || s.Loop.Label == "" || strings.Contains(name, s.Loop.Label) {
+	if s.Loop == nil || s.Loop.Label == "" || namesItem(name, s.Loop.Label) {
 		return name
 	}
 	return name + " (" + s.Loop.Label + ")"
