@@ -63,15 +63,16 @@ func (s *State) attemptFinished(f fact.AttemptFinished) {
 	case events.Cancelled:
 		s.settle(id, f.Outcome, -1, func() { s.publish(f.Step, events.StepCancelled{Name: s.started(f.Step)}) })
 	default:
+		open := s.opts.BreakOnFailure && !f.Ignored && !s.halting
 		if f.Outcome == events.Lost {
-			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Ignored: f.Ignored, Rescued: s.rescues(id, f.Outcome)})
+			s.publish(f.Step, events.StepLost{Name: s.started(f.Step), Error: f.Error, Ignored: f.Ignored, Rescued: s.rescues(id, f.Outcome), Open: open})
 		} else {
 			s.publish(f.Step, events.StepFailed{
 				Name: s.started(f.Step), Error: f.Error, RC: f.RC, Timeout: f.Outcome == events.Timeout, Unreachable: f.Outcome == events.Unreachable, Ignored: f.Ignored,
-				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f),
+				Rescued: s.rescues(id, f.Outcome), Result: s.resultOf(f), Open: open,
 			})
 		}
-		if s.opts.BreakOnFailure && !f.Ignored && !s.halting {
+		if open {
 			n.state, n.outcome, n.asked = failed, f.Outcome, false
 			s.held = append(s.held, f.Step)
 			return
@@ -488,13 +489,13 @@ func (s *State) keep(id graph.ID, k *ending) {
 	old := s.outdatedEnd(step)
 	switch {
 	case k.outcome == events.Lost:
-		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome)}
+		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Open: k.held}
 		if k.err != lostError { // which it says without words
 			e.Error = k.err
 		}
 		s.publish(step, e)
 	case events.Bad.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old})
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: k.held})
 	case k.outcome == events.Skipped:
 		s.settle(id, k.outcome, -1, func() {
 			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail, Outdated: old})

@@ -198,12 +198,14 @@ type (
 		Result      map[string]any `json:"result,omitempty"`
 		Outdated    bool           `json:"outdated,omitempty"` // as of StepCompleted, where the failure is ignored or rescued
 		Ran         *Ran           `json:"-"`                  // as of StepCompleted
+		Open        bool           `json:"-"`                  // the run pauses, and a person decides what becomes of the step
 	}
 	StepLost struct {
 		Name    string `json:"name"`
 		Error   string `json:"error,omitempty"`   // how it was lost, where moon saw it
 		Ignored bool   `json:"ignored,omitempty"` // as ignore_unreachable says
 		Rescued bool   `json:"rescued,omitempty"`
+		Open    bool   `json:"-"` // as of StepFailed
 	}
 	StepCancelled struct {
 		Name string `json:"name"`

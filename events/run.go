@@ -42,6 +42,7 @@ type Step struct {
 	Ignored   bool
 	Rescued   bool
 	Touched   bool // it has failed, and changed something nevertheless
+	Open      bool // it has failed, and what becomes of it is not decided yet
 	Kept      bool
 	Outdated  bool        // it ended well, and its definition changed since
 	Hold      PauseReason // why it is Held
@@ -173,6 +174,7 @@ func (r *Run) resume(rec Record) {
 		r.review, r.Started = false, rec.Time
 	}
 	for i := range r.Steps {
+		r.Steps[i].Open = false // a failure that waited for a decision was given up
 		if r.Steps[i].State == Held && r.Steps[i].Hold != "" {
 			r.Steps[i].State, r.Steps[i].Hold = Waiting, ""
 		}
@@ -220,7 +222,7 @@ func (r *Run) step(rec Record) {
 	s := &r.Steps[rec.Step]
 	r.count(s, -1)
 	defer r.count(s, +1)
-	s.Outdated = s.Outdated && !ends(rec.Event)
+	s.Outdated, s.Open = s.Outdated && !ends(rec.Event), s.Open && !ends(rec.Event)
 	switch e := rec.Event.(type) {
 	case PrintMessage:
 		s.Message = e.Message
@@ -281,7 +283,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.end(at)
 	case StepFailed:
-		s.Outcome, s.Error, s.Ignored, s.Rescued, s.Outdated = Failed, e.Error, e.Ignored, e.Rescued, e.Outdated
+		s.Outcome, s.Error, s.Ignored, s.Rescued, s.Outdated, s.Open = Failed, e.Error, e.Ignored, e.Rescued, e.Outdated, e.Open
 		s.Touched, _ = e.Result["changed"].(bool)
 		switch {
 		case e.Unreachable:
@@ -294,7 +296,7 @@ func (r *Run) step(rec Record) {
 		}
 		s.endAs(rec.Time, e.Ran)
 	case StepLost:
-		s.Outcome, s.Error, s.Ignored, s.Rescued = Lost, e.Error, e.Ignored, e.Rescued
+		s.Outcome, s.Error, s.Ignored, s.Rescued, s.Open = Lost, e.Error, e.Ignored, e.Rescued, e.Open
 		s.end(rec.Time)
 	case StepCancelled:
 		s.Outcome = Cancelled
