@@ -2,20 +2,14 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
 )
 
-// act turns what a person wants into commands. It decides nothing the engine decides: it only says so at once where
-// a command would do nothing.
+// act turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
 func (m *model) act(do intent) {
-	if m.run.phase == events.Done {
-		m.say("the run is over")
-		return
-	}
 	if !m.asksName(do) {
 		m.carryOut(do)
 	}
@@ -56,29 +50,10 @@ func (m *model) carryOut(do intent) {
 
 func (m *model) everything() events.Range { return events.Range{From: 0, To: len(m.plan.Steps)} }
 
-// targets are the steps a decision is about: the marks, or the node under the cursor. Single says that it is exactly
-// one step, the one a person looks at.
+// targets are the steps that a decision is about, which ends the marking of a range.
 func (m *model) targets() (ranges []events.Range, single bool) {
-	if m.cur.anchor >= 0 {
-		m.cur.closeRange(m.rows)
-	}
-	if len(m.cur.marks) == 0 {
-		r := m.tree.steps(m.at())
-		return []events.Range{r}, m.tree.step(m.at()) >= 0
-	}
-	for n := range m.cur.marks {
-		ranges = append(ranges, m.tree.steps(n))
-	}
-	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
-	merged := ranges[:1]
-	for _, r := range ranges[1:] {
-		if last := &merged[len(merged)-1]; r.From <= last.To {
-			last.To = max(last.To, r.To)
-		} else {
-			merged = append(merged, r)
-		}
-	}
-	return merged, false
+	m.cur.closeRange(m.rows)
+	return m.aim()
 }
 
 // tallyOf counts the faces in some ranges.
@@ -101,16 +76,10 @@ func (m *model) approve() {
 	case single && t[faceAsking] > 0:
 		m.o.Send(events.Answer{Step: ranges[0].From})
 		return
-	case t.sum(faceUndecided, faceWaiting, faceConfirm) == 0:
-		m.say("nothing here waits for approval")
-		return
 	case t.sum(faceUndecided) == 0 && (!single || ask == 0) && t.sum(faceWaiting) > 0:
 		for _, r := range ranges {
 			m.o.Send(events.Withdraw{Range: r})
 		}
-	case t.sum(faceUndecided) == 0 && !single:
-		m.say(fmt.Sprintf("each of these asks to be confirmed by itself: %s goes to it", m.keys.label(needNext)))
-		return
 	default:
 		for _, r := range ranges {
 			m.o.Send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
@@ -126,15 +95,10 @@ func (m *model) approve() {
 func (m *model) exclude() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
-	if single && m.broken(ranges[0].From) {
-		if m.run.phase == events.Paused {
-			m.o.Send(events.Skip{Step: ranges[0].From})
-		} else {
-			m.say("it can be skipped while the run is paused on it")
-		}
-		return
-	}
 	switch {
+	case single && m.broken(ranges[0].From):
+		m.o.Send(events.Skip{Step: ranges[0].From})
+		return
 	case single && t[faceAsking] > 0:
 		m.o.Send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
@@ -143,17 +107,11 @@ func (m *model) exclude() {
 		for _, r := range ranges {
 			m.o.Send(events.Exclude{Range: r})
 		}
-	case t[faceExcluded] > 0 && t[faceExcluded] == m.leftOut(ranges):
-		m.say("left out by tags or selection")
-		return
-	case t[faceExcluded] > 0:
+	default:
 		m.lacking.tell = true
 		for _, r := range ranges {
 			m.o.Send(events.Include{Range: r})
 		}
-	default:
-		m.say("it has run already")
-		return
 	}
 	m.cur.clear()
 }
@@ -191,14 +149,6 @@ func (m *model) next() int {
 
 // resume continues. It approves nothing, so it says how to.
 func (m *model) resume() {
-	if m.run.phase == events.Running {
-		m.say("it runs already")
-		return
-	}
-	if m.run.phase == events.Ended {
-		m.say("nothing is left to run")
-		return
-	}
 	m.following = true
 	m.o.Send(events.Continue{})
 	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
@@ -207,15 +157,6 @@ func (m *model) resume() {
 }
 
 func (m *model) advance(a events.Advance) {
-	switch m.run.phase {
-	case events.Running:
-		m.say("it runs; " + m.keys.label(runPause) + " pauses it")
-		return
-	case events.Ended:
-		m.say("nothing is left to run")
-		return
-	case events.Review, events.Paused, events.Done:
-	}
 	m.following = true
 	m.o.Send(a)
 }
@@ -223,11 +164,7 @@ func (m *model) advance(a events.Advance) {
 // over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
 // never the playbook: the cursor is on that from the start, and one key must not approve and run everything.
 func (m *model) over() {
-	r, ok := m.ahead(true)
-	if !ok {
-		m.say("nothing is left to run")
-		return
-	}
+	r, _ := m.ahead(true)
 	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})
 }
 
@@ -255,52 +192,31 @@ func (m *model) firstLeft(r events.Range) int {
 
 // out runs from the pointer to the end of the scope around it.
 func (m *model) out() {
-	next := m.next()
-	if next < 0 {
-		m.say("nothing is left to run")
-		return
+	var r events.Range // none after a failure that nothing follows
+	if next := m.next(); next >= 0 {
+		parent := m.tree.parent[m.tree.stepNode[next]]
+		r = events.Range{From: next, To: m.tree.steps(int(parent)).To}
 	}
-	parent := m.tree.parent[m.tree.stepNode[next]]
-	m.advance(events.Advance{Verb: "out", Range: events.Range{From: next, To: m.tree.steps(int(parent)).To}})
+	m.advance(events.Advance{Verb: "out", Range: r})
 }
 
 // until runs up to the node under the cursor.
 func (m *model) until() {
-	to := m.tree.steps(m.at()).From
-	if next := m.next(); next < 0 || to <= next {
-		m.say("the run is past this already")
-		return
-	}
-	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}})
+	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.steps(m.at()).From}})
 }
 
 func (m *model) pauseOrResume() {
-	switch m.run.phase {
-	case events.Running:
+	if m.run.phase == events.Running {
 		m.o.Send(events.Pause{})
 		m.say("pausing: what runs ends first")
-	case events.Paused, events.Review:
-		m.resume()
-	case events.Ended, events.Done:
-		m.say("nothing runs")
-	}
-}
-
-func (m *model) retry(r events.Range, none string) {
-	if m.failedIn(r) == 0 {
-		m.say(none)
 		return
 	}
-	m.o.Send(events.Retry{Range: r})
+	m.resume()
 }
 
 // retryMarked retries what failed at the cursor, or below the marks.
 func (m *model) retryMarked() {
 	ranges, _ := m.targets()
-	if !m.anyFailed(ranges) {
-		m.say("nothing failed here")
-		return
-	}
 	for _, r := range ranges {
 		if m.failedIn(r) > 0 {
 			m.o.Send(events.Retry{Range: r})
@@ -342,7 +258,7 @@ func (m *model) retryAll() {
 	if m.tree.step(m.at()) >= 0 || m.failedIn(r) == 0 {
 		r = m.everything()
 	}
-	m.retry(r, "nothing failed")
+	m.o.Send(events.Retry{Range: r})
 }
 
 // leave leaves, and asks first if that would stop something.

@@ -60,6 +60,10 @@ func TestDecisions(t *testing.T) {
 	s.sends("a", approve(stepConfirm, stepConfirm+1, true))
 	s.has("15 approved")
 	s.sends("a", events.Withdraw{Range: span1(stepConfirm, stepConfirm+1)})
+	s.sends("A") // all but that one is approved
+	s.has("all is approved")
+	s.on("say hello")
+	s.sends("a", events.Withdraw{Range: span1(0, 1)})
 	s.sends("A", approve(0, stepsAll, false))
 
 	s.on("block: dotfiles")
@@ -158,7 +162,7 @@ func TestPauseAndResume(t *testing.T) {
 	s.frame()
 	s.has("RUNNING")
 	s.press("c")
-	s.has("it runs already")
+	s.has("it runs; p pauses it")
 	s.press("s")
 	s.has("p pauses it")
 	s.sends("p", events.Pause{})

@@ -122,10 +122,6 @@ func (m *model) breakpoint() {
 		}
 		rows = append(rows, row)
 	}
-	if len(steps) == 0 {
-		m.say("there is no step here")
-		return
-	}
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
 		for _, c := range standing.Breaks(row, all) {

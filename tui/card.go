@@ -131,6 +131,9 @@ func (m *model) cardKeys(b *brush) {
 		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
 		if m.asks() != "" {
 			tips = []tip{{gateApprove, "approve"}, {runContinue, "go on"}, {runLeave, "leave"}}
+			if m.tree.step(m.at()) != m.run.pausedAt {
+				tips[0] = tip{cursorPointer, "go to it"}
+			}
 		}
 		if m.onFailure() {
 			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}
@@ -138,6 +141,7 @@ func (m *model) cardKeys(b *brush) {
 	case events.Ended, events.Done:
 		tips = []tip{{runLeave, "leave"}, {showHelp, ""}}
 	}
+	tips = slices.DeleteFunc(tips, func(t tip) bool { return m.cannot(t.do) != "" })
 	between := 2
 	if m.tipsWidth(tips, 0, between) > m.width {
 		between = 1

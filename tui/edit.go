@@ -19,10 +19,7 @@ func (m *model) canEdit() bool { return m.o.Editor != nil && !m.recorded() }
 
 // edit opens the source of the node under the cursor.
 func (m *model) edit() tea.Cmd {
-	o, ok := m.originOf(m.at())
-	if !ok || !m.canEdit() {
-		return nil
-	}
+	o, _ := m.originOf(m.at())
 	return m.editAt(o.File, o.Line)
 }
 

@@ -214,7 +214,7 @@ func (f *fake) end(i int) {
 	if f.fails[p.Name] > 0 {
 		f.fails[p.Name]--
 		rc := 1
-		f.say(i, events.StepFailed{Name: cmp.Or(f.names[i], p.Name), Error: "the command exited with status 1", RC: &rc})
+		f.say(i, events.StepFailed{Name: cmp.Or(f.names[i], p.Name), Error: "the command exited with status 1", RC: &rc, Open: true})
 		if len(f.retries) == 0 && f.run.Phase == events.Paused {
 			f.going = false
 		} else if len(f.retries) == 0 {

@@ -110,30 +110,16 @@ func (m *model) goTo(n int) {
 }
 
 func (m *model) findAgain(direction int) {
-	switch {
-	case m.place() != inOutput:
-	case m.detail.search.text != "":
+	if why := m.cannotFind(); why != "" { // it is asked while a text is typed, too
+		m.say(why)
+		return
+	}
+	if m.place() == inOutput {
 		m.nextHit(direction)
-		return
-	case m.find.text != "":
-		m.say("no search in the output; " + m.keys.label(goBack) + " goes back to the plan, where " + m.find.text + " was sought")
-		return
-	}
-	if m.find.text == "" {
-		hint := "; step over is " + m.keys.label(runOver) // which is what a debugger's user means
-		if m.recorded() {
-			hint = ""
-		}
-		m.say("no search" + hint)
-		return
-	}
-	n := m.find.next(m.tree, m.at(), direction)
-	if n < 0 {
-		m.say("not found: " + m.find.text)
 		return
 	}
 	m.following = false
-	m.goTo(n)
+	m.goTo(m.find.next(m.tree, m.at(), direction))
 }
 
 // draw writes the prompt into the stretch that is open.

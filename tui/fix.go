@@ -54,25 +54,7 @@ type replanned struct {
 // openFix edits the values of the step under the cursor.
 func (m *model) openFix() tea.Cmd {
 	n := m.at()
-	step := m.tree.step(n)
-	switch {
-	case m.o.Preview == nil:
-		m.say("values cannot be changed here")
-		return nil
-	case m.run.phase == events.Done:
-		m.say("the run is over")
-		return nil
-	case m.layout().kind == layoutCard:
-		m.say("make the window larger, 40×10 at least, to edit values")
-		return nil
-	case step < 0 && m.tree.steps(n).From >= m.tree.steps(n).To:
-		m.say("there are no steps here whose values could be changed")
-		return nil
-	case step >= 0 && m.hasRun(step):
-		m.say("it has run already; edit a step that has not")
-		return nil
-	}
-	m.fix = m.newFix(n, step)
+	m.fix = m.newFix(n, m.tree.step(n))
 	return nil
 }
 
@@ -228,12 +210,12 @@ func (f *fixSheet) commit() {
 	if !f.adding() || strings.TrimSpace(f.new) == "" {
 		return
 	}
-	name, value, ok := strings.Cut(f.new, "=")
-	if name = strings.TrimSpace(name); !ok || name == "" {
-		f.note = "write NAME=VALUE; env.NAME and args.NAME are those of the step"
+	name, value, why := f.named()
+	if why != "" {
+		f.note = why
 		return
 	}
-	row, why := f.Add(name, strings.TrimSpace(value))
+	row, why := f.Add(name, value)
 	if why != "" {
 		f.note = why
 		return
@@ -241,14 +223,32 @@ func (f *fixSheet) commit() {
 	f.at, f.new = row, ""
 }
 
+// named is what was typed on the last line, or what is wrong with it.
+func (f *fixSheet) named() (name, value, why string) {
+	name, value, ok := strings.Cut(f.new, "=")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return "", "", "write NAME=VALUE; env.NAME and args.NAME are those of the step"
+	}
+	return name, strings.TrimSpace(value), ""
+}
+
+// canUndo reports whether there is something to take back under the cursor.
+func (f *fixSheet) canUndo() bool {
+	r := f.row()
+	if r == nil {
+		return f.typing || f.new != ""
+	}
+	return f.typing || r.Edited || r.Restore || r.InForce != nil
+}
+
 // undo takes back one thing: what is typed on the row, what was changed on it, or an override that is in force.
 func (f *fixSheet) undo() {
 	r := f.row()
 	switch {
-	case r == nil && f.typing, r == nil && f.new != "":
-		f.revert()
-	case r == nil:
+	case !f.canUndo():
 		f.note = "nothing was changed here"
+	case r == nil:
+		f.revert()
 	case (f.typing || r.Edited) && r.Added:
 		f.typing = false
 		f.Rows = slices.Delete(f.Rows, f.at, f.at+1)
@@ -256,11 +256,34 @@ func (f *fixSheet) undo() {
 		f.revert()
 	case r.Restore:
 		r.Restore = false
-	case r.InForce != nil:
-		r.Restore = true
 	default:
-		f.note = "nothing was changed here"
+		r.Restore = true
 	}
+}
+
+// cannotApply says why the run would not be given the values as they are, and on which row that is seen.
+func (f *fixSheet) cannotApply(m *model) (values []events.Override, why string, row int) {
+	switch values, why, row = f.Overrides(); {
+	case why != "":
+		return nil, why, row
+	case len(values) == 0:
+		why = "nothing is changed"
+	case m.run.counts.Running > 0:
+		why = "steps are still running; " + m.keys.label(runPause) + " pauses the run, and then this can be tried"
+	case f.preview.why != "" && f.preview.shown == f.preview.gen:
+		why = "it cannot be planned so"
+	}
+	return values, why, f.at
+}
+
+// offersApply reports whether enter would give the run the values, with what is typed on the last line.
+func (f *fixSheet) offersApply(m *model) bool {
+	if f.adding() && strings.TrimSpace(f.new) != "" {
+		_, _, why := f.named()
+		return why == "" && m.run.counts.Running == 0
+	}
+	_, why, _ := f.cannotApply(m)
+	return why == ""
 }
 
 // apply gives the run its new values, and tries the step again if it failed.
@@ -271,20 +294,10 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	if f.note != "" {
 		return nil
 	}
-	values, wrong, row := f.Overrides()
-	switch {
-	case wrong != "":
-		f.note, f.at = wrong, row
-		return nil
-	case len(values) == 0:
-		f.note = "nothing is changed"
+	values, why, row := f.cannotApply(m)
+	if why != "" {
+		f.note, f.at = why, row
 		return f.plan(m)
-	case m.run.counts.Running > 0:
-		f.note = "steps are still running; " + m.keys.label(runPause) + " pauses the run, and then this can be tried"
-		return nil
-	case f.preview.why != "" && f.preview.shown == f.preview.gen:
-		f.note = "it cannot be planned so"
-		return nil
 	}
 	if r, kind := f.OtherKind(); r != nil && !f.asked {
 		f.asked = true

@@ -219,6 +219,7 @@ const othersShown = 4
 func (m *model) fixBecomes(d *doc) {
 	f := m.fix
 	p := &f.preview
+	f.done = 0
 	switch {
 	case f.Changes() == 0:
 		d.hint("Type to change a value. Nothing runs before enter, and no file is changed.")
@@ -331,16 +332,36 @@ func (m *model) fixRule(b *brush) {
 }
 
 // fixTips are the keys of the sheet. They are its own, as those of every box.
-func (m *model) fixTips() []hintKey {
+func (m *model) fixTips() (tips []hintKey) {
+	f, brief := m.fix, m.width < 90
+	add := func(can bool, key, words, short string) {
+		if brief {
+			words = short
+		}
+		if can {
+			tips = append(tips, hintKey{key, words})
+		}
+	}
+	r := f.row()
 	does := "take this"
-	if m.fix.Step >= 0 && m.failedIn(m.tree.steps(m.fix.node)) > 0 {
+	if f.Step >= 0 && m.failedIn(m.tree.steps(f.node)) > 0 {
 		does = "retry with this"
 	}
-	if m.width < 90 {
-		does, _, _ = strings.Cut(does, " ")
-		return []hintKey{{"enter", does}, {"esc", "back"}, {"tab", "scope"}, {"ctrl+u", "undo"}, {"ctrl+e", "editor"}}
+	first, _, _ := strings.Cut(does, " ")
+	add(f.offersApply(m), "enter", does, first)
+	add(brief, "esc", "", "back")
+	add(f.done > 0 && !f.again, "ctrl+r", "done steps too", "rerun")
+	add(f.done > 0 && f.again, "ctrl+r", "done steps stay", "stay")
+	add(len(f.Scopes) > 1 && (r == nil || r.Field == ""), "tab", "scope", "scope")
+	if brief {
+		add(f.canUndo(), "ctrl+u", "undo", "undo")
 	}
-	return []hintKey{{"enter", does}, {"tab", "scope"}, {"ctrl+e", "$EDITOR"}, {"ctrl+u", "undo"}, {"esc", "back (nothing runs)"}}
+	add(m.o.Editor != nil && r != nil && !r.Secret, "ctrl+e", "$EDITOR", "editor")
+	if !brief {
+		add(f.canUndo(), "ctrl+u", "undo", "undo")
+	}
+	add(!brief, "esc", "back (nothing runs)", "")
+	return tips
 }
 
 // hintKey is a key by its name, for what has keys of its own.

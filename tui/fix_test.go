@@ -53,12 +53,20 @@ func TestFixSheet(t *testing.T) {
 	path := devbox().Steps[stepUnpack].Path
 	s := fixing(t, 120, 40)
 	s.sends("e")
-	s.has("Fix  unpack go", "this run only", "go_version", "1.26.1", "s/main.yml:4", "+ add a variable", "0 changes", "retry with this", "(•) this step")
+	s.has("Fix  unpack go", "this run only", "go_version", "1.26.1", "s/main.yml:4", "+ add a variable", "0 changes", "(•) this step")
+	s.hasNot("retry with this", "ctrl+u undo", "ctrl+r") // there is nothing to take yet, or to take back
 	s.sends("backspace 2")
-	s.has("1.26.2▏", "was 1.26.1", "Becomes", "+ tar", "1 change", "text, kept")
+	s.has("retry with this", "ctrl+u undo", "1.26.2▏", "was 1.26.1", "Becomes", "+ tar", "1 change", "text, kept")
 	s.sends("tab tab")
-	s.has("(•) rest of the run", "Already done, with the old value", "download go")
+	s.has("(•) rest of the run", "Already done, with the old value; ctrl+r runs", "download go", "ctrl+r done steps too")
+	s.sends("ctrl+r")
+	s.has("Already done, and run again with the new value;", "ctrl+r done steps stay")
+	s.sends("ctrl+r")
+	s.has("Already done, with the old value")
 	s.sends("tab")
+	s.hasNot("ctrl+r") // of this step alone nothing is done
+	s.sends("ctrl+r")
+	s.has("nothing that is done would change")
 	s.sends("enter", events.Fix{Values: []events.Override{{Name: "go_version", Value: `"1.26.2"`, At: path, From: path}}, Retry: path})
 	if s.m.fix != nil {
 		t.Error("the sheet stays open")

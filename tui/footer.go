@@ -39,17 +39,8 @@ func (m *model) footer(b *brush) {
 		m.pending(b)
 		return
 	}
-	tips := m.withKeys(m.tips())
-	last := tip{showHelp, "help"}
-	if m.width < 64 {
-		last.words = ""
-	}
-	tips = append(tips[:min(len(tips), footerKeys-1)], last)
-	for len(tips) > 1 && m.tipsWidth(tips, len(lead), len(between)) > m.width {
-		tips = append(tips[:len(tips)-2], last)
-	}
 	b.put(themes.Text, lead)
-	for i, t := range tips {
+	for i, t := range m.footerTips(len(lead), len(between)) {
 		if i > 0 {
 			b.put(themes.Text, between)
 		}
@@ -60,6 +51,25 @@ func (m *model) footer(b *brush) {
 		}
 		b.spot(from, spotKey, int(t.do))
 	}
+}
+
+// footerTips are the tips that have room, without those that would be refused.
+func (m *model) footerTips(lead, between int) []tip {
+	last := tip{showHelp, "help"}
+	if m.width < 64 {
+		last.words = ""
+	}
+	var tips []tip
+	for _, t := range m.withKeys(m.tips()) {
+		if len(tips) < footerKeys-1 && m.cannot(t.do) == "" {
+			tips = append(tips, t)
+		}
+	}
+	tips = append(tips, last)
+	for len(tips) > 1 && m.tipsWidth(tips, lead, between) > m.width {
+		tips = append(tips[:len(tips)-2], last)
+	}
+	return tips
 }
 
 func (m *model) tipsWidth(tips []tip, lead, between int) int {
@@ -97,33 +107,40 @@ func (m *model) tips() []tip {
 
 // decisions are the tips about the node under the cursor.
 func (m *model) decisions() (tips []tip) {
-	t := m.tree.tally(m.at())
-	switch {
-	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
+	t, single := m.aimed()
+	if t[faceAsking] > 0 && single {
 		return []tip{{gateApprove, "go on"}, {gateExclude, "reject"}}
-	case t.undecided() > 0:
-		tips = append(tips, tip{gateApprove, m.approveWord()})
-	case t.sum(faceWaiting) > 0:
+	}
+	tips = m.approvals()
+	switch {
+	case t[faceUndecided]+t[faceConfirm] == 0 && t[faceWaiting] > 0:
+		tips = append([]tip{{gateApprove, "withdraw"}}, tips...)
+	case !single && t[faceUndecided] == 0 && t[faceWaiting] > 0:
 		tips = append(tips, tip{gateApprove, "withdraw"})
 	}
 	switch {
 	case t.sum(faceWaiting, faceUndecided, faceConfirm) > 0:
 		tips = append(tips, tip{gateExclude, "exclude"})
-	case t[faceExcluded] > 0 && t[faceExcluded] > m.leftOut(m.at1()):
+	case t[faceExcluded] > 0:
 		tips = append(tips, tip{gateExclude, "include"})
 	}
 	return tips
 }
 
-// approveWord is what approving is called here: what asks to be confirmed is, by itself.
-func (m *model) approveWord() string {
-	if i := m.tree.step(m.at()); i >= 0 && m.tree.faces[i] == faceConfirm {
-		return "confirm"
+// approvals are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
+// cursor is.
+func (m *model) approvals() []tip {
+	t, single := m.aimed()
+	switch {
+	case single && t[faceConfirm] > 0:
+		return []tip{{gateApprove, "confirm"}}
+	case t[faceUndecided] > 0:
+		return []tip{{gateApprove, "approve"}}
+	case t[faceConfirm] > 0 && m.tree.tallies[0].failed() == 0: // which would be gone to first
+		return []tip{{needNext, "confirm each"}}
 	}
-	return "approve"
+	return nil
 }
-
-func (m *model) at1() []events.Range { return []events.Range{m.tree.steps(m.at())} }
 
 func (m *model) reviewTips() []tip {
 	tips := m.decisions()
@@ -167,7 +184,7 @@ func (m *model) runningTips() []tip {
 }
 
 func (m *model) pausedTips() []tip {
-	t := m.tree.tally(m.at())
+	t, single := m.aimed()
 	if m.onFailure() {
 		var tips []tip
 		if m.failedIn(m.tree.steps(m.at())) > 0 {
@@ -179,10 +196,13 @@ func (m *model) pausedTips() []tip {
 	switch {
 	case m.mended() && m.failedIn(m.tree.steps(m.at())) > 0:
 		tips = append(tips, tip{runRetry, "run it"})
-	case t[faceAsking] > 0 && m.tree.step(m.at()) >= 0:
+	case t[faceAsking] > 0 && single:
 		tips = m.decisions()
-	case t.undecided() > 0:
-		tips = append(tips, tip{gateApprove, m.approveWord()})
+	default:
+		tips = m.approvals()
+	}
+	if m.asks() != "" && m.tree.step(m.at()) != m.run.pausedAt {
+		tips = append(tips, tip{cursorPointer, "go to it"}) // which nothing runs past
 	}
 	if m.decided() != "" {
 		tips = append(tips, tip{runContinue, "continue"}) // which is what the answer was for
@@ -276,7 +296,13 @@ func (m *model) detailTips() []tip {
 	if m.layout().kind == layoutWide || m.layout().kind == layoutTall {
 		tips = append(tips, tip{paneGrow, "larger"})
 	}
-	return append(tips, tip{copyMenu, "copy"}, tip{tabStep, "step"}, tip{tabOutput, "output"}, tip{tabDiff, "diff"}, tip{tabVars, "vars"})
+	tips = append(tips, tip{copyMenu, "copy"})
+	for _, t := range []tip{{tabStep, "step"}, {tabOutput, "output"}, {tabDiff, "diff"}, {tabVars, "vars"}} {
+		if t.do != tabStep+intent(m.detail.tab) { // which is on the screen
+			tips = append(tips, t)
+		}
+	}
+	return tips
 }
 
 // attempts is how many attempts of a step have output.

@@ -85,10 +85,6 @@ func (m *model) missedField(d *doc, p *plan.Step) {
 
 // connectAgain asks the hosts once more that did not answer, by planning again.
 func (m *model) connectAgain() tea.Cmd {
-	if m.o.Reload == nil {
-		m.say("hosts cannot be asked again here")
-		return nil
-	}
 	return m.planAgain(connecting)
 }
 
@@ -140,33 +136,22 @@ func (m *model) ofHost(host string) (ranges []events.Range) {
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
 func (m *model) excludeHost() {
-	if !m.tree.over {
-		m.say("all of it runs on this machine; there are no hosts to leave out")
-		return
-	}
 	host := m.hostHere()
-	if host == "" {
-		m.say("go to the row of one host; " + m.keys.label(viewHosts) + " shows them")
-		return
-	}
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
-	switch {
-	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+	if t.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
 		for _, r := range ranges {
 			if one := m.tallyOf([]events.Range{r}); one.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
 				m.o.Send(events.Exclude{Range: r})
 			}
 		}
 		m.say(fmt.Sprintf("%s is left out; %s takes it back", plain(host), m.keys.label(gateExcludeHost)))
-	case t[faceExcluded] > m.leftOut(ranges):
-		for _, r := range ranges {
-			m.o.Send(events.Include{Range: r})
-		}
-		m.say(plain(host) + " takes part again")
-	default:
-		m.say("nothing of " + plain(host) + " is left to run")
+		return
 	}
+	for _, r := range ranges {
+		m.o.Send(events.Include{Range: r})
+	}
+	m.say(plain(host) + " takes part again")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.

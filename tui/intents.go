@@ -10,11 +10,11 @@ import (
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) do(do intent) tea.Cmd {
-	if m.recorded() && asksTheRun(do) {
-		m.say(isOver)
+	if m.matrix != nil && m.inMatrix(do) {
 		return nil
 	}
-	if m.matrix != nil && m.inMatrix(do) {
+	if why := m.cannot(do); why != "" {
+		m.say(why)
 		return nil
 	}
 	switch do {
@@ -135,10 +135,6 @@ func (m *model) move(do intent) {
 }
 
 func (m *model) backToPointer() {
-	if m.run.pointer < 0 {
-		m.say("nothing has run yet")
-		return
-	}
 	m.panes.focusOn(paneTree)
 	m.toPointer(true)
 }
@@ -146,10 +142,6 @@ func (m *model) backToPointer() {
 func (m *model) toggleFollow() {
 	if m.place() == inOutput {
 		m.detail.output.follow = !m.detail.output.follow
-		return
-	}
-	if m.run.phase == events.Done {
-		m.say("the run is over")
 		return
 	}
 	m.following = !m.following
@@ -164,6 +156,14 @@ func (m *model) toggleFollow() {
 // need goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
 func (m *model) need(direction int) {
+	n := int(m.tree.stepNode[m.toNeed(direction)])
+	m.following = false
+	m.rows.reveal(n)
+	m.cur.node = n
+}
+
+// toNeed is the step that need goes to, or -1.
+func (m *model) toNeed(direction int) int {
 	ranks := m.attention()
 	here := m.tree.steps(m.at())
 	at, rank := here.From, -1
@@ -174,14 +174,7 @@ func (m *model) need(direction int) {
 	} else {
 		rank = rankOf(ranks, m.tree.faces[step])
 	}
-	if i := m.nextNeed(ranks, rank, at, direction); i >= 0 {
-		n := int(m.tree.stepNode[i])
-		m.following = false
-		m.rows.reveal(n)
-		m.cur.node = n
-		return
-	}
-	m.say("nothing needs attention")
+	return m.nextNeed(ranks, rank, at, direction)
 }
 
 // attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes

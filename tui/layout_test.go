@@ -107,7 +107,7 @@ func TestCard(t *testing.T) {
 	s.press("c")
 	s.f.settle()
 	s.frame()
-	s.has("to confirm", "❯ replace /etc/hosts", "a approve c go on q")
+	s.has("to confirm", "❯ replace /etc/hosts", "a approve  q leave")
 	s.press("a")
 	s.frame()
 	if s.m.asks() != "" {

@@ -154,15 +154,8 @@ func (x *matrix) find(n int) {
 
 // openMatrix shows the hosts by their tasks, or closes that.
 func (m *model) openMatrix() {
-	switch {
-	case m.matrix != nil:
+	if m.matrix != nil {
 		m.closeMatrix()
-		return
-	case !m.tree.over:
-		m.say("all of it runs on this machine; there are no hosts to compare")
-		return
-	case m.layout().kind == layoutCard:
-		m.say("make the window larger, 40×10 at least, to see the hosts by their tasks")
 		return
 	}
 	m.panes.focusOn(paneTree)

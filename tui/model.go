@@ -75,6 +75,7 @@ type model struct {
 	timeline  timeline
 	waiting   waiting
 	lacking   lacking
+	others    otherFiles
 	mouse     mouse
 	clip      clipboard
 

@@ -70,20 +70,12 @@ func (m *model) scrollSideways(by int) {
 // otherAttempt shows the output of an earlier or later attempt.
 func (m *model) otherAttempt(by int) {
 	n := m.attempts(m.outputOf(m.at()))
-	if n < 2 {
-		m.say("there is one attempt")
-		return
-	}
 	v := &m.detail.output
 	at := v.attempt
 	if at < 0 {
 		at = n - 1
 	}
-	to := min(max(at+by, 0), n-1)
-	if to == at {
-		m.say(map[bool]string{true: "that is the first attempt", false: "that is the last attempt"}[by < 0])
-		return
-	}
+	to := at + by
 	*v = v.fresh()
 	if v.attempt = to; to == n-1 {
 		v.attempt = -1

@@ -47,14 +47,6 @@ const longestField = 1000
 func (m *model) openBreakSheet() tea.Cmd {
 	n := m.at()
 	r := m.tree.steps(n)
-	switch {
-	case m.run.phase == events.Done:
-		m.say("the run is over")
-		return nil
-	case r.From >= r.To:
-		m.say("there is no step here")
-		return nil
-	}
 	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.title(n)}
 	if m.tree.step(n) < 0 {
 		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", count(r.To-r.From, "step"), m.tree.title(n))

@@ -9,7 +9,6 @@ import (
 
 	"moon/events"
 	"moon/themes"
-	"moon/tui/standing"
 )
 
 // doneBox decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
@@ -55,35 +54,10 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 	return b, ""
 }
 
-// canRunAgain reports whether a step is done, so that a person may have it run again.
-func (m *model) canRunAgain(step int) bool {
-	if m.broken(step) {
-		return false
-	}
-	var done bool
-	m.store.read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
-	return done
-}
-
-// canMark reports whether a step has failed, or has not begun.
-func (m *model) canMark(step int) bool {
-	f := m.tree.faces[step]
-	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == faceCancelled
-}
-
-// mayRunAgain reports whether the run is at rest, as running a step again wants it.
-func (m *model) mayRunAgain() bool {
-	return m.run.phase != events.Running && m.run.phase != events.Done && m.run.counts.Running == 0
-}
-
 // openDone opens the box about the node under the cursor.
 func (m *model) openDone() {
 	ranges, single := m.targets()
-	b, why := newDoneBox(m, ranges, single)
-	if why != "" {
-		m.say(why)
-		return
-	}
+	b, _ := newDoneBox(m, ranges, single)
 	m.overlay = b
 }
 

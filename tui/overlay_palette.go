@@ -35,9 +35,11 @@ func newPalette(m *model) *palette {
 	var cannot []offer
 	for _, do := range m.offered() {
 		b := byIntent[do]
-		o := offer{do: do, name: b.name, words: b.words, right: m.keys.labels(do, m.place()), why: m.cannot(do)}
-		if o.why == "" && b.where&m.place() == 0 {
+		o := offer{do: do, name: b.name, words: b.words, right: m.keys.labels(do, m.place())}
+		if b.where&m.place() == 0 {
 			o.why = "in " + placeWords(b.where)
+		} else {
+			o.why = m.cannot(do)
 		}
 		if o.why != "" {
 			cannot = append(cannot, o)

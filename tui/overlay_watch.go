@@ -20,10 +20,6 @@ type watchBox struct {
 
 // openWatch asks for an expression to watch.
 func (m *model) openWatch() tea.Cmd {
-	if why := m.cannotWatch(); why != "" {
-		m.say(why)
-		return nil
-	}
 	m.overlay = &watchBox{input: newInput(), at: -1}
 	return nil
 }

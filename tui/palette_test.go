@@ -58,7 +58,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	for _, c := range []struct{ name, why string }{{"run.step", "it runs"}, {"gate.approve-all", "all is approved"}, {"find.next", "nothing is looked for"}} {
+	for _, c := range []struct{ name, why string }{{"run.step", "it runs"}, {"gate.approve-all", "all is approved"}, {"find.next", "no search"}} {
 		s.press(":")
 		s.text(c.name)
 		s.has(c.why)

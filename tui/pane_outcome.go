@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,13 +152,18 @@ func (m *model) whatNow(d *doc, p *plan.Step) {
 		return
 	}
 	d.heading("What now?")
-	m.choices(d, m.waysOut(p, halted))
+	m.choices(d, m.ways(p))
 }
 
 // choice is a key with what it does, in a sentence and in a word or two.
 type choice struct {
 	do           intent
 	words, brief string
+}
+
+// ways are the ways out of a failure that would not be refused.
+func (m *model) ways(p *plan.Step) []choice {
+	return slices.DeleteFunc(m.waysOut(p, m.onFailure()), func(c choice) bool { return m.cannot(c.do) != "" })
 }
 
 func (m *model) waysOut(p *plan.Step, halted bool) []choice {
@@ -184,6 +190,9 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	if !halted {
 		return append(ways, choice{runLeave, "leave", "leave"})
 	}
+	if !m.isOpen(p.Index) { // it was given up before; the run is paused on another
+		return append(ways, choice{cursorPointer, "go to the failure that the run is paused on", "to the pause"})
+	}
 	ways = append(ways, choice{gateExclude, "skip it and go on", "skip"})
 	switch {
 	case m.plan.Plays && (away || !m.rescued(p.Scope)):
@@ -193,6 +202,14 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	default:
 		ways = append(ways, choice{runContinue, "give up here: what needs it is not run", "give up, go on"})
 	}
+	step := choice{runStep, "give up here, and pause before what comes next", "give up, pause"}
+	switch {
+	case m.rescued(p.Scope):
+		step.words = "give up here, and pause before the rescue"
+	case !m.plan.Plays: // what is run in any case is all that is left
+		step.words, step.brief = "give up here, as "+m.keys.label(runContinue)+" does", "give up, go on"
+	}
+	ways = append(ways, step)
 	return append(ways, choice{runLeave, "stop; resume later with moon resume", "stop, resume later"})
 }
 

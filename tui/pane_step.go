@@ -34,6 +34,7 @@ func (m *model) stepTab(d *doc, s subject) {
 			d.field("by now", text{themes.Failed, "it cannot run: " + b.wrong})
 		}
 	}
+	m.otherFilesField(d, s.step)
 	m.what(d, p, &s.of)
 	m.origin(d, p.Origin)
 	m.source(d, p.Origin)

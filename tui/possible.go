@@ -1,74 +1,96 @@
 package tui
 
-import "moon/events"
+import (
+	"fmt"
+	"maps"
+	"slices"
 
-// cannot says why an action makes no sense now, or "". The engine decides; this only spares a person the question.
+	"moon/events"
+	"moon/tui/standing"
+)
+
+// cannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
+// the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
+// still refuse what has changed meanwhile.
 func (m *model) cannot(do intent) string {
-	if m.recorded() && asksTheRun(do) {
+	switch {
+	case m.recorded() && asksTheRun(do):
 		return isOver
-	}
-	if m.run.phase == events.Done && m.decides(do) {
-		if do == runRetryAll && m.o.Again {
-			return ""
-		}
-		return "the run is over"
+	case do == runRetryAll && m.run.phase == events.Done && m.o.Again:
+		return ""
+	case m.run.phase == events.Done && m.decides(do):
+		return runIsOver
 	}
 	switch do {
 	case gateApprove:
-		if t := m.tallyOf(m.shownTargets()); t.sum(faceUndecided, faceWaiting, faceConfirm, faceAsking) == 0 {
-			return "nothing here waits for approval"
-		}
+		return m.cannotApprove()
 	case gateApproveAll:
 		if m.tree.tallies[0].sum(faceUndecided) == 0 {
 			return "all is approved"
 		}
-	case runContinue, runStep, runOver, runOut, runUntil:
-		return m.cannotGoOn()
-	case runPause:
-		if m.run.phase == events.Ended {
-			return "nothing runs"
+	case gateExclude:
+		return m.cannotExclude()
+	case gateExcludeHost:
+		return m.cannotExcludeHost()
+	case gateBreak, gateBreakIf:
+		if r := m.tree.steps(m.at()); r.From >= r.To && (do == gateBreakIf || len(m.cur.marks) == 0) {
+			return "there is no step here"
 		}
+	case runContinue, runStep, runOver, runOut, runUntil, runPause:
+		return m.cannotGoOn(do)
 	case runRetry:
-		if !m.anyFailed(m.shownTargets()) {
-			return "nothing failed here"
-		}
-	case stepDone:
-		_, why := newDoneBox(m, m.shownTargets(), false)
-		return why
+		return m.cannotRetry()
 	case runRetryAll:
 		if m.failedIn(m.everything()) == 0 {
 			return "nothing failed"
 		}
-	case cursorPointer:
-		if m.run.pointer < 0 {
-			return "nothing has run yet"
-		}
-	case findNext, findPrev:
-		if m.find.text == "" && m.detail.search.text == "" {
-			return "nothing is looked for"
-		}
+	case stepDone:
+		ranges, single := m.aim()
+		_, why := newDoneBox(m, ranges, single)
+		return why
+	case nodeFix:
+		return m.cannotFix()
+	case nodeShell:
+		return m.cannotShell()
 	case sourceEdit:
-		if !m.canEdit() {
-			return "there is no editor here"
-		}
-	case viewHosts:
-		if !m.tree.over {
-			return "all of it runs on this machine"
-		}
-	case watchAdd:
-		return m.cannotWatch()
+		return m.cannotEdit()
 	default:
+		return m.cannotShow(do)
 	}
 	return ""
 }
 
-func (m *model) cannotGoOn() string {
-	switch m.run.phase {
-	case events.Running:
-		return "it runs"
-	case events.Ended:
-		return "nothing is left to run"
-	case events.Review, events.Paused, events.Done:
+// runIsOver is why nothing can be asked of a run that has ended and is still on the screen.
+const runIsOver = "the run is over"
+
+// cannotShow says why what only changes what is on the screen would change nothing.
+func (m *model) cannotShow(do intent) string {
+	switch do {
+	case cursorPointer:
+		if m.run.pointer < 0 {
+			return "nothing has run yet"
+		}
+	case cursorFollow:
+		if m.place() != inOutput && m.run.phase == events.Done {
+			return runIsOver
+		}
+	case needNext, needPrev:
+		return m.cannotNeed(map[intent]int{needNext: +1, needPrev: -1}[do])
+	case findNext, findPrev:
+		return m.cannotFind()
+	case outputEarlier, outputLater:
+		return m.cannotTry(map[intent]int{outputEarlier: -1, outputLater: +1}[do])
+	case viewHosts:
+		switch {
+		case m.matrix != nil:
+		case !m.tree.over:
+			return "all of it runs on this machine; there are no hosts to compare"
+		case m.layout().kind == layoutCard:
+			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
+		}
+	case watchAdd:
+		return m.cannotWatch()
+	default:
 	}
 	return ""
 }
@@ -83,25 +105,270 @@ func (m *model) decides(do intent) bool {
 	}
 }
 
-// shownTargets are the steps a decision would be about. It changes nothing.
-func (m *model) shownTargets() []events.Range {
-	if len(m.cur.marks) == 0 && m.cur.anchor < 0 {
-		return []events.Range{m.tree.steps(m.at())}
-	}
-	var ranges []events.Range
-	for _, n := range m.rows.rows {
-		if m.cur.marked(int(n)) {
-			ranges = append(ranges, m.tree.steps(int(n)))
+// aim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
+// it is exactly one step, the one a person looks at. It changes nothing.
+func (m *model) aim() (ranges []events.Range, single bool) {
+	marks := maps.Clone(m.cur.marks)
+	if m.cur.anchor >= 0 {
+		for _, n := range m.rows.rows {
+			if m.cur.marked(int(n)) {
+				marks[int(n)] = true
+			}
 		}
 	}
-	return ranges
+	if len(marks) == 0 {
+		return []events.Range{m.tree.steps(m.at())}, m.tree.step(m.at()) >= 0
+	}
+	for n := range marks {
+		ranges = append(ranges, m.tree.steps(n))
+	}
+	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
+	merged := ranges[:1]
+	for _, r := range ranges[1:] {
+		if last := &merged[len(merged)-1]; r.From <= last.To {
+			last.To = max(last.To, r.To)
+		} else {
+			merged = append(merged, r)
+		}
+	}
+	return merged, false
 }
 
-func (m *model) anyFailed(ranges []events.Range) bool {
-	for _, r := range ranges {
-		if m.failedIn(r) > 0 {
-			return true
-		}
+// aimed counts the faces of what a decision is about.
+func (m *model) aimed() (t tally, single bool) {
+	if len(m.cur.marks) == 0 && m.cur.anchor < 0 {
+		return m.tree.tally(m.at()), m.tree.step(m.at()) >= 0
 	}
-	return false
+	ranges, single := m.aim()
+	return m.tallyOf(ranges), single
+}
+
+func (m *model) cannotApprove() string {
+	t, single := m.aimed()
+	switch {
+	case single && t[faceAsking] > 0, t.sum(faceUndecided, faceWaiting) > 0, single && t[faceConfirm] > 0:
+		return ""
+	case t[faceConfirm] > 0:
+		return fmt.Sprintf("each of these asks to be confirmed by itself: %s goes to it", m.keys.label(needNext))
+	}
+	return "nothing here waits for approval"
+}
+
+func (m *model) cannotExclude() string {
+	ranges, single := m.aim()
+	t := m.tallyOf(ranges)
+	switch step := ranges[0].From; {
+	case single && m.broken(step) && m.run.phase != events.Paused:
+		return "it can be skipped while the run is paused on it"
+	case single && m.broken(step) && !m.isOpen(step):
+		return "it failed, and the run has continued without it"
+	case single && m.broken(step), single && t[faceAsking] > 0, t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+		return ""
+	case t[faceExcluded] == 0:
+		return "it has run already"
+	case t[faceExcluded] == m.leftOut(ranges):
+		return "left out by tags or selection"
+	case !m.restorable(ranges):
+		return "it was excluded when its turn came"
+	}
+	return ""
+}
+
+// isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
+func (m *model) isOpen(step int) (open bool) {
+	if step == m.run.pausedAt && m.mended() {
+		return true
+	}
+	m.store.read(func(run *events.Run) { open = step < len(run.Steps) && run.Steps[step].Open })
+	return open
+}
+
+// restorable reports whether an excluded step among these may still run.
+func (m *model) restorable(ranges []events.Range) (some bool) {
+	m.store.read(func(run *events.Run) {
+		for _, r := range ranges {
+			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
+				some = m.tree.faces[i] == faceExcluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
+			}
+		}
+	})
+	return some
+}
+
+func (m *model) cannotExcludeHost() string {
+	if !m.tree.over {
+		return "all of it runs on this machine; there are no hosts to leave out"
+	}
+	host := m.hostHere()
+	if host == "" {
+		return "go to the row of one host; " + m.keys.label(viewHosts) + " shows them"
+	}
+	ranges := m.ofHost(host)
+	if t := m.tallyOf(ranges); t.sum(faceUndecided, faceWaiting, faceConfirm) == 0 && !m.restorable(ranges) {
+		return "nothing of " + plain(host) + " is left to run"
+	}
+	return ""
+}
+
+// cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
+func (m *model) cannotGoOn(do intent) string {
+	switch m.run.phase {
+	case events.Running:
+		if do == runPause {
+			return ""
+		}
+		return "it runs; " + m.keys.label(runPause) + " pauses it"
+	case events.Ended:
+		return "nothing is left to run"
+	case events.Review, events.Paused, events.Done:
+	}
+	if why := m.blocked(do); why != "" {
+		return why
+	}
+	switch do {
+	case runOver, runOut:
+		if m.next() < 0 && !m.onFailure() {
+			return "nothing is left to run"
+		}
+	case runUntil:
+		if next := m.next(); next < 0 || m.tree.steps(m.at()).From <= next {
+			return "the run is past this already"
+		}
+	default:
+	}
+	return ""
+}
+
+// blocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
+// that asks to be confirmed.
+func (m *model) blocked(do intent) string {
+	asks := m.asks()
+	switch reason := m.run.pause.Reason; {
+	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
+		return "" // at another pause, other steps may be ready as well
+	case reason == events.PauseUndecided && (do == runStep || do == runOver):
+		return ""
+	}
+	if m.tree.step(m.at()) != m.run.pausedAt {
+		asks += "   " + m.keys.label(cursorPointer) + " goes to it"
+	}
+	return asks
+}
+
+func (m *model) cannotRetry() string {
+	if m.run.phase == events.Review && len(m.unreached()) > 0 {
+		if m.o.Reload == nil {
+			return "hosts cannot be asked again here"
+		}
+		return ""
+	}
+	ranges, _ := m.aim()
+	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.failedIn(r) > 0 }) {
+		return "nothing failed here"
+	}
+	return ""
+}
+
+func (m *model) cannotFix() string {
+	n := m.at()
+	step := m.tree.step(n)
+	switch {
+	case m.o.Preview == nil:
+		return "values cannot be changed here"
+	case m.layout().kind == layoutCard:
+		return "make the window larger, 40×10 at least, to edit values"
+	case step < 0 && m.tree.steps(n).From >= m.tree.steps(n).To:
+		return "there are no steps here whose values could be changed"
+	case step >= 0 && m.hasRun(step):
+		return "it has run already; edit a step that has not"
+	}
+	return ""
+}
+
+func (m *model) cannotShell() string {
+	switch {
+	case m.o.Shell == nil:
+		return "there is no shell here"
+	case m.tree.step(m.at()) < 0:
+		return "a shell is where a step runs: go to a step"
+	}
+	return ""
+}
+
+func (m *model) cannotEdit() string {
+	if !m.canEdit() {
+		return "there is no editor here"
+	}
+	if _, ok := m.originOf(m.at()); !ok {
+		return "this is in no file"
+	}
+	return ""
+}
+
+// cannotNeed says that there is nothing to go to in a direction.
+func (m *model) cannotNeed(direction int) string {
+	switch i := m.toNeed(direction); {
+	case i < 0:
+		return "nothing needs attention"
+	case i == m.tree.step(m.at()) && m.focus() == paneTree:
+		return "nothing else needs attention"
+	}
+	return ""
+}
+
+func (m *model) cannotFind() string {
+	switch {
+	case m.place() == inOutput && m.detail.search.text != "":
+		return ""
+	case m.find.text == "" && m.detail.search.text != "":
+		return "what is looked for is in the output"
+	case m.find.text == "" && m.recorded():
+		return "no search"
+	case m.find.text == "":
+		return "no search; step over is " + m.keys.label(runOver) // which is what a debugger's user means
+	case m.place() == inOutput:
+		return "no search in the output; " + m.keys.label(goBack) + " goes back to the plan, where " + m.find.text + " was sought"
+	case m.find.next(m.tree, m.at(), +1) < 0:
+		return "not found: " + m.find.text
+	}
+	return ""
+}
+
+// cannotTry says why the output of no other attempt can be shown in a direction.
+func (m *model) cannotTry(by int) string {
+	n := m.attempts(m.outputOf(m.at()))
+	at := m.detail.output.attempt
+	if at < 0 {
+		at = n - 1
+	}
+	switch to := at + by; {
+	case n < 2:
+		return "there is one attempt"
+	case to < 0:
+		return "that is the first attempt"
+	case to >= n:
+		return "that is the last attempt"
+	}
+	return ""
+}
+
+// canRunAgain reports whether a step is done, so that a person may have it run again.
+func (m *model) canRunAgain(step int) bool {
+	if m.broken(step) {
+		return false
+	}
+	var done bool
+	m.store.read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
+	return done
+}
+
+// canMark reports whether a step has failed, or has not begun.
+func (m *model) canMark(step int) bool {
+	f := m.tree.faces[step]
+	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == faceCancelled
+}
+
+// mayRunAgain reports whether the run is at rest, as running a step again wants it.
+func (m *model) mayRunAgain() bool {
+	return m.run.phase != events.Running && m.run.phase != events.Done && m.run.counts.Running == 0
 }

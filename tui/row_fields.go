@@ -75,9 +75,12 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 
 // note is the one thing to say of a step in its row.
 func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
+	other := m.otherFileNote(step)
 	switch f {
 	case faceWaiting, faceUndecided, faceConfirm:
 		switch {
+		case f != faceWaiting && other != "":
+			return other
 		case m.run.phase == events.Paused && step == m.run.pausedAt:
 			return "before"
 		case m.lacks(step) != nil:
@@ -129,8 +132,11 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		word, _, _ := strings.Cut(signLooks[faceSigns[f]].word, " (")
-		if f == faceIgnored {
+		switch {
+		case f == faceIgnored:
 			word = "ignored"
+		case f == faceOutdated && other != "":
+			word = other
 		}
 		return word
 	case faceOmitted:

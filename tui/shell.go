@@ -14,14 +14,6 @@ type (
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m *model) openShell() tea.Cmd {
 	step := m.tree.step(m.at())
-	switch {
-	case m.o.Shell == nil:
-		m.say("there is no shell here")
-		return nil
-	case step < 0:
-		m.say("a shell is where a step runs: go to a step")
-		return nil
-	}
 	find, p := m.o.Shell, m.plan
 	return func() tea.Msg {
 		shell, err := find(p, step)

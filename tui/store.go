@@ -121,6 +121,8 @@ func (s *store) accepted(c events.Command) {
 		s.touchAll(c.Range)
 	case events.Advance:
 		s.touchAll(c.Range)
+	case events.Keep:
+		s.touchAll(c.Range)
 	case events.Break:
 		s.touchAll(c.Range())
 	case events.Stop:

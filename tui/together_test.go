@@ -51,7 +51,7 @@ func TestProgressIsTheSame(t *testing.T) {
 func TestConfirmed(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c")
-	s.has("PAUSED to confirm  replace /etc/hosts", "a confirm   s step", "confirms it")
+	s.has("PAUSED to confirm  replace /etc/hosts", "a confirm   E editor", "confirms it")
 	s.hasNot("by itself, with")
 	s.keys("a")
 	s.has("PAUSED approved  replace /etc/hosts", "  c continue   s step")

@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"moon/events"
+)
+
+// possible shows a run of a playbook by the real engine, one step at a time.
+func possible(t *testing.T, playbook string) *offering {
+	t.Helper()
+	return possibleOn(t, playbook, "")
+}
+
+func possibleOn(t *testing.T, playbook, hosts string) *offering {
+	t.Helper()
+	o := &offering{
+		plays: hosts != "", forks: 1,
+		Rand: newOfferingDice(1), t: t, dir: t.TempDir(),
+		jobs: &offeredJobs{tried: map[string]int{}, blocked: map[chan struct{}]bool{}},
+	}
+	o.open(playbook)
+	o.settle()
+	t.Cleanup(func() {
+		if !t.Failed() {
+			o.end()
+		}
+	})
+	return o
+}
+
+// keys presses keys one after the other, each when the run has come to rest.
+func (o *offering) keys(keys string) {
+	o.t.Helper()
+	for key := range strings.FieldsSeq(keys) {
+		o.sc.press(key)
+		o.settle()
+	}
+}
+
+// ran says which commands were tried, and how often.
+func (o *offering) ran(cmd string) int {
+	o.jobs.mu.Lock()
+	defer o.jobs.mu.Unlock()
+	return o.jobs.tried[cmd]
+}
+
+const brokenBlock = `- block:
+    - {name: break, shell: fails 9 first}
+    - {name: never, shell: does second}
+  rescue:
+    - {name: fix, shell: does rescue}
+- {name: last, shell: does last}
+`
+
+// No key that steps starts a rescue: it is paused before.
+func TestSteppingKeysPauseBeforeARescue(t *testing.T) {
+	for _, key := range []string{"s", "o", "O", "u", "space", "enter", "f10", "f11", "shift+f11", ".", "]", "D", "b"} {
+		o := possible(t, brokenBlock)
+		o.keys("A c")
+		o.sc.has("PAUSED on failure", "s  give up here, and pause before the rescue")
+		if key == "u" {
+			o.sc.on("last")
+		}
+		o.keys(key)
+		if n := o.ran("does rescue") + o.ran("does second") + o.ran("does last"); n > 0 {
+			t.Errorf("%s ran %d steps", key, n)
+		}
+		if stepped := o.run.PausedAt == 2; stepped != strings.Contains("s o O u f10 f11 shift+f11", key) {
+			t.Errorf("%s: paused at step %d", key, o.run.PausedAt)
+		}
+		o.keys("esc")
+	}
+}
+
+// A failure that was given up is not offered to be skipped, and neither is giving it up again.
+func TestWaysOutOfAGivenUpFailure(t *testing.T) {
+	o := possibleOn(t, "- hosts: all\n  gather_facts: false\n  tasks:\n    - {name: break, shell: fails 1 first, when: inventory_hostname == 'h1'}\n    - {name: next, shell: does next}\n", "h1,h2")
+	o.keys("A c")
+	o.sc.has("PAUSED on failure", "s  give up here, and pause before what comes next")
+	o.keys("s")
+	o.sc.has("PAUSED before  next on h2", "✗   │ ├   h1")
+	o.sc.m.goTo(int(o.sc.m.tree.stepNode[0]))
+	o.sc.frame()
+	o.keys("x")
+	o.sc.has("it failed, and the run has continued without it")
+	o.sc.hasNot("x skip", "refused", "give up")
+	if o.run.Phase != events.Paused || o.ran("does rescue") > 0 {
+		t.Error("the run went on")
+	}
+}
+
+// What no key would run past is gone to first: a step that is not approved, or asks to be confirmed.
+func TestPauseAwayFromTheCursor(t *testing.T) {
+	o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two}\n- {name: three, shell: does three, confirm: 'sure?'}\n- {name: four, shell: does four, confirm: 'sure?'}\n")
+	o.sc.on("one")
+	o.keys("a c")
+	o.sc.has("PAUSED at undecided  two", "a approve   s step   o over   E editor")
+	o.sc.on("four")
+	o.sc.has(". go to it   s step   o over")
+	o.keys("c")
+	o.sc.has("not approved: a approves it, A approves all   . goes to it")
+	o.keys(".")
+	if o.sc.m.tree.step(o.sc.m.at()) != 1 {
+		t.Error(". did not go to it")
+	}
+	o.keys("a c")
+	o.sc.has("PAUSED to confirm  three")
+	o.sc.hasNot("s step", "c continue")
+	o.sc.on("site.yml")
+	o.sc.has("] confirm each   . go to it")
+	o.keys("a")
+	o.sc.has("each of these asks to be confirmed by itself: ] goes to it")
+	o.keys("]")
+	if o.sc.m.tree.step(o.sc.m.at()) != 2 {
+		t.Error("] did not go to what asks")
+	}
+	o.sc.has("a confirm")
+}
+
+// What was excluded when its turn came stays out, and no key offers to bring it back.
+func TestExcludedWhenItsTurnCame(t *testing.T) {
+	o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two}\n- {name: three, shell: does three}\n")
+	o.sc.on("one")
+	o.keys("x")
+	o.sc.has("x include")
+	o.sc.on("three")
+	o.keys("b A c")
+	o.sc.has("PAUSED at breakpoint")
+	o.sc.on("one")
+	o.sc.hasNot("x include")
+	o.keys("x")
+	o.sc.has("it was excluded when its turn came")
+}
+
+// What is kept as it was done is not outdated any more, on the screen as in the run.
+func TestKeptIsNotOutdated(t *testing.T) {
+	o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two}\n")
+	o.sc.on("two")
+	o.keys("b A c")
+	o.write("site.yml", "- {name: one, shell: does one otherwise}\n- {name: two, shell: does two}\n")
+	o.sc.send(edited{})
+	o.settle()
+	o.sc.on("one")
+	o.sc.has("≠ ├   one", "D run again or keep")
+	o.keys("D k")
+	o.sc.hasNot("≠ ├   one", "D run again or keep")
+}
+
+// Steps whose definition is the same, but not a file that they read, say which file it is.
+func TestOtherFilesAreNamed(t *testing.T) {
+	o := &offering{
+		Rand: newOfferingDice(1), t: t, dir: t.TempDir(), forks: 1,
+		jobs: &offeredJobs{tried: map[string]int{}, blocked: map[chan struct{}]bool{}},
+	}
+	o.write("app.conf", "one\n")
+	o.write("unit.service", "one\n")
+	o.open("- {name: put app, copy: {src: app.conf, dest: /tmp/app.conf}}\n- {name: stop here, shell: does}\n- {name: put unit, copy: {src: unit.service, dest: /tmp/unit}}\n")
+	o.settle()
+	o.sc.on("stop here")
+	o.keys("b A c")
+	o.sc.has("PAUSED at breakpoint")
+	o.write("app.conf", "two\n")
+	o.sc.send(edited{})
+	o.settle()
+	o.sc.has("app.conf: 1 step changed, 0 added", "≠ ├   put app                               app.conf changed")
+	o.sc.on("put app")
+	o.sc.has("≠ outdated", "file      app.conf has changed")
+	o.write("unit.service", "two\n")
+	time.Sleep(50 * time.Millisecond) // or it is the step at the breakpoint that has changed it, as far as can be known
+	o.keys("c")                       // it is held back, and planned again
+	o.sc.has("PAUSED at undecided  put unit", "unit.service changed", "file      unit.service has changed", "app.conf changed")
+	o.keys("a c")
+	o.sc.hasNot("unit.service changed")
+	o.sc.has("app.conf changed")
+	o.end()
+}
