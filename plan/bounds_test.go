@@ -32,6 +32,10 @@ var bombs = []struct {
 		"b.yml": "- include_tasks: c.yml\n  loop: \"{{ range(1000) }}\"\n", "c.yml": "- debug: {msg: x}\n  loop: \"{{ range(1000) }}\"\n",
 	}, "c.yml:1:3: loops and includes in each other would repeat tasks more than 50000 times"},
 	{"blocks of plays", map[string]string{"p.yml": "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - block:\n        - debug: {msg: x}\n          loop: \"{{ range(100000) }}\"\n      loop: \"{{ range(1000) }}\"\n"}, "p.yml:7:7: the plan would have 100000000 steps or more; the limit is 1000000"},
+	{"roles that need each other", map[string]string{
+		"p.yml": "- hosts: localhost\n  gather_facts: false\n  roles: [r]\n", "roles/r/meta/main.yml": "dependencies: [r, s]\n", "roles/s/meta/main.yml": "dependencies: [r, s]\n", "roles/r/tasks/main.yml": "- debug: {msg: x}\n",
+	}, "roles/r/meta/main.yml:1:16: the role \"r\" uses itself"},
+	{"roles that double", rolesThatDouble(30), "roles/r29/meta/main.yml:1:16: the dependencies of roles lead to more than 5000 others"},
 	{"variables of a play that double", doubling("%s", "{{ v%d }}{{ v%d }}", 30), "p.yml:35:29: `v30` (p.yml:34) cannot be had: `v29` (p.yml:33) cannot be had"},
 	{"the same, not as far", doubling("%s", "{{ v%d }}{{ v%d }}", 16), ""},
 	{"the same by an operator", doubling("%s", "{{ v%d ~ v%d }}", 40), "p.yml:45:29: `v40` (p.yml:44) cannot be had"},
@@ -60,6 +64,14 @@ var bombs = []struct {
 
 func nested(inner string) string {
 	return "steps:\n  - block:\n      - block:\n          - " + inner + "\n            loop: 1..1000\n            loop_control: {loop_var: c}\n        loop: 1..1000\n        loop_control: {loop_var: b}\n    loop: 1..1000\n    loop_control: {loop_var: a}\n"
+}
+
+func rolesThatDouble(n int) map[string]string {
+	files := map[string]string{"p.yml": "- hosts: localhost\n  gather_facts: false\n  roles: [r0]\n", fmt.Sprintf("roles/r%d/tasks/main.yml", n): "- debug: {msg: x}\n"}
+	for i := range n {
+		files[fmt.Sprintf("roles/r%d/meta/main.yml", i)] = fmt.Sprintf("dependencies: [r%d, r%d]\n", i+1, i+1)
+	}
+	return files
 }
 
 func chainOfIncludes(n int) map[string]string {
@@ -130,6 +142,9 @@ func explode(t *testing.T, name string) {
 		}
 		dir := t.TempDir()
 		for file, text := range b.files {
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o700); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -360,6 +360,10 @@ func (p *planner) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) b
 // batchKey tells the batches of a play apart.
 func (sc *scene) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
 
+// mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
+// that until they are some dozens deep.
+const mostDependencies = 5000
+
 // preload makes the handlers and the variables of a play's roles known before its first task.
 func (p *planner) preload(play *playing, c *scopeContext) {
 	sc := *play.scene
@@ -367,9 +371,14 @@ func (p *planner) preload(play *playing, c *scopeContext) {
 	with := *c
 	with.scene = &sc
 	with.play = play
-	var walk func(c *scopeContext, t *playbook.Task, parent *role, depth int)
-	walk = func(c *scopeContext, t *playbook.Task, parent *role, depth int) {
-		if t.Args.IsZero() || depth > 30 {
+	var walk func(c *scopeContext, t *playbook.Task, parent *role)
+	walked := 0
+	walk = func(c *scopeContext, t *playbook.Task, parent *role) {
+		if t.Args.IsZero() || walked > mostDependencies {
+			return
+		}
+		if walked++; walked > mostDependencies {
+			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once", "the dependencies of roles lead to more than %d others", mostDependencies)
 			return
 		}
 		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
@@ -386,10 +395,15 @@ func (p *planner) preload(play *playing, c *scopeContext) {
 			p.ds = p.ds[:said] // it is said where the role is used
 			return
 		}
+		for r := parent; r != nil; r = r.parent {
+			if r.dir == dir {
+				return // that it uses itself is said there, too
+			}
+		}
 		files := p.loadRole(&at, t, dir)
 		r := &role{name: filepath.Base(dir), dir: dir, parent: parent, files: files}
 		for _, need := range files.meta.Dependencies {
-			walk(&at, need, r, depth+1)
+			walk(&at, need, r)
 		}
 		sc.roles = append(sc.roles, r.name)
 		sc.roleVars = p.lazyLayer(files.vars, sc.roleVars, files.varsFrom, c.chain)
@@ -403,7 +417,7 @@ func (p *planner) preload(play *playing, c *scopeContext) {
 		})
 	}
 	for _, t := range play.src.Roles {
-		walk(&with, t, nil, 0)
+		walk(&with, t, nil)
 	}
 	play.handlers = append(play.handlers, p.handlersOf(tasksOf{c.file, play.src.Handlers}, &with, nil, nil)...)
 }
