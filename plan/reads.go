@@ -79,6 +79,14 @@ func (p *planner) readsOf(s *Step, k *task, raw map[string]any) {
 	if path := p.sourceOf(s, k, raw); path != "" && (!k.plays || k.search != nil || k.action.Name == "assemble") {
 		p.reading(s, path, k.action.Name == "assemble")
 	}
+	if s.Conn == nil && s.Delegate == "" && s.Become == nil { // the machine of the step is this one, and its user too
+		for _, file := range k.action.FilesOf(raw) {
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(s.Cwd, file)
+			}
+			p.reading(s, file, false)
+		}
+	}
 	for _, path := range p.lookedAt {
 		p.reading(s, path, false)
 	}

@@ -1,5 +1,10 @@
 package spec
 
+import (
+	"maps"
+	"slices"
+)
+
 // sourced are arguments that may name what a step is made from, on the machine that moon runs on.
 type sourced interface {
 	// source is a path, or "" if the step is made from nothing there.
@@ -66,4 +71,23 @@ func (a *Action) SourceOf(raw map[string]any) string {
 		return (&UnarchiveArgs{Src: src, RemoteSrc: remote, Copy: copied || raw["copy"] == nil}).source()
 	}
 	return ""
+}
+
+// FilesOf are the files besides its source that a step reads where it runs, for arguments some of which may not be known yet: those that
+// a form of uri sends.
+func (a *Action) FilesOf(raw map[string]any) (files []string) {
+	body, ok := raw["body"].(map[string]any)
+	if a.Name != "uri" || raw["body_format"] != "form-multipart" || !ok {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(body)) {
+		field, _ := body[name].(map[string]any)
+		if _, given := field["content"]; given {
+			continue
+		}
+		if file, ok := field["filename"].(string); ok && file != "" {
+			files = append(files, file)
+		}
+	}
+	return files
 }
