@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"moon/events/output"
+	"moon/plan/inventory"
 )
 
 // ansibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
@@ -17,6 +18,18 @@ type ansibleSettings struct {
 	File      string   // it was read from; "": there is none
 	Inventory []string // absolute paths, and lists of hosts
 	RolesPath []string // absolute
+
+	inventoryLine int
+}
+
+// inventory is what the settings name, which must be there.
+func (s ansibleSettings) inventory() ([]string, error) {
+	for _, source := range s.Inventory {
+		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
+			return nil, usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
+		}
+	}
+	return s.Inventory, nil
 }
 
 // supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
@@ -55,11 +68,11 @@ func ansibleConfig(dir string) (ansibleSettings, error) {
 	case len(text) > maxPassword:
 		return set, usage("the settings of Ansible cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
 	}
-	values, err := iniDefaults(file, text)
+	values, places, err := iniDefaults(file, text)
 	if err != nil {
 		return set, err
 	}
-	set.File = file
+	set.File, set.inventoryLine = file, places["inventory"]
 	for path := range strings.SplitSeq(values["inventory"], ",") {
 		if path = strings.TrimSpace(path); path != "" {
 			set.Inventory = append(set.Inventory, settingPath(file, path))
@@ -93,12 +106,19 @@ func settingPath(file, path string) string {
 	return filepath.Clean(path)
 }
 
-// iniDefaults are the settings of the section [defaults]. Lines that are indented go on with the one before.
-func iniDefaults(file string, text []byte) (map[string]string, error) {
-	values := map[string]string{}
+// iniDefaults are the settings of the section [defaults], and the lines they are on. Indented lines continue the one before. What is no
+// setting is refused as Ansible refuses it: what is before the first section, or there twice.
+func iniDefaults(file string, text []byte) (values map[string]string, places map[string]int, err error) {
+	values, places = map[string]string{}, map[string]int{}
+	sections, settings := map[string]int{}, map[string]int{}
 	section, key := "", ""
 	lines := bufio.NewScanner(bytes.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
+	n := 0
+	fail := func(format string, args ...any) (map[string]string, map[string]int, error) {
+		return nil, nil, usage("%s:%d: "+format, append([]any{file, n}, args...)...)
+	}
+	for lines.Scan() {
+		n++
 		line := lines.Text()
 		content := strings.TrimSpace(line)
 		switch {
@@ -106,22 +126,38 @@ func iniDefaults(file string, text []byte) (map[string]string, error) {
 			continue
 		case content[0] == '[' && strings.HasSuffix(content, "]"):
 			section, key = content[1:len(content)-1], ""
+			if first := sections[section]; first != 0 {
+				return fail("section [%s] is there twice, first in line %d", section, first)
+			}
+			sections[section] = n
+			clear(settings)
 			continue
-		case line[0] == ' ' || line[0] == '\t':
-			if section == "defaults" && key != "" {
+		case (line[0] == ' ' || line[0] == '\t') && key != "":
+			if section == "defaults" {
 				values[key] += "\n" + content
 			}
 			continue
 		}
 		at := strings.IndexAny(content, "=:")
-		if at < 0 {
-			return nil, usage("%s:%d: a setting is name = value", file, n)
+		switch {
+		case at <= 0:
+			return fail("a setting is name = value")
+		case len(sections) == 0:
+			return fail("a setting before the first section, such as [defaults]")
 		}
 		key = strings.ToLower(strings.TrimSpace(content[:at]))
+		if first := settings[key]; first != 0 {
+			return fail("setting %s is there twice in [%s], first in line %d", key, section, first)
+		}
+		settings[key] = n
 		if section == "defaults" {
 			value, _, _ := strings.Cut(content[at+1:], " ;") // # is no comment here
-			values[key] = strings.TrimSpace(value)
+			values[key], places[key] = strings.TrimSpace(value), n
 		}
 	}
-	return values, lines.Err()
+	if err := lines.Err(); err != nil {
+		n++
+		return fail("%s", err)
+	}
+	return values, places, nil
 }

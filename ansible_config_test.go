@@ -40,3 +40,33 @@ func TestAnsibleConfig(t *testing.T) {
 		t.Error("what anybody could have written is read", set, err)
 	}
 }
+
+// TestAnsibleConfigMistakes wants the file and the line of each mistake.
+func TestAnsibleConfigMistakes(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
+		t.Fatal(err)
+	}
+	t.Setenv("ANSIBLE_CONFIG", "")
+	file := filepath.Join(dir, "ansible.cfg")
+	for text, want := range map[string]string{
+		"[defaults\ninventory=x\n":                            ":1: a setting is name = value",
+		"[defaults]\n\ninventory\n":                           ":3: a setting is name = value",
+		"# x\ninventory = x\n[defaults]\n":                    ":2: a setting before the first section, such as [defaults]",
+		"[defaults]\n= x\n":                                   ":2: a setting is name = value",
+		"[defaults]\nroles_path = a\nForks=1\nroles_path=b\n": ":4: setting roles_path is there twice in [defaults], first in line 2",
+		"[defaults]\n[galaxy]\nx=1\n[defaults]\n":             ":4: section [defaults] is there twice, first in line 1",
+		"[defaults]\nforks = 3\ninventory = hosts, none\n":    ":3: inventory: there is no file or directory " + filepath.Join(dir, "hosts"),
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set, err := ansibleConfig(dir)
+		if err == nil {
+			_, err = set.inventory()
+		}
+		if err == nil || err.Error() != file+want {
+			t.Errorf("%.40q: %v, want %s", text, err, file+want)
+		}
+	}
+}

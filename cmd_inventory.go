@@ -29,7 +29,11 @@ type inventoryFlags struct {
 func (f *inventoryFlags) sources(dir string) (sources []string, named string, err error) {
 	if len(f.Inventory) == 0 {
 		set, err := ansibleConfig(dir)
-		return set.Inventory, set.supplied(), err
+		if err != nil {
+			return nil, "", err
+		}
+		list, err := set.inventory()
+		return list, set.supplied(), err
 	}
 	for _, s := range f.Inventory {
 		switch {

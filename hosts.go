@@ -123,7 +123,9 @@ func (f *hostFlags) connecting(o *plan.Options, std stdio, pf *pluginFlags, appr
 	o.RolesPath = append(o.RolesPath, set.RolesPath...)
 	f.reachable(o, std, t)
 	if len(o.Inventory) == 0 && len(set.Inventory) > 0 {
-		o.Inventory = set.Inventory
+		if o.Inventory, err = set.inventory(); err != nil {
+			return err
+		}
 		if named := set.supplied(); named != "" {
 			o.RunInventory = onlyTrusted(o.RunInventory, t, named)
 		}

@@ -70,8 +70,12 @@ func (l *loader) load(t *Theme, name string, chain []string) bool {
 		l.warnings = append(l.warnings, Warning{f.path, err.Line, err.Message})
 		return false
 	}
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+	if len(doc.Content) == 0 {
 		l.warn(f, nil, "a theme is a map of inherits, palette, roles, light, dark and glyphs")
+		return false
+	}
+	if doc.Content[0].Kind != yaml.MappingNode {
+		l.warn(f, doc.Content[0], "a theme is a map of inherits, palette, roles, light, dark and glyphs")
 		return false
 	}
 	l.twice(f, doc.Content[0])

@@ -101,7 +101,7 @@ roles:
 			`bad.yaml:6: bold is true or false`, `bad.yaml:7: bad colour "300"`,
 		}},
 		{"orphan", []string{`orphan.yaml:1: there is no theme "nowhere" to inherit`}},
-		{"list", []string{"list.yaml: a theme is a map"}},
+		{"list", []string{"list.yaml:1: a theme is a map"}},
 		{"broken", []string{"broken.yaml:1: did not find"}},
 		{"twice", []string{"twice.yaml:1: failed stands in line 1 already; this one counts", "twice.yaml:3: roles stands in line 1 already"}},
 		{"unheard", []string{`unheard.yaml: there is no theme "unheard"; using "terminal"`}},

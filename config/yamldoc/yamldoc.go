@@ -3,9 +3,14 @@
 package yamldoc
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -36,8 +41,16 @@ func Parse(text []byte) (doc *yaml.Node, err *Error) {
 		return nil, &Error{Message: fmt.Sprintf("the file is larger than %d MiB", maxBytes>>20)}
 	}
 	doc = &yaml.Node{}
-	if err := yaml.Unmarshal(text, doc); err != nil {
-		return nil, misread(err)
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	if err := documents.Decode(doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, misread(text, err)
+	}
+	var second yaml.Node
+	switch err := documents.Decode(&second); {
+	case err == nil:
+		return nil, &Error{Line: second.Line, Column: second.Column, Message: "the file has a second document, which would not be read"}
+	case !errors.Is(err, io.EOF):
+		return nil, misread(text, err)
 	}
 	r := resolver{within: map[*yaml.Node]bool{}}
 	for i, child := range doc.Content {
@@ -48,17 +61,46 @@ func Parse(text []byte) (doc *yaml.Node, err *Error) {
 	return doc, nil
 }
 
-// misread takes the line out of an error of the library, which has it in its text only.
-func misread(err error) *Error {
+// misread takes the line out of an error of the library, which has it in its text only: not for the first line, not for characters and
+// not for anchors, and one beyond the end for what is not closed.
+func misread(text []byte, err error) *Error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if name, ok := strings.CutPrefix(message, "unknown anchor '"); ok {
+		name, _, _ = strings.Cut(name, "'")
+		line, column := find(text, regexp.MustCompile(`(^|[\s\[{,:-])\*`+regexp.QuoteMeta(name)), '*')
+		return &Error{Line: line, Column: column, Message: "there is no anchor `" + name + "`; text that begins with * needs quotes"}
+	}
+	if strings.Contains(message, "control characters") || strings.Contains(message, "UTF-8") {
+		line, column := find(text, unprintable, 0)
+		return &Error{Line: line, Column: column, Message: message}
+	}
+	line := 1
 	if after, ok := strings.CutPrefix(message, "line "); ok {
-		if line, rest, ok := strings.Cut(after, ": "); ok {
-			if n, err := strconv.Atoi(line); err == nil {
-				return &Error{Line: n, Message: rest}
+		if number, rest, ok := strings.Cut(after, ": "); ok {
+			if n, err := strconv.Atoi(number); err == nil {
+				line, message = n, rest
 			}
 		}
 	}
-	return &Error{Message: message}
+	return &Error{Line: min(line, 1+bytes.Count(bytes.TrimRight(text, "\n"), []byte("\n"))), Message: message}
+}
+
+// unprintable are the characters that no YAML file may have.
+var unprintable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{fffd}]`)
+
+// find gives the place of the first match outside of comments, or of a byte in it; 0 if there is none.
+func find(text []byte, what *regexp.Regexp, from byte) (line, column int) {
+	for i, one := range strings.Split(string(text), "\n") {
+		at := what.FindStringIndex(strings.ToValidUTF8(one, "\ufffd"))
+		if at == nil || strings.HasPrefix(strings.TrimSpace(one), "#") {
+			continue
+		}
+		if from != 0 {
+			at[0] += strings.IndexByte(one[at[0]:], from)
+		}
+		return i + 1, 1 + utf8.RuneCountInString(one[:at[0]])
+	}
+	return 0, 0
 }
 
 // resolver puts what aliases stand for in their place.
