@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden oracle fuzz assault ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole lint fmt golden oracle fuzz assault soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -52,6 +52,9 @@ fuzz: ## every fuzz target
 
 assault: ## all that docs/reliability.md promises, attacked in full: kills, crashes, races, faults, floods, hostile input; ROWS="R3 R19" for some
 	$(GO) run ./internal/assault/cmd $(ROWS)
+
+soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make test`, PROMISE_SEED=n replays one
+	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' .

@@ -406,7 +406,8 @@ func (s *State) reopen(from graph.ID) {
 func (s *State) unsettle(id graph.ID) {
 	s.uncount(id)
 	n := &s.nodes[id]
-	n.state, n.outcome, n.effective, n.cause, n.decided, n.unsent, n.byEdges = pending, events.None, events.None, -1, false, false, false
+	n.state, n.outcome, n.effective, n.decided, n.unsent, n.byEdges = pending, events.None, events.None, false, false, false
+	n.cause = s.missed(id, -1) // of the edges that stay resolved: none of them tells it again
 	s.left++
 }
 
@@ -447,7 +448,7 @@ func (s *State) retract(id graph.ID) (settledOnes []graph.ID) {
 func (s *State) missed(id, but graph.ID) int32 {
 	for _, e := range s.graph.In(id) {
 		from := &s.nodes[e.From]
-		if e.From == but || from.state != settled || e.On.Has(from.effective) {
+		if e.From == but || from.state != settled || from.unsent || e.On.Has(from.effective) {
 			continue
 		}
 		if why := s.blame(e.From); why >= 0 {

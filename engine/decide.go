@@ -63,7 +63,7 @@ func (s *State) next(now time.Time) decision {
 	if due >= 0 {
 		return start{int(s.graph.Nodes[due].Step), int(s.nodes[due].attempt) + 1}
 	}
-	if s.waits() {
+	if s.waits() && !s.leaving { // one can leave only when all has ended
 		return idle{until}
 	}
 	if s.active < s.opts.Forks {

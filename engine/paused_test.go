@@ -239,3 +239,73 @@ func TestExcludedStepsStayGone(t *testing.T) {
 		t.Errorf("it is %s, and the run is paused at %+v", n.state, b.s.pause)
 	}
 }
+
+// A run that is kept open can be left, whatever it is kept open for.
+func TestLeaveAtTheEnd(t *testing.T) {
+	for _, policy := range []fact.Policy{fact.Drain, fact.Continue} {
+		p := planOf(2)
+		b := newBench(t, p, chain(t, p), fact.Options{KeepOpen: true, OnFailure: policy})
+		b.outcome = func(step, _ int) events.Outcome {
+			return map[bool]events.Outcome{true: events.Failed, false: events.OK}[step == 1]
+		}
+		b.all()
+		if why := b.send(events.Leave{}); why != "" || b.s.pause.Reason != events.PauseEnd {
+			t.Fatalf("%s: %q, paused at %+v", policy, why, b.s.pause)
+		}
+		b.all()
+		if b.run.Result.Outcome != events.RunFailed {
+			t.Errorf("%s: left, the run is %+v", policy, b.run.Result)
+		}
+	}
+}
+
+// What was not reached says why, also when another failure is taken back and it is decided about again.
+func TestCauseStaysWhenAnotherFailureIsTakenBack(t *testing.T) {
+	p := planOf(3)
+	gb := graph.NewBuilder(3)
+	a := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)
+	b := gb.Node(graph.Node{Step: 1, Pool: -1}, nil)
+	task := gb.Node(graph.Node{Kind: graph.Barrier, Step: -1, Pool: -1}, []graph.Edge{{From: a, On: events.OnFinish}, {From: b, On: events.OnFinish}})
+	gb.Node(graph.Node{Step: 2, Pool: -1}, []graph.Edge{{From: a, On: events.OnSuccess}, {From: task, On: events.OnSuccess}})
+	g, err := gb.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	be := newBench(t, p, g, fact.Options{OnFailure: fact.Continue, KeepOpen: true})
+	be.outcome = func(int, int) events.Outcome { return events.Failed }
+	be.all()
+	be.send(events.Mark{Range: stepRange(1)})
+	be.all()
+	if st := be.run.Steps[2]; st.Outcome != events.Omitted || st.Cause != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A done step that nothing leads to any more, because what was put above it failed, leads to nothing when it is run again.
+func TestRerunOfUnreachedStep(t *testing.T) {
+	b := pausedAtStep(t, 3, 2, func(b *bench) { b.s.opts.OnFailure = fact.Continue })
+	p := planOf(4)
+	p.Digest = "d2"
+	for i := range p.Steps {
+		if i > 0 {
+			name := string(rune('0' + i - 1))
+			p.Steps[i].Path, p.Steps[i].Digest = name, name
+		}
+	}
+	p.Steps[0].Path, p.Steps[0].Digest = "new", "new"
+	b.s.Replan(fact.Record{At: b.now, Fact: fact.RunReplanned{Generation: 2, Digest: "d2", Total: 4, Keeps: true}}, p, chain(t, p))
+	clear(b.done) // it goes by numbers
+	b.outcome = func(step, _ int) events.Outcome {
+		return map[bool]events.Outcome{true: events.Failed, false: events.OK}[step == 0]
+	}
+	b.send(events.Approve{Range: events.Range{From: 0, To: 4}})
+	b.send(events.Continue{})
+	b.all() // paused on the failure
+	b.send(events.Continue{})
+	b.all()
+	b.send(events.Rerun{Range: stepRange(1)})
+	b.all()
+	if left := b.s.unexplained(); left != nil || b.run.Steps[3].Outcome != events.Omitted || b.run.Steps[1].Outcome != events.OK {
+		t.Errorf("nothing says why %v was not run; %+v", left, b.run.Steps[3])
+	}
+}

@@ -139,7 +139,7 @@ func (s *State) detain(step int) {
 		}
 		seen[at] = true
 		todo = append(todo, s.retract(at)...)
-		if s.graph.Nodes[at].Kind == graph.Barrier {
+		if s.decidesAgain(at, int32(step), false) { // later it would not be found any more: it may come after what waits now
 			s.unsettle(at)
 		}
 	}

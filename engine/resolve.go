@@ -195,9 +195,13 @@ func (s *State) settle(id graph.ID, outcome events.Outcome, cause int32, publish
 		s.countEnd(outcome, +1)
 	}
 	publish()
-	if n.unsent = n.pending > 0; !n.unsent {
-		s.send(id)
+	if n.unsent = n.pending > 0; n.unsent {
+		return
 	}
+	if v, _ := s.verdict(id); v == unreached && outcome != events.Omitted { // a person has run it again, although nothing leads to it
+		n.effective, n.cause = events.Omitted, s.missed(id, -1)
+	}
+	s.send(id)
 }
 
 // send lets a settled node's edges be resolved.
