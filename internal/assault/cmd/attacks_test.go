@@ -84,6 +84,37 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+var named = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z]\\w*)(?:/(\\w+))?`")
+
+// TestDocsNameTests has every test that a promise names be there.
+func TestDocsNameTests(t *testing.T) {
+	var all strings.Builder
+	for _, text := range sources(t) {
+		all.WriteString(text)
+	}
+	for _, page := range []string{"reliability", "security"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", page+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := named.FindAllSubmatch(text, -1)
+		if len(names) < 10 {
+			t.Errorf("%s names %d tests", page, len(names))
+		}
+		for _, m := range names {
+			if !strings.Contains(all.String(), "func "+string(m[1])+"(") {
+				t.Errorf("%s: there is no %s", page, m[1])
+			}
+			if string(m[1]) != "TestScript" || len(m[2]) == 0 {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(root, "testdata/script", string(m[2])+".txtar")); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}
+
 // TestTable refuses what is missing, too few, or did not hold.
 func TestTable(t *testing.T) {
 	some := attacks[:3]
