@@ -12,7 +12,6 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
-	"moon/plan/source"
 )
 
 // resumeCmd goes on with a run.
@@ -178,7 +177,7 @@ func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.
 	if r.plan, r.graph, err = kept.Plan(here); err != nil {
 		return usage("%s: %s", past.ID, err)
 	}
-	if here.Reads, err = r.adopt(past); err != nil {
+	if err = r.adopt(past, &here); err != nil {
 		return err
 	}
 	name := "the saved plan of " + past.ID
@@ -194,10 +193,10 @@ func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.
 	return c.checkPlugins(r.plan)
 }
 
-// adopt is engine.Adopt. That a plan of the run cannot be had any more is no fault of the disk.
-func (r *resumable) adopt(past engine.Past) (func(*source.Source) *source.Source, error) {
+// adopt gives options what engine.Adopt makes of a past run. That a plan of the run cannot be had any more is no fault of the disk.
+func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 	var unkept error
-	reads, err := engine.Adopt(past, func(digest string) (*plan.Plan, error) {
+	o.Reads, err = engine.Adopt(past, func(digest string) (*plan.Plan, error) {
 		p, err := r.planOf(digest)
 		if err != nil {
 			unkept = usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
@@ -206,11 +205,11 @@ func (r *resumable) adopt(past engine.Past) (func(*source.Source) *source.Source
 	})
 	switch {
 	case unkept != nil:
-		return nil, unkept
+		return unkept
 	case err != nil:
-		return nil, &exit{exitDisk, err.Error()}
+		return &exit{exitDisk, err.Error()}
 	}
-	return reads, nil
+	return nil
 }
 
 // planOf is a plan that the run had, by its digest.
@@ -242,7 +241,7 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if err != nil {
 		return usage("%s: the playbook was edited, and %s", past.ID, err)
 	}
-	if r.again.Reads, err = r.adopt(past); err != nil {
+	if err = r.adopt(past, &r.again); err != nil {
 		return err
 	}
 	if own, ownGraph, _ := engine.Build(r.again); own != nil { // what the run has changed itself is no edit

@@ -179,7 +179,7 @@ func run(args []string, io stdio) (code int) {
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(io.err, "moon: %s\n", err)
-		fmt.Fprintln(io.err, "moon --help shows the commands")
+		fmt.Fprintln(io.err, callHint(parser, args, err))
 		return exitUsage
 	}
 	if c.ProgramTimeout <= 0 {
