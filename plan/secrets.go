@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -247,7 +248,17 @@ func (p *planner) clean(ds diag.List) {
 
 // inArguments warns about a secret among the words of a command, which everybody on the machine can read while it runs.
 func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
-	if k.action.Name != "command" || p.secrets.Empty() {
+	if p.secrets.Empty() {
+		return
+	}
+	if v, ok := valueOf(k.args, "repo"); ok && k.action.Name == "git" && p.secrets.Has(withoutPassword(eval.Text(raw["repo"]))) {
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Chain: s.Origin.Chain,
+			Message: "a secret in the URL of a repository is visible to everybody on the machine while git runs, and stays in the configuration of the working copy",
+			Hint:    "give it as a password, as in https://USER:{{ secret }}@host/path, which moon takes out of the URL",
+		})
+	}
+	if k.action.Name != "command" {
 		return
 	}
 	for _, name := range []string{"argv", "cmd"} {
@@ -261,6 +272,18 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 			Hint:    "give it in `env` or `stdin`, or use `shell`, whose text moon hands over unseen",
 		})
 	}
+}
+
+// withoutPassword is the URL of a repository as git is given it: the password goes another way.
+func withoutPassword(repo string) string {
+	u, err := url.Parse(repo)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User == nil {
+		return repo
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.User(u.User.Username())
+	}
+	return u.String()
 }
 
 // Conceal marks what a run has learned: the texts of a value that hold secrets, or all of them, as those of a step with no_log.

@@ -13,9 +13,9 @@ import (
 type form struct{ name, text string }
 
 // formsOf are all ways in which a text is looked for, the text itself first. There are none of a text that is too short, or a
-// word that is everywhere.
-func formsOf(text string) []form {
-	c := &collection{seen: map[string]bool{}}
+// word that is everywhere. left is how many bytes those may have that were made of a form.
+func formsOf(text string, left int) []form {
+	c := &collection{seen: map[string]bool{}, left: left}
 	if len(text) <= maxText {
 		c.written("", text)
 	}
@@ -36,6 +36,7 @@ func formsOf(text string) []form {
 type collection struct {
 	forms []form
 	seen  map[string]bool
+	left  int // bytes that forms of forms may have yet
 }
 
 func (c *collection) add(name, text string) {
@@ -55,14 +56,39 @@ func trivialLine(line string) bool {
 	return framed || strings.Trim(line, line[:min(1, len(line))]) == ""
 }
 
-// written adds a text and what programs make of it.
+// The number of forms of forms is a square, so they are bounded: by how long a text may be that has them, and by the bytes of all of a
+// set. What is computed gets half of those, as the output of a step may have thousands of lines.
+const (
+	maxTwice    = 256
+	maxAllTwice = 1 << 20
+)
+
+// twice stands in the name of a form between what was done first and what then.
+const twice = "> "
+
+// written adds a text and what programs make of it, and of that again: JSON in JSON, base64 of a quoted word.
 func (c *collection) written(name, text string) {
 	if len(text) < MinLength || trivial[strings.ToLower(text)] {
 		return
 	}
 	c.add(name+"text", text)
+	first := len(c.forms)
 	c.base64(name, text)
 	c.escaped(name, text)
+	if len(text) > maxTwice {
+		return
+	}
+	for _, f := range c.forms[first:] {
+		if c.left <= 0 {
+			return
+		}
+		from := len(c.forms)
+		c.base64(f.name+twice, f.text)
+		c.escaped(f.name+twice, f.text)
+		for _, f := range c.forms[from:] {
+			c.left -= len(f.text)
+		}
+	}
 }
 
 // base64 adds what base64 makes of the text wherever it stands in what is encoded: at each of the three places of a group, the
@@ -81,7 +107,7 @@ func (c *collection) base64(name, text string) {
 	}
 }
 
-// escaped adds the text as it stands in URLs, in JSON and in commands.
+// escaped adds the text as it stands in URLs, in JSON, in HTML and in commands.
 func (c *collection) escaped(name, text string) {
 	for _, u := range []struct{ name, text string }{
 		{"query", url.QueryEscape(text)},
@@ -96,10 +122,28 @@ func (c *collection) escaped(name, text string) {
 	c.add(name+"json slash", strings.ReplaceAll(plain, "/", `\/`))
 	c.add(name+"json html", jsonHTML.Replace(plain))
 	c.add(name+"json ascii", asciiJSON(plain))
+	if strings.ContainsAny(text, "<>&\"'") {
+		for _, by := range htmlEscapes {
+			c.add(name+by.name, by.escape.Replace(text))
+		}
+	}
 	c.add(name+"quoted", strings.ReplaceAll(text, "'", `'\''`))
 	c.add(name+"quoted twice", strings.ReplaceAll(text, "'", `'"'"'`))
 	c.add(name+"double quoted", doubleQuoted.Replace(text))
 	c.add(name+"backslashed", backslashed(text))
+}
+
+// htmlEscapes are what programs write for the characters that HTML and XML take for their own.
+var htmlEscapes = []struct {
+	name   string
+	escape *strings.Replacer
+}{
+	{"html", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")},
+	{"html quot", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")},
+	{"html hex", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;")},
+	{"html 039", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;")},
+	{"html text", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")},
+	{"xml", strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")},
 }
 
 // componentMarks are the characters that JavaScript leaves as they are in a URL.

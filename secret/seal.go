@@ -2,6 +2,7 @@ package secret
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -213,7 +214,11 @@ func (s *Set) formOf(from, name string) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	for _, f := range formsOf(source) {
+	left := 0
+	if strings.Contains(name, twice) {
+		left = math.MaxInt
+	}
+	for _, f := range formsOf(source, left) {
 		if f.name == name {
 			return f.text, true
 		}

@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"math/rand/v2"
 	"net/url"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -93,6 +95,96 @@ func TestEveryCut(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// encodings are what programs do to a text that they print.
+var encodings = []struct {
+	name   string
+	encode func(string) string
+}{
+	{"json", func(text string) string {
+		var b strings.Builder
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		_ = e.Encode(text) // a text is JSON
+		return strings.TrimSpace(b.String())
+	}},
+	{"json for HTML", func(text string) string { js, _ := json.Marshal(text); return string(js) }},
+	{"shell", func(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }},
+	{"html", html.EscapeString},
+	{"percent", url.QueryEscape},
+	{"path", url.PathEscape},
+	{"base64", func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }},
+	{"base64, inside", func(text string) string {
+		return base64.StdEncoding.EncodeToString([]byte("{\"k\":" + text + ", and more}"))
+	}},
+}
+
+// TestEveryTwice encodes secrets in every way, and that in every way again, and cuts it at every place: nothing can be put together
+// again. Three times is not promised.
+func TestEveryTwice(t *testing.T) {
+	secrets := []string{"hunter2", awkward, `say "\"`, "it's <b>&co", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "schlüssel für 'alles'"}
+	s := setOf(secrets...)
+	for _, one := range secrets {
+		for _, first := range encodings {
+			for _, then := range encodings {
+				name := fmt.Sprintf("%s in %s of %q", first.name, then.name, one)
+				inner := first.encode(one)
+				text := "before " + then.encode(inner) + " after\n"
+				whole := inPieces(t, s, text, 0, len(text))
+				if !strings.Contains(whole, secret.Mask) {
+					t.Fatalf("%s: %q became %q", name, text, whole)
+				}
+				// What is left beside the mask is the frame alone, and at most a character of base64 that the frame decides, too.
+				for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(whole, "before "), " after\n"), secret.Mask) {
+					bare := then.encode("")
+					if strings.HasPrefix(then.name, "base64") || strings.HasPrefix(first.name, "base64") {
+						continue // checked below
+					}
+					if len(part) > len(bare)+8 {
+						t.Errorf("%s: %q became %q", name, text, whole)
+					}
+				}
+				if size := len(strings.ReplaceAll(whole, secret.Mask, "")); size > len(text)-len(one)+2 {
+					t.Errorf("%s: %q became %q", name, text, whole)
+				}
+				assault.Tried(t, "secrets cut into pieces", len(text))
+				for offset := range len(text) {
+					if got := inPieces(t, s, text, offset, offset%7+1); got != whole {
+						t.Fatalf("%s, cut at %d: %q, want %q", name, offset, got, whole)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTwiceIsBounded adds the lines of a long output: moon neither looks for millions of forms nor loses the secrets themselves.
+func TestTwiceIsBounded(t *testing.T) {
+	s := secret.NewSet()
+	var lines []string
+	for i := range 5000 {
+		lines = append(lines, fmt.Sprintf(`line %d: "it's" <%d> & more \`, i, i*7919))
+	}
+	s.Add("", strings.Join(lines, "\n"))
+	s.Add("secrets.yml#0", awkward)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, line := range []string{lines[0], lines[4999], awkward} {
+		if got := s.Redact("x " + line + " y"); got != "x "+secret.Mask+" y" {
+			t.Errorf("%q", got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	t.Logf("%d MiB", (after.HeapAlloc-before.HeapAlloc)>>20)
+	if used := (after.HeapAlloc - before.HeapAlloc) >> 20; after.HeapAlloc > before.HeapAlloc && used > 250 {
+		t.Errorf("%d MiB", used)
+	}
+	twice, _ := json.Marshal(awkward)
+	twice, _ = json.Marshal(string(twice))
+	if got := s.Redact(string(twice)); strings.Contains(got, `o$r&d`) || !strings.Contains(got, secret.Mask) {
+		t.Errorf("a secret that is given is not found twice encoded after a long output: %q", got)
 	}
 }
 

@@ -5,7 +5,7 @@
 //	                                                  └────▶ Seal, Open      values that must be had again
 //
 // A text counts wherever its bytes are: it is found in itself and in the forms that programs commonly give it (base64, escaped
-// for a URL, for JSON, for a shell). Where secrets come from, and what is computed from them, is the evaluator's business.
+// for a URL, for JSON, for HTML, for a shell), and in two of these, one made of the other. Where secrets come from, and what is computed from them, is the evaluator's business.
 package secret
 
 import (
@@ -33,6 +33,8 @@ type Set struct {
 	forms   map[string]ref    // every text that is looked for, and what it is a form of
 	sources map[string]string // by where they come from
 	env     map[string]bool   // variables of moon's environment that hold secrets
+
+	twice int // bytes of the forms of forms that are looked for
 
 	parent *Set // is told everything; may be nil
 
@@ -73,7 +75,14 @@ func (s *Set) Add(from, text string) {
 		return
 	}
 	s.known[text] = true
-	for _, f := range formsOf(text) {
+	most := maxAllTwice
+	if from == "" {
+		most /= 2
+	}
+	for _, f := range formsOf(text, most-s.twice) {
+		if strings.Contains(f.name, twice) {
+			s.twice += len(f.text)
+		}
 		old, have := s.forms[f.text]
 		if !have {
 			s.fresh = append(s.fresh, f.text)
