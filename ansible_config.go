@@ -59,6 +59,10 @@ func ansibleConfig(dir string) (ansibleSettings, error) {
 	if err != nil {
 		return set, err
 	}
+	// One that is named may be <(command). Opening a pipe that lies in the directory would wait for someone to write to it.
+	if info, err := os.Stat(file); err == nil && !named && !info.Mode().IsRegular() {
+		return set, usage("the settings of Ansible cannot be read: %s is not a regular file", file)
+	}
 	text, err := readFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:

@@ -151,6 +151,10 @@ var hostiles = []hostile{
 		args: []string{"validate", "a.yml"}, code: 2, says: []string{"a.yml:1:19: error: template: p cannot be read: it is a named pipe"},
 	},
 	{
+		name: "a pipe of settings", prepare: both(pipe("ansible.cfg"), files(map[string]string{"a.yml": "- hosts: localhost\n  connection: local\n  gather_facts: false\n  tasks: [{debug: {msg: x}}]\n"})),
+		args: []string{"validate", "a.yml"}, code: 2, says: []string{"ansible.cfg is not a regular file"},
+	},
+	{
 		name: "a pipe of variables", prepare: both(pipe("p"), files(map[string]string{"a.yml": "[]\n"})),
 		args: []string{"validate", "--vars-file", "p", "a.yml"}, code: 2, says: []string{"variables file: p cannot be read: it is a named pipe"},
 	},
