@@ -310,7 +310,7 @@ func (c *checker) after(s *State, f fact.Fact) {
 	case fact.Commanded:
 		if m, ok := f.Order.Command.(events.Mark); ok {
 			for i := m.From; i < m.To; i++ {
-				if s.done(i) {
+				if s.done(i) && !c.well[keyOf(&s.plan.Steps[i])] { // what was done before keeps its definition
 					c.ends(keyOf(&s.plan.Steps[i]), s.plan.Steps[i].Digest, true)
 				}
 			}
