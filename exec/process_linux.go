@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"sync"
@@ -47,7 +48,8 @@ func (c *child) start(e *ends) error {
 	c.confine(sys)
 	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Files: e.files(), Sys: sys}
 	pid, _, err := syscall.StartProcess(c.path, c.argv, attr)
-	if err != nil && c.unconfine(sys) {
+	// EIO may be that of reading how the start went: the program has then run, and must not run again.
+	if err != nil && !errors.Is(err, syscall.EIO) && c.unconfine(sys) {
 		// Whether that is what the kernel refused is known only now: the error may also be about the program.
 		if pid, _, err = syscall.StartProcess(c.path, c.argv, attr); err == nil {
 			cgroupsOf(c.runID).refuse()
