@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
+	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "plan/source", "themes", "tui/fix", "tui/standing"}, // it names the files of a step that changed
 	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
 	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
 
