@@ -19,10 +19,10 @@ type foretold struct {
 	failed int
 	known  int
 	cancel context.CancelFunc
-	left   int32 // steps left out when it began
+	out    []bool // the steps that were excluded when it began
 }
 
-// foretell begins to find out, or begins anew where other steps are left out than before. It ends with the review.
+// foretell begins to find out, or begins again if other steps are excluded than before. It ends with the review.
 func (m *model) foretell() {
 	if m.o.Foretell == nil {
 		return
@@ -31,21 +31,20 @@ func (m *model) foretell() {
 		m.foretold.halt()
 		return
 	}
-	left := m.tree.tally(0)[faceExcluded]
-	if m.foretold.cancel != nil && m.foretold.left == left {
+	f := &m.foretold
+	if f.cancel != nil && !m.excludedOther(f.out) {
 		return
 	}
-	m.foretold.halt()
+	f.halt()
 	p := m.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
 		out[i] = m.tree.faces[i] == faceExcluded
 	}
-	f := &m.foretold
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
 	f.of, f.kinds, f.failed, f.known = make([]*events.Foretold, len(p.Steps)), map[events.ChangeKind]int{}, 0, 0
-	f.cancel, f.left = cancel, left
+	f.cancel, f.out = cancel, out
 	f.mu.Unlock()
 	go m.store.guard("foretelling", func() {
 		m.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
@@ -55,6 +54,19 @@ func (m *model) foretell() {
 			}
 		})
 	})
+}
+
+// excludedOther reports whether other steps are excluded than these.
+func (m *model) excludedOther(out []bool) bool {
+	if len(out) != len(m.tree.faces) {
+		return true
+	}
+	for i, was := range out {
+		if was != (m.tree.faces[i] == faceExcluded) {
+			return true
+		}
+	}
+	return false
 }
 
 // halt stops finding out. What is known stays.

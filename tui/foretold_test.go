@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"moon/events"
 	"moon/plan"
@@ -116,4 +117,26 @@ func TestDrift(t *testing.T) {
 	s.press("]")
 	s.keys("a c")
 	golden(t, "drift/120x40-unicode", s.shows())
+}
+
+// Another step is excluded in the place of one: as many as before, and still what the others would do is predicted again.
+func TestPredictedAgainForOthers(t *testing.T) {
+	s, calls := foretelling(t, 120, 40, false, someForetold)
+	<-calls
+	s.on("install ripgrep")
+	s.press("x")
+	s.frame()
+	first := <-calls
+	faces := s.m.tree.faces
+	out, in := first.left[0], slices.IndexFunc(faces, func(f face) bool { return f != faceExcluded })
+	faces[out], faces[in] = faces[in], faces[out] // both between two frames
+	s.m.foretell()
+	select {
+	case again := <-calls:
+		if len(again.left) != len(first.left) || slices.Equal(again.left, first.left) {
+			t.Errorf("predicted without %v, and before without %v", again.left, first.left)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("not predicted again")
+	}
 }

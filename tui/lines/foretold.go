@@ -19,10 +19,10 @@ type foretold struct {
 	runs   int                // that find out
 	told   string             // words that were said
 	cancel context.CancelFunc
-	left   int // steps left out when it began
+	out    []bool // the steps that were excluded when it began
 }
 
-// foretell begins to find out, or begins anew where other steps are left out than before. It ends with the review.
+// foretell begins to find out, or begins again if other steps are excluded than before. It ends with the review.
 func (d *desk) foretell() {
 	f := &d.foretold
 	if d.o.Foretell == nil {
@@ -32,19 +32,18 @@ func (d *desk) foretell() {
 		f.halt()
 		return
 	}
-	left := d.tally(d.everything())[excluded]
-	if f.cancel != nil && f.left == left {
-		return
-	}
-	f.halt()
 	p := d.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
 		out[i] = d.state(i) == excluded
 	}
+	if f.cancel != nil && slices.Equal(f.out, out) {
+		return
+	}
+	f.halt()
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
-	f.of, f.cancel, f.left = make([]*events.Foretold, len(p.Steps)), cancel, left
+	f.of, f.cancel, f.out = make([]*events.Foretold, len(p.Steps)), cancel, out
 	f.runs++
 	f.mu.Unlock()
 	go func() {
