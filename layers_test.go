@@ -43,8 +43,8 @@ var layers = map[string][]string{
 	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
 	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "plan/source", "themes", "tui/fix", "tui/standing"}, // it names the files of a step that changed
-	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
+	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"},                                  // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                                                          // writes out what stands for a secret, where that has no glyph
 
 	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret

@@ -111,7 +111,7 @@ func (a *author) whenResult() string {
 	v := a.known[a.IntN(len(a.known))]
 	tests := []string{v + " is defined", v + " is undefined", v + " is defined or rate > 9"}
 	if !a.looped[v] {
-		tests = append(tests, v+".rc == 0", v+".rc == 0", v+".changed")
+		tests = append(tests, v+".rc == 0", v+".rc == 0", v+".changed", v+".rc == 0 or rate == 2", v+".rc == rate - 1")
 	}
 	return "when: " + tests[a.IntN(len(tests))]
 }

@@ -97,6 +97,7 @@ func (r *renderer) decide(list []condition) verdict {
 		got, err := c.compiled.Eval(r.env)
 		if err != nil {
 			r.wrong(c.value, err)
+			r.leaves(c.compiled.Refs())
 			v.known = false
 			continue
 		}
@@ -104,10 +105,14 @@ func (r *renderer) decide(list []condition) verdict {
 		switch {
 		case !got.Known:
 			r.undecidable(c, got.Missing)
+			r.leaves(c.compiled.Refs())
 			r.miss(got.Missing)
 			v.known = false
 		case !got.Holds:
+			r.came(c, false)
 			return verdict{known: true, culprit: strings.TrimSpace(c.value.Text())}
+		default:
+			r.came(c, true)
 		}
 	}
 	v.holds = v.known

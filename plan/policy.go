@@ -267,6 +267,12 @@ func (p *planner) checkNames(r *renderer, list []condition, own []string) {
 	for _, c := range list {
 		sub.decide([]condition{c})
 	}
+	r.decided = append(r.decided, sub.decided...)
+	for _, ref := range sub.later {
+		if !slices.Contains(own, ref.Name) {
+			r.later = append(r.later, ref)
+		}
+	}
 	for _, m := range sub.missing {
 		if len(m.Steps) > 0 {
 			r.miss([]eval.Missing{m})

@@ -29,6 +29,9 @@ type renderer struct {
 
 	ordered map[string]any // of set_fact: its values before their maps lose their order
 
+	later   []eval.Ref // names in texts that the run evaluates
+	decided []decisive // what conditions came to
+
 	missing   []eval.Missing
 	lacking   *Missing // the first name that a step would have given which did not run
 	used      []string // names, in order of first use
@@ -161,12 +164,14 @@ func (r *renderer) template(v playbook.Value) any {
 		missing := len(r.missing)
 		r.wrong(v, err)
 		if len(r.missing) > missing {
+			r.leaves(t.Refs())
 			return open{text, stepsOf(r.missing[missing:])}
 		}
 		return text
 	}
 	r.miss(result.Missing)
 	if len(result.Missing) > 0 {
+		r.leaves(t.Refs())
 		return open{eval.Text(result.Value), stepsOf(result.Missing)}
 	}
 	if v.Secret() {

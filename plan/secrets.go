@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -251,7 +250,7 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 	if p.secrets.Empty() {
 		return
 	}
-	if v, ok := valueOf(k.args, "repo"); ok && k.action.Name == "git" && p.secrets.Has(withoutPassword(eval.Text(raw["repo"]))) {
+	if v, ok := valueOf(k.args, "repo"); ok && k.action.Name == "git" && p.secrets.Has(secret.WithoutPassword(eval.Text(raw["repo"]))) {
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret in the URL of a repository is visible to everybody on the machine while git runs, and stays in the configuration of the working copy",
@@ -272,18 +271,6 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 			Hint:    "give it in `env` or `stdin`, or use `shell`, whose text moon hands over unseen",
 		})
 	}
-}
-
-// withoutPassword is the URL of a repository as git is given it: the password goes another way.
-func withoutPassword(repo string) string {
-	u, err := url.Parse(repo)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User == nil {
-		return repo
-	}
-	if _, has := u.User.Password(); has {
-		u.User = url.User(u.User.Username())
-	}
-	return u.String()
 }
 
 // Conceal marks what a run has learned: the texts of a value that hold secrets, or all of them, as those of a step with no_log.

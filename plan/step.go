@@ -192,6 +192,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 	if !idle {
 		p.inArguments(&s, k, raw)
 	}
+	k.decisive = r.decisives(e)
 	p.concealStep(&s)
 	s.Digest = p.stepDigest(&s, k)
 	if s.NoLog {
@@ -300,6 +301,9 @@ func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[stri
 		var result eval.Result
 		result, err = t.Render(&with)
 		r.miss(result.Missing)
+		if err != nil || len(result.Missing) > 0 {
+			r.leaves(t.Refs())
+		}
 		if err == nil && !s.NoLog {
 			p.rendersTo(k, result.Value, func() (any, error) {
 				again, err := t.Render(&with)
@@ -579,6 +583,11 @@ func (p *planner) stepDigest(s *Step, k *task) string {
 	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
 	if s.Loop != nil && !s.NoLog {
 		part("item", eval.Plain(s.Loop.Item))
+	}
+	for _, d := range k.decisive {
+		if !s.NoLog || d.verdict {
+			part(d.name, eval.Plain(d.value))
+		}
 	}
 	s.digestReads(k, p.plan.Root, part)
 	p.digested = b

@@ -18,6 +18,8 @@ type task struct {
 	frame *frame
 	when  []condition // the inherited ones first
 
+	decisive []decisive // what decides the step and shows in no field
+
 	// Of the task itself, or of the nearest construct around it.
 	ignore []condition
 	env    []playbook.Value

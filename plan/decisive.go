@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// decisive is something that decides what a step does and shows in none of its fields: what a condition came to, or the value of a name
+// in a text that only the run can evaluate. It is part of the step's digest.
+type decisive struct {
+	name    string
+	value   any
+	verdict bool // it is what a condition came to, and tells nothing else of the values in it
+}
+
+// leaves notes the names of a text that the run evaluates. What the plan has evaluated shows in the field itself.
+func (r *renderer) leaves(refs []eval.Ref) {
+	if !r.running() {
+		r.later = append(r.later, refs...)
+	}
+}
+
+// came notes what a condition came to.
+func (r *renderer) came(c condition, holds bool) {
+	if !r.running() {
+		r.decided = append(r.decided, decisive{"condition." + c.value.Text(), strconv.FormatBool(holds), true})
+	}
+}
+
+// running reports whether values of a run are there: nothing is approved by what is rendered then.
+func (r *renderer) running() bool {
+	e, ok := r.env.(*env)
+	return !ok || e.results != nil
+}
+
+// decisives are what the texts and conditions of a step have noted, with the values that names have. Where a value is not known
+// either, the text that gives it stands for it, with the names of that in turn.
+func (r *renderer) decisives(e *env) []decisive {
+	if len(r.later) == 0 {
+		return r.decided
+	}
+	list := slices.Clone(r.decided)
+	seen := map[string]bool{}
+	var add func(fr *frame, refs []eval.Ref)
+	add = func(fr *frame, refs []eval.Ref) {
+		in := *e
+		in.frame = fr
+		for _, ref := range refs {
+			key := fmt.Sprint(ref.Name, ref.Path)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			v, ok := in.Lookup(ref.Name)
+			if !ok {
+				list = append(list, decisive{name: "undefined." + ref.Name})
+				continue
+			}
+			if at, is := valueAt(v, ref.Path); is {
+				list = append(list, decisive{name: "value." + key, value: at})
+				continue
+			}
+			if b := in.written(ref.Name); b != nil {
+				list = append(list, decisive{name: "text." + ref.Name, value: plain(b.raw)})
+				where := b.where
+				if where == nil {
+					where = fr
+				}
+				add(where, r.refsIn(b.raw, nil))
+			}
+		}
+	}
+	add(e.frame, r.later)
+	return list
+}
+
+// valueAt follows the constant part of a path as far as there are maps and lists. It is not known if a running step decides it, and
+// not for all facts at once: which of them a text takes is not to be seen.
+func valueAt(v any, path []any) (at any, known bool) {
+	for _, key := range path {
+		v = eval.Reveal(v)
+		var next any
+		var ok bool
+		switch v := v.(type) {
+		case eval.Object:
+			if name, is := key.(string); is {
+				next, ok = v.Get(name)
+			}
+		case map[string]any:
+			if name, is := key.(string); is {
+				next, ok = v[name]
+			}
+		case []any:
+			if i, is := key.(int); is && i >= 0 && i < len(v) {
+				next, ok = v[i], true
+			}
+		}
+		if !ok {
+			break
+		}
+		v = next
+	}
+	switch v.(type) {
+	case eval.Object:
+		if _, isDict := v.(*eval.Dict); !isDict {
+			return nil, false
+		}
+	case eval.Fault:
+		return nil, false
+	}
+	if _, unknown := unknownSteps(v); unknown {
+		return nil, false
+	}
+	return v, true
+}
+
+// written is the binding of a name whose value is written as a text that the run renders; nil if steps give it.
+func (e *env) written(name string) (found *binding) {
+	e.frame.each(name, func(b *binding) bool {
+		if !b.raw.IsZero() && (b.open || b.lazy) {
+			found = b
+		}
+		return true
+	})
+	return found
+}
+
+// refsIn adds the references of the texts inside a value.
+func (r *renderer) refsIn(v playbook.Value, refs []eval.Ref) []eval.Ref {
+	for _, item := range v.Items() {
+		refs = r.refsIn(item, refs)
+	}
+	for _, e := range v.Entries() {
+		refs = r.refsIn(e.Value, refs)
+	}
+	if v.Kind() != playbook.String || v.Literal() || !eval.Templated(v.Text()) {
+		return refs
+	}
+	if t, err := r.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
+		refs = append(refs, t.Refs()...)
+	}
+	return refs
+}
