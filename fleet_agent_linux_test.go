@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 // evilAgent is a program in the place of the moon that a host keeps.
@@ -119,12 +121,10 @@ func TestFleetAgentVerified(t *testing.T) {
 }
 
 // TestRaceKeptAgent swaps the moon that a host keeps for another program while moon connects. The other never runs, and each
-// step runs once. KILLS=all plays 120 rounds.
+// step runs once. ASSAULT=all plays 120 rounds.
 func TestRaceKeptAgent(t *testing.T) {
-	rounds := 6
-	if os.Getenv("KILLS") == "all" {
-		rounds = 120
-	}
+	rounds := assault.Rounds(2, 120)
+	assault.Tried(t, "kept agents of hosts swapped", rounds)
 	f := newFleet(t, 1)
 	kept := f.keptAgent(oneStep)
 	dir := filepath.Dir(kept)

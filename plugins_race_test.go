@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 // swapped is a plugin whose every step and question appends a word to a log: one-shot, and one that lives as long as the run. Both are as
@@ -34,13 +36,11 @@ done
 }
 
 // TestRacePluginSwapped swaps plugins that are trusted for others while moon looks for them, asks them and runs them: by another file of
-// the name, by writing into the file, and by another directory. What is not trusted never runs, and what was trusted runs whole. KILLS=all
+// the name, by writing into the file, and by another directory. What is not trusted never runs, and what was trusted runs whole. ASSAULT=all
 // plays 150 rounds.
 func TestRacePluginSwapped(t *testing.T) {
-	rounds := 15
-	if os.Getenv("KILLS") == "all" {
-		rounds = 150
-	}
+	rounds := assault.Rounds(15, 150)
+	assault.Tried(t, "trusted plugins swapped", rounds)
 	started := 0
 	for n, swap := range []func(dir string, round int) error{
 		func(dir string, round int) error { // another file

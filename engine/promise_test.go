@@ -18,6 +18,7 @@ import (
 	"moon/events/fact"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/assault"
 	"moon/plan"
 	"moon/plan/source"
 )
@@ -30,7 +31,7 @@ import (
 //   - what starts has the definition that was approved, down to the files that it reads;
 //   - the journal, folded again, gives the state that the run had.
 //
-// PROMISE_SEED=n replays one seed, PROMISE=n tries so many.
+// PROMISE_SEED=n replays one seed, PROMISE=n tries so many; an assault tries 2,000.
 func TestPromise(t *testing.T) {
 	first, seeds := uint64(0), uint64(300)
 	switch {
@@ -39,9 +40,12 @@ func TestPromise(t *testing.T) {
 	case os.Getenv("PROMISE") != "":
 		seeds = number(t, os.Getenv("PROMISE"))
 		first = number(t, "0"+os.Getenv("PROMISE_FROM"))
+	case assault.All():
+		seeds = 2000
 	case testing.Short(), raced:
 		seeds = 30
 	}
+	assault.Tried(t, "random sessions with what was approved", int(seeds))
 	sum := map[string]int{}
 	for seed := first; seed < first+seeds; seed++ {
 		p := &promise{t: t, seed: seed, sum: sum, Rand: rand.New(rand.NewPCG(seed, 14))}

@@ -115,6 +115,17 @@ func TestDocsNameTests(t *testing.T) {
 	}
 }
 
+// tabulate is the whole table, and says whether every figure in it is held.
+func tabulate(chosen []attack, tried map[string]result) (string, bool) {
+	table, held := tableHead, true
+	for _, a := range chosen {
+		line, ok := tableLine(a, tried[a.name])
+		table, held = table+line, held && ok
+	}
+	sums, ok := tableSums(false, chosen, tried)
+	return table + sums, held && ok
+}
+
 // TestTable refuses what is missing, too few, or did not hold.
 func TestTable(t *testing.T) {
 	some := attacks[:3]
@@ -130,6 +141,9 @@ func TestTable(t *testing.T) {
 		if table, held := tabulate(some, with); held || !strings.Contains(table, verdict) {
 			t.Errorf("%s: held %v\n%s", verdict, held, table)
 		}
+	}
+	if sums, held := tableSums(true, some, full); held || !strings.Contains(sums, "| all | injected faults | 0 | 0 | 255 | BROKEN |") {
+		t.Errorf("too few faults: held %v\n%s", held, sums)
 	}
 	got, err := parse("bombs\t3\t0\tTestX\nbombs\t4\t1\tTestY\n")
 	if err != nil || got["bombs"] != (result{7, 1}) {

@@ -1,5 +1,5 @@
 // Command cmd attacks moon: it runs the tests behind each promise of docs/reliability.md, has them try all they can, and
-// prints one table. It fails if a row is missing, was tried less often than its figure says, or did not hold.
+// prints one table, each line as soon as it is known. It fails if a row is missing, was tried less often than its figure says, or did not hold.
 //
 //	go run ./internal/assault/cmd             # all rows; takes about an hour on two cores
 //	go run ./internal/assault/cmd R3 R19      # these rows
@@ -81,28 +81,29 @@ func attackAll(chosen []attack, fuzzing time.Duration) (bool, error) {
 	// Under nohup the tests would ignore hangups, as would the moons that they send some to. What is caught here they get as usual.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	r := &runner{dir: dir, log: filepath.Join(dir, "log"), fuzzing: fuzzing, done: map[string]bool{}}
+	held, tried := true, map[string]result{}
+	fmt.Print(tableHead)
 	for _, a := range chosen {
-		if ctx.Err() != nil {
-			return false, ctx.Err()
+		err := r.run(ctx, a)
+		if ctx.Err() != nil { // what was reached is in the table
+			break
 		}
-		if err := r.run(ctx, a); err != nil {
+		if err != nil {
 			r.broken = append(r.broken, err.Error())
 		}
+		if tried, err = r.tried(); err != nil {
+			return false, err
+		}
+		line, ok := tableLine(a, tried[a.name])
+		fmt.Print(line)
+		held = held && ok
 	}
-	text, err := os.ReadFile(r.log)
-	if err != nil {
-		return false, err
-	}
-	tried, err := parse(string(text))
-	if err != nil {
-		return false, err
-	}
-	table, held := tabulate(chosen, tried)
-	fmt.Print(table)
+	sums, ok := tableSums(len(chosen) == len(attacks), chosen, tried)
+	fmt.Print(sums)
 	for _, b := range r.broken {
 		fmt.Println("FAILED:", b)
 	}
-	return held && len(r.broken) == 0, nil
+	return held && ok && len(r.broken) == 0, ctx.Err()
 }
 
 // runner runs each test once, although several rows may name it.
@@ -228,6 +229,15 @@ func tail(out []byte) []byte {
 // result is what was tried of an attack.
 type result struct{ tries, failures int }
 
+// tried reads what the tests have tried until now.
+func (r *runner) tried() (map[string]result, error) {
+	text, err := os.ReadFile(r.log)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first may have failed before it tried anything
+		return nil, err
+	}
+	return parse(string(text))
+}
+
 // parse reads what the tests have written down.
 func parse(text string) (map[string]result, error) {
 	all := map[string]result{}
@@ -252,35 +262,39 @@ func parse(text string) (map[string]result, error) {
 	return all, nil
 }
 
-// tabulate makes the table, and says whether every figure is held.
-func tabulate(chosen []attack, tried map[string]result) (string, bool) {
+// tableHead begins the table.
+const tableHead = "| row | tried | tries | failures | figure to hold | |\n| --- | --- | ---: | ---: | ---: | --- |\n"
+
+// tableLine is the line of an attack, and says whether its figure is held.
+func tableLine(a attack, r result) (string, bool) {
+	verdict := "held"
+	switch {
+	case r.tries == 0:
+		verdict = "MISSING"
+	case r.failures > 0:
+		verdict = "BROKEN"
+	case r.tries < a.figure:
+		verdict = "TOO FEW"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %d | %s | %s |\n", a.row, a.name, thousands(r.tries), r.failures, thousands(a.figure), verdict), verdict == "held"
+}
+
+// tableSums ends the table with the sums by kind, and says whether they are held. Of some rows only the failures count.
+func tableSums(whole bool, chosen []attack, tried map[string]result) (string, bool) {
 	var b strings.Builder
 	held := true
 	sums := map[string]result{}
-	b.WriteString("| row | tried | tries | failures | figure to hold | |\n| --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, a := range chosen {
-		r := tried[a.name]
-		verdict := "held"
-		switch {
-		case r.tries == 0:
-			verdict = "MISSING"
-		case r.failures > 0:
-			verdict = "BROKEN"
-		case r.tries < a.figure:
-			verdict = "TOO FEW"
-		}
-		held = held && verdict == "held"
-		fmt.Fprintf(&b, "| %s | %s | %s | %d | %s | %s |\n", a.row, a.name, thousands(r.tries), r.failures, thousands(a.figure), verdict)
-		s := sums[a.kind]
+		s, r := sums[a.kind], tried[a.name]
 		sums[a.kind] = result{s.tries + r.tries, s.failures + r.failures}
 	}
 	for _, k := range kinds {
 		s := sums[k.name]
-		if len(chosen) < len(attacks) && s.tries == 0 {
+		if !whole && s.tries == 0 {
 			continue
 		}
 		verdict := "held"
-		if s.failures > 0 || s.tries < k.figure && len(chosen) == len(attacks) {
+		if s.failures > 0 || whole && s.tries < k.figure {
 			verdict, held = "BROKEN", false
 		}
 		fmt.Fprintf(&b, "| all | %s | %s | %d | %s | %s |\n", k.name, thousands(s.tries), s.failures, thousands(k.figure), verdict)
