@@ -57,7 +57,7 @@ func (c *tuiCmd) onSignals(s *engine.Session, asker *exec.Asker, heard func()) (
 func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.Options) error {
 	return func(ctx context.Context, o tui.Options) error {
 		to := lines.Options{
-			Plan: o.Plan, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell,
+			Plan: o.Plan, Earlier: o.Earlier, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
 			In: os.Stdin, Out: std.out, Person: somebodyTypes(),
 			Send: func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },

@@ -97,7 +97,7 @@ func (c *resumeCmd) Run(io stdio) error {
 	if onScreen {
 		t := tuiCmd{
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
-			again: func(stdio) (plan.Options, error) { return now.again, nil }, notice: now.edited,
+			again: func(stdio) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
 		}
 		return t.screen(io, s, lanes, now.plan)
 	}
@@ -212,6 +212,19 @@ func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 	return nil
 }
 
+// earlier are the plans that the run had before, oldest first. One that cannot be made again is left out: the TUI only compares with it.
+func (r *resumable) earlier(past engine.Past) (list []*plan.Plan) {
+	for _, digest := range past.Digests {
+		if digest == r.plan.Digest {
+			continue
+		}
+		if p, err := r.planOf(digest); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
 // planOf is a plan that the run had, by its digest.
 func (r *resumable) planOf(digest string) (*plan.Plan, error) {
 	p, _, err := r.by(digest)
@@ -261,8 +274,36 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	}
 	fmt.Fprintf(io.err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
 	edits := plan.Diff(old, now)
-	r.edited = "the playbook was edited since: " + edits.Summary()
+	r.edited = changedSince(edits)
 	return edits.Write(io.err, io.width())
+}
+
+// changedSince says in a line what is different from the plan that a run had, and in which files.
+func changedSince(d *plan.Difference) string {
+	const named = 2
+	var files, counts []string
+	for _, in := range d.Inputs {
+		files = append(files, in.Field)
+	}
+	if more := len(files) - named; more > 0 {
+		files = append(files[:named], fmt.Sprintf("%d more", more))
+	}
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{len(d.Changed), "changed"}, {len(d.Added), "added"}, {len(d.Removed), "removed"}, {len(d.Moved), "moved"}} {
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	if len(counts) == 0 {
+		counts = []string{"no step changed"}
+	}
+	what := "the plan"
+	if len(files) > 0 {
+		what = strings.Join(files, ", ")
+	}
+	return what + " changed since: " + strings.Join(counts, ", ")
 }
 
 // byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.

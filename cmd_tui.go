@@ -35,6 +35,7 @@ type tuiCmd struct {
 	NoTUI bool     `name:"no-tui" help:"Run non-interactively: the same as moon run."`
 
 	again   func(stdio) (plan.Options, error) // plans an edited playbook
+	earlier []*plan.Plan                      // those that a resumed run had before
 	notice  string                            // what to say when the screen opens, or ""
 	repeats bool                              // it may be run again from the screen
 	fixed   bool                              // what is edited does not count
@@ -170,7 +171,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	notice = cmp.Or(c.notice, notice)
 	asks, screenClosed := userTerminal.show()
 	o := c.look(tui.Options{
-		Plan: p, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
+		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
 		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()

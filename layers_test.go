@@ -42,11 +42,11 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "plan/source", "themes", "tui/fix", "tui/standing"}, // it names the files of a step that changed
-	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"},                                  // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                                                          // writes out what stands for a secret, where that has no glyph
+	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing"},
+	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing"},                         // writes out what stands for a secret, where that has no glyph
 
-	"tui/standing": {"events", "plan"},                           // what the screen and lines have in common, before one is drawn and the other said
+	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
 	"exec/agent/sshtest": {"exec"}, // servers for the tests of other packages; no program of moon's has it

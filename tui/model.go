@@ -11,6 +11,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
@@ -75,7 +76,7 @@ type model struct {
 	timeline  timeline
 	waiting   waiting
 	lacking   lacking
-	others    otherFiles
+	others    standing.OtherFiles
 	mouse     mouse
 	clip      clipboard
 
@@ -114,6 +115,7 @@ func newModel(o Options, env func(string) string) *model {
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
 	m.setPlan(o.Plan)
+	m.others = standing.OtherFilesOf(o.Earlier, o.Plan)
 	if o.View != nil {
 		m.restore(o.View)
 	}

@@ -65,7 +65,7 @@ func (m *model) adoptPlan() (news string) {
 	if p == nil {
 		return ""
 	}
-	m.others = m.others.replan(m.plan, p)
+	m.others = m.others.Replan(m.plan, p)
 	news = planChange(m.plan, p, m.others)
 	if _, words, ok := strings.Cut(news, ": "); ok && m.fixSent != nil {
 		news = "with other values: " + words
@@ -282,13 +282,13 @@ func (m *model) moving() bool {
 }
 
 // planChange says what is different in a plan, and in which file if it is one.
-func planChange(old, now *plan.Plan, others otherFiles) string {
+func planChange(old, now *plan.Plan, others standing.OtherFiles) string {
 	d := standing.Differ(old, now)
 	words := fmt.Sprintf("%s changed, %d added", count(len(d.Changed), "step"), len(d.Added))
 	if d.Gone > 0 {
 		words += fmt.Sprintf(", %d gone", d.Gone)
 	}
-	if file := others.otherFileOf(now, slices.Concat(d.Changed, d.Added)); file != "" {
+	if file := others.OnlyOne(now, slices.Concat(d.Changed, d.Added)); file != "" {
 		return file + ": " + words // no step is in it
 	}
 	where := ""

@@ -28,9 +28,11 @@ type ExecCommand = tea.ExecCommand
 
 // Options is what the screen needs from outside.
 type Options struct {
-	Plan *plan.Plan             // required
-	Feed <-chan []events.Record // required; drained at once, until it is closed
-	Send func(events.Command)   // required; must not block
+	Plan *plan.Plan // required
+	// Earlier are the plans that a resumed run had before, oldest first: files that have changed since are named.
+	Earlier []*plan.Plan
+	Feed    <-chan []events.Record // required; drained at once, until it is closed
+	Send    func(events.Command)   // required; must not block
 
 	// Replay is how a recorded run ended, in a word. Its whole feed is taken in before the screen opens; nothing can be asked
 	// of such a run, and the screen stays until it is left. Send is then not needed. "": the run is live.

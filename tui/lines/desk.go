@@ -21,6 +21,7 @@ type desk struct {
 	hide func(on bool)   // whether the terminal shows what is typed
 
 	plan      *plan.Plan
+	others    standing.OtherFiles
 	overHosts bool // its steps are called with theirs
 	outline   *outline
 	run       events.Run
@@ -68,6 +69,7 @@ func newDesk(o Options) *desk {
 	d.telling.following = o.Follow
 	d.foretold.news = make(chan struct{}, 1)
 	d.setPlan(o.Plan)
+	d.others = standing.OtherFilesOf(o.Earlier, o.Plan)
 	return d
 }
 

@@ -81,6 +81,11 @@ func (d *desk) stepWords(i int) []string {
 	} else if st.Pending() || st == asking {
 		words = append(words, d.foretoldWord(i))
 	}
+	if st == undecided || st == confirm || st == outdated {
+		if files := d.others.Of(d.plan, i); len(files) > 0 {
+			words = append(words, clean(files[0].String()))
+		}
+	}
 	if st.Pending() || st == asking {
 		if s.Break {
 			words = append(words, "breakpoint"+clean(s.BreakOn))

@@ -23,6 +23,11 @@ func (d *desk) showStep(i int) {
 			lines = append(lines, name+": "+clean(value))
 		}
 	}
+	if st := d.state(i); st.Pending() || st == outdated {
+		for _, c := range d.others.Of(d.plan, i) {
+			field("file", c.String())
+		}
+	}
 	lines = append(lines, d.arguments(p)...)
 	if command := strings.TrimPrefix(s.Command, p.Action+": "); command != p.Summary {
 		field("ran", command)

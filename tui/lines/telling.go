@@ -284,6 +284,7 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 	diff := standing.Differ(d.plan, p)
 	mine := d.sentFix != nil
 	d.sentFix = nil
+	d.others = d.others.Replan(d.plan, p)
 	d.setPlan(p)
 	d.rest = nil // of a plan that is not any more
 	if mine {
