@@ -23,11 +23,11 @@ race:
 	$(MAKE) --no-print-directory -j2 --output-sync packages whole
 
 packages:
-	$(GO) test -race -timeout 30m $$($(GO) list ./... | tail -n +2)
-	$(GO) test -race -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' .
+	$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /internal/cli)
+	$(GO) test -race -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' ./internal/cli
 
 whole:
-	$(GO) test -timeout 30m .
+	$(GO) test -timeout 30m ./internal/cli
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -57,23 +57,23 @@ soak: ## 10,000 random playbooks under random sessions, with edits, crashes and 
 	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
 
 ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
-	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' .
+	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/cli
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec
 
 ansible-golden: ## write down again what ansible-playbook answers; read the diff before committing it
-	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' .
+	ANSIBLE=golden $(GO) test -timeout 30m -run 'TestAnsibleItself|TestModulesItself' ./internal/cli
 
 ansible-random: ## a hundred playbooks that nobody wrote through both programs; RANDOM_SHRINK=1 makes what differs small
-	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' .
+	ANSIBLE=random $(GO) test -timeout 60m -v -run 'TestAnsibleRandom' ./internal/cli
 
 bench: ## ten counts of each, for benchstat
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./...
 
 perf: ## the budgets of docs/performance.md, best of five
-	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem . ./plan ./engine ./exec
+	$(GO) test -run '^$$' -timeout 30m -bench 'Command|Steps|Graph|Schedule|Reopen|Flat|Loop|Includes|Filetree|Facts' -benchtime 5x -benchmem ./internal/cli ./plan ./engine ./exec
 
 bench-hosts: ## 50 tasks on 20 hosts over ssh, by moon and by ansible-playbook; needs sshd and ansible-core, takes minutes
-	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible .
+	BENCH=hosts REAL_HOME=$(HOME) $(GO) test -count 1 -timeout 60m -v -run TestHostsAgainstAnsible ./internal/cli
 
 try: ## the screen on the example playbook
 	$(GO) run . tui testdata/playbooks/devbox/playbook.yml

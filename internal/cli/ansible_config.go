@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/events/output"
+	"moon/plan/inventory"
+)
+
+// ansibleSettings are what moon takes from an ansible.cfg. Everything else there is passed over.
+type ansibleSettings struct {
+	File      string   // it was read from; "": there is none
+	Inventory []string // absolute paths, and lists of hosts
+	RolesPath []string // absolute
+
+	inventoryLine int
+}
+
+// inventory is what the settings name, which must be there.
+func (s ansibleSettings) inventory() ([]string, error) {
+	for _, source := range s.Inventory {
+		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
+			return nil, usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
+		}
+	}
+	return s.Inventory, nil
+}
+
+// supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
+func (s ansibleSettings) supplied() string {
+	if s.File == "" || os.Getenv("ANSIBLE_CONFIG") != "" {
+		return ""
+	}
+	return output.CleanName(filepath.Base(s.File))
+}
+
+// ansibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a
+// directory that everybody may write to is passed over, as Ansible does: anybody could have put it there.
+func ansibleConfig(dir string) (ansibleSettings, error) {
+	var set ansibleSettings
+	file := os.Getenv("ANSIBLE_CONFIG")
+	named := file != ""
+	if !named {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode().Perm()&0o002 != 0 {
+			return set, nil //nolint:nilerr // who cannot look into the directory finds no file in it
+		}
+		file = filepath.Join(dir, "ansible.cfg")
+	} else if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "ansible.cfg")
+	}
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return set, err
+	}
+	// One that is named may be <(command). Opening a pipe that lies in the directory would wait for someone to write to it.
+	if info, err := os.Stat(file); err == nil && !named && !info.Mode().IsRegular() {
+		return set, usage("the settings of Ansible cannot be read: %s is not a regular file", file)
+	}
+	text, err := readFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return set, nil
+	case err != nil:
+		return set, usage("the settings of Ansible cannot be read: %s", err)
+	case len(text) > maxPassword:
+		return set, usage("the settings of Ansible cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
+	}
+	values, places, err := iniDefaults(file, text)
+	if err != nil {
+		return set, err
+	}
+	set.File, set.inventoryLine = file, places["inventory"]
+	for path := range strings.SplitSeq(values["inventory"], ",") {
+		if path = strings.TrimSpace(path); path != "" {
+			set.Inventory = append(set.Inventory, settingPath(file, path))
+		}
+	}
+	if strings.HasSuffix(strings.TrimSpace(values["inventory"]), ",") { // a list of hosts, as for -i
+		set.Inventory = []string{values["inventory"]}
+	}
+	for path := range strings.SplitSeq(values["roles_path"], ":") {
+		if path = strings.TrimSpace(path); path != "" {
+			set.RolesPath = append(set.RolesPath, settingPath(file, path))
+		}
+	}
+	return set, nil
+}
+
+// settingPath is a path in a file of settings: relative to the file, with ~ and {{CWD}}, and variables of the environment.
+func settingPath(file, path string) string {
+	if cwd, err := os.Getwd(); err == nil {
+		path = strings.ReplaceAll(path, "{{CWD}}", cwd)
+	}
+	path = os.ExpandEnv(path)
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = home + rest
+		}
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(file), path)
+	}
+	return filepath.Clean(path)
+}
+
+// iniDefaults are the settings of the section [defaults], and the lines they are on. Indented lines continue the one before. What is no
+// setting is refused as Ansible refuses it: what is before the first section, or there twice.
+func iniDefaults(file string, text []byte) (values map[string]string, places map[string]int, err error) {
+	values, places = map[string]string{}, map[string]int{}
+	sections, settings := map[string]int{}, map[string]int{}
+	section, key := "", ""
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	n := 0
+	fail := func(format string, args ...any) (map[string]string, map[string]int, error) {
+		return nil, nil, usage("%s:%d: "+format, append([]any{file, n}, args...)...)
+	}
+	for lines.Scan() {
+		n++
+		line := lines.Text()
+		content := strings.TrimSpace(line)
+		switch {
+		case content == "" || content[0] == '#' || content[0] == ';':
+			continue
+		case content[0] == '[' && strings.HasSuffix(content, "]"):
+			section, key = content[1:len(content)-1], ""
+			if first := sections[section]; first != 0 {
+				return fail("section [%s] is there twice, first in line %d", section, first)
+			}
+			sections[section] = n
+			clear(settings)
+			continue
+		case (line[0] == ' ' || line[0] == '\t') && key != "":
+			if section == "defaults" {
+				values[key] += "\n" + content
+			}
+			continue
+		}
+		at := strings.IndexAny(content, "=:")
+		switch {
+		case at <= 0:
+			return fail("a setting is name = value")
+		case len(sections) == 0:
+			return fail("a setting before the first section, such as [defaults]")
+		}
+		key = strings.ToLower(strings.TrimSpace(content[:at]))
+		if first := settings[key]; first != 0 {
+			return fail("setting %s is there twice in [%s], first in line %d", key, section, first)
+		}
+		settings[key] = n
+		if section == "defaults" {
+			value, _, _ := strings.Cut(content[at+1:], " ;") // # is no comment here
+			values[key], places[key] = strings.TrimSpace(value), n
+		}
+	}
+	if err := lines.Err(); err != nil {
+		n++
+		return fail("%s", err)
+	}
+	return values, places, nil
+}

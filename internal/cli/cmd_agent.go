@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"moon/exec/agent"
+)
+
+// agentCmd is the far end of a lane. moon starts it itself.
+type agentCmd struct {
+	Clean  bool `env:"-" help:"Use the environment of a fresh process of this user."`
+	Kept   bool `env:"-" help:"Clean up the cache that this program is kept in."`
+	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent only."`
+}
+
+func (c *agentCmd) Run(io stdio) error {
+	if c.Kept {
+		go func() { _ = agent.Tend() }() // or the next one does
+	}
+	if c.Unlink {
+		if err := agent.Unlink(); err != nil {
+			return usage("%s", err)
+		}
+	}
+	if c.Clean {
+		if err := agent.CleanEnv(); err != nil {
+			return usage("%s", err)
+		}
+	}
+	syscall.CloseOnExec(3) // this program, perhaps
+	if err := os.Chdir("/"); err != nil {
+		return usage("%s", err)
+	}
+	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the lane that
+	// is found by writing to it: what runs must not outlive the agent.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	defer incoming.take(func(sig os.Signal) bool {
+		if sig != os.Interrupt {
+			end()
+		}
+		return false
+	})()
+	if err := agent.Serve(ctx, io.in, io.out, build()); err != nil {
+		return usage("%s", err)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/engine"
+	"moon/engine/control"
+)
+
+// attachCmd is a second terminal at a live run.
+type attachCmd struct {
+	Which   string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
+	Send    []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
+	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
+	Verbose bool     `short:"v" help:"Show the command of every step."`
+	vaultFlags
+}
+
+// Help says what can be sent.
+func (attachCmd) Help() string {
+	return `Commands, each with --send:
+  pause              start nothing new; what runs goes on
+  continue           go on
+  step               run one step, and pause again
+  stop[=HOW]         end the run: drain (the default) lets running steps end, interrupt interrupts them, now kills them
+  approve=STEP       let steps run, also those that ask to be confirmed
+  skip=STEP          leave steps out, or give up a failed one that waits for a decision
+  include=STEP       take a skip back
+  mark=STEP          mark steps as done: failed ones, or ones that have not begun
+  rerun=STEP         run done steps again; the run must be paused.  rerun-dependents=STEP runs the done steps that depend
+                     on them again too
+  keep=STEP          leave steps as they are that were done with an earlier definition
+  break=STEP         stop before steps, as --break of moon tui has it;  clear=STEP takes that back
+  retry=STEP         try failed steps again
+  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; what is done
+                     already stays done
+  answer=STEP        let a pause step go on;  reject=STEP ends it as rejected
+STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
+}
+
+func (c *attachCmd) Run(io stdio) error {
+	runs, err := runsDir()
+	if err != nil {
+		return err
+	}
+	var past engine.Past
+	if c.Which == "" {
+		past, err = engine.FindLive(runs)
+	} else if past, err = engine.Find(runs, c.Which); err == nil && !past.Live {
+		err = fmt.Errorf("%s is not live (%s); moon show %s tells what it did", past.ID, outcomeOf(past), past.ID)
+	}
+	if err != nil {
+		return usage("%s", err)
+	}
+	if len(c.Send) > 0 {
+		return c.send(io, past)
+	}
+	return c.follow(io, past)
+}
+
+// follow prints the run from its first event on, as the terminal that has it does, until it ends.
+func (c *attachCmd) follow(io stdio, past engine.Past) error {
+	outs, err := (&headlessFlags{Output: c.Output, Verbose: c.Verbose}).outputs(past.Options.Diff)
+	if err != nil {
+		return err
+	}
+	for i := range outs {
+		outs[i].watched = true
+	}
+	w, err := engine.NewWatch(past, replanned(io, past, c.vaultFlags))
+	if err != nil {
+		return usage("%s cannot be followed: %s", past.ID, err)
+	}
+	// A reader of standard output that goes away ends this process, and the run goes on without a witness.
+	result, err := tell(context.Background(), io, w, filepath.Join(past.Dir, "out"), outs)
+	if err != nil {
+		return wrapDisk(err)
+	}
+	if result.Outcome == "" {
+		return &exit{exitDisk, fmt.Sprintf("%s: the moon that ran it is gone; moon resume %s goes on with it", past.ID, past.ID)}
+	}
+	return exitOf(result)
+}
+
+// send sends one command after the other, as long as they are accepted.
+func (c *attachCmd) send(io stdio, past engine.Past) (err error) {
+	requests := make([]control.Request, len(c.Send))
+	for i, text := range c.Send {
+		if requests[i], err = request(text); err != nil {
+			return err
+		}
+	}
+	client, err := control.Dial(past.Dir)
+	if err != nil {
+		return usage("%s: %s", past.ID, err)
+	}
+	defer func() { _ = client.Close() }() // the answers are here
+	for i, r := range requests {
+		// A run that syncs to a slow disk may take its time.
+		a, err := client.Send(r, time.Minute)
+		if err != nil {
+			return wrapDisk(fmt.Errorf("%s: %s: %w", past.ID, c.Send[i], err))
+		}
+		if !a.Accepted {
+			return usage("%s refused %s: %s", past.ID, c.Send[i], a.Reason)
+		}
+		if _, err := fmt.Fprintf(io.out, "%s: %s accepted\n", past.ID, c.Send[i]); err != nil {
+			return wrapDisk(err)
+		}
+	}
+	return nil
+}
+
+// request reads a command as --send takes it.
+func request(text string) (control.Request, error) {
+	var id [8]byte
+	rand.Read(id[:])
+	do, argument, given := strings.Cut(text, "=")
+	r := control.Request{ID: hex.EncodeToString(id[:]), Do: do}
+	switch {
+	case do == "stop":
+		r.How = argument
+	case given:
+		r.Step = argument
+	}
+	if do == "" || given && argument == "" {
+		return r, usage("--send %q: give a command such as pause, or approve=step-0003", text)
+	}
+	return r, nil
+}

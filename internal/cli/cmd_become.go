@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"moon/engine"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/plan"
+)
+
+// becomeFlags are how steps of other users get the password they take.
+type becomeFlags struct {
+	AskBecomePass      bool   `short:"K" help:"Prompt for the become password up front. Otherwise moon prompts when one is needed: for this machine before anything runs, for hosts when a step needs it."`
+	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read the become password from the first line of a file."`
+}
+
+// runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
+// for it here, before anything runs.
+func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
+	lanes, err := f.lanes(std, p)
+	if err != nil {
+		return nil, err
+	}
+	if _, ours := c.Runner.(exec.Local); ours { // and not one of a test
+		c.Runner = lanes
+	}
+	c.Dry = lanes.Dry(foresight(c.Options.Check))
+	return lanes, nil
+}
+
+// lanes are open to the users that the plan names.
+func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
+	lanes := std.hosts.take()
+	lanes.Told = func(password string) { p.Secrets().Add("", password) }
+	lanes.Local, lanes.Plugins = plugged(std, lanes.Local, p)
+	lanes.Asks = asksInTurn
+	if err := f.unlock(std, lanes, becoming(p), becomingElsewhere(p)); err != nil {
+		lanes.Close()
+		return nil, err
+	}
+	return lanes, nil
+}
+
+// foresight is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
+// leave out does not happen.
+func foresight(check bool) *exec.Foresight {
+	if !check {
+		return nil
+	}
+	return exec.NewForesight()
+}
+
+// becomer is a way of becoming another user, and the steps that need it.
+type becomer struct {
+	exec.Become
+	steps []string
+}
+
+// becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
+// nothing can be said, and of one whose password the playbook or the inventory has there is nothing to ask.
+func becoming(p *plan.Plan) []becomer {
+	var list []becomer
+	at := map[exec.Become]int{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Become == nil || s.Excluded || s.Prediction == plan.WillSkip || exec.Inward(s.Action) || s.WaitsFor("become_user") || s.Conn != nil || s.BringsPassword() {
+			continue
+		}
+		b := exec.Become{User: s.Become.User, Method: s.Become.Method}
+		if _, known := at[b]; !known {
+			at[b] = len(list)
+			list = append(list, becomer{Become: b})
+		}
+		to := &list[at[b]]
+		to.steps = append(to.steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), output.CleanName(s.Title()), s.Origin))
+	}
+	return list
+}
+
+// becomingElsewhere reports whether steps become users on other machines.
+func becomingElsewhere(p *plan.Plan) bool {
+	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Conn != nil && s.Become != nil && !s.Excluded })
+}
+
+// unlock starts the lanes that can be started, and finds the passwords that they take.
+func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer, elsewhere bool) error {
+	if len(list) == 0 && !elsewhere {
+		return nil
+	}
+	if f.BecomePasswordFile != "" {
+		password, err := readPassword(std, f.BecomePasswordFile)
+		if err != nil {
+			return err
+		}
+		lanes.GiveAll(password)
+	}
+	if elsewhere && f.AskBecomePass && f.BecomePasswordFile == "" {
+		password, err := typedPassword("BECOME password: ")
+		if err != nil {
+			return err
+		}
+		lanes.GiveAll(password)
+	}
+	for _, b := range list {
+		if f.AskBecomePass && agent.Method(b.Become) != "" && f.BecomePasswordFile == "" && !lanes.Knows(b.Become) {
+			if err := askPassword(lanes, b, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		err := lanes.Ready(context.Background(), b.Become)
+		// Anything else the step says, when it is reached: an earlier one may make the user, or the rule that lets him in.
+		if locked, ok := errors.AsType[*agent.PasswordError](err); ok {
+			if err := f.locked(lanes, b, locked); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// locked is about a user whom it takes a password to become.
+func (f *becomeFlags) locked(lanes *agent.Lanes, b becomer, why *agent.PasswordError) error {
+	if f.BecomePasswordFile != "" {
+		return usage("--become-password-file: %s; nothing was run", why)
+	}
+	return askPassword(lanes, b, why)
+}
+
+// tries is how often a person may mistype.
+const tries = 3
+
+// askPassword asks on the terminal, whatever standard input is, and tries what it is told.
+func askPassword(lanes *agent.Lanes, b becomer, why error) error {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		if why == nil {
+			return usage("--ask-become-pass: there is no terminal to ask on; use --become-password-file; nothing was run")
+		}
+		return usage("%s takes a password to become %s, and there is no terminal to ask for it on. These steps need it:\n%s\ngive it with --become-password-file FILE, or run moon in a terminal; nothing was run",
+			agent.Method(b.Become), b.User, strings.Join(firstOf(b.steps), "\n"))
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	for range tries {
+		password, err := hidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
+		if err != nil {
+			return err
+		}
+		lanes.Give(b.Become, password)
+		err = lanes.Ready(context.Background(), b.Become)
+		locked, ok := errors.AsType[*agent.PasswordError](err)
+		if !ok {
+			return nil // what else is wrong the step says
+		}
+		why = locked
+		fmt.Fprintln(tty, "that is not the password")
+	}
+	return usage("%s; nothing was run", why)
+}
+
+// asksInTurn asks for a password while a run goes on, whoever has the terminal: a screen makes room for the question.
+func asksInTurn(ctx context.Context, why *agent.PasswordError) (password string, given bool) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	if group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
+		return "", false // in the background asking would stop moon
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer incoming.take(func(os.Signal) bool { cancel(); return true })() // it ends the question, and is for the run
+	userTerminal.lend(func() {
+		if why.Wrong {
+			fmt.Fprintln(tty, "that is not the password")
+		}
+		fmt.Fprintln(tty, "moon: a step waits for it; without one (enter) it fails")
+		password, err = agent.Ask(tty, why.Question(), ctx.Done())
+	})
+	return password, err == nil && password != ""
+}
+
+// firstOf is a list that a person reads, and how much more there is.
+func firstOf(lines []string) []string {
+	const most = 5
+	if len(lines) <= most+1 {
+		return lines
+	}
+	return append(lines[:most:most], fmt.Sprintf("  and %d more", len(lines)-most))
+}
+
+// hidden asks for a password. An interrupt leaves the terminal as it was.
+func hidden(tty *os.File, question string) (string, error) {
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	password, err := agent.Ask(tty, question, ctx.Done())
+	switch {
+	case errors.Is(err, agent.ErrStopped), errors.Is(err, io.EOF):
+		return "", &exit{exitInterrupted, ""}
+	case err != nil:
+		return "", usage("%s", err)
+	}
+	return password, nil
+}
+
+// typedPassword asks for the password that lets steps of other machines run as another user.
+func typedPassword(question string) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return "", usage("--ask-become-pass: there is no terminal to ask on; give --become-password-file")
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	return hidden(tty, question)
+}
+
+// readPassword reads the first line of a file that should be nobody else's to read.
+func readPassword(std stdio, path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", usage("--become-password-file: %s", unreadable(path, err))
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(std.err, "moon: %s can be read by others; chmod 600 it\n", path)
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	password := strings.TrimSuffix(string(line), "\r")
+	if password == "" {
+		return "", usage("--become-password-file: the first line of %s is empty", path)
+	}
+	return password, nil
+}

@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"moon/events/output"
+	"moon/plan"
+	"moon/plan/diag"
+)
+
+type doctorCmd struct {
+	playbookFlags
+	Format string `enum:"text,json" default:"text" help:"text or json."`
+}
+
+// Help says what is looked at.
+func (doctorCmd) Help() string {
+	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names are written out. It goes on where
+planning would stop, so that everything moon cannot do is in one list: keys, modules, lookups, filters, plugins, settings in ansible.cfg.
+Exit status 1 if there is anything.`
+}
+
+// checkup is all that doctor found.
+type checkup struct {
+	*plan.Survey
+	Settings []setting
+	Programs []program
+	Root     string
+}
+
+func (c *doctorCmd) Run(std stdio) error {
+	defer hastily()()
+	o, err := c.planOptions(std)
+	if err != nil {
+		return err
+	}
+	s := plan.NewSurvey(o)
+	if s.Files == 0 {
+		return c.complain(std, nil, o.FromHere(s.Diagnostics))
+	}
+	found := checkup{Survey: s, Root: rootOf(o)}
+	if !s.Steps { // what Ansible's settings and other machines are about
+		found.Settings, found.Programs = unheeded(o.Dir, o.Home), programs()
+	}
+	if c.Format != "json" {
+		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
+	}
+	if c.Format == "json" {
+		err = found.json(std.doc)
+	} else {
+		err = found.text(std.out)
+	}
+	if err != nil {
+		return err
+	}
+	if !found.sound() || c.Strict && len(s.Diagnostics) > 0 {
+		return &exit{exitFailed, ""}
+	}
+	return nil
+}
+
+func (c checkup) sound() bool { return c.Sound() && len(c.Settings) == 0 }
+
+// placesShown is how many of the places of a module are named.
+const placesShown = 3
+
+func (c checkup) text(w io.Writer) error {
+	name := output.CleanName(c.File)
+	if c.Steps {
+		fmt.Fprintf(w, "%s: a playbook of steps, %s in %s\n", name, plan.CountOf(c.Tasks, "step"), plan.CountOf(c.Files, "file"))
+	} else {
+		fmt.Fprintf(w, "%s: %s, %s in %s\n", name, plan.CountOf(c.Plays, "play"), plan.CountOf(c.Tasks, "task"), plan.CountOf(c.Files, "file"))
+	}
+	if len(c.Foreign) > 0 {
+		fmt.Fprintf(w, "\nModules that moon does not know\n")
+		t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+		for _, f := range c.Foreign {
+			var places []string
+			for _, pos := range f.At[:min(placesShown, len(f.At))] {
+				places = append(places, fmt.Sprintf("%s:%d", output.CleanName(pos.File), pos.Line))
+			}
+			if more := len(f.At) - placesShown; more > 0 {
+				places = append(places, fmt.Sprintf("%d more", more))
+			}
+			fmt.Fprintf(t, "  %s\t%d×\t%s\n", output.CleanName(f.Name), len(f.At), strings.Join(places, ", "))
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "  hint: a module in library/ or a plugin may bring them; moon actions lists what there is")
+	}
+	for _, part := range []struct {
+		title string
+		list  diag.List
+	}{{"Found", c.Diagnostics}, {"Not looked into", c.Unfollowed}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n\n", part.title)
+		if err := part.list.Print(w); err != nil {
+			return err
+		}
+	}
+	if len(c.Settings) > 0 {
+		fmt.Fprintf(w, "\nSettings of Ansible that moon does not heed\n")
+		for _, s := range c.Settings {
+			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", output.CleanName(s.File), s.Line, output.CleanName(s.Name), output.CleanName(s.Value), s.Hint)
+		}
+	}
+	if len(c.Programs) > 0 {
+		fmt.Fprintf(w, "\nThis machine\n")
+	}
+	for _, p := range c.Programs {
+		if p.Path != "" {
+			fmt.Fprintf(w, "  %s: %s\n", p.Name, output.CleanName(p.Path))
+		} else {
+			fmt.Fprintf(w, "  %s: not found; %s\n", p.Name, p.For)
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", c.summary())
+	return err
+}
+
+// summary is the last line.
+func (c checkup) summary() string {
+	if c.sound() {
+		if c.Steps {
+			return cmp.Or(c.Diagnostics.Summary(), "no mistakes found") + "; moon plan shows what it will do"
+		}
+		if n := c.Diagnostics.Count(diag.Warning); n > 0 {
+			return "nothing was found that moon cannot do; " + c.Diagnostics.Summary()
+		}
+		return "nothing was found that moon cannot do"
+	}
+	var parts []string
+	if n := len(c.Foreign); n > 0 {
+		parts = append(parts, plan.CountOf(n, "unknown module"))
+	}
+	if s := c.Diagnostics.Summary(); s != "" {
+		parts = append(parts, s)
+	}
+	if n := len(c.Settings); n > 0 {
+		parts = append(parts, plan.CountOf(n, "setting")+" not heeded")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (c checkup) json(w io.Writer) error {
+	modules := []map[string]any{}
+	for _, f := range c.Foreign {
+		places := []map[string]any{}
+		for _, pos := range f.At {
+			places = append(places, map[string]any{"file": pos.File, "line": pos.Line, "column": pos.Column})
+		}
+		modules = append(modules, map[string]any{"name": f.Name, "count": len(f.At), "places": places})
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(map[string]any{
+		"playbook": c.File, "root": c.Root, "form": c.form(), "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
+		"diagnostics": plan.DiagnosticsJSON(c.Diagnostics), "not_followed": plan.DiagnosticsJSON(c.Unfollowed),
+		"settings": append([]setting{}, c.Settings...), "programs": append([]program{}, c.Programs...),
+	})
+}
+
+// form is what kind of playbook it is.
+func (c checkup) form() string {
+	if c.Steps {
+		return "steps"
+	}
+	return "plays"
+}
+
+// program is what moon may start, and whether it is there.
+type program struct {
+	Name string `json:"name"`
+	Path string `json:"path"` // "" if it is not found
+	For  string `json:"for"`
+}
+
+func programs() []program {
+	list := []program{
+		{Name: "ssh", For: "plays over other machines need it"},
+		{Name: "sudo", For: "`become` needs it, or su or doas"},
+	}
+	for i := range list {
+		for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+			path := filepath.Join(dir, list[i].Name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+				list[i].Path = path
+				break
+			}
+		}
+	}
+	return list
+}
+
+// setting is one of Ansible's that moon would have to heed, and does not.
+type setting struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"`
+	Name  string `json:"name"` // section.name
+	Value string `json:"value"`
+	Hint  string `json:"hint"`
+}
+
+// ways are the settings of ansible.cfg that change what a playbook does, and what to do instead. What only changes how
+// ansible-playbook looks or how fast it is, is not among them, and neither is what moon heeds.
+var ways = map[string]string{
+	"defaults.any_errors_fatal":            "write `any_errors_fatal: true` on the plays",
+	"defaults.ask_pass":                    "use a key, or ssh-agent",
+	"defaults.ask_vault_pass":              "give --ask-vault-pass",
+	"defaults.callback_plugins":            "moon has outputs of its own: --output",
+	"defaults.error_on_undefined_vars":     "an undefined name is always a mistake; write `| default('')`",
+	"defaults.filter_plugins":              "plugins in Python are not loaded",
+	"defaults.lookup_plugins":              "plugins in Python are not loaded",
+	"defaults.action_plugins":              "plugins in Python are not loaded",
+	"defaults.test_plugins":                "plugins in Python are not loaded",
+	"defaults.vars_plugins":                "plugins in Python are not loaded",
+	"defaults.inventory_plugins":           "plugins in Python are not loaded; an inventory may be a program that prints it",
+	"defaults.strategy_plugins":            "plugins in Python are not loaded",
+	"defaults.module_utils":                "plugins in Python are not loaded",
+	"defaults.force_handlers":              "give --force-handlers, or write `force_handlers: true` on the plays",
+	"defaults.gather_subset":               "all facts are gathered",
+	"defaults.gathering":                   "write `gather_facts: false` on the plays that need none",
+	"defaults.hash_behaviour":              "maps replace each other; write `| combine(…, recursive=true)`",
+	"defaults.host_key_checking":           "host keys are checked; put what is wanted into ~/.ssh/config",
+	"defaults.inject_facts_as_vars":        "facts have their short names as well",
+	"defaults.jinja2_extensions":           "extensions of Jinja are not loaded",
+	"defaults.library":                     "give --module-path",
+	"defaults.private_key_file":            "give --private-key",
+	"defaults.remote_port":                 "write it into the inventory (ansible_port), or into ~/.ssh/config",
+	"defaults.remote_user":                 "give --user",
+	"defaults.strategy":                    "write `strategy:` on the plays",
+	"defaults.transport":                   "give --connection",
+	"defaults.vault_identity_list":         "give --vault-password-file ID@FILE",
+	"defaults.vault_password_file":         "give --vault-password-file",
+	"privilege_escalation.become":          "give --become",
+	"privilege_escalation.become_ask_pass": "give --ask-become-pass",
+	"privilege_escalation.become_method":   "give --become-method",
+	"privilege_escalation.become_user":     "give --become-user",
+	"ssh_connection.ssh_args":              "give --ssh-common-args, or put it into ~/.ssh/config",
+	"ssh_connection.ssh_common_args":       "give --ssh-common-args, or put it into ~/.ssh/config",
+	"ssh_connection.ssh_extra_args":        "give --ssh-common-args, or put it into ~/.ssh/config",
+	"ssh_connection.scp_if_ssh":            "files go through the connection itself",
+}
+
+// usuals are the values with which a setting changes nothing.
+var usuals = map[string][]string{
+	"defaults.any_errors_fatal": {"false"}, "defaults.ask_pass": {"false"}, "defaults.ask_vault_pass": {"false"}, "defaults.error_on_undefined_vars": {"true"},
+	"defaults.force_handlers": {"false"}, "defaults.gathering": {"implicit", "smart"}, "defaults.gather_subset": {"all"}, "defaults.hash_behaviour": {"replace"},
+	"defaults.host_key_checking": {"true"}, "defaults.inject_facts_as_vars": {"true"}, "defaults.strategy": {"linear"}, "defaults.transport": {"smart", "ssh"},
+	"defaults.remote_port": {"22"}, "privilege_escalation.become": {"false"}, "privilege_escalation.become_ask_pass": {"false"},
+	"privilege_escalation.become_method": {"sudo"}, "privilege_escalation.become_user": {"root"}, "ssh_connection.scp_if_ssh": {"smart", "true", "false"},
+}
+
+// unheeded reads the file of settings that Ansible would take, and finds those that moon does not heed. moon itself takes only one
+// beside the call, or one that is named.
+func unheeded(dir, home string) []setting {
+	own := []string{os.Getenv("ANSIBLE_CONFIG"), filepath.Join(dir, "ansible.cfg")}
+	for _, path := range append(own, filepath.Join(home, ".ansible.cfg"), "/etc/ansible/ansible.cfg") {
+		if info, err := os.Stat(path); path == "" || err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		shown := path
+		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "..") {
+			shown = rel
+		}
+		return settingsIn(shown, string(text), slices.Contains(own, path))
+	}
+	return nil
+}
+
+// maxSettings is more than any file of settings has.
+const maxSettings = 1 << 20
+
+func settingsIn(file, text string, heeded bool) []setting {
+	var found []setting
+	section, number := "", 0
+	for line := range strings.Lines(text) {
+		number++
+		content := strings.TrimSpace(line)
+		if content == "" || content[0] == '#' || content[0] == ';' || line[0] == ' ' || line[0] == '\t' {
+			continue
+		}
+		if content[0] == '[' {
+			section = strings.Trim(content, "[]")
+			continue
+		}
+		key, value, ok := strings.Cut(content, "=")
+		if !ok {
+			key, value, ok = strings.Cut(content, ":")
+		}
+		value, _, _ = strings.Cut(value, " ;")
+		name := section + "." + strings.ToLower(strings.TrimSpace(key))
+		value = strings.TrimSpace(value)
+		hint := ways[name]
+		if !heeded && (name == "defaults.inventory" || name == "defaults.roles_path") {
+			hint = "moon reads only an ansible.cfg beside the call, or the one that ANSIBLE_CONFIG names"
+		}
+		if ok && hint != "" && value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
+			found = append(found, setting{file, number, name, value, hint})
+		}
+	}
+	return found
+}
+
+// plainSetting is a value as it is compared: booleans have many spellings.
+func plainSetting(value string) string {
+	switch v := strings.ToLower(value); v {
+	case "yes", "on", "1", "t", "y":
+		return "true"
+	case "no", "off", "0", "f", "n":
+		return "false"
+	default:
+		return v
+	}
+}

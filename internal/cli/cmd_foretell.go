@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"moon/engine/graph"
+	"moon/events"
+	"moon/plan"
+)
+
+// foretell prints the plan with what each step would do.
+func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
+	askSupplied(p)
+	lanes, err := c.lanes(io, p)
+	if err != nil {
+		return err
+	}
+	defer lanes.Close()
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	all := make([]*events.Foretold, len(p.Steps))
+	oracle(io.asker, p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
+		if !c.Diff.given {
+			f.Diff.Text = ""
+		}
+		all[f.Step] = f
+	})
+	if ctx.Err() != nil {
+		return &exit{exitInterrupted, "interrupted; nothing was changed"}
+	}
+	if err := c.printForetold(io, p, g, all); err != nil {
+		return err
+	}
+	for _, f := range all {
+		if f != nil && f.Error != "" {
+			return &exit{exitFailed, ""}
+		}
+	}
+	return nil
+}
+
+func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*events.Foretold) error {
+	if c.Format == "json" {
+		doc, err := g.JSON()
+		if err != nil {
+			return err
+		}
+		return p.WriteForetoldJSON(io.out, doc, func(step int) any {
+			if all[step] == nil {
+				return nil
+			}
+			return all[step]
+		})
+	}
+	err := p.WriteForetold(io.out, io.width(), func(step int) []string {
+		if all[step] == nil {
+			return nil
+		}
+		return foretoldLines(all[step])
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(io.out, "\n%s%s\n", notReached(p, all), foretoldCounts(all))
+	return err
+}
+
+// foretoldLines are what is printed below a step.
+func foretoldLines(f *events.Foretold) []string {
+	if f.Away {
+		return []string{"not reached"}
+	}
+	if f.Error != "" {
+		return strings.Split("would fail: "+f.Error, "\n")
+	}
+	if f.Skipped != "" {
+		return []string{"would be skipped: " + f.Skipped}
+	}
+	word := "would " + string(f.Diff.Kind)
+	switch f.Diff.Kind {
+	case events.ChangeNone:
+		word = "no change"
+	case events.ChangeUnknown:
+		word = "cannot be told"
+	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete:
+	}
+	if f.Maybe {
+		word += ", if it is not skipped"
+	}
+	if f.Diff.Summary != "" {
+		word += ": " + f.Diff.Summary
+	}
+	lines := []string{word}
+	if f.Diff.Text != "" {
+		for line := range strings.SplitSeq(strings.TrimSuffix(f.Diff.Text, "\n"), "\n") {
+			lines = append(lines, "  "+line)
+		}
+	}
+	return lines
+}
+
+// notReached says of each host that was not reached why, once for all its steps, and not again where the facts of a host could not
+// be had, which is a warning of the plan.
+func notReached(p *plan.Plan, all []*events.Foretold) string {
+	var text strings.Builder
+	said := map[string]bool{}
+	for _, u := range p.Unreached {
+		said[u.Host] = true
+	}
+	for _, f := range all {
+		if f == nil || !f.Away || said[p.Steps[f.Step].Host] {
+			continue
+		}
+		said[p.Steps[f.Step].Host] = true
+		fmt.Fprintf(&text, "%s\n", strings.ReplaceAll(strings.TrimSpace(f.Error), "\n", "\n  "))
+	}
+	return text.String()
+}
+
+// foretoldCounts is one line about all of it.
+func foretoldCounts(all []*events.Foretold) string {
+	kinds, skipped, failed, away := map[events.ChangeKind]int{}, 0, 0, 0
+	for _, f := range all {
+		switch {
+		case f == nil:
+		case f.Away:
+			away++
+		case f.Error != "":
+			failed++
+		case f.Skipped != "":
+			skipped++
+		default:
+			kinds[f.Diff.Kind]++
+		}
+	}
+	var words []string
+	for _, k := range []struct {
+		n    int
+		text string
+	}{
+		{kinds[events.ChangeCreate], "%d to create"},
+		{kinds[events.ChangeUpdate], "%d to update"},
+		{kinds[events.ChangeDelete], "%d to delete"},
+		{kinds[events.ChangeNone], "%d without a change"},
+		{skipped, "%d to skip"},
+		{kinds[events.ChangeUnknown], "%d that cannot be told"},
+		{failed, "%d that would fail"},
+		{away, "%d not reached"},
+	} {
+		if k.n > 0 {
+			words = append(words, fmt.Sprintf(k.text, k.n))
+		}
+	}
+	if len(words) == 0 {
+		return "foretold: nothing would run"
+	}
+	return "foretold: " + strings.Join(words, ", ")
+}

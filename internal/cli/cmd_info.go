@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"moon/exec"
+	"moon/exec/spec"
+	"moon/plan/diag"
+)
+
+type factsCmd struct {
+	Names  []string `arg:"" optional:"" help:"Only these, such as date_time or docker_version."`
+	Format string   `enum:"text,json" default:"text" help:"text or json."`
+}
+
+// Help says what is left out without names.
+func (factsCmd) Help() string {
+	return `Without names: all facts that cost nothing to find out. Facts that a program must be asked for are found out when they
+are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(exec.CostlyFacts())), ", ") + "."
+}
+
+func (c *factsCmd) Run(io stdio) error {
+	facts := exec.Facts()
+	maps.Copy(facts, exec.VolatileFacts())
+	if len(c.Names) > 0 {
+		only, err := named(facts, c.Names)
+		if err != nil {
+			return err
+		}
+		facts = only
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(facts)
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	if err := printFacts(w, "", facts); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// named picks facts, and finds out those that are costly.
+func named(facts map[string]any, names []string) (map[string]any, error) {
+	only := map[string]any{}
+	costly := exec.CostlyFacts()
+	for _, name := range names {
+		v, ok := facts[name]
+		if get, dear := costly[name]; dear {
+			v, ok = get(), true
+		}
+		if !ok {
+			known := slices.Concat(slices.Sorted(maps.Keys(facts)), slices.Sorted(maps.Keys(costly)))
+			if hint := diag.DidYouMean(name, known); hint != "" {
+				return nil, usage("there is no fact `%s`; %s", name, hint)
+			}
+			return nil, usage("there is no fact `%s`; moon facts lists them", name)
+		}
+		only[name] = v
+	}
+	return only, nil
+}
+
+// printFacts writes one line for each fact, under the name that a template would use. A list is shown as in JSON.
+func printFacts(w io.Writer, prefix string, facts map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		if m, ok := facts[name].(map[string]any); ok {
+			if err := printFacts(w, prefix+name+".", m); err != nil {
+				return err
+			}
+			continue
+		}
+		text, ok := facts[name].(string)
+		if !ok {
+			b, err := json.Marshal(facts[name])
+			if err != nil {
+				return err
+			}
+			text = string(b)
+		}
+		// A tab or a new line, as an environment may hold, would break the table.
+		if strings.ContainsFunc(text, unicode.IsControl) {
+			text = strconv.Quote(text)
+		}
+		if _, err := fmt.Fprintf(w, "%s\t%s\n", prefix+name, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type actionsCmd struct {
+	Name string `arg:"" optional:"" help:"An action to describe."`
+}
+
+func (c *actionsCmd) Run(io stdio) error {
+	if c.Name == "" {
+		w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+		for _, a := range spec.All() {
+			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, a.Aliases...), ", "), firstSentence(a.Doc))
+		}
+		return w.Flush()
+	}
+	a, ok := spec.Lookup(c.Name)
+	if !ok {
+		return usage("there is no action `%s`; moon actions lists them", c.Name)
+	}
+	fmt.Fprintf(io.out, "%s\n\n%s\n\n", a.Name, a.Doc)
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	printFields(w, a.Fields())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
+	return nil
+}
+
+// printFields writes a line for each argument of an action.
+func printFields(w *tabwriter.Writer, fields []spec.Field) {
+	for _, f := range fields {
+		notes := []string{f.Kind.String()}
+		if f.Required {
+			notes = append(notes, "required")
+		}
+		if f.Default != "" {
+			notes = append(notes, "default "+f.Default)
+		}
+		if len(f.Enum) > 0 {
+			notes = append(notes, strings.Join(f.Enum, " | "))
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", strings.Join(append([]string{f.Name}, f.Aliases...), ", "), strings.Join(notes, "; "), f.Doc)
+	}
+}
+
+func indent(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
+func firstSentence(doc string) string {
+	s, _, _ := strings.Cut(doc, ". ")
+	return strings.TrimSuffix(s, ".")
+}

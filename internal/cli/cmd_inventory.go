@@ -1,0 +1,363 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+	"moon/secret"
+	"moon/secret/vault"
+)
+
+// inventoryFlags are where the hosts come from.
+type inventoryFlags struct {
+	Inventory []string `short:"i" sep:"none" placeholder:"SOURCE" help:"Inventory: a file, a directory, a program, or hosts with a comma, as in web1, or web1,web2; may be given several times."`
+	Limit     string   `short:"l" placeholder:"PATTERN" help:"Only these hosts; @FILE reads them from a file."`
+}
+
+// sources are the inventories as absolute paths. If none is given they are those of ansible.cfg, which named is then.
+func (f *inventoryFlags) sources(dir string) (sources []string, named string, err error) {
+	if len(f.Inventory) == 0 {
+		set, err := ansibleConfig(dir)
+		if err != nil {
+			return nil, "", err
+		}
+		list, err := set.inventory()
+		return list, set.supplied(), err
+	}
+	for _, s := range f.Inventory {
+		switch {
+		case s == "":
+			return nil, "", usage("--inventory names nothing")
+		case !strings.Contains(s, ",") && !filepath.IsAbs(s):
+			s = filepath.Join(dir, s)
+		}
+		sources = append(sources, s)
+	}
+	return sources, "", nil
+}
+
+type inventoryCmd struct {
+	inventoryFlags
+	Graph       bool   `help:"Draw the groups and their hosts as a tree."`
+	List        bool   `help:"Print groups, hosts and variables as JSON, as an executable inventory does."`
+	Host        string `placeholder:"NAME" help:"Print the variables of a host as JSON."`
+	Vars        bool   `help:"With --graph: the variables too."`
+	Trust       bool   `help:"Run the program that ansible.cfg names, this time only."`
+	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars are read too; default: this directory."`
+	vaultFlags
+	Pattern string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; default: all."`
+}
+
+// Help says what is read without -i.
+func (inventoryCmd) Help() string {
+	return `Without --graph, --list and --host: the names of the hosts, one a line. Variables are shown as they are written: templates are
+not rendered, and secrets are hidden. Without -i the inventory is that of ansible.cfg; /etc/ansible/hosts is read only if it is named.`
+}
+
+func (c *inventoryCmd) Run(std stdio) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return usage("the working directory cannot be read: %s", err)
+	}
+	sources, named, err := c.sources(dir)
+	if err != nil {
+		return err
+	}
+	if len(sources) == 0 {
+		return usage("no inventory is given; name one with -i, or in ansible.cfg\n  hint: /etc/ansible/hosts is read with -i /etc/ansible/hosts")
+	}
+	beside := dir
+	if c.PlaybookDir != "" {
+		if beside, err = filepath.Abs(c.PlaybookDir); err != nil {
+			return err
+		}
+	}
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	files, err := inventoryFiles(ctx, std, dir, &c.vaultFlags)
+	if err != nil {
+		return err
+	}
+	if named != "" {
+		t, err := (&pluginFlags{TrustPlugins: c.Trust}).truster(std, false)
+		if err != nil {
+			return err
+		}
+		files.Run = onlyTrusted(files.Run, t, named)
+	}
+	var ds diag.List
+	inv := inventory.Load(sources, beside, files.Files, &ds)
+	if ctx.Err() != nil {
+		return &exit{exitInterrupted, "interrupted"}
+	}
+	ds.Sort()
+	ds.Locate(files.lines)
+	if err := complain(std, ds); err != nil {
+		return err
+	}
+	for _, h := range inv.Hosts {
+		for _, l := range inv.Layers(h, beside) {
+			for _, v := range l.Vars {
+				if inventory.IsSecret(v.Name) {
+					hide(std.secrets, v.Value)
+				}
+			}
+		}
+	}
+	return c.show(std, inv)
+}
+
+func (c *inventoryCmd) check() error {
+	forms := 0
+	for _, given := range []bool{c.Graph, c.List, c.Host != ""} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case forms > 1:
+		return usage("--graph, --list and --host are forms of the inventory; give one of them")
+	case c.Vars && !c.Graph:
+		return usage("--vars belongs to --graph; --list and --host have the variables")
+	case c.Host != "" && (c.Pattern != "" || c.Limit != ""):
+		return usage("--host names the host; it cannot be given with a pattern or --limit")
+	}
+	return nil
+}
+
+// complain prints what is wrong with an inventory.
+func complain(std stdio, ds diag.List) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := ds.Print(std.err); err != nil {
+		return err
+	}
+	fmt.Fprintln(std.err)
+	if ds.HasErrors() {
+		return &exit{exitUsage, ds.Summary()}
+	}
+	return nil
+}
+
+func (c *inventoryCmd) show(std stdio, inv *inventory.Inventory) error {
+	if c.Host != "" {
+		h := inv.Host(c.Host)
+		if h == nil {
+			return usage("--host: there is no host `%s`%s", c.Host, nearHost(inv, c.Host))
+		}
+		return writeShown(std, inv.Vars(h))
+	}
+	hosts, err := c.hosts(std, inv)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.List:
+		return writeShown(std, inv.List(hosts))
+	case c.Graph:
+		g := inv.Group("all")
+		if named := inv.Group(c.Pattern); named != nil {
+			g = named
+		}
+		return inv.WriteGraph(std.out, g, hosts, c.Vars)
+	}
+	for _, h := range hosts {
+		if _, err := fmt.Fprintln(std.out, h.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hosts are those that the pattern and the limit leave. What they name and there is not is said.
+func (c *inventoryCmd) hosts(std stdio, inv *inventory.Inventory) ([]*inventory.Host, error) {
+	pattern := c.Pattern
+	if pattern == "" {
+		pattern = "all"
+	}
+	hosts, err := inv.Match(pattern)
+	if err = partly(std, "", hosts, err); err != nil || c.Limit == "" {
+		return hosts, err
+	}
+	hosts, err = inv.Limit(hosts, c.Limit, os.ReadFile)
+	if err = partly(std, "--limit: ", hosts, err); err == nil && len(hosts) == 0 {
+		err = usage("--limit: no host is left of `%s`", pattern)
+	}
+	return hosts, err
+}
+
+// partly makes a warning of what a pattern names and there is not, if it has matched something else.
+func partly(std stdio, flag string, hosts []*inventory.Host, err error) error {
+	var missing *inventory.NoMatch
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &missing) && len(hosts) > 0:
+		fmt.Fprintf(std.err, "moon: warning: %s%s\n", flag, missing)
+		return nil
+	}
+	return usage("%s%s", flag, err)
+}
+
+func nearHost(inv *inventory.Inventory, name string) string {
+	if inv.Group(name) != nil {
+		return "; it is a group"
+	}
+	var names []string
+	for _, h := range inv.Hosts {
+		names = append(names, h.Name)
+	}
+	if hint := diag.DidYouMean(name, names); hint != "" {
+		return "; " + hint
+	}
+	return ""
+}
+
+// writeShown prints JSON for people and for programs, without secrets.
+func writeShown(std stdio, doc map[string]any) error {
+	enc := json.NewEncoder(std.doc)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "    ")
+	return enc.Encode(secret.Clean(std.secrets, doc))
+}
+
+// inventoryDisk is this machine as an inventory sees it, with what was read.
+type inventoryDisk struct {
+	inventory.Files
+	read map[string]*playbook.File // by the name that is shown
+}
+
+func (d *inventoryDisk) lines(file string) []string {
+	if f := d.read[file]; f != nil {
+		return f.Lines()
+	}
+	return nil
+}
+
+func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlags) (*inventoryDisk, error) {
+	passwords, err := flags.passwords(std)
+	if err != nil {
+		return nil, err
+	}
+	d := &inventoryDisk{read: map[string]*playbook.File{}}
+	decrypt := func(text []byte) (string, error) {
+		list, err := passwords()
+		if err != nil {
+			return "", err
+		}
+		plain, err := vault.Decrypt(text, list)
+		return string(plain), err
+	}
+	d.Shown = func(path string) string {
+		if rel, err := filepath.Rel(dir, path); err == nil && !strings.HasPrefix(rel, "../") && rel != ".." {
+			return rel
+		}
+		return path
+	}
+	d.Read = func(path string) (*playbook.File, error) {
+		text, err := readInventory(path)
+		if err != nil {
+			return nil, err
+		}
+		f := &playbook.File{Name: d.Shown(path), Path: path, Text: text, Secret: namedSecret(path)}
+		if vault.Is(text) {
+			plain, err := decrypt(text)
+			if err != nil {
+				return nil, fmt.Errorf("%w; %s", err, vaultHint)
+			}
+			f.Text, f.Secret = []byte(plain), true
+		}
+		f.Decrypt = func(text string) (plain, wrong, hint string) {
+			plain, err := decrypt([]byte(text))
+			if err != nil {
+				return "", err.Error(), vaultHint
+			}
+			std.secrets.Add("", plain)
+			return plain, "", ""
+		}
+		d.read[f.Name] = f
+		return f, nil
+	}
+	d.Learn = func(f *playbook.File, v playbook.Value) {
+		if f.Secret {
+			hide(std.secrets, v)
+		}
+	}
+	d.List = func(dir string) ([]string, error) {
+		entries, err := os.ReadDir(dir)
+		names := make([]string, 0, len(entries))
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return slices.Clip(names), err
+	}
+	d.Kind = func(path string) (isDir, executable bool, err error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return false, false, err
+		}
+		return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
+	}
+	d.Run = func(path string, args ...string) ([]byte, error) { return std.asker.Run(ctx, path, args...) }
+	return d, nil
+}
+
+const vaultHint = "give its password with --vault-password-file FILE or --ask-vault-pass"
+
+// namedSecret reports whether a file is one of secrets by its name, as it is for the planner.
+func namedSecret(path string) bool {
+	return strings.HasSuffix(path, ".secret.yml") || strings.HasSuffix(path, ".secret.yaml")
+}
+
+// hide makes the texts of a value known as secrets.
+func hide(secrets *secret.Set, v playbook.Value) {
+	switch v.Kind() {
+	case playbook.Map:
+		for _, e := range v.Entries() {
+			hide(secrets, e.Value)
+		}
+	case playbook.List:
+		for _, item := range v.Items() {
+			hide(secrets, item)
+		}
+	case playbook.String:
+		secrets.Add("", v.Text())
+	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
+	}
+}
+
+// readInventory reads up to one byte more than is allowed, which then is said.
+func readInventory(path string) (text []byte, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !plan.IsDescriptor(path) {
+		return nil, errors.New("it is no file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	text, err = io.ReadAll(io.LimitReader(f, playbook.MaxFileSize+1))
+	if err == nil && len(text) > playbook.MaxFileSize {
+		err = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+	}
+	return text, err
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/tui"
+)
+
+type keysCmd struct {
+	Format string `enum:"text,yaml,markdown" default:"text" help:"text, yaml (a complete keys.yaml to start from) or markdown."`
+	Check  string `placeholder:"FILE" help:"Validate a keys file."`
+}
+
+// Help says where the file is, and how it is written.
+func (keysCmd) Help() string {
+	return `The keys are those of keys.yaml in moon's directory of configuration (~/.config/moon), and else the usual ones:
+
+  run.step: [s, f11]     an action and its keys
+  cursor.top: g g        keys that are pressed one after the other
+  pane.grow: []          no key; what has none is found with :
+  output:                what is different in one place: tree, detail or output
+    output.wrap: z
+
+moon keys --format yaml prints all of them in this form.`
+}
+
+func (c *keysCmd) Run(io stdio) error {
+	if c.Check != "" {
+		keys, err := readKeyFile(io, c.Check)
+		if err != nil {
+			return err
+		}
+		for _, line := range keys.Taken {
+			fmt.Fprintln(io.out, line)
+		}
+		return nil
+	}
+	var screen screenFlags
+	if err := screen.readKeys(io); err != nil {
+		return err
+	}
+	keys := screen.keys
+	if keys == nil {
+		keys = tui.UsualKeys()
+	}
+	switch c.Format {
+	case "yaml":
+		return keys.YAML(io.out)
+	case "markdown":
+		return keys.Markdown(io.out)
+	}
+	return keys.Text(io.out)
+}
+
+// keyFile is where a person's own keys are, or "" where there is no such place.
+func keyFile() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "moon", "keys.yaml")
+}
+
+// readKeys reads the person's own keys, if there are any. A file with mistakes is refused before the screen opens: whoever has
+// bound keys and finds others under the fingers runs what was not meant.
+func (f *screenFlags) readKeys(io stdio) error {
+	file := keyFile()
+	if file == "" {
+		return nil
+	}
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var err error
+	f.keys, err = readKeyFile(io, file)
+	return err
+}
+
+func readKeyFile(io stdio, file string) (*tui.Keys, error) {
+	const most = 1 << 20 // far more than is taken
+	text, err := readAtMost(file, most)
+	if err != nil {
+		return nil, usage("the file of keys: %s", err)
+	}
+	shown := file
+	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(file, home+string(filepath.Separator)) {
+		shown = "~" + file[len(home):]
+	}
+	keys, wrong := tui.ReadKeys(shown, text)
+	if keys != nil {
+		return keys, nil
+	}
+	if err := wrong.Print(io.err); err != nil {
+		return nil, err
+	}
+	return nil, usage("%s has mistakes; mend them, or move the file away to have the usual keys", shown)
+}

@@ -1,0 +1,443 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events/fact"
+	"moon/events/output"
+	"moon/exec"
+	"moon/plan"
+	"moon/plan/diag"
+)
+
+// playbookFlags are the flags of every command that plans.
+type playbookFlags struct {
+	Playbook string `arg:"" optional:"" help:"The playbook; default moon.yml or playbook.yml, - reads standard input."`
+	planFlags
+}
+
+// planFlags are the flags that a plan depends on.
+type planFlags struct {
+	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
+	VarsFile  []string `aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
+	Tags      []string `short:"t" help:"Run only steps with one of these tags."`
+	SkipTags  []string `help:"Skip steps with one of these tags."`
+	Only      []string `sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
+	Skip      []string `sep:"none" placeholder:"STEP" help:"Skip these steps."`
+	StartAt   *string  `aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
+	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps than this."`
+	Strict    bool     `help:"Treat warnings as errors."`
+	hostFlags
+	vaultFlags
+	pluginFlags
+
+	approved bool // whoever calls the command approves what it runs
+
+	mode fact.Options // of the run the plan is for: templates of plays may ask
+}
+
+// called tells the planner how the run will be called.
+func (f *planFlags) called(o *plan.Options) {
+	o.Check, o.Diff, o.Forks = f.mode.Check, f.mode.Diff, f.mode.Forks
+	if o.Forks == 0 {
+		o.Forks = usualForks()
+	}
+}
+
+// options turns the flags into the planner's.
+func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
+	o, err := thisMachine(io, &f.vaultFlags)
+	if err != nil {
+		return o, err
+	}
+	o.Path = f.Playbook
+	if o.Path == "" {
+		if o.Path, err = usualPlaybook(); err != nil {
+			return plan.Options{}, err
+		}
+	}
+	o.Given = o.Path
+	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
+	f.called(&o)
+	switch {
+	case plan.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
+		file, err := os.Open(o.Path)
+		if err != nil {
+			return plan.Options{}, usage("%s cannot be read: %s", o.Path, errors.Unwrap(err))
+		}
+		o.Path, o.Stdin = "-", file
+	case o.Path != "-" && !filepath.IsAbs(o.Path):
+		o.Path = filepath.Join(o.Dir, o.Path)
+	}
+	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags, o.Only, o.Skip = f.ExtraVars, f.VarsFile, f.Tags, f.SkipTags, f.Only, f.Skip
+	if f.StartAt != nil {
+		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
+			return plan.Options{}, usage("--start-at names no step")
+		}
+		o.StartAt = *f.StartAt
+	}
+	beside := o.Dir
+	if o.Path != "-" {
+		beside = filepath.Dir(o.Path)
+	}
+	if err := f.hosts(&o, o.Dir); err != nil {
+		return o, err
+	}
+	found, err := f.find(io, beside, o.ModulePath)
+	if err != nil {
+		return plan.Options{}, err
+	}
+	o.Plugins = found
+	return o, f.connecting(&o, io, &f.pluginFlags, f.approved)
+}
+
+// usualPlaybook is the playbook that is meant where none is named.
+func usualPlaybook() (string, error) {
+	for _, name := range []string{"moon.yml", "playbook.yml"} {
+		if _, err := os.Stat(name); err == nil {
+			return name, nil
+		}
+	}
+	return "", usage("no playbook given, and there is no moon.yml or playbook.yml here")
+}
+
+// thisMachine is what planning needs to know about where and by whom moon is called.
+func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return plan.Options{}, usage("the working directory cannot be read: %s", err)
+	}
+	o := plan.Options{Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts()}
+	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
+	o.Presets = presetsDir(o.Home)
+	if u, err := user.Current(); err == nil {
+		o.User = u.Username
+	}
+	o.Secrets = io.secrets
+	o.Pipe, o.Fetch = io.asker.Pipe, exec.Fetch
+	o.Vault, err = flags.passwords(io)
+	return o, err
+}
+
+// hastily makes the garbage collector wait while a plan is made, until the function it returns is called. Nearly all
+// that planning allocates is kept, so that collecting finds little and takes a quarter of the time: with this, 100,000
+// steps cost 8 % more memory. Whoever sets GOGC knows better.
+func hastily() (end func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	old := debug.SetGCPercent(400)
+	return func() { debug.SetGCPercent(old) }
+}
+
+// build plans the playbook and prints what is wrong with it.
+func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
+	defer hastily()()
+	o, err := f.planOptions(io)
+	if err != nil {
+		return nil, nil, err
+	}
+	askTrust(io, o)
+	p, g, ds := engine.Build(o)
+	if left, ok := errors.AsType[*exit](f.unanswered); ok { // who leaves the questions has made no mistake
+		return nil, nil, left
+	}
+	if err := f.forPlays(p); err != nil {
+		return nil, nil, err
+	}
+	return p, g, f.complain(io, p, o.FromHere(ds))
+}
+
+// complain prints diagnostics. It returns an error if they forbid going on.
+func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
+	if len(ds) == 0 {
+		return nil
+	}
+	if err := ds.Print(io.err); err != nil {
+		return err
+	}
+	fmt.Fprintln(io.err)
+	if p == nil || f.Strict {
+		fmt.Fprintf(io.err, "%s; nothing was run\n", ds.Summary())
+		return &exit{exitUsage, ""}
+	}
+	return nil
+}
+
+type planCmd struct {
+	savedFlags
+	listFlags
+	becomeFlags
+	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
+	Flat    bool    `help:"One line per step: id, origin, name, action."`
+	Explain *string `placeholder:"STEP" help:"Explain one step: why it is there, where its values come from, what it waits for."`
+	Check   bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
+	Diff    oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
+	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
+}
+
+func (c *planCmd) Run(io stdio) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
+	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.asked():
+		return c.list(io.out, p)
+	case c.Output != "":
+		if err := save(c.Output, p, g); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(io.out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
+		return err
+	case c.Check:
+		return c.foretell(io, p, g)
+	case c.Explain != nil:
+		return explain(io, p, g, *c.Explain)
+	case c.Diff.file != "":
+		return diff(io, p, c.Diff.file, c.Format == "json")
+	case c.Flat:
+		return p.WriteFlat(io.out, io.width())
+	}
+	return c.print(io, p, g)
+}
+
+// check refuses forms that exclude each other.
+func (c *planCmd) check() error {
+	if c.Check && c.Diff.file != "" && c.Playbook == "" && c.Saved == "" { // moon plan --check --diff site.yml
+		c.Playbook, c.Diff.file = c.Diff.file, ""
+	}
+	forms := 0
+	for _, given := range []bool{c.Flat, c.Explain != nil, c.Diff.file != "", c.Output != "", c.Check} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case c.Check && forms > 1:
+		return usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain, --diff OLD or -o")
+	case forms > 1:
+		return usage("--flat, --explain, --diff and -o are forms of the plan; give one of them")
+	case c.Diff.given && c.Diff.file == "" && !c.Check:
+		return usage("--diff needs an older plan to compare with, or --check to show what would change")
+	case c.Check && c.Format != "tree" && c.Format != "json":
+		return usage("--check prints text or, with --format json, JSON; not %s", c.Format)
+	case c.Format == "tree", c.Format == "json" && (c.Diff.file != "" || c.Check), c.Output != "":
+		return nil
+	case c.Flat:
+		return usage("--flat is text; it cannot be given with --format %s", c.Format)
+	case c.Explain != nil:
+		return usage("--explain is text; it cannot be given with --format %s", c.Format)
+	case c.Diff.file != "":
+		return usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
+	}
+	return nil
+}
+
+func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
+	switch c.Format {
+	case "dot", "mermaid":
+		return drawGraph(io, p, g, c.Format)
+	case "dump":
+		return p.WriteDump(io.out, g.Text())
+	case "tree":
+		return p.WriteTree(io.out, io.width())
+	}
+	if c.Format == "json" {
+		return writePlan(io.doc, p, g)
+	}
+	var doc bytes.Buffer
+	if err := writePlan(&doc, p, g); err != nil {
+		return err
+	}
+	text, err := plan.YAML(doc.Bytes())
+	if err != nil {
+		return err
+	}
+	_, err = io.doc.Write(text)
+	return err
+}
+
+// oldPlan is the value of --diff, which may be left out.
+type oldPlan struct {
+	given bool
+	file  string
+}
+
+// Decode takes the word behind the flag, if it is one.
+func (o *oldPlan) Decode(ctx *kong.DecodeContext) error { //nolint:unparam // as kong wants it
+	o.given = true
+	next := ctx.Scan.Peek()
+	word, ok := next.Value.(string)
+	if next.IsEOL() || !ok || next.Type != kong.FlagValueToken && strings.HasPrefix(word, "-") && word != "-" {
+		return nil
+	}
+	o.file = word
+	ctx.Scan.Pop()
+	return nil
+}
+
+// unreadable says why a plan cannot be read from a file.
+func unreadable(file string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file: " + file
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read " + file
+	}
+	return fmt.Sprintf("%q cannot be read; give a file that moon plan -o has saved", file)
+}
+
+// drawGraph prints the execution graph.
+func drawGraph(io stdio, p *plan.Plan, g *graph.Graph, format string) error {
+	title := func(step int) string { return p.Steps[step].Title() }
+	text := ""
+	switch format {
+	case "dot":
+		text = g.DOT(title)
+	case "mermaid":
+		text = g.Mermaid(title)
+	default:
+		text = g.Text()
+	}
+	_, err := fmt.Fprint(io.out, text)
+	return err
+}
+
+// explain prints what is known of the one step that a selector names.
+func explain(io stdio, p *plan.Plan, g *graph.Graph, selector string) error {
+	found := p.Match(selector)
+	switch len(found) {
+	case 0:
+		message, hint := p.NoMatch(selector)
+		return usage("--explain: %s\n  hint: %s", message, hint)
+	case 1:
+		step := found[0]
+		return p.WriteExplanation(io.out, step, g.Before(step), g.After(step), io.width())
+	}
+	lines := make([]string, len(found))
+	for i, step := range found {
+		s := &p.Steps[step]
+		lines[i] = fmt.Sprintf("%s  %s  (%s)", s.ID(), s.Label(s.Title()), s.Origin)
+	}
+	return usage("--explain explains one step; `%s` names %d:\n%s", selector, len(found), indented(lines))
+}
+
+// diff prints what changed since an older plan.
+func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
+	old, err := comparable(file)
+	if err != nil {
+		return err
+	}
+	now, err := p.Comparable()
+	if err != nil {
+		return err
+	}
+	d := plan.Diff(old, now)
+	if !asJSON {
+		return d.Write(io.out, io.width())
+	}
+	doc, err := d.JSON()
+	if err != nil {
+		return err
+	}
+	_, err = io.doc.Write(doc)
+	return err
+}
+
+// comparable reads an older plan.
+func comparable(file string) (*plan.Comparable, error) {
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("--diff: %s", unreadable(file, err))
+	}
+	c, err := plan.ReadComparable(doc)
+	if err != nil {
+		return nil, usage("--diff: %s: %s", file, err)
+	}
+	return c, nil
+}
+
+type validateCmd struct {
+	playbookFlags
+	Format string `enum:"text,json" default:"text" help:"text or json."`
+}
+
+func (c *validateCmd) Run(io stdio) error {
+	defer hastily()()
+	o, err := c.planOptions(io)
+	if err != nil {
+		return err
+	}
+	p, _, ds := engine.Build(o)
+	if err := c.forPlays(p); err != nil {
+		return err
+	}
+	bad := p == nil || c.Strict && len(ds) > 0
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.doc)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(map[string]any{"root": rootOf(o), "diagnostics": plan.DiagnosticsJSON(ds)}); err != nil {
+			return err
+		}
+	} else {
+		if err := o.FromHere(ds).Print(io.out); err != nil {
+			return err
+		}
+		switch {
+		case bad:
+			fmt.Fprintf(io.out, "\n%s\n", ds.Summary())
+		case len(ds) > 0:
+			fmt.Fprintf(io.out, "\n%s: %s, %s\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
+		default:
+			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
+		}
+	}
+	if bad {
+		return &exit{exitUsage, ""}
+	}
+	return nil
+}
+
+// rootOf is the directory to which the names of files in a document are relative.
+func rootOf(o plan.Options) string {
+	if o.Path == "-" {
+		return o.Dir
+	}
+	dir := filepath.Dir(o.Path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
+type graphCmd struct {
+	savedFlags
+	Format string `enum:"text,dot,mermaid" default:"text" help:"text, dot (for Graphviz) or mermaid."`
+}
+
+func (c *graphCmd) Run(io stdio) error {
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	return drawGraph(io, p, g, c.Format)
+}

@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"moon/events/output"
+	"moon/plan"
+	"moon/plan/inventory"
+)
+
+// hostFlags are the flags of commands that plan, as far as they are about plays and their hosts. They are spelled as scripts that
+// call ansible-playbook spell them.
+type hostFlags struct {
+	Inventory     []string `short:"i" sep:"none" env:"MOON_INVENTORY,ANSIBLE_INVENTORY" placeholder:"FILE" help:"Inventory: a file, a directory, a program that prints it, or host names with a comma (web1,web2,); may be given several times."`
+	Limit         string   `short:"l" env:"-" placeholder:"PATTERN" help:"Only run on these hosts."`
+	NoConnect     bool     `help:"Plan without connecting: facts of other machines stay unknown until the run."`
+	ForceHandlers bool     `help:"Also run notified handlers on hosts that have failed."`
+	User          string   `short:"u" env:"-" aliases:"remote-user" placeholder:"NAME" help:"Default SSH user."`
+	PrivateKey    string   `aliases:"key-file" env:"-" type:"path" placeholder:"FILE" help:"SSH private key."`
+	Connection    string   `short:"c" env:"-" placeholder:"ssh|local" help:"Default connection type."`
+	Become        bool     `short:"b" env:"-" help:"Become another user by default."`
+	BecomeUser    string   `env:"-" placeholder:"NAME" help:"User to become (default root)."`
+	BecomeMethod  string   `env:"-" placeholder:"sudo|su|doas" help:"Privilege escalation method."`
+	SSHCommonArgs sshArgs  `name:"ssh-common-args" env:"-" placeholder:"ARGS" help:"Extra ssh arguments."`
+	ModulePath    []string `short:"M" env:"-" placeholder:"DIR" help:"Additional module directories; may be given several times."`
+
+	AskPass    bool `short:"k" env:"-" hidden:""`
+	FlushCache bool `env:"-" hidden:""` // there is none: facts are asked for in every run
+
+	ask        func([]plan.Prompt) (map[string]string, error) // what vars_prompt wants to know; nil: line by line
+	answered   map[string]string                              // what was answered before
+	unanswered error                                          // why there are no answers
+}
+
+// sshArgs are arguments of ssh: they begin with a dash, which is no flag of moon's.
+type sshArgs string
+
+// Decode takes the next word, whatever it looks like.
+func (a *sshArgs) Decode(ctx *kong.DecodeContext) error {
+	if ctx.Scan.Peek().IsEOL() {
+		return errors.New("missing value, as in '-o ProxyJump=bastion'")
+	}
+	text, _ := ctx.Scan.Pop().Value.(string)
+	*a = sshArgs(text)
+	return nil
+}
+
+// hosts gives the planner what the flags say. Paths start in dir.
+func (f *hostFlags) hosts(o *plan.Options, dir string) error {
+	if f.AskPass {
+		return usage("--ask-pass: moon never types the password of a login; use a key (--private-key FILE), ssh-agent, or a connection that is open already (ControlMaster in ~/.ssh/config)")
+	}
+	if err := f.checkHosts(); err != nil {
+		return err
+	}
+	for _, source := range f.Inventory {
+		if source == "" { // of a variable of the environment that was emptied
+			continue
+		}
+		if !inventory.IsList(source) && !filepath.IsAbs(source) {
+			source = filepath.Join(dir, source)
+		}
+		o.Inventory = append(o.Inventory, source)
+	}
+	for _, path := range f.ModulePath {
+		for one := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
+			if !filepath.IsAbs(one) {
+				one = filepath.Join(dir, one)
+			}
+			o.ModulePath = append(o.ModulePath, one)
+		}
+	}
+	o.Limit, o.ForceHandlers, o.NoConnect = f.Limit, f.ForceHandlers, f.NoConnect
+	o.RemoteUser, o.PrivateKey, o.Connection = f.User, f.PrivateKey, f.Connection
+	o.Become, o.BecomeUser, o.BecomeMethod, o.SSHArgs = f.Become, f.BecomeUser, f.BecomeMethod, string(f.SSHCommonArgs)
+	return nil
+}
+
+// checkHosts refuses words that nothing is known by.
+func (f *hostFlags) checkHosts() error {
+	connections, methods := []string{"", "ssh", "local", "smart"}, []string{"", "sudo", "su", "doas"}
+	switch {
+	case !slices.Contains(connections, f.Connection):
+		return usage("--connection must be ssh or local; this is %q", f.Connection)
+	case !slices.Contains(methods, f.BecomeMethod):
+		return usage("--become-method must be sudo, su or doas; this is %q", f.BecomeMethod)
+	}
+	return nil
+}
+
+// givenHosts is what was given of them on the command line, as playbookFlags.given says it.
+func (f *hostFlags) givenHosts() string {
+	for _, g := range []struct {
+		is   bool
+		name string
+	}{
+		{len(f.Inventory) > 0, "--inventory"},
+		{f.Limit != "", "--limit"},
+		{f.NoConnect, "--no-connect"},
+		{f.ForceHandlers, "--force-handlers"},
+		{f.User != "", "--user"},
+		{f.PrivateKey != "", "--private-key"},
+		{f.Connection != "", "--connection"},
+		{f.Become, "--become"},
+		{f.BecomeUser != "", "--become-user"},
+		{f.BecomeMethod != "", "--become-method"},
+		{f.SSHCommonArgs != "", "--ssh-common-args"},
+		{len(f.ModulePath) > 0, "--module-path"},
+	} {
+		if g.is {
+			return g.name
+		}
+	}
+	return ""
+}
+
+// forPlays refuses flags that say nothing about a playbook of steps. An inventory may come from the environment, for other playbooks.
+func (f *hostFlags) forPlays(p *plan.Plan) error {
+	if p == nil || p.Plays {
+		return nil
+	}
+	given := *f
+	given.NoConnect, given.ModulePath = false, nil // nothing is connected to, and steps have modules too
+	for _, name := range []string{"MOON_INVENTORY", "ANSIBLE_INVENTORY"} {
+		if v := os.Getenv(name); v != "" && slices.Equal(given.Inventory, []string{v}) {
+			given.Inventory = nil
+		}
+	}
+	flag := given.givenHosts()
+	switch flag {
+	case "":
+		return nil
+	case "--become", "--become-user", "--become-method":
+		return usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, output.CleanName(p.RootFile))
+	case "--force-handlers":
+		return usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, output.CleanName(p.RootFile))
+	}
+	return usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, output.CleanName(p.RootFile))
+}
+
+// overrideHosts puts flags that are given in the place of those a run had.
+func (f *hostFlags) overrideHosts(o *plan.Options, dir string) error {
+	var given plan.Options
+	if err := f.hosts(&given, dir); err != nil {
+		return err
+	}
+	if len(given.Inventory) > 0 {
+		o.Inventory = given.Inventory
+	}
+	if len(given.ModulePath) > 0 {
+		o.ModulePath = given.ModulePath
+	}
+	for _, g := range []struct{ to, given *string }{
+		{&o.Limit, &given.Limit},
+		{&o.RemoteUser, &given.RemoteUser},
+		{&o.PrivateKey, &given.PrivateKey},
+		{&o.Connection, &given.Connection},
+		{&o.BecomeUser, &given.BecomeUser},
+		{&o.BecomeMethod, &given.BecomeMethod},
+		{&o.SSHArgs, &given.SSHArgs},
+	} {
+		if *g.given != "" {
+			*g.to = *g.given
+		}
+	}
+	o.ForceHandlers, o.NoConnect, o.Become = o.ForceHandlers || given.ForceHandlers, o.NoConnect || given.NoConnect, o.Become || given.Become
+	return nil
+}
+
+// listFlags print what a run would be about, as ansible-playbook prints it, instead of running.
+type listFlags struct {
+	ListHosts   bool `env:"-" help:"List the hosts of the plays; run nothing."`
+	ListTasks   bool `env:"-" help:"List the tasks of the plays; run nothing."`
+	ListTags    bool `env:"-" help:"List the tags of the plays; run nothing."`
+	SyntaxCheck bool `env:"-" help:"Check for errors; run nothing."`
+}
+
+func (f *listFlags) asked() bool { return f.ListHosts || f.ListTasks || f.ListTags || f.SyntaxCheck }
+
+// list prints what was asked for. A plan that can be made has no mistakes, so there is nothing more to check.
+func (f *listFlags) list(w io.Writer, p *plan.Plan) error {
+	plays := slices.ContainsFunc(p.Scopes, func(s plan.Scope) bool { return s.Kind == plan.ScopePlay })
+	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
+		return usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
+	}
+	fmt.Fprintf(w, "\nplaybook: %s\n", output.CleanName(p.RootFile))
+	number := 0
+	for i := range p.Scopes {
+		if p.Scopes[i].Kind == plan.ScopePlay {
+			number++
+			f.listPlay(w, p, &p.Scopes[i], number)
+		}
+	}
+	return nil
+}
+
+func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number int) {
+	if !f.ListHosts && !f.ListTasks && !f.ListTags {
+		return
+	}
+	fmt.Fprintf(w, "\n  play #%d (%s): %s\tTAGS: [%s]\n", number, output.CleanName(play.Play.Pattern), output.CleanName(play.Name), listed(play.Play.Tags))
+	if f.ListHosts {
+		fmt.Fprintf(w, "    pattern: ['%s']\n    hosts (%d):\n", output.CleanName(play.Play.Pattern), len(play.Play.Hosts))
+		for _, h := range play.Play.Hosts {
+			fmt.Fprintf(w, "      %s\n", output.CleanName(h))
+		}
+	}
+	if f.ListTasks {
+		fmt.Fprintln(w, "    tasks:")
+	}
+	var all []string
+	seen := map[string]bool{}
+	for i := play.First; i < play.Last; i++ {
+		s := &p.Steps[i]
+		// A task has a step for each host and item, and one that is included twice is listed twice.
+		task := fmt.Sprint(s.Origin, s.Role, strings.Join(s.Origin.Chain, ","))
+		if s.Handler || s.Excluded || s.Action == "setup" && s.Origin.String() == play.Origin.String() || seen[task] {
+			continue
+		}
+		seen[task] = true
+		all = append(all, s.Tags...)
+		if f.ListTasks {
+			name := s.Name
+			if name == "" {
+				name = s.Action
+			}
+			if s.Role != "" {
+				name = s.Role + " : " + name
+			}
+			fmt.Fprintf(w, "      %s\tTAGS: [%s]\n", output.CleanName(name), listed(s.Tags))
+		}
+	}
+	if f.ListTags {
+		fmt.Fprintf(w, "      TASK TAGS: [%s]\n", listed(all))
+	}
+}
+
+// listed are tags, each once, by name.
+func listed(tags []string) string {
+	sorted := slices.Compact(slices.Sorted(slices.Values(tags)))
+	for i := range sorted {
+		sorted[i] = output.CleanName(sorted[i])
+	}
+	return strings.Join(sorted, ", ")
+}

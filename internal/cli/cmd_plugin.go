@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/exec/plugin"
+	"moon/exec/spec"
+	"moon/plan"
+)
+
+// pluginFlags say which programs may carry out steps that moon cannot.
+type pluginFlags struct {
+	TrustPlugins   bool     `name:"trust" aliases:"trust-plugins" help:"Trust the programs that the playbook contains or names, this time only: plugins, inventory programs, and those that would run before approval."`
+	AnsibleModules []string `placeholder:"NAME" help:"Allow these modules of the installed Ansible, where moon has no action of that name."`
+}
+
+// find looks for the plugins of a playbook, which is in the directory, and for modules in others.
+func (f *pluginFlags) find(std stdio, dir string, modules []string) (*plugin.Registry, error) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	trust, err := trusted()
+	if err != nil {
+		return nil, err
+	}
+	s := plugin.Search{
+		Beside: dir, Modular: modules, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
+		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: std.asker,
+	}
+	if own := configDir(); own != "" {
+		s.Own = filepath.Join(own, "plugins")
+	}
+	r, err := plugin.Find(s)
+	if err != nil {
+		return nil, usage("--ansible-modules: %s", err)
+	}
+	return r, nil
+}
+
+// trusted is where it is remembered which plugins may run.
+func trusted() (plugin.Trust, error) {
+	runs, err := runsDir()
+	if err != nil {
+		return plugin.Trust{}, err
+	}
+	return plugin.Trust{File: filepath.Join(filepath.Dir(runs), "plugins", "trusted")}, nil
+}
+
+// askTrust lets a person at a terminal decide which plugins may run.
+func askTrust(std stdio, o plan.Options) {
+	r, ok := o.Plugins.(*plugin.Registry)
+	in, isFile := std.in.(*os.File)
+	if !ok || !isFile || !isTerminal(in) || !isTerminal(std.err) {
+		return
+	}
+	r.AskBy(func(path, shown, digest string) bool {
+		fmt.Fprintf(std.err, "The playbook wants to use a plugin that came with it: %s\n", output.CleanName(shown))
+		fmt.Fprintf(std.err, "It is a program, which can do all that you can. Its SHA-256 is %s.\nMay it run, now and whenever it is the same? [y/N] ", digest)
+		line, _ := bufio.NewReader(in).ReadString('\n') // the end is a no
+		answer := strings.ToLower(strings.TrimSpace(line))
+		return answer == "y" || answer == "yes"
+	})
+}
+
+// checkPlugins refuses a plan that was kept, with plugins beside it that nobody has trusted.
+func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
+	if f.TrustPlugins {
+		return nil
+	}
+	trust, err := trusted()
+	if err != nil {
+		return err
+	}
+	for _, g := range p.Plugins() {
+		shown, err := filepath.Rel(p.Root, g.Path)
+		if g.Path == "" || err != nil || strings.HasPrefix(shown, "..") || trust.Has(g.Path, g.Digest) {
+			continue
+		}
+		return pluginRefusal(plugin.Untrusted(shown, g.Path))
+	}
+	return nil
+}
+
+// pluginRefusal says why there is nothing to be done with a plugin.
+func pluginRefusal(err error) error {
+	if e, ok := errors.AsType[*spec.PluginError](err); ok && e.Hint != "" {
+		return usage("%s\n  hint: %s", e.Text, e.Hint)
+	}
+	return usage("%s", err)
+}
+
+// plugged gives the lanes of a run what carries out the steps of plugins. It is closed with them.
+func plugged(std stdio, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
+	host := &plugin.Host{Moon: Version, Cwd: p.Root, Asker: std.asker}
+	local.Plugin = host.Run
+	return local, host
+}
+
+type pluginCmd struct {
+	List     pluginListCmd     `cmd:"" help:"List all capabilities of moon and its plugins, and where they come from."`
+	Describe pluginDescribeCmd `cmd:"" help:"Describe one capability: its arguments, results and file."`
+	Test     pluginTestCmd     `cmd:"" help:"Call a plugin directly, without a playbook."`
+	Trust    pluginTrustCmd    `cmd:"" help:"Allow a plugin of a playbook to run, as long as it stays unchanged."`
+}
+
+// besideFlags say where plugins are looked for.
+type besideFlags struct {
+	Playbook string `type:"path" placeholder:"FILE" help:"Search next to this playbook; default: in this directory."`
+	pluginFlags
+}
+
+func (f *besideFlags) route(std stdio) (*plugin.Router, error) {
+	dir := filepath.Dir(f.Playbook)
+	if f.Playbook == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return nil, usage("the working directory cannot be read: %s", err)
+		}
+	}
+	r, err := f.find(std, dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	return plugin.Route(r), nil
+}
+
+type pluginListCmd struct {
+	besideFlags
+	Kind    string `enum:",execute,inventory,facts,parse,connection" default:"" placeholder:"KIND" help:"Only capabilities of this kind: execute, inventory, facts, parse or connection."`
+	Plugins bool   `help:"Only capabilities of plugins."`
+}
+
+func (c *pluginListCmd) Run(io stdio) error {
+	router, err := c.route(io)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	for _, p := range router.All() {
+		if c.Kind != "" && p.Kind() != c.Kind || c.Plugins && p.Plugin == nil && p.Missing == nil {
+			continue
+		}
+		words := firstSentence(p.Doc)
+		if p.Missing != nil {
+			words = "cannot be used: " + firstLineOf(p.Missing.Error())
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", output.CleanName(p.Name), output.CleanName(p.Shown), output.CleanName(words))
+	}
+	return w.Flush()
+}
+
+func firstLineOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+type pluginDescribeCmd struct {
+	besideFlags
+	Name   string `arg:"" help:"A capability, such as execute.shell, or an action."`
+	Format string `enum:"text,json" default:"text" help:"text or json."`
+}
+
+func (c *pluginDescribeCmd) Run(io stdio) error {
+	p, err := c.capability(io, c.Name)
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(described(p))
+	}
+	fmt.Fprintf(io.out, "%s\n\n", p.Name)
+	if p.Doc != "" {
+		fmt.Fprintf(io.out, "%s\n\n", output.CleanName(p.Doc))
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(w, "from\t%s\n", output.CleanName(p.Shown))
+	if g := p.Plugin; g != nil {
+		fmt.Fprintf(w, "plugin\t%s\n", output.CleanName(strings.TrimSpace(g.Name+" "+g.Version)))
+		fmt.Fprintf(w, "spoken to\t%s\n", speeches[g.Speaks])
+		if g.Path != "" {
+			fmt.Fprintf(w, "file\t%s\nSHA-256\t%s\n", output.CleanName(g.Path), g.Digest)
+		}
+		where := g.Where
+		if where == "" {
+			where = spec.OnTarget
+		}
+		fmt.Fprintf(w, "runs on\tthe %s\n", where)
+	}
+	if p.Action != nil {
+		fmt.Fprintf(w, "dry run\t%s\n", yesNo(p.Action.Check))
+	}
+	for _, glob := range p.Globs {
+		fmt.Fprintf(w, "files\t%s\n", output.CleanName(glob))
+	}
+	if err := w.Flush(); err != nil || p.Action == nil {
+		return err
+	}
+	return describeAction(io.out, p.Action)
+}
+
+var speeches = map[spec.Speech]string{
+	spec.SpeaksOnce: "a process for each call", spec.SpeaksLines: "one process for a run, JSON-RPC",
+	spec.SpeaksFile: "a module as Ansible has them, arguments in a file", spec.SpeaksEnvelope: "a module as Ansible has them, in Python",
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// described is a capability for programs.
+func described(p *plugin.Capability) map[string]any {
+	m := map[string]any{"name": p.Name, "doc": p.Doc, "from": p.Shown, "globs": p.Globs, "plugin": p.Plugin}
+	if p.Action != nil {
+		m["schema"] = p.Action.Schema()
+	}
+	return m
+}
+
+func describeAction(to io.Writer, a *spec.Action) error {
+	w := tabwriter.NewWriter(to, 0, 4, 2, ' ', 0)
+	if fields := a.Fields(); len(fields) > 0 {
+		fmt.Fprintf(w, "\nArguments:\n")
+		printFields(w, fields)
+	} else if a.Open {
+		fmt.Fprintf(w, "\nIt takes any arguments.\n")
+	}
+	if len(a.Returns) > 0 {
+		fmt.Fprintf(w, "\nReturns:\n")
+		for _, r := range a.Returns {
+			fmt.Fprintf(w, "  %s\t%s\n", output.CleanName(r.Name), output.CleanName(r.Doc))
+		}
+	}
+	return w.Flush()
+}
+
+// capability finds one that can be used.
+func (f *besideFlags) capability(std stdio, name string) (*plugin.Capability, error) {
+	router, err := f.route(std)
+	if err != nil {
+		return nil, err
+	}
+	p, err := router.Find(name)
+	if err == nil {
+		err = p.Missing
+	}
+	if err != nil {
+		return nil, pluginRefusal(err)
+	}
+	return p, nil
+}
+
+type pluginTestCmd struct {
+	besideFlags
+	Name    string `arg:"" help:"A capability, such as execute.acme.cert, or an action."`
+	Args    string `placeholder:"JSON" default:"{}" help:"Arguments, as a JSON object."`
+	Check   bool   `short:"C" help:"Only show what would change."`
+	Diff    bool   `short:"D" help:"Show diffs."`
+	Verbose bool   `short:"v" help:"Show the requests to the plugin and its responses."`
+}
+
+func (c *pluginTestCmd) Run(std stdio) error {
+	p, err := c.capability(std, c.Name)
+	if err != nil {
+		return err
+	}
+	var args map[string]any
+	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
+		return usage("--args is no map in JSON: %s", err)
+	}
+	args, _ = plan.WholeNumbers(args).(map[string]any)
+	dir, err := os.Getwd()
+	if err != nil {
+		return usage("the working directory cannot be read: %s", err)
+	}
+	host := &plugin.Host{Moon: Version, Cwd: dir, Asker: std.asker}
+	defer host.Close()
+	if c.Verbose {
+		host.Heard = func(what string, text []byte) {
+			fmt.Fprintf(std.err, "%-8s %s\n", what, strings.TrimSpace(string(text)))
+		}
+	}
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	if p.Kind() != plugin.Execute {
+		return c.ask(ctx, std, host, p, args)
+	}
+	typed, problems := p.Action.Decode(args)
+	if len(problems) > 0 {
+		var lines []string
+		for _, problem := range problems {
+			lines = append(lines, problem.String())
+		}
+		return usage("--args: %s", strings.Join(lines, "\n"))
+	}
+	job := &exec.Job{
+		Action: p.Action.Name, Args: typed, Raw: args, Cwd: dir, Diff: c.Diff || c.Check,
+		Output: output.NewRelay(func(_ bool, text []byte) error { _, err := std.err.Write(text); return err }),
+		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
+	}
+	lanes := &agent.Lanes{Local: exec.Local{Plugin: host.Run}, Build: build()}
+	defer lanes.Close()
+	var r exec.Result
+	if c.Check {
+		r = lanes.Dry(nil).Run(ctx, job)
+	} else {
+		r = lanes.Run(ctx, job)
+	}
+	if err := printTested(std.out, r); err != nil {
+		return err
+	}
+	if events.OnFailure.Has(r.Outcome) || r.Outcome == events.Cancelled {
+		return &exit{exitFailed, ""}
+	}
+	return nil
+}
+
+// ask makes a call of another kind, whose arguments are the parameters.
+func (c *pluginTestCmd) ask(ctx context.Context, std stdio, host *plugin.Host, p *plugin.Capability, args map[string]any) error {
+	if p.Plugin == nil {
+		return usage("`%s` is moon's own; there is nothing to test", p.Name)
+	}
+	_, args["name"], _ = strings.Cut(p.Name, ".")
+	args["protocol"] = plugin.Protocol
+	answer, err := host.Ask(ctx, p.Plugin, p.Kind(), args)
+	if err != nil {
+		return &exit{exitFailed, err.Error()}
+	}
+	return printJSON(std.out, answer)
+}
+
+// printTested prints how a test ended.
+func printTested(w io.Writer, r exec.Result) error {
+	m := map[string]any{"outcome": r.Outcome}
+	for name, v := range map[string]string{"error": r.Error, "reason": string(r.Reason), "detail": r.Detail, "message": r.Message} {
+		if v != "" {
+			m[name] = v
+		}
+	}
+	if len(r.Fields) > 0 {
+		m["result"] = r.Fields
+	}
+	if r.Diff != nil {
+		m["diff"] = r.Diff
+	}
+	if len(r.Warnings) > 0 {
+		m["warnings"] = r.Warnings
+	}
+	return printJSON(w, m)
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+type pluginTrustCmd struct {
+	Files []string `arg:"" type:"path" help:"Plugins of a playbook."`
+}
+
+// Help says what trust is about.
+func (pluginTrustCmd) Help() string {
+	return `moon remembers the path of each file and its SHA-256: edited, it is asked about again. What a plugin imports is not
+part of that. Look at what you trust: it runs as you.`
+}
+
+func (c *pluginTrustCmd) Run(io stdio) error {
+	trust, err := trusted()
+	if err != nil {
+		return err
+	}
+	for _, file := range c.Files {
+		path, digest, err := trust.TrustFile(file)
+		if err != nil {
+			return usage("%s", err)
+		}
+		fmt.Fprintf(io.out, "trusted  %s  %s\n", digest[:12], output.CleanName(path))
+	}
+	return nil
+}

@@ -1,0 +1,397 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/plan"
+)
+
+// resumeCmd goes on with a run.
+type resumeCmd struct {
+	Which string `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
+	planFlags
+	becomeFlags
+	headlessFlags
+	exportFlags
+	screenFlags
+	uiFlags
+	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"How to treat a step that was running when moon crashed or its host went away: retry runs it again, ok and fail mark it as done or failed. The TUI asks."`
+	Changed     string `enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
+	AllowStale  bool   `help:"Resume from a saved plan although its files have changed since."`
+	RetryFailed bool   `help:"Run failed steps again. In the TUI you decide."`
+	NoTUI       bool   `name:"no-tui" help:"Run non-interactively, also in a terminal."`
+
+	MaxResult byteSize `placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
+}
+
+func (c *resumeCmd) Run(io stdio) error {
+	past, err := pastRun(c.Which)
+	if err != nil {
+		return usage("%s", err)
+	}
+	onScreen := !c.NoTUI && c.noUI() == ""
+	c.approved = !onScreen && !past.Options.Check
+	now, err := c.planned(io, past)
+	if err != nil {
+		return err
+	}
+	if onScreen {
+		if err := c.settle(); err != nil {
+			return err
+		}
+		if err := c.readKeys(io); err != nil {
+			return err
+		}
+	}
+	opts := past.Options
+	if c.MaxResult > 0 {
+		opts.MaxResult = int64(c.MaxResult)
+	}
+	opts.Review, opts.BreakOnFailure, opts.KeepOpen = onScreen, onScreen, onScreen
+	how := engine.Resumption{Dir: past.Dir, Lost: fact.LostAs(c.Lost), RetryFailed: c.RetryFailed, Planned: now.by}
+	switch {
+	case onScreen:
+		how.Lost = fact.LostRetry
+	case c.Lost == "ask":
+		how.Lost = ""
+	}
+	if c.Changed != "ask" {
+		how.Changed = fact.ChangedAs(c.Changed)
+	}
+	var confirmed []events.Range
+	outs, err := c.outputs(opts.Diff)
+	if err != nil {
+		return err
+	}
+	if !onScreen {
+		if confirmed, _, err = confirmations(now.plan, c.Approve); err != nil {
+			return err
+		}
+		how.Confirmed = confirmed
+		if err := checkTerminal(now.plan, opts.Check); err != nil {
+			return err
+		}
+	}
+	config := sessions
+	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
+	config.States = statesDir(filepath.Dir(past.Dir))
+	lanes, err := c.runners(io, &config, now.plan)
+	if err != nil {
+		return err
+	}
+	defer lanes.Close()
+	catchSignals()
+	s, err := engine.Resume(config, how)
+	if err != nil {
+		dropSignals()
+		return refusal(past, err)
+	}
+	if onScreen {
+		t := tuiCmd{
+			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
+			again: func(stdio) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
+		}
+		return t.screen(io, s, lanes, now.plan)
+	}
+	return attend(io, s, outs, c.exportFlags)
+}
+
+// resumable is what a run goes on with.
+type resumable struct {
+	plan   *plan.Plan
+	graph  *graph.Graph
+	again  plan.Options // plan the playbook as it is then
+	edited string       // what is different in the playbook, in a line
+	by     func(digest string) (*plan.Plan, *graph.Graph, error)
+}
+
+// planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
+// plan, which keeps to it. What an edit changes is printed.
+func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error) {
+	here, err := thisMachine(io, &c.vaultFlags)
+	if err != nil {
+		return r, err
+	}
+	here.MaxSteps = c.MaxSteps
+	c.mode = past.Options
+	c.called(&here)
+	t, err := c.truster(io, c.approved)
+	if err != nil {
+		return r, err
+	}
+	c.reachable(&here, io, t)
+	kept, err := engine.ReadKept(past.Dir, past.Digest)
+	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
+		return c.byFlags(io, past)
+	}
+	if err != nil {
+		return r, &exit{exitDisk, err.Error()}
+	}
+	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
+		if r.plan != nil && digest == r.plan.Digest {
+			return r.plan, r.graph, nil
+		}
+		k, err := engine.ReadKept(past.Dir, digest)
+		if err != nil {
+			return nil, nil, err
+		}
+		return k.Plan(here)
+	}
+	if names := kept.Sources.Withheld(); len(names) > 0 {
+		fmt.Fprintf(io.err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
+	}
+	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
+	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
+		return r, err
+	}
+	found, err := c.find(io, kept.Root, r.again.ModulePath)
+	if err != nil {
+		return r, err
+	}
+	here.Plugins, r.again.Plugins = found, found
+	askTrust(io, r.again)
+	switch {
+	case past.Options.Saved:
+		return r, c.plannedSaved(past, kept, here, &r)
+	case r.again.Path == "-":
+		r.plan, r.graph, err = kept.Plan(here)
+	default:
+		return r, c.plannedAgain(io, past, &r)
+	}
+	if err != nil {
+		return r, usage("%s: %s", past.ID, err)
+	}
+	return r, c.checkPlugins(r.plan)
+}
+
+// plannedSaved goes on with the plan that was saved, as it was saved. What the run itself has changed since is no reason not to.
+func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.Options, r *resumable) (err error) {
+	if r.plan, r.graph, err = kept.Plan(here); err != nil {
+		return usage("%s: %s", past.ID, err)
+	}
+	if err = r.adopt(past, &here); err != nil {
+		return err
+	}
+	name := "the saved plan of " + past.ID
+	stale, lost := kept.Sources.Stale(kept.Root, here), kept.Sources.Unsaved(kept.Root, here)
+	switch {
+	case len(stale) > 0 && !c.AllowStale:
+		return isStale(name, stale, len(lost) == 0)
+	case len(lost) > 0:
+		return notSaved(name, lost)
+	case len(stale) > 0:
+		r.plan.TakeAsSaved()
+	}
+	return c.checkPlugins(r.plan)
+}
+
+// adopt gives options what engine.Adopt makes of a past run. That a plan of the run cannot be had any more is no fault of the disk.
+func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
+	var unkept error
+	o.Reads, err = engine.Adopt(past, func(digest string) (*plan.Plan, error) {
+		p, err := r.planOf(digest)
+		if err != nil {
+			unkept = usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
+		}
+		return p, err
+	})
+	switch {
+	case unkept != nil:
+		return unkept
+	case err != nil:
+		return &exit{exitDisk, err.Error()}
+	}
+	return nil
+}
+
+// earlier are the plans that the run had before, oldest first. One that cannot be made again is left out: the TUI only compares with it.
+func (r *resumable) earlier(past engine.Past) (list []*plan.Plan) {
+	for _, digest := range past.Digests {
+		if digest == r.plan.Digest {
+			continue
+		}
+		if p, err := r.planOf(digest); err == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// planOf is a plan that the run had, by its digest.
+func (r *resumable) planOf(digest string) (*plan.Plan, error) {
+	p, _, err := r.by(digest)
+	return p, err
+}
+
+// plannedAgain plans the playbook as it is now.
+func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error {
+	p, g, ds := engine.Build(r.again)
+	if left, ok := errors.AsType[*exit](c.unanswered); ok {
+		return left
+	}
+	flags := playbookFlags{planFlags: c.planFlags}
+	here := r.again
+	if dir, err := os.Getwd(); err == nil {
+		here.Dir = dir
+	}
+	if err := flags.complain(io, p, here.FromHere(ds)); err != nil {
+		return err
+	}
+	r.again.Answers, r.again.Ask = p.Answers(), noForm
+	if p.Digest == past.Digest {
+		r.plan, r.graph = p, g
+		return nil
+	}
+	then, _, err := r.by(past.Digest)
+	if err != nil {
+		return usage("%s: the playbook was edited, and %s", past.ID, err)
+	}
+	if err = r.adopt(past, &r.again); err != nil {
+		return err
+	}
+	if own, ownGraph, _ := engine.Build(r.again); own != nil { // what the run has changed itself is no edit
+		p, g = own, ownGraph
+	}
+	r.plan, r.graph = p, g
+	if p.Digest == past.Digest {
+		return nil
+	}
+	old, err := then.Comparable()
+	if err != nil {
+		return err
+	}
+	now, err := p.Comparable()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
+	edits := plan.Diff(old, now)
+	r.edited = changedSince(edits)
+	return edits.Write(io.err, io.width())
+}
+
+// changedSince says in a line what is different from the plan that a run had, and in which files.
+func changedSince(d *plan.Difference) string {
+	const named = 2
+	var files, counts []string
+	for _, in := range d.Inputs {
+		files = append(files, in.Field)
+	}
+	if more := len(files) - named; more > 0 {
+		files = append(files[:named], fmt.Sprintf("%d more", more))
+	}
+	for _, c := range []struct {
+		n    int
+		word string
+	}{{len(d.Changed), "changed"}, {len(d.Added), "added"}, {len(d.Removed), "removed"}, {len(d.Moved), "moved"}} {
+		if c.n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	if len(counts) == 0 {
+		counts = []string{"no step changed"}
+	}
+	what := "the plan"
+	if len(files) > 0 {
+		what = strings.Join(files, ", ")
+	}
+	return what + " changed since: " + strings.Join(counts, ", ")
+}
+
+// byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.
+func (c *resumeCmd) byFlags(io stdio, past engine.Past) (r resumable, err error) {
+	flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: c.planFlags}
+	if r.again, err = flags.planOptions(io); err != nil {
+		return r, err
+	}
+	if r.plan, r.graph, err = flags.build(io); err != nil {
+		return r, err
+	}
+	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
+		if digest == r.plan.Digest {
+			return r.plan, r.graph, nil
+		}
+		return nil, nil, fmt.Errorf("the run does not keep what its plan was made from, and the playbook does not plan as it did then (plan %s, now %s): give the same variables, tags and selection as then",
+			short(digest), short(r.plan.Digest))
+	}
+	return r, nil
+}
+
+// override puts flags that are given in the place of those the run had. Their paths start in dir.
+func (c *resumeCmd) override(o plan.Options, dir string) plan.Options {
+	for i, file := range c.VarsFile {
+		if !filepath.IsAbs(file) {
+			c.VarsFile[i] = filepath.Join(dir, file)
+		}
+	}
+	for i, v := range c.ExtraVars {
+		if file, ok := strings.CutPrefix(v, "@"); ok && !filepath.IsAbs(file) {
+			c.ExtraVars[i] = "@" + filepath.Join(dir, file)
+		}
+	}
+	for _, g := range []struct{ to, given *[]string }{
+		{&o.ExtraVars, &c.ExtraVars}, {&o.VarsFiles, &c.VarsFile}, {&o.Tags, &c.Tags}, {&o.SkipTags, &c.SkipTags}, {&o.Only, &c.Only}, {&o.Skip, &c.Skip},
+	} {
+		if len(*g.given) > 0 {
+			*g.to = *g.given
+		}
+	}
+	if c.StartAt != nil {
+		o.StartAt = *c.StartAt
+	}
+	return o
+}
+
+// refusal says why a run is not resumed, and what would help.
+func refusal(past engine.Past, err error) error {
+	if undecided, ok := errors.AsType[*engine.UndecidedError](err); ok {
+		var help []string
+		for _, h := range []struct {
+			steps []string
+			what  string
+			flag  string
+		}{
+			{undecided.Lost, "was lost: nobody knows how far it came", "--lost retry, ok or fail"},
+			{undecided.Failed, "failed", "--retry-failed"},
+			{undecided.Changed, "is done, and its definition changed since", "--changed rerun or keep" + dependents(undecided.Dependents)},
+			{undecided.Asking, "asks to be confirmed", "--approve all or --approve ID"},
+		} {
+			for _, step := range h.steps {
+				help = append(help, fmt.Sprintf("  %s %s", step, h.what))
+			}
+			if len(h.steps) > 0 {
+				help = append(help, "    decide with "+h.flag)
+			}
+		}
+		for _, step := range undecided.Withheld {
+			help = append(help, fmt.Sprintf("  %s gave a secret that is not kept and that later steps use, and changed something", step),
+				"    it is not run again by itself: start the run anew; `changed_when: false` says that a step may always be run again")
+		}
+		return usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
+	}
+	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
+		return usage("%s", err)
+	}
+	if errors.Is(err, engine.ErrFinished) {
+		return usage("%s: %s", past.ID, err)
+	}
+	return &exit{exitDisk, past.ID + ": " + withRoom(err)}
+}
+
+// dependents names the done steps that depend on those that may run again: they keep their results in either case.
+func dependents(steps []string) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	return "; done, and depending on it: " + strings.Join(steps, ", ") + " (attach --send rerun-dependents, or the TUI, runs them again too)"
+}
+
+func short(digest string) string { return digest[:min(12, len(digest))] }

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"moon/engine"
+	"moon/events"
+	"moon/events/output"
+	"moon/tui/plain"
+)
+
+// runsCmd lists the history.
+type runsCmd struct {
+	Format string `enum:"text,json" default:"text" help:"text or json."`
+	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; 0 lists all."`
+}
+
+func (c *runsCmd) Run(io stdio) error {
+	if c.Limit < 0 {
+		return usage("-n must not be below 0")
+	}
+	list, more, err := history(c.Limit)
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(io.out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"runs": runsJSON(list)})
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(io.out, "no runs yet")
+		return err
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	waited := slices.ContainsFunc(list, func(p engine.Past) bool { return p.Waited >= time.Second })
+	column := func(text string) string { // only where a run has waited for a person
+		if waited {
+			return text + "\t"
+		}
+		return ""
+	}
+	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\t"+column("WAITED")+"ENDED\tSTEPS\tPLAYBOOK")
+	for _, p := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ran), column(plain.Duration(p.Waited)),
+			outcomeOf(p), stepsOf(p), output.CleanName(filepath.Join(p.Root, p.Playbook)))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, p := range list {
+		for _, c := range p.Concurrent() {
+			if c.ID < p.ID { // of two runs the later one is the one to say it
+				fmt.Fprintf(io.out, "%s: %s\n", p.ID, output.CleanName(c.String()))
+			}
+		}
+	}
+	if more > 0 {
+		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", more)
+	}
+	return err
+}
+
+// history is the latest runs, and how many more there are; all of them where limit is 0.
+func history(limit int) ([]engine.Past, int, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return nil, 0, err
+	}
+	list, more, err := engine.History(dir, limit)
+	return list, more, wrapDisk(err)
+}
+
+// pastRun finds the run that the user names, or the latest. The error is an *engine.UnbegunError, next to the run before, if that had
+// not begun.
+func pastRun(which string) (engine.Past, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return engine.Past{}, err
+	}
+	if which == "" {
+		return engine.Latest(dir)
+	}
+	return engine.Find(dir, which)
+}
+
+// outcomeOf is the end of a run in a word.
+func outcomeOf(p engine.Past) string {
+	word := string(p.Outcome)
+	switch {
+	case p.Live:
+		word = "running"
+	case p.Damaged != "":
+		word = "damaged"
+	case word == "":
+		word = "died"
+	}
+	if p.Options.Check {
+		word += " (dry run)"
+	}
+	return word
+}
+
+func stepsOf(p engine.Past) string {
+	text := fmt.Sprintf("%d/%d", p.Done, p.Total)
+	if p.Failed > 0 && p.Outcome != events.RunDone {
+		text += fmt.Sprintf(", %d failed", p.Failed)
+	}
+	return text
+}
+
+type runJSON struct {
+	Run        string    `json:"run"`
+	Playbook   string    `json:"playbook"`
+	Digest     string    `json:"digest"`
+	Started    time.Time `json:"started"`
+	DurationMS int64     `json:"duration_ms"`         // of run time
+	WaitedMS   int64     `json:"waited_ms,omitempty"` // for a person
+	Outcome    string    `json:"outcome"`             // done, failed, stopped, interrupted, running, died or damaged
+	Check      bool      `json:"check"`
+	TotalSteps int       `json:"total_steps"`
+	Done       int       `json:"done"`
+	Changed    int       `json:"changed"`
+	Failed     int       `json:"failed"`
+	Dir        string    `json:"dir"`
+
+	Process    *processJSON `json:"process,omitempty"`    // that runs it now
+	Concurrent []string     `json:"concurrent,omitempty"` // runs in progress of the same playbook on the same hosts
+}
+
+// processJSON is who runs a run.
+type processJSON struct {
+	PID   int       `json:"pid"`
+	User  string    `json:"user"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+func runsJSON(list []engine.Past) []runJSON {
+	out := make([]runJSON, 0, len(list))
+	for _, p := range list {
+		check := p.Options.Check
+		p.Options.Check = false
+		r := runJSON{
+			Run: p.ID, Playbook: filepath.Join(p.Root, p.Playbook), Digest: p.Digest, Started: p.Started, DurationMS: p.Ran.Milliseconds(), WaitedMS: p.Waited.Milliseconds(),
+			Outcome: outcomeOf(p), Check: check, TotalSteps: p.Total, Done: p.Done, Changed: p.Changed, Failed: p.Failed, Dir: p.Dir,
+		}
+		if o := p.Owner; o.PID != 0 {
+			r.Process = &processJSON{o.PID, o.User, o.Host, o.Since}
+		}
+		for _, c := range p.Concurrent() {
+			r.Concurrent = append(r.Concurrent, c.ID)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// pruneCmd removes old runs.
+type pruneCmd struct {
+	Keep   int           `default:"50" placeholder:"N" help:"Keep the latest N runs."`
+	Older  time.Duration `default:"0" placeholder:"AGE" help:"Only remove runs older than this, such as 720h."`
+	DryRun bool          `short:"C" help:"Print what would be removed; remove nothing."`
+}
+
+func (c *pruneCmd) Run(io stdio) error {
+	if c.Keep < 0 {
+		return usage("--keep must not be below 0")
+	}
+	list, _, err := history(0)
+	if err != nil {
+		return err
+	}
+	now, removed := time.Now(), 0
+	old := list[min(c.Keep, len(list)):]
+	unbegun, err := c.unbegun(now)
+	if err != nil {
+		return wrapDisk(err)
+	}
+	for _, p := range append(old, unbegun...) {
+		if p.Live || now.Sub(p.Started) < c.Older {
+			continue
+		}
+		if !c.DryRun {
+			if err := p.Remove(); err != nil {
+				return wrapDisk(err)
+			}
+		}
+		removed++
+		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), output.CleanName(cmp.Or(p.Playbook, "not begun")))
+	}
+	word := "removed"
+	if c.DryRun {
+		word = "would be removed"
+	}
+	_, err = fmt.Fprintf(io.out, "%d %s, %d kept\n", removed, word, len(list)+len(unbegun)-removed)
+	return err
+}
+
+// unbegun are the runs that had no record when moon was killed: nothing can be done with them. A new one may be about to begin.
+func (c *pruneCmd) unbegun(now time.Time) ([]engine.Past, error) {
+	dir, err := runsDir()
+	if err != nil {
+		return nil, err
+	}
+	list, err := engine.Unbegun(dir, engine.Past{})
+	return slices.DeleteFunc(list, func(p engine.Past) bool { return now.Sub(p.Started) < time.Minute }), err
+}

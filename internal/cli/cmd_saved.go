@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"moon/engine/graph"
+	"moon/engine/planfile"
+	"moon/events/output"
+	"moon/plan"
+)
+
+// savedFlags are the flags of commands that plan a playbook or take a plan that was saved.
+type savedFlags struct {
+	playbookFlags
+	Saved      string `name:"plan" type:"path" placeholder:"FILE" help:"Use a plan saved with moon plan -o instead of a playbook."`
+	AllowStale bool   `help:"Accept a saved plan although its files have changed since."`
+}
+
+func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
+	if f.Saved == "" {
+		if f.AllowStale {
+			return nil, nil, usage("--allow-stale is for saved plans; give one with --plan FILE")
+		}
+		return f.playbookFlags.build(std)
+	}
+	if given := f.given(); given != "" {
+		return nil, nil, usage("--plan takes exactly what was saved; %s cannot be given with it", given)
+	}
+	here, err := thisMachine(std, &f.vaultFlags)
+	if err != nil {
+		return nil, nil, err
+	}
+	here.MaxSteps = f.MaxSteps
+	t, err := f.truster(std, f.approved)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.reachable(&here, std, t)
+	f.called(&here)
+	doc, err := os.ReadFile(f.Saved)
+	if err != nil {
+		return nil, nil, usage("--plan: %s", unreadable(f.Saved, err))
+	}
+	saved, err := planfile.Read(doc, here, Version)
+	var stale *planfile.StaleError
+	var lost *plan.NotKeptError
+	switch {
+	case errors.As(err, &stale):
+		return nil, nil, isStale(f.Saved, stale.What, false)
+	case errors.As(err, &lost):
+		return nil, nil, isStale(f.Saved, []string{lost.Error()}, false)
+	case err != nil:
+		return nil, nil, usage("%s cannot be used: %s", f.Saved, err)
+	case len(saved.Stale) > 0 && !f.AllowStale:
+		return nil, nil, isStale(f.Saved, saved.Stale, len(saved.Lost) == 0)
+	case len(saved.Lost) > 0:
+		return nil, nil, notSaved(f.Saved, saved.Lost)
+	case len(saved.Stale) > 0:
+		saved.Plan.TakeAsSaved()
+		fmt.Fprintf(std.err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
+	}
+	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
+}
+
+// isStale is the refusal of a plan that is not of today. usable says that it could be run as it was saved.
+func isStale(file string, what []string, usable bool) error {
+	way := "plan again"
+	if usable {
+		way += ", or take it as it was saved with --allow-stale"
+	}
+	return &exit{exitStale, fmt.Sprintf("%s is stale; nothing was run\n%s\n%s", file, indented(what), way)}
+}
+
+// notSaved is the refusal of a plan that could not be run as it was saved.
+func notSaved(file string, what []string) error {
+	return &exit{exitStale, fmt.Sprintf("%s cannot be run as it was saved; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what))}
+}
+
+// indented lists things, each on its line, and no more than can be read.
+func indented(list []string) string {
+	const most = 20
+	var lines []string
+	for i, s := range list {
+		if i == most && len(list) > most+1 {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(list)-most))
+			break
+		}
+		lines = append(lines, "  "+output.CleanName(s))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// given is what was given on the command line that shapes a plan; "" if nothing was.
+func (f *playbookFlags) given() string {
+	for _, g := range []struct {
+		is   bool
+		name string
+	}{
+		{f.Playbook != "", "a playbook"},
+		{len(f.ExtraVars) > 0, "--extra-vars"},
+		{len(f.VarsFile) > 0, "--vars-file"},
+		{len(f.Tags) > 0, "--tags"},
+		{len(f.SkipTags) > 0, "--skip-tags"},
+		{len(f.Only) > 0, "--only"},
+		{len(f.Skip) > 0, "--skip"},
+		{f.StartAt != nil, "--start-at"},
+	} {
+		if g.is {
+			return g.name
+		}
+	}
+	return f.givenHosts()
+}
+
+// save writes a plan to a file.
+func save(path string, p *plan.Plan, g *graph.Graph) error {
+	err := writeFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
+	if whole, ok := errors.AsType[*plan.WholeError](err); ok {
+		return usage("the plan cannot be saved: %s", whole)
+	}
+	if hidden, ok := errors.AsType[*plan.SecretError](err); ok {
+		return usage("the plan cannot be saved: %s", hidden)
+	}
+	return err
+}
+
+// writePlan writes the plan as a document.
+func writePlan(w io.Writer, p *plan.Plan, g *graph.Graph) error {
+	doc, err := g.JSON()
+	if err != nil {
+		return err
+	}
+	return p.WriteJSON(w, doc)
+}

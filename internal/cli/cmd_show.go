@@ -1,0 +1,280 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"golang.org/x/term"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/plan"
+	"moon/tui"
+	"moon/tui/plain"
+)
+
+// showCmd tells what is recorded of a run.
+type showCmd struct {
+	Which   string  `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
+	Format  string  `enum:"text,json" default:"text" help:"text or json."`
+	Events  bool    `xor:"what" env:"-" help:"Print the events of the run, one per line, as moon run --output json does."`
+	Output  *string `xor:"what" env:"-" placeholder:"STEP" help:"Print the raw output of a step: an id, a path or a name."`
+	Attempt int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
+	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the finished run in the TUI; nothing can be run."`
+	planFlags
+	screenFlags
+}
+
+func (c *showCmd) Run(io stdio) error {
+	switch {
+	case c.Attempt != 0 && c.Output == nil:
+		return usage("--attempt says which output is printed; give --output STEP with it")
+	case c.Attempt < 0:
+		return usage("--attempt must be above 0")
+	case c.Format == "json" && (c.Events || c.Output != nil || c.TUI):
+		return usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the screen")
+	}
+	if why := noScreen(); c.TUI && why != "" {
+		return usage("%s; moon show without --tui needs none", why)
+	}
+	if c.TUI {
+		if err := c.readKeys(io); err != nil {
+			return err
+		}
+	}
+	past, err := pastRun(c.Which)
+	if unbegun, is := errors.AsType[*engine.UnbegunError](err); is && past.ID != "" && c.Which == "" {
+		fmt.Fprintf(io.err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
+		err = nil
+	}
+	if err != nil {
+		return usage("%s", err)
+	}
+	if c.TUI && past.Live {
+		return usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
+	}
+	now := past
+	now.Live = false // what there is, and not what there will be
+	w, noPlan := engine.NewWatch(now, replanned(io, past, c.vaultFlags))
+	if c.Events {
+		if noPlan != nil {
+			return usage("%s: %s", past.ID, noPlan)
+		}
+		feed, followed := w.Follow(context.Background(), true)
+		err := plain.JSON(io.doc, w.PlanFor, feed)
+		drain(feed)
+		return wrapDisk(errors.Join(followed(), err))
+	}
+	if c.TUI {
+		if noPlan != nil {
+			return usage("%s cannot be shown on the screen: %s", past.ID, noPlan)
+		}
+		return c.screen(past, w)
+	}
+	s := &plain.Show{
+		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Dir: past.Dir,
+		By: fmt.Sprintf("%s on %s, moon %s", past.Actor, past.Host, past.Moon), Resumed: past.Resumed > 0,
+	}
+	if past.Live && past.Owner.PID != 0 {
+		s.Process = past.Owner.String()
+	}
+	for _, c := range past.Concurrent() {
+		s.Concurrent = append(s.Concurrent, c.String())
+	}
+	if err := c.take(s, past, w, noPlan); err != nil {
+		return wrapDisk(err)
+	}
+	switch {
+	case c.Output != nil:
+		return c.output(io, s)
+	case c.Format == "json":
+		return c.json(io, past, s)
+	}
+	return s.Write(io.out)
+}
+
+// screen shows the run as it was left, until the person leaves.
+func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
+	if err := c.settle(); err != nil {
+		return err
+	}
+	// A signal must not leave the terminal as the screen has it.
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	mode := "recorded"
+	if past.Options.Check {
+		mode = "recorded dry run"
+		past.Options.Check = false // said once
+	}
+	feed, followed := w.Follow(ctx, false)
+	err := tui.Run(ctx, c.look(tui.Options{
+		Plan: w.PlanFor(past.Digest), Feed: feed, PlanFor: w.PlanFor, OutDir: func() string { return filepath.Join(past.Dir, "out") },
+		Replay: outcomeOf(past), Keys: c.keys, Clipboard: exec.Clipboard, Mode: mode,
+	}))
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	if told := followed(); past.Damaged == "" && !errors.Is(told, context.Canceled) {
+		err = errors.Join(err, told)
+	}
+	return wrapDisk(err)
+}
+
+// take gives the run to what shows it: with its plan, or as far as it is known without.
+func (c *showCmd) take(s *plain.Show, past engine.Past, w *engine.Watch, noPlan error) error {
+	if w != nil {
+		s.PlanFor = w.PlanFor
+	}
+	// The attempts before a run was resumed are told only by the outline. Under one plan it has the same steps.
+	if noPlan == nil && (c.Output == nil || len(past.Digests) > 1) {
+		feed, followed := w.Follow(context.Background(), false)
+		s.Follow(feed)
+		err := followed()
+		if past.Damaged != "" {
+			s.NoPlan, err = past.Damaged, nil
+		}
+		return err
+	}
+	if noPlan != nil {
+		s.NoPlan = noPlan.Error()
+	}
+	list, err := engine.Outline(past)
+	for _, r := range list {
+		s.Take(r)
+	}
+	return err
+}
+
+func (c *showCmd) json(io stdio, past engine.Past, s *plain.Show) error {
+	account, err := s.Account()
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(io.doc)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
+		runJSON
+		Moon  string `json:"moon"`
+		Actor string `json:"actor"`
+		Host  string `json:"host"`
+		plain.Account
+	}{runsJSON([]engine.Past{past})[0], past.Moon, past.Actor, past.Host, account})
+}
+
+// output prints what one step has printed. A terminal gets what is fit for it, anything else every byte.
+func (c *showCmd) output(io stdio, s *plain.Show) error {
+	step, err := c.one(s)
+	if err != nil {
+		return err
+	}
+	known := s.Run().Steps[step].Out
+	n := c.Attempt
+	switch {
+	case len(known) == 0:
+		return usage("%s has not run", events.StepID(step))
+	case n == 0:
+		n = len(known)
+	case n > len(known):
+		return usage("%s has no attempt %d; it has %d", events.StepID(step), n, len(known))
+	}
+	return wrapDisk(printOutput(io, filepath.Join(s.Dir, "out"), known[n-1]))
+}
+
+func printOutput(to stdio, dir, prefix string) (err error) {
+	exactOut, exactErr := to.out, to.err
+	if isTerminal(to.out) {
+		exactOut = nil
+	}
+	if isTerminal(to.err) {
+		exactErr = nil
+	}
+	if err := output.Copy(exactOut, exactErr, dir, prefix); err != nil || exactOut != nil && exactErr != nil {
+		return err
+	}
+	lines := output.Follow(dir, prefix)
+	defer func() { err = errors.Join(err, lines.Close()) }()
+	lines.Finish()
+	for {
+		line, ok, err := lines.Next()
+		if err != nil || !ok {
+			return err
+		}
+		w, exact := to.out, exactOut
+		if line.Stderr {
+			w, exact = to.err, exactErr
+		}
+		if exact != nil {
+			continue
+		}
+		end := "\n"
+		if line.Cut {
+			end = ""
+		}
+		if _, err := io.WriteString(w, output.Clean(line.Text)+end); err != nil {
+			return err
+		}
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f := fileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// one finds the one step that --output names: in the plan where it is known, or among the ids and names in the journal.
+func (c *showCmd) one(s *plain.Show) (int, error) {
+	selector := *c.Output
+	found := s.Match(selector)
+	if len(found) == 0 {
+		if p := s.Plan(); p != nil {
+			message, hint := p.NoMatch(selector)
+			return 0, usage("--output: %s\n  hint: %s", message, hint)
+		}
+		return 0, usage("--output: no step is `%s`\n  hint: without the plan only ids (step-0001) and names of steps that ran are known: %s", selector, s.NoPlan)
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	lines := make([]string, len(found))
+	for i, step := range found {
+		lines[i] = s.Line(step)
+	}
+	return 0, usage("--output prints what one step printed; `%s` names %d:\n%s", selector, len(found), indented(lines))
+}
+
+// replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
+// them, or, where it keeps nothing, from its playbook.
+func replanned(io stdio, past engine.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
+	return func(digest string) (*plan.Plan, *graph.Graph, error) {
+		kept, err := engine.ReadKept(past.Dir, digest)
+		if err == nil {
+			here, err := thisMachine(io, &flags)
+			if err != nil {
+				return nil, nil, err
+			}
+			return kept.Plan(here)
+		}
+		again := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: planFlags{vaultFlags: flags}}
+		o, err := again.planOptions(io)
+		if err != nil {
+			return nil, nil, err
+		}
+		p, g, ds := engine.Build(o)
+		switch {
+		case p == nil:
+			return nil, nil, fmt.Errorf("the playbook cannot be planned any more (%s)", ds.Summary())
+		case p.Digest != digest:
+			return nil, nil, fmt.Errorf("the playbook does not plan as it did then (plan %s, now %s): it was edited, or other variables, tags or a selection were given",
+				short(digest), short(p.Digest))
+		}
+		return p, g, nil
+	}
+}

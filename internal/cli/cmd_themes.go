@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"moon/config"
+	"moon/plan/diag"
+	"moon/themes"
+	"moon/tui"
+)
+
+type themesCmd struct {
+	Name    string `arg:"" optional:"" help:"A theme to preview; default: list all."`
+	Light   bool   `xor:"half" env:"-" help:"Show the light variant."`
+	Dark    bool   `xor:"half" env:"-" help:"Show the dark variant (default)."`
+	Glyphs  string `enum:",auto,unicode,ascii" default:"" placeholder:"SET" help:"auto, unicode or ascii."`
+	NoColor bool   `help:"No colours; NO_COLOR in the environment does the same."`
+}
+
+// Help says where themes come from, and what the exit code means.
+func (themesCmd) Help() string {
+	return `Themes of your own are YAML files in ` + themeDir() + `; docs/themes.md says what they hold. A theme is shown as the screen would
+show it in this terminal, with the contrast of every role where its colours are known. The exit code is 2 if a theme has mistakes.`
+}
+
+func (c *themesCmd) Run(io stdio) error {
+	if c.Name == "" {
+		return listThemes(io)
+	}
+	if names := themes.Names(themeDir()); !themes.Has(c.Name, themeDir()) {
+		if hint := diag.DidYouMean(c.Name, names); hint != "" {
+			return usage("there is no theme `%s`; %s", c.Name, hint)
+		}
+		return usage("there is no theme `%s`; moon themes lists them", c.Name)
+	}
+	o := tui.Options{Theme: c.Name, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor}
+	profile := colorprofile.NoTTY
+	if f := fileOf(io.out); f != nil {
+		profile = colorprofile.Detect(f, os.Environ())
+	}
+	o.Profile = &profile
+	text, mistakes := tui.Preview(o, os.Getenv, !c.Light, io.width())
+	if _, err := fmt.Fprint(io.out, text); err != nil {
+		return err
+	}
+	if len(mistakes) == 0 {
+		return nil
+	}
+	lines := make([]string, len(mistakes))
+	for i, m := range mistakes {
+		lines[i] = m.String()
+	}
+	return usage("%s", strings.Join(lines, "\n"))
+}
+
+// listThemes lists what there is, with what each says of itself.
+func listThemes(io stdio) error {
+	set, _, err := config.Load(configDir())
+	if err != nil {
+		return usage("%s", err)
+	}
+	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	for _, name := range themes.Names(themeDir()) {
+		theme, mistakes := themes.Load(name, themeDir(), true)
+		about := theme.About
+		if theme.Path != "" {
+			about = strings.TrimSpace(about + " (" + theme.Path + ")")
+		}
+		if name == set.Theme || name == set.LightTheme {
+			about += " Set in " + config.Name + "."
+		}
+		if len(mistakes) > 0 {
+			about = fmt.Sprintf("has %d mistakes: moon themes %s", len(mistakes), name)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", name, theme.For(), about)
+	}
+	return w.Flush()
+}

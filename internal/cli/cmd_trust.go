@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"moon/engine"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/plugin"
+	"moon/plan"
+)
+
+type trustCmd struct {
+	playbookFlags
+	List   bool `help:"List trusted files."`
+	Remove bool `help:"Remove all trust below the directory of the playbook."`
+}
+
+// Help is the longer help of the command.
+func (*trustCmd) Help() string {
+	return `Before you approve a plan, moon runs no program that the playbook brings or names: no inventory program of its ansible.cfg, no
+ProxyCommand of its variables, no program that a prediction would need. With moon trust you say that you have looked at the files, and
+that they may. An edited file is not trusted any more.
+
+  moon trust site.yml`
+}
+
+func (c *trustCmd) Run(io stdio) error {
+	store, err := trusted()
+	if err != nil {
+		return err
+	}
+	if c.List {
+		list, err := store.All()
+		if err != nil {
+			return err
+		}
+		for _, path := range list {
+			fmt.Fprintln(io.out, output.CleanName(path))
+		}
+		return nil
+	}
+	c.TrustPlugins = true // this is what the command is for
+	defer hastily()()
+	o, err := c.planOptions(io)
+	if err != nil {
+		return err
+	}
+	if c.Remove {
+		n, err := store.Remove(filepath.Dir(o.Path))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(io.out, "%s not trusted any more\n", plan.CountOf(n, "file"))
+		return nil
+	}
+	var named []plan.Input
+	run := o.RunInventory
+	o.RunInventory = func(path string, args ...string) ([]byte, error) {
+		if digest, err := exec.FileDigest(path); err == nil {
+			named = append(named, plan.Input{Path: path, Digest: digest})
+		}
+		return run(path, args...)
+	}
+	p, _, ds := engine.Build(o)
+	if err := c.complain(io, p, o.FromHere(ds)); err != nil {
+		return err
+	}
+	return c.add(io, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))
+}
+
+// broughtPlugins are the programs in the playbook's own directories that its steps use.
+func broughtPlugins(p *plan.Plan) (list []plan.Input) {
+	for _, g := range p.Plugins() {
+		if shown, err := filepath.Rel(p.Root, g.Path); g.Path != "" && err == nil && !strings.HasPrefix(shown, "..") {
+			list = append(list, plan.Input{Path: g.Path, Digest: g.Digest})
+		}
+	}
+	return list
+}
+
+func (c *trustCmd) add(io stdio, store plugin.Trust, files []plan.Input) error {
+	if len(files) == 0 {
+		return usage("there is no file to trust: the playbook came from standard input")
+	}
+	said := map[string]bool{}
+	for _, f := range files {
+		if said[f.Path] {
+			continue
+		}
+		said[f.Path] = true
+		if err := store.Add(f.Path, f.Digest); err != nil {
+			return &exit{exitDisk, "trust: " + err.Error()}
+		}
+		fmt.Fprintf(io.out, "  %s\n", output.CleanName(f.Path))
+	}
+	fmt.Fprintf(io.out, "%s trusted, as long as they stay the same\n", plan.CountOf(len(said), "file"))
+	return nil
+}

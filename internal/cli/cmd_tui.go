@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+
+	"moon/engine"
+	"moon/events"
+	"moon/events/output"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/plan"
+	"moon/plan/diag"
+	"moon/tui"
+	"moon/tui/plain"
+)
+
+type tuiCmd struct {
+	savedFlags
+	runFlags
+	becomeFlags
+	headlessFlags
+	exportFlags
+	screenFlags
+	uiFlags
+	Break []string `sep:"none" placeholder:"STEP" help:"Pause before a step: an id, a path, a name or file:line; optionally with if CONDITION, after N (times), or log TEXT to log instead of pausing."`
+	NoTUI bool     `name:"no-tui" help:"Run non-interactively: the same as moon run."`
+
+	again   func(stdio) (plan.Options, error) // plans an edited playbook
+	earlier []*plan.Plan                      // those that a resumed run had before
+	notice  string                            // what to say when the screen opens, or ""
+	repeats bool                              // it may be run again from the screen
+	fixed   bool                              // what is edited does not count
+	made    string                            // the digest of the plan that was made last of what was edited
+}
+
+func (c *tuiCmd) Run(io stdio) error {
+	if c.NoTUI && len(c.Break) > 0 {
+		return usage("--break stops a run for somebody to look; without the screen nobody would")
+	}
+	if c.NoTUI {
+		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(io)
+	}
+	if why := c.noUI(); why != "" {
+		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
+	}
+	if err := c.settle(); err != nil {
+		return err
+	}
+	if err := c.readKeys(io); err != nil {
+		return err
+	}
+	for {
+		if err := c.once(io); !errors.Is(err, tui.ErrAgain) {
+			return err
+		}
+	}
+}
+
+// once plans and runs, until the person has left.
+func (c *tuiCmd) once(io stdio) error {
+	opts, err := c.options()
+	if err != nil {
+		return err
+	}
+	c.mode, c.ask = opts, nil
+	if !c.inLines() {
+		c.ask = c.formPrompts
+	}
+	p, g, err := c.build(io)
+	if err != nil {
+		return err
+	}
+	c.answered = p.Answers()
+	askSupplied(p)
+	if err := c.check(p, opts); err != nil {
+		return err
+	}
+	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
+	stops, err := breakpoints(p, c.Break)
+	if err != nil {
+		return err
+	}
+	s, lanes, err := start(io, p, g, opts, c.becomeFlags, stops...)
+	if err != nil {
+		return err
+	}
+	defer lanes.Close()
+	c.ask = noForm
+	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
+	return c.screen(io, s, lanes, p)
+}
+
+// noForm is who answers the questions of a playbook while the screen shows its run.
+func noForm(list []plan.Prompt) (map[string]string, error) {
+	var names []string
+	for _, q := range list {
+		names = append(names, "`"+q.Name+"`")
+	}
+	return nil, fmt.Errorf("this run was not asked for %s; leave it and run the playbook again, or give a value with -e", strings.Join(names, ", "))
+}
+
+// breakpoints reads --break.
+func breakpoints(p *plan.Plan, texts []string) ([]events.Order, error) {
+	var orders []events.Order
+	for _, text := range texts {
+		list, why := engine.ParseBreak(p, text)
+		if why != "" {
+			return nil, usage("--break %s: %s", text, why)
+		}
+		for _, c := range list {
+			orders = append(orders, events.Order{Actor: "--break", Command: c})
+		}
+	}
+	return orders, nil
+}
+
+// noScreen says why there can be no screen.
+func noScreen() string {
+	why := noTerminal()
+	if why == "" && os.Getenv("TERM") == "dumb" {
+		why = "the terminal is dumb (TERM=dumb)"
+	}
+	return why
+}
+
+// noTerminal says what is no terminal.
+func noTerminal() string {
+	switch {
+	case !term.IsTerminal(int(os.Stdin.Fd())):
+		return "standard input is not a terminal"
+	case !term.IsTerminal(int(os.Stdout.Fd())):
+		return "standard output is not a terminal"
+	}
+	return ""
+}
+
+// screen shows a run until the person has left, and leaves the report in the terminal.
+func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan.Plan) error {
+	feed, followed := s.Follow(context.Background(), false)
+	var run events.Run
+	shown := make(chan []events.Record)
+	folded := make(chan error, 1)
+	go func() {
+		defer close(shown)
+		folded <- foldInto(&run, feed, shown)
+	}()
+	ctx, closeScreen := context.WithCancel(context.Background())
+	defer closeScreen()
+	// A signal ends the run, and the screen with it, also where the run is over and only the report is being read.
+	stop := c.onSignals(s, io.asker, sync.OnceFunc(func() {
+		go func() {
+			_ = s.Wait() // what it says is asked for below
+			closeScreen()
+		}()
+	}))
+	defer stop()
+	mode := ""
+	if c.Check {
+		mode = "dry run"
+	}
+	view, notice := readView(p)
+	notice = cmp.Or(c.notice, notice)
+	asks, screenClosed := userTerminal.show()
+	o := c.look(tui.Options{
+		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
+		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
+		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
+			s.ExpectNothing()
+			oracle(io.asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+				s.Expect(p, f)
+				tell(f)
+			})
+		},
+		Bind:    s.StepNow,
+		Predict: c.predict(io.asker, s, lanes),
+		Preview: engine.Preview,
+		Keys:    c.keys, View: view, KeepView: keepView(p), Notice: notice,
+		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
+		Reload: func() (diag.List, error) { return c.reload(io, s) },
+		Shell:  shellAt(s), Clipboard: exec.Clipboard,
+		Editor: editor,
+		Mode:   mode, Aside: asks, Again: c.repeats,
+	})
+	show := tui.Run
+	if c.inLines() {
+		show = c.lines(io, s)
+	}
+	err := show(ctx, o)
+	screenClosed()
+	again := errors.Is(err, tui.ErrAgain)
+	if again || errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	if err != nil {
+		// The screen is gone, perhaps with its terminal: nothing more starts unseen, and what runs may end.
+		s.Send(events.Order{Actor: "moon", Command: events.Stop{How: events.StopDrain}})
+	}
+	broken, over := <-folded, s.Wait()
+	if errors.Is(err, tui.ErrForced) && run.Result.Outcome != "" {
+		err = nil // it has ended nevertheless, and how is what counts
+	}
+	end := errors.Join(wrapDisk(broken), wrapDisk(over), wrapDisk(err), wrapDisk(followed()), exitOf(run.Result))
+	last := s.PlanFor(run.Digest)
+	if last == nil || run.Result.Outcome == "" {
+		return end
+	}
+	if err := c.leave(io, s, last, &run); err != nil {
+		return errors.Join(end, wrapDisk(err))
+	}
+	if again && end == nil {
+		return tui.ErrAgain
+	}
+	return end
+}
+
+// predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
+// not there to look at.
+func (c *tuiCmd) predict(asker *exec.Asker, s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+	if c.Check {
+		return nil
+	}
+	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+		f, err := s.Predict(ctx, step, oracle(asker, p, lanes, !c.NoConnect, c.Force, nil))
+		if err != nil {
+			return nil
+		}
+		return f
+	}
+}
+
+// foldInto folds a feed and passes it on. A panic on the way must not end the process while the terminal belongs to the
+// screen, nor keep the engine waiting: the rest is only read.
+func foldInto(run *events.Run, feed <-chan []events.Record, shown chan<- []events.Record) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("internal error in the report: %v\n%s", r, debug.Stack())
+			*run = events.Run{} // there is no report of half a run
+			for batch := range feed {
+				shown <- batch
+			}
+		}
+	}()
+	for batch := range feed {
+		for _, r := range batch {
+			run.Apply(r)
+		}
+		shown <- batch
+	}
+	return nil
+}
+
+// leave prints the report. Of a run that was left in review nothing is kept but a line.
+func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Run) error {
+	if !started(run) {
+		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", output.CleanName(p.RootFile))
+		return s.Discard()
+	}
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(io.out)
+}
+
+func started(run *events.Run) bool {
+	for i := range run.Steps {
+		if run.Steps[i].Attempt > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reload plans again after an edit and gives the run the new plan.
+func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
+	if c.fixed {
+		return nil, errors.New("this run is of a saved plan, and runs exactly that; plan again to run what was edited")
+	}
+	o, err := c.again(io)
+	if err != nil {
+		return nil, err
+	}
+	o.Overrides = s.Overrides() // they are the run's, and not the playbook's
+	o.Reads = s.Reads()
+	if o.Path == "-" {
+		return nil, errors.New("a playbook from standard input cannot be read again")
+	}
+	p, g, ds := engine.Build(o)
+	if p == nil {
+		return ds, nil
+	}
+	c.made = p.Digest
+	return ds, s.Replan(p, g)
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"os/user"
+
+	"moon/engine"
+	"moon/events/output"
+	"moon/exec/agent"
+	"moon/plan"
+	"moon/tui"
+)
+
+// shellAt gives the screen a shell where a step runs: its directory, its environment, its user. The shell is told which
+// step and which run that is.
+func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, error) {
+	return func(p *plan.Plan, step int) (tui.ExecCommand, error) {
+		at, job := s.Place(p, step)
+		ps := &p.Steps[step]
+		who := "you"
+		if u, err := user.Current(); err == nil {
+			who = u.Username
+		}
+		if job.Host != nil && job.Host.User != "" {
+			who = job.Host.User
+		}
+		if job.Become != nil {
+			who = job.Become.User
+		}
+		if job.Host != nil {
+			who += " on " + job.Host.Name
+		}
+		where := fmt.Sprintf("moon: %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
+		notice := []string{output.CleanName(s.Redact(where))}
+		for _, m := range at.Missing {
+			notice = append(notice, output.CleanName(s.Redact("   "+m)))
+		}
+		set := map[string]string{"MOON_STEP": ps.ID(), "MOON_RUN_DIR": s.Dir()}
+		return agent.Shell(job, set, notice)
+	}
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"moon/plan"
+	"moon/tui"
+)
+
+// viewsKept is how many playbooks are remembered as they were left on the screen; viewSize, how much of each.
+const (
+	viewsKept = 200
+	viewSize  = 1 << 20
+)
+
+// viewFile is where it is remembered how the screen of a playbook was left, or "" where that cannot be: beside the runs.
+func viewFile(p *plan.Plan) string {
+	runs, err := runsDir()
+	if err != nil || p.RootFile == "-" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(filepath.Join(p.Root, p.RootFile)))
+	return filepath.Join(filepath.Dir(runs), "view", hex.EncodeToString(sum[:12])+".json")
+}
+
+// readView reads how the screen of a playbook was left. What cannot be read is as if it had never been: it says so, once, because
+// it is written anew when the screen is closed.
+func readView(p *plan.Plan) (*tui.View, string) {
+	file := viewFile(p)
+	if file == "" {
+		return nil, ""
+	}
+	text, err := readAtMost(file, viewSize)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ""
+	}
+	var v tui.View
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		return nil, "how this was left the last time cannot be read, and is forgotten"
+	}
+	return &v, ""
+}
+
+// keepView remembers how the screen is left. Whoever cannot write there can do without.
+func keepView(p *plan.Plan) func(tui.View) {
+	file := viewFile(p)
+	if file == "" {
+		return nil
+	}
+	return func(v tui.View) {
+		hidden := p.Secrets().Has // somebody may have typed one
+		v.Watches, v.Typed = slices.DeleteFunc(v.Watches, hidden), slices.DeleteFunc(v.Typed, hidden)
+		text, err := json.Marshal(v)
+		dir := filepath.Dir(file)
+		if err != nil || len(text) > viewSize || os.MkdirAll(dir, 0o700) != nil {
+			return
+		}
+		if writeFile(file, func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		}) == nil {
+			pruneViews(dir)
+		}
+	}
+}
+
+// pruneViews forgets the playbooks that were looked at longest ago.
+func pruneViews(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) <= viewsKept {
+		return
+	}
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, info := range files[min(len(files), viewsKept):] {
+		_ = os.Remove(filepath.Join(dir, info.Name())) // the next time
+	}
+}
+
+// readAtMost reads a file that is expected to be small.
+func readAtMost(file string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // which a pipe must not hold up
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fmt.Errorf("%s is no file", file))
+	}
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB", file, most>>10)
+	}
+	return text, err
+}

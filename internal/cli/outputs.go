@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"moon/events"
+	"moon/plan"
+	"moon/tui/plain"
+)
+
+// target is one thing that a run is told to.
+type target struct {
+	format  string
+	file    string // "": standard output
+	verbose bool
+	diff    bool
+	usual   string // for people: how long the run may take
+	watched bool   // the run is another process's
+}
+
+var formats = []string{"text", "json", "github", "junit", "ansible"}
+
+// outputs reads --output. What would fail only at the end of the run is refused here.
+func (f *headlessFlags) outputs(diff bool) ([]target, error) {
+	var list []target
+	taken := ""
+	for _, text := range f.Output {
+		t := target{verbose: f.Verbose, diff: diff}
+		var toFile bool
+		t.format, t.file, toFile = strings.Cut(text, ":")
+		switch {
+		case !slices.Contains(formats, t.format):
+			return nil, usage("--output %s: there is no such format; give %s, or FORMAT:FILE", text, strings.Join(formats, ", "))
+		case toFile && t.file == "":
+			return nil, usage("--output %s names no file", text)
+		case !toFile && taken != "":
+			return nil, usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE", taken, t.format, t.format)
+		case !toFile:
+			taken = t.format
+		default:
+			if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
+				return nil, usage("--output %s: there is no directory %s", text, filepath.Dir(t.file))
+			}
+			if info, err := os.Stat(t.file); err == nil && (info.IsDir() || info.Mode()&fs.ModeSocket != 0) {
+				return nil, usage("--output %s: %s is a directory or a socket; name a file", text, t.file)
+			}
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// story is a run that can be told: a session of this process, or what is watched of another.
+type story interface {
+	Follow(ctx context.Context, lines bool) (<-chan []events.Record, func() error)
+	PlanFor(digest string) *plan.Plan
+}
+
+// tell tells a run to every target, each at its own pace, and returns when all have been told. A reader that has gone is
+// no error: the run does not depend on it.
+func tell(ctx context.Context, to stdio, run story, outDir string, targets []target) (events.RunCompleted, error) {
+	results := make([]events.RunCompleted, len(targets))
+	errs := make([]error, len(targets))
+	var wg sync.WaitGroup
+	for i, t := range targets {
+		wg.Go(func() {
+			feed, followed := run.Follow(ctx, t.format != "junit")
+			feed, last := keepLast(feed)
+			err := t.write(to, feed, run, outDir)
+			if errors.Is(err, syscall.EPIPE) {
+				err = nil
+			}
+			drain(feed)
+			results[i] = <-last
+			errs[i] = errors.Join(followed(), err)
+		})
+	}
+	wg.Wait()
+	return results[0], errors.Join(errs...)
+}
+
+// write writes what the feed tells.
+func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir string) (err error) {
+	if t.format == "junit" {
+		j := &plain.JUnit{PlanFor: run.PlanFor, Out: outDir}
+		j.Follow(feed)
+		if t.file == "" {
+			return j.Write(to.doc)
+		}
+		return writeFile(t.file, j.Write)
+	}
+	w := userTerminal.writer(to.out)
+	if t.format == "json" {
+		w = userTerminal.writer(to.doc)
+	}
+	if t.file != "" {
+		f, err := createFile(t.file)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		w = f
+		if t.format != "json" {
+			g := newGate(to.secrets, f)
+			defer g.flush()
+			w = g
+		}
+	}
+	if t.format == "json" {
+		return plain.JSON(w, run.PlanFor, feed)
+	}
+	if t.format == "ansible" {
+		_, err = (&plain.Ansible{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}).Follow(feed)
+		return err
+	}
+	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && isTerminal(to.out) && !t.watched}
+	if t.format == "github" {
+		text.GitHub = forGitHub()
+	}
+	_, err = text.Follow(feed)
+	return err
+}
+
+// forGitHub is where the files of a workflow are, and a word that no step can guess.
+func forGitHub() *plain.GitHub {
+	var token [16]byte
+	rand.Read(token[:])
+	g := &plain.GitHub{Base: os.Getenv("GITHUB_WORKSPACE"), Token: hex.EncodeToString(token[:])}
+	if g.Base == "" {
+		g.Base, _ = os.Getwd() // without either, names are absolute
+	}
+	return g
+}

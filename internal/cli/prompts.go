@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"moon/events/output"
+	"moon/plan"
+	"moon/tui"
+)
+
+// askPrompts asks what vars_prompt wants to know, on the terminal, line by line, whatever standard input is. Without a terminal
+// the defaults count; what has none is named.
+func askPrompts(list []plan.Prompt) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return defaults(list)
+	}
+	defer func() { _ = tty.Close() }() // what was written was seen
+	return answersOn(tty, list, func(question string) (string, error) { return hidden(tty, question) })
+}
+
+// defaults answers where there is nobody to ask.
+func defaults(list []plan.Prompt) (map[string]string, error) {
+	answers, open := map[string]string{}, []string(nil)
+	for _, p := range list {
+		if answers[p.Name] = p.Default; p.Default == "" {
+			open = append(open, fmt.Sprintf("  -e %s=…   %s", p.Name, p.Question()))
+		}
+	}
+	if len(open) > 0 {
+		return nil, usage("the playbook asks for variables, and there is no terminal to ask on. Give them:\n%s\nnothing was run", strings.Join(open, "\n"))
+	}
+	return answers, nil
+}
+
+// answersOn asks one question after the other. What is private is read by secretly.
+func answersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
+	in := bufio.NewReader(tty)
+	ask := func(p plan.Prompt, more string) (string, error) {
+		question := output.CleanName(p.Question()) + more
+		if p.Default != "" && !p.Private {
+			question += " [" + output.CleanName(p.Default) + "]"
+		}
+		question += ": "
+		if p.Private {
+			return secretly(question)
+		}
+		if _, err := io.WriteString(tty, question); err != nil {
+			return "", err
+		}
+		line, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return "", &exit{exitInterrupted, ""}
+		}
+		return strings.TrimRight(line, "\r\n"), err
+	}
+	answers := map[string]string{}
+	for _, p := range list {
+		for {
+			answer, err := ask(p, "")
+			if err != nil {
+				return nil, err
+			}
+			if p.Confirm {
+				again, err := ask(p, " (once more)")
+				if err != nil {
+					return nil, err
+				}
+				if again != answer {
+					if _, err := io.WriteString(tty, "that is not the same; once more from the start\n"); err != nil {
+						return nil, err
+					}
+					continue
+				}
+			}
+			if answer == "" {
+				answer = p.Default
+			}
+			answers[p.Name] = answer
+			break
+		}
+	}
+	return answers, nil
+}
+
+// formPrompts asks in a form that looks as the screen will.
+func (f *screenFlags) formPrompts(list []plan.Prompt) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	ctx, stop := untilSignalled(context.Background())
+	defer stop()
+	answers, err := tui.Ask(ctx, f.look(tui.Options{}), list)
+	switch {
+	case errors.Is(err, tui.ErrUnanswered):
+		return nil, &exit{exitStopped, "the questions of the playbook were not answered; nothing was run"}
+	case errors.Is(err, context.Canceled):
+		return nil, &exit{exitInterrupted, ""}
+	}
+	return answers, err
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+)
+
+// threeSteps is a playbook whose second step asks.
+const threeSteps = `
+- name: say hello
+  shell: echo hello
+- name: look around
+  shell: echo around
+  confirm: really look?
+- name: fehlgeschlagen ☂ 日本語
+  shell: exit 3
+  ignore_errors: true
+`
+
+// walkThrough goes through the screen, with texts as a set of glyphs draws them.
+func walkThrough(c *console, approved, asks, changed string) {
+	c.t.Helper()
+	c.see("REVIEW", "say hello", asks+" ")
+	c.press("A", approved+" ")
+	c.press("?", "esc closes")
+	c.press("\x1b")
+	c.gone("esc closes")
+	c.press("c", "PAUSED", "look around")
+	c.press("a", "continue")
+	c.press("c", "DONE", changed+" ")
+	c.press("q")
+}
+
+var termColours = regexp.MustCompile(`\x1b\[[0-9;:]*(3[0-79]|9[0-7]|38[;:])[0-9;:]*m`)
+
+// TestTerms shows the screen in terminals of several kinds: each gets the glyphs and the colours that it can show.
+func TestTerms(t *testing.T) {
+	tests := []struct {
+		term    string
+		env     []string
+		unicode bool
+		colours string // none, few or all
+	}{
+		{"xterm-256color", nil, true, "256"},
+		{"screen", nil, true, "16"},
+		{"screen-256color", nil, true, "256"},
+		{"tmux-256color", nil, true, "256"},
+		{"xterm-kitty", nil, true, "256"},
+		{"linux", nil, false, "16"},
+		{"vt100", nil, true, "none"},
+		{"xterm-256color", []string{"LANG=C"}, false, "256"},
+		{"xterm-256color", []string{"NO_COLOR=1"}, true, "none"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.term+strings.Join(tt.env, ""), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			playbook := filepath.Join(dir, "playbook.yml")
+			if err := os.WriteFile(playbook, []byte(threeSteps), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := open(t, 80, 24, append([]string{"TERM=" + tt.term, "COLORTERM=", "TMUX=", "STY="}, tt.env...), "tui", playbook)
+			if tt.unicode {
+				walkThrough(c, "◆", "!", "~")
+			} else {
+				walkThrough(c, "+", "!", "~")
+			}
+			code, left := c.end()
+			if code != 0 || !strings.Contains(left, "DONE") {
+				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+			}
+			c.clean()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			said := c.said.String()
+			if got := len(termColours.FindAllString(said, -1)) > 0; got != (tt.colours != "none") {
+				t.Errorf("colours: %t", got)
+			}
+			if tt.colours != "256" && strings.Contains(said, "38;5;") || strings.Contains(said, "38;2;") {
+				t.Error("more colours than the terminal has")
+			}
+		})
+	}
+}
+
+// TestDumbTerminal talks in lines where nothing could be drawn.
+func TestDumbTerminal(t *testing.T) {
+	dir := t.TempDir()
+	playbook := filepath.Join(dir, "playbook.yml")
+	if err := os.WriteFile(playbook, []byte(threeSteps), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := open(t, 80, 24, []string{"TERM=dumb"}, "tui", playbook)
+	c.see("REVIEW", "approve all")
+	c.press("quit\r")
+	if code, left := c.end(); code != 3 || !strings.Contains(left, "nothing was run") || strings.Contains(c.said.String(), "\x1b") {
+		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
+	}
+}
+
+// TestInsideOthers shows the screen inside of programs that are terminals themselves. What stays is the report.
+func TestInsideOthers(t *testing.T) {
+	socket := fmt.Sprintf("moon-test-%d", os.Getpid())
+	for _, other := range []struct {
+		name string
+		args []string
+		ends []string
+	}{
+		{"tmux", []string{"-L", socket, "-f", "/dev/null", "new-session"}, []string{"-L", socket, "kill-server"}},
+		{"screen", []string{"-U", "-c", "/dev/null", "-S", socket}, []string{"-S", socket, "-X", "quit"}},
+	} {
+		t.Run(other.name, func(t *testing.T) {
+			path, err := exec.LookPath(other.name)
+			if err != nil {
+				t.Skip("not installed:", err)
+			}
+			dir := t.TempDir()
+			if err := os.Chmod(dir, 0o700); err != nil { // as screen wants it for its socket
+				t.Fatal(err)
+			}
+			playbook := filepath.Join(dir, "playbook.yml")
+			if err := os.WriteFile(playbook, []byte(threeSteps), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := openWith(t, 90, 30, []string{"TMUX=", "STY=", "SCREENDIR=" + dir, "DIR=" + dir}, func(moon string) *exec.Cmd {
+				script := moon + " tui " + playbook + "; echo left=$?; read x"
+				return exec.Command(path, append(other.args, "sh", "-c", script)...)
+			})
+			t.Cleanup(func() {
+				end := exec.Command(path, other.ends...)
+				end.Env = append(os.Environ(), "SCREENDIR="+dir)
+				_ = end.Run() // it may have ended by itself
+			})
+			c.see("REVIEW")
+			c.resize(100, 26)
+			c.see("┬─ 1 Step")
+			walkThrough(c, "◆", "!", "~")
+			c.see("left=0")
+			if left := c.screen(); strings.ContainsAny(left, "│┬┴◆") || strings.Contains(left, "2026") && !strings.Contains(left, "runs/") {
+				t.Errorf("left in the terminal:\n%s", left)
+			}
+			c.press("\r")
+			_, _ = c.end()
+		})
+	}
+}
+
+// TestResizeStorm gives the terminal 96 sizes in a row while keys are pressed. Then the screen is as if it had always
+// had the last one.
+func TestResizeStorm(t *testing.T) {
+	playbook := filepath.Join(t.TempDir(), "playbook.yml")
+	if err := os.WriteFile(playbook, []byte(threeSteps), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start := func() *console {
+		c := open(t, 80, 24, nil, "tui", playbook)
+		c.see("REVIEW")
+		return c
+	}
+	c := start()
+	sizes := [][2]int{{1, 1}, {500, 3}, {3, 100}, {40, 10}, {39, 9}, {100, 16}, {99, 30}}
+	random := uint32(1)
+	for len(sizes) < 96 {
+		random = random*1664525 + 1013904223
+		sizes = append(sizes, [2]int{1 + int(random>>8%300), 1 + int(random>>20%90)})
+	}
+	for i, size := range sizes {
+		c.resize(size[0], size[1])
+		c.press([]string{"j", "k", "G", "gg", "-", "="}[i%6])
+		if i%10 == 0 { // no size at all, as a terminal has while it is being made
+			if err := pty.Setsize(c.keys.(*os.File), &pty.Winsize{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	calm := start()
+	for _, c := range []*console{c, calm} {
+		c.resize(110, 30)
+		c.press("=gg?", "Keys in")
+		c.press("\x1b")
+		c.gone("Keys in")
+		c.see("REVIEW", "say hello", "┴")
+	}
+	if got, want := c.screen(), calm.screen(); got != want {
+		t.Errorf("after the storm:\n%s\nwithout it:\n%s", got, want)
+	}
+	for _, c := range []*console{c, calm} {
+		c.press("q")
+		_, _ = c.end()
+		c.clean()
+	}
+}
