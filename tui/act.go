@@ -21,7 +21,7 @@ func (m *model) carryOut(do intent) {
 	case gateApprove:
 		m.approve()
 	case gateApproveAll:
-		m.o.Send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
+		m.send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
 	case gateExclude:
 		m.exclude()
 	case gateExcludeHost:
@@ -74,15 +74,15 @@ func (m *model) approve() {
 	ask := t.sum(faceConfirm)
 	switch {
 	case single && t[faceAsking] > 0:
-		m.o.Send(events.Answer{Step: ranges[0].From})
+		m.send(events.Answer{Step: ranges[0].From})
 		return
 	case t.sum(faceUndecided) == 0 && (!single || ask == 0) && t.sum(faceWaiting) > 0:
 		for _, r := range ranges {
-			m.o.Send(events.Withdraw{Range: r})
+			m.send(events.Withdraw{Range: r})
 		}
 	default:
 		for _, r := range ranges {
-			m.o.Send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
+			m.send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
 			m.say(fmt.Sprintf("%s still to be confirmed by itself: %s goes to it", count(ask, "step"), m.keys.label(needNext)))
@@ -97,20 +97,20 @@ func (m *model) exclude() {
 	t := m.tallyOf(ranges)
 	switch {
 	case single && m.broken(ranges[0].From):
-		m.o.Send(events.Skip{Step: ranges[0].From})
+		m.send(events.Skip{Step: ranges[0].From})
 		return
 	case single && t[faceAsking] > 0:
-		m.o.Send(events.Answer{Step: ranges[0].From, Reject: true})
+		m.send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
 	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
 		m.lacking.tell = true
 		for _, r := range ranges {
-			m.o.Send(events.Exclude{Range: r})
+			m.send(events.Exclude{Range: r})
 		}
 	default:
 		m.lacking.tell = true
 		for _, r := range ranges {
-			m.o.Send(events.Include{Range: r})
+			m.send(events.Include{Range: r})
 		}
 	}
 	m.cur.clear()
@@ -150,7 +150,7 @@ func (m *model) next() int {
 // resume continues. It approves nothing, so it says how to.
 func (m *model) resume() {
 	m.following = true
-	m.o.Send(events.Continue{})
+	m.send(events.Continue{})
 	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
 		m.say(fmt.Sprintf("%s not approved; %s approves all", count(n, "step"), m.keys.label(gateApproveAll)))
 	}
@@ -158,7 +158,7 @@ func (m *model) resume() {
 
 func (m *model) advance(a events.Advance) {
 	m.following = true
-	m.o.Send(a)
+	m.send(a)
 }
 
 // over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
@@ -207,7 +207,7 @@ func (m *model) until() {
 
 func (m *model) pauseOrResume() {
 	if m.run.phase == events.Running {
-		m.o.Send(events.Pause{})
+		m.send(events.Pause{})
 		m.say("pausing: what runs ends first")
 		return
 	}
@@ -219,7 +219,7 @@ func (m *model) retryMarked() {
 	ranges, _ := m.targets()
 	for _, r := range ranges {
 		if m.failedIn(r) > 0 {
-			m.o.Send(events.Retry{Range: r})
+			m.send(events.Retry{Range: r})
 		}
 	}
 	m.cur.clear()
@@ -258,7 +258,7 @@ func (m *model) retryAll() {
 	if m.tree.step(m.at()) >= 0 || m.failedIn(r) == 0 {
 		r = m.everything()
 	}
-	m.o.Send(events.Retry{Range: r})
+	m.send(events.Retry{Range: r})
 }
 
 // leave leaves, and asks first if that would stop something.
@@ -269,7 +269,7 @@ func (m *model) leave() tea.Cmd {
 	case events.Ended:
 		m.leaving = true
 		m.stopping++
-		m.o.Send(events.Leave{})
+		m.send(events.Leave{})
 	case events.Review:
 		m.stop(events.StopInterrupt, false)
 	case events.Running, events.Paused:
@@ -300,7 +300,7 @@ func (m *model) interrupt() tea.Cmd {
 func (m *model) stop(how events.StopHow, signal bool) {
 	m.leaving = true
 	m.stopping++
-	m.o.Send(events.Stop{How: how, Signal: signal})
+	m.send(events.Stop{How: how, Signal: signal})
 }
 
 // over reports whether nothing more will come.

@@ -267,7 +267,7 @@ func TestLeaving(t *testing.T) {
 
 	// A run that does not end must not keep the terminal for ever.
 	s = running()
-	s.m.o.Send = func(events.Command) {}
+	s.m.o.Send = func(events.Order) {}
 	for range 4 {
 		s.press("ctrl+c")
 	}

@@ -125,7 +125,7 @@ func (m *model) breakpoint() {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(step int) bool { _, set := m.breaks[step]; return set != all })
 		for _, c := range standing.Breaks(row, all) {
-			m.o.Send(c)
+			m.send(c)
 		}
 	}
 	m.cur.clear()

@@ -130,7 +130,7 @@ func (m *model) breakNamed(text string) tea.Cmd {
 				return nil
 			}
 			for _, c := range list {
-				m.o.Send(c)
+				m.send(c)
 			}
 			return nil
 		}}

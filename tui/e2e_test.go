@@ -112,11 +112,13 @@ func newLive(s *fake) *live {
 	return l
 }
 
-func (l *live) send(c events.Command) {
+func (l *live) send(c events.Command) { l.take(events.Order{Command: c}) }
+
+func (l *live) take(o events.Order) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f.run.Phase != events.Done {
-		l.f.send(c)
+		l.f.take(o)
 	}
 }
 
@@ -147,7 +149,7 @@ func TestWalk(t *testing.T) {
 	f.takes = func(int) time.Duration { return 0 }
 	l := newLive(f)
 	profile := colorprofile.TrueColor
-	m := newModel(Options{Plan: f.p, Send: l.send, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
+	m := newModel(Options{Plan: f.p, Send: l.take, Glyphs: "unicode", Profile: &profile}, func(string) string { return "" })
 	go m.store.drain(l.feed)
 	go l.run()
 
@@ -213,7 +215,7 @@ func TestRun(t *testing.T) {
 	go l.run()
 	result := make(chan error, 1)
 	go func() {
-		result <- Run(t.Context(), Options{Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty})
+		result <- Run(t.Context(), Options{Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty})
 	}()
 	e.waitFor("REVIEW", "1 needs you")
 	press(t, keys, "A")
@@ -265,7 +267,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() {
-		result <- Run(ctx, Options{Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty, Glyphs: "unicode"})
+		result <- Run(ctx, Options{Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode"})
 	}()
 	f.begin()
 	e.waitFor("REVIEW")
@@ -294,7 +296,7 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 		result := make(chan error, 1)
 		m := newModel(Options{
 			Plan: f.p, Feed: l.feed, Input: tty, Output: tty, Glyphs: "unicode",
-			Send:   func(events.Command) { panic("on purpose") },
+			Send:   func(events.Order) { panic("on purpose") },
 			Editor: func(string, int) tea.ExecCommand { return guest{func() {}} },
 			Reload: func() (diag.List, error) { panic("on purpose") },
 		}, func(string) string { return "" })
@@ -355,7 +357,7 @@ func TestPanicAside(t *testing.T) {
 	result := make(chan error, 1)
 	go func() {
 		result <- Run(t.Context(), Options{
-			Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty, Glyphs: "unicode",
+			Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode",
 			Foretell: func(context.Context, *plan.Plan, func(int) bool, func(*events.Foretold)) { panic("on purpose") },
 			Editor:   func(string, int) tea.ExecCommand { return guest{func() { panic("by the editor") }} },
 		})

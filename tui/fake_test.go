@@ -69,12 +69,16 @@ func (f *fake) pause(step int, why events.PauseReason) {
 	f.say(step, events.RunPaused{Reason: why})
 }
 
-func (f *fake) send(c events.Command) {
+func (f *fake) send(c events.Command) { f.take(events.Order{Command: c}) }
+
+// take obeys an order, and answers it.
+func (f *fake) take(o events.Order) {
+	c := o.Command
 	f.sent = append(f.sent, c)
 	if f.run.Phase == events.Done {
 		return
 	}
-	f.say(-1, events.CommandAccepted{Order: events.Order{Command: c}})
+	f.say(-1, events.CommandAccepted{Order: o})
 	switch c := c.(type) {
 	case events.Continue:
 		if f.run.Phase == events.Paused && f.run.Pause.Reason == events.PauseFailure && f.run.Steps[f.run.PausedAt].Outcome == events.Failed {

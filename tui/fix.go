@@ -308,7 +308,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	if f.Step >= 0 && m.failedIn(events.Range{From: f.Step, To: f.Step + 1}) > 0 {
 		asks.Retry = f.Path
 	}
-	m.o.Send(asks)
+	m.send(asks)
 	m.fix, m.fixSent = nil, f
 	m.say("with other values: " + asks.Words())
 	return nil

@@ -142,14 +142,14 @@ func (m *model) excludeHost() {
 	if t.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
 		for _, r := range ranges {
 			if one := m.tallyOf([]events.Range{r}); one.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
-				m.o.Send(events.Exclude{Range: r})
+				m.send(events.Exclude{Range: r})
 			}
 		}
 		m.say(fmt.Sprintf("%s is left out; %s takes it back", plain(host), m.keys.label(gateExcludeHost)))
 		return
 	}
 	for _, r := range ranges {
-		m.o.Send(events.Include{Range: r})
+		m.send(events.Include{Range: r})
 	}
 	m.say(plain(host) + " takes part again")
 }

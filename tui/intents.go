@@ -10,6 +10,9 @@ import (
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) do(do intent) tea.Cmd {
+	if m.defers(do) {
+		return nil
+	}
 	if m.matrix != nil && m.inMatrix(do) {
 		return nil
 	}

@@ -55,6 +55,7 @@ type model struct {
 	fixSent  *fixSheet // what was asked for last, until the run has taken it
 	message  string
 	sequence string // keys that wait for the rest of a sequence
+	typed    typeahead
 
 	following bool // the cursor stays on the pointer
 	tabChosen bool // by a person
@@ -99,7 +100,7 @@ func newModel(o Options, env func(string) string) *model {
 	m := &model{
 		o: o, store: newStore(), profile: chooseProfile(o, env), env: env,
 		keys: o.Keys, now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: newCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1,
+		cur: newCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1, typed: newTypeahead(),
 	}
 	if m.now == nil {
 		m.now = time.Now
@@ -165,15 +166,11 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	m.stale = true
 	switch msg := msg.(type) {
 	case frameMsg:
-		cmd = m.sync()
+		cmd = tea.Batch(m.sync(), m.catchUp())
 	case tickMsg:
 		cmd = m.tick()
-	case tea.KeyPressMsg:
-		cmd = m.press(msg)
-	case tea.PasteMsg:
-		cmd = m.paste(msg)
-	case tea.MouseMsg:
-		cmd = m.mouseMsg(msg)
+	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg:
+		cmd = m.input(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.open()

@@ -288,7 +288,10 @@ func (o *offering) begin(p *plan.Plan, g *graph.Graph) {
 	o.sc = &screen{t: o.t, dir: o.dir}
 	m := newModel(Options{
 		Plan: p, PlanFor: s.PlanFor, Why: s.Why, Forecast: s.Forecast, OutDir: s.OutDir,
-		Send:       func(c events.Command) { s.Send(events.Order{Actor: "ann", Command: c}) },
+		Send: func(order events.Order) {
+			order.Actor = "ann"
+			s.Send(order)
+		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
 		CheckBreak: (*plan.Plan).CheckBreak,

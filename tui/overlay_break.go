@@ -137,7 +137,7 @@ func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		c, wrong := b.order(m)
 		if b.wrong = wrong; wrong == "" {
 			m.overlay = nil
-			m.o.Send(c)
+			m.send(c)
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
@@ -155,7 +155,7 @@ func (m *model) clearBreaks(r events.Range) {
 			if r.To > r.From+1 {
 				c.To = r.To
 			}
-			m.o.Send(c)
+			m.send(c)
 			return
 		}
 	}

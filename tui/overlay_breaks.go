@@ -46,7 +46,7 @@ func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.goToStep(p.Steps[0])
 	case "d", "delete", "b":
 		for _, c := range standing.Breaks(p.Steps, true) {
-			m.o.Send(c)
+			m.send(c)
 		}
 	case "B", "e":
 		m.goToStep(p.Steps[0])

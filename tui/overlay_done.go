@@ -68,19 +68,19 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	switch {
 	case key == "r" && b.canRun(m):
-		m.o.Send(b.rerun(false))
+		m.send(b.rerun(false))
 	case key == "w" && b.canRun(m) && len(b.dependents) > 0:
-		m.o.Send(b.rerun(true))
+		m.send(b.rerun(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
 			if m.outdatedIn(r) > 0 {
-				m.o.Send(events.Keep{Range: r})
+				m.send(events.Keep{Range: r})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
 			if m.markableIn(r) {
-				m.o.Send(events.Mark{Range: r})
+				m.send(events.Mark{Range: r})
 			}
 		}
 	default:

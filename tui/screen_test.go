@@ -51,7 +51,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 	profile := colorprofile.TrueColor
 	sc := &screen{t: tb, f: newFake(s.p), dir: tb.TempDir()}
 	o := Options{
-		Plan: s.p, Send: sc.f.send, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
+		Plan: s.p, Send: sc.f.take, Glyphs: "unicode", Profile: &profile, Now: func() time.Time { return sc.f.clock },
 		OutDir: func() string { return sc.dir }, Editor: func(string, int) tea.ExecCommand { return nil },
 		Shell: func(*plan.Plan, int) (tea.ExecCommand, error) { return &editor{}, nil },
 	}
@@ -152,7 +152,17 @@ var keyCodes = map[string]tea.Key{
 	"f11": {Code: tea.KeyF11}, "shift+f11": {Code: tea.KeyF11, Mod: tea.ModShift},
 }
 
+// press presses a key after the screen has seen the answer to the last one. See typeKey for keys that come faster.
 func (s *screen) press(key string) {
+	s.t.Helper()
+	if s.m.run.awaits {
+		s.frame()
+	}
+	s.typeKey(key)
+}
+
+// typeKey presses a key at once.
+func (s *screen) typeKey(key string) {
 	s.t.Helper()
 	k, ok := keyCodes[key]
 	switch name, ctrl := strings.CutPrefix(key, "ctrl+"); {

@@ -93,7 +93,7 @@ func TestShellAndMouseInATerminal(t *testing.T) {
 	result := make(chan error, 1)
 	go func() {
 		result <- Run(t.Context(), Options{
-			Plan: f.p, Feed: l.feed, Send: l.send, Input: tty, Output: tty, Glyphs: "unicode",
+			Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty, Glyphs: "unicode",
 			Shell: func(*plan.Plan, int) (ExecCommand, error) { return &fakeShell{}, nil },
 		})
 	}()

@@ -24,8 +24,9 @@ type store struct {
 	pauses  int // how many pauses there have been
 	last    time.Time
 	history history
-	stopped bool // somebody stopped the run, perhaps by a signal: there is nothing to stay for when it has ended
-	ended   bool // the feed is closed, or of no use any more
+	stopped bool   // somebody stopped the run, perhaps by a signal: there is nothing to stay for when it has ended
+	awaited string // the ID of the last command of this screen, until it is answered
+	ended   bool   // the feed is closed, or of no use any more
 	err     error
 
 	poke chan struct{}
@@ -100,8 +101,10 @@ func (s *store) apply(rec *events.Record) {
 	case events.StepRetrying:
 		s.all = s.all || e.ByUser // a retry may reopen others
 	case events.CommandAccepted:
+		s.answered(&e.Order)
 		s.accepted(e.Command)
 	case events.CommandRejected:
+		s.answered(&e.Order)
 		s.note(refused + e.Reason)
 	case events.Warning:
 		s.note(e.Message)
@@ -208,6 +211,7 @@ type shot struct {
 	check    bool
 	steps    int
 	closed   bool // nothing more will come
+	awaits   bool // the answer to a command of this screen is still to come
 	stopped  bool // before its end, by somebody
 	notes    []string
 }
@@ -240,6 +244,6 @@ func (s *store) take(spent func(events.Times), f func(step int, of *events.Step)
 	return shot{
 		phase: r.Phase, pause: r.Pause, pausedAt: r.PausedAt, pointer: r.Pointer, pauses: s.pauses, counts: r.Counts,
 		times: r.Clock.Times, started: r.Started, ended: r.Ended, last: s.last, result: r.Result, digest: r.Digest, check: r.Check,
-		steps: len(r.Steps), closed: s.ended, stopped: s.stopped, notes: notes,
+		steps: len(r.Steps), closed: s.ended, awaits: s.awaits(), stopped: s.stopped, notes: notes,
 	}
 }

@@ -32,7 +32,7 @@ type Options struct {
 	// Earlier are the plans that a resumed run had before, oldest first: files that have changed since are named.
 	Earlier []*plan.Plan
 	Feed    <-chan []events.Record // required; drained at once, until it is closed
-	Send    func(events.Command)   // required; must not block
+	Send    func(events.Order)     // required; must not block. The order has an ID, by which its answer in the feed is known, and no actor
 
 	// Replay is how a recorded run ended, in a word. Its whole feed is taken in before the screen opens; nothing can be asked
 	// of such a run, and the screen stays until it is left. Send is then not needed. "": the run is live.

@@ -194,7 +194,10 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 	profile := colorprofile.TrueColor
 	m := newModel(Options{
 		Plan: p, PlanFor: s.PlanFor, Why: s.Why, Forecast: s.Forecast, OutDir: s.OutDir, Saved: "~" + strings.TrimPrefix(s.Dir(), k.home),
-		Send:       func(c events.Command) { s.Send(events.Order{Actor: "ann", Command: c}) },
+		Send: func(order events.Order) {
+			order.Actor = "ann"
+			s.Send(order)
+		},
 		Preview:    engine.Preview,
 		Eval:       s.Eval,
 		CheckBreak: (*plan.Plan).CheckBreak,

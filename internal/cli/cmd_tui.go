@@ -172,7 +172,10 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	asks, screenClosed := userTerminal.show()
 	o := c.look(tui.Options{
 		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
-		Send: func(cmd events.Command) { s.Send(events.Order{Actor: "tui", Command: cmd}) },
+		Send: func(o events.Order) {
+			o.Actor = "tui"
+			s.Send(o)
+		},
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
 			oracle(io.asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {

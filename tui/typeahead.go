@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"crypto/rand"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events"
+)
+
+// typeahead keeps what is typed while the run has not answered the last command yet. A key that depends on the run is judged by what the
+// earlier commands have made of it, never by what the screen happens to show: `A c` typed at once runs what `A` approves. What is typed
+// after such a key waits behind it, so that keys keep their order. An interrupt waits for nothing and discards them, as in a terminal.
+type typeahead struct {
+	prefix string // of the IDs of this screen's commands: a journal may hold those of others
+	sent   int
+	input  []tea.Msg
+}
+
+// deferred is a key that was read already, as what it means.
+type deferred struct{ do intent }
+
+func newTypeahead() typeahead { return typeahead{prefix: "tui-" + rand.Text()[:8]} }
+
+// send sends a command to the run. Until it is answered, what depends on the run waits.
+func (m *model) send(c events.Command) {
+	m.typed.sent++
+	id := fmt.Sprintf("%s-%d", m.typed.prefix, m.typed.sent)
+	m.store.await(id)
+	m.run.awaits = true
+	m.o.Send(events.Order{ID: id, Command: c})
+}
+
+// input takes what was typed, clicked or pasted, now or when its turn comes.
+func (m *model) input(msg tea.Msg) tea.Cmd {
+	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+c" {
+		m.typed.input = nil
+		return m.press(key)
+	}
+	if len(m.typed.input) > 0 || m.run.awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
+		m.typed.input = append(m.typed.input, msg)
+		return nil
+	}
+	return m.inputNow(msg)
+}
+
+func (m *model) inputNow(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return m.press(msg)
+	case tea.PasteMsg:
+		return m.paste(msg)
+	case tea.MouseMsg:
+		return m.mouseMsg(msg)
+	case deferred:
+		return m.do(msg.do)
+	}
+	return nil
+}
+
+// defers reports whether an intent has to wait for the answer to a command, and keeps it until then.
+func (m *model) defers(do intent) bool {
+	if !m.run.awaits || !dependsOnRun(do) {
+		return false
+	}
+	m.typed.input = append([]tea.Msg{deferred{do}}, m.typed.input...)
+	return true
+}
+
+// dependsOnRun reports whether an intent does something else, or nothing, after a command has changed the run.
+func dependsOnRun(do intent) bool {
+	switch do {
+	case cursorPointer, needNext, needPrev, runLeave:
+		return true
+	default:
+		return asksTheRun(do)
+	}
+}
+
+// catchUp takes what was typed ahead, until a command has to be answered again.
+func (m *model) catchUp() tea.Cmd {
+	var cmds []tea.Cmd
+	for len(m.typed.input) > 0 && (!m.run.awaits || m.overlay == nil && !m.startsDeferred()) {
+		next := m.typed.input[0]
+		m.typed.input = m.typed.input[1:]
+		cmds = append(cmds, m.inputNow(next))
+	}
+	return tea.Batch(cmds...)
+}
+
+// startsDeferred reports whether the first of what was typed ahead has been found to wait for an answer.
+func (m *model) startsDeferred() bool {
+	_, is := m.typed.input[0].(deferred)
+	return is
+}
+
+// await notes the command whose answer is waited for. Commands are answered in their order, so the last one is enough.
+func (s *store) await(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.awaited = id
+}
+
+// answered notes the answer to a command.
+func (s *store) answered(o *events.Order) {
+	if o.ID == s.awaited {
+		s.awaited = ""
+	}
+}
+
+// awaits reports whether an answer is still to come. After the end of a run there is none.
+func (s *store) awaits() bool { return s.awaited != "" && s.run.Phase != events.Done && !s.ended }
