@@ -55,7 +55,7 @@ var layers = map[string][]string{
 	"internal/assault/cmd": {"internal/assault"},
 
 	"docs/tape": {}, // it looks at moon as a person does, from outside
-	".": {"internal/cli"},
+	".":         {"internal/cli"},
 	"internal/cli": {
 		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault",
 		"themes", "tui", "tui/lines", "tui/plain",
