@@ -13,6 +13,7 @@ import (
 	"moon/events/fact"
 	"moon/events/output"
 	"moon/exec"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -264,7 +265,7 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 	if !ps.Terminal {
 		return ""
 	}
-	return fmt.Sprintf("moon: %s  %s  has the terminal; `moon attach --send stop=now %s` in another ends it", ps.ID(), output.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
+	return fmt.Sprintf("moon: %s  %s  has the terminal; `moon attach --send stop=now %s` in another ends it", ps.ID(), termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
 }
 
 // transient is the class of errors that may pass by themselves.

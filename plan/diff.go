@@ -11,7 +11,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // Difference is what changed from one plan to another.
@@ -282,7 +282,7 @@ type diffText struct {
 }
 
 func (t *diffText) linef(format string, args ...any) {
-	t.out.WriteString(cutTo(output.CleanName(fmt.Sprintf(format, args...)), t.width) + "\n")
+	t.out.WriteString(cutTo(termtext.CleanName(fmt.Sprintf(format, args...)), t.width) + "\n")
 }
 
 func (t *diffText) head(mark string, s DiffStep) {

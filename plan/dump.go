@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan/eval"
 )
 
@@ -77,7 +77,7 @@ func (d *dump) field(name string, v any) {
 		b.Reset()
 		fmt.Fprintf(&b, "%q\n", fmt.Sprint(v))
 	}
-	d.out.WriteString(d.at + " " + name + ": " + output.CleanName(strings.TrimSuffix(b.String(), "\n")) + "\n")
+	d.out.WriteString(d.at + " " + name + ": " + termtext.CleanName(strings.TrimSuffix(b.String(), "\n")) + "\n")
 }
 
 // value writes a value of the plan, or the steps it is known after.

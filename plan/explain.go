@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -67,7 +67,7 @@ func (e *explanation) section(title string, lines []said) {
 	e.out.WriteString("\n" + title + "\n")
 	column := 0
 	for i := range lines {
-		lines[i] = said{output.CleanName(lines[i].text), output.CleanName(lines[i].note)}
+		lines[i] = said{termtext.CleanName(lines[i].text), termtext.CleanName(lines[i].note)}
 		if n := ansi.StringWidth(lines[i].text); lines[i].note != "" && n <= noteColumn {
 			column = max(column, n)
 		}
@@ -99,10 +99,10 @@ func (e *explanation) line(indent int, text string) {
 
 func (e *explanation) what() {
 	s := e.s
-	e.line(0, output.CleanName(s.ID()+"  "+s.Label(s.Title())))
-	e.line(2, output.CleanName("path  "+s.Path))
+	e.line(0, termtext.CleanName(s.ID()+"  "+s.Label(s.Title())))
+	e.line(2, termtext.CleanName("path  "+s.Path))
 	if s.UserID != "" {
-		e.line(2, output.CleanName("id    "+s.UserID))
+		e.line(2, termtext.CleanName("id    "+s.UserID))
 	}
 	var lines []said
 	if s.NoLog {

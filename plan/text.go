@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // WriteTree prints the plan for people: every scope and step with its origin, what is not known yet with the step that
@@ -36,7 +36,7 @@ func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []s
 	if p.Name != "" {
 		title += " «" + p.Name + "»"
 	}
-	title = fmt.Sprintf("%s: %s, plan %s", output.CleanName(title), CountOf(len(p.Steps), "step"), p.Digest[:12])
+	title = fmt.Sprintf("%s: %s, plan %s", termtext.CleanName(title), CountOf(len(p.Steps), "step"), p.Digest[:12])
 	out.WriteString(wrapTo(title, width) + "\n\n")
 	column := t.column(width)
 	for _, l := range t.lines {
@@ -116,7 +116,7 @@ type treeText struct {
 type treeLine struct{ text, at string }
 
 func (t *treeText) add(depth int, at, format string, args ...any) {
-	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + output.CleanName(fmt.Sprintf(format, args...)), output.CleanName(at)})
+	t.lines = append(t.lines, treeLine{strings.Repeat("  ", depth) + termtext.CleanName(fmt.Sprintf(format, args...)), termtext.CleanName(at)})
 }
 
 // scope prints what is inside a scope, between two of its steps: its steps and its scopes, in order.
@@ -312,7 +312,7 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 	column := 0
 	for i := range p.Steps {
 		if s := &p.Steps[i]; !s.deselected() {
-			column = max(column, min(ansi.StringWidth(output.CleanName(s.Origin.String())), maxColumn/2))
+			column = max(column, min(ansi.StringWidth(termtext.CleanName(s.Origin.String())), maxColumn/2))
 		}
 	}
 	var out strings.Builder
@@ -321,13 +321,13 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 		if s.deselected() {
 			continue
 		}
-		line := s.ID() + "  " + output.CleanName(p.on(s, s.Host)) + columns(output.CleanName(s.Origin.String()), output.CleanName(s.does()), column, 0)
+		line := s.ID() + "  " + termtext.CleanName(p.on(s, s.Host)) + columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(s.does()), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:
 			marks = append(marks, "left out by tags")
 		case s.Lacks != nil:
-			marks = append(marks, string(s.Prediction)+": uses "+output.CleanName(s.Lacks.Reason()))
+			marks = append(marks, string(s.Prediction)+": uses "+termtext.CleanName(s.Lacks.Reason()))
 		case s.Prediction != WillRun:
 			marks = append(marks, string(s.Prediction))
 		}
@@ -335,7 +335,7 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 			marks = append(marks, "asks")
 		}
 		if s.Become != nil && !s.Excluded {
-			marks = append(marks, "as "+output.CleanName(s.Become.User))
+			marks = append(marks, "as "+termtext.CleanName(s.Become.User))
 		}
 		if len(marks) > 0 {
 			line += "  [" + strings.Join(marks, ", ") + "]"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // Terminals and libraries disagree about the width of many characters. Everything that is drawn goes through settle
@@ -17,7 +17,7 @@ func plain(s string) string {
 	if isASCII(s) {
 		return s
 	}
-	return settle(output.CleanName(strings.ReplaceAll(s, "\t", "    ")))
+	return settle(termtext.CleanName(strings.ReplaceAll(s, "\t", "    ")))
 }
 
 // isASCII reports whether the text is printable ASCII: one cell a byte.

@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // printed lets every attempt print what a function writes.
@@ -350,7 +351,7 @@ func TestAMillionLines(t *testing.T) {
 func TestStretch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		raw := rapid.SampledFrom(nasty).Draw(rt, "a") + rapid.String().Draw(rt, "s") + "\x1b[31m" + rapid.SampledFrom(nasty).Draw(rt, "b")
-		s := settle(output.Still([]byte(strings.ReplaceAll(raw, "\n", " "))))
+		s := settle(termtext.Still([]byte(strings.ReplaceAll(raw, "\n", " "))))
 		all := cells(bare(s))
 		w := rapid.IntRange(1, 30).Draw(rt, "w")
 		x := rapid.IntRange(0, 40).Draw(rt, "x")

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/themes"
 )
@@ -154,7 +155,7 @@ func readAll(dir, prefix string) tea.Cmd {
 		var b strings.Builder
 		n := 0
 		for ; n < log.Len() && b.Len() < copyLimit; n++ {
-			b.WriteString(bare(output.Still(log.Line(n).Text)))
+			b.WriteString(bare(termtext.Still(log.Line(n).Text)))
 			b.WriteByte('\n')
 		}
 		c := copied{text: b.String(), words: count(n, "line") + " of output"}

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // reel is the output of one attempt, as far as it was fetched: a window of lines somewhere in it, and its last
@@ -103,7 +104,7 @@ func fetch(log *output.Log, id int, prefix string, from, n int) fetched {
 }
 
 func cleanLine(l output.Line) textLine {
-	return textLine{settle(output.Still(l.Text)), l.Stderr, l.At, l.Cut}
+	return textLine{settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
 }
 
 // take stores what a command read.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // DOT is the graph for Graphviz. title gives the text of a step.
@@ -43,7 +43,7 @@ func (g *Graph) DOT(title func(step int) string) string {
 
 // dotText is a text inside quotes. A backslash begins an escape there, and the ones before letters are moon's own.
 func dotText(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(output.CleanName(text))
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(termtext.CleanName(text))
 }
 
 // Mermaid is the graph as a flowchart, which GitHub and others draw in Markdown. A dotted edge also carries a value.
@@ -78,7 +78,7 @@ func (g *Graph) Mermaid(title func(step int) string) string {
 // mermaidText writes what Mermaid would take for its own syntax, or for HTML or Markdown, as #code;.
 func mermaidText(text string) string {
 	var b strings.Builder
-	for _, r := range output.CleanName(text) {
+	for _, r := range termtext.CleanName(text) {
 		if r < 0x80 && strings.ContainsRune("\"#;<>&`*_|{}[]()\\~$", r) {
 			fmt.Fprintf(&b, "#%d;", r)
 			continue

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // ID is a node's index.
@@ -128,7 +128,7 @@ func (g *Graph) Text() string {
 			b.WriteString(" rescued")
 		}
 		if node.Pool >= 0 {
-			fmt.Fprintf(&b, " pool=%s/%d", output.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
+			fmt.Fprintf(&b, " pool=%s/%d", termtext.CleanName(g.Pools[node.Pool].Label), g.Pools[node.Pool].Slots)
 		}
 		if node.Spare > 0 {
 			fmt.Fprintf(&b, " spare=%d", node.Spare)

@@ -21,7 +21,7 @@ import (
 // Line is one line of output.
 type Line struct {
 	Stderr bool
-	Text   []byte        // without the newline; raw, see Clean
+	Text   []byte        // without the newline; raw, see termtext.Clean
 	At     time.Duration // when it began to be written, since the start of the attempt; exact to 50 ms
 	// Cut says that Text is not the whole line. Log gives one piece of at most 64 KiB, the visible end of a line
 	// that rewrites itself with carriage returns and the beginning of any other; Lines goes on with the rest of

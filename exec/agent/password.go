@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"moon/events/output"
 	"moon/exec"
+	"moon/internal/termtext"
 )
 
 // PasswordError says that a user cannot be become without a password, or with the one that is known.
@@ -72,7 +72,7 @@ func (s *said) lines() []string {
 	defer s.mu.Unlock()
 	var list []string
 	for line := range strings.Lines(string(s.text[s.marked:])) {
-		if line = strings.TrimSpace(output.CleanName(strings.TrimSpace(line))); line != "" {
+		if line = strings.TrimSpace(termtext.CleanName(strings.TrimSpace(line))); line != "" {
 			list = append(list, line)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan/inventory"
 )
 
@@ -37,7 +37,7 @@ func (s ansibleSettings) supplied() string {
 	if s.File == "" || os.Getenv("ANSIBLE_CONFIG") != "" {
 		return ""
 	}
-	return output.CleanName(filepath.Base(s.File))
+	return termtext.CleanName(filepath.Base(s.File))
 }
 
 // ansibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a

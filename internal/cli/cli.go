@@ -14,9 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/termtext"
 	"moon/secret"
 )
 
@@ -73,7 +73,7 @@ func (s stdio) guarded() (guarded stdio, flush func()) {
 // waiting says that moon waits for a program. The TUI has its own words for that it plans.
 func (s stdio) waiting(what string, most time.Duration) {
 	if !userTerminal.shown() {
-		fmt.Fprintf(s.err, "moon: waiting for %s, %s at most (--program-timeout)\n", output.CleanName(what), most)
+		fmt.Fprintf(s.err, "moon: waiting for %s, %s at most (--program-timeout)\n", termtext.CleanName(what), most)
 	}
 }
 
@@ -202,7 +202,7 @@ func report(w io.Writer, err error) int {
 	if e.message != "" {
 		lines := strings.Split(e.message, "\n")
 		for i := range lines {
-			lines[i] = output.CleanName(lines[i]) // it may hold names, and what others have said
+			lines[i] = termtext.CleanName(lines[i]) // it may hold names, and what others have said
 		}
 		fmt.Fprintf(w, "moon: %s\n", strings.Join(lines, "\n"))
 	}

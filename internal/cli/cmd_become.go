@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"moon/engine"
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -83,7 +83,7 @@ func becoming(p *plan.Plan) []becomer {
 			list = append(list, becomer{Become: b})
 		}
 		to := &list[at[b]]
-		to.steps = append(to.steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), output.CleanName(s.Title()), s.Origin))
+		to.steps = append(to.steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
 	}
 	return list
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/diag"
 )
@@ -73,7 +73,7 @@ func (c checkup) sound() bool { return c.Sound() && len(c.Settings) == 0 }
 const placesShown = 3
 
 func (c checkup) text(w io.Writer) error {
-	name := output.CleanName(c.File)
+	name := termtext.CleanName(c.File)
 	if c.Steps {
 		fmt.Fprintf(w, "%s: a playbook of steps, %s in %s\n", name, plan.CountOf(c.Tasks, "step"), plan.CountOf(c.Files, "file"))
 	} else {
@@ -85,12 +85,12 @@ func (c checkup) text(w io.Writer) error {
 		for _, f := range c.Foreign {
 			var places []string
 			for _, pos := range f.At[:min(placesShown, len(f.At))] {
-				places = append(places, fmt.Sprintf("%s:%d", output.CleanName(pos.File), pos.Line))
+				places = append(places, fmt.Sprintf("%s:%d", termtext.CleanName(pos.File), pos.Line))
 			}
 			if more := len(f.At) - placesShown; more > 0 {
 				places = append(places, fmt.Sprintf("%d more", more))
 			}
-			fmt.Fprintf(t, "  %s\t%d×\t%s\n", output.CleanName(f.Name), len(f.At), strings.Join(places, ", "))
+			fmt.Fprintf(t, "  %s\t%d×\t%s\n", termtext.CleanName(f.Name), len(f.At), strings.Join(places, ", "))
 		}
 		if err := t.Flush(); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (c checkup) text(w io.Writer) error {
 	if len(c.Settings) > 0 {
 		fmt.Fprintf(w, "\nSettings of Ansible that moon does not heed\n")
 		for _, s := range c.Settings {
-			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", output.CleanName(s.File), s.Line, output.CleanName(s.Name), output.CleanName(s.Value), s.Hint)
+			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", termtext.CleanName(s.File), s.Line, termtext.CleanName(s.Name), termtext.CleanName(s.Value), s.Hint)
 		}
 	}
 	if len(c.Programs) > 0 {
@@ -120,7 +120,7 @@ func (c checkup) text(w io.Writer) error {
 	}
 	for _, p := range c.Programs {
 		if p.Path != "" {
-			fmt.Fprintf(w, "  %s: %s\n", p.Name, output.CleanName(p.Path))
+			fmt.Fprintf(w, "  %s: %s\n", p.Name, termtext.CleanName(p.Path))
 		} else {
 			fmt.Fprintf(w, "  %s: not found; %s\n", p.Name, p.For)
 		}

@@ -17,8 +17,8 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events/fact"
-	"moon/events/output"
 	"moon/exec"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/diag"
 )
@@ -406,9 +406,9 @@ func (c *validateCmd) Run(io stdio) error {
 		case bad:
 			fmt.Fprintf(io.out, "\n%s\n", ds.Summary())
 		case len(ds) > 0:
-			fmt.Fprintf(io.out, "\n%s: %s, %s\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
+			fmt.Fprintf(io.out, "\n%s: %s, %s\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
 		default:
-			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", output.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
+			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
 		}
 	}
 	if bad {

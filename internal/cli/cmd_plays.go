@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/inventory"
 )
@@ -139,11 +139,11 @@ func (f *hostFlags) forPlays(p *plan.Plan) error {
 	case "":
 		return nil
 	case "--become", "--become-user", "--become-method":
-		return usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, output.CleanName(p.RootFile))
+		return usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
 	case "--force-handlers":
-		return usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, output.CleanName(p.RootFile))
+		return usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, termtext.CleanName(p.RootFile))
 	}
-	return usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, output.CleanName(p.RootFile))
+	return usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
 }
 
 // overrideHosts puts flags that are given in the place of those a run had.
@@ -191,7 +191,7 @@ func (f *listFlags) list(w io.Writer, p *plan.Plan) error {
 	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
 		return usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
 	}
-	fmt.Fprintf(w, "\nplaybook: %s\n", output.CleanName(p.RootFile))
+	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(p.RootFile))
 	number := 0
 	for i := range p.Scopes {
 		if p.Scopes[i].Kind == plan.ScopePlay {
@@ -206,11 +206,11 @@ func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number
 	if !f.ListHosts && !f.ListTasks && !f.ListTags {
 		return
 	}
-	fmt.Fprintf(w, "\n  play #%d (%s): %s\tTAGS: [%s]\n", number, output.CleanName(play.Play.Pattern), output.CleanName(play.Name), listed(play.Play.Tags))
+	fmt.Fprintf(w, "\n  play #%d (%s): %s\tTAGS: [%s]\n", number, termtext.CleanName(play.Play.Pattern), termtext.CleanName(play.Name), listed(play.Play.Tags))
 	if f.ListHosts {
-		fmt.Fprintf(w, "    pattern: ['%s']\n    hosts (%d):\n", output.CleanName(play.Play.Pattern), len(play.Play.Hosts))
+		fmt.Fprintf(w, "    pattern: ['%s']\n    hosts (%d):\n", termtext.CleanName(play.Play.Pattern), len(play.Play.Hosts))
 		for _, h := range play.Play.Hosts {
-			fmt.Fprintf(w, "      %s\n", output.CleanName(h))
+			fmt.Fprintf(w, "      %s\n", termtext.CleanName(h))
 		}
 	}
 	if f.ListTasks {
@@ -235,7 +235,7 @@ func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number
 			if s.Role != "" {
 				name = s.Role + " : " + name
 			}
-			fmt.Fprintf(w, "      %s\tTAGS: [%s]\n", output.CleanName(name), listed(s.Tags))
+			fmt.Fprintf(w, "      %s\tTAGS: [%s]\n", termtext.CleanName(name), listed(s.Tags))
 		}
 	}
 	if f.ListTags {
@@ -247,7 +247,7 @@ func (f *listFlags) listPlay(w io.Writer, p *plan.Plan, play *plan.Scope, number
 func listed(tags []string) string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(tags)))
 	for i := range sorted {
-		sorted[i] = output.CleanName(sorted[i])
+		sorted[i] = termtext.CleanName(sorted[i])
 	}
 	return strings.Join(sorted, ", ")
 }

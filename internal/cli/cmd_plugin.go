@@ -18,6 +18,7 @@ import (
 	"moon/exec/agent"
 	"moon/exec/plugin"
 	"moon/exec/spec"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -67,7 +68,7 @@ func askTrust(std stdio, o plan.Options) {
 		return
 	}
 	r.AskBy(func(path, shown, digest string) bool {
-		fmt.Fprintf(std.err, "The playbook wants to use a plugin that came with it: %s\n", output.CleanName(shown))
+		fmt.Fprintf(std.err, "The playbook wants to use a plugin that came with it: %s\n", termtext.CleanName(shown))
 		fmt.Fprintf(std.err, "It is a program, which can do all that you can. Its SHA-256 is %s.\nMay it run, now and whenever it is the same? [y/N] ", digest)
 		line, _ := bufio.NewReader(in).ReadString('\n') // the end is a no
 		answer := strings.ToLower(strings.TrimSpace(line))
@@ -157,7 +158,7 @@ func (c *pluginListCmd) Run(io stdio) error {
 		if p.Missing != nil {
 			words = "cannot be used: " + firstLineOf(p.Missing.Error())
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", output.CleanName(p.Name), output.CleanName(p.Shown), output.CleanName(words))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", termtext.CleanName(p.Name), termtext.CleanName(p.Shown), termtext.CleanName(words))
 	}
 	return w.Flush()
 }
@@ -185,15 +186,15 @@ func (c *pluginDescribeCmd) Run(io stdio) error {
 	}
 	fmt.Fprintf(io.out, "%s\n\n", p.Name)
 	if p.Doc != "" {
-		fmt.Fprintf(io.out, "%s\n\n", output.CleanName(p.Doc))
+		fmt.Fprintf(io.out, "%s\n\n", termtext.CleanName(p.Doc))
 	}
 	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(w, "from\t%s\n", output.CleanName(p.Shown))
+	fmt.Fprintf(w, "from\t%s\n", termtext.CleanName(p.Shown))
 	if g := p.Plugin; g != nil {
-		fmt.Fprintf(w, "plugin\t%s\n", output.CleanName(strings.TrimSpace(g.Name+" "+g.Version)))
+		fmt.Fprintf(w, "plugin\t%s\n", termtext.CleanName(strings.TrimSpace(g.Name+" "+g.Version)))
 		fmt.Fprintf(w, "spoken to\t%s\n", speeches[g.Speaks])
 		if g.Path != "" {
-			fmt.Fprintf(w, "file\t%s\nSHA-256\t%s\n", output.CleanName(g.Path), g.Digest)
+			fmt.Fprintf(w, "file\t%s\nSHA-256\t%s\n", termtext.CleanName(g.Path), g.Digest)
 		}
 		where := g.Where
 		if where == "" {
@@ -205,7 +206,7 @@ func (c *pluginDescribeCmd) Run(io stdio) error {
 		fmt.Fprintf(w, "dry run\t%s\n", yesNo(p.Action.Check))
 	}
 	for _, glob := range p.Globs {
-		fmt.Fprintf(w, "files\t%s\n", output.CleanName(glob))
+		fmt.Fprintf(w, "files\t%s\n", termtext.CleanName(glob))
 	}
 	if err := w.Flush(); err != nil || p.Action == nil {
 		return err
@@ -245,7 +246,7 @@ func describeAction(to io.Writer, a *spec.Action) error {
 	if len(a.Returns) > 0 {
 		fmt.Fprintf(w, "\nReturns:\n")
 		for _, r := range a.Returns {
-			fmt.Fprintf(w, "  %s\t%s\n", output.CleanName(r.Name), output.CleanName(r.Doc))
+			fmt.Fprintf(w, "  %s\t%s\n", termtext.CleanName(r.Name), termtext.CleanName(r.Doc))
 		}
 	}
 	return w.Flush()
@@ -393,7 +394,7 @@ func (c *pluginTrustCmd) Run(io stdio) error {
 		if err != nil {
 			return usage("%s", err)
 		}
-		fmt.Fprintf(io.out, "trusted  %s  %s\n", digest[:12], output.CleanName(path))
+		fmt.Fprintf(io.out, "trusted  %s  %s\n", digest[:12], termtext.CleanName(path))
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -274,7 +274,7 @@ func confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 			confirmed = append(confirmed, events.Range{From: i, To: i + 1})
 			continue
 		}
-		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), output.CleanName(s.Title()), s.Origin, output.CleanName(s.Confirm)))
+		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin, termtext.CleanName(s.Confirm)))
 	}
 	return confirmed, open, nil
 }

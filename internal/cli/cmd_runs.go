@@ -11,7 +11,7 @@ import (
 
 	"moon/engine"
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/tui/plain"
 )
 
@@ -49,7 +49,7 @@ func (c *runsCmd) Run(io stdio) error {
 	fmt.Fprintln(w, "RUN\tSTARTED\tTOOK\t"+column("WAITED")+"ENDED\tSTEPS\tPLAYBOOK")
 	for _, p := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\t%s\t%s\n", p.ID, p.Started.Local().Format("2006-01-02 15:04"), plain.Duration(p.Ran), column(plain.Duration(p.Waited)),
-			outcomeOf(p), stepsOf(p), output.CleanName(filepath.Join(p.Root, p.Playbook)))
+			outcomeOf(p), stepsOf(p), termtext.CleanName(filepath.Join(p.Root, p.Playbook)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (c *runsCmd) Run(io stdio) error {
 	for _, p := range list {
 		for _, c := range p.Concurrent() {
 			if c.ID < p.ID { // of two runs the later one is the one to say it
-				fmt.Fprintf(io.out, "%s: %s\n", p.ID, output.CleanName(c.String()))
+				fmt.Fprintf(io.out, "%s: %s\n", p.ID, termtext.CleanName(c.String()))
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func (c *pruneCmd) Run(io stdio) error {
 			}
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), output.CleanName(cmp.Or(p.Playbook, "not begun")))
+		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), termtext.CleanName(cmp.Or(p.Playbook, "not begun")))
 	}
 	word := "removed"
 	if c.DryRun {

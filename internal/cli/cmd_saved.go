@@ -9,7 +9,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/engine/planfile"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -89,7 +89,7 @@ func indented(list []string) string {
 			lines = append(lines, fmt.Sprintf("  and %d more", len(list)-most))
 			break
 		}
-		lines = append(lines, "  "+output.CleanName(s))
+		lines = append(lines, "  "+termtext.CleanName(s))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -15,6 +15,7 @@ import (
 	"moon/events"
 	"moon/events/output"
 	"moon/exec"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
 	"moon/tui/plain"
@@ -218,7 +219,7 @@ func printOutput(to stdio, dir, prefix string) (err error) {
 		if line.Cut {
 			end = ""
 		}
-		if _, err := io.WriteString(w, output.Clean(line.Text)+end); err != nil {
+		if _, err := io.WriteString(w, termtext.Clean(line.Text)+end); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 
 	"moon/engine"
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 type stateCmd struct {
@@ -56,7 +56,7 @@ func (c *stateCmd) Run(io stdio) error {
 		if m.Created {
 			word = "created"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Type, word, m.Action, output.CleanName(m.Step), output.CleanName(m.Name))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Type, word, m.Action, termtext.CleanName(m.Step), termtext.CleanName(m.Name))
 	}
 	return w.Flush()
 }

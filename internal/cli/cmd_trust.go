@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"moon/engine"
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/plugin"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -38,7 +38,7 @@ func (c *trustCmd) Run(io stdio) error {
 			return err
 		}
 		for _, path := range list {
-			fmt.Fprintln(io.out, output.CleanName(path))
+			fmt.Fprintln(io.out, termtext.CleanName(path))
 		}
 		return nil
 	}
@@ -94,7 +94,7 @@ func (c *trustCmd) add(io stdio, store plugin.Trust, files []plan.Input) error {
 		if err := store.Add(f.Path, f.Digest); err != nil {
 			return &exit{exitDisk, "trust: " + err.Error()}
 		}
-		fmt.Fprintf(io.out, "  %s\n", output.CleanName(f.Path))
+		fmt.Fprintf(io.out, "  %s\n", termtext.CleanName(f.Path))
 	}
 	fmt.Fprintf(io.out, "%s trusted, as long as they stay the same\n", plan.CountOf(len(said), "file"))
 	return nil

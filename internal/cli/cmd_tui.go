@@ -14,9 +14,9 @@ import (
 
 	"moon/engine"
 	"moon/events"
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/diag"
 	"moon/tui"
@@ -264,7 +264,7 @@ func foldInto(run *events.Run, feed <-chan []events.Record, shown chan<- []event
 // leave prints the report. Of a run that was left in review nothing is kept but a line.
 func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Run) error {
 	if !started(run) {
-		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", output.CleanName(p.RootFile))
+		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", termtext.CleanName(p.RootFile))
 		return s.Discard()
 	}
 	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(io.out)

@@ -5,8 +5,8 @@ import (
 	"os/user"
 
 	"moon/engine"
-	"moon/events/output"
 	"moon/exec/agent"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
 )
@@ -31,9 +31,9 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 			who += " on " + job.Host.Name
 		}
 		where := fmt.Sprintf("moon: %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
-		notice := []string{output.CleanName(s.Redact(where))}
+		notice := []string{termtext.CleanName(s.Redact(where))}
 		for _, m := range at.Missing {
-			notice = append(notice, output.CleanName(s.Redact("   "+m)))
+			notice = append(notice, termtext.CleanName(s.Redact("   "+m)))
 		}
 		set := map[string]string{"MOON_STEP": ps.ID(), "MOON_RUN_DIR": s.Dir()}
 		return agent.Shell(job, set, notice)

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
 )
@@ -46,9 +46,9 @@ func defaults(list []plan.Prompt) (map[string]string, error) {
 func answersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
 	in := bufio.NewReader(tty)
 	ask := func(p plan.Prompt, more string) (string, error) {
-		question := output.CleanName(p.Question()) + more
+		question := termtext.CleanName(p.Question()) + more
 		if p.Default != "" && !p.Private {
-			question += " [" + output.CleanName(p.Default) + "]"
+			question += " [" + termtext.CleanName(p.Default) + "]"
 		}
 		question += ": "
 		if p.Private {

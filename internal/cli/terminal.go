@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/term"
 
-	"moon/events/output"
 	"moon/exec"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -107,7 +107,7 @@ func checkTerminal(p *plan.Plan, check bool) error {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if s.Terminal && !s.Excluded && s.Prediction != plan.WillSkip && (s.CheckMode == nil || !*s.CheckMode) {
-			steps = append(steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), output.CleanName(s.Title()), s.Origin))
+			steps = append(steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
 		}
 	}
 	if len(steps) == 0 {

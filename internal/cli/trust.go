@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"moon/events/output"
 	"moon/exec"
 	"moon/exec/plugin"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -64,7 +64,7 @@ func (t *truster) ask(what string, files []plan.Input) bool {
 	if t.in == nil || t.refused {
 		return false
 	}
-	fmt.Fprintln(t.out, output.CleanName(what))
+	fmt.Fprintln(t.out, termtext.CleanName(what))
 	fmt.Fprintf(t.out, "Do you trust %s, as it is now?\n", plan.CountOf(len(files), "file"))
 	const most = 10
 	for i, f := range files {
@@ -72,7 +72,7 @@ func (t *truster) ask(what string, files []plan.Input) bool {
 			fmt.Fprintf(t.out, "  and %d more\n", len(files)-most)
 			break
 		}
-		fmt.Fprintf(t.out, "  %s\n", output.CleanName(f.Path))
+		fmt.Fprintf(t.out, "  %s\n", termtext.CleanName(f.Path))
 	}
 	fmt.Fprint(t.out, "[y/N] ")
 	line, _ := t.in.ReadString('\n') // the end is a no

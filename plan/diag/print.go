@@ -9,7 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // Print writes the diagnostics for people: place, message, the source line with a caret, the way out.
@@ -27,31 +27,31 @@ func (l List) Print(w io.Writer) error {
 
 func (d Diagnostic) print(b *strings.Builder) {
 	if d.Pos.File != "" {
-		b.WriteString(output.CleanName(d.Pos.File) + ":")
+		b.WriteString(termtext.CleanName(d.Pos.File) + ":")
 		if d.Pos.Line > 0 {
 			fmt.Fprintf(b, "%d:%d:", d.Pos.Line, max(d.Pos.Column, 1))
 		}
 		b.WriteByte(' ')
 	}
-	fmt.Fprintf(b, "%s: %s\n", d.Severity, output.CleanName(d.Message))
+	fmt.Fprintf(b, "%s: %s\n", d.Severity, termtext.CleanName(d.Message))
 	if d.Source != "" && d.Pos.Line > 0 {
 		d.excerpt(b)
 	}
 	inner, more, outer := ShownChain(d.Chain)
 	for _, v := range inner {
-		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
+		fmt.Fprintf(b, "  included from %s\n", termtext.CleanName(v))
 	}
 	if more > 0 {
 		fmt.Fprintf(b, "  … %d more …\n", more)
 	}
 	for _, v := range outer {
-		fmt.Fprintf(b, "  included from %s\n", output.CleanName(v))
+		fmt.Fprintf(b, "  included from %s\n", termtext.CleanName(v))
 	}
 	if d.Others > 0 {
 		fmt.Fprintf(b, "  and %d more, with other hosts or items\n", d.Others)
 	}
 	if d.Hint != "" {
-		fmt.Fprintf(b, "  hint: %s\n", output.CleanName(d.Hint))
+		fmt.Fprintf(b, "  hint: %s\n", termtext.CleanName(d.Hint))
 	}
 }
 
@@ -82,7 +82,7 @@ func (d Diagnostic) excerpt(b *strings.Builder) {
 	}
 	to := min(from+excerptWidth, len(line))
 	end := min(at+max(d.Width, 1), to)
-	before, marked, after := output.CleanName(string(line[from:at])), output.CleanName(string(line[at:max(at, end)])), output.CleanName(string(line[max(at, end):to]))
+	before, marked, after := termtext.CleanName(string(line[from:at])), termtext.CleanName(string(line[at:max(at, end)])), termtext.CleanName(string(line[max(at, end):to]))
 	if from > 0 {
 		before = "…" + before
 	}

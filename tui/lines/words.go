@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/secret"
 	"moon/tui/standing"
 )
@@ -81,7 +81,7 @@ func clean(text string) string {
 	if len(text) > 8*longest {
 		text = text[:8*longest]
 	}
-	text = spoken.Replace(output.CleanName(text))
+	text = spoken.Replace(termtext.CleanName(text))
 	if len(text) <= longest {
 		return text
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -103,7 +103,7 @@ func (a *Ansible) printf(format string, args ...any) { fmt.Fprintf(a.out, format
 
 // banner is a line with stars to the right, after an empty one.
 func (a *Ansible) banner(text string) {
-	text = output.CleanName(text)
+	text = termtext.CleanName(text)
 	a.printf("\n%s %s", text, strings.Repeat("*", max(columns-1-ansi.StringWidth(text), 3)))
 }
 
@@ -120,7 +120,7 @@ func (a *Ansible) event(r events.Record) {
 	case events.StepRetrying:
 		if !e.ByUser {
 			s := &a.plan.Steps[r.Step]
-			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), output.CleanName(a.title(r.Step)), max(s.Retry.Max-e.Attempt+2, 0))
+			a.printf("FAILED - RETRYING: [%s]: %s (%d retries left).", a.on(s), termtext.CleanName(a.title(r.Step)), max(s.Retry.Max-e.Attempt+2, 0))
 		}
 		delete(a.printed, r.Step)
 	case events.StepCompleted:
@@ -134,7 +134,7 @@ func (a *Ansible) event(r events.Record) {
 	case events.StepCancelled:
 		a.failed(r.Step, events.StepFailed{Error: "cancelled"})
 	case events.Warning:
-		a.printf("[WARNING]: %s", output.CleanName(e.Message))
+		a.printf("[WARNING]: %s", termtext.CleanName(e.Message))
 	case events.RunCompleted:
 		a.recap(e)
 	case events.RunStarted, events.StepTried, events.StepOmitted, events.PrintMessage, events.StepProgress, events.VariableSet,
@@ -279,7 +279,7 @@ func (a *Ansible) includes(step int) {
 // tellIncluded prints what the hosts of a task have included.
 func (a *Ansible) tellIncluded() {
 	for _, in := range a.included {
-		a.printf("%s", output.CleanName(in.line+" "+strings.Join(in.hosts, ", "))+in.item)
+		a.printf("%s", termtext.CleanName(in.line+" "+strings.Join(in.hosts, ", "))+in.item)
 	}
 	a.included = nil
 }
@@ -313,7 +313,7 @@ func (a *Ansible) title(step int) string {
 	return cmp.Or(a.run.Steps[step].Name, s.Name)
 }
 
-func (a *Ansible) on(s *plan.Step) string { return output.CleanName(standing.On(s)) }
+func (a *Ansible) on(s *plan.Step) string { return termtext.CleanName(standing.On(s)) }
 
 func (a *Ansible) keep(step int, e events.StepOutput) {
 	s := a.printed[step]
@@ -344,13 +344,13 @@ func (a *Ansible) itemText(s *plan.Step) string {
 	switch s.Loop.Item.(type) {
 	case map[string]any, []any, bool, nil:
 		if !s.Loop.Labelled && !s.NoLog {
-			return output.CleanName(pythonText(s.Loop.Item))
+			return termtext.CleanName(pythonText(s.Loop.Item))
 		}
 	}
 	if s.NoLog {
 		return "None"
 	}
-	return output.CleanName(s.Loop.Label)
+	return termtext.CleanName(s.Loop.Label)
 }
 
 func (a *Ansible) completed(step int, e events.StepCompleted) {
@@ -389,7 +389,7 @@ func (a *Ansible) completed(step int, e events.StepCompleted) {
 // lines prints a text of several lines, each fit for a terminal.
 func (a *Ansible) lines(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		a.printf("%s", output.CleanName(line))
+		a.printf("%s", termtext.CleanName(line))
 	}
 }
 
@@ -540,7 +540,7 @@ func (a *Ansible) recap(e events.RunCompleted) {
 	}
 	slices.SortStableFunc(hosts, func(x, y events.HostCounts) int { return strings.Compare(x.Host, y.Host) })
 	for i := range hosts {
-		name := output.CleanName(hosts[i].Host)
+		name := termtext.CleanName(hosts[i].Host)
 		fmt.Fprintf(a.out, "%s%s :", name, strings.Repeat(" ", max(26-ansi.StringWidth(name), 0)))
 		for k, n := range standing.Tallies(&hosts[i]) {
 			fmt.Fprintf(a.out, " %s=%-4d", standing.TallyWords[k], n)

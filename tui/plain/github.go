@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 // GitHub makes Text write for the logs of GitHub Actions: each step folds, and failures are marked in the files they come
@@ -62,7 +62,7 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 	if near, err := filepath.Rel(t.GitHub.Base, file); err == nil && filepath.IsLocal(near) {
 		file = near
 	}
-	place := "file=" + escapeProperty(output.CleanName(filepath.ToSlash(file)))
+	place := "file=" + escapeProperty(termtext.CleanName(filepath.ToSlash(file)))
 	if s.Origin.Line > 0 {
 		place += fmt.Sprintf(",line=%d,col=%d", s.Origin.Line, s.Origin.Column)
 	}
@@ -71,17 +71,17 @@ func (t *Text) annotate(step int, e events.StepFailed) {
 		lines = append(lines[:1], lines[n:]...)
 	}
 	for i := range lines {
-		lines[i] = output.CleanName(lines[i])
+		lines[i] = termtext.CleanName(lines[i])
 	}
 	if len(s.Origin.Chain) > 0 {
-		lines = append(lines, "at "+output.CleanName(s.Origin.Full()))
+		lines = append(lines, "at "+termtext.CleanName(s.Origin.Full()))
 	}
-	title := s.ID() + " " + output.CleanName(t.on(step)+t.plan.NameWithItems(step, t.name(step)))
+	title := s.ID() + " " + termtext.CleanName(t.on(step)+t.plan.NameWithItems(step, t.name(step)))
 	t.printf("::error %s,title=%s::%s", place, escapeProperty(title), escapeData(strings.Join(lines, "\n")))
 }
 
 func (t *Text) warning(e events.Warning) {
-	text := output.CleanName(e.Message)
+	text := termtext.CleanName(e.Message)
 	if t.GitHub == nil {
 		t.printf("  warning: %s", text)
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/tui/standing"
 )
 
@@ -19,7 +19,7 @@ func recap(to io.Writer, hosts []events.HostCounts) {
 	}
 	wide := len("host")
 	for i := range hosts {
-		wide = max(wide, ansi.StringWidth(output.CleanName(hosts[i].Host)))
+		wide = max(wide, ansi.StringWidth(termtext.CleanName(hosts[i].Host)))
 	}
 	var b strings.Builder
 	defer func() { fmt.Fprint(to, b.String()) }()
@@ -33,6 +33,6 @@ func recap(to io.Writer, hosts []events.HostCounts) {
 	line("host", func(k int) string { return standing.TallyWords[k] })
 	for i := range hosts {
 		n := standing.Tallies(&hosts[i])
-		line(output.CleanName(hosts[i].Host), func(k int) string { return fmt.Sprint(n[k]) })
+		line(termtext.CleanName(hosts[i].Host), func(k int) string { return fmt.Sprint(n[k]) })
 	}
 }

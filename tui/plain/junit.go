@@ -11,6 +11,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -157,7 +158,7 @@ func (j *JUnit) step(class string, i int) error {
 	if j.hosts {
 		name = standing.On(ps) + " " + name
 	}
-	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+output.CleanName(name)),
+	fmt.Fprintf(j.w, "    <testcase classname=%s name=%s file=%s line=\"%d\" time=\"%s\">", quoted(class), quoted(ps.ID()+" "+termtext.CleanName(name)),
 		quoted(ps.Origin.File), ps.Origin.Line, seconds(tookOf(s)))
 	head, _, _ := strings.Cut(s.Error, "\n")
 	text := s.Error
@@ -175,14 +176,14 @@ func (j *JUnit) step(class string, i int) error {
 		case why == "":
 			why = "not run"
 		}
-		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(output.CleanName(why)))
+		fmt.Fprintf(j.w, "\n      <skipped message=%s></skipped>", quoted(termtext.CleanName(why)))
 	case failed(s) && s.Outcome == events.Lost:
 		why := events.StepLost{Error: s.Error}.Why()
-		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(output.CleanName(why)))
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"lost\"></error>", quoted(termtext.CleanName(why)))
 	case failed(s) && s.Outcome == events.Unreachable:
-		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(output.CleanName(head)), content(text))
+		fmt.Fprintf(j.w, "\n      <error message=%s type=\"unreachable\">%s</error>", quoted(termtext.CleanName(head)), content(text))
 	case failed(s):
-		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(output.CleanName(head)), quoted(s.Outcome.String()), content(text))
+		fmt.Fprintf(j.w, "\n      <failure message=%s type=%s>%s</failure>", quoted(termtext.CleanName(head)), quoted(s.Outcome.String()), content(text))
 	}
 	if err := j.output(s, head); err != nil {
 		return err
@@ -225,7 +226,7 @@ func (j *JUnit) output(s *events.Step, failure string) error {
 func content(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = output.CleanName(lines[i])
+		lines[i] = termtext.CleanName(lines[i])
 	}
 	return strings.ReplaceAll(escapeXML(strings.Join(lines, "\n")), "&#xA;", "\n")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 )
 
@@ -19,7 +19,7 @@ func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) 
 			continue
 		}
 		for _, o := range p.Steps[i].Overridden {
-			text := output.CleanName(o.Text() + onHost(&o))
+			text := termtext.CleanName(o.Text() + onHost(&o))
 			if seen[text] {
 				continue
 			}
@@ -27,9 +27,9 @@ func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) 
 				b.WriteString("\nOverrides used (not in your files)\n")
 			}
 			seen[text] = true
-			fmt.Fprintf(b, "  %s   %s\n", strings.Replace(text, " → ", arrow, 1), output.CleanName(p.Steps[i].Label(p.Steps[i].Title())))
+			fmt.Fprintf(b, "  %s   %s\n", strings.Replace(text, " → ", arrow, 1), termtext.CleanName(p.Steps[i].Label(p.Steps[i].Title())))
 			if place := o.Origin.String(); place != "" {
-				fmt.Fprintf(b, "    keep it: %s\n", output.CleanName(place))
+				fmt.Fprintf(b, "    keep it: %s\n", termtext.CleanName(place))
 			}
 		}
 	}

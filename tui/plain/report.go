@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/secret"
 	"moon/tui/standing"
@@ -32,7 +32,7 @@ func (r Report) Write(w io.Writer) error {
 	c := r.Run.Counts
 	word, by := r.word()
 	excluded, needless := r.leftOut()
-	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", output.CleanName(r.Plan.RootFile), word,
+	fmt.Fprintf(&b, "moon  %s   %s   %d of %d   %s%s\n", termtext.CleanName(r.Plan.RootFile), word,
 		c.Settled()-c.Omitted-excluded+needless, e.TotalSteps-excluded, Duration(e.Duration)+waited("   ", e.Waited), by)
 	marks := [...]string{"✓", "~", "✗", "-", "⊘", "×", "·", "≠"}
 	if r.ASCII {
@@ -182,18 +182,18 @@ func (r Report) failure(b *strings.Builder, i int, mark string) {
 	if s.HasRC && head == fmt.Sprintf("exit status %d", s.RC) {
 		head = fmt.Sprintf("rc %d", s.RC)
 	}
-	line := []string{mark + " " + output.CleanName(name)}
+	line := []string{mark + " " + termtext.CleanName(name)}
 	if on := standing.On(ps); on != "" && on != "localhost" {
-		line = append(line, output.CleanName(on))
+		line = append(line, termtext.CleanName(on))
 	}
-	line = append(line, output.CleanName(head), output.CleanName(ps.Origin.Full()))
+	line = append(line, termtext.CleanName(head), termtext.CleanName(ps.Origin.Full()))
 	fmt.Fprintf(b, "\n%s\n", strings.Join(line, "   "))
 	lines := strings.Split(rest, "\n")
 	if rest == "" {
 		return
 	}
 	for _, line := range lines[max(len(lines)-8, 0):] {
-		fmt.Fprintf(b, "    %s\n", output.CleanName(line))
+		fmt.Fprintf(b, "    %s\n", termtext.CleanName(line))
 	}
 }
 

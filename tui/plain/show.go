@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -125,21 +126,21 @@ const (
 func (s *Show) Write(w io.Writer) error {
 	var b strings.Builder
 	e := s.summary()
-	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, output.CleanName(ShortHome(s.Playbook)), s.Word)
+	fmt.Fprintf(&b, "%s  %s  %s\n", s.ID, termtext.CleanName(ShortHome(s.Playbook)), s.Word)
 	again := ""
 	if s.Resumed {
 		again = ", resumed since"
 	}
-	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), output.CleanName(s.By), again)
+	fmt.Fprintf(&b, "  started  %s by %s%s\n", s.Started.Local().Format("2006-01-02 15:04:05"), termtext.CleanName(s.By), again)
 	if s.Process != "" {
-		fmt.Fprintf(&b, "  process  %s\n", output.CleanName(strings.TrimPrefix(s.Process, "process ")))
+		fmt.Fprintf(&b, "  process  %s\n", termtext.CleanName(strings.TrimPrefix(s.Process, "process ")))
 	}
 	for _, c := range s.Concurrent {
-		fmt.Fprintf(&b, "  warning  %s\n", output.CleanName(c))
+		fmt.Fprintf(&b, "  warning  %s\n", termtext.CleanName(c))
 	}
 	for _, w := range s.warnings {
 		if !slices.Contains(s.Concurrent, w) {
-			fmt.Fprintf(&b, "  warning  %s\n", output.CleanName(w))
+			fmt.Fprintf(&b, "  warning  %s\n", termtext.CleanName(w))
 		}
 	}
 	fmt.Fprintf(&b, "  took     %s%s\n", Duration(e.Duration), waited("   ", e.Waited))
@@ -150,9 +151,9 @@ func (s *Show) Write(w io.Writer) error {
 	if s.run.Phase != events.Done && s.run.Phase != events.Running && s.Word == "running" {
 		fmt.Fprintf(&b, "  paused   %s\n", s.pausedText(s.run.PausedAt, s.run.Pause))
 	}
-	fmt.Fprintf(&b, "  files    %s\n", output.CleanName(ShortHome(s.Dir)))
+	fmt.Fprintf(&b, "  files    %s\n", termtext.CleanName(ShortHome(s.Dir)))
 	if s.NoPlan != "" {
-		fmt.Fprintf(&b, "  note     without places and what follows from the plan: %s\n", output.CleanName(s.NoPlan))
+		fmt.Fprintf(&b, "  note     without places and what follows from the plan: %s\n", termtext.CleanName(s.NoPlan))
 	}
 	s.active(&b)
 	if err := s.failures(&b); err != nil {
@@ -201,13 +202,13 @@ func (s *Show) Line(i int) string { return s.line(i, plan.Origin.String) }
 func (s *Show) line(i int, place func(plan.Origin) string) string {
 	line := events.StepID(i)
 	if s.hosts {
-		line += "  " + output.CleanName(standing.On(&s.plan.Steps[i]))
+		line += "  " + termtext.CleanName(standing.On(&s.plan.Steps[i]))
 	}
 	if name := s.name(i); name != "" {
-		line += "  " + output.CleanName(name)
+		line += "  " + termtext.CleanName(name)
 	}
 	if s.plan != nil {
-		line += "  (" + output.CleanName(place(s.plan.Steps[i].Origin)) + ")"
+		line += "  (" + termtext.CleanName(place(s.plan.Steps[i].Origin)) + ")"
 	}
 	return line
 }
@@ -253,13 +254,13 @@ func (s *Show) failures(b *strings.Builder) error {
 				return err
 			}
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, plan.Origin.Full), output.CleanName(head))
+		fmt.Fprintf(b, "  %s\n    %s\n", s.line(i, plan.Origin.Full), termtext.CleanName(head))
 		if rest == "" {
 			continue
 		}
 		lines := strings.Split(rest, "\n")
 		for _, line := range lines[max(len(lines)-tailLines, 0):] {
-			fmt.Fprintf(b, "      %s\n", output.CleanName(line))
+			fmt.Fprintf(b, "      %s\n", termtext.CleanName(line))
 		}
 		fmt.Fprintf(b, "    all of it: moon show %s --output %s\n", s.ID, events.StepID(i))
 	}
@@ -305,9 +306,9 @@ func (s *Show) told(b *strings.Builder) {
 			text = commandText(d.order.Command)
 		}
 		if d.reason != "" {
-			text += "   refused: " + output.CleanName(d.reason)
+			text += "   refused: " + termtext.CleanName(d.reason)
 		}
-		fmt.Fprintf(b, "  %s  %s  %s\n", d.at.Local().Format("15:04:05"), output.CleanName(cmp.Or(d.actor, "?")), text)
+		fmt.Fprintf(b, "  %s  %s  %s\n", d.at.Local().Format("15:04:05"), termtext.CleanName(cmp.Or(d.actor, "?")), text)
 	}
 }
 
@@ -317,7 +318,7 @@ func (s *Show) pausedText(step int, p events.RunPaused) string {
 		text += " at " + events.StepID(step)
 	}
 	if p.Message != "" {
-		text += ": " + output.CleanName(p.Message)
+		text += ": " + termtext.CleanName(p.Message)
 	}
 	return text
 }

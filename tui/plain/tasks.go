@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -53,7 +53,7 @@ func (t *Text) taskHead(step int) {
 	t.task, t.told[first] = first, true
 	clear(t.diffs)
 	t.playHead(s.Scope)
-	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), output.CleanName(standing.TaskTitle(s.Role, name)), on))
+	t.fold(fmt.Sprintf("step %d/%d  %s%s", first+1, len(t.plan.Steps), termtext.CleanName(standing.TaskTitle(s.Role, name)), on))
 }
 
 // playHead prints the name of the play, or of the batch of one, that a scope is in, where that is another than before.
@@ -71,7 +71,7 @@ func (t *Text) playHead(scope int) {
 			}
 			if at != t.play {
 				t.play = at
-				t.printf("%s", t.bare("play "+output.CleanName(name)))
+				t.printf("%s", t.bare("play "+termtext.CleanName(name)))
 			}
 			return
 		default:
@@ -92,10 +92,10 @@ func (t *Text) margin(step int) string {
 		return "  "
 	}
 	s := &t.plan.Steps[step]
-	host := output.CleanName(standing.On(s))
+	host := termtext.CleanName(standing.On(s))
 	text := "  " + host + strings.Repeat(" ", max(t.wide-ansi.StringWidth(host), 0)) + "  "
 	if s.Loop != nil && t.plan.Scopes[s.Scope].Kind == plan.ScopeLoop && !s.NoLog {
-		text += "(" + output.CleanName(s.Loop.Label) + ")  "
+		text += "(" + termtext.CleanName(s.Loop.Label) + ")  "
 	}
 	return text
 }
@@ -103,7 +103,7 @@ func (t *Text) margin(step int) string {
 // widest is how wide the column of hosts is.
 func widest(p *plan.Plan) (n int) {
 	for i := range p.Steps {
-		n = max(n, ansi.StringWidth(output.CleanName(standing.On(&p.Steps[i]))))
+		n = max(n, ansi.StringWidth(termtext.CleanName(standing.On(&p.Steps[i]))))
 	}
 	return min(n, longestHost)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
 )
@@ -83,7 +83,7 @@ func (t *Text) lacking() {
 			if t.plan.Plays {
 				on = " on " + s.Host
 			}
-			t.printf("%s  %s  will be skipped: uses %s", s.ID(), output.CleanName(s.Label(s.Title())+on), output.CleanName(s.Lacks.Reason()))
+			t.printf("%s  %s  will be skipped: uses %s", s.ID(), termtext.CleanName(s.Label(s.Title())+on), termtext.CleanName(s.Lacks.Reason()))
 		}
 	}
 	if more := n - lackingShown; more > 0 {
@@ -102,7 +102,7 @@ func (t *Text) event(r events.Record) {
 		if t.Usual != "" {
 			usual = "  about " + t.Usual + ", as last time"
 		}
-		t.printf("moon %s  %s%s%s", t.bare(output.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
+		t.printf("moon %s  %s%s%s", t.bare(termtext.CleanName(e.Playbook)), steps(e.TotalSteps), mode, usual)
 	case events.PlanLoaded:
 		t.plan = t.PlanFor(e.Digest)
 		t.hosts = t.plan != nil && standing.OverHosts(t.plan)
@@ -115,13 +115,13 @@ func (t *Text) event(r events.Record) {
 		if t.byTask {
 			t.taskHead(r.Step)
 			if t.Verbose && e.Command != "" && e.Action != "print" {
-				t.printf("%s%s", t.margin(r.Step), output.CleanName(e.Command))
+				t.printf("%s%s", t.margin(r.Step), termtext.CleanName(e.Command))
 			}
 			break
 		}
 		t.head(r.Step, e.Name)
 		if e.Command != "" && e.Action != "print" && (t.Verbose || !strings.HasSuffix(e.Command, e.Name)) {
-			t.printf("  %s", output.CleanName(e.Command))
+			t.printf("  %s", termtext.CleanName(e.Command))
 		}
 	case events.StepOutput:
 		if !t.Seen || !t.plan.Steps[r.Step].Terminal {
@@ -130,16 +130,16 @@ func (t *Text) event(r events.Record) {
 	case events.PrintMessage:
 		t.under(r.Step)
 		for line := range strings.SplitSeq(strings.TrimSuffix(e.Message, "\n"), "\n") {
-			t.printf("%s%s", t.margin(r.Step), output.CleanName(line))
+			t.printf("%s%s", t.margin(r.Step), termtext.CleanName(line))
 		}
 	case events.StepRetrying:
 		t.under(r.Step)
-		t.printf("%sattempt %d failed: %s", t.margin(r.Step), e.Attempt-1, output.CleanName(first(e.Error)))
+		t.printf("%sattempt %d failed: %s", t.margin(r.Step), e.Attempt-1, termtext.CleanName(first(e.Error)))
 		t.printf("%sattempt %d in %s", t.margin(r.Step), e.Attempt, max(e.Due.Sub(r.Time), 0).Round(time.Millisecond))
 	case events.StepCompleted:
 		t.end(r.Step, e.Name, t.completed(r.Step, e))
 		if e.Drift != "" {
-			t.printf("%sdrift: %s", t.margin(r.Step), output.CleanName(e.Drift))
+			t.printf("%sdrift: %s", t.margin(r.Step), termtext.CleanName(e.Drift))
 		}
 		t.diff(r.Step, e.Diff)
 		t.stepOver()
@@ -151,7 +151,7 @@ func (t *Text) event(r events.Record) {
 		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
-		t.end(r.Step, e.Name, "skipped ("+output.CleanName(why)+")")
+		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(why)+")")
 		t.stepOver()
 	case events.StepFailed:
 		word := "FAILED"
@@ -163,7 +163,7 @@ func (t *Text) event(r events.Record) {
 		case e.Unreachable:
 			word = "UNREACHABLE"
 		}
-		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, output.CleanName(first(e.Error)), t.took(r.Step)))
+		t.end(r.Step, e.Name, fmt.Sprintf("%s: %s%s", word, termtext.CleanName(first(e.Error)), t.took(r.Step)))
 		t.unfold()
 		t.annotate(r.Step, e)
 	case events.StepLost:
@@ -171,7 +171,7 @@ func (t *Text) event(r events.Record) {
 		if e.Ignored {
 			word = "lost (ignored)"
 		}
-		t.end(r.Step, e.Name, word+": "+output.CleanName(e.Why()))
+		t.end(r.Step, e.Name, word+": "+termtext.CleanName(e.Why()))
 		t.unfold()
 		t.annotate(r.Step, events.StepFailed{Error: e.Why(), Ignored: e.Ignored, Rescued: e.Rescued})
 	case events.StepCancelled:
@@ -187,7 +187,7 @@ func (t *Text) event(r events.Record) {
 		t.printf("paused: %s", e.Reason)
 	case events.CommandRejected:
 		t.unfold()
-		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(output.CleanName(e.Reason)))
+		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(termtext.CleanName(e.Reason)))
 	case events.RunCompleted:
 		t.summary(e)
 	case events.StepOmitted, events.StepTried, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
@@ -202,7 +202,7 @@ func (t *Text) head(step int, name string) {
 }
 
 func (t *Text) title(step int, name string) string {
-	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), output.CleanName(t.on(step)+t.plan.Steps[step].Label(name)))
+	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)))
 }
 
 // on is the host of a step, to stand before its name.
@@ -237,7 +237,7 @@ func (t *Text) line(step int, e events.StepOutput) {
 	if e.Stderr {
 		mark = "!"
 	}
-	text := output.CleanName(e.Line)
+	text := termtext.CleanName(e.Line)
 	t.printf("%s%s %s", t.margin(step), mark, text)
 	tail := append(t.tails[step], text)
 	if len(tail) > tailLines {
@@ -269,7 +269,7 @@ func (t *Text) end(step int, name, result string) {
 func (t *Text) completed(step int, e events.StepCompleted) string {
 	word := "ok"
 	if file := t.plan.Steps[step].Includes; file != "" {
-		word = "includes " + output.CleanName(file)
+		word = "includes " + termtext.CleanName(file)
 	}
 	switch {
 	case e.Outdated:
@@ -289,7 +289,7 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 			word = "would " + string(d.Kind)
 		}
 		if d.Summary != "" {
-			word += " (" + output.CleanName(d.Summary) + ")"
+			word += " (" + termtext.CleanName(d.Summary) + ")"
 		}
 	}
 	return word + t.took(step)
@@ -304,7 +304,7 @@ func (t *Text) diff(step int, d *events.Diff) {
 		s := &t.plan.Steps[step]
 		key := plan.Nameless(s.Host, fmt.Sprint(t.task, "\x00", s.Label(""), "\x00", d.Path, "\x00", d.Text))
 		if first, ok := t.diffs[key]; ok && first != s.Host {
-			t.printf("    the same difference as on %s", output.CleanName(first))
+			t.printf("    the same difference as on %s", termtext.CleanName(first))
 			return
 		}
 		if t.diffs == nil {
@@ -313,7 +313,7 @@ func (t *Text) diff(step int, d *events.Diff) {
 		t.diffs[key] = s.Host
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(d.Text, "\n"), "\n") {
-		t.printf("    %s", output.CleanName(line))
+		t.printf("    %s", termtext.CleanName(line))
 	}
 }
 
@@ -356,11 +356,11 @@ func (t *Text) summary(e events.RunCompleted) {
 		if s.Outcome == events.Unreachable {
 			word = "UNREACHABLE"
 		}
-		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), output.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))), output.CleanName(t.plan.Steps[i].Origin.Full()))
+		t.printf("\n%s %s  %s  (%s)", word, t.plan.Steps[i].ID(), termtext.CleanName(t.on(i)+t.plan.NameWithItems(i, t.name(i))), termtext.CleanName(t.plan.Steps[i].Origin.Full()))
 		t.failure(s.Error, t.tails[i])
 	}
 	t.printf("")
-	t.printf("%s: %s in %s", output.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waited(", ", e.Waited))
+	t.printf("%s: %s in %s", termtext.CleanName(t.plan.RootFile), e.Outcome, Duration(e.Duration)+waited(", ", e.Waited))
 	t.printf("  %s", countsLine(e))
 	if len(e.Hosts) > 0 {
 		t.printf("")
@@ -372,12 +372,12 @@ func (t *Text) summary(e events.RunCompleted) {
 // same lines where there is no output to show.
 func (t *Text) failure(text string, tail []string) {
 	head, rest, _ := strings.Cut(text, "\n")
-	t.printf("  %s", output.CleanName(head))
+	t.printf("  %s", termtext.CleanName(head))
 	if len(tail) == 0 && rest != "" {
 		tail = strings.Split(rest, "\n")
 	}
 	for _, line := range tail {
-		t.printf("    %s", output.CleanName(line))
+		t.printf("    %s", termtext.CleanName(line))
 	}
 }
 

@@ -1,4 +1,4 @@
-package output_test
+package termtext_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"moon/events/output"
+	"moon/internal/termtext"
 )
 
 func TestClean(t *testing.T) {
@@ -46,7 +46,7 @@ func TestClean(t *testing.T) {
 		{"empty", "", ""},
 	}
 	for _, tt := range tests {
-		if got := output.Clean([]byte(tt.in)); got != tt.want {
+		if got := termtext.Clean([]byte(tt.in)); got != tt.want {
 			t.Errorf("%s: Clean(%q) = %q, want %q", tt.name, tt.in, got, tt.want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestCleanName(t *testing.T) {
 		{"bad\xff", "bad\uFFFD"},
 	}
 	for _, tt := range tests {
-		if got := output.CleanName(tt.in); got != tt.want {
+		if got := termtext.CleanName(tt.in); got != tt.want {
 			t.Errorf("CleanName(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
@@ -78,16 +78,16 @@ func FuzzClean(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		got := output.Clean(in)
+		got := termtext.Clean(in)
 		checkSafe(t, sgr.ReplaceAllString(got, ""), "\n")
 		if last := strings.LastIndex(got, "\x1b["); last >= 0 && sgr.MatchString(got[last:]) {
 			if seq := sgr.FindString(got[last:]); strings.Trim(seq, "\x1b[0;m") != "" {
 				t.Errorf("%q ends in colour %q", got, seq)
 			}
 		}
-		name := output.CleanName(string(in))
+		name := termtext.CleanName(string(in))
 		checkSafe(t, name, "")
-		still := output.Still(bytes.ReplaceAll(in, []byte("\n"), nil))
+		still := termtext.Still(bytes.ReplaceAll(in, []byte("\n"), nil))
 		checkSafe(t, sgr.ReplaceAllString(still, ""), "")
 	})
 }
@@ -109,7 +109,7 @@ func BenchmarkClean(b *testing.B) {
 	line := []byte("\x1b[32m✓\x1b[0m moon/events/output\t0.123s  \x1b[2mcached\x1b[0m")
 	b.SetBytes(int64(len(line)))
 	for b.Loop() {
-		output.Clean(line)
+		termtext.Clean(line)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestStill(t *testing.T) {
 		{"\x1b[6n\x1b[c\x1bc\x1b]52;c;eA==\x07\x1b[?1;2c\x1b[>4;2m\x1b[?", "^[[6n^[[c^[c^[]52;c;eA==^G^[[?1;2c^[[>4;2m^[[?"},
 		{"plain", "plain"},
 	} {
-		if got := output.Still([]byte(tt.text)); got != tt.want {
+		if got := termtext.Still([]byte(tt.text)); got != tt.want {
 			t.Errorf("%q became %q, want %q", tt.text, got, tt.want)
 		}
 	}
