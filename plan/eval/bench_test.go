@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"strings"
 	"testing"
 
 	"moon/plan/eval"
@@ -28,6 +29,37 @@ func BenchmarkMixed(b *testing.B)     { benchmarkTemplate(b, "v{{ version }} on 
 
 func BenchmarkTags(b *testing.B) {
 	benchmarkTemplate(b, "{% for x in lst %}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}")
+}
+
+func BenchmarkTagsMacro(b *testing.B) {
+	benchmarkTemplate(b, "{% macro line(k, v='-') %}{{ k }} = {{ v }};\n{% endmacro %}{% for u in users %}{{ line(u.name, u.age) }}{% endfor %}{{ line('z') }}")
+}
+
+func BenchmarkTagsSet(b *testing.B) {
+	benchmarkTemplate(b, "{% set ns = namespace(n=0) %}{% for i in range(50) %}{% set ns.n = ns.n + i %}{% if i is odd %}{% continue %}{% endif %}{{ i }}{% endfor %}{{ ns.n }}")
+}
+
+func BenchmarkTagsDocument(b *testing.B) {
+	e, env := eval.New(), world()
+	t, err := e.Document(strings.Repeat("server {\n{% if flag %}\n    listen {{ cfg.ports[0] }};\n{% endif %}\n{% for u in users if u.admin %}\n    # {{ loop.index }} {{ u.name | upper }}\n{% endfor %}\n}\n", 20))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := t.Render(env); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompileTags(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := eval.New().Template("{% for x in lst %}{{ x }}{% if not loop.last %},{% endif %}{% endfor %}"); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkOpen(b *testing.B) { benchmarkTemplate(b, "{{ r.stdout }} on {{ name }}") }

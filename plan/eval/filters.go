@@ -10,7 +10,7 @@ import (
 // and tests up themselves.
 var filters map[string]*filter
 
-// refused are names of gonja's filters and functions that a plan cannot have: the same files must give the same plan.
+// refused are names of Jinja's filters and functions that a plan cannot have: the same files must give the same plan.
 var refused = map[string]string{
 	"lipsum": "its result would differ from one run to the next",
 	"now":    "the plan cannot depend on the time; the fact `date_time` is read when the run starts",
@@ -60,7 +60,8 @@ func init() {
 	maps.Copy(filters, listFilters())
 	maps.Copy(filters, dataFilters())
 	maps.Copy(filters, pathFilters())
-	maps.Copy(filters, gonjaFilters())
+	maps.Copy(filters, htmlFilters())
+	maps.Copy(filters, fittingFilters())
 	maps.Copy(filters, playFilters())
 	for _, name := range []string{
 		"default", "mandatory", "type_debug", "length", "count", "first", "last", "list", "reverse", "map", "select", "reject",

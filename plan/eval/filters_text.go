@@ -357,10 +357,7 @@ func (r *rendering) verbText(v formatVerb, value any) (string, *Error) {
 	case 's':
 		return fmt.Sprintf("%"+v.spec+"s", r.print(value)), nil
 	case 'r', 'a':
-		if r.engine.Python {
-			return fmt.Sprintf("%"+v.spec+"s", appendRepr(nil, value)), nil
-		}
-		return fmt.Sprintf("%"+v.spec+"s", appendJSON(nil, value, layout{spaced: true}, 0)), nil
+		return fmt.Sprintf("%"+v.spec+"s", r.printQuoted(value)), nil
 	case 'c':
 		return fmt.Sprintf("%"+v.spec+"s", Text(value)), nil
 	}

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
@@ -18,76 +17,6 @@ var gonjaConfig = func() *config.Config {
 	c.KeepTrailingNewline = true
 	return c
 }()
-
-// gonjaEvaluator is what gonja's own filters are called with; they need it for little more than its configuration.
-var gonjaEvaluator = &exec.Evaluator{
-	Config:      gonjaConfig,
-	Environment: &exec.Environment{Filters: builtins.Filters, Tests: builtins.Tests, Context: exec.EmptyContext()},
-}
-
-// gonjaFilters are the filters that are used as gonja has them.
-func gonjaFilters() map[string]*filter {
-	taken := map[string]*filter{}
-	for _, name := range []string{
-		"e", "escape", "filesizeformat", "forceescape", "safe", "striptags", "truncate",
-		"urlize", "wordwrap", "xmlattr",
-	} {
-		run, ok := builtins.Filters.Get(name)
-		if !ok {
-			continue
-		}
-		taken[name] = &filter{params: takes("..."), run: func(c *input) (v any, err error) {
-			defer c.caught(&err)
-			args, err := c.toGonja()
-			if err != nil {
-				return nil, err
-			}
-			in := Plain(c.value)
-			if !isNumber(in) && name != "xmlattr" {
-				in = c.print(c.value) // gonja would print lists as Python does
-			}
-			result := run(gonjaEvaluator, exec.AsValue(in), args)
-			if result.IsError() {
-				return nil, fault(Failed, "", "%s", gonjaSentence(result))
-			}
-			return fromGonja(result)
-		}}
-	}
-	return taken
-}
-
-// caught turns the panic of a filter or method of gonja, given a value it does not expect, into an error.
-func (c *input) caught(err *error) {
-	if r := recover(); r != nil {
-		*err = fault(Type, "", "does not work on %s with these arguments", kindOf(c.value))
-	}
-}
-
-// toGonja hands over the open arguments. Widths and counts are bounded: gonja would pad to any length.
-func (c *input) toGonja() (*exec.VarArgs, error) {
-	args := exec.NewVarArgs()
-	bounded := func(v any) (*exec.Value, error) {
-		if n, ok := number(v); ok && (float(n) > maxRange || float(n) < -maxRange) && c.name != "filesizeformat" {
-			return nil, fault(Failed, "", "the number %s is too large", Text(v))
-		}
-		return exec.AsValue(Plain(v)), nil
-	}
-	for _, v := range c.rest {
-		arg, err := bounded(v)
-		if err != nil {
-			return nil, err
-		}
-		args.Args = append(args.Args, arg)
-	}
-	for name, v := range c.named {
-		arg, err := bounded(v)
-		if err != nil {
-			return nil, err
-		}
-		args.KwArgs[name] = arg
-	}
-	return args, nil
-}
 
 // fromGonja turns a result of gonja into one of our values. Functions of its loop variable pass as they are.
 func fromGonja(v *exec.Value) (any, error) {

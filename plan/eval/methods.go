@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
 
 	"moon/plan/diag"
@@ -246,18 +246,22 @@ var stringMethods = map[string]struct {
 	"casefold":   {run: plainMethod(strings.ToLower)},
 	"title":      {run: plainMethod(titled)},
 	"upper":      {run: plainMethod(strings.ToUpper)},
-	"swapcase":   {run: gonjaMethod},
+	"swapcase":   {run: plainMethod(swapCase)},
 
-	"isalnum": {run: gonjaMethod}, "isalpha": {run: gonjaMethod}, "isascii": {run: gonjaMethod}, "isdecimal": {run: gonjaMethod},
-	"isdigit": {run: gonjaMethod}, "islower": {run: gonjaMethod}, "isnumeric": {run: gonjaMethod}, "isspace": {run: gonjaMethod},
-	"istitle": {run: gonjaMethod}, "isupper": {run: gonjaMethod},
-
-	"format": {takes("..."), func(c *input, s string) (any, error) {
-		if tooWide(s) {
-			return nil, fault(Failed, "", "the format is too wide")
-		}
-		return gonjaMethod(c, s)
+	"isalnum":   {run: everyRune(isAlnumRune)},
+	"isalpha":   {run: everyRune(unicode.IsLetter)},
+	"isdecimal": {run: everyRune(func(r rune) bool { return unicode.Is(unicode.Nd, r) })},
+	"isdigit":   {run: everyRune(isDigitRune)},
+	"isnumeric": {run: everyRune(unicode.IsNumber)},
+	"isspace":   {run: everyRune(unicode.IsSpace)},
+	"isascii": {run: func(_ *input, s string) (any, error) {
+		return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0, nil
 	}},
+	"islower": {run: func(_ *input, s string) (any, error) { return isCased(s, strings.ToLower), nil }},
+	"isupper": {run: func(_ *input, s string) (any, error) { return isCased(s, strings.ToUpper), nil }},
+	"istitle": {run: func(_ *input, s string) (any, error) { return isTitled(s), nil }},
+
+	"format": {takes("..."), (*input).formatFields},
 	"strip":  {takes("chars?"), func(c *input, s string) (any, error) { return strings.Trim(s, c.str(0, whiteSpace)), nil }},
 	"lstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimLeft(s, c.str(0, whiteSpace)), nil }},
 	"rstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimRight(s, c.str(0, whiteSpace)), nil }},
@@ -313,24 +317,6 @@ const whiteSpace = " \t\r\n\f\v"
 
 func plainMethod(f func(string) string) func(c *input, s string) (any, error) {
 	return func(_ *input, s string) (any, error) { return f(s), nil }
-}
-
-// gonjaMethod calls gonja's method of that name.
-func gonjaMethod(c *input, s string) (v any, err error) {
-	defer c.caught(&err)
-	method, ok := builtins.Methods.Str.Get(c.name)
-	if !ok {
-		return nil, c.noMethod(nil)
-	}
-	args, err := c.toGonja()
-	if err != nil {
-		return nil, err
-	}
-	v, err = method(s, exec.AsValue(s), args)
-	if err != nil {
-		return nil, fault(Failed, "", "%s", gonjaSentence(err))
-	}
-	return fromGonja(exec.AsValue(v))
 }
 
 func (c *input) stringMethod(s string) (any, error) {
@@ -429,18 +415,4 @@ func splitLines(c *input, s string) (any, error) {
 		out = append(out, line)
 	}
 	return out, nil
-}
-
-// tooWide finds widths in a format that would make megabytes of padding.
-func tooWide(format string) bool {
-	digits := 0
-	for i := range len(format) {
-		if digits++; !isDigit(format[i]) {
-			digits = 0
-		}
-		if digits > 5 {
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,189 @@
+package eval
+
+import (
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Filters for HTML and XML. There is no autoescaping and no mark for text that is safe already: what is escaped twice has
+// been asked for twice.
+
+func htmlFilters() map[string]*filter {
+	escape := &filter{run: func(c *input) (any, error) { return escapeHTML(c.print(c.value)), nil }}
+	return map[string]*filter{
+		"e": escape, "escape": escape, "forceescape": escape,
+		"safe":      {run: filterSafe},
+		"striptags": {run: func(c *input) (any, error) { return stripTags(c.print(c.value)), nil }},
+		"urlize":    {params: takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), run: filterURLize},
+		"xmlattr":   {params: takes("autospace?"), run: filterXMLAttr},
+	}
+}
+
+// escapeHTML writes the quotes by number, as Jinja does.
+func escapeHTML(s string) string { return html.EscapeString(s) }
+
+// filterSafe gives text; numbers stay numbers.
+func filterSafe(c *input) (any, error) {
+	if isNumber(c.value) {
+		return c.value, nil
+	}
+	return c.print(c.value), nil
+}
+
+// stripTags removes comments first: one may hold a tag. What begins and never ends stays.
+func stripTags(s string) string {
+	for _, pair := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
+		var b strings.Builder
+		for {
+			before, rest, found := strings.Cut(s, pair[0])
+			_, after, closed := strings.Cut(rest, pair[1])
+			if !found || !closed {
+				break
+			}
+			b.WriteString(before)
+			s = after
+		}
+		s = b.String() + s
+	}
+	return html.UnescapeString(strings.Join(strings.Fields(s), " "))
+}
+
+// filterXMLAttr writes a map as the attributes of an element, without those that are null.
+func filterXMLAttr(c *input) (any, error) {
+	m, err := c.mapping()
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, key := range namesOf(m) {
+		v, _ := entryOf(m, key)
+		if v == nil {
+			continue
+		}
+		if strings.ContainsAny(key, "/>=") || strings.ContainsFunc(key, unicode.IsSpace) {
+			return nil, fault(Failed, "", "`%s` cannot be the name of an attribute", key)
+		}
+		if b.Len() > 0 || !c.has(0) || c.flag(0) {
+			b.WriteByte(' ')
+		}
+		b.WriteString(escapeHTML(key) + `="` + escapeHTML(c.print(v)) + `"`)
+	}
+	return b.String(), nil
+}
+
+var (
+	spaces     = regexp.MustCompile(`\s+`)
+	linkHead   = regexp.MustCompile(`^(?:[(<]|&lt;)+`)
+	linkTail   = regexp.MustCompile(`(?:[)>.,\n]|&gt;)+$`)
+	mailLike   = regexp.MustCompile(`^\S+@\w[\w.-]*\.\w+$`)
+	schemeLike = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:(?://?)?$`)
+	linkLike   = regexp.MustCompile(`(?i)^(?:(?:https?://|www\.)(?:(?:[\w%-]+\.)+)?(?:[a-z]{2,63}|xn--[\w%]{2,59})` +
+		`|(?:[\w%-]{2,63}\.)+(?:com|net|int|edu|gov|org|info|mil)` +
+		`|https?://(?:\d{1,3}(?:\.\d{1,3}){3}|\[(?:[\da-f]{0,4}:){2}(?:[\da-f]{0,4}:?){1,6}\]))(?::\d{1,5})?(?:[/?#]\S*)?$`)
+)
+
+// linker makes links of the addresses in a text that is escaped already.
+type linker struct {
+	attributes string
+	limit      int // of what is shown of an address, in characters; < 0 for all of it
+	schemes    []string
+}
+
+func filterURLize(c *input) (any, error) {
+	limit, err := c.integer(0, -1)
+	if err != nil {
+		return nil, err
+	}
+	l := linker{limit: limit}
+	if v := c.arg(4); v != nil {
+		schemes, err := itemsOf(v)
+		if err != nil {
+			return nil, err
+		}
+		for _, scheme := range schemes {
+			if l.schemes = append(l.schemes, c.print(scheme)); !schemeLike.MatchString(c.print(scheme)) {
+				return nil, fault(Failed, "write one such as `ftp:`", "`%s` does not begin an address", c.print(scheme))
+			}
+		}
+	}
+	rel := []string{"noopener"}
+	if c.arg(3) != nil {
+		rel = append(rel, strings.Fields(c.str(3, ""))...)
+	}
+	if c.flag(1) {
+		rel = append(rel, "nofollow")
+	}
+	slices.Sort(rel)
+	l.attributes = ` rel="` + escapeHTML(strings.Join(slices.Compact(rel), " ")) + `"`
+	if target := c.arg(2); target != nil && target != "" {
+		l.attributes += ` target="` + escapeHTML(c.print(target)) + `"`
+	}
+	text := escapeHTML(c.print(c.value))
+	var b strings.Builder
+	from := 0
+	for _, gap := range append(spaces.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		b.WriteString(l.link(text[from:gap[0]]) + text[gap[0]:gap[1]])
+		from = gap[1]
+	}
+	if err := c.grow(b.Len()); err != nil {
+		return nil, err
+	}
+	return b.String(), nil
+}
+
+// link makes a link of one word. Brackets around it and the signs behind it do not belong to it, but those that balance one
+// inside of it do.
+func (l *linker) link(word string) string {
+	head := linkHead.FindString(word)
+	middle := word[len(head):]
+	tail := linkTail.FindString(middle)
+	middle = middle[:len(middle)-len(tail)]
+	for _, pair := range [][2]string{{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}} {
+		opened := strings.Count(middle, pair[0])
+		if opened <= strings.Count(middle, pair[1]) {
+			continue
+		}
+		for ; opened > 0; opened-- {
+			before, after, found := strings.Cut(tail, pair[1])
+			if !found {
+				break
+			}
+			middle, tail = middle+before+pair[1], after
+		}
+	}
+	return head + l.anchor(middle) + tail
+}
+
+func (l *linker) anchor(word string) string {
+	mail, isMailto := strings.CutPrefix(word, "mailto:")
+	switch {
+	case linkLike.MatchString(word):
+		address := word
+		if !strings.HasPrefix(word, "https://") && !strings.HasPrefix(word, "http://") {
+			address = "https://" + word
+		}
+		return `<a href="` + address + `"` + l.attributes + ">" + l.shown(word) + "</a>"
+	case isMailto && mailLike.MatchString(mail):
+		return `<a href="` + word + `">` + mail + "</a>"
+	case !strings.HasPrefix(word, "www.") && !strings.HasPrefix(word, "@") && !strings.Contains(word, ":") && mailLike.MatchString(word):
+		return `<a href="mailto:` + word + `">` + word + "</a>"
+	}
+	for _, scheme := range l.schemes {
+		if word != scheme && strings.HasPrefix(word, scheme) {
+			return `<a href="` + word + `"` + l.attributes + ">" + word + "</a>"
+		}
+	}
+	return word
+}
+
+// shown is an address as it is read.
+func (l *linker) shown(word string) string {
+	if l.limit < 0 || utf8.RuneCountInString(word) <= l.limit {
+		return word
+	}
+	return string([]rune(word)[:l.limit]) + "..."
+}

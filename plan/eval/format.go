@@ -1,0 +1,418 @@
+package eval
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Python's str.format: 'a {} b {name:>8}'.format(…).
+
+// formatter puts the arguments of one call into fields.
+type formatter struct {
+	*input
+	next  int  // the argument of the next {}
+	named bool // a field has named its argument by number
+}
+
+func (c *input) formatFields(pattern string) (any, error) {
+	if tooWide(pattern) {
+		return nil, fault(Failed, "", "the format is too wide")
+	}
+	f := &formatter{input: c}
+	text, err := f.text(pattern, 0)
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// tooWide finds widths in a format that would make megabytes of padding.
+func tooWide(format string) bool {
+	digits := 0
+	for i := range len(format) {
+		if digits++; !isDigit(format[i]) {
+			digits = 0
+		}
+		if digits > 5 {
+			return true
+		}
+	}
+	return false
+}
+
+// text fills the fields of a pattern. A field's specification may have fields itself, and those no more.
+func (f *formatter) text(pattern string, depth int) (string, *Error) {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(pattern, "{}")
+		if i < 0 {
+			b.WriteString(pattern)
+			return b.String(), nil
+		}
+		b.WriteString(pattern[:i])
+		sign, rest := pattern[i], pattern[i+1:]
+		switch {
+		case rest != "" && rest[0] == sign:
+			b.WriteByte(sign)
+			pattern = rest[1:]
+			continue
+		case sign == '}':
+			return "", fault(Failed, "write `}}` for a brace", "the format has a `}` without `{`")
+		case depth > 1:
+			return "", fault(Failed, "", "the format has fields within fields within fields")
+		}
+		end := fieldEnd(rest)
+		if end < 0 {
+			return "", fault(Failed, "write `{{` for a brace", "the format has a `{` without `}`")
+		}
+		field, err := f.field(rest[:end], depth)
+		if err != nil {
+			return "", err
+		}
+		if err := f.grow(b.Len() + len(field)); err != nil {
+			return "", err
+		}
+		b.WriteString(field)
+		pattern = rest[end+1:]
+	}
+}
+
+// fieldEnd gives where the brace is that ends a field.
+func fieldEnd(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+// field is one name!conversion:specification.
+func (f *formatter) field(text string, depth int) (string, *Error) {
+	name, spec, _ := strings.Cut(text, ":")
+	if open := strings.IndexByte(name, '['); open >= 0 { // a key may have a colon
+		if end := strings.IndexByte(text[open:], ']'); end >= 0 {
+			after, rest, _ := strings.Cut(text[open+end:], ":")
+			name, spec = text[:open+end]+after, rest
+		}
+	}
+	name, conversion, converted := strings.Cut(name, "!")
+	v, err := f.value(name)
+	if err != nil {
+		return "", err
+	}
+	if spec, err = f.text(spec, depth+1); err != nil {
+		return "", err
+	}
+	switch {
+	case !converted:
+	case conversion == "s":
+		v = f.print(v)
+	case conversion == "r", conversion == "a":
+		v = f.printQuoted(v)
+	default:
+		return "", fault(Failed, "", "the format has an unknown conversion `!%s`", conversion)
+	}
+	if spec == "" {
+		return f.print(v), nil
+	}
+	return formatAs(v, spec)
+}
+
+// printQuoted is Python's repr, and JSON in the step form.
+func (r *rendering) printQuoted(v any) string {
+	if r.engine.Python {
+		return string(appendRepr(nil, v))
+	}
+	return string(appendJSON(nil, v, layout{spaced: true}, 0))
+}
+
+// value finds the argument that a field names, as in 0.name[key].
+func (f *formatter) value(name string) (any, *Error) {
+	end := strings.IndexAny(name, ".[")
+	if end < 0 {
+		end = len(name)
+	}
+	v, err := f.argument(name[:end])
+	for rest := name[end:]; err == nil && rest != ""; {
+		var key string
+		if rest[0] == '.' {
+			end := strings.IndexAny(rest[1:], ".[") + 1
+			if end == 0 {
+				end = len(rest)
+			}
+			key, rest = rest[1:end], rest[end:]
+		} else {
+			inside, after, found := strings.Cut(rest[1:], "]")
+			if !found || after != "" && after[0] != '.' && after[0] != '[' {
+				return nil, fault(Failed, "", "the format has a `[` without `]`")
+			}
+			key, rest = inside, after
+		}
+		v, err = partOf(v, key)
+	}
+	return v, err
+}
+
+func (f *formatter) argument(name string) (any, *Error) {
+	i, parseErr := strconv.Atoi(name)
+	switch {
+	case name == "" && f.named || name != "" && parseErr == nil && f.next > 0:
+		return nil, fault(Failed, "", "the format numbers some of its fields and not all")
+	case name == "":
+		i = f.next
+		f.next++
+	case parseErr != nil:
+		v, ok := f.input.named[name]
+		if !ok {
+			return nil, fault(Failed, "", "the format needs a value `%s`", name)
+		}
+		return v, nil
+	default:
+		f.named = true
+	}
+	if i < 0 || i >= len(f.rest) {
+		return nil, fault(Failed, "", "the format has more `{}` than values")
+	}
+	return f.rest[i], nil
+}
+
+func partOf(v any, key string) (any, *Error) {
+	if m, ok := mapOf(v); ok {
+		if part, ok := m[key]; ok {
+			return part, nil
+		}
+	}
+	if list, ok := v.([]any); ok {
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(list) {
+			return list[i], nil
+		}
+	}
+	return nil, fault(Failed, "", "%s has no `%s`, which the format needs", kindOf(v), key)
+}
+
+// formatSpec is [[fill]align][sign][#][0][width][grouping][.precision][letter].
+type formatSpec struct {
+	fill      rune
+	align     byte
+	sign      byte
+	alternate bool
+	width     int
+	grouping  byte
+	precision int // -1 if it is not given
+	letter    byte
+}
+
+func parseFormatSpec(s string) (f formatSpec, err *Error) {
+	f = formatSpec{fill: ' ', precision: -1}
+	whole := s
+	fill, n := utf8.DecodeRuneInString(s)
+	switch {
+	case len(s) > n && strings.IndexByte("<>=^", s[n]) >= 0:
+		f.fill, f.align, s = fill, s[n], s[n+1:]
+	case strings.IndexByte("<>=^", s[0]) >= 0:
+		f.align, s = s[0], s[1:]
+	}
+	take := func(set string) byte {
+		if s == "" || strings.IndexByte(set, s[0]) < 0 {
+			return 0
+		}
+		c := s[0]
+		s = s[1:]
+		return c
+	}
+	count := func() int {
+		n := 0
+		for s != "" && isDigit(s[0]) {
+			n, s = n*10+int(s[0]-'0'), s[1:]
+		}
+		return n
+	}
+	f.sign = take("+- ")
+	f.alternate = take("#") != 0
+	if take("0") != 0 && f.align == 0 {
+		f.fill, f.align = '0', '='
+	}
+	f.width = count()
+	f.grouping = take(",_")
+	if take(".") != 0 {
+		if s == "" || !isDigit(s[0]) {
+			return f, fault(Failed, "", "the format `%s` lacks its precision", whole)
+		}
+		f.precision = count()
+	}
+	f.letter = take("bcdeEfFgGnosxX%")
+	if s != "" {
+		return f, fault(Failed, "", "the format `%s` is wrong from `%s` on", whole, s)
+	}
+	return f, nil
+}
+
+// formatAs is one value as a specification wants it.
+func formatAs(v any, spec string) (string, *Error) {
+	f, err := parseFormatSpec(spec)
+	if err != nil {
+		return "", err
+	}
+	text, isText := v.(string)
+	n, isNumber := number(v)
+	switch {
+	case isText && (f.letter == 0 || f.letter == 's'):
+		if f.sign != 0 || f.alternate || f.grouping != 0 || f.align == '=' && f.fill != '0' {
+			return "", fault(Failed, "", "the format `%s` is for numbers", spec)
+		}
+		if end, _ := runesUpTo(text, f.precision); f.precision >= 0 {
+			text = text[:end]
+		}
+		return f.padded("", text, '<'), nil
+	case !isNumber || f.letter == 's':
+		return "", fault(Type, "", "the format `%s` does not work on %s", spec, kindOf(v))
+	}
+	if i, isInt := n.(int); isInt && strings.IndexByte("bcdoxXn\x00", f.letter) >= 0 {
+		return f.integer(i, spec)
+	}
+	if strings.IndexByte("bcdoxX", f.letter) >= 0 && f.letter != 0 {
+		return "", fault(Type, "", "the format `%s` needs a whole number", spec)
+	}
+	return f.float(float(n)), nil
+}
+
+func (f formatSpec) integer(i int, spec string) (string, *Error) {
+	if f.precision >= 0 {
+		return "", fault(Failed, "", "the format `%s` gives a precision to a whole number", spec)
+	}
+	if f.letter == 'c' {
+		return f.padded("", string(rune(i)), '<'), nil //nolint:gosec // what is no character becomes the one for that
+	}
+	base, prefix := 10, ""
+	switch f.letter {
+	case 'b':
+		base, prefix = 2, "0b"
+	case 'o':
+		base, prefix = 8, "0o"
+	case 'x', 'X':
+		base, prefix = 16, "0"+string(f.letter)
+	}
+	digits := strings.TrimPrefix(strconv.FormatInt(int64(i), base), "-")
+	if f.letter == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	if !f.alternate {
+		prefix = ""
+	}
+	size := 3
+	if base != 10 {
+		size = 4
+	}
+	return f.padded(f.signOf(i < 0)+prefix, f.grouped(digits, size), '>'), nil
+}
+
+func (f formatSpec) float(x float64) string {
+	precision, letter, percent := f.precision, f.letter, ""
+	if letter == '%' {
+		x, letter, percent = x*100, 'f', "%"
+	}
+	negative := math.Signbit(x)
+	x = math.Abs(x)
+	var digits string
+	switch {
+	case math.IsInf(x, 0):
+		digits = "inf"
+	case math.IsNaN(x):
+		digits, negative = "nan", false
+	case letter == 0 && precision < 0:
+		digits = pythonFloat(x)
+	case letter == 0:
+		digits = shortFloat(x, max(precision, 1), 'e')
+		if strings.Trim(digits, "0123456789") == "" {
+			digits += ".0"
+		}
+	case letter == 'g', letter == 'G', letter == 'n':
+		if precision < 0 {
+			precision = 6
+		}
+		digits = shortFloat(x, max(precision, 1), 'e')
+	default:
+		if precision < 0 {
+			precision = 6
+		}
+		digits = strconv.FormatFloat(x, letter|0x20, precision, 64)
+	}
+	if letter == 'E' || letter == 'F' || letter == 'G' {
+		digits = strings.ToUpper(digits)
+	}
+	whole, fraction := digits, ""
+	if i := strings.IndexAny(digits, ".eE"); i >= 0 {
+		whole, fraction = digits[:i], digits[i:]
+	}
+	return f.padded(f.signOf(negative), f.grouped(whole, 3)+fraction+percent, '>')
+}
+
+// shortFloat is g: as many digits as there are and precision allows, in one of two forms.
+func shortFloat(x float64, precision int, letter byte) string {
+	s := strconv.FormatFloat(x, letter, precision-1, 64)
+	mantissa, exponent, _ := strings.Cut(s, string(letter))
+	e, _ := strconv.Atoi(exponent)
+	trim := func(s string) string {
+		if strings.Contains(s, ".") {
+			s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+		}
+		return s
+	}
+	if e < -4 || e >= precision {
+		return trim(mantissa) + string(letter) + exponent
+	}
+	return trim(strconv.FormatFloat(x, 'f', max(precision-1-e, 0), 64))
+}
+
+func (f formatSpec) signOf(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case f.sign == '+' || f.sign == ' ':
+		return string(f.sign)
+	}
+	return ""
+}
+
+func (f formatSpec) grouped(digits string, size int) string {
+	if f.grouping == 0 || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
+		return digits
+	}
+	var b strings.Builder
+	for i, c := range digits {
+		if i > 0 && (len(digits)-i)%size == 0 {
+			b.WriteByte(f.grouping)
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// padded fills up to the width. What stands before a number stays before the zeros that fill it up.
+func (f formatSpec) padded(before, text string, usual byte) string {
+	space := max(f.width-utf8.RuneCountInString(before)-utf8.RuneCountInString(text), 0)
+	align := f.align
+	if align == 0 || align == '=' && usual == '<' {
+		align = usual
+	}
+	fill := func(n int) string { return strings.Repeat(string(f.fill), n) }
+	switch align {
+	case '<':
+		return before + text + fill(space)
+	case '=':
+		return before + fill(space) + text
+	case '^':
+		return fill(space/2) + before + text + fill(space-space/2)
+	}
+	return fill(space) + before + text
+}
