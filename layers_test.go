@@ -18,33 +18,33 @@ var layers = map[string][]string{
 	"secret":          {}, // texts and nothing else: whatever shows or stores something must be able to ask it
 	"secret/vault":    {},
 	"events/fact":     {"events"},
-	"events/output":   {"secret"},
-	"plan/diag":       {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
-	"plan/playbook":   {"plan/diag"},
-	"plan/eval":       {"plan/diag", "secret"},
-	"plan/inventory":  {"plan/diag", "plan/playbook", "secret"}, // what it writes out masks secrets
-	"exec/spec":       {"plan/diag"},
+	"events/steplog":  {"secret"},
+	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
+	"plan/playbook":   {"internal/diag", "internal/suggest"},
+	"plan/eval":       {"secret", "internal/suggest"},
+	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
+	"exec/spec":       {"internal/suggest"},
 	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"secret", "secret/vault", "plan/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/termtext"}, // its text forms clean names as every view does
-	"exec":            {"secret", "secret/vault", "events", "events/output", "exec/spec", "plan/diag"},                                                          // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "plan/diag"},                                                                                   // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/output", "exec", "exec/plugin", "exec/spec", "internal/termtext"},                                           // exec at both ends of a lane; what carries a job must not know of runs
+	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/termtext", "internal/suggest"}, // its text forms clean names as every view does
+	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest"},                                                                          // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest"},                                                                                                    // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext"},                                                                  // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
-	"engine/planfile": {"engine/graph", "plan", "plan/diag"},
+	"engine/planfile": {"engine/graph", "plan", "internal/diag"},
 	"engine/journal": {
 		"events/fact",
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/output", "exec", "plan", "plan/diag", "plan/source", "secret", "internal/termtext",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "internal/diag", "plan/source", "secret", "internal/termtext",
 	},
 	"config/yamldoc": {},
-	"config":         {"config/yamldoc", "plan/diag"}, // it says of a setting what the planner says of a key
+	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/output", "plan", "plan/diag", "themes", "tui/fix", "tui/standing", "internal/termtext"},
-	"tui/lines":      {"events", "events/output", "plan", "plan/diag", "secret", "tui/fix", "tui/standing", "internal/termtext"}, // says "hidden" where a secret is masked
-	"tui/plain":      {"events", "events/output", "plan", "secret", "tui/standing", "internal/termtext"},                         // writes out what stands for a secret, where that has no glyph
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"},
+	"tui/lines":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
+	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                 // writes out what stands for a secret, where that has no glyph
 
 	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
@@ -52,6 +52,7 @@ var layers = map[string][]string{
 	"exec/agent/sshtest": {"exec"}, // servers for the tests of other packages; no program of moon's has it
 
 	"internal/termtext": {}, // whatever shows a text from outside asks it
+	"internal/suggest":  {}, // names that do not exist are alike, whatever they name
 
 	"internal/assault":     {}, // what tests say of themselves
 	"internal/assault/cmd": {"internal/assault"},
@@ -59,7 +60,7 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/cli": {
-		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/output", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext",
+		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest",
 	},
 }
 

@@ -14,7 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/config/yamldoc"
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // Name is the name of the file.
@@ -116,7 +117,7 @@ func (r *reader) read(root *yaml.Node) error {
 			}
 			r.c.Banner = value.Value
 		default:
-			r.warn(key, diag.DidYouMean(key.Value, keys), "there is no setting %q; known are %s", key.Value, strings.Join(keys, ", "))
+			r.warn(key, suggest.DidYouMean(key.Value, keys), "there is no setting %q; known are %s", key.Value, strings.Join(keys, ", "))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -135,10 +135,10 @@ func (s *Session) prepare(step, number int) {
 	a := &attempt{cancel: cancel, now: make(chan struct{})}
 	s.running[step] = a
 	s.starting = append(s.starting, step)
-	w := output.NewWriter(s.OutDir(), out, s.news.print)
+	w := steplog.NewWriter(s.OutDir(), out, s.news.print)
 	w.Redact(s.secrets)
 	if ps.NoLog {
-		w = output.NewDiscard()
+		w = steplog.NewDiscard()
 	}
 	if ps.Register != "" || ps.Keeps || b.Judges() || s.state.graph.Nodes[s.state.id(step)].Rescued {
 		w.Keep(s.maxResult())

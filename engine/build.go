@@ -2,8 +2,8 @@ package engine
 
 import (
 	"moon/engine/graph"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // Build plans a playbook and makes its execution graph. Both are nil when the diagnostics hold an error.

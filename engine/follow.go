@@ -14,7 +14,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
+	"moon/events/steplog"
 )
 
 // news tells waiting readers that there is something new to read. It never blocks and keeps nothing.
@@ -92,7 +92,7 @@ type follower struct {
 
 // tail is the output of an attempt that has not ended.
 type tail struct {
-	*output.Lines
+	*steplog.Lines
 	started fact.Record
 }
 
@@ -223,7 +223,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
 		if f.lines && rec.Seq > f.skip {
-			f.tails[x.Step] = &tail{output.Follow(filepath.Join(f.dir, "out"), x.Out), rec}
+			f.tails[x.Step] = &tail{steplog.Follow(filepath.Join(f.dir, "out"), x.Out), rec}
 		}
 	case fact.AttemptFinished:
 		// All of the output comes before the end of the step. Of one that printed nothing there are no files to look for.
@@ -278,7 +278,7 @@ func (f *follower) add(r events.Record) {
 }
 
 // publishLine publishes a line of output with the time at which it was written, whenever it is read.
-func (f *follower) publishLine(step int, t *tail, line output.Line) {
+func (f *follower) publishLine(step int, t *tail, line steplog.Line) {
 	f.text += len(line.Text)
 	f.add(events.Record{
 		Time: t.started.At.Add(line.At), Mono: t.started.Mono + line.At, Step: step,

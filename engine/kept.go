@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"moon/engine/graph"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // Kept is what a run's directory holds of a plan: enough to make it again.

@@ -11,13 +11,13 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 )
 
 // What a step has printed becomes part of its result when the result is used:
 //
-//	step ──▶ output.Writer ──▶ PREFIX.out ──▶ plan.Output.Read ──▶ {{ r.stdout }}
+//	step ──▶ steplog.Writer ──▶ PREFIX.out ──▶ plan.Output.Read ──▶ {{ r.stdout }}
 //	                  └─▶ memory: what is short, and what the file does not have as it was printed (secrets, no_log)
 //
 // So output that is registered costs no memory before it is used, and one copy then.
@@ -31,16 +31,16 @@ func (s *Session) maxResult() int64 {
 }
 
 // printed is what an attempt has printed, for its result. The writer is closed.
-func (s *Session) printed(w *output.Writer, prefix string) (stdout, stderr plan.Output, err error) {
+func (s *Session) printed(w *steplog.Writer, prefix string) (stdout, stderr plan.Output, err error) {
 	kept, errs, err := w.Kept()
-	files := output.Files(s.OutDir(), prefix)
+	files := steplog.Files(s.OutDir(), prefix)
 	if err == nil && kept.Size+errs.Size <= min(maxInline/2, s.maxResult()) {
 		return plan.Output{Text: string(kept.Text)}, plan.Output{Text: string(errs.Text)}, nil
 	}
 	return s.outputOf(kept, files[0]), s.outputOf(errs, files[1]), err
 }
 
-func (s *Session) outputOf(k output.Kept, file string) plan.Output {
+func (s *Session) outputOf(k steplog.Kept, file string) plan.Output {
 	switch {
 	case k.Over:
 		return s.lost(k.Size)
@@ -135,7 +135,7 @@ func (s *Session) addLater(f fact.AttemptFinished, registered map[string]any) er
 	if len(later) == 0 {
 		return nil
 	}
-	files := output.Files(s.OutDir(), s.state.outs[f.Step])
+	files := steplog.Files(s.OutDir(), s.state.outs[f.Step])
 	zero := 0
 	r := plan.Result{Plays: s.state.plan.Plays, Whole: s.state.plan.Bind(f.Step, s.results).KeepsOutput(), RC: &zero}
 	for i, one := range []struct {

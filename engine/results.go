@@ -12,7 +12,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 )
 
@@ -295,7 +295,7 @@ func blobOf(v any) string {
 
 // keepOutput makes output certain to stay that a record refers to.
 func keepOutput(disk journal.Disk, dir, prefix string) error {
-	for _, path := range output.Files(dir, prefix) {
+	for _, path := range steplog.Files(dir, prefix) {
 		if err := disk.Keep(path); err != nil {
 			return fmt.Errorf("keep output: %w", err)
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 var _ = act("apt", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
@@ -520,7 +520,7 @@ func (p *apt) refused(ctx context.Context, a *attempt, said answer) error {
 func (*apt) unknown(ctx context.Context, a *attempt, name string) error {
 	hint := ""
 	if known, err := aptNames(ctx, a); err == nil {
-		hint = diag.DidYouMean(name, known)
+		hint = suggest.DidYouMean(name, known)
 	}
 	if hint == "" {
 		hint = "update_cache: true fetches newer lists"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 )
@@ -65,7 +65,7 @@ func newJob(tb testing.TB, action string, in args) *exec.Job {
 		tb.Fatalf("%s %v: %v", action, in, problems)
 	}
 	dir := tb.TempDir()
-	w := output.NewWriter(dir, "step", nil)
+	w := steplog.NewWriter(dir, "step", nil)
 	w.Keep(1 << 20)
 	tb.Cleanup(func() {
 		if err := w.Close(); err != nil {
@@ -96,7 +96,7 @@ func check(tb testing.TB, job *exec.Job) (events.Diff, error) {
 func stdout(job *exec.Job) string {
 	out, _, _ := job.Output.Kept()
 	if out.Text == nil && out.InFile { // only what is short is held in memory
-		text, _, err := output.Read(job.Cwd, "step")
+		text, _, err := steplog.Read(job.Cwd, "step")
 		if err != nil {
 			return err.Error()
 		}

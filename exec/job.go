@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/secret"
 )
 
@@ -57,8 +57,8 @@ type Job struct {
 
 	Told *Told // what a plugin is told of its step, beside the arguments; may be nil
 
-	Diff   bool           // compute diffs of text
-	Output *output.Writer // required for Run; where the output goes
+	Diff   bool            // compute diffs of text
+	Output *steplog.Writer // required for Run; where the output goes
 	Names  Names
 
 	// Now is closed when the user wants the process gone without grace.

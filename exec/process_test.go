@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 	"moon/internal/assault"
@@ -49,7 +49,7 @@ func TestHelper(*testing.T) {
 		a, _ := spec.Lookup("shell")
 		decoded, _ := a.Decode(args{"cmd": "echo $$ > pid; exec sleep 300"})
 		exec.Local{}.Run(context.Background(), &exec.Job{
-			Action: "shell", Args: decoded, Cwd: os.Getenv("MOON_TEST_DIR"), Output: output.NewDiscard(),
+			Action: "shell", Args: decoded, Cwd: os.Getenv("MOON_TEST_DIR"), Output: steplog.NewDiscard(),
 		})
 		os.Exit(0)
 	}
@@ -277,7 +277,7 @@ func TestFlood(t *testing.T) {
 	const size = 100 << 20
 	job := newJob(t, "command", helper(t, "flood"))
 	dir := t.TempDir()
-	job.Output = output.NewWriter(dir, "flood", nil)
+	job.Output = steplog.NewWriter(dir, "flood", nil)
 	job.Env = map[string]string{"MOON_TEST_BYTES": strconv.Itoa(size)}
 	want(t, run(t, job), events.Changed, "")
 	if err := job.Output.Close(); err != nil {
@@ -299,7 +299,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(dir, "p.out")); err != nil {
 		t.Fatal(err)
 	}
-	job.Output = output.NewWriter(dir, "p", nil)
+	job.Output = steplog.NewWriter(dir, "p", nil)
 	r := run(t, job)
 	want(t, r, events.Changed, "")
 	if _, err := os.Stat(filepath.Join(job.Cwd, "done")); err != nil || job.Output.Err() == nil || len(r.Warnings) != 1 {
@@ -378,7 +378,7 @@ func BenchmarkTrue(b *testing.B) {
 			best := time.Hour
 			for b.Loop() {
 				begin := time.Now()
-				w := output.NewWriter(dir, "p", nil)
+				w := steplog.NewWriter(dir, "p", nil)
 				exec.Local{}.Run(context.Background(), &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: w, Attempt: attempt})
 				w.Close()
 				best = min(best, time.Since(begin))
@@ -405,7 +405,7 @@ func BenchmarkFlood(b *testing.B) {
 	b.SetBytes(size)
 	for b.Loop() {
 		job := newJob(b, "command", helper(b, "flood"))
-		job.Output = output.NewWriter(b.TempDir(), "flood", func() {})
+		job.Output = steplog.NewWriter(b.TempDir(), "flood", func() {})
 		job.Env = map[string]string{"MOON_TEST_BYTES": strconv.Itoa(size)}
 		want(b, run(b, job), events.Changed, "")
 		if err := job.Output.Close(); err != nil {

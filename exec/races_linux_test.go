@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 	"moon/internal/assault"
@@ -314,7 +314,7 @@ func TestRaces(t *testing.T) {
 			t.Fatal(ds)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		r := exec.Local{}.Run(ctx, &exec.Job{Action: play.action, Args: decoded, Raw: play.in, Cwd: "/", Diff: true, Output: output.NewDiscard(), Names: fakeNames{}})
+		r := exec.Local{}.Run(ctx, &exec.Job{Action: play.action, Args: decoded, Raw: play.in, Cwd: "/", Diff: true, Output: steplog.NewDiscard(), Names: fakeNames{}})
 		cancel()
 		outcomes[r.Outcome]++
 		if r.Outcome == events.Timeout || r.Outcome == events.Cancelled {

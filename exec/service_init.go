@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // initScripts calls scripts in /etc/init.d, and has links to them in the directories of the runlevels.
@@ -41,7 +41,7 @@ func (s *initScripts) look(ctx context.Context, a *attempt) (*serviceState, erro
 		for _, e := range entries {
 			names = append(names, e.Name())
 		}
-		hint := diag.DidYouMean(s.name, names)
+		hint := suggest.DidYouMean(s.name, names)
 		if hint == "" {
 			hint = "systemd does not run here, and " + script + " does not exist"
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // openrc asks rc-service and rc-update.
@@ -65,7 +65,7 @@ func (o *openrc) look(ctx context.Context, a *attempt) (*serviceState, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, noService(args.Name, diag.DidYouMean(args.Name, strings.Fields(list.stdout)))
+		return nil, noService(args.Name, suggest.DidYouMean(args.Name, strings.Fields(list.stdout)))
 	}
 	is := &serviceState{enabled: true}
 	if is.running, err = running(args); err != nil {

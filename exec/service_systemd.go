@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // systemd asks systemctl.
@@ -111,7 +111,7 @@ func (s *systemd) near(ctx context.Context, a *attempt) string {
 			names = append(names, words[0], strings.TrimSuffix(words[0], ".service"))
 		}
 	}
-	return diag.DidYouMean(s.args.Name, names)
+	return suggest.DidYouMean(s.args.Name, names)
 }
 
 func (s *systemd) do(ctx context.Context, a *attempt, verb string) error {

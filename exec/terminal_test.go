@@ -16,7 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 )
@@ -25,7 +25,7 @@ import (
 func inTerminal() {
 	a, _ := spec.Lookup("shell")
 	decoded, _ := a.Decode(args{"cmd": os.Getenv("MOON_TEST_CMD")})
-	w := output.NewWriter(os.Getenv("MOON_TEST_DIR"), "p", nil)
+	w := steplog.NewWriter(os.Getenv("MOON_TEST_DIR"), "p", nil)
 	local := exec.Local{Lend: func(use func()) { use() }, Watch: func(m exec.Moment) {
 		if string(m) == os.Getenv("MOON_TEST_PANIC") {
 			panic("on purpose")

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 	"moon/internal/assault"
@@ -42,7 +42,7 @@ func TestThreadsStay(t *testing.T) {
 	for range 6 {
 		steps.Go(func() {
 			for range each {
-				r := exec.Local{}.Run(ctx, &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: output.NewDiscard(), Attempt: "threads/step-0001.1"})
+				r := exec.Local{}.Run(ctx, &exec.Job{Action: "shell", Args: decoded, Cwd: "/", Output: steplog.NewDiscard(), Attempt: "threads/step-0001.1"})
 				if r.Outcome != events.Changed {
 					t.Errorf("%+v", r)
 					return

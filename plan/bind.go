@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/secret/vault"

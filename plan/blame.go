@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

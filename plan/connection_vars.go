@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 )
 

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -18,7 +18,7 @@ func (p *planner) exports(pb *playbook.Playbook) {
 		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: fr}, nil)
 		x.Value = forNames(x.render(r))
 		if _, known := r.env.Lookup(e.Key); e.Value.IsZero() && !known {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, diag.DidYouMean(e.Key, r.env.Names()), "undefined variable `%s`", e.Key)
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.env.Names()), "undefined variable `%s`", e.Key)
 			continue
 		}
 		for _, m := range r.missing {

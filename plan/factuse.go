@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/plan/playbook"
 )
 

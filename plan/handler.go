@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -143,7 +143,7 @@ func (play *playing) nearest(name string) string {
 			known = append(known, h.name)
 		}
 	}
-	if hint := diag.DidYouMean(name, known); hint != "" {
+	if hint := suggest.DidYouMean(name, known); hint != "" {
 		return hint
 	}
 	if len(known) == 0 {

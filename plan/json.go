@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

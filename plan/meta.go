@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/playbook"
 )
 
@@ -143,7 +144,7 @@ var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "
 // checkMeta refuses what is none of them.
 func (p *planner) checkMeta(t *playbook.Task, c *scopeContext) {
 	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, diag.DidYouMean(what, metas), "`meta: %s` is not known", what)
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
 	}
 }
 

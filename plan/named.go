@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // String is "file:line".

@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/secret"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

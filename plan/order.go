@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // Member is a direct child of a scope: a step, or another scope.
@@ -165,7 +166,7 @@ func (p *planner) resolveNeeds() {
 	for _, n := range p.needs {
 		targets, ok := p.ids[n.need.ID]
 		if !ok {
-			hint := diag.DidYouMean(n.need.ID, sortedKeys(p.ids))
+			hint := suggest.DidYouMean(n.need.ID, sortedKeys(p.ids))
 			if hint == "" {
 				hint = "give the step it needs an `id:`"
 			}

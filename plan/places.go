@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // FromHere gives diagnostics the names by which an editor finds their files from the working directory. In a plan they are relative to

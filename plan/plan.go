@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/secret"

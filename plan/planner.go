@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/plan/source"
@@ -487,7 +488,7 @@ func (p *planner) similar(path string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if near := diag.Nearest(filepath.Base(path), names); near != "" {
+	if near := suggest.Nearest(filepath.Base(path), names); near != "" {
 		return "that directory has `" + near + "`"
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/inventory"
 	"moon/plan/playbook"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Level is where variables of plays come from: sources of which the later one is the stronger, and which are looked through at once.

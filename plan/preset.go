@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -125,7 +126,7 @@ func (p *planner) findPreset(name string, t *playbook.Task, c *scopeContext) (pa
 		looked = append(looked, p.shown(dir)+"/")
 		known = append(known, presetsIn(dir)...)
 	}
-	hint := diag.DidYouMean(name, known)
+	hint := suggest.DidYouMean(name, known)
 	if hint == "" {
 		hint = fmt.Sprintf("moon looked for %s.yml and %s/preset.yml in %s", name, name, strings.Join(looked, ", "))
 	}
@@ -188,7 +189,7 @@ func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook
 		written[e.Key] = true
 		i := slices.Index(known, e.Key)
 		if i < 0 {
-			hint := diag.DidYouMean(e.Key, known)
+			hint := suggest.DidYouMean(e.Key, known)
 			switch {
 			case hint != "":
 			case len(known) == 0:
@@ -263,7 +264,7 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 		allowed = append(allowed, eval.Text(plain(one)))
 	}
 	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, diag.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
+		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
 	}
 }
 

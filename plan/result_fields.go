@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -65,7 +66,7 @@ func (r *renderer) checkField(v playbook.Value, ref eval.Ref) {
 	if slices.Contains(known, field) {
 		return
 	}
-	near := diag.Nearest(field, known)
+	near := suggest.Nearest(field, known)
 	if inside != "" {
 		near = inside
 	}

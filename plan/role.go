@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -59,7 +60,7 @@ func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (stri
 			near = append(near, entries...)
 		}
 	}
-	hint := diag.DidYouMean(name, near)
+	hint := suggest.DidYouMean(name, near)
 	if hint == "" {
 		hint = "roles are looked for in " + strings.Join(p.shownAll(p.lookout(c).role(p.o.RolesPath)), ", ")
 		if strings.Count(name, ".") >= 2 {

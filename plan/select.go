@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -96,7 +97,7 @@ func (p *planner) checkTags() {
 			severity = diag.Error
 		}
 		for _, tag := range lost {
-			hint := diag.DidYouMean(tag, known)
+			hint := suggest.DidYouMean(tag, known)
 			if hint == "" && len(known) > 0 {
 				hint = "the playbook has the tags " + strings.Join(known, ", ")
 			}

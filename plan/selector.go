@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // Match finds the steps a selector names, ascending. A selector is, in this order, the id of a step (step-0003) or of a
@@ -152,7 +153,7 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 	for _, s := range p.Scopes {
 		known = append(known, s.Name, s.Path)
 	}
-	if hint = diag.DidYouMean(selector, known); hint == "" {
+	if hint = suggest.DidYouMean(selector, known); hint == "" {
 		hint = "give an id, a path, a name (* stands for any text) or file:line; moon plan --flat lists the steps"
 	}
 	return message, hint
@@ -162,7 +163,7 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 func (p *Plan) nearLine(file string, line int) string {
 	if _, ok := p.sources[file]; !ok {
 		names := sortedKeys(p.sources)
-		if hint := diag.DidYouMean(file, names); hint != "" {
+		if hint := suggest.DidYouMean(file, names); hint != "" {
 			return hint
 		}
 		return "the plan is made from " + strings.Join(names[:min(len(names), 8)], ", ")

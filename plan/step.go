@@ -15,7 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )

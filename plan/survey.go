@@ -11,7 +11,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/secret/vault"
@@ -525,6 +526,6 @@ func (s *surveyor) wrong(v playbook.Value, err error) {
 func (s *surveyor) lookup(name string, pos diag.Pos) {
 	plain := strings.TrimPrefix(strings.TrimPrefix(name, "ansible.builtin."), "ansible.legacy.")
 	if !slices.Contains(playbook.Lookups, plain) {
-		s.errorf(pos, utf8.RuneCountInString(name), diag.DidYouMean(plain, playbook.Lookups), "there is no lookup `%s`", name)
+		s.errorf(pos, utf8.RuneCountInString(name), suggest.DidYouMean(plain, playbook.Lookups), "there is no lookup `%s`", name)
 	}
 }

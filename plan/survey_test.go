@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // fileMissing is what is said of a file of tasks or a role that is missing.

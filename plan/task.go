@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -196,7 +197,7 @@ var otherArgs = map[string]string{
 }
 
 func (p *planner) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
-	hint := diag.DidYouMean(key, known)
+	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, otherArgs[key]) {
 		hint = "did you mean `" + otherArgs[key] + "`?"
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 	"moon/themes"
 )
 
@@ -146,7 +146,7 @@ func (m *model) filterNamed(word string) {
 		}
 		names = append(names, f.String())
 	}
-	hint := diag.DidYouMean(word, names)
+	hint := suggest.DidYouMean(word, names)
 	if hint == "" {
 		hint = "there are " + strings.Join(names, ", ")
 	}
@@ -171,7 +171,7 @@ func (m *model) themeNamed(name string) tea.Cmd {
 			}
 			return came{func(m *model) tea.Cmd { return m.wear(name, skins, warnings) }}
 		}
-		hint := diag.DidYouMean(name, themes.Names(o.ThemeDir))
+		hint := suggest.DidYouMean(name, themes.Names(o.ThemeDir))
 		if hint == "" {
 			hint = "there are " + strings.Join(themes.Names(o.ThemeDir), ", ")
 		}

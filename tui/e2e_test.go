@@ -22,8 +22,8 @@ import (
 
 	"moon/events"
 	"moon/internal/assault"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // terminal is an emulator that is fed with what the program writes.

@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // edited says that the editor was closed, reloaded that planning again has come to an end.

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 )
 
@@ -244,7 +244,7 @@ func drive(tb testing.TB, d *dice) {
 
 func (d *dice) print(dir string, i, attempt int) string {
 	prefix := fmt.Sprintf("%d.%d", i, attempt)
-	w := output.NewWriter(dir, prefix, nil)
+	w := steplog.NewWriter(dir, prefix, nil)
 	defer w.Close()
 	for range d.below(4) {
 		_, _ = w.Stdout().Write([]byte(d.name() + "\n"))

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -264,7 +264,7 @@ func printsLong(f *fake) {
 			return ""
 		}
 		prefix := fmt.Sprintf("%s.%d", f.p.Steps[i].ID(), attempt)
-		w := output.NewWriter(f.dir, prefix, nil)
+		w := steplog.NewWriter(f.dir, prefix, nil)
 		defer w.Close()
 		for k := range 90 {
 			switch k % 10 {

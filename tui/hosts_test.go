@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // task adds a task over several hosts.

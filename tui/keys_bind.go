@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // setting is what a file says of the keys of an action.

@@ -10,7 +10,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/config/yamldoc"
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // maxKeyFile bounds the file of keys: the whole table is a tenth of that.
@@ -129,7 +130,7 @@ func actionHint(name string, only bool) string {
 	if !only {
 		known = append(known, placeNames[:]...)
 	}
-	if hint := diag.DidYouMean(name, known); hint != "" {
+	if hint := suggest.DidYouMean(name, known); hint != "" {
 		return hint
 	}
 	return "moon keys lists them"
@@ -261,7 +262,7 @@ func baseKey(text string) (base, hint string) {
 	if before, after, ok := strings.Cut(lower, "-"); ok && after != "" && (before == "c" || before == "ctrl") {
 		return "", "write `ctrl+" + after + "`"
 	}
-	if hint = diag.DidYouMean(lower, namedKeys); hint == "" {
+	if hint = suggest.DidYouMean(lower, namedKeys); hint == "" {
 		hint = "a key is a character, or one of enter, tab, esc, space, up, pgup, home, f1 and so on; before it may stand ctrl+, alt+ and shift+"
 	}
 	return "", hint

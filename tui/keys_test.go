@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.

@@ -24,8 +24,8 @@ import (
 	"moon/events/fact"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // offeredSeeds is how many runs TestOfferedKeys drives. MOON_OFFERED=N drives N; MOON_OFFERED_SEED=N the one of that seed, with

@@ -11,16 +11,16 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 )
 
 // printed lets every attempt print what a function writes.
-func printed(write func(w *output.Writer, attempt int)) func(*fake) {
+func printed(write func(w *steplog.Writer, attempt int)) func(*fake) {
 	return func(f *fake) {
 		f.print = func(f *fake, i, attempt int) string {
 			prefix := fmt.Sprintf("%d.%d", i, attempt)
-			w := output.NewWriter(f.dir, prefix, nil)
+			w := steplog.NewWriter(f.dir, prefix, nil)
 			write(w, attempt)
 			_ = w.Close()
 			return prefix
@@ -29,7 +29,7 @@ func printed(write func(w *output.Writer, attempt int)) func(*fake) {
 }
 
 // atOutput runs everything and gives the keys to the output of a step.
-func atOutput(tb testing.TB, w, h int, write func(w *output.Writer, attempt int)) *screen {
+func atOutput(tb testing.TB, w, h int, write func(w *steplog.Writer, attempt int)) *screen {
 	tb.Helper()
 	s := newScreen(tb, setup{w: w, h: h, fake: printed(write)})
 	s.keys("s")
@@ -38,8 +38,8 @@ func atOutput(tb testing.TB, w, h int, write func(w *output.Writer, attempt int)
 	return s
 }
 
-func numbered(n int) func(*output.Writer, int) {
-	return func(w *output.Writer, _ int) {
+func numbered(n int) func(*steplog.Writer, int) {
+	return func(w *steplog.Writer, _ int) {
 		var b strings.Builder
 		for k := range n {
 			fmt.Fprintf(&b, "line %d\n", k)
@@ -49,7 +49,7 @@ func numbered(n int) func(*output.Writer, int) {
 }
 
 func TestOutputSearch(t *testing.T) {
-	s := atOutput(t, 120, 20, func(w *output.Writer, _ int) {
+	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		for k := range 1000 {
 			_, _ = fmt.Fprintf(w.Stdout(), "line %d %s\n", k, map[int]string{100: "Apple", 500: "\x1b[31map\x1b[1mple\x1b[0m apple", 900: "ÄPFEL"}[k])
 		}
@@ -115,11 +115,11 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 
 // What is printed while somebody searches is found too, and nothing twice.
 func TestOutputSearchGrows(t *testing.T) {
-	var w *output.Writer
+	var w *steplog.Writer
 	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *fake) {
 		f.print = func(f *fake, i, _ int) string {
 			prefix := fmt.Sprint(i)
-			w = output.NewWriter(f.dir, prefix, nil)
+			w = steplog.NewWriter(f.dir, prefix, nil)
 			_, _ = w.Stdout().Write([]byte("a hit\nno\nhalf a h"))
 			return prefix
 		}
@@ -175,7 +175,7 @@ func TestOutputScrolls(t *testing.T) {
 
 // With wrapping, scrolling goes by rows, and the end of the text stays at the end of the screen.
 func TestOutputWrapScrolls(t *testing.T) {
-	s := atOutput(t, 120, 20, func(w *output.Writer, _ int) {
+	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		for k := range 30 {
 			_, _ = fmt.Fprintf(w.Stdout(), "%d %s\n", k, strings.Repeat("x", 200))
 		}
@@ -212,7 +212,7 @@ func TestOutputWrapScrolls(t *testing.T) {
 
 func TestOutputSideways(t *testing.T) {
 	long := strings.Repeat("0123456789", 30)
-	s := atOutput(t, 120, 20, func(w *output.Writer, _ int) {
+	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		_, _ = fmt.Fprintf(w.Stdout(), "%sNEEDLE%s\nshort\n\x1b[31m%s\x1b[0m\n世世世世世世世世世世世\n", long, long, long)
 	})
 	s.has("9012…", "short\n")
@@ -226,7 +226,7 @@ func TestOutputSideways(t *testing.T) {
 		t.Errorf("the hit is at column 300, the screen at %d", x)
 	}
 	// With wrapping the row of the hit comes onto the screen.
-	s = atOutput(t, 60, 12, func(w *output.Writer, _ int) {
+	s = atOutput(t, 60, 12, func(w *steplog.Writer, _ int) {
 		_, _ = fmt.Fprintf(w.Stdout(), "%sNEEDLE\nend\n", strings.Repeat(long, 10))
 	})
 	s.keys("w g g /")
@@ -235,7 +235,7 @@ func TestOutputSideways(t *testing.T) {
 }
 
 func TestOutputTimes(t *testing.T) {
-	s := atOutput(t, 120, 20, func(w *output.Writer, _ int) {
+	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		_, _ = fmt.Fprint(w.Stdout(), "out\n")
 		_, _ = fmt.Fprint(w.Stderr(), "err\n")
 	})
@@ -252,7 +252,7 @@ func TestOutputTimes(t *testing.T) {
 
 func TestOutputAttempts(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) {
-		printed(func(w *output.Writer, attempt int) { _, _ = fmt.Fprintf(w.Stdout(), "this is try %d\n", attempt) })(f)
+		printed(func(w *steplog.Writer, attempt int) { _, _ = fmt.Fprintf(w.Stdout(), "this is try %d\n", attempt) })(f)
 		f.fails["unpack go"] = 2
 	}})
 	s.keys("A c r r")
@@ -279,7 +279,7 @@ func TestOutputAttempts(t *testing.T) {
 
 // What programs do to a terminal that shows progress leaves the text.
 func TestOutputOfPrograms(t *testing.T) {
-	s := atOutput(t, 120, 20, func(w *output.Writer, _ int) {
+	s := atOutput(t, 120, 20, func(w *steplog.Writer, _ int) {
 		_, _ = fmt.Fprint(w.Stdout(), "\x1b[?25l10%\r\x1b[K50%\r\x1b[2K100%\x1b[?25h\n\x1b[1A\x1b[2Kup\nname\tsize\n\x1b[33mw\x1b[0m日本\tx\n\x1b]0;title\x07\x00\xff\n")
 	})
 	s.has("│ 100%\n", "│ up\n", "│ name    size\n", "│ w日本   x\n", "│ ^[]0;title^G^@�\n")
@@ -393,10 +393,10 @@ func TestNeedle(t *testing.T) {
 			rt.Fatalf("%q found as %q in %q", what, text[from:to], text)
 		}
 	})
-	if !(needle{"error", true}).inLine(output.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
+	if !(needle{"error", true}).inLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
 		t.Error("colours hide a text")
 	}
-	if (needle{"31m", true}).inLine(output.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
+	if (needle{"31m", true}).inLine(steplog.Line{Text: []byte("an \x1b[31mEr\x1b[0mror")}) {
 		t.Error("colours are text")
 	}
 }
@@ -426,7 +426,7 @@ func BenchmarkMillionLines(b *testing.B) {
 func BenchmarkLongLines(b *testing.B) {
 	for _, wrap := range []bool{false, true} {
 		b.Run(map[bool]string{false: "cut", true: "wrap"}[wrap], func(b *testing.B) {
-			s := atOutput(b, 200, 60, func(w *output.Writer, _ int) {
+			s := atOutput(b, 200, 60, func(w *steplog.Writer, _ int) {
 				for range 100 {
 					_, _ = fmt.Fprintf(w.Stdout(), "%s\n", strings.Repeat("\x1b[31mred\x1b[0m äöü ", 3400))
 				}

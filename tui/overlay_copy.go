@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/themes"
@@ -145,7 +145,7 @@ const copyLimit = 1 << 20
 
 func readAll(dir, prefix string) tea.Cmd {
 	return func() tea.Msg {
-		log := output.Open(dir, prefix)
+		log := steplog.Open(dir, prefix)
 		defer log.Close() //nolint:errcheck // it was only read
 		for more := true; more; more = log.More() {
 			if _, err := log.Refresh(); err != nil {
@@ -161,7 +161,7 @@ func readAll(dir, prefix string) tea.Cmd {
 		c := copied{text: b.String(), words: count(n, "line") + " of output"}
 		if n < log.Len() {
 			c.words = "the first " + c.words
-			c.rest = fmt.Sprintf("all %d are in %s", log.Len(), output.Files(dir, prefix)[0])
+			c.rest = fmt.Sprintf("all %d are in %s", log.Len(), steplog.Files(dir, prefix)[0])
 		}
 		return c
 	}

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/themes"
 )
 

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/sahilm/fuzzy"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 	"moon/themes"
 )
 
@@ -158,7 +158,7 @@ func (p *palette) enter(m *model) tea.Cmd {
 	if p.at >= p.n {
 		word, _, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
 		p.wrong = fmt.Sprintf("there is no command `%s`", cutRight(plain(word), 30, m.glyphs.dots))
-		if hint := diag.DidYouMean(word, commandNames()); hint != "" {
+		if hint := suggest.DidYouMean(word, commandNames()); hint != "" {
 			p.wrong += "; " + hint
 		}
 		return nil

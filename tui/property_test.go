@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 )
 
@@ -154,7 +154,7 @@ func TestFramesAlwaysFit(t *testing.T) {
 		s.f.fails["a"] = 2
 		s.f.print = func(_ *fake, i, attempt int) string {
 			prefix := fmt.Sprintf("%d.%d", i, attempt)
-			w := output.NewWriter(s.dir, prefix, nil)
+			w := steplog.NewWriter(s.dir, prefix, nil)
 			for range rapid.IntRange(0, 5).Draw(rt, "lines") {
 				_, _ = w.Stdout().Write([]byte(name(rt) + "\n"))
 				_, _ = w.Stderr().Write([]byte(name(rt)))

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 )
 
@@ -16,7 +16,7 @@ type reel struct {
 	id     int // which reel of the model: messages come back by it
 	dir    string
 	prefix string // of the files; "" shows nothing
-	log    *output.Log
+	log    *steplog.Log
 	logOf  string // the prefix log was opened with
 	busy   bool
 	stale  bool // the files may have grown
@@ -71,9 +71,9 @@ func (r *reel) need(from, n int) tea.Cmd {
 		return nil
 	}
 	r.busy, r.stale = true, false
-	log, old := r.log, (*output.Log)(nil)
+	log, old := r.log, (*steplog.Log)(nil)
 	if name := filepath.Join(r.dir, r.prefix); log == nil || r.logOf != name {
-		log, old = output.Open(r.dir, r.prefix), log
+		log, old = steplog.Open(r.dir, r.prefix), log
 		r.log, r.logOf = log, name
 	}
 	id, prefix := r.id, r.prefix
@@ -85,7 +85,7 @@ func (r *reel) need(from, n int) tea.Cmd {
 	}
 }
 
-func fetch(log *output.Log, id int, prefix string, from, n int) fetched {
+func fetch(log *steplog.Log, id int, prefix string, from, n int) fetched {
 	f := fetched{id: id, prefix: prefix}
 	_, f.err = log.Refresh()
 	f.total, f.more = log.Len(), log.More()
@@ -103,7 +103,7 @@ func fetch(log *output.Log, id int, prefix string, from, n int) fetched {
 	return f
 }
 
-func cleanLine(l output.Line) textLine {
+func cleanLine(l steplog.Line) textLine {
 	return textLine{settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 )
 
@@ -88,7 +88,7 @@ func printSome(tb testing.TB, dir string, f *fake, i, attempt int) string {
 		return ""
 	}
 	prefix := p.ID() + "." + string(rune('0'+attempt))
-	w := output.NewWriter(dir, prefix, nil)
+	w := steplog.NewWriter(dir, prefix, nil)
 	defer w.Close()
 	var err error
 	switch p.Name {

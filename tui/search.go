@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/themes"
 )
 
@@ -86,9 +86,9 @@ func (m *model) seek() tea.Cmd {
 	return func() tea.Msg { return look(log, gen, what, next) }
 }
 
-func look(log *output.Log, gen int, what needle, in lineRange) found {
+func look(log *steplog.Log, gen int, what needle, in lineRange) found {
 	f := found{gen: gen, in: in}
-	log.Each(in.from, in.to, func(i int, l output.Line) {
+	log.Each(in.from, in.to, func(i int, l steplog.Line) {
 		if what.inLine(l) {
 			f.hits = append(f.hits, int32(i))
 		}
@@ -205,7 +205,7 @@ type needle struct {
 }
 
 // inLine reports whether it is in a line, as that is seen on the screen.
-func (n needle) inLine(l output.Line) bool {
+func (n needle) inLine(l steplog.Line) bool {
 	if !asciiBytes(l.Text) {
 		from, _ := n.find(bare(cleanLine(l).text))
 		return from >= 0

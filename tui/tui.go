@@ -19,8 +19,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.

@@ -12,9 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/themes"
 )
 
@@ -305,7 +305,7 @@ func TestOutput(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 20, fake: func(f *fake) { f.fails["check the shell"] = 1 }})
 	s.f.print = func(_ *fake, i, attempt int) string {
 		prefix := fmt.Sprintf("%d.%d", i, attempt)
-		w := output.NewWriter(s.dir, prefix, nil)
+		w := steplog.NewWriter(s.dir, prefix, nil)
 		defer w.Close()
 		for k := range 5000 {
 			_, _ = fmt.Fprintf(w.Stdout(), "line %d %s\n", k, map[bool]string{true: "NEEDLE"}[k%1000 == 777])

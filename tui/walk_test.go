@@ -21,8 +21,8 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	reports "moon/tui/plain"
 )
 

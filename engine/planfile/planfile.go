@@ -16,8 +16,8 @@ import (
 	"io"
 
 	"moon/engine/graph"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // Saved is a plan that was read back.

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/exec/spec"
@@ -101,7 +101,7 @@ func newJob(tb testing.TB, dir, action string, in args) *exec.Job {
 	if len(problems) > 0 {
 		tb.Fatalf("%s %v: %v", action, in, problems)
 	}
-	w := output.NewWriter(tb.TempDir(), "step", nil)
+	w := steplog.NewWriter(tb.TempDir(), "step", nil)
 	w.Keep(1 << 20)
 	tb.Cleanup(func() { _ = w.Close() })
 	return &exec.Job{Action: a.Name, Args: decoded, Raw: in, Cwd: dir, Output: w, Names: names{}, Diff: true, Become: &other}

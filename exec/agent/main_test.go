@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/exec/spec"
@@ -44,7 +44,7 @@ func run(words []string) {
 	decoded, _ := action.Decode(raw)
 	job := &exec.Job{
 		Action: "shell", Args: decoded, Raw: raw, Roams: true, Host: &exec.Host{Name: "web1", Address: words[0], Port: port, Args: words[2]},
-		Output: output.NewRelay(func(_ bool, p []byte) error { _, err := os.Stdout.Write(p); return err }),
+		Output: steplog.NewRelay(func(_ bool, p []byte) error { _, err := os.Stdout.Write(p); return err }),
 	}
 	lanes := agent.Lanes{Build: "test"}
 	fmt.Println(lanes.Run(context.Background(), job))

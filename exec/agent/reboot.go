@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/spec"
 )
@@ -121,7 +121,7 @@ func (l *Lanes) said(ctx context.Context, job *exec.Job, line string) (string, *
 	one.Action, one.Raw = "shell", map[string]any{"cmd": line}
 	one.Args = &spec.ShellArgs{Cmd: line, Interpreter: "/bin/sh"}
 	one.Creates, one.Removes, one.Unless, one.OnlyIf, one.Incremental = "", "", "", "", nil
-	one.Output = output.NewDiscard()
+	one.Output = steplog.NewDiscard()
 	one.Output.Keep(1 << 16)
 	r := l.asking(ctx, purpose{}, &one)
 	stdout, stderr, _ := one.Output.Kept() // it has no files that could not be read

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/plugin"
 )
@@ -184,7 +184,7 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 			Forget: func() error { _, err := j.ask(ask{What: askForget}); return err },
 		}
 	}
-	job.Output = output.NewRelay(func(stderr bool, p []byte) error {
+	job.Output = steplog.NewRelay(func(stderr bool, p []byte) error {
 		if stderr {
 			return s.out.raw(kindStderr, number, p)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"moon/exec"
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // Search says where plugins are looked for, in this order, and which may be used.
@@ -216,7 +216,7 @@ func (r *Registry) Action(name string) (*spec.Action, error) {
 			names = append(names, c.Name)
 		}
 	}
-	hint := diag.DidYouMean(name, names)
+	hint := suggest.DidYouMean(name, names)
 	if hint == "" && len(names) > 0 {
 		hint = "it has " + strings.Join(names, ", ")
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/plugin"
 	"moon/exec/spec"
@@ -119,7 +119,7 @@ func (r *rig) job(t *testing.T, args map[string]any) *exec.Job {
 	}
 	return &exec.Job{
 		Action: r.action.Name, Args: typed, Raw: args, Cwd: t.TempDir(), Diff: true,
-		Output: output.NewRelay(func(stderr bool, p []byte) error {
+		Output: steplog.NewRelay(func(stderr bool, p []byte) error {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if stderr {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // Capability is a kind of work under a name. It is moon's own or a plugin's; who asks for it need not know which.
@@ -136,7 +136,7 @@ func (r *Router) Find(name string) (*Capability, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	hint := diag.DidYouMean(name, names)
+	hint := suggest.DidYouMean(name, names)
 	if hint == "" {
 		hint = "moon plugin list shows what there is"
 	}

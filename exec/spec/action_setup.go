@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // SetupArgs are the arguments of setup.
@@ -48,7 +48,7 @@ func FactSubset(words []string) []Problem {
 		if slices.Contains(subsetWords, name) {
 			continue
 		}
-		hint := diag.DidYouMean(name, subsetWords)
+		hint := suggest.DidYouMean(name, subsetWords)
 		if hint == "" {
 			hint = "it takes " + strings.Join(subsetWords[:5], ", ") + ", and names of facts"
 		}

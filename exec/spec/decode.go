@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // Problem is something wrong with an action's arguments.
@@ -135,12 +135,12 @@ func (d *decoder) unknown(fields []Field, name, prefix string) string {
 		names = append(names, f.Name)
 		all = append(append(all, f.Name), f.Aliases...)
 	}
-	hint := diag.DidYouMean(name, all)
+	hint := suggest.DidYouMean(name, all)
 	if hint == "" {
 		hint = "it has " + strings.Join(names, ", ")
 	}
 	d.report(prefix+name, hint, "`%s` has no field `%s`", d.action, prefix+name)
-	if meant, ok := find(fields, diag.Nearest(name, all)); ok {
+	if meant, ok := find(fields, suggest.Nearest(name, all)); ok {
 		return meant.Name
 	}
 	return ""
@@ -231,7 +231,7 @@ func (d *decoder) text(f *Field, value any, name string) (string, bool) {
 	if same, ok := f.same[s]; ok {
 		s = same
 	} else if len(f.Enum) > 0 && !slices.Contains(f.Enum, s) {
-		d.report(name, diag.DidYouMean(s, f.Enum), "`%s` must be one of %s, found %s", name, strings.Join(f.Enum, ", "), describe(value))
+		d.report(name, suggest.DidYouMean(s, f.Enum), "`%s` must be one of %s, found %s", name, strings.Join(f.Enum, ", "), describe(value))
 		return "", false
 	}
 	return s, true

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // schema is a plugin's JSON Schema, and the fields that can be read off it.
@@ -216,7 +216,7 @@ func (s *schema) explain(action string, is *jsonschema.Schema, v any, at []strin
 	}
 	if is.Enum != nil && !slices.ContainsFunc(is.Enum, func(one any) bool { return reflect.DeepEqual(one, v) }) {
 		got, _ := v.(string)
-		add(subject+" must be one of "+allOf(is.Enum)+", found "+describe(v), diag.DidYouMean(got, texts(is.Enum)))
+		add(subject+" must be one of "+allOf(is.Enum)+", found "+describe(v), suggest.DidYouMean(got, texts(is.Enum)))
 	}
 	switch v := v.(type) {
 	case float64:
@@ -292,7 +292,7 @@ func (s *schema) near(name string) string {
 	for _, f := range s.fields {
 		names = append(names, f.Name)
 	}
-	return diag.DidYouMean(name, names)
+	return suggest.DidYouMean(name, names)
 }
 
 var typeWords = map[string]string{

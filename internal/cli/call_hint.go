@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // otherFlags are flags that other programs, or their older versions, have for what moon calls otherwise.
@@ -46,7 +46,7 @@ func callHint(parser *kong.Kong, args []string, err error) string {
 			known = append(known, f.Name)
 		}
 	}
-	switch near := diag.Nearest(flag, known); {
+	switch near := suggest.Nearest(flag, known); {
 	case slices.Contains(known, flag):
 		return fmt.Sprintf("flags of a command come after it: moon %s --%s", command.Name, flag)
 	case near != "":

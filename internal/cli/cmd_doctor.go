@@ -11,9 +11,9 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 type doctorCmd struct {

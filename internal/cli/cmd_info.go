@@ -13,7 +13,7 @@ import (
 
 	"moon/exec"
 	"moon/exec/spec"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 type factsCmd struct {
@@ -61,7 +61,7 @@ func named(facts map[string]any, names []string) (map[string]any, error) {
 		}
 		if !ok {
 			known := slices.Concat(slices.Sorted(maps.Keys(facts)), slices.Sorted(maps.Keys(costly)))
-			if hint := diag.DidYouMean(name, known); hint != "" {
+			if hint := suggest.DidYouMean(name, known); hint != "" {
 				return nil, usage("there is no fact `%s`; %s", name, hint)
 			}
 			return nil, usage("there is no fact `%s`; moon facts lists them", name)

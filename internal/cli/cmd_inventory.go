@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 	"moon/secret"
@@ -222,7 +223,7 @@ func nearHost(inv *inventory.Inventory, name string) string {
 	for _, h := range inv.Hosts {
 		names = append(names, h.Name)
 	}
-	if hint := diag.DidYouMean(name, names); hint != "" {
+	if hint := suggest.DidYouMean(name, names); hint != "" {
 		return "; " + hint
 	}
 	return ""

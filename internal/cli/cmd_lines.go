@@ -9,8 +9,8 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/tui"
 	"moon/tui/lines"
 )

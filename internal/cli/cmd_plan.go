@@ -18,9 +18,9 @@ import (
 	"moon/engine/graph"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // playbookFlags are the flags of every command that plans.

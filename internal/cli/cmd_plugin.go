@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/exec/plugin"
@@ -313,7 +313,7 @@ func (c *pluginTestCmd) Run(std stdio) error {
 	}
 	job := &exec.Job{
 		Action: p.Action.Name, Args: typed, Raw: args, Cwd: dir, Diff: c.Diff || c.Check,
-		Output: output.NewRelay(func(_ bool, text []byte) error { _, err := std.err.Write(text); return err }),
+		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := std.err.Write(text); return err }),
 		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
 	lanes := &agent.Lanes{Local: exec.Local{Plugin: host.Run}, Build: build()}

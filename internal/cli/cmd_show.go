@@ -13,7 +13,7 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/exec"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -197,10 +197,10 @@ func printOutput(to stdio, dir, prefix string) (err error) {
 	if isTerminal(to.err) {
 		exactErr = nil
 	}
-	if err := output.Copy(exactOut, exactErr, dir, prefix); err != nil || exactOut != nil && exactErr != nil {
+	if err := steplog.Copy(exactOut, exactErr, dir, prefix); err != nil || exactOut != nil && exactErr != nil {
 		return err
 	}
-	lines := output.Follow(dir, prefix)
+	lines := steplog.Follow(dir, prefix)
 	defer func() { err = errors.Join(err, lines.Close()) }()
 	lines.Finish()
 	for {

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/config"
-	"moon/plan/diag"
+	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui"
 )
@@ -33,7 +33,7 @@ func (c *themesCmd) Run(io stdio) error {
 		return listThemes(io)
 	}
 	if names := themes.Names(themeDir()); !themes.Has(c.Name, themeDir()) {
-		if hint := diag.DidYouMean(c.Name, names); hint != "" {
+		if hint := suggest.DidYouMean(c.Name, names); hint != "" {
 			return usage("there is no theme `%s`; %s", c.Name, hint)
 		}
 		return usage("there is no theme `%s`; moon themes lists them", c.Name)

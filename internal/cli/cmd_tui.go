@@ -16,9 +16,9 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/tui"
 	"moon/tui/plain"
 )

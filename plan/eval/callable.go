@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // params declares the parameters of a filter, test or function.
@@ -349,7 +349,7 @@ func plainSentence(s string) string {
 
 // misspelt is the error for an unknown filter, test, function or tag.
 func misspelt(kind, name string, known []string) *Error {
-	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: diag.DidYouMean(name, known), Offset: -1, Lacking: true}
+	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: suggest.DidYouMean(name, known), Offset: -1, Lacking: true}
 }
 
 // ordinaryAll is ordinary for the input and the arguments of a call.

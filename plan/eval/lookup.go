@@ -6,7 +6,7 @@ import (
 
 	"github.com/nikolalohinski/gonja/v2/exec"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
@@ -182,7 +182,7 @@ func (s scope) local(name string) (any, bool) {
 }
 
 func (s scope) undefined(n *variable) *Error {
-	hint := diag.DidYouMean(n.name, s.env.Names())
+	hint := suggest.DidYouMean(n.name, s.env.Names())
 	if s.engine.isFunction(n.name) {
 		hint = "`" + n.name + "` is a function: call it with `()`"
 	}
@@ -377,7 +377,7 @@ func fromEnd(i, length int) int {
 
 // nearest is the hint for a misspelt key, with the path as it should be written.
 func (n *member) nearest(text, key string, known []string) string {
-	near := diag.Nearest(key, known)
+	near := suggest.Nearest(key, known)
 	if near == "" {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nikolalohinski/gonja/v2/exec"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 func (s scope) callMethod(n *call, f *member) (any, error) {
@@ -157,7 +157,7 @@ func (c *input) method() (any, error) {
 }
 
 func (c *input) noMethod(known []string) error {
-	e := fault(Type, cmp.Or(methodHints[c.name], diag.DidYouMean(c.name, known)), "does not exist for %s", kindOf(c.value))
+	e := fault(Type, cmp.Or(methodHints[c.name], suggest.DidYouMean(c.name, known)), "does not exist for %s", kindOf(c.value))
 	if changes[c.name] {
 		return &Error{
 			Kind: Type, Message: "would change " + kindOf(c.value) + " that does not belong to the template", Offset: -1,

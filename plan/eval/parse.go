@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // Bounds on what one expression may be. They are far above what people write; without them a hostile text overflows
@@ -616,7 +616,7 @@ func (p *reader) checkArguments(kind, name string, params params, args []argumen
 			place = slices.Index(params.names, a.name)
 			if place < 0 {
 				p.fail(token{start: a.at, end: a.at + len(a.name)}, kind+" `"+name+"` has no argument `"+a.name+"`",
-					diag.DidYouMean(a.name, params.names))
+					suggest.DidYouMean(a.name, params.names))
 			}
 			if filled[place] {
 				p.fail(token{start: a.at, end: a.at + len(a.name)}, "the argument `"+a.name+"` is given twice", "")

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/inventory"
 )
 

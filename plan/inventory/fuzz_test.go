@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 )

@@ -9,7 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/playbook"
 )
 
@@ -139,7 +140,7 @@ func (r *iniReader) section(name, kind string, column int) {
 	lines, ok := lineKinds[kind]
 	if !ok {
 		r.lines = noLines
-		hint := diag.DidYouMean(kind, []string{"vars", "children", "hosts"})
+		hint := suggest.DidYouMean(kind, []string{"vars", "children", "hosts"})
 		if hint == "" {
 			hint = "a section is [" + name + "], [" + name + ":vars] or [" + name + ":children]"
 		}
@@ -384,7 +385,7 @@ func (r *iniReader) finish() {
 		if r.known[v.name] || len(r.childs[v.name]) == 0 && !strings.HasSuffix(v.section, ":vars]") {
 			continue
 		}
-		hint := diag.DidYouMean(v.name, names)
+		hint := suggest.DidYouMean(v.name, names)
 		if hint == "" {
 			hint = "declare it: [" + v.name + "]"
 		}

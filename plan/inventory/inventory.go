@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/inventory"
 	"moon/plan/playbook"
 )

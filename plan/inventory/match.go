@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // NoMatch says which parts of a pattern have matched nothing. The hosts that the other parts have matched are good all the same.
@@ -363,5 +363,5 @@ func (inv *Inventory) near(name string) string {
 	for _, h := range inv.Hosts {
 		names = append(names, h.Name)
 	}
-	return diag.DidYouMean(name, names)
+	return suggest.DidYouMean(name, names)
 }

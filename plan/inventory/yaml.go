@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 	"moon/plan/playbook"
 )
 
@@ -55,7 +56,7 @@ func (inv *Inventory) yamlGroup(f *playbook.File, e playbook.Entry) *Group {
 		case "children":
 			inv.each(f, g, part, inv.yamlChild)
 		default:
-			hint := diag.DidYouMean(part.Key, groupKeys)
+			hint := suggest.DidYouMean(part.Key, groupKeys)
 			if hint == "" {
 				hint = "a group has hosts, vars and children; write hosts below `hosts:`, and groups below `children:`"
 			}

@@ -13,7 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // What a file may cost. A playbook of 100,000 steps is about 10 MB and a million values; what is beyond these bounds is

@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Document reads a YAML file of any kind.

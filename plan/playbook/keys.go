@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // kinds is a set of task kinds.
@@ -315,7 +316,7 @@ func (p *parser) needs(t *Task, e Entry) {
 }
 
 func (p *parser) unknown(e Entry, of string, known []string) {
-	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), diag.DidYouMean(e.Key, known), "unknown key `%s` %s", e.Key, of)
+	p.errorf(e.Pos, utf8.RuneCountInString(e.Key), suggest.DidYouMean(e.Key, known), "unknown key `%s` %s", e.Key, of)
 }
 
 func (p *parser) errorf(pos diag.Pos, width int, hint, format string, args ...any) {

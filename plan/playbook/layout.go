@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // fault is where the layout of a YAML text breaks, and what to do about it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

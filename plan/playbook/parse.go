@@ -6,7 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // Actions tells the parser which actions exist.
@@ -120,7 +121,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 			if strings.HasPrefix(e.Key, "x-") {
 				continue
 			}
-			hint := diag.DidYouMean(e.Key, documentKeys)
+			hint := suggest.DidYouMean(e.Key, documentKeys)
 			if e.Key == "tasks" {
 				hint = "did you mean `steps`?"
 			}
@@ -391,7 +392,7 @@ func (p *parser) preset(t *Task, e Entry) {
 					p.wrong(c, "a map of parameters")
 				}
 			default:
-				hint := diag.DidYouMean(c.Key, []string{"name", "with"})
+				hint := suggest.DidYouMean(c.Key, []string{"name", "with"})
 				if hint == "" {
 					hint = "parameters go under `with:`"
 				}
@@ -413,7 +414,7 @@ func (p *parser) unknownTaskKey(t *Task, e Entry) {
 	if p.later(e) {
 		return
 	}
-	hint := diag.DidYouMean(e.Key, p.taskWords())
+	hint := suggest.DidYouMean(e.Key, p.taskWords())
 	if other := p.elsewhere(e.Key, t); other != "" {
 		hint = other
 	}

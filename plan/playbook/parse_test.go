@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"moon/internal/assault"
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

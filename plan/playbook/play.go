@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // PlayKey is a key of a play.
@@ -182,7 +183,7 @@ func ParseMeta(f *File, actions Actions, ds *diag.List) *RoleMeta {
 			p.warnf(e.Pos, "use `assert` where it matters", "the arguments of a role are not checked by `argument_specs` yet")
 		default:
 			if !e.NoText {
-				p.warnf(e.Pos, diag.DidYouMean(e.Key, []string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
+				p.warnf(e.Pos, suggest.DidYouMean(e.Key, []string{"dependencies", "allow_duplicates", "galaxy_info", "collections", "argument_specs"}),
 					"unknown key `%s` of a role's meta file", e.Key)
 			}
 		}
@@ -293,7 +294,7 @@ func (p *parser) unknownPlayKey(e Entry) {
 	case hint == "" && p.isAction(bare(e.Key)):
 		hint = "it belongs to a task: put it under `tasks:`"
 	case hint == "":
-		hint = diag.DidYouMean(e.Key, known)
+		hint = suggest.DidYouMean(e.Key, known)
 	}
 	if k, ok := p.keys[e.Key]; ok && hint == "" {
 		hint = "`" + k.Name + "` belongs to a task"
@@ -330,7 +331,7 @@ func (p *parser) importPlaybook(pl *Play, at Entry) {
 		case e.Key == "when":
 			conditions(func(t *Task, v []Value) { pl.When = v })(p, nil, e)
 		default:
-			hint := diag.DidYouMean(e.Key, []string{"name", "vars", "when", "tags"})
+			hint := suggest.DidYouMean(e.Key, []string{"name", "vars", "when", "tags"})
 			if _, ok := playKeys[e.Key]; ok {
 				hint = "write it on the plays that are imported"
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // In plays an include_vars is a task like any other, and what an include at run time may have is little: its keys are its own and
@@ -234,9 +234,9 @@ func (p *parser) playLoop(t *Task, e Entry) {
 	case name == "items":
 		t.Loop.Kind, t.Loop.Key, t.Loop.Pos, t.Loop.Over = Items, "with_items", e.Pos, e.Value
 	case !slices.Contains(Lookups, name):
-		hint := diag.DidYouMean(name, Lookups)
+		hint := suggest.DidYouMean(name, Lookups)
 		if hint != "" {
-			hint = diag.DidYouMean(e.Key, prefixed("with_", Lookups))
+			hint = suggest.DidYouMean(e.Key, prefixed("with_", Lookups))
 		}
 		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), hint, "there is no lookup `%s` for `%s`", name, e.Key)
 	default:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // controllers are the actions of plays that no host carries out: the planner does, so it needs no declaration of them.
@@ -178,7 +178,7 @@ func (p *parser) module(unknown []Entry, complained []string, found int) int {
 		keys = append(keys, name)
 	}
 	return slices.IndexFunc(unknown, func(e Entry) bool {
-		return identifier.MatchString(e.Key) && (p.ds.Full() || diag.Nearest(e.Key, keys) == "")
+		return identifier.MatchString(e.Key) && (p.ds.Full() || suggest.Nearest(e.Key, keys) == "")
 	})
 }
 
@@ -219,7 +219,7 @@ func (p *parser) actionOf(t *Task, e Entry, name string) {
 		t.Action = ""
 		slip := ""
 		if !strings.Contains(name, ".") && !p.isLater(e.Key) {
-			slip = diag.DidYouMean(name, p.taskWords())
+			slip = suggest.DidYouMean(name, p.taskWords())
 		}
 		switch {
 		case slip == "": // whether it matters shows when the task's condition is known
@@ -337,7 +337,7 @@ func (p *parser) playInclude(t *Task, e Entry) {
 			}
 			fallthrough
 		default:
-			hint := diag.DidYouMean(c.Key, []string{"file", "apply"})
+			hint := suggest.DidYouMean(c.Key, []string{"file", "apply"})
 			if hint == "" {
 				hint = "variables go under `vars:` of the task"
 			}
@@ -412,7 +412,7 @@ func (p *parser) roleTask(t *Task, e Entry) {
 		case "apply":
 			p.apply(t, c, name)
 		default:
-			hint := diag.DidYouMean(c.Key, roleOptions)
+			hint := suggest.DidYouMean(c.Key, roleOptions)
 			if hint == "" {
 				hint = "variables go under `vars:` of the task"
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

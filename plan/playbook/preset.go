@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
+	"moon/internal/suggest"
 )
 
 // PresetFile is a parameterised playbook.
@@ -169,5 +170,5 @@ func typeHint(name string) string {
 	if t, ok := same[strings.ToLower(name)]; ok {
 		return "did you mean `" + t + "`?"
 	}
-	return diag.DidYouMean(name, ParameterTypes)
+	return suggest.DidYouMean(name, ParameterTypes)
 }

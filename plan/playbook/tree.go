@@ -6,7 +6,7 @@
 package playbook
 
 import (
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Playbook is one file of steps: the root playbook or an included one.

@@ -3,7 +3,7 @@ package playbook_test
 import (
 	"testing"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 	"moon/plan/playbook"
 )
 

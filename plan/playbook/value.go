@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Kind is the type of a value as written.

@@ -3,7 +3,7 @@ package playbook
 import (
 	"gopkg.in/yaml.v3"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 // Written is a text that a playbook does not have but means, at the place that means it.

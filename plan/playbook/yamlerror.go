@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/diag"
 )
 
 var yamlLine = regexp.MustCompile(`^line (\d+): `)

@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/exec/spec"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/plan/playbook"
 	"moon/plan/schema"
 )

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 func TestReview(t *testing.T) {
@@ -324,7 +324,7 @@ func TestOutput(t *testing.T) {
 			if i > 1 {
 				return prefix
 			}
-			w := output.NewWriter(dir, prefix, func() {})
+			w := steplog.NewWriter(dir, prefix, func() {})
 			for n := range 30 {
 				fmt.Fprintf(w.Stdout(), "line %d \x1b[31mred\x1b[0m \a\n", n+1)
 			}

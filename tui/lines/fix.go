@@ -8,8 +8,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"moon/events"
+	"moon/internal/suggest"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/tui/fix"
 	"moon/tui/standing"
 )
@@ -238,7 +238,7 @@ func (d *desk) noValue(f *fix.Form, name string) string {
 		names = append(names, d.plan.Vars[i].Name)
 	}
 	hint := "edit lists those there are"
-	if near := diag.Nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		hint = "did you mean " + clean(near) + "?"
 	}
 	return sentence("there is no value " + clean(name) + "; " + hint)

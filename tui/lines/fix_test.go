@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/secret"
@@ -281,7 +281,7 @@ func TestAttempts(t *testing.T) {
 		o.OutDir = func() string { return dir }
 		f.out = func(i, attempt int) string {
 			prefix := fmt.Sprintf("%d-%d", i, attempt)
-			w := output.NewWriter(dir, prefix, func() {})
+			w := steplog.NewWriter(dir, prefix, func() {})
 			fmt.Fprintf(w.Stdout(), "a\nthis is attempt %d\n", attempt)
 			if err := w.Close(); err != nil {
 				t.Fatal(err)

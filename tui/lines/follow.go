@@ -1,10 +1,10 @@
 package lines
 
-import "moon/events/output"
+import "moon/events/steplog"
 
 // follow reads what steps print while they run.
 type follow struct {
-	of map[int]*output.Lines
+	of map[int]*steplog.Lines
 }
 
 func (f *follow) begin(d *desk, step int) {
@@ -14,9 +14,9 @@ func (f *follow) begin(d *desk, step int) {
 		return
 	}
 	if f.of == nil {
-		f.of = map[int]*output.Lines{}
+		f.of = map[int]*steplog.Lines{}
 	}
-	f.of[step] = output.Follow(d.o.OutDir(), s.Out[len(s.Out)-1])
+	f.of[step] = steplog.Follow(d.o.OutDir(), s.Out[len(s.Out)-1])
 }
 
 func (f *follow) close(step int) {

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 	"moon/tui/fix"
 	"moon/tui/standing"
 )

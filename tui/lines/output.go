@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 )
 
 // output says the last lines that a step printed.
@@ -87,7 +87,7 @@ func splitAttempt(args string) (which string, attempt int) {
 
 // tail reads the last lines of an attempt's output.
 func tail(dir, prefix string, most int) (lines []string, total int, err error) {
-	log := output.Open(dir, prefix)
+	log := steplog.Open(dir, prefix)
 	defer log.Close() //nolint:errcheck // only read
 	for again := true; again; again = log.More() {
 		if _, err := log.Refresh(); err != nil {

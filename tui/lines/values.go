@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"moon/internal/diag"
 	"moon/plan"
-	"moon/plan/diag"
 )
 
 // vars lists values: what a step uses, what is in effect for the playbook, and what the run has set.

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"moon/plan/diag"
+	"moon/internal/suggest"
 )
 
 // verb is something that can be typed.
@@ -168,7 +168,7 @@ func unknown(word string) string {
 			}
 		}
 	}
-	if near := diag.Nearest(word, known); near != "" && utf8.RuneCountInString(word) > 1 {
+	if near := suggest.Nearest(word, known); near != "" && utf8.RuneCountInString(word) > 1 {
 		return fmt.Sprintf("there is no command %s. did you mean %s? nothing was done.", clean(word), near)
 	}
 	return fmt.Sprintf("there is no command %s; help lists those there are. nothing was done.", clean(word))

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
@@ -198,7 +198,7 @@ func (j *JUnit) output(s *events.Step, failure string) error {
 	var cut [2]bool
 	if len(s.Out) > 0 && s.State == events.Settled {
 		var err error
-		if text, cut, err = output.Ends(j.Out, s.Out[len(s.Out)-1], caseOutput); err != nil {
+		if text, cut, err = steplog.Ends(j.Out, s.Out[len(s.Out)-1], caseOutput); err != nil {
 			return err
 		}
 	}

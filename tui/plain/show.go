@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
@@ -250,7 +250,7 @@ func (s *Show) failures(b *strings.Builder) error {
 		}
 		if rest == "" && len(step.Out) > 0 {
 			var err error
-			if rest, err = output.Tail(filepath.Join(s.Dir, "out"), step.Out[len(step.Out)-1]); err != nil {
+			if rest, err = steplog.Tail(filepath.Join(s.Dir, "out"), step.Out[len(step.Out)-1]); err != nil {
 				return err
 			}
 		}

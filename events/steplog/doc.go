@@ -1,4 +1,4 @@
-// Package output keeps what steps print: byte-exact files beside the journal, both streams apart, with the order
+// Package steplog keeps what steps print: byte-exact files beside the journal, both streams apart, with the order
 // between them, and readers that follow the files while they grow.
 //
 // It knows nothing about steps or processes: a caller names a directory and a prefix for each attempt.
@@ -11,7 +11,7 @@
 // A stretch of writes to one stream is a run. The index says where each run begins and when; it is written before
 // the run's first byte, so whoever looks at the sizes of the files first and at the index afterwards knows the place
 // of every byte it saw. A single run needs no index, and most steps print one or none.
-package output
+package steplog
 
 import (
 	"encoding/binary"

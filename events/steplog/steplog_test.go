@@ -1,4 +1,4 @@
-package output_test
+package steplog_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"moon/events/output"
+	"moon/events/steplog"
 	"moon/secret"
 )
 
@@ -26,9 +26,9 @@ const maxLine = 64 << 10
 
 // model is what a Log and Lines must show, built byte by byte.
 type model struct {
-	lines  []output.Line // in the order they began
-	whole  []int         // indexes of lines, in the order they ended
-	open   [2]int        // index + 1 of the stream's unfinished line
+	lines  []steplog.Line // in the order they began
+	whole  []int          // indexes of lines, in the order they ended
+	open   [2]int         // index + 1 of the stream's unfinished line
 	stream [2][]byte
 	first  time.Duration // when the first run began
 }
@@ -37,7 +37,7 @@ func (m *model) write(stream int, p []byte, at time.Duration) {
 	m.stream[stream] = append(m.stream[stream], p...)
 	for _, b := range p {
 		if m.open[stream] == 0 {
-			m.lines = append(m.lines, output.Line{Stderr: stream == 1, At: at})
+			m.lines = append(m.lines, steplog.Line{Stderr: stream == 1, At: at})
 			m.open[stream] = len(m.lines)
 		}
 		i := m.open[stream] - 1
@@ -89,12 +89,12 @@ func TestLogEqualsModel(t *testing.T) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			w := output.NewWriter(dir, "p", nil)
-			log, lines := output.Open(dir, "p"), output.Follow(dir, "p")
+			w := steplog.NewWriter(dir, "p", nil)
+			log, lines := steplog.Open(dir, "p"), steplog.Follow(dir, "p")
 			defer log.Close()
 			defer lines.Close()
 			var m model
-			var got []output.Line
+			var got []steplog.Line
 			stream, runAt, ran := 0, time.Duration(0), false
 			start := time.Now()
 			for range 1 + r.IntN(200) {
@@ -144,9 +144,9 @@ func TestLogEqualsModel(t *testing.T) {
 	}
 }
 
-func readLines(t *testing.T, l *output.Lines) []output.Line {
+func readLines(t *testing.T, l *steplog.Lines) []steplog.Line {
 	t.Helper()
-	var all []output.Line
+	var all []steplog.Line
 	for {
 		line, ok, err := l.Next()
 		if err != nil {
@@ -176,7 +176,7 @@ func checkFiles(t *testing.T, dir string, m *model) {
 	}
 }
 
-func checkLog(t *testing.T, seed uint64, log *output.Log, m *model, r *rand.Rand) {
+func checkLog(t *testing.T, seed uint64, log *steplog.Log, m *model, r *rand.Rand) {
 	t.Helper()
 	for {
 		changed, err := log.Refresh()
@@ -190,10 +190,10 @@ func checkLog(t *testing.T, seed uint64, log *output.Log, m *model, r *rand.Rand
 	if log.Len() != len(m.lines) {
 		t.Fatalf("seed %d: %d lines, want %d", seed, log.Len(), len(m.lines))
 	}
-	var each []output.Line
+	var each []steplog.Line
 	for from := 0; from < len(m.lines); { // from several places
 		to := min(from+1+r.IntN(len(m.lines)), len(m.lines))
-		log.Each(from, to, func(_ int, l output.Line) { each = append(each, l) })
+		log.Each(from, to, func(_ int, l steplog.Line) { each = append(each, l) })
 		from = to
 	}
 	for _, i := range r.Perm(len(m.lines)) {
@@ -212,7 +212,7 @@ func checkLog(t *testing.T, seed uint64, log *output.Log, m *model, r *rand.Rand
 	}
 }
 
-func checkLines(t *testing.T, seed uint64, got []output.Line, m *model) {
+func checkLines(t *testing.T, seed uint64, got []steplog.Line, m *model) {
 	t.Helper()
 	want := m.whole
 	for i := range m.lines {
@@ -220,7 +220,7 @@ func checkLines(t *testing.T, seed uint64, got []output.Line, m *model) {
 			want = append(want, i)
 		}
 	}
-	var joined []output.Line
+	var joined []steplog.Line
 	var parts [2][]byte
 	for _, l := range got {
 		s := 0
@@ -249,10 +249,10 @@ func checkLines(t *testing.T, seed uint64, got []output.Line, m *model) {
 
 func TestSilentAndSingle(t *testing.T) {
 	dir := t.TempDir()
-	if err := output.NewWriter(dir, "silent", nil).Close(); err != nil {
+	if err := steplog.NewWriter(dir, "silent", nil).Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := output.NewWriter(dir, "one", nil)
+	w := steplog.NewWriter(dir, "one", nil)
 	io.WriteString(w.Stderr(), "x")
 	io.WriteString(w.Stderr(), "y\n")
 	w.Close()
@@ -260,7 +260,7 @@ func TestSilentAndSingle(t *testing.T) {
 	if fmt.Sprint(names) != "[one.err]" {
 		t.Errorf("files %v, want one.err only", names)
 	}
-	log := output.Open(dir, "one")
+	log := steplog.Open(dir, "one")
 	defer log.Close()
 	log.Refresh()
 	if l := log.Line(0); log.Len() != 1 || !l.Stderr || string(l.Text) != "xy" {
@@ -275,7 +275,7 @@ func TestModes(t *testing.T) {
 	for _, mask := range []int{0, 0o77} {
 		dir := t.TempDir()
 		old := syscall.Umask(mask)
-		w := output.NewWriter(dir, "p", nil)
+		w := steplog.NewWriter(dir, "p", nil)
 		io.WriteString(w.Stdout(), "x")
 		io.WriteString(w.Stderr(), "x")
 		w.Close()
@@ -303,7 +303,7 @@ func ls(t *testing.T, dir string) []string {
 }
 
 func TestTailAndCount(t *testing.T) {
-	w := output.NewWriter(t.TempDir(), "p", nil)
+	w := steplog.NewWriter(t.TempDir(), "p", nil)
 	defer w.Close()
 	io.WriteString(w.Stdout(), "out\n")
 	if got := w.Tail(); got != "out" {
@@ -330,7 +330,7 @@ func TestKept(t *testing.T) {
 		known := secret.NewSet()
 		known.Add("", "hunter2hunter2")
 		dir := t.TempDir()
-		w := output.NewWriter(dir, "p", nil)
+		w := steplog.NewWriter(dir, "p", nil)
 		w.Redact(known)
 		w.Keep(limit)
 		var printed []byte
@@ -360,7 +360,7 @@ func TestKept(t *testing.T) {
 			t.Fatalf("round %d: in the file %v, over %v, of %d bytes", round, kept.InFile, kept.Over, len(printed))
 		}
 		if kept.InFile {
-			if stored, _, err := output.Read(dir, "p"); err != nil || !bytes.Equal(stored, printed) {
+			if stored, _, err := steplog.Read(dir, "p"); err != nil || !bytes.Equal(stored, printed) {
 				t.Fatalf("round %d: the file has something else: %v", round, err)
 			}
 		}
@@ -371,7 +371,7 @@ func TestKept(t *testing.T) {
 }
 
 func TestDiscard(t *testing.T) {
-	w := output.NewDiscard()
+	w := steplog.NewDiscard()
 	w.Keep(10)
 	io.WriteString(w.Stdout(), "secret")
 	io.WriteString(w.Stderr(), "longer than that")
@@ -392,7 +392,7 @@ func TestWriteErrorStays(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(dir, "p.out")); err != nil {
 		t.Fatal(err)
 	}
-	w := output.NewWriter(dir, "p", func() { t.Error("grown called without data") })
+	w := steplog.NewWriter(dir, "p", func() { t.Error("grown called without data") })
 	for range 2 {
 		if _, err := io.WriteString(w.Stdout(), "x"); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("Write: %v, want ENOSPC", err)
@@ -412,8 +412,8 @@ func TestWriteErrorStays(t *testing.T) {
 func TestTwoStreamsAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var grown atomic.Int64
-	w := output.NewWriter(dir, "p", func() { grown.Add(1) })
-	log := output.Open(dir, "p")
+	w := steplog.NewWriter(dir, "p", func() { grown.Add(1) })
+	log := steplog.Open(dir, "p")
 	defer log.Close()
 	const n = 2000
 	var wg sync.WaitGroup
@@ -456,7 +456,7 @@ func TestTwoStreamsAtOnce(t *testing.T) {
 
 func TestLostIndex(t *testing.T) {
 	dir := t.TempDir()
-	w := output.NewWriter(dir, "p", nil)
+	w := steplog.NewWriter(dir, "p", nil)
 	for range 3 {
 		io.WriteString(w.Stdout(), "out\n")
 		io.WriteString(w.Stderr(), "err\n")
@@ -473,7 +473,7 @@ func TestLostIndex(t *testing.T) {
 			"zeroed": append(bytes.Clone(good[:cut]), make([]byte, len(good)-cut)...),
 		} {
 			os.WriteFile(index, bad, 0o600)
-			log, lines := output.Open(dir, "p"), output.Follow(dir, "p")
+			log, lines := steplog.Open(dir, "p"), steplog.Follow(dir, "p")
 			lines.Finish()
 			log.Refresh()
 			if n := log.Len(); n != 6 {
@@ -490,12 +490,12 @@ func TestLostIndex(t *testing.T) {
 
 func TestLongLine(t *testing.T) {
 	dir := t.TempDir()
-	w := output.NewWriter(dir, "p", nil)
+	w := steplog.NewWriter(dir, "p", nil)
 	text := bytes.Repeat([]byte("0123456789abcdé"), 1<<20) // 16 MiB
 	w.Stdout().Write(text)
 	io.WriteString(w.Stdout(), "\nnext\n")
 	w.Close()
-	log := output.Open(dir, "p")
+	log := steplog.Open(dir, "p")
 	defer log.Close()
 	refreshes := 0
 	for {
@@ -521,7 +521,7 @@ func TestLogMemory(t *testing.T) {
 	for _, alternate := range []bool{false, true} {
 		n := 1_000_000
 		dir := t.TempDir()
-		w := output.NewWriter(dir, "p", nil)
+		w := steplog.NewWriter(dir, "p", nil)
 		if alternate {
 			n /= 10
 			for range n / 2 {
@@ -533,7 +533,7 @@ func TestLogMemory(t *testing.T) {
 		}
 		w.Close()
 		before := heap()
-		log := output.Open(dir, "p")
+		log := steplog.Open(dir, "p")
 		for more := true; more; more = log.More() {
 			if _, err := log.Refresh(); err != nil {
 				t.Fatal(err)
@@ -561,13 +561,13 @@ func heap() int64 {
 
 func BenchmarkRefresh(b *testing.B) {
 	dir := b.TempDir()
-	w := output.NewWriter(dir, "p", nil)
+	w := steplog.NewWriter(dir, "p", nil)
 	text := bytes.Repeat([]byte("a line of output of a usual length, more or less\n"), 1<<20)
 	w.Stdout().Write(text)
 	w.Close()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		log := output.Open(dir, "p")
+		log := steplog.Open(dir, "p")
 		for more := true; more; more = log.More() {
 			log.Refresh()
 		}
@@ -577,10 +577,10 @@ func BenchmarkRefresh(b *testing.B) {
 
 func BenchmarkLine(b *testing.B) {
 	dir := b.TempDir()
-	w := output.NewWriter(dir, "p", nil)
+	w := steplog.NewWriter(dir, "p", nil)
 	w.Stdout().Write(bytes.Repeat([]byte("a line of output of a usual length, more or less\n"), 1<<20))
 	w.Close()
-	log := output.Open(dir, "p")
+	log := steplog.Open(dir, "p")
 	defer log.Close()
 	for more := true; more; more = log.More() {
 		log.Refresh()
@@ -594,13 +594,13 @@ func BenchmarkLine(b *testing.B) {
 
 func BenchmarkLines(b *testing.B) {
 	dir := b.TempDir()
-	w := output.NewWriter(dir, "p", nil)
+	w := steplog.NewWriter(dir, "p", nil)
 	text := bytes.Repeat([]byte("a line of output of a usual length, more or less\n"), 1<<18)
 	w.Stdout().Write(text)
 	w.Close()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		l := output.Follow(dir, "p")
+		l := steplog.Follow(dir, "p")
 		for ok := true; ok; {
 			_, ok, _ = l.Next()
 		}
@@ -609,7 +609,7 @@ func BenchmarkLines(b *testing.B) {
 }
 
 func BenchmarkWriter(b *testing.B) {
-	w := output.NewWriter(b.TempDir(), "p", func() {})
+	w := steplog.NewWriter(b.TempDir(), "p", func() {})
 	defer w.Close()
 	buf := make([]byte, 64<<10)
 	b.SetBytes(int64(len(buf)))
@@ -617,7 +617,7 @@ func BenchmarkWriter(b *testing.B) {
 		if o, _ := w.Bytes(); o > 1<<30 {
 			b.StopTimer()
 			w.Close()
-			w = output.NewWriter(b.TempDir(), "p", func() {})
+			w = steplog.NewWriter(b.TempDir(), "p", func() {})
 			b.StartTimer()
 		}
 		w.Stdout().Write(buf)
@@ -627,28 +627,28 @@ func BenchmarkWriter(b *testing.B) {
 // TestReadWhatIsThere reads an attempt's files without a Log: all of them, and their end.
 func TestReadWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
-	if tail, err := output.Tail(dir, "none.1"); tail != "" || err != nil {
+	if tail, err := steplog.Tail(dir, "none.1"); tail != "" || err != nil {
 		t.Errorf("of nothing: %q, %v", tail, err)
 	}
-	w := output.NewWriter(dir, "s.1", nil)
+	w := steplog.NewWriter(dir, "s.1", nil)
 	long := strings.Repeat("0123456789abcde\n", 1000)
 	io.WriteString(w.Stdout(), long)
-	if tail, err := output.Tail(dir, "s.1"); err != nil || tail != w.Tail() || len(tail) > 2<<10 || !strings.HasPrefix(tail, "0123") {
+	if tail, err := steplog.Tail(dir, "s.1"); err != nil || tail != w.Tail() || len(tail) > 2<<10 || !strings.HasPrefix(tail, "0123") {
 		t.Errorf("the tail of standard output is %q, %v, want %q", tail, err, w.Tail())
 	}
 	io.WriteString(w.Stderr(), "why\x00\n")
-	if tail, err := output.Tail(dir, "s.1"); err != nil || tail != "why\x00" || tail != w.Tail() {
+	if tail, err := steplog.Tail(dir, "s.1"); err != nil || tail != "why\x00" || tail != w.Tail() {
 		t.Errorf("the tail of standard error is %q, %v", tail, err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if err := output.Copy(&out, &errs, dir, "s.1"); err != nil || out.String() != long || errs.String() != "why\x00\n" {
+	if err := steplog.Copy(&out, &errs, dir, "s.1"); err != nil || out.String() != long || errs.String() != "why\x00\n" {
 		t.Errorf("copied %d bytes and %q, %v", out.Len(), errs.String(), err)
 	}
 	out.Reset()
-	if err := output.Copy(&out, nil, dir, "s.1"); err != nil || out.String() != long {
+	if err := steplog.Copy(&out, nil, dir, "s.1"); err != nil || out.String() != long {
 		t.Errorf("copied %d bytes, %v", out.Len(), err)
 	}
 }
