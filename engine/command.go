@@ -222,8 +222,12 @@ func (s *State) skipExcluded() {
 	s.resolve()
 }
 
-// waits reports whether nothing starts by itself because the run is paused.
-func (s *State) waits() bool { return s.paused && !s.halting }
+// waits reports whether nothing starts by itself because the run is paused. A run that a person has stopped goes to its end
+// nevertheless, and so does one in which a failure has left nothing to do.
+func (s *State) waits() bool { return s.paused && !s.stopped() && (!s.halting || s.left > 0) }
+
+// stopped reports whether a person has stopped the run, and not a failure: what is essential then runs without being asked for.
+func (s *State) stopped() bool { return s.halting && s.haltCause < 0 }
 
 // goOn ends a pause: the breakpoint it stopped at is passed, and failed steps that waited for a decision are given up.
 func (s *State) goOn() {

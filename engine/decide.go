@@ -223,7 +223,7 @@ func (s *State) conditional(step int) bool { return s.plan.Steps[step].When != "
 
 // outside reports whether step mode keeps a step from starting for now.
 func (s *State) outside(step int) bool {
-	if s.halting {
+	if s.stopped() {
 		return false
 	}
 	return s.budget == 0 || s.fence != nil && !s.fence.Has(step)

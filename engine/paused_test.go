@@ -309,3 +309,29 @@ func TestRerunOfUnreachedStep(t *testing.T) {
 		t.Errorf("nothing says why %v was not run; %+v", left, b.run.Steps[3])
 	}
 }
+
+// A failure that waits for a decision is kept when values are changed. If what comes before it runs again and the run is stopped meanwhile,
+// nothing is asked any more: it counts as failed, and the run ends.
+func TestStopAboveAKeptFailure(t *testing.T) {
+	for _, how := range []events.StopHow{events.StopDrain, events.StopInterrupt} {
+		p := planOf(3)
+		b := newBench(t, p, chain(t, p), fact.Options{BreakOnFailure: true})
+		b.s.carry(p, b.s.graph, carrying{generation: 2, keeps: true}, func(step int, _ *node) (*ending, choice) {
+			if step == 1 {
+				return &ending{outcome: events.Failed, digest: p.Steps[1].Digest, held: true, err: "exit status 1"}, approved
+			}
+			return nil, approved
+		})
+		b.start()
+		if !slices.Equal(b.running, []int{0}) {
+			t.Fatalf("running: %v", b.running)
+		}
+		if why := b.send(events.Stop{How: how}); why != "" {
+			t.Fatal(why)
+		}
+		b.all()
+		if !b.s.finished || b.s.counts.Failed != 1 || b.run.Steps[1].Open {
+			t.Errorf("%s: finished %t, %+v; %v", how, b.s.finished, b.s.counts, b.log)
+		}
+	}
+}

@@ -491,15 +491,17 @@ func (s *State) keep(id graph.ID, k *ending) {
 		ran = &k.ran
 	}
 	old := s.outdatedEnd(step)
+	open := k.held && !s.halting // a run that stops asks nothing any more
+	k.held = false
 	switch {
 	case k.outcome == events.Lost:
-		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Open: k.held}
+		e := events.StepLost{Name: k.name, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Open: open}
 		if k.err != lostError { // which it says without words
 			e.Error = k.err
 		}
 		s.publish(step, e)
 	case events.Bad.Has(k.outcome):
-		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: k.held})
+		s.publish(step, events.StepFailed{Name: k.name, Error: k.err, RC: k.rc, Ignored: k.ignored, Rescued: s.rescues(id, k.outcome), Ran: ran, Unreachable: k.outcome == events.Unreachable, Outdated: old, Open: open})
 	case k.outcome == events.Skipped:
 		s.settle(id, k.outcome, -1, func() {
 			s.publish(step, events.StepSkipped{Name: k.name, Reason: k.reason, Detail: k.detail, Outdated: old})
@@ -507,8 +509,7 @@ func (s *State) keep(id graph.ID, k *ending) {
 		return
 	}
 	if events.Bad.Has(k.outcome) {
-		if k.held {
-			k.held = false
+		if open {
 			s.nodes[id].state, s.nodes[id].outcome = failed, k.outcome
 			s.held = append(s.held, step)
 			return

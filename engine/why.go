@@ -87,7 +87,7 @@ func (w *wonderer) kept(id graph.ID) events.Wait {
 	wait := events.Wait{Root: -1, Held: w.gate(step), Limit: w.plan.Steps[step].Queued}
 	alone := w.nodes[id].solo
 	switch {
-	case w.paused && !w.halting && !alone:
+	case w.waits() && !alone:
 		return w.atPause(step)
 	case w.active >= w.opts.Forks:
 		wait.For, wait.Slots = events.WaitForks, w.opts.Forks

@@ -206,7 +206,9 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	switch {
 	case m.rescued(p.Scope):
 		step.words = "give up here, and pause before the rescue"
-	case !m.plan.Plays: // what is run in any case is all that is left
+	case m.cleansUp(p.Scope):
+		step.words = "give up here, and pause before the always"
+	case !m.plan.Plays: // nothing is left to run
 		step.words, step.brief = "give up here, as "+m.keys.label(runContinue)+" does", "give up, go on"
 	}
 	ways = append(ways, step)
@@ -240,6 +242,17 @@ func (m *model) choices(d *doc, list []choice) {
 		}
 		d.add(line...)
 	}
+}
+
+// cleansUp reports whether an always runs after a failure in a scope: one of a block around it, and not the one that it is in.
+func (m *model) cleansUp(scope int) bool {
+	around := map[int]bool{}
+	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
+		around[id] = true
+	}
+	return slices.ContainsFunc(m.plan.Scopes, func(s plan.Scope) bool {
+		return s.Branch == "always" && around[s.Parent] && !around[s.ID]
+	})
 }
 
 // rescued reports whether a scope, or one around it, has a rescue.

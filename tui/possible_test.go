@@ -75,6 +75,65 @@ func TestSteppingKeysPauseBeforeARescue(t *testing.T) {
 	}
 }
 
+const alwaysBlock = `- block:
+    - {name: break, shell: fails 9 first}
+    - {name: never, shell: does second}
+  always:
+    - {name: clean, shell: does always}
+    - {name: tidy, shell: does tidy}
+- {name: last, shell: does last}
+`
+
+// No key that steps starts an always either, although a failure has left nothing else to run; and what follows it is stepped too.
+func TestSteppingKeysPauseBeforeAnAlways(t *testing.T) {
+	for _, key := range []string{"s", "o", "O", "u"} {
+		o := possible(t, alwaysBlock)
+		o.keys("A c")
+		o.sc.has("PAUSED on failure", "s  give up here, and pause before the always")
+		if key == "u" {
+			o.sc.on("last")
+		}
+		o.keys(key)
+		if o.run.PausedAt != 2 || o.ran("does always")+o.ran("does tidy") > 0 {
+			t.Errorf("%s: paused at step %d, and ran %d and %d", key, o.run.PausedAt, o.ran("does always"), o.ran("does tidy"))
+		}
+		o.sc.has("PAUSED before  clean")
+		o.keys("s")
+		if o.run.PausedAt != 3 || o.ran("does always") != 1 || o.ran("does tidy") > 0 {
+			t.Errorf("%s, then s: paused at step %d, and ran %d and %d", key, o.run.PausedAt, o.ran("does always"), o.ran("does tidy"))
+		}
+		o.keys("c")
+		if o.run.Phase != events.Ended || o.ran("does tidy") != 1 || o.ran("does second")+o.ran("does last") > 0 {
+			t.Errorf("%s, s, c: phase %d, and ran %d, %d and %d", key, o.run.Phase, o.ran("does tidy"), o.ran("does second"), o.ran("does last"))
+		}
+	}
+}
+
+// In the pause before an always, the failure can still be retried, the always excluded, and the run stopped.
+func TestPauseBeforeAnAlways(t *testing.T) {
+	for _, c := range []struct {
+		keys, on string
+		then     string
+		clean    int
+		last     int
+		phase    events.Phase
+	}{
+		{"A c s", "clean", "x c", 0, 0, events.Ended},
+		{"A c s", "break", "r r r r r r r r r c", 1, 1, events.Done},
+		{"A c s", "", "q k", 1, 0, events.Done},
+	} {
+		o := possible(t, alwaysBlock)
+		o.keys(c.keys)
+		if c.on != "" {
+			o.sc.on(c.on)
+		}
+		o.keys(c.then)
+		if clean, last := o.ran("does always"), o.ran("does last"); clean != c.clean || last != c.last || o.run.Phase != c.phase {
+			t.Errorf("%s on %s, %s: phase %d, always ran %d, last %d\n%s", c.keys, c.on, c.then, o.run.Phase, clean, last, o.sc.shows())
+		}
+	}
+}
+
 // A failure that was given up is not offered to be skipped, and neither is giving it up again.
 func TestWaysOutOfAGivenUpFailure(t *testing.T) {
 	o := possibleOn(t, "- hosts: all\n  gather_facts: false\n  tasks:\n    - {name: break, shell: fails 1 first, when: inventory_hostname == 'h1'}\n    - {name: next, shell: does next}\n", "h1,h2")
