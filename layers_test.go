@@ -26,12 +26,13 @@ var layers = map[string][]string{
 	"exec/spec":       {"internal/suggest"},
 	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/termtext", "internal/suggest"}, // its text forms clean names as every view does
-	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest"},                                                                          // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest"},                                                                                                    // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext"},                                                                  // exec at both ends of a lane; what carries a job must not know of runs
+	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/suggest"},
+	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"},                    // for people and programs: whoever plans or runs does not import it
+	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest"},         // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest"},                                   // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext"}, // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
-	"engine/planfile": {"engine/graph", "plan", "internal/diag"},
+	"engine/planfile": {"engine/graph", "plan", "internal/diag", "plan/show"},
 	"engine/journal": {
 		"events/fact",
 	},
@@ -60,7 +61,7 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/cli": {
-		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest",
+		"config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest", "plan/show",
 	},
 }
 

@@ -138,7 +138,7 @@ func (e *env) lost(v any) bool {
 	if len(e.plan.ahead.why) == 0 {
 		return false
 	}
-	steps, _ := unknownSteps(v)
+	steps, _ := UnknownSteps(v)
 	return len(e.coming(steps)) < len(steps)
 }
 
@@ -168,7 +168,7 @@ func (e *env) absence(steps []int) (step int, why Absence) {
 // absenceText says which step has not given a value, and why.
 func (e *env) absenceText(steps []int) string {
 	step, why := e.absence(steps)
-	return e.plan.stepRef(step) + " " + why.How
+	return e.plan.StepRef(step) + " " + why.How
 }
 
 // notGiven is the value of a name that some steps would have given.

@@ -153,4 +153,4 @@ func groupNames(texts []string) []string {
 }
 
 // width is how wide a value is as written, on its first line.
-func width(v playbook.Value) int { return utf8.RuneCountInString(firstLine(v.Text())) }
+func width(v playbook.Value) int { return utf8.RuneCountInString(FirstLine(v.Text())) }

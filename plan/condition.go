@@ -179,7 +179,7 @@ func (r *renderer) undecidable(c condition, missing []eval.Missing) {
 	}
 	r.failed = true
 	r.report(diag.Diagnostic{
-		Pos: c.value.Pos(), Width: utf8.RuneCountInString(firstLine(c.value.Text())), Chain: r.chain,
+		Pos: c.value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.value.Text())), Chain: r.chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
 	})
 }

@@ -112,7 +112,7 @@ func valueAt(v any, path []any) (at any, known bool) {
 	case eval.Fault:
 		return nil, false
 	}
-	if _, unknown := unknownSteps(v); unknown {
+	if _, unknown := UnknownSteps(v); unknown {
 		return nil, false
 	}
 	return v, true

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"moon/plan/eval"
 )
@@ -19,17 +21,8 @@ func Display(v any) (text string, after []int) {
 	return eval.Text(v), nil
 }
 
-// later reports whether a value is not known when planning, and after what it is.
-func (p *Plan) later(v any) (after string, unknown bool) {
-	steps, unknown := unknownSteps(v)
-	if !unknown {
-		return "", false
-	}
-	return p.After(steps), true
-}
-
-// unknownSteps are the steps that give what is not known of a value; none for a fact that changes.
-func unknownSteps(v any) (steps []int, unknown bool) {
+// UnknownSteps are the steps that give what is not known of a value; none for a fact that changes.
+func UnknownSteps(v any) (steps []int, unknown bool) {
 	if u, ok := v.(eval.Unknown); ok {
 		return u.Steps, true
 	}
@@ -57,4 +50,51 @@ func unknownIn(v any, steps []int) []int {
 		}
 	}
 	return steps
+}
+
+// JSONValue turns a value into what JSON can say: an unknown one becomes null, a number keeps its value.
+func JSONValue(v any) any {
+	switch v := v.(type) {
+	case eval.Unknown:
+		return nil
+	case eval.Number:
+		return v.Value
+	case eval.Secret:
+		return v.String()
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = JSONValue(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = JSONValue(v[k])
+		}
+		return m
+	case *eval.Dict:
+		return JSONValue(eval.Ordinary(v))
+	}
+	return v
+}
+
+// Portable makes paths below the playbook's directory relative to it, so that a plan does not depend on where it was
+// made.
+func (p *Plan) Portable(v any) any {
+	switch v := v.(type) {
+	case string:
+		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
+			return shownPath(p.Root, v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = p.Portable(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = p.Portable(v[k])
+		}
+	}
+	return v
 }

@@ -366,7 +366,7 @@ func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, m
 	if strings.HasPrefix(what, "the items") {
 		is = "are"
 	}
-	width := utf8.RuneCountInString(firstLine(v.Text()))
+	width := utf8.RuneCountInString(FirstLine(v.Text()))
 	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
 		switch {
 		case p.unasked:
@@ -388,10 +388,10 @@ func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, m
 func (p *planner) after(missing []eval.Missing) string {
 	var parts []string
 	for _, s := range stepsOf(missing) {
-		parts = append(parts, p.plan.stepRef(s))
+		parts = append(parts, p.plan.StepRef(s))
 	}
 	if len(parts) == 0 {
-		return atStart
+		return AtStart
 	}
 	if len(parts) > 3 {
 		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
@@ -399,7 +399,7 @@ func (p *planner) after(missing []eval.Missing) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *Plan) stepRef(s int) string {
+func (p *Plan) StepRef(s int) string {
 	if s >= len(p.Steps) {
 		return fmt.Sprintf("step-%04d", s+1)
 	}
@@ -512,10 +512,10 @@ func mayHide(noLog playbook.Value) bool {
 
 // loopName is how a loop is called, and its part of paths, which does not hold what the steps do.
 func loopName(t *playbook.Task) (name, label string) {
-	if name := firstLine(t.Name.Text()); name != "" {
+	if name := FirstLine(t.Name.Text()); name != "" {
 		return name, name
 	}
-	text := firstLine(t.Args.Text())
+	text := FirstLine(t.Args.Text())
 	switch {
 	case t.Kind == playbook.Include, t.Kind == playbook.Preset:
 		return text, text
@@ -569,14 +569,14 @@ func loopExpression(l playbook.Loop) string {
 // itemLabel is how an item is called in names and paths.
 func (p *planner) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
 	if !t.Loop.Label.IsZero() {
-		return firstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
+		return FirstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
 	}
 	switch item := lc.Item.(type) {
 	case map[string]any:
 		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
 			if v, ok := item[key]; ok {
 				if s := eval.Text(v); s != "" {
-					return firstLine(s)
+					return FirstLine(s)
 				}
 			}
 		}
@@ -584,7 +584,7 @@ func (p *planner) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) s
 	case []any:
 		return fmt.Sprint(lc.Index)
 	default:
-		if s := firstLine(eval.Text(item)); s != "" {
+		if s := FirstLine(eval.Text(item)); s != "" {
 			return s
 		}
 		return fmt.Sprint(lc.Index)
@@ -693,7 +693,7 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 // noList says that a loop is over something that has no items.
 func (p *planner) noList(c *scopeContext, t *playbook.Task, value any) {
 	over := t.Loop.Over
-	text := firstLine(over.Text())
+	text := FirstLine(over.Text())
 	hint := "write a list: `[" + text + "]`"
 	switch value.(type) {
 	case string:
@@ -737,21 +737,13 @@ func article(v any) string {
 // the newline after what a command printed.
 func nameLine(written playbook.Value, rendered string) string {
 	if strings.Contains(strings.TrimSpace(written.Text()), "\n") {
-		return firstLine(rendered)
+		return FirstLine(rendered)
 	}
 	lines := strings.Split(rendered, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return strings.TrimSpace(strings.Join(lines, " "))
-}
-
-func firstLine(s string) string {
-	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	if more {
-		return s + " …"
-	}
-	return s
 }
 
 // copyOf copies lists and maps in depth, so that closing a display text does not change the value itself.

@@ -24,7 +24,7 @@ func (p *planner) exports(pb *playbook.Playbook) {
 		for _, m := range r.missing {
 			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
 				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
-					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.stepRef(m.Steps[i]))
+					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
 			}
 		}
 		if eval.Marked(x.Value) {
@@ -46,7 +46,7 @@ func (x *Export) render(r *renderer) any {
 		return nil
 	}
 	v = entire(v)
-	if steps, unknown := unknownSteps(v); unknown {
+	if steps, unknown := UnknownSteps(v); unknown {
 		r.miss([]eval.Missing{{Name: x.Name, Steps: steps}})
 	}
 	return v
@@ -69,7 +69,7 @@ func (p *Plan) Export(results Results) (map[string]any, error) {
 		if set := p.Secrets(); eval.Marked(v) || set.Has(eval.Text(v)) {
 			return nil, fmt.Errorf("export `%s`: it holds a secret; let a step write it to a file of its own", x.Name)
 		}
-		values[x.Name] = jsonValue(eval.Plain(v))
+		values[x.Name] = JSONValue(eval.Plain(v))
 	}
 	return values, nil
 }

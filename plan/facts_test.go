@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // planWith plans a playbook with facts that change with every call of volatile.
@@ -68,7 +69,7 @@ func TestVolatileFactsAreUnknownUntilTheRun(t *testing.T) {
 		t.Errorf("a fact that does not change is planned as %v", got)
 	}
 	var tree strings.Builder
-	if err := first.WriteTree(&tree, 0); err != nil {
+	if err := show.WriteTree(&tree, first, 0); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(tree.String(), "date_time (known after the run starts)") && !strings.Contains(tree.String(), "date_time.year (known after the run starts)") {

@@ -23,7 +23,7 @@ func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]it
 		return nil, false // the parser has said why
 	}
 	fail := func(hint, format string, args ...any) ([]item, bool) {
-		p.errorf(over.Pos(), utf8.RuneCountInString(firstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
+		p.errorf(over.Pos(), utf8.RuneCountInString(FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
 		return nil, false
 	}
 	name := r.text(over)

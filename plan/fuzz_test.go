@@ -14,6 +14,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/plan/playbook"
+	"moon/plan/show"
 )
 
 // What one planning of a fuzzed playbook may cost. Texts are small and MaxSteps is too, so that whatever takes longer
@@ -146,12 +147,12 @@ func inFile(t *testing.T, files map[string]string, file string, line, column int
 // run and after everything has.
 func use(t *testing.T, p *plan.Plan) {
 	t.Helper()
-	for _, write := range []func(io.Writer, int) error{p.WriteTree, p.WriteFlat} {
-		if err := write(io.Discard, 80); err != nil {
+	for _, write := range []func(io.Writer, *plan.Plan, int) error{show.WriteTree, show.WriteFlat} {
+		if err := write(io.Discard, p, 80); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := p.WriteJSON(io.Discard, []byte("{}")); err != nil {
+	if err := show.WriteJSON(io.Discard, p, []byte("{}")); err != nil {
 		t.Error(err)
 	}
 	for i := range min(len(p.Steps), 20) {

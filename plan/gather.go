@@ -86,7 +86,7 @@ func (p *planner) gather(cs []*scopeContext) {
 			m.why = got.Why
 			p.unreached(m.name, got.Why)
 			p.report(diag.Diagnostic{
-				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.name + " are not known yet: " + firstLine(got.Why),
+				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.name + " are not known yet: " + FirstLine(got.Why),
 				Hint: "its steps are planned without them, and asked again when they run",
 			})
 			continue
@@ -99,7 +99,7 @@ func (p *planner) gather(cs []*scopeContext) {
 }
 
 func (p *planner) unreached(host, why string) {
-	p.plan.Unreached = append(p.plan.Unreached, Unreached{Host: host, Why: p.plan.Secrets().Redact(firstLine(why))})
+	p.plan.Unreached = append(p.plan.Unreached, Unreached{Host: host, Why: p.plan.Secrets().Redact(FirstLine(why))})
 }
 
 // elsewhere takes from hosts that are other machines the facts of this one.

@@ -122,7 +122,7 @@ func (p *planner) notify(c *scopeContext) {
 			name := strings.TrimSpace(eval.Text(one))
 			handlers := c.play.wanted(name)
 			if len(handlers) == 0 {
-				p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s", quoted(name))
+				p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, c.play.nearest(name), "there is no handler %s", quoted(name))
 				return
 			}
 			for _, h := range handlers {

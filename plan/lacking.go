@@ -63,7 +63,7 @@ func (p *Plan) lacks(i int, ahead *predicted) *Missing {
 	for _, u := range s.Unknowns { // of a plan that is only shown, what it says is all there is to go by
 		for _, step := range u.Steps {
 			if why, gone := ahead.why[step]; gone && why.Spreads {
-				return &Missing{Name: u.Name, Steps: u.Steps, Who: p.stepRef(step), Why: why}
+				return &Missing{Name: u.Name, Steps: u.Steps, Who: p.StepRef(step), Why: why}
 			}
 		}
 	}

@@ -68,7 +68,7 @@ func (b *Bound) stillUnknown(have []Unknown, touched map[string]bool) (list []Un
 			continue
 		}
 		v, ok := b.env.Lookup(rootName(u.Name))
-		if _, unknown := unknownSteps(v); unknown || !ok {
+		if _, unknown := UnknownSteps(v); unknown || !ok {
 			list = append(list, u)
 		}
 	}

@@ -385,7 +385,7 @@ func (o Overridden) Text() string {
 		if len(after) > 0 {
 			return "(known later)"
 		}
-		return firstLine(text)
+		return FirstLine(text)
 	}
 	if o.Was == nil {
 		return fmt.Sprintf("%s → %s", o.Label(), show(o.Now))

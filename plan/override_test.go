@@ -3,6 +3,7 @@ package plan_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -199,4 +200,17 @@ func TestSecretOverrides(t *testing.T) {
 			t.Errorf("withheld: %v", got)
 		}
 	}
+}
+
+func planOf(tb testing.TB, text string) *plan.Plan {
+	tb.Helper()
+	dir := tb.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	p, ds := plan.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	if p == nil {
+		tb.Fatalf("%+v", ds)
+	}
+	return p
 }

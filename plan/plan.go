@@ -349,3 +349,44 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 	from, to := max(line-1-around, 0), min(line+around, len(all))
 	return secret.Clean(p.made.secrets, all[from:to]), from + 1
 }
+
+// Deselected reports a step that is left out by its path, which a person has asked not to see.
+func (s *Step) Deselected() bool { return s.Excluded && s.ExcludedBy != ByTags }
+
+// Title is how a scope is called in text.
+func (s Scope) Title() string {
+	text := string(s.Kind) + " " + s.Name
+	switch s.Kind {
+	case ScopeLoop:
+		text = fmt.Sprintf("loop %s × %d over %s", s.Name, s.Items, s.Loop)
+		if s.Parallel > 0 {
+			text += fmt.Sprintf(", %d at once", s.Parallel)
+		}
+	case ScopeBlock, ScopeInclude:
+		if s.Name == string(s.Kind) {
+			text = s.Name
+		}
+		if s.Item != "" {
+			text += " [" + s.Item + "]"
+		}
+		if s.Parallel > 0 {
+			text += " (parallel)"
+		}
+	case ScopeBranch:
+		text = s.Branch
+	case ScopeBatch, ScopeSection:
+		return s.Name // which says what it is
+	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset, ScopeTask:
+	}
+	if s.Hosts > 0 {
+		text += "  on " + CountOf(s.Hosts, "host")
+	}
+	return text
+}
+
+// Link is an order between two steps, as the execution graph has it.
+type Link struct {
+	Step int
+	On   string // the outcomes that let the later one go: success, failure, finish, changed …
+	Data bool   // the later one also needs a value of the earlier
+}

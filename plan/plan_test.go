@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // TestPlan plans the playbook of each testdata/*.txtar and compares the tree, or the diagnostics, with the fixture. A
@@ -63,7 +64,7 @@ func TestPlan(t *testing.T) {
 			}
 			if p != nil {
 				b.Reset()
-				if err := p.WriteTree(&b, 0); err != nil {
+				if err := show.WriteTree(&b, p, 0); err != nil {
 					t.Fatal(err)
 				}
 				head, tree, _ := strings.Cut(b.String(), "\n\n")

@@ -544,7 +544,7 @@ func (p *planner) firstVarsFile(c *scopeContext, candidates []playbook.Value, be
 				return p.fileLayer(f, below)
 			}
 			if !errors.Is(err, fs.ErrNotExist) {
-				p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
+				p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
 				return below
 			}
 		}
@@ -553,9 +553,9 @@ func (p *planner) firstVarsFile(c *scopeContext, candidates []playbook.Value, be
 	v := candidates[0]
 	if len(tried) == 1 {
 		path := p.resolve(tried[0], p.plan.Root)
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s", tried[0])
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s", tried[0])
 	} else {
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
 	}
 	return below
 }

@@ -99,6 +99,9 @@ func (p *Plan) Plugins() []*spec.Plugin {
 	return list
 }
 
+// Plugin is the action of a plugin that the plan uses by that name; nil if there is none.
+func (p *Plan) Plugin(action string) *spec.Action { return p.plugins[action] }
+
 // pluginSummary says on one line what a step of a plugin will do: what it must be given, and whose action it is.
 func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 	var words []string
@@ -109,7 +112,7 @@ func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 		switch args[f.Name].(type) {
 		case nil, []any, map[string]any:
 		default:
-			words = append(words, eval.Text(p.portable(args[f.Name])))
+			words = append(words, eval.Text(p.Portable(args[f.Name])))
 		}
 	}
 	if len(words) == 0 {
@@ -119,7 +122,7 @@ func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 		words = append(words, a.Name)
 	}
 	from := a.Plugin.From(func(path string) string { return shownPath(p.Root, path) })
-	return firstLine(strings.Join(append(words, "("+from+")"), " "))
+	return FirstLine(strings.Join(append(words, "("+from+")"), " "))
 }
 
 // pairsOf are the first few plain arguments, as a person would type them.
@@ -247,7 +250,7 @@ func (b *Bound) Used() map[string]any {
 			v = m
 		}
 		_, fault := v.(eval.Fault)
-		if _, unknown := unknownSteps(v); !ok || unknown || fault {
+		if _, unknown := UnknownSteps(v); !ok || unknown || fault {
 			continue
 		}
 		used[u.Name] = eval.Plain(eval.Reveal(entire(v)))

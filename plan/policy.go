@@ -182,7 +182,7 @@ func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept f
 		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
 			found = "; this is " + described(got)
 		}
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), r.chain, "", "`%s:` must be %s%s", key, want, found)
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), r.chain, "", "`%s:` must be %s%s", key, want, found)
 	}
 }
 
@@ -200,7 +200,7 @@ func described(v any) string {
 }
 
 func quoted(s string) string {
-	s = firstLine(s)
+	s = FirstLine(s)
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "…"
 	}

@@ -248,7 +248,7 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 	}
 	typed, ok := convert(param.Type, got)
 	if !ok {
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, typeWords[param.Type], described(got))
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, typeWords[param.Type], described(got))
 		return
 	}
 	kept := typed
@@ -264,7 +264,7 @@ func (p *planner) parameter(all *binding, values map[string]any, param playbook.
 		allowed = append(allowed, eval.Text(plain(one)))
 	}
 	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
 	}
 }
 

@@ -208,49 +208,6 @@ func (s *Step) digestReads(k *task, root string, part func(name string, v any)) 
 	}
 }
 
-// readJSON is a file that a step reads, in the plan document.
-type readJSON struct {
-	Path   string `json:"path"`
-	Digest string `json:"digest,omitempty"`
-	Absent bool   `json:"absent,omitempty"`
-	Secret bool   `json:"secret,omitempty"`
-}
-
-// rendersJSON is what a template comes to, and digests of the variables it uses, so that a difference can name them.
-type rendersJSON struct {
-	Digest    string            `json:"digest"`
-	Variables map[string]string `json:"variables,omitempty"`
-}
-
-func (p *Plan) readsJSON(s *Step) (reads []readJSON) {
-	if s.NoLog {
-		return nil
-	}
-	for _, r := range s.Reads {
-		j := readJSON{Path: shownPath(p.Root, r.Path), Digest: r.Digest, Absent: r.Digest == "" && !r.Hidden, Secret: r.Hidden}
-		if r.Hidden {
-			j.Digest = ""
-		}
-		reads = append(reads, j)
-	}
-	return reads
-}
-
-func (p *Plan) rendersJSON(s *Step) *rendersJSON {
-	if s.NoLog || s.task.renders == nil {
-		return nil
-	}
-	j := &rendersJSON{Digest: s.task.renders.digest, Variables: map[string]string{}}
-	for _, u := range s.Uses {
-		switch v := jsonValue(u.Value).(type) {
-		case nil, bool, string, int, float64, []any, map[string]any:
-			sum := sha256.Sum256([]byte(strings.ReplaceAll(eval.Text(v), p.Root, "")))
-			j.Variables[u.Name] = hex.EncodeToString(sum[:4])
-		}
-	}
-	return j
-}
-
 // SourceRead is what a step reads on the machine that moon runs on, by its digests, as a plan is saved with it.
 type SourceRead struct {
 	Path    string      `json:"path"`

@@ -355,7 +355,7 @@ func (r *renderer) needs(e *eval.Error, steps []int) {
 	}
 	if r.lacking == nil {
 		step, why := at.absence(steps)
-		r.lacking = &Missing{Name: e.Name, Steps: steps, Who: at.plan.stepRef(step), Why: why}
+		r.lacking = &Missing{Name: e.Name, Steps: steps, Who: at.plan.StepRef(step), Why: why}
 	}
 }
 

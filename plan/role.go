@@ -67,7 +67,7 @@ func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (stri
 			hint = "roles of collections are not found yet: put the role into roles/"
 		}
 	}
-	p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), c.chain, hint, "there is no role %s", quoted(name))
+	p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, hint, "there is no role %s", quoted(name))
 	return "", false
 }
 

@@ -252,7 +252,7 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 	}
 	if v, ok := valueOf(k.args, "repo"); ok && k.action.Name == "git" && p.secrets.Has(secret.WithoutPassword(eval.Text(raw["repo"]))) {
 		p.report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Chain: s.Origin.Chain,
+			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret in the URL of a repository is visible to everybody on the machine while git runs, and stays in the configuration of the working copy",
 			Hint:    "give it as a password, as in https://USER:{{ secret }}@host/path, which moon takes out of the URL",
 		})
@@ -266,7 +266,7 @@ func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
 			continue
 		}
 		p.report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Chain: s.Origin.Chain,
+			Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(FirstLine(v.Text())), Chain: s.Origin.Chain,
 			Message: "a secret among the words of a command is visible to everybody on the machine while it runs",
 			Hint:    "give it in `env` or `stdin`, or use `shell`, whose text moon hands over unseen",
 		})

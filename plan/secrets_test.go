@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/show"
 	"moon/secret"
 )
 
@@ -34,7 +35,7 @@ func planFiles(t *testing.T, dir string, files map[string]string, more func(*pla
 func document(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	var doc bytes.Buffer
-	if err := p.WriteJSON(&doc, nil); err != nil {
+	if err := show.WriteJSON(&doc, p, nil); err != nil {
 		t.Fatal(err)
 	}
 	sources, err := p.Sources()

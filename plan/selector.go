@@ -177,7 +177,7 @@ func (p *Plan) nearLine(file string, line int) string {
 	if best < 0 {
 		return "moon plan --flat lists where every step begins"
 	}
-	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.stepRef(best))
+	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.StepRef(best))
 }
 
 func (o *Options) selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }

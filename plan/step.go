@@ -248,7 +248,7 @@ func (s *Step) hide() {
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
 func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
-	label := firstLine(t.Name.Text())
+	label := FirstLine(t.Name.Text())
 	if label == "" {
 		label = s.Action
 	}
@@ -425,7 +425,7 @@ func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 func (p *planner) glob(r *renderer, v playbook.Value, key string) {
 	pattern := r.text(v)
 	if len(r.missing) == 0 && !r.failed && !doublestar.ValidatePattern(pattern) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), r.chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), r.chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
 			"`%s:` has a pattern that is not complete: %s", key, quoted(pattern))
 	}
 }
@@ -464,7 +464,7 @@ func (p *planner) decode(k *task, raw map[string]any, chain []string) {
 	for _, problem := range problems {
 		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
 		if v, ok := valueOf(k.args, problem.Field); ok {
-			pos, width = v.Pos(), utf8.RuneCountInString(firstLine(v.Text()))
+			pos, width = v.Pos(), utf8.RuneCountInString(FirstLine(v.Text()))
 		} else if k.misspelt {
 			continue
 		}

@@ -154,7 +154,7 @@ func (s *surveyor) errorf(pos diag.Pos, width int, hint, format string, args ...
 
 // unfollowed notes a name that cannot be had without running.
 func (s *surveyor) unfollowed(v playbook.Value, what string) {
-	s.out.Unfollowed.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(firstLine(v.Text())), Message: what + " is not looked into: its name is a template"})
+	s.out.Unfollowed.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(FirstLine(v.Text())), Message: what + " is not looked into: its name is a template"})
 }
 
 func (s *surveyor) playbook(path string) {
@@ -329,7 +329,7 @@ func (s *surveyor) include(t *playbook.Task, at lookout) {
 }
 
 func (s *surveyor) missing(v playbook.Value, format, name string) {
-	s.errorf(v.Pos(), utf8.RuneCountInString(firstLine(v.Text())), "", format, name)
+	s.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), "", format, name)
 }
 
 func isRegular(path string) bool {

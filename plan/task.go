@@ -470,7 +470,7 @@ func valueOf(args []arg, field string) (playbook.Value, bool) {
 
 // summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
 func (p *Plan) summary(action string, args map[string]any) string {
-	text := func(name string) string { return firstLine(eval.Text(p.portable(args[name]))) }
+	text := func(name string) string { return FirstLine(eval.Text(p.Portable(args[name]))) }
 	switch action {
 	case "shell":
 		return text("cmd")
@@ -480,7 +480,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			for i, w := range argv {
 				words[i] = eval.Text(w)
 			}
-			return firstLine(strings.Join(words, " "))
+			return FirstLine(strings.Join(words, " "))
 		}
 		return text("cmd")
 	case "print", "fail":
@@ -545,7 +545,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 			if len(that) > 1 {
 				more = fmt.Sprintf(" and %d more", len(that)-1)
 			}
-			return firstLine(eval.Text(that[0])) + more
+			return FirstLine(eval.Text(that[0])) + more
 		}
 		return text("that")
 	case "set_fact", "vars":

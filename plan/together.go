@@ -176,7 +176,7 @@ func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
 
 // task plans one task for some hosts: a step for each, or one for each item of its loop.
 func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
-	label := firstLine(t.Name.Text())
+	label := FirstLine(t.Name.Text())
 	if label == "" {
 		label = t.ActionKey
 	}
@@ -224,7 +224,7 @@ func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
 // unnamed is what a task without a name is called.
 func (p *planner) unnamed(t *playbook.Task) string {
 	_, label := loopName(t)
-	if text := firstLine(t.Args.Text()); text != "" && label == t.Action {
+	if text := FirstLine(t.Args.Text()); text != "" && label == t.Action {
 		return label + ": " + text
 	}
 	return label
@@ -349,7 +349,7 @@ func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 	group := p.group(first, t)
 	scope := p.open(Scope{
 		Kind: ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: whenText(first.when), Hosts: len(cs), Item: item,
-	}, firstLine(cmp.Or(t.Name.Text(), "block")))
+	}, FirstLine(cmp.Or(t.Name.Text(), "block")))
 	inner := make([]*scopeContext, len(cs))
 	for i, c := range cs {
 		one := *c
@@ -521,7 +521,7 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 	said := len(p.ds)
 	f, tasks, err := p.loadTasks(target)
 	if err != nil {
-		p.errorf(t.Args.Pos(), utf8.RuneCountInString(firstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
 		return
 	}
 	p.included(said, c.chain, t)
@@ -616,7 +616,7 @@ func (p *planner) decider(t *playbook.Task) *playbook.Task {
 		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
 		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
 		if one.Name.IsZero() {
-			one.Name = playbook.Written(t.Pos, one.Action+": "+firstLine(t.Args.Text()))
+			one.Name = playbook.Written(t.Pos, one.Action+": "+FirstLine(t.Args.Text()))
 		}
 		d = &one
 		p.deciders[t] = d

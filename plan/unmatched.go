@@ -135,7 +135,7 @@ func (w *unmatchedTasks) arguments(k *compiled, c *scopeContext) {
 		}
 		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
 		if given {
-			pos, width = v.Pos(), utf8.RuneCountInString(firstLine(v.Text()))
+			pos, width = v.Pos(), utf8.RuneCountInString(FirstLine(v.Text()))
 		}
 		w.errorf(pos, width, c.chain, problem.Hint, "%s", problem.Message)
 	}
@@ -153,7 +153,7 @@ func (w *unmatchedTasks) include(t *playbook.Task, c *scopeContext) {
 	}
 	f, tasks, err := w.loadTasks(target)
 	if err != nil {
-		w.errorf(t.Args.Pos(), utf8.RuneCountInString(firstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey, w.fileError(err))
+		w.errorf(t.Args.Pos(), utf8.RuneCountInString(FirstLine(t.Args.Text())), c.chain, w.similar(target), "%s: %s", t.ActionKey, w.fileError(err))
 		return
 	}
 	w.tasks(tasks, inFileOf(c, t, f))

@@ -212,7 +212,7 @@ func (p *planner) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbo
 // fileOfVars reads the file of variables whose path v is.
 func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
 	name := r.text(v)
-	width := utf8.RuneCountInString(firstLine(v.Text()))
+	width := utf8.RuneCountInString(FirstLine(v.Text()))
 	switch {
 	case r.failed || r.undefined:
 		return nil, m, false

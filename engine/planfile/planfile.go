@@ -18,6 +18,7 @@ import (
 	"moon/engine/graph"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // Saved is a plan that was read back.
@@ -34,7 +35,7 @@ func Write(w io.Writer, p *plan.Plan, g *graph.Graph, moon string) error {
 	if err != nil {
 		return err
 	}
-	return p.WriteSaved(w, doc, moon)
+	return show.WriteSaved(w, p, doc, moon)
 }
 
 // header is what is read of a file before the plan is made again.

@@ -14,6 +14,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 type doctorCmd struct {
@@ -167,7 +168,7 @@ func (c checkup) json(w io.Writer) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(map[string]any{
 		"playbook": c.File, "root": c.Root, "form": c.form(), "files": c.Files, "plays": c.Plays, "tasks": c.Tasks, "sound": c.sound(), "modules": modules,
-		"diagnostics": plan.DiagnosticsJSON(c.Diagnostics), "not_followed": plan.DiagnosticsJSON(c.Unfollowed),
+		"diagnostics": show.DiagnosticsJSON(c.Diagnostics), "not_followed": show.DiagnosticsJSON(c.Unfollowed),
 		"settings": append([]setting{}, c.Settings...), "programs": append([]program{}, c.Programs...),
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // foretell prints the plan with what each step would do.
@@ -47,14 +48,14 @@ func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*e
 		if err != nil {
 			return err
 		}
-		return p.WriteForetoldJSON(io.out, doc, func(step int) any {
+		return show.WritePredictionsJSON(io.out, p, doc, func(step int) any {
 			if all[step] == nil {
 				return nil
 			}
 			return all[step]
 		})
 	}
-	err := p.WriteForetold(io.out, io.width(), func(step int) []string {
+	err := show.WritePredictions(io.out, p, io.width(), func(step int) []string {
 		if all[step] == nil {
 			return nil
 		}

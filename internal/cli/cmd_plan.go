@@ -21,6 +21,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // playbookFlags are the flags of every command that plans.
@@ -215,7 +216,7 @@ func (c *planCmd) Run(io stdio) error {
 	case c.Diff.file != "":
 		return diff(io, p, c.Diff.file, c.Format == "json")
 	case c.Flat:
-		return p.WriteFlat(io.out, io.width())
+		return show.WriteFlat(io.out, p, io.width())
 	}
 	return c.print(io, p, g)
 }
@@ -257,9 +258,9 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	case "dot", "mermaid":
 		return drawGraph(io, p, g, c.Format)
 	case "dump":
-		return p.WriteDump(io.out, g.Text())
+		return show.WriteDump(io.out, p, g.Text())
 	case "tree":
-		return p.WriteTree(io.out, io.width())
+		return show.WriteTree(io.out, p, io.width())
 	}
 	if c.Format == "json" {
 		return writePlan(io.doc, p, g)
@@ -268,7 +269,7 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	if err := writePlan(&doc, p, g); err != nil {
 		return err
 	}
-	text, err := plan.YAML(doc.Bytes())
+	text, err := show.YAML(doc.Bytes())
 	if err != nil {
 		return err
 	}
@@ -331,7 +332,7 @@ func explain(io stdio, p *plan.Plan, g *graph.Graph, selector string) error {
 		return usage("--explain: %s\n  hint: %s", message, hint)
 	case 1:
 		step := found[0]
-		return p.WriteExplanation(io.out, step, g.Before(step), g.After(step), io.width())
+		return show.WriteExplanation(io.out, p, step, g.Before(step), g.After(step), io.width())
 	}
 	lines := make([]string, len(found))
 	for i, step := range found {
@@ -347,11 +348,11 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	now, err := p.Comparable()
+	now, err := show.ComparableOf(p)
 	if err != nil {
 		return err
 	}
-	d := plan.Diff(old, now)
+	d := show.Diff(old, now)
 	if !asJSON {
 		return d.Write(io.out, io.width())
 	}
@@ -364,12 +365,12 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 }
 
 // comparable reads an older plan.
-func comparable(file string) (*plan.Comparable, error) {
+func comparable(file string) (*show.Comparable, error) {
 	doc, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usage("--diff: %s", unreadable(file, err))
 	}
-	c, err := plan.ReadComparable(doc)
+	c, err := show.ReadComparable(doc)
 	if err != nil {
 		return nil, usage("--diff: %s: %s", file, err)
 	}
@@ -395,7 +396,7 @@ func (c *validateCmd) Run(io stdio) error {
 	if c.Format == "json" {
 		enc := json.NewEncoder(io.doc)
 		enc.SetIndent("", "  ")
-		if err := enc.Encode(map[string]any{"root": rootOf(o), "diagnostics": plan.DiagnosticsJSON(ds)}); err != nil {
+		if err := enc.Encode(map[string]any{"root": rootOf(o), "diagnostics": show.DiagnosticsJSON(ds)}); err != nil {
 			return err
 		}
 	} else {

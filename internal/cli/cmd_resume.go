@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // resumeCmd goes on with a run.
@@ -264,22 +265,22 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if p.Digest == past.Digest {
 		return nil
 	}
-	old, err := then.Comparable()
+	old, err := show.ComparableOf(then)
 	if err != nil {
 		return err
 	}
-	now, err := p.Comparable()
+	now, err := show.ComparableOf(p)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(io.err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
-	edits := plan.Diff(old, now)
+	edits := show.Diff(old, now)
 	r.edited = changedSince(edits)
 	return edits.Write(io.err, io.width())
 }
 
 // changedSince says in a line what is different from the plan that a run had, and in which files.
-func changedSince(d *plan.Difference) string {
+func changedSince(d *show.Difference) string {
 	const named = 2
 	var files, counts []string
 	for _, in := range d.Inputs {

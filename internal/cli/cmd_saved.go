@@ -11,6 +11,7 @@ import (
 	"moon/engine/planfile"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // savedFlags are the flags of commands that plan a playbook or take a plan that was saved.
@@ -134,5 +135,5 @@ func writePlan(w io.Writer, p *plan.Plan, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	return p.WriteJSON(w, doc)
+	return show.WriteJSON(w, p, doc)
 }

@@ -16,6 +16,7 @@ import (
 	local "moon/exec"
 	"moon/plan"
 	"moon/plan/eval"
+	"moon/plan/show"
 )
 
 // The pages whose tables and examples are checked. UPDATE=1 writes what is computed into them.
@@ -144,7 +145,7 @@ func outcome(t *testing.T, f fence, kind string) []string {
 		text = ran(t, f)
 	default:
 		var b strings.Builder
-		if err := p.WriteTree(&b, 0); err != nil {
+		if err := show.WriteTree(&b, p, 0); err != nil {
 			t.Fatal(err)
 		}
 		_, text, _ = strings.Cut(b.String(), "\n\n") // without the digest

@@ -1,4 +1,4 @@
-package plan_test
+package show_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // TestWidth checks that the text forms keep to a terminal, wide characters included, and lose nothing without one.
@@ -26,20 +27,20 @@ func TestWidth(t *testing.T) {
 		t.Fatalf("%+v", ds)
 	}
 	links := []plan.Link{{Step: 0, On: "success", Data: true}}
-	old, err := p.Comparable()
+	old, err := show.ComparableOf(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, err := p.Comparable()
+	now, err := show.ComparableOf(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now.Steps[1].Fields["args.cmd"] += " more"
 	forms := map[string]func(io.Writer, int) error{
-		"tree":    p.WriteTree,
-		"flat":    p.WriteFlat,
-		"explain": func(w io.Writer, width int) error { return p.WriteExplanation(w, 1, links, nil, width) },
-		"diff":    plan.Diff(old, now).Write,
+		"tree":    func(w io.Writer, width int) error { return show.WriteTree(w, p, width) },
+		"flat":    func(w io.Writer, width int) error { return show.WriteFlat(w, p, width) },
+		"explain": func(w io.Writer, width int) error { return show.WriteExplanation(w, p, 1, links, nil, width) },
+		"diff":    show.Diff(old, now).Write,
 	}
 	for name, write := range forms {
 		for _, width := range []int{30, 80, 200} {
@@ -74,7 +75,7 @@ func TestWidthKeepsOrigins(t *testing.T) {
 		t.Fatalf("%+v", ds)
 	}
 	var b strings.Builder
-	if err := p.WriteTree(&b, 60); err != nil {
+	if err := show.WriteTree(&b, p, 60); err != nil {
 		t.Fatal(err)
 	}
 	if want := "  step-0001  shell: echo long long long long long …  p.yml:1\n"; !strings.HasSuffix(b.String(), want) {

@@ -1,32 +1,34 @@
-package plan
+package show
 
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/internal/termtext"
+	"moon/plan"
 )
 
 // WriteTree prints the plan for people: every scope and step with its origin, what is not known yet with the step that
 // will give it, and what asks for confirmation. Steps that a selection leaves out are only counted. width is that of the
 // terminal in cells; 0 cuts nothing.
-func (p *Plan) WriteTree(w io.Writer, width int) error { return p.WriteForetold(w, width, nil) }
+func WriteTree(w io.Writer, p *plan.Plan, width int) error { return WritePredictions(w, p, width, nil) }
 
-// WriteForetold is WriteTree with further lines below steps: what they would do. foretold may be nil.
-func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []string) error {
-	t := &treeText{p: p, foretold: foretold, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
-	t.ref, t.who = func(step int) string { return p.Steps[step].ID() }, func(s *Step) string { return s.Host }
-	t.notifies = p.notifies()
+// WritePredictions is WriteTree with further lines below steps: what they would do. predicted may be nil.
+func WritePredictions(w io.Writer, p *plan.Plan, width int, predicted func(step int) []string) error {
+	t := &treeText{p: p, predicted: predicted, children: make([][]int, len(p.Scopes)), shown: make([]int, len(p.Steps)+1)}
+	t.ref, t.who = func(step int) string { return p.Steps[step].ID() }, func(s *plan.Step) string { return s.Host }
+	t.notifies = handlersByStep(p)
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
 	}
 	for i := range p.Steps {
 		t.shown[i+1] = t.shown[i]
-		if !p.Steps[i].deselected() {
+		if !p.Steps[i].Deselected() {
 			t.shown[i+1]++
 		}
 	}
@@ -36,7 +38,7 @@ func (p *Plan) WriteForetold(w io.Writer, width int, foretold func(step int) []s
 	if p.Name != "" {
 		title += " «" + p.Name + "»"
 	}
-	title = fmt.Sprintf("%s: %s, plan %s", termtext.CleanName(title), CountOf(len(p.Steps), "step"), p.Digest[:12])
+	title = fmt.Sprintf("%s: %s, plan %s", termtext.CleanName(title), plan.CountOf(len(p.Steps), "step"), p.Digest[:12])
 	out.WriteString(wrapTo(title, width) + "\n\n")
 	column := t.column(width)
 	for _, l := range t.lines {
@@ -95,20 +97,17 @@ func wrapTo(text string, width int) string {
 	return ansi.Wrap(text, width, "")
 }
 
-// deselected reports a step that is left out by its path, which a person has asked not to see.
-func (s *Step) deselected() bool { return s.Excluded && s.ExcludedBy != ByTags }
-
 type treeText struct {
-	p        *Plan
-	children [][]int // scopes inside each scope
-	shown    []int   // shown[i] is how many of the first i steps are shown
-	lines    []treeLine
-	foretold func(step int) []string
-	notifies map[int][]string // the handlers that a step may make run, by their names
+	p         *plan.Plan
+	children  [][]int // scopes inside each scope
+	shown     []int   // shown[i] is how many of the first i steps are shown
+	lines     []treeLine
+	predicted func(step int) []string
+	notifies  map[int][]string // the handlers that a step may make run, by their names
 
 	// How steps and their hosts are called: of hosts that are alike, one is printed for all.
 	ref func(step int) string
-	who func(s *Step) string
+	who func(s *plan.Step) string
 
 	shaping bool // hosts and steps are not to be told apart
 }
@@ -135,11 +134,11 @@ func (t *treeText) scope(id, from, to, depth int) {
 		if t.shown[c.Last] == t.shown[c.First] && t.shown[len(t.p.Steps)] < len(t.p.Steps) {
 			continue
 		}
-		if c.Kind == ScopeTask && t.p.Plays {
+		if c.Kind == plan.ScopeTask && t.p.Plays {
 			t.task(c, depth)
 			continue
 		}
-		if c.Kind == ScopeBatch && batch.take(t, c, depth) {
+		if c.Kind == plan.ScopeBatch && batch.take(t, c, depth) {
 			continue
 		}
 		t.head(c, depth)
@@ -151,13 +150,13 @@ func (t *treeText) scope(id, from, to, depth int) {
 	}
 }
 
-func (t *treeText) head(s Scope, depth int) {
+func (t *treeText) head(s plan.Scope, depth int) {
 	if t.shaping {
 		s.Hosts = 0
 	}
-	text := s.title()
-	if s.Kind == ScopePlay || s.Kind == ScopeBatch {
-		text += t.p.whom(s)
+	text := s.Title()
+	if s.Kind == plan.ScopePlay || s.Kind == plan.ScopeBatch {
+		text += hostsOfScope(t.p, s)
 	}
 	if s.Skipped != "" {
 		text += "  skipped: " + s.Skipped + " is false"
@@ -165,44 +164,13 @@ func (t *treeText) head(s Scope, depth int) {
 	t.add(depth, s.Origin.String(), "%s", text)
 }
 
-// title is how a scope is called in text.
-func (s Scope) title() string {
-	text := string(s.Kind) + " " + s.Name
-	switch s.Kind {
-	case ScopeLoop:
-		text = fmt.Sprintf("loop %s × %d over %s", s.Name, s.Items, s.Loop)
-		if s.Parallel > 0 {
-			text += fmt.Sprintf(", %d at once", s.Parallel)
-		}
-	case ScopeBlock, ScopeInclude:
-		if s.Name == string(s.Kind) {
-			text = s.Name
-		}
-		if s.Item != "" {
-			text += " [" + s.Item + "]"
-		}
-		if s.Parallel > 0 {
-			text += " (parallel)"
-		}
-	case ScopeBranch:
-		text = s.Branch
-	case ScopeBatch, ScopeSection:
-		return s.Name // which says what it is
-	case ScopePlaybook, ScopePlay, ScopeRole, ScopePreset, ScopeTask:
-	}
-	if s.Hosts > 0 {
-		text += "  on " + CountOf(s.Hosts, "host")
-	}
-	return text
-}
-
 func (t *treeText) step(i, depth int) {
 	p := t.p
 	s := &p.Steps[i]
-	if s.deselected() {
+	if s.Deselected() {
 		return
 	}
-	t.add(depth, s.Origin.String(), "%s  %s%s", t.ref(i), p.on(s, t.who(s)), s.does())
+	t.add(depth, s.Origin.String(), "%s  %s%s", t.ref(i), onHost(p, s, t.who(s)), titleAndAction(s))
 	note := func(format string, args ...any) {
 		t.add(depth, "", "           "+format, args...)
 	}
@@ -213,10 +181,10 @@ func (t *treeText) step(i, depth int) {
 	case s.Lacks != nil:
 		note("will be skipped: uses %s", s.Lacks.Reason())
 		return
-	case s.Prediction == WillSkip:
+	case s.Prediction == plan.WillSkip:
 		note("will be skipped: when %s", s.When)
 		return
-	case s.Prediction == MaySkip:
+	case s.Prediction == plan.MaySkip:
 		note("may be skipped: when %s (known after %s)", s.When, t.after(whenSteps(s)))
 	}
 	for _, u := range s.Unknowns {
@@ -244,17 +212,17 @@ func (t *treeText) step(i, depth int) {
 		note("registers %s", s.Register)
 	}
 	if s.Retry.Max > 0 {
-		note("%s", s.Retry.text())
+		note("%s", retryText(s.Retry))
 	}
-	if t.foretold != nil {
-		for _, line := range t.foretold(i) {
+	if t.predicted != nil {
+		for _, line := range t.predicted(i) {
 			note("%s", line)
 		}
 	}
 }
 
-// on is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
-func (p *Plan) on(s *Step, who string) string {
+// onHost is the host of a step, and the one that does it in its place, with the gap after it; "" in a playbook of steps.
+func onHost(p *plan.Plan, s *plan.Step, who string) string {
 	switch {
 	case !p.Plays:
 		return ""
@@ -265,7 +233,7 @@ func (p *Plan) on(s *Step, who string) string {
 }
 
 // notified says what makes a handler run.
-func (t *treeText) notified(s *Step) string {
+func (t *treeText) notified(s *plan.Step) string {
 	var names []string
 	for _, step := range s.Notifiers {
 		names = append(names, t.named(step))
@@ -280,15 +248,15 @@ func (t *treeText) notified(s *Step) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1] + " changes something"
 }
 
-// named refers to a step, as stepRef does.
+// named refers to a step, as StepRef does.
 func (t *treeText) named(step int) string {
-	return t.ref(step) + strings.TrimPrefix(t.p.stepRef(step), t.p.Steps[step].ID())
+	return t.ref(step) + strings.TrimPrefix(t.p.StepRef(step), t.p.Steps[step].ID())
 }
 
-func (t *treeText) after(steps []int) string { return afterSteps(steps, t.named) }
+func (t *treeText) after(steps []int) string { return plan.AfterSteps(steps, t.named) }
 
-// does is the step's name and what it does, on one line.
-func (s *Step) does() string {
+// titleAndAction is the name of a step and what it does, on one line.
+func titleAndAction(s *plan.Step) string {
 	switch {
 	case s.Name != "" && s.Summary != "":
 		return s.Label(s.Name) + "  " + s.Action + ": " + s.Summary
@@ -298,7 +266,7 @@ func (s *Step) does() string {
 	return strings.TrimSuffix(s.Action+": "+s.Summary, ": ")
 }
 
-func (r Retry) text() string {
+func retryText(r plan.Retry) string {
 	until := ""
 	if r.Until != "" {
 		until = " until " + r.Until
@@ -308,27 +276,27 @@ func (r Retry) text() string {
 
 // WriteFlat prints one line per step, for programs such as grep: id, origin, name and action. What is special about a
 // step stands in brackets at the end.
-func (p *Plan) WriteFlat(w io.Writer, width int) error {
+func WriteFlat(w io.Writer, p *plan.Plan, width int) error {
 	column := 0
 	for i := range p.Steps {
-		if s := &p.Steps[i]; !s.deselected() {
+		if s := &p.Steps[i]; !s.Deselected() {
 			column = max(column, min(ansi.StringWidth(termtext.CleanName(s.Origin.String())), maxColumn/2))
 		}
 	}
 	var out strings.Builder
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.deselected() {
+		if s.Deselected() {
 			continue
 		}
-		line := s.ID() + "  " + termtext.CleanName(p.on(s, s.Host)) + columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(s.does()), column, 0)
+		line := s.ID() + "  " + termtext.CleanName(onHost(p, s, s.Host)) + columns(termtext.CleanName(s.Origin.String()), termtext.CleanName(titleAndAction(s)), column, 0)
 		var marks []string
 		switch {
 		case s.Excluded:
 			marks = append(marks, "left out by tags")
 		case s.Lacks != nil:
 			marks = append(marks, string(s.Prediction)+": uses "+termtext.CleanName(s.Lacks.Reason()))
-		case s.Prediction != WillRun:
+		case s.Prediction != plan.WillRun:
 			marks = append(marks, string(s.Prediction))
 		}
 		if s.Confirm != "" && !s.Excluded {
@@ -347,7 +315,7 @@ func (p *Plan) WriteFlat(w io.Writer, width int) error {
 }
 
 // whenSteps are the steps that a step's condition waits for.
-func whenSteps(s *Step) []int {
+func whenSteps(s *plan.Step) []int {
 	var steps []int
 	for _, u := range s.Unknowns {
 		if u.Field == "when" {
@@ -356,26 +324,6 @@ func whenSteps(s *Step) []int {
 	}
 	slices.Sort(steps)
 	return slices.Compact(steps)
-}
-
-// atStart stands for the producers of a value that no step gives: a fact that changes.
-const atStart = "the run starts"
-
-// After names the steps that unknown values wait for: step-0003 «read release».
-func (p *Plan) After(steps []int) string { return afterSteps(steps, p.stepRef) }
-
-func afterSteps(steps []int, named func(step int) string) string {
-	if len(steps) == 0 {
-		return atStart
-	}
-	if len(steps) > 3 {
-		return fmt.Sprintf("%s and %d more", named(steps[0]), len(steps)-1)
-	}
-	var parts []string
-	for _, s := range steps {
-		parts = append(parts, named(s))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // notes counts what a person should know before running.
@@ -388,16 +336,16 @@ func (t *treeText) notes() string {
 		case s.Excluded:
 			left[s.ExcludedBy]++
 			continue
-		case s.Prediction == MaySkip:
+		case s.Prediction == plan.MaySkip:
 			maySkip++
-		case s.Prediction == WillSkip:
+		case s.Prediction == plan.WillSkip:
 			willSkip++
 			continue
 		}
 		if s.Confirm != "" {
 			asks++
 		}
-		if slices.ContainsFunc(s.Unknowns, func(u Unknown) bool { return len(u.Steps) > 0 }) {
+		if slices.ContainsFunc(s.Unknowns, func(u plan.Unknown) bool { return len(u.Steps) > 0 }) {
 			open++
 		}
 	}
@@ -414,22 +362,11 @@ func (t *treeText) notes() string {
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")
 	add(asks, "asks for confirmation", "ask for confirmation")
-	for _, by := range sortedKeys(left) {
+	for _, by := range slices.Sorted(maps.Keys(left)) {
 		add(left[by], "is left out by "+by, "are left out by "+by)
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return strings.Join(parts, ", ")
-}
-
-// CountOf is a number of things in words: 1 step, 2 steps.
-func CountOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	if stem, ok := strings.CutSuffix(what, "ry"); ok { // entry, directory
-		what = stem + "rie"
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

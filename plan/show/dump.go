@@ -1,19 +1,22 @@
-package plan
+package show
 
 import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"moon/internal/termtext"
+	"moon/plan"
 	"moon/plan/eval"
 )
 
 // WriteDump prints everything that is known of the plan, a line per field, for tests and bug reports: no line depends
 // on another, so two dumps are compared with diff(1). Values are JSON; what is empty has no line. graph is the
 // execution graph's text form.
-func (p *Plan) WriteDump(w io.Writer, graph string) error {
+func WriteDump(w io.Writer, p *plan.Plan, graph string) error {
 	d := &dump{p: p}
 	d.at = "plan"
 	d.field("format", p.Format)
@@ -49,7 +52,7 @@ func (p *Plan) WriteDump(w io.Writer, graph string) error {
 }
 
 type dump struct {
-	p   *Plan
+	p   *plan.Plan
 	out strings.Builder
 	at  string
 }
@@ -82,27 +85,27 @@ func (d *dump) field(name string, v any) {
 
 // value writes a value of the plan, or the steps it is known after.
 func (d *dump) value(name string, v any) {
-	if steps, unknown := unknownSteps(v); unknown {
+	if steps, unknown := plan.UnknownSteps(v); unknown {
 		d.field(name+" known after", d.after(steps))
 		return
 	}
-	d.field(name, jsonValue(eval.Plain(v)))
+	d.field(name, plan.JSONValue(eval.Plain(v)))
 }
 
 // after lists all steps: a dump leaves nothing out.
 func (d *dump) after(steps []int) string {
 	if len(steps) == 0 {
-		return atStart
+		return plan.AtStart
 	}
-	return strings.Join(d.p.ids(steps), " ")
+	return strings.Join(idsOf(d.p, steps), " ")
 }
 
-func (d *dump) origin(o Origin) {
+func (d *dump) origin(o plan.Origin) {
 	d.field("origin", fmt.Sprintf("%s:%d:%d", o.File, o.Line, o.Column))
 	d.field("chain", o.Chain)
 }
 
-func (d *dump) scope(s *Scope) {
+func (d *dump) scope(s *plan.Scope) {
 	d.at = fmt.Sprintf("scope %d", s.ID)
 	d.field("kind", string(s.Kind))
 	d.field("path", s.Path)
@@ -115,7 +118,7 @@ func (d *dump) scope(s *Scope) {
 	d.field("loop", s.Loop)
 	d.field("branch", s.Branch)
 	switch {
-	case s.Parallel == Unlimited:
+	case s.Parallel == plan.Unlimited:
 		d.field("parallel", true)
 	case s.Parallel > 0:
 		d.field("parallel", s.Parallel)
@@ -123,7 +126,7 @@ func (d *dump) scope(s *Scope) {
 	d.origin(s.Origin)
 }
 
-func (d *dump) step(s *Step) {
+func (d *dump) step(s *plan.Step) {
 	d.at = s.ID()
 	d.field("path", s.Path)
 	d.field("digest", s.Digest)
@@ -132,10 +135,10 @@ func (d *dump) step(s *Step) {
 	d.field("name", s.Name)
 	d.field("action", s.Action)
 	d.field("summary", s.Summary)
-	for _, name := range sortedKeys(s.Args) {
+	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
 		d.value("args."+name, s.Args[name])
 	}
-	for _, name := range sortedKeys(s.Env) {
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		d.field("env."+name, s.Env[name])
 	}
 	d.field("cwd", s.Cwd)
@@ -151,12 +154,12 @@ func (d *dump) step(s *Step) {
 	}
 	if s.Undo != nil {
 		d.field("undo", s.Undo.Action)
-		for _, name := range sortedKeys(s.Undo.Args) {
+		for _, name := range slices.Sorted(maps.Keys(s.Undo.Args)) {
 			d.value("undo."+name, s.Undo.Args[name])
 		}
 	}
-	policy := s.policy()
-	for _, name := range sortedKeys(policy) {
+	policy := s.Policy()
+	for _, name := range slices.Sorted(maps.Keys(policy)) {
 		d.field(name, policy[name])
 	}
 	for _, n := range s.Needs {

@@ -1,4 +1,4 @@
-package plan
+package show
 
 import (
 	"bufio"
@@ -9,12 +9,11 @@ import (
 	"encoding/json"
 	"hash"
 	"io"
-	"maps"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"moon/internal/diag"
+	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
@@ -66,7 +65,7 @@ type stepJSON struct {
 	Tags        []string          `json:"tags"`
 	Skipped     bool              `json:"skipped"`
 	LeftOut     string            `json:"left_out,omitempty"`
-	Prediction  Prediction        `json:"prediction"`
+	Prediction  plan.Prediction   `json:"prediction"`
 	Lacks       *lacksJSON        `json:"lacks,omitempty"`
 	Confirm     string            `json:"confirm,omitempty"`
 	Policy      map[string]string `json:"policy,omitempty"`
@@ -122,22 +121,22 @@ type undoJSON struct {
 }
 
 type scopeJSON struct {
-	ID       int        `json:"id"`
-	Kind     ScopeKind  `json:"kind"`
-	Parent   int        `json:"parent"`
-	Name     string     `json:"name"`
-	Path     string     `json:"path"`
-	First    string     `json:"first,omitempty"`
-	Steps    int        `json:"steps"`
-	When     string     `json:"when,omitempty"`
-	Skipped  string     `json:"skipped,omitempty"`
-	Loop     string     `json:"loop,omitempty"`
-	Item     string     `json:"item,omitempty"`
-	Parallel int        `json:"parallel,omitempty"`
-	Pattern  string     `json:"pattern,omitempty"`
-	Hosts    []string   `json:"hosts,omitempty"`
-	Strategy string     `json:"strategy,omitempty"`
-	Origin   originJSON `json:"origin"`
+	ID       int            `json:"id"`
+	Kind     plan.ScopeKind `json:"kind"`
+	Parent   int            `json:"parent"`
+	Name     string         `json:"name"`
+	Path     string         `json:"path"`
+	First    string         `json:"first,omitempty"`
+	Steps    int            `json:"steps"`
+	When     string         `json:"when,omitempty"`
+	Skipped  string         `json:"skipped,omitempty"`
+	Loop     string         `json:"loop,omitempty"`
+	Item     string         `json:"item,omitempty"`
+	Parallel int            `json:"parallel,omitempty"`
+	Pattern  string         `json:"pattern,omitempty"`
+	Hosts    []string       `json:"hosts,omitempty"`
+	Strategy string         `json:"strategy,omitempty"`
+	Origin   originJSON     `json:"origin"`
 }
 
 type diagnosticJSON struct {
@@ -154,15 +153,17 @@ type diagnosticJSON struct {
 // WriteJSON writes the plan as a document: indented, with a newline at its end, its fields in the documented order. graph
 // is the execution graph's own JSON. It is written step by step, because the text of a large plan takes several times
 // the room of the plan.
-func (p *Plan) WriteJSON(w io.Writer, graph []byte) error { return p.WriteForetoldJSON(w, graph, nil) }
+func WriteJSON(w io.Writer, p *plan.Plan, graph []byte) error {
+	return WritePredictionsJSON(w, p, graph, nil)
+}
 
-// WriteForetoldJSON is WriteJSON with what steps would do, nil for those of which nothing is known. foretold may be nil.
-func (p *Plan) WriteForetoldJSON(w io.Writer, graph []byte, foretold func(step int) any) error {
+// WritePredictionsJSON is WriteJSON with what steps would do, nil for those of which nothing is known. predicted may be nil.
+func WritePredictionsJSON(w io.Writer, p *plan.Plan, graph []byte, predicted func(step int) any) error {
 	d := newDocument(w)
 	d.field("format", p.Format)
 	d.field("digest", p.Digest)
 	d.field("root", p.Root)
-	p.body(d, graph, foretold)
+	writeBody(d, p, graph, predicted)
 	d.field("diagnostics", DiagnosticsJSON(p.Diagnostics))
 	return d.end()
 }
@@ -170,7 +171,7 @@ func (p *Plan) WriteForetoldJSON(w io.Writer, graph []byte, foretold func(step i
 // WriteSaved writes the plan as a file that it can be read from again: the document with the version of moon that made
 // it, and with its sources. It is the same, byte for byte, whenever and wherever the same files are planned with the
 // same facts, but for its third line, which is the root. What only warns is left out: it may be another tomorrow.
-func (p *Plan) WriteSaved(w io.Writer, graph []byte, moon string) error {
+func WriteSaved(w io.Writer, p *plan.Plan, graph []byte, moon string) error {
 	sources, err := p.Sources()
 	if err != nil {
 		return err
@@ -184,13 +185,13 @@ func (p *Plan) WriteSaved(w io.Writer, graph []byte, moon string) error {
 	d.seal = seal
 	d.field("moon", moon)
 	d.field("digest", p.Digest)
-	p.body(d, graph, nil)
+	writeBody(d, p, graph, nil)
 	d.field("sources", sources)
 	d.field("seal", hex.EncodeToString(seal.Sum(nil)))
 	return d.end()
 }
 
-func (p *Plan) body(d *documentWriter, graph []byte, foretold func(step int) any) {
+func writeBody(d *documentWriter, p *plan.Plan, graph []byte, predicted func(step int) any) {
 	d.field("root_file", p.RootFile)
 	if p.Name != "" {
 		d.field("name", p.Name)
@@ -206,24 +207,24 @@ func (p *Plan) body(d *documentWriter, graph []byte, foretold func(step int) any
 	d.field("inputs", inputs)
 	vars := make(map[string]any, len(p.Vars))
 	for _, v := range p.Vars {
-		vars[v.Name] = p.portable(jsonValue(v.Value))
+		vars[v.Name] = p.Portable(plan.JSONValue(v.Value))
 	}
 	d.field("vars", vars)
 	if len(p.Exports) > 0 {
 		exports := make(map[string]any, len(p.Exports))
 		for _, x := range p.Exports {
-			exports[x.Name] = p.portable(jsonValue(x.Value))
+			exports[x.Name] = p.Portable(plan.JSONValue(x.Value))
 		}
 		d.field("exports", exports)
 	}
 	d.list("steps", len(p.Steps), func(i int) any {
-		s := p.stepJSON(&p.Steps[i])
-		if foretold != nil {
-			s.Foretold = foretold(i)
+		s := stepDocument(p, &p.Steps[i])
+		if predicted != nil {
+			s.Foretold = predicted(i)
 		}
 		return s
 	})
-	d.list("scopes", len(p.Scopes), func(i int) any { return p.scopeJSON(p.Scopes[i]) })
+	d.list("scopes", len(p.Scopes), func(i int) any { return scopeDocument(p, p.Scopes[i]) })
 	d.name("graph")
 	if graph == nil { // as it is for a comparison
 		graph = []byte("null")
@@ -309,23 +310,23 @@ func (d *documentWriter) end() error {
 	return cmp.Or(d.err, d.w.Flush())
 }
 
-func (p *Plan) stepJSON(s *Step) stepJSON {
+func stepDocument(p *plan.Plan, s *plan.Step) stepJSON {
 	j := stepJSON{
 		ID: s.ID(), Path: s.Path, Digest: s.Digest, Name: s.Name, Action: s.Action, Env: s.Env,
-		Cwd: shownPath(p.Root, s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == ByTags,
+		Cwd: p.Shown(s.Cwd), When: s.When, Register: s.Register, Tags: orEmpty(s.Tags), Skipped: s.ExcludedBy == plan.ByTags,
 		Prediction: s.Prediction, Confirm: s.Confirm, Unknowns: []unknownJSON{}, Origin: originOf(s.Origin),
-		Host: s.Host, Scope: s.Scope, Policy: s.policy(),
+		Host: s.Host, Scope: s.Scope, Policy: s.Policy(),
 	}
-	if s.deselected() {
+	if s.Deselected() {
 		j.LeftOut = s.ExcludedBy
 	}
 	if l := s.Lacks; l != nil {
-		j.Lacks = &lacksJSON{l.Name, p.ids(l.Steps), "uses " + l.Reason()}
+		j.Lacks = &lacksJSON{l.Name, idsOf(p, l.Steps), "uses " + l.Reason()}
 	}
 	for _, n := range s.Needs {
 		j.Needs = append(j.Needs, needJSON{p.Steps[n.Step].ID(), n.On})
 	}
-	j.Args, _ = p.portable(jsonValue(s.Args)).(map[string]any)
+	j.Args, _ = p.Portable(plan.JSONValue(s.Args)).(map[string]any)
 	if j.Args == nil {
 		j.Args = map[string]any{}
 	}
@@ -334,21 +335,21 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 	}
 	if s.Undo != nil {
 		j.Undo = &undoJSON{Action: s.Undo.Action, Args: map[string]any{}}
-		if args, ok := p.portable(jsonValue(s.Undo.Args)).(map[string]any); ok && args != nil {
+		if args, ok := p.Portable(plan.JSONValue(s.Undo.Args)).(map[string]any); ok && args != nil {
 			j.Undo.Args = args
 		}
 	}
-	if a := p.plugins[s.Action]; a != nil {
+	if a := p.Plugin(s.Action); a != nil {
 		g := a.Plugin
 		j.Plugin = &pluginJSON{Name: g.Name, Version: g.Version, Digest: g.Digest}
 		if g.Path == "" {
 			j.Plugin.Needs = "python"
 		} else {
-			j.Plugin.Path = shownPath(p.Root, g.Path)
+			j.Plugin.Path = p.Shown(g.Path)
 		}
 	}
 	j.Delegate, j.Role, j.Handler = s.Delegate, s.Role, s.Handler
-	j.Reads, j.Renders = p.readsJSON(s), p.rendersJSON(s)
+	j.Reads, j.Renders = readsOf(p, s), rendersOf(p, s)
 	if s.Conn != nil {
 		j.Connection = s.Conn.String()
 	}
@@ -359,10 +360,10 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 		j.Gates = append(j.Gates, gateJSON{p.Steps[g.Step].ID(), g.Ran})
 	}
 	for _, u := range s.Unknowns {
-		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, p.ids(u.Steps)})
+		j.Unknowns = append(j.Unknowns, unknownJSON{u.Field, u.Name, idsOf(p, u.Steps)})
 	}
 	if l := s.InnermostLoop(); l != nil {
-		j.LoopContext = &loopJSON{l.Type, p.portable(jsonValue(l.Item)), l.Index, l.First, l.Last, l.Depth, l.Expression}
+		j.LoopContext = &loopJSON{l.Type, p.Portable(plan.JSONValue(l.Item)), l.Index, l.First, l.Last, l.Depth, l.Expression}
 	}
 	return j
 }
@@ -370,41 +371,7 @@ func (p *Plan) stepJSON(s *Step) stepJSON {
 // YAML is a plan document as YAML, with the same keys and values.
 func YAML(doc []byte) ([]byte, error) { return playbook.YAML(doc) }
 
-// policy is what decides whether and how often the step runs and what its result means, under the keys of the playbook
-// and as written there.
-func (s *Step) policy() map[string]string {
-	k := s.task
-	m := map[string]string{
-		"sources": texts(k.src.Sources), "generates": texts(k.src.Generates),
-		"creates": k.src.Creates.Text(), "removes": k.src.Removes.Text(), "unless": k.src.Unless.Text(), "onlyif": k.src.OnlyIf.Text(),
-		"changed_when": whenText(k.changed), "failed_when": whenText(k.failed), "ignore_errors": whenText(k.ignore), "until": s.Retry.Until,
-	}
-	if s.Retry.Max > 0 {
-		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
-	}
-	if s.Timeout > 0 {
-		m["timeout"] = s.Timeout.String()
-	}
-	if s.Queued > 0 {
-		m["timeout_queued"] = s.Queued.String()
-	}
-	if s.CheckMode != nil {
-		m["check_mode"] = strconv.FormatBool(*s.CheckMode)
-	}
-	if s.NoDiff {
-		m["diff"] = "false"
-	}
-	if s.NoLog {
-		m["no_log"] = "true"
-	}
-	if s.Terminal {
-		m["interactive"] = "true"
-	}
-	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
-	return m
-}
-
-func (p *Plan) scopeJSON(s Scope) scopeJSON {
+func scopeDocument(p *plan.Plan, s plan.Scope) scopeJSON {
 	j := scopeJSON{
 		ID: s.ID, Kind: s.Kind, Parent: s.Parent, Name: s.Name, Path: s.Path, Steps: s.Steps(), When: s.When,
 		Skipped: s.Skipped, Loop: s.Loop, Item: s.Item, Parallel: s.Parallel, Origin: originOf(s.Origin),
@@ -419,7 +386,7 @@ func (p *Plan) scopeJSON(s Scope) scopeJSON {
 	return j
 }
 
-func (p *Plan) ids(steps []int) []string {
+func idsOf(p *plan.Plan, steps []int) []string {
 	list := []string{}
 	for _, s := range steps {
 		list = append(list, p.Steps[s].ID())
@@ -427,60 +394,15 @@ func (p *Plan) ids(steps []int) []string {
 	return list
 }
 
-func originOf(o Origin) originJSON { return originJSON{o.File, o.Line, o.Column, orEmpty(o.Chain)} }
+func originOf(o plan.Origin) originJSON {
+	return originJSON{o.File, o.Line, o.Column, orEmpty(o.Chain)}
+}
 
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
 	}
 	return list
-}
-
-// jsonValue turns a value into what JSON can say: an unknown one becomes null, a number keeps its value.
-func jsonValue(v any) any {
-	switch v := v.(type) {
-	case eval.Unknown:
-		return nil
-	case eval.Number:
-		return v.Value
-	case eval.Secret:
-		return v.String()
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = jsonValue(v[i])
-		}
-		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k := range v {
-			m[k] = jsonValue(v[k])
-		}
-		return m
-	case *eval.Dict:
-		return jsonValue(eval.Ordinary(v))
-	}
-	return v
-}
-
-// portable makes paths below the playbook's directory relative to it, so that a plan does not depend on where it was
-// made.
-func (p *Plan) portable(v any) any {
-	switch v := v.(type) {
-	case string:
-		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
-			return shownPath(p.Root, v)
-		}
-	case []any:
-		for i := range v {
-			v[i] = p.portable(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = p.portable(v[k])
-		}
-	}
-	return v
 }
 
 // DiagnosticsJSON is a list of diagnostics in the documented form.
@@ -490,4 +412,47 @@ func DiagnosticsJSON(ds diag.List) []diagnosticJSON {
 		list = append(list, diagnosticJSON{d.Severity.String(), d.Pos.File, d.Pos.Line, d.Pos.Column, d.Message, d.Hint, d.Chain, d.Others})
 	}
 	return list
+}
+
+// readJSON is a file that a step reads, in the plan document.
+type readJSON struct {
+	Path   string `json:"path"`
+	Digest string `json:"digest,omitempty"`
+	Absent bool   `json:"absent,omitempty"`
+	Secret bool   `json:"secret,omitempty"`
+}
+
+// rendersJSON is what a template comes to, and digests of the variables it uses, so that a difference can name them.
+type rendersJSON struct {
+	Digest    string            `json:"digest"`
+	Variables map[string]string `json:"variables,omitempty"`
+}
+
+func readsOf(p *plan.Plan, s *plan.Step) (reads []readJSON) {
+	if s.NoLog {
+		return nil
+	}
+	for _, r := range s.Reads {
+		j := readJSON{Path: p.Shown(r.Path), Digest: r.Digest, Absent: r.Digest == "" && !r.Hidden, Secret: r.Hidden}
+		if r.Hidden {
+			j.Digest = ""
+		}
+		reads = append(reads, j)
+	}
+	return reads
+}
+
+func rendersOf(p *plan.Plan, s *plan.Step) *rendersJSON {
+	if s.NoLog || s.Renders() == "" {
+		return nil
+	}
+	j := &rendersJSON{Digest: s.Renders(), Variables: map[string]string{}}
+	for _, u := range s.Uses {
+		switch v := plan.JSONValue(u.Value).(type) {
+		case nil, bool, string, int, float64, []any, map[string]any:
+			sum := sha256.Sum256([]byte(strings.ReplaceAll(eval.Text(v), p.Root, "")))
+			j.Variables[u.Name] = hex.EncodeToString(sum[:4])
+		}
+	}
+	return j
 }

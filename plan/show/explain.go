@@ -1,9 +1,9 @@
-package plan
+package show
 
 import (
 	"fmt"
 	"io"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,24 +11,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/internal/termtext"
+	"moon/plan"
 	"moon/plan/eval"
-	"moon/plan/playbook"
 )
-
-// Link is an order between two steps, as the execution graph has it.
-type Link struct {
-	Step int
-	On   string // the outcomes that let the later one go: success, failure, finish, changed …
-	Data bool   // the later one also needs a value of the earlier
-}
 
 // WriteExplanation says for people all that is known of one step: why it is there, where its values come from, what it
 // waits for and what may keep it from running. before and after are its neighbours in the execution graph. width is
 // that of the terminal in cells, where longer lines are wrapped; 0 wraps nothing.
-func (p *Plan) WriteExplanation(w io.Writer, step int, before, after []Link, width int) error {
+func WriteExplanation(w io.Writer, p *plan.Plan, step int, before, after []plan.Link, width int) error {
 	s := &p.Steps[step]
 	e := &explanation{p: p, s: s, width: width}
-	e.r = &renderer{engine: p.engine, env: &env{plan: p, engine: p.engine, frame: s.task.frame}, lenient: true}
 	e.what()
 	e.why()
 	e.conditions()
@@ -44,9 +36,8 @@ func (p *Plan) WriteExplanation(w io.Writer, step int, before, after []Link, wid
 
 // explanation writes sections of lines. A line has a text and, in a column, what is to be said of it.
 type explanation struct {
-	p     *Plan
-	s     *Step
-	r     *renderer
+	p     *plan.Plan
+	s     *plan.Step
 	width int
 	out   strings.Builder
 }
@@ -108,16 +99,16 @@ func (e *explanation) what() {
 	if s.NoLog {
 		lines = append(lines, said{s.Summary, ""})
 	}
-	for _, name := range sortedKeys(s.Args) {
+	for _, name := range slices.Sorted(maps.Keys(s.Args)) {
 		lines = append(lines, block(name, eval.Text(s.Args[name]))...)
 	}
-	for _, name := range sortedKeys(s.Env) {
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		if !s.NoLog {
 			lines = append(lines, block("env "+name, s.Env[name])...)
 		}
 	}
 	if s.Cwd != "" {
-		lines = append(lines, said{"in " + shownPath(e.p.Root, s.Cwd), ""})
+		lines = append(lines, said{"in " + e.p.Shown(s.Cwd), ""})
 	}
 	if s.Host != "localhost" {
 		lines = append(lines, said{"on " + s.Host, ""})
@@ -147,13 +138,13 @@ func (e *explanation) why() {
 	var lines []said
 	for id := s.Scope; id > 0; id = e.p.Scopes[id].Parent {
 		scope := e.p.Scopes[id]
-		lines = append(lines, said{scope.Origin.String(), scope.title()})
+		lines = append(lines, said{scope.Origin.String(), scope.Title()})
 	}
 	slices.Reverse(lines)
 	own := "the task itself"
 	if l := s.Loop; l != nil {
 		item := eval.Text(l.Item)
-		if after, unknown := e.p.later(l.Item); unknown {
+		if after, unknown := knownAfter(e.p, l.Item); unknown {
 			item = "(known after " + after + ")"
 		}
 		if s.NoLog {
@@ -167,7 +158,7 @@ func (e *explanation) why() {
 		lines = append(lines, said{"tags: " + strings.Join(s.Tags, ", "), ""})
 	}
 	switch {
-	case s.ExcludedBy == ByTags:
+	case s.ExcludedBy == plan.ByTags:
 		lines = append(lines, said{"it is left out by tags, and will not run", ""})
 	case s.Excluded:
 		lines = append(lines, said{"it is left out by " + s.ExcludedBy + ", and will not run", ""})
@@ -180,22 +171,19 @@ func (e *explanation) why() {
 // conditions lists what is and-ed, each with its place and what is known of it.
 func (e *explanation) conditions() {
 	var lines []said
-	for _, c := range e.s.task.when {
-		e.r.missing = nil
-		v := e.r.decide([]condition{c})
-		pos := c.value.Pos()
-		note := fmt.Sprintf("%s:%d, ", pos.File, pos.Line)
+	for _, c := range e.p.ConditionsOf(e.s.Index) {
+		note := fmt.Sprintf("%s:%d, ", c.Pos.File, c.Pos.Line)
 		switch {
-		case v.known && v.holds:
+		case c.Known && c.Holds:
 			note += "holds"
-		case v.known:
+		case c.Known:
 			note += "is false"
-		case len(e.r.missing) > 0:
-			note += "known after " + e.p.After(stepsOf(e.r.missing))
+		case len(c.After) > 0:
+			note += "known after " + e.p.After(c.After)
 		default:
 			note += "not known yet"
 		}
-		lines = append(lines, said{strings.TrimSpace(c.value.Text()), note})
+		lines = append(lines, said{c.Text, note})
 	}
 	title := "Condition"
 	if len(lines) > 1 {
@@ -206,11 +194,11 @@ func (e *explanation) conditions() {
 
 func (e *explanation) prediction() string {
 	switch e.s.Prediction {
-	case WillSkip:
+	case plan.WillSkip:
 		return "will be skipped"
-	case MaySkip:
+	case plan.MaySkip:
 		return "may be skipped"
-	case WillRun:
+	case plan.WillRun:
 	}
 	return "runs"
 }
@@ -226,7 +214,7 @@ func (e *explanation) values() {
 		if at := u.Origin.String(); at != "" {
 			from += ", " + at
 		}
-		if after, unknown := e.p.later(u.Value); unknown {
+		if after, unknown := knownAfter(e.p, u.Value); unknown {
 			lines = append(lines, said{u.Name, "known after " + after + " (" + from + ")"})
 			continue
 		}
@@ -252,9 +240,9 @@ func (e *explanation) reads() {
 		case r.Digest == "":
 			note = "not there yet"
 		case r.IsDir():
-			note = CountOf(r.Files(), "file") + ", digest " + shortDigest(r.Digest)
+			note = plan.CountOf(r.Files(), "file") + ", digest " + shortDigest(r.Digest)
 		}
-		lines = append(lines, said{shownPath(e.p.Root, r.Path), note})
+		lines = append(lines, said{e.p.Shown(r.Path), note})
 	}
 	e.section("Reads", lines)
 }
@@ -270,7 +258,7 @@ func (e *explanation) short(text string) string {
 // maxLinks is how many neighbours are listed by name: after a loop of thousands there are as many.
 const maxLinks = 10
 
-func (e *explanation) links(title string, links []Link, none string) {
+func (e *explanation) links(title string, links []plan.Link, none string) {
 	var lines []said
 	for i, l := range links {
 		if i == maxLinks && len(links) > maxLinks+1 {
@@ -296,7 +284,7 @@ func (e *explanation) links(title string, links []Link, none string) {
 }
 
 // carried are the values that go over a link, in either direction.
-func (e *explanation) carried(l Link) []string {
+func (e *explanation) carried(l plan.Link) []string {
 	if !l.Data {
 		return nil
 	}
@@ -313,62 +301,49 @@ func (e *explanation) carried(l Link) []string {
 	return names
 }
 
+// guardTexts say when a guard skips a step.
+var guardTexts = map[string]string{
+	"creates": "if %s exists (creates)",
+	"removes": "if %s does not exist (removes)",
+	"unless":  "if `%s` succeeds (unless)",
+	"onlyif":  "if `%s` fails (onlyif)",
+}
+
 // guards lists what else may skip the step when it is reached.
 func (e *explanation) guards() {
-	t := e.s.task.src
 	var lines []said
-	for _, g := range []struct {
-		value playbook.Value
-		path  bool
-		text  string
-	}{
-		{t.Creates, true, "if %s exists (creates)"},
-		{t.Removes, true, "if %s does not exist (removes)"},
-		{t.Unless, false, "if `%s` succeeds (unless)"},
-		{t.OnlyIf, false, "if `%s` fails (onlyif)"},
-	} {
-		if g.value.IsZero() {
-			continue
-		}
-		e.r.missing = nil
-		text := e.r.text(g.value)
-		if g.path && len(e.r.missing) == 0 && !filepath.IsAbs(text) {
-			text = resolvePath(text, e.s.task.dir, e.p.home)
-		}
-		at := g.value.Pos()
-		lines = append(lines, said{fmt.Sprintf(g.text, e.short(text)), fmt.Sprintf("%s:%d", at.File, at.Line)})
+	for _, g := range e.p.GuardsOf(e.s.Index) {
+		lines = append(lines, said{fmt.Sprintf(guardTexts[g.Key], e.short(g.Text)), fmt.Sprintf("%s:%d", g.Pos.File, g.Pos.Line)})
 	}
-	if made, makes := patterns(t.Sources), patterns(t.Generates); made+makes != "" {
+	if sources, generates := e.s.Patterns(); len(sources)+len(generates) > 0 {
 		text := "if what it is made from is as it was when it last ended well"
-		if made != "" {
-			text = fmt.Sprintf("if %s, the command and its environment are as they were when it last ended well", made)
+		if len(sources) > 0 {
+			text = fmt.Sprintf("if %s, the command and its environment are as they were when it last ended well", strings.Join(sources, ", "))
 		}
-		if makes != "" {
-			text += ", and " + makes + " is there"
+		if len(generates) > 0 {
+			text += ", and " + strings.Join(generates, ", ") + " is there"
 		}
 		lines = append(lines, said{text + " (sources, generates)", ""})
 	}
 	e.section("Is skipped when it is reached", lines)
 }
 
-// patterns are globs on one line.
-func patterns(values []playbook.Value) string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = strings.TrimSpace(v.Text())
-	}
-	return strings.Join(list, ", ")
+// rulingTexts say what a step says of its own result.
+var rulingTexts = map[string]struct{ always, never, when string }{
+	"changed_when":  {"always counts as changed", "never counts as changed", "changed when %s"},
+	"failed_when":   {"always counts as failed", "never counts as failed", "failed when %s"},
+	"ignore_errors": {"a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
 }
 
 func (e *explanation) policy() {
-	s, k := e.s, e.s.task
+	s := e.s
 	var lines []said
 	add := func(format string, args ...any) { lines = append(lines, said{fmt.Sprintf(format, args...), ""}) }
 	if s.Confirm != "" {
 		add("asks before it runs: %s", s.Confirm)
 	}
 	if s.Retry.Max > 0 {
-		add("%s", s.Retry.text())
+		add("%s", retryText(s.Retry))
 	}
 	if s.Timeout > 0 {
 		add("killed after %s, which counts as failed", s.Timeout)
@@ -382,22 +357,15 @@ func (e *explanation) policy() {
 	if s.Undo != nil {
 		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)
 	}
-	for _, c := range []struct {
-		list                []condition
-		always, never, when string
-	}{
-		{k.changed, "always counts as changed", "never counts as changed", "changed when %s"},
-		{k.failed, "always counts as failed", "never counts as failed", "failed when %s"},
-		{k.ignore, "a failure is ignored", "a failure is not ignored", "a failure is ignored when %s"},
-	} {
+	for _, r := range s.Rulings() {
+		texts := rulingTexts[r.Key]
 		switch {
-		case len(c.list) == 0:
-		case len(c.list) > 1 || !c.list[0].constant:
-			add(c.when, whenText(c.list))
-		case c.list[0].holds:
-			add("%s", c.always)
+		case !r.Fixed:
+			add(texts.when, r.When)
+		case r.Holds:
+			add("%s", texts.always)
 		default:
-			add("%s", c.never)
+			add("%s", texts.never)
 		}
 	}
 	if s.CheckMode != nil {
@@ -410,4 +378,13 @@ func (e *explanation) policy() {
 		add("registers %s", s.Register)
 	}
 	e.section("Policy", lines)
+}
+
+// knownAfter reports whether a value is not known when planning, and after what it is.
+func knownAfter(p *plan.Plan, v any) (after string, unknown bool) {
+	steps, unknown := plan.UnknownSteps(v)
+	if !unknown {
+		return "", false
+	}
+	return p.After(steps), true
 }

@@ -1,4 +1,4 @@
-package plan
+package show
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+
+	"moon/plan"
 )
 
 // Comparable is what of a plan is compared with another: plain texts, without what every edit shifts, such as ids and
@@ -33,10 +35,10 @@ type Compared struct {
 	Fields map[string]string
 }
 
-// Comparable is the plan as it is compared.
-func (p *Plan) Comparable() (*Comparable, error) {
+// ComparableOf is a plan as it is compared.
+func ComparableOf(p *plan.Plan) (*Comparable, error) {
 	var doc bytes.Buffer
-	if err := p.WriteJSON(&doc, nil); err != nil {
+	if err := WriteJSON(&doc, p, nil); err != nil {
 		return nil, err
 	}
 	return ReadComparable(doc.Bytes())
@@ -70,8 +72,8 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	switch {
 	case d.Format == 0 || d.RootFile == "" || d.Steps == nil:
 		return nil, errors.New("this JSON is no plan; make one with moon plan -o FILE")
-	case d.Format != Format:
-		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, Format)
+	case d.Format != plan.Format:
+		return nil, fmt.Errorf("this plan has format %d; this moon reads format %d", d.Format, plan.Format)
 	}
 	c := &Comparable{Digest: d.Digest, RootFile: d.RootFile, Vars: map[string]string{}, Inputs: map[string]string{}, Settings: map[string]string{}}
 	for name, v := range d.Vars {
@@ -88,7 +90,7 @@ func ReadComparable(doc []byte) (*Comparable, error) {
 	}
 	loops := map[int]bool{}
 	for i := range d.Scopes {
-		loops[d.Scopes[i].ID] = d.Scopes[i].Kind == ScopeLoop
+		loops[d.Scopes[i].ID] = d.Scopes[i].Kind == plan.ScopeLoop
 	}
 	for i := range d.Steps {
 		c.Steps = append(c.Steps, comparedStep(&d.Steps[i], paths, loops[d.Steps[i].Scope]))
@@ -121,7 +123,7 @@ func lineAt(doc []byte, offset int64) int {
 // comparedStep is what counts of a step. The item of a loop does for a step that is an item itself: one inside a looped include
 // is changed only by what it uses of the item, which its other fields show.
 func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
-	c := Compared{Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	c := Compared{Path: s.Path, ID: s.ID, Title: s.Name, Digest: s.Digest, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
 	f := c.Fields
 	for name, v := range s.Args {
 		f["args."+name] = compared(v)
@@ -131,7 +133,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	}
 	maps.Copy(f, s.Policy)
 	if b := s.Become; b != nil {
-		f["become"] = (&Become{b.User, b.Method}).String()
+		f["become"] = (&plan.Become{User: b.User, Method: b.Method}).String()
 	}
 	if s.Undo != nil {
 		set(f, "undo", s.Undo.Action)
@@ -157,7 +159,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 	set(f, "notified by", strings.Join(notifiers, ", "))
 	switch {
 	case s.Skipped:
-		f["left out by"] = ByTags
+		f["left out by"] = plan.ByTags
 	case s.LeftOut != "":
 		f["left out by"] = s.LeftOut
 	}
@@ -193,7 +195,7 @@ func comparedStep(s *stepJSON, paths map[string]string, isItem bool) Compared {
 		c.Title = s.Action
 		for _, name := range []string{"cmd", "msg", "that", "dest", "path", "argv"} {
 			if text := f["args."+name]; text != "" {
-				c.Title += ": " + firstLine(text)
+				c.Title += ": " + plan.FirstLine(text)
 				break
 			}
 		}
@@ -208,12 +210,12 @@ const (
 )
 
 func comparedScope(s *scopeJSON) Compared {
-	c := Compared{Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
+	c := Compared{Path: s.Path, Title: string(s.Kind) + " " + s.Name, At: plan.Origin{File: s.Origin.File, Line: s.Origin.Line}.String(), Fields: map[string]string{}}
 	set(c.Fields, "when", s.When)
 	set(c.Fields, "skipped", s.Skipped)
 	set(c.Fields, "loop", s.Loop)
 	switch {
-	case s.Parallel == Unlimited:
+	case s.Parallel == plan.Unlimited:
 		c.Fields["parallel"] = "true"
 	case s.Parallel > 0:
 		c.Fields["parallel"] = strconv.Itoa(s.Parallel)

@@ -1,4 +1,4 @@
-package plan_test
+package show_test
 
 import (
 	"bytes"
@@ -12,22 +12,23 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // TestDiffCountsEveryStep checks, for random plans, that every step is counted once, that a plan does not differ from
 // itself, and that what is called moved is enough to bring the rest into the same order.
 func TestDiffCountsEveryStep(t *testing.T) {
-	steps := rapid.Map(rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 12, rapid.ID[int]), func(ids []int) []plan.Compared {
-		list := make([]plan.Compared, len(ids))
+	steps := rapid.Map(rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 12, rapid.ID[int]), func(ids []int) []show.Compared {
+		list := make([]show.Compared, len(ids))
 		for i, id := range ids {
 			path := fmt.Sprintf("p.yml/%d", id)
-			list[i] = plan.Compared{Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path, Fields: map[string]string{"action": "shell"}}
+			list[i] = show.Compared{Path: path, ID: fmt.Sprintf("step-%04d", i+1), Digest: path, Fields: map[string]string{"action": "shell"}}
 		}
 		return list
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		old := &plan.Comparable{RootFile: "p.yml", Steps: steps.Draw(t, "old")}
-		now := &plan.Comparable{RootFile: "p.yml", Steps: steps.Draw(t, "new")}
+		old := &show.Comparable{RootFile: "p.yml", Steps: steps.Draw(t, "old")}
+		now := &show.Comparable{RootFile: "p.yml", Steps: steps.Draw(t, "new")}
 		changed := rapid.SliceOfDistinct(rapid.IntRange(0, 12), rapid.ID[int]).Draw(t, "changed")
 		for i := range now.Steps {
 			for _, id := range changed {
@@ -36,7 +37,7 @@ func TestDiffCountsEveryStep(t *testing.T) {
 				}
 			}
 		}
-		d := plan.Diff(old, now)
+		d := show.Diff(old, now)
 		both := map[string]bool{}
 		for _, s := range append(slices.Clone(d.Changed), d.Moved...) {
 			both[s.Path] = true
@@ -51,7 +52,7 @@ func TestDiffCountsEveryStep(t *testing.T) {
 		for _, s := range slices.Concat(d.Moved, d.Added, d.Removed) {
 			moved[s.Path] = true
 		}
-		order := func(list []plan.Compared) (paths []string) {
+		order := func(list []show.Compared) (paths []string) {
 			for _, s := range list {
 				if !moved[s.Path] {
 					paths = append(paths, s.Path)
@@ -62,7 +63,7 @@ func TestDiffCountsEveryStep(t *testing.T) {
 		if a, b := order(old.Steps), order(now.Steps); !slices.Equal(a, b) {
 			t.Fatalf("without what moved, %v is %v", a, b)
 		}
-		if d := plan.Diff(now, now); len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Moved) > 0 || d.Unchanged != len(now.Steps) {
+		if d := show.Diff(now, now); len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Moved) > 0 || d.Unchanged != len(now.Steps) {
 			t.Fatalf("a plan differs from itself: %+v", d)
 		}
 	})
@@ -72,18 +73,18 @@ func TestDiffCountsEveryStep(t *testing.T) {
 func FuzzReadComparable(f *testing.F) {
 	p := planOf(f, "- name: one\n  shell: echo\n  needs: []\n- print: two\n")
 	var doc bytes.Buffer
-	if err := p.WriteJSON(&doc, nil); err != nil {
+	if err := show.WriteJSON(&doc, p, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(doc.Bytes())
 	f.Add([]byte(`{"format":1,"root_file":"p","steps":[{"id":"step-0001","loop_context":{"item":[1,{"a":null}]},"policy":null}],"scopes":[{}]}`))
 	f.Add([]byte(`{"format":1,"root_file":"p","steps":[{"args":{"cmd":1e999}}]}`))
-	now, err := p.Comparable()
+	now, err := show.ComparableOf(p)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		old, err := plan.ReadComparable(doc)
+		old, err := show.ReadComparable(doc)
 		if err != nil {
 			if text := err.Error(); text == "" || strings.Contains(text, "json:") || strings.Contains(text, "plan.") {
 				t.Errorf("%q is no message for a person", text)
@@ -91,10 +92,10 @@ func FuzzReadComparable(f *testing.F) {
 			return
 		}
 		var b strings.Builder
-		if err := plan.Diff(old, now).Write(&b, 80); err != nil {
+		if err := show.Diff(old, now).Write(&b, 80); err != nil {
 			t.Error(err)
 		}
-		if _, err := plan.Diff(old, now).JSON(); err != nil {
+		if _, err := show.Diff(old, now).JSON(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -1,4 +1,4 @@
-package plan_test
+package show_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/show"
 )
 
 // planHosts plans files that are written for it; site.yml is the playbook, and hosts.ini the inventory.
@@ -29,7 +30,7 @@ func planHosts(t *testing.T, files map[string]string) *plan.Plan {
 func treeOf(t *testing.T, p *plan.Plan) string {
 	t.Helper()
 	var b strings.Builder
-	if err := p.WriteTree(&b, 0); err != nil {
+	if err := show.WriteTree(&b, p, 0); err != nil {
 		t.Fatal(err)
 	}
 	_, text, _ := strings.Cut(b.String(), "\n\n")

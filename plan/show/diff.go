@@ -1,4 +1,4 @@
-package plan
+package show
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"moon/internal/termtext"
+	"moon/plan"
 )
 
 // Difference is what changed from one plan to another.
@@ -203,7 +204,7 @@ func fieldChanges(old, now map[string]string) []FieldChange {
 		names[name] = true
 	}
 	list := []FieldChange{}
-	for _, name := range sortedKeys(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		o, inOld := old[name]
 		n, inNew := now[name]
 		if inOld == inNew && o == n {
@@ -269,7 +270,7 @@ func (d *Difference) Write(w io.Writer, width int) error {
 // Summary says in a line how much is different.
 func (d *Difference) Summary() string {
 	if slices.Max([]int{len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), len(d.Scopes), len(d.Vars), len(d.Settings)}) == 0 {
-		return fmt.Sprintf("no difference in %s", CountOf(d.Unchanged, "step"))
+		return fmt.Sprintf("no difference in %s", plan.CountOf(d.Unchanged, "step"))
 	}
 	return fmt.Sprintf("%d added, %d removed, %d changed, %d moved, %d unchanged", len(d.Added), len(d.Removed), len(d.Changed), len(d.Moved), d.Unchanged)
 }

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"maps"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"moon/internal/diag"
+	"moon/plan/playbook"
+)
+
+// What is known of a step beyond its fields: how its conditions stand and what may skip it, for whoever explains it.
+
+// ConditionState is one of the conditions that must hold for a step, and what is known of it.
+type ConditionState struct {
+	Text  string
+	Pos   diag.Pos
+	Known bool
+	Holds bool
+	After []int // the steps that decide it, as far as there are any
+}
+
+// ConditionsOf are the conditions of a step, with those of what it is in.
+func (p *Plan) ConditionsOf(step int) []ConditionState {
+	k := p.Steps[step].task
+	r := p.rendererOf(k)
+	states := make([]ConditionState, len(k.when))
+	for i, c := range k.when {
+		r.missing = nil
+		v := r.decide([]condition{c})
+		states[i] = ConditionState{Text: strings.TrimSpace(c.value.Text()), Pos: c.value.Pos(), Known: v.known, Holds: v.holds, After: stepsOf(r.missing)}
+	}
+	return states
+}
+
+// Guard is a key that may skip a step when it is reached: creates, removes, unless or onlyif.
+type Guard struct {
+	Key  string
+	Text string // rendered as far as known; a path is absolute if it is known
+	Pos  diag.Pos
+}
+
+// GuardsOf are the guards of a step.
+func (p *Plan) GuardsOf(step int) (guards []Guard) {
+	k := p.Steps[step].task
+	r := p.rendererOf(k)
+	for _, g := range []struct {
+		key   string
+		value playbook.Value
+		path  bool
+	}{{"creates", k.src.Creates, true}, {"removes", k.src.Removes, true}, {"unless", k.src.Unless, false}, {"onlyif", k.src.OnlyIf, false}} {
+		if g.value.IsZero() {
+			continue
+		}
+		r.missing = nil
+		text := r.text(g.value)
+		if g.path && len(r.missing) == 0 && !filepath.IsAbs(text) {
+			text = resolvePath(text, k.dir, p.home)
+		}
+		guards = append(guards, Guard{g.key, text, g.value.Pos()})
+	}
+	return guards
+}
+
+// rendererOf renders with what a step sees, and finds no mistakes.
+func (p *Plan) rendererOf(k *task) *renderer {
+	return &renderer{engine: p.engine, env: &env{plan: p, engine: p.engine, frame: k.frame}, lenient: true}
+}
+
+// Patterns are the globs of what a step is made from (sources) and of what it makes (generates), as written.
+func (s *Step) Patterns() (sources, generates []string) {
+	return writtenTexts(s.task.src.Sources), writtenTexts(s.task.src.Generates)
+}
+
+func writtenTexts(values []playbook.Value) []string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = strings.TrimSpace(v.Text())
+	}
+	return list
+}
+
+// Ruling is what a step says of its own result under a key: always, never, or if a condition holds.
+type Ruling struct {
+	Key   string // changed_when, failed_when or ignore_errors
+	Fixed bool   // it is given as true or false
+	Holds bool   // then, which
+	When  string // otherwise, as written
+}
+
+// Rulings are what a step says of its own result.
+func (s *Step) Rulings() (list []Ruling) {
+	for _, r := range []struct {
+		key        string
+		conditions []condition
+	}{{"changed_when", s.task.changed}, {"failed_when", s.task.failed}, {"ignore_errors", s.task.ignore}} {
+		switch c := r.conditions; {
+		case len(c) == 0:
+		case len(c) == 1 && c[0].constant:
+			list = append(list, Ruling{Key: r.key, Fixed: true, Holds: c[0].holds})
+		default:
+			list = append(list, Ruling{Key: r.key, When: whenText(c)})
+		}
+	}
+	return list
+}
+
+// Policy is what decides whether and how often the step runs and what its result means, under the keys of the playbook
+// and as written there.
+func (s *Step) Policy() map[string]string {
+	k := s.task
+	m := map[string]string{
+		"sources": texts(k.src.Sources), "generates": texts(k.src.Generates),
+		"creates": k.src.Creates.Text(), "removes": k.src.Removes.Text(), "unless": k.src.Unless.Text(), "onlyif": k.src.OnlyIf.Text(),
+		"changed_when": whenText(k.changed), "failed_when": whenText(k.failed), "ignore_errors": whenText(k.ignore), "until": s.Retry.Until,
+	}
+	if s.Retry.Max > 0 {
+		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
+	}
+	if s.Timeout > 0 {
+		m["timeout"] = s.Timeout.String()
+	}
+	if s.Queued > 0 {
+		m["timeout_queued"] = s.Queued.String()
+	}
+	if s.CheckMode != nil {
+		m["check_mode"] = strconv.FormatBool(*s.CheckMode)
+	}
+	if s.NoDiff {
+		m["diff"] = "false"
+	}
+	if s.NoLog {
+		m["no_log"] = "true"
+	}
+	if s.Terminal {
+		m["interactive"] = "true"
+	}
+	maps.DeleteFunc(m, func(_, text string) bool { return text == "" })
+	return m
+}
+
+// Renders is the digest of what a template of the step comes to; "" if it is none, or not known.
+func (s *Step) Renders() string {
+	if s.task.renders == nil {
+		return ""
+	}
+	return s.task.renders.digest
+}
