@@ -95,7 +95,7 @@ func (p *planner) filesOfVars(c *scopeContext, t *playbook.Task, s *Step) []*pla
 	if t.Args.IsZero() {
 		return p.dirOfVars(c, t, written, name)
 	}
-	path := search{p.lookout(c).files("vars"), p.disk}.find(name, p.o.Home)
+	path := newSearch(p.lookout(c).files("vars"), p.disk).find(name, p.o.Home)
 	f, err := p.read(path)
 	if err != nil {
 		p.errorf(written.Pos(), width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
@@ -168,7 +168,7 @@ func (p *planner) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.
 			in.extensions = append(in.extensions, strings.TrimPrefix(ext, "."))
 		}
 	}
-	dir := search{p.lookout(c).files("vars"), p.disk}.find(name, p.o.Home)
+	dir := newSearch(p.lookout(c).files("vars"), p.disk).find(name, p.o.Home)
 	if _, err := p.disk.list(dir); err != nil {
 		p.errorf(written.Pos(), width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
 		return nil

@@ -33,5 +33,5 @@ var Magic = []VarSource{
 	{"ansible_skip_tags", "what `--skip-tags` says"},
 	{"ansible_version", "the version of Ansible whose language this is, as a map"},
 	{"ansible_playbook_python", "`/usr/bin/python3`"},
-	{"omit", "as `default(omit)`: an argument is left out"},
+	{"omit", "as `default(omit)`: the argument is omitted"},
 }

@@ -124,7 +124,11 @@ func (p *planner) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i
 type search struct {
 	dirs []string
 	disk *disk
+
+	missed bool // something was looked for that is in none of them: an earlier step may make it, in any of them
 }
+
+func newSearch(dirs []string, d *disk) *search { return &search{dirs: dirs, disk: d} }
 
 // sources are where the actions look for what they copy.
 var sourceDirs = map[string]string{
@@ -145,11 +149,11 @@ func (p *planner) searching(k *task, c *scopeContext, r *renderer) {
 			return
 		}
 	}
-	k.search = &search{p.lookout(c).files(kind), p.disk}
+	k.search = newSearch(p.lookout(c).files(kind), p.disk)
 }
 
 // find is the path of a file that a task names.
-func (s search) find(name, home string) string {
+func (s *search) find(name, home string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
 		return resolvePath(name, s.dirs[0], home)
 	}
@@ -158,6 +162,7 @@ func (s search) find(name, home string) string {
 			return path
 		}
 	}
+	s.missed = true
 	return resolvePath(name, s.dirs[0], home)
 }
 

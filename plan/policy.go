@@ -70,6 +70,7 @@ func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *field
 	} else {
 		p.pointless(k, r)
 	}
+	p.interactive(k, r)
 	if t.ID != "" {
 		p.userID(t, s)
 	}
@@ -91,17 +92,7 @@ func firstOf(values ...playbook.Value) playbook.Value {
 // pointless refuses what is written on a step that it would have no effect on.
 func (p *planner) pointless(k *task, r *renderer) {
 	t, a := k.src, k.action
-	refuse := func(v playbook.Value, why, hint string) {
-		if v.IsZero() {
-			return
-		}
-		for _, e := range t.Keys {
-			if e.Value == v {
-				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
-				return
-			}
-		}
-	}
+	refuse := func(v playbook.Value, why, hint string) { p.refuseKey(t, v, r, why, hint) }
 	_, process := valueOf(k.args, a.Process)
 	if !process && a.Process != "*" && t.Unless.IsZero() && t.OnlyIf.IsZero() {
 		why := fmt.Sprintf("`%s` starts no process", t.ActionKey)
@@ -116,13 +107,31 @@ func (p *planner) pointless(k *task, r *renderer) {
 	if !a.Diff {
 		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
 	}
-	if !a.Command {
-		refuse(t.Interactive, fmt.Sprintf("`%s` is no command that somebody could talk to", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
-	} else if _, given := valueOf(k.args, "stdin"); given {
-		refuse(t.Interactive, "`stdin` says what its command reads", "leave one of them out")
-	}
 	if t.Retries.IsZero() && len(t.Until) == 0 {
 		refuse(t.Delay, "it is not tried again", "add `retries` or `until`")
+	}
+}
+
+// interactive refuses a terminal for a step that could do nothing with it, in plays too: the key is moon's own.
+func (p *planner) interactive(k *task, r *renderer) {
+	t := k.src
+	if !k.action.Command {
+		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
+	} else if _, given := valueOf(k.args, "stdin"); given {
+		p.refuseKey(t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
+	}
+}
+
+// refuseKey refuses a key, by its value, that has no effect on a step.
+func (p *planner) refuseKey(t *playbook.Task, v playbook.Value, r *renderer, why, hint string) {
+	if v.IsZero() {
+		return
+	}
+	for _, e := range t.Keys {
+		if e.Value == v {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
+			return
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ var Levels = []Level{
 	{[]VarSource{
 		{"import_playbook vars", "`vars:` beside `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
-		{"vars_prompt", "what somebody typed"},
+		{"vars_prompt", "what was typed"},
 		{"vars_files", "files named under `vars_files:` of the play; of several the last counts"},
 	}, func(l looking) bool { return l.layer(l.scene.vars) }},
 	{[]VarSource{{"root vars", "`vars:` beside `plays:`"}}, func(l looking) bool { return l.layer(l.all.root) }},

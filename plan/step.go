@@ -470,7 +470,7 @@ func (p *planner) decode(k *task, raw map[string]any, chain []string) {
 		}
 		p.blame("argument "+problem.Field, diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
 	}
-	if len(problems) == 0 {
+	if len(problems) == 0 && (k.search == nil || !k.search.missed) { // what is missing is looked for again in the run
 		k.call = &Call{Action: k.action.Name, Args: typed, Raw: raw}
 	}
 }

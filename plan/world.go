@@ -30,7 +30,7 @@ func (p *planner) world() eval.World {
 				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
 			}
 		}
-		path := search{dirs, p.disk}.find(name, p.o.Home)
+		path := newSearch(dirs, p.disk).find(name, p.o.Home)
 		if !p.disk.there(path) {
 			return ""
 		}

@@ -64,6 +64,8 @@ func init() {
 		case "loop_control":
 			k.Doc = "map of loop_var, index_var, label, pause, extended, break_when and limit"
 			k.set = (*parser).playLoopControl
+		case "cwd":
+			k.Doc = "working directory; default is the directory of the playbook that was called; on another host, the home of the user who logs in"
 		case "with_items":
 			k.Doc = "list or expression: the task runs once per item"
 		case "retry_delay":

@@ -76,7 +76,7 @@ var Directives = []Described{
 
 // DocumentKeys are the keys of a playbook in its map form.
 var DocumentKeys = []Described{
-	{Name: "version", Shape: FormatVersion, Doc: "version of the language; may be left out"},
+	{Name: "version", Shape: FormatVersion, Doc: "version of the language; optional"},
 	{Name: "name", Shape: AnyText, Doc: "what the playbook is called"},
 	{Name: "vars", Shape: Variables, Doc: "variables, rendered in this order; they may use each other"},
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
