@@ -170,7 +170,7 @@ func (s *launch) reach(l *Lanes) (*lane, error) {
 		case text, ok := <-greeting:
 			switch {
 			case text == banner:
-				return s.welcome(l.Build)
+				return s.welcome(l)
 			case !ok:
 				greeting = nil // it has ended, or is about to
 			case strings.HasPrefix(text, unfit):
@@ -189,7 +189,7 @@ func (s *launch) reach(l *Lanes) (*lane, error) {
 		case <-s.exited:
 			s.settle()
 			if s.greeted() {
-				return s.welcome(l.Build)
+				return s.welcome(l)
 			}
 			return nil, s.away()
 		case <-deadline.C:

@@ -338,7 +338,7 @@ func (s *launch) open(l *Lanes, secret string, known bool) (*lane, error) {
 		case text := <-greeting:
 			switch text {
 			case banner:
-				return s.welcome(l.Build)
+				return s.welcome(l)
 			case wantsCopy:
 				go s.handOver()
 			default:
@@ -365,7 +365,7 @@ func (s *launch) open(l *Lanes, secret string, known bool) (*lane, error) {
 		case <-s.exited:
 			s.settle()
 			if s.greeted() { // the end of another program than the agent's
-				return s.welcome(l.Build)
+				return s.welcome(l)
 			}
 			return nil, s.ended(l, secret, known, typed)
 		case <-deadline.C:
@@ -408,10 +408,36 @@ func (s *launch) handOver() {
 	_, _ = io.Copy(s.in, self)
 }
 
-// welcome exchanges the first frames.
-func (s *launch) welcome(build string) (*lane, error) {
+// errSilent is the end of a connection whose agent was announced and did not come.
+var errSilent = errors.New("it did not answer in time")
+
+// welcome exchanges the first frames. What has greeted like an agent need not be one: it is not waited for without end.
+func (s *launch) welcome(l *Lanes) (*lane, error) {
 	var theirs hello
+	heard, waited := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(waited)
+		select {
+		case <-heard:
+			return
+		case <-time.After(willing):
+			waited <- errSilent
+		case <-l.ending():
+			waited <- errEnded
+		}
+		s.hang() // which ends the reading
+	}()
 	f, err := readFrame(s.out)
+	close(heard)
+	switch why := <-waited; {
+	case why == nil:
+	case s.host != nil && errors.Is(why, errSilent):
+		return nil, &UnreachableError{Host: *s.host, Said: why.Error() + s.said.quoted("")}
+	case errors.Is(why, errSilent):
+		return nil, s.cannot("%s", why)
+	default:
+		return nil, why
+	}
 	if err == nil && f.kind != kindHello {
 		err = errFrame
 	}
@@ -421,30 +447,30 @@ func (s *launch) welcome(build string) (*lane, error) {
 	if s.host != nil && err != nil && s.cutOff() {
 		return nil, &UnreachableError{Host: *s.host, Said: "the connection ended at once" + s.said.quoted("")}
 	}
-	if err != nil || theirs.Build != build {
+	if err != nil || theirs.Build != l.Build {
 		return nil, errOther
 	}
-	l := newLane(s.out, s.in, s.hang)
-	l.warning = s.warning
+	ln := newLane(s.out, s.in, s.hang)
+	ln.warning = s.warning
 	if s.host != nil {
 		s.said.mark() // what the machine says to everybody who comes
-		l.words = func() string { s.settle(); return s.said.last() }
+		ln.words = func() string { s.settle(); return s.said.last() }
 	}
 	go func() {
-		<-l.gone
+		<-ln.gone
 		select {
 		case <-s.exited:
 		case <-time.After(farewell):
 		}
 		s.hang()
 	}()
-	if err := l.out.send(kindHello, 0, hello{Build: build}); err != nil {
+	if err := ln.out.send(kindHello, 0, hello{Build: l.Build}); err != nil {
 		if s.host != nil {
 			return nil, &UnreachableError{Host: *s.host, Said: errGone.Error()}
 		}
 		return nil, s.cannot("%s", errGone)
 	}
-	return l, nil
+	return ln, nil
 }
 
 // hang ends the process whatever it does: who waits for a password sees the terminal go, an agent the end of its input.
