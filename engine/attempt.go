@@ -17,9 +17,29 @@ import (
 	"moon/plan"
 )
 
+// unapproved reports whether nothing was approved: in a dry run of a playbook that is not trusted. What it names is not executed.
+func (s *Session) unapproved() bool {
+	if !s.state.opts.Check {
+		return false
+	}
+	if p := s.state.plan; s.trustOf != p { // an edit makes another plan, of files that are not trusted yet
+		s.trustOf, s.trusted = p, p.Trusted()
+	}
+	return !s.trusted
+}
+
+// bind is a step with the values that the run has.
+func (s *Session) bind(step int) *plan.Bound {
+	b := s.state.plan.Bind(step, s.results)
+	if s.unapproved() {
+		b.Unapproved()
+	}
+	return b
+}
+
 // evaluate decides a step's condition.
 func (s *Session) evaluate(step int) {
-	b := s.state.plan.Bind(step, s.results)
+	b := s.bind(step)
 	holds, text, err := b.Holds()
 	var missing *plan.Missing
 	switch {
@@ -72,7 +92,7 @@ func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
 
 // expire ends a step that no slot became free for in time. There is nothing to try again: it was never tried.
 func (s *Session) expire(step int) {
-	b := s.state.plan.Bind(step, s.results)
+	b := s.bind(step)
 	number := int(s.state.node(step).attempt) + 1
 	text := fmt.Sprintf("waited %s for a slot (timeout_queued)", b.Step.Queued)
 	r := s.judge(b, step, number, exec.Result{Outcome: events.Timeout, Error: text}, plan.Result{})
@@ -83,7 +103,7 @@ func (s *Session) expire(step int) {
 // prepare renders a step and journals its start. The work begins when the journal is durable.
 func (s *Session) prepare(step, number int) {
 	ps := &s.state.plan.Steps[step]
-	b := s.state.plan.Bind(step, s.results)
+	b := s.bind(step)
 	files := s.verify(ps) // before anything is rendered: lookups read too
 	if len(files.changed) > 0 {
 		s.outdated(b, step, number, files.changed)
@@ -154,8 +174,12 @@ func (s *Session) prepare(step, number int) {
 	}
 	runner := s.cfg.Runner
 	dry, checks, perhaps := s.dry(step), s.state.opts.Check, s.perhaps[step]
-	job.Trusted = !checks || s.state.plan.Trusted() // a task with check_mode in a real run was approved
-	if dry {
+	job.Trusted = !s.unapproved() // a task with check_mode in a real run was approved
+	switch why := steered(ps); {
+	case !job.Trusted && why != "":
+		diff := unforetold(why)
+		runner = fixedResult{Outcome: events.OK, Diff: &diff}
+	case dry:
 		runner = s.cfg.Dry
 	}
 	a.begin = func() {
@@ -210,6 +234,12 @@ func (s *Session) prepare(step, number int) {
 		}()
 	}
 }
+
+// fixedResult is what a step gives without being run.
+type fixedResult exec.Result
+
+// Run gives it.
+func (r fixedResult) Run(context.Context, *exec.Job) exec.Result { return exec.Result(r) }
 
 // pauseFor waits between two items of a loop, unless the attempt is ended.
 func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {

@@ -84,7 +84,7 @@ func (s *State) breakProbed(f fact.BreakProbed) {
 // probe evaluates a breakpoint where its step is about to start. One that cannot be decided stops: whoever set it wants
 // to look.
 func (s *Session) probe(step int) {
-	b, bound := s.state.breaks[step], s.state.plan.Bind(step, s.results)
+	b, bound := s.state.breaks[step], s.bind(step)
 	f := fact.BreakProbed{Step: step, Holds: true}
 	names := bound.Names(&plan.Call{})
 	if b.When != "" {

@@ -84,6 +84,15 @@ func (o *Oracle) predict(ctx context.Context, step int, have *results) *events.F
 	return &f
 }
 
+// steered says why a step of a playbook that is not trusted is not predicted: to reach its host would execute what the playbook names. It
+// is "" if that is not so.
+func steered(ps *plan.Step) string {
+	if ps.Conn == nil || ps.Conn.Steers == "" {
+		return ""
+	}
+	return "not predicted: its host is reached with " + ps.Conn.Steers + ", which only a trusted playbook may have before approval; look at it, then run moon trust"
+}
+
 // spareSteps are those that run only if others fail: rescues.
 func spareSteps(p *plan.Plan) []bool {
 	spare := make([]bool, len(p.Steps))
@@ -139,8 +148,8 @@ func (o *Oracle) step(ctx context.Context, step int, results *results) events.Fo
 		f.Error = err.Error()
 		return f
 	}
-	if ps.Conn != nil && ps.Conn.Steers != "" && !o.Plan.Trusted() {
-		f.Diff = unforetold("not predicted: its host is reached with " + ps.Conn.Steers + ", which only a trusted playbook may have before approval; look at it, then run moon trust")
+	if why := steered(ps); why != "" && !o.Plan.Trusted() {
+		f.Diff = unforetold(why)
 		return f
 	}
 	incremental, err := incremental(o.Plan, ps, call, o.Records, o.Force)

@@ -96,6 +96,8 @@ type Session struct {
 	answers []func()        // to be given when what they say is durable
 
 	running  map[int]*attempt
+	trustOf  *plan.Plan // whether it is trusted is known
+	trusted  bool
 	perhaps  map[int]bool // steps of a dry run whose condition only the run knows
 	starting []int        // those of them that begin when their facts are durable
 	stopped  events.StopHow

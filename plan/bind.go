@@ -34,6 +34,12 @@ func (b *Bound) Ahead() *Bound {
 	return b
 }
 
+// Unapproved makes the step one of a dry run that was not approved, for which no lookup may run a command.
+func (b *Bound) Unapproved() *Bound {
+	b.env.unapproved = true
+	return b
+}
+
 // Call is what a step does, fully rendered.
 type Call struct {
 	Action  string

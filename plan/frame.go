@@ -274,6 +274,7 @@ type env struct {
 	pending func(name string) (any, bool) // names further down in the block of vars being rendered
 	extra   map[string]any                // a step's own result, for changed_when and the like
 
+	unapproved bool       // nothing was approved: no lookup may run a command
 	ahead      bool       // a dry run asks: what commands and servers would answer is not looked up
 	evaluating []*binding // lazy ones around, to find one that needs itself
 	memo       *memo      // while a variable is rendered where it is used

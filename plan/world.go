@@ -75,7 +75,7 @@ func (p *planner) world() eval.World {
 			return hostNames(hosts), err
 		},
 		Run: func(at eval.Env, command string) (string, error) {
-			if !running(at) || plan.made.o.Pipe == nil {
+			if !running(at) || plan.made.o.Pipe == nil || eval.Base(at).(*env).unapproved {
 				return "", eval.ErrLater
 			}
 			return plan.made.o.Pipe(command, plan.Root)
