@@ -92,7 +92,7 @@ type follower struct {
 
 // tail is the output of an attempt that has not ended.
 type tail struct {
-	*steplog.Lines
+	*steplog.Bounded
 	started fact.Record
 }
 
@@ -145,7 +145,7 @@ func (f *follower) follow(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		quiet = len(f.batch) == 0
+		quiet = len(f.batch) == 0 && f.text == 0
 		if quiet {
 			if over {
 				return f.cutShort(ctx) // the run ended without a last record: it could not be written
@@ -179,6 +179,10 @@ func (f *follower) cutShort(ctx context.Context) error {
 
 // send hands the batch over, and waits until the reader takes it.
 func (f *follower) send(ctx context.Context) error {
+	if len(f.batch) == 0 { // much was read, and none of it is passed on
+		f.text = 0
+		return ctx.Err()
+	}
 	select {
 	case f.out <- f.batch:
 		f.batch, f.text = nil, 0
@@ -223,7 +227,7 @@ func (f *follower) apply(ctx context.Context, rec fact.Record) error {
 	switch x := rec.Fact.(type) {
 	case fact.AttemptStarted:
 		if f.lines && rec.Seq > f.skip {
-			f.tails[x.Step] = &tail{steplog.Follow(filepath.Join(f.dir, "out"), x.Out), rec}
+			f.tails[x.Step] = &tail{steplog.FollowBounded(filepath.Join(f.dir, "out"), x.Out), rec}
 		}
 	case fact.AttemptFinished:
 		// All of the output comes before the end of the step. Of one that printed nothing there are no files to look for.
@@ -278,11 +282,15 @@ func (f *follower) add(r events.Record) {
 }
 
 // publishLine publishes a line of output with the time at which it was written, whenever it is read.
-func (f *follower) publishLine(step int, t *tail, line steplog.Line) {
+func (f *follower) publishLine(step int, t *tail, line steplog.Excerpt) {
+	if line.Nothing {
+		f.text = maxText // what else there is has its turn
+		return
+	}
 	f.text += len(line.Text)
 	f.add(events.Record{
 		Time: t.started.At.Add(line.At), Mono: t.started.Mono + line.At, Step: step,
-		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text)},
+		Event: events.StepOutput{Stderr: line.Stderr, Line: string(line.Text), Dropped: line.Dropped, Binary: line.Binary},
 	})
 }
 

@@ -149,8 +149,10 @@ type (
 	}
 	// StepOutput is one line of output, step.stdout or step.stderr. Such events are made from the output files.
 	StepOutput struct {
-		Stderr bool   `json:"-"`
-		Line   string `json:"line"`
+		Stderr  bool   `json:"-"`
+		Line    string `json:"line"`
+		Dropped int64  `json:"dropped,omitempty"` // bytes of the output that are not in Line
+		Binary  bool   `json:"binary,omitempty"`  // they are not text
 	}
 	StepProgress struct {
 		Message string `json:"message"`

@@ -6,7 +6,9 @@
 //	step ──▶ Writer ──▶ PREFIX.out  PREFIX.err  PREFIX.idx
 //	                         │
 //	                         ├──▶ Log    random access by line, for the screen
-//	                         └──▶ Lines  every line once, in order, for --output json
+//	                         └──▶ Lines  every line once, in order
+//	                                │
+//	                                └──▶ Bounded  without what no reader of --output json or text can use
 //
 // A stretch of writes to one stream is a run. The index says where each run begins and when; it is written before
 // the run's first byte, so whoever looks at the sizes of the files first and at the index afterwards knows the place
@@ -27,6 +29,8 @@ type Line struct {
 	// that rewrites itself with carriage returns and the beginning of any other; Lines goes on with the rest of
 	// the line in the next Line of the same stream.
 	Cut bool
+
+	unfinished bool // it ended with the attempt, without a newline
 }
 
 const (

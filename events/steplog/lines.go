@@ -134,5 +134,5 @@ func (l *Lines) rest() (Line, bool) {
 	}
 	p := &l.parts[first]
 	p.used = true
-	return Line{Stderr: first == stderr, Text: p.text, At: p.at}, true
+	return Line{Stderr: first == stderr, Text: p.text, At: p.at, unfinished: true}, true
 }

@@ -4,7 +4,7 @@ import "moon/events/steplog"
 
 // follow reads what steps print while they run.
 type follow struct {
-	of map[int]*steplog.Lines
+	of map[int]*steplog.Bounded
 }
 
 func (f *follow) begin(d *desk, step int) {
@@ -14,9 +14,9 @@ func (f *follow) begin(d *desk, step int) {
 		return
 	}
 	if f.of == nil {
-		f.of = map[int]*steplog.Lines{}
+		f.of = map[int]*steplog.Bounded{}
 	}
-	f.of[step] = steplog.Follow(d.o.OutDir(), s.Out[len(s.Out)-1])
+	f.of[step] = steplog.FollowBounded(d.o.OutDir(), s.Out[len(s.Out)-1])
 }
 
 func (f *follow) close(step int) {
@@ -57,6 +57,10 @@ func (f *follow) read(d *desk, step int) {
 		if !more {
 			break
 		}
+		if line.Nothing {
+			n--
+			continue
+		}
 		if d.telling.left == 0 {
 			continue
 		}
@@ -64,7 +68,7 @@ func (f *follow) read(d *desk, step int) {
 			left++
 			continue
 		}
-		d.say("%s: %s", number, clean(string(line.Text)))
+		d.say("%s: %s", number, clean(steplog.Marked(string(line.Text), line.Dropped, line.Binary)))
 	}
 	if left > 0 {
 		d.say("%s: %s more; output %s says them.", number, count(left, "line"), number)

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/events"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
@@ -328,7 +329,7 @@ func (a *Ansible) keep(step int, e events.StepOutput) {
 	if e.Stderr {
 		k = 1
 	}
-	s.lines[k] = append(s.lines[k], e.Line)
+	s.lines[k] = append(s.lines[k], steplog.Marked(e.Line, e.Dropped, e.Binary))
 }
 
 // item is " => (item=x)" for a step that is an item of a loop.

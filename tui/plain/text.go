@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui/standing"
@@ -42,6 +43,8 @@ type Text struct {
 	diffs  map[string]string // which host has shown a difference, of the task whose head was printed last
 	wide   int               // of the column of hosts
 	folded bool
+
+	dropped map[int]bool // steps of whose output not all was written, which has been said
 }
 
 // Follow writes until the feed ends and returns the state the run ended in.
@@ -237,8 +240,15 @@ func (t *Text) line(step int, e events.StepOutput) {
 	if e.Stderr {
 		mark = "!"
 	}
-	text := termtext.CleanName(e.Line)
+	text := termtext.CleanName(steplog.Marked(e.Line, e.Dropped, e.Binary))
 	t.printf("%s%s %s", t.margin(step), mark, text)
+	if e.Dropped > 0 && !t.dropped[step] {
+		if t.dropped == nil {
+			t.dropped = map[int]bool{}
+		}
+		t.dropped[step] = true
+		t.printf("%s%s all of it: moon show %s --output %s", t.margin(step), mark, t.run.ID, events.StepID(step))
+	}
 	tail := append(t.tails[step], text)
 	if len(tail) > tailLines {
 		tail = tail[1:]
