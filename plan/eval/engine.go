@@ -201,7 +201,7 @@ func recovered(err *error) {
 func located(err error, text string) error {
 	e, ok := asError(err)
 	if !ok {
-		return &Error{Kind: Failed, Message: gonjaSentence(err), Offset: -1}
+		return &Error{Kind: Failed, Message: plainSentence(err.Error()), Offset: -1}
 	}
 	if e.Offset > len(text) || e.Offset < 0 {
 		e.Offset, e.Width = -1, 0

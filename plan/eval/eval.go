@@ -1,10 +1,3 @@
-// Package eval renders templates and decides conditions. The planner and the engine use the same code, so what is
-// shown before a run is what happens in it.
-//
-// Templates are Jinja. Their tags are run by gonja; the expressions in them are read and computed here, because gonja
-// computes many of them otherwise than Jinja and knows no unknown values (gonja_test.go has the list). Conditions are
-// expressions of expr, or Jinja. The package owns strictness about names, unknown values, printing, and errors with a
-// place. It knows nothing about playbooks, steps or files.
 package eval
 
 // Unknown stands, anywhere inside a value, for what a step that has not run will give.

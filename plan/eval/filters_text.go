@@ -384,8 +384,7 @@ func (r *rendering) verbText(v formatVerb, value any) (string, *Error) {
 	return "", fault(Failed, "write `%%` for a percent sign", "the format has an unknown `%%%c`", v.letter)
 }
 
-// filterURLEncode makes text a part of a path, and a map or a list of pairs a query. gonja leaves & and = in text as they
-// are, which makes two parameters of one.
+// filterURLEncode makes text a part of a path, and a map or a list of pairs a query.
 func filterURLEncode(c *input) (any, error) {
 	var list []any
 	switch v := c.value.(type) {

@@ -1,10 +1,6 @@
 package eval
 
-import (
-	"slices"
-
-	"github.com/nikolalohinski/gonja/v2/exec"
-)
+import "slices"
 
 // builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.
 var builtinFunctions map[string]function
@@ -263,55 +259,12 @@ func (s scope) callLocal(n *call, f *variable, v any) (any, error) {
 		return v.separator, nil
 	case *unsettled:
 		return nil, &open{v.missing}
-	case exec.Macro:
-		return s.callGonja(n, f.name, v, true)
-	case func(*exec.VarArgs) *exec.Value:
-		return s.callGonja(n, f.name, v, false)
+	case *macro:
+		return s.callMacro(n, f.name, v)
+	case *loop:
+		return v.callAgain(s, n, f)
 	}
 	return nil, &Error{Kind: Type, Message: "`" + f.name + "` is " + kindOf(v) + ", not a function", Offset: f.offset(), Width: len(f.name)}
-}
-
-// callGonja calls what gonja made of a macro. The text it gives is not the template's own, so nothing in it may be left
-// open: the whole call is.
-func (s scope) callGonja(n *call, name string, f func(*exec.VarArgs) *exec.Value, isMacro bool) (any, error) {
-	nodes := make([]node, len(n.args))
-	for i, a := range n.args {
-		nodes[i] = a.value
-	}
-	values, err := s.evalAll(nodes)
-	if err != nil {
-		return nil, err
-	}
-	args := exec.NewVarArgs()
-	for i, a := range n.args {
-		v := values[i]
-		if isMacro {
-			v = boxed(v)
-		}
-		if a.name != "" {
-			args.KwArgs[a.name] = exec.AsValue(v)
-		} else {
-			args.Args = append(args.Args, exec.AsValue(v))
-		}
-	}
-	if s.calls++; s.calls > maxCalls {
-		return nil, &Error{Kind: Failed, Message: "macro `" + name + "` calls itself too often", Offset: n.offset(), Width: len(name)}
-	}
-	if err := s.spend(20); err != nil {
-		return nil, err
-	}
-	s.captures++
-	result := f(args)
-	s.captures--
-	s.calls--
-	if err := s.raised; err != nil {
-		s.raised = nil
-		return nil, err
-	}
-	if result != nil && result.IsError() {
-		return nil, &Error{Kind: Failed, Message: gonjaSentence(result), Offset: n.offset(), Width: len(name)}
-	}
-	return fromGonja(result)
 }
 
 // boxed prepares a value for a name of the template.

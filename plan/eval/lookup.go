@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nikolalohinski/gonja/v2/exec"
-
 	"moon/internal/suggest"
 )
 
@@ -171,14 +169,7 @@ func (s scope) local(name string) (any, bool) {
 	if s.locals == nil {
 		return nil, false
 	}
-	v, ok := s.locals.Get(name)
-	if !ok {
-		return nil, false
-	}
-	if wrapped, isWrapped := v.(*exec.Value); isWrapped {
-		v = wrapped.Interface()
-	}
-	return v, true
+	return s.locals.get(name)
 }
 
 func (s scope) undefined(n *variable) *Error {
@@ -193,17 +184,6 @@ func (s scope) undefined(n *variable) *Error {
 		Kind: Undefined, Name: n.name, Message: "undefined variable `" + n.name + "`", Hint: hint,
 		Offset: n.offset(), Width: len(n.name),
 	}
-}
-
-func (s scope) unpack(n *unpacking) (any, error) {
-	v, err := s.eval(n.of)
-	if err != nil {
-		return nil, err
-	}
-	if e := unpackable(v, n.names); e != nil {
-		return nil, placed(e, n)
-	}
-	return v, nil
 }
 
 // unpackable checks that a value can be taken apart into so many names.
@@ -333,7 +313,7 @@ func (s scope) get(of, key any, n *member) (any, error) {
 	case *box:
 		return s.get(of.value, key, n)
 	case *module:
-		if v, ok := of.get(s.rendering, keyText(key)); ok {
+		if v, ok := of.names.get(keyText(key)); ok {
 			return v, nil
 		}
 	case *namespace:
@@ -344,12 +324,9 @@ func (s scope) get(of, key any, n *member) (any, error) {
 		if ok {
 			return v, nil
 		}
-	case exec.AttributeGetter: // gonja's loop variable
-		if v, ok := of.GetAttribute(keyText(key)); ok {
-			at, err := fromGonja(v)
-			if name := keyText(key); at != nil || err != nil || !s.engine.Python || name != "previtem" && name != "nextitem" {
-				return at, err
-			}
+	case *loop:
+		if v, ok := of.attribute(keyText(key)); ok {
+			return v, nil
 		}
 	}
 	return nil, s.lacking(s.noMember(of, key, n))

@@ -8,8 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/nikolalohinski/gonja/v2/exec"
-
 	"moon/internal/suggest"
 )
 
@@ -28,8 +26,8 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 		return of.call(name, f)
 	case *module:
 		v, err := s.get(of, key, f)
-		if macro, ok := v.(exec.Macro); ok && err == nil {
-			return s.callGonja(n, name, macro, true)
+		if m, ok := v.(*macro); ok && err == nil {
+			return s.callMacro(n, name, m)
 		}
 		if err == nil {
 			err = &Error{Kind: Type, Message: "`" + name + "` is " + kindOf(v) + ", not a macro", Offset: f.keyAt, Width: f.end - f.keyAt}
@@ -39,11 +37,9 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 		if changes[name] {
 			return s.change(n, f, of, name)
 		}
-	case exec.AttributeGetter:
-		if v, ok := of.GetAttribute(name); ok {
-			if function, ok := v.Interface().(func(*exec.VarArgs) *exec.Value); ok {
-				return s.callGonja(n, name, function, false)
-			}
+	case *loop:
+		if name == "cycle" || name == "changed" {
+			return of.call(s, n, f, name)
 		}
 	}
 	value, err := s.settled(of, root)

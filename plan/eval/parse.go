@@ -22,6 +22,9 @@ type reader struct {
 	depth   int
 	nodes   int
 	noColon int // > 0 where a colon belongs to a slice or dict, not to filter:'argument'
+
+	changed         []string // names that a method changes: x.append(1)
+	varargs, kwargs bool     // the names are used that gather the arguments of a macro
 }
 
 // fail unwinds to recoverSyntax; parse functions stay free of error plumbing.
@@ -291,6 +294,8 @@ func (p *reader) primary() node {
 			p.i--
 			p.unexpected(t, "a value")
 		}
+		p.varargs = p.varargs || t.text == "varargs"
+		p.kwargs = p.kwargs || t.text == "kwargs"
 		return &variable{at: p.made(t), name: t.text}
 	case tokenNumber:
 		return &constant{at: p.made(t), value: t.value}
@@ -399,16 +404,31 @@ func (p *reader) postfix(n node) node {
 		case p.takeSign("("):
 			p.made(t)
 			args := p.arguments(t)
-			if v, ok := n.(*variable); ok {
-				markSecret(v, args)
-				if f, ok := builtinFunctions[v.name]; ok {
-					p.checkArguments("function", v.name, f.params, args, t)
+			switch f := n.(type) {
+			case *variable:
+				markSecret(f, args)
+				if known, ok := builtinFunctions[f.name]; ok {
+					p.checkArguments("function", f.name, known.params, args, t)
 				}
+			case *member:
+				p.noteChange(f)
 			}
 			n = &call{at: at(n.offset()), function: n, args: args}
 		default:
 			return n
 		}
+	}
+}
+
+// noteChange notes the name whose value a method changes.
+func (p *reader) noteChange(method *member) {
+	root, isName := method.of.(*variable)
+	key, isConstant := method.key.(*constant)
+	if !isName || !isConstant {
+		return
+	}
+	if name, isText := key.value.(string); isText && changes[name] {
+		p.changed = append(p.changed, root.name)
 	}
 }
 
@@ -648,13 +668,24 @@ func counted(n int, noun string) string {
 }
 
 // parseExpression parses tokens that must be one whole expression.
-func parseExpression(tokens []token) (n node, err error) {
-	p := &reader{tokens: tokens}
+func parseExpression(tokens []token) (node, error) {
+	n, _, err := readExpression(tokens)
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// readExpression also gives the reader, for what it came past.
+func readExpression(tokens []token) (n node, p *reader, wrong *Error) {
+	p = &reader{tokens: tokens}
+	var err error
+	defer func() { wrong, _ = asError(err) }()
 	defer catchSyntax(&err)
 	if p.peek().kind == tokenEnd {
 		p.fail(p.peek(), "there is no expression here", "")
 	}
 	n = p.tuple(true)
 	p.wantEnd()
-	return n, nil
+	return n, p, nil
 }

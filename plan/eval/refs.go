@@ -23,8 +23,6 @@ type collector struct {
 	guards []string
 	// unknown are calls of functions that are neither built in nor bound where they are called.
 	unknown []*call
-	// changed are names whose value a method call changes.
-	changed []string
 }
 
 // newCollector is for texts that bind no names.
@@ -72,8 +70,6 @@ func (c *collector) node(n node, provided bool) {
 		c.all(n.values...)
 	case *assignment:
 		c.all(n.target.of, n.value)
-	case *unpacking:
-		c.node(n.of, false)
 	case *including:
 		c.node(n.of, false)
 	case *importing:
@@ -149,11 +145,6 @@ func (c *collector) call(n *call) {
 			c.unknown = append(c.unknown, n)
 		}
 	case *member:
-		if root, ok := f.of.(*variable); ok {
-			if key, ok := f.key.(*constant); ok && changes[keyText(key.value)] {
-				c.changed = append(c.changed, root.name)
-			}
-		}
 		c.node(f.of, false)
 	default:
 		c.node(n.function, false)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
@@ -25,6 +23,7 @@ type rendering struct {
 	engine *Engine
 	env    Env
 	text   string
+	file   string    // that the text is of, if it was imported
 	unmet  []Missing // what the outputs left open depend on
 	work   *Work     // own, unless it is a part of another's
 	own    Work
@@ -46,12 +45,7 @@ type rendering struct {
 	mixed            []string // texts that have been read and hold secrets among other things
 	secret, short    bool
 
-	// The fields below serve templates with tags, which gonja runs.
-	exprs    []hooked
-	blocks   []block
-	calling  *exec.Context // of the {% call %} that is being run
-	captures int           // > 0 inside macros and captured blocks, whose text is not the template's own
-	raised   error         // what a hook ran into: gonja's own error chain would lose it
+	captures int // > 0 inside macros and captured blocks, whose text is not the template's own
 }
 
 // begin begins a rendering. What its environment has it work for pays for it too.
@@ -115,7 +109,8 @@ func sortedSteps(steps []int) []int {
 // scope is where names are looked up: first among the template's own, then in the environment.
 type scope struct {
 	*rendering
-	locals *exec.Context // nil outside of templates with tags
+	locals *names // nil outside of templates with tags
+	out    *sink  // likewise
 }
 
 // deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.
@@ -175,8 +170,6 @@ func (s scope) eval(n node) (any, error) {
 		return s.dict(n)
 	case *assignment:
 		return nil, s.assign(n)
-	case *unpacking:
-		return s.unpack(n)
 	case *including:
 		return s.include(n)
 	case *importing:

@@ -3,8 +3,6 @@ package eval
 import (
 	"strings"
 
-	"github.com/nikolalohinski/gonja/v2/nodes"
-
 	"moon/secret"
 )
 
@@ -22,19 +20,18 @@ type Template struct {
 	root  *variable
 	path  []any
 
-	// parts are the pieces of a template without tags, tree is what gonja made of one with tags.
-	parts  []part
-	tree   *nodes.Template
-	exprs  []hooked
-	blocks []block
+	// parts are the pieces of a template without tags, tree is one with tags.
+	parts []part
+	tree  statements
 
 	refs []Ref
 }
 
 // part is text, or the output of an expression.
 type part struct {
-	text string
-	hooked
+	text       string
+	node       node // nil for text
+	start, end int  // of the output as written, which stands for it while it is open
 }
 
 // Result is what a template or expression gives.
@@ -97,7 +94,7 @@ func (t *Template) compileParts(pieces []piece) error {
 		if err != nil {
 			return err
 		}
-		t.parts = append(t.parts, part{hooked: hooked{node: n, start: p.start, end: p.end}})
+		t.parts = append(t.parts, part{node: n, start: p.start, end: p.end})
 		all = append(all, n)
 	}
 	return t.collect(all...)
@@ -110,14 +107,16 @@ func (t *Template) collect(all ...node) error {
 	return c.unknownFunction(nil)
 }
 
-func (t *Template) compileTags(pieces []piece) error {
-	b := newBuilder(t.engine, t.text)
-	tree, err := b.compile(pieces)
+func (t *Template) compileTags(pieces []piece) (err error) {
+	tree, err := parseTags(t.text, pieces, t.engine.Python)
 	if err != nil {
 		return err
 	}
-	t.tree, t.exprs, t.blocks, t.refs = tree, b.exprs, b.blocks, b.done()
-	return nil
+	defer catchSyntax(&err)
+	c := newTagCollector(t.engine)
+	c.walk(tree)
+	t.tree, t.refs = tree, c.done()
+	return c.unknownFunction(c.macros)
 }
 
 // Render evaluates the template. The error is an *Error. Undefined names are errors even where other values are
@@ -263,7 +262,7 @@ func (r *rendering) parts(parts []part) (Result, error) {
 		text, visible := p.text, p.text
 		if p.node != nil {
 			var err error
-			if text, visible, err = s.output(p.hooked); err != nil {
+			if text, visible, err = s.output(p.node, p.start, p.end); err != nil {
 				return Result{}, err
 			}
 		}
@@ -283,35 +282,35 @@ func (r *rendering) parts(parts []part) (Result, error) {
 
 // output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open. Shown is
 // that text if it may be seen.
-func (s scope) output(h hooked) (text, shown string, err error) {
+func (s scope) output(n node, start, end int) (text, shown string, err error) {
 	outer := s.touched
 	s.touched = false
 	defer func() { s.touched = s.touched || outer }()
-	v, err := s.eval(h.node)
+	v, err := s.eval(n)
 	if err == nil {
 		v, err = s.ordinary(v)
 	}
 	if o, ok := openOf(err); ok && s.captures == 0 {
 		s.unmet = union(s.unmet, o.missing)
-		text = s.text[h.start:h.end]
+		text = s.text[start:end]
 		return text, text, nil
 	}
 	if err != nil {
-		return "", "", s.placed(err, h.node)
+		return "", "", s.placed(err, n)
 	}
 	e := storable(v)
 	if _, ok := v.(Omitted); ok {
 		e = fault(Type, "it stands for an argument as a whole: `{{ x | default(omit) }}`", "`omit` cannot be a part of a text")
 	}
 	if e != nil {
-		return "", "", placed(e, h.node)
+		return "", "", placed(e, n)
 	}
 	text = s.shownOutput(unboxed(v))
 	if err := s.grow(len(text)); err != nil {
 		return "", "", err
 	}
-	if _, _, ok := pathOf(h.node); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
-		part, _, err := s.reach(h.node)
+	if _, _, ok := pathOf(n); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
+		part, _, err := s.reach(n)
 		if err == nil {
 			part, err = s.stored(part)
 		}

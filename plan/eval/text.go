@@ -299,6 +299,8 @@ func kindOf(v any) string {
 		return kindOf(v.Value)
 	case *module:
 		return "an imported file"
+	case *loop:
+		return "a loop"
 	case Omitted:
 		return "`omit`"
 	case Unknown, *unsettled:

@@ -1,8 +1,6 @@
 package eval
 
-// node is one node of a Jinja expression. The tree is ours, not gonja's, because three things hang on it that gonja's
-// evaluator cannot give: which values are unknown, the exact place and path of every name, and Jinja's own precedence
-// (gonja has no nested inline if and chains comparisons from left to right).
+// node is one node of an expression.
 type node interface {
 	offset() int // in the text, in bytes
 	isNode()
@@ -136,19 +134,19 @@ type assignment struct {
 	value  node
 }
 
-// unpacking is the right side of {% set a, b = value %}: a list of so many items.
-type unpacking struct {
-	at
-	of    node
-	names int
-}
-
 // including is {% include of %}: the text of another file.
 type including struct {
 	at
 	of     node
 	absent bool // the file may be missing
 	alone  bool // it does not see the names of this text
+}
+
+// importing is the file of {% import of as name %}.
+type importing struct {
+	at
+	of      node
+	context bool // it also sees the names of this text
 }
 
 // absent stands for a macro parameter that the caller left out.

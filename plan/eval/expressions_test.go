@@ -8,9 +8,8 @@ import (
 	"moon/plan/eval"
 )
 
-// TestGonja has texts that gonja by itself reads or computes otherwise than Jinja does: why it does not read expressions
-// here. Each failed with it alone.
-func TestGonja(t *testing.T) {
+// TestExpressions has texts that an engine of templates in Go has read or computed otherwise than Jinja does.
+func TestExpressions(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ what, text, want string }{
 		// Its lexer.
@@ -64,8 +63,8 @@ func TestGonja(t *testing.T) {
 	}
 }
 
-// TestGonjaRefused has texts to which gonja by itself gives a value.
-func TestGonjaRefused(t *testing.T) {
+// TestExpressionsRefused has texts to which such an engine has given a value.
+func TestExpressionsRefused(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []broken{
 		{"{{ 1 / zero }}", "division by zero", "", "/", eval.Failed},
@@ -90,7 +89,7 @@ func TestGonjaRefused(t *testing.T) {
 		_, err := render(t, tc.text, world())
 		tc.check(t, err)
 		if err != nil {
-			for _, internal := range []string{"gonja", "reflect", "interface", "invalid call", "nable to evaluate"} {
+			for _, internal := range []string{"reflect", "interface", "invalid call", "nable to evaluate"} {
 				if strings.Contains(err.Error(), internal) {
 					t.Errorf("%s: internal name in %q", tc.text, err)
 				}
@@ -99,7 +98,7 @@ func TestGonjaRefused(t *testing.T) {
 	}
 }
 
-// gonja's reverse turns the list itself around.
+// A filter gives a new list, also one that turns a list around.
 func TestFiltersChangeNothing(t *testing.T) {
 	t.Parallel()
 	env := world()
