@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"moon/internal/app"
 )
 
 func TestAnsibleConfig(t *testing.T) {
@@ -19,11 +21,11 @@ func TestAnsibleConfig(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if set, err := ansibleConfig(dir); err != nil || set.File != "" {
+	if set, err := app.AnsibleConfig(dir); err != nil || set.File != "" {
 		t.Error(set, err)
 	}
 	write("[defaults]\ninventory = hosts,\n   more\nroles_path = roles : ~/roles:$PLACE/roles\n[galaxy]\nroles_path = no\n")
-	set, err := ansibleConfig(dir)
+	set, err := app.AnsibleConfig(dir)
 	if err != nil || set.File != file {
 		t.Fatal(set, err)
 	}
@@ -36,7 +38,7 @@ func TestAnsibleConfig(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the test
 		t.Fatal(err)
 	}
-	if set, err := ansibleConfig(dir); err != nil || set.File != "" {
+	if set, err := app.AnsibleConfig(dir); err != nil || set.File != "" {
 		t.Error("what anybody could have written is read", set, err)
 	}
 }
@@ -61,9 +63,9 @@ func TestAnsibleConfigMistakes(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		set, err := ansibleConfig(dir)
+		set, err := app.AnsibleConfig(dir)
 		if err == nil {
-			_, err = set.inventory()
+			_, err = set.InventoryPaths()
 		}
 		if err == nil || err.Error() != file+want {
 			t.Errorf("%.40q: %v, want %s", text, err, file+want)

@@ -22,6 +22,7 @@ import (
 
 	moonexec "moon/exec"
 	"moon/exec/agent"
+	"moon/internal/app"
 	"moon/internal/assault"
 )
 
@@ -340,12 +341,12 @@ func TestBecome(t *testing.T) {
 		p.clean(t, out, p.ada.password)
 		// The screen opens when there is nothing more to ask.
 		code, out = p.typed(t, []string{question, p.ada.password, "who", "q"}, "tui", p.asBob(t, "sudo"))
-		if code != exitStopped && code != exitDone || strings.Index(out, question) > strings.Index(out, "\x1b[?1049h") || !strings.Contains(out, "nothing was run") {
+		if code != app.ExitStopped && code != app.ExitDone || strings.Index(out, question) > strings.Index(out, "\x1b[?1049h") || !strings.Contains(out, "nothing was run") {
 			t.Errorf("exit %d\n%q", code, out)
 		}
 		p.clean(t, out, p.ada.password)
 		code, out = p.typed(t, []string{question, "\x03"}, "run", p.asBob(t, "sudo"))
-		if code != exitInterrupted {
+		if code != app.ExitInterrupted {
 			t.Errorf("exit %d\n%s", code, out)
 		}
 	})

@@ -3,21 +3,17 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
-	"moon/exec"
 	"moon/exec/agent"
-	"moon/internal/termtext"
-	"moon/secret"
+	"moon/internal/app"
+	"moon/tui"
 )
 
 // Main runs moon with the arguments after the name of the program, and returns its exit code.
@@ -25,11 +21,11 @@ func Main(args []string) int {
 	if asked, err := agent.Asked(args, os.Stdout); asked {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "moon:", err)
-			return exitUsage
+			return app.ExitUsage
 		}
-		return exitDone
+		return app.ExitDone
 	}
-	return run(args, stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	return run(app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes), args)
 }
 
 // Version is set when a release is built.
@@ -47,69 +43,6 @@ func build() string {
 	}
 	return strings.Join(words, " ")
 }
-
-// stdio is what a command reads and writes.
-type stdio struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-
-	doc     io.Writer // where out goes, for documents whose values hold no secrets
-	secrets *secret.Set
-	hosts   *reached
-	asker   *exec.Asker
-}
-
-// guarded lets no secret through to people.
-func (s stdio) guarded() (guarded stdio, flush func()) {
-	s.secrets, s.doc = secret.NewSet(), s.out
-	s.hosts = &reached{secrets: s.secrets}
-	out, errs := newGate(s.secrets, s.out), newGate(s.secrets, s.err)
-	s.out, s.err = out, errs
-	s.asker = &exec.Asker{Waiting: s.waiting}
-	return s, func() { out.flush(); errs.flush() }
-}
-
-// waiting says that moon waits for a program. The TUI has its own words for that it plans.
-func (s stdio) waiting(what string, most time.Duration) {
-	if !userTerminal.shown() {
-		fmt.Fprintf(s.err, "moon: waiting for %s, %s at most (--program-timeout)\n", termtext.CleanName(what), most)
-	}
-}
-
-// width is that of the terminal that out is, in cells; 0 if it is none, and lines are as long as they are.
-func (s stdio) width() int {
-	f := fileOf(s.out)
-	if f == nil || !term.IsTerminal(int(f.Fd())) {
-		return 0
-	}
-	w, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return w
-}
-
-// The exit codes of moon.
-const (
-	exitDone        = 0
-	exitFailed      = 1   // a step failed
-	exitUsage       = 2   // the playbook, the plan file or the call is wrong; nothing ran
-	exitStopped     = 3   // stopped by the user before the end
-	exitStale       = 4   // the saved plan is stale
-	exitDisk        = 5   // journal, lock or disk
-	exitInterrupted = 130 // SIGINT
-)
-
-// exit is an error that says how moon ends. Where message is empty, everything has been said.
-type exit struct {
-	code    int
-	message string
-}
-
-func (e *exit) Error() string { return e.message }
-
-func usage(format string, args ...any) error { return &exit{exitUsage, fmt.Sprintf(format, args...)} }
 
 type cli struct {
 	TUI        tuiCmd        `cmd:"" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
@@ -140,23 +73,22 @@ type cli struct {
 	Agent agentCmd `cmd:"" hidden:"" help:"Run steps as another user (internal)."`
 }
 
-// run is moon as a function: the tests call it too.
-func run(args []string, io stdio) (code int) {
+// run runs moon with arguments, and returns its exit code. The tests call it, too.
+func run(call *app.Invocation, args []string) (code int) {
 	var c cli
-	io, flush := io.guarded()
-	defer flush()
-	defer io.endUnasked()()
-	userTerminal.remember()
-	defer io.hosts.close()
+	defer call.Guard()()
+	defer call.EndUnasked()()
+	call.Terminal.Remember()
+	defer call.Hosts.Close()
 	parser, err := kong.New(&c,
 		kong.Name("moon"),
 		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
 		kong.UsageOnError(),
 		kong.DefaultEnvars("MOON"),
-		kong.Writers(io.out, io.err),
+		kong.Writers(call.Out, call.Err),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
-		kong.Bind(io),
+		kong.Bind(call),
 	)
 	if err != nil {
 		panic(err) // a mistake in the declarations above, found by any test
@@ -165,8 +97,8 @@ func run(args []string, io stdio) (code int) {
 		if r := recover(); r != nil {
 			n, ok := r.(exitNow)
 			if !ok { // as a panic it would print whatever it was about
-				fmt.Fprintf(io.err, "moon: internal error: %v; please report this\n\n%s", r, debug.Stack())
-				n = exitDisk
+				fmt.Fprintf(call.Err, "moon: internal error: %v; please report this\n\n%s", r, debug.Stack())
+				n = app.ExitDisk
 			}
 			code = int(n)
 		}
@@ -176,45 +108,24 @@ func run(args []string, io stdio) (code int) {
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(io.err, "moon: %s\n", err)
-		fmt.Fprintln(io.err, callHint(parser, args, err))
-		return exitUsage
+		fmt.Fprintf(call.Err, "moon: %s\n", err)
+		fmt.Fprintln(call.Err, callHint(parser, args, err))
+		return app.ExitUsage
 	}
 	if c.ProgramTimeout <= 0 {
-		fmt.Fprintln(io.err, "moon: --program-timeout must be above 0")
-		return exitUsage
+		fmt.Fprintln(call.Err, "moon: --program-timeout must be above 0")
+		return app.ExitUsage
 	}
-	io.asker.Timeout = c.ProgramTimeout
-	return report(io.err, ctx.Run(ctx))
+	call.Asker.Timeout = c.ProgramTimeout
+	return app.Report(call.Err, ctx.Run(ctx))
 }
 
 // exitNow carries the exit that kong asks for after --help out of the parser.
 type exitNow int
 
-func report(w io.Writer, err error) int {
-	if err == nil {
-		return exitDone
-	}
-	var e *exit
-	if !errors.As(err, &e) {
-		e = &exit{exitDisk, err.Error()}
-	}
-	if e.message != "" {
-		lines := strings.Split(e.message, "\n")
-		for i := range lines {
-			lines[i] = termtext.CleanName(lines[i]) // it may hold names, and what others have said
-		}
-		fmt.Fprintf(w, "moon: %s\n", strings.Join(lines, "\n"))
-	}
-	if likeAnsible() {
-		return ansibleExit(e.code, err)
-	}
-	return e.code
-}
-
 type versionCmd struct{}
 
-func (versionCmd) Run(io stdio) error {
-	_, err := fmt.Fprintf(io.out, "moon %s\n", Version)
+func (versionCmd) Run(call *app.Invocation) error {
+	_, err := fmt.Fprintf(call.Out, "moon %s\n", Version)
 	return err
 }

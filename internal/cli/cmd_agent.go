@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"moon/exec/agent"
+	"moon/internal/app"
 )
 
 // agentCmd is the far end of a lane. moon starts it itself.
@@ -16,37 +17,37 @@ type agentCmd struct {
 	Unlink bool `env:"-" help:"Remove this program, which was copied for this agent only."`
 }
 
-func (c *agentCmd) Run(io stdio) error {
+func (c *agentCmd) Run(call *app.Invocation) error {
 	if c.Kept {
 		go func() { _ = agent.Tend() }() // or the next one does
 	}
 	if c.Unlink {
 		if err := agent.Unlink(); err != nil {
-			return usage("%s", err)
+			return app.Usage("%s", err)
 		}
 	}
 	if c.Clean {
 		if err := agent.CleanEnv(); err != nil {
-			return usage("%s", err)
+			return app.Usage("%s", err)
 		}
 	}
 	syscall.CloseOnExec(3) // this program, perhaps
 	if err := os.Chdir("/"); err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the lane that
 	// is found by writing to it: what runs must not outlive the agent.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
-	defer incoming.take(func(sig os.Signal) bool {
+	defer call.Signals.Take(func(sig os.Signal) bool {
 		if sig != os.Interrupt {
 			end()
 		}
 		return false
 	})()
-	if err := agent.Serve(ctx, io.in, io.out, build()); err != nil {
-		return usage("%s", err)
+	if err := agent.Serve(ctx, call.In, call.Out, build()); err != nil {
+		return app.Usage("%s", err)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"moon/engine"
 	"moon/engine/control"
+	"moon/internal/app"
 )
 
 // attachCmd is a second terminal at a live run.
@@ -44,52 +45,52 @@ func (attachCmd) Help() string {
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
 }
 
-func (c *attachCmd) Run(io stdio) error {
-	runs, err := runsDir()
+func (c *attachCmd) Run(call *app.Invocation) error {
+	state, err := app.StateDir()
 	if err != nil {
 		return err
 	}
 	var past engine.Past
 	if c.Which == "" {
-		past, err = engine.FindLive(runs)
-	} else if past, err = engine.Find(runs, c.Which); err == nil && !past.Live {
+		past, err = engine.FindLive(state.Runs())
+	} else if past, err = engine.Find(state.Runs(), c.Which); err == nil && !past.Live {
 		err = fmt.Errorf("%s is not live (%s); moon show %s tells what it did", past.ID, outcomeOf(past), past.ID)
 	}
 	if err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	if len(c.Send) > 0 {
-		return c.send(io, past)
+		return c.send(call, past)
 	}
-	return c.follow(io, past)
+	return c.follow(call, past)
 }
 
 // follow prints the run from its first event on, as the terminal that has it does, until it ends.
-func (c *attachCmd) follow(io stdio, past engine.Past) error {
-	outs, err := (&headlessFlags{Output: c.Output, Verbose: c.Verbose}).outputs(past.Options.Diff)
+func (c *attachCmd) follow(call *app.Invocation, past engine.Past) error {
+	outs, err := app.ParseOutputs(c.Output, c.Verbose, past.Options.Diff)
 	if err != nil {
 		return err
 	}
 	for i := range outs {
-		outs[i].watched = true
+		outs[i].Watched = true
 	}
-	w, err := engine.NewWatch(past, replanned(io, past, c.vaultFlags))
+	w, err := engine.NewWatch(past, replanned(call, past, c.vaultFlags))
 	if err != nil {
-		return usage("%s cannot be followed: %s", past.ID, err)
+		return app.Usage("%s cannot be followed: %s", past.ID, err)
 	}
 	// A reader of standard output that goes away ends this process, and the run goes on without a witness.
-	result, err := tell(context.Background(), io, w, filepath.Join(past.Dir, "out"), outs)
+	result, err := app.Tell(context.Background(), call, w, filepath.Join(past.Dir, "out"), outs)
 	if err != nil {
-		return wrapDisk(err)
+		return app.WrapDisk(err)
 	}
 	if result.Outcome == "" {
-		return &exit{exitDisk, fmt.Sprintf("%s: the moon that ran it is gone; moon resume %s goes on with it", past.ID, past.ID)}
+		return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: the moon that ran it is gone; moon resume %s goes on with it", past.ID, past.ID))
 	}
-	return exitOf(result)
+	return app.ExitOf(result)
 }
 
 // send sends one command after the other, as long as they are accepted.
-func (c *attachCmd) send(io stdio, past engine.Past) (err error) {
+func (c *attachCmd) send(call *app.Invocation, past engine.Past) (err error) {
 	requests := make([]control.Request, len(c.Send))
 	for i, text := range c.Send {
 		if requests[i], err = request(text); err != nil {
@@ -98,20 +99,20 @@ func (c *attachCmd) send(io stdio, past engine.Past) (err error) {
 	}
 	client, err := control.Dial(past.Dir)
 	if err != nil {
-		return usage("%s: %s", past.ID, err)
+		return app.Usage("%s: %s", past.ID, err)
 	}
 	defer func() { _ = client.Close() }() // the answers are here
 	for i, r := range requests {
 		// A run that syncs to a slow disk may take its time.
 		a, err := client.Send(r, time.Minute)
 		if err != nil {
-			return wrapDisk(fmt.Errorf("%s: %s: %w", past.ID, c.Send[i], err))
+			return app.WrapDisk(fmt.Errorf("%s: %s: %w", past.ID, c.Send[i], err))
 		}
 		if !a.Accepted {
-			return usage("%s refused %s: %s", past.ID, c.Send[i], a.Reason)
+			return app.Usage("%s refused %s: %s", past.ID, c.Send[i], a.Reason)
 		}
-		if _, err := fmt.Fprintf(io.out, "%s: %s accepted\n", past.ID, c.Send[i]); err != nil {
-			return wrapDisk(err)
+		if _, err := fmt.Fprintf(call.Out, "%s: %s accepted\n", past.ID, c.Send[i]); err != nil {
+			return app.WrapDisk(err)
 		}
 	}
 	return nil
@@ -130,7 +131,7 @@ func request(text string) (control.Request, error) {
 		r.Step = argument
 	}
 	if do == "" || given && argument == "" {
-		return r, usage("--send %q: give a command such as pause, or approve=step-0003", text)
+		return r, app.Usage("--send %q: give a command such as pause, or approve=step-0003", text)
 	}
 	return r, nil
 }

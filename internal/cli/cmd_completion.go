@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"moon/internal/app"
+
 	"github.com/alecthomas/kong"
 )
 
@@ -19,9 +21,9 @@ zsh:   moon completion zsh > "${fpath[1]}/_moon"
 fish:  moon completion fish > ~/.config/fish/completions/moon.fish`
 }
 
-func (c *completionCmd) Run(io stdio, ctx *kong.Context) error {
+func (c *completionCmd) Run(call *app.Invocation, ctx *kong.Context) error {
 	write := map[string]func(*kong.Node) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[c.Shell]
-	return printTo(io.out, write(ctx.Model.Node))
+	return printTo(call.Out, write(ctx.Model.Node))
 }
 
 func printTo(w io.Writer, text string) error {

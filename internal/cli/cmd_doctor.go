@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -37,15 +38,15 @@ type checkup struct {
 	Root     string
 }
 
-func (c *doctorCmd) Run(std stdio) error {
+func (c *doctorCmd) Run(call *app.Invocation) error {
 	defer hastily()()
-	o, err := c.planOptions(std)
+	o, err := c.planOptions(call)
 	if err != nil {
 		return err
 	}
 	s := plan.NewSurvey(o)
 	if s.Files == 0 {
-		return c.complain(std, nil, o.FromHere(s.Diagnostics))
+		return c.complain(call, nil, o.FromHere(s.Diagnostics))
 	}
 	found := checkup{Survey: s, Root: rootOf(o)}
 	if !s.Steps { // what Ansible's settings and other machines are about
@@ -55,15 +56,15 @@ func (c *doctorCmd) Run(std stdio) error {
 		s.Diagnostics, s.Unfollowed = o.FromHere(s.Diagnostics), o.FromHere(s.Unfollowed)
 	}
 	if c.Format == "json" {
-		err = found.json(std.doc)
+		err = found.json(call.Doc)
 	} else {
-		err = found.text(std.out)
+		err = found.text(call.Out)
 	}
 	if err != nil {
 		return err
 	}
 	if !found.sound() || c.Strict && len(s.Diagnostics) > 0 {
-		return &exit{exitFailed, ""}
+		return app.NewExit(app.ExitFailed, "")
 	}
 	return nil
 }

@@ -7,55 +7,56 @@ import (
 
 	"moon/engine/graph"
 	"moon/events"
+	"moon/internal/app"
 	"moon/plan"
 	"moon/plan/show"
 )
 
 // foretell prints the plan with what each step would do.
-func (c *planCmd) foretell(io stdio, p *plan.Plan, g *graph.Graph) error {
-	askSupplied(p)
-	lanes, err := c.lanes(io, p)
+func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
+	app.AskSupplied(p)
+	lanes, err := c.becomeFlags.request().Lanes(call, p)
 	if err != nil {
 		return err
 	}
 	defer lanes.Close()
-	ctx, stop := untilSignalled(context.Background())
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
-	oracle(io.asker, p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	app.Oracle(call.Asker, p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}
 		all[f.Step] = f
 	})
 	if ctx.Err() != nil {
-		return &exit{exitInterrupted, "interrupted; nothing was changed"}
+		return app.NewExit(app.ExitInterrupted, "interrupted; nothing was changed")
 	}
-	if err := c.printForetold(io, p, g, all); err != nil {
+	if err := c.printForetold(call, p, g, all); err != nil {
 		return err
 	}
 	for _, f := range all {
 		if f != nil && f.Error != "" {
-			return &exit{exitFailed, ""}
+			return app.NewExit(app.ExitFailed, "")
 		}
 	}
 	return nil
 }
 
-func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*events.Foretold) error {
+func (c *planCmd) printForetold(call *app.Invocation, p *plan.Plan, g *graph.Graph, all []*events.Foretold) error {
 	if c.Format == "json" {
 		doc, err := g.JSON()
 		if err != nil {
 			return err
 		}
-		return show.WritePredictionsJSON(io.out, p, doc, func(step int) any {
+		return show.WritePredictionsJSON(call.Out, p, doc, func(step int) any {
 			if all[step] == nil {
 				return nil
 			}
 			return all[step]
 		})
 	}
-	err := show.WritePredictions(io.out, p, io.width(), func(step int) []string {
+	err := show.WritePredictions(call.Out, p, call.Width(), func(step int) []string {
 		if all[step] == nil {
 			return nil
 		}
@@ -64,7 +65,7 @@ func (c *planCmd) printForetold(io stdio, p *plan.Plan, g *graph.Graph, all []*e
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(io.out, "\n%s%s\n", notReached(p, all), foretoldCounts(all))
+	_, err = fmt.Fprintf(call.Out, "\n%s%s\n", notReached(p, all), foretoldCounts(all))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/app"
 	"moon/internal/suggest"
 )
 
@@ -27,7 +28,7 @@ func (factsCmd) Help() string {
 are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(exec.CostlyFacts())), ", ") + "."
 }
 
-func (c *factsCmd) Run(io stdio) error {
+func (c *factsCmd) Run(call *app.Invocation) error {
 	facts := exec.Facts()
 	maps.Copy(facts, exec.VolatileFacts())
 	if len(c.Names) > 0 {
@@ -38,12 +39,12 @@ func (c *factsCmd) Run(io stdio) error {
 		facts = only
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.out)
+		enc := json.NewEncoder(call.Out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(facts)
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	if err := printFacts(w, "", facts); err != nil {
 		return err
 	}
@@ -62,9 +63,9 @@ func named(facts map[string]any, names []string) (map[string]any, error) {
 		if !ok {
 			known := slices.Concat(slices.Sorted(maps.Keys(facts)), slices.Sorted(maps.Keys(costly)))
 			if hint := suggest.DidYouMean(name, known); hint != "" {
-				return nil, usage("there is no fact `%s`; %s", name, hint)
+				return nil, app.Usage("there is no fact `%s`; %s", name, hint)
 			}
-			return nil, usage("there is no fact `%s`; moon facts lists them", name)
+			return nil, app.Usage("there is no fact `%s`; moon facts lists them", name)
 		}
 		only[name] = v
 	}
@@ -103,9 +104,9 @@ type actionsCmd struct {
 	Name string `arg:"" optional:"" help:"An action to describe."`
 }
 
-func (c *actionsCmd) Run(io stdio) error {
+func (c *actionsCmd) Run(call *app.Invocation) error {
 	if c.Name == "" {
-		w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+		w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 		for _, a := range spec.All() {
 			fmt.Fprintf(w, "%s\t%s\n", strings.Join(append([]string{a.Name}, a.Aliases...), ", "), firstSentence(a.Doc))
 		}
@@ -113,15 +114,15 @@ func (c *actionsCmd) Run(io stdio) error {
 	}
 	a, ok := spec.Lookup(c.Name)
 	if !ok {
-		return usage("there is no action `%s`; moon actions lists them", c.Name)
+		return app.Usage("there is no action `%s`; moon actions lists them", c.Name)
 	}
-	fmt.Fprintf(io.out, "%s\n\n%s\n\n", a.Name, a.Doc)
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(call.Out, "%s\n\n%s\n\n", a.Name, a.Doc)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	printFields(w, a.Fields())
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
+	fmt.Fprintf(call.Out, "\nExample:\n\n%s\n", strings.TrimRight(indent(a.Example), "\n"))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan"
@@ -29,17 +30,17 @@ type inventoryFlags struct {
 // sources are the inventories as absolute paths. If none is given they are those of ansible.cfg, which named is then.
 func (f *inventoryFlags) sources(dir string) (sources []string, named string, err error) {
 	if len(f.Inventory) == 0 {
-		set, err := ansibleConfig(dir)
+		set, err := app.AnsibleConfig(dir)
 		if err != nil {
 			return nil, "", err
 		}
-		list, err := set.inventory()
-		return list, set.supplied(), err
+		list, err := set.InventoryPaths()
+		return list, set.Supplied(), err
 	}
 	for _, s := range f.Inventory {
 		switch {
 		case s == "":
-			return nil, "", usage("--inventory names nothing")
+			return nil, "", app.Usage("--inventory names nothing")
 		case !strings.Contains(s, ",") && !filepath.IsAbs(s):
 			s = filepath.Join(dir, s)
 		}
@@ -66,20 +67,20 @@ func (inventoryCmd) Help() string {
 not rendered, and secrets are hidden. Without -i the inventory is that of ansible.cfg; /etc/ansible/hosts is read only if it is named.`
 }
 
-func (c *inventoryCmd) Run(std stdio) error {
+func (c *inventoryCmd) Run(call *app.Invocation) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return usage("the working directory cannot be read: %s", err)
+		return app.Usage("the working directory cannot be read: %s", err)
 	}
 	sources, named, err := c.sources(dir)
 	if err != nil {
 		return err
 	}
 	if len(sources) == 0 {
-		return usage("no inventory is given; name one with -i, or in ansible.cfg\n  hint: /etc/ansible/hosts is read with -i /etc/ansible/hosts")
+		return app.Usage("no inventory is given; name one with -i, or in ansible.cfg\n  hint: /etc/ansible/hosts is read with -i /etc/ansible/hosts")
 	}
 	beside := dir
 	if c.PlaybookDir != "" {
@@ -87,39 +88,39 @@ func (c *inventoryCmd) Run(std stdio) error {
 			return err
 		}
 	}
-	ctx, stop := untilSignalled(context.Background())
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
-	files, err := inventoryFiles(ctx, std, dir, &c.vaultFlags)
+	files, err := inventoryFiles(ctx, call, dir, c.vaultFlags.request())
 	if err != nil {
 		return err
 	}
 	if named != "" {
-		t, err := (&pluginFlags{TrustPlugins: c.Trust}).truster(std, false)
+		t, err := call.Truster(c.Trust)
 		if err != nil {
 			return err
 		}
-		files.Run = onlyTrusted(files.Run, t, named)
+		files.Run = app.OnlyTrusted(files.Run, t, named)
 	}
 	var ds diag.List
 	inv := inventory.Load(sources, beside, files.Files, &ds)
 	if ctx.Err() != nil {
-		return &exit{exitInterrupted, "interrupted"}
+		return app.NewExit(app.ExitInterrupted, "interrupted")
 	}
 	ds.Sort()
 	ds.Locate(files.lines)
-	if err := complain(std, ds); err != nil {
+	if err := complain(call, ds); err != nil {
 		return err
 	}
 	for _, h := range inv.Hosts {
 		for _, l := range inv.Layers(h, beside) {
 			for _, v := range l.Vars {
 				if inventory.IsSecret(v.Name) {
-					hide(std.secrets, v.Value)
+					hide(call.Secrets, v.Value)
 				}
 			}
 		}
 	}
-	return c.show(std, inv)
+	return c.show(call, inv)
 }
 
 func (c *inventoryCmd) check() error {
@@ -131,54 +132,54 @@ func (c *inventoryCmd) check() error {
 	}
 	switch {
 	case forms > 1:
-		return usage("--graph, --list and --host are forms of the inventory; give one of them")
+		return app.Usage("--graph, --list and --host are forms of the inventory; give one of them")
 	case c.Vars && !c.Graph:
-		return usage("--vars belongs to --graph; --list and --host have the variables")
+		return app.Usage("--vars belongs to --graph; --list and --host have the variables")
 	case c.Host != "" && (c.Pattern != "" || c.Limit != ""):
-		return usage("--host names the host; it cannot be given with a pattern or --limit")
+		return app.Usage("--host names the host; it cannot be given with a pattern or --limit")
 	}
 	return nil
 }
 
 // complain prints what is wrong with an inventory.
-func complain(std stdio, ds diag.List) error {
+func complain(call *app.Invocation, ds diag.List) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := ds.Print(std.err); err != nil {
+	if err := ds.Print(call.Err); err != nil {
 		return err
 	}
-	fmt.Fprintln(std.err)
+	fmt.Fprintln(call.Err)
 	if ds.HasErrors() {
-		return &exit{exitUsage, ds.Summary()}
+		return app.NewExit(app.ExitUsage, ds.Summary())
 	}
 	return nil
 }
 
-func (c *inventoryCmd) show(std stdio, inv *inventory.Inventory) error {
+func (c *inventoryCmd) show(call *app.Invocation, inv *inventory.Inventory) error {
 	if c.Host != "" {
 		h := inv.Host(c.Host)
 		if h == nil {
-			return usage("--host: there is no host `%s`%s", c.Host, nearHost(inv, c.Host))
+			return app.Usage("--host: there is no host `%s`%s", c.Host, nearHost(inv, c.Host))
 		}
-		return writeShown(std, inv.Vars(h))
+		return writeShown(call, inv.Vars(h))
 	}
-	hosts, err := c.hosts(std, inv)
+	hosts, err := c.hosts(call, inv)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.List:
-		return writeShown(std, inv.List(hosts))
+		return writeShown(call, inv.List(hosts))
 	case c.Graph:
 		g := inv.Group("all")
 		if named := inv.Group(c.Pattern); named != nil {
 			g = named
 		}
-		return inv.WriteGraph(std.out, g, hosts, c.Vars)
+		return inv.WriteGraph(call.Out, g, hosts, c.Vars)
 	}
 	for _, h := range hosts {
-		if _, err := fmt.Fprintln(std.out, h.Name); err != nil {
+		if _, err := fmt.Fprintln(call.Out, h.Name); err != nil {
 			return err
 		}
 	}
@@ -186,33 +187,33 @@ func (c *inventoryCmd) show(std stdio, inv *inventory.Inventory) error {
 }
 
 // hosts are those that the pattern and the limit leave. What they name and there is not is said.
-func (c *inventoryCmd) hosts(std stdio, inv *inventory.Inventory) ([]*inventory.Host, error) {
+func (c *inventoryCmd) hosts(call *app.Invocation, inv *inventory.Inventory) ([]*inventory.Host, error) {
 	pattern := c.Pattern
 	if pattern == "" {
 		pattern = "all"
 	}
 	hosts, err := inv.Match(pattern)
-	if err = partly(std, "", hosts, err); err != nil || c.Limit == "" {
+	if err = partly(call, "", hosts, err); err != nil || c.Limit == "" {
 		return hosts, err
 	}
 	hosts, err = inv.Limit(hosts, c.Limit, os.ReadFile)
-	if err = partly(std, "--limit: ", hosts, err); err == nil && len(hosts) == 0 {
-		err = usage("--limit: no host is left of `%s`", pattern)
+	if err = partly(call, "--limit: ", hosts, err); err == nil && len(hosts) == 0 {
+		err = app.Usage("--limit: no host is left of `%s`", pattern)
 	}
 	return hosts, err
 }
 
 // partly makes a warning of what a pattern names and there is not, if it has matched something else.
-func partly(std stdio, flag string, hosts []*inventory.Host, err error) error {
+func partly(call *app.Invocation, flag string, hosts []*inventory.Host, err error) error {
 	var missing *inventory.NoMatch
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &missing) && len(hosts) > 0:
-		fmt.Fprintf(std.err, "moon: warning: %s%s\n", flag, missing)
+		fmt.Fprintf(call.Err, "moon: warning: %s%s\n", flag, missing)
 		return nil
 	}
-	return usage("%s%s", flag, err)
+	return app.Usage("%s%s", flag, err)
 }
 
 func nearHost(inv *inventory.Inventory, name string) string {
@@ -230,11 +231,11 @@ func nearHost(inv *inventory.Inventory, name string) string {
 }
 
 // writeShown prints JSON for people and for programs, without secrets.
-func writeShown(std stdio, doc map[string]any) error {
-	enc := json.NewEncoder(std.doc)
+func writeShown(call *app.Invocation, doc map[string]any) error {
+	enc := json.NewEncoder(call.Doc)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "    ")
-	return enc.Encode(secret.Clean(std.secrets, doc))
+	return enc.Encode(secret.Clean(call.Secrets, doc))
 }
 
 // inventoryDisk is this machine as an inventory sees it, with what was read.
@@ -250,8 +251,8 @@ func (d *inventoryDisk) lines(file string) []string {
 	return nil
 }
 
-func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlags) (*inventoryDisk, error) {
-	passwords, err := flags.passwords(std)
+func inventoryFiles(ctx context.Context, call *app.Invocation, dir string, vaulted app.VaultPasswords) (*inventoryDisk, error) {
+	passwords, err := vaulted.Passwords(call)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +289,7 @@ func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlag
 			if err != nil {
 				return "", err.Error(), vaultHint
 			}
-			std.secrets.Add("", plain)
+			call.Secrets.Add("", plain)
 			return plain, "", ""
 		}
 		d.read[f.Name] = f
@@ -296,7 +297,7 @@ func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlag
 	}
 	d.Learn = func(f *playbook.File, v playbook.Value) {
 		if f.Secret {
-			hide(std.secrets, v)
+			hide(call.Secrets, v)
 		}
 	}
 	d.List = func(dir string) ([]string, error) {
@@ -314,7 +315,7 @@ func inventoryFiles(ctx context.Context, std stdio, dir string, flags *vaultFlag
 		}
 		return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 	}
-	d.Run = func(path string, args ...string) ([]byte, error) { return std.asker.Run(ctx, path, args...) }
+	d.Run = func(path string, args ...string) ([]byte, error) { return call.Asker.Run(ctx, path, args...) }
 	return d, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/internal/app"
 	"moon/tui"
 )
 
@@ -29,19 +30,19 @@ func (keysCmd) Help() string {
 moon keys --format yaml prints all of them in this form.`
 }
 
-func (c *keysCmd) Run(io stdio) error {
+func (c *keysCmd) Run(call *app.Invocation) error {
 	if c.Check != "" {
-		keys, err := readKeyFile(io, c.Check)
+		keys, err := readKeyFile(call, c.Check)
 		if err != nil {
 			return err
 		}
 		for _, line := range keys.Taken {
-			fmt.Fprintln(io.out, line)
+			fmt.Fprintln(call.Out, line)
 		}
 		return nil
 	}
 	var screen screenFlags
-	if err := screen.readKeys(io); err != nil {
+	if err := screen.readKeys(call); err != nil {
 		return err
 	}
 	keys := screen.keys
@@ -50,11 +51,11 @@ func (c *keysCmd) Run(io stdio) error {
 	}
 	switch c.Format {
 	case "yaml":
-		return keys.YAML(io.out)
+		return keys.YAML(call.Out)
 	case "markdown":
-		return keys.Markdown(io.out)
+		return keys.Markdown(call.Out)
 	}
-	return keys.Text(io.out)
+	return keys.Text(call.Out)
 }
 
 // keyFile is where a person's own keys are, or "" where there is no such place.
@@ -68,7 +69,7 @@ func keyFile() string {
 
 // readKeys reads the person's own keys, if there are any. A file with mistakes is refused before the screen opens: whoever has
 // bound keys and finds others under the fingers runs what was not meant.
-func (f *screenFlags) readKeys(io stdio) error {
+func (f *screenFlags) readKeys(call *app.Invocation) error {
 	file := keyFile()
 	if file == "" {
 		return nil
@@ -77,15 +78,15 @@ func (f *screenFlags) readKeys(io stdio) error {
 		return nil
 	}
 	var err error
-	f.keys, err = readKeyFile(io, file)
+	f.keys, err = readKeyFile(call, file)
 	return err
 }
 
-func readKeyFile(io stdio, file string) (*tui.Keys, error) {
+func readKeyFile(call *app.Invocation, file string) (*tui.Keys, error) {
 	const most = 1 << 20 // far more than is taken
 	text, err := readAtMost(file, most)
 	if err != nil {
-		return nil, usage("the file of keys: %s", err)
+		return nil, app.Usage("the file of keys: %s", err)
 	}
 	shown := file
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(file, home+string(filepath.Separator)) {
@@ -95,8 +96,8 @@ func readKeyFile(io stdio, file string) (*tui.Keys, error) {
 	if keys != nil {
 		return keys, nil
 	}
-	if err := wrong.Print(io.err); err != nil {
+	if err := wrong.Print(call.Err); err != nil {
 		return nil, err
 	}
-	return nil, usage("%s has mistakes; mend them, or move the file away to have the usual keys", shown)
+	return nil, app.Usage("%s has mistakes; mend them, or move the file away to have the usual keys", shown)
 }

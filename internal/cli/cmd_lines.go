@@ -9,6 +9,7 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
+	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/tui"
@@ -46,20 +47,20 @@ func (f *uiFlags) noUI() string {
 func somebodyTypes() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
 
 // onSignals leaves ctrl-c to lines, where somebody can be asked what is meant by it. The screen has it as a key.
-func (c *tuiCmd) onSignals(s *engine.Session, asker *exec.Asker, heard func()) (stop func()) {
+func (c *tuiCmd) onSignals(call *app.Invocation, s *engine.Session, heard func()) (stop func()) {
 	if c.inLines() && somebodyTypes() {
 		c.interrupts = make(chan os.Signal, 8)
 	}
-	return onSignals(s, asker, c.interrupts, heard)
+	return call.Signals.Control(s, call.Asker, c.interrupts, heard)
 }
 
 // lines shows a run in lines: what the screen has is what they have.
-func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.Options) error {
+func (c *tuiCmd) lines(call *app.Invocation, s *engine.Session) func(context.Context, tui.Options) error {
 	return func(ctx context.Context, o tui.Options) error {
 		to := lines.Options{
 			Plan: o.Plan, Earlier: o.Earlier, Feed: o.Feed, PlanFor: o.PlanFor, Forecast: o.Forecast, Foretell: o.Foretell,
 			Aside: o.Aside, OutDir: o.OutDir, Mode: o.Mode, Follow: c.Verbose, Interrupts: c.interrupts,
-			In: os.Stdin, Out: std.out, Person: somebodyTypes(),
+			In: os.Stdin, Out: call.Out, Person: somebodyTypes(),
 			Send: func(cmd events.Command) { s.Send(events.Order{Actor: lines.Actor, Command: cmd}) },
 			Reload: func() (string, diag.List, error) {
 				ds, err := o.Reload()
@@ -69,8 +70,8 @@ func (c *tuiCmd) lines(std stdio, s *engine.Session) func(context.Context, tui.O
 			Shell:  func(p *plan.Plan, step int) (lines.Program, error) { return o.Shell(p, step) },
 			Editor: func(file string, line int) lines.Program { return exec.Editor(file, line) },
 		}
-		if f := fileOf(std.out); f != nil && term.IsTerminal(int(f.Fd())) {
-			to.Terminal, to.Width = f, std.width
+		if f := app.FileOf(call.Out); f != nil && term.IsTerminal(int(f.Fd())) {
+			to.Terminal, to.Width = f, call.Width
 		}
 		return lines.Run(ctx, to)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"moon/engine/graph"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -59,8 +59,8 @@ func (f *planFlags) called(o *plan.Options) {
 }
 
 // options turns the flags into the planner's.
-func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
-	o, err := thisMachine(io, &f.vaultFlags)
+func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) {
+	o, err := thisMachine(call, f.vaultFlags.request())
 	if err != nil {
 		return o, err
 	}
@@ -71,13 +71,13 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 		}
 	}
 	o.Given = o.Path
-	o.Stdin, o.MaxSteps = io.in, f.MaxSteps
+	o.Stdin, o.MaxSteps = call.In, f.MaxSteps
 	f.called(&o)
 	switch {
 	case plan.IsDescriptor(o.Path): // what <(command) gives is read like standard input: it has no place of its own
 		file, err := os.Open(o.Path)
 		if err != nil {
-			return plan.Options{}, usage("%s cannot be read: %s", o.Path, errors.Unwrap(err))
+			return plan.Options{}, app.Usage("%s cannot be read: %s", o.Path, errors.Unwrap(err))
 		}
 		o.Path, o.Stdin = "-", file
 	case o.Path != "-" && !filepath.IsAbs(o.Path):
@@ -86,7 +86,7 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 	o.ExtraVars, o.VarsFiles, o.Tags, o.SkipTags, o.Only, o.Skip = f.ExtraVars, f.VarsFile, f.Tags, f.SkipTags, f.Only, f.Skip
 	if f.StartAt != nil {
 		if *f.StartAt == "" { // an empty variable of a script must not start at the beginning
-			return plan.Options{}, usage("--start-at names no step")
+			return plan.Options{}, app.Usage("--start-at names no step")
 		}
 		o.StartAt = *f.StartAt
 	}
@@ -97,12 +97,12 @@ func (f *playbookFlags) planOptions(io stdio) (plan.Options, error) {
 	if err := f.hosts(&o, o.Dir); err != nil {
 		return o, err
 	}
-	found, err := f.find(io, beside, o.ModulePath)
+	found, err := f.find(call, beside, o.ModulePath)
 	if err != nil {
 		return plan.Options{}, err
 	}
 	o.Plugins = found
-	return o, f.connecting(&o, io, &f.pluginFlags, f.approved)
+	return o, f.connecting(&o, call, &f.pluginFlags, f.approved)
 }
 
 // usualPlaybook is the playbook that is meant where none is named.
@@ -112,14 +112,14 @@ func usualPlaybook() (string, error) {
 			return name, nil
 		}
 	}
-	return "", usage("no playbook given, and there is no moon.yml or playbook.yml here")
+	return "", app.Usage("no playbook given, and there is no moon.yml or playbook.yml here")
 }
 
 // thisMachine is what planning needs to know about where and by whom moon is called.
-func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
+func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Options, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return plan.Options{}, usage("the working directory cannot be read: %s", err)
+		return plan.Options{}, app.Usage("the working directory cannot be read: %s", err)
 	}
 	o := plan.Options{Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts()}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
@@ -127,9 +127,9 @@ func thisMachine(io stdio, flags *vaultFlags) (plan.Options, error) {
 	if u, err := user.Current(); err == nil {
 		o.User = u.Username
 	}
-	o.Secrets = io.secrets
-	o.Pipe, o.Fetch = io.asker.Pipe, exec.Fetch
-	o.Vault, err = flags.passwords(io)
+	o.Secrets = call.Secrets
+	o.Pipe, o.Fetch = call.Asker.Pipe, exec.Fetch
+	o.Vault, err = passwords.Passwords(call)
 	return o, err
 }
 
@@ -145,35 +145,35 @@ func hastily() (end func()) {
 }
 
 // build plans the playbook and prints what is wrong with it.
-func (f *playbookFlags) build(io stdio) (*plan.Plan, *graph.Graph, error) {
+func (f *playbookFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, error) {
 	defer hastily()()
-	o, err := f.planOptions(io)
+	o, err := f.planOptions(call)
 	if err != nil {
 		return nil, nil, err
 	}
-	askTrust(io, o)
+	askTrust(call, o)
 	p, g, ds := engine.Build(o)
-	if left, ok := errors.AsType[*exit](f.unanswered); ok { // who leaves the questions has made no mistake
+	if left, ok := errors.AsType[*app.Exit](f.unanswered); ok { // who leaves the questions has made no mistake
 		return nil, nil, left
 	}
 	if err := f.forPlays(p); err != nil {
 		return nil, nil, err
 	}
-	return p, g, f.complain(io, p, o.FromHere(ds))
+	return p, g, f.complain(call, p, o.FromHere(ds))
 }
 
 // complain prints diagnostics. It returns an error if they forbid going on.
-func (f *playbookFlags) complain(io stdio, p *plan.Plan, ds diag.List) error {
+func (f *playbookFlags) complain(call *app.Invocation, p *plan.Plan, ds diag.List) error {
 	if len(ds) == 0 {
 		return nil
 	}
-	if err := ds.Print(io.err); err != nil {
+	if err := ds.Print(call.Err); err != nil {
 		return err
 	}
-	fmt.Fprintln(io.err)
+	fmt.Fprintln(call.Err)
 	if p == nil || f.Strict {
-		fmt.Fprintf(io.err, "%s; nothing was run\n", ds.Summary())
-		return &exit{exitUsage, ""}
+		fmt.Fprintf(call.Err, "%s; nothing was run\n", ds.Summary())
+		return app.NewExit(app.ExitUsage, "")
 	}
 	return nil
 }
@@ -190,35 +190,35 @@ type planCmd struct {
 	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
 }
 
-func (c *planCmd) Run(io stdio) error {
+func (c *planCmd) Run(call *app.Invocation) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	c.NoConnect = c.NoConnect || c.asked() && c.Saved == "" // for a list nobody is asked
 	c.mode = fact.Options{Check: c.Check, Diff: c.Check && c.Diff.given}
-	p, g, err := c.build(io)
+	p, g, err := c.build(call)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.asked():
-		return c.list(io.out, p)
+		return c.list(call.Out, p)
 	case c.Output != "":
-		if err := save(c.Output, p, g); err != nil {
+		if err := save(call, c.Output, p, g); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(io.out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
+		_, err = fmt.Fprintf(call.Out, "plan %s with %s saved to %s\n", p.Digest[:12], plan.CountOf(len(p.Steps), "step"), c.Output)
 		return err
 	case c.Check:
-		return c.foretell(io, p, g)
+		return c.foretell(call, p, g)
 	case c.Explain != nil:
-		return explain(io, p, g, *c.Explain)
+		return explain(call, p, g, *c.Explain)
 	case c.Diff.file != "":
-		return diff(io, p, c.Diff.file, c.Format == "json")
+		return diff(call, p, c.Diff.file, c.Format == "json")
 	case c.Flat:
-		return show.WriteFlat(io.out, p, io.width())
+		return show.WriteFlat(call.Out, p, call.Width())
 	}
-	return c.print(io, p, g)
+	return c.print(call, p, g)
 }
 
 // check refuses forms that exclude each other.
@@ -234,36 +234,36 @@ func (c *planCmd) check() error {
 	}
 	switch {
 	case c.Check && forms > 1:
-		return usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain, --diff OLD or -o")
+		return app.Usage("--check prints the plan with what it would do; it cannot be given with --flat, --explain, --diff OLD or -o")
 	case forms > 1:
-		return usage("--flat, --explain, --diff and -o are forms of the plan; give one of them")
+		return app.Usage("--flat, --explain, --diff and -o are forms of the plan; give one of them")
 	case c.Diff.given && c.Diff.file == "" && !c.Check:
-		return usage("--diff needs an older plan to compare with, or --check to show what would change")
+		return app.Usage("--diff needs an older plan to compare with, or --check to show what would change")
 	case c.Check && c.Format != "tree" && c.Format != "json":
-		return usage("--check prints text or, with --format json, JSON; not %s", c.Format)
+		return app.Usage("--check prints text or, with --format json, JSON; not %s", c.Format)
 	case c.Format == "tree", c.Format == "json" && (c.Diff.file != "" || c.Check), c.Output != "":
 		return nil
 	case c.Flat:
-		return usage("--flat is text; it cannot be given with --format %s", c.Format)
+		return app.Usage("--flat is text; it cannot be given with --format %s", c.Format)
 	case c.Explain != nil:
-		return usage("--explain is text; it cannot be given with --format %s", c.Format)
+		return app.Usage("--explain is text; it cannot be given with --format %s", c.Format)
 	case c.Diff.file != "":
-		return usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
+		return app.Usage("--diff prints text or, with --format json, JSON; not %s", c.Format)
 	}
 	return nil
 }
 
-func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
+func (c *planCmd) print(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
 	switch c.Format {
 	case "dot", "mermaid":
-		return drawGraph(io, p, g, c.Format)
+		return drawGraph(call, p, g, c.Format)
 	case "dump":
-		return show.WriteDump(io.out, p, g.Text())
+		return show.WriteDump(call.Out, p, g.Text())
 	case "tree":
-		return show.WriteTree(io.out, p, io.width())
+		return show.WriteTree(call.Out, p, call.Width())
 	}
 	if c.Format == "json" {
-		return writePlan(io.doc, p, g)
+		return writePlan(call.Doc, p, g)
 	}
 	var doc bytes.Buffer
 	if err := writePlan(&doc, p, g); err != nil {
@@ -273,7 +273,7 @@ func (c *planCmd) print(io stdio, p *plan.Plan, g *graph.Graph) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.doc.Write(text)
+	_, err = call.Doc.Write(text)
 	return err
 }
 
@@ -296,19 +296,8 @@ func (o *oldPlan) Decode(ctx *kong.DecodeContext) error { //nolint:unparam // as
 	return nil
 }
 
-// unreadable says why a plan cannot be read from a file.
-func unreadable(file string, err error) string {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "no such file: " + file
-	case errors.Is(err, fs.ErrPermission):
-		return "no permission to read " + file
-	}
-	return fmt.Sprintf("%q cannot be read; give a file that moon plan -o has saved", file)
-}
-
 // drawGraph prints the execution graph.
-func drawGraph(io stdio, p *plan.Plan, g *graph.Graph, format string) error {
+func drawGraph(call *app.Invocation, p *plan.Plan, g *graph.Graph, format string) error {
 	title := func(step int) string { return p.Steps[step].Title() }
 	text := ""
 	switch format {
@@ -319,31 +308,31 @@ func drawGraph(io stdio, p *plan.Plan, g *graph.Graph, format string) error {
 	default:
 		text = g.Text()
 	}
-	_, err := fmt.Fprint(io.out, text)
+	_, err := fmt.Fprint(call.Out, text)
 	return err
 }
 
 // explain prints what is known of the one step that a selector names.
-func explain(io stdio, p *plan.Plan, g *graph.Graph, selector string) error {
+func explain(call *app.Invocation, p *plan.Plan, g *graph.Graph, selector string) error {
 	found := p.Match(selector)
 	switch len(found) {
 	case 0:
 		message, hint := p.NoMatch(selector)
-		return usage("--explain: %s\n  hint: %s", message, hint)
+		return app.Usage("--explain: %s\n  hint: %s", message, hint)
 	case 1:
 		step := found[0]
-		return show.WriteExplanation(io.out, p, step, g.Before(step), g.After(step), io.width())
+		return show.WriteExplanation(call.Out, p, step, g.Before(step), g.After(step), call.Width())
 	}
 	lines := make([]string, len(found))
 	for i, step := range found {
 		s := &p.Steps[step]
 		lines[i] = fmt.Sprintf("%s  %s  (%s)", s.ID(), s.Label(s.Title()), s.Origin)
 	}
-	return usage("--explain explains one step; `%s` names %d:\n%s", selector, len(found), indented(lines))
+	return app.Usage("--explain explains one step; `%s` names %d:\n%s", selector, len(found), indented(lines))
 }
 
 // diff prints what changed since an older plan.
-func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
+func diff(call *app.Invocation, p *plan.Plan, file string, asJSON bool) error {
 	old, err := comparable(file)
 	if err != nil {
 		return err
@@ -354,13 +343,13 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 	}
 	d := show.Diff(old, now)
 	if !asJSON {
-		return d.Write(io.out, io.width())
+		return d.Write(call.Out, call.Width())
 	}
 	doc, err := d.JSON()
 	if err != nil {
 		return err
 	}
-	_, err = io.doc.Write(doc)
+	_, err = call.Doc.Write(doc)
 	return err
 }
 
@@ -368,11 +357,11 @@ func diff(io stdio, p *plan.Plan, file string, asJSON bool) error {
 func comparable(file string) (*show.Comparable, error) {
 	doc, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("--diff: %s", unreadable(file, err))
+		return nil, app.Usage("--diff: %s", app.Unreadable(file, err))
 	}
 	c, err := show.ReadComparable(doc)
 	if err != nil {
-		return nil, usage("--diff: %s: %s", file, err)
+		return nil, app.Usage("--diff: %s: %s", file, err)
 	}
 	return c, nil
 }
@@ -382,9 +371,9 @@ type validateCmd struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
 }
 
-func (c *validateCmd) Run(io stdio) error {
+func (c *validateCmd) Run(call *app.Invocation) error {
 	defer hastily()()
-	o, err := c.planOptions(io)
+	o, err := c.planOptions(call)
 	if err != nil {
 		return err
 	}
@@ -394,26 +383,26 @@ func (c *validateCmd) Run(io stdio) error {
 	}
 	bad := p == nil || c.Strict && len(ds) > 0
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.doc)
+		enc := json.NewEncoder(call.Doc)
 		enc.SetIndent("", "  ")
 		if err := enc.Encode(map[string]any{"root": rootOf(o), "diagnostics": show.DiagnosticsJSON(ds)}); err != nil {
 			return err
 		}
 	} else {
-		if err := o.FromHere(ds).Print(io.out); err != nil {
+		if err := o.FromHere(ds).Print(call.Out); err != nil {
 			return err
 		}
 		switch {
 		case bad:
-			fmt.Fprintf(io.out, "\n%s\n", ds.Summary())
+			fmt.Fprintf(call.Out, "\n%s\n", ds.Summary())
 		case len(ds) > 0:
-			fmt.Fprintf(io.out, "\n%s: %s, %s\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
+			fmt.Fprintf(call.Out, "\n%s: %s, %s\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"), ds.Summary())
 		default:
-			fmt.Fprintf(io.out, "%s: %s, no mistakes found\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
+			fmt.Fprintf(call.Out, "%s: %s, no mistakes found\n", termtext.CleanName(p.RootFile), plan.CountOf(len(p.Steps), "step"))
 		}
 	}
 	if bad {
-		return &exit{exitUsage, ""}
+		return app.NewExit(app.ExitUsage, "")
 	}
 	return nil
 }
@@ -435,10 +424,10 @@ type graphCmd struct {
 	Format string `enum:"text,dot,mermaid" default:"text" help:"text, dot (for Graphviz) or mermaid."`
 }
 
-func (c *graphCmd) Run(io stdio) error {
-	p, g, err := c.build(io)
+func (c *graphCmd) Run(call *app.Invocation) error {
+	p, g, err := c.build(call)
 	if err != nil {
 		return err
 	}
-	return drawGraph(io, p, g, c.Format)
+	return drawGraph(call, p, g, c.Format)
 }

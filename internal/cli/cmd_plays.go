@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/inventory"
@@ -56,7 +58,7 @@ func (a *sshArgs) Decode(ctx *kong.DecodeContext) error {
 // hosts gives the planner what the flags say. Paths start in dir.
 func (f *hostFlags) hosts(o *plan.Options, dir string) error {
 	if f.AskPass {
-		return usage("--ask-pass: moon never types the password of a login; use a key (--private-key FILE), ssh-agent, or a connection that is open already (ControlMaster in ~/.ssh/config)")
+		return app.Usage("--ask-pass: moon never types the password of a login; use a key (--private-key FILE), ssh-agent, or a connection that is open already (ControlMaster in ~/.ssh/config)")
 	}
 	if err := f.checkHosts(); err != nil {
 		return err
@@ -89,9 +91,9 @@ func (f *hostFlags) checkHosts() error {
 	connections, methods := []string{"", "ssh", "local", "smart"}, []string{"", "sudo", "su", "doas"}
 	switch {
 	case !slices.Contains(connections, f.Connection):
-		return usage("--connection must be ssh or local; this is %q", f.Connection)
+		return app.Usage("--connection must be ssh or local; this is %q", f.Connection)
 	case !slices.Contains(methods, f.BecomeMethod):
-		return usage("--become-method must be sudo, su or doas; this is %q", f.BecomeMethod)
+		return app.Usage("--become-method must be sudo, su or doas; this is %q", f.BecomeMethod)
 	}
 	return nil
 }
@@ -139,11 +141,11 @@ func (f *hostFlags) forPlays(p *plan.Plan) error {
 	case "":
 		return nil
 	case "--become", "--become-user", "--become-method":
-		return usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
+		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps: write `become: true` on its steps, or on a block around them", flag, termtext.CleanName(p.RootFile))
 	case "--force-handlers":
-		return usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, termtext.CleanName(p.RootFile))
+		return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which has no handlers", flag, termtext.CleanName(p.RootFile))
 	}
-	return usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
+	return app.Usage("%s is about plays over hosts, and %s is a playbook of steps, which run on this machine; put them under `hosts:` and `tasks:` to run them on others", flag, termtext.CleanName(p.RootFile))
 }
 
 // overrideHosts puts flags that are given in the place of those a run had.
@@ -189,7 +191,7 @@ func (f *listFlags) asked() bool { return f.ListHosts || f.ListTasks || f.ListTa
 func (f *listFlags) list(w io.Writer, p *plan.Plan) error {
 	plays := slices.ContainsFunc(p.Scopes, func(s plan.Scope) bool { return s.Kind == plan.ScopePlay })
 	if !plays && (f.ListHosts || f.ListTasks || f.ListTags) {
-		return usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
+		return app.Usage("--list-hosts, --list-tasks and --list-tags are about plays; moon plan --flat lists the steps")
 	}
 	fmt.Fprintf(w, "\nplaybook: %s\n", termtext.CleanName(p.RootFile))
 	number := 0
@@ -250,4 +252,44 @@ func listed(tags []string) string {
 		sorted[i] = termtext.CleanName(sorted[i])
 	}
 	return strings.Join(sorted, ", ")
+}
+
+// connecting lets the planner ask hosts, programs and people.
+func (f *hostFlags) connecting(o *plan.Options, call *app.Invocation, pf *pluginFlags, approved bool) error {
+	set, err := app.AnsibleConfig(o.Dir)
+	if err != nil {
+		return err
+	}
+	t, err := call.Truster(pf.TrustPlugins || approved)
+	if err != nil {
+		return err
+	}
+	o.RolesPath = append(o.RolesPath, set.RolesPath...)
+	f.reachable(o, call, t)
+	if len(o.Inventory) == 0 && len(set.Inventory) > 0 {
+		if o.Inventory, err = set.InventoryPaths(); err != nil {
+			return err
+		}
+		if named := set.Supplied(); named != "" {
+			o.RunInventory = app.OnlyTrusted(o.RunInventory, t, named)
+		}
+	}
+	return nil
+}
+
+// reachable says whom the planner may ask: hosts, programs and people.
+func (f *hostFlags) reachable(o *plan.Options, call *app.Invocation, t *app.Truster) {
+	o.Trusts = t.Trusts
+	ask := f.ask
+	if ask == nil {
+		ask = call.AskPrompts
+	}
+	o.Gather, o.Answers = call.Hosts.Gather, f.answered
+	o.Ask = func(list []plan.Prompt) (answers map[string]string, err error) {
+		answers, f.unanswered = ask(list)
+		return answers, f.unanswered
+	}
+	o.RunInventory = func(path string, args ...string) ([]byte, error) {
+		return call.Asker.Run(context.Background(), path, args...)
+	}
 }

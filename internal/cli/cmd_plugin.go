@@ -18,6 +18,7 @@ import (
 	"moon/exec/agent"
 	"moon/exec/plugin"
 	"moon/exec/spec"
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -29,47 +30,38 @@ type pluginFlags struct {
 }
 
 // find looks for the plugins of a playbook, which is in the directory, and for modules in others.
-func (f *pluginFlags) find(std stdio, dir string, modules []string) (*plugin.Registry, error) {
+func (f *pluginFlags) find(call *app.Invocation, dir string, modules []string) (*plugin.Registry, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	trust, err := trusted()
+	trust, err := app.Trusted()
 	if err != nil {
 		return nil, err
 	}
 	s := plugin.Search{
 		Beside: dir, Modular: modules, Dirs: filepath.SplitList(os.Getenv("MOON_PLUGIN_PATH")), Path: filepath.SplitList(os.Getenv("PATH")),
-		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: std.asker,
+		Modules: f.AnsibleModules, Trust: trust, TrustAll: f.TrustPlugins, Moon: Version, Asker: call.Asker,
 	}
 	if own := configDir(); own != "" {
 		s.Own = filepath.Join(own, "plugins")
 	}
 	r, err := plugin.Find(s)
 	if err != nil {
-		return nil, usage("--ansible-modules: %s", err)
+		return nil, app.Usage("--ansible-modules: %s", err)
 	}
 	return r, nil
 }
 
-// trusted is where it is remembered which plugins may run.
-func trusted() (plugin.Trust, error) {
-	runs, err := runsDir()
-	if err != nil {
-		return plugin.Trust{}, err
-	}
-	return plugin.Trust{File: filepath.Join(filepath.Dir(runs), "plugins", "trusted")}, nil
-}
-
 // askTrust lets a person at a terminal decide which plugins may run.
-func askTrust(std stdio, o plan.Options) {
+func askTrust(call *app.Invocation, o plan.Options) {
 	r, ok := o.Plugins.(*plugin.Registry)
-	in, isFile := std.in.(*os.File)
-	if !ok || !isFile || !isTerminal(in) || !isTerminal(std.err) {
+	in, isFile := call.In.(*os.File)
+	if !ok || !isFile || !app.IsTerminal(in) || !app.IsTerminal(call.Err) {
 		return
 	}
 	r.AskBy(func(path, shown, digest string) bool {
-		fmt.Fprintf(std.err, "The playbook wants to use a plugin that came with it: %s\n", termtext.CleanName(shown))
-		fmt.Fprintf(std.err, "It is a program, which can do all that you can. Its SHA-256 is %s.\nMay it run, now and whenever it is the same? [y/N] ", digest)
+		fmt.Fprintf(call.Err, "The playbook wants to use a plugin that came with it: %s\n", termtext.CleanName(shown))
+		fmt.Fprintf(call.Err, "It is a program, which can do all that you can. Its SHA-256 is %s.\nMay it run, now and whenever it is the same? [y/N] ", digest)
 		line, _ := bufio.NewReader(in).ReadString('\n') // the end is a no
 		answer := strings.ToLower(strings.TrimSpace(line))
 		return answer == "y" || answer == "yes"
@@ -81,7 +73,7 @@ func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
 	if f.TrustPlugins {
 		return nil
 	}
-	trust, err := trusted()
+	trust, err := app.Trusted()
 	if err != nil {
 		return err
 	}
@@ -98,16 +90,9 @@ func (f *pluginFlags) checkPlugins(p *plan.Plan) error {
 // pluginRefusal says why there is nothing to be done with a plugin.
 func pluginRefusal(err error) error {
 	if e, ok := errors.AsType[*spec.PluginError](err); ok && e.Hint != "" {
-		return usage("%s\n  hint: %s", e.Text, e.Hint)
+		return app.Usage("%s\n  hint: %s", e.Text, e.Hint)
 	}
-	return usage("%s", err)
-}
-
-// plugged gives the lanes of a run what carries out the steps of plugins. It is closed with them.
-func plugged(std stdio, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
-	host := &plugin.Host{Moon: Version, Cwd: p.Root, Asker: std.asker}
-	local.Plugin = host.Run
-	return local, host
+	return app.Usage("%s", err)
 }
 
 type pluginCmd struct {
@@ -123,15 +108,15 @@ type besideFlags struct {
 	pluginFlags
 }
 
-func (f *besideFlags) route(std stdio) (*plugin.Router, error) {
+func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
 	dir := filepath.Dir(f.Playbook)
 	if f.Playbook == "" {
 		var err error
 		if dir, err = os.Getwd(); err != nil {
-			return nil, usage("the working directory cannot be read: %s", err)
+			return nil, app.Usage("the working directory cannot be read: %s", err)
 		}
 	}
-	r, err := f.find(std, dir, nil)
+	r, err := f.find(call, dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -144,12 +129,12 @@ type pluginListCmd struct {
 	Plugins bool   `help:"Only capabilities of plugins."`
 }
 
-func (c *pluginListCmd) Run(io stdio) error {
-	router, err := c.route(io)
+func (c *pluginListCmd) Run(call *app.Invocation) error {
+	router, err := c.route(call)
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	for _, p := range router.All() {
 		if c.Kind != "" && p.Kind() != c.Kind || c.Plugins && p.Plugin == nil && p.Missing == nil {
 			continue
@@ -174,21 +159,21 @@ type pluginDescribeCmd struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
 }
 
-func (c *pluginDescribeCmd) Run(io stdio) error {
-	p, err := c.capability(io, c.Name)
+func (c *pluginDescribeCmd) Run(call *app.Invocation) error {
+	p, err := c.capability(call, c.Name)
 	if err != nil {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.out)
+		enc := json.NewEncoder(call.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(described(p))
 	}
-	fmt.Fprintf(io.out, "%s\n\n", p.Name)
+	fmt.Fprintf(call.Out, "%s\n\n", p.Name)
 	if p.Doc != "" {
-		fmt.Fprintf(io.out, "%s\n\n", termtext.CleanName(p.Doc))
+		fmt.Fprintf(call.Out, "%s\n\n", termtext.CleanName(p.Doc))
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "from\t%s\n", termtext.CleanName(p.Shown))
 	if g := p.Plugin; g != nil {
 		fmt.Fprintf(w, "plugin\t%s\n", termtext.CleanName(strings.TrimSpace(g.Name+" "+g.Version)))
@@ -211,7 +196,7 @@ func (c *pluginDescribeCmd) Run(io stdio) error {
 	if err := w.Flush(); err != nil || p.Action == nil {
 		return err
 	}
-	return describeAction(io.out, p.Action)
+	return describeAction(call.Out, p.Action)
 }
 
 var speeches = map[spec.Speech]string{
@@ -253,8 +238,8 @@ func describeAction(to io.Writer, a *spec.Action) error {
 }
 
 // capability finds one that can be used.
-func (f *besideFlags) capability(std stdio, name string) (*plugin.Capability, error) {
-	router, err := f.route(std)
+func (f *besideFlags) capability(call *app.Invocation, name string) (*plugin.Capability, error) {
+	router, err := f.route(call)
 	if err != nil {
 		return nil, err
 	}
@@ -277,31 +262,31 @@ type pluginTestCmd struct {
 	Verbose bool   `short:"v" help:"Show the requests to the plugin and its responses."`
 }
 
-func (c *pluginTestCmd) Run(std stdio) error {
-	p, err := c.capability(std, c.Name)
+func (c *pluginTestCmd) Run(call *app.Invocation) error {
+	p, err := c.capability(call, c.Name)
 	if err != nil {
 		return err
 	}
 	var args map[string]any
 	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
-		return usage("--args is no map in JSON: %s", err)
+		return app.Usage("--args is no map in JSON: %s", err)
 	}
 	args, _ = plan.WholeNumbers(args).(map[string]any)
 	dir, err := os.Getwd()
 	if err != nil {
-		return usage("the working directory cannot be read: %s", err)
+		return app.Usage("the working directory cannot be read: %s", err)
 	}
-	host := &plugin.Host{Moon: Version, Cwd: dir, Asker: std.asker}
+	host := &plugin.Host{Moon: Version, Cwd: dir, Asker: call.Asker}
 	defer host.Close()
 	if c.Verbose {
 		host.Heard = func(what string, text []byte) {
-			fmt.Fprintf(std.err, "%-8s %s\n", what, strings.TrimSpace(string(text)))
+			fmt.Fprintf(call.Err, "%-8s %s\n", what, strings.TrimSpace(string(text)))
 		}
 	}
-	ctx, stop := untilSignalled(context.Background())
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	if p.Kind() != plugin.Execute {
-		return c.ask(ctx, std, host, p, args)
+		return c.ask(ctx, call, host, p, args)
 	}
 	typed, problems := p.Action.Decode(args)
 	if len(problems) > 0 {
@@ -309,11 +294,11 @@ func (c *pluginTestCmd) Run(std stdio) error {
 		for _, problem := range problems {
 			lines = append(lines, problem.String())
 		}
-		return usage("--args: %s", strings.Join(lines, "\n"))
+		return app.Usage("--args: %s", strings.Join(lines, "\n"))
 	}
 	job := &exec.Job{
 		Action: p.Action.Name, Args: typed, Raw: args, Cwd: dir, Diff: c.Diff || c.Check,
-		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := std.err.Write(text); return err }),
+		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
 		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
 	lanes := &agent.Lanes{Local: exec.Local{Plugin: host.Run}, Build: build()}
@@ -324,27 +309,27 @@ func (c *pluginTestCmd) Run(std stdio) error {
 	} else {
 		r = lanes.Run(ctx, job)
 	}
-	if err := printTested(std.out, r); err != nil {
+	if err := printTested(call.Out, r); err != nil {
 		return err
 	}
 	if events.OnFailure.Has(r.Outcome) || r.Outcome == events.Cancelled {
-		return &exit{exitFailed, ""}
+		return app.NewExit(app.ExitFailed, "")
 	}
 	return nil
 }
 
 // ask makes a call of another kind, whose arguments are the parameters.
-func (c *pluginTestCmd) ask(ctx context.Context, std stdio, host *plugin.Host, p *plugin.Capability, args map[string]any) error {
+func (c *pluginTestCmd) ask(ctx context.Context, call *app.Invocation, host *plugin.Host, p *plugin.Capability, args map[string]any) error {
 	if p.Plugin == nil {
-		return usage("`%s` is moon's own; there is nothing to test", p.Name)
+		return app.Usage("`%s` is moon's own; there is nothing to test", p.Name)
 	}
 	_, args["name"], _ = strings.Cut(p.Name, ".")
 	args["protocol"] = plugin.Protocol
 	answer, err := host.Ask(ctx, p.Plugin, p.Kind(), args)
 	if err != nil {
-		return &exit{exitFailed, err.Error()}
+		return app.NewExit(app.ExitFailed, err.Error())
 	}
-	return printJSON(std.out, answer)
+	return printJSON(call.Out, answer)
 }
 
 // printTested prints how a test ended.
@@ -384,17 +369,17 @@ func (pluginTrustCmd) Help() string {
 part of that. Look at what you trust: it runs as you.`
 }
 
-func (c *pluginTrustCmd) Run(io stdio) error {
-	trust, err := trusted()
+func (c *pluginTrustCmd) Run(call *app.Invocation) error {
+	trust, err := app.Trusted()
 	if err != nil {
 		return err
 	}
 	for _, file := range c.Files {
 		path, digest, err := trust.TrustFile(file)
 		if err != nil {
-			return usage("%s", err)
+			return app.Usage("%s", err)
 		}
-		fmt.Fprintf(io.out, "trusted  %s  %s\n", digest[:12], termtext.CleanName(path))
+		fmt.Fprintf(call.Out, "trusted  %s  %s\n", digest[:12], termtext.CleanName(path))
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
+	"moon/internal/app"
+	"moon/internal/app/statedir"
 	"moon/plan"
 	"moon/plan/show"
 )
@@ -33,14 +35,14 @@ type resumeCmd struct {
 	MaxResult byteSize `placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
 }
 
-func (c *resumeCmd) Run(io stdio) error {
+func (c *resumeCmd) Run(call *app.Invocation) error {
 	past, err := pastRun(c.Which)
 	if err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	onScreen := !c.NoTUI && c.noUI() == ""
 	c.approved = !onScreen && !past.Options.Check
-	now, err := c.planned(io, past)
+	now, err := c.planned(call, past)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (c *resumeCmd) Run(io stdio) error {
 		if err := c.settle(); err != nil {
 			return err
 		}
-		if err := c.readKeys(io); err != nil {
+		if err := c.readKeys(call); err != nil {
 			return err
 		}
 	}
@@ -68,41 +70,42 @@ func (c *resumeCmd) Run(io stdio) error {
 		how.Changed = fact.ChangedAs(c.Changed)
 	}
 	var confirmed []events.Range
-	outs, err := c.outputs(opts.Diff)
+	outs, err := app.ParseOutputs(c.Output, c.Verbose, opts.Diff)
 	if err != nil {
 		return err
 	}
 	if !onScreen {
-		if confirmed, _, err = confirmations(now.plan, c.Approve); err != nil {
+		if confirmed, _, err = app.Confirmations(now.plan, c.Approve); err != nil {
 			return err
 		}
 		how.Confirmed = confirmed
-		if err := checkTerminal(now.plan, opts.Check); err != nil {
+		if err := app.CheckTerminal(now.plan, opts.Check); err != nil {
 			return err
 		}
 	}
-	config := sessions
-	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, recordsDir(filepath.Dir(past.Dir)), durationsDir(filepath.Dir(past.Dir)), opts, approvals(confirmed)
-	config.States = statesDir(filepath.Dir(past.Dir))
-	lanes, err := c.runners(io, &config, now.plan)
+	config, state := call.Session, statedir.Of(past.Dir)
+	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, state.Sources(), state.Durations(), opts, app.Approvals(confirmed)
+	config.States = state.Resources()
+	passwords := c.becomeFlags.request()
+	lanes, err := passwords.Runners(call, &config, now.plan)
 	if err != nil {
 		return err
 	}
 	defer lanes.Close()
-	catchSignals()
+	call.Signals.Catch()
 	s, err := engine.Resume(config, how)
 	if err != nil {
-		dropSignals()
+		call.Signals.Drop()
 		return refusal(past, err)
 	}
 	if onScreen {
 		t := tuiCmd{
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
-			again: func(stdio) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
+			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
 		}
-		return t.screen(io, s, lanes, now.plan)
+		return t.screen(call, s, lanes, now.plan)
 	}
-	return attend(io, s, outs, c.exportFlags)
+	return app.Attend(call, s, outs, app.ExportFile(c.Exports))
 }
 
 // resumable is what a run goes on with.
@@ -116,25 +119,25 @@ type resumable struct {
 
 // planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
 // plan, which keeps to it. What an edit changes is printed.
-func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error) {
-	here, err := thisMachine(io, &c.vaultFlags)
+func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable, err error) {
+	here, err := thisMachine(call, c.vaultFlags.request())
 	if err != nil {
 		return r, err
 	}
 	here.MaxSteps = c.MaxSteps
 	c.mode = past.Options
 	c.called(&here)
-	t, err := c.truster(io, c.approved)
+	t, err := call.Truster(c.TrustPlugins || c.approved)
 	if err != nil {
 		return r, err
 	}
-	c.reachable(&here, io, t)
+	c.reachable(&here, call, t)
 	kept, err := engine.ReadKept(past.Dir, past.Digest)
 	if _, lost := errors.AsType[*engine.NotKeptError](err); lost {
-		return c.byFlags(io, past)
+		return c.byFlags(call, past)
 	}
 	if err != nil {
-		return r, &exit{exitDisk, err.Error()}
+		return r, app.NewExit(app.ExitDisk, err.Error())
 	}
 	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
 		if r.plan != nil && digest == r.plan.Digest {
@@ -147,28 +150,28 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 		return k.Plan(here)
 	}
 	if names := kept.Sources.Withheld(); len(names) > 0 {
-		fmt.Fprintf(io.err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
+		fmt.Fprintf(call.Err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
 	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
 		return r, err
 	}
-	found, err := c.find(io, kept.Root, r.again.ModulePath)
+	found, err := c.find(call, kept.Root, r.again.ModulePath)
 	if err != nil {
 		return r, err
 	}
 	here.Plugins, r.again.Plugins = found, found
-	askTrust(io, r.again)
+	askTrust(call, r.again)
 	switch {
 	case past.Options.Saved:
 		return r, c.plannedSaved(past, kept, here, &r)
 	case r.again.Path == "-":
 		r.plan, r.graph, err = kept.Plan(here)
 	default:
-		return r, c.plannedAgain(io, past, &r)
+		return r, c.plannedAgain(call, past, &r)
 	}
 	if err != nil {
-		return r, usage("%s: %s", past.ID, err)
+		return r, app.Usage("%s: %s", past.ID, err)
 	}
 	return r, c.checkPlugins(r.plan)
 }
@@ -176,7 +179,7 @@ func (c *resumeCmd) planned(io stdio, past engine.Past) (r resumable, err error)
 // plannedSaved goes on with the plan that was saved, as it was saved. What the run itself has changed since is no reason not to.
 func (c *resumeCmd) plannedSaved(past engine.Past, kept *engine.Kept, here plan.Options, r *resumable) (err error) {
 	if r.plan, r.graph, err = kept.Plan(here); err != nil {
-		return usage("%s: %s", past.ID, err)
+		return app.Usage("%s: %s", past.ID, err)
 	}
 	if err = r.adopt(past, &here); err != nil {
 		return err
@@ -200,7 +203,7 @@ func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 	o.Reads, err = engine.Adopt(past, func(digest string) (*plan.Plan, error) {
 		p, err := r.planOf(digest)
 		if err != nil {
-			unkept = usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
+			unkept = app.Usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
 		}
 		return p, err
 	})
@@ -208,7 +211,7 @@ func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 	case unkept != nil:
 		return unkept
 	case err != nil:
-		return &exit{exitDisk, err.Error()}
+		return app.NewExit(app.ExitDisk, err.Error())
 	}
 	return nil
 }
@@ -233,9 +236,9 @@ func (r *resumable) planOf(digest string) (*plan.Plan, error) {
 }
 
 // plannedAgain plans the playbook as it is now.
-func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error {
+func (c *resumeCmd) plannedAgain(call *app.Invocation, past engine.Past, r *resumable) error {
 	p, g, ds := engine.Build(r.again)
-	if left, ok := errors.AsType[*exit](c.unanswered); ok {
+	if left, ok := errors.AsType[*app.Exit](c.unanswered); ok {
 		return left
 	}
 	flags := playbookFlags{planFlags: c.planFlags}
@@ -243,7 +246,7 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if dir, err := os.Getwd(); err == nil {
 		here.Dir = dir
 	}
-	if err := flags.complain(io, p, here.FromHere(ds)); err != nil {
+	if err := flags.complain(call, p, here.FromHere(ds)); err != nil {
 		return err
 	}
 	r.again.Answers, r.again.Ask = p.Answers(), noForm
@@ -253,7 +256,7 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	}
 	then, _, err := r.by(past.Digest)
 	if err != nil {
-		return usage("%s: the playbook was edited, and %s", past.ID, err)
+		return app.Usage("%s: the playbook was edited, and %s", past.ID, err)
 	}
 	if err = r.adopt(past, &r.again); err != nil {
 		return err
@@ -273,10 +276,10 @@ func (c *resumeCmd) plannedAgain(io stdio, past engine.Past, r *resumable) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
+	fmt.Fprintf(call.Err, "the playbook was edited since %s; what is done keeps its result\n", past.ID)
 	edits := show.Diff(old, now)
 	r.edited = changedSince(edits)
-	return edits.Write(io.err, io.width())
+	return edits.Write(call.Err, call.Width())
 }
 
 // changedSince says in a line what is different from the plan that a run had, and in which files.
@@ -308,12 +311,12 @@ func changedSince(d *show.Difference) string {
 }
 
 // byFlags is for a run that does not keep what its plan was made from: the same flags must plan the same.
-func (c *resumeCmd) byFlags(io stdio, past engine.Past) (r resumable, err error) {
+func (c *resumeCmd) byFlags(call *app.Invocation, past engine.Past) (r resumable, err error) {
 	flags := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: c.planFlags}
-	if r.again, err = flags.planOptions(io); err != nil {
+	if r.again, err = flags.planOptions(call); err != nil {
 		return r, err
 	}
-	if r.plan, r.graph, err = flags.build(io); err != nil {
+	if r.plan, r.graph, err = flags.build(call); err != nil {
 		return r, err
 	}
 	r.by = func(digest string) (*plan.Plan, *graph.Graph, error) {
@@ -376,15 +379,15 @@ func refusal(past engine.Past, err error) error {
 			help = append(help, fmt.Sprintf("  %s gave a secret that is not kept and that later steps use, and changed something", step),
 				"    it is not run again by itself: start the run anew; `changed_when: false` says that a step may always be run again")
 		}
-		return usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
+		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
 	}
 	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	if errors.Is(err, engine.ErrFinished) {
-		return usage("%s: %s", past.ID, err)
+		return app.Usage("%s: %s", past.ID, err)
 	}
-	return &exit{exitDisk, past.ID + ": " + withRoom(err)}
+	return app.NewExit(app.ExitDisk, past.ID+": "+app.WithRoom(err))
 }
 
 // dependents names the done steps that depend on those that may run again: they keep their results in either case.

@@ -11,6 +11,7 @@ import (
 
 	"moon/engine"
 	"moon/events"
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/tui/plain"
 )
@@ -21,24 +22,24 @@ type runsCmd struct {
 	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; 0 lists all."`
 }
 
-func (c *runsCmd) Run(io stdio) error {
+func (c *runsCmd) Run(call *app.Invocation) error {
 	if c.Limit < 0 {
-		return usage("-n must not be below 0")
+		return app.Usage("-n must not be below 0")
 	}
 	list, more, err := history(c.Limit)
 	if err != nil {
 		return err
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.out)
+		enc := json.NewEncoder(call.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(map[string]any{"runs": runsJSON(list)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(io.out, "no runs yet")
+		_, err := fmt.Fprintln(call.Out, "no runs yet")
 		return err
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	waited := slices.ContainsFunc(list, func(p engine.Past) bool { return p.Waited >= time.Second })
 	column := func(text string) string { // only where a run has waited for a person
 		if waited {
@@ -57,37 +58,37 @@ func (c *runsCmd) Run(io stdio) error {
 	for _, p := range list {
 		for _, c := range p.Concurrent() {
 			if c.ID < p.ID { // of two runs the later one is the one to say it
-				fmt.Fprintf(io.out, "%s: %s\n", p.ID, termtext.CleanName(c.String()))
+				fmt.Fprintf(call.Out, "%s: %s\n", p.ID, termtext.CleanName(c.String()))
 			}
 		}
 	}
 	if more > 0 {
-		_, err = fmt.Fprintf(io.out, "and %d more; -n 0 shows all\n", more)
+		_, err = fmt.Fprintf(call.Out, "and %d more; -n 0 shows all\n", more)
 	}
 	return err
 }
 
 // history is the latest runs, and how many more there are; all of them where limit is 0.
 func history(limit int) ([]engine.Past, int, error) {
-	dir, err := runsDir()
+	state, err := app.StateDir()
 	if err != nil {
 		return nil, 0, err
 	}
-	list, more, err := engine.History(dir, limit)
-	return list, more, wrapDisk(err)
+	list, more, err := engine.History(state.Runs(), limit)
+	return list, more, app.WrapDisk(err)
 }
 
 // pastRun finds the run that the user names, or the latest. The error is an *engine.UnbegunError, next to the run before, if that had
 // not begun.
 func pastRun(which string) (engine.Past, error) {
-	dir, err := runsDir()
+	state, err := app.StateDir()
 	if err != nil {
 		return engine.Past{}, err
 	}
 	if which == "" {
-		return engine.Latest(dir)
+		return engine.Latest(state.Runs())
 	}
-	return engine.Find(dir, which)
+	return engine.Find(state.Runs(), which)
 }
 
 // outcomeOf is the end of a run in a word.
@@ -169,9 +170,9 @@ type pruneCmd struct {
 	DryRun bool          `short:"C" help:"Print what would be removed; remove nothing."`
 }
 
-func (c *pruneCmd) Run(io stdio) error {
+func (c *pruneCmd) Run(call *app.Invocation) error {
 	if c.Keep < 0 {
-		return usage("--keep must not be below 0")
+		return app.Usage("--keep must not be below 0")
 	}
 	list, _, err := history(0)
 	if err != nil {
@@ -181,7 +182,7 @@ func (c *pruneCmd) Run(io stdio) error {
 	old := list[min(c.Keep, len(list)):]
 	unbegun, err := c.unbegun(now)
 	if err != nil {
-		return wrapDisk(err)
+		return app.WrapDisk(err)
 	}
 	for _, p := range append(old, unbegun...) {
 		if p.Live || now.Sub(p.Started) < c.Older {
@@ -189,26 +190,26 @@ func (c *pruneCmd) Run(io stdio) error {
 		}
 		if !c.DryRun {
 			if err := p.Remove(); err != nil {
-				return wrapDisk(err)
+				return app.WrapDisk(err)
 			}
 		}
 		removed++
-		fmt.Fprintf(io.out, "%s  %s  %s\n", p.ID, outcomeOf(p), termtext.CleanName(cmp.Or(p.Playbook, "not begun")))
+		fmt.Fprintf(call.Out, "%s  %s  %s\n", p.ID, outcomeOf(p), termtext.CleanName(cmp.Or(p.Playbook, "not begun")))
 	}
 	word := "removed"
 	if c.DryRun {
 		word = "would be removed"
 	}
-	_, err = fmt.Fprintf(io.out, "%d %s, %d kept\n", removed, word, len(list)+len(unbegun)-removed)
+	_, err = fmt.Fprintf(call.Out, "%d %s, %d kept\n", removed, word, len(list)+len(unbegun)-removed)
 	return err
 }
 
 // unbegun are the runs that had no record when moon was killed: nothing can be done with them. A new one may be about to begin.
 func (c *pruneCmd) unbegun(now time.Time) ([]engine.Past, error) {
-	dir, err := runsDir()
+	state, err := app.StateDir()
 	if err != nil {
 		return nil, err
 	}
-	list, err := engine.Unbegun(dir, engine.Past{})
+	list, err := engine.Unbegun(state.Runs(), engine.Past{})
 	return slices.DeleteFunc(list, func(p engine.Past) bool { return now.Sub(p.Started) < time.Minute }), err
 }

@@ -9,6 +9,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/engine/planfile"
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/plan/show"
@@ -21,30 +22,30 @@ type savedFlags struct {
 	AllowStale bool   `help:"Accept a saved plan although its files have changed since."`
 }
 
-func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
+func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, error) {
 	if f.Saved == "" {
 		if f.AllowStale {
-			return nil, nil, usage("--allow-stale is for saved plans; give one with --plan FILE")
+			return nil, nil, app.Usage("--allow-stale is for saved plans; give one with --plan FILE")
 		}
-		return f.playbookFlags.build(std)
+		return f.playbookFlags.build(call)
 	}
 	if given := f.given(); given != "" {
-		return nil, nil, usage("--plan takes exactly what was saved; %s cannot be given with it", given)
+		return nil, nil, app.Usage("--plan takes exactly what was saved; %s cannot be given with it", given)
 	}
-	here, err := thisMachine(std, &f.vaultFlags)
+	here, err := thisMachine(call, f.vaultFlags.request())
 	if err != nil {
 		return nil, nil, err
 	}
 	here.MaxSteps = f.MaxSteps
-	t, err := f.truster(std, f.approved)
+	t, err := call.Truster(f.TrustPlugins || f.approved)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.reachable(&here, std, t)
+	f.reachable(&here, call, t)
 	f.called(&here)
 	doc, err := os.ReadFile(f.Saved)
 	if err != nil {
-		return nil, nil, usage("--plan: %s", unreadable(f.Saved, err))
+		return nil, nil, app.Usage("--plan: %s", app.Unreadable(f.Saved, err))
 	}
 	saved, err := planfile.Read(doc, here, Version)
 	var stale *planfile.StaleError
@@ -55,14 +56,14 @@ func (f *savedFlags) build(std stdio) (*plan.Plan, *graph.Graph, error) {
 	case errors.As(err, &lost):
 		return nil, nil, isStale(f.Saved, []string{lost.Error()}, false)
 	case err != nil:
-		return nil, nil, usage("%s cannot be used: %s", f.Saved, err)
+		return nil, nil, app.Usage("%s cannot be used: %s", f.Saved, err)
 	case len(saved.Stale) > 0 && !f.AllowStale:
 		return nil, nil, isStale(f.Saved, saved.Stale, len(saved.Lost) == 0)
 	case len(saved.Lost) > 0:
 		return nil, nil, notSaved(f.Saved, saved.Lost)
 	case len(saved.Stale) > 0:
 		saved.Plan.TakeAsSaved()
-		fmt.Fprintf(std.err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
+		fmt.Fprintf(call.Err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
 	}
 	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
 }
@@ -73,12 +74,12 @@ func isStale(file string, what []string, usable bool) error {
 	if usable {
 		way += ", or take it as it was saved with --allow-stale"
 	}
-	return &exit{exitStale, fmt.Sprintf("%s is stale; nothing was run\n%s\n%s", file, indented(what), way)}
+	return app.NewExit(app.ExitStale, fmt.Sprintf("%s is stale; nothing was run\n%s\n%s", file, indented(what), way))
 }
 
 // notSaved is the refusal of a plan that could not be run as it was saved.
 func notSaved(file string, what []string) error {
-	return &exit{exitStale, fmt.Sprintf("%s cannot be run as it was saved; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what))}
+	return app.NewExit(app.ExitStale, fmt.Sprintf("%s cannot be run as it was saved; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what)))
 }
 
 // indented lists things, each on its line, and no more than can be read.
@@ -118,13 +119,13 @@ func (f *playbookFlags) given() string {
 }
 
 // save writes a plan to a file.
-func save(path string, p *plan.Plan, g *graph.Graph) error {
-	err := writeFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
+func save(call *app.Invocation, path string, p *plan.Plan, g *graph.Graph) error {
+	err := call.WriteFile(path, func(w io.Writer) error { return planfile.Write(w, p, g, Version) })
 	if whole, ok := errors.AsType[*plan.WholeError](err); ok {
-		return usage("the plan cannot be saved: %s", whole)
+		return app.Usage("the plan cannot be saved: %s", whole)
 	}
 	if hidden, ok := errors.AsType[*plan.SecretError](err); ok {
-		return usage("the plan cannot be saved: %s", hidden)
+		return app.Usage("the plan cannot be saved: %s", hidden)
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 package cli
 
-import "moon/plan/schema"
+import (
+	"moon/internal/app"
+	"moon/plan/schema"
+)
 
 type schemaCmd struct{}
 
@@ -15,10 +18,10 @@ func (schemaCmd) Help() string {
 Editors with yaml-language-server (VS Code, Neovim, Helix, Emacs, Zed) then complete, describe and check what is typed.`
 }
 
-func (schemaCmd) Run(io stdio) error {
+func (schemaCmd) Run(call *app.Invocation) error {
 	doc, err := schema.Playbook()
 	if err != nil {
 		return err
 	}
-	return printTo(io.out, string(doc))
+	return printTo(call.Out, string(doc))
 }

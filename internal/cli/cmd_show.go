@@ -8,13 +8,12 @@ import (
 	"io"
 	"path/filepath"
 
-	"golang.org/x/term"
-
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
@@ -33,51 +32,51 @@ type showCmd struct {
 	screenFlags
 }
 
-func (c *showCmd) Run(io stdio) error {
+func (c *showCmd) Run(call *app.Invocation) error {
 	switch {
 	case c.Attempt != 0 && c.Output == nil:
-		return usage("--attempt says which output is printed; give --output STEP with it")
+		return app.Usage("--attempt says which output is printed; give --output STEP with it")
 	case c.Attempt < 0:
-		return usage("--attempt must be above 0")
+		return app.Usage("--attempt must be above 0")
 	case c.Format == "json" && (c.Events || c.Output != nil || c.TUI):
-		return usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the screen")
+		return app.Usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the screen")
 	}
 	if why := noScreen(); c.TUI && why != "" {
-		return usage("%s; moon show without --tui needs none", why)
+		return app.Usage("%s; moon show without --tui needs none", why)
 	}
 	if c.TUI {
-		if err := c.readKeys(io); err != nil {
+		if err := c.readKeys(call); err != nil {
 			return err
 		}
 	}
 	past, err := pastRun(c.Which)
 	if unbegun, is := errors.AsType[*engine.UnbegunError](err); is && past.ID != "" && c.Which == "" {
-		fmt.Fprintf(io.err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
+		fmt.Fprintf(call.Err, "moon: %s had not begun when moon ended; the run before it is shown\n", unbegun.Run)
 		err = nil
 	}
 	if err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	if c.TUI && past.Live {
-		return usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
+		return app.Usage("%s is live; moon attach %s follows it, and --tui shows it when it is over", past.ID, past.ID)
 	}
 	now := past
 	now.Live = false // what there is, and not what there will be
-	w, noPlan := engine.NewWatch(now, replanned(io, past, c.vaultFlags))
+	w, noPlan := engine.NewWatch(now, replanned(call, past, c.vaultFlags))
 	if c.Events {
 		if noPlan != nil {
-			return usage("%s: %s", past.ID, noPlan)
+			return app.Usage("%s: %s", past.ID, noPlan)
 		}
 		feed, followed := w.Follow(context.Background(), true)
-		err := plain.JSON(io.doc, w.PlanFor, feed)
-		drain(feed)
-		return wrapDisk(errors.Join(followed(), err))
+		err := plain.JSON(call.Doc, w.PlanFor, feed)
+		app.Drain(feed)
+		return app.WrapDisk(errors.Join(followed(), err))
 	}
 	if c.TUI {
 		if noPlan != nil {
-			return usage("%s cannot be shown on the screen: %s", past.ID, noPlan)
+			return app.Usage("%s cannot be shown on the screen: %s", past.ID, noPlan)
 		}
-		return c.screen(past, w)
+		return c.screen(call, past, w)
 	}
 	s := &plain.Show{
 		ID: past.ID, Playbook: filepath.Join(past.Root, past.Playbook), Word: outcomeOf(past), Started: past.Started, Dir: past.Dir,
@@ -90,24 +89,24 @@ func (c *showCmd) Run(io stdio) error {
 		s.Concurrent = append(s.Concurrent, c.String())
 	}
 	if err := c.take(s, past, w, noPlan); err != nil {
-		return wrapDisk(err)
+		return app.WrapDisk(err)
 	}
 	switch {
 	case c.Output != nil:
-		return c.output(io, s)
+		return c.output(call, s)
 	case c.Format == "json":
-		return c.json(io, past, s)
+		return c.json(call, past, s)
 	}
-	return s.Write(io.out)
+	return s.Write(call.Out)
 }
 
 // screen shows the run as it was left, until the person leaves.
-func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
+func (c *showCmd) screen(call *app.Invocation, past engine.Past, w *engine.Watch) error {
 	if err := c.settle(); err != nil {
 		return err
 	}
 	// A signal must not leave the terminal as the screen has it.
-	ctx, stop := untilSignalled(context.Background())
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	mode := "recorded"
 	if past.Options.Check {
@@ -125,7 +124,7 @@ func (c *showCmd) screen(past engine.Past, w *engine.Watch) error {
 	if told := followed(); past.Damaged == "" && !errors.Is(told, context.Canceled) {
 		err = errors.Join(err, told)
 	}
-	return wrapDisk(err)
+	return app.WrapDisk(err)
 }
 
 // take gives the run to what shows it: with its plan, or as far as it is known without.
@@ -153,12 +152,12 @@ func (c *showCmd) take(s *plain.Show, past engine.Past, w *engine.Watch, noPlan 
 	return err
 }
 
-func (c *showCmd) json(io stdio, past engine.Past, s *plain.Show) error {
+func (c *showCmd) json(call *app.Invocation, past engine.Past, s *plain.Show) error {
 	account, err := s.Account()
 	if err != nil {
 		return err
 	}
-	enc := json.NewEncoder(io.doc)
+	enc := json.NewEncoder(call.Doc)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
@@ -171,7 +170,7 @@ func (c *showCmd) json(io stdio, past engine.Past, s *plain.Show) error {
 }
 
 // output prints what one step has printed. A terminal gets what is fit for it, anything else every byte.
-func (c *showCmd) output(io stdio, s *plain.Show) error {
+func (c *showCmd) output(call *app.Invocation, s *plain.Show) error {
 	step, err := c.one(s)
 	if err != nil {
 		return err
@@ -180,21 +179,21 @@ func (c *showCmd) output(io stdio, s *plain.Show) error {
 	n := c.Attempt
 	switch {
 	case len(known) == 0:
-		return usage("%s has not run", events.StepID(step))
+		return app.Usage("%s has not run", events.StepID(step))
 	case n == 0:
 		n = len(known)
 	case n > len(known):
-		return usage("%s has no attempt %d; it has %d", events.StepID(step), n, len(known))
+		return app.Usage("%s has no attempt %d; it has %d", events.StepID(step), n, len(known))
 	}
-	return wrapDisk(printOutput(io, filepath.Join(s.Dir, "out"), known[n-1]))
+	return app.WrapDisk(printOutput(call, filepath.Join(s.Dir, "out"), known[n-1]))
 }
 
-func printOutput(to stdio, dir, prefix string) (err error) {
-	exactOut, exactErr := to.out, to.err
-	if isTerminal(to.out) {
+func printOutput(call *app.Invocation, dir, prefix string) (err error) {
+	exactOut, exactErr := call.Out, call.Err
+	if app.IsTerminal(call.Out) {
 		exactOut = nil
 	}
-	if isTerminal(to.err) {
+	if app.IsTerminal(call.Err) {
 		exactErr = nil
 	}
 	if err := steplog.Copy(exactOut, exactErr, dir, prefix); err != nil || exactOut != nil && exactErr != nil {
@@ -208,9 +207,9 @@ func printOutput(to stdio, dir, prefix string) (err error) {
 		if err != nil || !ok {
 			return err
 		}
-		w, exact := to.out, exactOut
+		w, exact := call.Out, exactOut
 		if line.Stderr {
-			w, exact = to.err, exactErr
+			w, exact = call.Err, exactErr
 		}
 		if exact != nil {
 			continue
@@ -225,11 +224,6 @@ func printOutput(to stdio, dir, prefix string) (err error) {
 	}
 }
 
-func isTerminal(w io.Writer) bool {
-	f := fileOf(w)
-	return f != nil && term.IsTerminal(int(f.Fd()))
-}
-
 // one finds the one step that --output names: in the plan where it is known, or among the ids and names in the journal.
 func (c *showCmd) one(s *plain.Show) (int, error) {
 	selector := *c.Output
@@ -237,9 +231,9 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 	if len(found) == 0 {
 		if p := s.Plan(); p != nil {
 			message, hint := p.NoMatch(selector)
-			return 0, usage("--output: %s\n  hint: %s", message, hint)
+			return 0, app.Usage("--output: %s\n  hint: %s", message, hint)
 		}
-		return 0, usage("--output: no step is `%s`\n  hint: without the plan only ids (step-0001) and names of steps that ran are known: %s", selector, s.NoPlan)
+		return 0, app.Usage("--output: no step is `%s`\n  hint: without the plan only ids (step-0001) and names of steps that ran are known: %s", selector, s.NoPlan)
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -248,23 +242,23 @@ func (c *showCmd) one(s *plain.Show) (int, error) {
 	for i, step := range found {
 		lines[i] = s.Line(step)
 	}
-	return 0, usage("--output prints what one step printed; `%s` names %d:\n%s", selector, len(found), indented(lines))
+	return 0, app.Usage("--output prints what one step printed; `%s` names %d:\n%s", selector, len(found), indented(lines))
 }
 
 // replanned gives the plans of a run that is over or that another process runs: made again from what the run keeps of
 // them, or, where it keeps nothing, from its playbook.
-func replanned(io stdio, past engine.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
+func replanned(call *app.Invocation, past engine.Past, flags vaultFlags) func(digest string) (*plan.Plan, *graph.Graph, error) {
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
-			here, err := thisMachine(io, &flags)
+			here, err := thisMachine(call, flags.request())
 			if err != nil {
 				return nil, nil, err
 			}
 			return kept.Plan(here)
 		}
 		again := playbookFlags{Playbook: filepath.Join(past.Root, past.Playbook), planFlags: planFlags{vaultFlags: flags}}
-		o, err := again.planOptions(io)
+		o, err := again.planOptions(call)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"moon/engine"
+	"moon/internal/app"
 	"moon/internal/termtext"
 )
 
@@ -16,7 +17,7 @@ type stateCmd struct {
 }
 
 // Run lists what runs of a playbook have made. The playbook itself is not read: it may be gone.
-func (c *stateCmd) Run(io stdio) error {
+func (c *stateCmd) Run(call *app.Invocation) error {
 	path := c.Playbook
 	if path == "" {
 		var err error
@@ -26,30 +27,30 @@ func (c *stateCmd) Run(io stdio) error {
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
 	root, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
-		return usage("no such directory: %s", filepath.Dir(path))
+		return app.Usage("no such directory: %s", filepath.Dir(path))
 	}
-	runs, err := runsDir()
+	state, err := app.StateDir()
 	if err != nil {
 		return err
 	}
-	list, err := engine.ReadState(statesDir(runs), root, filepath.Base(path))
+	list, err := engine.ReadState(state.Resources(), root, filepath.Base(path))
 	if err != nil {
-		return &exit{exitDisk, err.Error()}
+		return app.NewExit(app.ExitDisk, err.Error())
 	}
 	if c.Format == "json" {
-		enc := json.NewEncoder(io.out)
+		enc := json.NewEncoder(call.Out)
 		enc.SetIndent("", "  ")
 		return enc.Encode(map[string]any{"playbook": filepath.Join(root, filepath.Base(path)), "made": append([]engine.Made{}, list...)})
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintf(io.out, "nothing is recorded of %s\n", filepath.Base(path))
+		_, err := fmt.Fprintf(call.Out, "nothing is recorded of %s\n", filepath.Base(path))
 		return err
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "WHAT\tMADE\tBY\tSTEP\tNAME")
 	for _, m := range list {
 		word := "changed"

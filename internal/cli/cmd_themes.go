@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/config"
+	"moon/internal/app"
 	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui"
@@ -28,24 +29,24 @@ func (themesCmd) Help() string {
 show it in this terminal, with the contrast of every role where its colours are known. The exit code is 2 if a theme has mistakes.`
 }
 
-func (c *themesCmd) Run(io stdio) error {
+func (c *themesCmd) Run(call *app.Invocation) error {
 	if c.Name == "" {
-		return listThemes(io)
+		return listThemes(call)
 	}
 	if names := themes.Names(themeDir()); !themes.Has(c.Name, themeDir()) {
 		if hint := suggest.DidYouMean(c.Name, names); hint != "" {
-			return usage("there is no theme `%s`; %s", c.Name, hint)
+			return app.Usage("there is no theme `%s`; %s", c.Name, hint)
 		}
-		return usage("there is no theme `%s`; moon themes lists them", c.Name)
+		return app.Usage("there is no theme `%s`; moon themes lists them", c.Name)
 	}
 	o := tui.Options{Theme: c.Name, ThemeDir: themeDir(), Glyphs: c.Glyphs, NoColor: c.NoColor}
 	profile := colorprofile.NoTTY
-	if f := fileOf(io.out); f != nil {
+	if f := app.FileOf(call.Out); f != nil {
 		profile = colorprofile.Detect(f, os.Environ())
 	}
 	o.Profile = &profile
-	text, mistakes := tui.Preview(o, os.Getenv, !c.Light, io.width())
-	if _, err := fmt.Fprint(io.out, text); err != nil {
+	text, mistakes := tui.Preview(o, os.Getenv, !c.Light, call.Width())
+	if _, err := fmt.Fprint(call.Out, text); err != nil {
 		return err
 	}
 	if len(mistakes) == 0 {
@@ -55,16 +56,16 @@ func (c *themesCmd) Run(io stdio) error {
 	for i, m := range mistakes {
 		lines[i] = m.String()
 	}
-	return usage("%s", strings.Join(lines, "\n"))
+	return app.Usage("%s", strings.Join(lines, "\n"))
 }
 
 // listThemes lists what there is, with what each says of itself.
-func listThemes(io stdio) error {
+func listThemes(call *app.Invocation) error {
 	set, _, err := config.Load(configDir())
 	if err != nil {
-		return usage("%s", err)
+		return app.Usage("%s", err)
 	}
-	w := tabwriter.NewWriter(io.out, 0, 4, 2, ' ', 0)
+	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
 	for _, name := range themes.Names(themeDir()) {
 		theme, mistakes := themes.Load(name, themeDir(), true)
 		about := theme.About

@@ -8,6 +8,7 @@ import (
 	"moon/engine"
 	"moon/exec"
 	"moon/exec/plugin"
+	"moon/internal/app"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -27,8 +28,8 @@ that they may. An edited file is not trusted any more.
   moon trust site.yml`
 }
 
-func (c *trustCmd) Run(io stdio) error {
-	store, err := trusted()
+func (c *trustCmd) Run(call *app.Invocation) error {
+	store, err := app.Trusted()
 	if err != nil {
 		return err
 	}
@@ -38,13 +39,13 @@ func (c *trustCmd) Run(io stdio) error {
 			return err
 		}
 		for _, path := range list {
-			fmt.Fprintln(io.out, termtext.CleanName(path))
+			fmt.Fprintln(call.Out, termtext.CleanName(path))
 		}
 		return nil
 	}
 	c.TrustPlugins = true // this is what the command is for
 	defer hastily()()
-	o, err := c.planOptions(io)
+	o, err := c.planOptions(call)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *trustCmd) Run(io stdio) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s not trusted any more\n", plan.CountOf(n, "file"))
+		fmt.Fprintf(call.Out, "%s not trusted any more\n", plan.CountOf(n, "file"))
 		return nil
 	}
 	var named []plan.Input
@@ -65,10 +66,10 @@ func (c *trustCmd) Run(io stdio) error {
 		return run(path, args...)
 	}
 	p, _, ds := engine.Build(o)
-	if err := c.complain(io, p, o.FromHere(ds)); err != nil {
+	if err := c.complain(call, p, o.FromHere(ds)); err != nil {
 		return err
 	}
-	return c.add(io, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))
+	return c.add(call, store, append(p.Deciding(), append(named, broughtPlugins(p)...)...))
 }
 
 // broughtPlugins are the programs in the playbook's own directories that its steps use.
@@ -81,9 +82,9 @@ func broughtPlugins(p *plan.Plan) (list []plan.Input) {
 	return list
 }
 
-func (c *trustCmd) add(io stdio, store plugin.Trust, files []plan.Input) error {
+func (c *trustCmd) add(call *app.Invocation, store plugin.Trust, files []plan.Input) error {
 	if len(files) == 0 {
-		return usage("there is no file to trust: the playbook came from standard input")
+		return app.Usage("there is no file to trust: the playbook came from standard input")
 	}
 	said := map[string]bool{}
 	for _, f := range files {
@@ -92,10 +93,10 @@ func (c *trustCmd) add(io stdio, store plugin.Trust, files []plan.Input) error {
 		}
 		said[f.Path] = true
 		if err := store.Add(f.Path, f.Digest); err != nil {
-			return &exit{exitDisk, "trust: " + err.Error()}
+			return app.NewExit(app.ExitDisk, "trust: "+err.Error())
 		}
-		fmt.Fprintf(io.out, "  %s\n", termtext.CleanName(f.Path))
+		fmt.Fprintf(call.Out, "  %s\n", termtext.CleanName(f.Path))
 	}
-	fmt.Fprintf(io.out, "%s trusted, as long as they stay the same\n", plan.CountOf(len(said), "file"))
+	fmt.Fprintf(call.Out, "%s trusted, as long as they stay the same\n", plan.CountOf(len(said), "file"))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -34,54 +35,54 @@ type tuiCmd struct {
 	Break []string `sep:"none" placeholder:"STEP" help:"Pause before a step: an id, a path, a name or file:line; optionally with if CONDITION, after N (times), or log TEXT to log instead of pausing."`
 	NoTUI bool     `name:"no-tui" help:"Run non-interactively: the same as moon run."`
 
-	again   func(stdio) (plan.Options, error) // plans an edited playbook
-	earlier []*plan.Plan                      // those that a resumed run had before
-	notice  string                            // what to say when the screen opens, or ""
-	repeats bool                              // it may be run again from the screen
-	fixed   bool                              // what is edited does not count
-	made    string                            // the digest of the plan that was made last of what was edited
+	again   func(*app.Invocation) (plan.Options, error) // plans an edited playbook
+	earlier []*plan.Plan                                // those that a resumed run had before
+	notice  string                                      // what to say when the screen opens, or ""
+	repeats bool                                        // it may be run again from the screen
+	fixed   bool                                        // what is edited does not count
+	made    string                                      // the digest of the plan that was made last of what was edited
 }
 
-func (c *tuiCmd) Run(io stdio) error {
+func (c *tuiCmd) Run(call *app.Invocation) error {
 	if c.NoTUI && len(c.Break) > 0 {
-		return usage("--break stops a run for somebody to look; without the screen nobody would")
+		return app.Usage("--break stops a run for somebody to look; without the screen nobody would")
 	}
 	if c.NoTUI {
-		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(io)
+		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(call)
 	}
 	if why := c.noUI(); why != "" {
-		return usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
+		return app.Usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
 	}
 	if err := c.settle(); err != nil {
 		return err
 	}
-	if err := c.readKeys(io); err != nil {
+	if err := c.readKeys(call); err != nil {
 		return err
 	}
 	for {
-		if err := c.once(io); !errors.Is(err, tui.ErrAgain) {
+		if err := c.once(call); !errors.Is(err, tui.ErrAgain) {
 			return err
 		}
 	}
 }
 
 // once plans and runs, until the person has left.
-func (c *tuiCmd) once(io stdio) error {
+func (c *tuiCmd) once(call *app.Invocation) error {
 	opts, err := c.options()
 	if err != nil {
 		return err
 	}
 	c.mode, c.ask = opts, nil
 	if !c.inLines() {
-		c.ask = c.formPrompts
+		c.ask = func(list []plan.Prompt) (map[string]string, error) { return c.formPrompts(call, list) }
 	}
-	p, g, err := c.build(io)
+	p, g, err := c.build(call)
 	if err != nil {
 		return err
 	}
 	c.answered = p.Answers()
-	askSupplied(p)
-	if err := c.check(p, opts); err != nil {
+	app.AskSupplied(p)
+	if err := app.ExportFile(c.Exports).Check(p, opts); err != nil {
 		return err
 	}
 	opts.Review, opts.BreakOnFailure, opts.KeepOpen, opts.Saved = true, true, true, c.Saved != ""
@@ -89,14 +90,14 @@ func (c *tuiCmd) once(io stdio) error {
 	if err != nil {
 		return err
 	}
-	s, lanes, err := start(io, p, g, opts, c.becomeFlags, stops...)
+	s, lanes, err := app.Start(call, p, g, opts, c.becomeFlags.request(), stops...)
 	if err != nil {
 		return err
 	}
 	defer lanes.Close()
 	c.ask = noForm
 	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
-	return c.screen(io, s, lanes, p)
+	return c.screen(call, s, lanes, p)
 }
 
 // noForm is who answers the questions of a playbook while the screen shows its run.
@@ -114,7 +115,7 @@ func breakpoints(p *plan.Plan, texts []string) ([]events.Order, error) {
 	for _, text := range texts {
 		list, why := engine.ParseBreak(p, text)
 		if why != "" {
-			return nil, usage("--break %s: %s", text, why)
+			return nil, app.Usage("--break %s: %s", text, why)
 		}
 		for _, c := range list {
 			orders = append(orders, events.Order{Actor: "--break", Command: c})
@@ -144,7 +145,7 @@ func noTerminal() string {
 }
 
 // screen shows a run until the person has left, and leaves the report in the terminal.
-func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan.Plan) error {
+func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, lanes *agent.Lanes, p *plan.Plan) error {
 	feed, followed := s.Follow(context.Background(), false)
 	var run events.Run
 	shown := make(chan []events.Record)
@@ -156,7 +157,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	ctx, closeScreen := context.WithCancel(context.Background())
 	defer closeScreen()
 	// A signal ends the run, and the screen with it, also where the run is over and only the report is being read.
-	stop := c.onSignals(s, io.asker, sync.OnceFunc(func() {
+	stop := c.onSignals(call, s, sync.OnceFunc(func() {
 		go func() {
 			_ = s.Wait() // what it says is asked for below
 			closeScreen()
@@ -169,7 +170,7 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	}
 	view, notice := readView(p)
 	notice = cmp.Or(c.notice, notice)
-	asks, screenClosed := userTerminal.show()
+	asks, screenClosed := call.Terminal.Show()
 	o := c.look(tui.Options{
 		Plan: p, Earlier: c.earlier, Feed: shown, PlanFor: s.PlanFor, Forecast: s.Forecast, Why: s.Why, Saved: plain.ShortHome(s.Dir()), OutDir: s.OutDir,
 		Send: func(o events.Order) {
@@ -178,24 +179,24 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 		},
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			oracle(io.asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			app.Oracle(call.Asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})
 		},
 		Bind:    s.StepNow,
-		Predict: c.predict(io.asker, s, lanes),
+		Predict: c.predict(call.Asker, s, lanes),
 		Preview: engine.Preview,
-		Keys:    c.keys, View: view, KeepView: keepView(p), Notice: notice,
+		Keys:    c.keys, View: view, KeepView: keepView(call, p), Notice: notice,
 		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
-		Reload: func() (diag.List, error) { return c.reload(io, s) },
+		Reload: func() (diag.List, error) { return c.reload(call, s) },
 		Shell:  shellAt(s), Clipboard: exec.Clipboard,
-		Editor: editor,
+		Editor: editor(call),
 		Mode:   mode, Aside: asks, Again: c.repeats,
 	})
 	show := tui.Run
 	if c.inLines() {
-		show = c.lines(io, s)
+		show = c.lines(call, s)
 	}
 	err := show(ctx, o)
 	screenClosed()
@@ -211,13 +212,13 @@ func (c *tuiCmd) screen(io stdio, s *engine.Session, lanes *agent.Lanes, p *plan
 	if errors.Is(err, tui.ErrForced) && run.Result.Outcome != "" {
 		err = nil // it has ended nevertheless, and how is what counts
 	}
-	end := errors.Join(wrapDisk(broken), wrapDisk(over), wrapDisk(err), wrapDisk(followed()), exitOf(run.Result))
+	end := errors.Join(app.WrapDisk(broken), app.WrapDisk(over), app.WrapDisk(err), app.WrapDisk(followed()), app.ExitOf(run.Result))
 	last := s.PlanFor(run.Digest)
 	if last == nil || run.Result.Outcome == "" {
 		return end
 	}
-	if err := c.leave(io, s, last, &run); err != nil {
-		return errors.Join(end, wrapDisk(err))
+	if err := c.leave(call, s, last, &run); err != nil {
+		return errors.Join(end, app.WrapDisk(err))
 	}
 	if again && end == nil {
 		return tui.ErrAgain
@@ -232,7 +233,7 @@ func (c *tuiCmd) predict(asker *exec.Asker, s *engine.Session, lanes *agent.Lane
 		return nil
 	}
 	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
-		f, err := s.Predict(ctx, step, oracle(asker, p, lanes, !c.NoConnect, c.Force, nil))
+		f, err := s.Predict(ctx, step, app.Oracle(asker, p, lanes, !c.NoConnect, c.Force, nil))
 		if err != nil {
 			return nil
 		}
@@ -262,12 +263,12 @@ func foldInto(run *events.Run, feed <-chan []events.Record, shown chan<- []event
 }
 
 // leave prints the report. Of a run that was left in review nothing is kept but a line.
-func (c *tuiCmd) leave(io stdio, s *engine.Session, p *plan.Plan, run *events.Run) error {
+func (c *tuiCmd) leave(call *app.Invocation, s *engine.Session, p *plan.Plan, run *events.Run) error {
 	if !started(run) {
-		fmt.Fprintf(io.out, "moon  %s   nothing was run\n", termtext.CleanName(p.RootFile))
+		fmt.Fprintf(call.Out, "moon  %s   nothing was run\n", termtext.CleanName(p.RootFile))
 		return s.Discard()
 	}
-	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(io.out)
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(call.Out)
 }
 
 func started(run *events.Run) bool {
@@ -280,11 +281,11 @@ func started(run *events.Run) bool {
 }
 
 // reload plans again after an edit and gives the run the new plan.
-func (c *tuiCmd) reload(io stdio, s *engine.Session) (diag.List, error) {
+func (c *tuiCmd) reload(call *app.Invocation, s *engine.Session) (diag.List, error) {
 	if c.fixed {
 		return nil, errors.New("this run is of a saved plan, and runs exactly that; plan again to run what was edited")
 	}
-	o, err := c.again(io)
+	o, err := c.again(call)
 	if err != nil {
 		return nil, err
 	}

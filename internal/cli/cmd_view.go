@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"moon/internal/app"
 	"moon/plan"
 	"moon/tui"
 )
@@ -26,12 +27,12 @@ const (
 
 // viewFile is where it is remembered how the screen of a playbook was left, or "" where that cannot be: beside the runs.
 func viewFile(p *plan.Plan) string {
-	runs, err := runsDir()
+	state, err := app.StateDir()
 	if err != nil || p.RootFile == "-" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(filepath.Join(p.Root, p.RootFile)))
-	return filepath.Join(filepath.Dir(runs), "view", hex.EncodeToString(sum[:12])+".json")
+	return filepath.Join(state.Views(), hex.EncodeToString(sum[:12])+".json")
 }
 
 // readView reads how the screen of a playbook was left. What cannot be read is as if it had never been: it says so, once, because
@@ -56,7 +57,7 @@ func readView(p *plan.Plan) (*tui.View, string) {
 }
 
 // keepView remembers how the screen is left. Whoever cannot write there can do without.
-func keepView(p *plan.Plan) func(tui.View) {
+func keepView(call *app.Invocation, p *plan.Plan) func(tui.View) {
 	file := viewFile(p)
 	if file == "" {
 		return nil
@@ -69,7 +70,7 @@ func keepView(p *plan.Plan) func(tui.View) {
 		if err != nil || len(text) > viewSize || os.MkdirAll(dir, 0o700) != nil {
 			return
 		}
-		if writeFile(file, func(w io.Writer) error {
+		if call.WriteFile(file, func(w io.Writer) error {
 			_, err := w.Write(text)
 			return err
 		}) == nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"moon/exec/agent/sshtest"
+	"moon/internal/app"
+	"moon/tui"
 )
 
 // fleet is a project whose hosts are reached by ssh: servers of this machine, each with a home of its own.
@@ -66,7 +68,7 @@ func (f *fleet) moon(args ...string) (int, string) {
 	f.t.Helper()
 	f.t.Chdir(f.dir)
 	var out bytes.Buffer
-	code := run(args, stdio{in: strings.NewReader(""), out: &out, err: &out})
+	code := run(app.NewInvocation(strings.NewReader(""), &out, &out, Version, build(), tui.UndoModes), args)
 	return code, out.String()
 }
 

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"moon/internal/app"
 )
 
 // appears waits until a file has been written, as what is on its way has no other sign.
@@ -102,7 +104,7 @@ func TestFleetInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // its exit status says how
-		if code := cmd.ProcessState.ExitCode(); sig == syscall.SIGINT && code != exitInterrupted {
+		if code := cmd.ProcessState.ExitCode(); sig == syscall.SIGINT && code != app.ExitInterrupted {
 			t.Errorf("%d\n%s", code, wholeOf(t, out))
 		}
 		for _, s := range f.servers {
@@ -247,7 +249,7 @@ func TestFleetOtherSystem(t *testing.T) {
 	agents := filepath.Join(f.dir, "agents")
 	t.Setenv("MOON_AGENTS", agents)
 	t.Setenv("MOON_ANSIBLE_EXIT", "1")
-	out := f.play(ansibleUnreachable, "- hosts: web\n  tasks:\n    - copy: {content: x, dest: ~/made}\n")
+	out := f.play(app.AnsibleUnreachable, "- hosts: web\n  tasks:\n    - copy: {content: x, dest: ~/made}\n")
 	f.recap(out, "web1 ok=2 changed=1", "web2 unreachable=1")
 	want := "it is linux-mips, and there is no moon for that here; put one of this version at " + agents + "/linux-mips/moon (`GOOS=linux GOARCH=mips go build` makes it of moon's sources)"
 	if !strings.Contains(out, "warning: the facts of web2 are not known yet: ") || strings.Count(out, want) != 2 {

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"moon/internal/app"
 )
 
 // TestFleetResumed loses a host in the middle of a step, and goes on with the run when it is back: nothing is done there before
@@ -33,10 +35,10 @@ func TestFleetResumed(t *testing.T) {
 		touch(t, filepath.Join(s.Home, "go"))
 	}
 	_ = cmd.Wait() // its exit status says how
-	if code := cmd.ProcessState.ExitCode(); code != ansibleUnreachable || !strings.Contains(wholeOf(t, out), "was lost while the step ran") {
+	if code := cmd.ProcessState.ExitCode(); code != app.AnsibleUnreachable || !strings.Contains(wholeOf(t, out), "was lost while the step ran") {
 		t.Fatalf("%d\n%s", code, wholeOf(t, out))
 	}
-	if code, shown := f.moon("show"); code != exitDone || !strings.Contains(shown, "    lost: the connection to web2") {
+	if code, shown := f.moon("show"); code != app.ExitDone || !strings.Contains(shown, "    lost: the connection to web2") {
 		t.Errorf("%d\n%s", code, shown)
 	}
 	f.recap(wholeOf(t, out), "web1 ok=3 changed=3", "web2 ok=1 changed=1 unreachable=1", "web3 ok=3 changed=3")
@@ -49,7 +51,7 @@ func TestFleetResumed(t *testing.T) {
 		return said
 	}
 	for _, args := range [][]string{nil, {"--retry-failed"}} {
-		said := resume(ansibleWrong, args...)
+		said := resume(app.AnsibleWrong, args...)
 		for _, part := range []string{"nothing was run", "  step-0005 «long»", "nobody knows how far it came", "--lost retry, ok or fail"} {
 			if !strings.Contains(said, part) {
 				t.Errorf("%v does not say %q\n%s", args, part, said)
@@ -57,14 +59,14 @@ func TestFleetResumed(t *testing.T) {
 		}
 	}
 	// It is not back yet: then nothing is tried there, and failing to reach it is no second loss.
-	f.recap(resume(ansibleUnreachable, "--lost", "retry"), "web1 ok=3 changed=3", "web2 ok=1 changed=1 unreachable=1", "web3 ok=3 changed=3")
+	f.recap(resume(app.AnsibleUnreachable, "--lost", "retry"), "web1 ok=3 changed=3", "web2 ok=1 changed=1 unreachable=1", "web3 ok=3 changed=3")
 	f.has(2, "log", "before\nlong\n")
 	f.servers[1].Deaf(false)
-	f.recap(resume(exitDone, "--retry-failed"), "web1 ok=3 changed=3", "web2 ok=3 changed=3", "web3 ok=3 changed=3")
+	f.recap(resume(app.ExitDone, "--retry-failed"), "web1 ok=3 changed=3", "web2 ok=3 changed=3", "web3 ok=3 changed=3")
 	f.has(1, "log", "before\nlong\nafter\n")
 	f.has(2, "log", "before\nlong\nlong\nafter\n")
 	f.has(3, "log", "before\nlong\nafter\n")
-	if said := resume(ansibleWrong); !strings.Contains(said, "there is nothing to resume") {
+	if said := resume(app.AnsibleWrong); !strings.Contains(said, "there is nothing to resume") {
 		t.Error(said)
 	}
 }
@@ -91,12 +93,12 @@ func TestFleetLostIgnored(t *testing.T) {
 	}
 	_ = cmd.Wait() // its exit status says how
 	text := wholeOf(t, out)
-	if code := cmd.ProcessState.ExitCode(); code != exitDone {
+	if code := cmd.ProcessState.ExitCode(); code != app.ExitDone {
 		t.Errorf("%d\n%s", code, text)
 	}
 	f.recap(text, "web1 ok=2 changed=2", "web2 ok=2 changed=1 ignored=1")
 	f.has(2, "was", "unreachable is True")
-	if code, shown := f.moon("show"); code != exitDone || !strings.Contains(shown, "1 ignored") {
+	if code, shown := f.moon("show"); code != app.ExitDone || !strings.Contains(shown, "1 ignored") {
 		t.Errorf("%d\n%s", code, shown)
 	}
 }
@@ -121,11 +123,11 @@ func TestFleetKilledResumed(t *testing.T) {
 	_ = cmd.Wait() // it was killed
 	ends(t, filepath.Join(f.servers[0].Home, "pid"))
 	code, said := f.moon("resume")
-	if code != exitUsage || !strings.Contains(said, "  step-0001 ") || !strings.Contains(said, "--lost retry, ok or fail") {
+	if code != app.ExitUsage || !strings.Contains(said, "  step-0001 ") || !strings.Contains(said, "--lost retry, ok or fail") {
 		t.Errorf("%d\n%s", code, said)
 	}
 	code, said = f.moon("resume", "--lost", "ok", "-o", "ansible")
-	if code != exitDone {
+	if code != app.ExitDone {
 		t.Fatalf("%d\n%s", code, said)
 	}
 	f.recap(said, "web1 ok=2 changed=1", "web2 ok=1 changed=1 skipped=1")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"moon/internal/app"
 )
 
 // TestNoRoomForARun starts and resumes runs on disks that are nearly full: without 2 MiB moon says so before the first step, and leaves
@@ -38,7 +40,7 @@ func TestNoRoomForARun(t *testing.T) {
 		}
 		return strings.Count(string(text), "ran\n")
 	}
-	if out, err := p.moon("run", state).CombinedOutput(); exitCode(err) != exitFailed || ran() != 1 {
+	if out, err := p.moon("run", state).CombinedOutput(); exitCode(err) != app.ExitFailed || ran() != 1 {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	runs := filepath.Join(disk, "moon/runs")
@@ -48,7 +50,7 @@ func TestNoRoomForARun(t *testing.T) {
 		for verb, where := range map[string]string{"run": runs, "resume": filepath.Join(runs, first)} {
 			out, err := p.moon(verb, state).CombinedOutput()
 			want := fmt.Sprintf("not enough space for a run on the disk of %s: %.1f MiB free, at least 2 MiB are needed; nothing was run\n  make room there (moon prune", where, math.Floor(float64(free)/(1<<20)*10)/10)
-			if exitCode(err) != exitDisk || !strings.Contains(string(out), want) {
+			if exitCode(err) != app.ExitDisk || !strings.Contains(string(out), want) {
 				t.Errorf("%s with %d bytes free: %v\n%s\nwant\n%s", verb, free, err, out, want)
 			}
 			if n := ran(); n != 1 {
@@ -115,7 +117,7 @@ func TestFullDisk(t *testing.T) {
 			state := "XDG_STATE_HOME=" + filepath.Join(disk, name)
 			out, err := p.moon("run", state).CombinedOutput()
 			said := string(out)
-			if code := exitCode(err); code != exitDisk || !strings.Contains(said, "no space left on device") || !strings.Contains(said, tt.why) {
+			if code := exitCode(err); code != app.ExitDisk || !strings.Contains(said, "no space left on device") || !strings.Contains(said, tt.why) {
 				t.Fatalf("exit %d\n%s", code, said[max(0, len(said)-2000):])
 			}
 			if !strings.Contains(said, `"type":"warning"`) || !strings.Contains(said, `"type":"run.completed"`) {
@@ -152,7 +154,7 @@ func TestFullDisk(t *testing.T) {
 		c := open(t, 80, 24, []string{"DISK=" + disk, "XDG_STATE_HOME=" + disk + "/screen"}, "tui", playbook)
 		c.see("REVIEW")
 		c.press("Ac")
-		if code, left := c.end(); code != exitDisk || !strings.Contains(left, "no space left on device") {
+		if code, left := c.end(); code != app.ExitDisk || !strings.Contains(left, "no space left on device") {
 			t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 		}
 		c.clean()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"moon/internal/app"
 )
 
 // TestOwnKeys opens the screen with a person's own keys, and not at all with a file that has mistakes.
@@ -54,7 +56,7 @@ func TestOwnKeys(t *testing.T) {
 
 	write(keys, "run.step: [S]\nrun.over: S\n")
 	c = open(t, 100, 30, env, "tui", playbook)
-	if code, left := c.end(); code != exitUsage || !strings.Contains(left, "keys.yaml:2:11: error: `S` cannot be run.over") || strings.Contains(left, "REVIEW") {
+	if code, left := c.end(); code != app.ExitUsage || !strings.Contains(left, "keys.yaml:2:11: error: `S` cannot be run.over") || strings.Contains(left, "REVIEW") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 }

@@ -20,7 +20,9 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	moonexec "moon/exec"
+	"moon/internal/app"
 	"moon/internal/assault"
+	"moon/tui"
 )
 
 // dieAt names the point of its life at which moon, as the tests run it, dies: after so many changes to its files, and
@@ -49,9 +51,10 @@ func mortal() {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
 	}
-	sessions.Disk.Watch = func(journal.Op) error { point(); return nil }
-	sessions.Runner = moonexec.Local{Watch: func(moonexec.Moment) { point() }}
-	code := run(os.Args[1:], stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	call := app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes)
+	call.Session.Disk.Watch = func(journal.Op) error { point(); return nil }
+	call.Session.Runner = moonexec.Local{Watch: func(moonexec.Moment) { point() }}
+	code := run(call, os.Args[1:])
 	if at == 0 {
 		fmt.Fprintf(os.Stderr, "\npoints %d\n", points.Load())
 	}

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"moon/internal/app"
 )
 
 // TestMistakes runs every playbook of testdata/err and compares what moon says of it. A fixture is NAME.yml or the
@@ -47,8 +49,8 @@ func TestMistakes(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			err = cmd.Run()
 			var exit *exec.ExitError
-			if !errors.As(err, &exit) || exit.ExitCode() != exitUsage {
-				t.Errorf("it ended with %v, not with exit status %d", err, exitUsage)
+			if !errors.As(err, &exit) || exit.ExitCode() != app.ExitUsage {
+				t.Errorf("it ended with %v, not with exit status %d", err, app.ExitUsage)
 			}
 			if stdout.Len() > 0 {
 				t.Errorf("it printed %q", stdout.String())

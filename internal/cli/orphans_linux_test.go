@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/internal/app"
 	"moon/internal/assault"
 )
 
@@ -80,7 +81,7 @@ func TestKilledMoon(t *testing.T) {
 		again := p.moon("resume")
 		again.Args = append([]string{again.Args[0], "resume", "--no-tui"}, "--lost", "fail", "--retry-failed")
 		out, err := again.CombinedOutput()
-		if exitCode(err) != exitFailed {
+		if exitCode(err) != app.ExitFailed {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		for _, s := range []string{child, escaped} {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"moon/internal/app"
 	"moon/internal/assault"
 )
 
@@ -54,7 +55,7 @@ func TestTwoMoons(t *testing.T) {
 	assault.Tried(t, "moons that want a run that is taken", tries)
 	for i := range tries {
 		out, err := p.moon("resume").CombinedOutput()
-		if exitCode(err) != exitDisk || !strings.Contains(string(out), want) {
+		if exitCode(err) != app.ExitDisk || !strings.Contains(string(out), want) {
 			t.Fatalf("moon %d: %v\n%s", i, err, out)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"moon/internal/app"
 	"moon/internal/assault"
 )
 
@@ -46,7 +47,7 @@ func TestSignalsInPhases(t *testing.T) {
 		}
 	}
 	begun := func(c *console, front, dir string) { approve(c, front); until(c.t, dir+"/begun") }
-	interrupted := []int{exitInterrupted}
+	interrupted := []int{app.ExitInterrupted}
 	phases := []phase{
 		{
 			"planning", play("  tasks: [{debug: {msg: hello}}]\n"),
@@ -62,20 +63,20 @@ func TestSignalsInPhases(t *testing.T) {
 			"review", "- name: quick\n  shell: echo well\n", nil,
 			[]string{"tui", "lines"},
 			func(c *console, _, _ string) { c.see("REVIEW") }, 0,
-			[]int{exitStopped, exitInterrupted},
-			[]int{exitStopped, exitInterrupted},
+			[]int{app.ExitStopped, app.ExitInterrupted},
+			[]int{app.ExitStopped, app.ExitInterrupted},
 		},
 		{
 			"running", "- name: long\n  shell: touch $DIR/begun; " + stubborn + "\n- shell: touch $DIR/after\n", nil, nil,
 			begun, 2, interrupted,
-			[]int{exitStopped, exitInterrupted},
+			[]int{app.ExitStopped, app.ExitInterrupted},
 		},
 		{
 			"paused", "- name: failing\n  shell: exit 3\n- shell: touch $DIR/after\n", nil,
 			[]string{"tui", "lines"},
 			func(c *console, front, _ string) { approve(c, front); c.see("PAUSED") }, 0,
-			[]int{exitFailed, exitStopped, exitInterrupted},
-			[]int{exitFailed, exitStopped, exitInterrupted},
+			[]int{app.ExitFailed, app.ExitStopped, app.ExitInterrupted},
+			[]int{app.ExitFailed, app.ExitStopped, app.ExitInterrupted},
 		},
 		{
 			"ending", "- name: long\n  shell: touch $DIR/begun; " + stubborn + "\n- shell: touch $DIR/after\n", nil, nil,
@@ -146,7 +147,7 @@ func signalIn(t *testing.T, p phase, front string, args []string, sig syscall.Si
 	if sig == syscall.SIGINT && front == "lines" && (p.name == "running" || p.name == "paused") { // it asks what is meant
 		c.see("leave?")
 		c.press("stop\r")
-		codes = []int{exitFailed, exitStopped}
+		codes = []int{app.ExitFailed, app.ExitStopped}
 	}
 	if sig == syscall.SIGKILL {
 		<-c.ended

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"moon/internal/app"
 	"moon/plan"
 )
 
@@ -34,7 +35,7 @@ func TestPromptsOnATerminal(t *testing.T) {
 		typed = typed[1:]
 		return answer, nil
 	}
-	got, err := answersOn(tty, list, secretly)
+	got, err := app.AnswersOn(tty, list, secretly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,19 +46,19 @@ func TestPromptsOnATerminal(t *testing.T) {
 	if tty.String() != want {
 		t.Errorf("asked %q", tty.String())
 	}
-	if _, err := answersOn(&typist{Reader: strings.NewReader("")}, list[2:], nil); err == nil {
+	if _, err := app.AnswersOn(&typist{Reader: strings.NewReader("")}, list[2:], nil); err == nil {
 		t.Error("the end of the input is an answer")
 	}
 }
 
 func TestPromptsWithoutATerminal(t *testing.T) {
-	got, err := defaults([]plan.Prompt{{Name: "a", Default: "1"}})
+	got, err := app.Defaults([]plan.Prompt{{Name: "a", Default: "1"}})
 	if err != nil || got["a"] != "1" {
 		t.Errorf("%v, %v", got, err)
 	}
-	_, err = defaults([]plan.Prompt{{Name: "a", Default: "1"}, {Name: "token", Text: "The token"}})
-	var e *exit
-	if !errors.As(err, &e) || e.code != exitUsage || !strings.Contains(e.message, "-e token=") || strings.Contains(e.message, "-e a=") {
+	_, err = app.Defaults([]plan.Prompt{{Name: "a", Default: "1"}, {Name: "token", Text: "The token"}})
+	var e *app.Exit
+	if !errors.As(err, &e) || e.Code != app.ExitUsage || !strings.Contains(e.Message, "-e token=") || strings.Contains(e.Message, "-e a=") {
 		t.Errorf("%v", err)
 	}
 }
@@ -77,8 +78,8 @@ func TestPasswordsOfVariables(t *testing.T) {
 	if p == nil {
 		t.Fatal(ds)
 	}
-	list := becoming(p)
-	if len(list) != 1 || len(list[0].steps) != 1 || !strings.Contains(list[0].steps[0], "step-0002") {
+	list := app.Becoming(p)
+	if len(list) != 1 || len(list[0].Steps) != 1 || !strings.Contains(list[0].Steps[0], "step-0002") {
 		t.Errorf("asked for %+v", list)
 	}
 }

@@ -19,7 +19,9 @@ import (
 
 	"moon/engine/journal"
 	moonexec "moon/exec"
+	"moon/internal/app"
 	"moon/internal/assault"
+	"moon/tui"
 )
 
 // The secrets of the tests. None is a part of a word that moon, or the playbook, would print by itself.
@@ -221,7 +223,7 @@ func (s *site) run() {
 			s.t.Fatalf("moon %s: %d\n%s", args, code, s.made["moon "+args+", err"])
 		}
 	}
-	if code := s.moon("", "run", "site.yml", "-v", "--diff", "-o", "text", "-o", "json:report.json", "-o", "junit:report.xml", "-o", "github:report.txt"); code != exitFailed {
+	if code := s.moon("", "run", "site.yml", "-v", "--diff", "-o", "text", "-o", "json:report.json", "-o", "junit:report.xml", "-o", "github:report.txt"); code != app.ExitFailed {
 		s.t.Fatalf("%d\n%s", code, s.made["moon run site.yml -v --diff -o text -o json:report.json -o junit:report.xml -o github:report.txt, out"])
 	}
 	for _, args := range []string{
@@ -329,17 +331,18 @@ func (b broken) Run(context.Context, *moonexec.Job) moonexec.Result { panic(b.te
 func panicking(text string) {
 	where, text, _ := strings.Cut(text, " ")
 	var changes atomic.Int64
+	call := app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes)
 	if where == "run" {
-		sessions.Runner = broken{text}
+		call.Session.Runner = broken{text}
 	} else {
-		sessions.Disk.Watch = func(journal.Op) error {
+		call.Session.Disk.Watch = func(journal.Op) error {
 			if fmt.Sprint(changes.Add(1)) == where {
 				panic(text)
 			}
 			return nil
 		}
 	}
-	os.Exit(Main(os.Args[1:]))
+	os.Exit(run(call, os.Args[1:]))
 }
 
 // TestModes looks at every file and directory that moon makes: they are the user's alone, whatever the umask.
@@ -356,7 +359,7 @@ func TestModes(t *testing.T) {
 				"run wait.yml",
 			} {
 				s.more()
-				if code := s.moon("", strings.Fields(args)...); code > exitFailed {
+				if code := s.moon("", strings.Fields(args)...); code > app.ExitFailed {
 					t.Fatalf("moon %s: %d\n%s", args, code, s.made["moon "+args+", err"])
 				}
 			}

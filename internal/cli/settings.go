@@ -2,11 +2,15 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"moon/config"
+	"moon/internal/app"
+	"moon/plan"
 	"moon/tui"
 )
 
@@ -27,7 +31,7 @@ type screenFlags struct {
 func (f *screenFlags) settle() error {
 	set, warnings, err := config.Load(configDir())
 	if err != nil {
-		return usage("%s; nothing was run", err)
+		return app.Usage("%s; nothing was run", err)
 	}
 	if f.Theme == "" {
 		f.Theme, f.lightTheme = set.Theme, set.LightTheme
@@ -73,4 +77,21 @@ func themeDir() string {
 		return filepath.Join(dir, "themes")
 	}
 	return ""
+}
+
+// formPrompts asks in a form that looks as the screen will.
+func (f *screenFlags) formPrompts(call *app.Invocation, list []plan.Prompt) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	ctx, stop := call.Signals.Until(context.Background())
+	defer stop()
+	answers, err := tui.Ask(ctx, f.look(tui.Options{}), list)
+	switch {
+	case errors.Is(err, tui.ErrUnanswered):
+		return nil, app.NewExit(app.ExitStopped, "the questions of the playbook were not answered; nothing was run")
+	case errors.Is(err, context.Canceled):
+		return nil, app.NewExit(app.ExitInterrupted, "")
+	}
+	return answers, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"moon/internal/app"
 	"moon/internal/assault"
 )
 
@@ -84,7 +85,7 @@ func TestEndWhilePlanning(t *testing.T) {
 					t.Fatal(err)
 				}
 				// A step that waits for a lookup may fail by that before its run is stopped.
-				if code := codeOf(t, moon); code != exitInterrupted && (phase.name != "lookup" || code != exitFailed && code != exitStopped) || strings.Contains(said.String(), "goroutine ") {
+				if code := codeOf(t, moon); code != app.ExitInterrupted && (phase.name != "lookup" || code != app.ExitFailed && code != app.ExitStopped) || strings.Contains(said.String(), "goroutine ") {
 					t.Errorf("exit %d\n%s", code, said.String())
 				}
 				wantSleepers(t, mark, 0)
@@ -117,7 +118,7 @@ func TestSlowPrediction(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, p.dir+"/asked")
-	if code := codeOf(t, moon); code != exitDone {
+	if code := codeOf(t, moon); code != app.ExitDone {
 		t.Errorf("exit %d", code)
 	}
 	wantSleepers(t, mark, 0)
@@ -165,7 +166,7 @@ func TestTwoSignals(t *testing.T) {
 					}
 					time.Sleep(100 * time.Millisecond) // two that come at once are one
 				}
-				if code := codeOf(t, moon); code != exitInterrupted {
+				if code := codeOf(t, moon); code != app.ExitInterrupted {
 					t.Errorf("exit %d", code)
 				}
 				wantSleepers(t, mark, 0)
@@ -196,7 +197,7 @@ func TestQuitKey(t *testing.T) {
 			}
 			c.see("| begun") // and not only the name: before, the step has no session of its own yet
 			c.press("\x1c")
-			if code, left := c.end(); code != exitInterrupted || strings.Contains(left, "goroutine") || strings.Contains(left, "SIGQUIT") {
+			if code, left := c.end(); code != app.ExitInterrupted || strings.Contains(left, "goroutine") || strings.Contains(left, "SIGQUIT") {
 				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 			}
 			if trace != "" {
@@ -246,7 +247,7 @@ func TestFloodingPrograms(t *testing.T) {
 			most := peakOf(t, moon.Process.Pid) // what the system counts for a child includes the process it was made from
 			err := moon.Wait()
 			out := said.Bytes()
-			if exitCode(err) != exitUsage || !bytes.Contains(out, []byte("it printed more than 16 MB")) {
+			if exitCode(err) != app.ExitUsage || !bytes.Contains(out, []byte("it printed more than 16 MB")) {
 				t.Errorf("exit %d\n%s", exitCode(err), out)
 			}
 			if most > 250<<10 {
@@ -315,7 +316,7 @@ func TestSignalsOnFrozenTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = terminal.Close()
-			if code, left := c.end(); code != exitInterrupted {
+			if code, left := c.end(); code != app.ExitInterrupted {
 				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 			}
 		})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"moon/internal/app"
 )
 
 // TestStateDirOfOthers has moon started with a state directory that another user can change, as with a HOME that sudo keeps: nothing of it is
@@ -81,7 +83,7 @@ func TestStateDirOfOthers(t *testing.T) {
 					}
 					continue
 				}
-				if code != exitUsage || !strings.Contains(text, tt.says) || !strings.HasPrefix(text, "moon: state directory "+dir) {
+				if code != app.ExitUsage || !strings.Contains(text, tt.says) || !strings.HasPrefix(text, "moon: state directory "+dir) {
 					t.Errorf("%v: exit code %d, it says\n%s", args, code, text)
 				}
 			}

@@ -1,26 +1,26 @@
-package cli
+package app
 
 import (
-	"fmt"
 	"io"
-	"strings"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
+	"time"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"moon/exec"
-	"moon/internal/termtext"
-	"moon/plan"
 )
 
-// userTerminal is the terminal of this process. One at a time has it: the screen, the text of a run, or an interactive step.
-var userTerminal = &terminal{}
-
+// terminal is the terminal of this process. One at a time has it: the screen, the text of a run, or an interactive step.
 type terminal struct {
 	writing sync.Mutex // held by who prints to it, line by line, and by a step as long as it has it
 
 	mu     sync.Mutex
 	screen *aside      // nil: there is none
+	undo   string      // what a screen is ended with if it cannot do so itself
 	before *term.State // how it was set up when moon began; nil: it is none
 }
 
@@ -57,8 +57,8 @@ func (t *terminal) lend(use func()) {
 	}
 }
 
-// show gives the terminal to a screen until it is closed.
-func (t *terminal) show() (asks <-chan func(), closed func()) {
+// Show gives the terminal to a screen until it is closed.
+func (t *terminal) Show() (asks <-chan func(), closed func()) {
 	screen := &aside{make(chan func()), make(chan struct{})}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *terminal) shown() bool {
 
 // writer writes to a terminal while nobody else has it. What is no terminal stays as it is.
 func (t *terminal) writer(w io.Writer) io.Writer {
-	if !isTerminal(w) {
+	if !IsTerminal(w) {
 		return w
 	}
 	return inTurn{t, w}
@@ -97,21 +97,39 @@ func (w inTurn) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// checkTerminal refuses a run whose interactive steps would find no terminal.
-func checkTerminal(p *plan.Plan, check bool) error {
-	why := exec.NoTerminal()
-	if why == "" || check {
-		return nil
+// Remember notes how the terminal is set up, for restore.
+func (t *terminal) Remember() {
+	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
+		t.mu.Lock()
+		t.before = before
+		t.mu.Unlock()
 	}
-	var steps []string
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if s.Terminal && !s.Excluded && s.Prediction != plan.WillSkip && (s.CheckMode == nil || !*s.CheckMode) {
-			steps = append(steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
+}
+
+// restore sets the terminal up as it was, for a process that ends without any further ado. A terminal that takes nothing is not waited for.
+func (t *terminal) restore() {
+	t.mu.Lock()
+	before, screen := t.before, t.screen != nil
+	t.mu.Unlock()
+	if screen {
+		if fd, err := unix.Open("/dev/tty", unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
+			exec.Unfreeze(fd)
+			// A write that was stuck has the terminal until it has gone through.
+			for until := time.Now().Add(lastWords); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+				if _, err := unix.Write(fd, []byte(t.undo)); err == nil {
+					break
+				}
+			}
+			_ = unix.Close(fd)
 		}
 	}
-	if len(steps) == 0 {
-		return nil
+	if before != nil {
+		signal.Ignore(syscall.SIGTTOU)               // a moon in the background would be stopped for it
+		_ = term.Restore(int(os.Stdin.Fd()), before) // it fails where the terminal is gone
 	}
-	return usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or leave them out with --skip; nothing was run", strings.Join(steps, "\n"), why)
+}
+
+func IsTerminal(w io.Writer) bool {
+	f := FileOf(w)
+	return f != nil && term.IsTerminal(int(f.Fd()))
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bufio"
@@ -22,27 +22,27 @@ type ansibleSettings struct {
 	inventoryLine int
 }
 
-// inventory is what the settings name, which must be there.
-func (s ansibleSettings) inventory() ([]string, error) {
+// InventoryPaths is what the settings name, which must be there.
+func (s ansibleSettings) InventoryPaths() ([]string, error) {
 	for _, source := range s.Inventory {
 		if _, err := os.Stat(source); !inventory.IsList(source) && errors.Is(err, fs.ErrNotExist) {
-			return nil, usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
+			return nil, Usage("%s:%d: inventory: there is no file or directory %s", s.File, s.inventoryLine, source)
 		}
 	}
 	return s.Inventory, nil
 }
 
-// supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
-func (s ansibleSettings) supplied() string {
+// Supplied is the name of the file, if it may have come with a playbook: the user has not named it. It is "" otherwise.
+func (s ansibleSettings) Supplied() string {
 	if s.File == "" || os.Getenv("ANSIBLE_CONFIG") != "" {
 		return ""
 	}
 	return termtext.CleanName(filepath.Base(s.File))
 }
 
-// ansibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a
+// AnsibleConfig reads $ANSIBLE_CONFIG, which may be a directory with an ansible.cfg, or else the ansible.cfg of the directory. One in a
 // directory that everybody may write to is passed over, as Ansible does: anybody could have put it there.
-func ansibleConfig(dir string) (ansibleSettings, error) {
+func AnsibleConfig(dir string) (ansibleSettings, error) {
 	var set ansibleSettings
 	file := os.Getenv("ANSIBLE_CONFIG")
 	named := file != ""
@@ -61,16 +61,16 @@ func ansibleConfig(dir string) (ansibleSettings, error) {
 	}
 	// One that is named may be <(command). Opening a pipe that lies in the directory would wait for someone to write to it.
 	if info, err := os.Stat(file); err == nil && !named && !info.Mode().IsRegular() {
-		return set, usage("the settings of Ansible cannot be read: %s is not a regular file", file)
+		return set, Usage("the settings of Ansible cannot be read: %s is not a regular file", file)
 	}
 	text, err := readFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return set, nil
 	case err != nil:
-		return set, usage("the settings of Ansible cannot be read: %s", err)
+		return set, Usage("the settings of Ansible cannot be read: %s", err)
 	case len(text) > maxPassword:
-		return set, usage("the settings of Ansible cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
+		return set, Usage("the settings of Ansible cannot be read: %s is larger than %d KiB", file, maxPassword>>10)
 	}
 	values, places, err := iniDefaults(file, text)
 	if err != nil {
@@ -119,7 +119,7 @@ func iniDefaults(file string, text []byte) (values map[string]string, places map
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	n := 0
 	fail := func(format string, args ...any) (map[string]string, map[string]int, error) {
-		return nil, nil, usage("%s:%d: "+format, append([]any{file, n}, args...)...)
+		return nil, nil, Usage("%s:%d: "+format, append([]any{file, n}, args...)...)
 	}
 	for lines.Scan() {
 		n++

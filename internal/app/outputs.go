@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -25,34 +25,34 @@ type target struct {
 	verbose bool
 	diff    bool
 	usual   string // for people: how long the run may take
-	watched bool   // the run is another process's
+	Watched bool   // the run is another process's
 }
 
 var formats = []string{"text", "json", "github", "junit", "ansible"}
 
-// outputs reads --output. What would fail only at the end of the run is refused here.
-func (f *headlessFlags) outputs(diff bool) ([]target, error) {
+// parseOutputs reads --output. What would fail only at the end of the run is refused here.
+func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 	var list []target
 	taken := ""
-	for _, text := range f.Output {
-		t := target{verbose: f.Verbose, diff: diff}
+	for _, text := range texts {
+		t := target{verbose: verbose, diff: diff}
 		var toFile bool
 		t.format, t.file, toFile = strings.Cut(text, ":")
 		switch {
 		case !slices.Contains(formats, t.format):
-			return nil, usage("--output %s: there is no such format; give %s, or FORMAT:FILE", text, strings.Join(formats, ", "))
+			return nil, Usage("--output %s: there is no such format; give %s, or FORMAT:FILE", text, strings.Join(formats, ", "))
 		case toFile && t.file == "":
-			return nil, usage("--output %s names no file", text)
+			return nil, Usage("--output %s names no file", text)
 		case !toFile && taken != "":
-			return nil, usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE", taken, t.format, t.format)
+			return nil, Usage("--output %s and --output %s both write to standard output; give one of them a file: --output %s:FILE", taken, t.format, t.format)
 		case !toFile:
 			taken = t.format
 		default:
 			if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
-				return nil, usage("--output %s: there is no directory %s", text, filepath.Dir(t.file))
+				return nil, Usage("--output %s: there is no directory %s", text, filepath.Dir(t.file))
 			}
 			if info, err := os.Stat(t.file); err == nil && (info.IsDir() || info.Mode()&fs.ModeSocket != 0) {
-				return nil, usage("--output %s: %s is a directory or a socket; name a file", text, t.file)
+				return nil, Usage("--output %s: %s is a directory or a socket; name a file", text, t.file)
 			}
 		}
 		list = append(list, t)
@@ -68,7 +68,7 @@ type story interface {
 
 // tell tells a run to every target, each at its own pace, and returns when all have been told. A reader that has gone is
 // no error: the run does not depend on it.
-func tell(ctx context.Context, to stdio, run story, outDir string, targets []target) (events.RunCompleted, error) {
+func Tell(ctx context.Context, call *Invocation, run story, outDir string, targets []target) (events.RunCompleted, error) {
 	results := make([]events.RunCompleted, len(targets))
 	errs := make([]error, len(targets))
 	var wg sync.WaitGroup
@@ -76,11 +76,11 @@ func tell(ctx context.Context, to stdio, run story, outDir string, targets []tar
 		wg.Go(func() {
 			feed, followed := run.Follow(ctx, t.format != "junit")
 			feed, last := keepLast(feed)
-			err := t.write(to, feed, run, outDir)
+			err := t.write(call, feed, run, outDir)
 			if errors.Is(err, syscall.EPIPE) {
 				err = nil
 			}
-			drain(feed)
+			Drain(feed)
 			results[i] = <-last
 			errs[i] = errors.Join(followed(), err)
 		})
@@ -90,28 +90,28 @@ func tell(ctx context.Context, to stdio, run story, outDir string, targets []tar
 }
 
 // write writes what the feed tells.
-func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir string) (err error) {
+func (t target) write(call *Invocation, feed <-chan []events.Record, run story, outDir string) (err error) {
 	if t.format == "junit" {
 		j := &plain.JUnit{PlanFor: run.PlanFor, Out: outDir}
 		j.Follow(feed)
 		if t.file == "" {
-			return j.Write(to.doc)
+			return j.Write(call.Doc)
 		}
-		return writeFile(t.file, j.Write)
+		return call.WriteFile(t.file, j.Write)
 	}
-	w := userTerminal.writer(to.out)
+	w := call.Terminal.writer(call.Out)
 	if t.format == "json" {
-		w = userTerminal.writer(to.doc)
+		w = call.Terminal.writer(call.Doc)
 	}
 	if t.file != "" {
-		f, err := createFile(t.file)
+		f, err := call.createFile(t.file)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		w = f
 		if t.format != "json" {
-			g := newGate(to.secrets, f)
+			g := newRedactor(call.Secrets, f)
 			defer g.flush()
 			w = g
 		}
@@ -123,7 +123,7 @@ func (t target) write(to stdio, feed <-chan []events.Record, run story, outDir s
 		_, err = (&plain.Ansible{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff}).Follow(feed)
 		return err
 	}
-	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && isTerminal(to.out) && !t.watched}
+	text := &plain.Text{W: w, PlanFor: run.PlanFor, Verbose: t.verbose, Diff: t.diff, Usual: t.usual, Seen: t.file == "" && IsTerminal(call.Out) && !t.Watched}
 	if t.format == "github" {
 		text.GitHub = forGitHub()
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bufio"
@@ -14,10 +14,10 @@ import (
 	"moon/plan"
 )
 
-// truster decides whether what a playbook brings or names may be executed before anybody has approved it: an inventory program that
+// Truster decides whether what a playbook brings or names may be executed before anybody has approved it: an inventory program that
 // its ansible.cfg names, a ProxyCommand in its variables, a program that predictions would start. Files are trusted as they are: an
 // edited one is another.
-type truster struct {
+type Truster struct {
 	store   plugin.Trust
 	always  bool          // --trust, or what is executed is approved: moon run does nothing else
 	in      *bufio.Reader // of the terminal of a person who can be asked; nil: there is nobody
@@ -25,21 +25,21 @@ type truster struct {
 	refused bool // once is enough
 }
 
-// truster is what decides for a command. approved says that calling it approves what runs.
-func (f *pluginFlags) truster(std stdio, approved bool) (*truster, error) {
-	store, err := trusted()
+// Truster is what decides for a command. always says that calling it approves what runs.
+func (call *Invocation) Truster(always bool) (*Truster, error) {
+	store, err := Trusted()
 	if err != nil {
 		return nil, err
 	}
-	t := &truster{store: store, always: f.TrustPlugins || approved, out: std.err}
-	if in, isFile := std.in.(*os.File); isFile && isTerminal(in) && isTerminal(std.err) {
+	t := &Truster{store: store, always: always, out: call.Err}
+	if in, isFile := call.In.(*os.File); isFile && IsTerminal(in) && IsTerminal(call.Err) {
 		t.in = bufio.NewReader(in)
 	}
 	return t, nil
 }
 
-// trusts implements plan.Trusts.
-func (t *truster) trusts(what string, files []plan.Input) bool {
+// Trusts implements plan.Trusts.
+func (t *Truster) Trusts(what string, files []plan.Input) bool {
 	if t.always {
 		return true
 	}
@@ -60,7 +60,7 @@ func (t *truster) trusts(what string, files []plan.Input) bool {
 }
 
 // ask asks once whether files are trusted.
-func (t *truster) ask(what string, files []plan.Input) bool {
+func (t *Truster) ask(what string, files []plan.Input) bool {
 	if t.in == nil || t.refused {
 		return false
 	}
@@ -82,7 +82,7 @@ func (t *truster) ask(what string, files []plan.Input) bool {
 }
 
 // program reports whether a program that came with the playbook may run, and which bytes of it; "" is as it is.
-func (t *truster) program(path, named string) (digest string, err error) {
+func (t *Truster) program(path, named string) (digest string, err error) {
 	if t.always {
 		return "", nil
 	}
@@ -100,8 +100,8 @@ func (t *truster) program(path, named string) (digest string, err error) {
 	return "", fmt.Errorf("it is a program that %s names, and it is not trusted; look at it, then run moon trust on the playbook, or name it yourself with -i", named)
 }
 
-// askSupplied asks, before predictions begin, about what they would execute.
-func askSupplied(p *plan.Plan) {
+// AskSupplied asks, before predictions begin, about what they would execute.
+func AskSupplied(p *plan.Plan) {
 	if p.Trusted() {
 		return
 	}
@@ -122,4 +122,13 @@ func askSupplied(p *plan.Plan) {
 			return
 		}
 	}
+}
+
+// Trusted is where it is remembered which plugins may run.
+func Trusted() (plugin.Trust, error) {
+	state, err := StateDir()
+	if err != nil {
+		return plugin.Trust{}, err
+	}
+	return plugin.Trust{File: state.TrustedFiles()}, nil
 }

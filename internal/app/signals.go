@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -8,69 +8,75 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
-	"moon/tui"
 )
 
 // endSignals are those that ask moon to end.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// takers gives each of them to who took them last:
+// signals gives each of them to the handler that came last:
 //
 //	moon itself (it plans, or prints) ◀─ a run ◀─ a question in the run
-type takers struct {
+type Signals struct {
+	terminal *terminal
+
 	mu   sync.Mutex
 	list []*taker
-	ch   chan os.Signal // nil: nobody has taken them
+	ch   chan os.Signal // nil: there is no handler
+
+	caught chan os.Signal // those that came for a run
+
+	catching sync.Mutex
+	dropRun  func() // gives signals to others again; nil: they are not kept for a run
+
+	editing atomic.Int64 // until when an editor has the terminal, in nanoseconds; 0: there was none
 }
+
+func newSignals(t *terminal) *Signals { return &Signals{terminal: t, caught: make(chan os.Signal, 16)} }
 
 // taker acts on a signal without waiting for anything, and says whether the one below is to hear of it too.
 type taker struct{ hear func(os.Signal) (passOn bool) }
 
-var incoming takers
-
 // take has signals heard by a function until it is given back.
-func (t *takers) take(hear func(os.Signal) (passOn bool)) (giveBack func()) {
+func (s *Signals) Take(hear func(os.Signal) (passOn bool)) (giveBack func()) {
 	own := &taker{hear}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.list = append(t.list, own)
-	if t.ch == nil {
-		t.ch = make(chan os.Signal, 16)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, own)
+	if s.ch == nil {
+		s.ch = make(chan os.Signal, 16)
 		wanted := slices.DeleteFunc(slices.Clone(endSignals), func(sig os.Signal) bool {
 			return sig == syscall.SIGHUP && signal.Ignored(sig) // nohup: the terminal may go
 		})
-		signal.Notify(t.ch, wanted...)
-		go t.dispatch(t.ch)
+		signal.Notify(s.ch, wanted...)
+		go s.dispatch(s.ch)
 	}
 	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.list = slices.DeleteFunc(t.list, func(other *taker) bool { return other == own })
-		if len(t.list) == 0 && t.ch != nil {
-			signal.Stop(t.ch)
-			close(t.ch)
-			t.ch = nil
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.list = slices.DeleteFunc(s.list, func(other *taker) bool { return other == own })
+		if len(s.list) == 0 && s.ch != nil {
+			signal.Stop(s.ch)
+			close(s.ch)
+			s.ch = nil
 		}
 	}
 }
 
-func (t *takers) dispatch(ch <-chan os.Signal) {
+func (s *Signals) dispatch(ch <-chan os.Signal) {
 	for sig := range ch {
 		if sig == syscall.SIGQUIT {
 			writeTrace()
 		}
-		t.mu.Lock()
-		list := slices.Clone(t.list)
-		t.mu.Unlock()
+		s.mu.Lock()
+		list := slices.Clone(s.list)
+		s.mu.Unlock()
 		for _, taker := range slices.Backward(list) {
 			if !taker.hear(sig) {
 				break
@@ -95,10 +101,10 @@ func writeTrace() {
 	_ = f.Close()
 }
 
-// untilSignalled is a context that ends with the first signal. The second ends moon.
-func untilSignalled(parent context.Context) (ctx context.Context, stop func()) {
+// until is a context that ends with the first signal. The second ends moon.
+func (s *Signals) Until(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
-	giveBack := incoming.take(func(os.Signal) bool {
+	giveBack := s.Take(func(os.Signal) bool {
 		again := ctx.Err() != nil
 		cancel()
 		return again
@@ -113,19 +119,19 @@ const (
 )
 
 // endUnasked has moon itself, while it runs nothing, end by a signal: with all that it has started.
-func (s stdio) endUnasked() (giveBack func()) {
+func (call *Invocation) EndUnasked() (giveBack func()) {
 	var once sync.Once
-	return incoming.take(func(os.Signal) bool {
+	return call.Signals.Take(func(os.Signal) bool {
 		first := false
 		once.Do(func() { first = true })
 		if !first {
-			leave()
+			call.Signals.leave()
 		}
 		go func() {
 			exec.EndAll(endPatience)
-			within(endPatience, s.hosts.close)
-			within(lastWords, func() { fmt.Fprintln(s.err, "moon: interrupted") })
-			leave()
+			within(endPatience, call.Hosts.Close)
+			within(lastWords, func() { fmt.Fprintln(call.Err, "moon: interrupted") })
+			call.Signals.leave()
 		}()
 		return false
 	})
@@ -142,9 +148,9 @@ func within(most time.Duration, do func()) {
 }
 
 // leave ends the process at once, with the terminal as it was found.
-func leave() {
-	userTerminal.restore()
-	code := exitInterrupted
+func (s *Signals) leave() {
+	s.terminal.restore()
+	code := ExitInterrupted
 	if likeAnsible() {
 		code = ansibleExit(code, nil)
 	}
@@ -152,30 +158,21 @@ func leave() {
 }
 
 // endRun ends moon when a run has been told to end at once: whoever reads what it prints may never take it.
-func endRun(s *engine.Session) {
-	within(endPatience, func() { _ = s.Wait() }) // what it says is asked for by who began it
+func (s *Signals) endRun(run *engine.Session) {
+	within(endPatience, func() { _ = run.Wait() }) // what it says is asked for by who began it
 	exec.EndAll(endPatience)
 	time.Sleep(lastWords)
-	leave()
+	s.leave()
 }
 
-// caught are the signals that came for a run.
-var caught = make(chan os.Signal, 16)
-
-// catching gives signals to others again.
-var catching struct {
-	sync.Mutex
-	end func()
-}
-
-// catchSignals keeps signals for a run. It must be called before the run begins: one that comes with the first step is for the run.
-func catchSignals() {
-	catching.Lock()
-	defer catching.Unlock()
-	if catching.end == nil {
-		catching.end = incoming.take(func(sig os.Signal) bool {
+// catch keeps signals for a run. It must be called before the run begins: one that comes with the first step is for the run.
+func (s *Signals) Catch() {
+	s.catching.Lock()
+	defer s.catching.Unlock()
+	if s.dropRun == nil {
+		s.dropRun = s.Take(func(sig os.Signal) bool {
 			select {
-			case caught <- sig:
+			case s.caught <- sig:
 			default: // it has many to act on
 			}
 			return false
@@ -183,21 +180,21 @@ func catchSignals() {
 	}
 }
 
-// dropSignals is for a run that has ended, or did not begin.
-func dropSignals() {
-	catching.Lock()
-	defer catching.Unlock()
-	if catching.end != nil {
-		catching.end()
-		catching.end = nil
+// drop is for a run that has ended, or did not begin.
+func (s *Signals) Drop() {
+	s.catching.Lock()
+	defer s.catching.Unlock()
+	if s.dropRun != nil {
+		s.dropRun()
+		s.dropRun = nil
 	}
 }
 
-// onSignals turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
+// control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
 // lets what runs end. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
 // others; nil: nobody wants to know.
-func onSignals(s *engine.Session, asker *exec.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
-	catchSignals()
+func (s *Signals) Control(run *engine.Session, asker *exec.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
+	s.Catch()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
 	// write afterwards. Ignoring the signal would make the steps ignore it too; what is caught they get as it was.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -206,8 +203,8 @@ func onSignals(s *engine.Session, asker *exec.Asker, interrupts chan<- os.Signal
 		ends := 0
 		for {
 			select {
-			case sig := <-caught:
-				if editors(sig) {
+			case sig := <-s.caught:
+				if s.editors(sig) {
 					continue
 				}
 				if sig == os.Interrupt && interrupts != nil {
@@ -229,48 +226,33 @@ func onSignals(s *engine.Session, asker *exec.Asker, interrupts chan<- os.Signal
 				switch {
 				case ends == 2 && how != events.StopDrain:
 					how = events.StopNow
-					go endRun(s)
+					go s.endRun(run)
 				case ends > 2:
-					leave()
+					s.leave()
 				}
-				s.Send(events.Order{Actor: sig.String(), Command: events.Stop{How: how, Signal: sig != syscall.SIGHUP}})
+				run.Send(events.Order{Actor: sig.String(), Command: events.Stop{How: how, Signal: sig != syscall.SIGHUP}})
 				asker.Interrupt() // a lookup in the run, which would keep it from hearing
 			case <-done:
 				return
 			}
 		}
 	}()
-	return func() { dropSignals(); close(done) }
+	return func() { s.Drop(); close(done) }
 }
 
-// remember notes how the terminal is set up, for restore.
-func (t *terminal) remember() {
-	if before, err := term.GetState(int(os.Stdin.Fd())); err == nil {
-		t.mu.Lock()
-		t.before = before
-		t.mu.Unlock()
-	}
+// beginEditing leaves interrupts to an editor until end is called.
+func (s *Signals) BeginEditing() (end func()) {
+	s.editing.Store(forGood)
+	return func() { s.editing.Store(time.Now().Add(heardLate).UnixNano()) }
 }
 
-// restore sets the terminal up as it was, for a process that ends without any further ado. A terminal that takes nothing is not waited for.
-func (t *terminal) restore() {
-	t.mu.Lock()
-	before, screen := t.before, t.screen != nil
-	t.mu.Unlock()
-	if screen {
-		if fd, err := unix.Open("/dev/tty", unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
-			exec.Unfreeze(fd)
-			// A write that was stuck has the terminal until it has gone through.
-			for until := time.Now().Add(lastWords); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-				if _, err := unix.Write(fd, []byte(tui.UndoModes)); err == nil {
-					break
-				}
-			}
-			_ = unix.Close(fd)
-		}
-	}
-	if before != nil {
-		signal.Ignore(syscall.SIGTTOU)               // a moon in the background would be stopped for it
-		_ = term.Restore(int(os.Stdin.Fd()), before) // it fails where the terminal is gone
-	}
+const (
+	forGood = 1<<63 - 1
+	// heardLate is how much later than an editor moon may hear of an interrupt. The screen has them as keys.
+	heardLate = 200 * time.Millisecond
+)
+
+// editors reports whether a signal is meant for an editor.
+func (s *Signals) editors(sig os.Signal) bool {
+	return (sig == os.Interrupt || sig == syscall.SIGQUIT) && time.Now().UnixNano() < s.editing.Load()
 }

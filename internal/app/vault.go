@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -16,47 +16,47 @@ import (
 	"moon/secret/vault"
 )
 
-// vaultFlags are where the passwords of encrypted files and values come from.
-type vaultFlags struct {
-	VaultPasswordFile []string `sep:"none" env:"MOON_VAULT_PASSWORD_FILE,ANSIBLE_VAULT_PASSWORD_FILE" placeholder:"[ID@]FILE" help:"Vault password file, or a program that prints the password; may be given several times."`
-	AskVaultPass      bool     `help:"Prompt for the Ansible Vault password."`
+// vaultPasswords are where the passwords of encrypted files and values come from.
+type VaultPasswords struct {
+	Files []string // FILE or ID@FILE; a program prints its password
+	Ask   bool
 }
 
 // passwords gives those that were given. Files are read when the first is needed, and a person is asked now: later the terminal
 // may be the screen's.
-func (f *vaultFlags) passwords(std stdio) (func() ([]vault.Password, error), error) {
+func (f VaultPasswords) Passwords(call *Invocation) (func() ([]vault.Password, error), error) {
 	var asked []vault.Password
-	if f.AskVaultPass {
-		text, err := typed("Vault password: ")
-		if left, ok := errors.AsType[*exit](err); ok && left.code == exitInterrupted {
+	if f.Ask {
+		text, err := call.typed("Vault password: ")
+		if left, ok := errors.AsType[*Exit](err); ok && left.Code == ExitInterrupted {
 			return nil, err
 		}
 		if err != nil {
-			return nil, usage("--ask-vault-pass: %s; give a file with --vault-password-file FILE", err)
+			return nil, Usage("--ask-vault-pass: %s; give a file with --vault-password-file FILE", err)
 		}
 		asked = append(asked, vault.Password{Text: text})
 	}
 	return sync.OnceValues(func() ([]vault.Password, error) {
 		list := asked
-		for _, text := range f.VaultPasswordFile {
+		for _, text := range f.Files {
 			if text == "" { // of a variable of the environment that was emptied
 				continue
 			}
-			p, err := passwordFrom(std, text)
+			p, err := passwordFrom(call, text)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, p)
 		}
 		for _, p := range list {
-			std.secrets.Add("", p.Text)
+			call.Secrets.Add("", p.Text)
 		}
 		return list, nil
 	}), nil
 }
 
 // passwordFrom reads FILE or ID@FILE, or has the program print it that the file is.
-func passwordFrom(std stdio, text string) (vault.Password, error) {
+func passwordFrom(call *Invocation, text string) (vault.Password, error) {
 	path, id := text, ""
 	if label, rest, ok := strings.Cut(text, "@"); ok && label != "" && rest != "" {
 		path, id = rest, label
@@ -68,7 +68,7 @@ func passwordFrom(std stdio, text string) (vault.Password, error) {
 		}
 		path = filepath.Join(home, rest)
 	}
-	password, err := vaultPassword(std, path, id)
+	password, err := vaultPassword(call, path, id)
 	if err != nil {
 		return vault.Password{}, fmt.Errorf("the password file %s %w", path, err)
 	}
@@ -77,7 +77,7 @@ func passwordFrom(std stdio, text string) (vault.Password, error) {
 
 const maxPassword = 64 << 10
 
-func vaultPassword(std stdio, path, id string) (string, error) {
+func vaultPassword(call *Invocation, path, id string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,7 +89,7 @@ func vaultPassword(std stdio, path, id string) (string, error) {
 	}
 	var text []byte
 	if info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-		text, err = printedBy(std, path, id)
+		text, err = printedBy(call, path, id)
 	} else if text, err = readFile(path); err != nil {
 		err = errors.New("cannot be read")
 	}
@@ -117,7 +117,7 @@ func readFile(path string) (text []byte, err error) {
 
 // printedBy is what a program prints. It may ask the person at the terminal. One whose name ends in -client is told which password
 // is wanted.
-func printedBy(std stdio, path, id string) ([]byte, error) {
+func printedBy(call *Invocation, path, id string) ([]byte, error) {
 	var args []string
 	if name := filepath.Base(path); strings.HasSuffix(strings.TrimSuffix(name, filepath.Ext(name)), "-client") {
 		args = []string{"--vault-id", id}
@@ -126,7 +126,7 @@ func printedBy(std stdio, path, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, interrupted, err := std.asker.Person(context.Background(), abs, args...)
+	text, interrupted, err := call.Asker.Person(context.Background(), abs, args...)
 	switch {
 	case interrupted: // what was typed was a signal for the program alone
 		_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
@@ -139,13 +139,13 @@ func printedBy(std stdio, path, id string) ([]byte, error) {
 }
 
 // typed asks at the terminal, whatever standard input is, and does not show what is typed.
-func typed(prompt string) (text string, err error) {
+func (call *Invocation) typed(prompt string) (text string, err error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", errors.New("there is no terminal to ask at")
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
-	text, err = hidden(tty, prompt)
+	text, err = call.askHidden(tty, prompt)
 	switch {
 	case err != nil:
 		return "", err

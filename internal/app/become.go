@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bytes"
@@ -15,20 +15,21 @@ import (
 	"moon/engine"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/plugin"
 	"moon/internal/termtext"
 	"moon/plan"
 )
 
-// becomeFlags are how steps of other users get the password they take.
-type becomeFlags struct {
-	AskBecomePass      bool   `short:"K" help:"Prompt for the become password up front. Otherwise moon prompts when one is needed: for this machine before anything runs, for hosts when a step needs it."`
-	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read the become password from the first line of a file."`
+// becomePasswords are how steps of other users get the password they take.
+type BecomePasswords struct {
+	Ask  bool   // ask before anything runs
+	File string // whose first line it is; "" for none
 }
 
 // runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
 // for it here, before anything runs.
-func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
-	lanes, err := f.lanes(std, p)
+func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
+	lanes, err := f.Lanes(call, p)
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +41,12 @@ func (f *becomeFlags) runners(std stdio, c *engine.Config, p *plan.Plan) (*agent
 }
 
 // lanes are open to the users that the plan names.
-func (f *becomeFlags) lanes(std stdio, p *plan.Plan) (*agent.Lanes, error) {
-	lanes := std.hosts.take()
+func (f BecomePasswords) Lanes(call *Invocation, p *plan.Plan) (*agent.Lanes, error) {
+	lanes := call.Hosts.Take()
 	lanes.Told = func(password string) { p.Secrets().Add("", password) }
-	lanes.Local, lanes.Plugins = plugged(std, lanes.Local, p)
-	lanes.Asks = asksInTurn
-	if err := f.unlock(std, lanes, becoming(p), becomingElsewhere(p)); err != nil {
+	lanes.Local, lanes.Plugins = plugged(call, lanes.Local, p)
+	lanes.Asks = call.askInTurn
+	if err := f.unlock(call, lanes, Becoming(p), becomingElsewhere(p)); err != nil {
 		lanes.Close()
 		return nil, err
 	}
@@ -64,12 +65,12 @@ func foresight(check bool) *exec.Foresight {
 // becomer is a way of becoming another user, and the steps that need it.
 type becomer struct {
 	exec.Become
-	steps []string
+	Steps []string
 }
 
 // becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
 // nothing can be said, and of one whose password the playbook or the inventory has there is nothing to ask.
-func becoming(p *plan.Plan) []becomer {
+func Becoming(p *plan.Plan) []becomer {
 	var list []becomer
 	at := map[exec.Become]int{}
 	for i := range p.Steps {
@@ -83,7 +84,7 @@ func becoming(p *plan.Plan) []becomer {
 			list = append(list, becomer{Become: b})
 		}
 		to := &list[at[b]]
-		to.steps = append(to.steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
+		to.Steps = append(to.Steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
 	}
 	return list
 }
@@ -94,27 +95,27 @@ func becomingElsewhere(p *plan.Plan) bool {
 }
 
 // unlock starts the lanes that can be started, and finds the passwords that they take.
-func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer, elsewhere bool) error {
+func (f BecomePasswords) unlock(call *Invocation, lanes *agent.Lanes, list []becomer, elsewhere bool) error {
 	if len(list) == 0 && !elsewhere {
 		return nil
 	}
-	if f.BecomePasswordFile != "" {
-		password, err := readPassword(std, f.BecomePasswordFile)
+	if f.File != "" {
+		password, err := readPassword(call, f.File)
 		if err != nil {
 			return err
 		}
 		lanes.GiveAll(password)
 	}
-	if elsewhere && f.AskBecomePass && f.BecomePasswordFile == "" {
-		password, err := typedPassword("BECOME password: ")
+	if elsewhere && f.Ask && f.File == "" {
+		password, err := call.typedPassword("BECOME password: ")
 		if err != nil {
 			return err
 		}
 		lanes.GiveAll(password)
 	}
 	for _, b := range list {
-		if f.AskBecomePass && agent.Method(b.Become) != "" && f.BecomePasswordFile == "" && !lanes.Knows(b.Become) {
-			if err := askPassword(lanes, b, nil); err != nil {
+		if f.Ask && agent.Method(b.Become) != "" && f.File == "" && !lanes.Knows(b.Become) {
+			if err := call.askPassword(lanes, b, nil); err != nil {
 				return err
 			}
 			continue
@@ -122,7 +123,7 @@ func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer, else
 		err := lanes.Ready(context.Background(), b.Become)
 		// Anything else the step says, when it is reached: an earlier one may make the user, or the rule that lets him in.
 		if locked, ok := errors.AsType[*agent.PasswordError](err); ok {
-			if err := f.locked(lanes, b, locked); err != nil {
+			if err := f.locked(call, lanes, b, locked); err != nil {
 				return err
 			}
 		}
@@ -131,29 +132,29 @@ func (f *becomeFlags) unlock(std stdio, lanes *agent.Lanes, list []becomer, else
 }
 
 // locked is about a user whom it takes a password to become.
-func (f *becomeFlags) locked(lanes *agent.Lanes, b becomer, why *agent.PasswordError) error {
-	if f.BecomePasswordFile != "" {
-		return usage("--become-password-file: %s; nothing was run", why)
+func (f BecomePasswords) locked(call *Invocation, lanes *agent.Lanes, b becomer, why *agent.PasswordError) error {
+	if f.File != "" {
+		return Usage("--become-password-file: %s; nothing was run", why)
 	}
-	return askPassword(lanes, b, why)
+	return call.askPassword(lanes, b, why)
 }
 
 // tries is how often a person may mistype.
 const tries = 3
 
 // askPassword asks on the terminal, whatever standard input is, and tries what it is told.
-func askPassword(lanes *agent.Lanes, b becomer, why error) error {
+func (call *Invocation) askPassword(lanes *agent.Lanes, b becomer, why error) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		if why == nil {
-			return usage("--ask-become-pass: there is no terminal to ask on; use --become-password-file; nothing was run")
+			return Usage("--ask-become-pass: there is no terminal to ask on; use --become-password-file; nothing was run")
 		}
-		return usage("%s takes a password to become %s, and there is no terminal to ask for it on. These steps need it:\n%s\ngive it with --become-password-file FILE, or run moon in a terminal; nothing was run",
-			agent.Method(b.Become), b.User, strings.Join(firstOf(b.steps), "\n"))
+		return Usage("%s takes a password to become %s, and there is no terminal to ask for it on. These steps need it:\n%s\ngive it with --become-password-file FILE, or run moon in a terminal; nothing was run",
+			agent.Method(b.Become), b.User, strings.Join(firstOf(b.Steps), "\n"))
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
 	for range tries {
-		password, err := hidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
+		password, err := call.askHidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
 		if err != nil {
 			return err
 		}
@@ -166,11 +167,11 @@ func askPassword(lanes *agent.Lanes, b becomer, why error) error {
 		why = locked
 		fmt.Fprintln(tty, "that is not the password")
 	}
-	return usage("%s; nothing was run", why)
+	return Usage("%s; nothing was run", why)
 }
 
-// asksInTurn asks for a password while a run goes on, whoever has the terminal: a screen makes room for the question.
-func asksInTurn(ctx context.Context, why *agent.PasswordError) (password string, given bool) {
+// askInTurn asks for a password while a run goes on, whoever has the terminal: a screen makes room for the question.
+func (call *Invocation) askInTurn(ctx context.Context, why *agent.PasswordError) (password string, given bool) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", false
@@ -181,8 +182,8 @@ func asksInTurn(ctx context.Context, why *agent.PasswordError) (password string,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer incoming.take(func(os.Signal) bool { cancel(); return true })() // it ends the question, and is for the run
-	userTerminal.lend(func() {
+	defer call.Signals.Take(func(os.Signal) bool { cancel(); return true })() // it ends the question, and is for the run
+	call.Terminal.lend(func() {
 		if why.Wrong {
 			fmt.Fprintln(tty, "that is not the password")
 		}
@@ -201,43 +202,50 @@ func firstOf(lines []string) []string {
 	return append(lines[:most:most], fmt.Sprintf("  and %d more", len(lines)-most))
 }
 
-// hidden asks for a password. An interrupt leaves the terminal as it was.
-func hidden(tty *os.File, question string) (string, error) {
-	ctx, stop := untilSignalled(context.Background())
+// askHidden asks for a password. An interrupt leaves the terminal as it was.
+func (call *Invocation) askHidden(tty *os.File, question string) (string, error) {
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	password, err := agent.Ask(tty, question, ctx.Done())
 	switch {
 	case errors.Is(err, agent.ErrStopped), errors.Is(err, io.EOF):
-		return "", &exit{exitInterrupted, ""}
+		return "", NewExit(ExitInterrupted, "")
 	case err != nil:
-		return "", usage("%s", err)
+		return "", Usage("%s", err)
 	}
 	return password, nil
 }
 
 // typedPassword asks for the password that lets steps of other machines run as another user.
-func typedPassword(question string) (string, error) {
+func (call *Invocation) typedPassword(question string) (string, error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return "", usage("--ask-become-pass: there is no terminal to ask on; give --become-password-file")
+		return "", Usage("--ask-become-pass: there is no terminal to ask on; give --become-password-file")
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
-	return hidden(tty, question)
+	return call.askHidden(tty, question)
 }
 
 // readPassword reads the first line of a file that should be nobody else's to read.
-func readPassword(std stdio, path string) (string, error) {
+func readPassword(call *Invocation, path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return "", usage("--become-password-file: %s", unreadable(path, err))
+		return "", Usage("--become-password-file: %s", Unreadable(path, err))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 {
-		fmt.Fprintf(std.err, "moon: %s can be read by others; chmod 600 it\n", path)
+		fmt.Fprintf(call.Err, "moon: %s can be read by others; chmod 600 it\n", path)
 	}
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	password := strings.TrimSuffix(string(line), "\r")
 	if password == "" {
-		return "", usage("--become-password-file: the first line of %s is empty", path)
+		return "", Usage("--become-password-file: the first line of %s is empty", path)
 	}
 	return password, nil
+}
+
+// plugged gives the lanes of a run what carries out the steps of plugins. It is closed with them.
+func plugged(call *Invocation, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
+	host := &plugin.Host{Moon: call.version, Cwd: p.Root, Asker: call.Asker}
+	local.Plugin = host.Run
+	return local, host
 }

@@ -1,8 +1,7 @@
-package cli
+package app
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,25 +10,24 @@ import (
 
 	"moon/internal/termtext"
 	"moon/plan"
-	"moon/tui"
 )
 
 // askPrompts asks what vars_prompt wants to know, on the terminal, line by line, whatever standard input is. Without a terminal
 // the defaults count; what has none is named.
-func askPrompts(list []plan.Prompt) (map[string]string, error) {
+func (call *Invocation) AskPrompts(list []plan.Prompt) (map[string]string, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
-		return defaults(list)
+		return Defaults(list)
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
-	return answersOn(tty, list, func(question string) (string, error) { return hidden(tty, question) })
+	return AnswersOn(tty, list, func(question string) (string, error) { return call.askHidden(tty, question) })
 }
 
 // defaults answers where there is nobody to ask.
-func defaults(list []plan.Prompt) (map[string]string, error) {
+func Defaults(list []plan.Prompt) (map[string]string, error) {
 	answers, open := map[string]string{}, []string(nil)
 	for _, p := range list {
 		if answers[p.Name] = p.Default; p.Default == "" {
@@ -37,13 +35,13 @@ func defaults(list []plan.Prompt) (map[string]string, error) {
 		}
 	}
 	if len(open) > 0 {
-		return nil, usage("the playbook asks for variables, and there is no terminal to ask on. Give them:\n%s\nnothing was run", strings.Join(open, "\n"))
+		return nil, Usage("the playbook asks for variables, and there is no terminal to ask on. Give them:\n%s\nnothing was run", strings.Join(open, "\n"))
 	}
 	return answers, nil
 }
 
 // answersOn asks one question after the other. What is private is read by secretly.
-func answersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
+func AnswersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
 	in := bufio.NewReader(tty)
 	ask := func(p plan.Prompt, more string) (string, error) {
 		question := termtext.CleanName(p.Question()) + more
@@ -59,7 +57,7 @@ func answersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question str
 		}
 		line, err := in.ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			return "", &exit{exitInterrupted, ""}
+			return "", NewExit(ExitInterrupted, "")
 		}
 		return strings.TrimRight(line, "\r\n"), err
 	}
@@ -90,21 +88,4 @@ func answersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question str
 		}
 	}
 	return answers, nil
-}
-
-// formPrompts asks in a form that looks as the screen will.
-func (f *screenFlags) formPrompts(list []plan.Prompt) (map[string]string, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	ctx, stop := untilSignalled(context.Background())
-	defer stop()
-	answers, err := tui.Ask(ctx, f.look(tui.Options{}), list)
-	switch {
-	case errors.Is(err, tui.ErrUnanswered):
-		return nil, &exit{exitStopped, "the questions of the playbook were not answered; nothing was run"}
-	case errors.Is(err, context.Canceled):
-		return nil, &exit{exitInterrupted, ""}
-	}
-	return answers, err
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"moon/plan"
 )
 
-// writeFile writes a file that the user has named. A regular file, also one that a link leads to, is replaced at once: whoever
+// WriteFile writes a file that the user has named. A regular file, also one that a link leads to, is replaced at once: whoever
 // reads it sees the old one or the whole new one. It is for the user alone. Anything else is never replaced: devices and pipes are
 // written to, and what cannot be written to is refused.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := openSpecial(path)
+func (call *Invocation) WriteFile(path string, write func(io.Writer) error) error {
+	f, err := call.openSpecial(path)
 	if err == nil && f == nil {
 		return replaceFile(path, write)
 	}
@@ -32,8 +32,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 }
 
 // createFile opens a file that the user has named and that is written while it is read: a regular one is emptied.
-func createFile(path string) (*os.File, error) {
-	f, err := openSpecial(path)
+func (call *Invocation) createFile(path string) (*os.File, error) {
+	f, err := call.openSpecial(path)
 	if err == nil && f == nil {
 		f, err = os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	}
@@ -45,13 +45,13 @@ func createFile(path string) (*os.File, error) {
 
 // saving says of an error what was to be written.
 func saving(path string, err error) error {
-	if e, ok := errors.AsType[*exit](err); ok {
+	if e, ok := errors.AsType[*Exit](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == path {
 		err = e.Err
 	}
-	return &exit{exitDisk, fmt.Sprintf("save %s: %s", path, err)}
+	return NewExit(ExitDisk, fmt.Sprintf("save %s: %s", path, err))
 }
 
 // replaceFile puts a new file in the place of a regular one, or of none.
@@ -107,7 +107,7 @@ func behindLinks(path string) (string, error) {
 // openSpecial opens what is there under a path if it can be written to and is not to be replaced: a device, a pipe, or an open
 // file of the process, such as /dev/stdout. It is nil for a regular file, and for none. What it is is asked of the open file, as
 // the path may lead elsewhere a moment later.
-func openSpecial(path string) (*os.File, error) {
+func (call *Invocation) openSpecial(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -115,9 +115,9 @@ func openSpecial(path string) (*os.File, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, usage("%s is a directory; name a file", path)
+		return nil, Usage("%s is a directory; name a file", path)
 	case info.Mode()&fs.ModeSocket != 0:
-		return nil, usage("%s is a socket, which cannot be written to like a file", path)
+		return nil, Usage("%s is a socket, which cannot be written to like a file", path)
 	case info.Mode().IsRegular() && !plan.IsDescriptor(path) && path != "/dev/stdout" && path != "/dev/stderr":
 		return nil, nil
 	}
@@ -125,7 +125,7 @@ func openSpecial(path string) (*os.File, error) {
 	if info.Mode().IsRegular() {
 		flags = os.O_APPEND // others have it open, too
 	}
-	f, err := openPipe(path, flags)
+	f, err := call.openPipe(path, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +137,8 @@ func openSpecial(path string) (*os.File, error) {
 
 // openPipe opens something to write to it. A pipe that nobody reads keeps the caller waiting until somebody does, or until moon
 // is interrupted.
-func openPipe(path string, flags int) (*os.File, error) {
-	ctx, stop := untilSignalled(context.Background())
+func (call *Invocation) openPipe(path string, flags int) (*os.File, error) {
+	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	for {
 		f, err := os.OpenFile(path, flags|os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
@@ -151,4 +151,15 @@ func openPipe(path string, flags int) (*os.File, error) {
 			return nil, errors.New("interrupted: no program reads this pipe")
 		}
 	}
+}
+
+// Unreadable says why a plan cannot be read from a file.
+func Unreadable(file string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file: " + file
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to read " + file
+	}
+	return fmt.Sprintf("%q cannot be read; give a file that moon plan -o has saved", file)
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"errors"
@@ -11,41 +11,41 @@ import (
 const (
 	ansibleError       = 1
 	ansibleFailed      = 2 // a host failed
-	ansibleUnreachable = 4 // a host was not reached
-	ansibleWrong       = 4 // the playbook is wrong; nothing ran
+	AnsibleUnreachable = 4 // a host was not reached
+	AnsibleWrong       = 4 // the playbook is wrong; nothing ran
 	ansibleInterrupted = 99
 )
 
 func likeAnsible() bool { return os.Getenv("MOON_ANSIBLE_EXIT") == "1" }
 
 // unreached is the end of a run that failed because of a host that was not reached: for moon a failure as others are.
-type unreached struct{ *exit }
+type unreached struct{ *Exit }
 
-func (u unreached) Unwrap() error { return u.exit }
+func (u unreached) Unwrap() error { return u.Exit }
 
 // failed is the end of a run that failed.
 func failed(r events.RunCompleted) error {
 	for _, h := range r.Hosts {
 		if h.Unreachable > 0 {
-			return unreached{&exit{exitFailed, ""}}
+			return unreached{NewExit(ExitFailed, "")}
 		}
 	}
-	return &exit{exitFailed, ""}
+	return NewExit(ExitFailed, "")
 }
 
 // ansibleExit is what ansible-playbook would end with instead.
 func ansibleExit(code int, err error) int {
 	switch code {
-	case exitDone:
-		return exitDone
-	case exitFailed:
+	case ExitDone:
+		return ExitDone
+	case ExitFailed:
 		if errors.As(err, &unreached{}) {
-			return ansibleUnreachable
+			return AnsibleUnreachable
 		}
 		return ansibleFailed
-	case exitUsage:
-		return ansibleWrong
-	case exitInterrupted:
+	case ExitUsage:
+		return AnsibleWrong
+	case ExitInterrupted:
 		return ansibleInterrupted
 	}
 	return ansibleError

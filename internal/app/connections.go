@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"moon/engine"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/plan"
+)
+
+// connections are the hosts of plays as one call of moon knows them: those that were made to plan are kept for the run, and no
+// host is asked for its facts twice.
+type connections struct {
+	call *Invocation
+
+	mu    sync.Mutex
+	lanes *agent.Lanes // nil before the first connection, and when a run has taken them
+	facts map[string]plan.Gathered
+}
+
+// atOnce is how many hosts are asked for their facts at the same time.
+const atOnce = 64
+
+// factsWithin is how long gathering may take on a host.
+const factsWithin = 30 * time.Second
+
+// Gather implements plan.Options.Gather.
+func (c *connections) Gather(targets []plan.Target) []plan.Gathered {
+	got := make([]plan.Gathered, len(targets))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	here := sync.OnceValue(func() plan.Gathered {
+		ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
+		defer cancel()
+		return plan.Gathered{Facts: exec.GatherFacts(ctx, nil, factsWithin)}
+	})
+	for i, t := range targets {
+		c.mu.Lock()
+		known, ok := c.facts[t.Host]
+		c.mu.Unlock()
+		if ok {
+			got[i] = known
+			continue
+		}
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if t.Conn == nil {
+				got[i] = here()
+			} else {
+				got[i] = c.ask(t)
+			}
+			if got[i].Facts == nil {
+				return
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if c.facts == nil {
+				c.facts = map[string]plan.Gathered{}
+			}
+			c.facts[t.Host] = got[i]
+		})
+	}
+	wg.Wait()
+	return got
+}
+
+func (c *connections) ask(t plan.Target) plan.Gathered {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*factsWithin)
+	defer cancel()
+	facts, err := c.open().Facts(ctx, engine.HostOf(t.Conn), nil)
+	if err != nil {
+		return plan.Gathered{Why: err.Error()}
+	}
+	return plan.Gathered{Facts: facts.Ansible, Own: facts.Moon}
+}
+
+// open gives lanes, and makes them if there are none.
+func (c *connections) open() *agent.Lanes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes == nil {
+		local, _ := c.call.Session.Runner.(exec.Local) // tests watch it
+		c.lanes = &agent.Lanes{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
+	}
+	return c.lanes
+}
+
+// Take gives the lanes away, to somebody who closes them.
+func (c *connections) Take() *agent.Lanes {
+	lanes := c.open()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lanes = nil
+	return lanes
+}
+
+// Close ends what nobody has taken.
+func (c *connections) Close() {
+	c.mu.Lock()
+	lanes := c.lanes
+	c.lanes = nil
+	c.mu.Unlock()
+	if lanes != nil {
+		lanes.Close()
+	}
+}
+
+// OnlyTrusted runs inventory programs that are trusted. named says where their names stand.
+func OnlyTrusted(run func(string, ...string) ([]byte, error), t *Truster, named string) func(string, ...string) ([]byte, error) {
+	return func(path string, args ...string) ([]byte, error) {
+		digest, err := t.program(path, named)
+		if err != nil {
+			return nil, err
+		}
+		if digest == "" {
+			return run(path, args...)
+		}
+		program, remove, err := exec.Verified(path, digest)
+		if err != nil {
+			return nil, err
+		}
+		defer remove()
+		return run(program, args...)
+	}
+}

@@ -1,0 +1,78 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"moon/events"
+	"moon/internal/termtext"
+)
+
+// The exit codes of moon.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1   // a step failed
+	ExitUsage       = 2   // the playbook, the plan file or the call is wrong; nothing ran
+	ExitStopped     = 3   // stopped by the user before the end
+	ExitStale       = 4   // the saved plan is stale
+	ExitDisk        = 5   // journal, lock or disk
+	ExitInterrupted = 130 // SIGINT
+)
+
+// exit is an error that says how moon ends. Where message is empty, everything has been said.
+type Exit struct {
+	Code    int
+	Message string
+}
+
+func (e *Exit) Error() string { return e.Message }
+
+// newExit is an end of moon with a code. If the message is empty, everything has been said.
+func NewExit(code int, message string) *Exit { return &Exit{code, message} }
+
+func Usage(format string, args ...any) error { return &Exit{ExitUsage, fmt.Sprintf(format, args...)} }
+
+func Report(w io.Writer, err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	var e *Exit
+	if !errors.As(err, &e) {
+		e = NewExit(ExitDisk, err.Error())
+	}
+	if e.Message != "" {
+		lines := strings.Split(e.Message, "\n")
+		for i := range lines {
+			lines[i] = termtext.CleanName(lines[i]) // it may hold names, and what others have said
+		}
+		fmt.Fprintf(w, "moon: %s\n", strings.Join(lines, "\n"))
+	}
+	if likeAnsible() {
+		return ansibleExit(e.Code, err)
+	}
+	return e.Code
+}
+
+func WrapDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return NewExit(ExitDisk, err.Error())
+}
+
+// exitOf is the exit code of a run's end, as an error.
+func ExitOf(r events.RunCompleted) error {
+	switch r.Outcome {
+	case events.RunDone:
+		return nil
+	case events.RunFailed:
+		return failed(r)
+	case events.RunStopped:
+		return NewExit(ExitStopped, "")
+	case events.RunInterrupted:
+		return NewExit(ExitInterrupted, "")
+	}
+	return nil // the session says why it could not end
+}

@@ -1,0 +1,215 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"moon/engine"
+	"moon/engine/graph"
+	"moon/events"
+	"moon/events/fact"
+	"moon/exec"
+	"moon/exec/agent"
+	"moon/internal/termtext"
+	"moon/plan"
+)
+
+// HeadlessRequest is a run without the TUI.
+type HeadlessRequest struct {
+	Options   fact.Options
+	Outputs   []string // FORMAT or FORMAT:FILE
+	Verbose   bool
+	Approve   []string // what of the steps that need confirmation is approved: selectors, or all
+	Passwords BecomePasswords
+	Exports   ExportFile
+}
+
+// Headless runs a plan without the screen. Everything is approved but what asks to be confirmed.
+func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessRequest) error {
+	opts := req.Options
+	outs, err := ParseOutputs(req.Outputs, req.Verbose, opts.Diff)
+	if err != nil {
+		return err
+	}
+	if err := req.Exports.Check(p, opts); err != nil {
+		return err
+	}
+	confirmed, err := confirm(p, req.Approve)
+	if err != nil {
+		return err
+	}
+	if err := CheckTerminal(p, opts.Check); err != nil {
+		return err
+	}
+	s, lanes, err := Start(call, p, g, opts, req.Passwords, Approvals(confirmed)...)
+	if err != nil {
+		return err
+	}
+	defer lanes.Close()
+	for i, t := range outs {
+		if t.format == "text" && t.file == "" && IsTerminal(call.Out) {
+			outs[i].usual = usual(s.Forecast(p.Digest))
+		}
+	}
+	return Attend(call, s, outs, req.Exports)
+}
+
+// usual is how long a run takes that nobody keeps waiting, or "" where that is not known.
+func usual(f *events.Forecast) string {
+	if f == nil {
+		return ""
+	}
+	whole, known := events.NewEstimate(*f).Left(time.Now())
+	if !known {
+		return ""
+	}
+	return events.About(whole)
+}
+
+// Attend tells of a run without the screen, to its end.
+func Attend(call *Invocation, s *engine.Session, outs []target, exports ExportFile) (err error) {
+	stop := call.Signals.Control(s, call.Asker, nil, nil)
+	defer stop()
+	result, err := Tell(context.Background(), call, s, s.OutDir(), outs)
+	// A run that the disk has brought to its end says so, however it ended.
+	return errors.Join(WrapDisk(s.Wait()), WrapDisk(err), ExitOf(result), exports.write(call, s, result))
+}
+
+// Drain lets a run end whose reader has gone.
+func Drain(feed <-chan []events.Record) {
+	for range feed {
+	}
+}
+
+// keepLast passes a feed on and remembers how the run ended.
+func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan events.RunCompleted) {
+	out, last := make(chan []events.Record), make(chan events.RunCompleted, 1)
+	go func() {
+		defer close(out)
+		var result events.RunCompleted
+		for batch := range feed {
+			for _, r := range batch {
+				if e, ok := r.Event.(events.RunCompleted); ok {
+					result = e
+				}
+			}
+			out <- batch
+		}
+		last <- result
+	}()
+	return out, last
+}
+
+// Oracle foretells what a plan would do, to other machines only if it may connect to them.
+func Oracle(asker *exec.Asker, p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
+	records := ""
+	if state, err := StateDir(); err == nil {
+		records = state.Sources()
+	}
+	dry := lanes.Dry(exec.NewForesight())
+	if !connect {
+		dry = dry.Near()
+	}
+	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left, Asker: asker}
+}
+
+// Start begins a run in the user's run directory. The lanes are to be closed after it.
+func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *agent.Lanes, error) {
+	state, err := StateDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := call.Session
+	c.Options = opts
+	lanes, err := passwords.Runners(call, &c, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	c.Plan, c.Graph, c.Runs, c.Records, c.Durations, c.States, c.Options, c.First = p, g, state.Runs(), state.Sources(), state.Durations(), state.Resources(), opts, first
+	call.Signals.Catch()
+	s, err := engine.Start(c)
+	if err != nil {
+		call.Signals.Drop()
+		lanes.Close()
+		return nil, nil, NewExit(ExitDisk, WithRoom(err))
+	}
+	return s, lanes, nil
+}
+
+// WithRoom is an error's text, with what to do about a disk that has no room for a run.
+func WithRoom(err error) string {
+	if _, full := errors.AsType[*engine.RoomError](err); full {
+		return err.Error() + "; nothing was run\n  make room there (moon prune removes old runs), or set XDG_STATE_HOME to a directory on another disk"
+	}
+	return err.Error()
+}
+
+// Approvals are the commands that confirm steps.
+func Approvals(confirmed []events.Range) []events.Order {
+	var orders []events.Order
+	for _, r := range confirmed {
+		orders = append(orders, events.Order{Actor: "--approve", Command: events.Approve{Range: r, Confirm: true}})
+	}
+	return orders
+}
+
+// confirm finds the steps that --approve confirms. A step that asks and is not among them stops everything before it
+// starts: without a person there is nobody to ask.
+func confirm(p *plan.Plan, selectors []string) ([]events.Range, error) {
+	confirmed, open, err := Confirmations(p, selectors)
+	if err == nil && len(open) > 0 {
+		err = Usage("these steps ask to be confirmed:\n%s\napprove them with --approve all or --approve ID, or run `moon tui`; nothing was run", strings.Join(open, "\n"))
+	}
+	return confirmed, err
+}
+
+// Confirmations are the steps that ask: those that selectors confirm, and lines about the others.
+func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, open []string, err error) {
+	approved := map[int]bool{}
+	for _, selector := range selectors {
+		found := p.Match(selector)
+		if len(found) == 0 && selector != "all" {
+			message, hint := p.NoMatch(selector)
+			return nil, nil, Usage("--approve: %s\n  hint: %s", message, hint)
+		}
+		for _, step := range found {
+			approved[step] = true
+		}
+	}
+	all := slices.Contains(selectors, "all")
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Confirm == "" || s.Excluded || s.Prediction == plan.WillSkip {
+			continue
+		}
+		if all || approved[i] {
+			confirmed = append(confirmed, events.Range{From: i, To: i + 1})
+			continue
+		}
+		open = append(open, fmt.Sprintf("  %s  %s  (%s)\n    %s", s.ID(), termtext.CleanName(s.Title()), s.Origin, termtext.CleanName(s.Confirm)))
+	}
+	return confirmed, open, nil
+}
+
+// CheckTerminal refuses a run whose interactive steps would find no terminal.
+func CheckTerminal(p *plan.Plan, check bool) error {
+	why := exec.NoTerminal()
+	if why == "" || check {
+		return nil
+	}
+	var steps []string
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Terminal && !s.Excluded && s.Prediction != plan.WillSkip && (s.CheckMode == nil || !*s.CheckMode) {
+			steps = append(steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	return Usage("these steps are interactive:\n%s\nand %s; run moon in a terminal, or leave them out with --skip; nothing was run", strings.Join(steps, "\n"), why)
+}

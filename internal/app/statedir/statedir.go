@@ -1,0 +1,48 @@
+package statedir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Dir is the state directory of a user.
+type Dir struct{ path string }
+
+// Find returns $XDG_STATE_HOME/moon, which need not exist yet. It is refused if another user decides what is in it.
+func Find() (Dir, error) {
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // the specification's rule for a relative one, too
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return Dir{}, errors.New("no place for the run's files: set HOME or XDG_STATE_HOME")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	dir := filepath.Join(state, "moon")
+	if err := checkOwned(dir, os.Geteuid()); err != nil {
+		return Dir{}, err
+	}
+	return Dir{dir}, nil
+}
+
+// Of returns the state directory that a run is kept in. dir is the directory of the run.
+func Of(dir string) Dir { return Dir{filepath.Dir(filepath.Dir(dir))} }
+
+// Runs holds a directory per run.
+func (d Dir) Runs() string { return filepath.Join(d.path, "runs") }
+
+// Sources holds what incremental steps were made from, per playbook.
+func (d Dir) Sources() string { return filepath.Join(d.path, "sources") }
+
+// Durations holds how long steps took in earlier runs, per playbook.
+func (d Dir) Durations() string { return filepath.Join(d.path, "durations") }
+
+// Resources holds what runs have created, per playbook.
+func (d Dir) Resources() string { return filepath.Join(d.path, "state") }
+
+// Views holds how the TUI was left, per playbook.
+func (d Dir) Views() string { return filepath.Join(d.path, "view") }
+
+// TrustedFiles is the list of plugins and files that the user trusts.
+func (d Dir) TrustedFiles() string { return filepath.Join(d.path, "plugins", "trusted") }
