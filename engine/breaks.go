@@ -23,6 +23,9 @@ func (s *State) setBreak(c events.Break) {
 	if !c.Clear && (c.When != "" || c.After > 0 || c.Log != "") {
 		b = &breaks{Break: c}
 	}
+	if c.Range().Has(s.pause.Step) {
+		s.atBreak = false
+	}
 	s.choose(c.Range(), func(have choice) choice {
 		have &^= passed | probed
 		if c.Clear {
@@ -54,7 +57,7 @@ func (s *State) refuseBreak(c events.Break) string {
 
 // undecidedBreak reports whether somebody must find out if the step's breakpoint stops here.
 func (s *State) undecidedBreak(step int) bool {
-	return s.breaks[step] != nil && s.choices[step]&(breakpoint|passed|probed) == breakpoint && !s.halting
+	return s.breaks[step] != nil && s.choices[step]&(breakpoint|probed) == breakpoint && !s.halting
 }
 
 func (s *State) breakProbed(f fact.BreakProbed) {
@@ -67,17 +70,15 @@ func (s *State) breakProbed(f fact.BreakProbed) {
 		b.hits++
 		stops = b.hits > b.After
 	}
+	s.choices[f.Step] |= probed
 	switch {
 	case !stops:
 		s.choices[f.Step] |= passed
 	case b.Log != "":
 		s.choices[f.Step] |= passed
 		s.publish(f.Step, events.PrintMessage{Message: f.Message})
-	default:
-		s.choices[f.Step] |= probed
-		if f.Message != "" {
-			s.publish(f.Step, events.Warning{Message: f.Message})
-		}
+	case f.Message != "":
+		s.publish(f.Step, events.Warning{Message: f.Message})
 	}
 }
 

@@ -229,10 +229,11 @@ func (s *State) waits() bool { return s.paused && !s.stopped() && (!s.halting ||
 // stopped reports whether a person has stopped the run, and not a failure: what is essential then runs without being asked for.
 func (s *State) stopped() bool { return s.halting && s.haltCause < 0 }
 
-// goOn ends a pause: the breakpoint it stopped at is passed, and failed steps that waited for a decision are given up.
+// goOn ends a pause: the breakpoint of the step it was paused before is passed, whatever the reason for the pause, and failed steps that
+// waited for a decision are given up. A breakpoint that was set during the pause still stops the run there.
 func (s *State) goOn() {
-	if s.pause.Step >= 0 && s.pause.Step < len(s.choices) && s.pause.Reason == events.PauseBreakpoint {
-		s.choices[s.pause.Step] |= passed
+	if at := s.pause.Step; at >= 0 && at < len(s.choices) && (s.atBreak || s.pause.Reason == events.PauseBreakpoint) {
+		s.choices[at] |= passed
 	}
 	s.resume()
 	given := s.held

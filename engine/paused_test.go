@@ -335,3 +335,81 @@ func TestStopAboveAKeptFailure(t *testing.T) {
 		}
 	}
 }
+
+// steppedOnto is a run that stepping has paused before step 2, which has a breakpoint.
+func steppedOnto(t *testing.T, bp events.Break) *bench {
+	t.Helper()
+	b := pausedAtStep(t, 5, 1, nil)
+	if why := b.send(events.Break{Step: 2, To: bp.To}); why != "" {
+		t.Fatal(why)
+	}
+	if on := (&breaks{Break: bp}); bp.When != "" || bp.After > 0 || bp.Log != "" { // no plan of this bench has conditions: even steps hold
+		for i := bp.Range().From; i < bp.Range().To; i++ {
+			b.s.breaks[i] = on
+		}
+	}
+	b.send(events.Advance{Verb: "step"})
+	b.all()
+	if b.s.pause.Step != 2 || b.s.pause.Reason != events.PauseStep {
+		t.Fatalf("%+v: paused %+v", bp, b.s.pause)
+	}
+	return b
+}
+
+// Whoever steps onto a breakpoint and continues has seen it: it does not pause the run at the same place again. A condition is still
+// counted there, and a message is still printed.
+func TestGoOnFromABreakpointThatWasSteppedOnto(t *testing.T) {
+	for _, bp := range []events.Break{{Step: 2}, {Step: 2, When: "true"}, {Step: 2, To: 5, After: 1}, {Step: 2, Log: "here"}} {
+		for _, by := range []events.Command{events.Continue{}, events.Advance{Verb: "over", Range: events.Range{From: 2, To: 5}}, events.Advance{Verb: "step"}} {
+			b := steppedOnto(t, bp)
+			b.log = nil
+			b.send(by)
+			b.all()
+			log := strings.Join(b.log, ", ")
+			if !strings.Contains(log, "started 2") {
+				t.Errorf("%+v, %+v: paused again: %s", bp, by, log)
+			}
+			if hits := b.s.breaks[4]; bp.After > 0 && by != (events.Advance{Verb: "step"}) && (hits.hits != 2 || b.s.pause.Step != 4) {
+				t.Errorf("%+v, %+v: hit %d times, paused %+v", bp, by, hits.hits, b.s.pause)
+			}
+			if bp.Log != "" && strings.Count(log, "print.message 2") != 1 {
+				t.Errorf("%+v, %+v: %s", bp, by, log)
+			}
+		}
+	}
+}
+
+// A step that must be confirmed and has a breakpoint pauses the run once; one that gets its breakpoint during the pause, again.
+func TestBreakpointOfAStepToConfirm(t *testing.T) {
+	for during, want := range map[bool]int{false: 1, true: 2} {
+		b := pausedAtStep(t, 4, 1, func(b *bench) { b.s.plan.Steps[2].Confirm = "sure?" })
+		if !during {
+			b.send(events.Break{Step: 2})
+		}
+		b.send(events.Continue{})
+		b.all()
+		if b.s.pause.Reason != events.PauseConfirm {
+			t.Fatalf("paused %+v", b.s.pause)
+		}
+		if during {
+			b.send(events.Break{Step: 2})
+		}
+		b.send(events.Approve{Range: stepRange(2), Confirm: true})
+		for !b.s.finished && b.send(events.Continue{}) == "" {
+			b.all()
+		}
+		if got := pausesAt(b, 2); !b.s.finished || got != want {
+			t.Errorf("set during the pause %t: paused %d times, want %d: %s", during, got, want, strings.Join(b.log, ", "))
+		}
+	}
+}
+
+// pausesAt is how often the run has paused before a step.
+func pausesAt(b *bench, step int) (n int) {
+	for _, r := range b.facts {
+		if f, ok := r.Fact.(fact.RunPaused); ok && f.Step == step {
+			n++
+		}
+	}
+	return n
+}

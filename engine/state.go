@@ -81,8 +81,8 @@ const (
 	confirmed
 	excluded
 	breakpoint
-	passed // the breakpoint was stopped at, and left
-	probed // the breakpoint was found to stop here
+	passed // the breakpoint does not stop the run here any more: the run has paused here, or its condition does not hold
+	probed // the condition of the breakpoint was evaluated
 	marked // counts as ok, without running
 )
 
@@ -129,6 +129,7 @@ type State struct {
 	begun      bool
 	paused     bool
 	pause      fact.RunPaused
+	atBreak    bool // the step that it is paused before already had its breakpoint then
 	fence      *events.Range
 	budget     int  // steps that may still start; -1: any
 	reopened   bool // a person has taken back the end of a step
@@ -372,6 +373,7 @@ func (s *State) arriveRoots() {
 
 func (s *State) setPause(f fact.RunPaused) {
 	s.paused, s.pause = true, f
+	s.atBreak = f.Step >= 0 && f.Step < len(s.choices) && s.choices[f.Step]&breakpoint != 0
 	s.fence, s.budget = nil, -1
 	s.unfence()
 	if f.Step >= 0 && f.Reason != events.PauseStep {
