@@ -43,7 +43,7 @@ func (p *planner) adding(cs []*scopeContext, t *playbook.Task) {
 }
 
 // unknownArguments refuses what would add something that only the run knows.
-func (p *planner) unknownArguments(c *scopeContext, s *Step, t *playbook.Task) {
+func (p *fleet) unknownArguments(c *scopeContext, s *Step, t *playbook.Task) {
 	for _, u := range s.Unknowns {
 		if v, ok := valueOf(s.task.args, u.Field); ok {
 			p.tooLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds", []eval.Missing{{Name: u.Name, Steps: u.Steps}})
@@ -53,14 +53,14 @@ func (p *planner) unknownArguments(c *scopeContext, s *Step, t *playbook.Task) {
 }
 
 // hostOf is the host of the inventory that a machine is. One that no inventory has is taken in.
-func (p *planner) hostOf(m *machine) *inventory.Host {
+func (p *fleet) hostOf(m *machine) *inventory.Host {
 	if m.host == nil {
 		m.host = p.inventory.AddHost(m.name, nil)
 	}
 	return m.host
 }
 
-func (p *planner) addHost(args *spec.AddHostArgs, from Origin) {
+func (p *fleet) addHost(args *spec.AddHostArgs, from Origin) {
 	name, port := args.Name, 0
 	if host, text, ok := strings.Cut(name, ":"); ok && !strings.Contains(text, ":") {
 		if n, err := strconv.Atoi(text); err == nil {
@@ -83,7 +83,7 @@ func (p *planner) addHost(args *spec.AddHostArgs, from Origin) {
 }
 
 // settle gives a machine the variables that its groups have now, and above them what add_host has given it.
-func (p *planner) settle(m *machine) {
+func (p *fleet) settle(m *machine) {
 	m.inventory = nil
 	if m.host == nil {
 		return
@@ -98,7 +98,7 @@ func (p *planner) settle(m *machine) {
 }
 
 // changeInventory lets the inventory change between two moments: what was planned before sees it as it was.
-func (p *planner) changeInventory(change func()) {
+func (p *fleet) changeInventory(change func()) {
 	now := p.names.produced.now
 	*now++
 	past := pastInventory{before: *now, groups: groupsOf(p.inventory), of: map[string][]string{}}

@@ -23,7 +23,7 @@ type blamed struct {
 	steps int // how many were planned by then
 }
 
-func (p *planner) report(d diag.Diagnostic) {
+func (p *problems) report(d diag.Diagnostic) {
 	if eval.TooMuch(d.Message) {
 		if p.full {
 			return
@@ -33,12 +33,12 @@ func (p *planner) report(d diag.Diagnostic) {
 	p.blame(d.Message, d)
 }
 
-func (p *planner) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
+func (p *problems) errorf(pos diag.Pos, width int, chain []string, hint, format string, args ...any) {
 	p.blame(format, diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint, Chain: chain})
 }
 
 // blame reports a mistake, unless another host or another round of a loop has come across it: then it is counted.
-func (p *planner) blame(format string, d diag.Diagnostic) {
+func (p *problems) blame(format string, d diag.Diagnostic) {
 	key := blame{d.Pos, d.Severity, format}
 	first, seen := p.blamed[key]
 	// What is only tried out takes back what it has reported, so that the place may be another's.
@@ -66,14 +66,14 @@ type lacking struct {
 }
 
 // lack notes an undefined name.
-func (p *planner) lack(v playbook.Value, e *eval.Error) {
+func (p *problems) lack(v playbook.Value, e *eval.Error) {
 	if e.Kind == eval.Undefined && e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		p.lacking = append(p.lacking, lacking{v.PosAt(e.Offset), e.Name, len(p.plan.Steps)})
 	}
 }
 
 // hintAtLater finds the names that only a later step registers or sets: they are not misspelt, but used too early.
-func (p *planner) hintAtLater() {
+func (p *problems) hintAtLater() {
 	if len(p.lacking) == 0 {
 		return
 	}
@@ -108,6 +108,6 @@ func (p *planner) hintAtLater() {
 	}
 }
 
-func (p *planner) renderer(e eval.Env, chain []string) *renderer {
+func (p *compiler) renderer(e eval.Env, chain []string) *renderer {
 	return &renderer{engine: p.engine, env: e, report: p.report, lack: p.lack, facts: p.facts, unread: p.unread, chain: chain}
 }

@@ -22,7 +22,7 @@ const (
 
 // reached notes that a task is planned once more, as n steps or scopes, and reports whether that is within bounds. On each host
 // the first time is free.
-func (p *planner) reached(n int, k *compiled, c *scopeContext) bool {
+func (p *fleet) reached(n int, k *compiled, c *scopeContext) bool {
 	if k.reached++; k.reached <= max(len(p.machines), 1) {
 		p.engine.Allow(n*taskWork, n*taskText)
 		return true
@@ -42,7 +42,7 @@ func (p *planner) reached(n int, k *compiled, c *scopeContext) bool {
 }
 
 // rounds reports whether there is room for a loop of n items over a task, on some hosts.
-func (p *planner) rounds(n, hosts int, t *playbook.Task, c *scopeContext) bool {
+func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *scopeContext) bool {
 	each := 1
 	if t.Kind == playbook.Block {
 		each = max(atLeast(t.Body), 1)

@@ -36,7 +36,7 @@ func (e *env) breaks(step int) bool {
 }
 
 // breaking puts before the conditions of an item that no item before it has ended the loop.
-func (p *planner) breaking(k *task, s *Step, c *scopeContext) {
+func (p *stepPlanner) breaking(k *task, s *Step, c *scopeContext) {
 	if len(k.breaks) == 0 || c.item == nil {
 		return
 	}

@@ -21,7 +21,7 @@ type condition struct {
 }
 
 // conditions compiles what is written under a key that takes conditions.
-func (p *planner) conditions(values []playbook.Value, chain []string) []condition {
+func (p *compiler) conditions(values []playbook.Value, chain []string) []condition {
 	list := make([]condition, 0, len(values))
 	for _, v := range values {
 		switch v.Kind() {

@@ -58,7 +58,7 @@ func (l link) with(connection, user, port playbook.Value) link {
 }
 
 // connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
-func (p *planner) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *Connection {
+func (p *fleet) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *Connection {
 	setting := p.settings(onMachine(e, m))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
@@ -168,7 +168,7 @@ const maxConnectSeconds = 24 * 60 * 60
 var usualSSH = []string{"ssh", "/usr/bin/ssh"}
 
 // connect fills in where a step of a play runs.
-func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+func (p *fleet) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
 	s.Host = c.on.name
 	m := c.on
 	if !c.delegate.IsZero() {
@@ -198,7 +198,7 @@ func (p *planner) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer
 }
 
 // pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
-func (p *planner) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) string {
+func (p *fleet) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) string {
 	const name = pythonName
 	v, ok := p.settings(onMachine(e, m))(name)
 	if !ok {
@@ -232,7 +232,7 @@ func onMachine(e *env, m *machine) *env {
 }
 
 // becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.
-func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+func (p *fleet) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
 	b := c.become
 	setting := p.settings(e)
 	find := func(names ...string) (any, bool) {
@@ -256,7 +256,7 @@ func (p *planner) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *ren
 		return
 	}
 	method := p.o.BecomeMethod
-	fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+	p.fixed(b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
 		method = eval.Text(v)
 		return true
 	})
@@ -318,7 +318,7 @@ type settingsKey struct {
 
 // settings looks up variables that say how a host is reached. Nearly all of them are nowhere, for any task: that is remembered
 // where nothing on the task itself can give one.
-func (p *planner) settings(e *env) func(name string) (any, bool) {
+func (p *fleet) settings(e *env) func(name string) (any, bool) {
 	fr := e.frame
 	if fr.over != nil || fr.loop != nil || fr.params != nil || fr.step != nil || e.extra != nil || e.pending != nil {
 		return e.find

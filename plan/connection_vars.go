@@ -150,7 +150,7 @@ func fits(pattern, name string) bool {
 }
 
 // noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
-func (p *planner) noteName(name string) {
+func (p *evaluator) noteName(name string) {
 	v := unhonoured(name)
 	if v == nil || slices.ContainsFunc(p.ignored, func(g ignoredVariable) bool { return g.name == name }) {
 		return
@@ -166,7 +166,7 @@ type ignoredVariable struct {
 }
 
 // nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
-func (p *planner) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
+func (p *evaluator) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
 	for i := range p.ignored {
 		g := &p.ignored[i]
 		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.name)

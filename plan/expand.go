@@ -92,7 +92,7 @@ func (p *planner) single(c *scopeContext, t *playbook.Task) {
 }
 
 // own are the conditions a task itself is written with, compiled once.
-func (p *planner) own(t *playbook.Task, c *scopeContext) *compiled {
+func (p *compiler) own(t *playbook.Task, c *scopeContext) *compiled {
 	if k, ok := p.compiled[t]; ok {
 		return k
 	}
@@ -102,12 +102,12 @@ func (p *planner) own(t *playbook.Task, c *scopeContext) *compiled {
 }
 
 // verdict is what the conditions of a group come to.
-func (p *planner) verdict(c *scopeContext) verdict {
+func (p *evaluator) verdict(c *scopeContext) verdict {
 	return p.renderer(p.env(c, nil), c.chain).decide(c.when)
 }
 
 // skipped reports whether the conditions of a group are known to be false, and which one.
-func (p *planner) skipped(c *scopeContext) (why string, skip bool) {
+func (p *evaluator) skipped(c *scopeContext) (why string, skip bool) {
 	v := p.verdict(c)
 	return v.culprit, v.known && !v.holds
 }
@@ -198,7 +198,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 }
 
 // included adds to what the parser says of an included file where that is included.
-func (p *planner) included(said int, chain []string, t *playbook.Task) {
+func (p *library) included(said int, chain []string, t *playbook.Task) {
 	for i := said; i < min(len(p.ds), diag.Max); i++ { // behind them is only that there is more
 		p.ds[i].Chain = append(slices.Clip(chain), fmt.Sprintf("%s:%d", t.Pos.File, t.Pos.Line))
 	}
@@ -208,7 +208,7 @@ func (p *planner) included(said int, chain []string, t *playbook.Task) {
 const circleShown = 5
 
 // circular reports an include of a file that is being included already.
-func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) bool {
+func (p *library) circular(target string, t *playbook.Task, c *scopeContext) bool {
 	at := slices.IndexFunc(p.including, func(i including) bool { return i.path == target })
 	if at < 0 {
 		return false
@@ -230,7 +230,7 @@ func (p *planner) circular(target string, t *playbook.Task, c *scopeContext) boo
 }
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
-func (p *planner) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
+func (p *evaluator) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
 	r := p.renderer(p.env(c, nil), c.chain)
 	r.lenient = true // an undefined name is shown as written
 	return p.secrets.Redact(cmp.Or(nameLine(t.Name, r.text(t.Name)), otherwise))
@@ -278,7 +278,7 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 }
 
 // rescueLayer has the names that tell what failed in the block. All steps of the block may give them.
-func (p *planner) rescueLayer(block int, outer *layer, from Origin) *layer {
+func (p *outline) rescueLayer(block int, outer *layer, from Origin) *layer {
 	var steps []int
 	for i := p.plan.Scopes[block].First; i < len(p.plan.Steps); i++ {
 		steps = append(steps, i)
@@ -291,9 +291,9 @@ func (p *planner) rescueLayer(block int, outer *layer, from Origin) *layer {
 }
 
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
-func (p *planner) parallel(v playbook.Value, c *scopeContext) int {
+func (p *evaluator) parallel(v playbook.Value, c *scopeContext) int {
 	n := 0
-	fixed(p, v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.fixed(v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
 		if i, ok := spec.ParseInt(got); ok {
 			n = i
 			return n > 0
@@ -343,7 +343,7 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 
 // unset makes of the names that excluded `vars` would set, and that have no other value, names without one, each with the reason. They
 // are no step, so that nothing can be skipped because of one.
-func (p *planner) unset(c *scopeContext, t *playbook.Task) {
+func (p *variables) unset(c *scopeContext, t *playbook.Task) {
 	for _, e := range t.Args.Entries() {
 		if _, ok := p.env(c, nil).Lookup(e.Key); ok {
 			continue
@@ -357,7 +357,7 @@ func (p *planner) unset(c *scopeContext, t *playbook.Task) {
 
 // tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
 // mistake waits for no step either; then the mistake has been said.
-func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
+func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
 	steps := stepsOf(missing)
 	if len(steps) == 0 && p.ds.HasErrors() {
 		return
@@ -385,7 +385,7 @@ func (p *planner) tooLate(v playbook.Value, chain []string, hint, what string, m
 }
 
 // after names the steps that unknown values wait for: "step-0003 «read release»".
-func (p *planner) after(missing []eval.Missing) string {
+func (p *evaluator) after(missing []eval.Missing) string {
 	var parts []string
 	for _, s := range stepsOf(missing) {
 		parts = append(parts, p.plan.StepRef(s))
@@ -473,7 +473,7 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
-func (p *planner) roundContext(round *scopeContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
+func (p *evaluator) roundContext(round *scopeContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
 	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
 	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
 	if lc.Type == "filetree" {
@@ -526,7 +526,7 @@ func loopName(t *playbook.Task) (name, label string) {
 }
 
 // collectRegister gives the loop's register name the results of all its items.
-func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) {
+func (p *playsState) collectRegister(t *playbook.Task, first int, c *scopeContext) {
 	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		return
 	}
@@ -542,9 +542,9 @@ func (p *planner) collectRegister(t *playbook.Task, first int, c *scopeContext) 
 }
 
 // limit is how many iterations may run at once: 0 for one after the other.
-func (p *planner) limit(c *scopeContext, t *playbook.Task) int {
+func (p *evaluator) limit(c *scopeContext, t *playbook.Task) int {
 	n := 0
-	fixed(p, t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
 		i, ok := spec.ParseInt(got)
 		n = i
 		return ok && n > 0
@@ -567,7 +567,7 @@ func loopExpression(l playbook.Loop) string {
 }
 
 // itemLabel is how an item is called in names and paths.
-func (p *planner) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
+func (p *evaluator) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
 	if !t.Loop.Label.IsZero() {
 		return FirstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
 	}
@@ -611,7 +611,7 @@ func (i item) shown() any {
 }
 
 // items evaluates what a loop runs over.
-func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ string, ok bool) {
+func (p *variables) items(c *scopeContext, t *playbook.Task) (items []item, typ string, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
 	var step *layer
 	switch {
@@ -691,7 +691,7 @@ func (p *planner) items(c *scopeContext, t *playbook.Task) (items []item, typ st
 }
 
 // noList says that a loop is over something that has no items.
-func (p *planner) noList(c *scopeContext, t *playbook.Task, value any) {
+func (p *evaluator) noList(c *scopeContext, t *playbook.Task, value any) {
 	over := t.Loop.Over
 	text := FirstLine(over.Text())
 	hint := "write a list: `[" + text + "]`"
@@ -708,7 +708,7 @@ func (p *planner) noList(c *scopeContext, t *playbook.Task, value any) {
 	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, described(value))
 }
 
-func (p *planner) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
+func (p *evaluator) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
 	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
 }
 

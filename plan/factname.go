@@ -14,7 +14,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // factNames puts the names of the variables that a set_fact sets in the place of the templates they are written as. The tasks after it use
 // them, so they are known when the plan is made; the values need not be.
-func (p *planner) factNames(k *task, t *playbook.Task, c *scopeContext, e *env, guards []string) {
+func (p *evaluator) factNames(k *task, t *playbook.Task, c *scopeContext, e *env, guards []string) {
 	templated := func(g arg) bool { return g.field == nil && eval.Templated(g.key) }
 	if k.action.Name != "set_fact" || !slices.ContainsFunc(k.args, templated) {
 		return

@@ -17,7 +17,7 @@ import (
 
 // fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
 // directory itself may be a link.
-func (p *planner) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
+func (p *evaluator) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
 	over := t.Loop.Over
 	if over.IsZero() {
 		return nil, false // the parser has said why

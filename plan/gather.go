@@ -22,7 +22,7 @@ type Gathered struct {
 }
 
 // gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
-func (p *planner) gather(cs []*scopeContext) {
+func (p *fleet) gather(cs []*scopeContext) {
 	var ask []Target
 	var of []*machine
 	for _, c := range cs {
@@ -98,12 +98,12 @@ func (p *planner) gather(cs []*scopeContext) {
 	}
 }
 
-func (p *planner) unreached(host, why string) {
+func (p *fleet) unreached(host, why string) {
 	p.plan.Unreached = append(p.plan.Unreached, Unreached{Host: host, Why: p.plan.Secrets().Redact(FirstLine(why))})
 }
 
 // elsewhere takes from hosts that are other machines the facts of this one.
-func (p *planner) elsewhere(cs []*scopeContext) {
+func (p *fleet) elsewhere(cs []*scopeContext) {
 	said := p.ds
 	defer func() { p.ds = said }() // the steps say it
 	for _, c := range cs {
@@ -121,7 +121,7 @@ func (p *planner) elsewhere(cs []*scopeContext) {
 }
 
 // ask gives the facts of hosts, of each as it answered when it was asked first.
-func (p *planner) ask(targets []Target) []Gathered {
+func (p *fleet) ask(targets []Target) []Gathered {
 	var open []Target
 	for _, t := range targets {
 		if _, ok := p.o.asked[t.Host]; !ok {
@@ -154,7 +154,7 @@ func gatheringFacts(pl *playbook.Play) *playbook.Task {
 }
 
 // gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
-func (p *planner) gathersFor(s *Step) bool {
+func (p *playsState) gathersFor(s *Step) bool {
 	for _, t := range p.factTasks {
 		if s.task.src == t {
 			return true

@@ -15,7 +15,7 @@ import (
 const anyName = ""
 
 // handOver takes down the facts that a step gives its host.
-func (p *planner) handOver(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) handOver(s *Step, k *task, t *playbook.Task, c *scopeContext) {
 	var names []string
 	switch name := k.action.Name; {
 	case name == "package_facts":

@@ -24,7 +24,7 @@ type handler struct {
 }
 
 // handlersOf are the handlers in a file.
-func (p *planner) handlersOf(of tasksOf, c *scopeContext, r *role, by *playbook.Task) []*handler {
+func (p *evaluator) handlersOf(of tasksOf, c *scopeContext, r *role, by *playbook.Task) []*handler {
 	var list []*handler
 	for _, t := range of.tasks {
 		h := &handler{task: t, role: r, file: of.file, dir: c.dir, scene: c.scene, by: by}
@@ -91,7 +91,7 @@ func (play *playing) wanted(name string) []*handler {
 }
 
 // notify takes down which handlers a task may notify on a host.
-func (p *planner) notify(c *scopeContext) {
+func (p *playsState) notify(c *scopeContext) {
 	if len(c.notify) == 0 || c.play == nil {
 		return
 	}
@@ -189,7 +189,7 @@ func (p *planner) flush(cs []*scopeContext) {
 }
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
-func (p *planner) maybeFlushed(play *playing, h *handler, from int) {
+func (p *playsState) maybeFlushed(play *playing, h *handler, from int) {
 	seen := map[*machine]bool{}
 	for i := from; i < len(p.plan.Steps); i++ {
 		m := p.machines[p.plan.Steps[i].Host]

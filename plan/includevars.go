@@ -75,7 +75,7 @@ func (b *Bound) registers(read *readVars) *spec.SteeringArgs {
 }
 
 // filesOfVars are the files that an include_vars reads.
-func (p *planner) filesOfVars(c *scopeContext, t *playbook.Task, s *Step) []*playbook.File {
+func (p *variables) filesOfVars(c *scopeContext, t *playbook.Task, s *Step) []*playbook.File {
 	written := t.Args
 	if written.IsZero() {
 		written, _ = t.ExtraArgs.Get("dir")
@@ -115,7 +115,7 @@ type varsIn struct {
 }
 
 // dirOfVars are the files of variables below a directory, in the order of their names; what is directly in it comes first.
-func (p *planner) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
+func (p *variables) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
 	in := varsIn{extensions: []string{"yaml", "yml", "json"}}
 	r := p.renderer(p.env(c, nil), c.chain)
 	texts := func(key string) (list []string, v playbook.Value) {
@@ -141,7 +141,7 @@ func (p *planner) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.
 		return re
 	}
 	if v, ok := t.ExtraArgs.Get("depth"); ok {
-		fixed(p, v, "depth", "a whole number", r, func(got any) bool {
+		p.fixed(v, "depth", "a whole number", r, func(got any) bool {
 			n, ok := spec.ParseInt(got)
 			in.depth = n
 			return ok && n >= 0
@@ -179,7 +179,7 @@ func (p *planner) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.
 	return p.varsBelow(c, written, dir, 1, &in)
 }
 
-func (p *planner) varsBelow(c *scopeContext, written playbook.Value, dir string, depth int, in *varsIn) (files []*playbook.File) {
+func (p *library) varsBelow(c *scopeContext, written playbook.Value, dir string, depth int, in *varsIn) (files []*playbook.File) {
 	names, err := p.disk.list(dir)
 	if err != nil || in.depth > 0 && depth > in.depth || depth > 30 {
 		return nil

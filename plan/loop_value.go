@@ -11,7 +11,7 @@ import (
 )
 
 // loopValue evaluates the text a loop is given: a template, or a bare expression.
-func (p *planner) loopValue(r *renderer, t *playbook.Task) any {
+func (p *compiler) loopValue(r *renderer, t *playbook.Task) any {
 	over := t.Loop.Over
 	if strings.Contains(over.Text(), "{{") || strings.Contains(over.Text(), "{%") {
 		return r.value(over)
@@ -35,7 +35,7 @@ func (p *planner) loopValue(r *renderer, t *playbook.Task) any {
 var plainWords = regexp.MustCompile(`^[A-Za-z][\w-]*([ ,]+[A-Za-z][\w-]*)*$`)
 
 // wrongLoop reports what is wrong with the expression of a loop. Words that mean nothing as an expression were meant as items.
-func (p *planner) wrongLoop(r *renderer, t *playbook.Task, err error) {
+func (p *compiler) wrongLoop(r *renderer, t *playbook.Task, err error) {
 	over := t.Loop.Over
 	text := over.Text()
 	e, ok := errors.AsType[*eval.Error](err)

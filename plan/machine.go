@@ -17,7 +17,7 @@ type machine struct {
 	name      string
 	host      *inventory.Host // nil for one that no inventory has: localhost, or an address to delegate to
 	names     *names
-	inventory []*layer // variables of the inventory for each directory of forPlays.besides, the highest precedence first
+	inventory []*layer // variables of the inventory for each directory of fleet.besides, the highest precedence first
 
 	facts    map[string]any // as ansible_facts has them
 	state    gathering
@@ -58,7 +58,7 @@ type scene struct {
 	call      *Options
 	root      string // of the playbook
 	dir       string // of the playbook of the play
-	beside    int    // its number in forPlays.besides
+	beside    int    // its number in fleet.besides
 	play      string // its name
 	hosts     []string
 	batch     []string
@@ -472,7 +472,7 @@ func copyIfOpen(r *renderer, v any) any {
 }
 
 // lazy makes a layer of variables that are rendered where they are used. What has no template is what it is.
-func (p *planner) lazyLayer(entries []playbook.Entry, parent *layer, from string, chain []string) *layer {
+func (p *variables) lazyLayer(entries []playbook.Entry, parent *layer, from string, chain []string) *layer {
 	if len(entries) == 0 {
 		return parent
 	}
@@ -483,7 +483,7 @@ func (p *planner) lazyLayer(entries []playbook.Entry, parent *layer, from string
 	return l
 }
 
-func (p *planner) lazyBinding(name string, v playbook.Value, from string, at Origin) binding {
+func (p *variables) lazyBinding(name string, v playbook.Value, from string, at Origin) binding {
 	p.noteName(name)
 	b := binding{name: name, from: from, origin: at}
 	if templatedIn(v) {
@@ -509,7 +509,7 @@ func templatedIn(v playbook.Value) bool {
 }
 
 // machine is the host of a name; it makes one that no inventory has.
-func (p *planner) machine(name string) *machine {
+func (p *fleet) machine(name string) *machine {
 	if m, ok := p.machines[name]; ok {
 		return m
 	}
@@ -537,7 +537,7 @@ func (m *machine) inventoryFor(sc *scene) *layer {
 }
 
 // inventoryLayers are the variables that an inventory has for a host. Those of groups are shared.
-func (p *planner) inventoryLayers(h *inventory.Host, beside string) *layer {
+func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *layer {
 	var chain *layer
 	for _, l := range p.inventory.Layers(h, beside) {
 		shared, ok := p.layers[layerKey{l, chain}]
@@ -562,7 +562,7 @@ type layerKey struct {
 
 // knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
 // at once for one that no play is for.
-func (p *planner) knownMachine(name string) *machine {
+func (p *fleet) knownMachine(name string) *machine {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	if m, ok := p.machines[name]; ok {

@@ -158,7 +158,7 @@ func (u *factUse) mentioned(fr *frame, ref eval.Ref) {
 }
 
 // keepGathered lets the steps keep what they find whose facts change and are used: those are taken from the run.
-func (p *planner) keepGathered() {
+func (p *fleet) keepGathered() {
 	for _, m := range p.machines {
 		if m.keeps && m.gatherer >= 0 {
 			p.plan.Steps[m.gatherer].Keeps = true
@@ -208,7 +208,7 @@ func (m *made) gatheredHosts() []string {
 }
 
 // usedToo adds the facts that another plan of the same hosts has used: the one that says which steps there are to select.
-func (p *planner) usedToo(other *planner) {
+func (p *fleet) usedToo(other *planner) {
 	for name, was := range other.machines {
 		m, ok := p.machines[name]
 		if !ok {

@@ -57,7 +57,7 @@ func (m *machine) hides(moment int) bool {
 }
 
 // showAgain ends what a clear_facts has begun: the hosts are asked again.
-func (p *planner) showAgain(cs []*scopeContext) {
+func (p *playsState) showAgain(cs []*scopeContext) {
 	for _, c := range cs {
 		m := c.on
 		if !m.hides(math.MaxInt) {
@@ -128,7 +128,7 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 
 // refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
 // add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
-func (p *planner) refresh(t *playbook.Task, c *scopeContext) {
+func (p *fleet) refresh(t *playbook.Task, c *scopeContext) {
 	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
 	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
 	if p.programs {
@@ -142,7 +142,7 @@ func (p *planner) refresh(t *playbook.Task, c *scopeContext) {
 var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
 
 // checkMeta refuses what is none of them.
-func (p *planner) checkMeta(t *playbook.Task, c *scopeContext) {
+func (p *playsState) checkMeta(t *playbook.Task, c *scopeContext) {
 	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
 		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
 	}
@@ -251,7 +251,7 @@ func gated(list []gateAt) []condition {
 }
 
 // roleScope is the scope of the role around a scope; -1: there is none.
-func (p *planner) roleScope(scope int) int {
+func (p *outline) roleScope(scope int) int {
 	for ; scope >= 0; scope = p.plan.Scopes[scope].Parent {
 		if p.plan.Scopes[scope].Kind == ScopeRole {
 			return scope
@@ -261,7 +261,7 @@ func (p *planner) roleScope(scope int) int {
 }
 
 // within reports whether a scope is another, or inside it.
-func (p *planner) within(scope, other int) bool {
+func (p *outline) within(scope, other int) bool {
 	for ; scope >= 0; scope = p.plan.Scopes[scope].Parent {
 		if scope == other {
 			return true

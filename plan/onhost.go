@@ -12,14 +12,14 @@ import (
 )
 
 // gates puts what decides whether a task is there at all before its own conditions.
-func (p *planner) gates(k *task, c *scopeContext) {
+func (p *outline) gates(k *task, c *scopeContext) {
 	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {
 		k.when = slices.Concat(gated(own), gated(c.gates), k.when)
 	}
 }
 
 // gatesOf are the gates of the host that are about a place.
-func (p *planner) gatesOf(c *scopeContext) []gateAt {
+func (p *outline) gatesOf(c *scopeContext) []gateAt {
 	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.within(c.scope, g.role) }
 	if !slices.ContainsFunc(c.on.gates, elsewhere) {
 		return c.on.gates
@@ -28,7 +28,7 @@ func (p *planner) gatesOf(c *scopeContext) []gateAt {
 }
 
 // place says of a step of a play where it belongs.
-func (p *planner) place(s *Step, c *scopeContext) {
+func (p *stepPlanner) place(s *Step, c *scopeContext) {
 	s.Path = c.path
 	if s.Loop != nil {
 		s.Path += "#" + p.label(c.scope, p.portableLabel(s.Loop.Label))
@@ -44,7 +44,7 @@ func (p *planner) place(s *Step, c *scopeContext) {
 }
 
 // portableLabel is the label of an item in a path, which is the same wherever the playbook lies.
-func (p *planner) portableLabel(label string) string {
+func (p *library) portableLabel(label string) string {
 	if filepath.IsAbs(label) {
 		return p.shown(label)
 	}
@@ -70,7 +70,7 @@ func (r *renderer) environment(v playbook.Value) map[string]string {
 }
 
 // keeper is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
-func (p *planner) keeper(s *Step, c *scopeContext) *machine {
+func (p *fleet) keeper(s *Step, c *scopeContext) *machine {
 	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() || !p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.task.frame.step), c.chain), false) {
 		return c.on
 	}
@@ -79,7 +79,7 @@ func (p *planner) keeper(s *Step, c *scopeContext) *machine {
 
 // foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
 // then depend on it.
-func (p *planner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
+func (p *stepPlanner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
 	if k.call == nil || !b.certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}
@@ -91,7 +91,7 @@ func (p *planner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
 }
 
 // roundOnHost are the variables of one round of a loop.
-func (p *planner) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i int, made *layer) *layer {
+func (p *evaluator) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i int, made *layer) *layer {
 	l := &layer{parent: c.loop, binds: []binding{made.binds[0]}}
 	from := made.binds[0].origin
 	add := func(name string, v any) { l.add(binding{name: name, value: v, from: "loop", origin: from}) }
@@ -136,7 +136,7 @@ var sourceDirs = map[string]string{
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.
-func (p *planner) searching(k *task, c *scopeContext, r *renderer) {
+func (p *stepPlanner) searching(k *task, c *scopeContext, r *renderer) {
 	kind, ok := sourceDirs[k.action.Name]
 	if !ok {
 		return
@@ -182,7 +182,7 @@ func (k *task) resolve(path, home string) string {
 
 // lookedUp are the items that a lookup gives: those of with_dict and the like. with_items makes one list of lists. What has no
 // braces is a text, and no expression.
-func (p *planner) lookedUp(t *playbook.Task, r *renderer, e *env) (items []item, typ string, ok bool) {
+func (p *evaluator) lookedUp(t *playbook.Task, r *renderer, e *env) (items []item, typ string, ok bool) {
 	over := t.Loop.Over
 	terms := r.value(over)
 	if r.failed {

@@ -162,7 +162,7 @@ func (s *Step) after() []int {
 	return list
 }
 
-func (p *planner) resolveNeeds() {
+func (p *outline) resolveNeeds() {
 	for _, n := range p.needs {
 		targets, ok := p.ids[n.need.ID]
 		if !ok {
@@ -183,13 +183,13 @@ func (p *planner) resolveNeeds() {
 	p.circles()
 }
 
-func (p *planner) needError(n pendingNeed, hint, format string, args ...any) {
+func (p *outline) needError(n pendingNeed, hint, format string, args ...any) {
 	p.errorf(n.need.Pos, len(n.need.ID), p.plan.Steps[n.step].Origin.Chain, hint, format, args...)
 }
 
 // mayNeed reports whether a step can wait for another: for one before it always, for one after it only where their
 // places in the file say nothing about their order.
-func (p *planner) mayNeed(n pendingNeed, target int) bool {
+func (p *outline) mayNeed(n pendingNeed, target int) bool {
 	switch {
 	case target < n.step:
 		return true
@@ -217,7 +217,7 @@ func (p *planner) mayNeed(n pendingNeed, target int) bool {
 }
 
 // scopesOf are the scopes around a step, outermost first.
-func (p *planner) scopesOf(step int) []int {
+func (p *outline) scopesOf(step int) []int {
 	var list []int
 	for s := p.plan.Steps[step].Scope; s >= 0; s = p.plan.Scopes[s].Parent {
 		list = append(list, s)
@@ -227,7 +227,7 @@ func (p *planner) scopesOf(step int) []int {
 }
 
 // circles reports steps that need each other.
-func (p *planner) circles() {
+func (p *outline) circles() {
 	tree := p.plan.Tree()
 	if !tree.forward {
 		return
@@ -261,7 +261,7 @@ func (p *planner) circles() {
 }
 
 // stepName is how a step is called where several are named: by its id, and its place.
-func (p *planner) stepName(step int) string {
+func (p *outline) stepName(step int) string {
 	s := &p.plan.Steps[step]
 	if s.UserID != "" {
 		return fmt.Sprintf("`%s` (%s)", s.UserID, s.Origin)

@@ -70,7 +70,7 @@ type overriding struct {
 const fromOverride = "override"
 
 // readOverrides reads the values. Mistakes in them are mistakes of the plan.
-func (p *planner) readOverrides() {
+func (p *evaluator) readOverrides() {
 	for _, o := range p.o.Overrides {
 		file := &playbook.File{Name: "override of " + o.Label(), Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n")}
 		m, ok := playbook.ParseVars(file, &p.ds)
@@ -96,7 +96,7 @@ func (p *planner) readOverrides() {
 }
 
 // reach says that the plan has come to a step, whose frames are its own from now on until it is planned.
-func (p *planner) reach(path string) {
+func (p *evaluator) reach(path string) {
 	if len(p.overrides) == 0 {
 		return
 	}
@@ -107,7 +107,7 @@ func (p *planner) reach(path string) {
 }
 
 // overlay is the layer of the overridden variables at the step that is planned, or in a scope.
-func (p *planner) overlay(scope int) *layer {
+func (p *evaluator) overlay(scope int) *layer {
 	path := p.at
 	if path == "" && scope < len(p.plan.Scopes) {
 		path = p.secrets.Redact(p.plan.Scopes[scope].Path)
@@ -159,7 +159,7 @@ func (o *overriding) covers(path, host string) bool {
 }
 
 // ofStep are the overrides of one field of the step that is planned.
-func (p *planner) ofStep(field string) (list []*overriding) {
+func (p *evaluator) ofStep(field string) (list []*overriding) {
 	for _, o := range p.overrides {
 		if o.Field == field && p.at != "" && o.At == p.at {
 			o.used = true
@@ -170,7 +170,7 @@ func (p *planner) ofStep(field string) (list []*overriding) {
 }
 
 // override puts other values in the place of what the task is written with.
-func (p *planner) override(k *task, c *scopeContext) {
+func (p *evaluator) override(k *task, c *scopeContext) {
 	if len(p.overrides) == 0 {
 		return
 	}
@@ -204,7 +204,7 @@ func (p *planner) override(k *task, c *scopeContext) {
 }
 
 // overridden lists what overrides have changed in a step. before is the task as the playbook has it.
-func (p *planner) overridden(s *Step, k *task, before task, r *renderer) {
+func (p *evaluator) overridden(s *Step, k *task, before task, r *renderer) {
 	if len(p.overrides) == 0 {
 		return
 	}
@@ -247,7 +247,7 @@ func (p *planner) overridden(s *Step, k *task, before task, r *renderer) {
 }
 
 // overriddenVar is what the override of a variable hides.
-func (p *planner) overriddenVar(k *task, u Use, e *env) Overridden {
+func (p *evaluator) overriddenVar(k *task, u Use, e *env) Overridden {
 	one := Overridden{Now: u.Value}
 	for _, o := range p.overrides { // the last counts
 		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at, p.host) {
@@ -266,7 +266,7 @@ func (p *planner) overriddenVar(k *task, u Use, e *env) Overridden {
 }
 
 // unusedOverrides says which overrides came to nothing, because what they are for is gone.
-func (p *planner) unusedOverrides() {
+func (p *evaluator) unusedOverrides() {
 	for _, o := range p.overrides {
 		if o.used {
 			continue

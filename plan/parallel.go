@@ -18,7 +18,7 @@ type parallelGroup struct {
 
 // group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
 // nor a rescue has anything to go by.
-func (p *planner) group(c *scopeContext, t *playbook.Task) parallelGroup {
+func (p *playsState) group(c *scopeContext, t *playbook.Task) parallelGroup {
 	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
 	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
 		g.pos = t.Keys[i].Pos
@@ -59,7 +59,7 @@ func inParallel(cs []*scopeContext, g parallelGroup) []*scopeContext {
 var ordersPlay = []string{"flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts"}
 
 // steersParallel refuses a meta that is about what comes before or after it, where the tasks have no order.
-func (p *planner) steersParallel(c *scopeContext, t *playbook.Task, what string) bool {
+func (p *playsState) steersParallel(c *scopeContext, t *playbook.Task, what string) bool {
 	if c.parallel.Line == 0 || !slices.Contains(ordersPlay, what) {
 		return false
 	}

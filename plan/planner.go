@@ -111,22 +111,13 @@ func newPlan(o Options, d *disk) (*Plan, diag.List) {
 
 // newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
 func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
-	p := &planner{
-		o:        o,
-		disk:     d,
-		secrets:  o.Secrets.Below(),
-		facts:    newFactUse(),
-		leftOut:  leftOut,
-		engine:   eval.New(),
-		names:    newNames(o),
-		files:    map[string]*playbook.Playbook{},
-		presets:  map[string]*playbook.PresetFile{},
-		labels:   map[int]map[string]int{},
-		ids:      map[string][]int{},
-		compiled: map[*playbook.Task]*compiled{},
-		tagsSeen: map[string]bool{},
-		sources:  map[string]*playbook.File{},
-	}
+	p := &planner{}
+	p.o, p.leftOut, p.secrets, p.sources = o, leftOut, o.Secrets.Below(), map[string]*playbook.File{}
+	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
+	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
+	p.wasRead = func(text []byte) { p.names.gather(text) }
+	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*compiled{}, newFactUse()
+	p.names, p.tagsSeen = newNames(o), map[string]bool{}
 	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
 	p.plan.ahead.plan = p.plan
 	p.engine.Secrets = p.secrets
@@ -157,38 +148,15 @@ func (p *planner) result() (*Plan, diag.List) {
 	return p.plan, p.ds
 }
 
+// planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
+//
+//	problems ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//
+// A layer is the narrow argument of what is declared on it: what reads a file can report a mistake, and plans no step.
 type planner struct {
-	o         Options
-	disk      *disk
-	secrets   *secret.Set // the plan's own
-	facts     *factUse
-	plan      *Plan
-	engine    *eval.Engine
-	names     *names
-	ds        diag.List
-	files     map[string]*playbook.Playbook // parsed, by absolute path
-	presets   map[string]*playbook.PresetFile
-	sources   map[string]*playbook.File // by shown path
-	including []including               // the stack of open files
-	labels    map[int]map[string]int    // per scope: how often a label was used
-	ids       map[string][]int          // steps by the `id:` of their task
-	compiled  map[*playbook.Task]*compiled
-	tagsSeen  map[string]bool
-	leftOut   map[string]string // by path: the flag that leaves the step out
-	needs     []pendingNeed
-	last      *frame
-	overrides []*overriding
-	overlays  map[string]*layer // by which of the overrides are in it
-	at        string            // path of the step that is planned, if there are overrides
-	host      string            // of that step, in plays; "" in the step form
-	full      bool              // MaxSteps, or what may be repeated, is exceeded; said once
-	repeated  int               // steps and scopes of tasks that are planned once more
-	forPlays                    // what plays need
-	lookedAt  []string          // files that the step that is planned has named in templates and lookups
-	digested  []byte            // what the last step's digest was over; kept for its room
-	blamed    map[blame]blamed  // what has been reported
-	ignored   []ignoredVariable // of those that are set
-	lacking   []lacking         // names that were undefined
+	playsState
+	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
+	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
 }
 
 type including struct {
@@ -247,7 +215,7 @@ type scopeOnHost struct {
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
-func (p *planner) frame(c *scopeContext, step *layer) *frame {
+func (p *evaluator) frame(c *scopeContext, step *layer) *frame {
 	fr := frame{
 		all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now,
 		block: c.block, step: step, params: c.params, loop: c.loop,
@@ -263,7 +231,7 @@ func (p *planner) frame(c *scopeContext, step *layer) *frame {
 	return p.last
 }
 
-func (p *planner) env(c *scopeContext, step *layer) *env {
+func (p *evaluator) env(c *scopeContext, step *layer) *env {
 	return &env{plan: p.plan, engine: p.engine, frame: p.frame(c, step)}
 }
 
@@ -328,7 +296,7 @@ func (p *planner) run() {
 }
 
 // outside reads what the command line gives: files of variables, and single ones.
-func (p *planner) outside(c *scopeContext) {
+func (p *variables) outside(c *scopeContext) {
 	p.names.files = &layer{}
 	for _, file := range p.o.VarsFiles {
 		p.varsFile(c, file, "--vars-file", p.names.files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
@@ -339,7 +307,7 @@ func (p *planner) outside(c *scopeContext) {
 	}
 }
 
-func (p *planner) extraVar(c *scopeContext, text string) {
+func (p *variables) extraVar(c *scopeContext, text string) {
 	pos := diag.Pos{File: "-e " + text}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
 		p.varsFile(c, file, "-e @"+p.shown(p.resolve(file, p.o.Dir)), p.names.extra, pos, p.o.Dir)
@@ -372,14 +340,14 @@ func (p *planner) extraVar(c *scopeContext, text string) {
 }
 
 // add puts the entries of a map into a layer as they are: values from outside are data, not templates.
-func (p *planner) add(l *layer, m playbook.Value, from string, chain []string) {
+func (p *variables) add(l *layer, m playbook.Value, from string, chain []string) {
 	for _, e := range m.Entries() {
 		p.noteName(e.Key)
 		l.add(binding{name: e.Key, value: taken(e.Value, p.engine.Python), from: from, origin: origin(e.Pos, chain)})
 	}
 }
 
-func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos diag.Pos, dir string) {
+func (p *variables) varsFile(c *scopeContext, name, from string, into *layer, pos diag.Pos, dir string) {
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
@@ -392,7 +360,7 @@ func (p *planner) varsFile(c *scopeContext, name, from string, into *layer, pos 
 }
 
 // rootVars renders the variables of the playbook itself.
-func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
+func (p *variables) rootVars(pb *playbook.Playbook, c *scopeContext) {
 	p.names.root = &layer{}
 	p.names.varsFiles = &layer{}
 	into := func(l *layer) func(*binding) {
@@ -407,7 +375,7 @@ func (p *planner) rootVars(pb *playbook.Playbook, c *scopeContext) {
 }
 
 // load reads and parses a file of steps once.
-func (p *planner) load(path string) (*playbook.Playbook, error) {
+func (p *library) load(path string) (*playbook.Playbook, error) {
 	if pb, ok := p.files[path]; ok {
 		return pb, nil
 	}
@@ -424,7 +392,7 @@ func (p *planner) load(path string) (*playbook.Playbook, error) {
 }
 
 // read reads a file and notes it as an input of the plan.
-func (p *planner) read(path string) (*playbook.File, error) {
+func (p *library) read(path string) (*playbook.File, error) {
 	shown := p.shown(path)
 	if f, ok := p.sources[shown]; ok {
 		return f, nil
@@ -439,12 +407,12 @@ func (p *planner) read(path string) (*playbook.File, error) {
 	}
 	p.plan.Inputs = append(p.plan.Inputs, Input{shown, seen.digest})
 	p.sources[shown] = f
-	p.names.gather(seen.text)
+	p.wasRead(seen.text)
 	return f, nil
 }
 
 // fileError words an error of the file system without Go's chain.
-func (p *planner) fileError(err error) string {
+func (p *library) fileError(err error) string {
 	var pe *fs.PathError
 	if !errors.As(err, &pe) {
 		return err.Error()
@@ -468,7 +436,7 @@ func (p *planner) fileError(err error) string {
 var errSecretSteps = errors.New("the file is encrypted, or one of secrets, and holds steps: keep what is secret in a file of variables")
 
 // wayTo is the hint for a file that cannot be read.
-func (p *planner) wayTo(path string, err error) string {
+func (p *library) wayTo(path string, err error) string {
 	if locked, ok := errors.AsType[*lockedError](err); ok {
 		return wayIn(locked.err)
 	}
@@ -476,7 +444,7 @@ func (p *planner) wayTo(path string, err error) string {
 }
 
 // similar suggests a file that exists beside one that does not.
-func (p *planner) similar(path string) string {
+func (p *library) similar(path string) string {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return "" // it is there, and something else is wrong with it
 	}
@@ -495,7 +463,7 @@ func (p *planner) similar(path string) string {
 }
 
 // shown is the path as people see it: relative to the playbook's directory where it lies below it.
-func (p *planner) shown(path string) string { return shownPath(p.plan.Root, path) }
+func (p *library) shown(path string) string { return shownPath(p.plan.Root, path) }
 
 func shownPath(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
@@ -505,11 +473,11 @@ func shownPath(root, path string) string {
 }
 
 // resolve makes a path of the playbook absolute.
-func (p *planner) resolve(path, dir string) string { return resolvePath(path, dir, p.o.Home) }
+func (p *library) resolve(path, dir string) string { return resolvePath(path, dir, p.o.Home) }
 
 // open begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
 // would make them without end.
-func (p *planner) open(s Scope, label string) int {
+func (p *outline) open(s Scope, label string) int {
 	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.full {
 		p.full = true
 		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain, "raise the limit with --max-steps",
@@ -527,10 +495,10 @@ func (p *planner) open(s Scope, label string) int {
 	return s.ID
 }
 
-func (p *planner) close(id int) { p.plan.Scopes[id].Last = len(p.plan.Steps) }
+func (p *outline) close(id int) { p.plan.Scopes[id].Last = len(p.plan.Steps) }
 
 // label makes a name unique in its scope, so that paths are identities.
-func (p *planner) label(scope int, name string) string {
+func (p *outline) label(scope int, name string) string {
 	used := p.labels[scope]
 	if used == nil {
 		used = map[string]int{}
@@ -544,7 +512,7 @@ func (p *planner) label(scope int, name string) string {
 }
 
 // room reports whether n more steps fit into the plan.
-func (p *planner) room(n int, pos diag.Pos, chain []string) bool {
+func (p *outline) room(n int, pos diag.Pos, chain []string) bool {
 	if len(p.plan.Steps)+n <= p.o.MaxSteps {
 		return true
 	}

@@ -46,43 +46,13 @@ type around struct {
 	vars  *layer
 }
 
-// forPlays is what the planner keeps for plays.
-type forPlays struct {
-	lang        eval.Language
-	inventory   *inventory.Inventory
-	unmatched   []unmatched
-	besides     []string // the directories of the playbooks that have plays
-	programs    bool     // an inventory is a program
-	grouped     grouped
-	here        *names // of the machine that moon runs on
-	machines    map[string]*machine
-	asking      *sync.Mutex // for those who ask for machines in a run
-	layers      map[layerKey]*layer
-	fileLayers  map[fileKey]*layer
-	taskLayers  map[taskKey]*layer
-	paramLayers map[taskKey]*layer
-	roleParams  map[taskKey]*layer
-	taskFiles   map[string]tasksOf // by path
-	roles       map[string]*roleFiles
-	scenes      map[sceneKey]*scene
-	factTasks   map[*playbook.Play]*playbook.Task
-	deciders    map[*playbook.Task]*playbook.Task
-	applies     map[*playbook.Task]*playbook.Task
-	empty       map[*playbook.Task]*playbook.Task
-	past        *[]pastInventory
-	unread      bool                            // a survey has not seen all files: what they name is not known
-	unasked     bool                            // facts were not asked for, because of mistakes
-	warned      map[string]bool                 // of what is said once
-	planned     func(c *scopeContext, step int) // is told of each step; may be nil
-}
-
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.forPlays = forPlays{
-		lang: eval.Jinja, machines: map[string]*machine{}, asking: new(sync.Mutex), layers: map[layerKey]*layer{}, fileLayers: map[fileKey]*layer{}, taskLayers: map[taskKey]*layer{},
-		paramLayers: map[taskKey]*layer{}, roleParams: map[taskKey]*layer{}, taskFiles: map[string]tasksOf{}, roles: map[string]*roleFiles{}, scenes: map[sceneKey]*scene{},
-		warned: map[string]bool{}, factTasks: map[*playbook.Play]*playbook.Task{}, deciders: map[*playbook.Task]*playbook.Task{}, applies: map[*playbook.Task]*playbook.Task{}, empty: map[*playbook.Task]*playbook.Task{}, past: &[]pastInventory{},
-	}
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*machine{}, new(sync.Mutex), &[]pastInventory{}
+	p.layers, p.fileLayers, p.taskLayers, p.paramLayers = map[layerKey]*layer{}, map[fileKey]*layer{}, map[taskKey]*layer{}, map[taskKey]*layer{}
+	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]tasksOf{}, map[string]*roleFiles{}, map[sceneKey]*scene{}, map[taskKey]*layer{}
+	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
+	p.deciders, p.applies, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.plan.Plays, p.here = true, p.names
 	p.disk.thorough = true
 	p.plan.made.machines = p.machines
@@ -91,7 +61,7 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 }
 
 // readInventory reads the hosts. Without a source there is this machine.
-func (p *planner) readInventory() {
+func (p *fleet) readInventory() {
 	var sources []string
 	for _, source := range p.o.Inventory {
 		if !inventory.IsList(source) {
@@ -107,7 +77,7 @@ func (p *planner) readInventory() {
 
 // beside is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
 // beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
-func (p *planner) beside(dir string) int {
+func (p *fleet) beside(dir string) int {
 	if i := slices.Index(p.besides, dir); i >= 0 {
 		return i
 	}
@@ -120,7 +90,7 @@ func (p *planner) beside(dir string) int {
 }
 
 // runInventory is what an executable inventory says. It is kept with the plan, as a file would be.
-func (p *planner) runInventory(path string, args ...string) ([]byte, error) {
+func (p *library) runInventory(path string, args ...string) ([]byte, error) {
 	p.programs = true
 	key := path + " " + strings.Join(args, " ")
 	f, ok := p.disk.files[key]
@@ -190,7 +160,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in around) {
 }
 
 // nowhere is a context that belongs to no host: for what must be known to choose the hosts.
-func (p *planner) nowhere(in around) *scopeContext {
+func (p *fleet) nowhere(in around) *scopeContext {
 	m := p.machine("localhost")
 	p.names = m.names
 	sc := &scene{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, beside: p.beside(in.dir), vars: in.vars}
@@ -262,7 +232,7 @@ func (p *planner) play(pl *playbook.Play, in around) {
 }
 
 // pattern is the text that chooses the hosts.
-func (p *planner) pattern(pl *playbook.Play, r *renderer) (string, bool) {
+func (p *evaluator) pattern(pl *playbook.Play, r *renderer) (string, bool) {
 	var parts []string
 	values := []playbook.Value{pl.Hosts}
 	if pl.Hosts.Kind() == playbook.List {
@@ -287,7 +257,7 @@ func (p *planner) pattern(pl *playbook.Play, r *renderer) (string, bool) {
 }
 
 // choose gives the hosts of a play in their order. No host at all is a warning.
-func (p *planner) choose(pl *playbook.Play, pattern string, in around) ([]*inventory.Host, bool) {
+func (p *fleet) choose(pl *playbook.Play, pattern string, in around) ([]*inventory.Host, bool) {
 	at := pl.Hosts.Pos()
 	hosts, err := p.inventory.Match(pattern)
 	if err != nil {
@@ -325,7 +295,7 @@ func (p *planner) choose(pl *playbook.Play, pattern string, in around) ([]*inven
 }
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
-func (p *planner) ordered(pl *playbook.Play, hosts []*inventory.Host, in around) ([]*inventory.Host, bool) {
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in around) ([]*inventory.Host, bool) {
 	switch order := pl.Order.Text(); order {
 	case "", "inventory":
 	case "sorted", "reverse_sorted":
@@ -343,7 +313,7 @@ func (p *planner) ordered(pl *playbook.Play, hosts []*inventory.Host, in around)
 	return hosts, true
 }
 
-func (p *planner) inventoryHint() string {
+func (p *library) inventoryHint() string {
 	if len(p.o.Inventory) == 0 {
 		return "give an inventory with -i; without one there is only localhost"
 	}
@@ -351,11 +321,11 @@ func (p *planner) inventoryHint() string {
 }
 
 // policy reads what decides about failures.
-func (p *planner) policy(play *playing, r *renderer) {
+func (p *playsState) policy(play *playing, r *renderer) {
 	pl := play.src
 	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
 	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
-	fixed(p, pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
+	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
 		n, ok := spec.ParseInt(strings.TrimSuffix(eval.Text(v), "%"))
 		play.maxFail = n
 		return ok && n >= 0
@@ -363,7 +333,7 @@ func (p *planner) policy(play *playing, r *renderer) {
 	s := &p.plan.Scopes[play.scope]
 	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
 	s.Strategy = "linear"
-	fixed(p, pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
+	p.fixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
 		s.Strategy = strings.TrimPrefix(eval.Text(v), "ansible.builtin.")
 		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
 	})
@@ -373,7 +343,7 @@ func (p *planner) policy(play *playing, r *renderer) {
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
-func (p *planner) batches(pl *playbook.Play, all []*machine, r *renderer) [][]*machine {
+func (p *playsState) batches(pl *playbook.Play, all []*machine, r *renderer) [][]*machine {
 	if pl.Serial.IsZero() {
 		return [][]*machine{all}
 	}
@@ -383,7 +353,7 @@ func (p *planner) batches(pl *playbook.Play, all []*machine, r *renderer) [][]*m
 		values = pl.Serial.Items()
 	}
 	for _, v := range values {
-		fixed(p, v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
+		p.fixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
 			text := eval.Text(got)
 			if percent, ok := strings.CutSuffix(text, "%"); ok {
 				n, ok := spec.ParseInt(percent)
@@ -462,7 +432,7 @@ func (p *planner) batch(play *playing, hosts []*machine, scope int, tags []strin
 }
 
 // always are the contexts for what no tag leaves out.
-func (p *planner) always(cs []*scopeContext) []*scopeContext {
+func (p *playsState) always(cs []*scopeContext) []*scopeContext {
 	list := make([]*scopeContext, len(cs))
 	for i, c := range cs {
 		one := *c
@@ -474,7 +444,7 @@ func (p *planner) always(cs []*scopeContext) []*scopeContext {
 }
 
 // factsTask is the task that gathers facts, the same for all batches.
-func (p *planner) factsTask(pl *playbook.Play) *playbook.Task {
+func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
 	t, ok := p.factTasks[pl]
 	if !ok {
 		t = gatheringFacts(pl)
@@ -495,7 +465,7 @@ func within(cs []*scopeContext, scope int) []*scopeContext {
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.
-func (p *planner) varsFiles(play *playing, cs []*scopeContext) {
+func (p *playsState) varsFiles(play *playing, cs []*scopeContext) {
 	if len(play.src.VarsFiles) == 0 {
 		return
 	}
@@ -518,7 +488,7 @@ func (p *planner) varsFiles(play *playing, cs []*scopeContext) {
 }
 
 // firstVarsFile is the first file of some that exists, above other variables.
-func (p *planner) firstVarsFile(c *scopeContext, candidates []playbook.Value, below *layer) *layer {
+func (p *playsState) firstVarsFile(c *scopeContext, candidates []playbook.Value, below *layer) *layer {
 	if len(candidates) == 0 {
 		return below
 	}
@@ -561,7 +531,7 @@ func (p *planner) firstVarsFile(c *scopeContext, candidates []playbook.Value, be
 }
 
 // fileLayer are the variables of a file upon others. Hosts that read the same share it.
-func (p *planner) fileLayer(f *playbook.File, below *layer) *layer {
+func (p *variables) fileLayer(f *playbook.File, below *layer) *layer {
 	key := fileKey{f.Path, below}
 	if l, ok := p.fileLayers[key]; ok {
 		return l
@@ -585,7 +555,7 @@ type fileKey struct {
 func (p *Plan) Answers() map[string]string { return p.made.o.Answers }
 
 // prompts asks for the variables that a play wants to be typed, unless the command line gives them.
-func (p *planner) prompts(pl *playbook.Play, c *scopeContext) {
+func (p *playsState) prompts(pl *playbook.Play, c *scopeContext) {
 	var ask []Prompt
 	for _, q := range pl.Prompts {
 		given := false

@@ -29,7 +29,7 @@ type Plugins interface {
 }
 
 // canonical is what an action is called that a key may name. moon's own come first.
-func (p *planner) canonical(name string) (string, bool) {
+func (p *library) canonical(name string) (string, bool) {
 	if a, ok := spec.Lookup(name); ok {
 		return a.Name, true
 	}
@@ -40,7 +40,7 @@ func (p *planner) canonical(name string) (string, bool) {
 }
 
 // actions are what a key of a step may name.
-func (p *planner) actions() playbook.Actions {
+func (p *library) actions() playbook.Actions {
 	names := spec.Names()
 	if p.o.Plugins != nil {
 		names = slices.Concat(names, p.o.Plugins.Names())
@@ -60,7 +60,7 @@ func onlyInPlays(t *playbook.Task) bool {
 }
 
 // action is the declaration of a task's action; nil if it cannot be used, which is said.
-func (p *planner) action(t *playbook.Task, chain []string) *spec.Action {
+func (p *compiler) action(t *playbook.Task, chain []string) *spec.Action {
 	if a, ok := spec.Lookup(t.Action); ok {
 		if !p.plan.Plays && onlyInPlays(t) {
 			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), chain, "put the steps under `tasks:` of a play with `hosts:`", "`%s` belongs to plays", t.ActionKey)

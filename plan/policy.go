@@ -17,13 +17,13 @@ const mostRetries = 1_000_000
 
 // fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
 // here they are checked for names.
-func (p *planner) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *fields) {
+func (p *evaluator) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *fields) {
 	t := k.src
 	f.at("confirm")
 	p.confirm(s, k, r)
 	f.at("")
 	if !t.Retries.IsZero() {
-		fixed(p, t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
+		p.fixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
 			n, ok := spec.ParseInt(v)
 			s.Retry.Max = max(n, 0)
 			return ok && n >= 0 && n <= mostRetries
@@ -90,7 +90,7 @@ func firstOf(values ...playbook.Value) playbook.Value {
 }
 
 // pointless refuses what is written on a step that it would have no effect on.
-func (p *planner) pointless(k *task, r *renderer) {
+func (p *evaluator) pointless(k *task, r *renderer) {
 	t, a := k.src, k.action
 	refuse := func(v playbook.Value, why, hint string) { p.refuseKey(t, v, r, why, hint) }
 	_, process := valueOf(k.args, a.Process)
@@ -113,7 +113,7 @@ func (p *planner) pointless(k *task, r *renderer) {
 }
 
 // interactive refuses a terminal for a step that could do nothing with it, in plays too: the key is moon's own.
-func (p *planner) interactive(k *task, r *renderer) {
+func (p *evaluator) interactive(k *task, r *renderer) {
 	t := k.src
 	if !k.action.Command {
 		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
@@ -123,7 +123,7 @@ func (p *planner) interactive(k *task, r *renderer) {
 }
 
 // refuseKey refuses a key, by its value, that has no effect on a step.
-func (p *planner) refuseKey(t *playbook.Task, v playbook.Value, r *renderer, why, hint string) {
+func (p *evaluator) refuseKey(t *playbook.Task, v playbook.Value, r *renderer, why, hint string) {
 	if v.IsZero() {
 		return
 	}
@@ -151,7 +151,7 @@ const question = "run this step?"
 
 // confirm renders the question a step asks. A part of it that is not known yet is shown as it is written: the step
 // asks all the same.
-func (p *planner) confirm(s *Step, k *task, r *renderer) {
+func (p *evaluator) confirm(s *Step, k *task, r *renderer) {
 	v := k.src.Confirm
 	if v.IsZero() {
 		return
@@ -172,7 +172,7 @@ func (p *planner) confirm(s *Step, k *task, r *renderer) {
 
 // fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
 // does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
-func fixed(p *planner, v playbook.Value, key, want string, r *renderer, accept func(any) bool) {
+func (p *evaluator) fixed(v playbook.Value, key, want string, r *renderer, accept func(any) bool) {
 	if v.IsZero() {
 		return
 	}
@@ -217,8 +217,8 @@ func quoted(s string) string {
 }
 
 // duration reads a duration into d, which keeps its value where none is given.
-func (p *planner) duration(v playbook.Value, key string, r *renderer, d *time.Duration) {
-	fixed(p, v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
+func (p *evaluator) duration(v playbook.Value, key string, r *renderer, d *time.Duration) {
+	p.fixed(v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
 		got, ok := spec.ParseDuration(v)
 		if ok {
 			*d = got
@@ -228,9 +228,9 @@ func (p *planner) duration(v playbook.Value, key string, r *renderer, d *time.Du
 }
 
 // flag reads a boolean.
-func (p *planner) flag(v playbook.Value, key string, r *renderer, otherwise bool) bool {
+func (p *evaluator) flag(v playbook.Value, key string, r *renderer, otherwise bool) bool {
 	b := otherwise
-	fixed(p, v, key, "true or false", r, func(v any) bool {
+	p.fixed(v, key, "true or false", r, func(v any) bool {
 		got, ok := spec.ParseBool(v)
 		if ok {
 			b = got
@@ -262,7 +262,7 @@ func (p *Plan) isResultName(name, register string) bool {
 
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
 // wait for.
-func (p *planner) checkNames(r *renderer, list []condition, own []string) {
+func (p *evaluator) checkNames(r *renderer, list []condition, own []string) {
 	if len(list) == 0 {
 		return
 	}
@@ -298,7 +298,7 @@ func (p *planner) checkNames(r *renderer, list []condition, own []string) {
 	}
 }
 
-func (p *planner) userID(t *playbook.Task, s *Step) {
+func (p *outline) userID(t *playbook.Task, s *Step) {
 	for _, other := range p.ids[t.ID] {
 		if o := p.plan.Steps[other].task.src; o != t {
 			p.errorf(t.Pos, 0, s.Origin.Chain, "an id belongs to one step", "the id `%s` is used twice; it is also at %s", t.ID, p.plan.Steps[other].Origin)
@@ -327,7 +327,7 @@ func (b become) with(t *playbook.Task) become {
 var becomeMethods = []string{"sudo", "su", "doas"}
 
 // become finds out who a step runs as. The user may be known only in the run, whether there is one not before it.
-func (p *planner) become(s *Step, k *task, b become, r *renderer) {
+func (p *evaluator) become(s *Step, k *task, b become, r *renderer) {
 	if b.yes.IsZero() {
 		for _, v := range []playbook.Value{b.user, b.method} {
 			if !v.IsZero() {
@@ -340,7 +340,7 @@ func (p *planner) become(s *Step, k *task, b become, r *renderer) {
 	if p.o.User != "root" {
 		method = becomeMethods[0]
 	}
-	fixed(p, b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+	p.fixed(b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
 		method = eval.Text(v)
 		return slices.Contains(becomeMethods, method)
 	})

@@ -103,7 +103,7 @@ func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
 }
 
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *planner) hidden(c *scopeContext, r *role) {
+func (p *playsState) hidden(c *scopeContext, r *role) {
 	for _, e := range r.files.vars {
 		own := p.lazyBinding(e.Key, e.Value, r.files.varsFrom, origin(e.Pos, c.chain))
 		l := looking{frame: p.frame(c, nil), name: e.Key, scene: c.scene}

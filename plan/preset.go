@@ -84,7 +84,7 @@ var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
 
 // presetDirs are the directories in which presets are looked for: beside the file that asks, beside the playbook, and
 // the user's own.
-func (p *planner) presetDirs(c *scopeContext) []string {
+func (p *library) presetDirs(c *scopeContext) []string {
 	var dirs []string
 	for _, d := range []string{c.dir, p.plan.Root} {
 		dirs = append(dirs, d, filepath.Join(d, "presets"))
@@ -101,7 +101,7 @@ func (p *planner) presetDirs(c *scopeContext) []string {
 	return once
 }
 
-func (p *planner) findPreset(name string, t *playbook.Task, c *scopeContext) (path string, ok bool) {
+func (p *library) findPreset(name string, t *playbook.Task, c *scopeContext) (path string, ok bool) {
 	width := utf8.RuneCountInString(t.Args.Text())
 	if !presetName.MatchString(name) || strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") {
 		p.errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`", "%s is not the name of a preset", quoted(name))
@@ -151,7 +151,7 @@ func presetsIn(dir string) []string {
 	return names
 }
 
-func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
+func (p *library) loadPreset(path string) (*playbook.PresetFile, error) {
 	if f, ok := p.presets[path]; ok {
 		return f, nil
 	}
@@ -175,7 +175,7 @@ func (p *planner) loadPreset(path string) (*playbook.PresetFile, error) {
 }
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
-func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
+func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
 	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{secret: map[string]bool{}}}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
@@ -219,7 +219,7 @@ func (p *planner) parameters(file *playbook.PresetFile, name string, t *playbook
 }
 
 // parameter renders and checks one value.
-func (p *planner) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *scopeContext) {
+func (p *evaluator) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *scopeContext) {
 	e := p.env(c, nil)
 	r := p.renderer(e, c.chain)
 	r.marks = true

@@ -56,7 +56,7 @@ func (d *disk) source(path string, parts bool) *readSeen {
 }
 
 // reading notes that the step that is planned reads something.
-func (p *planner) reading(s *Step, path string, parts bool) {
+func (p *stepPlanner) reading(s *Step, path string, parts bool) {
 	if !filepath.IsAbs(path) {
 		return
 	}
@@ -72,7 +72,7 @@ func (p *planner) reading(s *Step, path string, parts bool) {
 }
 
 // readsOf collects what a step reads: its source, and the files that its templates and lookups have named.
-func (p *planner) readsOf(s *Step, k *task, raw map[string]any) {
+func (p *stepPlanner) readsOf(s *Step, k *task, raw map[string]any) {
 	if s.Excluded || s.Prediction == WillSkip {
 		return
 	}
@@ -93,7 +93,7 @@ func (p *planner) readsOf(s *Step, k *task, raw map[string]any) {
 }
 
 // sourceOf is the path of what a step is made from on this machine, as far as it is known; "" if there is none.
-func (p *planner) sourceOf(s *Step, k *task, raw map[string]any) string {
+func (p *stepPlanner) sourceOf(s *Step, k *task, raw map[string]any) string {
 	if line, ok := raw["cmd"].(open); ok && k.action.Name == "script" {
 		return p.scriptOf(k, eval.Text(line.text))
 	}
@@ -105,7 +105,7 @@ func (p *planner) sourceOf(s *Step, k *task, raw map[string]any) string {
 }
 
 // scriptOf is the path of a script whose arguments are not known yet; "" if the script is not either.
-func (p *planner) scriptOf(k *task, line string) string {
+func (p *stepPlanner) scriptOf(k *task, line string) string {
 	name := k.action.SourceOf(map[string]any{"cmd": line})
 	switch {
 	case name == "" || eval.Templated(name):
@@ -117,7 +117,7 @@ func (p *planner) scriptOf(k *task, line string) string {
 }
 
 // concealReads keeps the digests of what holds secrets out of the plan. It is asked at the end, when all secrets are known.
-func (p *planner) concealReads() {
+func (p *stepPlanner) concealReads() {
 	for _, seen := range p.disk.reads {
 		if !seen.secret && p.holdsSecret(seen.Source) {
 			seen.secret = true
@@ -135,7 +135,7 @@ func (p *planner) concealReads() {
 const maxSearched = 16 << 20
 
 // holdsSecret reports whether a known secret is written in a source.
-func (p *planner) holdsSecret(s *source.Source) bool {
+func (p *stepPlanner) holdsSecret(s *source.Source) bool {
 	if p.disk.closed || s.Digest == "" {
 		return false // the plan that was kept knows
 	}
@@ -170,18 +170,18 @@ type rendering struct {
 }
 
 // rendersTo notes what a template's file comes to. A digest over the text is kept, in which secrets are masked.
-func (p *planner) rendersTo(k *task, value any, again func() (any, error)) {
+func (p *stepPlanner) rendersTo(k *task, value any, again func() (any, error)) {
 	k.renders = &rendering{digest: p.maskedDigest(value), again: again, known: p.secrets.Known()}
 }
 
-func (p *planner) maskedDigest(value any) string {
+func (p *stepPlanner) maskedDigest(value any) string {
 	text := strings.ReplaceAll(eval.Text(eval.Reveal(value)), p.plan.Root, "")
 	sum := sha256.Sum256([]byte(p.secrets.Redact(text)))
 	return hex.EncodeToString(sum[:16])
 }
 
 // maskAgain renders the template of a step again if secrets have become known since that may be in its text.
-func (p *planner) maskAgain(k *task) {
+func (p *stepPlanner) maskAgain(k *task) {
 	r := k.renders
 	if r == nil || r.known == p.secrets.Known() {
 		return

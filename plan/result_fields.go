@@ -117,7 +117,7 @@ func checkTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), 
 }
 
 // checkOwn looks at the conditions of a task on its own result.
-func (p *planner) checkOwn(k *compiled, chain []string) {
+func (p *compiler) checkOwn(k *compiled, chain []string) {
 	if k.action == nil || !k.action.Command || k.src.Register == "" {
 		return
 	}

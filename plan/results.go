@@ -14,7 +14,7 @@ var loopResults = regexp.MustCompile(`^\s*\{\{\s*(\w+)\.results\s*(?:\|\s*(?:lis
 
 // resultsOf are the items of a loop over the results of another. How many there are is known, as is the item that each is about: what
 // is not known is the rest, so the items are open.
-func (p *planner) resultsOf(over playbook.Value, e *env) ([]item, bool) {
+func (p *evaluator) resultsOf(over playbook.Value, e *env) ([]item, bool) {
 	m := loopResults.FindStringSubmatch(over.Text())
 	if m == nil || e.frame.all.of == nil {
 		return nil, false
@@ -40,7 +40,7 @@ func (p *planner) resultsOf(over playbook.Value, e *env) ([]item, bool) {
 }
 
 // openResults are the results of the steps of a loop, which all of some steps give.
-func (p *planner) openResults(name string, over playbook.Value, e *env, from *binding, all []int) []item {
+func (p *evaluator) openResults(name string, over playbook.Value, e *env, from *binding, all []int) []item {
 	items := make([]item, len(from.steps))
 	for i, step := range from.steps {
 		s := &p.plan.Steps[step]

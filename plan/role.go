@@ -43,7 +43,7 @@ type roleFiles struct {
 }
 
 // findRole finds the directory of a role.
-func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
+func (p *playsState) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
 	if strings.ContainsAny(name, "/~") {
 		if dir := p.disk.real(p.resolve(name, c.scene.dir)); p.disk.directory(dir) {
 			return dir, true
@@ -71,7 +71,7 @@ func (p *planner) findRole(c *scopeContext, v playbook.Value, name string) (stri
 	return "", false
 }
 
-func (p *planner) shownAll(paths []string) []string {
+func (p *library) shownAll(paths []string) []string {
 	var list []string
 	for _, path := range paths {
 		if s := p.shown(path); !slices.Contains(list, s) {
@@ -82,7 +82,7 @@ func (p *planner) shownAll(paths []string) []string {
 }
 
 // from is the name of the file of a role that a task asks for: main unless it says otherwise.
-func (p *planner) from(c *scopeContext, v playbook.Value) string {
+func (p *evaluator) from(c *scopeContext, v playbook.Value) string {
 	if v.IsZero() {
 		return "main"
 	}
@@ -94,7 +94,7 @@ func (p *planner) from(c *scopeContext, v playbook.Value) string {
 }
 
 // loadRole reads the files of a role that a task asks for.
-func (p *planner) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleFiles {
+func (p *playsState) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleFiles {
 	names := [4]string{p.from(c, t.TasksFrom), p.from(c, t.VarsFrom), p.from(c, t.DefaultsFrom), p.from(c, t.HandlersFrom)}
 	key := dir + "\x00" + strings.Join(names[:], "\x00")
 	if f, ok := p.roles[key]; ok {
@@ -117,7 +117,7 @@ func (p *planner) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleF
 }
 
 // roleFile finds NAME, NAME.yml, NAME.yaml or NAME.json in a directory of a role.
-func (p *planner) roleFile(dir, name string) (string, bool) {
+func (p *library) roleFile(dir, name string) (string, bool) {
 	for _, ext := range []string{".yml", ".yaml", ".json", ""} {
 		if path := filepath.Join(dir, name+ext); p.disk.regular(path) {
 			return path, true
@@ -126,7 +126,7 @@ func (p *planner) roleFile(dir, name string) (string, bool) {
 	return "", false
 }
 
-func (p *planner) roleTasks(c *scopeContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) tasksOf {
+func (p *library) roleTasks(c *scopeContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) tasksOf {
 	path, ok := p.roleFile(dir, name)
 	if !ok {
 		if must {
@@ -142,7 +142,7 @@ func (p *planner) roleTasks(c *scopeContext, t *playbook.Task, dir, name string,
 }
 
 // roleVars reads the variables of a role: main.yml, or all files of the directory main.
-func (p *planner) roleVars(c *scopeContext, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
+func (p *library) roleVars(c *scopeContext, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
 	var paths []string
 	if path, ok := p.roleFile(dir, name); ok {
 		paths = append(paths, path)
@@ -170,7 +170,7 @@ func (p *planner) roleVars(c *scopeContext, t *playbook.Task, dir, name string, 
 }
 
 // enterRole is the context of what is inside a role.
-func (p *planner) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeContext {
+func (p *playsState) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeContext {
 	in := *c
 	key := sceneKey{c.scene, r.files, t, false}
 	sc, ok := p.scenes[key]
@@ -300,7 +300,7 @@ func (p *planner) roleBody(cs []*scopeContext, t *playbook.Task, files *roleFile
 }
 
 // needing is the scene in which the dependencies of a role stand.
-func (p *planner) needing(outer *scene, r *role, t *playbook.Task) *scene {
+func (p *playsState) needing(outer *scene, r *role, t *playbook.Task) *scene {
 	key := sceneKey{outer, r.files, t, true}
 	sc, ok := p.scenes[key]
 	if !ok {
@@ -313,7 +313,7 @@ func (p *planner) needing(outer *scene, r *role, t *playbook.Task) *scene {
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
-func (p *planner) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+func (p *playsState) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
@@ -331,12 +331,12 @@ func (p *planner) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles
 	}
 }
 
-func (p *planner) public(c *scopeContext, t *playbook.Task) bool {
+func (p *evaluator) public(c *scopeContext, t *playbook.Task) bool {
 	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
 }
 
 // hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *planner) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) bool {
+func (p *playsState) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) bool {
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
@@ -366,7 +366,7 @@ func (sc *scene) batchKey() string { return strings.Join(sc.batch, ",") + "\x00"
 const mostDependencies = 5000
 
 // preload makes the handlers and the variables of a play's roles known before its first task.
-func (p *planner) preload(play *playing, c *scopeContext) {
+func (p *playsState) preload(play *playing, c *scopeContext) {
 	sc := *play.scene
 	play.scene = &sc
 	with := *c

@@ -53,7 +53,7 @@ func (l lookout) shared(kind string) []string {
 }
 
 // lookout is the place from which tasks look that are in a file of a play.
-func (p *planner) lookout(c *scopeContext) lookout {
+func (p *library) lookout(c *scopeContext) lookout {
 	l := lookoutOf(c.scene)
 	l.dir, l.root = c.dir, p.plan.Root
 	return l

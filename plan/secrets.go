@@ -34,7 +34,7 @@ func namedSecret(path string) bool {
 }
 
 // unlock puts the text of an encrypted file in its place, and says of a file of secrets that it is one.
-func (p *planner) unlock(f *playbook.File) error {
+func (p *library) unlock(f *playbook.File) error {
 	f.Decrypt = func(text string) (plain, wrong, hint string) {
 		plain, err := p.decrypt([]byte(text), "vault:"+digestOf([]byte(strings.Join(strings.Fields(text), "")))[:32])
 		if err != nil {
@@ -54,7 +54,7 @@ func (p *planner) unlock(f *playbook.File) error {
 }
 
 // decrypt opens a vault. Its text is secret if it has a name.
-func (p *planner) decrypt(text []byte, from string) (string, error) {
+func (p *library) decrypt(text []byte, from string) (string, error) {
 	passwords, err := p.passwords()
 	if err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (p *planner) decrypt(text []byte, from string) (string, error) {
 	return string(plain), nil
 }
 
-func (p *planner) passwords() ([]vault.Password, error) {
+func (p *library) passwords() ([]vault.Password, error) {
 	if p.o.Vault == nil {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ type lockedError struct {
 func (e *lockedError) Error() string { return fmt.Sprintf("%s cannot be read: %s", e.file, e.err) }
 
 // learn makes the values of a file of secrets known, each by its place in the file. A template is known when it is rendered.
-func (p *planner) learn(f *playbook.File, v playbook.Value, at string) {
+func (p *library) learn(f *playbook.File, v playbook.Value, at string) {
 	switch v.Kind() {
 	case playbook.Map:
 		for _, e := range v.Entries() {
@@ -123,7 +123,7 @@ func (p *planner) learn(f *playbook.File, v playbook.Value, at string) {
 
 // learnNamed makes the value of a variable of an inventory known, if its name says that it is a secret. What a template comes to is
 // learnt where it is used.
-func (p *planner) learnNamed(v inventory.Var, from string) {
+func (p *library) learnNamed(v inventory.Var, from string) {
 	if inventory.IsSecret(v.Name) {
 		p.learn(&playbook.File{Name: from}, v.Value, "."+v.Name)
 	}
@@ -133,7 +133,7 @@ func (p *planner) learnNamed(v inventory.Var, from string) {
 const leastDigits = 6
 
 // parseVars reads the values of a file of variables.
-func (p *planner) parseVars(f *playbook.File) (playbook.Value, bool) {
+func (p *library) parseVars(f *playbook.File) (playbook.Value, bool) {
 	v, ok := playbook.ParseVars(f, &p.ds)
 	if ok && f.Secret {
 		p.learn(f, v, "")
@@ -143,7 +143,7 @@ func (p *planner) parseVars(f *playbook.File) (playbook.Value, bool) {
 
 // conceal takes the secrets out of what is shown of the plan. That of a step was done when it was planned; what has become known
 // since, and the digests with it, are mended here.
-func (p *planner) conceal() {
+func (p *stepPlanner) conceal() {
 	if p.secrets.Empty() {
 		return
 	}
@@ -178,7 +178,7 @@ func (p *planner) conceal() {
 	p.concealInputs()
 }
 
-func (p *planner) cleanExports() []Export {
+func (p *stepPlanner) cleanExports() []Export {
 	for i := range p.plan.Exports {
 		p.plan.Exports[i].Value = secret.Clean(p.secrets, p.plan.Exports[i].Value)
 	}
@@ -186,7 +186,7 @@ func (p *planner) cleanExports() []Export {
 }
 
 // concealStep takes the secrets out of what is shown of a step. Running it renders what it needs from what is written.
-func (p *planner) concealStep(s *Step) {
+func (p *stepPlanner) concealStep(s *Step) {
 	if p.secrets.Empty() {
 		return
 	}
@@ -213,13 +213,13 @@ func (p *planner) concealStep(s *Step) {
 	}
 }
 
-func (p *planner) cleanLoop(l LoopContext) LoopContext {
+func (p *stepPlanner) cleanLoop(l LoopContext) LoopContext {
 	l.Item, l.Label, l.Expression = secret.Clean(p.secrets, l.Item), p.secrets.Redact(l.Label), p.secrets.Redact(l.Expression)
 	return l
 }
 
 // concealInputs finds the files in which a secret is written as it is: their text is not kept, nor a digest.
-func (p *planner) concealInputs() {
+func (p *stepPlanner) concealInputs() {
 	for path, f := range p.disk.files {
 		f.secret = f.secret || p.secrets.Has(string(f.text))
 		if !f.secret {
@@ -234,7 +234,7 @@ func (p *planner) concealInputs() {
 }
 
 // clean takes the secrets out of what is wrong with the playbook.
-func (p *planner) clean(ds diag.List) {
+func (p *stepPlanner) clean(ds diag.List) {
 	if p.secrets.Empty() {
 		return
 	}
@@ -246,7 +246,7 @@ func (p *planner) clean(ds diag.List) {
 }
 
 // inArguments warns about a secret among the words of a command, which everybody on the machine can read while it runs.
-func (p *planner) inArguments(s *Step, k *task, raw map[string]any) {
+func (p *stepPlanner) inArguments(s *Step, k *task, raw map[string]any) {
 	if p.secrets.Empty() {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // tagsOf are the tags of a task with those it inherits.
-func (p *planner) tagsOf(t *playbook.Task, c *scopeContext) []string {
+func (p *evaluator) tagsOf(t *playbook.Task, c *scopeContext) []string {
 	if len(t.Tags) == 0 {
 		return c.tags
 	}
@@ -40,7 +40,7 @@ func (p *planner) tagsOf(t *playbook.Task, c *scopeContext) []string {
 const ByTags = "tags"
 
 // excludedBy says what leaves a step out; "" if nothing does.
-func (p *planner) excludedBy(s *Step) string {
+func (p *evaluator) excludedBy(s *Step) string {
 	if p.excluded(s.Tags) {
 		return ByTags
 	}
@@ -48,7 +48,7 @@ func (p *planner) excludedBy(s *Step) string {
 }
 
 // excluded reports whether --tags and --skip-tags leave a step with these tags out.
-func (p *planner) excluded(tags []string) bool {
+func (p *evaluator) excluded(tags []string) bool {
 	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
 	for _, skip := range p.o.SkipTags {
 		switch {
@@ -80,7 +80,7 @@ func (p *planner) excluded(tags []string) bool {
 var specialTags = []string{"all", "tagged", "untagged", "always", "never"}
 
 // checkTags warns about requested tags that no step has.
-func (p *planner) checkTags() {
+func (p *evaluator) checkTags() {
 	known := sortedKeys(p.tagsSeen)
 	for _, list := range []struct {
 		flag string

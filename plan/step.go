@@ -46,7 +46,7 @@ func (f *fields) at(name string) {
 }
 
 // step plans one step: one task, one item.
-func (p *planner) step(c *scopeContext, t *playbook.Task) {
+func (p *stepPlanner) step(c *scopeContext, t *playbook.Task) {
 	k := &task{compiled: p.own(t, c), when: c.when, ignore: c.ignore, env: c.env, cwd: c.cwd, dir: c.dir}
 	p.lookedAt = p.lookedAt[:0]
 	if k.action == nil {
@@ -207,7 +207,7 @@ func (p *planner) step(c *scopeContext, t *playbook.Task) {
 }
 
 // foreclose notes of a step that it will give nothing, if that is known.
-func (p *planner) foreclose(s *Step) {
+func (p *stepPlanner) foreclose(s *Step) {
 	switch {
 	case s.Excluded:
 		p.plan.ahead.miss(s.Index, Exclusion(s.ExcludedBy))
@@ -218,7 +218,7 @@ func (p *planner) foreclose(s *Step) {
 
 // absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
 // a task is left out, it does not matter.
-func (p *planner) absent(t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) absent(t *playbook.Task, c *scopeContext) {
 	if way, ok := spec.ActionLater(t.ActionKey); ok {
 		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return
@@ -247,7 +247,7 @@ func (s *Step) hide() {
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
-func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
+func (p *stepPlanner) stepLabel(s *Step, t *playbook.Task) string {
 	label := FirstLine(t.Name.Text())
 	if label == "" {
 		label = s.Action
@@ -259,7 +259,7 @@ func (p *planner) stepLabel(s *Step, t *playbook.Task) string {
 }
 
 // fillArgs renders the action's arguments.
-func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
+func (p *stepPlanner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]any {
 	raw := k.values(r, k.args, p.o.Home, "", f.at)
 	if k.action.Name == "template" || k.action.Name == "copy" {
 		if src, ok := raw["src"].(string); ok && src != "" && (!k.plays || k.search != nil) && !s.Excluded && s.Prediction != WillSkip && r.lacking == nil {
@@ -271,7 +271,7 @@ func (p *planner) fillArgs(s *Step, k *task, r *renderer, f *fields) map[string]
 }
 
 // source looks at the file a step copies or renders. A missing one is a warning: an earlier step may make it.
-func (p *planner) source(s *Step, k *task, r *renderer, src string, raw map[string]any) {
+func (p *stepPlanner) source(s *Step, k *task, r *renderer, src string, raw map[string]any) {
 	v, _ := valueOf(k.args, "src")
 	if err := p.disk.exists(src, k.action.Name == "template"); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -366,7 +366,7 @@ func lineColumn(text string, offset int) (line, column int) {
 }
 
 // fillProcess renders what concerns the process: environment, directory, creates and the like.
-func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
+func (p *stepPlanner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 	t := k.src
 	for _, m := range k.env {
 		if m.Kind() != playbook.Map {
@@ -422,7 +422,7 @@ func (p *planner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 }
 
 // glob renders a pattern for files and looks for what is wrong with it.
-func (p *planner) glob(r *renderer, v playbook.Value, key string) {
+func (p *compiler) glob(r *renderer, v playbook.Value, key string) {
 	pattern := r.text(v)
 	if len(r.missing) == 0 && !r.failed && !doublestar.ValidatePattern(pattern) {
 		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), r.chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
@@ -432,7 +432,7 @@ func (p *planner) glob(r *renderer, v playbook.Value, key string) {
 
 // fillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
 // it waits for is not waited for by this one.
-func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
+func (p *stepPlanner) fillUndo(s *Step, k *task, r *renderer) {
 	if k.undo == nil || k.undo.action == nil {
 		return
 	}
@@ -459,7 +459,7 @@ func (p *planner) fillUndo(s *Step, k *task, r *renderer) {
 }
 
 // decode turns known arguments into the action's typed ones, and finds what is wrong with them.
-func (p *planner) decode(k *task, raw map[string]any, chain []string) {
+func (p *compiler) decode(k *task, raw map[string]any, chain []string) {
 	typed, problems := k.action.Decode(raw)
 	for _, problem := range problems {
 		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
@@ -476,7 +476,7 @@ func (p *planner) decode(k *task, raw map[string]any, chain []string) {
 }
 
 // register makes the names known that the step will set.
-func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
 	if c.on != nil {
 		p.handOver(s, k, t, c)
 	}
@@ -510,7 +510,7 @@ func (p *planner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) 
 
 // stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
 // with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
-func (p *planner) stepDigest(s *Step, k *task) string {
+func (p *stepPlanner) stepDigest(s *Step, k *task) string {
 	b := p.digested[:0]
 	part := func(name string, v any) {
 		text := eval.Text(v)

@@ -146,7 +146,9 @@ func (s *surveyor) read(path string) (*playbook.File, bool) {
 }
 
 // actions are what a key may name.
-func (s *surveyor) actions() playbook.Actions { return (&planner{o: s.o}).actions() }
+func (s *surveyor) actions() playbook.Actions {
+	return (&library{outline: outline{problems: problems{o: s.o}}}).actions()
+}
 
 func (s *surveyor) errorf(pos diag.Pos, width int, hint, format string, args ...any) {
 	s.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint})

@@ -82,7 +82,7 @@ type arg struct {
 }
 
 // compile reads what is written under a task's keys, once per task.
-func (p *planner) compile(t *playbook.Task, chain []string) *compiled {
+func (p *compiler) compile(t *playbook.Task, chain []string) *compiled {
 	k := &compiled{src: t, when: p.conditions(t.When, chain)}
 	switch t.Kind {
 	case playbook.Action:
@@ -144,7 +144,7 @@ func includeVarsArgs(t *playbook.Task) (args []arg) {
 }
 
 // actionArgs brings the spellings of an action's arguments to one form: names and values.
-func (p *planner) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (args []arg, ok bool) {
+func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (args []arg, ok bool) {
 	v := t.Args
 	switch kind := v.Kind(); {
 	case kind == playbook.Null:
@@ -196,7 +196,7 @@ var otherArgs = map[string]string{
 	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name", "message": "msg", "command": "cmd",
 }
 
-func (p *planner) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
+func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
 	hint := suggest.DidYouMean(key, known)
 	if hint == "" && slices.Contains(known, otherArgs[key]) {
 		hint = "did you mean `" + otherArgs[key] + "`?"
@@ -221,7 +221,7 @@ func fieldNames(fields []spec.Field) []string {
 	return names
 }
 
-func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value, known, chain []string) []arg {
+func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value, known, chain []string) []arg {
 	var args []arg
 	for _, e := range v.Entries() {
 		f, ok := lookup(e.Key)
@@ -238,7 +238,7 @@ func (p *planner) mapArgs(of string, open bool, lookup func(string) (*spec.Field
 	return args
 }
 
-func (p *planner) arg(name, key string, f *spec.Field, v playbook.Value, chain []string) arg {
+func (p *compiler) arg(name, key string, f *spec.Field, v playbook.Value, chain []string) arg {
 	g := arg{name: name, key: key, field: f, value: v}
 	if f == nil {
 		return g

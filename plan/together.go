@@ -41,7 +41,7 @@ type gate struct {
 }
 
 // on makes a host the one that is planned for.
-func (p *planner) on(c *scopeContext) {
+func (p *fleet) on(c *scopeContext) {
 	p.names, p.host = c.on.names, c.on.name
 	p.facts.at = c.pos
 }
@@ -57,7 +57,7 @@ func (p *planner) together(cs []*scopeContext, tasks []*playbook.Task) {
 }
 
 // staying are the contexts of the hosts that are still in the play.
-func (p *planner) staying(cs []*scopeContext) []*scopeContext {
+func (p *playsState) staying(cs []*scopeContext) []*scopeContext {
 	gone := func(c *scopeContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
@@ -120,7 +120,7 @@ func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
 }
 
 // ungathered are the contexts of hosts whose facts nobody has asked for.
-func (p *planner) ungathered(cs []*scopeContext) []*scopeContext {
+func (p *playsState) ungathered(cs []*scopeContext) []*scopeContext {
 	return slices.DeleteFunc(slices.Clone(cs), func(c *scopeContext) bool { return c.on.state != ungathered })
 }
 
@@ -222,7 +222,7 @@ func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
 }
 
 // unnamed is what a task without a name is called.
-func (p *planner) unnamed(t *playbook.Task) string {
+func (p *playsState) unnamed(t *playbook.Task) string {
 	_, label := loopName(t)
 	if text := FirstLine(t.Args.Text()); text != "" && label == t.Action {
 		return label + ": " + text
@@ -238,7 +238,7 @@ func (c *scopeContext) roleName() string {
 }
 
 // once reports whether a task runs on one host for all.
-func (p *planner) once(cs []*scopeContext) bool {
+func (p *fleet) once(cs []*scopeContext) bool {
 	v := cs[0].inherit.runOnce
 	if v.IsZero() || len(cs) < 2 {
 		return false
@@ -249,7 +249,7 @@ func (p *planner) once(cs []*scopeContext) bool {
 
 // relay gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
 // have failed by then.
-func (p *planner) relay(cs []*scopeContext, t *playbook.Task) {
+func (p *playsState) relay(cs []*scopeContext, t *playbook.Task) {
 	names := map[string][]*binding{}
 	var order []string
 	for _, c := range cs {
@@ -406,7 +406,7 @@ func doubt(cs []*scopeContext, since int) {
 }
 
 // brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
-func (p *planner) brokenOnHosts(cs []*scopeContext, block, until int, from Origin) {
+func (p *playsState) brokenOnHosts(cs []*scopeContext, block, until int, from Origin) {
 	steps := map[string][]int{}
 	for i := p.plan.Scopes[block].First; i < until; i++ {
 		s := &p.plan.Steps[i]
@@ -420,7 +420,7 @@ func (p *planner) brokenOnHosts(cs []*scopeContext, block, until int, from Origi
 }
 
 // shareLayer is the layer of a task's `vars` upon others. Hosts share it.
-func (p *planner) shareLayer(t *playbook.Task, below *layer, from string, chain []string) *layer {
+func (p *variables) shareLayer(t *playbook.Task, below *layer, from string, chain []string) *layer {
 	key := taskKey{t, below}
 	if l, ok := p.taskLayers[key]; ok {
 		return l
@@ -436,7 +436,7 @@ type taskKey struct {
 }
 
 // pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
-func (p *planner) pathOf(c *scopeContext, v playbook.Value, what, hint string) (string, bool) {
+func (p *evaluator) pathOf(c *scopeContext, v playbook.Value, what, hint string) (string, bool) {
 	r := p.renderer(p.env(c, nil), c.chain)
 	name := strings.TrimSpace(r.text(v))
 	if r.failed {
@@ -450,7 +450,7 @@ func (p *planner) pathOf(c *scopeContext, v playbook.Value, what, hint string) (
 }
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
-func (p *planner) tasksFile(c *scopeContext, name string) string {
+func (p *playsState) tasksFile(c *scopeContext, name string) string {
 	for _, dir := range p.lookout(c).tasks() {
 		path := p.disk.real(p.resolve(name, dir))
 		if p.disk.regular(path) {
@@ -461,16 +461,16 @@ func (p *planner) tasksFile(c *scopeContext, name string) string {
 }
 
 // loadTasks reads a file of tasks of plays once.
-func (p *planner) loadTasks(path string) (*playbook.File, []*playbook.Task, error) {
+func (p *library) loadTasks(path string) (*playbook.File, []*playbook.Task, error) {
 	return p.loadAs(path, path, playbook.ParseTasks)
 }
 
 // loadHandlers reads a role's file of handlers once.
-func (p *planner) loadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
+func (p *library) loadHandlers(path string) (*playbook.File, []*playbook.Task, error) {
 	return p.loadAs("handlers "+path, path, playbook.ParseHandlers)
 }
 
-func (p *planner) loadAs(key, path string, parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task) (*playbook.File, []*playbook.Task, error) {
+func (p *library) loadAs(key, path string, parse func(*playbook.File, playbook.Actions, *diag.List) []*playbook.Task) (*playbook.File, []*playbook.Task, error) {
 	if got, ok := p.taskFiles[key]; ok {
 		return got.file, got.tasks, nil
 	}
@@ -609,7 +609,7 @@ func (p *planner) includeOnHosts(cs []*scopeContext, t *playbook.Task, what func
 }
 
 // decider is the step of an include: it does nothing but ask the condition.
-func (p *planner) decider(t *playbook.Task) *playbook.Task {
+func (p *playsState) decider(t *playbook.Task) *playbook.Task {
 	d, ok := p.deciders[t]
 	if !ok {
 		one := *t
@@ -649,7 +649,7 @@ func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
 }
 
 // paramsLayer are the variables that an include is given, upon others.
-func (p *planner) paramsLayer(t *playbook.Task, below *layer, chain []string) *layer {
+func (p *variables) paramsLayer(t *playbook.Task, below *layer, chain []string) *layer {
 	key := taskKey{t, below}
 	if l, ok := p.paramLayers[key]; ok {
 		return l

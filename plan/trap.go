@@ -13,7 +13,7 @@ import (
 
 // traps warns of arguments that are not what they look like. YAML has given them a type that the action does not want, and
 // ansible-playbook goes on with something else than is written.
-func (p *planner) traps(f *spec.Field, key string, v playbook.Value, chain []string) {
+func (p *compiler) traps(f *spec.Field, key string, v playbook.Value, chain []string) {
 	text := v.Text()
 	warn := func(hint, format string, args ...any) {
 		p.report(diag.Diagnostic{

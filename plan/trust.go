@@ -13,7 +13,7 @@ import (
 type Trusts func(what string, files []Input) bool
 
 // trusts asks whether what the playbook names may be executed now.
-func (p *planner) trusts(what string) bool { return p.plan.Trusts(what) }
+func (p *library) trusts(what string) bool { return p.plan.Trusts(what) }
 
 // Trusts asks whether something that the playbook names may be executed before approval. what is as in Trusts.
 func (p *Plan) Trusts(what string) bool {

@@ -23,7 +23,7 @@ type unmatched struct {
 
 // unmatchedTasks is a walk through tasks that no host runs.
 type unmatchedTasks struct {
-	*planner
+	*playsState
 	files map[string]bool // that have been walked through, with the roles around
 }
 
@@ -32,7 +32,7 @@ func (p *planner) checkUnmatched() {
 	for _, u := range p.unmatched {
 		c := p.nowhere(u.in)
 		c.pos = u.play.Pos
-		w := unmatchedTasks{p, map[string]bool{}}
+		w := unmatchedTasks{&p.playsState, map[string]bool{}}
 		w.texts(u.play.Vars, c)
 		for _, tasks := range [][]*playbook.Task{u.play.PreTasks, u.play.Roles, u.play.Tasks, u.play.PostTasks, u.play.Handlers} {
 			w.tasks(tasks, c)

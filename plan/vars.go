@@ -13,7 +13,7 @@ import (
 // varsBlock renders a block of variables. They come in document order: a name means the value in effect so far, and a
 // name without any value yet is taken from further down the block.
 type varsBlock struct {
-	p       *planner
+	p       *variables
 	entries []playbook.Entry
 	state   []progress
 	index   map[string]int // of the entries
@@ -117,11 +117,11 @@ func (vb *varsBlock) circle(i int) {
 
 // layerOf renders a block of variables, each into a layer of its own, so that a frame in the middle of the block sees
 // what was there before it. place puts a layer into a copy of the frame.
-func (p *planner) layerOf(m playbook.Value, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
+func (p *variables) layerOf(m playbook.Value, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
 	return p.layerFrom(m.Entries(), parent, fr, place, from, chain, lenient)
 }
 
-func (p *planner) layerFrom(entries []playbook.Entry, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
+func (p *variables) layerFrom(entries []playbook.Entry, parent *layer, fr *frame, place func(*frame, *layer), from string, chain []string, lenient bool) *layer {
 	l := parent
 	vb := &varsBlock{
 		p: p, entries: entries, from: from, chain: chain, lenient: lenient,
@@ -138,7 +138,7 @@ func (p *planner) layerFrom(entries []playbook.Entry, parent *layer, fr *frame, 
 
 // usedBeside are the entries of a block of variables that others of it use, and that do not use what they hide: a step that sets
 // variables sees them by their new values, as a block of variables does.
-func (p *planner) usedBeside(m playbook.Value) (entries []playbook.Entry) {
+func (p *compiler) usedBeside(m playbook.Value) (entries []playbook.Entry) {
 	used := map[string]bool{}
 	own := map[string]bool{}
 	for _, e := range m.Entries() {
@@ -156,7 +156,7 @@ func (p *planner) usedBeside(m playbook.Value) (entries []playbook.Entry) {
 }
 
 // namesIn adds the variables that a value uses.
-func (p *planner) namesIn(v playbook.Value, names []string) []string {
+func (p *compiler) namesIn(v playbook.Value, names []string) []string {
 	for _, item := range v.Items() {
 		names = p.namesIn(item, names)
 	}
@@ -176,7 +176,7 @@ func (p *planner) namesIn(v playbook.Value, names []string) []string {
 
 // ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
 // names.
-func (p *planner) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *frame, addFile, addOwn func(*binding)) {
+func (p *variables) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *frame, addFile, addOwn func(*binding)) {
 	own := &varsBlock{p: p, entries: pb.Vars.Entries(), from: "vars", chain: c.chain, frame: frame, add: addOwn}
 	own.prepare()
 	for _, v := range pb.VarsFiles {
@@ -192,7 +192,7 @@ func (p *planner) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *
 }
 
 // ownMaps are the variables of a file of steps as they are written: those of its vars_files, then its own.
-func (p *planner) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbook.Value) {
+func (p *variables) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbook.Value) {
 	for _, v := range pb.VarsFiles {
 		r := p.renderer(p.env(c, nil), c.chain)
 		r.report = nil // what is wrong with it is said where it is read for good
@@ -210,7 +210,7 @@ func (p *planner) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbo
 }
 
 // fileOfVars reads the file of variables whose path v is.
-func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
+func (p *variables) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
 	name := r.text(v)
 	width := utf8.RuneCountInString(FirstLine(v.Text()))
 	switch {
@@ -231,7 +231,7 @@ func (p *planner) fileOfVars(r *renderer, v playbook.Value, key string, c *scope
 }
 
 // documentVars renders the variables of a `vars` or `include_vars` step into the document's history.
-func (p *planner) documentVars(m playbook.Value, c *scopeContext, from string, chain []string) {
+func (p *variables) documentVars(m playbook.Value, c *scopeContext, from string, chain []string) {
 	vb := &varsBlock{
 		p: p, entries: m.Entries(), from: from, chain: chain,
 		frame: func() *frame { return p.frame(c, nil) },
@@ -245,7 +245,7 @@ func (p *planner) documentVars(m playbook.Value, c *scopeContext, from string, c
 }
 
 // shadows warns about a variable that hides a fact.
-func (p *planner) shadows(b *binding) {
+func (p *variables) shadows(b *binding) {
 	if _, ok := p.names.factsMap[b.name]; ok || b.name == "facts" {
 		p.report(diag.Diagnostic{
 			Severity: diag.Warning, Pos: diag.Pos{File: b.origin.File, Line: b.origin.Line, Column: b.origin.Column}, Width: len(b.name), Chain: b.origin.Chain,

@@ -14,7 +14,7 @@ import (
 
 // world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
 // looked up for real.
-func (p *planner) world() eval.World {
+func (p *fleet) world() eval.World {
 	plan := p.plan
 	find := func(at eval.Env, dir, name string) string {
 		e, ok := eval.Base(at).(*env)
@@ -120,7 +120,7 @@ func (p *Plan) readNow(path string) (string, error) {
 }
 
 // password is what a file keeps. Where there is none yet, the run makes it.
-func (p *planner) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
+func (p *fleet) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
 	e, ok := eval.Base(at).(*env)
 	if !ok || e.frame.scene == nil {
 		return "", eval.ErrLater
@@ -164,7 +164,7 @@ func (p *planner) password(at eval.Env, file string, always bool, made func() (s
 }
 
 // keptPassword is the text of a file with a password. Planning reads it as an input that is kept nowhere.
-func (p *planner) keptPassword(path string, running bool) ([]byte, error) {
+func (p *library) keptPassword(path string, running bool) ([]byte, error) {
 	if running {
 		return os.ReadFile(path)
 	}

@@ -1,0 +1,110 @@
+package plan
+
+import (
+	"sync"
+
+	"moon/internal/diag"
+	"moon/plan/eval"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+	"moon/secret"
+)
+
+// problems collects the mistakes of a plan that is being made, each once however many hosts and rounds come across it.
+type problems struct {
+	o       Options
+	plan    *Plan
+	host    string                    // of the step that is planned, in plays; "" in the step form
+	secrets *secret.Set               // the plan's own
+	sources map[string]*playbook.File // by shown path
+	ds      diag.List
+	full    bool             // MaxSteps, or what may be repeated, is exceeded; said once
+	blamed  map[blame]blamed // what has been reported
+	lacking []lacking        // names that were undefined
+}
+
+// outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
+type outline struct {
+	problems
+	labels map[int]map[string]int // per scope: how often a label was used
+	ids    map[string][]int       // steps by the `id:` of their task
+	needs  []pendingNeed
+}
+
+// library reads files, each once, and knows who includes whom.
+type library struct {
+	outline
+	disk      *disk
+	wasRead   func(text []byte)             // is given each text that was read
+	files     map[string]*playbook.Playbook // parsed, by absolute path
+	presets   map[string]*playbook.PresetFile
+	taskFiles map[string]tasksOf // by path
+	including []including        // the stack of open files
+	programs  bool               // an inventory is a program
+}
+
+// compiler reads what is written under the keys of a task, once for all hosts and rounds.
+type compiler struct {
+	library
+	engine   *eval.Engine
+	lang     eval.Language
+	facts    *factUse
+	unread   bool // a survey has not seen all files: what they name is not known
+	compiled map[*playbook.Task]*compiled
+}
+
+// evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
+type evaluator struct {
+	compiler
+	names     *names
+	last      *frame
+	overrides []*overriding
+	overlays  map[string]*layer // by which of the overrides are in it
+	at        string            // path of the step that is planned, if there are overrides
+	ignored   []ignoredVariable // of those that are set
+	tagsSeen  map[string]bool
+	leftOut   map[string]string // by path: the flag that leaves the step out
+	unasked   bool              // facts were not asked for, because of mistakes
+}
+
+// variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
+type variables struct {
+	evaluator
+	layers      map[layerKey]*layer
+	fileLayers  map[fileKey]*layer
+	taskLayers  map[taskKey]*layer
+	paramLayers map[taskKey]*layer
+}
+
+// fleet is the hosts: those of the inventory and others, with their facts and the way to them.
+type fleet struct {
+	variables
+	inventory *inventory.Inventory
+	unmatched []unmatched
+	besides   []string // the directories of the playbooks that have plays
+	grouped   grouped
+	here      *names // of the machine that moon runs on
+	machines  map[string]*machine
+	asking    *sync.Mutex // for those who ask for machines in a run
+	past      *[]pastInventory
+	lookedAt  []string // files that the step that is planned has named in templates and lookups
+	repeated  int      // steps and scopes of tasks that are planned once more
+}
+
+// stepPlanner makes a step of a task.
+type stepPlanner struct {
+	fleet
+	digested []byte                          // what the last step's digest was over; kept for its room
+	planned  func(c *scopeContext, step int) // is told of each step; may be nil
+}
+
+// playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.
+type playsState struct {
+	stepPlanner
+	roles      map[string]*roleFiles
+	scenes     map[sceneKey]*scene
+	roleParams map[taskKey]*layer
+	factTasks  map[*playbook.Play]*playbook.Task
+	deciders   map[*playbook.Task]*playbook.Task
+	warned     map[string]bool // of what is said once
+}
