@@ -1,17 +1,12 @@
 package plan
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"moon/plan/eval"
 )
-
-// Absence is why a step that is over has given no value.
-type Absence struct {
-	How     string // continues its name: "did not run"
-	Spreads bool   // what needs the value is skipped because of it, and has not failed
-	left    bool   // a person excludes the step
-}
 
 // NotReached is the absence of a step that was never reached. In plays what needs its value fails, as with Ansible.
 func (p *Plan) NotReached() Absence { return Absence{How: "did not run", Spreads: !p.Plays} }
@@ -27,13 +22,6 @@ func Exclusion(by string) Absence {
 // Abandoned is the absence of a step that failed, and that a person has the run continue without.
 func Abandoned() Absence {
 	return Absence{How: "failed, and the run continued without it", Spreads: true}
-}
-
-// predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
-// gives nothing. Of the others nothing is known yet.
-type predicted struct {
-	plan *Plan
-	why  map[int]Absence
 }
 
 func (r *predicted) miss(step int, why Absence) {
@@ -234,4 +222,15 @@ func (e *env) skippedIn(b *binding) (steps []int) {
 		}
 	}
 	return nil
+}
+
+// hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
+var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
+
+// rootName is the variable of a path such as cfg.hosts[0].
+func rootName(path string) string {
+	if i := strings.IndexAny(path, ".["); i >= 0 {
+		return path[:i]
+	}
+	return path
 }

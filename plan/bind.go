@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync/atomic"
-	"time"
 
+	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
@@ -38,30 +37,6 @@ func (b *Bound) Ahead() *Bound {
 func (b *Bound) Unapproved() *Bound {
 	b.env.unapproved = true
 	return b
-}
-
-// Call is what a step does, fully rendered.
-type Call struct {
-	Action  string
-	Name    string
-	Summary string
-	Args    any            // typed, as the action's declaration makes it
-	Raw     map[string]any // the same as plain data
-	Env     map[string]string
-	Cwd     string
-	Creates string
-	Removes string
-	Unless  string
-	OnlyIf  string
-	Become  *Become // nil: the user who runs moon
-	Roams   bool    // nobody has chosen Cwd
-
-	ordered map[string]any // of set_fact: what it sets, with maps that have an order
-
-	BecomePassword string // a secret that the playbook has; "" if there is none
-
-	Sources   []string // globs of absolute paths
-	Generates []string
 }
 
 // InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step knows none.
@@ -102,29 +77,6 @@ func Reorder(values, order map[string]any) map[string]any {
 		}
 	}
 	return made
-}
-
-// Missing says that a step needs a value that was never produced.
-type Missing struct {
-	Name  string
-	Steps []int // the steps that would have given it
-
-	// Of a value that will not come any more: why, and which of the steps says so.
-	Why Absence
-	Who string // "step-0002 «fetch»"
-}
-
-// Reason is why a step is skipped for lack of the value, behind "needs: " or "uses ".
-func (m *Missing) Reason() string { return "the result of " + m.Who + ", which " + m.Why.How }
-
-// Never reports whether the value will not come any more.
-func (m *Missing) Never() bool { return m.Why.How != "" }
-
-func (m *Missing) Error() string {
-	if m.Never() {
-		return fmt.Sprintf("`%s` has no value: %s %s", m.Name, m.Who, m.Why.How)
-	}
-	return fmt.Sprintf("`%s` has no value: the step that gives it did not run", m.Name)
 }
 
 // Problem is a mistake that only shows when the step is reached.
@@ -567,102 +519,6 @@ func withHint(err error) error {
 	return err
 }
 
-// Result builds what `register` gives from the pieces of an attempt.
-type Result struct {
-	Plays          bool // as plays have it: only what the action gives
-	Stdout, Stderr Output
-	RC             *int
-	Changed        bool
-	Failed         bool
-	Skipped        bool
-	Condition      string // that it was skipped by
-	Whole          bool   // the output keeps the newlines at its end, in plays
-	Unreachable    bool
-	Start, End     time.Time
-	Duration       time.Duration
-	Attempts       int
-	Message        string // why it failed
-	FailedWhen     *bool  // what failed_when says; only plays have it in the result
-	Fields         map[string]any
-}
-
-// Registered is the value of the result.
-func (r Result) Registered() map[string]any {
-	if r.Plays {
-		return r.inPlays()
-	}
-	if r.Skipped {
-		return map[string]any{"skipped": true, "changed": false, "failed": false}
-	}
-	m := map[string]any{
-		"stdout": r.Stdout.entry(""), "stdout_lines": r.Stdout.lines(""), "stderr": r.Stderr.entry(""), "stderr_lines": r.Stderr.lines(""),
-		"changed": r.Changed, "failed": r.Failed, "skipped": false,
-		"start": r.Start.UTC().Format(time.RFC3339Nano), "end": r.End.UTC().Format(time.RFC3339Nano),
-		"duration_ms": int(r.Duration.Milliseconds()), "attempts": r.Attempts,
-	}
-	if r.RC != nil {
-		m["rc"] = *r.RC
-	} else {
-		m["rc"] = 0
-	}
-	if r.Message != "" {
-		m["msg"] = r.Message
-	}
-	maps.Copy(m, r.Fields)
-	return m
-}
-
-// inPlays is the value of the result as playbooks of plays know it: output without the newlines at its end, and only of what
-// runs a command.
-func (r Result) inPlays() map[string]any {
-	if r.Skipped && r.Fields["skipped"] == true { // by the action
-		m := map[string]any{"changed": false, "failed": false}
-		maps.Copy(m, r.Fields)
-		return m
-	}
-	if r.Skipped {
-		m := map[string]any{"skipped": true, "changed": false, "skip_reason": "Conditional result was False"}
-		if r.Condition != "" {
-			m["false_condition"] = r.Condition
-		}
-		return m
-	}
-	m := map[string]any{"changed": r.Changed, "failed": r.Failed}
-	if r.RC != nil {
-		trim := "\r\n"
-		if r.Whole {
-			trim = ""
-		}
-		m["rc"], m["stdout"], m["stderr"], m["msg"] = *r.RC, r.Stdout.entry(trim), r.Stderr.entry(trim), ""
-		m["stdout_lines"], m["stderr_lines"] = r.Stdout.lines(trim), r.Stderr.lines(trim)
-	}
-	if r.Message != "" {
-		m["msg"] = r.Message
-	}
-	if r.Attempts > 0 {
-		m["attempts"] = r.Attempts
-	}
-	if r.FailedWhen != nil {
-		m["failed_when_result"] = *r.FailedWhen
-	}
-	maps.Copy(m, r.Fields)
-	if r.Unreachable {
-		m["unreachable"] = true
-	}
-	return m
-}
-
-func lines(text string) []any {
-	list := []any{}
-	if text == "" {
-		return list
-	}
-	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		list = append(list, strings.TrimSuffix(l, "\r"))
-	}
-	return list
-}
-
 // KeepsOutput reports whether a play registers the output to its last newline, as Ansible does for what it runs without a module.
 func (b *Bound) KeepsOutput() bool {
 	return b.Step.Action == "script" || b.Step.Action == "raw"
@@ -672,4 +528,25 @@ func (b *Bound) KeepsOutput() bool {
 func (b *Bound) Judges() bool {
 	k := b.Step.task
 	return len(k.changed)+len(k.failed)+len(k.until)+len(k.ignore) > 0
+}
+
+// registers is the result of an include_vars as plays know it. A value that cannot be had where the task stands is there as it is
+// written: only who uses it needs it.
+func (b *Bound) registers(read *readVars) *spec.SteeringArgs {
+	e := *b.env
+	e.frame = read.frame
+	files, values := make([]any, len(read.files)), map[string]any{}
+	for i, path := range read.files {
+		files[i] = path
+		for _, entry := range read.vars[i].Entries() {
+			r := &renderer{engine: b.plan.engine, env: &e, lenient: true}
+			if values[entry.Key] = r.value(entry.Value); r.failed || r.undefined || len(r.missing) > 0 {
+				values[entry.Key] = eval.Reveal(plain(entry.Value))
+			}
+		}
+	}
+	if read.under != "" {
+		values = map[string]any{read.under: values}
+	}
+	return &spec.SteeringArgs{Registers: map[string]any{"ansible_included_var_files": files, "ansible_facts": values}}
 }

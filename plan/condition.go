@@ -2,46 +2,14 @@ package plan
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
 	"moon/plan/eval"
-	"moon/plan/playbook"
 )
-
-// condition is one entry of a `when` or the like.
-type condition struct {
-	value    playbook.Value
-	constant bool // a plain boolean; holds says which
-	holds    bool
-	compiled *eval.Condition // nil when the text is wrong, and of a gate
-	gate     *gate           // of plays: a step decides
-	broke    *earlier        // of plays: break_when of the items before decides
-}
-
-// conditions compiles what is written under a key that takes conditions.
-func (p *compiler) conditions(values []playbook.Value, chain []string) []condition {
-	list := make([]condition, 0, len(values))
-	for _, v := range values {
-		switch v.Kind() {
-		case playbook.Bool:
-			list = append(list, condition{value: v, constant: true, holds: v.Bool()})
-			continue
-		case playbook.Int, playbook.Float:
-			p.report(diag.Diagnostic{Pos: v.Pos(), Width: len(v.Text()), Chain: chain, Message: "a condition must be true or false; this is a number", Hint: "write a comparison, such as `count > 0`"})
-			continue
-		case playbook.Null, playbook.String, playbook.List, playbook.Map:
-		}
-		compiled, err := p.engine.Condition(v.Text(), p.lang)
-		if err != nil {
-			p.renderer(nil, chain).wrong(v, err)
-			continue
-		}
-		list = append(list, condition{value: v, compiled: compiled})
-	}
-	return list
-}
 
 // verdict is what a list of conditions, and-ed, comes to.
 type verdict struct {
@@ -182,4 +150,44 @@ func (r *renderer) undecidable(c condition, missing []eval.Missing) {
 		Pos: c.value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.value.Text())), Chain: r.chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
 	})
+}
+
+// byBreak reports whether an item before has ended the loop.
+func (r *renderer) byBreak(c *earlier) (yes, known bool) {
+	e, isEnv := r.env.(*env)
+	if !isEnv || e.results == nil {
+		return false, false
+	}
+	return slices.ContainsFunc(c.steps, e.breaks), true
+}
+
+// breaks reports whether break_when holds for an item that has run.
+func (e *env) breaks(step int) bool {
+	k := e.plan.Steps[step].task
+	got, ok := e.results.Registered(step)
+	if !ok || len(k.breaks) == 0 {
+		return false
+	}
+	with := &env{plan: e.plan, engine: e.engine, frame: k.frame, results: e.results}
+	if k.src.Register != "" {
+		with.extra = map[string]any{k.src.Register: asValue(got)}
+	}
+	r := &renderer{engine: e.engine, env: with}
+	v := r.decide(k.breaks)
+	return v.known && v.holds
+}
+
+// waitsForBreak is what an item waits for until it is known whether it is there.
+func waitsForBreak(c *earlier) []eval.Missing {
+	return []eval.Missing{{Name: breakName, Steps: c.steps[len(c.steps)-1:]}}
+}
+
+// breakName stands for the items before one where it waits for them.
+const breakName = "the item before"
+
+// came notes what a condition came to.
+func (r *renderer) came(c condition, holds bool) {
+	if !r.running() {
+		r.decided = append(r.decided, decisive{"condition." + c.value.Text(), strconv.FormatBool(holds), true})
+	}
 }

@@ -1,11 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"moon/internal/diag"
 	"moon/plan/eval"
 )
 
@@ -149,43 +147,11 @@ func fits(pattern, name string) bool {
 	return name == pattern || open && strings.HasPrefix(name, stem)
 }
 
-// noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
-func (p *evaluator) noteName(name string) {
-	v := unhonoured(name)
-	if v == nil || slices.ContainsFunc(p.ignored, func(g ignoredVariable) bool { return g.name == name }) {
-		return
-	}
-	p.ignored = append(p.ignored, ignoredVariable{name: name, entry: v})
-}
-
 // ignoredVariable is one that moon does not honour.
 type ignoredVariable struct {
 	name  string
 	entry *ConnectionVariable
 	said  int // how many diagnostics there were with it
-}
-
-// nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
-func (p *evaluator) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
-	for i := range p.ignored {
-		g := &p.ignored[i]
-		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.name)
-		// What is only tried out takes back what it has reported.
-		said := g.said > 0 && g.said <= len(p.ds) && p.ds[g.said-1].Message == message
-		if said || !slices.Contains(uses, g.entry.only) {
-			continue
-		}
-		at, given := placeOf(e, g.name)
-		if !given || g.usual(e) {
-			continue
-		}
-		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.entry.Doc, Message: message}
-		if at.File != "" {
-			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
-		}
-		p.report(d)
-		g.said = len(p.ds)
-	}
 }
 
 // placeOf is where the variable in effect stands. A fact of that name is none.
@@ -212,3 +178,13 @@ func (g *ignoredVariable) usual(e *env) bool {
 	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
 	return text == "" || slices.Contains(g.entry.usual, text)
 }
+
+func init() {
+	for i := range ConnectionVariables {
+		for _, name := range ConnectionVariables[i].Names {
+			settings[name] = true
+		}
+	}
+}
+
+var becomeMethods = []string{"sudo", "su", "doas"}

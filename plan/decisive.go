@@ -3,39 +3,10 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
-
-// decisive is something that decides what a step does and shows in none of its fields: what a condition came to, or the value of a name
-// in a text that only the run can evaluate. It is part of the step's digest.
-type decisive struct {
-	name    string
-	value   any
-	verdict bool // it is what a condition came to, and tells nothing else of the values in it
-}
-
-// leaves notes the names of a text that the run evaluates. What the plan has evaluated shows in the field itself.
-func (r *renderer) leaves(refs []eval.Ref) {
-	if !r.running() {
-		r.later = append(r.later, refs...)
-	}
-}
-
-// came notes what a condition came to.
-func (r *renderer) came(c condition, holds bool) {
-	if !r.running() {
-		r.decided = append(r.decided, decisive{"condition." + c.value.Text(), strconv.FormatBool(holds), true})
-	}
-}
-
-// running reports whether values of a run are there: nothing is approved by what is rendered then.
-func (r *renderer) running() bool {
-	e, ok := r.env.(*env)
-	return !ok || e.results != nil
-}
 
 // decisives are what the texts and conditions of a step have noted, with the values that names have. Where a value is not known
 // either, the text that gives it stands for it, with the names of that in turn.

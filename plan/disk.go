@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -259,24 +257,125 @@ func (d *disk) kind(path string) (dir, executable bool, err error) {
 	return info.IsDir(), info.Mode().IsRegular() && info.Mode()&0o111 != 0, nil
 }
 
-// SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
-// reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
-func (p *Plan) SameFiles(was *Plan) bool {
-	now, before := p.made.disk, was.made.disk
-	for path, f := range now.files {
-		if o := before.files[path]; before.absent[path] || o != nil && !bytes.Equal(o.text, f.text) {
+// looked is what a disk remembers of where plays have looked: a role, a template or a file of variables may be in several places,
+// and the first counts. A file that appears in an earlier one makes another plan, as one that goes does.
+type looked struct {
+	thorough bool // what is not there is remembered too
+	planned  bool // the plan is made: a step that runs finds what is there then
+	present  map[string]bool
+	globs    map[string][]string // the names of the files that match a pattern
+
+	passwords map[string]bool // files that were not there, and that the run will make
+}
+
+// lacks remembers that nothing is at a path, if that is what is wrong.
+func (d *disk) lacks(path string, err error) {
+	if d.thorough && !d.planned && filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist) {
+		d.absent[path] = true
+	}
+}
+
+// there reports whether anything is at a path.
+func (d *disk) there(path string) bool {
+	if !d.planned {
+		switch {
+		case d.present[path], d.files[path] != nil, d.lists[path] != nil:
+			return true
+		case d.absent[path], d.closed:
 			return false
 		}
 	}
-	for path, tree := range now.trees {
-		if o, known := before.trees[path]; known && !slices.Equal(o, tree) {
-			return false
+	_, err := os.Stat(path)
+	if !d.planned {
+		d.lacks(path, err)
+		if err == nil {
+			d.present[path] = true
 		}
 	}
-	for key, r := range now.reads {
-		if o := before.reads[key]; o != nil && o.Digest != r.Digest {
-			return false
-		}
+	return err == nil
+}
+
+// directory reports whether a directory is at a path.
+func (d *disk) directory(path string) bool {
+	if d.closed {
+		return d.present[path]
 	}
+	info, err := os.Stat(path)
+	d.lacks(path, err)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	d.present[path] = true
 	return true
+}
+
+// glob gives the names of the files in a directory that match a pattern, sorted.
+func (d *disk) glob(dir, pattern string) []string {
+	key := filepath.Join(dir, pattern)
+	if !d.planned {
+		if names, ok := d.globs[key]; ok || d.closed {
+			return names
+		}
+	}
+	names := globbed(dir, pattern)
+	if !d.planned {
+		d.globs[key] = names
+	}
+	return names
+}
+
+func globbed(dir, pattern string) []string {
+	names := []string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return names // a directory that is not there holds nothing
+	}
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); !ok { // a pattern that is none matches nothing
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(dir, e.Name())); err == nil && !info.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// readSeen is a source as the planner saw it first.
+type readSeen struct {
+	*source.Source
+	secret bool // it holds secrets, or only steps with no_log read it
+	sealed bool // and a plan that was saved says so
+}
+
+type readKey struct {
+	path  string
+	parts bool
+}
+
+// source is what a step reads, as it is when it is first asked for. What cannot be read is like what is not there: the step says so.
+func (d *disk) source(path string, parts bool) *readSeen {
+	key := readKey{filepath.Clean(path), parts}
+	if seen, ok := d.reads[key]; ok {
+		return seen
+	}
+	is := &source.Source{Path: key.path, Parts: parts}
+	if !d.closed {
+		if now, err := source.Look(key.path, parts); err == nil {
+			is = now
+		}
+		if d.adopt != nil {
+			is = d.adopt(is)
+		}
+	}
+	seen := &readSeen{Source: is, secret: true}
+	d.reads[key] = seen
+	return seen
+}
+
+// namedSecret reports whether a file is one of secrets by its name. Its text is kept nowhere, nor a digest, by which a short
+// secret could be found.
+func namedSecret(path string) bool {
+	base := filepath.Base(path)
+	return strings.HasSuffix(base, ".secret.yml") || strings.HasSuffix(base, ".secret.yaml")
 }

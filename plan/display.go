@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"moon/plan/eval"
 )
@@ -75,26 +73,6 @@ func JSONValue(v any) any {
 		return m
 	case *eval.Dict:
 		return JSONValue(eval.Ordinary(v))
-	}
-	return v
-}
-
-// Portable makes paths below the playbook's directory relative to it, so that a plan does not depend on where it was
-// made.
-func (p *Plan) Portable(v any) any {
-	switch v := v.(type) {
-	case string:
-		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
-			return shownPath(p.Root, v)
-		}
-	case []any:
-		for i := range v {
-			v[i] = p.Portable(v[i])
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = p.Portable(v[k])
-		}
 	}
 	return v
 }

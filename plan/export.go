@@ -2,37 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"slices"
-	"unicode/utf8"
 
-	"moon/internal/suggest"
 	"moon/plan/eval"
-	"moon/plan/playbook"
 )
-
-// exports plans what the run will give, in the state at its end.
-func (p *planner) exports(pb *playbook.Playbook) {
-	fr := &frame{all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now}
-	for _, e := range pb.Exports {
-		x := Export{Name: e.Key, raw: e.Value, frame: fr}
-		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: fr}, nil)
-		x.Value = forNames(x.render(r))
-		if _, known := r.env.Lookup(e.Key); e.Value.IsZero() && !known {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.env.Names()), "undefined variable `%s`", e.Key)
-			continue
-		}
-		for _, m := range r.missing {
-			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
-				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
-					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
-			}
-		}
-		if eval.Marked(x.Value) {
-			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own", "the export `%s` holds a secret", e.Key)
-		}
-		p.plan.Exports = append(p.plan.Exports, x)
-	}
-}
 
 // render gives the value with what is known.
 func (x *Export) render(r *renderer) any {

@@ -1,24 +1,11 @@
 package plan
 
 import (
-	"moon/internal/diag"
+	"strings"
+
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
-
-// factUse is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
-// of what is nobody's business.
-type factUse struct {
-	names  map[string]bool // of facts
-	env    map[string]bool // of environment variables; false where only steps with no_log use it
-	whole  diag.Pos        // where all facts, or all of the environment, are used at once
-	hiding bool            // what is rendered now belongs to a step with no_log
-
-	// Of plays.
-	at   diag.Pos        // of the task that is planned
-	call map[string]bool // variables that say how moon was called
-	done bool            // what a run uses is no part of the plan
-}
 
 func newFactUse() *factUse { return &factUse{names: map[string]bool{}, env: map[string]bool{}} }
 
@@ -85,4 +72,26 @@ func (u *factUse) calls(name string) {
 		u.call = map[string]bool{}
 	}
 	u.call[name] = true
+}
+
+// mentioned notes the facts that a text names, also where nothing reads them while planning: a condition before them may be open.
+func (u *factUse) mentioned(fr *frame, ref eval.Ref) {
+	m := fr.all.of
+	short, ok := strings.CutPrefix(ref.Name, "ansible_")
+	if m == nil || !ok || m.state != gathered {
+		return
+	}
+	path := ref.Path
+	if short == "facts" {
+		if short, path, ok = step(path); !ok {
+			return // who takes all of them asks for the keys
+		}
+	}
+	if _, ok := m.facts[short]; !ok {
+		return
+	}
+	m.used(short)
+	if variable, _, ok := step(path); ok && short == "env" {
+		envOf{m}.Get(variable)
+	}
 }

@@ -108,3 +108,56 @@ type playsState struct {
 	deciders   map[*playbook.Task]*playbook.Task
 	warned     map[string]bool // of what is said once
 }
+
+// blame is a mistake as it is written. Each host and each round of a loop comes across it, perhaps with another value.
+type blame struct {
+	pos      diag.Pos
+	severity diag.Severity
+	format   string
+}
+
+// blamed is who came across it first.
+type blamed struct {
+	at    int // in the list of diagnostics
+	host  string
+	steps int // how many were planned by then
+}
+
+// lacking is a name that was undefined where it was used.
+type lacking struct {
+	pos   diag.Pos
+	name  string
+	steps int // how many were planned by then
+}
+
+// overriding is an override while the plan is made.
+type overriding struct {
+	Override
+	on    bool // the plan has come to where it begins
+	used  bool
+	value any            // of a variable
+	text  playbook.Value // of anything else
+}
+
+// planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
+//
+//	problems ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//
+// A layer is the narrow argument of what is declared on it: what reads a file can report a mistake, and plans no step.
+type planner struct {
+	playsState
+	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
+	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
+}
+
+type including struct {
+	path   string // absolute
+	name   string // as shown
+	line   int    // of the include in that file
+	preset bool
+}
+
+type pendingNeed struct {
+	step int
+	need playbook.Need
+}

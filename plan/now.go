@@ -89,23 +89,6 @@ func (b *Bound) usesNow(used []string) []Use {
 	return usesOf(names, b.env)
 }
 
-// usesOf are the variables a step uses, as far as they are known where it stands.
-func usesOf(names []string, e *env) []Use {
-	var uses []Use
-	for _, name := range names {
-		var from *binding
-		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
-			continue
-		}
-		v, _ := e.Lookup(name)
-		if m, ok := wholeFacts(v); ok {
-			v = CountOf(len(m), "entry")
-		}
-		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
-	}
-	return uses
-}
-
 // conceal takes the secrets of a set out of what is shown of a step that is a copy.
 func (s *Step) conceal(set *secret.Set) {
 	if set.Empty() {

@@ -1,6 +1,8 @@
 package plan
 
-import "strings"
+import (
+	"strings"
+)
 
 // pair is one `key=value`. A word without "=" has no key.
 type pair struct {

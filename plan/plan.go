@@ -8,13 +8,17 @@ package plan
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
+	"moon/plan/source"
 	"moon/secret"
 )
 
@@ -390,3 +394,93 @@ type Link struct {
 	On   string // the outcomes that let the later one go: success, failure, finish, changed …
 	Data bool   // the later one also needs a value of the earlier
 }
+
+// predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
+// gives nothing. Of the others nothing is known yet.
+type predicted struct {
+	plan *Plan
+	why  map[int]Absence
+}
+
+// Connection is how the host of a step is reached, as far as the user's OpenSSH does not know better by itself.
+type Connection struct {
+	Host     string        // its name in the inventory
+	Address  string        // "": the name
+	Port     int           // 0: as ssh has it
+	User     string        // "": as ssh has it
+	Key      string        // path of a private key; "": as ssh has it
+	Args     string        // further arguments of ssh
+	Program  string        // what runs as ssh; "": ssh
+	Timeout  time.Duration // for connecting; 0: a default
+	Password string        // a secret; "": none is known
+	Steers   string        // what of Args and Program comes from the playbook's variables and may have ssh execute other programs; "": nothing
+}
+
+// Portable makes paths below the playbook's directory relative to it, so that a plan does not depend on where it was
+// made.
+func (p *Plan) Portable(v any) any {
+	switch v := v.(type) {
+	case string:
+		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
+			return shownPath(p.Root, v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = p.Portable(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = p.Portable(v[k])
+		}
+	}
+	return v
+}
+
+func (p *Plan) StepRef(s int) string {
+	if s >= len(p.Steps) {
+		return fmt.Sprintf("step-%04d", s+1)
+	}
+	return fmt.Sprintf("%s «%s»", p.Steps[s].ID(), p.Steps[s].Title())
+}
+
+// Overridden is what an override changes in a step.
+type Overridden struct {
+	Override
+	Was    any    // what it takes the place of; nil if there was nothing
+	Now    any    // what it comes to
+	Origin Origin // of what it takes the place of
+}
+
+// Read is a file, or a directory with everything below it, that a step reads on the machine that moon runs on. Its digest is part of
+// the step's: when the step is about to start, what is there must be what was there when the plan was made.
+type Read struct {
+	*source.Source
+	// Hidden says that the digest is neither shown nor kept, nor part of the step's, since it would let others try out a secret. Within
+	// the process it is compared all the same.
+	Hidden bool
+}
+
+// ByTags is Step.ExcludedBy of a step that --tags or --skip-tags leave out.
+const ByTags = "tags"
+
+// made is what a plan was made from.
+type made struct {
+	o       Options
+	disk    *disk
+	facts   *factUse
+	names   *names
+	secrets *secret.Set // what planning has read
+	saved   bool        // its texts are used in the run, and not what their files say now
+	renewed sync.Map    // but for these, which the run has changed: by path
+
+	looking   sync.Mutex
+	decided   []Input // what deciding gave last, of so many files
+	decidedOf int
+
+	// Of plays.
+	machines map[string]*machine
+	prompts  []Prompt
+}
+
+// After names the steps that unknown values wait for: step-0003 «read release».
+func (p *Plan) After(steps []int) string { return AfterSteps(steps, p.StepRef) }

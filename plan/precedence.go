@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"reflect"
 	"slices"
-	"unicode/utf8"
+	"sort"
 
-	"moon/internal/diag"
+	"moon/plan/eval"
+	"moon/plan/inventory"
 )
 
 // Level is where variables of plays come from: sources of which the later one is the stronger, and which are looked through at once.
@@ -102,25 +102,167 @@ func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
 	return fr.all.of.promises(name, f) || fr.fact(name, f) || managed(name, f) || fr.all.of.mayHave(name, fr.producedAt, f)
 }
 
-// hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *playsState) hidden(c *scopeContext, r *role) {
-	for _, e := range r.files.vars {
-		own := p.lazyBinding(e.Key, e.Value, r.files.varsFrom, origin(e.Pos, c.chain))
-		l := looking{frame: p.frame(c, nil), name: e.Key, scene: c.scene}
-		var by *binding
-		l.found = func(b *binding) bool { by = b; return true }
-		if !l.layer(l.all.root) && !l.layer(l.scene.vars) || reflect.DeepEqual(plain(e.Value), by.value) && !own.lazy {
-			continue
-		}
-		told := own.origin.String() + " " + by.origin.String()
-		if p.warned[told] {
-			continue
-		}
-		p.warned[told] = true
-		p.report(diag.Diagnostic{
-			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
-			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.name + ", and by the play (" + by.origin.String() + "), whose value counts",
-			Hint:    "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
-		})
+// pastOf is the inventory at the moment of a frame, nil where it is the one there is.
+func (fr *frame) pastOf() *pastInventory {
+	if fr.scene == nil || fr.scene.past == nil {
+		return nil
 	}
+	list := *fr.scene.past
+	for i := range list {
+		if fr.producedAt < list[i].before {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
+// order is LANGUAGE.md's precedence.
+func (fr *frame) each(name string, f func(*binding) bool) bool {
+	try := func(l *layer) bool {
+		for ; l != nil; l = l.parent {
+			if b := l.find(name); b != nil && f(b) {
+				return true
+			}
+		}
+		return false
+	}
+	if fr.all.of != nil {
+		return fr.eachOfHost(name, f)
+	}
+	return try(fr.over) || try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
+		fr.all.produced.before(name, fr.producedAt, f) ||
+		try(fr.step) || try(fr.block) ||
+		fr.all.document.before(name, fr.documentAt, f) ||
+		try(fr.all.root) || try(fr.all.varsFiles) || try(fr.all.facts) || fr.fact(name, f)
+}
+
+func (fr *frame) fact(name string, f func(*binding) bool) bool {
+	if name == "facts" {
+		return f(&binding{name: name, value: fr.all.factsMap, from: "facts", how: measured})
+	}
+	v, ok := fr.all.factsMap[name]
+	if get, costly := fr.all.costly[name]; costly && !ok {
+		v, ok = get(), true
+	}
+	if !ok {
+		return false
+	}
+	b := binding{name: name, value: v, from: "fact"}
+	if _, changes := v.(eval.Unknown); changes {
+		b.how = measured
+	}
+	return f(&b)
+}
+
+// names lists every name that can be looked up, for "did you mean".
+func (fr *frame) names() []string {
+	seen := map[string]bool{}
+	for _, l := range []*layer{fr.over, fr.all.extra, fr.all.files, fr.loop, fr.params, fr.step, fr.block, fr.all.root, fr.all.varsFiles} {
+		for ; l != nil; l = l.parent {
+			for _, b := range l.binds {
+				seen[b.name] = true
+			}
+		}
+	}
+	add := func(h *history, moment int) {
+		for name := range h.versions {
+			h.before(name, moment, func(*binding) bool { seen[name] = true; return true })
+		}
+	}
+	add(&fr.all.document, fr.documentAt)
+	add(&fr.all.produced, fr.producedAt)
+	for name := range fr.all.factsMap {
+		seen[name] = true
+	}
+	if fr.all.of != nil {
+		fr.namesOfHost(seen)
+	}
+	list := make([]string, 0, len(seen))
+	for name := range seen {
+		list = append(list, name)
+	}
+	sort.Strings(list)
+	return list
+}
+
+// namesOfHost adds the names that a host of an inventory brings.
+func (fr *frame) namesOfHost(seen map[string]bool) {
+	layers := []*layer{fr.all.of.inventoryFor(fr.scene)}
+	if fr.scene != nil {
+		layers = append(layers, fr.scene.vars, fr.scene.roleVars, fr.scene.defaults)
+	}
+	for _, l := range layers {
+		for ; l != nil; l = l.parent {
+			for i := range l.binds {
+				seen[l.binds[i].name] = true
+			}
+		}
+	}
+	for name := range fr.all.of.facts {
+		seen["ansible_"+name] = true
+	}
+	for name := range magicNames {
+		seen[name] = true
+	}
+}
+
+// managed finds the line that templates begin with, where nobody has another.
+func managed(name string, f func(*binding) bool) bool {
+	return name == "ansible_managed" && f(&binding{name: name, value: "Ansible managed", from: "default"})
+}
+
+// groupNames are the names of the host's groups, without all.
+func (fr *frame) groupNames() []string {
+	if past := fr.pastOf(); past != nil {
+		return past.of[fr.all.of.name]
+	}
+	return groupsOfHost(fr.all.of.host)
+}
+
+func groupsOfHost(h *inventory.Host) []string {
+	var names []string
+	if h == nil {
+		return names
+	}
+	for _, g := range h.Groups {
+		if g.Name != "all" {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// groups are all groups with their hosts.
+func (fr *frame) groups() any {
+	if past := fr.pastOf(); past != nil {
+		return past.groups
+	}
+	if fr.scene.inventory == nil {
+		return map[string]any{}
+	}
+	changes := fr.scene.inventory.Changes()
+	if then := fr.scene.grouped.last.Load(); then != nil && then.changes == changes {
+		return then.all
+	}
+	all := groupsOf(fr.scene.inventory)
+	fr.scene.grouped.last.Store(&groupsThen{changes, all})
+	return all
+}
+
+func groupsOf(inv *inventory.Inventory) map[string]any {
+	all := map[string]any{}
+	for _, g := range inv.Groups {
+		all[g.Name] = anyList(hostNames(g.All()))
+	}
+	return all
+}
+
+func hostNames(hosts []*inventory.Host) []string {
+	names := make([]string, len(hosts))
+	for i, h := range hosts {
+		names[i] = h.Name
+	}
+	return names
 }

@@ -2,43 +2,13 @@ package plan
 
 import (
 	"errors"
-	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
-
-// renderer turns values as written into plain data. It collects what is still unknown and reports every mistake at
-// its place.
-type renderer struct {
-	engine  *eval.Engine
-	env     eval.Env
-	report  func(diag.Diagnostic)                 // may be nil
-	facts   *factUse                              // what is used of the facts; nil when running
-	marks   bool                                  // what is secret stays marked, because the value becomes that of a name
-	lenient bool                                  // an undefined name is no mistake: the step will not run
-	idle    bool                                  // nor is anything else that shows only when a text is rendered
-	guards  []string                              // names whose absence the step's condition provides for
-	unread  bool                                  // a file that may give names could not be read
-	lack    func(v playbook.Value, e *eval.Error) // is given what is undefined; may be nil
-	chain   []string
-
-	ordered map[string]any // of set_fact: its values before their maps lose their order
-
-	later   []eval.Ref // names in texts that the run evaluates
-	decided []decisive // what conditions came to
-
-	missing   []eval.Missing
-	lacking   *Missing // the first name that a step would have given which did not run
-	used      []string // names, in order of first use
-	failed    bool
-	undefined bool  // a name was missing, and lenient allowed it
-	err       error // the first mistake
-}
 
 // plain converts a value as written without rendering anything.
 func plain(v playbook.Value) any { return taken(v, false) }
@@ -261,17 +231,6 @@ func (r *renderer) miss(missing []eval.Missing) {
 	}
 }
 
-// hostVariable is the variable of another host in a path such as hostvars['db1'].schema.stdout.
-var hostVariable = regexp.MustCompile(`^hostvars(?:\.([\w-]+)|\['([^']+)'\])(?:\.(\w+)|\['([^']+)'\])`)
-
-// rootName is the variable of a path such as cfg.hosts[0].
-func rootName(path string) string {
-	if i := strings.IndexAny(path, ".["); i >= 0 {
-		return path[:i]
-	}
-	return path
-}
-
 // excused reports whether an undefined name, or something else, is no mistake here.
 func (r *renderer) excused(e *eval.Error) bool {
 	if r.idle && e.Kind != eval.Syntax {
@@ -367,4 +326,46 @@ func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
 		d.Width = utf8.RuneCountInString(v.Text()[e.Offset:end])
 	}
 	return d
+}
+
+// leaves notes the names of a text that the run evaluates. What the plan has evaluated shows in the field itself.
+func (r *renderer) leaves(refs []eval.Ref) {
+	if !r.running() {
+		r.later = append(r.later, refs...)
+	}
+}
+
+// running reports whether values of a run are there: nothing is approved by what is rendered then.
+func (r *renderer) running() bool {
+	e, ok := r.env.(*env)
+	return !ok || e.results != nil
+}
+
+// copyOf copies lists and maps in depth, so that closing a display text does not change the value itself.
+func copyOf(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = copyOf(v[i])
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for k := range v {
+			m[k] = copyOf(v[k])
+		}
+		return m
+	case *eval.Dict:
+		return v.With(copyOf)
+	}
+	return v
+}
+
+// copyIfOpen keeps the values of others as they are where something in them is open.
+func copyIfOpen(r *renderer, v any) any {
+	if len(r.missing) == 0 {
+		return v
+	}
+	return copyOf(v)
 }

@@ -116,20 +116,6 @@ func checkTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), 
 	}
 }
 
-// checkOwn looks at the conditions of a task on its own result.
-func (p *compiler) checkOwn(k *compiled, chain []string) {
-	if k.action == nil || !k.action.Command || k.src.Register == "" {
-		return
-	}
-	for _, list := range [][]condition{k.changed, k.failed, k.until} {
-		for _, c := range list {
-			if !c.constant {
-				checkTypes(c.value, chain, p.report, func(name string) bool { return name == k.src.Register })
-			}
-		}
-	}
-}
-
 // checkResults looks at how a text uses what steps have registered.
 func (r *renderer) checkResults(v playbook.Value, refs []eval.Ref) {
 	if r.facts == nil || r.report == nil { // in the run it shows

@@ -1,6 +1,8 @@
 package plan
 
-import "path/filepath"
+import (
+	"path/filepath"
+)
 
 // lookout is the place from which a task looks for what it names. The planner and the survey of moon doctor look through the same
 // directories, in the same order: what one finds the other finds.
@@ -50,13 +52,6 @@ func (l lookout) shared(kind string) []string {
 		dirs = append(dirs, filepath.Join(r, kind), r, filepath.Join(r, "tasks"))
 	}
 	return append(dirs, filepath.Join(l.play, kind), l.play)
-}
-
-// lookout is the place from which tasks look that are in a file of a play.
-func (p *library) lookout(c *scopeContext) lookout {
-	l := lookoutOf(c.scene)
-	l.dir, l.root = c.dir, p.plan.Root
-	return l
 }
 
 // lookoutOf is the place as far as the play and the roles around say it.

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"moon/internal/diag"
 	"moon/internal/suggest"
 )
 
@@ -181,67 +180,3 @@ func (p *Plan) nearLine(file string, line int) string {
 }
 
 func (o *Options) selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
-
-// selected plans with a selection: once to see which steps there are, and again without those that are left out, so
-// that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
-// may be in what is left out.
-func selected(o Options, d *disk) (*Plan, diag.List) {
-	all := newPlanner(o, d, nil)
-	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
-		return all.result()
-	}
-	leftOut, wrong := all.selection()
-	if len(wrong) > 0 {
-		all.ds = append(all.ds, wrong...)
-		return all.result()
-	}
-	p := newPlanner(o, d, leftOut)
-	p.usedToo(all)
-	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s Step) bool { return !s.Excluded }) {
-		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
-	}
-	return p.result()
-}
-
-// selection says which steps the selection leaves out: the flag that does, by path.
-func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
-	leftOut = map[string]string{}
-	match := func(flag, selector string) []int {
-		found := p.plan.Match(selector)
-		if len(found) == 0 {
-			message, hint := p.plan.NoMatch(selector)
-			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + selector}, Message: message, Hint: hint})
-		}
-		return found
-	}
-	if p.o.StartAt != "" {
-		if found := match("--start-at", p.o.StartAt); len(found) > 0 {
-			for i := range found[0] {
-				if !p.gathersFor(&p.plan.Steps[i]) {
-					leftOut[p.plan.Steps[i].Path] = "--start-at"
-				}
-			}
-		}
-	}
-	if len(p.o.Only) > 0 {
-		only := map[int]bool{}
-		for _, selector := range p.o.Only {
-			for _, i := range match("--only", selector) {
-				only[i] = true
-			}
-		}
-		for i := range p.plan.Steps {
-			if path := p.plan.Steps[i].Path; !only[i] && leftOut[path] == "" {
-				leftOut[path] = "--only"
-			}
-		}
-	}
-	for _, selector := range p.o.Skip {
-		for _, i := range match("--skip", selector) {
-			if path := p.plan.Steps[i].Path; leftOut[path] == "" {
-				leftOut[path] = "--skip"
-			}
-		}
-	}
-	return leftOut, wrong
-}

@@ -11,33 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
-	"moon/secret"
+	"moon/plan/source"
 )
-
-// made is what a plan was made from.
-type made struct {
-	o       Options
-	disk    *disk
-	facts   *factUse
-	names   *names
-	secrets *secret.Set // what planning has read
-	saved   bool        // its texts are used in the run, and not what their files say now
-	renewed sync.Map    // but for these, which the run has changed: by path
-
-	looking   sync.Mutex
-	decided   []Input // what deciding gave last, of so many files
-	decidedOf int
-
-	// Of plays.
-	machines map[string]*machine
-	prompts  []Prompt
-}
 
 // Sources are what a plan was made from: its files with their text, what it used of the facts, and the flags. Planning
 // them again (Replay) gives the same plan, on another day and in another place. The fields are the saved form.
@@ -509,4 +489,119 @@ func (s *Sources) staleFacts(o Options) []string {
 		}
 	}
 	return list
+}
+
+// SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
+// reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
+func (p *Plan) SameFiles(was *Plan) bool {
+	now, before := p.made.disk, was.made.disk
+	for path, f := range now.files {
+		if o := before.files[path]; before.absent[path] || o != nil && !bytes.Equal(o.text, f.text) {
+			return false
+		}
+	}
+	for path, tree := range now.trees {
+		if o, known := before.trees[path]; known && !slices.Equal(o, tree) {
+			return false
+		}
+	}
+	for key, r := range now.reads {
+		if o := before.reads[key]; o != nil && o.Digest != r.Digest {
+			return false
+		}
+	}
+	return true
+}
+
+// Withheld names the overrides of a plan whose values were secret, and are not known any more.
+func (s *Sources) Withheld() (names []string) {
+	for _, o := range s.Overrides {
+		if o.Withheld {
+			names = append(names, o.Label())
+		}
+	}
+	return names
+}
+
+func (s *Sources) plugins(abs func(string) string) (knownPlugins, error) {
+	known := knownPlugins{}
+	for _, kept := range s.Plugins {
+		if kept.Path != "" {
+			kept.Path = abs(kept.Path)
+		}
+		a, err := kept.Declare()
+		if err != nil {
+			return nil, err
+		}
+		known[kept.Action] = a
+	}
+	return known, nil
+}
+
+// stalePlugins lists the plugins that are not what they were.
+func (s *Sources) stalePlugins(root string, say func(format string, args ...any)) {
+	told := map[string]bool{}
+	for _, g := range s.Plugins {
+		if g.Path == "" || told[g.Path] {
+			continue
+		}
+		told[g.Path] = true
+		path := g.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		switch digest, err := digestOfFile(path); {
+		case err != nil:
+			say("the plugin %s cannot be read", g.Path)
+		case digest != g.Digest:
+			say("the plugin %s was edited", g.Path)
+		}
+	}
+}
+
+// staleReads lists what steps read that is not what it was, and is not among the files whose text is kept.
+func (s *Sources) staleReads(root string, o Options, say func(format string, args ...any)) {
+	kept := map[string]bool{}
+	for _, f := range s.Files {
+		kept[f.Path] = true
+	}
+	for _, r := range s.Reads {
+		if r.Secret || r.Digest == "" || kept[r.Path] {
+			continue
+		}
+		path := r.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		was := r.source(path).Source
+		now, err := source.Look(path, r.Parts)
+		if err != nil {
+			say("%s cannot be read", r.Path)
+			continue
+		}
+		if o.Reads != nil {
+			now = o.Reads(now)
+		}
+		for _, c := range was.Changes(now) {
+			say("%s %s", shownPath(root, c.Path), c.How)
+		}
+	}
+}
+
+// Unsaved lists what has changed since the plan was made and cannot be had as it was, because a plan keeps no more of it than its
+// digest: a run of the plan as it was saved would be a mixture of then and now.
+func (s *Sources) Unsaved(root string, o Options) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	s.staleReads(root, o, say)
+	s.stalePlugins(root, say)
+	return list
+}
+
+// ofTheRun reports whether a file that steps read is as it is because steps of the run have changed it.
+func (s *Sources) ofTheRun(f SourceFile, path string, o Options) bool {
+	if o.Reads == nil {
+		return false
+	}
+	now, err := source.Look(path, false)
+	return err == nil && o.Reads(now).Digest == f.Digest
 }

@@ -140,17 +140,6 @@ func (u *factUse) callUsed(o *Options) map[string]any {
 	return used
 }
 
-// called is what a variable says of the call.
-func (o *Options) called(name string) any {
-	switch name {
-	case "ansible_check_mode":
-		return o.Check
-	case "ansible_diff_mode":
-		return o.Diff
-	}
-	return o.Forks
-}
-
 // options are those with which the plan was made.
 func (s *PlaySources) options(root string, o *Options) {
 	abs := func(path string) string {

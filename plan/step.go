@@ -6,44 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
-
-func sortedKeys[V any](m map[string]V) []string {
-	if len(m) == 0 {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(m))
-}
-
-// fields collects what a step's fields still wait for, field by field.
-type fields struct {
-	r        *renderer
-	field    string
-	unknowns []Unknown
-	all      []eval.Missing
-}
-
-// at closes the field before and opens the next.
-func (f *fields) at(name string) {
-	for _, m := range f.r.missing {
-		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
-	}
-	f.all = append(f.all, f.r.missing...)
-	f.r.missing = nil
-	f.field = name
-}
 
 // step plans one step: one task, one item.
 func (p *stepPlanner) step(c *scopeContext, t *playbook.Task) {
@@ -332,39 +302,6 @@ func (p *stepPlanner) source(s *Step, k *task, r *renderer, src string, raw map[
 	}
 }
 
-// documentOf compiles the text of a template in the style that the arguments of its step say.
-func documentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
-	if style := styleOf(raw); style != (eval.Style{}) {
-		return engine.DocumentIn(text, style)
-	}
-	return engine.Document(text)
-}
-
-// styleOf is how the text of a template is written, as the arguments of its step say.
-func styleOf(raw map[string]any) eval.Style {
-	text := func(name string) string { s, _ := raw[name].(string); return s }
-	is := func(name string, otherwise bool) bool {
-		if b, ok := spec.ParseBool(raw[name]); ok {
-			return b
-		}
-		return otherwise
-	}
-	return eval.Style{
-		KeepBreaks: !is("trim_blocks", true), Lstrip: is("lstrip_blocks", false),
-		BlockStart: text("block_start_string"), BlockEnd: text("block_end_string"),
-		VariableStart: text("variable_start_string"), VariableEnd: text("variable_end_string"),
-		CommentStart: text("comment_start_string"), CommentEnd: text("comment_end_string"),
-	}
-}
-
-func lineColumn(text string, offset int) (line, column int) {
-	if offset < 0 || offset > len(text) {
-		return 0, 0
-	}
-	before := text[:offset]
-	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-}
-
 // fillProcess renders what concerns the process: environment, directory, creates and the like.
 func (p *stepPlanner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 	t := k.src
@@ -421,15 +358,6 @@ func (p *stepPlanner) fillProcess(s *Step, k *task, r *renderer, f *fields) {
 	}
 }
 
-// glob renders a pattern for files and looks for what is wrong with it.
-func (p *compiler) glob(r *renderer, v playbook.Value, key string) {
-	pattern := r.text(v)
-	if len(r.missing) == 0 && !r.failed && !doublestar.ValidatePattern(pattern) {
-		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), r.chain, "* stands for any text but a slash, ** for any directories, ? for a character, [a-z] and {a,b} for one of them",
-			"`%s:` has a pattern that is not complete: %s", key, quoted(pattern))
-	}
-}
-
 // fillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
 // it waits for is not waited for by this one.
 func (p *stepPlanner) fillUndo(s *Step, k *task, r *renderer) {
@@ -456,23 +384,6 @@ func (p *stepPlanner) fillUndo(s *Step, k *task, r *renderer) {
 	s.Undo = &Undo{Action: u.action.Name}
 	s.Undo.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
 	s.Undo.Summary = p.plan.summary(s.Undo.Action, s.Undo.Args)
-}
-
-// decode turns known arguments into the action's typed ones, and finds what is wrong with them.
-func (p *compiler) decode(k *task, raw map[string]any, chain []string) {
-	typed, problems := k.action.Decode(raw)
-	for _, problem := range problems {
-		pos, width := k.src.ActionPos, utf8.RuneCountInString(k.src.ActionKey)
-		if v, ok := valueOf(k.args, problem.Field); ok {
-			pos, width = v.Pos(), utf8.RuneCountInString(FirstLine(v.Text()))
-		} else if k.misspelt {
-			continue
-		}
-		p.blame("argument "+problem.Field, diag.Diagnostic{Pos: pos, Width: width, Message: problem.Message, Hint: problem.Hint, Chain: chain})
-	}
-	if len(problems) == 0 && (k.search == nil || !k.search.missed) { // what is missing is looked for again in the run
-		k.call = &Call{Action: k.action.Name, Args: typed, Raw: raw}
-	}
 }
 
 // register makes the names known that the step will set.
@@ -508,102 +419,6 @@ func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *scopeConte
 	}
 }
 
-// stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
-// with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
-func (p *stepPlanner) stepDigest(s *Step, k *task) string {
-	b := p.digested[:0]
-	part := func(name string, v any) {
-		text := eval.Text(v)
-		text = p.secrets.Redact(strings.ReplaceAll(text, p.plan.Root, ""))
-		b = append(append(b, name...), '=')
-		b = append(strconv.AppendInt(b, int64(len(text)), 10), ':')
-		b = append(append(b, text...), '\n')
-	}
-	t := k.src
-	part("action", s.Action)
-	if p.plan.Plays {
-		part("host", s.Host+" "+s.Delegate)
-		if s.Conn != nil {
-			part("connection", s.Conn.String()+" "+s.Conn.Args)
-			if s.Conn.Program != "" {
-				part("connection program", s.Conn.Program)
-			}
-		}
-		for _, n := range s.Notifiers {
-			part("notified by", p.plan.Steps[n].Path)
-		}
-		for _, g := range s.Gates {
-			part("gate", p.plan.Steps[g.Step].Path+" "+strconv.FormatBool(g.Ran))
-		}
-		part("once", fmt.Sprint(s.Once, s.GoesOn, s.AnyFatal))
-	}
-	if s.NoLog {
-		part("written", []any{plain(t.Args), plain(t.ExtraArgs), plain(t.StepVars), plain(t.Loop.Over)})
-		for _, env := range k.env {
-			part("env", plain(env))
-		}
-	} else {
-		part("args", any(s.Args))
-		for _, name := range sortedKeys(s.Env) {
-			part("env."+name, s.Env[name])
-		}
-	}
-	if k.action.Plugin != nil {
-		part("plugin", k.action.Plugin.Digest)
-	}
-	part("cwd", s.Cwd)
-	part("when", s.When)
-	part("register", s.Register)
-	part("confirm", s.Confirm)
-	part("retry", strconv.Itoa(s.Retry.Max)+" "+s.Retry.Delay.String()+s.Retry.Until)
-	part("timeout", s.Timeout.String())
-	if s.Queued > 0 {
-		part("queued", s.Queued.String())
-	}
-	if len(t.Sources)+len(t.Generates) > 0 {
-		part("incremental", texts(t.Sources)+"\n\n"+texts(t.Generates))
-	}
-	if s.Become != nil {
-		part("become", s.Become.User+" "+s.Become.Method)
-	}
-	if s.Undo != nil {
-		part("undo "+s.Undo.Action, []any{plain(t.Undo.Args), plain(t.Undo.ExtraArgs), plain(t.Undo.Env)})
-		if !s.NoLog {
-			part("undoes", any(s.Undo.Args))
-		}
-	}
-	for _, o := range s.Overridden { // also of what shows nowhere else, such as a variable that a template's file uses
-		part("override."+o.Label(), o.Now)
-	}
-	if s.Terminal {
-		part("interactive", "true")
-	}
-	part("policy", whenText(k.changed)+"\n"+whenText(k.failed)+"\n"+whenText(k.ignore))
-	part("guards", t.Creates.Text()+"\n"+t.Removes.Text()+"\n"+t.Unless.Text()+"\n"+t.OnlyIf.Text())
-	part("flags", fmt.Sprint(s.NoLog, s.NoDiff, s.ShowDiff, s.CheckMode != nil, s.CheckMode != nil && *s.CheckMode, s.Excluded))
-	if s.Loop != nil && !s.NoLog {
-		part("item", eval.Plain(s.Loop.Item))
-	}
-	for _, d := range k.decisive {
-		if !s.NoLog || d.verdict {
-			part(d.name, eval.Plain(d.value))
-		}
-	}
-	s.digestReads(k, p.plan.Root, part)
-	p.digested = b
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
-}
-
-// texts are values as written, a line each.
-func texts(values []playbook.Value) string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = v.Text()
-	}
-	return strings.Join(list, "\n")
-}
-
 // digest is over the steps and their order, not over the place or the wording around them.
 func (p *Plan) digest() string {
 	h := sha256.New()
@@ -619,4 +434,67 @@ func (p *Plan) digest() string {
 		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// usesOf are the variables a step uses, as far as they are known where it stands.
+func usesOf(names []string, e *env) []Use {
+	var uses []Use
+	for _, name := range names {
+		var from *binding
+		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		if m, ok := wholeFacts(v); ok {
+			v = CountOf(len(m), "entry")
+		}
+		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
+	}
+	return uses
+}
+
+// place says of a step of a play where it belongs.
+func (p *stepPlanner) place(s *Step, c *scopeContext) {
+	s.Path = c.path
+	if s.Loop != nil {
+		s.Path += "#" + p.label(c.scope, p.portableLabel(s.Loop.Label))
+	}
+	s.Host, s.Group = c.on.name, c.group
+	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
+		s.Gates = append(s.Gates, Gate{g.step, g.ran})
+	}
+	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once
+	if m := c.on; s.Action == "setup" && m.gatherer < 0 {
+		m.gatherer, s.Keeps = s.Index, m.state == promised
+	}
+}
+
+// foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
+// then depend on it.
+func (p *stepPlanner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
+	if k.call == nil || !b.certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
+		return
+	}
+	v, ok := k.call.Raw[b.name]
+	if !ok {
+		return
+	}
+	b.foreseen, b.value = true, eval.Mixed(p.secrets, eval.InOrderOf(v, k.call.ordered[b.name]))
+}
+
+// searching says where a task looks for what it copies. On the host itself there is nothing to look for.
+func (p *stepPlanner) searching(k *task, c *scopeContext, r *renderer) {
+	kind, ok := sourceDirs[k.action.Name]
+	if !ok {
+		return
+	}
+	if v, given := valueOf(k.args, "remote_src"); given {
+		missing := r.missing
+		yes, _ := spec.ParseBool(eval.Plain(r.value(v)))
+		r.missing = missing
+		if yes {
+			return
+		}
+	}
+	k.search = newSearch(p.lookout(c).files(kind), p.disk)
 }

@@ -2,134 +2,16 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"moon/exec/spec"
-	"moon/internal/diag"
-	"moon/internal/suggest"
 	"moon/plan/eval"
 	"moon/plan/playbook"
 )
 
-// task is what running a step needs beyond what is shown.
-type task struct {
-	*compiled
-	frame *frame
-	when  []condition // the inherited ones first
-
-	decisive []decisive // what decides the step and shows in no field
-
-	// Of the task itself, or of the nearest construct around it.
-	ignore []condition
-	env    []playbook.Value
-	cwd    playbook.Value
-
-	becomeUser     playbook.Value // where it is known only in the run
-	becomePassword string         // a secret; "" if none is known
-	python         string         // ansible_python_interpreter of the host that it runs on
-
-	// Of plays.
-	base   string  // where relative paths start
-	search *search // where what is copied is looked for; nil: nowhere in particular
-	plays  bool
-	away   bool // it runs as another user, or elsewhere
-	remote bool // elsewhere
-
-	renders *rendering // what a template's file comes to; nil for other actions, and where it is not known
-
-	read *readVars // by an include_vars with `register`; nil: nothing
-
-	took []int // steps that set variables to what is known ahead, and that it uses
-
-	open bool // something is not known before the run
-	dir  string
-	call *Call
-}
-
 // onController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
 func (k *task) onController() bool {
 	return k.action != nil && k.action.Plugin != nil && k.action.Plugin.Where == spec.OnController
-}
-
-// compiled is what all steps of one task of the playbook share.
-type compiled struct {
-	src     *playbook.Task
-	action  *spec.Action
-	args    []arg
-	when    []condition // its own
-	changed []condition
-	failed  []condition
-	until   []condition
-	breaks  []condition // break_when
-	undo    *compiled   // of the step that reverses it; nil if there is none
-	sound   bool        // the arguments are of a kind the action takes
-
-	reached  int  // how often it was planned, on whichever host
-	misspelt bool // an argument is not known: it may be one that seems to be missing
-}
-
-// arg is one argument as written.
-type arg struct {
-	name  string // canonical
-	key   string // as written
-	field *spec.Field
-	value playbook.Value
-	conds []condition      // of a Condition
-	expr  *eval.Expression // of an Expression
-	sub   []arg            // of an Object
-}
-
-// compile reads what is written under a task's keys, once per task.
-func (p *compiler) compile(t *playbook.Task, chain []string) *compiled {
-	k := &compiled{src: t, when: p.conditions(t.When, chain)}
-	switch t.Kind {
-	case playbook.Action:
-		if _, known := spec.Lookup(t.Action); !known {
-			k.action, _ = spec.Steering(t.Action)
-		}
-		if k.action == nil && !t.Absent {
-			k.action = p.action(t, chain)
-		}
-		// What is wrong with its action is said, or will be. What it registers is there for the steps after it.
-		if t.Absent || k.action == nil && t.Action != "" {
-			k.action = spec.Absent(t.ActionKey)
-			k.changed, k.failed, k.until = p.conditions(t.ChangedWhen, chain), p.conditions(t.FailedWhen, chain), p.conditions(t.Until, chain)
-			return k
-		}
-		if k.action == nil {
-			return k
-		}
-	case playbook.Vars:
-		k.action, _ = spec.Lookup("set_fact")
-	case playbook.IncludeVars:
-		if !p.plan.Plays {
-			return k
-		}
-		k.action, _ = spec.Steering("include_vars")
-	case playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
-		return k
-	}
-	k.changed = p.conditions(t.ChangedWhen, chain)
-	k.failed = p.conditions(t.FailedWhen, chain)
-	k.until = p.conditions(t.Until, chain)
-	k.breaks = p.conditions(t.BreakWhen, chain)
-	p.checkOwn(k, chain)
-	if t.Kind == playbook.IncludeVars {
-		k.args, k.sound = includeVarsArgs(t), true
-		return k
-	}
-	k.args, k.sound = p.actionArgs(k.action, t, chain)
-	written := t.Args.Len() + t.ExtraArgs.Len()
-	if t.Args.Kind() == playbook.String && k.action.Free == "" {
-		written += len(splitPairs(t.Args.Text()))
-	}
-	k.misspelt = len(k.args) < written && t.Args.Kind() != playbook.List
-	if t.Undo != nil {
-		k.undo = p.compile(t.Undo, chain)
-	}
-	return k
 }
 
 // includeVarsArgs are those of include_vars, which the parser has looked at.
@@ -143,68 +25,10 @@ func includeVarsArgs(t *playbook.Task) (args []arg) {
 	return args
 }
 
-// actionArgs brings the spellings of an action's arguments to one form: names and values.
-func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) (args []arg, ok bool) {
-	v := t.Args
-	switch kind := v.Kind(); {
-	case kind == playbook.Null:
-	case kind == playbook.Map:
-		args = p.mapArgs(a.Name, a.Open, a.Field, v, fieldNames(a.Fields()), chain)
-	case kind == playbook.List && a.FreeList != "":
-		f, _ := a.Field(a.FreeList)
-		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
-	case kind != playbook.List && a.Free != "":
-		f, _ := a.Field(a.Free)
-		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
-	case kind == playbook.String:
-		for _, kv := range splitPairs(v.Text()) {
-			if kv.key == "" {
-				p.errorf(v.PosAt(kv.at), utf8.RuneCountInString(kv.value), chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
-				return nil, false
-			}
-			f, ok := a.Field(kv.key)
-			if !ok && !a.Open && !spec.IsLater(a.Name, kv.key) {
-				p.unknownArg(kv.key, a.Name, v.PosAt(kv.at), fieldNames(a.Fields()), chain)
-				continue
-			}
-			name := kv.key
-			if f != nil {
-				name = f.Name
-			}
-			args = append(args, p.arg(name, kv.key, f, v.Part(kv.valuesAt, kv.value), chain))
-		}
-	default:
-		p.errorf(v.Pos(), 0, chain, "write its arguments as a map", "`%s` does not take %s", a.Name, kind)
-		return nil, false
-	}
-	if t.ExtraArgs.Kind() == playbook.Map {
-		args = append(args, p.mapArgs(a.Name, a.Open, a.Field, t.ExtraArgs, fieldNames(a.Fields()), chain)...)
-	}
-	seen := map[string]string{}
-	for _, g := range args {
-		if as, ok := seen[g.name]; ok {
-			p.errorf(g.value.Pos(), 0, chain, "give it once", "`%s` and `%s` are the same argument of `%s`", as, g.key, a.Name)
-		}
-		seen[g.name] = g.key
-	}
-	return args, true
-}
-
 // otherArgs are what people call an argument that they know by what it is.
 var otherArgs = map[string]string{
 	"source": "src", "from": "src", "destination": "dest", "target": "dest", "to": "dest", "filename": "path", "file": "path", "directory": "path", "folder": "path",
 	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name", "message": "msg", "command": "cmd",
-}
-
-func (p *compiler) unknownArg(key, of string, pos diag.Pos, known, chain []string) {
-	hint := suggest.DidYouMean(key, known)
-	if hint == "" && slices.Contains(known, otherArgs[key]) {
-		hint = "did you mean `" + otherArgs[key] + "`?"
-	}
-	if hint == "" && len(known) < 16 {
-		hint = "it takes " + strings.Join(known, ", ")
-	}
-	p.errorf(pos, utf8.RuneCountInString(key), chain, hint, "unknown argument `%s` of `%s`", key, of)
 }
 
 // fieldNames are the names a person may write, without those that only tools do.
@@ -219,54 +43,6 @@ func fieldNames(fields []spec.Field) []string {
 		}
 	}
 	return names
-}
-
-func (p *compiler) mapArgs(of string, open bool, lookup func(string) (*spec.Field, bool), v playbook.Value, known, chain []string) []arg {
-	var args []arg
-	for _, e := range v.Entries() {
-		f, ok := lookup(e.Key)
-		switch {
-		case e.NoText:
-		case ok:
-			args = append(args, p.arg(f.Name, e.Key, f, e.Value, chain))
-		case open, spec.IsLater(of, e.Key):
-			args = append(args, p.arg(e.Key, e.Key, nil, e.Value, chain))
-		default:
-			p.unknownArg(e.Key, of, e.Pos, known, chain)
-		}
-	}
-	return args
-}
-
-func (p *compiler) arg(name, key string, f *spec.Field, v playbook.Value, chain []string) arg {
-	g := arg{name: name, key: key, field: f, value: v}
-	if f == nil {
-		return g
-	}
-	if p.plan.Plays {
-		p.traps(f, key, v, chain)
-	}
-	switch f.Kind {
-	case spec.Conditions:
-		values := []playbook.Value{v}
-		if v.Kind() == playbook.List {
-			values = v.Items()
-		}
-		g.conds = p.conditions(values, chain)
-	case spec.Expression:
-		x, err := p.engine.Expression(v.Text(), p.lang)
-		if err != nil {
-			p.renderer(nil, chain).wrong(v, err)
-			break
-		}
-		g.expr = x
-	case spec.Object:
-		if v.Kind() == playbook.Map {
-			g.sub = p.mapArgs(name, false, f.Field, v, fieldNames(f.Fields), chain)
-		}
-	default:
-	}
-	return g
 }
 
 // values renders arguments. Paths become absolute, conditions and expressions stay as they are but are evaluated once
@@ -563,4 +339,43 @@ func shownPaths(root string, paths []any) []string {
 		shown = append(shown, shownPath(root, eval.Text(path)))
 	}
 	return shown
+}
+
+// pluginSummary says on one line what a step of a plugin will do: what it must be given, and whose action it is.
+func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
+	var words []string
+	for _, f := range a.Fields() {
+		if !f.Required {
+			continue
+		}
+		switch args[f.Name].(type) {
+		case nil, []any, map[string]any:
+		default:
+			words = append(words, eval.Text(p.Portable(args[f.Name])))
+		}
+	}
+	if len(words) == 0 {
+		words = append(words, pairsOf(args)...)
+	}
+	if len(words) == 0 {
+		words = append(words, a.Name)
+	}
+	from := a.Plugin.From(func(path string) string { return shownPath(p.Root, path) })
+	return FirstLine(strings.Join(append(words, "("+from+")"), " "))
+}
+
+// pairsOf are the first few plain arguments, as a person would type them.
+func pairsOf(args map[string]any) []string {
+	const most = 3
+	var pairs []string
+	for _, name := range sortedKeys(args) {
+		switch args[name].(type) {
+		case nil, []any, map[string]any:
+		default:
+			if len(pairs) < most {
+				pairs = append(pairs, name+"="+eval.Text(args[name]))
+			}
+		}
+	}
+	return pairs
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"moon/exec/spec"
 	"moon/plan/eval"
 )
 
@@ -74,4 +75,29 @@ func joined(a, b map[string]any) map[string]any {
 	}
 	maps.Copy(a, b)
 	return a
+}
+
+// documentOf compiles the text of a template in the style that the arguments of its step say.
+func documentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
+	if style := styleOf(raw); style != (eval.Style{}) {
+		return engine.DocumentIn(text, style)
+	}
+	return engine.Document(text)
+}
+
+// styleOf is how the text of a template is written, as the arguments of its step say.
+func styleOf(raw map[string]any) eval.Style {
+	text := func(name string) string { s, _ := raw[name].(string); return s }
+	is := func(name string, otherwise bool) bool {
+		if b, ok := spec.ParseBool(raw[name]); ok {
+			return b
+		}
+		return otherwise
+	}
+	return eval.Style{
+		KeepBreaks: !is("trim_blocks", true), Lstrip: is("lstrip_blocks", false),
+		BlockStart: text("block_start_string"), BlockEnd: text("block_end_string"),
+		VariableStart: text("variable_start_string"), VariableEnd: text("variable_end_string"),
+		CommentStart: text("comment_start_string"), CommentEnd: text("comment_end_string"),
+	}
 }

@@ -7,14 +7,6 @@ import (
 	"moon/exec/spec"
 )
 
-// Trusts decides whether something that a playbook names may be executed before anybody has approved it. what says in words what that
-// is, for a question; "" only looks, and never asks. files are those that decide it: every file that was read so far, by its
-// absolute path and digest.
-type Trusts func(what string, files []Input) bool
-
-// trusts asks whether what the playbook names may be executed now.
-func (p *library) trusts(what string) bool { return p.plan.Trusts(what) }
-
 // Trusts asks whether something that the playbook names may be executed before approval. what is as in Trusts.
 func (p *Plan) Trusts(what string) bool {
 	if p.made == nil || p.made.o.Trusts == nil { // it was put together by hand

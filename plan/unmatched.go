@@ -11,16 +11,6 @@ import (
 	"moon/plan/playbook"
 )
 
-// A play whose pattern matches no host plans nothing, and its mistakes would only show in the inventory of the day on which it does.
-// So its tasks are read without a host: what stands in keys, arguments and templates is looked at as far as it is plain, and what a
-// variable would decide is left open.
-
-// unmatched is a play that no host is for.
-type unmatched struct {
-	play *playbook.Play
-	in   around
-}
-
 // unmatchedTasks is a walk through tasks that no host runs.
 type unmatchedTasks struct {
 	*playsState

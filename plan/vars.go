@@ -136,44 +136,6 @@ func (p *variables) layerFrom(entries []playbook.Entry, parent *layer, fr *frame
 	return l
 }
 
-// usedBeside are the entries of a block of variables that others of it use, and that do not use what they hide: a step that sets
-// variables sees them by their new values, as a block of variables does.
-func (p *compiler) usedBeside(m playbook.Value) (entries []playbook.Entry) {
-	used := map[string]bool{}
-	own := map[string]bool{}
-	for _, e := range m.Entries() {
-		for _, name := range p.namesIn(e.Value, nil) {
-			used[name] = used[name] || name != e.Key
-			own[e.Key] = own[e.Key] || name == e.Key
-		}
-	}
-	for _, e := range m.Entries() {
-		if used[e.Key] && !own[e.Key] {
-			entries = append(entries, e)
-		}
-	}
-	return entries
-}
-
-// namesIn adds the variables that a value uses.
-func (p *compiler) namesIn(v playbook.Value, names []string) []string {
-	for _, item := range v.Items() {
-		names = p.namesIn(item, names)
-	}
-	for _, e := range v.Entries() {
-		names = p.namesIn(e.Value, names)
-	}
-	if v.Kind() != playbook.String || v.Literal() || !eval.Templated(v.Text()) {
-		return names
-	}
-	if t, err := p.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
-		for _, ref := range t.Refs() {
-			names = append(names, ref.Name)
-		}
-	}
-	return names
-}
-
 // ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
 // names.
 func (p *variables) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *frame, addFile, addOwn func(*binding)) {

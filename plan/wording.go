@@ -2,17 +2,21 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
 )
 
 // AtStart stands for the producers of a value that no step gives: a fact that changes.
 const AtStart = "the run starts"
-
-// After names the steps that unknown values wait for: step-0003 «read release».
-func (p *Plan) After(steps []int) string { return AfterSteps(steps, p.StepRef) }
 
 // AfterSteps is After with other names for the steps.
 func AfterSteps(steps []int, named func(step int) string) string {
@@ -135,4 +139,165 @@ func FirstLine(s string) string {
 		return s + " …"
 	}
 	return s
+}
+
+// width is how wide a value is as written, on its first line.
+func width(v playbook.Value) int { return utf8.RuneCountInString(FirstLine(v.Text())) }
+
+// article names the type of a value: "a list", "text".
+func article(v any) string {
+	switch v.(type) {
+	case eval.Secret:
+		return "a secret"
+	case nil:
+		return "nothing"
+	case bool:
+		return "a boolean"
+	case int, float64, eval.Number:
+		return "a number"
+	case string:
+		return "text"
+	case []any:
+		return "a list"
+	case map[string]any, *eval.Dict:
+		return "a map"
+	}
+	return "not a plain value"
+}
+
+func anyList(texts []string) []any {
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}
+
+// String is "file:line".
+func (o Origin) String() string {
+	if o.Line == 0 {
+		return o.File
+	}
+	return fmt.Sprintf("%s:%d", o.File, o.Line)
+}
+
+// Full is the place with what includes it, innermost first: "tasks/install.yml:3, included from site.yml:8".
+func (o Origin) Full() string {
+	inner, more, outer := diag.ShownChain(o.Chain)
+	if more > 0 {
+		inner = append(slices.Clip(inner), fmt.Sprintf("… %d more …", more))
+	}
+	chain := slices.Concat(inner, outer)
+	if len(chain) == 0 {
+		return o.String()
+	}
+	return o.String() + ", included from " + strings.Join(chain, ", from ")
+}
+
+// Items are the labels of the items that a step is for, outermost first: those of the loops that it is in, and its own.
+func (p *Plan) Items(step int) []string {
+	s := &p.Steps[step]
+	var items []string
+	if s.Loop != nil && s.Loop.Label != "" {
+		items = append(items, s.Loop.Label)
+	}
+	for id := s.Scope; id >= 0; id = p.Scopes[id].Parent {
+		if item := p.Scopes[id].Item; item != "" {
+			items = append(items, item)
+		}
+	}
+	slices.Reverse(items)
+	return items
+}
+
+// namesItem reports whether a name holds an item as words of its own: "each" does not name the item "a".
+func namesItem(name, item string) bool {
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	first, width := utf8.DecodeRuneInString(item)
+	last, _ := utf8.DecodeLastRuneInString(item)
+	for from := 0; ; {
+		at := strings.Index(name[from:], item)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(name[:at])
+		after, _ := utf8.DecodeRuneInString(name[at+len(item):])
+		if (!inWord(first) || !inWord(before)) && (!inWord(last) || !inWord(after)) {
+			return true
+		}
+		from = at + max(width, 1)
+	}
+}
+
+// NameWithItems is a name of a step with all items that it is for and the name does not hold: "install (web, vim)". It is for
+// where a step stands alone. In a tree the scopes around it say the rest, and Step.Label is enough.
+func (p *Plan) NameWithItems(step int, name string) string {
+	items := slices.DeleteFunc(p.Items(step), func(item string) bool { return namesItem(name, item) })
+	if len(items) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(items, ", ") + ")"
+}
+
+func shownPath(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// firstOf is the first value that is given.
+func firstOf(values ...playbook.Value) playbook.Value {
+	for _, v := range values {
+		if !v.IsZero() {
+			return v
+		}
+	}
+	return playbook.Value{}
+}
+
+// described names a value with its type: `text "abc"`.
+func described(v any) string {
+	switch v.(type) {
+	case eval.Secret:
+		return "a secret"
+	case string:
+		return "text " + quoted(eval.Text(v))
+	case bool, int, float64, eval.Number:
+		return eval.Text(v)
+	}
+	return article(v)
+}
+
+func quoted(s string) string {
+	s = FirstLine(s)
+	if r := []rune(s); len(r) > 40 {
+		s = string(r[:40]) + "…"
+	}
+	return "\"" + s + "\""
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	if len(m) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}
+
+func lineColumn(text string, offset int) (line, column int) {
+	if offset < 0 || offset > len(text) {
+		return 0, 0
+	}
+	before := text[:offset]
+	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
+
+// texts are values as written, a line each.
+func texts(values []playbook.Value) string {
+	list := make([]string, len(values))
+	for i, v := range values {
+		list[i] = v.Text()
+	}
+	return strings.Join(list, "\n")
 }

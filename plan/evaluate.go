@@ -1,0 +1,525 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
+func (p *evaluator) noteName(name string) {
+	v := unhonoured(name)
+	if v == nil || slices.ContainsFunc(p.ignored, func(g ignoredVariable) bool { return g.name == name }) {
+		return
+	}
+	p.ignored = append(p.ignored, ignoredVariable{name: name, entry: v})
+}
+
+// nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
+func (p *evaluator) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
+	for i := range p.ignored {
+		g := &p.ignored[i]
+		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.name)
+		// What is only tried out takes back what it has reported.
+		said := g.said > 0 && g.said <= len(p.ds) && p.ds[g.said-1].Message == message
+		if said || !slices.Contains(uses, g.entry.only) {
+			continue
+		}
+		at, given := placeOf(e, g.name)
+		if !given || g.usual(e) {
+			continue
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.entry.Doc, Message: message}
+		if at.File != "" {
+			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
+		}
+		p.report(d)
+		g.said = len(p.ds)
+	}
+}
+
+// verdict is what the conditions of a group come to.
+func (p *evaluator) verdict(c *scopeContext) verdict {
+	return p.renderer(p.env(c, nil), c.chain).decide(c.when)
+}
+
+// skipped reports whether the conditions of a group are known to be false, and which one.
+func (p *evaluator) skipped(c *scopeContext) (why string, skip bool) {
+	v := p.verdict(c)
+	return v.culprit, v.known && !v.holds
+}
+
+// groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
+func (p *evaluator) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
+	r := p.renderer(p.env(c, nil), c.chain)
+	r.lenient = true // an undefined name is shown as written
+	return p.secrets.Redact(cmp.Or(nameLine(t.Name, r.text(t.Name)), otherwise))
+}
+
+// parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
+func (p *evaluator) parallel(v playbook.Value, c *scopeContext) int {
+	n := 0
+	p.fixed(v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		if i, ok := spec.ParseInt(got); ok {
+			n = i
+			return n > 0
+		}
+		yes, ok := spec.ParseBool(got)
+		if yes {
+			n = Unlimited
+		}
+		return ok
+	})
+	return n
+}
+
+// tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
+// mistake waits for no step either; then the mistake has been said.
+func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
+	steps := stepsOf(missing)
+	if len(steps) == 0 && p.ds.HasErrors() {
+		return
+	}
+	is := "is"
+	if strings.HasPrefix(what, "the items") {
+		is = "are"
+	}
+	width := utf8.RuneCountInString(FirstLine(v.Text()))
+	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
+		switch {
+		case p.unasked:
+			return // the facts would be known if other mistakes had not been said
+		case p.o.unseen != nil:
+			p.unread = true
+			p.o.unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is)})
+			return
+		}
+	}
+	if e := (&env{plan: p.plan}); len(e.coming(steps)) < len(steps) {
+		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what, e.absenceText(steps))
+		return
+	}
+	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.after(missing))
+}
+
+// after names the steps that unknown values wait for: "step-0003 «read release»".
+func (p *evaluator) after(missing []eval.Missing) string {
+	var parts []string
+	for _, s := range stepsOf(missing) {
+		parts = append(parts, p.plan.StepRef(s))
+	}
+	if len(parts) == 0 {
+		return AtStart
+	}
+	if len(parts) > 3 {
+		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// roundContext describes a round of a loop. What all its rounds share is given.
+func (p *evaluator) roundContext(round *scopeContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
+	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
+	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
+	if lc.Type == "filetree" {
+		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
+	}
+	if mayHide(round.noLog(t)) && !lc.Labelled {
+		lc.Label = strconv.Itoa(i)
+	} else {
+		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
+	}
+	return lc
+}
+
+// limit is how many iterations may run at once: 0 for one after the other.
+func (p *evaluator) limit(c *scopeContext, t *playbook.Task) int {
+	n := 0
+	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		i, ok := spec.ParseInt(got)
+		n = i
+		return ok && n > 0
+	})
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+// itemLabel is how an item is called in names and paths.
+func (p *evaluator) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
+	if !t.Loop.Label.IsZero() {
+		return FirstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
+	}
+	switch item := lc.Item.(type) {
+	case map[string]any:
+		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
+			if v, ok := item[key]; ok {
+				if s := eval.Text(v); s != "" {
+					return FirstLine(s)
+				}
+			}
+		}
+		return fmt.Sprint(lc.Index)
+	case []any:
+		return fmt.Sprint(lc.Index)
+	default:
+		if s := FirstLine(eval.Text(item)); s != "" {
+			return s
+		}
+		return fmt.Sprint(lc.Index)
+	}
+}
+
+// noList says that a loop is over something that has no items.
+func (p *evaluator) noList(c *scopeContext, t *playbook.Task, value any) {
+	over := t.Loop.Over
+	text := FirstLine(over.Text())
+	hint := "write a list: `[" + text + "]`"
+	switch value.(type) {
+	case string:
+		if strings.Contains(text, "{{") || text != eval.Text(value) {
+			hint = "split a text into a list: `.split(',')`, or `| split`"
+		}
+	case int, float64, eval.Number:
+		hint = "to count, write a range: `1..3`"
+	case nil:
+		hint = "give it a list, or `| default([], true)`"
+	}
+	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, described(value))
+}
+
+func (p *evaluator) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
+	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
+}
+
+// handlersOf are the handlers in a file.
+func (p *evaluator) handlersOf(of tasksOf, c *scopeContext, r *role, by *playbook.Task) []*handler {
+	var list []*handler
+	for _, t := range of.tasks {
+		h := &handler{task: t, role: r, file: of.file, dir: c.dir, scene: c.scene, by: by}
+		if r != nil && of.file != nil {
+			h.dir = filepath.Dir(of.file.Path)
+		}
+		render := p.renderer(p.env(c, nil), c.chain)
+		render.lenient = true
+		h.name = strings.TrimSpace(render.text(t.Name))
+		for _, v := range t.Listen {
+			h.topics = append(h.topics, strings.TrimSpace(render.text(v)))
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// roundOnHost are the variables of one round of a loop.
+func (p *evaluator) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i int, made *layer) *layer {
+	l := &layer{parent: c.loop, binds: []binding{made.binds[0]}}
+	from := made.binds[0].origin
+	add := func(name string, v any) { l.add(binding{name: name, value: v, from: "loop", origin: from}) }
+	if t.Loop.Index != "" {
+		add(t.Loop.Index, i)
+		add("ansible_index_var", t.Loop.Index)
+	}
+	add("ansible_loop_var", t.Loop.Var)
+	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.renderer(p.env(c, nil), c.chain), false) {
+		return l
+	}
+	all := make([]any, len(items))
+	for n, one := range items {
+		all[n] = one.value
+	}
+	loop := map[string]any{
+		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(items)-1, "length": len(items), "revindex": len(items) - i, "revindex0": len(items) - i - 1,
+	}
+	if i > 0 {
+		loop["previtem"] = all[i-1]
+	}
+	if i+1 < len(items) {
+		loop["nextitem"] = all[i+1]
+	}
+	add("ansible_loop", loop)
+	return l
+}
+
+// overlay is the layer of the overridden variables at the step that is planned, or in a scope.
+func (p *evaluator) overlay(scope int) *layer {
+	path := p.at
+	if path == "" && scope < len(p.plan.Scopes) {
+		path = p.secrets.Redact(p.plan.Scopes[scope].Path)
+	}
+	var mask strings.Builder
+	for _, o := range p.overrides {
+		bit := byte('0')
+		if o.Field == "" && o.on && o.covers(path, p.host) {
+			bit = '1'
+			o.used = true
+		}
+		mask.WriteByte(bit)
+	}
+	if l, ok := p.overlays[mask.String()]; ok { // steps that see the same share it
+		return l
+	}
+	var l *layer
+	for i, o := range p.overrides {
+		if mask.String()[i] == '1' {
+			if l == nil {
+				l = &layer{}
+			}
+			p.noteName(o.Name)
+			l.add(binding{name: o.Name, value: o.value, from: fromOverride})
+		}
+	}
+	if p.overlays == nil {
+		p.overlays = map[string]*layer{}
+	}
+	p.overlays[mask.String()] = l
+	return l
+}
+
+// frame is what is in effect here and now; steps that see the same values share it.
+func (p *evaluator) frame(c *scopeContext, step *layer) *frame {
+	fr := frame{
+		all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now,
+		block: c.block, step: step, params: c.params, loop: c.loop,
+	}
+	if len(p.overrides) > 0 {
+		fr.over = p.overlay(c.scope)
+	}
+	fr.scene, fr.looks = c.scene, c.looks
+	if p.last == nil || *p.last != fr {
+		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
+		p.last = &kept
+	}
+	return p.last
+}
+
+func (p *evaluator) env(c *scopeContext, step *layer) *env {
+	return &env{plan: p.plan, engine: p.engine, frame: p.frame(c, step)}
+}
+
+// pattern is the text that chooses the hosts.
+func (p *evaluator) pattern(pl *playbook.Play, r *renderer) (string, bool) {
+	var parts []string
+	values := []playbook.Value{pl.Hosts}
+	if pl.Hosts.Kind() == playbook.List {
+		values = pl.Hosts.Items()
+	}
+	for _, v := range values {
+		got := eval.Plain(r.value(v))
+		if list, ok := got.([]any); ok {
+			for _, one := range list {
+				parts = append(parts, eval.Text(one))
+			}
+			continue
+		}
+		if got != nil {
+			parts = append(parts, eval.Text(got))
+		}
+	}
+	if len(r.missing) > 0 {
+		p.tooLate(pl.Hosts, r.chain, "give the hosts with -e, or name their group", "which hosts this play is for", r.missing)
+	}
+	return strings.Join(parts, ","), !r.failed && len(r.missing) == 0
+}
+
+// fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
+// does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
+func (p *evaluator) fixed(v playbook.Value, key, want string, r *renderer, accept func(any) bool) {
+	if v.IsZero() {
+		return
+	}
+	missing, failed, undefined := r.missing, r.failed, r.undefined
+	r.missing, r.failed, r.undefined = nil, false, false
+	got := r.value(v)
+	open, silent := r.missing, r.failed || r.undefined
+	r.missing, r.failed, r.undefined = missing, r.failed || failed, r.undefined || undefined
+	_, omitted := got.(eval.Omitted)
+	switch {
+	case silent, omitted:
+	case len(open) > 0:
+		p.tooLate(v, r.chain, "write a value that is known before the run", "`"+key+":`", open)
+	case !accept(eval.Plain(got)):
+		found := ""
+		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
+			found = "; this is " + described(got)
+		}
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), r.chain, "", "`%s:` must be %s%s", key, want, found)
+	}
+}
+
+// duration reads a duration into d, which keeps its value where none is given.
+func (p *evaluator) duration(v playbook.Value, key string, r *renderer, d *time.Duration) {
+	p.fixed(v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
+		got, ok := spec.ParseDuration(v)
+		if ok {
+			*d = got
+		}
+		return ok
+	})
+}
+
+// flag reads a boolean.
+func (p *evaluator) flag(v playbook.Value, key string, r *renderer, otherwise bool) bool {
+	b := otherwise
+	p.fixed(v, key, "true or false", r, func(v any) bool {
+		got, ok := spec.ParseBool(v)
+		if ok {
+			b = got
+		}
+		return ok
+	})
+	return b
+}
+
+// from is the name of the file of a role that a task asks for: main unless it says otherwise.
+func (p *evaluator) from(c *scopeContext, v playbook.Value) string {
+	if v.IsZero() {
+		return "main"
+	}
+	name, ok := p.pathOf(c, v, "which file of the role to use", "name the file")
+	if !ok {
+		return "main"
+	}
+	return name
+}
+
+func (p *evaluator) public(c *scopeContext, t *playbook.Task) bool {
+	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
+}
+
+// tagsOf are the tags of a task with those it inherits.
+func (p *evaluator) tagsOf(t *playbook.Task, c *scopeContext) []string {
+	if len(t.Tags) == 0 {
+		return c.tags
+	}
+	tags := slices.Clone(c.tags)
+	for _, v := range t.Tags {
+		text := v.Text()
+		if eval.Templated(text) {
+			r := p.renderer(p.env(c, nil), c.chain)
+			text = r.text(v)
+			if len(r.missing) > 0 {
+				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.after(r.missing))
+				continue
+			}
+		}
+		for tag := range strings.SplitSeq(text, ",") {
+			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+				p.tagsSeen[tag] = true
+			}
+		}
+	}
+	return tags
+}
+
+// excludedBy says what leaves a step out; "" if nothing does.
+func (p *evaluator) excludedBy(s *Step) string {
+	if p.excluded(s.Tags) {
+		return ByTags
+	}
+	return p.leftOut[s.Path]
+}
+
+// excluded reports whether --tags and --skip-tags leave a step with these tags out.
+func (p *evaluator) excluded(tags []string) bool {
+	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
+	for _, skip := range p.o.SkipTags {
+		switch {
+		case wanted(tags, skip),
+			skip == "all" && !wanted(tags, "always"),
+			skip == "tagged" && len(tags) > 0,
+			skip == "untagged" && len(tags) == 0:
+			return true
+		}
+	}
+	named := wanted(tags, "always") // or a requested tag is among the step's own
+	for _, tag := range p.o.Tags {
+		named = named || wanted(tags, tag)
+	}
+	if wanted(tags, "never") && !named {
+		return true
+	}
+	if len(p.o.Tags) == 0 || named {
+		return false
+	}
+	for _, tag := range p.o.Tags {
+		if tag == "all" || tag == "tagged" && len(tags) > 0 || tag == "untagged" && len(tags) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var specialTags = []string{"all", "tagged", "untagged", "always", "never"}
+
+// checkTags warns about requested tags that no step has.
+func (p *evaluator) checkTags() {
+	known := sortedKeys(p.tagsSeen)
+	for _, list := range []struct {
+		flag string
+		tags []string
+	}{{"--tags", p.o.Tags}, {"--skip-tags", p.o.SkipTags}} {
+		var lost []string
+		for _, tag := range list.tags {
+			if !p.tagsSeen[tag] && !slices.Contains(specialTags, tag) {
+				lost = append(lost, tag)
+			}
+		}
+		severity := diag.Warning
+		if list.flag == "--tags" && len(lost) == len(list.tags) {
+			severity = diag.Error
+		}
+		for _, tag := range lost {
+			hint := suggest.DidYouMean(tag, known)
+			if hint == "" && len(known) > 0 {
+				hint = "the playbook has the tags " + strings.Join(known, ", ")
+			}
+			p.report(diag.Diagnostic{Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag}, Message: "no step has the tag `" + tag + "`", Hint: hint})
+		}
+	}
+}
+
+// fields collects what a step's fields still wait for, field by field.
+type fields struct {
+	r        *renderer
+	field    string
+	unknowns []Unknown
+	all      []eval.Missing
+}
+
+// at closes the field before and opens the next.
+func (f *fields) at(name string) {
+	for _, m := range f.r.missing {
+		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
+	}
+	f.all = append(f.all, f.r.missing...)
+	f.r.missing = nil
+	f.field = name
+}
+
+// pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
+func (p *evaluator) pathOf(c *scopeContext, v playbook.Value, what, hint string) (string, bool) {
+	r := p.renderer(p.env(c, nil), c.chain)
+	name := strings.TrimSpace(r.text(v))
+	if r.failed {
+		return "", false
+	}
+	if len(r.missing) > 0 {
+		p.tooLate(v, c.chain, hint, what, r.missing)
+		return "", false
+	}
+	return name, name != ""
+}

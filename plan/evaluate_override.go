@@ -1,0 +1,174 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"moon/internal/diag"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// readOverrides reads the values. Mistakes in them are mistakes of the plan.
+func (p *evaluator) readOverrides() {
+	for _, o := range p.o.Overrides {
+		file := &playbook.File{Name: "override of " + o.Label(), Text: []byte("value:\n  " + strings.ReplaceAll(o.Value, "\n", "\n  ") + "\n")}
+		m, ok := playbook.ParseVars(file, &p.ds)
+		if !ok {
+			continue
+		}
+		v := m.Entries()
+		if len(v) != 1 {
+			p.errorf(diag.Pos{File: file.Name}, 0, nil, "write one value, as in a playbook", "this is not one value: %s", quoted(o.Value))
+			continue
+		}
+		one := &overriding{Override: o, on: o.From == "", text: v[0].Value}
+		if o.Field == "" {
+			one.value = taken(v[0].Value, p.plan.Plays)
+			if o.Secret {
+				one.value = eval.Mark(p.secrets, one.value, eval.Every)
+			}
+		} else if o.Secret {
+			p.secrets.Add("", v[0].Value.Text())
+		}
+		p.overrides = append(p.overrides, one)
+	}
+}
+
+// reach says that the plan has come to a step, whose frames are its own from now on until it is planned.
+func (p *evaluator) reach(path string) {
+	if len(p.overrides) == 0 {
+		return
+	}
+	p.at = p.secrets.Redact(path)
+	for _, o := range p.overrides {
+		o.on = o.on || o.From == p.at
+	}
+}
+
+// ofStep are the overrides of one field of the step that is planned.
+func (p *evaluator) ofStep(field string) (list []*overriding) {
+	for _, o := range p.overrides {
+		if o.Field == field && p.at != "" && o.At == p.at {
+			o.used = true
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// override puts other values in the place of what the task is written with.
+func (p *evaluator) override(k *task, c *scopeContext) {
+	if len(p.overrides) == 0 {
+		return
+	}
+	if list := p.ofStep(OverrideArg); len(list) > 0 {
+		own := *k.compiled // the others of the task keep theirs
+		own.args = slices.Clone(own.args)
+		for _, o := range list {
+			f, known := own.action.Field(o.Name)
+			if !known && !own.action.Open {
+				p.unknownArg(o.Name, own.action.Name, diag.Pos{File: "override of " + o.Label()}, fieldNames(own.action.Fields()), c.chain)
+				continue
+			}
+			name := o.Name
+			if known {
+				name = f.Name
+			}
+			own.args = slices.DeleteFunc(own.args, func(g arg) bool { return g.name == name })
+			own.args = append(own.args, p.arg(name, o.Name, f, o.text, c.chain))
+		}
+		k.compiled = &own
+	}
+	for _, o := range p.ofStep(OverrideEnv) {
+		text := "env:\n  " + o.Name + ":\n    " + strings.ReplaceAll(o.Value, "\n", "\n    ") + "\n"
+		if m, ok := playbook.ParseVars(&playbook.File{Name: "override of " + o.Label(), Text: []byte(text)}, &p.ds); ok {
+			k.env = append(slices.Clip(k.env), m.Entries()[0].Value)
+		}
+	}
+	for _, o := range p.ofStep(OverrideCwd) {
+		k.cwd = o.text
+	}
+}
+
+// overridden lists what overrides have changed in a step. before is the task as the playbook has it.
+func (p *evaluator) overridden(s *Step, k *task, before task, r *renderer) {
+	if len(p.overrides) == 0 {
+		return
+	}
+	for _, u := range s.Uses {
+		if u.From == fromOverride {
+			s.Overridden = append(s.Overridden, p.overriddenVar(k, u, r.env.(*env)))
+		}
+	}
+	old := &renderer{engine: r.engine, env: r.env, lenient: true, report: func(diag.Diagnostic) {}}
+	for _, o := range p.ofStep(OverrideArg) {
+		one := Overridden{Override: o.Override, Now: s.Args[o.Name]}
+		for _, g := range before.args {
+			if g.name == o.Name {
+				one.Was, one.Origin = forDisplay(before.argValue(old, g, p.o.Home, "", func(string) {})), origin(g.value.Pos(), s.Origin.Chain)
+			}
+		}
+		s.Overridden = append(s.Overridden, one)
+	}
+	for _, o := range p.ofStep(OverrideEnv) {
+		one := Overridden{Override: o.Override, Now: s.Env[o.Name]}
+		for _, m := range before.env {
+			for _, e := range m.Entries() {
+				if e.Key == o.Name {
+					one.Was, one.Origin = old.text(e.Value), origin(e.Pos, s.Origin.Chain)
+				}
+			}
+		}
+		s.Overridden = append(s.Overridden, one)
+	}
+	for _, o := range p.ofStep(OverrideCwd) {
+		one := Overridden{Override: o.Override, Was: before.dir, Now: s.Cwd}
+		if !before.cwd.IsZero() {
+			one.Was, one.Origin = old.text(before.cwd), origin(before.cwd.Pos(), s.Origin.Chain)
+		}
+		s.Overridden = append(s.Overridden, one)
+	}
+	for i := range s.Overridden {
+		s.Overridden[i].Value = "" // Now says it, and knows what is secret of it
+	}
+}
+
+// overriddenVar is what the override of a variable hides.
+func (p *evaluator) overriddenVar(k *task, u Use, e *env) Overridden {
+	one := Overridden{Now: u.Value}
+	for _, o := range p.overrides { // the last counts
+		if o.Field == "" && o.Name == u.Name && o.on && o.covers(p.at, p.host) {
+			one.Override = o.Override
+		}
+	}
+	without := *k.frame
+	without.over = nil
+	hidden := *e
+	hidden.frame = &without
+	without.each(u.Name, func(b *binding) bool { one.Origin = b.origin; return true })
+	if was, ok := hidden.Lookup(u.Name); ok {
+		one.Was = was
+	}
+	return one
+}
+
+// unusedOverrides says which overrides came to nothing, because what they are for is gone.
+func (p *evaluator) unusedOverrides() {
+	for _, o := range p.overrides {
+		if o.used {
+			continue
+		}
+		what := "nothing is at " + o.At
+		switch {
+		case o.Host != "":
+			what = "no step of " + o.Host + " is in its reach"
+		case o.At == "":
+			what = "the step it begins with is gone: " + o.From
+		}
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: diag.Pos{File: "override of " + o.Label()},
+			Message: "the override of `" + o.Label() + "` has no effect: " + what,
+		})
+	}
+}

@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
+const mostRetries = 1_000_000
+
+// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
+// here they are checked for names.
+func (p *evaluator) fillPolicy(s *Step, k *task, in inherit, r *renderer, f *fields) {
+	t := k.src
+	f.at("confirm")
+	p.confirm(s, k, r)
+	f.at("")
+	if !t.Retries.IsZero() {
+		p.fixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
+			n, ok := spec.ParseInt(v)
+			s.Retry.Max = max(n, 0)
+			return ok && n >= 0 && n <= mostRetries
+		})
+	} else if len(t.Until) > 0 {
+		s.Retry.Max = 3
+	}
+	s.Retry.Delay = time.Second
+	if p.plan.Plays {
+		s.Retry.Delay = 5 * time.Second
+	}
+	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
+	p.duration(firstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
+	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
+	s.Retry.Until = whenText(k.until)
+	f.at("ignore_errors")
+	for _, cond := range k.ignore {
+		s.MayFail = s.MayFail || !cond.constant || cond.holds
+	}
+	if s.Loop != nil && !s.Loop.First {
+		p.duration(t.Pause, "pause", r, &s.Pause)
+	}
+	own := p.plan.resultNames(t.Register)
+	for _, g := range []struct {
+		name string
+		list []condition
+	}{{"changed_when", k.changed}, {"failed_when", k.failed}, {"until", k.until}, {"break_when", k.breaks}, {"ignore_errors", k.ignore}} {
+		f.at(g.name)
+		p.checkNames(r, g.list, own)
+	}
+	f.at("")
+	checkMode, diff := firstOf(t.CheckMode, in.checkMode), firstOf(t.Diff, in.diff)
+	if !checkMode.IsZero() {
+		b := p.flag(checkMode, "check_mode", r, false)
+		s.CheckMode = &b
+	}
+	if !diff.IsZero() {
+		s.ShowDiff = p.flag(diff, "diff", r, true)
+		s.NoDiff = !s.ShowDiff
+	}
+	if p.plan.Plays {
+		s.GoesOn = p.flag(in.unreachable, "ignore_unreachable", r, false)
+		s.AnyFatal = p.flag(in.anyFatal, "any_errors_fatal", r, false)
+	} else {
+		p.pointless(k, r)
+	}
+	p.interactive(k, r)
+	if t.ID != "" {
+		p.userID(t, s)
+	}
+	for _, n := range t.Needs {
+		p.needs = append(p.needs, pendingNeed{s.Index, n})
+	}
+}
+
+// pointless refuses what is written on a step that it would have no effect on.
+func (p *evaluator) pointless(k *task, r *renderer) {
+	t, a := k.src, k.action
+	refuse := func(v playbook.Value, why, hint string) { p.refuseKey(t, v, r, why, hint) }
+	_, process := valueOf(k.args, a.Process)
+	if !process && a.Process != "*" && t.Unless.IsZero() && t.OnlyIf.IsZero() {
+		why := fmt.Sprintf("`%s` starts no process", t.ActionKey)
+		if a.Process != "" {
+			why += fmt.Sprintf(" without `%s`", a.Process)
+		}
+		refuse(t.Cwd, why, "relative paths start in the directory of the file that holds the step; write the whole path")
+		if !a.Proxies {
+			refuse(t.Env, why, "for a value that a template can use write `vars`")
+		}
+	}
+	if !a.Diff {
+		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
+	}
+	if t.Retries.IsZero() && len(t.Until) == 0 {
+		refuse(t.Delay, "it is not tried again", "add `retries` or `until`")
+	}
+}
+
+// interactive refuses a terminal for a step that could do nothing with it, in plays too: the key is moon's own.
+func (p *evaluator) interactive(k *task, r *renderer) {
+	t := k.src
+	if !k.action.Command {
+		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
+	} else if _, given := valueOf(k.args, "stdin"); given {
+		p.refuseKey(t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
+	}
+}
+
+// refuseKey refuses a key, by its value, that has no effect on a step.
+func (p *evaluator) refuseKey(t *playbook.Task, v playbook.Value, r *renderer, why, hint string) {
+	if v.IsZero() {
+		return
+	}
+	for _, e := range t.Keys {
+		if e.Value == v {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
+			return
+		}
+	}
+}
+
+// commands are the actions that are one.
+func commands() []string {
+	var names []string
+	for _, a := range spec.All() {
+		if a.Command {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// question is what `confirm: true` asks.
+const question = "run this step?"
+
+// confirm renders the question a step asks. A part of it that is not known yet is shown as it is written: the step
+// asks all the same.
+func (p *evaluator) confirm(s *Step, k *task, r *renderer) {
+	v := k.src.Confirm
+	if v.IsZero() {
+		return
+	}
+	got := eval.Plain(forDisplay(r.value(v)))
+	r.missing = nil
+	yes, ok := got.(bool)
+	if !ok && strings.Contains(v.Text(), "{{") {
+		yes, ok = spec.ParseBool(got) // -e gives text
+	}
+	switch {
+	case ok && yes:
+		s.Confirm = question
+	case !ok:
+		s.Confirm = eval.Text(got)
+	}
+}
+
+// resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
+// are names of variables there.
+func (p *Plan) resultNames(register string) (names []string) {
+	if !p.Plays {
+		names = []string{
+			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
+			"duration_ms", "attempts", "msg",
+		}
+	}
+	if register != "" {
+		names = append(names, register)
+	}
+	return names
+}
+
+// isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
+func (p *Plan) isResultName(name, register string) bool {
+	return name == register || slices.Contains(p.resultNames(""), name)
+}
+
+// checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
+// wait for.
+func (p *evaluator) checkNames(r *renderer, list []condition, own []string) {
+	if len(list) == 0 {
+		return
+	}
+	extra := map[string]any{}
+	for _, name := range own {
+		extra[name] = eval.Unknown{Steps: nil}
+	}
+	with := *r.env.(*env)
+	with.extra = extra
+	sub := &renderer{engine: r.engine, env: &with, report: r.report, lack: r.lack, facts: r.facts, lenient: r.lenient, guards: r.guards, chain: r.chain}
+	for _, c := range list {
+		sub.decide([]condition{c})
+	}
+	r.decided = append(r.decided, sub.decided...)
+	for _, ref := range sub.later {
+		if !slices.Contains(own, ref.Name) {
+			r.later = append(r.later, ref)
+		}
+	}
+	for _, m := range sub.missing {
+		if len(m.Steps) > 0 {
+			r.miss([]eval.Missing{m})
+		}
+	}
+	r.failed = r.failed || sub.failed
+	if r.lacking == nil {
+		r.lacking = sub.lacking
+	}
+	for _, name := range sub.used {
+		if !slices.Contains(own, name) && !slices.Contains(r.used, name) {
+			r.used = append(r.used, name)
+		}
+	}
+}
+
+func (b become) with(t *playbook.Task) become {
+	if !t.Become.IsZero() {
+		b.yes = t.Become
+	}
+	if !t.BecomeUser.IsZero() {
+		b.user = t.BecomeUser
+	}
+	if !t.BecomeHow.IsZero() {
+		b.method = t.BecomeHow
+	}
+	return b
+}
+
+// become finds out who a step runs as. The user may be known only in the run, whether there is one not before it.
+func (p *evaluator) become(s *Step, k *task, b become, r *renderer) {
+	if b.yes.IsZero() {
+		for _, v := range []playbook.Value{b.user, b.method} {
+			if !v.IsZero() {
+				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.chain, "add `become: true`", "without `become` this has no effect")
+			}
+		}
+		return
+	}
+	method := ""
+	if p.o.User != "root" {
+		method = becomeMethods[0]
+	}
+	p.fixed(b.method, "become_method", "one of "+strings.Join(becomeMethods, ", "), r, func(v any) bool {
+		method = eval.Text(v)
+		return slices.Contains(becomeMethods, method)
+	})
+	if !p.flag(b.yes, "become", r, false) {
+		return
+	}
+	user := "root"
+	if !b.user.IsZero() {
+		missing := len(r.missing)
+		user = r.text(b.user)
+		if len(r.missing) > missing {
+			k.becomeUser = b.user
+		} else if !isUser(user) && !r.failed && !r.undefined {
+			p.errorf(b.user.Pos(), utf8.RuneCountInString(b.user.Text()), r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
+		}
+	}
+	if user != p.o.User {
+		s.Become = &Become{user, method}
+	}
+}
+
+// isUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
+func isUser(name string) bool {
+	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
+}

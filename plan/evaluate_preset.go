@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/suggest"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+
+// presetsIn lists what could be meant by a misspelt name.
+func presetsIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".yml"); ok {
+			names = append(names, name)
+		} else if _, err := os.Stat(filepath.Join(dir, e.Name(), "preset.yml")); err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// parameters checks what a preset is given and makes it the variable `parameters`.
+func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
+	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{secret: map[string]bool{}}}
+	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
+	inFile := *c
+	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
+	written := map[string]bool{}
+	known := make([]string, 0, len(file.Parameters))
+	for _, param := range file.Parameters {
+		known = append(known, param.Name)
+	}
+	for _, e := range t.With.Entries() {
+		written[e.Key] = true
+		i := slices.Index(known, e.Key)
+		if i < 0 {
+			hint := suggest.DidYouMean(e.Key, known)
+			switch {
+			case hint != "":
+			case len(known) == 0:
+				hint = "it takes no parameters"
+			default:
+				hint = "it takes " + strings.Join(known, ", ")
+			}
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
+			continue
+		}
+		p.parameter(&all, values, file.Parameters[i], e.Value, c)
+	}
+	for _, param := range file.Parameters {
+		switch {
+		case written[param.Name]:
+		case !param.Default.IsZero():
+			p.parameter(&all, values, param, param.Default, &inFile)
+		case param.Required:
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`", "the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
+			values[param.Name] = eval.Unknown{}
+		default:
+			values[param.Name] = nil
+		}
+	}
+	all.value = values
+	return all
+}
+
+// parameter renders and checks one value.
+func (p *evaluator) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *scopeContext) {
+	e := p.env(c, nil)
+	r := p.renderer(e, c.chain)
+	r.marks = true
+	if param.Secret {
+		all.given.secret[param.Name] = true
+	}
+	got := forNames(r.value(v))
+	if k := v.Kind(); param.Type == "string" && (k == playbook.Bool || k == playbook.Int || k == playbook.Float) {
+		got = v.Text() // text as written: yes, 1.10
+	}
+	values[param.Name] = eval.Unknown{}
+	part := binding{name: param.Name, value: got, raw: v, where: e.frame, open: len(r.missing) > 0}
+	defer func() {
+		all.given.values, all.given.types = append(all.given.values, part), append(all.given.types, param.Type)
+	}()
+	switch {
+	case r.failed:
+		return
+	case part.open:
+		values[param.Name] = got
+		all.open = true
+		return
+	case got == nil && !param.Required:
+		values[param.Name] = nil
+		return
+	}
+	typed, ok := convert(param.Type, got)
+	if !ok {
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, typeWords[param.Type], described(got))
+		return
+	}
+	kept := typed
+	if param.Secret {
+		kept = eval.Mark(p.secrets, typed, eval.Every)
+	}
+	values[param.Name], part.value = kept, kept
+	if len(param.Enum) == 0 {
+		return
+	}
+	var allowed []string
+	for _, one := range param.Enum {
+		allowed = append(allowed, eval.Text(plain(one)))
+	}
+	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), described(typed))
+	}
+}

@@ -1,0 +1,124 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"moon/plan/eval"
+)
+
+// whole notes that all facts are used at once, or all of the environment.
+func (m *machine) whole() {
+	if !m.use.done && m.use.whole.Line == 0 {
+		m.use.whole = m.use.at
+	}
+}
+
+// Known are the keys, for a person who has misspelt one.
+func (f factsOf) Known() []string { return f.m.factNames(f.e) }
+
+// Keys implements eval.Object.
+func (f factsOf) Keys() []string {
+	f.m.whole()
+	return f.m.factNames(f.e)
+}
+
+// Get implements eval.Object.
+func (f factsOf) Get(key string) (value any, ok bool) {
+	var waits []int
+	take := func(b *binding) bool {
+		switch {
+		case b.how != promisedFact && b.how != handed:
+			value = b.value
+		case f.e.absent(b) && !f.e.hasResult(b):
+			if b.how == promisedFact {
+				value = f.e.notGiven(b.steps)
+			}
+			return b.how != handed
+		case f.e.results == nil:
+			f.e.keep(b)
+			waits = append(waits, f.e.coming(b.steps)...)
+			return b.how != handed // which may not happen
+		default:
+			var done bool
+			value, done = f.e.produce(b)
+			return done || b.how != handed
+		}
+		return true
+	}
+	at := f.e.frame.producedAt
+	ok = f.m.handed.before(key, at, take) || f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	switch {
+	case len(waits) > 0:
+		slices.Sort(waits)
+		return eval.Unknown{Steps: waits}, true
+	case !ok:
+		return f.e.anyHanded(f.m, key)
+	}
+	return value, ok
+}
+
+func (e envOf) all() map[string]any {
+	env, _ := e.m.facts["env"].(map[string]any)
+	return env
+}
+
+// Known are the keys, for a person who has misspelt one.
+func (e envOf) Known() []string { return sortedKeys(e.all()) }
+
+// Keys implements eval.Object.
+func (e envOf) Keys() []string {
+	e.m.whole()
+	return sortedKeys(e.all())
+}
+
+// Get implements eval.Object.
+func (e envOf) Get(key string) (any, bool) {
+	if u := e.m.use; !u.done {
+		if e.m.env == nil {
+			e.m.env = map[string]bool{}
+		}
+		e.m.env[key] = e.m.env[key] || !u.hiding
+	}
+	v, ok := e.all()[key]
+	return v, ok
+}
+
+// wholeFacts is the map that a value of facts stands for, if it is one.
+func wholeFacts(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case factsOf:
+		return v.m.facts, true
+	case envOf:
+		return v.all(), true
+	}
+	return nil, false
+}
+
+// usedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
+// that only steps with no_log use, whose value is kept nowhere.
+func (m *machine) usedFacts() (facts map[string]any, hidden string) {
+	facts = map[string]any{}
+	for name := range m.read {
+		v, ok := m.facts[name]
+		switch {
+		case !ok:
+		case name == "env":
+			env := map[string]any{}
+			for _, variable := range sortedKeys(m.env) {
+				v, ok := envOf{m}.all()[variable]
+				if ok && !m.env[variable] {
+					hidden = variable
+				} else if ok {
+					env[variable] = v
+				}
+			}
+			facts[name] = env
+		case changing[name]:
+			facts[name] = nil // it is there, and that is all that is known
+		default:
+			facts[name] = v
+		}
+	}
+	return facts, hidden
+}

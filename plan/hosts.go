@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+)
+
+// settle gives a machine the variables that its groups have now, and above them what add_host has given it.
+func (p *fleet) settle(m *machine) {
+	m.inventory = nil
+	if m.host == nil {
+		return
+	}
+	for _, dir := range p.besides {
+		chain := p.inventoryLayers(m.host, dir)
+		for _, l := range m.added {
+			chain = &layer{parent: chain, binds: l.binds, last: l.last}
+		}
+		m.inventory = append(m.inventory, chain)
+	}
+}
+
+// machine is the host of a name; it makes one that no inventory has.
+func (p *fleet) machine(name string) *machine {
+	if m, ok := p.machines[name]; ok {
+		return m
+	}
+	m := &machine{name: name, host: p.inventory.Host(name), gatherer: -1, use: p.facts}
+	m.names = &names{
+		factsMap: p.here.factsMap, costly: p.here.costly, started: p.here.started, files: p.names.files, extra: p.names.extra,
+		root: p.names.root, of: m,
+	}
+	m.names.document.now, m.names.shownVars.now, m.names.shownDefaults.now = p.names.document.now, p.names.document.now, p.names.document.now
+	m.names.produced.now, m.handed.now = p.names.produced.now, p.names.produced.now
+	p.settle(m)
+	p.machines[name] = m
+	return m
+}
+
+// inventoryLayers are the variables that an inventory has for a host. Those of groups are shared.
+func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *layer {
+	var chain *layer
+	for _, l := range p.inventory.Layers(h, beside) {
+		shared, ok := p.layers[layerKey{l, chain}]
+		if !ok {
+			shared = &layer{parent: chain}
+			for _, v := range l.Vars {
+				p.learnNamed(v, l.From)
+				shared.add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
+			}
+			p.layers[layerKey{l, chain}] = shared
+		}
+		chain = shared
+	}
+	return chain
+}
+
+// knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
+// at once for one that no play is for.
+func (p *fleet) knownMachine(name string) *machine {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if m, ok := p.machines[name]; ok {
+		return m
+	}
+	if p.inventory.Host(name) == nil && !isLocalhost(name) {
+		return nil
+	}
+	return p.machine(name)
+}
+
+// refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
+// add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
+func (p *fleet) refresh(t *playbook.Task, c *scopeContext) {
+	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
+	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
+	if p.programs {
+		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
+		d.Hint = "what comes after it belongs into a playbook of its own, run after this one; or leave it out: the plan is made with the inventory as it is before the run"
+	}
+	p.report(d)
+}
+
+// keeper is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
+func (p *fleet) keeper(s *Step, c *scopeContext) *machine {
+	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() || !p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.task.frame.step), c.chain), false) {
+		return c.on
+	}
+	return p.machine(s.Delegate)
+}
+
+// readInventory reads the hosts. Without a source there is this machine.
+func (p *fleet) readInventory() {
+	var sources []string
+	for _, source := range p.o.Inventory {
+		if !inventory.IsList(source) {
+			source = p.resolve(source, p.o.Dir)
+		}
+		sources = append(sources, source)
+	}
+	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
+		Read: p.read, List: p.disk.list, Kind: p.disk.kind, Run: p.runInventory,
+	}, &p.ds)
+	p.besides = []string{p.plan.Root}
+}
+
+// beside is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
+// beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
+func (p *fleet) beside(dir string) int {
+	if i := slices.Index(p.besides, dir); i >= 0 {
+		return i
+	}
+	p.inventory.Beside(dir)
+	p.besides = append(p.besides, dir)
+	for _, m := range p.machines {
+		p.settle(m)
+	}
+	return len(p.besides) - 1
+}
+
+// nowhere is a context that belongs to no host: for what must be known to choose the hosts.
+func (p *fleet) nowhere(in around) *scopeContext {
+	m := p.machine("localhost")
+	p.names = m.names
+	sc := &scene{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, beside: p.beside(in.dir), vars: in.vars}
+	c := &scopeContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
+	c.on, c.scene = m, sc
+	return c
+}
+
+// choose gives the hosts of a play in their order. No host at all is a warning.
+func (p *fleet) choose(pl *playbook.Play, pattern string, in around) ([]*inventory.Host, bool) {
+	at := pl.Hosts.Pos()
+	hosts, err := p.inventory.Match(pattern)
+	if err != nil {
+		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
+	}
+	if len(hosts) == 0 {
+		p.unmatched = append(p.unmatched, unmatched{pl, in})
+	}
+	if p.o.Limit != "" && len(hosts) > 0 {
+		limited, err := p.inventory.Limit(hosts, p.o.Limit, func(file string) ([]byte, error) {
+			f, err := p.read(p.resolve(file, p.o.Dir))
+			if err != nil {
+				return nil, err
+			}
+			return f.Text, nil
+		})
+		if err != nil {
+			p.errorf(diag.Pos{File: "--limit " + p.o.Limit}, 0, nil, "", "%s", err)
+			return nil, false
+		}
+		hosts = limited
+	}
+	if len(hosts) == 0 {
+		if err == nil {
+			p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint()})
+		}
+		label := pattern
+		if !pl.Name.IsZero() {
+			label = nameLine(pl.Name, pl.Name.Text())
+		}
+		p.close(p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &PlayHead{Pattern: pattern}}, label))
+		return nil, false
+	}
+	return hosts, true
+}
+
+// on makes a host the one that is planned for.
+func (p *fleet) on(c *scopeContext) {
+	p.names, p.host = c.on.names, c.on.name
+	p.facts.at = c.pos
+}
+
+// once reports whether a task runs on one host for all.
+func (p *fleet) once(cs []*scopeContext) bool {
+	v := cs[0].inherit.runOnce
+	if v.IsZero() || len(cs) < 2 {
+		return false
+	}
+	p.on(cs[0])
+	return p.flag(v, "run_once", p.renderer(p.env(cs[0], nil), cs[0].chain), false)
+}

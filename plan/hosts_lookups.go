@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/plan/eval"
+)
+
+// world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
+// looked up for real.
+func (p *fleet) world() eval.World {
+	plan := p.plan
+	find := func(at eval.Env, dir, name string) string {
+		e, ok := eval.Base(at).(*env)
+		if !ok || e.frame.scene == nil {
+			return ""
+		}
+		if dir == "" {
+			dir = cmp.Or(e.frame.looks, "files")
+		}
+		dirs := lookoutOf(e.frame.scene).shared(dir)
+		if of, ok := e.Lookup("template_fullpath"); ok && dir == "templates" {
+			if file, isText := of.(string); isText {
+				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
+			}
+		}
+		path := newSearch(dirs, p.disk).find(name, p.o.Home)
+		if !p.disk.there(path) {
+			return ""
+		}
+		return path
+	}
+	return eval.World{
+		Find: func(at eval.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
+		File: func(at eval.Env, dir, name string) (string, error) {
+			path := find(at, dir, name)
+			if path == "" {
+				return "", errors.New("no such file: " + name)
+			}
+			if running(at) {
+				return plan.readNow(path)
+			}
+			f, err := p.read(path)
+			if err != nil {
+				return "", errors.New(p.fileError(err))
+			}
+			p.lookedAt = append(p.lookedAt, path)
+			return string(f.Text), nil
+		},
+		Glob: func(at eval.Env, pattern string) ([]string, error) {
+			e, ok := eval.Base(at).(*env)
+			if !ok || e.frame.scene == nil {
+				return nil, nil
+			}
+			for _, dir := range lookoutOf(e.frame.scene).shared("files") {
+				parent, base := filepath.Split(resolvePath(pattern, dir, p.o.Home))
+				var found []string
+				for _, name := range p.disk.glob(filepath.Clean(parent), base) {
+					found = append(found, filepath.Join(parent, name))
+				}
+				if len(found) > 0 {
+					return found, nil
+				}
+			}
+			return nil, nil
+		},
+		Hosts: func(_ eval.Env, pattern string) ([]string, error) {
+			hosts, err := p.inventory.Match(pattern)
+			return hostNames(hosts), err
+		},
+		Run: func(at eval.Env, command string) (string, error) {
+			if !running(at) || plan.made.o.Pipe == nil || eval.Base(at).(*env).unapproved {
+				return "", eval.ErrLater
+			}
+			return plan.made.o.Pipe(command, plan.Root)
+		},
+		Get: func(at eval.Env, url string) (string, error) {
+			if !running(at) || plan.made.o.Fetch == nil {
+				return "", eval.ErrLater
+			}
+			return plan.made.o.Fetch(url)
+		},
+		Now: func(at eval.Env) (time.Time, error) {
+			if !running(at) {
+				return time.Time{}, eval.ErrLater
+			}
+			return time.Now(), nil
+		},
+		Password: p.password,
+	}
+}
+
+// running reports whether a step that runs asks, and not the planner.
+func running(at eval.Env) bool {
+	e, ok := eval.Base(at).(*env)
+	return ok && e.results != nil && !e.ahead
+}
+
+// readNow is the text of a file when a step runs.
+func (p *Plan) readNow(path string) (string, error) {
+	text, saved := p.Saved(path)
+	var err error
+	if !saved {
+		text, err = readBounded(path)
+	}
+	if err != nil {
+		return "", errors.New("no such file: " + shownPath(p.Root, path))
+	}
+	plain, err := p.Decrypt(text)
+	if err != nil {
+		return string(text), nil //nolint:nilerr // it is not encrypted
+	}
+	return string(plain), nil
+}
+
+// password is what a file keeps. Where there is none yet, the run makes it.
+func (p *fleet) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
+	e, ok := eval.Base(at).(*env)
+	if !ok || e.frame.scene == nil {
+		return "", eval.ErrLater
+	}
+	path := resolvePath(file, e.frame.scene.dir, p.o.Home)
+	if path != os.DevNull {
+		text, err := p.keptPassword(path, running(at))
+		switch {
+		case err == nil:
+			line, _, _ := strings.Cut(string(text), "\n")
+			password, _, _ := strings.Cut(line, " salt=")
+			p.engine.Secrets.Add(filepath.Base(file), password)
+			return password, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+	}
+	if !running(at) && (!always || path != os.DevNull) {
+		return "", eval.ErrLater
+	}
+	password, err := made()
+	if err != nil {
+		return "", err
+	}
+	p.engine.Secrets.Add(filepath.Base(file), password)
+	if path == os.DevNull {
+		return password, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // another host was first
+		return p.password(at, file, always, made)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(password + "\n")
+	return password, errors.Join(err, f.Close())
+}

@@ -1,0 +1,487 @@
+package plan
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan/eval"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+)
+
+// collectRegister gives the loop's register name the results of all its items.
+func (p *playsState) collectRegister(t *playbook.Task, first int, c *scopeContext) {
+	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
+		return
+	}
+	b := &binding{name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), how: collected, by: t}
+	for s := first; s < len(p.plan.Steps); s++ {
+		b.steps = append(b.steps, s)
+	}
+	if len(b.steps) == 0 {
+		b.how, b.steps = notProduced, nil
+		b.value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
+	}
+	p.names.produced.add(b)
+}
+
+// gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
+func (p *playsState) gathersFor(s *Step) bool {
+	for _, t := range p.factTasks {
+		if s.task.src == t {
+			return true
+		}
+	}
+	return false
+}
+
+// showAgain ends what a clear_facts has begun: the hosts are asked again.
+func (p *playsState) showAgain(cs []*scopeContext) {
+	for _, c := range cs {
+		m := c.on
+		if !m.hides(math.MaxInt) {
+			continue
+		}
+		*m.names.produced.now++
+		m.hidden[len(m.hidden)-1].until = *m.names.produced.now
+	}
+}
+
+// metas are what meta can be asked for.
+var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
+
+// checkMeta refuses what is none of them.
+func (p *playsState) checkMeta(t *playbook.Task, c *scopeContext) {
+	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
+	}
+}
+
+// parallelKey is the key that makes a group parallel.
+const parallelKey = "parallel"
+
+// parallelGroup is what `parallel` on a block or an include of a play asks for.
+type parallelGroup struct {
+	atOnce int // as in Scope.Parallel
+	pos    diag.Pos
+}
+
+// group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
+// nor a rescue has anything to go by.
+func (p *playsState) group(c *scopeContext, t *playbook.Task) parallelGroup {
+	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
+	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
+		g.pos = t.Keys[i].Pos
+	}
+	if p.plan.Scopes[c.play.scope].Strategy != "graph" {
+		return g
+	}
+	refuse := func(pos diag.Pos, key, hint string) {
+		p.errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
+	}
+	if g.atOnce > 0 && g.atOnce < Unlimited {
+		refuse(g.pos, parallelKey, "leave it out and limit the whole run with `--forks`, or use another strategy")
+	}
+	if len(t.Rescue) > 0 {
+		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
+	}
+	if len(t.Always) > 0 {
+		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
+	}
+	return g
+}
+
+// inParallel are the contexts inside a group.
+func inParallel(cs []*scopeContext, g parallelGroup) []*scopeContext {
+	if g.atOnce == 0 {
+		return cs
+	}
+	list := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.parallel = g.pos
+		list[i] = &one
+	}
+	return list
+}
+
+// ordersPlay are the metas that divide a play into what comes before them and what comes after.
+var ordersPlay = []string{"flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts"}
+
+// steersParallel refuses a meta that is about what comes before or after it, where the tasks have no order.
+func (p *playsState) steersParallel(c *scopeContext, t *playbook.Task, what string) bool {
+	if c.parallel.Line == 0 || !slices.Contains(ordersPlay, what) {
+		return false
+	}
+	p.errorf(c.parallel, len(parallelKey), c.chain, "move the `meta` in front of the parallel tasks or behind them",
+		"`meta: %s` (line %d) needs an order of the tasks, and `parallel` gives them none", what, t.Pos.Line)
+	return true
+}
+
+// ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in around) ([]*inventory.Host, bool) {
+	switch order := pl.Order.Text(); order {
+	case "", "inventory":
+	case "sorted", "reverse_sorted":
+		hosts = slices.Clone(hosts)
+		slices.SortFunc(hosts, func(a, b *inventory.Host) int { return strings.Compare(a.Name, b.Name) })
+		if order == "reverse_sorted" {
+			slices.Reverse(hosts)
+		}
+	case "reverse_inventory":
+		hosts = slices.Clone(hosts)
+		slices.Reverse(hosts)
+	default:
+		p.errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted", "`order: %s` is not supported: a plan has one order", order)
+	}
+	return hosts, true
+}
+
+// policy reads what decides about failures.
+func (p *playsState) policy(play *playing, r *renderer) {
+	pl := play.src
+	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
+	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
+	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
+		n, ok := spec.ParseInt(strings.TrimSuffix(eval.Text(v), "%"))
+		play.maxFail = n
+		return ok && n >= 0
+	})
+	s := &p.plan.Scopes[play.scope]
+	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
+	s.Strategy = "linear"
+	p.fixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
+		s.Strategy = strings.TrimPrefix(eval.Text(v), "ansible.builtin.")
+		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
+	})
+	if s.Strategy == "host_pinned" {
+		s.Strategy = "free"
+	}
+}
+
+// batches are the hosts that go through the play together, one batch after the other.
+func (p *playsState) batches(pl *playbook.Play, all []*machine, r *renderer) [][]*machine {
+	if pl.Serial.IsZero() {
+		return [][]*machine{all}
+	}
+	var sizes []int
+	values := []playbook.Value{pl.Serial}
+	if pl.Serial.Kind() == playbook.List {
+		values = pl.Serial.Items()
+	}
+	for _, v := range values {
+		p.fixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
+			text := eval.Text(got)
+			if percent, ok := strings.CutSuffix(text, "%"); ok {
+				n, ok := spec.ParseInt(percent)
+				sizes = append(sizes, max(n*len(all)/100, 1))
+				return ok && n >= 0
+			}
+			n, ok := spec.ParseInt(text)
+			if n <= 0 {
+				n = len(all)
+			}
+			sizes = append(sizes, n)
+			return ok
+		})
+	}
+	var list [][]*machine
+	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
+		n := min(sizes[min(i, len(sizes)-1)], len(all))
+		list = append(list, all[:n])
+		all = all[n:]
+	}
+	if len(list) == 0 {
+		return [][]*machine{all}
+	}
+	return list
+}
+
+// always are the contexts for what no tag leaves out.
+func (p *playsState) always(cs []*scopeContext) []*scopeContext {
+	list := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.tags = append(slices.Clip(c.tags), "always")
+		one.env = nil
+		list[i] = &one
+	}
+	return list
+}
+
+// factsTask is the task that gathers facts, the same for all batches.
+func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
+	t, ok := p.factTasks[pl]
+	if !ok {
+		t = gatheringFacts(pl)
+		p.factTasks[pl] = t
+	}
+	return t
+}
+
+// varsFiles reads the files of variables of a play, which may be others for each host.
+func (p *playsState) varsFiles(play *playing, cs []*scopeContext) {
+	if len(play.src.VarsFiles) == 0 {
+		return
+	}
+	scenes := map[*layer]*scene{}
+	for _, c := range cs {
+		p.names = c.on.names
+		vars := c.scene.vars
+		for _, candidates := range play.src.VarsFiles {
+			vars = p.firstVarsFile(c, candidates, vars)
+		}
+		sc, ok := scenes[vars]
+		if !ok {
+			with := *c.scene
+			with.vars = vars
+			sc = &with
+			scenes[vars] = sc
+		}
+		c.scene = sc
+	}
+}
+
+// firstVarsFile is the first file of some that exists, above other variables.
+func (p *playsState) firstVarsFile(c *scopeContext, candidates []playbook.Value, below *layer) *layer {
+	if len(candidates) == 0 {
+		return below
+	}
+	with := *c
+	sc := *c.scene
+	sc.vars = below
+	with.scene = &sc
+	var tried []string
+	for _, v := range candidates {
+		r := p.renderer(p.env(&with, nil), c.chain)
+		name := r.text(v)
+		switch {
+		case r.failed:
+			return below
+		case len(r.missing) > 0:
+			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars", "which file of variables to read", r.missing)
+			return below
+		}
+		path := p.resolve(name, c.dir)
+		for _, path := range []string{path, filepath.Join(c.dir, "vars", name)} {
+			f, err := p.read(path)
+			if err == nil {
+				return p.fileLayer(f, below)
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
+				return below
+			}
+		}
+		tried = append(tried, p.shown(path))
+	}
+	v := candidates[0]
+	if len(tried) == 1 {
+		path := p.resolve(tried[0], p.plan.Root)
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s", tried[0])
+	} else {
+		p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
+	}
+	return below
+}
+
+// prompts asks for the variables that a play wants to be typed, unless the command line gives them.
+func (p *playsState) prompts(pl *playbook.Play, c *scopeContext) {
+	var ask []Prompt
+	for _, q := range pl.Prompts {
+		given := false
+		for _, l := range []*layer{p.names.extra, p.names.files} {
+			given = given || l != nil && l.find(q.Name) != nil
+		}
+		if given {
+			continue
+		}
+		r := p.renderer(p.env(c, nil), c.chain)
+		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
+			if !v.IsZero() && v.Kind() != playbook.Null {
+				p.errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed", "vars_prompt: `encrypt` is not supported yet")
+			}
+		}
+		ask = append(ask, Prompt{
+			Name: q.Name, Text: r.text(q.Text), Default: r.text(q.Default), Private: p.flag(q.Private, "private", r, true),
+			Confirm: p.flag(q.Confirm, "confirm", r, false),
+		})
+	}
+	if len(ask) == 0 {
+		return
+	}
+	answers := map[string]string{}
+	var open []Prompt
+	for _, q := range ask {
+		if v, ok := p.o.Answers[q.Name]; ok {
+			answers[q.Name] = v
+		} else {
+			open = append(open, q)
+		}
+	}
+	if len(open) > 0 {
+		if p.o.Ask == nil {
+			for _, q := range open {
+				if q.Default == "" {
+					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…", "`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
+				}
+				answers[q.Name] = q.Default
+			}
+		} else {
+			got, err := p.o.Ask(open)
+			if err != nil {
+				p.errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
+				return
+			}
+			for _, q := range open {
+				answers[q.Name] = got[q.Name]
+			}
+		}
+	}
+	l := &layer{parent: c.scene.vars}
+	for _, q := range ask {
+		p.o.Answers[q.Name] = answers[q.Name]
+		p.plan.made.prompts = append(p.plan.made.prompts, q)
+		var v any = answers[q.Name]
+		if q.Private {
+			v = eval.Mark(p.secrets, v, eval.Every)
+		}
+		l.add(binding{name: q.Name, value: v, from: "vars_prompt", origin: origin(pl.Pos, c.chain)})
+	}
+	c.scene.vars = l
+}
+
+// hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
+func (p *playsState) hidden(c *scopeContext, r *role) {
+	for _, e := range r.files.vars {
+		own := p.lazyBinding(e.Key, e.Value, r.files.varsFrom, origin(e.Pos, c.chain))
+		l := looking{frame: p.frame(c, nil), name: e.Key, scene: c.scene}
+		var by *binding
+		l.found = func(b *binding) bool { by = b; return true }
+		if !l.layer(l.all.root) && !l.layer(l.scene.vars) || reflect.DeepEqual(plain(e.Value), by.value) && !own.lazy {
+			continue
+		}
+		told := own.origin.String() + " " + by.origin.String()
+		if p.warned[told] {
+			continue
+		}
+		p.warned[told] = true
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
+			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.name + ", and by the play (" + by.origin.String() + "), whose value counts",
+			Hint:    "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
+		})
+	}
+}
+
+// staying are the contexts of the hosts that are still in the play.
+func (p *playsState) staying(cs []*scopeContext) []*scopeContext {
+	gone := func(c *scopeContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
+	if !slices.ContainsFunc(cs, gone) {
+		return cs
+	}
+	return slices.DeleteFunc(slices.Clone(cs), gone)
+}
+
+// ungathered are the contexts of hosts whose facts nobody has asked for.
+func (p *playsState) ungathered(cs []*scopeContext) []*scopeContext {
+	return slices.DeleteFunc(slices.Clone(cs), func(c *scopeContext) bool { return c.on.state != ungathered })
+}
+
+// unnamed is what a task without a name is called.
+func (p *playsState) unnamed(t *playbook.Task) string {
+	_, label := loopName(t)
+	if text := FirstLine(t.Args.Text()); text != "" && label == t.Action {
+		return label + ": " + text
+	}
+	return label
+}
+
+// relay gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
+// have failed by then.
+func (p *playsState) relay(cs []*scopeContext, t *playbook.Task) {
+	names := map[string][]*binding{}
+	var order []string
+	for _, c := range cs {
+		for name, versions := range c.on.names.produced.versions {
+			last := versions[len(versions)-1]
+			if last.by != t {
+				continue
+			}
+			if names[name] == nil {
+				order = append(order, name)
+			}
+			names[name] = append(names[name], last.binding)
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		from := names[name]
+		var steps []int
+		for _, b := range from {
+			steps = append(steps, b.steps...)
+		}
+		slices.Sort(steps)
+		all := &binding{name: name, from: from[0].from, origin: from[0].origin, how: relayed, relay: from, steps: slices.Compact(steps), by: t}
+		if len(all.steps) == 0 { // none of them runs
+			continue
+		}
+		if from[0].foreseen {
+			all.foreseen, all.value = true, from[0].value
+		}
+		for _, c := range cs {
+			c.on.names.produced.add(all)
+		}
+	}
+	relayFacts(cs, t)
+}
+
+// brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
+func (p *playsState) brokenOnHosts(cs []*scopeContext, block, until int, from Origin) {
+	steps := map[string][]int{}
+	for i := p.plan.Scopes[block].First; i < until; i++ {
+		s := &p.plan.Steps[i]
+		steps[s.Host] = append(steps[s.Host], i)
+	}
+	for _, c := range cs {
+		for _, name := range slices.Concat(failedTaskNames, failedResultNames) {
+			c.on.names.produced.add(&binding{name: name, from: "rescue", origin: from, how: broken, steps: steps[c.on.name]})
+		}
+	}
+}
+
+// tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
+func (p *playsState) tasksFile(c *scopeContext, name string) string {
+	for _, dir := range p.lookout(c).tasks() {
+		path := p.disk.real(p.resolve(name, dir))
+		if p.disk.regular(path) {
+			return path
+		}
+	}
+	return p.disk.real(p.resolve(name, c.dir))
+}
+
+// decider is the step of an include: it does nothing but ask the condition.
+func (p *playsState) decider(t *playbook.Task) *playbook.Task {
+	d, ok := p.deciders[t]
+	if !ok {
+		one := *t
+		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
+		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
+		if one.Name.IsZero() {
+			one.Name = playbook.Written(t.Pos, one.Action+": "+FirstLine(t.Args.Text()))
+		}
+		d = &one
+		p.deciders[t] = d
+	}
+	return d
+}

@@ -1,0 +1,217 @@
+package plan
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// findRole finds the directory of a role.
+func (p *playsState) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
+	if strings.ContainsAny(name, "/~") {
+		if dir := p.disk.real(p.resolve(name, c.scene.dir)); p.disk.directory(dir) {
+			return dir, true
+		}
+	}
+	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
+		if found := p.disk.real(filepath.Join(dir, name)); p.disk.directory(found) {
+			return found, true
+		}
+	}
+	var near []string
+	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
+		if entries, err := p.disk.list(dir); err == nil && filepath.Base(dir) == "roles" {
+			near = append(near, entries...)
+		}
+	}
+	hint := suggest.DidYouMean(name, near)
+	if hint == "" {
+		hint = "roles are looked for in " + strings.Join(p.shownAll(p.lookout(c).role(p.o.RolesPath)), ", ")
+		if strings.Count(name, ".") >= 2 {
+			hint = "roles of collections are not found yet: put the role into roles/"
+		}
+	}
+	p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, hint, "there is no role %s", quoted(name))
+	return "", false
+}
+
+// loadRole reads the files of a role that a task asks for.
+func (p *playsState) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleFiles {
+	names := [4]string{p.from(c, t.TasksFrom), p.from(c, t.VarsFrom), p.from(c, t.DefaultsFrom), p.from(c, t.HandlersFrom)}
+	key := dir + "\x00" + strings.Join(names[:], "\x00")
+	if f, ok := p.roles[key]; ok {
+		return f
+	}
+	f := &roleFiles{dir: dir, meta: &playbook.RoleMeta{}}
+	p.roles[key] = f
+	f.tasks = p.roleTasks(c, t, filepath.Join(dir, "tasks"), names[0], !t.TasksFrom.IsZero(), p.loadTasks)
+	f.handlers = p.roleTasks(c, t, filepath.Join(dir, "handlers"), names[3], !t.HandlersFrom.IsZero(), p.loadHandlers)
+	f.vars, f.varsFrom = p.roleVars(c, t, filepath.Join(dir, "vars"), names[1], !t.VarsFrom.IsZero())
+	f.defaults, f.defsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
+	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
+		if file, err := p.read(path); err == nil {
+			f.meta, f.needsFile = playbook.ParseMeta(file, p.actions(), &p.ds), file
+		} else {
+			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+		}
+	}
+	return f
+}
+
+// enterRole is the context of what is inside a role.
+func (p *playsState) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeContext {
+	in := *c
+	key := sceneKey{c.scene, r.files, t, false}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *c.scene
+		with.role = r
+		with.roleVars = p.lazyLayer(r.files.vars, c.scene.roleVars, r.files.varsFrom, c.chain)
+		with.defaults = p.lazyLayer(r.files.defaults, c.scene.defaults, r.files.defsFrom, c.chain)
+		sc = &with
+		p.scenes[key] = sc
+	}
+	in.scene = sc
+	if t.StepVars.Kind() == playbook.Map {
+		if t.ActionKey == "" || t.Dynamic || t.ActionKey == "import_role" {
+			in.params = p.paramsLayer(t, c.params, c.chain)
+		} else {
+			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
+		}
+	}
+	if t.RoleParams.Kind() == playbook.Map {
+		key := taskKey{t, in.params}
+		l, ok := p.roleParams[key]
+		if !ok {
+			l = p.lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
+			p.roleParams[key] = l
+		}
+		in.params = l
+	}
+	return &in
+}
+
+// needing is the scene in which the dependencies of a role stand.
+func (p *playsState) needing(outer *scene, r *role, t *playbook.Task) *scene {
+	key := sceneKey{outer, r.files, t, true}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *outer
+		with.role = r
+		sc = &with
+		p.scenes[key] = sc
+	}
+	return sc
+}
+
+// visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
+func (p *playsState) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
+		return
+	}
+	for _, c := range cs {
+		for _, one := range []struct {
+			into    *history
+			entries []playbook.Entry
+			from    string
+		}{{&c.on.names.shownVars, files.vars, files.varsFrom}, {&c.on.names.shownDefaults, files.defaults, files.defsFrom}} {
+			for _, e := range one.entries {
+				b := p.lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+				one.into.add(&b)
+			}
+		}
+	}
+}
+
+// hasBeen reports whether a role has run in this play already with what it is given here.
+func (p *playsState) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) bool {
+	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
+		return false
+	}
+	if dup := firstOf(t.AllowDup, files.meta.AllowDup); !dup.IsZero() && p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
+		return false
+	}
+	texts := []string{files.dir, eval.Text(plain(t.RoleParams)), eval.Text(plain(t.StepVars))}
+	for _, list := range [][]playbook.Value{t.When, t.Tags} {
+		for _, v := range list {
+			texts = append(texts, eval.Text(plain(v)))
+		}
+		texts = append(texts, "")
+	}
+	key := c.scene.batchKey() + strings.Join(texts, "\x00")
+	if c.play.applied[key] {
+		return true
+	}
+	c.play.applied[key] = true
+	return false
+}
+
+// batchKey tells the batches of a play apart.
+func (sc *scene) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
+
+// mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
+// that until they are some dozens deep.
+const mostDependencies = 5000
+
+// preload makes the handlers and the variables of a play's roles known before its first task.
+func (p *playsState) preload(play *playing, c *scopeContext) {
+	sc := *play.scene
+	play.scene = &sc
+	with := *c
+	with.scene = &sc
+	with.play = play
+	var walk func(c *scopeContext, t *playbook.Task, parent *role)
+	walked := 0
+	walk = func(c *scopeContext, t *playbook.Task, parent *role) {
+		if t.Args.IsZero() || walked > mostDependencies {
+			return
+		}
+		if walked++; walked > mostDependencies {
+			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once", "the dependencies of roles lead to more than %d others", mostDependencies)
+			return
+		}
+		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
+		if !ok {
+			return
+		}
+		at := *c
+		scene := sc
+		scene.role = parent
+		at.scene = &scene
+		said := len(p.ds)
+		dir, ok := p.findRole(&at, t.Args, name)
+		if !ok {
+			p.ds = p.ds[:said] // it is said where the role is used
+			return
+		}
+		for r := parent; r != nil; r = r.parent {
+			if r.dir == dir {
+				return // that it uses itself is said there, too
+			}
+		}
+		files := p.loadRole(&at, t, dir)
+		r := &role{name: filepath.Base(dir), dir: dir, parent: parent, files: files}
+		for _, need := range files.meta.Dependencies {
+			walk(&at, need, r)
+		}
+		sc.roles = append(sc.roles, r.name)
+		sc.roleVars = p.lazyLayer(files.vars, sc.roleVars, files.varsFrom, c.chain)
+		sc.defaults = p.lazyLayer(files.defaults, sc.defaults, files.defsFrom, c.chain)
+		scene.role = r
+		play.takeHandlers(dir, t, func() []*handler {
+			scene.roleVars, scene.defaults = sc.roleVars, sc.defaults
+			h := at
+			h.scene = &scene
+			return p.handlersOf(files.handlers, &h, r, t)
+		})
+	}
+	for _, t := range play.src.Roles {
+		walk(&with, t, nil)
+	}
+	play.handlers = append(play.handlers, p.handlersOf(tasksOf{c.file, play.src.Handlers}, &with, nil, nil)...)
+}

@@ -1,0 +1,334 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
+	p.plan.Steps = slices.Grow(p.plan.Steps, min(len(tasks), p.o.MaxSteps)) // most tasks are one step
+	for _, t := range tasks {
+		p.one(c, t)
+	}
+}
+
+// one expands a task into steps and scopes.
+func (p *planner) one(c *scopeContext, t *playbook.Task) {
+	if p.full {
+		return
+	}
+	inside := *c
+	inside.item = nil
+	if mayHide(t.NoLog) {
+		p.disk.keepNot(c.file.Path)
+		p.facts.hiding = true
+		defer func() { p.facts.hiding = false }()
+	}
+	own := p.own(t, c)
+	inside.when = append(slices.Clip(c.when), own.when...)
+	inside.tags = p.tagsOf(t, c)
+	if t.Env.Kind() == playbook.Map {
+		inside.env = append(slices.Clip(c.env), t.Env)
+	}
+	switch t.Kind {
+	case playbook.Vars, playbook.IncludeVars:
+		p.vars(&inside, t)
+		return
+	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
+	}
+	if t.Kind == playbook.Action && t.Action == "" {
+		return // the parser has said why
+	}
+	if !t.Ignore.IsZero() {
+		inside.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+	}
+	if !t.Cwd.IsZero() {
+		inside.cwd = t.Cwd
+	}
+	inside.become = c.become.with(t)
+	if t.Loop.Kind == playbook.NoLoop {
+		if p.reached(1, own, c) {
+			p.single(&inside, t)
+		}
+		return
+	}
+	p.loop(&inside, t)
+}
+
+// single expands one round of a task.
+func (p *planner) single(c *scopeContext, t *playbook.Task) {
+	switch t.Kind {
+	case playbook.Action:
+		if p.room(1, t.Pos, c.chain) {
+			p.step(c, t)
+		}
+	case playbook.Include:
+		p.include(c, t)
+	case playbook.Block:
+		p.block(c, t)
+	case playbook.Preset:
+		p.preset(c, t)
+	case playbook.IncludeVars: // in plays it is a step like any other
+		if c.on != nil && p.room(1, t.Pos, c.chain) {
+			p.step(c, t)
+		}
+	case playbook.Vars, playbook.Role:
+	}
+}
+
+// lateVars plans steps that set the variables of an included file, where only the run decides whether the file is included. Inside they
+// are known all the same; what comes after the include has to wait for the steps.
+func (p *planner) lateVars(pb *playbook.Playbook, c *scopeContext) {
+	for _, m := range p.ownMaps(pb, c) {
+		if entries := m.Entries(); len(entries) > 0 && p.room(1, entries[0].Pos, c.chain) {
+			pos := entries[0].Pos
+			p.step(c, &playbook.Task{
+				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
+				Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
+			})
+		}
+	}
+}
+
+func (p *planner) include(c *scopeContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return // the parser has said why
+	}
+	inside := *c
+	pos := t.Pos
+	name := strings.TrimSpace(t.Args.Text())
+	scope := Scope{Kind: ScopeInclude, Parent: c.scope, Name: name, Origin: origin(pos, c.chain), When: whenText(c.when)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	held := p.verdict(c)
+	if held.known && !held.holds {
+		scope.Skipped = held.culprit
+		p.close(p.open(scope, scope.Name))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *frame, l *layer) { fr.params = l }, "include vars", c.chain, false)
+	}
+	r := p.renderer(p.env(&inside, nil), c.chain)
+	name = r.text(t.Args)
+	if r.failed {
+		return
+	}
+	if len(r.missing) > 0 {
+		p.tooLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.missing)
+		return
+	}
+	scope.Name = name
+	target := p.disk.real(p.resolve(name, c.dir))
+	if p.circular(target, t, c) {
+		return
+	}
+	said := len(p.ds)
+	pb, err := p.load(target)
+	if err != nil {
+		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
+		return
+	}
+	p.included(said, c.chain, t)
+	if pb.Strategy != "" {
+		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
+	}
+	for _, e := range pb.Exports {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)", pb.File.Name)
+	}
+	label := pb.File.Name
+	scope.Name = p.groupName(c, t, label)
+	scope.Parallel = p.parallel(t.Parallel, c)
+	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
+		scope.Parallel = n
+	}
+	leave := p.enter(&inside, scope, label, pb.File, including{path: target}, pos)
+	since := *p.names.document.now
+	if !held.known || c.rescuing {
+		p.lateVars(pb, &inside)
+	}
+	document := func(b *binding) {
+		p.shadows(b)
+		b.passing = !held.known || c.rescuing
+		p.names.document.add(b)
+	}
+	p.ownVars(pb, &inside, func() *frame { return p.frame(&inside, nil) }, document, document)
+	p.tasks(&inside, pb.Tasks)
+	leave()
+	if !held.known {
+		p.names.document.forget(since)
+	}
+}
+
+func (p *planner) block(c *scopeContext, t *playbook.Task) {
+	inside := *c
+	scope := Scope{Kind: ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Parallel: p.parallel(t.Parallel, c)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	if why, skip := p.skipped(c); skip {
+		scope.Skipped = why
+		p.close(p.open(scope, scope.Name))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *frame, l *layer) { fr.block = l }, "block vars", c.chain, false)
+	}
+	inside.scope = p.open(scope, scope.Name)
+	inside.item = nil
+	p.tasks(&inside, t.Body)
+	for _, branch := range []struct {
+		name  string
+		pos   diag.Pos
+		tasks []*playbook.Task
+	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
+		if len(branch.tasks) == 0 {
+			continue
+		}
+		b := inside
+		since := *p.names.document.now
+		if branch.name == "rescue" {
+			b.rescuing = true
+			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
+		}
+		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
+		p.tasks(&b, branch.tasks)
+		p.close(b.scope)
+		if branch.name == "rescue" {
+			p.names.document.forget(since)
+		}
+	}
+	p.close(inside.scope)
+}
+
+// vars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
+// is known inside the rescue, and after it only if it was needed.
+func (p *planner) vars(c *scopeContext, t *playbook.Task) {
+	if p.excluded(c.tags) {
+		p.unset(c, t)
+		return
+	}
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.decide(c.when)
+	switch {
+	case v.known && !v.holds:
+		return
+	case t.Kind == playbook.IncludeVars && t.Args.IsZero():
+		return // the parser has said why
+	}
+	from, chain := "vars", c.chain
+	if t.Kind == playbook.IncludeVars {
+		f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
+		if !ok {
+			return
+		}
+		from, chain = f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", t.Args.Pos().File, t.Args.Pos().Line))
+		read := *t
+		read.Kind, read.Args = playbook.Vars, m
+		t = &read
+	}
+	if (!v.known || c.rescuing) && p.room(1, t.Pos, c.chain) {
+		p.step(c, t)
+	}
+	if v.known {
+		p.documentVars(t.Args, c, from, chain)
+	}
+}
+
+// loop expands a task over its items, one round each.
+func (p *planner) loop(c *scopeContext, t *playbook.Task) {
+	items, typ, ok := p.items(c, t)
+	if !ok {
+		return
+	}
+	if !p.rounds(len(items), 1, t, c) {
+		return
+	}
+	if c.on != nil && len(items) == 0 {
+		p.nothing(c, t, noItems(t))
+		return
+	}
+	name, label := loopName(t)
+	limit := p.limit(c, t)
+	hidden := mayHide(c.noLog(t))
+	expression := loopExpression(t.Loop)
+	scope := p.open(Scope{
+		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
+		Items: len(items), Loop: expression, Parallel: limit,
+	}, label)
+	if c.on != nil {
+		p.plan.Scopes[scope].Path = c.path
+	}
+	first := len(p.plan.Steps)
+	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
+	from := origin(t.Loop.Pos, c.chain)
+	var ends *layer
+	for i, item := range items {
+		round := *c
+		round.scope = scope
+		round.depth = c.depth + 1
+		value := item.value
+		if _, ok := value.(eval.Partial); !ok && item.open {
+			value = forNames(copyOf(value))
+		}
+		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
+			ends = &layer{parent: c.loop, binds: []binding{
+				{name: "first", value: i == 0, from: "loop", origin: from},
+				{name: "last", value: i == len(items)-1, from: "loop", origin: from},
+			}}
+		}
+		round.loop = &layer{parent: ends, binds: []binding{
+			{name: t.Loop.Var, value: value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from},
+			{name: t.Loop.Index, value: i, from: "loop", origin: from},
+		}}
+		if c.on != nil {
+			round.loop = p.roundOnHost(&round, t, items, i, round.loop)
+		}
+		lc := p.roundContext(&round, t, items, i, LoopContext{Type: typ, Expression: expression})
+		round.item = &iteration{context: lc, label: lc.Label}
+		round.inLoop = &round.item.context
+		if hidden {
+			bare := lc
+			bare.Item = nil // also for steps inside that have no no_log themselves
+			round.inLoop = &bare
+		}
+		p.single(&round, t)
+		if p.full {
+			break
+		}
+	}
+	p.close(scope)
+	p.collectRegister(t, first, c)
+}
+
+// exports plans what the run will give, in the state at its end.
+func (p *planner) exports(pb *playbook.Playbook) {
+	fr := &frame{all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now}
+	for _, e := range pb.Exports {
+		x := Export{Name: e.Key, raw: e.Value, frame: fr}
+		r := p.renderer(&env{plan: p.plan, engine: p.engine, frame: fr}, nil)
+		x.Value = forNames(x.render(r))
+		if _, known := r.env.Lookup(e.Key); e.Value.IsZero() && !known {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.env.Names()), "undefined variable `%s`", e.Key)
+			continue
+		}
+		for _, m := range r.missing {
+			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
+				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
+					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
+			}
+		}
+		if eval.Marked(x.Value) {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own", "the export `%s` holds a secret", e.Key)
+		}
+		p.plan.Exports = append(p.plan.Exports, x)
+	}
+}

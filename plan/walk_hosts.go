@@ -1,0 +1,492 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan/playbook"
+)
+
+// adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
+func (p *planner) adding(cs []*scopeContext, t *playbook.Task) {
+	if t.Action == "add_host" {
+		once := playbook.Written(t.Pos, "true")
+		for _, c := range cs {
+			c.inherit.runOnce = once
+		}
+	}
+	added := false
+	p.certain(cs, t, "whether "+t.Action+" adds something", func(c *scopeContext, s *Step) {
+		call := s.task.call
+		if call == nil {
+			p.unknownArguments(c, s, t)
+			return
+		}
+		switch args := call.Args.(type) {
+		case *spec.AddHostArgs:
+			if !added || s.Loop != nil && s.Host == cs[0].on.name {
+				added = true
+				p.addHost(args, s.Origin)
+			}
+		case *spec.GroupByArgs:
+			p.changeInventory(func() {
+				p.inventory.AddToGroup(p.hostOf(c.on), groupName(args.Key), groupNames(args.Parents))
+			})
+		}
+	})
+}
+
+// blockRounds plans a block that loops: once for each item, and each time for all hosts that have that item.
+func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
+	type round struct {
+		label string
+		index int
+		cs    []*scopeContext
+	}
+	var rounds []*round
+	for _, c := range cs {
+		p.on(c)
+		items, typ, ok := p.items(c, t)
+		if !ok || !p.rounds(len(items), len(cs), t, c) {
+			continue
+		}
+		from := origin(t.Loop.Pos, c.chain)
+		expression := loopExpression(t.Loop)
+		for i, item := range items {
+			one := *c
+			one.depth = c.depth + 1
+			made := &layer{binds: []binding{{name: t.Loop.Var, value: item.value, open: item.open, raw: item.raw, where: item.where, from: "loop", origin: from}}}
+			one.loop = p.roundOnHost(&one, t, items, i, made)
+			lc := p.roundContext(&one, t, items, i, LoopContext{Type: typ, Expression: expression})
+			if mayHide(one.noLog(t)) {
+				lc.Item = nil
+			}
+			one.inLoop = &lc
+			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == lc.Label })
+			if at < 0 {
+				at = len(rounds)
+				rounds = append(rounds, &round{label: lc.Label, index: i})
+			}
+			rounds[at].cs = append(rounds[at].cs, &one)
+		}
+	}
+	slices.SortStableFunc(rounds, func(a, b *round) int { return a.index - b.index })
+	for _, r := range rounds {
+		if p.full {
+			return
+		}
+		p.blockOnce(r.cs, t, r.label)
+	}
+}
+
+// together plans tasks for some hosts: task by task, and each for all of them.
+func (p *planner) together(cs []*scopeContext, tasks []*playbook.Task) {
+	if n := min(len(cs)*len(tasks), p.o.MaxSteps); cap(p.plan.Steps)-len(p.plan.Steps) < n { // most tasks are one step of each host
+		p.plan.Steps = slices.Grow(p.plan.Steps, max(n, len(p.plan.Steps)))
+	}
+	for _, t := range tasks {
+		p.each(cs, t)
+	}
+}
+
+// each plans one task for some hosts.
+func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
+	cs = p.staying(cs)
+	if p.full || len(cs) == 0 {
+		return
+	}
+	if mayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+		p.disk.keepNot(cs[0].file.Path)
+		p.facts.hiding = true
+		defer func() { p.facts.hiding = false }()
+	}
+	if t.Action == "setup" || t.Action == "gather_facts" {
+		p.showAgain(cs)
+		p.gather(p.ungathered(cs))
+	}
+	switch t.Kind {
+	case playbook.Action:
+		switch t.Action {
+		case "":
+			if t.Absent {
+				p.task(p.inside(cs, t), t)
+			}
+		case "meta":
+			p.meta(p.inside(cs, t), t)
+		case "add_host", "group_by":
+			p.adding(p.inside(cs, t), t)
+		default:
+			p.task(p.inside(cs, t), t)
+		}
+	case playbook.IncludeVars:
+		p.includeVars(p.inside(cs, t), t)
+	case playbook.Vars: // it has no action, as the parser has said
+	case playbook.Block:
+		p.blockOfHosts(p.inside(cs, t), t)
+	case playbook.Include:
+		if t.Dynamic {
+			p.includeTasks(cs, t)
+		} else {
+			p.importTasks(p.inside(cs, t), t)
+		}
+	case playbook.Role:
+		if t.Dynamic {
+			p.includeRole(cs, t)
+		} else {
+			p.importRole(p.inside(cs, t), t)
+		}
+	case playbook.Preset:
+		for _, c := range p.inside(cs, t) {
+			p.on(c)
+			p.preset(c, t)
+		}
+	}
+}
+
+// inside are the contexts as a task has them, with its own keys.
+func (p *planner) inside(cs []*scopeContext, t *playbook.Task) []*scopeContext {
+	list := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		p.on(c)
+		list[i] = p.into(c, t)
+	}
+	return list
+}
+
+func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
+	own := p.own(t, c)
+	if t.Loop.Kind == playbook.NoLoop {
+		p.reached(1, own, c)
+	}
+	in := *c
+	in.item = nil
+	in.pos = t.Pos
+	in.looks = sourceDirs[t.Action]
+	if t.Kind == playbook.IncludeVars {
+		in.looks = "vars"
+	}
+	if len(own.when) > 0 {
+		in.when = append(slices.Clip(c.when), own.when...)
+	}
+	in.tags = p.tagsOf(t, c)
+	switch {
+	case len(t.Envs) > 0:
+		in.env = append(slices.Clip(c.env), t.Envs...)
+	case t.Env.Kind() == playbook.Map:
+		in.env = append(slices.Clip(c.env), t.Env)
+	}
+	if !t.Ignore.IsZero() {
+		in.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+	}
+	if !t.Cwd.IsZero() {
+		in.cwd = t.Cwd
+	}
+	in.become = c.become.with(t)
+	in.link = c.link.with(t.Connection, t.RemoteUser, t.Port)
+	in.inherit = c.inherit.with(t)
+	if !t.DelegateTo.IsZero() {
+		in.delegate = t.DelegateTo
+	}
+	if len(t.Notify) > 0 {
+		in.notify = t.Notify // in the place of what is around it
+	}
+	return &in
+}
+
+// task plans one task for some hosts: a step for each, or one for each item of its loop.
+func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
+	label := FirstLine(t.Name.Text())
+	if label == "" {
+		label = t.ActionKey
+	}
+	once := p.once(cs)
+	base, scope := "", -1
+	if len(cs) > 1 {
+		p.on(cs[0])
+		scope = p.open(Scope{
+			Kind: ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain), When: whenText(cs[0].when),
+			Hosts: len(cs), Once: once, Role: cs[0].roleName(),
+		}, label)
+		base = p.plan.Scopes[scope].Path
+	} else {
+		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.label(cs[0].scope, label)
+	}
+	for _, c := range cs {
+		p.on(c)
+		one := *c
+		if scope >= 0 {
+			one.scope = scope
+		}
+		one.path = base + "@" + c.on.name
+		one.group = len(p.plan.Steps)
+		one.once = once
+		if t.Loop.Kind == playbook.NoLoop {
+			if p.room(1, t.Pos, c.chain) {
+				p.step(&one, t)
+			}
+		} else {
+			p.loopOnHost(&one, t)
+		}
+		p.notify(&one)
+		if p.full {
+			break
+		}
+	}
+	if scope >= 0 {
+		p.close(scope)
+	}
+	if once {
+		p.relay(cs, t)
+	}
+}
+
+// loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.
+func (p *planner) loopOnHost(c *scopeContext, t *playbook.Task) {
+	if t.Loop.Over.Kind() != playbook.List || templatedIn(t.Loop.Over) {
+		quiet := p.renderer(p.env(c, nil), c.chain)
+		quiet.report = func(diag.Diagnostic) {}
+		if v := quiet.decide(c.when); v.known && !v.holds && !quiet.failed {
+			said := p.ds
+			p.ds = nil
+			_, _, ok := p.items(c, t)
+			p.ds = said
+			if !ok {
+				p.nothing(c, t, c.when)
+				return
+			}
+		}
+	}
+	p.loop(c, t)
+}
+
+// nothing plans a task whose loop has no items: one step that is skipped.
+func (p *planner) nothing(c *scopeContext, t *playbook.Task, when []condition) {
+	empty, ok := p.empty[t]
+	if !ok {
+		one := *t
+		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
+		one.Register = ""
+		empty = &one
+		p.empty[t] = empty
+		p.compiled[empty] = p.own(t, c)
+	}
+	with := *c
+	with.when = when
+	p.step(&with, empty)
+	if t.Register == "" {
+		return
+	}
+	p.names.produced.add(&binding{
+		name: t.Register, from: "register", origin: origin(t.RegisterPos, c.chain), by: t,
+		value: map[string]any{"results": []any{}, "skipped": true, "changed": false, "skipped_reason": "No items in the list"},
+	})
+}
+
+// blockOfHosts plans a block for some hosts. Its condition is asked before each task inside.
+func (p *planner) blockOfHosts(cs []*scopeContext, t *playbook.Task) {
+	if t.Loop.Kind != playbook.NoLoop {
+		p.blockRounds(cs, t)
+		return
+	}
+	p.blockOnce(cs, t, "")
+}
+
+// blockOnce plans a block for some hosts, or one round of it.
+func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
+	first := cs[0]
+	p.on(first)
+	group := p.group(first, t)
+	scope := p.open(Scope{
+		Kind: ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: whenText(first.when), Hosts: len(cs), Item: item,
+	}, FirstLine(cmp.Or(t.Name.Text(), "block")))
+	inner := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope = scope
+		if t.StepVars.Kind() == playbook.Map {
+			one.block = p.shareLayer(t, c.block, "block vars", c.chain)
+		}
+		inner[i] = &one
+	}
+	began := *p.names.produced.now
+	p.together(inParallel(inner, group), t.Body)
+	if len(t.Rescue) > 0 {
+		doubt(inner, began)
+	}
+	body := len(p.plan.Steps)
+	for _, branch := range []struct {
+		name  string
+		pos   diag.Pos
+		tasks []*playbook.Task
+	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
+		if len(branch.tasks) == 0 {
+			continue
+		}
+		id := p.open(Scope{Kind: ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, first.chain)}, branch.name)
+		to := within(inner, id)
+		if branch.name == "rescue" {
+			p.brokenOnHosts(to, scope, body, origin(branch.pos, first.chain))
+			for _, c := range to {
+				c.rescuing = true
+			}
+		}
+		began := *p.names.produced.now
+		p.together(to, branch.tasks)
+		if branch.name == "rescue" {
+			doubt(to, began)
+		}
+		p.close(id)
+	}
+	p.close(scope)
+}
+
+// importTasks puts the tasks of a file in the place of an import.
+func (p *planner) importTasks(cs []*scopeContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return
+	}
+	for i, c := range cs {
+		if t.StepVars.Kind() == playbook.Map {
+			one := *c
+			one.block = p.shareLayer(t, c.block, "import vars", c.chain)
+			cs[i] = &one
+		}
+	}
+	p.on(cs[0])
+	name, ok := p.pathOf(cs[0], t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	if !ok {
+		return
+	}
+	p.file(cs, t, p.tasksFile(cs[0], name), "import_tasks", "")
+}
+
+// file plans the tasks of a file for some hosts.
+func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item string) {
+	c := cs[0]
+	if p.circular(target, t, c) {
+		return
+	}
+	p.on(c)
+	said := len(p.ds)
+	f, tasks, err := p.loadTasks(target)
+	if err != nil {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		return
+	}
+	p.included(said, c.chain, t)
+	group := p.group(c, cmp.Or(p.applies[t], t))
+	scope := Scope{
+		Kind: ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
+	}
+	if t.Dynamic {
+		scope.Name = f.Name
+	}
+	first := *c
+	leave := p.enter(&first, scope, f.Name, f, including{path: target}, t.Pos)
+	inner := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
+		inner[i] = &one
+	}
+	p.together(inParallel(inner, group), tasks)
+	leave()
+}
+
+// includeTasks plans what is included while the play goes on: a step that asks the condition once, and the files' tasks for the
+// hosts that include the same one.
+func (p *planner) includeTasks(cs []*scopeContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return
+	}
+	p.includeOnHosts(cs, t, func(c *scopeContext) (string, bool) {
+		name, ok := p.pathOf(c, t.Args, "which file to include", "include each candidate with its own `when`")
+		if !ok {
+			return "", false
+		}
+		return p.tasksFile(c, name), true
+	}, func(group []*scopeContext, target, item string) {
+		p.file(group, t, target, "include_tasks", item)
+	})
+}
+
+// includeOnHosts plans an include: the step that decides, then its groups of hosts. what names what a host includes, do plans that for
+// all hosts that include the same.
+func (p *planner) includeOnHosts(cs []*scopeContext, t *playbook.Task, what func(*scopeContext) (string, bool), do func(group []*scopeContext, what, item string)) {
+	decider := p.decider(t)
+	type round struct {
+		item   string
+		what   string
+		number int
+		cs     []*scopeContext
+	}
+	var rounds []*round
+	inside := p.inside(cs, t)
+	for i := range inside {
+		inside[i].around = cs[i]
+	}
+	p.taskTelling(inside, decider, func(c *scopeContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == WillSkip {
+			return
+		}
+		outer := p.applied(c, t)
+		outer.gates = append(slices.Clip(outer.gates), gateAt{gate{step, true}, s.When, t.Pos, 0})
+		if s.When == "" || s.Prediction == WillRun {
+			outer.gates = outer.gates[:len(outer.gates)-1]
+		}
+		target, ok := what(c)
+		if !ok {
+			return
+		}
+		s.Includes = p.shown(target)
+		item, number := "", 0
+		if s.Loop != nil {
+			item, number = s.Loop.Label, s.Loop.Index
+		}
+		i := slices.IndexFunc(rounds, func(r *round) bool { return r.what == target && r.number == number && r.item == item })
+		if i < 0 {
+			i = len(rounds)
+			rounds = append(rounds, &round{item: item, what: target, number: number})
+		}
+		rounds[i].cs = append(rounds[i].cs, outer)
+	})
+	slices.SortStableFunc(rounds, func(a, b *round) int { return a.number - b.number })
+	for _, r := range rounds {
+		do(r.cs, r.what, r.item)
+	}
+}
+
+// applied is the context of what is inside an include: what was around it, with the keys of `apply`, its variables, and the item.
+func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
+	in := *c.around
+	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
+	in.depth = c.depth
+	if t.StepVars.Kind() == playbook.Map {
+		in.params = p.paramsLayer(t, in.params, c.chain)
+	}
+	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
+	if t.Apply.Kind() != playbook.Map {
+		return &in
+	}
+	apply, ok := p.applies[t]
+	if !ok {
+		apply = playbook.ParseApply(c.file, t.Apply, &p.ds)
+		p.applies[t] = apply
+	}
+	with := p.into(&in, apply)
+	if apply.StepVars.Kind() == playbook.Map {
+		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)
+	}
+	return with
+}
+
+// taskTelling plans the step of an include for some hosts, and tells of each step with the context it was planned in.
+func (p *planner) taskTelling(cs []*scopeContext, t *playbook.Task, each func(c *scopeContext, step int)) {
+	p.planned = func(c *scopeContext, step int) { each(c, step) }
+	defer func() { p.planned = nil }()
+	p.task(cs, t)
+}

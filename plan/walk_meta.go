@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan/playbook"
+)
+
+// clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
+func (p *planner) clearErrors(cs []*scopeContext, t *playbook.Task) {
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	once := playbook.Written(t.Pos, "true")
+	for _, c := range cs {
+		c.inherit.runOnce = once
+	}
+	p.taskTelling(cs, d, func(_ *scopeContext, step int) { p.plan.Steps[step].Clears = true })
+}
+
+// clearFacts plans meta: clear_facts: from here on the facts of all hosts of the play are undefined, until they are gathered again.
+func (p *planner) clearFacts(cs []*scopeContext, t *playbook.Task) {
+	c := cs[0]
+	p.on(c)
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.decide(c.when)
+	switch {
+	case r.failed || v.known && !v.holds:
+		return
+	case !v.known:
+		p.tooLate(t.Args, c.chain, "leave it out, or write a condition that is known before the run", "whether the facts are cleared", r.missing)
+		return
+	}
+	*p.names.produced.now++
+	for _, name := range c.scene.hosts {
+		if m := p.machines[name]; m != nil && !m.hides(math.MaxInt) {
+			m.hidden = append(m.hidden, hidden{*p.names.produced.now, math.MaxInt})
+		}
+	}
+}
+
+// certain gives the steps of a task whose work is done when the plan is made, each with its context; it refuses those that may not run.
+func (p *planner) certain(cs []*scopeContext, t *playbook.Task, what string, do func(c *scopeContext, s *Step)) {
+	p.taskTelling(cs, t, func(c *scopeContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == WillSkip {
+			return
+		}
+		k := s.task
+		if c.rescuing {
+			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it", "%s is known only in the run: this is a rescue, which may not be needed", what)
+			return
+		}
+		if s.Prediction == MaySkip {
+			r := p.renderer(p.env(c, k.frame.step), c.chain)
+			r.report = func(diag.Diagnostic) {}
+			if r.decide(k.when); !r.failed {
+				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what, r.missing)
+			}
+			return
+		}
+		do(c, s)
+	})
+}
+
+// meta carries out what steers the play itself.
+func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
+	what := strings.TrimSpace(t.Args.Text())
+	c := cs[0]
+	if p.excluded(c.tags) {
+		return
+	}
+	if p.steersParallel(c, t, what) {
+		return
+	}
+	switch what {
+	case "noop", "reset_connection":
+	case "flush_handlers":
+		var now []*scopeContext
+		for _, c := range cs {
+			p.on(c)
+			if _, skip := p.skipped(c); !skip {
+				now = append(now, c.flushing())
+			}
+		}
+		p.flush(now)
+	case "end_host", "end_play", "end_batch", "end_role":
+		p.end(cs, t, what)
+	case "clear_host_errors":
+		p.clearErrors(cs, t)
+	case "clear_facts":
+		p.clearFacts(cs, t)
+	case "refresh_inventory":
+		p.refresh(t, c)
+	default:
+		p.checkMeta(t, c)
+	}
+}
+
+// flushing is the context in which handlers run: conditions and the like of the task that flushes are not theirs.
+func (c *scopeContext) flushing() *scopeContext {
+	in := *c
+	in.when, in.notify = nil, nil
+	return &in
+}
+
+// end lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
+func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
+	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" { // the first host is asked, for all
+		cs = cs[:1]
+	}
+	var leaving, undecided []*scopeContext
+	for _, c := range cs {
+		p.on(c)
+		r := p.renderer(p.env(c, nil), c.chain)
+		v := r.decide(c.when)
+		switch {
+		case v.known && v.holds && !c.maybe():
+			leaving = append(leaving, c)
+		case v.known && v.holds:
+			undecided = append(undecided, c)
+		case !v.known && !r.failed:
+			undecided = append(undecided, c)
+		}
+	}
+	all := func(list []*scopeContext) []*machine {
+		if what == "end_host" {
+			var ms []*machine
+			for _, c := range list {
+				ms = append(ms, c.on)
+			}
+			return ms
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		var ms []*machine
+		for _, name := range cs[0].scene.batch {
+			ms = append(ms, p.machines[name])
+		}
+		return ms
+	}
+	role := 0
+	if what == "end_role" {
+		if role = p.roleScope(cs[0].scope); role < 0 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "leave it out, or use end_host or end_play", "`meta: end_role` is not in a role")
+			return
+		}
+		for _, c := range leaving {
+			c.on.leftRole = role
+		}
+	} else {
+		for _, m := range all(leaving) {
+			m.left = true
+		}
+	}
+	if what == "end_play" && len(leaving) > 0 {
+		cs[0].play.over = true
+	}
+	if len(undecided) == 0 || len(leaving) > 0 && what != "end_host" && what != "end_role" {
+		return
+	}
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	var steps []int
+	p.taskTelling(undecided, d, func(c *scopeContext, step int) { steps = append(steps, step) })
+	for _, step := range steps {
+		s := &p.plan.Steps[step]
+		g := gateAt{gate{step, false}, "not (" + s.When + ")", t.Pos, role}
+		if what == "end_host" || what == "end_role" {
+			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
+			continue
+		}
+		for _, m := range all(undecided) {
+			m.gates = append(m.gates, g)
+		}
+	}
+}
+
+// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
+func (c *scopeContext) maybe() bool {
+	return c.rescuing || len(c.gates) > 0 || c.handler
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// beginPlays makes the planner one of plays.
+func (p *planner) beginPlays(pb *playbook.Playbook) {
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*machine{}, new(sync.Mutex), &[]pastInventory{}
+	p.layers, p.fileLayers, p.taskLayers, p.paramLayers = map[layerKey]*layer{}, map[fileKey]*layer{}, map[taskKey]*layer{}, map[taskKey]*layer{}
+	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]tasksOf{}, map[string]*roleFiles{}, map[sceneKey]*scene{}, map[taskKey]*layer{}
+	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
+	p.deciders, p.applies, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.plan.Plays, p.here = true, p.names
+	p.disk.thorough = true
+	p.plan.made.machines = p.machines
+	p.engine.Python, p.engine.World = true, p.world()
+	p.names.root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
+}
+
+// plays plans the plays of a file.
+func (p *planner) plays(list []*playbook.Play, in around) {
+	for _, pl := range list {
+		if p.full {
+			return
+		}
+		if !pl.Import.IsZero() {
+			p.importPlaybook(pl, in)
+			continue
+		}
+		p.play(pl, in)
+	}
+}
+
+// importPlaybook plans the plays of another file.
+func (p *planner) importPlaybook(pl *playbook.Play, in around) {
+	c := p.nowhere(in)
+	r := p.renderer(p.env(c, nil), in.chain)
+	name := r.text(pl.Import)
+	switch {
+	case r.failed:
+		return
+	case len(r.missing) > 0:
+		p.tooLate(pl.Import, in.chain, "name the file", "which playbook to import", r.missing)
+		return
+	}
+	target := p.disk.real(p.resolve(name, in.dir))
+	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
+	if p.circular(target, t, c) {
+		return
+	}
+	f, err := p.read(target)
+	if err != nil {
+		p.errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
+		return
+	}
+	list := playbook.ParsePlays(f, p.actions(), &p.ds)
+	inside := around{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
+	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
+	label := f.Name
+	scope := Scope{Kind: ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), When: whenText(inside.when)}
+	if !pl.Name.IsZero() {
+		scope.Name = nameLine(pl.Name, pl.Name.Text())
+	}
+	leave := p.enter(c, scope, label, f, including{path: target}, pl.Pos)
+	inside.scope, inside.chain, inside.dir = c.scope, c.chain, c.dir
+	p.plays(list, inside)
+	leave()
+}
+
+// play plans one play: its hosts, who they are, and what they do in which order.
+func (p *planner) play(pl *playbook.Play, in around) {
+	if pl.Hosts.IsZero() {
+		return // the parser has said so
+	}
+	c := p.nowhere(in)
+	c.pos = pl.Pos
+	c.scene.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
+	p.prompts(pl, c)
+	r := p.renderer(p.env(c, nil), in.chain)
+	r.lenient = true
+	name := nameLine(pl.Name, r.text(pl.Name))
+	r.lenient = false
+	pattern, ok := p.pattern(pl, r)
+	if !ok {
+		return
+	}
+	listed, ok := p.choose(pl, pattern, in)
+	if !ok {
+		return
+	}
+	hosts, ok := p.ordered(pl, listed, in)
+	if !ok {
+		return
+	}
+	if name == "" {
+		name = pattern
+	}
+	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
+	play := &playing{src: pl, notified: map[*machine]map[*handler][]int{}, flushed: map[*machine]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*machine]*scopeContext{}, maxFail: -1}
+	play.scope = p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
+	play.scene = c.scene
+	play.scene.play, play.scene.hosts = name, hostNames(listed)
+	p.policy(play, r)
+	p.preload(play, c)
+	machines := make([]*machine, len(hosts))
+	for i, h := range hosts {
+		machines[i] = p.machine(h.Name)
+		machines[i].left = false
+		machines[i].gates = nil
+	}
+	batches := p.batches(pl, machines, r)
+	for i, batch := range batches {
+		if play.over {
+			break
+		}
+		play.serial = i
+		clear(play.notified)
+		clear(play.flushed)
+		scope := play.scope
+		if len(batch) < len(machines) {
+			label := fmt.Sprintf("batch %d", i+1)
+			scope = p.open(Scope{Kind: ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
+		}
+		p.batch(play, batch, scope, tags, in)
+		if scope != play.scope {
+			p.close(scope)
+		}
+	}
+	p.close(play.scope)
+}
+
+// batch plans what some hosts of a play do.
+func (p *planner) batch(play *playing, hosts []*machine, scope int, tags []string, in around) {
+	pl := play.src
+	sc := *play.scene
+	sc.batch = nil
+	for _, m := range hosts {
+		sc.batch = append(sc.batch, m.name)
+	}
+	cs := make([]*scopeContext, len(hosts))
+	for i, m := range hosts {
+		c := &scopeContext{
+			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
+			env: pl.Env, become: become{pl.Become, pl.BecomeUser, pl.BecomeHow},
+		}
+		c.pos, c.on, c.play, c.scene = pl.Pos, m, play, &sc
+		c.link = link{}.with(pl.Connection, pl.RemoteUser, pl.Port)
+		c.inherit = inherit{noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable, runOnce: pl.RunOnce, anyFatal: pl.AnyFatal}
+		if !pl.Ignore.IsZero() {
+			c.ignore = p.conditions([]playbook.Value{pl.Ignore}, in.chain)
+		}
+		cs[i] = c
+	}
+	p.elsewhere(cs)
+	if r := p.renderer(p.env(p.nowhere(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
+		p.showAgain(cs)
+		p.gather(cs)
+		p.each(p.always(cs), p.factsTask(pl))
+	}
+	p.varsFiles(play, cs)
+	for _, c := range cs {
+		play.base[c.on] = c
+	}
+	section := func(name string, at []*playbook.Task) {
+		if len(at) == 0 {
+			return
+		}
+		scope := p.open(Scope{Kind: ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
+		p.together(within(cs, scope), at)
+		p.close(scope)
+	}
+	section("pre_tasks", pl.PreTasks)
+	p.flush(cs)
+	for _, t := range pl.Roles {
+		p.each(cs, t)
+	}
+	p.together(cs, pl.Tasks)
+	p.flush(cs)
+	section("post_tasks", pl.PostTasks)
+	p.flush(cs)
+}

@@ -1,0 +1,99 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"moon/plan/playbook"
+)
+
+// importRole puts a role in the place of a task, or of an entry of `roles`.
+func (p *planner) importRole(cs []*scopeContext, t *playbook.Task) {
+	p.on(cs[0])
+	name, ok := p.pathOf(cs[0], t.Args, "which role to use", "use include_role with a `when` for each")
+	if !ok {
+		return
+	}
+	p.role(cs, t, name, "")
+}
+
+// includeRole plans a role that is included while the play goes on.
+func (p *planner) includeRole(cs []*scopeContext, t *playbook.Task) {
+	p.includeOnHosts(cs, t, func(c *scopeContext) (string, bool) {
+		return p.pathOf(c, t.Args, "which role to include", "include each candidate with its own `when`")
+	}, func(group []*scopeContext, name, item string) {
+		p.role(group, t, name, item)
+	})
+}
+
+// role plans a role for some hosts: what it depends on first, then its tasks.
+func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) {
+	c := cs[0]
+	p.on(c)
+	dir, ok := p.findRole(c, t.Args, name)
+	if !ok {
+		return
+	}
+	depth := 0
+	for r := c.scene.role; r != nil; r = r.parent {
+		depth++
+		if r.dir == dir && !t.Dynamic || depth > 30 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself", "the role %s uses itself", quoted(name))
+			return
+		}
+	}
+	files := p.loadRole(c, t, dir)
+	r := &role{name: filepath.Base(dir), dir: dir, parent: c.scene.role, files: files}
+	if p.hasBeen(c, t, files) {
+		return
+	}
+	label := r.name
+	scope := p.open(Scope{
+		Kind: ScopeRole, Parent: c.scope, Name: r.name, Role: r.name, Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item,
+	}, label)
+	for _, need := range files.meta.Dependencies {
+		inner := make([]*scopeContext, len(cs))
+		for i, c := range cs {
+			p.on(c)
+			one := *c
+			one.scene = p.needing(c.scene, r, t)
+			one.scope, one.file = scope, files.needsFile
+			one.dir = filepath.Join(dir, "meta")
+			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+			inner[i] = &one
+		}
+		p.each(inner, need)
+	}
+	inner := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		p.on(c)
+		one := *p.enterRole(c, t, r)
+		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
+		inner[i] = &one
+	}
+	if t.ActionKey != "" { // those of `roles` are known already
+		c.play.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.handlers, inner[0], r, t) })
+	}
+	p.visible(cs, t, files)
+	p.hidden(c, r)
+	if files.tasks.file != nil {
+		p.roleBody(inner, t, files)
+	}
+	p.close(scope)
+}
+
+// roleBody plans the tasks of a role.
+func (p *planner) roleBody(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+	c := cs[0]
+	target := files.tasks.file.Path
+	outer := &p.including[len(p.including)-1]
+	outer.line = t.Pos.Line
+	chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+	p.including = append(p.including, including{path: target, name: files.tasks.file.Name})
+	for _, c := range cs {
+		c.chain, c.file, c.dir = chain, files.tasks.file, filepath.Dir(target)
+	}
+	p.together(cs, files.tasks.tasks)
+	p.including = p.including[:len(p.including)-1]
+}

@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"moon/internal/diag"
+	"moon/plan/playbook"
+)
+
+// link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
+type link struct{ connection, user, port playbook.Value }
+
+// iteration is one round of a loop.
+type iteration struct {
+	context LoopContext
+	label   string
+}
+
+// handler is a handler of a play: its own, or one of its roles.
+type handler struct {
+	task   *playbook.Task
+	name   string
+	topics []string // listen
+	role   *role    // nil for one of the play
+	file   *playbook.File
+	dir    string
+	scene  *scene // the role it belongs to, as far as it is known before any host is looked at
+	by     *playbook.Task
+}
+
+// flushed is what may have run a handler already.
+type flushed struct {
+	notifiers int // how many there were then
+	gates     []gateAt
+}
+
+// scopeContext is what a list of tasks inherits from the constructs around it.
+type scopeContext struct {
+	scopeOnHost
+	scope  int
+	file   *playbook.File
+	dir    string // absolute; relative paths start here
+	chain  []string
+	when   []condition
+	tags   []string
+	env    []playbook.Value
+	cwd    playbook.Value
+	ignore []condition
+	become become
+	block  *layer
+	params *layer
+	loop   *layer
+	depth  int // of loops
+	item   *iteration
+	inLoop *LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+}
+
+// scopeOnHost is what of it plays need.
+type scopeOnHost struct {
+	on        *machine // nil in the step form
+	play      *playing
+	scene     *scene
+	pos       diag.Pos // of the task
+	link      link
+	inherit   inherit
+	delegate  playbook.Value
+	notify    []playbook.Value
+	notifiers []int // steps of which one must have changed something: of a handler
+	handler   bool
+	gates     []gateAt
+	parallel  diag.Pos      // the key of the parallel group that this is in; zero for none
+	rescuing  bool          // in a rescue, which may not be needed
+	around    *scopeContext // of an include: what it was in
+	path      string        // of the task on this host
+	once      bool          // of run_once
+	group     int           // its first step
+	looks     string        // the directory of a role for the task's files; "" for files
+}
+
+// playing is a play while it is planned.
+type playing struct {
+	src      *playbook.Play
+	scope    int
+	scene    *scene // what all of its places have in common
+	serial   int    // the batch that is planned, from 0
+	over     bool   // meta: end_play
+	force    bool   // handlers run on failed hosts too
+	anyFatal bool
+	maxFail  int // percentage of a batch that may fail; -1: any
+
+	handlers []*handler
+	notified map[*machine]map[*handler][]int
+	flushed  map[*machine]map[*handler]flushed
+	applied  map[string]bool // roles that have been, with what they were given
+	base     map[*machine]*scopeContext
+}
+
+// around is what an import_playbook gives the plays of a file.
+type around struct {
+	file  *playbook.File
+	dir   string
+	chain []string
+	scope int
+	when  []condition
+	tags  []string
+	vars  *layer
+}
+
+// within are the contexts in a scope of their own.
+func within(cs []*scopeContext, scope int) []*scopeContext {
+	list := make([]*scopeContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope = scope
+		list[i] = &one
+	}
+	return list
+}
+
+type fileKey struct {
+	path  string
+	below *layer
+}
+
+// Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
+// Options.Answers asks no more.
+func (p *Plan) Answers() map[string]string { return p.made.o.Answers }
+
+// become is who a step runs as, as written on it or around it; the nearest of each key counts.
+type become struct{ yes, user, method playbook.Value }
+
+// inherit are the keys that a play or a block gives the tasks inside which have none of their own.
+type inherit struct{ noLog, checkMode, diff, timeout, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
+
+func (i inherit) with(t *playbook.Task) inherit {
+	for _, one := range []struct {
+		into *playbook.Value
+		own  playbook.Value
+	}{
+		{&i.noLog, t.NoLog},
+		{&i.checkMode, t.CheckMode},
+		{&i.diff, t.Diff},
+		{&i.timeout, t.Timeout},
+		{&i.unreachable, t.Unreachable},
+		{&i.runOnce, t.RunOnce},
+		{&i.anyFatal, t.AnyFatal},
+		{&i.delegateFacts, t.DelegateFact},
+	} {
+		if !one.own.IsZero() {
+			*one.into = one.own
+		}
+	}
+	return i
+}
+
+func (c *scopeContext) roleName() string {
+	if c.scene == nil || c.scene.role == nil {
+		return ""
+	}
+	return c.scene.role.name
+}
+
+// noItems is the condition of a task whose loop is over nothing.
+func noItems(t *playbook.Task) []condition {
+	return []condition{{value: playbook.Written(t.Loop.Pos, "no items in the list"), constant: true}}
+}
+
+// doubt says that what has been set since a moment may not happen: a body may break off before it, and a rescue may not be needed.
+// Inside of them it had happened for all that follows it; what comes after has to wait for the run.
+func doubt(cs []*scopeContext, since int) {
+	for _, c := range cs {
+		for _, versions := range c.on.names.produced.versions {
+			for _, v := range versions {
+				if v.at > since {
+					v.certain, v.foreseen = false, false
+				}
+			}
+		}
+	}
+}
+
+type taskKey struct {
+	of    *playbook.Task
+	below *layer
+}
+
+// A play whose pattern matches no host plans nothing, and its mistakes would only show in the inventory of the day on which it does.
+// So its tasks are read without a host: what stands in keys, arguments and templates is looked at as far as it is plain, and what a
+// variable would decide is left open.
+
+// unmatched is a play that no host is for.
+type unmatched struct {
+	play *playbook.Play
+	in   around
+}
