@@ -85,7 +85,7 @@ func (m *model) approve() {
 			m.send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
-			m.say(fmt.Sprintf("%s still to be confirmed by itself: %s goes to it", count(ask, "step"), m.keys.label(needNext)))
+			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", count(ask, "step"), m.keys.label(needNext)))
 		}
 	}
 	m.cur.clear()

@@ -55,13 +55,13 @@ func TestDecisions(t *testing.T) {
 	// A step that asks is confirmed only by itself.
 	s.on("devbox.yml")
 	s.sends("a", approve(0, stepsAll, false))
-	s.has("1 step still to be confirmed by itself", "14 approved", "1 needs you")
+	s.has("1 step to confirm one by one", "14 approved", "1 needs attention")
 	s.on("replace /etc/hosts")
 	s.sends("a", approve(stepConfirm, stepConfirm+1, true))
 	s.has("15 approved")
 	s.sends("a", events.Withdraw{Range: span1(stepConfirm, stepConfirm+1)})
 	s.sends("A") // all but that one is approved
-	s.has("all is approved")
+	s.has("everything is approved")
 	s.on("say hello")
 	s.sends("a", events.Withdraw{Range: span1(0, 1)})
 	s.sends("A", approve(0, stepsAll, false))
@@ -72,14 +72,14 @@ func TestDecisions(t *testing.T) {
 	s.sends("x", events.Include{Range: span1(stepClone, stepConfirm)})
 	s.on("vacuum the journal")
 	s.sends("x")
-	s.has("left out by tags or selection")
+	s.has("excluded by tags or selection")
 	s.on("clone the dotfiles")
 	s.sends("b", events.Break{Step: stepClone})
 	s.sends("f9", events.Break{Step: stepClone, Clear: true})
 	s.on("include: docker.yml")
 	s.sends("b")
 	s.sends("a")
-	s.has("nothing here waits for approval")
+	s.has("nothing to approve here")
 }
 
 func TestMarks(t *testing.T) {
@@ -134,22 +134,22 @@ func TestStepping(t *testing.T) {
 	s.has("before  replace /etc/hosts")
 	s.on("install git")
 	s.sends("u")
-	s.has("past this already")
+	s.has("already passed this")
 	s.sends("c", events.Continue{})
 	s.has("PAUSED to confirm  replace /etc/hosts")
 	if s.m.tree.step(s.m.at()) != stepConfirm {
 		t.Error("the cursor did not follow to what asks")
 	}
 	s.sends("a c", events.Approve{Range: span1(stepConfirm, stepConfirm+1), Digest: s.m.plan.Digest, Confirm: true}, events.Continue{})
-	s.has("DONE with changes")
+	s.has("DONE (changed)")
 	s.sends("s")
-	s.has("the run is over")
+	s.has("the run has ended")
 }
 
 func TestContinueNeverApproves(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.sends("c", events.Continue{})
-	s.has("PAUSED at undecided  say hello")
+	s.has("PAUSED: not approved  say hello")
 	s.press("c")
 	s.has("A approves all")
 }
@@ -162,7 +162,7 @@ func TestPauseAndResume(t *testing.T) {
 	s.frame()
 	s.has("RUNNING")
 	s.press("c")
-	s.has("it runs; p pauses it")
+	s.has("it is running; p pauses it")
 	s.press("s")
 	s.has("p pauses it")
 	s.sends("p", events.Pause{})
@@ -176,7 +176,7 @@ func TestPauseAndResume(t *testing.T) {
 func TestFailure(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2; f.fails["install git"] = 1 }})
 	s.keys("A c")
-	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and go on", "give up here")
+	s.has("PAUSED on failure", "What now?", "r  retry this step", "x  skip it and continue", "continue without it")
 	if s.m.tree.step(s.m.at()) != stepGit {
 		t.Fatal("the cursor is not on the failed step")
 	}
@@ -192,7 +192,7 @@ func TestFailure(t *testing.T) {
 	s.has("PAUSED after a retry")
 	s.on("say hello")
 	s.sends("r")
-	s.has("nothing failed here")
+	s.has("nothing to retry here")
 	s.on("unpack go")
 	s.keys("2 tab [ [")
 	s.has("attempt 1 of 3")
@@ -203,7 +203,7 @@ func TestFailure(t *testing.T) {
 func TestRetryAllAndLeave(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 2 }})
 	s.keys("A c c")
-	s.has("DONE failed", "Summary", "R retry all")
+	s.has("FAILED", "Summary", "R retry all")
 	s.sends("R", events.Retry{Range: span1(0, stepsAll)})
 	s.has("PAUSED on failure")
 	s.sends("c q", events.Continue{}, events.Leave{})
@@ -245,7 +245,7 @@ func TestLeaving(t *testing.T) {
 			s = running()
 			s.f.sent = nil
 			s.press(ask)
-			s.has("Leave while 1 step runs?", "install git")
+			s.has("Quit with 1 step running?", "install git")
 			if len(s.f.sent) > 0 {
 				t.Fatalf("%s alone sent %v", ask, s.f.sent)
 			}
@@ -316,7 +316,7 @@ func TestRunAgain(t *testing.T) {
 		if can {
 			s.has("R run again")
 		} else {
-			s.has("the run is over")
+			s.has("the run has ended")
 		}
 	}
 }

@@ -196,25 +196,25 @@ func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foo
 			question[0].ink = inkTitle
 		}
 		if a.Default != "" && !a.Private {
-			question = append(question, text{themes.Dim, "  empty: " + plain(a.Default)})
+			question = append(question, text{themes.Dim, "  default " + plain(a.Default)})
 		} else if a.Default != "" {
-			question = append(question, text{themes.Dim, "  empty: the default"})
+			question = append(question, text{themes.Dim, "  has a default"})
 		}
 		body = append(body, question, f.typed(i, w))
 	}
 	if note > 0 {
 		body = append(body, []text{{themes.Warn, f.note}})
 	}
-	foot = "enter goes on   tab the next   esc leaves, nothing is run"
+	foot = "enter: continue   tab: next   esc: cancel, nothing is run"
 	if w < cells(foot) {
-		foot = "enter goes on   tab the next   esc leaves"
+		foot = "enter: continue   tab: next   esc: cancel"
 	}
-	return "The playbook asks", body, foot
+	return "Input required", body, foot
 }
 
 func (a *askField) words() string {
 	if a.again {
-		return a.Question() + " (once more)"
+		return a.Question() + " (again)"
 	}
 	return a.Question()
 }

@@ -71,7 +71,7 @@ func TestNothingWaitsForWhatHasEnded(t *testing.T) {
 	s.m.o.Bind = binds(s, &given)
 	s.keys("A c")
 	s.on("unpack go")
-	s.has("go_now has no value: step-0008", "failed", "it cannot run: `go_now`")
+	s.has("go_now has no value: step-0008", "failed", "cannot run: `go_now`")
 	s.hasNot("known after step-0008")
 
 	// Without a binder, as of a recorded run, neither.

@@ -122,7 +122,7 @@ func TestBreakSheet(t *testing.T) {
 	}
 	s.on("include: docker.yml")
 	s.sends("B")
-	s.has("there is no step here")
+	s.has("no step here")
 }
 
 func TestBreakpointSays(t *testing.T) {

@@ -124,22 +124,22 @@ func (m *model) cardKeys(b *brush) {
 	var tips []tip
 	switch m.run.phase {
 	case events.Review:
-		tips = []tip{{gateApproveAll, "approve"}, {runContinue, "run"}, {runLeave, "leave"}}
+		tips = []tip{{gateApproveAll, "approve"}, {runContinue, "run"}, {runLeave, "quit"}}
 	case events.Running:
-		tips = []tip{{runPause, "pause"}, {runLeave, "leave"}, {showHelp, ""}}
+		tips = []tip{{runPause, "pause"}, {runLeave, "quit"}, {showHelp, ""}}
 	case events.Paused:
-		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "leave"}}
+		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "quit"}}
 		if m.asks() != "" {
-			tips = []tip{{gateApprove, "approve"}, {runContinue, "go on"}, {runLeave, "leave"}}
+			tips = []tip{{gateApprove, "approve"}, {runContinue, "go on"}, {runLeave, "quit"}}
 			if m.tree.step(m.at()) != m.run.pausedAt {
 				tips[0] = tip{cursorPointer, "go to it"}
 			}
 		}
 		if m.onFailure() {
-			tips = []tip{{runRetry, "retry"}, {runContinue, "give up"}, {runLeave, "stop"}}
+			tips = []tip{{runRetry, "retry"}, {runContinue, "go on"}, {runLeave, "stop"}}
 		}
 	case events.Ended, events.Done:
-		tips = []tip{{runLeave, "leave"}, {showHelp, ""}}
+		tips = []tip{{runLeave, "quit"}, {showHelp, ""}}
 	}
 	tips = slices.DeleteFunc(tips, func(t tip) bool { return m.cannot(t.do) != "" })
 	between := 2

@@ -150,7 +150,7 @@ func (m *model) filterNamed(word string) {
 	if hint == "" {
 		hint = "there are " + strings.Join(names, ", ")
 	}
-	m.say(fmt.Sprintf("there is no filter `%s`; %s", word, hint))
+	m.say(fmt.Sprintf("unknown filter `%s`; %s", word, hint))
 }
 
 // themeNamed changes the colours, until the screen is closed.
@@ -176,7 +176,7 @@ func (m *model) themeNamed(name string) tea.Cmd {
 			hint = "there are " + strings.Join(themes.Names(o.ThemeDir), ", ")
 		}
 		return came{func(m *model) tea.Cmd {
-			m.say(fmt.Sprintf("there is no theme `%s`; %s", name, hint))
+			m.say(fmt.Sprintf("unknown theme `%s`; %s", name, hint))
 			return nil
 		}}
 	}

@@ -160,7 +160,7 @@ func TestWalk(t *testing.T) {
 	e := newTerminal(t, w, h, io.Discard)
 	go e.watch(tm.Output(), stop)
 
-	e.waitFor("REVIEW", "1 needs you", "◇ ├   say hello")
+	e.waitFor("REVIEW", "1 needs attention", "◇ ├   say hello")
 	tm.Type("A")
 	e.waitFor("14 approved", "◆ ├   say hello")
 	tm.Type("]a")
@@ -171,7 +171,7 @@ func TestWalk(t *testing.T) {
 	e.waitFor("PAUSED after a retry", "↻ 2")
 	tm.Send(tea.WindowSizeMsg{Width: w, Height: h})
 	tm.Type("c")
-	e.waitFor("DONE with changes", "15/15", "problems and changes", "Changed")
+	e.waitFor("DONE (changed)", "15/15", "problems and changes", "Changed")
 	tm.Type("q")
 	tm.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
 }
@@ -217,7 +217,7 @@ func TestRun(t *testing.T) {
 	go func() {
 		result <- Run(t.Context(), Options{Plan: f.p, Feed: l.feed, Send: l.take, Input: tty, Output: tty})
 	}()
-	e.waitFor("REVIEW", "1 needs you")
+	e.waitFor("REVIEW", "1 needs attention")
 	press(t, keys, "A")
 	e.waitFor("14 approved")
 	press(t, keys, "\x1b[B\x1b[B") // down
@@ -234,7 +234,7 @@ func TestRun(t *testing.T) {
 		t.Error("NO_COLOR took the reverse video as well")
 	}
 	press(t, keys, "q")
-	e.waitFor("Leave?")
+	e.waitFor("Quit?")
 	press(t, keys, "k")
 	select {
 	case err := <-result:

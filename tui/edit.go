@@ -61,6 +61,6 @@ func (m *model) reloaded(r reloaded) {
 	case m.message == connecting:
 		m.connected()
 	case m.message == planning:
-		m.say("planned again")
+		m.say("replanned")
 	}
 }

@@ -310,7 +310,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	}
 	m.send(asks)
 	m.fix, m.fixSent = nil, f
-	m.say("with other values: " + asks.Words())
+	m.say("values changed: " + asks.Words())
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (m *model) fixRow(d *doc, at []int, i int) {
 	value := text{themes.Text, fixShown(r)}
 	switch {
 	case r.Restore:
-		value, place = text{themes.Changed, r.Original}, "as it was"
+		value, place = text{themes.Changed, r.Original}, "original"
 	case r.Changed():
 		value.ink, place = themes.Changed, m.fixWas(r)
 	case r.InForce != nil:
@@ -174,15 +174,15 @@ func fixType(r *fix.Row) string {
 	}
 	switch {
 	case r.Secret:
-		return "text; it is shown and kept nowhere"
+		return "text; never shown or stored"
 	case err != nil:
 		return err.Error()
 	case r.Kind == "":
 		return kind
 	case kind != r.Kind:
-		return r.Kind + ", becomes " + kind
+		return "will become " + kind
 	}
-	return kind + ", kept"
+	return kind
 }
 
 func (m *model) fixScopes() []text {
@@ -225,21 +225,21 @@ func (m *model) fixBecomes(d *doc) {
 		d.hint("Type to change a value. Nothing runs before enter, and no file is changed.")
 		return
 	case p.why != "":
-		d.add(text{inkTitle, "Becomes"})
+		d.add(text{inkTitle, "Will be"})
 		d.para(themes.Failed, 2, p.why)
 		return
 	case p.plan == nil:
-		d.add(text{inkTitle, "Becomes"})
+		d.add(text{inkTitle, "Will be"})
 		d.hint("planning …")
 		return
 	}
-	d.add(text{inkTitle, "Becomes"})
+	d.add(text{inkTitle, "Will be"})
 	e := fix.EffectOf(m.plan, p.plan, f.Path, m.canRunAgain)
 	switch {
 	case e.Gone:
-		d.para(themes.Warn, 0, "This step is not in the plan any more.")
+		d.para(themes.Warn, 0, "This step is no longer in the plan.")
 	case e.Same:
-		d.para(themes.Warn, 0, "Nothing about this step: what it does stays the same.")
+		d.para(themes.Warn, 0, "No effect on this step.")
 	}
 	for _, c := range e.Changes {
 		m.changedLines(d, c.Label, c.Was, c.Now)
@@ -254,16 +254,16 @@ func (m *model) fixBecomes(d *doc) {
 		}
 		if i == 0 {
 			d.blank()
-			d.add(text{themes.Text, "It also changes " + count(len(e.Others), "other step")})
+			d.add(text{themes.Text, "Also changes " + count(len(e.Others), "other step")})
 		}
 		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
 	}
 	m.fixDone(d, e.Done)
 	if e.Left > 0 {
-		d.para(themes.Warn, 0, count(e.Left, "step")+" would be gone from the plan.")
+		d.para(themes.Warn, 0, count(e.Left, "step")+" would be removed from the plan.")
 	}
 	d.blank()
-	d.para(themes.Dim, 0, "Not saved to your files. The report will say what was overridden.")
+	d.para(themes.Dim, 0, "This run only; listed in the report.")
 }
 
 // fixDone lists what is done already. It is not run again, unless a person says so here.
@@ -275,7 +275,7 @@ func (m *model) fixDone(d *doc, steps []*plan.Step) {
 	d.blank()
 	words := "Already done, with the old value; ctrl+r runs " + them(len(steps)) + " again too"
 	if m.fix.again {
-		words = "Already done, and run again with the new value; ctrl+r leaves " + them(len(steps))
+		words = "Already done, and run again with the new value; ctrl+r keeps " + them(len(steps))
 	}
 	d.para(themes.Warn, 0, words)
 	for i, s := range steps {

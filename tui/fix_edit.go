@@ -19,7 +19,7 @@ func (f *fixSheet) inEditor(m *model) tea.Cmd {
 	r := f.row()
 	switch {
 	case m.o.Editor == nil:
-		f.note = "there is no editor here"
+		f.note = "no editor available"
 		return nil
 	case r == nil:
 		f.note = "type NAME=VALUE first"

@@ -56,7 +56,7 @@ func TestFixSheet(t *testing.T) {
 	s.has("Fix  unpack go", "this run only", "go_version", "1.26.1", "s/main.yml:4", "+ add a variable", "0 changes", "(•) this step")
 	s.hasNot("retry with this", "ctrl+u undo", "ctrl+r") // there is nothing to take yet, or to take back
 	s.sends("backspace 2")
-	s.has("retry with this", "ctrl+u undo", "1.26.2▏", "was 1.26.1", "Becomes", "+ tar", "1 change", "text, kept")
+	s.has("retry with this", "ctrl+u undo", "1.26.2▏", "was 1.26.1", "Will be", "+ tar", "1 change", "Type      text")
 	s.sends("tab tab")
 	s.has("(•) rest of the run", "Already done, with the old value; ctrl+r runs", "download go", "ctrl+r done steps too")
 	s.sends("ctrl+r")
@@ -144,7 +144,7 @@ func TestFixKeepsTypes(t *testing.T) {
 		return s
 	}
 	s := open()
-	s.has("a number, kept", "port")
+	s.has("a number", "port")
 	s.sends("1 enter", events.Fix{Values: []events.Override{{Name: "port", Value: "801", At: path, From: path}}, Retry: path})
 	s = open()
 	s.sends("x enter")
@@ -154,7 +154,7 @@ func TestFixKeepsTypes(t *testing.T) {
 	s = open()
 	s.press("down")
 	s.text("swordfish99")
-	s.has("•••••••••••▏", "it is shown and kept nowhere")
+	s.has("•••••••••••▏", "never shown or stored")
 	s.press("ctrl+e")
 	s.has("a secret is not written to a file")
 	if text := s.shows(); strings.Contains(text, "sword") || strings.Contains(text, "hunter") {
@@ -183,7 +183,7 @@ func TestFixNothing(t *testing.T) {
 	s := fixing(t, 120, 40)
 	s.on("include: docker.yml")
 	s.press("e")
-	s.has("there are no steps here whose values could be changed")
+	s.has("no steps here whose values could be changed")
 	s.text("x")
-	s.hasNot("Becomes")
+	s.hasNot("Will be")
 }

@@ -109,20 +109,20 @@ func (m *model) tips() []tip {
 func (m *model) decisions() (tips []tip) {
 	t, single := m.aimed()
 	if t[faceAsking] > 0 && single {
-		return []tip{{gateApprove, "go on"}, {gateExclude, "reject"}}
+		return []tip{{gateApprove, "continue"}, {gateExclude, "reject"}}
 	}
 	tips = m.approvals()
 	switch {
 	case t[faceUndecided]+t[faceConfirm] == 0 && t[faceWaiting] > 0:
-		tips = append([]tip{{gateApprove, "withdraw"}}, tips...)
+		tips = append([]tip{{gateApprove, "unapprove"}}, tips...)
 	case !single && t[faceUndecided] == 0 && t[faceWaiting] > 0:
-		tips = append(tips, tip{gateApprove, "withdraw"})
+		tips = append(tips, tip{gateApprove, "unapprove"})
 	}
 	switch {
 	case t.sum(faceWaiting, faceUndecided, faceConfirm) > 0:
 		tips = append(tips, tip{gateExclude, "exclude"})
 	case t[faceExcluded] > 0:
-		tips = append(tips, tip{gateExclude, "include"})
+		tips = append(tips, tip{gateExclude, "restore"})
 	}
 	return tips
 }
@@ -218,7 +218,7 @@ func (m *model) pausedTips() []tip {
 		}
 	}
 	if t[faceOutdated] > 0 {
-		tips = append([]tip{{stepDone, "run again or keep"}}, tips...)
+		tips = append([]tip{{stepDone, "rerun or keep"}}, tips...)
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
@@ -232,7 +232,7 @@ func (m *model) pausedTips() []tip {
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
 func (m *model) failureTips(tips []tip) []tip {
 	here, brief := m.broken(m.tree.step(m.at())), m.width < 100
-	words := map[bool][2]string{false: {"edit + retry", "give up, go on"}, true: {"edit", "go on"}}[brief]
+	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
 		tips = append(tips, tip{nodeFix, words[0]})
 	}
@@ -264,7 +264,7 @@ func (m *model) doneTips() []tip {
 		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
 	}
 	if m.run.phase == events.Ended && m.tree.tally(m.at())[faceOutdated] > 0 {
-		tips = append(tips, tip{stepDone, "run again or keep"})
+		tips = append(tips, tip{stepDone, "rerun or keep"})
 	}
 	if t.sum(faceFailed, faceUnreachable, faceIgnored, faceRescued, faceOutdated, faceCancelled) > 0 {
 		tips = append(tips, tip{needNext, "next problem"})

@@ -8,6 +8,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background while
@@ -170,13 +171,13 @@ func (m *model) foretoldField(d *doc, p *plan.Step) {
 	word := m.foretoldWord(p.Index)
 	switch {
 	case f.Error != "":
-		d.field("foretold", word, text{themes.Text, "  " + plain(f.Error)})
+		d.field("predicted", word, text{themes.Text, "  " + plain(f.Error)})
 	case f.Skipped != "":
-		d.field("foretold", word, text{themes.Dim, "  " + plain(f.Skipped)})
+		d.field("predicted", word, text{themes.Dim, "  " + plain(standing.WhySkipped(f.Skipped))})
 	case word.s != "" || f.Diff.Summary != "":
 		if word.s == "" {
-			word = text{themes.Dim, "cannot be told"}
+			word = text{themes.Dim, "unpredictable"}
 		}
-		d.field("foretold", word, text{themes.Text, "  " + plain(f.Diff.Summary)})
+		d.field("predicted", word, text{themes.Text, "  " + plain(f.Diff.Summary)})
 	}
 }

@@ -46,10 +46,10 @@ type signLook struct {
 
 var signLooks = [signs]signLook{
 	signNone:        {"", themes.Text},
-	signUndecided:   {"undecided", themes.Gate},
+	signUndecided:   {"not approved", themes.Gate},
 	signApproved:    {"approved", themes.Text},
 	signPartly:      {"partly approved", themes.Text},
-	signConfirm:     {"asks to be confirmed", themes.Warn},
+	signConfirm:     {"needs confirmation", themes.Warn},
 	signExcluded:    {"excluded", themes.Dim},
 	signWaiting:     {"waiting", themes.Pending},
 	signRunning:     {"running", themes.Running},

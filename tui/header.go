@@ -105,9 +105,9 @@ func (m *model) reviewLine(level int) []text {
 
 func needYou(n int) string {
 	if n == 1 {
-		return "1 needs you"
+		return "1 needs attention"
 	}
-	return fmt.Sprintf("%d need you", n)
+	return fmt.Sprintf("%d need attention", n)
 }
 
 func (m *model) kinds(k plan.ScopeKind) (n int) {
@@ -188,12 +188,20 @@ func (m *model) pausedLine(level int) []text {
 		if failed {
 			line = append(line, text{look, " " + m.glyphs.signs[signFailed]})
 		} else if level == 1 {
-			line = append(line, text{themes.Text, " " + cmp.Or(m.retrying(), m.decided(), m.pauseWord())})
+			line = append(line, text{themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))})
 		}
 		return append(line, text{themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]})
 	}
-	line = append(line, text{themes.Text, " " + m.pauseLong()})
+	line = append(line, text{themes.Text, afterPaused(m.pauseLong())})
 	return append(line, text{themes.Text, "   " + amount + "   " + m.elapsed() + "   " + m.runningWords()})
+}
+
+// afterPaused joins a reason to "PAUSED".
+func afterPaused(words string) string {
+	if strings.HasPrefix(words, pauseShort(events.PauseUndecided)) {
+		return ": " + words
+	}
+	return " " + words
 }
 
 func pauseShort(r events.PauseReason) string {
@@ -203,7 +211,7 @@ func pauseShort(r events.PauseReason) string {
 	case events.PauseBreakpoint:
 		return "at breakpoint"
 	case events.PauseUndecided:
-		return "at undecided"
+		return "not approved"
 	case events.PauseConfirm:
 		return "to confirm"
 	case events.PauseUser:
@@ -270,24 +278,24 @@ func (m *model) pauseLong() string {
 
 func (m *model) doneLine(level int) []text {
 	c := m.run.counts
-	how, look := "", themes.OK
-	word := "DONE "
+	look := themes.OK
+	word := "DONE"
 	switch {
 	case m.recorded() && m.run.result.Outcome == "":
-		word, how, look = "", strings.ToUpper(plain(m.o.Replay)), themes.Failed
+		word, look = strings.ToUpper(plain(m.o.Replay)), themes.Failed
 	case c.Failed+c.Lost > 0 || m.run.result.Outcome == events.RunFailed:
-		how, look = "failed", themes.Failed
+		word, look = "FAILED", themes.Failed
 	case m.run.result.Outcome == events.RunStopped:
-		how, look = "stopped by you", themes.Warn
+		word, look = "STOPPED by you", themes.Warn
 	case m.run.result.Outcome == events.RunInterrupted:
-		how, look = "interrupted", themes.Warn
+		word, look = "INTERRUPTED", themes.Warn
 	case c.Changed > 0:
-		how, look = "with changes", themes.Changed
+		word, look = "DONE (changed)", themes.Changed
 	default:
-		how = "nothing changed"
+		word = "DONE (no changes)"
 	}
 	done, total := m.progress()
-	line := []text{{look, word + how}}
+	line := []text{{look, word}}
 	switch level {
 	case 0:
 		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsed(), m.waited())

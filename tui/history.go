@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // history is the end of the stream of events, for the Events tab. It keeps so many and forgets the older ones.
@@ -112,7 +113,7 @@ func rangeOf(c events.Command) (events.Range, bool) {
 func (p *past) words() (text string, look sign) {
 	switch e := p.event.(type) {
 	case events.RunStarted:
-		return "the run was opened: " + count(e.TotalSteps, "step"), signNone
+		return "run created: " + count(e.TotalSteps, "step"), signNone
 	case events.PlanLoaded:
 		return fmt.Sprintf("plan %s: %s", short(e.Digest), count(e.TotalSteps, "step")), signNone
 	case events.StepStarted:
@@ -126,13 +127,13 @@ func (p *past) words() (text string, look sign) {
 		case e.Outdated:
 			return "kept, with an earlier definition", signKept
 		case e.Kept:
-			return "kept from before", signKept
+			return "kept", signKept
 		case e.Changed:
 			return "changed", signChanged
 		}
 		return "ok", signOK
 	case events.StepSkipped:
-		return "skipped: " + string(e.Reason) + because(e.Detail), signSkipped
+		return "skipped: " + standing.WhySkipped(string(e.Reason)+because(e.Detail)), signSkipped
 	case events.StepFailed:
 		switch {
 		case e.Ignored:
@@ -163,9 +164,9 @@ func (p *past) words() (text string, look sign) {
 	case events.Notified:
 		return "notified " + e.Handler, signNone
 	case events.GateOpened:
-		return "waits: " + pauseWords(e.Reason) + because(e.Message), signPaused
+		return "waiting: " + pauseWords(e.Reason) + because(e.Message), signPaused
 	case events.GateResolved:
-		return "goes on, by " + cmp.Or(e.By, "you"), signNone
+		return "continued by " + cmp.Or(e.By, "you"), signNone
 	case events.RunPaused:
 		return "paused " + pausePhrase(e.Reason) + because(e.Message), signPaused
 	case events.RunResumed:
@@ -211,7 +212,7 @@ func commandWords(c events.Command) string {
 		}
 		return "run again"
 	case events.Keep:
-		return "keep as it is"
+		return "keep"
 	case events.Set:
 		return "set " + c.Variable
 	case events.Fix:
@@ -221,7 +222,7 @@ func commandWords(c events.Command) string {
 		case events.StopNow:
 			return "stop now"
 		case events.StopDrain:
-			return "stop when what runs has ended"
+			return "stop after the running steps"
 		case events.StopInterrupt:
 		}
 		return "stop"
@@ -257,7 +258,7 @@ func pauseWords(r events.PauseReason) string {
 	case events.PauseUndecided:
 		return "not approved yet"
 	case events.PauseConfirm:
-		return "asks to be confirmed"
+		return "needs confirmation"
 	case events.PauseBreakpoint:
 		return "breakpoint"
 	case events.PauseStep:

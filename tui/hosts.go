@@ -145,13 +145,13 @@ func (m *model) excludeHost() {
 				m.send(events.Exclude{Range: r})
 			}
 		}
-		m.say(fmt.Sprintf("%s is left out; %s takes it back", plain(host), m.keys.label(gateExcludeHost)))
+		m.say(fmt.Sprintf("%s is excluded; %s restores it", plain(host), m.keys.label(gateExcludeHost)))
 		return
 	}
 	for _, r := range ranges {
 		m.send(events.Include{Range: r})
 	}
-	m.say(plain(host) + " takes part again")
+	m.say(plain(host) + " is restored")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
@@ -159,13 +159,13 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 	host := plain(p.Host)
 	switch {
 	case p.GoesOn && away:
-		return choice{runContinue, "give up here: " + host + " goes on with the next task", "give up, go on"}
+		return choice{runContinue, "continue without it: " + host + " continues with the next task", "continue"}
 	case p.AnyFatal:
-		return choice{runContinue, "give up here: the play ends on all hosts", "give up, all end"}
+		return choice{runContinue, "continue without it: the play ends on all hosts", "end the play"}
 	case !m.tree.over:
-		return choice{runContinue, "give up here: what comes after it is not run", "give up, go on"}
+		return choice{runContinue, "continue without it (what follows is not run)", "continue"}
 	}
-	return choice{runContinue, "give up " + host + "; the other hosts go on", "give up " + host}
+	return choice{runContinue, "continue without " + host + "; the other hosts continue", "without " + host}
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
@@ -277,9 +277,9 @@ func (m *model) notified(step, w int) string {
 	if len(names) == 0 {
 		return brief
 	}
-	words := "notified by " + plain(names[0])
+	words := "by " + plain(names[0])
 	if more := len(names) - 1; more > 0 {
-		words += fmt.Sprintf(" +%d", more)
+		words += fmt.Sprintf(", +%d more", more)
 	}
 	if cells(words) > w/2 {
 		return brief

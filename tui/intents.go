@@ -318,7 +318,7 @@ func (m *model) shrinkPane() {
 func (m *model) moveDivider(by int) {
 	before := m.layout()
 	if before.kind != layoutWide && before.kind != layoutTall {
-		m.say("there is no divider: one pane has the screen")
+		m.say("no divider: only one pane is shown")
 		return
 	}
 	m.panes.divider[before.kind] += by

@@ -26,7 +26,7 @@ type chord struct {
 // needed are the actions that always have a key: without one there would be no way out of something, or none to find the rest.
 var needed = map[intent]string{
 	goBack: "there would be no way back", runLeave: "there would be no way out", runInterrupt: "there would be no way to stop a run",
-	showHelp: "nobody could look the keys up", showPalette: "what has no key could not be reached",
+	showHelp: "there would be no way to look up the keys", showPalette: "what has no key could not be reached",
 }
 
 // interrupt is the key that interrupts whatever else is bound.

@@ -96,7 +96,7 @@ func (r *keyReader) section(m *yaml.Node, where place, only bool) {
 func (r *keyReader) action(name, value *yaml.Node, where place, only bool) {
 	i := slices.IndexFunc(bindings, func(b binding) bool { return b.name == name.Value })
 	if i < 0 {
-		r.say(name, fmt.Sprintf("there is no action `%s`", name.Value), actionHint(name.Value, only))
+		r.say(name, fmt.Sprintf("unknown action `%s`", name.Value), actionHint(name.Value, only))
 		return
 	}
 	b := &bindings[i]
@@ -155,13 +155,13 @@ func (r *keyReader) chord(n *yaml.Node, b *binding) (chord, bool) {
 		if n.Value == "~" {
 			hint = "`~` alone is nothing in YAML: write \"~\""
 		}
-		r.say(n, "this is no key", hint)
+		r.say(n, "not a key", hint)
 		return chord{}, false
 	}
 	parts := strings.Fields(n.Value)
 	switch {
 	case len(parts) == 0:
-		r.say(n, "this is no key", "for the space bar write space; for no key at all, []")
+		r.say(n, "not a key", "for the space bar write space; for no key at all, []")
 		return chord{}, false
 	case len(parts) > longestSequence:
 		r.say(n, fmt.Sprintf("a sequence has at most %d keys", longestSequence), "")
@@ -170,7 +170,7 @@ func (r *keyReader) chord(n *yaml.Node, b *binding) (chord, bool) {
 	for i, part := range parts {
 		name, hint := keyName(part)
 		if name == "" {
-			r.say(n, fmt.Sprintf("there is no key `%s`", part), hint)
+			r.say(n, fmt.Sprintf("unknown key `%s`", part), hint)
 			return chord{}, false
 		}
 		switch {

@@ -190,17 +190,17 @@ tree:
 // What is refused, with its place and the way out.
 func TestKeyFileMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"run.stepp: s", "1:1: there is no action `run.stepp`; did you mean `run.step`?"},
-		{"outputs: {}", "1:1: there is no action `outputs`; did you mean `output`?"},
-		{"run.step: f99", "1:11: there is no key `f99`; did you mean `f19`?"},
-		{"run.step: ctrl-a", "1:11: there is no key `ctrl-a`; write `ctrl+a`"},
-		{"run.step: shift+a", "1:11: there is no key `shift+a`; write the character itself, such as `A`"},
-		{"run.step: ctrl+shift+A", "1:11: there is no key `ctrl+shift+A`; terminals send the same with and without shift: write `ctrl+a`"},
-		{"run.step: ctrl+i", "1:11: there is no key `ctrl+i`; terminals send the same for it and for `tab`"},
-		{"run.step: 日", "1:11: there is no key `日`; a key is a character of one cell, or the name of a key"},
-		{"run.step: [[s, t]]", "1:12: this is no key; for a sequence write the keys in one text, with blanks: \"g x\""},
-		{"run.step: [~]", "1:12: this is no key; `~` alone is nothing in YAML: write \"~\""},
-		{"run.step: ' '", "1:11: this is no key; for the space bar write space; for no key at all, []"},
+		{"run.stepp: s", "1:1: unknown action `run.stepp`; did you mean `run.step`?"},
+		{"outputs: {}", "1:1: unknown action `outputs`; did you mean `output`?"},
+		{"run.step: f99", "1:11: unknown key `f99`; did you mean `f19`?"},
+		{"run.step: ctrl-a", "1:11: unknown key `ctrl-a`; write `ctrl+a`"},
+		{"run.step: shift+a", "1:11: unknown key `shift+a`; write the character itself, such as `A`"},
+		{"run.step: ctrl+shift+A", "1:11: unknown key `ctrl+shift+A`; terminals send the same with and without shift: write `ctrl+a`"},
+		{"run.step: ctrl+i", "1:11: unknown key `ctrl+i`; terminals send the same for it and for `tab`"},
+		{"run.step: 日", "1:11: unknown key `日`; a key is a character of one cell, or the name of a key"},
+		{"run.step: [[s, t]]", "1:12: not a key; for a sequence write the keys in one text, with blanks: \"g x\""},
+		{"run.step: [~]", "1:12: not a key; `~` alone is nothing in YAML: write \"~\""},
+		{"run.step: ' '", "1:11: not a key; for the space bar write space; for no key at all, []"},
 		{"run.step: a b c d e", "1:11: a sequence has at most 4 keys"},
 		{"run.step: ctrl+c", "1:11: ctrl+c always interrupts; choose another key"},
 		{"run.step: z esc", "1:11: esc ends a sequence, and cannot be part of one; choose another key"},
@@ -213,7 +213,7 @@ func TestKeyFileMistakes(t *testing.T) {
 		{"run.leave: null", "1:1: run.leave needs a key: there would be no way out; leave it out, and it keeps q"},
 		{"run.interrupt:", "1:1: run.interrupt needs a key: there would be no way to stop a run; leave it out, and it keeps ctrl+c"},
 		{"app.palette: []", "1:1: app.palette needs a key: what has no key could not be reached; leave it out, and it keeps :"},
-		{"output: {app.help: []}", "1:10: app.help needs a key: nobody could look the keys up; leave it out, and it keeps ?"},
+		{"output: {app.help: []}", "1:10: app.help needs a key: there would be no way to look up the keys; leave it out, and it keeps ?"},
 		{"run.step: q", "1:11: `q` is the key of run.leave, which needs one: there would be no way out; give run.leave another key too"},
 		{"output: {mark.toggle: m}", "1:10: mark.toggle does nothing in the output; it works in the tree"},
 		{"tree: 3", "1:7: `tree` is a map: names of actions and their keys there"},
@@ -403,7 +403,7 @@ func TestHintsFollowTheKeys(t *testing.T) {
 	s.frame()
 	s.has("14 approved")
 	s.keys("C")
-	s.has("T  retry this step", ":source.edit  edit", "T retry", "C give up, go on")
+	s.has("T  retry this step", ":source.edit  edit", "T retry", "C continue without it")
 	s.hasNot("r retry", "E editor", "2 Output ‹")
 	s.has("lines in alt+2 Output")
 	s.keys("T C")

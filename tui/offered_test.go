@@ -477,7 +477,7 @@ func (o *offering) state() string {
 // answers are what a screen may say when a key that was offered did something.
 var answers = []string{
 	"not approved;", "still to be confirmed by itself", "pausing: ", "times ", "no times", "the cursor will follow the run",
-	"the cursor stays where it is put", "is left out; ", "takes part again", "mouse ", "planning again", "planned again",
+	"the cursor stays where it is put", "is left out; ", "takes part again", "mouse ", "planning again", "replanned",
 	"with other values", ": ", "from the top again", "from the end again",
 }
 
@@ -521,7 +521,7 @@ func (o *offering) quiet(k offeredKey) {
 // wander are keys that move about.
 var wander = []string{"j", "j", "k", "]", "[", "G", "home", "l", "h", "enter", "space", "v", "f", "tab", "1", "2", "4", "esc", ".", "=", "-", "F", "b", "x", "H", "p"}
 
-// drive presses keys until the run is over, or long enough.
+// drive presses keys until the run has ended, or long enough.
 func (o *offering) drive(pressed map[string]int) {
 	o.t.Helper()
 	o.settle()

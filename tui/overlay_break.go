@@ -159,7 +159,7 @@ func (m *model) clearBreaks(r events.Range) {
 			return
 		}
 	}
-	m.say("there is no breakpoint here")
+	m.say("no breakpoint here")
 }
 
 func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foot string) {

@@ -48,7 +48,7 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 		b.what = count(n, "step")
 	}
 	if len(about) == 0 {
-		return nil, "nothing here is done, or could be marked as done"
+		return nil, "nothing here to rerun or mark as done"
 	}
 	b.dependents = slices.DeleteFunc(m.plan.Dependents(about), func(i int) bool { return !m.canRunAgain(i) })
 	return b, ""

@@ -21,7 +21,7 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "w":
 		m.stop(events.StopDrain, false)
-		m.say("leaving when what runs has ended")
+		m.say("stopping after the running steps")
 	case "k":
 		m.stop(events.StopInterrupt, false)
 		m.say("stopping")
@@ -41,15 +41,11 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	running := m.running(listed)
 	n := m.run.counts.Running
 	if n == 0 {
-		body = append(body, []text{{themes.Text, fmt.Sprintf("Nothing is running. %s would not be run.", count(left, "step"))}})
+		body = append(body, []text{{themes.Text, "Nothing is running. " + notRunYet(left)}})
 		if h > 3 {
 			body = append(body, nil)
 		}
-		return "Leave?", append(body, hint("k", "stop here"), hint("esc", "stay")), ""
-	}
-	verb := "runs"
-	if n > 1 {
-		verb = "run"
+		return "Quit?", append(body, hint("k", "stop"), hint("esc", "cancel")), ""
 	}
 	for _, r := range running {
 		since := took(r.took)
@@ -67,11 +63,18 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	}
 	body = append(
 		body,
-		hint("w", "wait for what runs, then stop"),
-		hint("k", "stop it now: interrupt, then kill"),
-		hint("esc", "stay"),
+		hint("w", "let running steps finish, then stop"),
+		hint("k", "stop now: interrupt, then kill"),
+		hint("esc", "cancel"),
 	)
-	return fmt.Sprintf("Leave while %s %s?", count(n, "step"), verb), body, ""
+	return fmt.Sprintf("Quit with %s running?", count(n, "step")), body, ""
+}
+
+func notRunYet(n int) string {
+	if n == 1 {
+		return "1 step has not run."
+	}
+	return fmt.Sprintf("%d steps have not run.", n)
 }
 
 // nowRunning is a step that runs.

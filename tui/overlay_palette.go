@@ -157,7 +157,7 @@ func (p *palette) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
 func (p *palette) enter(m *model) tea.Cmd {
 	if p.at >= p.n {
 		word, _, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
-		p.wrong = fmt.Sprintf("there is no command `%s`", cutRight(plain(word), 30, m.glyphs.dots))
+		p.wrong = fmt.Sprintf("unknown command `%s`", cutRight(plain(word), 30, m.glyphs.dots))
 		if hint := suggest.DidYouMean(word, commandNames()); hint != "" {
 			p.wrong += "; " + hint
 		}

@@ -73,7 +73,7 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 		question = wrapSpans(ask[:2], w)
 	}
 	if room := h - len(question) - 3; room > 0 {
-		none := "None of them is known to destroy anything."
+		none := "No known destructive steps."
 		if len(destructive) == 0 {
 			body = append(body, []text{{themes.Text, cutRight(none, w, m.glyphs.dots)}})
 		} else {
@@ -87,7 +87,7 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 		body = body[n:] // what is typed is seen in any case
 	}
 	if b.wrong {
-		return title, body, "that is not the name   esc goes back"
+		return title, body, "that is not the name   esc: back"
 	}
-	return title, body, "esc goes back"
+	return title, body, "esc: back"
 }

@@ -53,7 +53,7 @@ func (m *model) overridesList(d *doc) {
 		what := "  " + cutRight(plain(m.overrideText(o.Overridden)), max(d.w-2, 0), m.glyphs.dots)
 		d.add(text{themes.Changed, what}, text{themes.Dim, "   " + cutMiddle(plain(m.titleOn(o.step)), max(d.w-cells(what)-3, 0), m.glyphs.dots)})
 		if place := o.Origin.String(); place != "" {
-			d.para(themes.Dim, 2, "keep it:  "+place)
+			d.para(themes.Dim, 2, "to keep it, edit "+place)
 		}
 	}
 }

@@ -24,17 +24,17 @@ func TestPaletteDoesWhatIsPicked(t *testing.T) {
 	if len(s.f.sent) != 1 {
 		t.Error("enter with nothing picked did something")
 	}
-	s.has("there is no command `zzzz`")
+	s.has("unknown command `zzzz`")
 	s.press("esc")
 	s.command("gate.exclude")
 	if _, ok := s.f.sent[1].(events.Exclude); !ok {
 		t.Errorf("the name of an action did %v", s.f.sent[1])
 	}
 	s.press(":")
-	s.has("❯ exclude or include again") // what was done last
+	s.has("❯ exclude or restore") // what was done last
 	s.press("esc")
 	s.command("fliter")
-	s.has("there is no command `fliter`; did you mean `filter`?")
+	s.has("unknown command `fliter`; did you mean `filter`?")
 	s.press("esc")
 	s.command("filtr problems") // what was typed behind a slip is kept
 	s.has("> filter problems▏")
@@ -44,7 +44,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 60})
 	s.press(":")
 	s.text("retry what")
-	s.has("nothing failed here")
+	s.has("nothing to retry here")
 	s.press("enter")
 	if s.m.overlay == nil || len(s.f.sent) > 0 {
 		t.Errorf("did what cannot be done: %v", s.f.sent)
@@ -58,7 +58,7 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	for _, c := range []struct{ name, why string }{{"run.step", "it runs"}, {"gate.approve-all", "all is approved"}, {"find.next", "no search"}} {
+	for _, c := range []struct{ name, why string }{{"run.step", "it is running"}, {"gate.approve-all", "everything is approved"}, {"find.next", "no search"}} {
 		s.press(":")
 		s.text(c.name)
 		s.has(c.why)
@@ -89,13 +89,13 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("at %d, filter %s", s.m.at(), s.m.filter)
 	}
 	s.command("filter chnaged")
-	s.has("there is no filter `chnaged`; did you mean `changed`?")
+	s.has("unknown filter `chnaged`; did you mean `changed`?")
 	s.command("theme moonlight")
 	if s.m.skins[0].Name != "moonlight" {
 		t.Errorf("theme %s", s.m.skins[0].Name)
 	}
 	s.command("theme monlight")
-	s.has("there is no theme `monlight`; did you mean `moonlight`?")
+	s.has("unknown theme `monlight`; did you mean `moonlight`?")
 
 	// Half a command is completed, and says what it wants.
 	s.press(":")
@@ -147,7 +147,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 				t.Errorf("the sign for %s is not in the help", signLooks[look].word)
 			}
 		}
-		if where == "tab 2" && strings.Index(pages.String(), "earlier attempt") > strings.Index(pages.String(), "open, or go in") {
+		if where == "tab 2" && strings.Index(pages.String(), "earlier attempt") > strings.Index(pages.String(), "expand, or go in") {
 			t.Error("the keys of another place come first")
 		}
 	}

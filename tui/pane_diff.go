@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/standing"
 )
 
 // diffLines is the last diff that was shown, split into lines once.
@@ -30,7 +31,7 @@ func (m *model) diffTab(d *doc, s subject) {
 	before := m.foretoldNow(s.step)
 	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" && before.Diff.Kind != events.ChangeUnknown {
 		diff = &before.Diff
-		d.para(themes.Dim, 0, "Foretold: nothing was done yet.")
+		d.para(themes.Dim, 0, "Preview (not applied yet)")
 		d.blank()
 	}
 	switch {
@@ -38,7 +39,7 @@ func (m *model) diffTab(d *doc, s subject) {
 		m.taskDiffs(d, s.node)
 		return
 	case s.step < 0:
-		d.hint("Go to a step to see what it changed.")
+		d.hint("Select a step to see what it changed.")
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Away:
 		d.para(themes.Failed, 0, "What it would do is not known: "+before.Error)
@@ -47,7 +48,7 @@ func (m *model) diffTab(d *doc, s subject) {
 		d.para(themes.Failed, 0, "It would fail: "+before.Error)
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
-		d.hint("It would be skipped: " + before.Skipped)
+		d.hint("It would be skipped: " + standing.WhySkipped(before.Skipped))
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Diff.Summary != "":
 		d.hint("Not known before it runs: " + before.Diff.Summary)

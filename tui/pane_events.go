@@ -10,7 +10,7 @@ import (
 // eventsTab tells what happened to a node, in words, oldest first.
 func (m *model) eventsTab(d *doc, s subject) {
 	if len(s.past) == 0 {
-		d.hint("Nothing has happened here yet.")
+		d.hint("No events yet.")
 		return
 	}
 	for i := range s.past {

@@ -34,7 +34,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	switch {
 	case of.Reason != "" && of.Error == "":
 		d.blank()
-		d.para(themes.Text, 2, of.Reason)
+		d.para(themes.Text, 2, standing.WhySkipped(of.Reason))
 		if of.Cause >= 0 && of.Cause < len(m.plan.Steps) && of.Outcome == events.Omitted {
 			d.para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
 		}
@@ -52,7 +52,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 	}
 	if f == faceOutdated {
 		d.blank()
-		d.para(themes.Warn, 2, "Its definition has changed since it ran. It is not run again by itself: "+m.keys.label(stepDone)+" runs it again, or keeps it.")
+		d.para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.label(stepDone)+" reruns it or keeps it.")
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
@@ -64,7 +64,7 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 func outcomeWord(of *events.Step, f face) string {
 	switch {
 	case of.State == events.Backoff:
-		return "waits for another attempt"
+		return "waiting for the next attempt"
 	case f == faceRunning:
 		return "running"
 	case of.Outcome == events.Timeout && f == faceFailed:
@@ -170,7 +170,7 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	away := m.tree.faces[p.Index] == faceUnreachable
 	again := "retry this step"
 	if away {
-		again = "connect again, and retry this step"
+		again = "reconnect and retry this step"
 	}
 	ways := []choice{
 		{runRetry, again, "retry"},
@@ -188,28 +188,28 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 		ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
 	}
 	if !halted {
-		return append(ways, choice{runLeave, "leave", "leave"})
+		return append(ways, choice{runLeave, "quit", "quit"})
 	}
 	if !m.isOpen(p.Index) { // it was given up before; the run is paused on another
-		return append(ways, choice{cursorPointer, "go to the failure that the run is paused on", "to the pause"})
+		return append(ways, choice{cursorPointer, "go to the failure the run is paused on", "to the pause"})
 	}
-	ways = append(ways, choice{gateExclude, "skip it and go on", "skip"})
+	ways = append(ways, choice{gateExclude, "skip it and continue", "skip"})
 	switch {
 	case m.plan.Plays && (away || !m.rescued(p.Scope)):
 		ways = append(ways, m.givingUp(p, away))
 	case m.rescued(p.Scope):
-		ways = append(ways, choice{runContinue, "give up here: run the rescue, then go on", "rescue, go on"})
+		ways = append(ways, choice{runContinue, "run the rescue, then continue", "rescue"})
 	default:
-		ways = append(ways, choice{runContinue, "give up here: what needs it is not run", "give up, go on"})
+		ways = append(ways, choice{runContinue, "continue without it (dependents are skipped)", "continue"})
 	}
-	step := choice{runStep, "give up here, and pause before what comes next", "give up, pause"}
+	step := choice{runStep, "continue without it, and pause before what comes next", "continue, pause"}
 	switch {
 	case m.rescued(p.Scope):
-		step.words = "give up here, and pause before the rescue"
+		step.words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
-		step.words = "give up here, and pause before the always"
+		step.words = "pause before the always"
 	case !m.plan.Plays: // nothing is left to run
-		step.words, step.brief = "give up here, as "+m.keys.label(runContinue)+" does", "give up, go on"
+		step.words, step.brief = "same as "+m.keys.label(runContinue), "continue"
 	}
 	ways = append(ways, step)
 	return append(ways, choice{runLeave, "stop; resume later with moon resume", "stop, resume later"})
@@ -218,7 +218,7 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 // shellPlace says where a shell would begin, unless that is where everybody would think.
 func (m *model) shellPlace(p *plan.Step) string {
 	if p.Cwd == "" || p.Cwd == m.plan.Root {
-		return " where it ran"
+		return " in the step's directory"
 	}
 	return " in " + cutLeft(plain(p.Cwd), 30, m.glyphs.dots)
 }

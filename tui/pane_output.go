@@ -294,13 +294,13 @@ func (m *model) noOutput(s *subject, r *reel) string {
 	case s.of.Message != "":
 		return s.of.Message
 	case s.step < 0 && r.prefix == "":
-		return "Go to a step to see what it printed."
+		return "Select a step to see what it printed."
 	case s.step >= 0 && m.plan.Steps[s.step].NoLog:
 		return "Its output is not kept: no_log."
 	case s.step >= 0 && s.of.Attempt == 0:
 		return "It has not run."
 	case s.of.State == events.Active:
-		return "Nothing printed yet."
+		return "No output yet."
 	}
 	return "It printed nothing."
 }

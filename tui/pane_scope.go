@@ -54,7 +54,7 @@ func (m *model) scopeTab(d *doc, n int) {
 		m.breakList(d)
 	}
 	m.list(d, n, "Failed", face.Bad)
-	m.list(d, n, "Needs you", func(f face) bool { return f == faceConfirm })
+	m.list(d, n, "Needs attention", func(f face) bool { return f == faceConfirm })
 }
 
 // counts says how many steps there are of each kind.

@@ -31,7 +31,7 @@ func (m *model) stepTab(d *doc, s subject) {
 		m.whyField(d, s.node)
 		m.missedField(d, p)
 		if b := m.bound.steps[s.step]; b.wrong != "" {
-			d.field("by now", text{themes.Failed, "it cannot run: " + b.wrong})
+			d.field("by now", text{themes.Failed, "cannot run: " + b.wrong})
 		}
 	}
 	m.otherFilesField(d, s.step)
@@ -81,7 +81,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		d.value("timeout", p.Timeout.String())
 	}
 	if p.Queued > 0 {
-		d.value("queue", "waits for a slot at most "+p.Queued.String())
+		d.value("queue", "waiting for a slot, at most "+p.Queued.String())
 	}
 	if of.BreakOn != "" {
 		d.value("stops", strings.TrimSpace(of.BreakOn))
@@ -179,7 +179,7 @@ func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
 func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
-		d.field("left out", text{themes.Dim, "by tags or selection"})
+		d.field("excluded", text{themes.Dim, "by tags or selection"})
 	case ran, p.Lacks != nil:
 		d.value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
@@ -269,9 +269,9 @@ func (m *model) why(d *doc, p *plan.Step) {
 	}
 	d.blank()
 	if m.tree.faces[p.Index] != faceConfirm || m.run.phase != events.Review { // in a run, what it waits for has said it
-		d.field(`why "!"`, text{themes.Warn, p.Confirm})
+		d.field("confirm", text{themes.Warn, p.Confirm})
 		return
 	}
-	d.field(`why "!"`, text{themes.Warn, p.Confirm}, text{themes.Text, " Confirm it by itself, with "},
-		text{inkKey, m.keys.label(gateApprove)}, text{themes.Text, "."})
+	d.field("confirm", text{themes.Warn, p.Confirm}, text{themes.Text, "  "},
+		text{inkKey, m.keys.label(gateApprove)}, text{themes.Text, " confirms it."})
 }

@@ -99,12 +99,12 @@ func (m *model) summaryTab(d *doc) {
 	m.tallyLine(d)
 	if m.run.phase == events.Ended && m.tree.tallies[0].failed() > 0 {
 		d.blank()
-		d.para(themes.Text, 0, fmt.Sprintf("Nothing is left to run. What failed can still be retried: %s, or %s for all of it.",
+		d.para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
 			m.keys.label(runRetry), m.keys.label(runRetryAll)))
 	}
 	m.failures(d)
 	if len(m.summary.drift) > 0 {
-		d.heading("Otherwise than foretold")
+		d.heading("Drift (differs from the preview)")
 		for _, c := range m.summary.drift {
 			d.add(text{themes.Text, "  " + m.stepName(c.step)})
 			d.para(themes.Warn, 4, c.what)

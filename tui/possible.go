@@ -26,7 +26,7 @@ func (m *model) cannot(do intent) string {
 		return m.cannotApprove()
 	case gateApproveAll:
 		if m.tree.tallies[0].sum(faceUndecided) == 0 {
-			return "all is approved"
+			return "everything is approved"
 		}
 	case gateExclude:
 		return m.cannotExclude()
@@ -34,7 +34,7 @@ func (m *model) cannot(do intent) string {
 		return m.cannotExcludeHost()
 	case gateBreak, gateBreakIf:
 		if r := m.tree.steps(m.at()); r.From >= r.To && (do == gateBreakIf || len(m.cur.marks) == 0) {
-			return "there is no step here"
+			return "no step here"
 		}
 	case runContinue, runStep, runOver, runOut, runUntil, runPause:
 		return m.cannotGoOn(do)
@@ -42,7 +42,7 @@ func (m *model) cannot(do intent) string {
 		return m.cannotRetry()
 	case runRetryAll:
 		if m.failedIn(m.everything()) == 0 {
-			return "nothing failed"
+			return "nothing to retry"
 		}
 	case stepDone:
 		ranges, single := m.aim()
@@ -61,7 +61,7 @@ func (m *model) cannot(do intent) string {
 }
 
 // runIsOver is why nothing can be asked of a run that has ended and is still on the screen.
-const runIsOver = "the run is over"
+const runIsOver = "the run has ended"
 
 // cannotShow says why what only changes what is on the screen would change nothing.
 func (m *model) cannotShow(do intent) string {
@@ -84,7 +84,7 @@ func (m *model) cannotShow(do intent) string {
 		switch {
 		case m.matrix != nil:
 		case !m.tree.over:
-			return "all of it runs on this machine; there are no hosts to compare"
+			return "everything runs on this machine; there are no hosts to compare"
 		case m.layout().kind == layoutCard:
 			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
 		}
@@ -149,9 +149,9 @@ func (m *model) cannotApprove() string {
 	case single && t[faceAsking] > 0, t.sum(faceUndecided, faceWaiting) > 0, single && t[faceConfirm] > 0:
 		return ""
 	case t[faceConfirm] > 0:
-		return fmt.Sprintf("each of these asks to be confirmed by itself: %s goes to it", m.keys.label(needNext))
+		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.label(needNext))
 	}
-	return "nothing here waits for approval"
+	return "nothing to approve here"
 }
 
 func (m *model) cannotExclude() string {
@@ -167,7 +167,7 @@ func (m *model) cannotExclude() string {
 	case t[faceExcluded] == 0:
 		return "it has run already"
 	case t[faceExcluded] == m.leftOut(ranges):
-		return "left out by tags or selection"
+		return "excluded by tags or selection"
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
 	}
@@ -197,7 +197,7 @@ func (m *model) restorable(ranges []events.Range) (some bool) {
 
 func (m *model) cannotExcludeHost() string {
 	if !m.tree.over {
-		return "all of it runs on this machine; there are no hosts to leave out"
+		return "everything runs on this machine; there are no hosts to exclude"
 	}
 	host := m.hostHere()
 	if host == "" {
@@ -205,7 +205,7 @@ func (m *model) cannotExcludeHost() string {
 	}
 	ranges := m.ofHost(host)
 	if t := m.tallyOf(ranges); t.sum(faceUndecided, faceWaiting, faceConfirm) == 0 && !m.restorable(ranges) {
-		return "nothing of " + plain(host) + " is left to run"
+		return "nothing left to run on " + plain(host)
 	}
 	return ""
 }
@@ -217,9 +217,9 @@ func (m *model) cannotGoOn(do intent) string {
 		if do == runPause {
 			return ""
 		}
-		return "it runs; " + m.keys.label(runPause) + " pauses it"
+		return "it is running; " + m.keys.label(runPause) + " pauses it"
 	case events.Ended:
-		return "nothing is left to run"
+		return "nothing left to run"
 	case events.Review, events.Paused, events.Done:
 	}
 	if why := m.blocked(do); why != "" {
@@ -228,11 +228,11 @@ func (m *model) cannotGoOn(do intent) string {
 	switch do {
 	case runOver, runOut:
 		if m.next() < 0 && !m.onFailure() {
-			return "nothing is left to run"
+			return "nothing left to run"
 		}
 	case runUntil:
 		if next := m.next(); next < 0 || m.tree.steps(m.at()).From <= next {
-			return "the run is past this already"
+			return "the run has already passed this"
 		}
 	default:
 	}
@@ -264,7 +264,7 @@ func (m *model) cannotRetry() string {
 	}
 	ranges, _ := m.aim()
 	if !slices.ContainsFunc(ranges, func(r events.Range) bool { return m.failedIn(r) > 0 }) {
-		return "nothing failed here"
+		return "nothing to retry here"
 	}
 	return ""
 }
@@ -278,7 +278,7 @@ func (m *model) cannotFix() string {
 	case m.layout().kind == layoutCard:
 		return "make the window larger, 40×10 at least, to edit values"
 	case step < 0 && m.tree.steps(n).From >= m.tree.steps(n).To:
-		return "there are no steps here whose values could be changed"
+		return "no steps here whose values could be changed"
 	case step >= 0 && m.hasRun(step):
 		return "it has run already; edit a step that has not"
 	}
@@ -288,19 +288,19 @@ func (m *model) cannotFix() string {
 func (m *model) cannotShell() string {
 	switch {
 	case m.o.Shell == nil:
-		return "there is no shell here"
+		return "no shell available"
 	case m.tree.step(m.at()) < 0:
-		return "a shell is where a step runs: go to a step"
+		return "a shell opens in a step's directory: select a step"
 	}
 	return ""
 }
 
 func (m *model) cannotEdit() string {
 	if !m.canEdit() {
-		return "there is no editor here"
+		return "no editor available"
 	}
 	if _, ok := m.originOf(m.at()); !ok {
-		return "this is in no file"
+		return "this has no source file"
 	}
 	return ""
 }

@@ -60,7 +60,7 @@ func TestSteppingKeysPauseBeforeARescue(t *testing.T) {
 	for _, key := range []string{"s", "o", "O", "u", "space", "enter", "f10", "f11", "shift+f11", ".", "]", "D", "b"} {
 		o := possible(t, brokenBlock)
 		o.keys("A c")
-		o.sc.has("PAUSED on failure", "s  give up here, and pause before the rescue")
+		o.sc.has("PAUSED on failure", "s  pause before the rescue")
 		if key == "u" {
 			o.sc.on("last")
 		}
@@ -138,7 +138,7 @@ func TestPauseBeforeAnAlways(t *testing.T) {
 func TestWaysOutOfAGivenUpFailure(t *testing.T) {
 	o := possibleOn(t, "- hosts: all\n  gather_facts: false\n  tasks:\n    - {name: break, shell: fails 1 first, when: inventory_hostname == 'h1'}\n    - {name: next, shell: does next}\n", "h1,h2")
 	o.keys("A c")
-	o.sc.has("PAUSED on failure", "s  give up here, and pause before what comes next")
+	o.sc.has("PAUSED on failure", "s  continue, pause")
 	o.keys("s")
 	o.sc.has("PAUSED before  next on h2", "✗   │ ├   h1")
 	o.sc.m.goTo(int(o.sc.m.tree.stepNode[0]))
@@ -151,12 +151,12 @@ func TestWaysOutOfAGivenUpFailure(t *testing.T) {
 	}
 }
 
-// What no key would run past is gone to first: a step that is not approved, or asks to be confirmed.
+// What no key would run past is gone to first: a step that is not approved, or needs confirmation.
 func TestPauseAwayFromTheCursor(t *testing.T) {
 	o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two}\n- {name: three, shell: does three, confirm: 'sure?'}\n- {name: four, shell: does four, confirm: 'sure?'}\n")
 	o.sc.on("one")
 	o.keys("a c")
-	o.sc.has("PAUSED at undecided  two", "a approve   s step   o over   E editor")
+	o.sc.has("PAUSED: not approved  two", "a approve   s step   o over   E editor")
 	o.sc.on("four")
 	o.sc.has(". go to it   s step   o over")
 	o.keys("c")
@@ -171,7 +171,7 @@ func TestPauseAwayFromTheCursor(t *testing.T) {
 	o.sc.on("site.yml")
 	o.sc.has("] confirm each   . go to it")
 	o.keys("a")
-	o.sc.has("each of these asks to be confirmed by itself: ] goes to it")
+	o.sc.has("these must be confirmed one by one: ] goes to the next")
 	o.keys("]")
 	if o.sc.m.tree.step(o.sc.m.at()) != 2 {
 		t.Error("] did not go to what asks")
@@ -184,12 +184,12 @@ func TestExcludedWhenItsTurnCame(t *testing.T) {
 	o := possible(t, "- {name: one, shell: does one}\n- {name: two, shell: does two}\n- {name: three, shell: does three}\n")
 	o.sc.on("one")
 	o.keys("x")
-	o.sc.has("x include")
+	o.sc.has("x restore")
 	o.sc.on("three")
 	o.keys("b A c")
 	o.sc.has("PAUSED at breakpoint")
 	o.sc.on("one")
-	o.sc.hasNot("x include")
+	o.sc.hasNot("x restore")
 	o.keys("x")
 	o.sc.has("it was excluded when its turn came")
 }
@@ -203,9 +203,9 @@ func TestKeptIsNotOutdated(t *testing.T) {
 	o.sc.send(edited{})
 	o.settle()
 	o.sc.on("one")
-	o.sc.has("≠ ├   one", "D run again or keep")
+	o.sc.has("≠ ├   one", "D rerun or keep")
 	o.keys("D k")
-	o.sc.hasNot("≠ ├   one", "D run again or keep")
+	o.sc.hasNot("≠ ├   one", "D rerun or keep")
 }
 
 // Steps whose definition is the same, but not a file that they read, say which file it is.
@@ -224,13 +224,13 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	o.write("app.conf", "two\n")
 	o.sc.send(edited{})
 	o.settle()
-	o.sc.has("app.conf: 1 step changed, 0 added", "≠ ├   put app                               app.conf changed")
+	o.sc.has("app.conf: 1 step changed", "≠ ├   put app                               app.conf changed")
 	o.sc.on("put app")
 	o.sc.has("≠ outdated", "file      app.conf has changed")
 	o.write("unit.service", "two\n")
 	time.Sleep(50 * time.Millisecond) // or it is the step at the breakpoint that has changed it, as far as can be known
 	o.keys("c")                       // it is held back, and planned again
-	o.sc.has("PAUSED at undecided  put unit", "unit.service changed", "file      unit.service has changed", "app.conf changed")
+	o.sc.has("PAUSED: not approved  put unit", "unit.service changed", "file      unit.service has changed", "app.conf changed")
 	o.keys("a c")
 	o.sc.hasNot("unit.service changed")
 	o.sc.has("app.conf changed")

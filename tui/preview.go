@@ -133,7 +133,7 @@ func (p *preview) roles() {
 		p.b.end()
 		p.b.newline()
 	} else {
-		p.line(text{themes.Dim, " The colours are the terminal's own, so nobody can say how well they can be read."})
+		p.line(text{themes.Dim, " The colours are the terminal's own: their contrast is unknown."})
 	}
 	for r := range themes.Roles {
 		p.b.begin(p.w, onRow)

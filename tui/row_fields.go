@@ -93,11 +93,8 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return m.notified(step, m.width/2)
 		}
 	case faceAsking:
-		return "asks you"
+		return "needs an answer"
 	case faceExcluded:
-		if p.Excluded {
-			return "left out"
-		}
 		return "excluded"
 	case faceRunning:
 		switch {
@@ -125,7 +122,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		if reason == string(events.SkipUser) {
 			return "skipped by you"
 		}
-		return plain(reason)
+		return plain(standing.WhySkipped(reason))
 	case faceKept: // its sign says it
 	case faceIgnored, faceRescued, faceOutdated, faceCancelled:
 		if m.broken(step) {
@@ -204,7 +201,7 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 	case t.m.rows.folded[n] && c[faceConfirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[faceConfirm])
 	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): //nolint:gosec // a count of steps
-		return fmt.Sprintf("%d undecided", c[faceUndecided])
+		return fmt.Sprintf("%d not approved", c[faceUndecided])
 	case c.total() == 0 && c[faceExcluded] > 0:
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:

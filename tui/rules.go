@@ -166,7 +166,7 @@ func (m *model) reviewState(b *brush) {
 		b.put(themes.Warn, needYou(ask))
 		b.put(themes.Dim, "   "+m.keys.label(needNext)+" next")
 	case open > 0:
-		b.put(themes.Dim, fmt.Sprintf("%d undecided   %s approves all", open, m.keys.label(gateApproveAll)))
+		b.put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.label(gateApproveAll)))
 	default:
 		b.put(themes.Dim, "all approved   "+m.keys.label(runContinue)+" runs")
 	}

@@ -44,7 +44,7 @@ func TestShell(t *testing.T) {
 		}
 	}})
 	s.press("!")
-	s.has("go to a step")
+	s.has("select a step")
 	s.press("j")
 	s.on("install git")
 	before := s.shows()
@@ -71,7 +71,7 @@ func TestShell(t *testing.T) {
 	s = newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Shell = nil }})
 	s.on("install git")
 	s.press("!")
-	s.has("there is no shell here")
+	s.has("no shell available")
 }
 
 // A shell is offered where something failed.
@@ -97,7 +97,7 @@ func TestShellAndMouseInATerminal(t *testing.T) {
 			Shell: func(*plan.Plan, int) (ExecCommand, error) { return &fakeShell{}, nil },
 		})
 	}()
-	e.waitFor("REVIEW", "1 needs you")
+	e.waitFor("REVIEW", "1 needs attention")
 	press(t, keys, "j!")
 	e.waitFor("a shell it is")
 	if e.alternate() {
@@ -118,7 +118,7 @@ func TestShellAndMouseInATerminal(t *testing.T) {
 	}
 	e.waitFor("No change was recorded")
 	press(t, keys, "q")
-	e.waitFor("Leave?")
+	e.waitFor("Quit?")
 	press(t, keys, "k")
 	if err := <-result; err != nil {
 		t.Error(err)

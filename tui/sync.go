@@ -68,7 +68,7 @@ func (m *model) adoptPlan() (news string) {
 	m.others = m.others.Replan(m.plan, p)
 	news = planChange(m.plan, p, m.others)
 	if _, words, ok := strings.Cut(news, ": "); ok && m.fixSent != nil {
-		news = "with other values: " + words
+		news = "values changed: " + words
 	}
 	m.setPlan(p)
 	m.store.forget()
@@ -284,9 +284,12 @@ func (m *model) moving() bool {
 // planChange says what is different in a plan, and in which file if it is one.
 func planChange(old, now *plan.Plan, others standing.OtherFiles) string {
 	d := standing.Differ(old, now)
-	words := fmt.Sprintf("%s changed, %d added", count(len(d.Changed), "step"), len(d.Added))
+	words := count(len(d.Changed), "step") + " changed"
+	if len(d.Added) > 0 {
+		words += fmt.Sprintf(", %d added", len(d.Added))
+	}
 	if d.Gone > 0 {
-		words += fmt.Sprintf(", %d gone", d.Gone)
+		words += fmt.Sprintf(", %d removed", d.Gone)
 	}
 	if file := others.OnlyOne(now, slices.Concat(d.Changed, d.Added)); file != "" {
 		return file + ": " + words // no step is in it
@@ -298,8 +301,8 @@ func planChange(old, now *plan.Plan, others standing.OtherFiles) string {
 		case where == "":
 			where = file
 		default:
-			where = "reloaded"
+			where = "replanned"
 		}
 	}
-	return cmp.Or(where, "reloaded") + ": " + words
+	return cmp.Or(where, "replanned") + ": " + words
 }

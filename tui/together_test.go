@@ -180,14 +180,14 @@ func TestBoxes(t *testing.T) {
 	}
 	s := newScreen(t, setup{w: 100, h: 24, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
 	s.keys("A c q")
-	s.has("Leave?", "FAILED", "Cannot open: Permission")
+	s.has("Quit?", "FAILED", "Cannot open: Permission")
 }
 
 // After the end there is nothing to follow.
 func TestFollowAfterTheEnd(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c a c F")
-	s.has("the run is over")
+	s.has("the run has ended")
 	if s.m.following {
 		t.Error("it follows")
 	}
@@ -201,7 +201,7 @@ func TestPanesSayWhatCannotBe(t *testing.T) {
 	s.keys("_")
 	s.has("it cannot be smaller")
 	s.keys(">")
-	s.has("there is no divider")
+	s.has("no divider")
 	s.keys("tab +")
 	if kind := s.m.layout().kind; kind != layoutBare {
 		t.Errorf("the layout is %d", kind)

@@ -259,7 +259,7 @@ func TestTabsAndPanes(t *testing.T) {
 	s.on("unpack go")
 	for key, want := range map[string]string{
 		"1": "go_now known after step-0008", "2": "It has not run.", "3": "Not known before it runs.", "4": "after step-0008",
-		"5": "Nothing has happened here yet.",
+		"5": "No events yet.",
 	} {
 		s.press(key)
 		s.has(want)
@@ -440,7 +440,7 @@ func TestEditAndReload(t *testing.T) {
 	next = withStep(next)
 	plans[next.Digest] = next
 	s.edits(nil)
-	s.has("planned again")
+	s.has("replanned")
 	s.f.p = next
 	s.f.say(-1, events.PlanLoaded{TotalSteps: len(next.Steps), Digest: next.Digest, Generation: 2})
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
@@ -486,7 +486,7 @@ func TestGatesAreAnswered(t *testing.T) {
 	s.f.say(stepClone, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
 	s.frame()
 	s.on("clone the dotfiles")
-	s.has("‖ │ ├   clone the dotfiles", "asks you", "a go on", "x reject")
+	s.has("‖ │ ├   clone the dotfiles", "needs an answer", "a continue", "x reject")
 	s.sends("a", events.Answer{Step: stepClone})
 	s.sends("x", events.Answer{Step: stepClone, Reject: true})
 }

@@ -101,13 +101,13 @@ func (m *model) wait(step int) events.Wait {
 func (m *model) waitNote(step int) string {
 	switch w := m.wait(step); w.For {
 	case events.WaitPool:
-		return fmt.Sprintf("waits (%d of %d taken)", w.Slots, w.Slots)
+		return fmt.Sprintf("waiting (%d of %d in use)", w.Slots, w.Slots)
 	case events.WaitForks:
-		return fmt.Sprintf("waits (forks %d)", w.Slots)
+		return fmt.Sprintf("waiting (forks %d)", w.Slots)
 	case events.WaitTerminal:
-		return "waits (terminal)"
+		return "waiting (terminal)"
 	case events.WaitValue:
-		return "waits for " + plain(w.Name)
+		return "waiting for " + plain(w.Name)
 	case events.WaitStopping:
 		return "will not run"
 	default:
@@ -125,11 +125,11 @@ func (m *model) whyField(d *doc, n int) {
 	if w.For == "" {
 		return
 	}
-	d.field("waits", text{themes.Text, m.waitWords(w) + "."})
+	d.field("waiting", text{themes.Text, m.waitWords(w) + "."})
 	d.blank()
 }
 
-// waitWords says a reason in a sentence without its beginning and its end: it waits …
+// waitWords says a reason, without the full stop: waiting …
 func (m *model) waitWords(w events.Wait) string {
 	words := m.waitReason(w)
 	if w.Limit > 0 {
@@ -137,11 +137,11 @@ func (m *model) waitWords(w events.Wait) string {
 	}
 	switch w.Held {
 	case events.WaitApproval:
-		words += "; and it is not approved"
+		words += "; also not approved"
 	case events.WaitConfirm:
-		words += "; then it asks to be confirmed"
+		words += "; then needs confirmation"
 	case events.WaitBreakpoint:
-		words += "; then it stops at a breakpoint"
+		words += "; then stops at a breakpoint"
 	default:
 	}
 	return words
@@ -153,36 +153,36 @@ func (m *model) waitReason(w events.Wait) string {
 	case events.WaitSteps:
 		return "for " + m.waitSteps(w) + m.chain(w)
 	case events.WaitValue:
-		return "for the value of " + plain(w.Name) + ", which " + m.waitSteps(w) + " gives" + m.chain(w)
+		return "for the value of " + plain(w.Name) + " from " + m.waitSteps(w) + m.chain(w)
 	case events.WaitOutcome:
-		return "to see how " + m.waitSteps(w) + " ends" + m.chain(w)
+		return "for the outcome of " + m.waitSteps(w) + m.chain(w)
 	case events.WaitPool:
-		return fmt.Sprintf("for a slot of %s: %d of %d are taken, by %s", plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
+		return fmt.Sprintf("for a slot of %s: %d of %d are in use by %s", plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
 	case events.WaitForks:
-		return fmt.Sprintf("for a slot: all %d (--forks) are taken, by %s", w.Slots, m.waitSteps(w))
+		return fmt.Sprintf("for a slot: all %d (--forks) are in use by %s", w.Slots, m.waitSteps(w))
 	case events.WaitTerminal:
-		return "for the terminal, which " + m.waitSteps(w) + " has"
+		return "for the terminal, used by " + m.waitSteps(w)
 	case events.WaitTurn:
-		return "for nothing: it is about to begin"
+		return "about to start"
 	case events.WaitRetry:
-		return "for its next attempt, in " + exact(max(w.Due.Sub(m.clockNow()), 0))
+		return "for its next attempt in " + exact(max(w.Due.Sub(m.clockNow()), 0))
 	case events.WaitApproval:
-		return "to be approved: " + approve + " approves it"
+		return "not approved (" + approve + " approves)"
 	case events.WaitConfirm:
-		return "to be confirmed: " + approve + " confirms it"
+		return "needs confirmation (" + approve + " confirms)"
 	case events.WaitBreakpoint:
-		return "at a breakpoint: " + m.keys.label(runContinue) + " goes on"
+		return "at a breakpoint (" + m.keys.label(runContinue) + " continues)"
 	case events.WaitAnswer:
-		return "for your answer: " + approve + " goes on, " + m.keys.label(gateExclude) + " rejects"
+		return "for your answer (" + approve + " continues, " + m.keys.label(gateExclude) + " rejects)"
 	case events.WaitFailed:
 		return "for you: it failed"
 	case events.WaitStepping:
-		return "for you: only what you choose runs; " + m.keys.label(runContinue) + " goes on"
+		return "for you (" + m.keys.label(runContinue) + " continues)"
 	case events.WaitStopping:
-		return "for nothing any more: the run is being stopped, and it will not run"
+		return "the run is stopping; this step will not run"
 	case events.WaitPaused:
 		if w.Root < 0 || w.Root >= len(m.plan.Steps) {
-			return "for you: the run is paused; " + m.keys.label(runContinue) + " goes on"
+			return "for you: the run is paused (" + m.keys.label(runContinue) + " continues)"
 		}
 		at := "for you: the run is paused at " + m.stepName(w.Root)
 		if doing := m.doing(w.Root, w.Is); doing != "" {
@@ -220,14 +220,14 @@ func (m *model) doing(step int, is events.WaitFor) string {
 	case events.WaitRuns:
 		if since, ok := m.timeline.active[step]; ok {
 			if spent := took(m.clockNow().Sub(since)); spent != "" {
-				return "runs, since " + spent
+				return "has been running for " + spent
 			}
 		}
-		return "runs"
+		return "is running"
 	case events.WaitAnswer:
-		return "asks you"
+		return "needs your answer"
 	case events.WaitPaused, events.WaitStepping:
-		return "has not begun: the run is paused"
+		return "has not started: the run is paused"
 	default:
 		return standing.Doing(is)
 	}

@@ -22,39 +22,39 @@ func TestWaitWords(t *testing.T) {
 		words string
 		note  string
 	}{
-		{events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns}, "for step-0002 «update the package index», which runs, since 0:12", ""},
+		{events.Wait{For: events.WaitSteps, Steps: []int{1}, Root: 1, Is: events.WaitRuns}, "for step-0002 «update the package index», which has been running for 0:12", ""},
 		{
 			events.Wait{For: events.WaitSteps, Steps: []int{3, 4, 5}, More: 2, Root: 1, Is: events.WaitRuns},
-			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» runs, since 0:12", "",
+			"for step-0004 «install ripgrep», step-0005 «install fd-find», step-0006 «install tmux» and 2 more; step-0002 «update the package index» has been running for 0:12", "",
 		},
 		{events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: -1}, "for step-0004 «install ripgrep»", ""},
 		{
 			events.Wait{For: events.WaitSteps, Steps: []int{3}, Root: 2, Is: events.WaitApproval, Held: events.WaitConfirm},
-			"for step-0004 «install ripgrep»; step-0003 «install git» is not approved; then it asks to be confirmed", "",
+			"for step-0004 «install ripgrep»; step-0003 «install git» is not approved; then needs confirmation", "",
 		},
 		{
 			events.Wait{For: events.WaitValue, Name: "go_now", Steps: []int{7}, Root: 7, Is: events.WaitTurn},
-			"for the value of go_now, which step-0008 «read the installed version» gives, which is next", "waits for go_now",
+			"for the value of go_now from step-0008 «read the installed version», which is next", "waiting for go_now",
 		},
-		{events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed}, "to see how step-0008 «read the installed version» ends, which failed", ""},
+		{events.Wait{For: events.WaitOutcome, Steps: []int{7}, Root: 7, Is: events.WaitFailed}, "for the outcome of step-0008 «read the installed version», which failed", ""},
 		{
 			events.Wait{For: events.WaitPool, Name: "images", Slots: 2, Steps: []int{0, 1}, Root: -1, Limit: time.Minute},
-			"for a slot of images: 2 of 2 are taken, by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waits (2 of 2 taken)",
+			"for a slot of images: 2 of 2 are in use by step-0001 «say hello» and step-0002 «update the package index», for at most 1m0s", "waiting (2 of 2 in use)",
 		},
-		{events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1}, "for a slot: all 8 (--forks) are taken, by step-0001 «say hello» and 7 more", "waits (forks 8)"},
-		{events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1}, "for the terminal, which step-0002 «update the package index» has", "waits (terminal)"},
-		{events.Wait{For: events.WaitTurn, Root: -1}, "for nothing: it is about to begin", ""},
-		{events.Wait{For: events.WaitRetry, Due: s.f.clock.Add(4 * time.Second), Root: -1}, "for its next attempt, in 4.0s", ""},
-		{events.Wait{For: events.WaitApproval, Root: -1}, "to be approved: a approves it", ""},
-		{events.Wait{For: events.WaitConfirm, Root: -1}, "to be confirmed: a confirms it", ""},
-		{events.Wait{For: events.WaitBreakpoint, Root: -1}, "at a breakpoint: c goes on", ""},
-		{events.Wait{For: events.WaitAnswer, Root: -1}, "for your answer: a goes on, x rejects", ""},
+		{events.Wait{For: events.WaitForks, Slots: 8, Steps: []int{0}, More: 7, Root: -1}, "for a slot: all 8 (--forks) are in use by step-0001 «say hello» and 7 more", "waiting (forks 8)"},
+		{events.Wait{For: events.WaitTerminal, Steps: []int{1}, Root: -1}, "for the terminal, used by step-0002 «update the package index»", "waiting (terminal)"},
+		{events.Wait{For: events.WaitTurn, Root: -1}, "about to start", ""},
+		{events.Wait{For: events.WaitRetry, Due: s.f.clock.Add(4 * time.Second), Root: -1}, "for its next attempt in 4.0s", ""},
+		{events.Wait{For: events.WaitApproval, Root: -1}, "not approved (a approves)", ""},
+		{events.Wait{For: events.WaitConfirm, Root: -1}, "needs confirmation (a confirms)", ""},
+		{events.Wait{For: events.WaitBreakpoint, Root: -1}, "at a breakpoint (c continues)", ""},
+		{events.Wait{For: events.WaitAnswer, Root: -1}, "for your answer (a continues, x rejects)", ""},
 		{events.Wait{For: events.WaitFailed, Root: -1}, "for you: it failed", ""},
-		{events.Wait{For: events.WaitStepping, Root: -1}, "for you: only what you choose runs; c goes on", ""},
-		{events.Wait{For: events.WaitPaused, Root: -1, Held: events.WaitApproval}, "for you: the run is paused; c goes on; and it is not approved", ""},
+		{events.Wait{For: events.WaitStepping, Root: -1}, "for you (c continues)", ""},
+		{events.Wait{For: events.WaitPaused, Root: -1, Held: events.WaitApproval}, "for you: the run is paused (c continues); also not approved", ""},
 		{events.Wait{For: events.WaitPaused, Root: 1, Is: events.WaitFailed}, "for you: the run is paused at step-0002 «update the package index», which failed", ""},
 		{events.Wait{For: events.WaitPaused, Root: 1}, "for you: the run is paused at step-0002 «update the package index»", ""},
-		{events.Wait{For: events.WaitStopping, Root: -1}, "for nothing any more: the run is being stopped, and it will not run", "will not run"},
+		{events.Wait{For: events.WaitStopping, Root: -1}, "the run is stopping; this step will not run", "will not run"},
 	} {
 		if got := s.m.waitWords(c.wait); got != c.words {
 			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
@@ -106,7 +106,7 @@ func TestWhyIsAsked(t *testing.T) {
 	s.frame()
 	s.frame()
 	s.on("clone the dotfiles")
-	s.has("waits     for a slot: all 1 (--forks) are taken, by", "waits (forks 1)  :15")
+	s.has("waiting   for a slot: all 1 (--forks) are in use by", "waiting (forks 1)  :15")
 	if last := (*asked)[len(*asked)-1]; last[0] != stepClone || slices.Contains(last, 0) || slices.Contains(last, 1) {
 		t.Errorf("asked about %v", last)
 	}
@@ -126,9 +126,9 @@ func TestWhyIsAsked(t *testing.T) {
 	}
 	// A scope waits for what its first step waits for, as long as nothing in it runs.
 	s.on("block: dotfiles")
-	s.has("waits     for a slot")
+	s.has("waiting   for a slot")
 	s.on("include: packages.yml")
-	if strings.Contains(s.shows(), "waits     ") {
+	if strings.Contains(s.shows(), "waiting   ") {
 		t.Error("a scope in which something runs waits")
 	}
 	// An answer about another plan, and none, say nothing.

@@ -78,7 +78,7 @@ func TestWalkPlays(t *testing.T) {
 	if got, want := standing.Recap(p, k.run.Steps), k.run.Result.Hosts; !slices.Equal(got, want) {
 		t.Errorf("views count %v, the engine %v", got, want)
 	}
-	for _, text := range []string{"DONE with changes", "web1     5        4", "web2     5        4", "limit 20", "on web2"} {
+	for _, text := range []string{"DONE (changed)", "web1     5        4", "web2     5        4", "limit 20", "on web2"} {
 		if !strings.Contains(report, text) {
 			t.Errorf("the report does not say %q:\n%s", text, report)
 		}

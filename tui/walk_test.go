@@ -351,13 +351,13 @@ func TestTheWalk(t *testing.T) {
 	// 7: the file itself is wrong.
 	k.press("c", "PAUSED on failure", "check the health")
 	k.screen("7-failure")
-	k.press("E", "1 step changed, 0 added")
+	k.press("E", "1 step changed")
 	k.screen("7-edited")
 	k.press("r", "PAUSED after a retry", "nothing is running")
 	k.screen("7-retried")
 
 	// 8: leaving keeps all that is done; the next day it goes on.
-	k.press("q", "Leave")
+	k.press("q", "Quit")
 	k.screen("8-leave")
 	k.press("k")
 	golden(t, "walk/8-report", k.leave())
@@ -401,7 +401,7 @@ func (k *walk) runs() {
 func (k *walk) review() {
 	k.t.Helper()
 	k.begin()
-	k.press("", "REVIEW", "3 need you")
+	k.press("", "REVIEW", "3 need attention")
 	k.screen("1-review")
 	k.press("]", "stop the app")
 	k.screen("1-next")

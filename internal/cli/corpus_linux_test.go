@@ -132,7 +132,7 @@ func TestCorpus(t *testing.T) {
 			c.press(key)
 		}
 	}
-	c.press("q", "stop here")
+	c.press("q", "Quit")
 	c.press("k")
 	c.end()
 	c.mu.Lock()

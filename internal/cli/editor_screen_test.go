@@ -29,7 +29,7 @@ func TestInterruptInEditor(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.see("DONE with changes")
+	c.see("DONE (changed)")
 	c.press("q")
 	if code, left := c.end(); code != 0 {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)

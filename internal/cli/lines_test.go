@@ -53,7 +53,7 @@ func TestLinesTyped(t *testing.T) {
 	c.press("step\r", "step 3 third", "DONE")
 	c.press("\x04") // ctrl-d: everything has ended, so it asks nothing
 	code, left := c.end()
-	if code != 0 || !strings.Contains(left, "DONE with changes   3 of 3") {
+	if code != 0 || !strings.Contains(left, "DONE (changed)   3 of 3") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 	}
 	c.restored()
@@ -109,7 +109,7 @@ func TestLinesInteractive(t *testing.T) {
 	c.press("approve all\r", "approved 2 steps.")
 	c.press("run\r", "user?")
 	c.press("quit\r", "again?")
-	c.press("run\r", "DONE with changes", "\n>")
+	c.press("run\r", "DONE (changed)", "\n>")
 	c.press("show 2\r", "from playbook.yml line 5")
 	c.press("q\r")
 	if code, left := c.end(); code != 0 {
@@ -135,7 +135,7 @@ func TestLinesEditor(t *testing.T) {
 	c.press("editor\r", "word?")
 	c.press("true\r", "planned again: 1 step changed", "changed since")
 	c.press("r\r", "which is changed now")
-	c.press("c\r", "DONE with changes")
+	c.press("c\r", "DONE (changed)")
 	c.press("quit\r")
 	if code, left := c.end(); code != 0 {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
@@ -197,7 +197,7 @@ func TestLinesSecret(t *testing.T) {
 	c.press("swordfish99\r", "take it: yes, for this step")
 	c.press("yes\r", "password is (hidden) for this step", "which failed and was changed since")
 	c.press("retry\r", "PAUSED after step 1 log in, which is changed now.")
-	c.press("run\r", "DONE with changes")
+	c.press("run\r", "DONE (changed)")
 	c.press("quit\r")
 	code, left := c.end()
 	if code != 0 || strings.Contains(left, "swordfish") || strings.Contains(left, "hunter2") {

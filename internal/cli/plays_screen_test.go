@@ -168,7 +168,7 @@ func TestPersonOnHosts(t *testing.T) {
    · └ ▾ play: After  3 hosts
    ·   └ ▸ again  3 hosts
 `, "")
-	c.press("c", "PAUSED on failure", "nothing is running", "give up web2; the other hosts go on", "limit        20")
+	c.press("c", "PAUSED on failure", "nothing is running", "continue without web2; the other hosts", "limit        20")
 	c.press("e\x7f\x7f6\t", "test 6 -lt 10")
 	c.shows("", `  name         value                   from
 ❯ limit        6▏                      was 20
@@ -181,7 +181,7 @@ Scope     ( ) this step   (•) this host (web2)
           ( ) this task (3 hosts)
           ( ) rest of the run (all hosts)
 
-Becomes
+Will be
 - test 20 -lt 10
 + test 6 -lt 10
 
@@ -193,7 +193,7 @@ Not saved to your files. The report will say what
 was overridden.
 `)
 	c.press("\r", "PAUSED after a retry", "override  limit 20 → 6  on web2", "↻ 2  e")
-	c.press("c", "DONE with changes   15/15")
+	c.press("c", "DONE (changed)   15/15")
 	c.shows(`   ~ ▾ site.yml  15/15
    ~ ├ ▾ play: Web  12/12
    ~ │ ├ ▾ prepare  3/3
@@ -224,7 +224,7 @@ was overridden.
 		"  web1     5        4            0       0        0        0        0\n",
 		"  web2     5        4            0       0        0        0        0\n",
 		"  web3     5        4            0       0        0        0        0\n",
-		"  limit 20 → 6   on web2   check the limit\n    keep it: hosts.ini:3\n",
+		"  limit 20 → 6   on web2   check the limit\n    to keep it, edit hosts.ini:3\n",
 	} {
 		if !strings.Contains(left, want) {
 			t.Errorf("the report does not say %q:\n%s", want, left)

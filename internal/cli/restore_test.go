@@ -63,11 +63,11 @@ func TestEveryEnd(t *testing.T) {
 		{"q in review", quick, func(c *console) { c.see("REVIEW") }, func(c *console, _ string) { c.press("q") }, 3},
 		{"ctrl+c in review", quick, func(c *console) { c.see("REVIEW") }, func(c *console, _ string) { c.press("\x03") }, 3},
 		{"q when done", quick, func(c *console) { c.see("REVIEW"); c.press("Ac", "DONE") }, func(c *console, _ string) { c.press("q") }, 0},
-		{"q after a failure", failing, func(c *console) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, func(c *console, _ string) { c.press("q", "Leave"); c.press("k") }, -1},
-		{"q while a step runs", long, run, func(c *console, _ string) { c.press("q", "Leave while"); c.press("k") }, -1},
-		{"ctrl+c twice", long, run, func(c *console, _ string) { c.press("\x03", "Leave while"); c.press("\x03") }, 130},
+		{"q after a failure", failing, func(c *console) { c.see("REVIEW"); c.press("Ac", "PAUSED on failure") }, func(c *console, _ string) { c.press("q", "Quit"); c.press("k") }, -1},
+		{"q while a step runs", long, run, func(c *console, _ string) { c.press("q", "Quit with"); c.press("k") }, -1},
+		{"ctrl+c twice", long, run, func(c *console, _ string) { c.press("\x03", "Quit with"); c.press("\x03") }, 130},
 		{"ctrl+c thrice", stubborn, run, func(c *console, _ string) {
-			c.press("\x03", "Leave while")
+			c.press("\x03", "Quit with")
 			c.press("\x03")
 			c.press("\x03")
 			c.press("\x03")

@@ -186,7 +186,7 @@ func TestDevbox(t *testing.T) {
 			t.Parallel()
 			target := filepath.Join(t.TempDir(), "home")
 			c := open(t, size[0], size[1], nil, "tui", "testdata/playbooks/devbox/playbook.yml", "-e", "target="+target)
-			c.see("REVIEW", "1 needs you", "make the home directory")
+			c.see("REVIEW", "1 needs attention", "make the home directory")
 			c.press("A", "◆ ├   make the home directory")
 			c.press("c", "PAUSED", "forget the downloads")
 			if _, err := os.Stat(filepath.Join(target, "bin/moon-hello")); err != nil {
@@ -274,7 +274,7 @@ func TestInterruptScreen(t *testing.T) {
 	c := open(t, 80, 24, nil, "tui", playbook)
 	c.see("REVIEW")
 	c.press("Ac", "RUNNING", "begun")
-	c.press("\x03", "Leave while 1 step runs?")
+	c.press("\x03", "Quit with 1 step running?")
 	c.press("\x03")
 	if code, left := c.end(); code != 130 || !strings.Contains(left, "INTERRUPTED") || !strings.Contains(left, "1 not run") {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
@@ -394,7 +394,7 @@ func TestShowOnScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	c = open(t, 100, 30, state, "show", "--tui")
-	c.see("recorded", "DONE failed", "✗ └   flaky", "rc 3")
+	c.see("recorded", "FAILED", "✗ └   flaky", "rc 3")
 	c.press("jj2", "try 2")
 	c.press("\t[", "try 1")
 	for _, key := range []string{"c", "r", "A", "s", "p", "E"} {
@@ -410,7 +410,7 @@ func TestShowOnScreen(t *testing.T) {
 		t.Errorf("the journal was changed: %v", err)
 	}
 	c = open(t, 100, 30, state, "show", "--tui")
-	c.see("DONE failed")
+	c.see("FAILED")
 	if err := c.process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}

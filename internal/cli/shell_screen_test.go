@@ -30,7 +30,7 @@ func TestShellOnScreen(t *testing.T) {
 	c.press("exit 7\r", "RUNNING", "begun")
 	c.press("jj!", "not/there does not exist; this is ", "ME: `name` is not known before step-0002 «who»")
 	c.press("touch go; exit\r", "PAUSED on failure") // not/there
-	c.press("q", "Leave?")
+	c.press("q", "Quit?")
 	c.press("k")
 	if code, left := c.end(); code != 3 {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)
@@ -45,7 +45,7 @@ func TestMouseOnScreen(t *testing.T) {
 	c := open(t, 100, 30, nil, "tui", "testdata/playbooks/devbox/playbook.yml", "-e", "target="+t.TempDir())
 	c.see("REVIEW")
 	c.press("M", "  mouse ")
-	c.press("\x1b[<0;80;2M\x1b[<0;80;2m", "Go to a step to see what it")
+	c.press("\x1b[<0;80;2M\x1b[<0;80;2m", "Select a step to see what it")
 	c.press("q")
 	if code, left := c.end(); code != 3 {
 		t.Errorf("exit %d, left in the terminal:\n%s", code, left)

@@ -33,7 +33,7 @@ REVIEW site.yml a release, 10 steps, 1 excluded, 1 asks to be confirmed.
 3.3. rescue, 1 step, undecided.
 3.3.1. restore the backup, undecided.
 4. drop the old tables, CONFIRM.
-5. include windows.yml, skipped: os == "windows" does not hold.
+5. include windows.yml, skipped: os == "windows" is false.
 6. vacuum, excluded.
 7. check the site, undecided.
 approve all, approve safe (all but what asks to be confirmed) or approve N. then run, or step. show N, skip N, break N, help, quit.`)
@@ -214,7 +214,7 @@ func TestFailure(t *testing.T) {
 	k.says("y", "approved step 4 drop the old tables. step runs it, run goes on.")
 	k.says("y", "it is approved already. step runs it, run goes on.")
 	k.says("run", "running.", "changed step 4 drop the old tables, 2 seconds.", "ok step 7 check the site, 2 seconds.",
-		"DONE with changes. 5 ok, 3 changed, 1 skipped, 1 excluded, 18 seconds.", "summary, output, diff, quit.")
+		"DONE (changed). 5 ok, 3 changed, 1 skipped, 1 excluded, 18 seconds.", "summary, output, diff, quit.")
 	k.says("step", "the run is over. summary, output, diff or quit.")
 	k.says("why 3.3.1", "step 3.3.1 restore the backup: skipped.", "when: nothing failed.")
 	k.says("events 3.2",

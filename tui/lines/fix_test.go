@@ -260,7 +260,7 @@ func TestWhy(t *testing.T) {
 		{events.Wait{For: events.WaitPool, Name: "block migrate", Slots: 2, Steps: []int{0, 4}, Root: -1, Limit: time.Minute}, "waits for a slot of block migrate; all 2 are taken, by step 1 say hello and step 3.1 stop the app, for at most 1 minute."},
 		{events.Wait{For: events.WaitTurn, Root: -1, Held: events.WaitConfirm}, "waits for nothing: it is about to begin. then it asks to be confirmed."},
 		{events.Wait{For: events.WaitRetry, Root: -1, Due: t0.Add(20 * time.Second)}, "waits for its next attempt, in 11 seconds."},
-		{events.Wait{For: events.WaitPaused, Root: 7, Is: events.WaitConfirm}, "waits because the run is paused at step 4 drop the old tables, which asks to be confirmed."},
+		{events.Wait{For: events.WaitPaused, Root: 7, Is: events.WaitConfirm}, "waits because the run is paused at step 4 drop the old tables, which needs confirmation."},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "will not run: the run is being stopped."},
 		{events.Wait{Root: -1}, "waits for what comes before it: step 1 say hello is running for 9 seconds."},
 	} {

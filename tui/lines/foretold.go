@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background.
@@ -196,7 +197,7 @@ func (d *desk) foretoldWords(i int) string {
 	case f.Error != "":
 		return word + ": " + f.Error
 	case f.Skipped != "":
-		return word + ": " + f.Skipped
+		return word + ": " + standing.WhySkipped(f.Skipped)
 	case word == "" && f.Diff.Kind == events.ChangeUnknown:
 		word = "cannot be told"
 	}

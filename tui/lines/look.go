@@ -53,7 +53,7 @@ func (d *desk) entry(n int) string {
 	t := d.tally(r)
 	head += d.ofHost(n)
 	if s := &d.plan.Scopes[d.outline.nodes[n].scope]; s.Skipped != "" && r.From == r.To {
-		return sentence(head, "skipped: "+clean(s.Skipped)+" does not hold")
+		return sentence(head, "skipped: "+clean(s.Skipped)+" is false")
 	}
 	parts := []string{head, hostsWords(&d.plan.Scopes[d.outline.nodes[n].scope]), count(r.To-r.From, "step")}
 	for s, k := range t {

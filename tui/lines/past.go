@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // past is the end of what has happened. It keeps so much and forgets what is older.
@@ -97,7 +98,7 @@ func pastWords(e events.Event) string {
 		}
 		return "ok"
 	case events.StepSkipped:
-		return "skipped: " + string(e.Reason) + because(e.Detail)
+		return "skipped: " + standing.WhySkipped(string(e.Reason)+because(e.Detail))
 	case events.StepFailed:
 		if e.Unreachable {
 			return "unreachable" + because(e.Error)

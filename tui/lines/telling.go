@@ -427,7 +427,7 @@ func (d *desk) doneWord() string {
 	switch d.run.Result.Outcome {
 	case events.RunDone:
 		if d.run.Counts.Changed > 0 {
-			return "DONE with changes"
+			return "DONE (changed)"
 		}
 		return "DONE"
 	case events.RunFailed:

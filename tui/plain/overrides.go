@@ -29,7 +29,7 @@ func overrides(b *strings.Builder, p *plan.Plan, run *events.Run, arrow string) 
 			seen[text] = true
 			fmt.Fprintf(b, "  %s   %s\n", strings.Replace(text, " → ", arrow, 1), termtext.CleanName(p.Steps[i].Label(p.Steps[i].Title())))
 			if place := o.Origin.String(); place != "" {
-				fmt.Fprintf(b, "    keep it: %s\n", termtext.CleanName(place))
+				fmt.Fprintf(b, "    to keep it, edit %s\n", termtext.CleanName(place))
 			}
 		}
 	}

@@ -83,9 +83,9 @@ func (r Report) Write(w io.Writer) error {
 		fmt.Fprintf(&b, "\nOutput   %s\n", ShortHome(r.outputs()))
 	}
 	if e.Outcome != events.RunDone && e.Failed+e.NotRun+e.Cancelled > 0 {
-		fmt.Fprint(&b, "Resume   moon resume                              (asks again before anything runs)\n")
+		fmt.Fprint(&b, "Resume   moon resume                              (review first)\n")
 		if e.Failed > 0 {
-			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (runs what failed again, and what is left)\n")
+			fmt.Fprint(&b, "Retry    moon resume --retry-failed --no-tui      (retries failures, then the rest)\n")
 		}
 	}
 	text := strings.ReplaceAll(b.String(), "  \n", "\n")
@@ -130,7 +130,7 @@ func (r Report) word() (word, by string) {
 	switch r.Run.Result.Outcome {
 	case events.RunDone:
 		if r.Run.Counts.Changed > 0 {
-			return "DONE with changes", ""
+			return "DONE (changed)", ""
 		}
 		return "DONE", ""
 	case events.RunFailed:

@@ -68,8 +68,8 @@ func TestReport(t *testing.T) {
 	}
 	rc := 3
 	failed := events.StepFailed{Error: "exit status 3\ncanceling statement\ndue to lock timeout", RC: &rc}
-	resume := "Resume   moon resume                              (asks again before anything runs)\n"
-	retry := "Retry    moon resume --retry-failed --no-tui      (runs what failed again, and what is left)\n"
+	resume := "Resume   moon resume                              (review first)\n"
+	retry := "Retry    moon resume --retry-failed --no-tui      (retries failures, then the rest)\n"
 	failure := `
 ✗ migrate   db1   rc 3   tasks/db.yml:5
     canceling statement
@@ -87,8 +87,8 @@ Output   DIR/out/step-0002.1.err
 		{"failed and stopped", events.RunStopped, failed, "moon  site.yml   FAILED   2 of 4   3:31   stopped by you\n  ✓ 0 ok   ~ 1 changed   ✗ 1 failed   · 2 not run\n" + failure},
 		{"stopped", events.RunStopped, events.StepCompleted{}, "moon  site.yml   STOPPED by you   2 of 4   3:31\n  ✓ 1 ok   ~ 1 changed   ✗ 0 failed   · 2 not run\n\nOutput   DIR/out\n" + resume},
 		{"interrupted", events.RunInterrupted, events.StepCancelled{}, "moon  site.yml   INTERRUPTED   2 of 4   3:31\n  ✓ 0 ok   ~ 1 changed   ✗ 0 failed   × 1 cancelled   · 2 not run\n\nOutput   DIR/out\n" + resume},
-		{"done", events.RunDone, events.StepCompleted{}, "moon  site.yml   DONE with changes   4 of 4   3:31\n  ✓ 3 ok   ~ 1 changed   ✗ 0 failed\n\nOutput   DIR/out\n"},
-		{"ignored", events.RunDone, events.StepFailed{Error: "no", Ignored: true}, "moon  site.yml   DONE with changes   4 of 4   3:31\n  ✓ 2 ok   ~ 1 changed   ✗ 0 failed   ✗ 1 failed (ignored)\n\nOutput   DIR/out\n"},
+		{"done", events.RunDone, events.StepCompleted{}, "moon  site.yml   DONE (changed)   4 of 4   3:31\n  ✓ 3 ok   ~ 1 changed   ✗ 0 failed\n\nOutput   DIR/out\n"},
+		{"ignored", events.RunDone, events.StepFailed{Error: "no", Ignored: true}, "moon  site.yml   DONE (changed)   4 of 4   3:31\n  ✓ 2 ok   ~ 1 changed   ✗ 0 failed   ✗ 1 failed (ignored)\n\nOutput   DIR/out\n"},
 	} {
 		p, run := ended(c.how, c.second)
 		var b strings.Builder
@@ -113,7 +113,7 @@ func TestOverridesUsed(t *testing.T) {
 		report plain.Report
 		want   string
 	}{
-		{plain.Report{}, "\nOverrides used (not in your files)\n  port 80 → 8080   serve\n    keep it: site.yml:3\n"},
+		{plain.Report{}, "\nOverrides used (not in your files)\n  port 80 → 8080   serve\n    to keep it, edit site.yml:3\n"},
 		{plain.Report{ASCII: true}, "  port 80 -> 8080   serve\n"},
 		{plain.Report{Words: true}, "  port 80 becomes 8080   serve\n"},
 	} {
@@ -130,7 +130,7 @@ func TestOverridesUsed(t *testing.T) {
 	s.Take(events.Record{Step: -1, Event: events.PlanLoaded{TotalSteps: 3, Digest: "d"}})
 	s.Take(events.Record{Step: 0, Event: events.StepStarted{Name: "serve"}})
 	var b strings.Builder
-	if err := s.Write(&b); err != nil || !strings.Contains(b.String(), "keep it: site.yml:3") {
+	if err := s.Write(&b); err != nil || !strings.Contains(b.String(), "to keep it, edit site.yml:3") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }

@@ -154,7 +154,7 @@ func (t *Text) event(r events.Record) {
 		if t.plan.Steps[r.Step].Excluded && !t.Verbose {
 			break
 		}
-		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(why)+")")
+		t.end(r.Step, e.Name, "skipped ("+termtext.CleanName(standing.WhySkipped(why))+")")
 		t.stepOver()
 	case events.StepFailed:
 		word := "FAILED"

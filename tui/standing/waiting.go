@@ -28,17 +28,17 @@ func Awaited(w events.Wait, n int, called func(step int) string) string {
 func Doing(is events.WaitFor) string {
 	switch is {
 	case events.WaitRetry:
-		return "waits for another attempt"
+		return "is waiting for the next attempt"
 	case events.WaitPool, events.WaitForks:
-		return "waits for a slot"
+		return "is waiting for a slot"
 	case events.WaitTerminal:
-		return "waits for the terminal"
+		return "is waiting for the terminal"
 	case events.WaitTurn:
 		return "is next"
 	case events.WaitApproval:
 		return "is not approved"
 	case events.WaitConfirm:
-		return "asks to be confirmed"
+		return "needs confirmation"
 	case events.WaitBreakpoint:
 		return "has a breakpoint"
 	case events.WaitFailed:
@@ -46,7 +46,7 @@ func Doing(is events.WaitFor) string {
 	case events.WaitStopping:
 		return "will not run"
 	case events.WaitSteps, events.WaitValue, events.WaitOutcome:
-		return "waits as well"
+		return "is waiting as well"
 	case events.WaitRuns, events.WaitAnswer, events.WaitPaused, events.WaitStepping:
 	}
 	return ""

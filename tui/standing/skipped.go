@@ -1,0 +1,19 @@
+package standing
+
+import (
+	"strings"
+
+	"moon/events"
+)
+
+// WhySkipped says why a step was skipped, from the reason that a run gives: "when: X" is "X is false".
+func WhySkipped(reason string) string {
+	rest, is := strings.CutPrefix(reason, string(events.SkipWhen))
+	if !is || rest != "" && rest[0] != ':' && rest[0] != ' ' {
+		return reason
+	}
+	if rest = strings.TrimLeft(rest, ": "); rest == "" {
+		return "condition false"
+	}
+	return rest + " is false"
+}
