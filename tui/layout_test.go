@@ -91,7 +91,7 @@ func TestDeepNames(t *testing.T) {
 
 func TestCard(t *testing.T) {
 	s := newScreen(t, setup{w: 24, h: 6, fake: func(f *fake) { f.fails["unpack go"] = 1 }})
-	s.has("moon REVIEW 0/15", "1 needs attention", "A approve c run q quit")
+	s.has("moon REVIEW 0/15", "1 needs attention", "A approve  c run  q quit")
 	s.keys("A")
 	s.press("c")
 	s.f.until("install tmux")
