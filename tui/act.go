@@ -208,7 +208,7 @@ func (m *model) until() {
 func (m *model) pauseOrResume() {
 	if m.run.phase == events.Running {
 		m.send(events.Pause{})
-		m.say("pausing: what runs ends first")
+		m.say("pausing: running steps finish first")
 		return
 	}
 	m.resume()

@@ -278,8 +278,7 @@ func (m *model) pauseLong() string {
 
 func (m *model) doneLine(level int) []text {
 	c := m.run.counts
-	look := themes.OK
-	word := "DONE"
+	word, look := "DONE (no changes)", themes.OK
 	switch {
 	case m.recorded() && m.run.result.Outcome == "":
 		word, look = strings.ToUpper(plain(m.o.Replay)), themes.Failed
@@ -291,8 +290,6 @@ func (m *model) doneLine(level int) []text {
 		word, look = "INTERRUPTED", themes.Warn
 	case c.Changed > 0:
 		word, look = "DONE (changed)", themes.Changed
-	default:
-		word = "DONE (no changes)"
 	}
 	done, total := m.progress()
 	line := []text{{look, word}}

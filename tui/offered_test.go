@@ -476,9 +476,9 @@ func (o *offering) state() string {
 
 // answers are what a screen may say when a key that was offered did something.
 var answers = []string{
-	"not approved;", "still to be confirmed by itself", "pausing: ", "times ", "no times", "the cursor will follow the run",
-	"the cursor stays where it is put", "is left out; ", "takes part again", "mouse ", "planning again", "replanned",
-	"with other values", ": ", "from the top again", "from the end again",
+	"not approved;", "to confirm one by one", "pausing: ", "times ", "no times", "the cursor will follow the run",
+	"the cursor stays where it is put", "is excluded; ", "is restored", "mouse ", "planning again", "replanned",
+	"values changed", ": ", "from the top again", "from the end again",
 }
 
 // press presses the key that is offered, and looks what comes of it.

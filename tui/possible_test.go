@@ -89,7 +89,7 @@ func TestSteppingKeysPauseBeforeAnAlways(t *testing.T) {
 	for _, key := range []string{"s", "o", "O", "u"} {
 		o := possible(t, alwaysBlock)
 		o.keys("A c")
-		o.sc.has("PAUSED on failure", "s  give up here, and pause before the always")
+		o.sc.has("PAUSED on failure", "s  pause before the always")
 		if key == "u" {
 			o.sc.on("last")
 		}
