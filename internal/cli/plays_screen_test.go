@@ -144,7 +144,7 @@ func TestPersonOnHosts(t *testing.T) {
    ◇ │ ├ ▸ check the limit  3 hosts
    ◇ │ ├ ▸ tell  3 hosts
    ◇ │ └ ▾ handlers  3
-   ◇ │   └ ▸ reload  notified by tell  3
+   ◇ │   └ ▸ reload  by tell  3
    ◇ └ ▾ play: After  3 hosts
    ◇   └ ▸ again  3 hosts
 `, "")
@@ -164,7 +164,7 @@ func TestPersonOnHosts(t *testing.T) {
    · │ │ └   web3  :7
    · │ ├ ▸ tell  3 hosts
    · │ └ ▾ handlers  3
-   · │   └ ▸ reload  notified by tell  3
+   · │   └ ▸ reload  by tell  3
    · └ ▾ play: After  3 hosts
    ·   └ ▸ again  3 hosts
 `, "")
@@ -176,7 +176,7 @@ func TestPersonOnHosts(t *testing.T) {
   cwd          DIR
   + add a variable
 
-Type      a number, kept
+Type      a number
 Scope     ( ) this step   (•) this host (web2)
           ( ) this task (3 hosts)
           ( ) rest of the run (all hosts)
@@ -185,12 +185,11 @@ Will be
 - test 20 -lt 10
 + test 6 -lt 10
 
-It also changes 2 other steps
+Also changes 2 other steps
   tell on web2  echo web2 has 6
   again on web2  echo 6 on web2
 
-Not saved to your files. The report will say what
-was overridden.
+This run only; listed in the report.
 `)
 	c.press("\r", "PAUSED after a retry", "override  limit 20 → 6  on web2", "↻ 2  e")
 	c.press("c", "DONE (changed)   15/15")
