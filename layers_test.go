@@ -27,10 +27,14 @@ var layers = map[string][]string{
 	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/suggest"},
-	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"},                    // for people and programs: whoever plans or runs does not import it
-	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest"},         // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest"},                                   // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext"}, // exec at both ends of a lane; what carries a job must not know of runs
+	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
+	"exec/fault":      {},                                                                           // what an error means: below all of exec
+	"exec/fsys":       {"exec/fault"},                                                               // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/process":    {"exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
+	"exec/facts":      {"exec/process"},
+	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process", "exec/facts"},         // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                 // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts"}, // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
 	"engine/planfile": {"engine/graph", "plan", "internal/diag", "plan/show"},
 	"engine/journal": {
@@ -38,7 +42,7 @@ var layers = map[string][]string{
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "internal/diag", "plan/source", "secret", "internal/termtext",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
@@ -61,11 +65,11 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain",
+		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts",
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest", "plan/show",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
 	},
 }
 
@@ -75,12 +79,12 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/agent", "exec/agent/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/agent", "exec/agent/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec", "exec/facts", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

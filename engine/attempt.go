@@ -13,6 +13,7 @@ import (
 	"moon/events/fact"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -84,7 +85,7 @@ func (s *Session) dry(step int) bool {
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.
 func (s *Session) failBefore(b *plan.Bound, step, attempt int, err error) {
 	s.add(fact.AttemptStarted{Step: step, Attempt: attempt, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, attempt)})
-	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: exec.Fatal}, plan.Result{Attempts: attempt})
+	r := s.judge(b, step, attempt, exec.Result{Outcome: events.Failed, Error: err.Error(), Class: fault.Fatal}, plan.Result{Attempts: attempt})
 	r.Again = false
 	s.pack(&r, b.Step, nil)
 	s.finished(r)
@@ -256,7 +257,7 @@ func pauseFor(ctx context.Context, now <-chan struct{}, d time.Duration) {
 func (s *Session) caught(step, number int) {
 	if broken := recover(); broken != nil {
 		text := s.secrets.Redact(fmt.Sprintf("internal error: %v; please report this\n%s", broken, debug.Stack()))
-		s.put(report{AttemptFinished: fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: exec.Fatal, Error: cut(text, maxError)}})
+		s.put(report{AttemptFinished: fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal, Error: cut(text, maxError)}})
 	}
 }
 
@@ -299,7 +300,7 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 }
 
 // transient is the class of errors that may pass by themselves.
-const transient = exec.Transient
+const transient = fault.Transient
 
 // backoff is how long to wait before an attempt: as the step says, or, where the engine tries again by itself, a second, two,
 // four, each half as long to half as long again, so that steps that got into each other's way do not do so again. Who

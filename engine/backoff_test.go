@@ -6,7 +6,7 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
+	"moon/exec/fault"
 	"moon/plan"
 )
 
@@ -17,7 +17,7 @@ func TestTransientErrorsAreTriedAgain(t *testing.T) {
 		class    string
 		attempts int
 	}{
-		{0, exec.Transient, 4}, {0, exec.Fatal, 1}, {0, "", 1}, {1, exec.Transient, 2}, {2, exec.Fatal, 3}, {2, "", 3},
+		{0, fault.Transient, 4}, {0, fault.Fatal, 1}, {0, "", 1}, {1, fault.Transient, 2}, {2, fault.Fatal, 3}, {2, "", 3},
 	} {
 		p := planOf(1)
 		p.Steps[0].Retry.Max = tc.retries

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/process"
 	"moon/plan"
 	"moon/secret"
 )
@@ -20,7 +21,7 @@ type Oracle struct {
 	Records string              // as in Config
 	Force   bool                // as in fact.Options
 	Left    func(step int) bool // whether somebody has left the step out; nil: nobody has
-	Asker   *exec.Asker         // bounds the time of each step, as a program or a server that is asked may not answer; nil: 30 s
+	Asker   *process.Asker      // bounds the time of each step, as a program or a server that is asked may not answer; nil: 30 s
 
 	away map[string]string // why hosts are not reached, by name
 }

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/fsys"
 	"moon/plan"
 	"moon/secret"
 )
@@ -125,7 +126,7 @@ func TestStepNow(t *testing.T) {
 	}
 
 	dry := func() *engine.Oracle {
-		return &engine.Oracle{Plan: p, Dry: exec.DryRun{Foresight: exec.NewForesight()}}
+		return &engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}}
 	}
 	f, err := s.Predict(context.Background(), at["write"], dry())
 	if err != nil || f.Diff.Kind != events.ChangeCreate || f.Maybe || !strings.Contains(f.Diff.Text, "+release 1.2.3") || strings.Contains(f.Diff.Text, "seCret") {

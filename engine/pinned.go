@@ -13,13 +13,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"moon/exec"
+	"moon/exec/fsys"
 	"moon/plan/source"
 )
 
 // pinned are the files that a step reads, held to what they were when it was let through: what is compared is what is read.
 type pinned struct {
-	exec.OwnFiles
+	fsys.OwnFiles
 	want  map[string]string // digests by path
 	trees []string          // directories all of whose files are in want
 	saved map[string][]byte // texts that are read in the place of their files

@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/plan"
 )
@@ -249,7 +250,7 @@ func TestResumeLostHost(t *testing.T) {
 			defer mu.Unlock()
 			ran = append(ran, job.Host.Name+" "+cmdOf(job))
 			if away && job.Host.Name == "b" {
-				return exec.Result{Outcome: events.Lost, Class: exec.Transient, Error: "the connection broke"}
+				return exec.Result{Outcome: events.Lost, Class: fault.Transient, Error: "the connection broke"}
 			}
 			return exec.Result{Outcome: events.OK}
 		}}

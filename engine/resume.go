@@ -13,7 +13,7 @@ import (
 	"moon/engine/journal"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
+	"moon/exec/process"
 	"moon/plan"
 )
 
@@ -152,7 +152,7 @@ func (s *Session) endLeft() string {
 			attempts = append(attempts, s.mark(s.state.outs[i]))
 		}
 	}
-	return exec.EndLeft(s.id, attempts)
+	return process.EndLeft(s.id, attempts)
 }
 
 // resumption finds out what must be decided, and decides it as asked. Steps that are not the same in the next plan are

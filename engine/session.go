@@ -32,6 +32,8 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/plan"
 	"moon/plan/source"
 	"moon/secret"
@@ -620,7 +622,7 @@ func (s *Session) close() {
 	if s.control != nil {
 		_ = s.control.Close() // a socket that is left behind is in nobody's way
 	}
-	exec.EndRun(s.id)
+	process.EndRun(s.id)
 	err := s.journal.Close()
 	if s.fatal != nil {
 		err = s.fatal // the file says the same again
@@ -728,14 +730,14 @@ func (s *Session) stopAttempt(step int, a *attempt) {
 	switch s.stopped {
 	case events.StopInterrupt:
 		s.add(fact.AttemptStopping{Step: step, Signal: "INT"})
-		a.cancel(exec.Interrupt)
+		a.cancel(fault.Interrupt)
 	case events.StopNow:
 		s.add(fact.AttemptStopping{Step: step, Signal: "KILL"})
 		if !a.nowing {
 			a.nowing = true
 			close(a.now)
 		}
-		a.cancel(exec.Interrupt)
+		a.cancel(fault.Interrupt)
 	case events.StopDrain:
 	}
 }

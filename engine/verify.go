@@ -6,14 +6,15 @@ import (
 
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/plan"
 	"moon/plan/source"
 )
 
 // verified is what a step reads on this machine, compared with what it was when the plan was made.
 type verified struct {
-	from    exec.Files      // what the step is to read from; nil: anything
+	from    fsys.Files      // what the step is to read from; nil: anything
 	changed []source.Change // from outside; then the step must not start
 	told    []string        // what steps of this run have changed
 }
@@ -83,7 +84,7 @@ func (s *Session) outdated(b *plan.Bound, step, number int, changes []source.Cha
 		return
 	}
 	s.add(fact.AttemptStarted{Step: step, Attempt: number, Name: cutLine(b.Step.Title()), Out: s.state.outName(step, number)})
-	f := fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: exec.Fatal, Error: what + " since the plan was approved; put it back, or plan again"}
+	f := fact.AttemptFinished{Step: step, Attempt: number, Outcome: events.Failed, Class: fault.Fatal, Error: what + " since the plan was approved; put it back, or plan again"}
 	r := report{AttemptFinished: f}
 	if b.Step.Register != "" || b.Step.Keeps || s.broken(f) {
 		r.registered = plan.Result{Failed: true, Message: f.Error, Attempts: number, Plays: s.state.plan.Plays}.Registered()

@@ -12,6 +12,8 @@ import (
 	"sync"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 )
 
 // account is a user, as a line of /etc/passwd has it.
@@ -42,7 +44,7 @@ type accounts struct {
 	users   []account
 	groups  []userGroup
 	foreign func(database, name string) string // a line of a directory service, or ""
-	ahead   *Foresight
+	ahead   *fsys.Overlay
 }
 
 // accounts reads who there is. Unless the step wants this machine's own only, a name that is not in the files is also
@@ -59,7 +61,7 @@ func (a *attempt) accounts(ctx context.Context, local bool) (*accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &accounts{users: parseAccounts(string(users)), groups: parseGroups(string(groups)), ahead: a.foresight}
+	all := &accounts{users: parseAccounts(string(users)), groups: parseGroups(string(groups)), ahead: a.overlay}
 	all.foreign = func(database, name string) string {
 		if local || !a.installed("getent") {
 			return ""
@@ -140,10 +142,10 @@ func (s *accounts) mustGroup(name string) (*userGroup, error) {
 	if g := s.group(name); g != nil {
 		return g, nil
 	}
-	if id, ok := s.ahead.id("group", name); ok {
+	if id, ok := s.ahead.ID("group", name); ok {
 		return &userGroup{name: name, gid: id}, nil
 	}
-	return nil, missing("", "group %s does not exist", name)
+	return nil, fault.Missing("", "group %s does not exist", name)
 }
 
 // groupName is the name of a group by its id, or the id.
@@ -172,7 +174,7 @@ func readSecrets(name string) (secrets, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return none, nil
-	case isDenied(err):
+	case fsys.IsDenied(err):
 		return none, errors.New("/etc/shadow: permission denied; a step that sets a password needs root")
 	case err != nil:
 		return none, err
@@ -221,9 +223,9 @@ func (a *attempt) changeAccounts(ctx context.Context, tools ...tool) error {
 
 // forgetNames forgets what ids are called, but for those that stand for users and groups of a dry run.
 func forgetNames() {
-	names.Range(func(key, _ any) bool {
+	fsys.IDNames.Range(func(key, _ any) bool {
 		if id, err := strconv.Atoi(key.(string)[1:]); err == nil && id <= maxID {
-			names.Delete(key)
+			fsys.IDNames.Delete(key)
 		}
 		return true
 	})
@@ -235,20 +237,20 @@ const maxID = 1<<32 - 2
 // explain puts into an error what the program said, in the place of its exit status. Words of what passes by itself make
 // it transient.
 func (a answer) explain(err error, passing ...string) error {
-	e, ok := errors.AsType[commandError](err)
+	e, ok := errors.AsType[fault.CommandError](err)
 	if !ok {
 		return err
 	}
 	if last := a.last(); last != "" {
-		program, _, _ := strings.Cut(e.message, ":")
-		e.message = last
+		program, _, _ := strings.Cut(e.Message, ":")
+		e.Message = last
 		if !strings.HasPrefix(last, program+":") {
-			e.message = program + ": " + last
+			e.Message = program + ": " + last
 		}
 	}
 	text := a.stderr + a.stdout
 	if slices.ContainsFunc(passing, func(words string) bool { return strings.Contains(text, words) }) {
-		e.class = Transient
+		e.Class = fault.Transient
 	}
 	return e
 }
@@ -275,7 +277,7 @@ func (a *attempt) lacks(name, packages string) error {
 	if a.installed(name) {
 		return nil
 	}
-	return missing("", "%s is not installed; it is in the package %s", name, packages)
+	return fault.Missing("", "%s is not installed; it is in the package %s", name, packages)
 }
 
 // shadowPackages are the packages with useradd and its like.

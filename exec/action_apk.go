@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -52,7 +53,7 @@ func (p *apk) foretell(ctx context.Context, a *attempt) (*transaction, error) {
 	}
 	text := said.stdout + said.stderr
 	if m := apkUnknown.FindStringSubmatch(text); m != nil {
-		return nil, missing("", "there is no package %s; update_cache: true fetches newer lists", m[1])
+		return nil, fault.Missing("", "there is no package %s; update_cache: true fetches newer lists", m[1])
 	}
 	if said.code != 0 {
 		return nil, packageError("apk", said, "")

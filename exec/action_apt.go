@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/internal/suggest"
 )
@@ -110,7 +111,7 @@ func (p *apt) fetch(ctx context.Context, a *attempt) (err error) {
 	}
 	p.file = filepath.Join(p.temp, "package.deb")
 	said, err := a.told(ctx, program("/usr/lib/apt/apt-helper", "download-file", p.args.Deb, p.file))
-	if err != nil && said.code != 0 && stopped(ctx) == "" {
+	if err != nil && said.code != 0 && fault.Stopped(ctx) == "" {
 		return packageError("apt-helper", said, "")
 	}
 	return err
@@ -131,7 +132,7 @@ func (p *apt) update(ctx context.Context, a *attempt) error {
 			said.stderr = strings.ReplaceAll(said.stderr, "W: ", "E: ")
 			err = packageError("apt-get", said, "")
 		}
-		if e, ok := errors.AsType[commandError](err); !ok || e.class != Transient || try >= p.args.UpdateRetries {
+		if e, ok := errors.AsType[fault.CommandError](err); !ok || e.Class != fault.Transient || try >= p.args.UpdateRetries {
 			return err
 		}
 		select {
@@ -286,7 +287,7 @@ func (p *apt) wanted(ctx context.Context, a *attempt, is dpkgStatus) ([]string, 
 			}
 			each = n.expand(all)
 			if len(each) == 0 && args.State != "absent" {
-				return nil, missing("", "no package matches %s; update_cache: true fetches newer lists", n.name)
+				return nil, fault.Missing("", "no package matches %s; update_cache: true fetches newer lists", n.name)
 			}
 		}
 		for _, n := range each {
@@ -487,7 +488,7 @@ func (p *apt) refused(ctx context.Context, a *attempt, said answer) error {
 		return p.unknown(ctx, a, m[1])
 	}
 	if m := aptVersion.FindStringSubmatch(said.stderr); m != nil {
-		return missing("", "there is no %s of package %s; `apt-cache policy %s` lists what there is", m[1], m[2], m[2])
+		return fault.Missing("", "there is no %s of package %s; `apt-cache policy %s` lists what there is", m[1], m[2], m[2])
 	}
 	if m := aptNothing.FindStringSubmatch(said.stderr); m != nil {
 		var others []string
@@ -498,9 +499,9 @@ func (p *apt) refused(ctx context.Context, a *attempt, said answer) error {
 			}
 		}
 		if len(others) == 0 {
-			return missing("", "package %s is in none of the lists any more; update_cache: true fetches newer ones", m[1])
+			return fault.Missing("", "package %s is in none of the lists any more; update_cache: true fetches newer ones", m[1])
 		}
-		return missing("", "package %s is provided by several; name one of %s", m[1], strings.Join(slices.Compact(others), ", "))
+		return fault.Missing("", "package %s is provided by several; name one of %s", m[1], strings.Join(slices.Compact(others), ", "))
 	}
 	for text, field := range map[string]string{
 		"--allow-change-held-packages": "allow_change_held_packages", "--allow-downgrades": "allow_downgrade",
@@ -525,7 +526,7 @@ func (*apt) unknown(ctx context.Context, a *attempt, name string) error {
 	if hint == "" {
 		hint = "update_cache: true fetches newer lists"
 	}
-	return missing("", "there is no package %s; %s", name, hint)
+	return fault.Missing("", "there is no package %s; %s", name, hint)
 }
 
 // aptNames is every package there is.
@@ -548,7 +549,7 @@ func (p *apt) order(ctx context.Context, a *attempt, o order) (err error) {
 	}
 	said, err := a.manage(ctx, tool{argv: p.argv(o.argv()...), env: aptEnv}, p.args.LockTimeout)
 	p.heard = &said
-	if err != nil && said.code != 0 && stopped(ctx) == "" {
+	if err != nil && said.code != 0 && fault.Stopped(ctx) == "" {
 		if strings.Contains(said.stderr, "dpkg --configure -a") {
 			return packageError("apt-get", said, "state: fixed does that")
 		}
@@ -588,7 +589,7 @@ func (p *apt) debOrders(ctx context.Context, a *attempt, is dpkgStatus) ([]order
 	file := p.args.Deb
 	if p.remote() {
 		if p.temp == "" {
-			return nil, missing("", "what is at %s is known only once it is fetched", file)
+			return nil, fault.Missing("", "what is at %s is known only once it is fetched", file)
 		}
 		file = p.file
 	}
@@ -596,7 +597,7 @@ func (p *apt) debOrders(ctx context.Context, a *attempt, is dpkgStatus) ([]order
 		file = filepath.Join(a.Cwd, file)
 	}
 	if _, err := os.Stat(file); err != nil {
-		return nil, missing(file, "%s", describe(err))
+		return nil, fault.Missing(file, "%s", fault.Describe(err))
 	}
 	said, err := a.ask(ctx, program("dpkg-deb", "--show", "--showformat=${Package}\t${Version}\t${Architecture}", "--", file))
 	if err != nil {

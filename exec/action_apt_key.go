@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -65,7 +67,7 @@ func planAptKey(ctx context.Context, at *attempt) (*change, error) {
 	id, print, data := a.args.ID, a.args.ID, ""
 	if has := there.print(id); id != "" && has != "" {
 		print = has
-	} else if a.args.State != absent && a.args.KeyServer == "" {
+	} else if a.args.State != fsys.Absent && a.args.KeyServer == "" {
 		if data, err = a.given(ctx); err != nil {
 			return nil, err
 		}
@@ -81,11 +83,11 @@ func planAptKey(ctx context.Context, at *attempt) (*change, error) {
 	c := &change{fields: map[string]any{
 		"id": a.args.ID, "key_id": end(print, 16), "short_id": end(print, 8), "fp": print, "before": list(there.ids), "after": list(there.ids),
 	}}
-	if (there.print(id) != "") == (a.args.State != absent) {
+	if (there.print(id) != "") == (a.args.State != fsys.Absent) {
 		return c.none(), nil
 	}
 	kind, says := events.ChangeCreate, "key added"
-	if a.args.State == absent {
+	if a.args.State == fsys.Absent {
 		kind, says = events.ChangeDelete, "key removed"
 	}
 	c.as(kind, "apt_key", end(print, 16), func(ctx context.Context) error { return a.apply(ctx, c, id, data) }, says)
@@ -129,9 +131,9 @@ func (a aptKey) given(ctx context.Context) (string, error) {
 	case a.args.Data != "":
 		return a.args.Data, nil
 	case a.args.File != "":
-		text, err := readRegular(a.args.File)
+		text, err := fsys.ReadRegular(a.args.File)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", missing(a.args.File, "no such file: %s", a.args.File)
+			return "", fault.Missing(a.args.File, "no such file: %s", a.args.File)
 		}
 		return string(text), err
 	}
@@ -167,7 +169,7 @@ func (a aptKey) apply(ctx context.Context, c *change, id, data string) error {
 	do := a.aptKey("add", "-")
 	do.stdin = &data
 	switch {
-	case a.args.State == absent:
+	case a.args.State == fsys.Absent:
 		do = a.aptKey("del", id)
 	case a.args.KeyServer != "":
 		do = a.aptKey("adv", "--batch", "--no-tty", "--keyserver", a.args.KeyServer, "--recv-keys", id)
@@ -180,7 +182,7 @@ func (a aptKey) apply(ctx context.Context, c *change, id, data string) error {
 		return err
 	}
 	c.fields["after"] = list(now.ids)
-	if is := now.print(id); (is != "") == (a.args.State == absent) {
+	if is := now.print(id); (is != "") == (a.args.State == fsys.Absent) {
 		return fmt.Errorf("apt-key has ended well, but the keys are the same: %s", strings.Join(slices.Clip(now.ids), ", "))
 	}
 	return nil

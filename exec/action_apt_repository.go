@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -35,14 +36,14 @@ func planAptRepository(ctx context.Context, a *attempt) (*change, error) {
 		switch on, off := repoIn(string(text), args.Line); {
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
-		case args.State != absent && on:
+		case args.State != fsys.Absent && on:
 			return all, nil
-		case on, off && args.State != absent:
+		case on, off && args.State != fsys.Absent:
 			holding = append(holding, file)
 		}
 	}
 	create := false
-	if args.State != absent {
+	if args.State != fsys.Absent {
 		if len(holding) == 0 {
 			holding, create = []string{own}, !present(own)
 		}
@@ -85,7 +86,7 @@ func (c *change) source(ctx context.Context, a *attempt, args *spec.AptRepositor
 	}
 	one, err := a.edit(ctx, e, func(text string) (edited, says string) {
 		edited, says = putRepo(text, args)
-		emptied = args.State == absent && file != aptSources && strings.TrimSpace(edited) == ""
+		emptied = args.State == fsys.Absent && file != aptSources && strings.TrimSpace(edited) == ""
 		return edited, says
 	})
 	if err != nil {
@@ -109,7 +110,7 @@ func (c *change) source(ctx context.Context, a *attempt, args *spec.AptRepositor
 		c.ahead = append(c.ahead, one.ahead...)
 	}
 	if emptied {
-		c.foresees(func(f *Foresight) { f.put(file, nothing) })
+		c.foresees(func(f *fsys.Overlay) { f.Put(file, fsys.Nothing) })
 	}
 	c.diff.Path, c.diff.Text = file, c.diff.Text+one.diff.Text
 	c.concerns(kind, events.FileResource, file)
@@ -150,7 +151,7 @@ func readRepo(line string) (repo string, enabled bool) {
 // putRepo switches the line on where it is a comment, adds it, or takes it away.
 func putRepo(text string, args *spec.AptRepositoryArgs) (edited, says string) {
 	d := readDocument(text)
-	if args.State == absent {
+	if args.State == fsys.Absent {
 		d.lines = slices.DeleteFunc(d.lines, func(l string) bool {
 			is, on := readRepo(l)
 			return on && is == args.Line

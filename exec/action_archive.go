@@ -15,6 +15,9 @@ import (
 	"syscall"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -25,8 +28,8 @@ type archiving struct {
 	*attempt
 	args    *spec.ArchiveArgs
 	c       *change
-	attrs   attributes
-	pack    packing
+	attrs   fsys.Attributes
+	pack    fsys.Packing
 	paths   []string // what there is of path
 	missing []any
 	root    string
@@ -35,12 +38,12 @@ type archiving struct {
 
 func planArchive(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.ArchiveArgs)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
 	r := &archiving{attempt: a, args: args, attrs: attrs, c: &change{fields: map[string]any{}}, dest: args.Dest, missing: []any{}}
-	r.pack.format = args.Format
+	r.pack.Format = args.Format
 	if err := r.plan(ctx); err != nil {
 		r.c.close()
 		return nil, err
@@ -59,29 +62,29 @@ func (r *archiving) plan(ctx context.Context) error {
 	if err := r.single(globs); err != nil {
 		return err
 	}
-	at, err := r.openPlace(r.dest)
+	at, err := r.overlay.OpenPlace(r.dest)
 	if err != nil {
 		return err
 	}
 	r.c.places = append(r.c.places, at)
-	r.c.result, r.c.diff.Path = at, at.path
-	is, err := at.look()
+	r.c.result, r.c.diff.Path = at, at.Path
+	is, err := at.Look()
 	if err != nil {
 		return err
 	}
-	if is.kind == directory || is.kind == other {
-		return fmt.Errorf("%s is %s", at.path, is.what())
+	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
+		return fmt.Errorf("%s is %s", at.Path, is.What())
 	}
 	for _, path := range r.paths {
 		if err := r.collect(ctx, path); err != nil {
 			return err
 		}
 	}
-	slices.SortFunc(r.pack.items, func(a, b item) int { return strings.Compare(a.name, b.name) })
-	r.pack.items = slices.CompactFunc(r.pack.items, func(a, b item) bool { return a.name == b.name })
+	slices.SortFunc(r.pack.Items, func(a, b fsys.Item) int { return strings.Compare(a.Name, b.Name) })
+	r.pack.Items = slices.CompactFunc(r.pack.Items, func(a, b fsys.Item) bool { return a.Name == b.Name })
 	r.describe()
-	files := slices.ContainsFunc(r.pack.items, func(i item) bool { return i.is.kind != directory })
-	if r.args.Remove && !files && is.kind == regular { // the directories hold only what is not packed
+	files := slices.ContainsFunc(r.pack.Items, func(i fsys.Item) bool { return i.Is.Kind != fsys.Directory })
+	if r.args.Remove && !files && is.Kind == fsys.Regular { // the directories hold only what is not packed
 		r.packed()
 		return nil
 	}
@@ -114,8 +117,8 @@ func (r *archiving) expand() (globs bool, err error) {
 		return slices.Compact(all), nil
 	}
 	for _, p := range slices.Concat(r.args.Path, r.args.ExcludePath) {
-		if at, _, _ := strings.Cut(p, "*"); r.foresight.concerns(strings.TrimSuffix(at, "/")) {
-			return false, missing(r.dest, "an earlier step would change %s", p)
+		if at, _, _ := strings.Cut(p, "*"); r.overlay.Concerns(strings.TrimSuffix(at, "/")) {
+			return false, fault.Missing(r.dest, "an earlier step would change %s", p)
 		}
 	}
 	excluded, err := find(r.args.ExcludePath, func(string) {})
@@ -127,21 +130,13 @@ func (r *archiving) expand() (globs bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.c.fields["expanded_paths"], r.c.fields["expanded_exclude_paths"] = anyList(all), anyList(excluded)
+	r.c.fields["expanded_paths"], r.c.fields["expanded_exclude_paths"] = facts.AnyList(all), facts.AnyList(excluded)
 	for _, p := range all {
 		if !slices.Contains(excluded, p) && !slices.Contains(r.missing, any(p)) {
 			r.paths = append(r.paths, p)
 		}
 	}
 	return globs, nil
-}
-
-func anyList(texts []string) []any {
-	list := make([]any, len(texts))
-	for i, s := range texts {
-		list[i] = s
-	}
-	return list
 }
 
 // nothing settles the case that there is nothing to pack: with remove that is how it looks afterwards.
@@ -153,13 +148,13 @@ func (r *archiving) nothing() (done bool, err error) {
 		r.dest = r.args.Path[0] + "." + r.args.Format
 	}
 	if r.args.Remove {
-		if _, err := r.stat(r.dest); err == nil {
+		if _, err := r.overlay.Stat(r.dest); err == nil {
 			r.c.fields["dest"], r.c.fields["missing"], r.c.diff.Path = r.dest, r.missing, r.dest
 			r.packed()
 			return true, nil
 		}
 	}
-	return false, missing(r.dest, "there is nothing to pack at %s", strings.Join(r.args.Path, ", "))
+	return false, fault.Missing(r.dest, "there is nothing to pack at %s", strings.Join(r.args.Path, ", "))
 }
 
 // packed says that an earlier run has done it.
@@ -175,7 +170,7 @@ func (r *archiving) single(globs bool) error {
 		return err
 	}
 	one := len(r.args.Path) == 1 && !globs && info.Mode().IsRegular()
-	r.pack.alone = one && !r.args.ForceArchive && r.args.Format != "tar" && r.args.Format != "zip"
+	r.pack.Alone = one && !r.args.ForceArchive && r.args.Format != "tar" && r.args.Format != "zip"
 	if r.dest == "" && !one {
 		return fmt.Errorf("%s is no file; an archive of it needs `dest`", r.paths[0])
 	}
@@ -201,15 +196,15 @@ func (r *archiving) single(globs bool) error {
 
 // collect takes up a path with everything below it, in the directory that the way there has led to.
 func (r *archiving) collect(ctx context.Context, path string) error {
-	at, err := placeAt(path)
+	at, err := fsys.AnchorAt(path)
 	if err != nil {
 		return err
 	}
-	defer at.close()
-	above := filepath.Dir(at.path)
-	return fs.WalkDir(at.dir.FS(), at.name, func(below string, d fs.DirEntry, err error) error {
+	defer at.Close()
+	above := filepath.Dir(at.Path)
+	return fs.WalkDir(at.Dir.FS(), at.Name, func(below string, d fs.DirEntry, err error) error {
 		path := filepath.Join(above, below)
-		if err == nil && stopped(ctx) != "" {
+		if err == nil && fault.Stopped(ctx) != "" {
 			err = context.Cause(ctx)
 		}
 		if err != nil || path == r.dest {
@@ -226,30 +221,30 @@ func (r *archiving) collect(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		i := item{name: name, path: path, is: entryOf(info)}
-		switch i.is.kind {
-		case other:
+		i := fsys.Item{Name: name, Path: path, Is: fsys.EntryOf(info)}
+		switch i.Is.Kind {
+		case fsys.Other:
 			r.c.warnings = append(r.c.warnings, path+" is neither a file nor a directory; it is left out")
 			return nil
-		case link:
-			if i.target, err = at.dir.Readlink(below); err != nil {
+		case fsys.Link:
+			if i.Target, err = at.Dir.Readlink(below); err != nil {
 				return err
 			}
 		}
 		if name != "" {
-			r.pack.items = append(r.pack.items, i)
+			r.pack.Items = append(r.pack.Items, i)
 		}
 		return nil
 	})
 }
 
 func (r *archiving) describe() {
-	archived := make([]any, len(r.pack.items))
-	for i := range r.pack.items {
-		archived[i] = r.pack.items[i].path
+	archived := make([]any, len(r.pack.Items))
+	for i := range r.pack.Items {
+		archived[i] = r.pack.Items[i].Path
 	}
 	state := "archive"
-	if r.pack.alone {
+	if r.pack.Alone {
 		state = "compress"
 	}
 	if len(r.missing) > 0 {
@@ -261,18 +256,18 @@ func (r *archiving) describe() {
 }
 
 // compare plans to write the archive, if there is none with the same in it.
-func (r *archiving) compare(ctx context.Context, at *place, is entry) error {
+func (r *archiving) compare(ctx context.Context, at *fsys.Anchored, is fsys.Entry) error {
 	differs, err := r.differs(ctx, at, is)
 	if err != nil {
 		return err
 	}
-	w, words := r.attrs.on(is)
+	w, words := r.attrs.For(is)
 	var make func(context.Context) error
 	kind := events.ChangeUpdate
 	switch {
-	case is.kind != regular:
-		w, words = r.attrs.anew(regular)
-		if is.kind == absent {
+	case is.Kind != fsys.Regular:
+		w, words = r.attrs.ForNew(fsys.Regular)
+		if is.Kind == fsys.Absent {
 			kind = events.ChangeCreate
 		}
 		words = append([]string{"new archive of " + r.amount()}, words...)
@@ -281,11 +276,11 @@ func (r *archiving) compare(ctx context.Context, at *place, is entry) error {
 		words = append([]string{"archive of " + r.amount()}, words...)
 		make = r.make(at, is, w)
 	case len(words) > 0:
-		make = func(context.Context) error { return at.error(w.set(at.dir, at.name, is)) }
-		r.c.foresees(func(f *Foresight) { f.own(at.path, is, w) })
+		make = func(context.Context) error { return at.PathError(w.Set(at.Dir, at.Name, is)) }
+		r.c.foresees(func(f *fsys.Overlay) { f.Own(at.Path, is, w) })
 	}
 	if len(differs) > 0 {
-		r.c.foresees(func(f *Foresight) { f.put(at.path, foreseen{entry: w.entry(other)}) }) // there, but nobody can look into it
+		r.c.foresees(func(f *fsys.Overlay) { f.Put(at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) }) // there, but nobody can look into it
 		if r.Diff && !r.NoLog {
 			r.c.diff.Text = listed(differs)
 		}
@@ -298,11 +293,11 @@ func (r *archiving) compare(ctx context.Context, at *place, is entry) error {
 		r.c.none()
 		return nil
 	}
-	r.c.concerns(kind, events.FileResource, at.path)
+	r.c.concerns(kind, events.FileResource, at.Path)
 	if r.args.Remove {
 		for _, p := range r.paths {
 			r.c.concerns(events.ChangeDelete, events.FileResource, p)
-			r.c.foresees(func(f *Foresight) { f.put(p, nothing) })
+			r.c.foresees(func(f *fsys.Overlay) { f.Put(p, fsys.Nothing) })
 		}
 	}
 	r.c.to(kind, make, words...)
@@ -320,47 +315,47 @@ func listed(lines []string) string {
 
 func (r *archiving) amount() string {
 	total := int64(0)
-	for i := range r.pack.items {
-		if m := &r.pack.items[i]; m.is.kind == regular {
-			total += m.is.size
+	for i := range r.pack.Items {
+		if m := &r.pack.Items[i]; m.Is.Kind == fsys.Regular {
+			total += m.Is.Size
 		}
 	}
-	if len(r.pack.items) == 1 {
-		return "1 entry, " + size(total)
+	if len(r.pack.Items) == 1 {
+		return "1 entry, " + fsys.FormatSize(total)
 	}
-	return fmt.Sprintf("%d entries, %s", len(r.pack.items), size(total))
+	return fmt.Sprintf("%d entries, %s", len(r.pack.Items), fsys.FormatSize(total))
 }
 
 // differs says how the archive that is there is another one.
-func (r *archiving) differs(ctx context.Context, at *place, is entry) ([]string, error) {
-	if is.kind != regular {
+func (r *archiving) differs(ctx context.Context, at *fsys.Anchored, is fsys.Entry) ([]string, error) {
+	if is.Kind != fsys.Regular {
 		var all []string
-		for i := range r.pack.items {
-			all = append(all, "+ "+quoted(r.pack.items[i].name))
+		for i := range r.pack.Items {
+			all = append(all, "+ "+fsys.Quoted(r.pack.Items[i].Name))
 		}
 		return all, nil
 	}
-	if at.dir == nil || is.info == nil {
-		return nil, missing(at.path, "an earlier step would change %s", at.path)
+	if at.Dir == nil || is.Info == nil {
+		return nil, fault.Missing(at.Path, "an earlier step would change %s", at.Path)
 	}
-	f, err := at.openFile(is)
+	f, err := at.OpenFile(is)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if !r.pack.alone {
-		return r.pack.differing(ctx, f, at.path)
+	if !r.pack.Alone {
+		return r.pack.Differing(ctx, f, at.Path)
 	}
-	if other, err := r.pack.differsAlone(ctx, f); err != nil || !other {
+	if other, err := r.pack.DiffersAlone(ctx, f); err != nil || !other {
 		return nil, err
 	}
-	return []string{"~ " + quoted(r.pack.items[0].name)}, nil
+	return []string{"~ " + fsys.Quoted(r.pack.Items[0].Name)}, nil
 }
 
-func (r *archiving) make(at *place, is entry, w wanted) func(context.Context) error {
+func (r *archiving) make(at *fsys.Anchored, is fsys.Entry, w fsys.Wanted) func(context.Context) error {
 	return func(ctx context.Context) error {
 		t := target{at: at, is: is, attrs: r.attrs}
-		t.from = source{size: copySize, stream: func() (io.ReadCloser, error) { return r.pack.stream(ctx) }}
+		t.from = fsys.Source{Size: fsys.CopySize, Stream: func() (io.ReadCloser, error) { return r.pack.Stream(ctx) }}
 		return t.replace(r.attempt, r.c, w)(ctx)
 	}
 }
@@ -373,18 +368,18 @@ func (r *archiving) removing(first func(context.Context) error) func(context.Con
 				return err
 			}
 		}
-		for i := range slices.Backward(r.pack.items) {
-			if stopped(ctx) != "" {
+		for i := range slices.Backward(r.pack.Items) {
+			if fault.Stopped(ctx) != "" {
 				return context.Cause(ctx)
 			}
-			m := &r.pack.items[i]
-			at, err := placeAt(m.path)
+			m := &r.pack.Items[i]
+			at, err := fsys.AnchorAt(m.Path)
 			if err != nil {
 				return err
 			}
-			err = at.error(at.dir.Remove(at.name))
-			at.close()
-			full := m.is.kind == directory && (errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST))
+			err = at.PathError(at.Dir.Remove(at.Name))
+			at.Close()
+			full := m.Is.Kind == fsys.Directory && (errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST))
 			if err != nil && !full && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

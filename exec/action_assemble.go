@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -15,31 +17,31 @@ var _ = act("assemble", action{plan: planAssemble})
 
 func planAssemble(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.AssembleArgs)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
-	var files Files = OwnFiles{}
+	var files fsys.Files = fsys.OwnFiles{}
 	if !args.RemoteSrc {
 		files = a.files()
 	}
-	if a.foresight.concerns(args.Src) && args.RemoteSrc {
-		return nil, missing(args.Dest, "an earlier step changes %s", args.Src)
+	if a.overlay.Concerns(args.Src) && args.RemoteSrc {
+		return nil, fault.Missing(args.Dest, "an earlier step changes %s", args.Src)
 	}
 	data, err := assembled(ctx, files, args)
 	if err != nil {
 		return nil, err
 	}
 	c := &change{fields: map[string]any{"src": args.Src}}
-	t := target{attrs: attrs, from: source{data: data, size: int64(len(data))}, force: true, backup: args.Backup, validate: args.Validate}
+	t := target{attrs: attrs, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: args.Backup, validate: args.Validate}
 	return t.into(ctx, a, c, args.Dest, "")
 }
 
 // assembled is the text of all parts. A delimiter stands on a line of its own, between two parts and not at the ends.
-func assembled(ctx context.Context, files Files, args *spec.AssembleArgs) ([]byte, error) {
+func assembled(ctx context.Context, files fsys.Files, args *spec.AssembleArgs) ([]byte, error) {
 	info, err := files.Stat(args.Src)
 	if err != nil {
-		return nil, missing(args.Dest, "src %s does not exist", args.Src)
+		return nil, fault.Missing(args.Dest, "src %s does not exist", args.Src)
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("src %s is not a directory", args.Src)
@@ -63,7 +65,7 @@ func assembled(ctx context.Context, files Files, args *spec.AssembleArgs) ([]byt
 		if info, err := files.Stat(path); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return nil, context.Cause(ctx)
 		}
 		if !first && b.Len() > 0 && !bytes.HasSuffix(b.Bytes(), []byte("\n")) {

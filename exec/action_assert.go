@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -34,7 +37,7 @@ func (a *attempt) assert(ctx context.Context, effects bool) Result {
 	err := a.assertThat(args.That)
 	left := !effects && (args.Command != nil || args.HTTP != nil)
 	if err == nil && args.File != nil {
-		if a.foresight.concerns(args.File.Path) {
+		if a.overlay.Concerns(args.File.Path) {
 			left = true
 		} else {
 			err = a.assertFile(args.File)
@@ -85,23 +88,23 @@ func (a *attempt) assertThat(conditions []string) error {
 }
 
 func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) error {
-	p := a.noisy([]string{shellPath, "-c", want.Cmd})
+	p := a.noisy([]string{process.ShellPath, "-c", want.Cmd})
 	a.unseen(p)
-	var printed limited
+	var printed process.Limited
 	if want.Contains != nil {
-		printed.left = bodyLimit
-		if p.stdout == nil {
-			p.stdout = io.Discard
+		printed.Left = bodyLimit
+		if p.Stdout == nil {
+			p.Stdout = io.Discard
 		}
-		p.stdout = io.MultiWriter(p.stdout, &printed)
+		p.Stdout = io.MultiWriter(p.Stdout, &printed)
 	}
-	e := p.run(ctx)
+	e := p.Run(ctx)
 	switch {
-	case e.err != nil:
-		return e.err
-	case e.stop != "":
-		return e.stop
-	case e.code != want.ExitCode:
+	case e.Err != nil:
+		return e.Err
+	case e.Stop != "":
+		return e.Stop
+	case e.Code != want.ExitCode:
 		return unmet{want.Cmd, fmt.Sprintf("`%s` ended with %s, not %d", want.Cmd, e, want.ExitCode)}
 	case want.Contains != nil && !strings.Contains(printed.String(), *want.Contains):
 		return unmet{want.Cmd, fmt.Sprintf("`%s` does not print %q", want.Cmd, *want.Contains)}
@@ -125,23 +128,23 @@ func (a *attempt) assertFile(want *spec.AssertFile) error {
 	case err != nil:
 		return err
 	}
-	is := entryOf(info)
-	attrs, err := a.newAttributes(want.Mode, want.Owner, want.Group)
+	is := fsys.EntryOf(info)
+	attrs, err := a.overlay.NewAttributes(want.Mode, want.Owner, want.Group)
 	if err != nil {
 		return err
 	}
-	w, _ := attrs.on(is)
+	w, _ := attrs.For(is)
 	switch {
-	case w.mode != is.mode:
-		return no("has mode %04o, not %s", is.mode, want.Mode)
-	case w.uid != is.uid:
-		return no("belongs to %s, not %s", userName(is.uid), want.Owner)
-	case w.gid != is.gid:
-		return no("belongs to the group %s, not %s", groupName(is.gid), want.Group)
+	case w.Mode != is.Mode:
+		return no("has mode %04o, not %s", is.Mode, want.Mode)
+	case w.UID != is.UID:
+		return no("belongs to %s, not %s", fsys.UserName(is.UID), want.Owner)
+	case w.GID != is.GID:
+		return no("belongs to the group %s, not %s", fsys.GroupName(is.GID), want.Group)
 	case want.Content == nil && want.Contains == nil:
 		return nil
 	}
-	content, err := readRegular(want.Path)
+	content, err := fsys.ReadRegular(want.Path)
 	switch {
 	case err != nil:
 		return err
@@ -156,7 +159,7 @@ func (a *attempt) assertFile(want *spec.AssertFile) error {
 func assertHTTP(ctx context.Context, want *spec.AssertHTTP) error {
 	r := request{method: want.Method, url: want.URL, headers: want.Headers, body: want.Body, timeout: want.Timeout}
 	status, body, err := r.send(ctx)
-	if stopped(ctx) != "" {
+	if fault.Stopped(ctx) != "" {
 		return context.Cause(ctx)
 	}
 	no := func(format string, args ...any) error {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -36,7 +38,7 @@ func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 	}
 	u := all.user(args.User)
 	if u == nil {
-		return nil, missing("", "user %s does not exist", args.User)
+		return nil, fault.Missing("", "user %s does not exist", args.User)
 	}
 	f, err := a.openKeys(args, u)
 	if err != nil {
@@ -77,9 +79,9 @@ func (a *attempt) openKeys(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, 
 	if f.name, err = filepath.Rel(base, f.path); err != nil {
 		return nil, err
 	}
-	f.dir, err = openDir(base)
+	f.dir, err = fsys.OpenDir(base)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(f.path, "directory %s does not exist", base)
+		return nil, fault.Missing(f.path, "directory %s does not exist", base)
 	}
 	return f, err
 }
@@ -104,12 +106,12 @@ func (a *attempt) planKeys(c *change, f *keyFile, args *spec.AuthorizedKeyArgs) 
 		kind = events.ChangeCreate
 	}
 	if a.Diff && !a.NoLog {
-		c.diff.Text = unified(f.path, f.old, []byte(text))
+		c.diff.Text = fsys.UnifiedDiff(f.path, f.old, []byte(text))
 	}
 	c.as(kind, "authorized_key", args.User, func(context.Context) error { return f.write(text, args) }, says)
-	c.foresees(func(ahead *Foresight) {
-		ahead.put(f.path, foreseen{
-			entry: entry{kind: regular, mode: unixMode(f.mode), uid: f.u.uid, gid: f.u.gid}, from: source{data: []byte(text), size: int64(len(text))},
+	c.foresees(func(ahead *fsys.Overlay) {
+		ahead.Put(f.path, fsys.Predicted{
+			Entry: fsys.Entry{Kind: fsys.Regular, Mode: fsys.UnixMode(f.mode), UID: f.u.uid, GID: f.u.gid}, From: fsys.Source{Data: []byte(text), Size: int64(len(text))},
 		})
 	})
 	return nil
@@ -117,8 +119,8 @@ func (a *attempt) planKeys(c *change, f *keyFile, args *spec.AuthorizedKeyArgs) 
 
 // readKeys reads the file, as it is or as an earlier step of a dry run would leave it.
 func (a *attempt) readKeys(f *keyFile, args *spec.AuthorizedKeyArgs) error {
-	if at, ok := a.foresight.look(f.path); ok && at.kind == regular {
-		in, err := at.open()
+	if at, ok := a.overlay.Look(f.path); ok && at.Kind == fsys.Regular {
+		in, err := at.Open()
 		if err != nil {
 			return err
 		}
@@ -129,7 +131,7 @@ func (a *attempt) readKeys(f *keyFile, args *spec.AuthorizedKeyArgs) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, above := f.dir.Stat(filepath.Dir(f.name)); above != nil && !args.ManageDir {
-			return missing(f.path, "directory %s does not exist; manage_dir: true makes it", filepath.Dir(f.path))
+			return fault.Missing(f.path, "directory %s does not exist; manage_dir: true makes it", filepath.Dir(f.path))
 		}
 		return nil
 	case err != nil:
@@ -186,10 +188,10 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 		}
 		at := slices.IndexFunc(args.Keys, func(k spec.PublicKey) bool { return k.ID == is.ID })
 		switch {
-		case args.State == absent && at >= 0, args.State != absent && at < 0 && args.Exclusive, at >= 0 && seen[is.ID]:
+		case args.State == fsys.Absent && at >= 0, args.State != fsys.Absent && at < 0 && args.Exclusive, at >= 0 && seen[is.ID]:
 			d.put(i, i+1)
 			removed++
-		case args.State != absent && at >= 0:
+		case args.State != fsys.Absent && at >= 0:
 			seen[is.ID] = true
 			if is != args.Keys[at] {
 				d.put(i, i+1, args.Keys[at].String())
@@ -198,7 +200,7 @@ func putKeys(text string, args *spec.AuthorizedKeyArgs) (edited, says string) {
 		}
 	}
 	for _, k := range args.Keys {
-		if args.State != absent && !seen[k.ID] {
+		if args.State != fsys.Absent && !seen[k.ID] {
 			seen[k.ID] = true
 			d.put(len(d.lines), len(d.lines), k.String())
 			added++
@@ -234,7 +236,7 @@ func (f *keyFile) write(text string, args *spec.AuthorizedKeyArgs) error {
 			return f.error(err)
 		}
 	}
-	name := filepath.Join(filepath.Dir(f.name), tempName())
+	name := filepath.Join(filepath.Dir(f.name), fsys.TempName())
 	err := writeOwned(f.dir, name, []byte(text), f.mode, f.u)
 	if err == nil {
 		err = f.dir.Rename(name, f.name)

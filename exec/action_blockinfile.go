@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -15,7 +16,7 @@ func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 	e := edit{
 		plain: true,
 		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
-		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	return a.edit(ctx, e, func(text string) (string, string) { return putBlock(text, args) })
 }
@@ -24,7 +25,7 @@ func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 func putBlock(text string, args *spec.BlockinfileArgs) (edited, says string) {
 	d := readDocument(text)
 	from, to, found := d.block(args.Begin, args.End)
-	if args.State == absent || args.Block == "" {
+	if args.State == fsys.Absent || args.Block == "" {
 		if !found {
 			return text, ""
 		}

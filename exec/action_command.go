@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/facts"
 	"moon/exec/spec"
 )
 
@@ -13,7 +14,7 @@ var _ = act("command", action{run: runCommand, dry: dryExec, effect: events.Chan
 func runCommand(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)
 	a, skip := a.within(&args.WithinArgs)
-	cmd := any(anyList(args.Argv))
+	cmd := any(facts.AnyList(args.Argv))
 	if skip != nil {
 		return a.asUnneeded(cmd, skip)
 	}
@@ -23,5 +24,5 @@ func runCommand(ctx context.Context, a *attempt) Result {
 
 func dryExec(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)
-	return a.dryCommand(anyList(args.Argv), &args.WithinArgs)
+	return a.dryCommand(facts.AnyList(args.Argv), &args.WithinArgs)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/exec"
+	"moon/exec/fault"
 )
 
 func TestShellAndCommand(t *testing.T) {
@@ -48,7 +48,7 @@ func TestShellAndCommand(t *testing.T) {
 			if got := stdout(job); !strings.HasPrefix(got, tt.out) || tt.out == "" && got != "" {
 				t.Errorf("stdout %q, want %q", got, tt.out)
 			}
-			if r.Outcome == events.Failed && tt.rc >= 126 && tt.rc < 128 && r.Class != exec.Fatal {
+			if r.Outcome == events.Failed && tt.rc >= 126 && tt.rc < 128 && r.Class != fault.Fatal {
 				t.Errorf("class %q, want fatal", r.Class)
 			}
 		})

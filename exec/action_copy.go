@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 	"moon/secret/vault"
 )
@@ -23,12 +25,12 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	if args.RemoteSrc {
 		a = a.fromHere()
 	}
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
 	from, isDir, err := a.copySource(args)
-	if err == nil && from.path != "" {
+	if err == nil && from.Path != "" {
 		from, err = a.decrypted(from)
 	}
 	if err != nil {
@@ -41,7 +43,7 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 		return nil, err
 	}
 	if args.Mode.Preserve() {
-		if attrs.mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.mode)); err != nil {
+		if attrs.Mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.Mode)); err != nil {
 			return nil, err
 		}
 	}
@@ -67,23 +69,23 @@ func (a *attempt) fromHere() *attempt {
 
 // into plans to write to dest, or to the name in it if it is a directory.
 func (t target) into(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
-	at, err := a.stat(dest)
+	at, err := a.overlay.Stat(dest)
 	if t.makes && name != "" && strings.HasSuffix(dest, "/") && errors.Is(err, fs.ErrNotExist) {
 		return t.intoNew(ctx, a, c, dest, name)
 	}
-	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.kind == directory) {
+	if name != "" && (strings.HasSuffix(dest, "/") || err == nil && at.Kind == fsys.Directory) {
 		dest = filepath.Join(dest, name)
-	} else if err == nil && at.kind == directory {
+	} else if err == nil && at.Kind == fsys.Directory {
 		return nil, fmt.Errorf("%s is a directory; name the file in it", dest)
 	}
-	p, err := a.openPlace(dest)
+	p, err := a.overlay.OpenPlace(dest)
 	if err != nil {
 		return nil, err
 	}
 	c.places = append(c.places, p)
 	c.fields["dest"] = dest
 	t.at = p
-	if t.is, err = p.look(); err == nil {
+	if t.is, err = p.Look(); err == nil {
 		_, err = t.plan(ctx, a, c)
 	}
 	if err == nil && a.Plays && c.diff.Kind == events.ChangeNone {
@@ -99,7 +101,7 @@ func (t target) into(ctx context.Context, a *attempt, c *change, dest, name stri
 // intoNew is into for a directory that is not there, which is made first.
 func (t target) intoNew(ctx context.Context, a *attempt, c *change, dest, name string) (*change, error) {
 	job, own := *a.Job, *a
-	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(dest, "/"), State: directory}, &job
+	job.Args, own.Job = &spec.FileArgs{Path: strings.TrimRight(dest, "/"), State: fsys.Directory}, &job
 	made, err := planFile(ctx, &own)
 	if err != nil {
 		return nil, err
@@ -107,10 +109,10 @@ func (t target) intoNew(ctx context.Context, a *attempt, c *change, dest, name s
 	c.after(made.close)
 	path := filepath.Join(dest, name)
 	c.fields["dest"], c.diff.Path = path, path
-	w, words := t.attrs.anew(regular)
+	w, words := t.attrs.ForNew(fsys.Regular)
 	c.ahead = append(c.ahead, made.ahead...)
-	c.foresees(func(f *Foresight) { f.put(path, foreseen{entry: w.entry(regular), from: t.from}) })
-	words = append([]string{"new file, " + size(t.from.size) + ", in a new directory"}, words...)
+	c.foresees(func(f *fsys.Overlay) { f.Put(path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
+	words = append([]string{"new file, " + fsys.FormatSize(t.from.Size) + ", in a new directory"}, words...)
 	return c.to(events.ChangeCreate, func(ctx context.Context) error {
 		if err := made.apply(ctx); err != nil {
 			return err
@@ -129,30 +131,30 @@ func (t target) intoNew(ctx context.Context, a *attempt, c *change, dest, name s
 	}, words...), nil
 }
 
-func (a *attempt) copySource(args *spec.CopyArgs) (from source, isDir bool, err error) {
+func (a *attempt) copySource(args *spec.CopyArgs) (from fsys.Source, isDir bool, err error) {
 	if args.Content != nil {
-		return source{data: []byte(*args.Content), size: int64(len(*args.Content))}, false, nil
+		return fsys.Source{Data: []byte(*args.Content), Size: int64(len(*args.Content))}, false, nil
 	}
 	info, err := a.files().Stat(args.Src)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return source{}, false, missing(args.Dest, "src %s does not exist", args.Src)
+		return fsys.Source{}, false, fault.Missing(args.Dest, "src %s does not exist", args.Src)
 	case err != nil:
-		return source{}, false, err
+		return fsys.Source{}, false, err
 	case info.IsDir():
-		return source{}, true, nil
+		return fsys.Source{}, true, nil
 	case !info.Mode().IsRegular():
-		return source{}, false, fmt.Errorf("src %s is neither a file nor a directory", args.Src)
+		return fsys.Source{}, false, fmt.Errorf("src %s is neither a file nor a directory", args.Src)
 	}
-	return source{files: a.files(), path: args.Src, size: info.Size(), mode: unixMode(info.Mode())}, false, nil
+	return fsys.Source{Files: a.files(), Path: args.Src, Size: info.Size(), Mode: fsys.UnixMode(info.Mode())}, false, nil
 }
 
 // maxVault is the largest file that is decrypted, in bytes.
 const maxVault = 16 << 20
 
 // decrypted is the source itself, or the text in it that is encrypted.
-func (a *attempt) decrypted(from source) (source, error) {
-	f, err := a.files().Open(from.path)
+func (a *attempt) decrypted(from fsys.Source) (fsys.Source, error) {
+	f, err := a.files().Open(from.Path)
 	if err != nil {
 		return from, err
 	}
@@ -162,8 +164,8 @@ func (a *attempt) decrypted(from source) (source, error) {
 	if a.Decrypt == nil || !vault.Is(text[:n]) {
 		return from, nil // what cannot be read is said when it is copied
 	}
-	if from.size > maxVault {
-		return from, fmt.Errorf("src %s is encrypted, and larger than %d MB", from.path, maxVault>>20)
+	if from.Size > maxVault {
+		return from, fmt.Errorf("src %s is encrypted, and larger than %d MB", from.Path, maxVault>>20)
 	}
 	rest, err := io.ReadAll(f)
 	if err != nil {
@@ -171,13 +173,13 @@ func (a *attempt) decrypted(from source) (source, error) {
 	}
 	plain, err := a.Decrypt(append(text[:n], rest...))
 	if err != nil {
-		return from, fmt.Errorf("src %s: %w", from.path, err)
+		return from, fmt.Errorf("src %s: %w", from.Path, err)
 	}
-	return source{data: plain, size: int64(len(plain)), mode: from.mode}, nil
+	return fsys.Source{Data: plain, Size: int64(len(plain)), Mode: from.Mode}, nil
 }
 
 // checkSum compares the source with the checksum that the playbook gives.
-func checkSum(from source, want string) error {
+func checkSum(from fsys.Source, want string) error {
 	if want == "" {
 		return nil
 	}
@@ -185,19 +187,19 @@ func checkSum(from source, want string) error {
 	if err != nil {
 		return err
 	}
-	in, err := from.open()
+	in, err := from.Open()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	h := hashes[algorithm]()
+	h := fsys.Hashes[algorithm]()
 	if _, err := io.Copy(h, in); err != nil {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != digits {
 		what := "content"
-		if from.path != "" {
-			what = from.path
+		if from.Path != "" {
+			what = from.Path
 		}
 		return fmt.Errorf("checksum: %s has %s %s, not %s", what, algorithm, got, digits)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 func TestCopy(t *testing.T) {
@@ -215,14 +216,14 @@ func TestCancelledCopy(t *testing.T) {
 	dir := t.TempDir()
 	job := newJob(t, "copy", args{"content": "new", "dest": filepath.Join(dir, "f"), "validate": "sh -c 'echo up; sleep 300' %s"})
 	write(t, filepath.Join(dir, "f"), "old", 0o644)
-	r, _ := cancelWhen(t, job, "up\n", 200*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(exec.Interrupt) })
+	r, _ := cancelWhen(t, job, "up\n", 200*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) })
 	want(t, r, events.Cancelled, "interrupted")
 	if got := read(t, filepath.Join(dir, "f")); got != "old" {
 		t.Errorf("content %q", got)
 	}
 	noTemps(t, dir)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(exec.Interrupt)
+	cancel(fault.Interrupt)
 	r = exec.Local{}.Run(ctx, newJob(t, "copy", args{"content": "new", "dest": filepath.Join(dir, "f")}))
 	want(t, r, events.Cancelled, "interrupted")
 	noTemps(t, dir)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -39,11 +41,11 @@ type cronEdit struct {
 func (e *cronEdit) edit(text string) (edited, says string) {
 	d := readDocument(text)
 	switch {
-	case e.args.Env && e.args.State == absent:
+	case e.args.Env && e.args.State == fsys.Absent:
 		says = e.removeVariable(d)
 	case e.args.Env:
 		says = e.putVariable(d)
-	case e.args.State == absent:
+	case e.args.State == fsys.Absent:
 		says = e.removeJob(d)
 	default:
 		says = e.putJob(d)
@@ -151,7 +153,7 @@ func (e *cronEdit) putVariable(d *document) string {
 	if anchor := e.args.InsertAfter + e.args.InsertBefore; anchor != "" {
 		i := variable(d, anchor)
 		if i < 0 {
-			e.err = missing("", "the crontab has no variable %s to put %s beside", anchor, e.args.Name)
+			e.err = fault.Missing("", "the crontab has no variable %s to put %s beside", anchor, e.args.Name)
 			return ""
 		}
 		at = i
@@ -191,7 +193,7 @@ func (e *cronEdit) describe(fields map[string]any) {
 // planCronFile edits a file of its own. It is removed when nothing is left in it.
 func (a *attempt) planCronFile(ctx context.Context, args *spec.CronArgs) (*change, error) {
 	e := &cronEdit{args: args}
-	c, err := a.edit(ctx, edit{path: args.CronFile, create: true, gone: args.State == absent, backup: args.Backup}, e.edit)
+	c, err := a.edit(ctx, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.edit)
 	if err == nil && e.err != nil {
 		c.close()
 		err = e.err
@@ -211,15 +213,15 @@ func (a *attempt) planCronFile(ctx context.Context, args *spec.CronArgs) (*chang
 		p := c.places[len(c.places)-1]
 		c.to(events.ChangeDelete, func(context.Context) error {
 			if args.Backup {
-				kept, err := p.keep()
+				kept, err := p.Keep()
 				if err != nil {
 					return err
 				}
 				c.fields["backup_file"] = kept
 			}
-			return p.error(p.dir.Remove(p.name))
+			return p.PathError(p.Dir.Remove(p.Name))
 		}, c.diff.Summary, "nothing is left in the file")
-		c.ahead = []func(*Foresight){func(f *Foresight) { f.put(p.path, nothing) }}
+		c.ahead = []func(*fsys.Overlay){func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) }}
 		c.result = nil
 	}
 	c.concerns(e.kind, "cron", args.Name)
@@ -266,7 +268,7 @@ func (a *attempt) editCrontab(ctx context.Context, c *change, args *spec.CronArg
 		return nil
 	}
 	if a.Diff && !a.NoLog {
-		c.diff.Text = unified("crontab of "+whose, []byte(old), []byte(edited))
+		c.diff.Text = fsys.UnifiedDiff("crontab of "+whose, []byte(old), []byte(edited))
 	}
 	c.as(e.kind, "cron", args.Name, func(ctx context.Context) error {
 		if args.Backup && old != "" {
@@ -277,23 +279,23 @@ func (a *attempt) editCrontab(ctx context.Context, c *change, args *spec.CronArg
 		said, err := a.told(ctx, tool{argv: append(append([]string{"crontab"}, options...), "-"), stdin: &edited})
 		return said.explain(err)
 	}, says+" in the crontab of "+whose)
-	c.foresees(func(f *Foresight) {
-		f.put(path, foreseen{entry: entry{kind: regular}, from: source{data: []byte(edited), size: int64(len(edited))}})
+	c.foresees(func(f *fsys.Overlay) {
+		f.Put(path, fsys.Predicted{Entry: fsys.Entry{Kind: fsys.Regular}, From: fsys.Source{Data: []byte(edited), Size: int64(len(edited))}})
 	})
 	return nil
 }
 
 // readCrontab reads a user's crontab, which is empty if there is none.
 func (a *attempt) readCrontab(ctx context.Context, whose, path string, options []string) (string, error) {
-	if at, ok := a.foresight.look(path); ok {
-		in, err := at.open()
+	if at, ok := a.overlay.Look(path); ok {
+		in, err := at.Open()
 		if err != nil {
 			return "", err
 		}
 		text, err := io.ReadAll(in)
 		return string(text), errors.Join(err, in.Close())
 	}
-	if _, ok := a.foresight.id("user", whose); ok {
+	if _, ok := a.overlay.ID("user", whose); ok {
 		return "", nil
 	}
 	said, err := a.ask(ctx, program(append(append([]string{"crontab"}, options...), "-l")...))
@@ -306,9 +308,9 @@ func (a *attempt) readCrontab(ctx context.Context, whose, path string, options [
 		return "", nil
 	}
 	if _, err := user.Lookup(whose); err != nil {
-		return "", missing("", "user %s does not exist", whose)
+		return "", fault.Missing("", "user %s does not exist", whose)
 	}
-	return "", said.explain(commandError{message: "crontab: failed", rc: &said.code, class: Fatal})
+	return "", said.explain(fault.CommandError{Message: "crontab: failed", RC: &said.code, Class: fault.Fatal})
 }
 
 // cronHeaders matches what some crons put on top of every crontab that they show, and would put there again.

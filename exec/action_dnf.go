@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -80,7 +81,7 @@ func (d *dnf) foretell(ctx context.Context, a *attempt) (*transaction, error) {
 	}
 	t.changes = readDnf(said.stdout, is)
 	if m := dnfUnknown.FindStringSubmatch(said.stdout + said.stderr); m != nil && args.State != "absent" && !args.SkipBroken && !all {
-		return nil, missing("", "there is no package %s; update_cache: true fetches newer lists", strings.TrimSpace(m[1]+m[2]))
+		return nil, fault.Missing("", "there is no package %s; update_cache: true fetches newer lists", strings.TrimSpace(m[1]+m[2]))
 	}
 	if said.code != 0 && len(t.changes) == 0 && !dnfNothing.MatchString(said.stdout+said.stderr) {
 		return nil, packageError(d.command(a), said, "")

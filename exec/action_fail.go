@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"moon/events"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -14,5 +15,5 @@ func runFail(_ context.Context, a *attempt) Result {
 	if msg == "" {
 		msg = a.inWords("failed as the playbook asks", "Failed as requested from task")
 	}
-	return Result{Outcome: events.Failed, Error: msg, Class: Fatal, Fields: map[string]any{"msg": msg}}
+	return Result{Outcome: events.Failed, Error: msg, Class: fault.Fatal, Fields: map[string]any{"msg": msg}}
 }

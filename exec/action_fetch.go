@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -104,7 +106,7 @@ func (d *OwnDepot) Put(piece []byte, last bool) error {
 		return nil
 	}
 	f := d.temp
-	err := errors.Join(f.Chmod(fs.FileMode(0o644&^umask())), f.Sync(), f.Close())
+	err := errors.Join(f.Chmod(fs.FileMode(0o644&^fsys.Umask())), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), d.path)
 	}
@@ -139,26 +141,26 @@ func planFetch(ctx context.Context, a *attempt) (*change, error) {
 }
 
 func (c *change) fetch(ctx context.Context, a *attempt, args *spec.FetchArgs, depot Depot) error {
-	p, is, err := a.followed(args.Src)
-	if err != nil && !errors.As(err, new(notYet)) {
+	p, is, err := a.overlay.Followed(args.Src)
+	if err != nil && !errors.As(err, new(fault.NotYet)) {
 		return err
 	}
-	if err != nil || is.kind == absent {
+	if err != nil || is.Kind == fsys.Absent {
 		if p != nil {
-			p.close()
+			p.Close()
 		}
 		if args.Fail {
-			return missing(args.Src, "the remote file does not exist: %s", args.Src)
+			return fault.Missing(args.Src, "the remote file does not exist: %s", args.Src)
 		}
 		c.fields["msg"] = "the remote file does not exist, not transferring, ignored"
 		c.none()
 		return nil
 	}
 	c.places = append(c.places, p)
-	if is.kind != regular {
-		return fmt.Errorf("%s is %s; fetch takes files", args.Src, is.what())
+	if is.Kind != fsys.Regular {
+		return fmt.Errorf("%s is %s; fetch takes files", args.Src, is.What())
 	}
-	sum, err := p.sum(ctx, is, "sha1")
+	sum, err := p.Sum(ctx, is, "sha1")
 	if err != nil {
 		return err
 	}
@@ -168,17 +170,17 @@ func (c *change) fetch(ctx context.Context, a *attempt, args *spec.FetchArgs, de
 	}
 	c.diff.Path = path
 	c.fields["dest"], c.fields["checksum"], c.fields["remote_checksum"] = path, sum, sum
-	kind, words := events.ChangeCreate, "new file, "+size(is.size)
+	kind, words := events.ChangeCreate, "new file, "+fsys.FormatSize(is.Size)
 	switch has {
 	case sum:
 		c.none()
 		return nil
 	case "":
 	default:
-		kind, words = events.ChangeUpdate, "content, "+size(is.size)
+		kind, words = events.ChangeUpdate, "content, "+fsys.FormatSize(is.Size)
 	}
 	c.to(kind, func(ctx context.Context) error {
-		in, err := p.open(is)
+		in, err := p.Open(is)
 		if err != nil {
 			return err
 		}
@@ -196,9 +198,9 @@ func (c *change) fetch(ctx context.Context, a *attempt, args *spec.FetchArgs, de
 // put hands a file over piece by piece, and returns the SHA-1 of what was sent.
 func put(ctx context.Context, in io.Reader, depot Depot) (sum string, err error) {
 	h := sha1.New()
-	piece := make([]byte, copySize)
+	piece := make([]byte, fsys.CopySize)
 	for {
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return "", context.Cause(ctx)
 		}
 		n, err := io.ReadFull(in, piece)

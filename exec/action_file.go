@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -22,25 +23,25 @@ var _ = act("file", action{plan: planFile})
 type fileStep struct {
 	*attempt
 	args  *spec.FileArgs
-	attrs attributes
+	attrs fsys.Attributes
 	c     *change
 }
 
 // planFile has one function for each state; each compares what is with what shall be.
 func planFile(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.FileArgs)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
-	if args.State == hard && !filepath.IsAbs(args.Src) {
+	if args.State == fsys.HardLink && !filepath.IsAbs(args.Src) {
 		absolute := *args
 		absolute.Src = filepath.Join(a.Cwd, args.Src)
 		args = &absolute
 	}
 	s := fileStep{a, args, attrs, &change{fields: map[string]any{"path": args.Path}}}
 	s.c.diff.Path = args.Path
-	if args.State == link || args.State == hard {
+	if args.State == fsys.Link || args.State == fsys.HardLink {
 		s.c.fields["dest"], s.c.fields["src"] = args.Path, args.Src
 	}
 	c, err := s.plan(ctx)
@@ -59,7 +60,7 @@ func (s fileStep) plan(ctx context.Context) (*change, error) {
 	case "directory":
 		return s.directory(ctx)
 	}
-	p, e, err := s.followed(s.args.Path)
+	p, e, err := s.overlay.Followed(s.args.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +69,9 @@ func (s fileStep) plan(ctx context.Context) (*change, error) {
 	switch {
 	case s.args.State == "perms":
 		return s.perms(ctx, p, e)
-	case s.args.State == "" && e.kind == directory && s.args.Content == nil:
+	case s.args.State == "" && e.Kind == fsys.Directory && s.args.Content == nil:
 		return s.attributes(p, e)
-	case e.kind == directory:
+	case e.Kind == fsys.Directory:
 		return nil, fmt.Errorf("%s is a directory; to change its mode or owner use state: directory", s.args.Path)
 	case s.args.State == "touch":
 		return s.touch(ctx, p, e)
@@ -79,33 +80,33 @@ func (s fileStep) plan(ctx context.Context) (*change, error) {
 }
 
 // file makes a regular file. Content that is given is kept exact, other content is left alone.
-func (s fileStep) file(ctx context.Context, p *place, e entry) (*change, error) {
-	if s.Plays && s.args.Content == nil && e.kind == absent && s.args.State != "touch" {
-		return nil, missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
+func (s fileStep) file(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*change, error) {
+	if s.Plays && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
+		return nil, fault.Missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
 	}
-	if s.args.Content == nil && e.kind != absent {
+	if s.args.Content == nil && e.Kind != fsys.Absent {
 		return s.attributes(p, e)
 	}
 	t := target{at: p, is: e, attrs: s.attrs, force: true, backup: s.args.Backup}
 	if s.args.Content != nil {
-		t.from = source{data: []byte(*s.args.Content), size: int64(len(*s.args.Content))}
+		t.from = fsys.Source{Data: []byte(*s.args.Content), Size: int64(len(*s.args.Content))}
 	}
 	return t.plan(ctx, s.attempt, s.c)
 }
 
 // attributes gives what exists its mode and owners.
-func (s fileStep) attributes(p *place, e entry) (*change, error) {
-	w, words := s.attrs.on(e)
+func (s fileStep) attributes(p *fsys.Anchored, e fsys.Entry) (*change, error) {
+	w, words := s.attrs.For(e)
 	if len(words) == 0 {
 		return s.c.none(), nil
 	}
-	s.c.foresees(func(f *Foresight) { f.own(p.path, e, w) })
-	apply := func(context.Context) error { return p.error(w.set(p.dir, p.name, e)) }
+	s.c.foresees(func(f *fsys.Overlay) { f.Own(p.Path, e, w) })
+	apply := func(context.Context) error { return p.PathError(w.Set(p.Dir, p.Name, e)) }
 	return s.c.to(events.ChangeUpdate, apply, words...), nil
 }
 
 // touch is file with the time of now, which is always a change, unless both times are to stay.
-func (s fileStep) touch(ctx context.Context, p *place, e entry) (*change, error) {
+func (s fileStep) touch(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*change, error) {
 	c, err := s.file(ctx, p, e)
 	if err == nil && s.Plays {
 		c.fields["dest"] = s.args.Path
@@ -127,38 +128,16 @@ func (s fileStep) touch(ctx context.Context, p *place, e entry) (*change, error)
 				return err
 			}
 		}
-		return p.error(p.touch(keepAccess, keepMod))
+		return p.PathError(p.Touch(keepAccess, keepMod))
 	}
 	return c.to(events.ChangeUpdate, apply, words...), nil
 }
 
-// touch gives what is at the place the time of now, but for the times that are kept.
-func (p *place) touch(keepAccess, keepMod bool) error {
-	e, err := p.look()
-	if err != nil {
-		return err
+func (s fileStep) perms(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*change, error) {
+	if e.Kind == fsys.Absent {
+		return nil, fault.Missing(s.args.Path, "%s does not exist", s.args.Path)
 	}
-	fd, err := openSeen(p.dir, p.name, e)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = syscall.Close(fd) }()
-	access := time.Now()
-	mod := access
-	if keepAccess {
-		access = time.Time{}
-	}
-	if keepMod {
-		mod = time.Time{}
-	}
-	return touchFD(fd, access, mod)
-}
-
-func (s fileStep) perms(ctx context.Context, p *place, e entry) (*change, error) {
-	if e.kind == absent {
-		return nil, missing(s.args.Path, "%s does not exist", s.args.Path)
-	}
-	if s.args.Recurse && e.kind == directory {
+	if s.args.Recurse && e.Kind == fsys.Directory {
 		return s.recurse(ctx, p)
 	}
 	return s.attributes(p, e)
@@ -167,9 +146,9 @@ func (s fileStep) perms(ctx context.Context, p *place, e entry) (*change, error)
 // directory makes a directory with the parents it lacks. All that are made get the mode and the owners.
 func (s fileStep) directory(ctx context.Context) (*change, error) {
 	path := filepath.Clean(s.args.Path)
-	p, e, err := s.followed(path)
-	if errors.As(err, new(notYet)) {
-		if p, err = s.openAbove(path); err != nil {
+	p, e, err := s.overlay.Followed(path)
+	if errors.As(err, new(fault.NotYet)) {
+		if p, err = s.overlay.OpenAbove(path); err != nil {
 			return nil, err
 		}
 		s.c.places = append(s.c.places, p)
@@ -181,10 +160,10 @@ func (s fileStep) directory(ctx context.Context) (*change, error) {
 	s.c.places = append(s.c.places, p)
 	s.c.result = p
 	switch {
-	case e.kind == absent:
+	case e.Kind == fsys.Absent:
 		return s.makeDirs(p)
-	case e.kind != directory:
-		return nil, fmt.Errorf("%s is %s; remove it first with state: absent", s.args.Path, e.what())
+	case e.Kind != fsys.Directory:
+		return nil, fmt.Errorf("%s is %s; remove it first with state: absent", s.args.Path, e.What())
 	case s.args.Recurse:
 		return s.recurse(ctx, p)
 	}
@@ -193,9 +172,9 @@ func (s fileStep) directory(ctx context.Context) (*change, error) {
 
 // absent removes what is there, with everything below it.
 func (s fileStep) absent() (*change, error) {
-	p, err := s.openPlace(s.args.Path)
-	if errors.As(err, new(notYet)) {
-		s.c.fields["state"] = absent
+	p, err := s.overlay.OpenPlace(s.args.Path)
+	if errors.As(err, new(fault.NotYet)) {
+		s.c.fields["state"] = fsys.Absent
 		return s.c.none(), nil
 	}
 	if err != nil {
@@ -203,87 +182,87 @@ func (s fileStep) absent() (*change, error) {
 	}
 	s.c.places = append(s.c.places, p)
 	s.c.result = p
-	if p.name == "." {
+	if p.Name == "." {
 		return nil, fmt.Errorf("%s cannot be removed", s.args.Path)
 	}
-	e, err := p.look()
+	e, err := p.Look()
 	if err != nil {
 		return nil, err
 	}
-	if e.kind == absent {
+	if e.Kind == fsys.Absent {
 		return s.c.none(), nil
 	}
-	summary := e.what()
-	if e.kind == directory {
-		if n := entriesBelow(p); n > 0 {
+	summary := e.What()
+	if e.Kind == fsys.Directory {
+		if n := fsys.EntriesBelow(p); n > 0 {
 			summary = "a directory with " + counted(n)
 		}
 	}
-	s.c.foresees(func(f *Foresight) { f.put(p.path, nothing) })
+	s.c.foresees(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) })
 	return s.c.to(events.ChangeDelete, func(context.Context) error { return s.remove(p) }, summary), nil
 }
 
-func (s fileStep) remove(p *place) error {
+func (s fileStep) remove(p *fsys.Anchored) error {
 	if !s.args.Backup {
-		return p.error(p.dir.RemoveAll(p.name))
+		return p.PathError(p.Dir.RemoveAll(p.Name))
 	}
-	name := fmt.Sprintf("%s.%s~", p.name, time.Now().Format("20060102-150405"))
-	if _, err := p.dir.Lstat(name); err == nil {
-		return &fs.PathError{Op: "rename", Path: filepath.Join(filepath.Dir(p.path), name), Err: fs.ErrExist}
+	name := fmt.Sprintf("%s.%s~", p.Name, time.Now().Format("20060102-150405"))
+	if _, err := p.Dir.Lstat(name); err == nil {
+		return &fs.PathError{Op: "rename", Path: filepath.Join(filepath.Dir(p.Path), name), Err: fs.ErrExist}
 	}
-	if err := p.dir.Rename(p.name, name); err != nil {
-		return p.error(err)
+	if err := p.Dir.Rename(p.Name, name); err != nil {
+		return p.PathError(err)
 	}
-	s.c.fields["backup_file"] = filepath.Join(filepath.Dir(p.path), name)
+	s.c.fields["backup_file"] = filepath.Join(filepath.Dir(p.Path), name)
 	return nil
 }
 
 // link makes a symbolic or a hard link.
 func (s fileStep) link() (*change, error) {
-	p, err := s.openPlace(s.args.Path)
+	p, err := s.overlay.OpenPlace(s.args.Path)
 	if err != nil {
 		return nil, err
 	}
 	s.c.places = append(s.c.places, p)
 	s.c.result = p
 	s.c.fields["src"] = s.args.Src
-	e, err := p.look()
+	e, err := p.Look()
 	if err != nil {
 		return nil, err
 	}
 	if !s.args.Mode.IsZero() {
 		s.c.warnings = append(s.c.warnings, "mode: a link has none of its own; it is left alone")
 	}
-	src, err := s.lookThrough(s.source())
-	if errors.As(err, new(notYet)) || err == nil && src.kind == absent {
+	src, err := s.overlay.LookThrough(s.source())
+	if errors.As(err, new(fault.NotYet)) || err == nil && src.Kind == fsys.Absent {
 		err = fs.ErrNotExist
 	}
 	if err != nil && (s.args.State == "hard" || !s.args.Force) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, missing(s.args.Path, "src %s does not exist", s.args.Src)
+			return nil, fault.Missing(s.args.Path, "src %s does not exist", s.args.Src)
 		}
 		return nil, err
 	}
 	if s.args.State == "hard" {
 		return s.hardLink(p, e, src)
 	}
-	if e.kind == link && e.target == s.args.Src {
+	if e.Kind == fsys.Link && e.Target == s.args.Src {
 		return s.attributes(p, e)
 	}
 	words := []string{"link to " + s.args.Src}
-	if e.kind == link {
-		words[0] = "link to " + e.target + " → " + s.args.Src
+	if e.Kind == fsys.Link {
+		words[0] = "link to " + e.Target + " → " + s.args.Src
 	}
-	s.c.foresees(func(f *Foresight) {
-		e := wanted{mode: 0o777, uid: s.attrs.uid, gid: s.attrs.gid}.entry(link)
-		e.target = s.args.Src
-		f.put(p.path, foreseen{entry: e})
+	s.c.foresees(func(f *fsys.Overlay) {
+		e := fsys.Wanted{Mode: 0o777, UID: s.attrs.UID, GID: s.attrs.GID}.Entry(fsys.Link)
+		e.Target = s.args.Src
+		f.Put(p.Path, fsys.Predicted{Entry: e})
 	})
-	return s.replaceBy(p, e, e.kind == link, words, func(name string) error {
-		if err := p.dir.Symlink(s.args.Src, name); err != nil {
+	return s.replaceBy(p, e, e.Kind == fsys.Link, words, func(name string) error {
+		if err := p.Dir.Symlink(s.args.Src, name); err != nil {
 			return err
 		}
-		return p.dir.Lchown(name, s.attrs.uid, s.attrs.gid)
+		return p.Dir.Lchown(name, s.attrs.UID, s.attrs.GID)
 	})
 }
 
@@ -295,30 +274,30 @@ func (s fileStep) source() string {
 	return filepath.Join(filepath.Dir(s.args.Path), s.args.Src)
 }
 
-func (s fileStep) hardLink(p *place, e, src entry) (*change, error) {
-	if src.kind == directory {
+func (s fileStep) hardLink(p *fsys.Anchored, e, src fsys.Entry) (*change, error) {
+	if src.Kind == fsys.Directory {
 		return nil, fmt.Errorf("src %s is a directory, which can have no hard link", s.args.Src)
 	}
-	s.c.fields["state"] = hard
+	s.c.fields["state"] = fsys.HardLink
 	s.c.result = nil
-	at, _ := s.foresight.look(p.path)
-	if e.kind == regular && (os.SameFile(e.info, src.info) || p.path == s.args.Src || at.twin == s.args.Src) {
+	at, _ := s.overlay.Look(p.Path)
+	if e.Kind == fsys.Regular && (os.SameFile(e.Info, src.Info) || p.Path == s.args.Src || at.Twin == s.args.Src) {
 		return s.c.none(), nil
 	}
-	s.c.foresees(func(f *Foresight) {
-		at, ok, _ := f.stat(s.args.Src)
+	s.c.foresees(func(f *fsys.Overlay) {
+		at, ok, _ := f.Follow(s.args.Src)
 		if !ok {
-			at = foreseen{entry: src, from: source{path: s.args.Src, size: src.size}}
+			at = fsys.Predicted{Entry: src, From: fsys.Source{Path: s.args.Src, Size: src.Size}}
 		}
-		at.twin = s.args.Src
-		f.put(p.path, at)
+		at.Twin = s.args.Src
+		f.Put(p.Path, at)
 	})
 	return s.replaceBy(p, e, false, []string{"hard link to " + s.args.Src}, func(name string) error {
-		if err := linkInto(p.dir, s.args.Src, name); err != nil {
+		if err := linkInto(p.Dir, s.args.Src, name); err != nil {
 			return err
 		}
-		if info, err := p.dir.Lstat(name); err != nil || !os.SameFile(info, src.info) {
-			return &fs.PathError{Op: "link", Path: s.args.Src, Err: errSwapped}
+		if info, err := p.Dir.Lstat(name); err != nil || !os.SameFile(info, src.Info) {
+			return &fs.PathError{Op: "link", Path: s.args.Src, Err: fsys.ErrSwapped}
 		}
 		return nil
 	})
@@ -338,47 +317,47 @@ func linkInto(dir *os.Root, src, name string) error {
 }
 
 // replaceBy puts a link in the place of what is there. Unless it is free to, it needs force for that.
-func (s fileStep) replaceBy(p *place, e entry, free bool, words []string, make func(name string) error) (*change, error) {
+func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []string, make func(name string) error) (*change, error) {
 	kind := events.ChangeUpdate
 	switch {
-	case e.kind == absent:
+	case e.Kind == fsys.Absent:
 		kind = events.ChangeCreate
 	case !free && !s.args.Force:
-		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.what())
-	case e.kind == directory && entriesBelow(p) > 0:
-		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path, counted(entriesBelow(p)))
+		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.What())
+	case e.Kind == fsys.Directory && fsys.EntriesBelow(p) > 0:
+		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path, counted(fsys.EntriesBelow(p)))
 	case !free:
-		words = append([]string{e.what() + " → link"}, words...)
+		words = append([]string{e.What() + " → link"}, words...)
 	}
 	apply := func(context.Context) error {
-		name := tempName()
+		name := fsys.TempName()
 		if err := make(name); err != nil {
-			_ = p.dir.Remove(name) // the first error is the one to report
-			return p.error(err)
+			_ = p.Dir.Remove(name) // the first error is the one to report
+			return p.PathError(err)
 		}
 		err := s.swap(p, e, name)
 		if err != nil {
-			_ = p.dir.Remove(name) // likewise
+			_ = p.Dir.Remove(name) // likewise
 		}
-		return p.error(err)
+		return p.PathError(err)
 	}
 	return s.c.to(kind, apply, words...), nil
 }
 
-func (s fileStep) swap(p *place, e entry, name string) error {
-	if s.args.Backup && e.kind != absent && e.kind != directory {
-		kept, err := p.keep()
+func (s fileStep) swap(p *fsys.Anchored, e fsys.Entry, name string) error {
+	if s.args.Backup && e.Kind != fsys.Absent && e.Kind != fsys.Directory {
+		kept, err := p.Keep()
 		if err != nil {
 			return err
 		}
 		s.c.fields["backup_file"] = kept
 	}
-	if e.kind == directory {
-		if err := p.dir.Remove(p.name); err != nil { // only if it is empty
+	if e.Kind == fsys.Directory {
+		if err := p.Dir.Remove(p.Name); err != nil { // only if it is empty
 			return err
 		}
 	}
-	return p.dir.Rename(name, p.name)
+	return p.Dir.Rename(name, p.Name)
 }
 
 func counted(entries int) string {

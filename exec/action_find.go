@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -59,7 +61,7 @@ func runFind(ctx context.Context, a *attempt) Result {
 
 // root looks at what is in a directory that a path leads to. What cannot be read is skipped; the error is that the step was stopped.
 func (f *finding) root(ctx context.Context, path string, depth int) error {
-	dir, err := openDir(path)
+	dir, err := fsys.OpenDir(path)
 	if err != nil {
 		f.skip(path, err)
 		return nil
@@ -69,7 +71,7 @@ func (f *finding) root(ctx context.Context, path string, depth int) error {
 }
 
 func (f *finding) skip(path string, err error) {
-	f.skipped[path] = strings.TrimPrefix(describe(err), path+": ")
+	f.skipped[path] = strings.TrimPrefix(fault.Describe(err), path+": ")
 }
 
 // directory looks at what is in a directory that is held open: whatever its path becomes meanwhile, the search stays in it.
@@ -92,11 +94,11 @@ func (f *finding) directory(ctx context.Context, dir *os.Root, path string, dept
 	defer func() { f.inside = f.inside[:len(f.inside)-1] }()
 	entries, err := here.ReadDir(-1)
 	if err != nil {
-		f.skipped[path] = reason(err)
+		f.skipped[path] = fault.Reason(err)
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return context.Cause(ctx)
 		}
 		below := filepath.Join(path, e.Name())
@@ -118,7 +120,7 @@ func (f *finding) directory(ctx context.Context, dir *os.Root, path string, dept
 func (f *finding) enter(ctx context.Context, dir *os.Root, e fs.DirEntry, path string, depth int) error {
 	switch {
 	case e.IsDir():
-		next, err := openBelow(dir, e.Name()+"/.")
+		next, err := fsys.OpenBelow(dir, e.Name()+"/.")
 		if err != nil {
 			f.skip(path, err)
 			return nil
@@ -171,7 +173,7 @@ func (f *finding) entry(ctx context.Context, dir *os.File, path, name string) er
 			}
 		}
 		if a.Checksum {
-			if m["checksum"], err = sumOf(ctx, file, "sha1"); err != nil {
+			if m["checksum"], err = fsys.SumOf(ctx, file, "sha1"); err != nil {
 				return err
 			}
 		}
@@ -198,9 +200,9 @@ func openSeenFile(dir *os.File, name, path string, seen *unix.Stat_t) (*os.File,
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), path)
-	if info, err := f.Stat(); err != nil || !isSame(info, seen) {
+	if info, err := f.Stat(); err != nil || !fsys.IsSame(info, seen) {
 		_ = f.Close() // it was only read
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errSwapped}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fsys.ErrSwapped}
 	}
 	return f, nil
 }
@@ -216,7 +218,7 @@ func hasLine(ctx context.Context, file io.Reader, re *regexp.Regexp) (bool, erro
 			return false, nil
 		case err != nil:
 			return false, err
-		case stopped(ctx) != "":
+		case fault.Stopped(ctx) != "":
 			return false, context.Cause(ctx)
 		}
 	}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -28,7 +30,7 @@ type getting struct {
 	*attempt
 	download
 	args  *spec.GetURLArgs
-	attrs attributes
+	attrs fsys.Attributes
 	c     *change
 	inDir bool // dest is a directory
 }
@@ -38,14 +40,14 @@ type getting struct {
 // asked for.
 func planGetURL(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.GetURLArgs)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
-	there, err := a.stat(args.Dest)
+	there, err := a.overlay.Stat(args.Dest)
 	g := getting{
 		attempt: a, args: args, attrs: attrs, c: &change{fields: map[string]any{"url": shown(args.URL), "dest": args.Dest}},
-		inDir: strings.HasSuffix(args.Dest, "/") || err == nil && there.kind == directory,
+		inDir: strings.HasSuffix(args.Dest, "/") || err == nil && there.Kind == fsys.Directory,
 		download: download{
 			request: request{method: "GET", url: args.URL, timeout: args.Timeout, args: &args.HTTPArgs, env: a.variable},
 			path:    args.Dest, algorithm: args.Algorithm, digits: args.Digits,
@@ -61,10 +63,10 @@ func planGetURL(ctx context.Context, a *attempt) (*change, error) {
 // failed adds to an error what plays ask of a download that came to nothing.
 func (g *getting) failed(err error) error {
 	fields := map[string]any{"url": shown(g.args.URL), "dest": g.args.Dest}
-	if e, ok := errors.AsType[notYet](err); ok && e.status != 0 {
-		fields["status_code"], fields["response"] = e.status, fmt.Sprintf("HTTP Error %d: %s", e.status, http.StatusText(e.status))
+	if e, ok := errors.AsType[fault.NotYet](err); ok && e.Status != 0 {
+		fields["status_code"], fields["response"] = e.Status, fmt.Sprintf("HTTP Error %d: %s", e.Status, http.StatusText(e.Status))
 	}
-	return withFields{err, fields}
+	return fault.WithFields{Err: err, Fields: fields}
 }
 
 // variable is a variable of the step's environment.
@@ -88,8 +90,8 @@ func (g *getting) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if is.kind == directory || is.kind == other {
-		return fmt.Errorf("%s is %s", at.path, is.what())
+	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
+		return fmt.Errorf("%s is %s", at.Path, is.What())
 	}
 	if done, err := g.there(ctx, at, is); done || err != nil {
 		return err
@@ -104,8 +106,8 @@ func (g *getting) plan(ctx context.Context) error {
 // intoDir asks for the download's name first.
 func (g *getting) intoDir(ctx context.Context) error {
 	if u, err := url.Parse(g.args.URL); err == nil && !g.args.Force {
-		if is, err := g.stat(filepath.Join(g.args.Dest, nameIn(u))); err == nil && is.kind == regular && is.info != nil {
-			g.since = is.info.ModTime()
+		if is, err := g.overlay.Stat(filepath.Join(g.args.Dest, nameIn(u))); err == nil && is.Kind == fsys.Regular && is.Info != nil {
+			g.since = is.Info.ModTime()
 		}
 	}
 	p, err := g.peek(ctx)
@@ -116,49 +118,49 @@ func (g *getting) intoDir(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.c.fields["dest"] = at.path
+	g.c.fields["dest"] = at.Path
 	return g.compare(ctx, p, at, is)
 }
 
-func (g *getting) at(path string) (*place, entry, error) {
-	at, err := g.openPlace(path)
+func (g *getting) at(path string) (*fsys.Anchored, fsys.Entry, error) {
+	at, err := g.overlay.OpenPlace(path)
 	if err != nil {
-		return nil, entry{}, err
+		return nil, fsys.Entry{}, err
 	}
 	g.c.places = append(g.c.places, at)
-	g.c.result, g.c.diff.Path = at, at.path
-	is, err := at.look()
+	g.c.result, g.c.diff.Path = at, at.Path
+	is, err := at.Look()
 	return at, is, err
 }
 
 // there reports whether what is there will do, and then plans its attributes.
-func (g *getting) there(ctx context.Context, at *place, is entry) (bool, error) {
-	if g.args.Force || is.kind == absent {
+func (g *getting) there(ctx context.Context, at *fsys.Anchored, is fsys.Entry) (bool, error) {
+	if g.args.Force || is.Kind == fsys.Absent {
 		return false, nil
 	}
-	if is.kind == link {
-		if _, err := g.stat(at.path); errors.Is(err, fs.ErrNotExist) {
+	if is.Kind == fsys.Link {
+		if _, err := g.overlay.Stat(at.Path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil // it leads to nothing, so the file is not there
 		}
 	}
 	if g.algorithm == "" {
 		return true, g.attributesOnly(at, is)
 	}
-	if is.kind == link {
+	if is.Kind == fsys.Link {
 		return false, nil
 	}
-	sum, err := at.sum(ctx, is, g.algorithm)
+	sum, err := at.Sum(ctx, is, g.algorithm)
 	if err != nil || sum != g.digits {
 		return false, err
 	}
 	return true, g.attributesOnly(at, is)
 }
 
-func (g *getting) attributesOnly(at *place, is entry) error {
+func (g *getting) attributesOnly(at *fsys.Anchored, is fsys.Entry) error {
 	g.c.fields["msg"] = "file already exists"
-	if w, words := g.attrs.on(is); len(words) > 0 {
-		g.c.foresees(func(f *Foresight) { f.own(at.path, is, w) })
-		g.c.to(events.ChangeUpdate, func(context.Context) error { return at.error(w.set(at.dir, at.name, is)) }, words...)
+	if w, words := g.attrs.For(is); len(words) > 0 {
+		g.c.foresees(func(f *fsys.Overlay) { f.Own(at.Path, is, w) })
+		g.c.to(events.ChangeUpdate, func(context.Context) error { return at.PathError(w.Set(at.Dir, at.Name, is)) }, words...)
 		return nil
 	}
 	g.c.none()
@@ -166,7 +168,7 @@ func (g *getting) attributesOnly(at *place, is entry) error {
 }
 
 // compare plans to put the download in its place.
-func (g *getting) compare(ctx context.Context, p *peeked, at *place, is entry) error {
+func (g *getting) compare(ctx context.Context, p *peeked, at *fsys.Anchored, is fsys.Entry) error {
 	maps.Copy(g.c.fields, map[string]any{"url": p.url, "status_code": p.status, "elapsed": int(p.elapsed.Seconds())})
 	if p.same {
 		return g.attributesOnly(at, is)
@@ -178,59 +180,59 @@ func (g *getting) compare(ctx context.Context, p *peeked, at *place, is entry) e
 	if g.Plays {
 		g.c.fields["checksum_dest"] = nil
 	}
-	if is.kind == regular {
-		if sum, err := at.sum(ctx, is, "sha1"); err == nil {
+	if is.Kind == fsys.Regular {
+		if sum, err := at.Sum(ctx, is, "sha1"); err == nil {
 			g.c.fields["checksum_dest"] = sum
 		}
 	}
 	t := target{at: at, is: is, attrs: g.attrs, force: true, backup: g.args.Backup}
 	if p.data != nil {
-		t.from = source{data: p.data, size: p.size}
+		t.from = fsys.Source{Data: p.data, Size: p.size}
 		if sum := sha1.Sum(p.data); g.Plays {
 			g.c.fields["checksum_src"] = hex.EncodeToString(sum[:])
 		}
 		_, err := t.plan(ctx, g.attempt, g.c)
 		return err
 	}
-	t.from.size = max(p.size, diffLimit+1)
+	t.from.Size = max(p.size, fsys.DiffLimit+1)
 	return g.large(t, p.size)
 }
 
 // large plans a download that is loaded only when it is to take its place.
 func (g *getting) large(t target, n int64) error {
-	w, words := t.attrs.anew(regular)
+	w, words := t.attrs.ForNew(fsys.Regular)
 	amount := "large"
 	if n >= 0 {
-		amount = size(n)
+		amount = fsys.FormatSize(n)
 	}
 	kind := events.ChangeCreate
-	switch t.is.kind {
-	case absent:
+	switch t.is.Kind {
+	case fsys.Absent:
 		words = append([]string{"new file, " + amount}, words...)
-	case link:
-		kind, words = events.ChangeUpdate, append([]string{"link to " + t.is.target + " → file, " + amount}, words...)
-	case regular:
-		w, words = t.attrs.on(t.is)
-		words = append([]string{fmt.Sprintf("content, %s → %s", size(t.is.size), amount)}, words...)
+	case fsys.Link:
+		kind, words = events.ChangeUpdate, append([]string{"link to " + t.is.Target + " → file, " + amount}, words...)
+	case fsys.Regular:
+		w, words = t.attrs.For(t.is)
+		words = append([]string{fmt.Sprintf("content, %s → %s", fsys.FormatSize(t.is.Size), amount)}, words...)
 		kind = events.ChangeUpdate
-		if g.algorithm == "" && (n < 0 || n == t.is.size) {
+		if g.algorithm == "" && (n < 0 || n == t.is.Size) {
 			kind, words = events.ChangeUnknown, []string{"would be downloaded and compared, " + amount}
 		}
 	default:
-		return fmt.Errorf("%s is %s", t.at.path, t.is.what())
+		return fmt.Errorf("%s is %s", t.at.Path, t.is.What())
 	}
-	g.c.foresees(func(f *Foresight) { f.put(t.at.path, foreseen{entry: w.entry(other)}) }) // there, but nobody can look into it
+	g.c.foresees(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Other)}) }) // there, but nobody can look into it
 	g.c.to(kind, func(ctx context.Context) error { return g.put(ctx, t, w) }, words...)
 	return nil
 }
 
 // put loads the download into its place, unless it is there already.
-func (g *getting) put(ctx context.Context, t target, w wanted) error {
+func (g *getting) put(ctx context.Context, t target, w fsys.Wanted) error {
 	start := time.Now()
-	t.from.stream = func() (io.ReadCloser, error) { return g.source(ctx, t) }
+	t.from.Stream = func() (io.ReadCloser, error) { return g.source(ctx, t) }
 	err := t.replace(g.attempt, g.c, w)(ctx)
 	g.c.fields["elapsed"] = int(time.Since(start).Seconds())
-	if errors.Is(err, errSame) {
+	if errors.Is(err, fsys.ErrSame) {
 		if err := g.attributesOnly(t.at, t.is); err != nil || g.c.diff.Kind == events.ChangeNone {
 			return err
 		}
@@ -255,11 +257,11 @@ func (g *getting) source(ctx context.Context, t target) (content io.ReadCloser, 
 	if err != nil || g.c.diff.Kind != events.ChangeUnknown {
 		return content, err
 	}
-	there, err := t.at.openFile(t.is)
+	there, err := t.at.OpenFile(t.is)
 	if err != nil {
 		return nil, errors.Join(err, content.Close())
 	}
-	return &comparing{ReadCloser: content, with: there}, nil
+	return &fsys.Comparing{ReadCloser: content, With: there}, nil
 }
 
 // lookUp finds the checksum in the file that the playbook names.

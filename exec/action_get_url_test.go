@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/exec"
+	"moon/exec/fault"
 )
 
 var (
@@ -204,27 +204,27 @@ func TestGetURLErrors(t *testing.T) {
 		class string
 		want  string
 	}{
-		{"not found", args{"url": "/no"}, exec.Fatal, "URL/no answered 404 Not Found"},
-		{"busy", args{"url": "/busy"}, exec.Transient, "URL/busy answered 503 Service Unavailable"},
-		{"not let in", args{"url": "/who"}, exec.Fatal, "answered 401 Unauthorized; it wants to know who asks by Digest"},
-		{"nobody there", args{"url": "http://" + closed.Addr().String() + "/f"}, exec.Transient, "/f: connection refused"},
+		{"not found", args{"url": "/no"}, fault.Fatal, "URL/no answered 404 Not Found"},
+		{"busy", args{"url": "/busy"}, fault.Transient, "URL/busy answered 503 Service Unavailable"},
+		{"not let in", args{"url": "/who"}, fault.Fatal, "answered 401 Unauthorized; it wants to know who asks by Digest"},
+		{"nobody there", args{"url": "http://" + closed.Addr().String() + "/f"}, fault.Transient, "/f: connection refused"},
 		{"no such host", args{"url": "http://nobody.invalid/f", "use_proxy": false}, "", "http://nobody.invalid/f: "},
-		{"no password is shown", args{"url": "http://ann:secret@" + closed.Addr().String() + "/f"}, exec.Transient, "http://ann:xxxxx@"},
-		{"not trusted", args{"url": "/f", "ca_path": nil}, exec.Fatal, "URL/f: nobody that is trusted here has signed its certificate; if it is right, name the file of who has as `ca_path`"},
-		{"another host's certificate", args{"url": strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/f"}, exec.Fatal, "its certificate is not one of localhost"},
-		{"around in circles", args{"url": "/round"}, exec.Fatal, "URL/round: it is sent elsewhere more than 10 times"},
-		{"breaks off", args{"url": "/broken"}, exec.Transient, "URL/broken: the answer broke off"},
-		{"silent", args{"url": "/silent", "timeout": "50ms"}, exec.Transient, "URL/silent did not answer within 50ms"},
-		{"stuck", args{"url": "/stuck", "timeout": "50ms"}, exec.Transient, "URL/stuck did not answer within 50ms"},
-		{"checksum", args{"url": "/f", "checksum": "sha256:" + sha("x")}, exec.Fatal, "checksum: URL/f has sha256 " + sha(newText) + ", not " + sha("x")},
-		{"checksum of a large file", args{"url": "/large", "checksum": "sha256:" + sha("x")}, exec.Fatal, "checksum: URL/large has sha256 " + sha(largeText) + ", not " + sha("x")},
-		{"not in the list", args{"url": "/d/f2", "checksum": "sha256:URL/SUMS"}, exec.Fatal, "checksum: URL/SUMS has no sha256 of f2"},
-		{"no directory", args{"url": "/f", "dest": "/nowhere/x"}, exec.Fatal, "directory /nowhere does not exist"},
-		{"no authority", args{"url": "/f", "ca_path": "/nowhere/ca"}, exec.Fatal, "ca_path /nowhere/ca does not exist"},
-		{"no certificates", args{"url": "/f", "ca_path": "/etc/passwd"}, exec.Fatal, "ca_path /etc/passwd holds no PEM certificate"},
-		{"no client certificate", args{"url": "/f", "client_cert": "/nowhere/c"}, exec.Fatal, "/nowhere/c does not exist"},
-		{"no file", args{"url": "file:///nowhere/x"}, exec.Fatal, "/nowhere/x does not exist"},
-		{"a directory", args{"url": "file:///etc"}, exec.Fatal, "/etc: it is not a regular file"},
+		{"no password is shown", args{"url": "http://ann:secret@" + closed.Addr().String() + "/f"}, fault.Transient, "http://ann:xxxxx@"},
+		{"not trusted", args{"url": "/f", "ca_path": nil}, fault.Fatal, "URL/f: nobody that is trusted here has signed its certificate; if it is right, name the file of who has as `ca_path`"},
+		{"another host's certificate", args{"url": strings.Replace(s.URL, "127.0.0.1", "localhost", 1) + "/f"}, fault.Fatal, "its certificate is not one of localhost"},
+		{"around in circles", args{"url": "/round"}, fault.Fatal, "URL/round: it is sent elsewhere more than 10 times"},
+		{"breaks off", args{"url": "/broken"}, fault.Transient, "URL/broken: the answer broke off"},
+		{"silent", args{"url": "/silent", "timeout": "50ms"}, fault.Transient, "URL/silent did not answer within 50ms"},
+		{"stuck", args{"url": "/stuck", "timeout": "50ms"}, fault.Transient, "URL/stuck did not answer within 50ms"},
+		{"checksum", args{"url": "/f", "checksum": "sha256:" + sha("x")}, fault.Fatal, "checksum: URL/f has sha256 " + sha(newText) + ", not " + sha("x")},
+		{"checksum of a large file", args{"url": "/large", "checksum": "sha256:" + sha("x")}, fault.Fatal, "checksum: URL/large has sha256 " + sha(largeText) + ", not " + sha("x")},
+		{"not in the list", args{"url": "/d/f2", "checksum": "sha256:URL/SUMS"}, fault.Fatal, "checksum: URL/SUMS has no sha256 of f2"},
+		{"no directory", args{"url": "/f", "dest": "/nowhere/x"}, fault.Fatal, "directory /nowhere does not exist"},
+		{"no authority", args{"url": "/f", "ca_path": "/nowhere/ca"}, fault.Fatal, "ca_path /nowhere/ca does not exist"},
+		{"no certificates", args{"url": "/f", "ca_path": "/etc/passwd"}, fault.Fatal, "ca_path /etc/passwd holds no PEM certificate"},
+		{"no client certificate", args{"url": "/f", "client_cert": "/nowhere/c"}, fault.Fatal, "/nowhere/c does not exist"},
+		{"no file", args{"url": "file:///nowhere/x"}, fault.Fatal, "/nowhere/x does not exist"},
+		{"a directory", args{"url": "file:///etc"}, fault.Fatal, "/etc: it is not a regular file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -238,10 +238,10 @@ func TestGetURLErrors(t *testing.T) {
 				in["checksum"] = strings.Replace(sum, "URL", s.URL, 1)
 			}
 			r := run(t, newJob(t, "get_url", in))
-			if tt.class == exec.Transient { // in plays only the task itself tries again
+			if tt.class == fault.Transient { // in plays only the task itself tries again
 				job := newJob(t, "get_url", in)
 				job.Plays = true
-				if r := run(t, job); r.Outcome != events.Failed || r.Class != exec.Fatal {
+				if r := run(t, job); r.Outcome != events.Failed || r.Class != fault.Fatal {
 					t.Errorf("in plays: %s, %s", r.Outcome, r.Class)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -51,7 +53,7 @@ func runGetent(ctx context.Context, a *attempt) Result {
 		case getentNoList:
 			message = args.Database + " gives no list of everything; name a key"
 		}
-		return a.failure(ctx, commandError{message: message, rc: &said.code, class: Fatal})
+		return a.failure(ctx, fault.CommandError{Message: message, RC: &said.code, Class: fault.Fatal})
 	}
 	return Result{Outcome: events.OK, Fields: map[string]any{"ansible_facts": map[string]any{"getent_" + args.Database: found}}}
 }
@@ -70,7 +72,7 @@ func getentEntries(text string, args *spec.GetentArgs) map[string]any {
 			fields = strings.Split(line, *split)
 		}
 		if len(fields) > 0 {
-			found[fields[0]] = anyList(fields[1:])
+			found[fields[0]] = facts.AnyList(fields[1:])
 		}
 	}
 	return found

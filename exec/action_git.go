@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -28,7 +30,7 @@ func planGit(ctx context.Context, a *attempt) (*change, error) {
 	}
 	g.login()
 	if program := g.git("").argv[0]; program == "git" && !a.installed(program) {
-		return nil, missing("", "git is not installed; it is in the package git")
+		return nil, fault.Missing("", "git is not installed; it is in the package git")
 	}
 	return g.c, g.plan(ctx)
 }
@@ -131,8 +133,8 @@ func (g *gitStep) clone() error {
 		}
 		return g.finish(ctx, named == "")
 	}, words...)
-	g.c.foresees(func(f *Foresight) {
-		f.mkdir(g.args.Dest, wanted{0o755, -1, -1}, wanted{0o755, -1, -1})
+	g.c.foresees(func(f *fsys.Overlay) {
+		f.Mkdir(g.args.Dest, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1}, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1})
 	})
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"moon/events"
-	"moon/exec"
+	"moon/exec/fault"
 )
 
 const commitA, commitB = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -67,14 +67,14 @@ func TestGitFailures(t *testing.T) {
 		class  string
 		says   string
 	}{
-		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", args{}, exec.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
-		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", args{}, exec.Fatal, "git: fatal: could not read Username"},
-		{"in the way", fakeGit, args{"dest": filepath.Join(dir, "full")}, exec.Fatal, "is no git repository, and not empty; move away what is in it"},
-		{"no version", fakeGit, args{"version": "nope"}, exec.Fatal, "repo https://x/ has no branch, tag or commit nope"},
-		{"no repo", fakeGit, args{"repo": "/nowhere/x"}, exec.Fatal, "repo /nowhere/x does not exist"},
-		{"no commit", "exit 0", args{}, exec.Fatal, "repo https://x/ has no commit yet"},
-		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, exec.Fatal, "has 2 files with changes of its own; force: true throws them away"},
-		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, exec.Fatal, "belongs to somebody else"},
+		{"network", "echo 'fatal: unable to access '\\''https://x/'\\'': Could not resolve host: x' >&2; exit 128", args{}, fault.Transient, "git: fatal: unable to access 'https://x/': Could not resolve host: x"},
+		{"login", "printf 'Warning: x\\nfatal: could not read Username\\n\\nPlease make sure\\n' >&2; exit 128", args{}, fault.Fatal, "git: fatal: could not read Username"},
+		{"in the way", fakeGit, args{"dest": filepath.Join(dir, "full")}, fault.Fatal, "is no git repository, and not empty; move away what is in it"},
+		{"no version", fakeGit, args{"version": "nope"}, fault.Fatal, "repo https://x/ has no branch, tag or commit nope"},
+		{"no repo", fakeGit, args{"repo": "/nowhere/x"}, fault.Fatal, "repo /nowhere/x does not exist"},
+		{"no commit", "exit 0", args{}, fault.Fatal, "repo https://x/ has no commit yet"},
+		{"modified", "case \"$*\" in *status*) echo ' M a'; echo ' M b';; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "has 2 files with changes of its own; force: true throws them away"},
+		{"owner", "case \"$*\" in *rev-parse*) echo 'fatal: detected dubious ownership in repository' >&2; exit 128;; esac\n" + fakeGit, args{"dest": filepath.Join(dir, "copy")}, fault.Fatal, "belongs to somebody else"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -38,12 +40,12 @@ func (a *attempt) planGroup(ctx context.Context, c *change, args *spec.GroupArgs
 	if is != nil {
 		c.fields["gid"] = is.gid
 	}
-	if args.State == absent {
+	if args.State == fsys.Absent {
 		return a.removeGroup(c, args, all, is)
 	}
 	if args.Gid != nil && !args.NonUnique && (is == nil || is.gid != *args.Gid) {
 		if other := all.group(strconv.Itoa(*args.Gid)); other != nil && other.gid == *args.Gid {
-			return missing("", "gid %d is taken by group %s; non_unique: true lets both have it", *args.Gid, other.name)
+			return fault.Missing("", "gid %d is taken by group %s; non_unique: true lets both have it", *args.Gid, other.name)
 		}
 	}
 	if is == nil {
@@ -80,7 +82,7 @@ func (a *attempt) makeGroup(c *change, args *spec.GroupArgs) error {
 	}
 	argv = append(argv, limits("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
 	c.as(events.ChangeCreate, "group", args.Name, a.groupApply(c, args, append(argv, args.Name)), words...)
-	c.foresees(func(f *Foresight) { f.name("group", args.Name) })
+	c.foresees(func(f *fsys.Overlay) { f.Name("group", args.Name) })
 	return nil
 }
 
@@ -106,7 +108,7 @@ func (a *attempt) removeGroup(c *change, args *spec.GroupArgs, all *accounts, is
 	if args.Force {
 		argv = append(argv, "-f")
 	} else if i := slices.IndexFunc(all.users, func(u account) bool { return u.gid == is.gid }); i >= 0 {
-		return missing("", "group %s is user %s's own; force: true removes it all the same", args.Name, all.users[i].name)
+		return fault.Missing("", "group %s is user %s's own; force: true removes it all the same", args.Name, all.users[i].name)
 	}
 	if err := a.lacks("groupdel", shadowPackages); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -71,7 +72,7 @@ func (h *homebrew) foretell(ctx context.Context, a *attempt) (*transaction, erro
 		return nil, err
 	}
 	if m := brewUnknown.FindStringSubmatch(said.stderr); m != nil {
-		return nil, missing("", "there is no formula %s;%s", m[1], orElse(m[2], " update_homebrew: true fetches newer lists"))
+		return nil, fault.Missing("", "there is no formula %s;%s", m[1], orElse(m[2], " update_homebrew: true fetches newer lists"))
 	}
 	if said.code != 0 {
 		hint := ""

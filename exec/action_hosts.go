@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -36,7 +38,7 @@ func runAddHost(_ context.Context, a *attempt) Result {
 		}
 	}
 	return Result{Outcome: events.Changed, Fields: map[string]any{
-		"add_host": map[string]any{"host_name": name, "groups": anyList(args.Groups), "host_vars": vars},
+		"add_host": map[string]any{"host_name": name, "groups": facts.AnyList(args.Groups), "host_vars": vars},
 	}}
 }
 
@@ -73,7 +75,7 @@ func runMeta(ctx context.Context, a *attempt) Result {
 func runWaitForConnection(ctx context.Context, a *attempt) Result {
 	delay := a.Args.(*spec.WaitForConnectionArgs).Delay
 	if delay > 0 && !pause(ctx, delay) {
-		return a.stop(stopped(ctx))
+		return a.stop(fault.Stopped(ctx))
 	}
 	return Result{Outcome: events.OK, Fields: map[string]any{"elapsed": int(delay / time.Second)}}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -26,7 +27,7 @@ func planKnownHosts(ctx context.Context, a *attempt) (*change, error) {
 		}
 		path = filepath.Join(home, ".ssh", "known_hosts")
 	}
-	e := edit{path: path, create: true, gone: args.State == absent}
+	e := edit{path: path, create: true, gone: args.State == fsys.Absent}
 	c, err := a.edit(ctx, e, func(text string) (edited, says string) { return knownHosts(text, args) })
 	if err == nil {
 		c.fields["name"], c.fields["key"] = args.Name, args.Key
@@ -53,10 +54,10 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 		}
 		same := len(key) > 1 && words[1] == key[0] && words[2] == key[1]
 		switch {
-		case args.State == absent && (len(key) < 2 || same):
-		case args.State != absent && same:
+		case args.State == fsys.Absent && (len(key) < 2 || same):
+		case args.State != fsys.Absent && same:
 			return text, ""
-		case args.State != absent && words[1] == key[0]:
+		case args.State != fsys.Absent && words[1] == key[0]:
 			put = i
 		default:
 			continue
@@ -69,7 +70,7 @@ func knownHosts(text string, args *spec.KnownHostsArgs) (edited, says string) {
 		d.put(i, i+1)
 		i--
 	}
-	if args.State == absent {
+	if args.State == fsys.Absent {
 		return d.String(), "key removed"
 	}
 	if put < 0 || put > len(d.lines) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -16,11 +17,11 @@ func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 	e := edit{
 		plain: true,
 		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
-		create: args.Create, hint: toCreate, gone: args.State == absent, backup: args.Backup, validate: args.Validate,
+		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	removed := 0
 	c, err := a.edit(ctx, e, func(text string) (edited, says string) {
-		if args.State != absent {
+		if args.State != fsys.Absent {
 			return putLine(text, args)
 		}
 		edited, removed = removeLines(text, args)
@@ -29,7 +30,7 @@ func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if args.State == absent {
+	if args.State == fsys.Absent {
 		c.fields["found"] = removed
 	}
 	if a.Plays {

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -20,18 +23,18 @@ func planLocaleGen(ctx context.Context, a *attempt) (*change, error) {
 	}
 	var unknown []string
 	c, err := a.edit(ctx, edit{path: localeFile, hint: "; the package locales has it"}, func(text string) (edited, says string) {
-		edited, unknown = switchLocales(text, args.Name, args.State != absent)
+		edited, unknown = switchLocales(text, args.Name, args.State != fsys.Absent)
 		return edited, args.State + ": " + strings.Join(args.Name, ", ")
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(unknown) > 0 && args.State != absent {
+	if len(unknown) > 0 && args.State != fsys.Absent {
 		c.close()
-		return nil, missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
+		return nil, fault.Missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
 	}
-	c.fields, c.result = map[string]any{"name": anyList(args.Name)}, nil
-	if args.State != absent && c.diff.Kind == events.ChangeNone && a.haveLocales(ctx, args.Name) || args.State == absent && c.diff.Kind == events.ChangeNone {
+	c.fields, c.result = map[string]any{"name": facts.AnyList(args.Name)}, nil
+	if args.State != fsys.Absent && c.diff.Kind == events.ChangeNone && a.haveLocales(ctx, args.Name) || args.State == fsys.Absent && c.diff.Kind == events.ChangeNone {
 		return c, nil
 	}
 	write, words := c.apply, c.diff.Summary

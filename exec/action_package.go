@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 
+	"moon/exec/facts"
 	"moon/exec/spec"
 )
 
@@ -71,9 +72,9 @@ func planPackage(ctx context.Context, a *attempt) (*change, error) {
 
 // packageManager is the machine's own, as the fact package_manager has it, but on the step's PATH.
 func (a *attempt) packageManager() string {
-	for _, m := range managers {
-		if a.installed(m.command) {
-			return m.name
+	for _, m := range facts.Managers {
+		if a.installed(m.Command) {
+			return m.Name
 		}
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -65,7 +66,7 @@ func (p *pacman) foretell(ctx context.Context, a *attempt) (*transaction, error)
 			return nil, err
 		}
 		if m := pacmanUnknown.FindStringSubmatch(said.stderr); m != nil {
-			return nil, missing("", "there is no package %s; update_cache: true fetches newer lists", m[1])
+			return nil, fault.Missing("", "there is no package %s; update_cache: true fetches newer lists", m[1])
 		}
 		if said.code != 0 {
 			return nil, packageError("pacman", said, "")

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -35,8 +37,8 @@ type patching struct {
 
 // patched is a file that the patch may concern.
 type patched struct {
-	at  *place
-	is  entry
+	at  *fsys.Anchored
+	is  fsys.Entry
 	old []byte
 }
 
@@ -61,16 +63,16 @@ func planPatch(ctx context.Context, a *attempt) (*change, error) {
 func (p *patching) plan(ctx context.Context) error {
 	diff, err := p.read()
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(p.c.diff.Path, "src %s does not exist", p.args.Src)
+		return fault.Missing(p.c.diff.Path, "src %s does not exist", p.args.Src)
 	}
 	if err != nil {
 		return err
 	}
-	if is, err := p.stat(p.base); err != nil || is.kind != directory {
-		return missing(p.c.diff.Path, "directory %s does not exist", p.base)
+	if is, err := p.overlay.Stat(p.base); err != nil || is.Kind != fsys.Directory {
+		return fault.Missing(p.c.diff.Path, "directory %s does not exist", p.base)
 	}
 	if !p.installed("patch") {
-		return missing(p.c.diff.Path, "the program patch is not installed; install the package patch")
+		return fault.Missing(p.c.diff.Path, "the program patch is not installed; install the package patch")
 	}
 	p.diff = string(diff)
 	kind := patchKind(diff)
@@ -119,7 +121,7 @@ var (
 
 func (p *patching) read() ([]byte, error) {
 	if p.args.RemoteSrc {
-		return readRegular(p.args.Src)
+		return fsys.ReadRegular(p.args.Src)
 	}
 	return p.readFrom(p.args.Src)
 }
@@ -180,14 +182,14 @@ func (p *patching) copies(diff []byte) error {
 
 func (p *patching) copy(name string) error {
 	path := filepath.Join(p.base, name)
-	var at *place
-	var is entry
+	var at *fsys.Anchored
+	var is fsys.Entry
 	var err error
 	if p.args.Dest != "" {
 		path = p.args.Dest
-		at, is, err = p.followed(path)
+		at, is, err = p.overlay.Followed(path)
 	} else if at, err = p.inside(path); err == nil && at != nil {
-		is, err = at.look()
+		is, err = at.Look()
 	}
 	if err != nil {
 		return err
@@ -197,21 +199,21 @@ func (p *patching) copy(name string) error {
 	}
 	p.c.places = append(p.c.places, at)
 	switch {
-	case is.kind == absent && p.args.Dest != "":
-		return missing(path, "%s does not exist", path)
-	case is.kind == link:
+	case is.Kind == fsys.Absent && p.args.Dest != "":
+		return fault.Missing(path, "%s does not exist", path)
+	case is.Kind == fsys.Link:
 		return fmt.Errorf("%s is a link, and links are not followed by patches; name the file as `dest`", path)
-	case is.kind != absent && is.kind != regular:
+	case is.Kind != fsys.Absent && is.Kind != fsys.Regular:
 		return nil
-	case is.size > editLimit:
-		return fmt.Errorf("%s is too large to patch: %s", path, size(is.size))
+	case is.Size > editLimit:
+		return fmt.Errorf("%s is too large to patch: %s", path, fsys.FormatSize(is.Size))
 	}
 	f := &patched{at: at, is: is}
 	p.files[name] = f
-	if is.kind == absent {
+	if is.Kind == fsys.Absent {
 		return nil
 	}
-	if f.old, err = at.read(is); err != nil {
+	if f.old, err = at.Read(is); err != nil {
 		return err
 	}
 	to := filepath.Join(p.scratch, name)
@@ -222,7 +224,7 @@ func (p *patching) copy(name string) error {
 }
 
 // inside opens the place of a name of the patch, which must not lead out of the directory through links.
-func (p *patching) inside(path string) (*place, error) {
+func (p *patching) inside(path string) (*fsys.Anchored, error) {
 	base, err := filepath.EvalSymlinks(p.base)
 	if err == nil {
 		var dir string
@@ -230,15 +232,15 @@ func (p *patching) inside(path string) (*place, error) {
 			return nil, fmt.Errorf("%s leads out of %s through a link", path, p.base)
 		}
 	}
-	at, err := p.openPlace(path)
-	if errors.As(err, new(notYet)) {
+	at, err := p.overlay.OpenPlace(path)
+	if errors.As(err, new(fault.NotYet)) {
 		return nil, nil //nolint:nilnil // there is no such place
 	}
 	return at, err
 }
 
 // copyMode is the mode of a copy, which must be ours to read and write.
-func copyMode(is entry) fs.FileMode { return fileMode(is.mode&0o777 | 0o600) }
+func copyMode(is fsys.Entry) fs.FileMode { return fsys.FileMode(is.Mode&0o777 | 0o600) }
 
 // patch runs the program on the copies.
 func (p *patching) patch(ctx context.Context, kind string, reverse, dry bool) (answer, error) {
@@ -291,7 +293,7 @@ func (p *patching) misfit(said answer) error {
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("%d more", more))
 	}
-	return missing(p.c.diff.Path, "the patch %s does not fit: %s; nothing was changed", p.args.Src, strings.Join(slices.Compact(parts), ", "))
+	return fault.Missing(p.c.diff.Path, "the patch %s does not fit: %s; nothing was changed", p.args.Src, strings.Join(slices.Compact(parts), ", "))
 }
 
 func (p *patching) shown(name string) string {
@@ -330,12 +332,12 @@ func (p *patching) take(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.files)) {
 		f := p.files[name]
-		if f.is.kind == absent || made[name] {
+		if f.is.Kind == fsys.Absent || made[name] {
 			continue
 		}
-		p.c.concerns(events.ChangeDelete, events.FileResource, f.at.path)
-		p.c.foresees(func(ahead *Foresight) { ahead.put(f.at.path, nothing) })
-		p.text.WriteString(unifiedRemoved(f.at.path, f.old))
+		p.c.concerns(events.ChangeDelete, events.FileResource, f.at.Path)
+		p.c.foresees(func(ahead *fsys.Overlay) { ahead.Put(f.at.Path, fsys.Nothing) })
+		p.text.WriteString(unifiedRemoved(f.at.Path, f.old))
 		words = append(words, name+" removed")
 		applies = append(applies, func(context.Context) error { return p.remove(f) })
 	}
@@ -348,7 +350,7 @@ func (p *patching) take(ctx context.Context) error {
 		took = append(took, r.Name)
 	}
 	p.c.fields["files"], p.c.fields["msg"] = took, "patched "+strings.Join(words, ", ")
-	if p.Diff && !p.NoLog && p.text.Len() <= diffLimit {
+	if p.Diff && !p.NoLog && p.text.Len() <= fsys.DiffLimit {
 		p.c.diff.Text = p.text.String()
 	}
 	p.c.to(events.ChangeUpdate, func(ctx context.Context) error {
@@ -373,8 +375,8 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 		return nil, err
 	}
 	f := p.files[name]
-	dressed := f != nil && f.is.kind == regular && info.Mode().Perm() != copyMode(f.is).Perm() // by the patch
-	if f != nil && f.is.kind == regular && bytes.Equal(f.old, data) && !dressed {
+	dressed := f != nil && f.is.Kind == fsys.Regular && info.Mode().Perm() != copyMode(f.is).Perm() // by the patch
+	if f != nil && f.is.Kind == fsys.Regular && bytes.Equal(f.old, data) && !dressed {
 		return nil, nil
 	}
 	var above func() error
@@ -383,13 +385,13 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 			return nil, err
 		}
 	}
-	t := target{at: f.at, is: f.is, attrs: attributes{uid: -1, gid: -1}, from: source{data: data, size: int64(len(data))}, force: true, backup: p.args.Backup}
+	t := target{at: f.at, is: f.is, attrs: fsys.Attributes{UID: -1, GID: -1}, from: fsys.Source{Data: data, Size: int64(len(data))}, force: true, backup: p.args.Backup}
 	mode := uint32(info.Mode().Perm())
-	if f.is.kind == absent {
-		mode = 0o755 &^ umask()
+	if f.is.Kind == fsys.Absent {
+		mode = 0o755 &^ fsys.Umask()
 	}
-	if dressed || f.is.kind == absent && info.Mode()&0o100 != 0 {
-		if t.attrs.mode, err = spec.ParseMode(octal(mode)); err != nil {
+	if dressed || f.is.Kind == fsys.Absent && info.Mode()&0o100 != 0 {
+		if t.attrs.Mode, err = spec.ParseMode(fsys.Octal(mode)); err != nil {
 			return nil, err
 		}
 	}
@@ -400,22 +402,22 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 		}
 	} else {
 		one.diff.Text = t.text(p.attempt)
-		w, _ := t.attrs.anew(regular)
+		w, _ := t.attrs.ForNew(fsys.Regular)
 		t.foresee(one, w)
 	}
 	p.text.WriteString(one.diff.Text)
 	p.c.ahead = append(p.c.ahead, one.ahead...)
 	kind := events.ChangeUpdate
-	if f.is.kind == absent {
+	if f.is.Kind == fsys.Absent {
 		kind = events.ChangeCreate
 	}
-	p.c.concerns(kind, events.FileResource, f.at.path)
+	p.c.concerns(kind, events.FileResource, f.at.Path)
 	return func(ctx context.Context) error {
 		if above != nil {
 			if err := above(); err != nil {
 				return err
 			}
-			at, err := placeAt(f.at.path)
+			at, err := fsys.AnchorAt(f.at.Path)
 			if err != nil {
 				return err
 			}
@@ -436,38 +438,38 @@ func (p *patching) put(ctx context.Context, name, from string) (func(context.Con
 // newFile plans a file in a directory that is not there yet.
 func (p *patching) newFile(name string) (*patched, func() error, error) {
 	path := filepath.Join(p.base, name)
-	if _, err := p.lstat(path); err == nil {
+	if _, err := p.overlay.Lstat(path); err == nil {
 		return nil, nil, fmt.Errorf("the patch %s makes %s, which is there already", p.args.Src, path)
 	}
-	dir, err := p.openAbove(filepath.Dir(path))
+	dir, err := p.overlay.OpenAbove(filepath.Dir(path))
 	if err != nil {
 		return nil, nil, err
 	}
 	p.c.places = append(p.c.places, dir)
-	w, _ := attributes{uid: -1, gid: -1}.anew(directory)
-	p.c.foresees(func(f *Foresight) { f.mkdir(filepath.Dir(path), w, w) })
+	w, _ := fsys.Attributes{UID: -1, GID: -1}.ForNew(fsys.Directory)
+	p.c.foresees(func(f *fsys.Overlay) { f.Mkdir(filepath.Dir(path), w, w) })
 	above := func() error {
 		if _, err := os.Stat(filepath.Dir(path)); err == nil {
 			return nil
 		}
-		return dir.error(mkdirAll(dir.dir, dir.name, w, w))
+		return dir.PathError(fsys.MakeDirs(dir.Dir, dir.Name, w, w))
 	}
-	return &patched{at: &place{path: path, name: filepath.Base(path), foresight: p.foresight}, is: nothing.entry}, above, nil
+	return &patched{at: &fsys.Anchored{Path: path, Name: filepath.Base(path), Overlay: p.overlay}, is: fsys.Nothing.Entry}, above, nil
 }
 
 func (p *patching) remove(f *patched) error {
 	if p.args.Backup {
-		backup, err := f.at.keep()
+		backup, err := f.at.Keep()
 		if err != nil {
 			return err
 		}
 		p.c.fields["backup_file"] = backup
 	}
-	return f.at.error(f.at.dir.Remove(f.at.name))
+	return f.at.PathError(f.at.Dir.Remove(f.at.Name))
 }
 
 // unifiedRemoved is the difference of a file that goes.
 func unifiedRemoved(path string, old []byte) string {
-	text := unified(path, old, []byte{})
+	text := fsys.UnifiedDiff(path, old, []byte{})
 	return strings.Replace(text, "+++ "+path+"\n", "+++ /dev/null\n", 1)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -15,7 +16,7 @@ func runPause(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.PauseArgs)
 	start := time.Now()
 	if args.Time > 0 && !pause(ctx, args.Time) {
-		return a.stop(stopped(ctx))
+		return a.stop(fault.Stopped(ctx))
 	}
 	return Result{Outcome: events.OK, Message: args.Prompt, Fields: map[string]any{"elapsed": int(time.Since(start).Seconds())}}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -42,7 +45,7 @@ func planPip(ctx context.Context, a *attempt) (*change, error) {
 	}
 	p := &piped{args: args}
 	c := &change{fields: map[string]any{
-		"name": anyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements, "virtualenv": args.Virtualenv,
+		"name": facts.AnyList(args.Packages), "state": args.State, "version": args.Version, "requirements": args.Requirements, "virtualenv": args.Virtualenv,
 	}}
 	if err := p.find(a); err != nil {
 		return nil, err
@@ -58,11 +61,11 @@ func planPip(ctx context.Context, a *attempt) (*change, error) {
 		words = append(words, "make "+args.Virtualenv)
 	}
 	switch {
-	case args.State == absent && len(lacking) > 0:
+	case args.State == fsys.Absent && len(lacking) > 0:
 		words = append(words, "remove "+strings.Join(lacking, ", "))
 	case len(lacking) > 0:
 		words = append(words, "install "+strings.Join(lacking, ", "))
-	case args.State != absent && args.Requirements != "":
+	case args.State != fsys.Absent && args.Requirements != "":
 		words = append(words, "install what "+args.Requirements+" asks for")
 	}
 	if len(words) == 0 {
@@ -150,7 +153,7 @@ func (p *piped) find(a *attempt) error {
 		}
 	}
 	if p.args.Executable != "" {
-		return missing("", "%s is not there", p.args.Executable)
+		return fault.Missing("", "%s is not there", p.args.Executable)
 	}
 	return a.lacks("pip3", "python3-pip")
 }
@@ -160,7 +163,7 @@ func (p *piped) argv() []string {
 	args := p.args
 	argv := append([]string{}, p.pip...)
 	switch args.State {
-	case absent:
+	case fsys.Absent:
 		argv = append(argv, "uninstall", "-y")
 	case "latest":
 		argv = append(argv, "install", "-U")
@@ -215,7 +218,7 @@ func (p *piped) missing(ctx context.Context, a *attempt) (names []string, sure b
 			exact = m[3]
 		}
 		switch {
-		case args.State == absent:
+		case args.State == fsys.Absent:
 			if there {
 				names = append(names, wanted)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -18,7 +20,7 @@ func dryScript(_ context.Context, a *attempt) Result {
 	if own, skip := a.within(&args.WithinArgs); skip != nil {
 		return own.unneededScript(skip)
 	}
-	if info, err := a.files().Stat(args.Script); !a.foresight.concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
+	if info, err := a.files().Stat(args.Script); !a.overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
 		r := unrun("cannot be told before the run: script " + args.Script + " does not exist")
 		r.Warnings = []string{"script " + args.Script + " does not exist"}
 		return r
@@ -45,7 +47,7 @@ func runScript(ctx context.Context, a *attempt) Result {
 	if args.Executable != "" {
 		line = args.Executable + " " + line
 	}
-	return a.command(ctx, []string{shellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
+	return a.command(ctx, []string{process.ShellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
 }
 
 // unneededScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
@@ -63,7 +65,7 @@ func (a *attempt) unneededScript(skip *Result) Result {
 func (a *attempt) copyScript(from, to string) error {
 	in, err := a.files().Open(from)
 	if errors.Is(err, os.ErrNotExist) {
-		return missing(from, "script %s does not exist", from)
+		return fault.Missing(from, "script %s does not exist", from)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -169,5 +170,5 @@ func noService(name, hint string) error {
 	if hint != "" {
 		hint = "; " + hint
 	}
-	return missing("", "there is no service %s%s", name, hint)
+	return fault.Missing("", "there is no service %s%s", name, hint)
 }

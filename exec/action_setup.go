@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/facts"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -29,19 +31,19 @@ const systemFacts = "/etc/ansible/facts.d"
 
 func runSetup(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.SetupArgs)
-	facts := gather(ctx, "", args.FactPath, args.Subset, args.Timeout)
-	if stopped(ctx) != "" {
+	found := facts.GatherBelow(ctx, "", args.FactPath, args.Subset, args.Timeout)
+	if fault.Stopped(ctx) != "" {
 		return a.failure(ctx, context.Cause(ctx))
 	}
-	for name := range facts {
+	for name := range found {
 		if !isWanted(name, args.Filter) {
-			delete(facts, name)
+			delete(found, name)
 		}
 	}
-	fields := map[string]any{"ansible_facts": Prefixed(facts)}
+	fields := map[string]any{"ansible_facts": facts.Prefixed(found)}
 	if a.Plays { // where they have not been asked for ahead of the run
-		own := Facts()
-		maps.Copy(own, VolatileFacts())
+		own := facts.Local()
+		maps.Copy(own, facts.Volatile())
 		fields["moon_facts"] = own
 	}
 	return Result{Outcome: events.OK, Fields: fields}
@@ -53,7 +55,7 @@ func isWanted(name string, filter []string) bool {
 		return true
 	}
 	for _, pattern := range filter {
-		pattern = strings.TrimPrefix(pattern, factPrefix)
+		pattern = strings.TrimPrefix(pattern, facts.FactPrefix)
 		if ok, err := path.Match(pattern, name); pattern == "" || ok && err == nil {
 			return true
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -28,10 +30,10 @@ func runShell(ctx context.Context, a *attempt) Result {
 	}
 	start := time.Now()
 	p := a.noisy(argv)
-	p.stdin = a.lineOf(args.Stdin, args.StdinNewline)
-	p.keepTail()
+	p.Stdin = a.lineOf(args.Stdin, args.StdinNewline)
+	p.KeepTail()
 	seen := a.unseen(p)
-	r := a.asCommand(args.Cmd, start, p.withHint(a.ended(p.run(ctx), events.Changed)))
+	r := a.asCommand(args.Cmd, start, withHint(p, a.ended(p.Run(ctx), events.Changed)))
 	if seen {
 		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everybody on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
 	}
@@ -66,33 +68,33 @@ var loaders = map[string]string{
 const shellLoader = ". /dev/fd/3"
 
 // unseen takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
-func (a *attempt) unseen(p *process) (seen bool) {
-	last := len(p.argv) - 1
-	if !a.Secrets.Has(p.argv[last]) {
+func (a *attempt) unseen(p *process.Command) (seen bool) {
+	last := len(p.Argv) - 1
+	if !a.Secrets.Has(p.Argv[last]) {
 		return false
 	}
-	name := strings.TrimRight(filepath.Base(p.argv[0]), "0123456789.")
+	name := strings.TrimRight(filepath.Base(p.Argv[0]), "0123456789.")
 	loader, ok := loaders[name]
-	if !ok || a.Secrets.Has(strings.Join(p.argv[:last], " ")) {
+	if !ok || a.Secrets.Has(strings.Join(p.Argv[:last], " ")) {
 		return true
 	}
-	text := p.argv[last]
+	text := p.Argv[last]
 	if loader == shellLoader || name == "zsh" {
 		text = "exec 3<&-;" + text // what the script starts has no use for it
 	}
-	p.argv = append(slices.Clone(p.argv[:last]), loader)
-	p.script = &text
+	p.Argv = append(slices.Clone(p.Argv[:last]), loader)
+	p.Script = &text
 	return false
 }
 
 // shellArgv is the interpreter with its options, the option for a text to run, and the text.
 func shellArgv(args *spec.ShellArgs) ([]string, error) {
-	if args.Interpreter == shellPath {
-		return []string{shellPath, "-c", args.Cmd}, nil
+	if args.Interpreter == process.ShellPath {
+		return []string{process.ShellPath, "-c", args.Cmd}, nil
 	}
 	words, err := spec.Words(args.Interpreter)
 	if err != nil || len(words) == 0 {
-		return nil, commandError{message: "interpreter " + args.Interpreter + " is not a command", class: Fatal}
+		return nil, fault.CommandError{Message: "interpreter " + args.Interpreter + " is not a command", Class: fault.Fatal}
 	}
 	option := "-c"
 	switch name := filepath.Base(words[0]); strings.TrimRight(name, "0123456789.") {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -23,20 +25,20 @@ func drySlurp(ctx context.Context, a *attempt) Result {
 
 func runSlurp(ctx context.Context, a *attempt) Result {
 	path := a.Args.(*spec.SlurpArgs).Src
-	p, e, err := a.followed(path)
+	p, e, err := a.overlay.Followed(path)
 	if err != nil {
 		return a.failure(ctx, err)
 	}
-	defer p.close()
+	defer p.Close()
 	switch {
-	case e.kind == absent:
-		return a.failure(ctx, missing(path, "file not found: %s", path))
-	case e.kind != regular:
-		return a.failure(ctx, fmt.Errorf("%s is %s", path, e.what()))
-	case e.size > slurpLimit:
-		return a.failure(ctx, fmt.Errorf("%s is too large for a result: %s; use `fetch`", path, size(e.size)))
+	case e.Kind == fsys.Absent:
+		return a.failure(ctx, fault.Missing(path, "file not found: %s", path))
+	case e.Kind != fsys.Regular:
+		return a.failure(ctx, fmt.Errorf("%s is %s", path, e.What()))
+	case e.Size > slurpLimit:
+		return a.failure(ctx, fmt.Errorf("%s is too large for a result: %s; use `fetch`", path, fsys.FormatSize(e.Size)))
 	}
-	data, err := p.read(e)
+	data, err := p.Read(e)
 	if err != nil {
 		return a.failure(ctx, err)
 	}

@@ -1,14 +1,9 @@
 package exec
 
 import (
-	"context"
-	"crypto/md5"  // users may have nothing better to compare with
-	"crypto/sha1" // likewise
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/hex"
+	"context" // users may have nothing better to compare with
+	// likewise
 	"errors"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -19,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -31,23 +27,18 @@ func dryStat(ctx context.Context, a *attempt) Result {
 	return runStat(ctx, a)
 }
 
-// hashes are the checksums that playbooks name.
-var hashes = map[string]func() hash.Hash{
-	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New,
-}
-
 func runStat(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.StatArgs)
 	var found map[string]any
 	var err error
 	for range 5 { // somebody may change it between the looks
-		if found, err = a.lookAt(ctx, args); !errors.Is(err, errSwapped) {
+		if found, err = a.lookAt(ctx, args); !errors.Is(err, fsys.ErrSwapped) {
 			break
 		}
 	}
 	r := Result{Outcome: events.OK, Fields: map[string]any{"stat": found}}
-	if errors.Is(err, errTrap) { // what it leads to may be looked at, but is not read
-		r.Warnings, err = []string{args.Path + " is not read: " + errTrap.Error()}, nil
+	if errors.Is(err, fsys.ErrTrap) { // what it leads to may be looked at, but is not read
+		r.Warnings, err = []string{args.Path + " is not read: " + fsys.ErrTrap.Error()}, nil
 	}
 	if err != nil {
 		return a.failure(ctx, err)
@@ -97,15 +88,15 @@ func (a *attempt) readInto(ctx context.Context, m map[string]any, st *unix.Stat_
 	if !args.GetChecksum && !args.GetMime {
 		return nil
 	}
-	f, e, err := openLooked(args.Path)
+	f, e, err := fsys.OpenLooked(args.Path)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	if !isSame(e.info, st) {
-		return &fs.PathError{Op: "read", Path: args.Path, Err: errSwapped}
+	if !fsys.IsSame(e.Info, st) {
+		return &fs.PathError{Op: "read", Path: args.Path, Err: fsys.ErrSwapped}
 	}
-	if args.GetMime && e.size > 0 {
+	if args.GetMime && e.Size > 0 {
 		if m["mimetype"], m["charset"], err = a.mime(ctx, f); err != nil {
 			return err
 		}
@@ -114,7 +105,7 @@ func (a *attempt) readInto(ctx context.Context, m map[string]any, st *unix.Stat_
 		}
 	}
 	if args.GetChecksum {
-		m["checksum"], err = sumOf(ctx, f, args.Algorithm)
+		m["checksum"], err = fsys.SumOf(ctx, f, args.Algorithm)
 	}
 	return err
 }
@@ -164,7 +155,7 @@ func statFields(path string, st *unix.Stat_t) map[string]any {
 	bits := uint32(st.Mode) & 0o7777      //nolint:unconvert // likewise
 	uid, gid := int(st.Uid), int(st.Gid)
 	m := map[string]any{
-		"path": path, "mode": octal(bits), "uid": uid, "gid": gid, "pw_name": userName(uid), "gr_name": groupName(gid),
+		"path": path, "mode": fsys.Octal(bits), "uid": uid, "gid": gid, "pw_name": fsys.UserName(uid), "gr_name": fsys.GroupName(gid),
 		"size": int(st.Size), "inode": int(st.Ino), "dev": int(st.Dev), "nlink": int(st.Nlink), "blocks": int(st.Blocks), "block_size": int(st.Blksize),
 		"atime": seconds(st.Atim), "mtime": seconds(st.Mtim), "ctime": seconds(st.Ctim),
 	}
@@ -190,38 +181,10 @@ func seconds(t unix.Timespec) float64 {
 }
 
 func fileSum(ctx context.Context, path, algorithm string) (string, error) {
-	f, err := openRegular(path)
+	f, err := fsys.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	return sumOf(ctx, f, algorithm)
-}
-
-// sum is the hash of the file that is at the place.
-func (p *place) sum(ctx context.Context, seen entry, algorithm string) (string, error) {
-	f, err := p.open(seen)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	return sumOf(ctx, f, algorithm)
-}
-
-func sumOf(ctx context.Context, f io.Reader, algorithm string) (string, error) {
-	h := hashes[algorithm]()
-	buf := make([]byte, copySize)
-	for {
-		if stopped(ctx) != "" {
-			return "", context.Cause(ctx)
-		}
-		n, err := f.Read(buf)
-		_, _ = h.Write(buf[:n]) // a hash does not fail
-		switch {
-		case ended(err):
-			return hex.EncodeToString(h.Sum(nil)), nil
-		case err != nil:
-			return "", err
-		}
-	}
+	return fsys.SumOf(ctx, f, algorithm)
 }

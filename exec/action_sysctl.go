@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -21,7 +23,7 @@ func planSysctl(ctx context.Context, a *attempt) (*change, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("parameters of the kernel can be set on Linux only")
 	}
-	c, err := a.edit(ctx, edit{path: args.SysctlFile, create: true, gone: args.State == absent}, func(text string) (edited, says string) {
+	c, err := a.edit(ctx, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent}, func(text string) (edited, says string) {
 		return putParameter(text, args)
 	})
 	if err != nil {
@@ -50,7 +52,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 		key, value, ok := parameter(line)
 		switch {
 		case !ok || key != args.Key:
-		case last < 0 && args.State != absent:
+		case last < 0 && args.State != fsys.Absent:
 			last, was = i, value
 		default:
 			d.put(i, i+1)
@@ -59,7 +61,7 @@ func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
 		}
 	}
 	switch {
-	case args.State == absent:
+	case args.State == fsys.Absent:
 		return d.String(), says
 	case last < 0:
 		d.put(len(d.lines), len(d.lines), args.Name+"="+args.Value)
@@ -94,7 +96,7 @@ func planParameter(c *change, args *spec.SysctlArgs) error {
 	if err == nil {
 		c.fields["value"] = is
 	}
-	if args.State == absent || !args.SysctlSet && (!args.Reload || c.diff.Kind == events.ChangeNone) {
+	if args.State == fsys.Absent || !args.SysctlSet && (!args.Reload || c.diff.Kind == events.ChangeNone) {
 		return nil
 	}
 	switch {
@@ -102,7 +104,7 @@ func planParameter(c *change, args *spec.SysctlArgs) error {
 		c.warnings = append(c.warnings, "the kernel has no "+args.Name)
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true", args.Name)
+		return fault.Missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true", args.Name)
 	case err == nil && is == args.Value:
 		return nil
 	}
@@ -119,7 +121,7 @@ func planParameter(c *change, args *spec.SysctlArgs) error {
 			}
 		}
 		if err := os.WriteFile(path, []byte(args.Value+"\n"), 0); err != nil {
-			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, reason(errors.Unwrap(err)))
+			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, fault.Reason(errors.Unwrap(err)))
 			if !args.IgnoreErrors {
 				return err
 			}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -23,30 +25,30 @@ func runTempfile(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.TempfileArgs)
 	path, is, err := makeTemp(args)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = missing(args.Path, "directory %s does not exist", args.Path)
+		err = fault.Missing(args.Path, "directory %s does not exist", args.Path)
 	}
 	if err != nil {
 		return a.failure(ctx, err)
 	}
-	fields := is.fields()
+	fields := is.Fields()
 	fields["path"] = path
 	return Result{Outcome: events.Changed, Fields: fields, Diff: &events.Diff{Kind: events.ChangeCreate, Path: path, Summary: "new " + args.State}}
 }
 
 // makeTemp makes it for the owner only, as the names of such files are no secret, in the directory that the way there leads to.
-func makeTemp(args *spec.TempfileArgs) (path string, is entry, err error) {
+func makeTemp(args *spec.TempfileArgs) (path string, is fsys.Entry, err error) {
 	where := args.Path
 	if where == "" {
 		where = os.TempDir()
 	}
-	dir, err := openDir(where)
+	dir, err := fsys.OpenDir(where)
 	if err != nil {
 		return "", is, err
 	}
 	defer func() { _ = dir.Close() }() // what is made in it is closed already
 	for range 1000 {
 		name := args.Prefix + rand.Text()[:10] + args.Suffix
-		if args.State == directory {
+		if args.State == fsys.Directory {
 			err = dir.Mkdir(name, 0o700)
 		} else {
 			var f *os.File
@@ -64,7 +66,7 @@ func makeTemp(args *spec.TempfileArgs) (path string, is entry, err error) {
 		if err != nil {
 			return "", is, err
 		}
-		return filepath.Join(where, name), entryOf(info), nil
+		return filepath.Join(where, name), fsys.EntryOf(info), nil
 	}
 	return "", is, err
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -15,13 +17,13 @@ var _ = act("template", action{plan: planTemplate})
 
 func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.TemplateArgs)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
 	text, err := a.readFrom(args.Src)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(args.Dest, "src %s does not exist", args.Src)
+		return nil, fault.Missing(args.Dest, "src %s does not exist", args.Src)
 	}
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 		if err != nil {
 			return nil, err
 		}
-		if attrs.mode, err = spec.ParseMode(fmt.Sprintf("%04o", unixMode(info.Mode()))); err != nil {
+		if attrs.Mode, err = spec.ParseMode(fmt.Sprintf("%04o", fsys.UnixMode(info.Mode()))); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +50,7 @@ func planTemplate(ctx context.Context, a *attempt) (*change, error) {
 	}
 	t := target{
 		attrs: attrs, force: args.Force, backup: args.Backup, validate: args.Validate,
-		from: source{data: []byte(rendered), size: int64(len(rendered))},
+		from: fsys.Source{Data: []byte(rendered), Size: int64(len(rendered))},
 	}
 	name := filepath.Base(args.Src)
 	return t.into(ctx, a, c, args.Dest, a.inWords(strings.TrimSuffix(name, ".j2"), name))

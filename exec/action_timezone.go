@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -27,8 +29,8 @@ func planTimezone(_ context.Context, a *attempt) (*change, error) {
 		return nil, errors.New("the time zone of a machine can be set on Linux only")
 	}
 	zone := filepath.Join(zoneFiles, name)
-	if info, err := a.stat(zone); err != nil || info.kind != regular {
-		return nil, missing(zone, "there is no time zone %s: %s does not exist; the package tzdata has the zones", name, zone)
+	if info, err := a.overlay.Stat(zone); err != nil || info.Kind != fsys.Regular {
+		return nil, fault.Missing(zone, "there is no time zone %s: %s does not exist; the package tzdata has the zones", name, zone)
 	}
 	c := &change{fields: map[string]any{"name": name}}
 	is := zoneOf(localtime)
@@ -76,7 +78,7 @@ func zoneOf(path string) string {
 
 // relink puts a link in the place of what is there, at once: a moment without /etc/localtime would be a moment in UTC.
 func relink(to, path string) error {
-	name := filepath.Join(filepath.Dir(path), tempName())
+	name := filepath.Join(filepath.Dir(path), fsys.TempName())
 	if err := os.Symlink(to, name); err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -71,15 +73,15 @@ func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, des
 	var err error
 	if !args.There() && a.From != nil {
 		f, err = a.files().Open(args.Src)
-	} else if at, ahead, missed := a.foresight.stat(args.Src); ahead && missed == nil && at.kind == other {
-		return nil, missing(dest, "an earlier step would change %s", args.Src)
+	} else if at, ahead, missed := a.overlay.Follow(args.Src); ahead && missed == nil && at.Kind == fsys.Other {
+		return nil, fault.Missing(dest, "an earlier step would change %s", args.Src)
 	} else if err = missed; ahead && missed == nil {
-		f, err = at.open()
+		f, err = at.Open()
 	} else if !ahead {
-		f, err = openRegular(args.Src)
+		f, err = fsys.OpenRegular(args.Src)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = missing(dest, "src %s does not exist", args.Src)
+		err = fault.Missing(dest, "src %s does not exist", args.Src)
 	}
 	if err != nil {
 		return nil, err
@@ -90,26 +92,26 @@ func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, des
 	case checked:
 		return file.Checked()
 	}
-	defer func() { _ = f.Close() }()   // it was only read
-	return tempWith(stoppable{ctx, f}) // it is read twice, and not always in order
+	defer func() { _ = f.Close() }()           // it was only read
+	return tempWith(fsys.UntilStopped(ctx, f)) // it is read twice, and not always in order
 }
 
 // openDest opens the directory to unpack into. In a dry run it may be one that is not there yet.
-func (a *attempt) openDest(dest string) (*place, error) {
-	at := &place{path: dest, name: ".", foresight: a.foresight}
-	is, err := a.stat(dest)
+func (a *attempt) openDest(dest string) (*fsys.Anchored, error) {
+	at := &fsys.Anchored{Path: dest, Name: ".", Overlay: a.overlay}
+	is, err := a.overlay.Stat(dest)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, missing(dest, "directory %s does not exist", dest)
+		return nil, fault.Missing(dest, "directory %s does not exist", dest)
 	case err != nil:
 		return nil, err
-	case is.kind != directory:
-		return nil, fmt.Errorf("%s is %s, and no directory", dest, is.what())
+	case is.Kind != fsys.Directory:
+		return nil, fmt.Errorf("%s is %s, and no directory", dest, is.What())
 	}
-	if ahead, ok, _ := a.foresight.stat(dest); ok && ahead.fresh {
+	if ahead, ok, _ := a.overlay.Follow(dest); ok && ahead.Fresh {
 		return at, nil
 	}
-	at.dir, err = openDir(filepath.Dir(a.foresight.leads(dest + "/x")))
+	at.Dir, err = fsys.OpenDir(filepath.Dir(a.overlay.Leads(dest + "/x")))
 	return at, err
 }
 
@@ -130,7 +132,7 @@ func tempWith(from io.Reader) (*os.File, error) {
 func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n int64) error {
 	amount := "large"
 	if n >= 0 {
-		amount = size(n)
+		amount = fsys.FormatSize(n)
 	}
 	c.to(events.ChangeUnknown, func(ctx context.Context) error {
 		f, err := d.kept(ctx, "")
@@ -148,12 +150,12 @@ func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n
 // unpack plans to unpack a file, which it takes over.
 func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArgs, f *os.File, name string) error {
 	c.after(func() { _ = f.Close() }) // it was only read
-	ar, err := openArchive(f, name)
+	ar, err := fsys.OpenArchive(f, name)
 	if err != nil {
 		return err
 	}
-	ar.maxBytes, ar.maxEntries, ar.maxRatio = args.Bytes, args.MaxEntries, int64(args.MaxRatio)
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	ar.MaxBytes, ar.MaxEntries, ar.MaxRatio = args.Bytes, args.MaxEntries, int64(args.MaxRatio)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return err
 	}
@@ -162,10 +164,10 @@ func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArg
 		return err
 	}
 	c.places, c.result = append(c.places, at), at
-	c.fields["format"] = ar.format
+	c.fields["format"] = ar.Format
 	u := newUnpacking(a, args, attrs, c, ar, at)
 	c.after(u.close)
-	if err := ar.each(ctx, func(m *member) error { return u.compare(ctx, m) }); err != nil {
+	if err := ar.Each(ctx, func(m *fsys.Member) error { return u.compare(ctx, m) }); err != nil {
 		return err
 	}
 	return u.plan()
@@ -175,7 +177,7 @@ func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArg
 func (u *unpacking) plan() error {
 	for i, found := range u.found {
 		if !found {
-			return fmt.Errorf("include: nothing in %s is called %s", u.ar.path, u.args.Include[i])
+			return fmt.Errorf("include: nothing in %s is called %s", u.ar.Path, u.args.Include[i])
 		}
 	}
 	if u.args.ListFiles {
@@ -202,7 +204,7 @@ func (u *unpacking) plan() error {
 			first = p.name
 		}
 		if len(lines) < maxListed {
-			lines = append(lines, strings.TrimSuffix(mark+" "+quoted(p.name)+": "+p.words, ": ")+"\n")
+			lines = append(lines, strings.TrimSuffix(mark+" "+fsys.Quoted(p.name)+": "+p.words, ": ")+"\n")
 		}
 		if created+updated <= fewResources+1 {
 			u.c.concerns(kind, events.FileResource, u.path(p.name))
@@ -223,7 +225,7 @@ func (u *unpacking) plan() error {
 		u.c.diff.Text = strings.Join(lines, "")
 	}
 	u.many = created+updated > few
-	u.c.to(events.ChangeUpdate, u.apply, countWords(created, updated)+": "+quoted(first))
+	u.c.to(events.ChangeUpdate, u.apply, countWords(created, updated)+": "+fsys.Quoted(first))
 	return nil
 }
 
@@ -247,7 +249,7 @@ func (u *unpacking) names() []any {
 	for i := range u.list {
 		if p := &u.list[i]; p.member >= 0 {
 			name := p.name
-			if p.kind == directory {
+			if p.kind == fsys.Directory {
 				name += "/"
 			}
 			names = append(names, name)

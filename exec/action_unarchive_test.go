@@ -22,6 +22,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fsys"
 	"moon/internal/assault"
 )
 
@@ -463,7 +464,7 @@ func FuzzUnarchive(f *testing.F) {
 
 // elsewhere are files that are not where the step is carried out.
 type elsewhere struct {
-	exec.OwnFiles
+	fsys.OwnFiles
 	dir string
 }
 

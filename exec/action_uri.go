@@ -20,6 +20,8 @@ import (
 	"unicode/utf8"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -36,7 +38,7 @@ func dryURI(_ context.Context, a *attempt) Result {
 
 // skipURI decides creates and removes of the action's own.
 func (a *attempt) skipURI(args *spec.URIArgs) *Result {
-	own := attempt{Job: &Job{Creates: args.Creates, Removes: args.Removes, Plays: a.Plays}, foresight: a.foresight}
+	own := attempt{Job: &Job{Creates: args.Creates, Removes: args.Removes, Plays: a.Plays}, overlay: a.overlay}
 	skip := own.skips()
 	if skip == nil || !a.Plays {
 		return skip
@@ -80,9 +82,9 @@ func (a *attempt) askOnce(ctx context.Context, args *spec.URIArgs) Result {
 		got.inPlays(r.Fields)
 	}
 	if why := got.unwanted(args); why != "" {
-		r.Outcome, r.Error, r.Class = events.Failed, shown(args.URL)+" "+why, Fatal
+		r.Outcome, r.Error, r.Class = events.Failed, shown(args.URL)+" "+why, fault.Fatal
 		if reads(args.Method) && isPassingStatus(got.StatusCode) {
-			r.Class = Transient
+			r.Class = fault.Transient
 		}
 		r.Fields["content"], r.Fields["msg"] = text(got.body), r.Error
 		return r
@@ -117,7 +119,7 @@ func (a *attempt) askServer(ctx context.Context, args *spec.URIArgs) (*answered,
 		r.args = &how
 	}
 	if args.Src != "" {
-		from := Files(OwnFiles{})
+		from := fsys.Files(fsys.OwnFiles{})
 		if !args.RemoteSrc {
 			from = a.files()
 		}
@@ -145,10 +147,10 @@ func (a *attempt) askServer(ctx context.Context, args *spec.URIArgs) (*answered,
 	return got, nil
 }
 
-func openSource(from Files, path string) (io.ReadCloser, int64, error) {
+func openSource(from fsys.Files, path string) (io.ReadCloser, int64, error) {
 	info, err := from.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, missing(path, "src %s does not exist", path)
+		return nil, 0, fault.Missing(path, "src %s does not exist", path)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -167,7 +169,7 @@ func (a *attempt) multipart(parts []spec.Part) (body, typ string, err error) {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(a.Cwd, path)
 			}
-			f, _, err := openSource(OwnFiles{}, path)
+			f, _, err := openSource(fsys.OwnFiles{}, path)
 			if err != nil {
 				return "", "", err
 			}
@@ -316,19 +318,19 @@ func (g *answered) unwanted(args *spec.URIArgs) string {
 	case args.Equals != nil && string(g.body) != *args.Equals:
 		return "answers with something else"
 	case args.Dest != "" && g.cut:
-		return "answers with more than " + size(bodyLimit) + "; `get_url` takes files of any size"
+		return "answers with more than " + fsys.FormatSize(bodyLimit) + "; `get_url` takes files of any size"
 	}
 	return ""
 }
 
 // keepAnswer writes the answer to a file.
 func (a *attempt) keepAnswer(ctx context.Context, args *spec.URIArgs, got *answered, r Result) Result {
-	attrs, err := a.newAttributes(args.Mode, args.Owner, args.Group)
+	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return a.failure(ctx, err)
 	}
 	c := &change{fields: map[string]any{}}
-	t := target{attrs: attrs, from: source{data: got.body, size: int64(len(got.body))}, force: true}
+	t := target{attrs: attrs, from: fsys.Source{Data: got.body, Size: int64(len(got.body))}, force: true}
 	c, err = t.into(ctx, a, c, args.Dest, nameOf(got.Response))
 	if err != nil {
 		return a.failure(ctx, err)

@@ -15,6 +15,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // echo answers with what it was asked.
@@ -147,18 +148,18 @@ func TestURIFails(t *testing.T) {
 		class string
 		want  string
 	}{
-		{"status", args{"url": "/no"}, exec.Fatal, "/no answered 404 Not Found, not 200"},
-		{"several", args{"url": "/no", "status_code": []any{200, 204}}, exec.Fatal, "answered 404 Not Found, not 200 or 204"},
-		{"busy", args{"url": "/busy"}, exec.Transient, "answered 503 Service Unavailable, not 200"},
-		{"busy, but it may have done something", args{"url": "/busy", "method": "POST"}, exec.Fatal, "answered 503"},
-		{"contains", args{"url": "/f", "contains": "old"}, exec.Fatal, `/f does not answer with "old"`},
-		{"equals", args{"url": "/f", "body_equals": "new"}, exec.Fatal, "/f answers with something else"},
-		{"silent", args{"url": "/silent", "timeout": "50ms"}, exec.Transient, "did not answer within 50ms"},
-		{"silent, but it may have done something", args{"url": "/silent", "timeout": "50ms", "method": "PUT"}, exec.Fatal, "did not answer within 50ms"},
-		{"nobody there", args{"url": "http://127.0.0.1:1/", "method": "POST"}, exec.Transient, "http://127.0.0.1:1/: connection refused"},
-		{"no src", args{"url": "/f", "src": "/nowhere/x", "method": "POST"}, exec.Fatal, "src /nowhere/x does not exist"},
-		{"no secret is shown", args{"url": "http://ann:secret@127.0.0.1:1/"}, exec.Transient, "http://ann:xxxxx@127.0.0.1:1/: connection refused"},
-		{"a header that cannot be", args{"url": "/f", "headers": args{"X-Key": "secret\n"}}, exec.Fatal, "invalid header field value"},
+		{"status", args{"url": "/no"}, fault.Fatal, "/no answered 404 Not Found, not 200"},
+		{"several", args{"url": "/no", "status_code": []any{200, 204}}, fault.Fatal, "answered 404 Not Found, not 200 or 204"},
+		{"busy", args{"url": "/busy"}, fault.Transient, "answered 503 Service Unavailable, not 200"},
+		{"busy, but it may have done something", args{"url": "/busy", "method": "POST"}, fault.Fatal, "answered 503"},
+		{"contains", args{"url": "/f", "contains": "old"}, fault.Fatal, `/f does not answer with "old"`},
+		{"equals", args{"url": "/f", "body_equals": "new"}, fault.Fatal, "/f answers with something else"},
+		{"silent", args{"url": "/silent", "timeout": "50ms"}, fault.Transient, "did not answer within 50ms"},
+		{"silent, but it may have done something", args{"url": "/silent", "timeout": "50ms", "method": "PUT"}, fault.Fatal, "did not answer within 50ms"},
+		{"nobody there", args{"url": "http://127.0.0.1:1/", "method": "POST"}, fault.Transient, "http://127.0.0.1:1/: connection refused"},
+		{"no src", args{"url": "/f", "src": "/nowhere/x", "method": "POST"}, fault.Fatal, "src /nowhere/x does not exist"},
+		{"no secret is shown", args{"url": "http://ann:secret@127.0.0.1:1/"}, fault.Transient, "http://ann:xxxxx@127.0.0.1:1/: connection refused"},
+		{"a header that cannot be", args{"url": "/f", "headers": args{"X-Key": "secret\n"}}, fault.Fatal, "invalid header field value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

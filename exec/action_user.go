@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -49,7 +51,7 @@ func (s *userStep) plan(ctx context.Context) (err error) {
 	}
 	s.is = s.all.user(s.args.Name)
 	s.echo()
-	if s.args.State == absent {
+	if s.args.State == fsys.Absent {
 		return s.remove()
 	}
 	if err := s.findGroups(); err != nil {
@@ -57,7 +59,7 @@ func (s *userStep) plan(ctx context.Context) (err error) {
 	}
 	if uid := s.args.UID; uid != nil && !s.args.NonUnique && (s.is == nil || s.is.uid != *uid) {
 		if i := slices.IndexFunc(s.all.users, func(u account) bool { return u.uid == *uid }); i >= 0 {
-			return missing("", "uid %d is taken by user %s; non_unique: true lets both have it", *uid, s.all.users[i].name)
+			return fault.Missing("", "uid %d is taken by user %s; non_unique: true lets both have it", *uid, s.all.users[i].name)
 		}
 	}
 	if s.args.Groups != nil {
@@ -76,15 +78,15 @@ func (s *userStep) echo() {
 	}
 	args := s.args
 	switch {
-	case args.State == absent && s.is != nil:
+	case args.State == fsys.Absent && s.is != nil:
 		s.c.fields["remove"], s.c.fields["force"] = args.Remove, args.Force
-	case args.State == absent:
+	case args.State == fsys.Absent:
 	case s.is == nil:
 		s.c.fields["create_home"], s.c.fields["system"] = args.CreateHome, args.System
 	default:
 		s.c.fields["append"], s.c.fields["move_home"] = args.Append, args.MoveHome
 	}
-	if args.Password != nil && args.State != absent {
+	if args.Password != nil && args.State != fsys.Absent {
 		s.c.fields["password"] = "NOT_LOGGING_PASSWORD"
 	}
 }
@@ -185,17 +187,17 @@ func (s *userStep) create() error {
 	}
 	words = append(words, key.words()...)
 	s.c.as(events.ChangeCreate, "user", args.Name, s.apply(tools, key, nil), words...)
-	s.c.foresees(func(f *Foresight) { s.foresee(f, own) })
+	s.c.foresees(func(f *fsys.Overlay) { s.foresee(f, own) })
 	return nil
 }
 
 // foresee tells the later steps of a dry run of a new user.
-func (s *userStep) foresee(f *Foresight, own *userGroup) {
-	f.name("user", s.args.Name)
+func (s *userStep) foresee(f *fsys.Overlay, own *userGroup) {
+	f.Name("user", s.args.Name)
 	if own == nil && loginDefs()["USERGROUPS_ENAB"] == "yes" {
-		f.name("group", s.args.Name)
+		f.Name("group", s.args.Name)
 		own = &userGroup{name: s.args.Name}
-		own.gid, _ = f.id("group", s.args.Name)
+		own.gid, _ = f.ID("group", s.args.Name)
 	}
 	if own == nil || !s.args.CreateHome {
 		return
@@ -204,8 +206,8 @@ func (s *userStep) foresee(f *Foresight, own *userGroup) {
 	if home == "" {
 		home = "/home/" + s.args.Name
 	}
-	uid, _ := f.id("user", s.args.Name)
-	f.mkdir(home, wanted{s.homeMode(), uid, own.gid}, wanted{0o755, 0, 0})
+	uid, _ := f.ID("user", s.args.Name)
+	f.Mkdir(home, fsys.Wanted{Mode: s.homeMode(), UID: uid, GID: own.gid}, fsys.Wanted{Mode: 0o755, UID: 0, GID: 0})
 }
 
 // homeOptions are useradd's for the home directory.
@@ -489,7 +491,7 @@ func (s *userStep) remove() error {
 	argv = append(argv, s.args.Name)
 	s.c.as(events.ChangeDelete, "user", s.args.Name, func(ctx context.Context) error {
 		err := s.changeAccounts(ctx, program(argv...))
-		if e, ok := errors.AsType[commandError](err); ok && e.rc != nil && *e.rc == homeNotRemoved {
+		if e, ok := errors.AsType[fault.CommandError](err); ok && e.RC != nil && *e.RC == homeNotRemoved {
 			if _, there := os.Stat(s.is.home); errors.Is(there, os.ErrNotExist) {
 				return nil // there was no home to remove
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"moon/events"
-	"moon/exec"
+	"moon/exec/fault"
 )
 
 func needsLinux(t *testing.T) {
@@ -85,12 +85,12 @@ func TestUserFailures(t *testing.T) {
 	f := fake(t, map[string]string{"useradd": "echo 'useradd: cannot lock /etc/passwd; try again later.' >&2; exit 1", "groupadd": "echo no >&2; exit 3"})
 	r := run(t, f.job(t, "user", args{"name": "moon-none"}))
 	want(t, r, events.Failed, "useradd: cannot lock /etc/passwd; try again later.")
-	if r.Class != exec.Transient {
+	if r.Class != fault.Transient {
 		t.Errorf("class %s", r.Class)
 	}
 	r = run(t, f.job(t, "group", args{"name": "moon-none"}))
 	want(t, r, events.Failed, "groupadd: no")
-	if r.Class != exec.Fatal {
+	if r.Class != fault.Fatal {
 		t.Errorf("class %s", r.Class)
 	}
 	wantRC(t, r, 3)

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -37,16 +40,16 @@ func (a *attempt) look(args *spec.WaitArgs) look {
 		return func(ctx context.Context) (bool, string) { return lookAtURL(ctx, args) }
 	case "command":
 		return func(ctx context.Context) (bool, string) {
-			p := a.process([]string{shellPath, "-c", args.Cmd})
+			p := a.process([]string{process.ShellPath, "-c", args.Cmd})
 			a.unseen(p)
-			e := p.run(ctx)
+			e := p.Run(ctx)
 			switch {
-			case e.err != nil:
-				return false, describe(e.err)
-			case e.stop != "":
+			case e.Err != nil:
+				return false, fault.Describe(e.Err)
+			case e.Stop != "":
 				return false, fmt.Sprintf("`%s` did not end", args.Cmd)
 			}
-			return e.code == 0, fmt.Sprintf("`%s`: %s", args.Cmd, e)
+			return e.Code == 0, fmt.Sprintf("`%s`: %s", args.Cmd, e)
 		}
 	}
 	return nil // only time is to pass
@@ -68,19 +71,19 @@ func runWait(ctx context.Context, a *attempt) Result {
 		}
 		if a.Plays {
 			fields["state"] = cmp.Or(args.State, "started")
-			if is, err := a.stat(args.Path); args.Path != "" && err == nil {
-				maps.Copy(fields, is.fields()) // plays find there what the path is
+			if is, err := a.overlay.Stat(args.Path); args.Path != "" && err == nil {
+				maps.Copy(fields, is.Fields()) // plays find there what the path is
 			}
 		}
 		return fields
 	}
 	if !pause(ctx, args.Delay) {
-		return a.stop(stopped(ctx))
+		return a.stop(fault.Stopped(ctx))
 	}
 	look := a.look(args)
 	if look == nil {
 		if !pause(ctx, args.Timeout) {
-			return a.stop(stopped(ctx))
+			return a.stop(fault.Stopped(ctx))
 		}
 		return Result{Outcome: events.OK, Fields: elapsed()}
 	}
@@ -93,14 +96,14 @@ func runWait(ctx context.Context, a *attempt) Result {
 			why = reason
 		}
 		switch {
-		case stopped(ctx) != "":
-			return a.stop(stopped(ctx))
+		case fault.Stopped(ctx) != "":
+			return a.stop(fault.Stopped(ctx))
 		case done:
 			return Result{Outcome: events.OK, Fields: elapsed()}
 		}
 		if !pause(waiting, args.Interval) {
-			if stopped(ctx) != "" {
-				return a.stop(stopped(ctx))
+			if fault.Stopped(ctx) != "" {
+				return a.stop(fault.Stopped(ctx))
 			}
 			r := Result{Outcome: events.Failed, Error: fmt.Sprintf("waited %s: %s", args.Timeout, why), Fields: elapsed()}
 			if args.Msg != "" {
@@ -149,15 +152,15 @@ func (a *attempt) lookAtFile(args *spec.WaitArgs) (bool, string) {
 	there, err := a.exists(args.Path)
 	switch {
 	case err != nil:
-		return false, describe(err)
+		return false, fault.Describe(err)
 	case args.Absent:
 		return !there, args.Path + " exists"
 	case !there || args.Search == nil:
 		return there, args.Path + " does not exist"
 	}
-	content, err := readRegular(args.Path)
+	content, err := fsys.ReadRegular(args.Path)
 	if err != nil {
-		return false, describe(err)
+		return false, fault.Describe(err)
 	}
 	return args.Search.Match(content), args.Path + " does not contain " + args.SearchRegex
 }

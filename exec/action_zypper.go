@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -62,7 +63,7 @@ func (z *zypper) foretell(ctx context.Context, a *attempt) (*transaction, error)
 	}
 	stream, bad := readZypper(said.stdout)
 	if m := zypperUnknown.FindStringSubmatch(stream.errors()); m != nil && verb == "install" {
-		return nil, missing("", "there is no %s %s; update_cache: true fetches newer lists", args.Type, m[1])
+		return nil, fault.Missing("", "there is no %s %s; update_cache: true fetches newer lists", args.Type, m[1])
 	}
 	if bad != nil || said.code != 0 && !slices.Contains([]int{zypperReboot, zypperRestart, zypperNotFound}, said.code) {
 		if text := stream.errors(); text != "" {

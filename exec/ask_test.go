@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"moon/exec"
+	"moon/exec/process"
 )
 
 func TestAsk(t *testing.T) {
@@ -18,7 +18,7 @@ func TestAsk(t *testing.T) {
 		write(t, path, text, 0o755)
 		return path
 	}
-	out, err := new(exec.Asker).Run(t.Context(), program("good", "#!/bin/sh\nread x; echo \"$@\" $x; echo careful >&2\n"), "--host", "a b")
+	out, err := new(process.Asker).Run(t.Context(), program("good", "#!/bin/sh\nread x; echo \"$@\" $x; echo careful >&2\n"), "--host", "a b")
 	if err != nil || string(out) != "--host a b\n" {
 		t.Errorf("%q, %v", out, err)
 	}
@@ -36,7 +36,7 @@ func TestAsk(t *testing.T) {
 		if name == "sleeps" {
 			timeout = 200 * time.Millisecond
 		}
-		_, err := (&exec.Asker{Timeout: timeout}).Run(t.Context(), program(name, tt.text))
+		_, err := (&process.Asker{Timeout: timeout}).Run(t.Context(), program(name, tt.text))
 		if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %s", name, err, tt.want)
 		}
@@ -46,7 +46,7 @@ func TestAsk(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := new(exec.Asker).Run(over, program("late", "#!/bin/sh\n")); err == nil || err.Error() != "it was interrupted" {
+	if _, err := new(process.Asker).Run(over, program("late", "#!/bin/sh\n")); err == nil || err.Error() != "it was interrupted" {
 		t.Error(err)
 	}
 }
@@ -56,18 +56,18 @@ func TestAskEndsAll(t *testing.T) {
 	mark := newMark()
 	path := filepath.Join(t.TempDir(), "program")
 	write(t, path, "#!/bin/sh\nsleep "+mark+" &\nsetsid sleep "+mark+" &\n(trap '' INT TERM HUP; sleep "+mark+") &\nwait\n", 0o755)
-	for name, end := range map[string]func(ctx context.Context, k *exec.Asker) error{
-		"late": func(ctx context.Context, k *exec.Asker) error {
+	for name, end := range map[string]func(ctx context.Context, k *process.Asker) error{
+		"late": func(ctx context.Context, k *process.Asker) error {
 			k.Timeout = 500 * time.Millisecond
 			_, err := k.Run(ctx, path)
 			return err
 		},
-		"late, and might ask a person": func(ctx context.Context, k *exec.Asker) error {
+		"late, and might ask a person": func(ctx context.Context, k *process.Asker) error {
 			k.Timeout = 500 * time.Millisecond
 			_, _, err := k.Person(ctx, path)
 			return err
 		},
-		"interrupted": func(ctx context.Context, k *exec.Asker) error {
+		"interrupted": func(ctx context.Context, k *process.Asker) error {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(300*time.Millisecond, cancel)
 			_, err := k.Run(ctx, path)
@@ -75,7 +75,7 @@ func TestAskEndsAll(t *testing.T) {
 		},
 	} {
 		var waited atomic.Int32
-		err := end(t.Context(), &exec.Asker{Waiting: func(what string, _ time.Duration) {
+		err := end(t.Context(), &process.Asker{Waiting: func(what string, _ time.Duration) {
 			if waited.Add(1); what != "program" {
 				t.Errorf("%s: it waits for %q", name, what)
 			}

@@ -7,9 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"syscall"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 )
 
 // change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
@@ -20,14 +21,14 @@ type change struct {
 	fields   map[string]any              // of the result, known beforehand
 	apply    func(context.Context) error // may add to fields, and correct diff; not called for ChangeNone
 	always   bool                        // but with this: something is to be done that is no change
-	places   []*place                    // held open until the end
-	result   *place                      // whose entry describes the result; may be nil
+	places   []*fsys.Anchored            // held open until the end
+	result   *fsys.Anchored              // whose entry describes the result; may be nil
 	plain    []string                    // in plays, all that the result says; nil: everything
 	unlock   func()                      // at the end, such as letting others at the file that is edited; may be nil
 
-	skips     bool               // it does nothing, and counts as skipped
-	ahead     []func(*Foresight) // what later steps of a dry run would find
-	resources []events.Resource  // what is changed, if that is not the file at diff.Path
+	skips     bool                  // it does nothing, and counts as skipped
+	ahead     []func(*fsys.Overlay) // what later steps of a dry run would find
+	resources []events.Resource     // what is changed, if that is not the file at diff.Path
 }
 
 // concerns notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
@@ -58,7 +59,7 @@ func (c *change) after(do func()) {
 
 func (c *change) close() {
 	for _, p := range c.places {
-		p.close()
+		p.Close()
 	}
 	if c.unlock != nil {
 		c.unlock()
@@ -79,46 +80,34 @@ func (c *change) to(kind events.ChangeKind, apply func(context.Context) error, w
 }
 
 // describe adds what is at a place to the result.
-func (c *change) describe(p *place, plays bool) {
-	e, err := p.look()
+func (c *change) describe(p *fsys.Anchored, plays bool) {
+	e, err := p.Look()
 	if err != nil {
 		return // what is not seen is not reported; the step itself went well
 	}
-	maps.Copy(c.fields, e.fields())
-	if plays && e.kind != absent {
-		c.fields["mode"] = fmt.Sprintf("0%03o", e.mode)
+	maps.Copy(c.fields, e.Fields())
+	if plays && e.Kind != fsys.Absent {
+		c.fields["mode"] = fmt.Sprintf("0%03o", e.Mode)
 	}
-	if plays && e.kind == regular && e.twins() > 1 {
-		c.fields["state"] = hard
+	if plays && e.Kind == fsys.Regular && e.Twins() > 1 {
+		c.fields["state"] = fsys.HardLink
 	}
 }
 
-// twins is how many names what is there has.
-func (e entry) twins() int {
-	if e.info == nil {
-		return 1
-	}
-	if st, ok := e.info.Sys().(*syscall.Stat_t); ok {
-		return int(st.Nlink)
-	}
-	return 1
-}
+// foresees notes what a change would make, for the later steps of a dry run. It is called when the change is only
+// predicted.
+func (c *change) foresees(do func(*fsys.Overlay)) { c.ahead = append(c.ahead, do) }
 
-func (e entry) fields() map[string]any {
-	if e.kind == absent {
-		return map[string]any{"state": absent}
+// changedMeanwhile is the result of a dry run for what looks at something that an earlier step would change.
+func (a *attempt) changedMeanwhile(paths ...string) *Result {
+	for _, path := range paths {
+		if a.overlay.Concerns(path) {
+			r := unrun("an earlier step would change " + path)
+			return &r
+		}
 	}
-	f := map[string]any{
-		"state": e.kind, "uid": e.uid, "gid": e.gid, "owner": userName(e.uid), "group": groupName(e.gid), "size": int(e.size),
-	}
-	if e.kind != link {
-		f["mode"] = octal(e.mode)
-	}
-	return f
+	return nil
 }
-
-// octal is a mode as playbooks write it.
-func octal(mode uint32) string { return fmt.Sprintf("%04o", mode) }
 
 // apply makes a change and reports it.
 func (a *attempt) apply(ctx context.Context, c *change) Result {
@@ -165,9 +154,9 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	if s, ok := errors.AsType[supplied](err); ok {
 		return unpredicted(s)
 	}
-	if missing, ok := errors.AsType[notYet](err); ok {
+	if missing, ok := errors.AsType[fault.NotYet](err); ok {
 		r := unrun("cannot be told before the run: " + missing.Error())
-		r.Diff.Path, r.Diff.Summary = missing.path, missing.Error()
+		r.Diff.Path, r.Diff.Summary = missing.Path, missing.Error()
 		r.Warnings, r.Lacks = []string{missing.Error()}, missing.Error()
 		r.Fields = a.failure(ctx, err).Fields
 		return r
@@ -188,9 +177,9 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	r := Result{Outcome: events.OK, Diff: &c.diff, Warnings: c.warnings}
 	if c.diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed
-		if a.foresight != nil {
+		if a.overlay != nil {
 			for _, do := range c.ahead {
-				do(a.foresight)
+				do(a.overlay)
 			}
 		}
 	} else if c.result != nil {

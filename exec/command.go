@@ -3,49 +3,26 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
-const shellPath = "/bin/sh"
-
-// The statuses a shell gives for what it cannot run.
-const (
-	rcNotExecutable = 126
-	rcNotFound      = 127
-)
-
-// commandError is a command that did not end well, as the error of a step.
-type commandError struct {
-	message string
-	rc      *int
-	class   string
-}
-
-func (e commandError) Error() string { return e.message }
-
-func notStarted(rc int, format string, args ...any) error {
-	return commandError{fmt.Sprintf(format, args...), &rc, Fatal}
-}
-
 // process prepares a command with the step's environment. Its output is discarded.
-func (a *attempt) process(argv []string) *process {
+func (a *attempt) process(argv []string) *process.Command {
 	run, _, ofRun := strings.Cut(a.Attempt, "/")
 	if !ofRun {
 		run = ""
 	}
-	return &process{argv: argv, env: a.environ(), dir: a.dir(), grace: a.grace, now: a.Now, watch: a.watch, runID: run, attempt: a.Attempt}
+	return &process.Command{Argv: argv, Env: a.environ(), Dir: a.dir(), Grace: a.grace, Now: a.Now, Watch: a.watch, RunID: run, Attempt: a.Attempt}
 }
 
 // dir is where the step's commands run.
@@ -60,10 +37,10 @@ func (a *attempt) dir() string {
 }
 
 // noisy prepares a command whose output is the step's.
-func (a *attempt) noisy(argv []string) *process {
+func (a *attempt) noisy(argv []string) *process.Command {
 	p := a.process(argv)
 	if a.Output != nil {
-		p.stdout, p.stderr = a.Output.Stdout(), a.Output.Stderr()
+		p.Stdout, p.Stderr = a.Output.Stdout(), a.Output.Stderr()
 	}
 	return p
 }
@@ -86,9 +63,20 @@ func (a *attempt) command(ctx context.Context, argv []string, stdin *string) Res
 		return a.onTerminal(ctx, argv)
 	}
 	p := a.noisy(argv)
-	p.stdin = stdin
-	p.keepTail()
-	return p.withHint(a.ended(p.run(ctx), events.Changed))
+	p.Stdin = stdin
+	p.KeepTail()
+	return withHint(p, a.ended(p.Run(ctx), events.Changed))
+}
+
+// terminalHint is added to the error of a step that failed because it wanted a terminal.
+const terminalHint = " (it wanted a terminal, which a step has only with `interactive: true`)"
+
+// withHint names `interactive` in the result of a process that failed and said that it wanted a terminal.
+func withHint(p *process.Command, r Result) Result {
+	if r.Outcome == events.Failed && r.RC != nil && p.WantedTerminal() {
+		r.Error += terminalHint
+	}
+	return r
 }
 
 // environ is moon's own environment with the step's on top, but without what is read from it as a secret: a step that needs it
@@ -98,12 +86,12 @@ func (a *attempt) environ() []string {
 	env := make([]string, 0, len(own)+len(a.Env)+2)
 	for _, entry := range own {
 		name, _, _ := strings.Cut(entry, "=")
-		if _, ok := a.Env[name]; !ok && name != "PWD" && name != attemptMark && !a.Secrets.Env(name) {
+		if _, ok := a.Env[name]; !ok && name != "PWD" && name != process.MarkVariable && !a.Secrets.Env(name) {
 			env = append(env, entry)
 		}
 	}
 	if a.Attempt != "" {
-		env = append(env, attemptMark+"="+marked(os.Getenv(attemptMark), a.Attempt))
+		env = append(env, process.MarkVariable+"="+process.NestMark(os.Getenv(process.MarkVariable), a.Attempt))
 	}
 	if _, ok := a.Env["PWD"]; !ok {
 		env = append(env, "PWD="+a.dir())
@@ -115,131 +103,38 @@ func (a *attempt) environ() []string {
 }
 
 // ended is the result of a command that ran. Success is what it means to succeed.
-func (a *attempt) ended(e exit, success events.Outcome) Result {
-	r := Result{Outcome: success, RC: &e.code}
+func (a *attempt) ended(e process.Exit, success events.Outcome) Result {
+	r := Result{Outcome: success, RC: &e.Code}
 	switch {
-	case e.code == notRun:
-		r = a.stop(e.stop)
-	case e.err != nil:
-		r = Result{Outcome: events.Failed, Class: Fatal, Error: describe(e.err)}
-		if c, ok := errors.AsType[commandError](e.err); ok {
-			r.RC = c.rc
+	case e.Code == process.NotRun:
+		r = a.stop(e.Stop)
+	case e.Err != nil:
+		r = Result{Outcome: events.Failed, Class: fault.Fatal, Error: fault.Describe(e.Err)}
+		if c, ok := errors.AsType[fault.CommandError](e.Err); ok {
+			r.RC = c.RC
 		}
-	case e.stop == Expired:
+	case e.Stop == fault.Expired:
 		// A process that obeys SIGTERM and exits with 0 has still not done its work in time.
 		r.Outcome, r.Error = events.Timeout, a.expired()
-	case e.code == 0:
+	case e.Code == 0:
 		// It may have been told to stop; it ended well all the same.
-	case e.stop != "":
-		r.Outcome, r.Error = events.Cancelled, string(e.stop)
+	case e.Stop != "":
+		r.Outcome, r.Error = events.Cancelled, string(e.Stop)
 	default:
 		r.Outcome, r.Error = events.Failed, e.String()
 	}
-	switch others := escapees(e.others); {
-	case e.held && others != "":
+	switch others := process.DescribeOrphans(e.Others); {
+	case e.Held && others != "":
 		r.Warnings = append(r.Warnings, "left running: "+others+"; it still held the output, and what it prints from now on is lost (send it to a file)")
-	case e.held:
+	case e.Held:
 		r.Warnings = append(r.Warnings, "a process in the background still held the output; what it prints from now on is lost (send it to a file)")
 	case others != "":
 		r.Warnings = append(r.Warnings, "killed with it, although not in its group any more: "+others)
 	}
 	if a.Output != nil {
 		if err := a.Output.Err(); err != nil {
-			r.Warnings = append(r.Warnings, describe(err))
+			r.Warnings = append(r.Warnings, fault.Describe(err))
 		}
 	}
 	return r
-}
-
-// String words an exit as the error of a step.
-func (e exit) String() string {
-	if e.signal != 0 {
-		name := unix.SignalName(e.signal)
-		if name == "" {
-			name = fmt.Sprintf("signal %d", e.signal)
-		}
-		return "killed by " + name
-	}
-	return fmt.Sprintf("exit status %d", e.code)
-}
-
-// find looks the command up as the step's own PATH has it.
-func (p *process) find() (string, error) {
-	name := p.argv[0]
-	if strings.Contains(name, "/") {
-		if filepath.IsAbs(name) {
-			return name, nil
-		}
-		return filepath.Join(p.dir, name), nil
-	}
-	found := ""
-	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.dir, dir)
-		}
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		if err != nil || info.IsDir() {
-			continue
-		}
-		if info.Mode()&0o111 != 0 {
-			return path, nil
-		}
-		found = path
-	}
-	if found != "" {
-		return "", notStarted(rcNotExecutable, "%s is not executable", found)
-	}
-	if err := checkDir(p.dir); err != nil {
-		return "", err
-	}
-	return "", notStarted(rcNotFound, "command not found: %s", name)
-}
-
-func (p *process) getenv(name string) string {
-	value := ""
-	for _, entry := range p.env {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
-}
-
-func checkDir(dir string) error {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return notStarted(rcNotFound, "cwd %s does not exist", dir)
-	case err != nil:
-		return notStarted(rcNotFound, "cwd: %s", describe(err))
-	case !info.IsDir():
-		return notStarted(rcNotFound, "cwd %s is not a directory", dir)
-	}
-	return nil
-}
-
-// startError finds out what the kernel's one word was about.
-func (p *process) startError(path string, err error) error {
-	if err := checkDir(p.dir); err != nil {
-		return err
-	}
-	_, gone := os.Stat(path)
-	switch {
-	case gone != nil && errors.Is(err, fs.ErrNotExist):
-		return notStarted(rcNotFound, "command not found: %s", p.argv[0])
-	case errors.Is(err, fs.ErrNotExist):
-		return notStarted(rcNotFound, "%s: the interpreter that its first line names does not exist", path)
-	case errors.Is(err, fs.ErrPermission):
-		return notStarted(rcNotExecutable, "%s is not executable", path)
-	case errors.Is(err, syscall.ENOEXEC):
-		return notStarted(rcNotExecutable, "%s is not a program; a script needs a first line like #!/bin/sh", path)
-	case errors.Is(err, syscall.E2BIG):
-		return notStarted(rcNotExecutable, "%s: the arguments and the environment are too long", p.argv[0])
-	}
-	e := commandError{message: "start " + p.argv[0] + ": " + describe(err), class: Fatal}
-	if isTransient(err) {
-		e.class = Transient
-	}
-	return e
 }

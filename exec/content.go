@@ -5,16 +5,20 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
 )
 
 // target is a file that shall have a content. It serves copy, template, file with content, and edits.
 type target struct {
-	at       *place
-	is       entry
-	attrs    attributes
-	from     source
+	at       *fsys.Anchored
+	is       fsys.Entry
+	attrs    fsys.Attributes
+	from     fsys.Source
 	force    bool // replace other content
 	backup   bool
 	validate string
@@ -25,31 +29,31 @@ type target struct {
 
 // plan adds to a change what it takes to give the target its content and attributes.
 func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error) {
-	c.diff.Path = t.at.path
+	c.diff.Path = t.at.Path
 	c.result = t.at
-	switch t.is.kind {
-	case absent:
+	switch t.is.Kind {
+	case fsys.Absent:
 		return t.create(a, c), nil
-	case directory:
-		return nil, fmt.Errorf("%s is a directory", t.at.path)
-	case other:
-		return nil, fmt.Errorf("%s is %s", t.at.path, t.is.what())
-	case link:
+	case fsys.Directory:
+		return nil, fmt.Errorf("%s is a directory", t.at.Path)
+	case fsys.Other:
+		return nil, fmt.Errorf("%s is %s", t.at.Path, t.is.What())
+	case fsys.Link:
 		if !t.force {
 			return c.none(), nil
 		}
-		w, words := t.attrs.anew(regular)
+		w, words := t.attrs.ForNew(fsys.Regular)
 		t.foresee(c, w)
-		return c.to(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.target + " → file, " + size(t.from.size)}, words...)...), nil
+		return c.to(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
 	}
 	if !t.force {
 		return c.none(), nil
 	}
-	same, sum, err := t.from.same(ctx, t.at, t.is)
+	same, sum, err := t.from.Same(ctx, t.at, t.is)
 	if err != nil {
 		return nil, err
 	}
-	w, words := t.attrs.on(t.is)
+	w, words := t.attrs.For(t.is)
 	switch {
 	case !same:
 		words = append([]string{t.contentWords()}, words...)
@@ -58,8 +62,8 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 		return c.to(events.ChangeUpdate, t.replace(a, c, w), words...), nil
 	case len(words) > 0:
 		maps.Copy(c.fields, map[string]any{"checksum": t.sum(a, sum)})
-		c.foresees(func(f *Foresight) { f.own(t.at.path, t.is, w) })
-		return c.to(events.ChangeUpdate, func(context.Context) error { return t.at.error(w.set(t.at.dir, t.at.name, t.is)) }, words...), nil
+		c.foresees(func(f *fsys.Overlay) { f.Own(t.at.Path, t.is, w) })
+		return c.to(events.ChangeUpdate, func(context.Context) error { return t.at.PathError(w.Set(t.at.Dir, t.at.Name, t.is)) }, words...), nil
 	}
 	maps.Copy(c.fields, map[string]any{"checksum": t.sum(a, sum)})
 	return c.none(), nil
@@ -67,78 +71,102 @@ func (t target) plan(ctx context.Context, a *attempt, c *change) (*change, error
 
 // sum is the checksum of what was written. That of a secret is one too, since it would let others try out what that is.
 func (t target) sum(a *attempt, checksum string) string {
-	if a.Secrets.Has(string(t.from.data)) {
+	if a.Secrets.Has(string(t.from.Data)) {
 		a.Secrets.Add("", checksum)
 	}
 	return checksum
 }
 
 func (t target) create(a *attempt, c *change) *change {
-	w, words := t.attrs.anew(regular)
+	w, words := t.attrs.ForNew(fsys.Regular)
 	c.diff.Text = t.text(a)
 	t.foresee(c, w)
-	return c.to(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + size(t.from.size)}, words...)...)
+	return c.to(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + fsys.FormatSize(t.from.Size)}, words...)...)
 }
 
 // foresee tells later steps of a dry run of the new content.
-func (t target) foresee(c *change, w wanted) {
-	c.foresees(func(f *Foresight) { f.put(t.at.path, foreseen{entry: w.entry(regular), from: t.from}) })
+func (t target) foresee(c *change, w fsys.Wanted) {
+	c.foresees(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
 }
 
 func (t target) contentWords() string {
 	if t.says != "" {
 		return t.says
 	}
-	if t.is.size == t.from.size {
-		return "content, " + size(t.from.size)
+	if t.is.Size == t.from.Size {
+		return "content, " + fsys.FormatSize(t.from.Size)
 	}
-	return fmt.Sprintf("content, %s → %s", size(t.is.size), size(t.from.size))
+	return fmt.Sprintf("content, %s → %s", fsys.FormatSize(t.is.Size), fsys.FormatSize(t.from.Size))
 }
 
 // text is the diff of the contents, where one is wanted and both are text.
 func (t target) text(a *attempt) string {
-	if !a.Diff || a.NoLog || t.from.size > diffLimit || t.is.size > diffLimit {
+	if !a.Diff || a.NoLog || t.from.Size > fsys.DiffLimit || t.is.Size > fsys.DiffLimit {
 		return ""
 	}
 	var old []byte
-	if t.is.kind == regular {
+	if t.is.Kind == fsys.Regular {
 		var err error
-		if old, err = t.at.read(t.is); err != nil {
+		if old, err = t.at.Read(t.is); err != nil {
 			return ""
 		}
 		if old == nil {
 			old = []byte{}
 		}
 	}
-	now := t.from.text()
+	now := t.from.Text()
 	if now == nil {
 		return ""
 	}
-	return unified(t.at.path, old, now)
+	return fsys.UnifiedDiff(t.at.Path, old, now)
 }
 
-func (t target) replace(a *attempt, c *change, w wanted) func(context.Context) error {
+func (t target) replace(a *attempt, c *change, w fsys.Wanted) func(context.Context) error {
 	return func(ctx context.Context) error {
-		r := replacement{
-			at: t.at, old: t.is, want: w, mustOwn: t.attrs.uid >= 0 || t.attrs.gid >= 0,
-			from: t.from, backup: t.backup, validate: t.validate, flush: t.later == nil || !*t.later,
+		r := fsys.Replacement{
+			At: t.at, Old: t.is, Want: w, MustOwn: t.attrs.UID >= 0 || t.attrs.GID >= 0,
+			From: t.from, Backup: t.backup, Flush: t.later == nil || !*t.later,
 		}
-		m, err := r.apply(ctx, a)
+		if t.validate != "" {
+			r.Accept = func(ctx context.Context, file string) error { return a.validate(ctx, t.validate, file) }
+		}
+		m, err := r.Apply(ctx)
 		if err != nil {
 			return err
 		}
-		c.fields["checksum"] = t.sum(a, m.checksum)
-		if a.Plays && !a.Secrets.Has(m.checksum) {
-			if is, err := t.at.look(); err == nil && is.kind == regular {
-				c.fields["md5sum"], _ = t.at.sum(ctx, is, "md5") // what cannot be read is not said
+		c.fields["checksum"] = t.sum(a, m.Checksum)
+		if a.Plays && !a.Secrets.Has(m.Checksum) {
+			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
+				c.fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said
 			}
 		}
-		if m.backup != "" {
-			c.fields["backup_file"] = filepath.Clean(m.backup)
+		if m.Backup != "" {
+			c.fields["backup_file"] = filepath.Clean(m.Backup)
 			if _, both := c.fields["backup"]; both {
 				c.fields["backup"] = c.fields["backup_file"]
 			}
 		}
 		return nil
 	}
+}
+
+// validate runs the command that must accept a new file.
+func (a *attempt) validate(ctx context.Context, command, file string) error {
+	words, err := spec.Words(command)
+	if err != nil {
+		return err
+	}
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "%s", file)
+	}
+	e := a.noisy(words).Run(ctx)
+	switch {
+	case e.Err != nil:
+		return e.Err
+	case e.Stop != "":
+		return e.Stop
+	case e.Code == 0:
+		return nil
+	}
+	return fault.CommandError{Message: "validate: " + e.String(), RC: &e.Code, Class: fault.Fatal}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -19,11 +21,11 @@ type treeCopy struct {
 	args    *spec.CopyArgs
 	src     string
 	dest    string
-	attrs   attributes // mode is for files only: directories keep the source's
+	attrs   fsys.Attributes // mode is for files only: directories keep the source's
 	c       *change
-	to      *os.Root // dest; nil as long as it does not exist
-	there   bool     // dest exists, or would by now in a dry run
-	above   *place   // where dest is or will be
+	to      *os.Root       // dest; nil as long as it does not exist
+	there   bool           // dest exists, or would by now in a dry run
+	above   *fsys.Anchored // where dest is or will be
 	steps   []func(context.Context, *os.Root) error
 	created int
 	updated int
@@ -34,7 +36,7 @@ type treeCopy struct {
 
 // planTree copies a directory into dest, or what is in it if src ends in a slash, with everything below. Links stay
 // links; what is in dest only is left alone; so is the mode of a directory that exists.
-func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attributes) (*change, error) {
+func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs fsys.Attributes) (*change, error) {
 	if args.Checksum != "" {
 		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
 	}
@@ -49,7 +51,7 @@ func planTree(ctx context.Context, a *attempt, args *spec.CopyArgs, attrs attrib
 	}
 	top, err := t.files().Stat(t.src)
 	if err == nil {
-		err = walkFrom(ctx, t.files(), t.src, top, func(path string, info fs.FileInfo) error { return t.entry(ctx, path, info) })
+		err = fsys.WalkFrom(ctx, t.files(), t.src, top, func(path string, info fs.FileInfo) error { return t.entry(ctx, path, info) })
 	}
 	if err != nil {
 		t.c.close()
@@ -90,14 +92,14 @@ func (t *treeCopy) words() string {
 
 func (t *treeCopy) open() error {
 	var err error
-	if t.above, err = t.openAbove(t.dest); err != nil {
+	if t.above, err = t.overlay.OpenAbove(t.dest); err != nil {
 		return err
 	}
 	t.c.places = append(t.c.places, t.above)
-	if at, ok, missed := t.foresight.stat(t.dest); ok && (missed != nil || at.kind != directory || at.fresh) {
-		if missed == nil && at.kind != directory {
+	if at, ok, missed := t.overlay.Follow(t.dest); ok && (missed != nil || at.Kind != fsys.Directory || at.Fresh) {
+		if missed == nil && at.Kind != fsys.Directory {
 			t.c.close()
-			return fmt.Errorf("%s is %s, and src is a directory", t.dest, at.what())
+			return fmt.Errorf("%s is %s, and src is a directory", t.dest, at.What())
 		}
 		t.there = missed == nil
 		return nil
@@ -108,19 +110,19 @@ func (t *treeCopy) open() error {
 	}
 	t.c.close()
 	if info, statErr := os.Stat(t.dest); statErr == nil && !info.IsDir() {
-		return fmt.Errorf("%s is %s, and src is a directory", t.dest, entryOf(info).what())
+		return fmt.Errorf("%s is %s, and src is a directory", t.dest, fsys.EntryOf(info).What())
 	}
 	return err
 }
 
 // enter opens dest. A link to a directory is as good as one.
 func (t *treeCopy) enter() error {
-	to, err := openDir(t.dest)
+	to, err := fsys.OpenDir(t.dest)
 	if err != nil {
 		return err
 	}
 	t.to, t.there = to, true
-	t.c.places = append(t.c.places, &place{path: t.dest, name: ".", dir: to})
+	t.c.places = append(t.c.places, &fsys.Anchored{Path: t.dest, Name: ".", Dir: to})
 	return nil
 }
 
@@ -130,27 +132,27 @@ func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) err
 	if err != nil {
 		return err
 	}
-	from, is := entryOf(info), entry{kind: absent}
+	from, is := fsys.EntryOf(info), fsys.Entry{Kind: fsys.Absent}
 	if t.there {
-		at := place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to, foresight: t.foresight}
-		if is, err = at.look(); err != nil {
+		at := fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.overlay}
+		if is, err = at.Look(); err != nil {
 			return err
 		}
 	}
-	switch from.kind {
-	case directory:
+	switch from.Kind {
+	case fsys.Directory:
 		return t.directory(rel, from, is)
-	case link:
+	case fsys.Link:
 		return t.link(rel, path, is)
-	case regular:
+	case fsys.Regular:
 		return t.file(ctx, rel, path, from, is)
 	}
 	t.c.warnings = append(t.c.warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is left out")
 	return nil
 }
 
-func (t *treeCopy) step(rel string, is entry, do func(context.Context, *os.Root) error) {
-	if is.kind == absent {
+func (t *treeCopy) step(rel string, is fsys.Entry, do func(context.Context, *os.Root) error) {
+	if is.Kind == fsys.Absent {
 		t.created++
 	} else {
 		t.updated++
@@ -159,60 +161,60 @@ func (t *treeCopy) step(rel string, is entry, do func(context.Context, *os.Root)
 		t.first = rel
 	}
 	kind := events.ChangeUpdate
-	if is.kind == absent {
+	if is.Kind == fsys.Absent {
 		kind = events.ChangeCreate
 	}
 	t.c.concerns(kind, events.FileResource, filepath.Join(t.dest, rel))
 	t.steps = append(t.steps, do)
 }
 
-func (t *treeCopy) directory(rel string, from, is entry) error {
-	owners := attributes{uid: t.attrs.uid, gid: t.attrs.gid}
-	switch is.kind {
-	case absent:
-		t.c.foresees(func(f *Foresight) {
-			above, _ := owners.anew(directory)
-			f.mkdir(filepath.Join(t.dest, rel), wanted{from.mode, owners.uid, owners.gid}, above)
+func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
+	owners := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}
+	switch is.Kind {
+	case fsys.Absent:
+		t.c.foresees(func(f *fsys.Overlay) {
+			above, _ := owners.ForNew(fsys.Directory)
+			f.Mkdir(filepath.Join(t.dest, rel), fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID}, above)
 		})
 		t.step(rel, is, func(_ context.Context, to *os.Root) error {
 			if rel == "." {
 				return nil // apply has made it
 			}
-			return mkdir(to, rel, wanted{from.mode, owners.uid, owners.gid})
+			return fsys.MakeDir(to, rel, fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID})
 		})
-	case directory:
-		if w, words := owners.on(is); len(words) > 0 {
-			t.c.foresees(func(f *Foresight) { f.own(filepath.Join(t.dest, rel), is, w) })
-			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.set(to, rel, is) })
+	case fsys.Directory:
+		if w, words := owners.For(is); len(words) > 0 {
+			t.c.foresees(func(f *fsys.Overlay) { f.Own(filepath.Join(t.dest, rel), is, w) })
+			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
 		}
 	default:
-		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.what())
+		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.What())
 	}
 	return nil
 }
 
-func (t *treeCopy) link(rel, path string, is entry) error {
+func (t *treeCopy) link(rel, path string, is fsys.Entry) error {
 	target, err := t.files().Readlink(path)
 	if err != nil {
 		return err
 	}
 	switch {
-	case is.kind == link && is.target == target, is.kind != absent && !t.args.Force:
+	case is.Kind == fsys.Link && is.Target == target, is.Kind != fsys.Absent && !t.args.Force:
 		return nil
-	case is.kind == directory:
+	case is.Kind == fsys.Directory:
 		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.dest, rel))
 	}
-	t.c.foresees(func(f *Foresight) {
-		e := wanted{mode: 0o777, uid: t.attrs.uid, gid: t.attrs.gid}.entry(link)
-		e.target = target
-		f.put(filepath.Join(t.dest, rel), foreseen{entry: e})
+	t.c.foresees(func(f *fsys.Overlay) {
+		e := fsys.Wanted{Mode: 0o777, UID: t.attrs.UID, GID: t.attrs.GID}.Entry(fsys.Link)
+		e.Target = target
+		f.Put(filepath.Join(t.dest, rel), fsys.Predicted{Entry: e})
 	})
 	t.step(rel, is, func(_ context.Context, to *os.Root) error {
-		temp := filepath.Join(filepath.Dir(rel), tempName())
+		temp := filepath.Join(filepath.Dir(rel), fsys.TempName())
 		if err := to.Symlink(target, temp); err != nil {
 			return err
 		}
-		err := errors.Join(to.Lchown(temp, t.attrs.uid, t.attrs.gid), to.Rename(temp, rel))
+		err := errors.Join(to.Lchown(temp, t.attrs.UID, t.attrs.GID), to.Rename(temp, rel))
 		if err != nil {
 			_ = to.Remove(temp) // the first error is the one to report
 		}
@@ -221,35 +223,35 @@ func (t *treeCopy) link(rel, path string, is entry) error {
 	return nil
 }
 
-func (t *treeCopy) file(ctx context.Context, rel, path string, from, is entry) error {
-	mode := t.attrs.mode
+func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Entry) error {
+	mode := t.attrs.Mode
 	if mode.IsZero() || mode.Preserve() {
 		var err error
-		if mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.mode)); err != nil {
+		if mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.Mode)); err != nil {
 			return err
 		}
 	}
 	f := target{
-		is: is, attrs: attributes{mode, t.attrs.uid, t.attrs.gid},
-		from: source{files: t.files(), path: path, size: from.size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
+		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID},
+		from: fsys.Source{Files: t.files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
 	}
-	f.at = &place{path: filepath.Join(t.dest, rel), name: rel, dir: t.to, foresight: t.foresight}
+	f.at = &fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.overlay}
 	c, err := f.plan(ctx, t.attempt, &change{fields: map[string]any{}})
 	if err != nil || c.diff.Kind == events.ChangeNone {
 		return err
 	}
 	t.c.ahead = append(t.c.ahead, c.ahead...)
-	if t.text.Len()+len(c.diff.Text) <= diffLimit {
+	if t.text.Len()+len(c.diff.Text) <= fsys.DiffLimit {
 		t.text.WriteString(c.diff.Text)
 	}
 	t.step(rel, is, func(ctx context.Context, to *os.Root) error {
 		// The temporary file must lie beside the new one, so the place is the directory the file is in.
-		dir, err := openBelow(to, rel)
+		dir, err := fsys.OpenBelow(to, rel)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = dir.Close() }() // the files in it were closed, and are flushed at the end
-		f.at.dir, f.at.name = dir, filepath.Base(rel)
+		f.at.Dir, f.at.Name = dir, filepath.Base(rel)
 		return c.apply(ctx)
 	})
 	return nil
@@ -261,9 +263,9 @@ func (t *treeCopy) apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		above, _ := attributes{uid: t.attrs.uid, gid: t.attrs.gid}.anew(directory)
-		if err := mkdirAll(t.above.dir, t.above.name, wanted{entryOf(info).mode, t.attrs.uid, t.attrs.gid}, above); err != nil {
-			return t.above.error(err)
+		above, _ := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}.ForNew(fsys.Directory)
+		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, fsys.Wanted{Mode: fsys.EntryOf(info).Mode, UID: t.attrs.UID, GID: t.attrs.GID}, above); err != nil {
+			return t.above.PathError(err)
 		}
 		if err := t.enter(); err != nil {
 			return err
@@ -271,7 +273,7 @@ func (t *treeCopy) apply(ctx context.Context) error {
 	}
 	t.many = len(t.steps) > few
 	for _, do := range t.steps {
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return context.Cause(ctx)
 		}
 		if err := do(ctx, t.to); err != nil {
@@ -279,9 +281,9 @@ func (t *treeCopy) apply(ctx context.Context) error {
 		}
 	}
 	if t.many {
-		return syncAll(t.to)
+		return fsys.SyncAll(t.to)
 	}
-	return errors.Join(syncDir(t.to), syncDir(t.above.dir))
+	return errors.Join(fsys.SyncDir(t.to), fsys.SyncDir(t.above.Dir))
 }
 
 // few is how many files are brought onto the disk one by one; for more it is quicker to wait for the whole disk.

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"mime"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,7 +20,7 @@ import (
 )
 
 // peekLimit is how much of a download is loaded to predict what it will do, in bytes. A dry run loads no more.
-const peekLimit = diffLimit
+const peekLimit = fsys.DiffLimit
 
 // download is something to be fetched: over the network, or from a file of this machine.
 type download struct {
@@ -68,7 +69,7 @@ func (d download) peek(ctx context.Context) (*peeked, error) {
 		return p, nil
 	}
 	if d.algorithm != "" {
-		h := hashes[d.algorithm]()
+		h := fsys.Hashes[d.algorithm]()
 		_, _ = h.Write(data) // a hash does not fail
 		if err := d.check(h); err != nil {
 			return nil, err
@@ -81,9 +82,9 @@ func (d download) peek(ctx context.Context) (*peeked, error) {
 // begin sends the request and returns the body of an answer that is what was asked for.
 func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 	if file, ok := d.file(); ok {
-		f, err := openRegular(file)
+		f, err := fsys.OpenRegular(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, missing(d.path, "%s does not exist", file)
+			return nil, nil, fault.Missing(d.path, "%s does not exist", file)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -106,7 +107,7 @@ func (d download) begin(ctx context.Context) (io.ReadCloser, *peeked, error) {
 		p.same = true
 	default:
 		why := fmt.Sprintf("%s answered %s%s", shown(d.url), statusText(resp.StatusCode), wants(resp))
-		err = notYet{path: d.path, message: why, passing: isPassingStatus(resp.StatusCode), status: resp.StatusCode}
+		err = fault.NotYet{Path: d.path, Message: why, Passing: isPassingStatus(resp.StatusCode), Status: resp.StatusCode}
 	}
 	_ = resp.Body.Close() // it is of no use
 	return nil, p, err
@@ -127,7 +128,7 @@ func wants(resp *http.Response) string {
 // notYet makes an error of the network one that an earlier step may prevent: it may start the server.
 func (d download) notYet(err error) error {
 	if e, ok := errors.AsType[requestError](err); ok {
-		return notYet{path: d.path, message: e.message, passing: e.passing}
+		return fault.NotYet{Path: d.path, Message: e.message, Passing: e.passing}
 	}
 	return err
 }
@@ -165,7 +166,7 @@ func (d download) stream(ctx context.Context) (io.ReadCloser, error) {
 	}
 	checked := &checkedBody{ReadCloser: body, check: func() error { return nil }}
 	if d.algorithm != "" {
-		h := hashes[d.algorithm]()
+		h := fsys.Hashes[d.algorithm]()
 		checked.Reader = io.TeeReader(body, h)
 		checked.check = func() error { return d.check(h) }
 	} else {
@@ -202,7 +203,7 @@ func (d download) check(h hash.Hash) error {
 func (d download) kept(ctx context.Context, dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".moon-*")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(d.path, "directory %s does not exist", dir)
+		return nil, fault.Missing(d.path, "directory %s does not exist", dir)
 	}
 	if err != nil {
 		return nil, err
@@ -228,31 +229,3 @@ func (d download) load(ctx context.Context, to io.Writer) error {
 	_, err = io.Copy(to, body)
 	return errors.Join(err, body.Close())
 }
-
-// errSame says that a download is what is there already.
-var errSame = errors.New("nothing new")
-
-// comparing reads something and ends with errSame if something else is the same.
-type comparing struct {
-	io.ReadCloser
-	with  io.ReadCloser
-	other bool
-}
-
-func (c *comparing) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	if !c.other {
-		there := make([]byte, n)
-		if _, short := io.ReadFull(c.with, there); short != nil || !bytes.Equal(there, p[:n]) {
-			c.other = true
-		}
-	}
-	if err == io.EOF && !c.other {
-		if more, _ := c.with.Read(make([]byte, 1)); more == 0 {
-			return n, errSame
-		}
-	}
-	return n, err
-}
-
-func (c *comparing) Close() error { return errors.Join(c.with.Close(), c.ReadCloser.Close()) }

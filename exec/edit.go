@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -39,7 +41,7 @@ type editing func(text string) (edited, says string)
 // edit plans to read a file, edit its text and put the result in its place. From the look at the file to the end of the
 // change no other step of this process edits it: steps of a loop may run at the same time.
 func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error) {
-	attrs, err := a.newAttributes(e.mode, e.owner, e.group)
+	attrs, err := a.overlay.NewAttributes(e.mode, e.owner, e.group)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +59,8 @@ func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error)
 }
 
 func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do editing) error {
-	p, _, err := a.followed(e.path)
-	if e.gone && errors.As(err, new(notYet)) {
+	p, _, err := a.overlay.Followed(e.path)
+	if e.gone && errors.As(err, new(fault.NotYet)) {
 		c.fields["msg"] = "file not present"
 		c.none()
 		return nil
@@ -70,33 +72,33 @@ func (t *target) edit(ctx context.Context, a *attempt, c *change, e edit, do edi
 	if c.unlock, err = edits.lock(ctx, p); err != nil {
 		return err
 	}
-	is, err := p.look() // again: another step may have been at it
+	is, err := p.Look() // again: another step may have been at it
 	if err != nil {
 		return err
 	}
 	t.at, t.is = p, is
 	var text string
 	switch {
-	case is.kind == absent && e.gone:
+	case is.Kind == fsys.Absent && e.gone:
 		c.fields["msg"] = "file not present"
 		c.none()
 		return nil
-	case is.kind == absent && !e.create:
-		return notYet{path: e.path, message: fmt.Sprintf("%s does not exist%s", e.path, e.hint), rc: rcNoFile}
-	case is.kind == absent:
-	case is.kind != regular:
-		return fmt.Errorf("%s is %s", e.path, is.what())
-	case is.size > editLimit:
-		return fmt.Errorf("%s is too large to edit: %s", e.path, size(is.size))
+	case is.Kind == fsys.Absent && !e.create:
+		return fault.NotYet{Path: e.path, Message: fmt.Sprintf("%s does not exist%s", e.path, e.hint), RC: rcNoFile}
+	case is.Kind == fsys.Absent:
+	case is.Kind != fsys.Regular:
+		return fmt.Errorf("%s is %s", e.path, is.What())
+	case is.Size > editLimit:
+		return fmt.Errorf("%s is too large to edit: %s", e.path, fsys.FormatSize(is.Size))
 	default:
-		data, err := p.read(is)
+		data, err := p.Read(is)
 		if err != nil {
 			return err
 		}
 		text = string(data)
 	}
 	edited, says := do(text)
-	t.from = source{data: []byte(edited), size: int64(len(edited))}
+	t.from = fsys.Source{Data: []byte(edited), Size: int64(len(edited))}
 	if edited != text {
 		t.says = says
 		c.fields["msg"] = says
@@ -114,15 +116,15 @@ type locks struct {
 }
 
 // lock waits until nobody else has the place, under whatever path.
-func (l *locks) lock(ctx context.Context, p *place) (unlock func(), err error) {
-	key := p.path
-	if p.dir != nil {
-		dir, err := p.dir.Stat(".")
+func (l *locks) lock(ctx context.Context, p *fsys.Anchored) (unlock func(), err error) {
+	key := p.Path
+	if p.Dir != nil {
+		dir, err := p.Dir.Stat(".")
 		if err != nil {
-			return nil, p.error(err)
+			return nil, p.PathError(err)
 		}
 		if st, ok := dir.Sys().(*syscall.Stat_t); ok {
-			key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.name)
+			key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.Name)
 		}
 	}
 	return l.take(ctx, key)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -51,8 +52,8 @@ func (f *Foreground) Run() error {
 	run := cmd.Run
 	if f.shell {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: f.as}
-		if tty := ownTerminal(); tty != nil {
-			run = func() error { return inFront(&cmd, tty) }
+		if tty := process.OwnTerminal(); tty != nil {
+			run = func() error { return process.InFront(&cmd, tty) }
 		}
 	}
 	if err := run(); err != nil && (!f.shell || !errors.As(err, new(*osexec.ExitError))) {
@@ -70,7 +71,7 @@ func Program(path string, args ...string) *Foreground {
 func Shell(dir string) *Foreground {
 	shell := os.Getenv("SHELL")
 	if shell == "" {
-		shell = shellPath
+		shell = process.ShellPath
 	}
 	return &Foreground{argv: []string{shell}, dir: dir}
 }

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"moon/events"
-	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/internal/assault"
 )
 
@@ -69,7 +70,7 @@ func TestEscapees(t *testing.T) {
 		{"stays", "sleep MARK & (sleep MARK & wait) & echo up; sleep MARK", 3, false, 0},
 	}
 	for i, group := range []string{fmt.Sprintf("test-%d", os.Getpid()), noGroups} {
-		t.Cleanup(func() { exec.EndRun(group) })
+		t.Cleanup(func() { process.EndRun(group) })
 		for k, tt := range tests {
 			mark := newMark()
 			t.Run(fmt.Sprintf("%s %d", tt.name, i), func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestEscapees(t *testing.T) {
 					waitFor(t, func() bool { // all of them, and none that is still setsid or env on its way to it
 						return len(survivors(t, "sleep\x00"+mark)) == tt.sleeping && len(survivors(t, "setsid\x00sleep\x00"+mark)) == 0 && len(survivors(t, "-i\x00sleep\x00"+mark)) == 0
 					})
-					cancel(exec.Expired)
+					cancel(fault.Expired)
 				})
 				want(t, r, events.Timeout, "timed out")
 				wantNone(t, "sleep\x00"+mark)
@@ -116,7 +117,7 @@ func TestDaemonLeavesTheGroup(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(own, "moon-"+group, "1")); err != nil {
 		t.Error("the steps had no group:", err)
 	}
-	exec.EndRun(group)
+	process.EndRun(group)
 	if _, err := os.Stat(filepath.Join(own, "moon-"+group)); err == nil {
 		t.Error("the groups of the run are left")
 	}
@@ -136,7 +137,7 @@ func TestHolderIsNamed(t *testing.T) {
 		if len(r.Warnings) != 1 || !strings.HasPrefix(r.Warnings[0], "left running: ") || !strings.Contains(r.Warnings[0], " sleep "+mark+"; it still held the output") {
 			t.Errorf("warnings %q", r.Warnings)
 		}
-		exec.EndRun(group)
+		process.EndRun(group)
 		pids := survivors(t, "sleep\x00"+mark)
 		if len(pids) != 1 {
 			t.Errorf("%d daemons, want 1 alive", len(pids))
@@ -161,7 +162,7 @@ func TestForsaken(t *testing.T) {
 	}
 	lost, kept := start("gone/step-0003.1"), start("gone/step-0002.1")
 	defer func() { _ = kept.Process.Kill(); _ = kept.Wait() }()
-	said := exec.EndLeft("gone", []string{"gone/step-0003.1", "gone/step-0004.1"})
+	said := process.EndLeft("gone", []string{"gone/step-0003.1", "gone/step-0004.1"})
 	if want := fmt.Sprintf("%d sleep %s", lost.Process.Pid, mark); said != want {
 		t.Errorf("it says %q, want %q", said, want)
 	}

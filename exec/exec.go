@@ -7,55 +7,22 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
-// Stop is why a running attempt is told to end. The caller cancels the attempt's context with one as the cause; any
-// other cause counts as Interrupt, a deadline as Expired.
-type Stop string
-
-// The reasons to stop. An interrupted process gets SIGINT, SIGTERM after a fifth of the grace and SIGKILL at its end,
-// an expired one SIGTERM and then SIGKILL; the signals go to its whole process group.
-const (
-	Interrupt Stop = "interrupted"
-	Expired   Stop = "timed out"
-)
-
-func (s Stop) Error() string { return string(s) }
-
-// stopped is why the context has ended, or "".
-func stopped(ctx context.Context) Stop {
-	switch cause := context.Cause(ctx); {
-	case cause == nil:
-		return ""
-	case errors.Is(cause, Expired), errors.Is(cause, context.DeadlineExceeded):
-		return Expired
-	}
-	return Interrupt
-}
-
-// defaultGrace is how long a process has to end after the first signal.
-const defaultGrace = 5 * time.Second
-
 // Local runs attempts on this machine, for real.
 type Local struct {
-	Grace time.Duration // from the first signal to SIGKILL; 0: 5 s
-	Watch func(Moment)  // is told when a process begins and ends, perhaps by several goroutines at once; may be nil
+	Grace time.Duration        // from the first signal to SIGKILL; 0: 5 s
+	Watch func(process.Moment) // is told when a process begins and ends, perhaps by several goroutines at once; may be nil
 
 	// Lend takes the user's terminal away from whoever has it, calls use, and gives it back. nil: interactive steps fail.
 	Lend func(use func())
 
 	Plugin Plugin // carries out what is not compiled in; nil: such steps fail
 }
-
-// Moment is one in the life of a process.
-type Moment string
-
-// A process was started; it has ended and was reaped.
-const (
-	Spawned Moment = "spawned"
-	Reaped  Moment = "reaped"
-)
 
 // Run carries out one attempt and returns how it ended. It returns when the attempt has: what a stopped context
 // leaves running is signalled until it is gone.
@@ -93,8 +60,8 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 		return a.apply(ctx, c)
 	})
 	r.Sources = sources
-	if a.Plays && act.served && r.Class == Transient {
-		r.Class = Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
+	if a.Plays && act.served && r.Class == fault.Transient {
+		r.Class = fault.Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
 	}
 	return r
 }
@@ -103,21 +70,21 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 // they would change; what changes nothing runs as it is; commands never run. Where that leaves the outcome open it is
 // OK, Diff.Kind is unknown and Message says so.
 type DryRun struct {
-	Foresight *Foresight // what earlier steps would have made, to which this one is added; may be nil
-	Plugin    Plugin     // as in Local
+	Overlay *fsys.Overlay // what earlier steps would have made, to which this one is added; may be nil
+	Plugin  Plugin        // as in Local
 }
 
 // Run is Local.Run without effects.
 func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	if job.Attempt == "" { // what it asks is ended with all that it has started
 		own := *job
-		own.Attempt, job = newMark(), &own
+		own.Attempt, job = process.NewMark(), &own
 	}
 	a, act, failed := Local{Plugin: d.Plugin}.attempt(job)
 	if failed != nil {
 		return *failed
 	}
-	a.foresight, a.ahead = d.Foresight, true
+	a.overlay, a.ahead = d.Overlay, true
 	if what := Supplies(job); what != "" && !job.Trusted {
 		return unpredicted(supplied{what})
 	}
@@ -189,11 +156,11 @@ func Repeatable(action string) bool { return actions[action].plan != nil }
 type attempt struct {
 	*Job
 	grace time.Duration
-	watch func(Moment)
+	watch func(process.Moment)
 	lend  func(use func())
 
-	foresight *Foresight // of a dry run; nil otherwise
-	ahead     bool       // it is a dry run
+	overlay *fsys.Overlay // of a dry run; nil otherwise
+	ahead   bool          // it is a dry run
 }
 
 func (l Local) attempt(job *Job) (*attempt, action, *Result) {
@@ -202,15 +169,15 @@ func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 		act, ok = l.Plugin.action(args), true
 	}
 	if !ok {
-		return nil, act, &Result{Outcome: events.Failed, Class: Fatal, Error: fmt.Sprintf("action %s does not exist", job.Action)}
+		return nil, act, &Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("action %s does not exist", job.Action)}
 	}
 	grace := l.Grace
 	if grace <= 0 {
-		grace = defaultGrace
+		grace = process.DefaultGrace
 	}
 	watch := l.Watch
 	if watch == nil {
-		watch = func(Moment) {}
+		watch = func(process.Moment) {}
 	}
 	return &attempt{Job: job, grace: grace, watch: watch, lend: l.Lend}, act, nil
 }
@@ -220,15 +187,15 @@ func (a *attempt) timed(ctx context.Context, run func(context.Context) Result) R
 	if a.Timeout <= 0 {
 		return run(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, a.Timeout, Expired)
+	ctx, cancel := context.WithTimeoutCause(ctx, a.Timeout, fault.Expired)
 	defer cancel()
 	return run(ctx)
 }
 
 // failure is the result of an error that is not an exit status.
 func (a *attempt) failure(ctx context.Context, err error) Result {
-	stop := stopped(ctx)
-	if s, ok := errors.AsType[Stop](err); ok {
+	stop := fault.Stopped(ctx)
+	if s, ok := errors.AsType[fault.Stop](err); ok {
 		stop = s
 	}
 	if stop != "" {
@@ -237,25 +204,25 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 	if s, ok := errors.AsType[supplied](err); ok {
 		return unpredicted(s)
 	}
-	r := Result{Outcome: events.Failed, Error: describe(err), Class: Fatal}
-	if isTransient(err) {
-		r.Class = Transient
+	r := Result{Outcome: events.Failed, Error: fault.Describe(err), Class: fault.Fatal}
+	if fault.IsTransient(err) {
+		r.Class = fault.Transient
 	}
-	if e, ok := errors.AsType[commandError](err); ok {
-		r.Class, r.RC = e.class, e.rc
+	if e, ok := errors.AsType[fault.CommandError](err); ok {
+		r.Class, r.RC = e.Class, e.RC
 	}
-	if e, ok := errors.AsType[withFields](err); ok && a.Plays {
-		r.Fields = e.fields
+	if e, ok := errors.AsType[fault.WithFields](err); ok && a.Plays {
+		r.Fields = e.Fields
 	}
-	if e, ok := errors.AsType[notYet](err); ok && e.rc != 0 && a.Plays {
-		r.Fields = map[string]any{"rc": e.rc}
+	if e, ok := errors.AsType[fault.NotYet](err); ok && e.RC != 0 && a.Plays {
+		r.Fields = map[string]any{"rc": e.RC}
 	}
 	return r
 }
 
 // stop is the result of an attempt that was told to end before it had.
-func (a *attempt) stop(why Stop) Result {
-	if why == Expired {
+func (a *attempt) stop(why fault.Stop) Result {
+	if why == fault.Expired {
 		return Result{Outcome: events.Timeout, Error: a.expired()}
 	}
 	return Result{Outcome: events.Cancelled, Error: string(why)}
@@ -264,7 +231,7 @@ func (a *attempt) stop(why Stop) Result {
 // expired words a timeout. The deadline may also be the engine's own, whose length is not known here.
 func (a *attempt) expired() string {
 	if a.Timeout <= 0 {
-		return string(Expired)
+		return string(fault.Expired)
 	}
 	return "timed out after " + a.Timeout.String()
 }

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -213,7 +214,7 @@ func TestUnknownAction(t *testing.T) {
 
 func TestStoppedBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(exec.Interrupt)
+	cancel(fault.Interrupt)
 	job := newJob(t, "shell", args{"cmd": "echo ran"})
 	r := exec.Local{}.Run(ctx, job)
 	want(t, r, events.Cancelled, "interrupted")

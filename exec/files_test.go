@@ -12,6 +12,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // snapshot is everything below a directory, as text: kinds, modes, contents, targets.
@@ -65,7 +66,7 @@ func settle(t *testing.T, dir, action string, in args, names fakeNames) exec.Res
 	}
 	r := run(t, do())
 	if r.Error != "" {
-		t.Fatalf("Run: %s", r.Error)
+		t.Fatalf("run: %s", r.Error)
 	}
 	if r.Diff == nil || *r.Diff != predicted || dry.Diff == nil || *dry.Diff != predicted || dry.Outcome != r.Outcome {
 		t.Errorf("predicted %+v, dry run %v %+v, run %v %+v", predicted, dry.Outcome, dry.Diff, r.Outcome, r.Diff)
@@ -288,7 +289,7 @@ func TestFileErrors(t *testing.T) {
 			before := snapshot(t, dir)
 			r := run(t, newJob(t, "file", paths(dir, tt.in)))
 			want(t, r, events.Failed, strings.ReplaceAll(tt.want, "DIR", dir))
-			if r.Class != exec.Fatal {
+			if r.Class != fault.Fatal {
 				t.Errorf("class %q", r.Class)
 			}
 			if after := snapshot(t, dir); after != before {

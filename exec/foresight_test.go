@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fsys"
 )
 
 // TestForesight draws steps over a small tree, goes through them in a dry run and then carries them out: each does what
@@ -25,7 +26,7 @@ func TestForesight(t *testing.T) {
 		for range rapid.IntRange(2, 8).Draw(rt, "steps") {
 			steps = append(steps, drawStep(rt, root))
 		}
-		dry := exec.DryRun{Foresight: exec.NewForesight()}
+		dry := exec.DryRun{Overlay: fsys.NewOverlay()}
 		foretold := make([]exec.Result, len(steps))
 		for i, s := range steps {
 			foretold[i] = dry.Run(t.Context(), newJob(t, s.action, s.in))
@@ -107,7 +108,7 @@ func drawStep(rt *rapid.T, root string) drawn {
 // was foretold, whichever brings the common one along.
 func TestBesideEachOther(t *testing.T) {
 	dir := t.TempDir()
-	dry := exec.DryRun{Foresight: exec.NewForesight()}
+	dry := exec.DryRun{Overlay: fsys.NewOverlay()}
 	var foretold []*events.Foretold
 	jobs := []*exec.Job{}
 	for _, name := range []string{"one", "two"} {

@@ -9,32 +9,33 @@ import (
 	"path/filepath"
 	"strings"
 
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
 // pack puts the files of the commit into the archive, which takes the place of an old one at once.
 func (g *gitStep) pack(ctx context.Context) error {
-	p, err := g.openPlace(g.args.Archive)
+	p, err := g.overlay.OpenPlace(g.args.Archive)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	temporary := tempName()
-	argv := []string{"archive", "--format=" + spec.ArchiveFormat(g.args.Archive), "--output=" + filepath.Join(filepath.Dir(p.path), temporary)}
+	defer p.Close()
+	temporary := fsys.TempName()
+	argv := []string{"archive", "--format=" + spec.ArchiveFormat(g.args.Archive), "--output=" + filepath.Join(filepath.Dir(p.Path), temporary)}
 	if g.args.ArchivePrefix != "" {
 		argv = append(argv, "--prefix="+g.args.ArchivePrefix)
 	}
 	if err := g.do(ctx, g.args.Dest, append(argv, "HEAD")...); err != nil {
-		_ = p.dir.Remove(temporary) // the first error is the one to report
+		_ = p.Dir.Remove(temporary) // the first error is the one to report
 		return err
 	}
-	return p.error(p.dir.Rename(temporary, p.name))
+	return p.PathError(p.Dir.Rename(temporary, p.Name))
 }
 
 // packedCommit is the commit that git notes in the archives it makes; "" if it cannot be told, or the paths in it begin
 // otherwise.
 func packedCommit(path, prefix string) string {
-	f, err := openRegular(path)
+	f, err := fsys.OpenRegular(path)
 	if err != nil {
 		return ""
 	}

@@ -11,6 +11,9 @@ import (
 	"regexp"
 	"strings"
 
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -97,7 +100,7 @@ func (g *gitStep) git(dir string, args ...string) tool {
 	}
 	var argv []string
 	if !g.args.Umask.IsZero() {
-		argv = []string{shellPath, "-c", fmt.Sprintf(`umask %04o; exec "$@"`, g.args.Umask.Apply(0, false, 0)), "git"}
+		argv = []string{process.ShellPath, "-c", fmt.Sprintf(`umask %04o; exec "$@"`, g.args.Umask.Apply(0, false, 0)), "git"}
 	}
 	argv = append(append(argv, program), g.options...)
 	if dir != "" {
@@ -123,7 +126,7 @@ func (g *gitStep) learned(ctx context.Context, dir string, args ...string) (stri
 		return "", err
 	}
 	if said.code != 0 {
-		return "", g.failed(said, commandError{rc: &said.code, class: Fatal})
+		return "", g.failed(said, fault.CommandError{RC: &said.code, Class: fault.Fatal})
 	}
 	return strings.TrimRight(said.stdout, "\n"), nil
 }
@@ -131,7 +134,7 @@ func (g *gitStep) learned(ctx context.Context, dir string, args ...string) (stri
 // do lets git change something.
 func (g *gitStep) do(ctx context.Context, dir string, args ...string) error {
 	said, err := g.told(ctx, g.git(dir, args...))
-	if e, ok := errors.AsType[commandError](err); ok {
+	if e, ok := errors.AsType[fault.CommandError](err); ok {
 		return g.failed(said, e)
 	}
 	return err
@@ -142,17 +145,17 @@ var transientWords = regexp.MustCompile(`(?i)could not resolve host|connection (
 	`temporary failure|returned error: (429|5\d\d)|index\.lock|another git process|tls connection was`)
 
 // failed puts what git says first of an error in the place of its exit status: what follows is advice.
-func (g *gitStep) failed(said answer, e commandError) error {
-	e.message = "git: " + said.last()
+func (g *gitStep) failed(said answer, e fault.CommandError) error {
+	e.Message = "git: " + said.last()
 	for line := range strings.Lines(said.stderr) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "fatal: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "ssh: ") || strings.HasPrefix(line, "Host key ") {
-			e.message = "git: " + line
+			e.Message = "git: " + line
 			break
 		}
 	}
 	if transientWords.MatchString(said.stderr) {
-		e.class = Transient
+		e.Class = fault.Transient
 	}
 	return e
 }
@@ -160,8 +163,8 @@ func (g *gitStep) failed(said answer, e commandError) error {
 // askRemote learns which branches and tags the repository has.
 func (g *gitStep) askRemote(ctx context.Context) error {
 	if path, ok := g.localRepo(); ok {
-		if _, err := g.stat(path); err != nil {
-			return missing(path, "repo %s does not exist", path)
+		if _, err := g.overlay.Stat(path); err != nil {
+			return fault.Missing(path, "repo %s does not exist", path)
 		}
 	}
 	from := g.url
@@ -212,7 +215,7 @@ func (g *gitStep) resolve(head string) error {
 	branch, tag := "refs/heads/"+name, "refs/tags/"+name
 	switch {
 	case name == "HEAD" && g.refs["HEAD"] == "":
-		return missing(g.args.Dest, "repo %s has no commit yet", spec.ShownURL(g.url))
+		return fault.Missing(g.args.Dest, "repo %s has no commit yet", spec.ShownURL(g.url))
 	case name == "HEAD":
 		g.want = version{branch: strings.TrimPrefix(head, "refs/heads/"), ref: head, commit: g.refs["HEAD"]}
 	case g.refs[branch] != "":
@@ -227,7 +230,7 @@ func (g *gitStep) resolve(head string) error {
 		g.want = version{commit: name}
 	case shortCommit.MatchString(name) || g.args.Refspec != "":
 	default:
-		return missing(g.args.Dest, "repo %s has no branch, tag or commit %s", spec.ShownURL(g.url), name)
+		return fault.Missing(g.args.Dest, "repo %s has no branch, tag or commit %s", spec.ShownURL(g.url), name)
 	}
 	return nil
 }
@@ -249,8 +252,8 @@ func (g *gitStep) shown() string {
 
 // isEmpty reports whether nothing is in the way of a clone.
 func (g *gitStep) isEmpty(path string) (bool, error) {
-	if at, ok := g.foresight.look(path); ok {
-		return at.kind == absent || at.kind == directory && at.fresh, nil
+	if at, ok := g.overlay.Look(path); ok {
+		return at.Kind == fsys.Absent || at.Kind == fsys.Directory && at.Fresh, nil
 	}
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, os.ErrNotExist) {

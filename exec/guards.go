@@ -7,6 +7,8 @@ import (
 	"io/fs"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/process"
 )
 
 // skips decides creates and removes. It returns nothing when the attempt goes on.
@@ -14,7 +16,7 @@ func (a *attempt) skips() *Result {
 	if a.Creates != "" {
 		switch there, err := a.exists(a.Creates); {
 		case err != nil:
-			return &Result{Outcome: events.Failed, Class: Fatal, Error: "creates: " + describe(err)}
+			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "creates: " + fault.Describe(err)}
 		case there:
 			return skip(events.SkipCreates, a.Creates+" exists")
 		}
@@ -22,7 +24,7 @@ func (a *attempt) skips() *Result {
 	if a.Removes != "" {
 		switch there, err := a.exists(a.Removes); {
 		case err != nil:
-			return &Result{Outcome: events.Failed, Class: Fatal, Error: "removes: " + describe(err)}
+			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "removes: " + fault.Describe(err)}
 		case !there:
 			return skip(events.SkipRemoves, a.Removes+" does not exist")
 		}
@@ -35,7 +37,7 @@ func skip(reason events.SkipReason, detail string) *Result {
 }
 
 func (a *attempt) exists(path string) (bool, error) {
-	_, err := a.stat(path)
+	_, err := a.overlay.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -76,15 +78,15 @@ func (a *attempt) quoted(command, verb string) string {
 func (a *attempt) condition(ctx context.Context, key, command string) (bool, *Result) {
 	var ok bool
 	end := a.timed(ctx, func(ctx context.Context) Result {
-		p := a.process([]string{shellPath, "-c", command})
+		p := a.process([]string{process.ShellPath, "-c", command})
 		a.unseen(p)
-		e := p.run(ctx)
-		ok = e.err == nil && e.stop == "" && e.code == 0
+		e := p.Run(ctx)
+		ok = e.Err == nil && e.Stop == "" && e.Code == 0
 		switch {
-		case e.err != nil:
-			return a.failure(ctx, e.err)
-		case e.stop != "":
-			return a.stop(e.stop)
+		case e.Err != nil:
+			return a.failure(ctx, e.Err)
+		case e.Stop != "":
+			return a.stop(e.Stop)
 		}
 		return Result{}
 	})

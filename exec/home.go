@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"moon/exec/fsys"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,7 +56,7 @@ func (h *homeDir) make(u *account) error {
 	if err := copySkeleton(root, skeleton, u); err != nil {
 		return err
 	}
-	return errors.Join(root.Lchown(".", u.uid, u.gid), root.Chmod(".", fileMode(h.mode)))
+	return errors.Join(root.Lchown(".", u.uid, u.gid), root.Chmod(".", fsys.FileMode(h.mode)))
 }
 
 // copySkeleton copies what a new home begins with. What it copies is the user's from then on.
@@ -72,15 +73,15 @@ func copySkeleton(home *os.Root, skeleton string, u *account) error {
 		if err != nil {
 			return err
 		}
-		switch e := entryOf(info); e.kind {
-		case directory:
+		switch e := fsys.EntryOf(info); e.Kind {
+		case fsys.Directory:
 			err = home.Mkdir(name, info.Mode().Perm())
-		case link:
+		case fsys.Link:
 			var to string
 			if to, err = os.Readlink(filepath.Join(skeleton, name)); err == nil {
 				err = home.Symlink(to, name)
 			}
-		case regular:
+		case fsys.Regular:
 			err = copyInto(home, name, filepath.Join(skeleton, name), info.Mode())
 		default:
 			return nil

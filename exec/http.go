@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -125,6 +126,8 @@ type requestError struct {
 
 func (e requestError) Error() string { return e.message }
 
+func (e requestError) MayPass() bool { return e.passing }
+
 // errSilent ends a request whose server says nothing any more.
 var errSilent = errors.New("silent")
 
@@ -187,7 +190,7 @@ func (b *answerBody) Close() error {
 
 // failed says in words why a request came to nothing.
 func (r request) failed(ctx, within context.Context, err error) error {
-	if stopped(ctx) != "" {
+	if fault.Stopped(ctx) != "" {
 		return context.Cause(ctx)
 	}
 	e := requestError{message: shown(r.url) + ": " + networkReason(err), passing: isPassing(err)}
@@ -271,7 +274,7 @@ func tlsConfig(a *spec.HTTPArgs) (*tls.Config, error) {
 	if a.CAPath != "" {
 		pem, err := os.ReadFile(a.CAPath)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, missing(a.CAPath, "ca_path %s does not exist", a.CAPath)
+			return nil, fault.Missing(a.CAPath, "ca_path %s does not exist", a.CAPath)
 		}
 		if err != nil {
 			return nil, err
@@ -288,7 +291,7 @@ func tlsConfig(a *spec.HTTPArgs) (*tls.Config, error) {
 		}
 		for _, file := range []string{a.ClientCert, key} {
 			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-				return nil, missing(file, "%s does not exist", file)
+				return nil, fault.Missing(file, "%s does not exist", file)
 			}
 		}
 		pair, err := tls.LoadX509KeyPair(a.ClientCert, key)
@@ -344,7 +347,7 @@ func isPassing(err error) bool {
 			return true
 		}
 	}
-	return isTransient(err)
+	return fault.IsTransient(err)
 }
 
 // isPassingStatus reports an answer that may be another one a moment later.

@@ -5,10 +5,12 @@
 package exec
 
 import (
+	"io"
 	"time"
 
 	"moon/events"
 	"moon/events/steplog"
+	"moon/exec/fsys"
 	"moon/secret"
 )
 
@@ -35,8 +37,8 @@ type Job struct {
 	Host   *Host   // nil: this machine
 	// Roams says that nobody chose Cwd: where the step's user may not enter it, the home directory will do.
 	Roams bool
-	From  Files // where it copies from; nil: OwnFiles
-	To    Depot // where the file goes that it fetches; nil: NewDepot
+	From  fsys.Files // where it copies from; nil: OwnFiles
+	To    Depot      // where the file goes that it fetches; nil: NewDepot
 	// HostName is the host's name in the inventory, which fetched files are kept under; "": that of Host, or localhost.
 	HostName string
 	Plays    bool // results are as Ansible has them, where that is not how they are in a list of steps
@@ -109,12 +111,6 @@ type Names interface {
 	Value(expression string) (any, error)
 }
 
-// Class tells errors apart that the engine treats differently.
-const (
-	Transient = "transient" // may pass by itself: a lock is held, a connection was lost
-	Fatal     = "fatal"     // will not: configuration, permission, not found
-)
-
 // Result is how an attempt ended.
 type Result struct {
 	Outcome events.Outcome // OK, Changed, Skipped, Failed, Timeout or Cancelled; on another host also Lost or Unreachable
@@ -134,4 +130,22 @@ type Result struct {
 
 	// Lacks says what a dry run did not find, and an earlier step might make. A real run would have failed.
 	Lacks string
+}
+
+// files are where this step copies from.
+func (j *Job) files() fsys.Files {
+	if j.From == nil {
+		return fsys.OwnFiles{}
+	}
+	return j.From
+}
+
+// readFrom is the whole of a file that the step is made from.
+func (j *Job) readFrom(path string) ([]byte, error) {
+	f, err := j.files().Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(f)
 }

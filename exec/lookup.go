@@ -9,12 +9,6 @@ import (
 
 // What lookups of playbooks reach for, on the machine where moon runs and as its user.
 
-// Pipe runs a command of lookup('pipe') in a directory, and returns what it prints.
-func (k *Asker) Pipe(command, dir string) (string, error) {
-	text, err := k.Run(context.Background(), shellPath, "-c", `cd -- "$0" && eval "$1"`, dir, command)
-	return string(text), err
-}
-
 // Fetch gets what is at a URL, for lookup('url').
 func Fetch(url string) (string, error) {
 	status, body, err := request{method: "GET", url: url, timeout: 30 * time.Second}.send(context.Background())

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
 )
 
 // packager is a package manager, with what a step wants of it.
@@ -53,12 +54,12 @@ func (a *attempt) planPackages(ctx context.Context, p packager) (*change, error)
 	}
 	outdated := p.outdated()
 	t, err := p.foretell(ctx, a)
-	lacking, isLacking := errors.AsType[notYet](err)
+	lacking, isLacking := errors.AsType[fault.NotYet](err)
 	switch {
 	case err == nil:
 		c.packages(a, t)
 	case outdated && isLacking:
-		c.diff.Kind, c.diff.Summary = events.ChangeUnknown, lacking.message
+		c.diff.Kind, c.diff.Summary = events.ChangeUnknown, lacking.Message
 	default:
 		return nil, err
 	}
@@ -263,18 +264,18 @@ var (
 // packageError is what is wrong in the words of a package manager, and whether it may pass.
 func packageError(tool string, said answer, hint string) error {
 	text := said.stderr + "\n" + said.stdout
-	e := commandError{message: tool + ": " + complaint(said), rc: &said.code, class: Fatal}
+	e := fault.CommandError{Message: tool + ": " + complaint(said), RC: &said.code, Class: fault.Fatal}
 	switch {
 	case packagesDenied.MatchString(text) && os.Geteuid() != 0:
-		e.message += "; it must run as root"
+		e.Message += "; it must run as root"
 	case packagesLocked.MatchString(text):
-		e.class = Transient
+		e.Class = fault.Transient
 	case packagesGone.MatchString(text):
-		e.message += "; the lists of packages may be too old: update_cache: true fetches them"
+		e.Message += "; the lists of packages may be too old: update_cache: true fetches them"
 	case packagesLost.MatchString(text):
-		e.class = Transient
+		e.Class = fault.Transient
 	case hint != "":
-		e.message += "; " + hint
+		e.Message += "; " + hint
 	}
 	return e
 }
@@ -304,7 +305,7 @@ func (a *attempt) manage(ctx context.Context, t tool, wait time.Duration, good .
 	deadline := time.Now().Add(wait)
 	for {
 		said, err := a.told(ctx, t)
-		if err == nil || said.code == 0 || stopped(ctx) != "" {
+		if err == nil || said.code == 0 || fault.Stopped(ctx) != "" {
 			return said, err
 		}
 		if slices.Contains(good, said.code) {

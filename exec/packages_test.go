@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // Recorded from dnf 4.14 with repositories made for it.
@@ -570,16 +571,16 @@ func TestPackageErrors(t *testing.T) {
 		class  string
 		err    string
 	}{
-		{"network", nil, []said{{install, "", "E: Failed to fetch http://x/a.deb  Temporary failure resolving 'x'\nE: Unable to fetch some archives\n", 100}}, exec.Transient, "apt-get: Failed to fetch http://x/a.deb  Temporary failure resolving 'x'; Unable to fetch some archives"},
-		{"old lists", nil, []said{{install, "", "E: Failed to fetch http://x/a.deb  404  Not Found [IP: 1.2.3.4 80]\n", 100}}, exec.Fatal, "update_cache: true fetches them"},
-		{"interrupted", nil, []said{{install, "", "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.\n", 100}}, exec.Fatal, "state: fixed does that"},
-		{"no words", nil, []said{{install, "", "", 3}}, exec.Fatal, "apt-get: exit status 3"},
-		{"update", args{"update_cache": true, "update_cache_retries": 0}, []said{{aptCall + "update", "", "W: Failed to fetch http://x/InRelease  Could not connect to x:80\nW: Some index files failed to download. They have been ignored, or old ones used instead.\n", 0}}, exec.Transient, "apt-get: "},
-		{"update, not signed", args{"update_cache": true}, []said{{aptCall + "update", "", "E: The repository 'http://x' is not signed.\n", 100}}, exec.Fatal, "is not signed"},
+		{"network", nil, []said{{install, "", "E: Failed to fetch http://x/a.deb  Temporary failure resolving 'x'\nE: Unable to fetch some archives\n", 100}}, fault.Transient, "apt-get: Failed to fetch http://x/a.deb  Temporary failure resolving 'x'; Unable to fetch some archives"},
+		{"old lists", nil, []said{{install, "", "E: Failed to fetch http://x/a.deb  404  Not Found [IP: 1.2.3.4 80]\n", 100}}, fault.Fatal, "update_cache: true fetches them"},
+		{"interrupted", nil, []said{{install, "", "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem.\n", 100}}, fault.Fatal, "state: fixed does that"},
+		{"no words", nil, []said{{install, "", "", 3}}, fault.Fatal, "apt-get: exit status 3"},
+		{"update", args{"update_cache": true, "update_cache_retries": 0}, []said{{aptCall + "update", "", "W: Failed to fetch http://x/InRelease  Could not connect to x:80\nW: Some index files failed to download. They have been ignored, or old ones used instead.\n", 0}}, fault.Transient, "apt-get: "},
+		{"update, not signed", args{"update_cache": true}, []said{{aptCall + "update", "", "E: The repository 'http://x' is not signed.\n", 100}}, fault.Fatal, "is not signed"},
 		{"update, a second try", args{"update_cache": true, "update_cache_retries": 1, "update_cache_retry_max_delay": 0}, []said{
 			{aptCall + "update", "", "E: Could not resolve 'x'\n", 100},
 			{aptCall + "update", "", "E: second\n", 100},
-		}, exec.Fatal, "apt-get: second"},
+		}, fault.Fatal, "apt-get: second"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -609,7 +610,7 @@ func TestPackageLock(t *testing.T) {
 	fakes(t, job, answers...)
 	r := run(t, job)
 	want(t, r, events.Failed, "unable to lock database")
-	if r.Class != exec.Transient {
+	if r.Class != fault.Transient {
 		t.Errorf("class %s", r.Class)
 	}
 	job = newJob(t, "pacman", args{"name": "a"})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/process"
 )
 
 // stampLayout is how Ansible writes when a command began and ended.
@@ -18,7 +20,7 @@ func (a *attempt) asCommand(cmd any, start time.Time, r Result) Result {
 	if !a.Plays || r.Outcome == events.Cancelled {
 		return r
 	}
-	if r.Outcome == events.Failed && r.RC != nil && r.Class == Fatal {
+	if r.Outcome == events.Failed && r.RC != nil && r.Class == fault.Fatal {
 		return unstarted(cmd, r)
 	}
 	end := time.Now()
@@ -54,7 +56,7 @@ func unstarted(cmd any, r Result) Result {
 	}
 	rc := int(syscall.ENOENT)
 	msg := fmt.Sprintf("[Errno %d] No such file or directory: %s", rc, r.Error)
-	if *r.RC == rcNotExecutable {
+	if *r.RC == process.RCNotExecutable {
 		rc = int(syscall.EACCES)
 		msg = fmt.Sprintf("[Errno %d] Permission denied: %s", rc, r.Error)
 	}
@@ -100,7 +102,7 @@ func (r Result) Decided() Result {
 	switch {
 	case r.Diff == nil || r.Diff.Kind != events.ChangeUnknown:
 	case r.Lacks != "":
-		r = Result{Outcome: events.Failed, Class: Fatal, Error: r.Lacks, Fields: r.Fields}
+		r = Result{Outcome: events.Failed, Class: fault.Fatal, Error: r.Lacks, Fields: r.Fields}
 	case r.Outcome != events.OK:
 		r.Diff = nil
 	case r.Fields != nil:

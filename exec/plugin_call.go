@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	osexec "os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -58,22 +60,22 @@ type Ended struct {
 // unless it is nil. One that prints more than most bytes is killed; 0 is any number.
 func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, most int, stdout, stderr io.Writer) Ended {
 	p := c.a.process(argv)
-	p.stdin, p.stdout, p.most = &stdin, stdout, most
+	p.Stdin, p.Stdout, p.Most = &stdin, stdout, most
 	switch {
 	case c.Output == nil:
-		p.stderr = stderr
+		p.Stderr = stderr
 	case stderr == nil:
-		p.stderr = c.Output.Stderr()
+		p.Stderr = c.Output.Stderr()
 	default:
-		p.stderr = io.MultiWriter(c.Output.Stderr(), stderr)
+		p.Stderr = io.MultiWriter(c.Output.Stderr(), stderr)
 	}
-	e := p.run(ctx)
+	e := p.Run(ctx)
 	r := c.a.ended(e, events.OK)
-	return Ended{Result: r, Exited: e.err == nil && e.stop == "" && e.signal == 0, Words: e.String()}
+	return Ended{Result: r, Exited: e.Err == nil && e.Stop == "" && e.Signal == 0, Words: e.String()}
 }
 
 // Stopped is the result of a call that was told to end before it had.
-func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.stop(stopped(ctx)) }
+func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.stop(fault.Stopped(ctx)) }
 
 // Failed is the result of an error.
 func (c *PluginCall) Failed(ctx context.Context, err error) Result { return c.a.failure(ctx, err) }
@@ -90,7 +92,7 @@ func Unified(path string, before, after *string) string {
 	if after != nil {
 		now = []byte(*after)
 	}
-	return unified(path, old, now)
+	return fsys.UnifiedDiff(path, old, now)
 }
 
 // Dir is where the call's program runs.
@@ -116,7 +118,7 @@ func (c *PluginCall) File() (path string, done func(), err error) {
 
 // FileDigest is the SHA-256 of a file, as trust and plans keep it.
 func FileDigest(path string) (string, error) {
-	f, err := OwnFiles{}.Open(path)
+	f, err := fsys.OwnFiles{}.Open(path)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +152,7 @@ type Companion struct {
 	stop context.CancelCauseFunc
 	kill func()
 	done chan struct{}
-	exit exit
+	exit process.Exit
 }
 
 // Companion starts a program with the environment of this call, less what is the step's own.
@@ -161,7 +163,7 @@ func (c *PluginCall) Companion(argv []string, dir string, stdout, stderr io.Writ
 
 // NewCompanion starts a program that belongs to no step.
 func NewCompanion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
-	a := &attempt{Job: &Job{Cwd: dir, Attempt: newMark()}, grace: defaultGrace, watch: func(Moment) {}}
+	a := &attempt{Job: &Job{Cwd: dir, Attempt: process.NewMark()}, grace: process.DefaultGrace, watch: func(process.Moment) {}}
 	return a.companion(argv, stdout, stderr)
 }
 
@@ -171,11 +173,11 @@ func (a *attempt) companion(argv []string, stdout, stderr io.Writer) *Companion 
 	now := make(chan struct{})
 	c := &Companion{PipeWriter: w, stop: cancel, kill: sync.OnceFunc(func() { close(now) }), done: make(chan struct{})}
 	p := a.process(argv)
-	p.input, p.stdout, p.stderr, p.now = r, stdout, stderr, now
+	p.Input, p.Stdout, p.Stderr, p.Now = r, stdout, stderr, now
 	go func() {
 		defer close(c.done)
 		defer cancel(nil)
-		c.exit = p.run(ctx)
+		c.exit = p.Run(ctx)
 		_ = r.CloseWithError(io.ErrClosedPipe) // it may never have been started
 	}()
 	return c
@@ -187,7 +189,7 @@ func (c *Companion) Done() <-chan struct{} { return c.done }
 // Stop ends it: its input ends, and it gets SIGTERM, and after a grace its whole group SIGKILL.
 func (c *Companion) Stop() {
 	_ = c.Close() // a pipe in memory
-	c.stop(Expired)
+	c.stop(fault.Expired)
 }
 
 // Kill ends it at once.
@@ -195,34 +197,10 @@ func (c *Companion) Kill() { c.kill() }
 
 // End words how it ended; Done must be closed.
 func (c *Companion) End() string {
-	if c.exit.err != nil {
-		return describe(c.exit.err)
+	if c.exit.Err != nil {
+		return fault.Describe(c.exit.Err)
 	}
 	return c.exit.String()
-}
-
-// Output runs a program that belongs to no step, and waits for its end: what asks a plugin about itself. It returns the words
-// of how it ended, "" for well.
-func (k *Asker) Output(ctx context.Context, argv []string, dir, stdin string, stdout, stderr io.Writer) string {
-	ctx, done := k.Within(ctx, filepath.Base(argv[0]))
-	defer done()
-	a := &attempt{Job: &Job{Cwd: dir, Attempt: newMark()}, grace: defaultGrace / 5, watch: func(Moment) {}}
-	p := a.process(argv)
-	p.stdin, p.stdout, p.stderr, p.most = &stdin, stdout, stderr, AskLimit
-	e := p.run(ctx)
-	switch {
-	case e.err != nil:
-		return describe(e.err)
-	case e.flooded:
-		return errFlood.Error()
-	case e.stop == Expired:
-		return k.TooSlow()
-	case e.stop != "":
-		return string(e.stop)
-	case e.code != 0:
-		return e.String()
-	}
-	return ""
 }
 
 // Argv is the command line of a plugin whose file is at path.

@@ -3,7 +3,6 @@ package exec_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/assault"
 )
@@ -130,8 +131,8 @@ func cancelWhen(tb testing.TB, job *exec.Job, word string, grace time.Duration, 
 }
 
 func TestStop(t *testing.T) {
-	interrupt := func(cancel context.CancelCauseFunc) { cancel(exec.Interrupt) }
-	expire := func(cancel context.CancelCauseFunc) { cancel(exec.Expired) }
+	interrupt := func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) }
+	expire := func(cancel context.CancelCauseFunc) { cancel(fault.Expired) }
 	tests := []struct {
 		name    string
 		cmd     string // MARK is replaced
@@ -190,7 +191,7 @@ func TestNow(t *testing.T) {
 	job := newJob(t, "shell", args{"cmd": "trap '' INT TERM; sleep " + mark + " & echo up; while :; do sleep " + mark + "; done"})
 	now := make(chan struct{})
 	job.Now = now
-	r, took := cancelWhen(t, job, "up\n", time.Minute, func(cancel context.CancelCauseFunc) { cancel(exec.Interrupt); close(now) })
+	r, took := cancelWhen(t, job, "up\n", time.Minute, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt); close(now) })
 	want(t, r, events.Cancelled, "interrupted")
 	wantRC(t, r, 137)
 	if took > 2*time.Second {
@@ -205,7 +206,7 @@ func TestNobodySurvives(t *testing.T) {
 	script := "trap '' INT; sleep " + mark + " & (trap '' TERM; sleep " + mark + " & wait) & echo up; sleep " + mark
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	defer exec.EndRun("survivors")
+	defer process.EndRun("survivors")
 	n := assault.Rounds(50, 200)
 	assault.Tried(t, "interrupts of steps whose children ignore them", n)
 	for i := range n {
@@ -216,7 +217,7 @@ func TestNobodySurvives(t *testing.T) {
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			r, _ := cancelWhen(t, job, "up\n", 100*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(exec.Interrupt) })
+			r, _ := cancelWhen(t, job, "up\n", 100*time.Millisecond, func(cancel context.CancelCauseFunc) { cancel(fault.Interrupt) })
 			want(t, r, events.Cancelled, "interrupted")
 		})
 	}
@@ -374,7 +375,7 @@ func BenchmarkTrue(b *testing.B) {
 	dir := b.TempDir()
 	for name, attempt := range map[string]string{"free": "", "confined": "bench-true/step.1"} {
 		b.Run(name, func(b *testing.B) {
-			defer exec.EndRun("bench-true")
+			defer process.EndRun("bench-true")
 			best := time.Hour
 			for b.Loop() {
 				begin := time.Now()
@@ -411,23 +412,5 @@ func BenchmarkFlood(b *testing.B) {
 		if err := job.Output.Close(); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// TestUnreadOutput reads the output of a process where that fails: it must not look like its end.
-func TestUnreadOutput(t *testing.T) {
-	dir, err := syscall.Open(t.TempDir(), syscall.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.ReadOutput(dir); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("a failed read gives %v", err)
-	}
-	null, err := syscall.Open(os.DevNull, syscall.O_RDONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.ReadOutput(null); err != nil {
-		t.Errorf("the end of the output gives %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/internal/suggest"
 )
@@ -113,7 +114,7 @@ func (o *openrc) do(ctx context.Context, a *attempt, verb string) error {
 // serviceTold runs a program that says itself what is wrong.
 func (a *attempt) serviceTold(ctx context.Context, t tool, name string) error {
 	said, err := a.told(ctx, t)
-	if err == nil || said.code == 0 || stopped(ctx) != "" {
+	if err == nil || said.code == 0 || fault.Stopped(ctx) != "" {
 		return err
 	}
 	return packageError(name, said, "")

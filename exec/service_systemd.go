@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/internal/suggest"
 )
@@ -54,7 +55,7 @@ func (s *systemd) look(ctx context.Context, a *attempt) (*serviceState, error) {
 			return nil, err
 		}
 		if said.code != 0 {
-			return nil, systemdError(said, commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal})
+			return nil, systemdError(said, fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.code, Class: fault.Fatal})
 		}
 		is.status = readProperties(said.stdout)
 		switch is.status["LoadState"] {
@@ -123,13 +124,13 @@ func (s *systemd) do(ctx context.Context, a *attempt, verb string) error {
 		words = append(words, "--force")
 	}
 	said, err := a.told(ctx, s.tool(append(words, verb, "--", s.args.Name)...))
-	if err == nil || stopped(ctx) != "" || said.code == 0 {
+	if err == nil || fault.Stopped(ctx) != "" || said.code == 0 {
 		return err
 	}
 	if verb == "start" || verb == "restart" || verb == "reload" {
 		return s.why(ctx, a, verb, said)
 	}
-	return systemdError(said, commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal})
+	return systemdError(said, fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.code, Class: fault.Fatal})
 }
 
 // why finds out what kept a service from starting, and shows the end of its log.
@@ -142,15 +143,15 @@ func (s *systemd) why(ctx context.Context, a *attempt, verb string, said answer)
 	if a.installed("journalctl") {
 		logged = a.tell(ctx, program(append(journal, "--no-pager", "-n", "20", "-u", s.args.Name)...)) == nil
 	}
-	e := commandError{message: "systemctl: " + complaint(said), rc: &said.code, class: Fatal}
+	e := fault.CommandError{Message: "systemctl: " + complaint(said), RC: &said.code, Class: fault.Fatal}
 	now, err := a.ask(ctx, s.tool("show", "--no-pager", "--property=Result,ExecMainStatus", "--", s.args.Name))
 	if p := readProperties(now.stdout); err == nil && p["Result"] != "success" && p["Result"] != nil {
-		e.message = fmt.Sprintf("%s could not be %s: %v", s.args.Name, map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])
+		e.Message = fmt.Sprintf("%s could not be %s: %v", s.args.Name, map[string]string{"start": "started", "restart": "restarted", "reload": "reloaded"}[verb], p["Result"])
 		if p["Result"] == "exit-code" {
-			e.message += fmt.Sprintf(" (exit status %v)", p["ExecMainStatus"])
+			e.Message += fmt.Sprintf(" (exit status %v)", p["ExecMainStatus"])
 		}
 		if logged {
-			e.message += "; the last lines of its log are in the output"
+			e.Message += "; the last lines of its log are in the output"
 		}
 	}
 	return systemdError(said, e)
@@ -159,15 +160,15 @@ func (s *systemd) why(ctx context.Context, a *attempt, verb string, said answer)
 // systemdError says who may do what was not allowed.
 func systemdError(said answer, err error) error {
 	text := said.stderr + said.stdout
-	e, ok := errors.AsType[commandError](err)
+	e, ok := errors.AsType[fault.CommandError](err)
 	if !ok {
 		return err
 	}
 	switch {
 	case strings.Contains(text, "Interactive authentication required"), strings.Contains(text, "Access denied"), strings.Contains(text, "Permission denied"):
-		e.message += "; it must run as root"
+		e.Message += "; it must run as root"
 	case strings.Contains(text, "Failed to connect to bus"), strings.Contains(text, "has not been booted with systemd"):
-		e.message += "; systemd does not run here, or not for this user"
+		e.Message += "; systemd does not run here, or not for this user"
 	}
 	return e
 }

@@ -1,20 +1,15 @@
 package exec
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"moon/exec/process"
 	"os"
-	osexec "os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 )
 
 // ShellAs is what a shell where a job runs has beside the job.
@@ -61,9 +56,9 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 	if job.Roams {
 		enter = `cd "$1" 2>/dev/null || cd || cd /; exec "$0"`
 	}
-	inner := []string{shellPath, "-c", enter, f.argv[0], inside.Cwd}
+	inner := []string{process.ShellPath, "-c", enter, f.argv[0], inside.Cwd}
 	if as.There {
-		inner = []string{shellPath, "-c", enterThere, shellPath, inside.Cwd}
+		inner = []string{process.ShellPath, "-c", enterThere, process.ShellPath, inside.Cwd}
 	}
 	f.argv = inner
 	if len(as.Prefix) > 0 {
@@ -84,40 +79,6 @@ func nearest(dir string) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// inFront runs a program in a process group of its own that has the terminal meanwhile: an interrupt typed there is none of moon,
-// which would stop the run. However the program ends, the terminal is then set up as it was before.
-func inFront(cmd *osexec.Cmd, tty *os.File) error {
-	defer func() { _ = tty.Close() }() // nothing was written
-	fd := int(tty.Fd())
-	before, stateless := term.GetState(fd)
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
-	err := cmd.Run()
-	// Whoever takes the terminal back is in the background at that moment, and would be stopped for it.
-	signal.Ignore(syscall.SIGTTOU)
-	back := unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, unix.Getpgrp())
-	if stateless == nil {
-		_ = term.Restore(fd, before) // it fails where the terminal is gone
-	}
-	signal.Reset(syscall.SIGTTOU)
-	return errors.Join(err, back)
-}
-
-// ownTerminal opens the terminal, if moon has it and can give it away; nil if not.
-func ownTerminal() *os.File {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil {
-		return nil
-	}
-	if group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP); err != nil || group != unix.Getpgrp() {
-		_ = tty.Close() // nothing was written
-		return nil
-	}
-	return tty
 }
 
 // tell shows the lines before a shell.

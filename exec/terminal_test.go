@@ -18,6 +18,8 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -26,7 +28,7 @@ func inTerminal() {
 	a, _ := spec.Lookup("shell")
 	decoded, _ := a.Decode(args{"cmd": os.Getenv("MOON_TEST_CMD")})
 	w := steplog.NewWriter(os.Getenv("MOON_TEST_DIR"), "p", nil)
-	local := exec.Local{Lend: func(use func()) { use() }, Watch: func(m exec.Moment) {
+	local := exec.Local{Lend: func(use func()) { use() }, Watch: func(m process.Moment) {
 		if string(m) == os.Getenv("MOON_TEST_PANIC") {
 			panic("on purpose")
 		}
@@ -123,7 +125,7 @@ func TestNoTerminal(t *testing.T) {
 		r := exec.Local{Lend: lend}.Run(t.Context(), job)
 		os.Stdin = stdin
 		_ = null.Close()
-		if r.Outcome != events.Failed || r.Class != exec.Fatal || !strings.HasPrefix(r.Error, "there is no terminal for an interactive step: ") {
+		if r.Outcome != events.Failed || r.Class != fault.Fatal || !strings.HasPrefix(r.Error, "there is no terminal for an interactive step: ") {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if _, err := os.Stat(filepath.Join(job.Cwd, "ran")); err == nil {

@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/assault"
 )
@@ -30,7 +31,7 @@ func TestThreadsStay(t *testing.T) {
 			<-done
 		}
 	})
-	defer exec.EndRun("threads")
+	defer process.EndRun("threads")
 	action, _ := spec.Lookup("shell")
 	decoded, ds := action.Decode(args{"cmd": "sleep 0.02; echo done"})
 	if len(ds) > 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"strings"
 )
 
@@ -45,21 +47,21 @@ func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
 	}
 	p := a.tool(t)
 	if a.ahead && !a.Trusted {
-		p.dir = "/" // programs read files of the directory that they are started in
+		p.Dir = "/" // programs read files of the directory that they are started in
 	}
-	var out, errs limited
-	out.left, errs.left, p.most = AskLimit, AskLimit, AskLimit
-	p.stdout, p.stderr = &out, &errs
-	e := p.run(ctx)
+	var out, errs process.Limited
+	out.Left, errs.Left, p.Most = process.AskLimit, process.AskLimit, process.AskLimit
+	p.Stdout, p.Stderr = &out, &errs
+	e := p.Run(ctx)
 	switch {
-	case e.err != nil:
-		return answer{}, e.err
-	case e.flooded:
-		return answer{}, commandError{message: t.argv[0] + ": " + errFlood.Error(), class: Fatal}
-	case e.stop != "":
-		return answer{}, e.stop
+	case e.Err != nil:
+		return answer{}, e.Err
+	case e.Flooded:
+		return answer{}, fault.CommandError{Message: t.argv[0] + ": " + process.ErrFlood.Error(), Class: fault.Fatal}
+	case e.Stop != "":
+		return answer{}, e.Stop
 	}
-	return answer{e.code, out.String(), errs.String()}, nil
+	return answer{e.Code, out.String(), errs.String()}, nil
 }
 
 // tell runs a program that changes something. What it prints is the step's output, and an exit status other than 0 is
@@ -72,40 +74,40 @@ func (a *attempt) tell(ctx context.Context, t tool) error {
 // told is tell with what the program prints, for actions that must read it.
 func (a *attempt) told(ctx context.Context, t tool) (answer, error) {
 	p := a.tool(t)
-	var out, errs limited
-	out.left, errs.left = AskLimit, AskLimit
-	p.stdout, p.stderr = &out, &errs
+	var out, errs process.Limited
+	out.Left, errs.Left = process.AskLimit, process.AskLimit
+	p.Stdout, p.Stderr = &out, &errs
 	if a.Output != nil {
-		p.stdout, p.stderr = io.MultiWriter(a.Output.Stdout(), &out), io.MultiWriter(a.Output.Stderr(), &errs)
+		p.Stdout, p.Stderr = io.MultiWriter(a.Output.Stdout(), &out), io.MultiWriter(a.Output.Stderr(), &errs)
 	}
-	e := p.run(ctx)
-	said := answer{e.code, out.String(), errs.String()}
+	e := p.Run(ctx)
+	said := answer{e.Code, out.String(), errs.String()}
 	switch {
-	case e.err != nil:
-		return said, e.err
-	case e.stop != "":
-		return said, e.stop
-	case e.code != 0:
-		return said, commandError{message: fmt.Sprintf("%s: %s", t.argv[0], e), rc: &e.code, class: Fatal}
+	case e.Err != nil:
+		return said, e.Err
+	case e.Stop != "":
+		return said, e.Stop
+	case e.Code != 0:
+		return said, fault.CommandError{Message: fmt.Sprintf("%s: %s", t.argv[0], e), RC: &e.Code, Class: fault.Fatal}
 	}
 	return said, nil
 }
 
-func (a *attempt) tool(t tool) *process {
+func (a *attempt) tool(t tool) *process.Command {
 	p := a.process(t.argv)
 	env := map[string]string{"LC_ALL": "C", "LANGUAGE": "C"}
 	maps.Copy(env, t.env)
 	for name, value := range env {
 		if _, own := a.Env[name]; !own { // the step has the last word
-			p.env = append(p.env, name+"="+value)
+			p.Env = append(p.Env, name+"="+value)
 		}
 	}
-	p.stdin = t.stdin
+	p.Stdin = t.stdin
 	return p
 }
 
 // installed reports whether there is a program of this name on the step's PATH.
 func (a *attempt) installed(name string) bool {
-	_, err := a.process([]string{name}).find()
+	_, err := a.process([]string{name}).Find()
 	return err == nil
 }

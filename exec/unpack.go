@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 )
 
@@ -25,10 +27,10 @@ import (
 type unpacking struct {
 	*attempt
 	args  *spec.UnarchiveArgs
-	attrs attributes
+	attrs fsys.Attributes
 	c     *change
-	ar    *archive
-	at    *place // dest
+	ar    *fsys.Archive
+	at    *fsys.Anchored // dest
 
 	list    []planned
 	index   map[string]int // names in list
@@ -65,8 +67,8 @@ type planned struct {
 
 // outlook is what later steps of a dry run are told of a member.
 type outlook struct {
-	was    entry
-	shall  wanted
+	was    fsys.Entry
+	shall  fsys.Wanted
 	target string // of a link; of a hard link the name in list
 }
 
@@ -80,10 +82,10 @@ const (
 	dressed // only mode or owners differ
 )
 
-func newUnpacking(a *attempt, args *spec.UnarchiveArgs, attrs attributes, c *change, ar *archive, at *place) *unpacking {
+func newUnpacking(a *attempt, args *spec.UnarchiveArgs, attrs fsys.Attributes, c *change, ar *fsys.Archive, at *fsys.Anchored) *unpacking {
 	return &unpacking{
 		attempt: a, args: args, attrs: attrs, c: c, ar: ar, at: at,
-		index: map[string]int{}, found: make([]bool, len(args.Wanted)), ids: map[string]int{}, contents: map[string][]byte{}, buf: make([]byte, copySize),
+		index: map[string]int{}, found: make([]bool, len(args.Wanted)), ids: map[string]int{}, contents: map[string][]byte{}, buf: make([]byte, fsys.CopySize),
 	}
 }
 
@@ -95,23 +97,23 @@ func (u *unpacking) close() {
 }
 
 // compare takes one member up into the plan.
-func (u *unpacking) compare(ctx context.Context, m *member) error {
-	u.digests = append(u.digests, m.digest())
-	name, err := u.nameOf(m.name)
+func (u *unpacking) compare(ctx context.Context, m *fsys.Member) error {
+	u.digests = append(u.digests, m.Digest())
+	name, err := u.nameOf(m.Name)
 	if err != nil || name == "" {
 		return err
 	}
-	if m.kind == other {
-		what := m.what
+	if m.Kind == fsys.Other {
+		what := m.What
 		if what == "" {
 			what = "of a kind that is not known"
 		}
-		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; leave it out with `exclude`", u.ar.path, quoted(name), what)
+		return fmt.Errorf("%s: %s is %s, and only files, directories and links are unpacked; leave it out with `exclude`", u.ar.Path, fsys.Quoted(name), what)
 	}
-	if m.kind != link && m.mode&0o6000 != 0 && u.special == "" && u.attrs.mode.IsZero() {
-		u.special = quoted(name)
+	if m.Kind != fsys.Link && m.Mode&0o6000 != 0 && u.special == "" && u.attrs.Mode.IsZero() {
+		u.special = fsys.Quoted(name)
 	}
-	i, err := u.claim(name, m.kind)
+	i, err := u.claim(name, m.Kind)
 	if err != nil {
 		return err
 	}
@@ -126,14 +128,14 @@ func (u *unpacking) compare(ctx context.Context, m *member) error {
 	}
 	p := &u.list[i]
 	p.member, p.state, p.words = len(u.digests)-1, st, strings.Join(words, ", ")
-	if u.foresight != nil && i < keptFiles && st != same {
+	if u.overlay != nil && i < keptFiles && st != same {
 		p.ahead, err = u.outlook(p, m)
 	}
 	return u.error(name, err)
 }
 
-func (u *unpacking) outlook(p *planned, m *member) (*outlook, error) {
-	is := nothing.entry
+func (u *unpacking) outlook(p *planned, m *fsys.Member) (*outlook, error) {
+	is := fsys.Nothing.Entry
 	if !p.below {
 		var err error
 		if is, err = u.look(p.name); err != nil {
@@ -141,15 +143,15 @@ func (u *unpacking) outlook(p *planned, m *member) (*outlook, error) {
 		}
 	}
 	w := u.wants(m)
-	if is.kind == directory {
+	if is.Kind == fsys.Directory {
 		w, _ = u.onDir(is)
-	} else if is.kind != absent && m.kind != hard {
+	} else if is.Kind != fsys.Absent && m.Kind != fsys.HardLink {
 		w, _ = u.on(m, is)
 	}
-	ahead := &outlook{is, w, m.target}
-	if m.kind == hard {
+	ahead := &outlook{is, w, m.Target}
+	if m.Kind == fsys.HardLink {
 		var err error
-		if ahead.target, err = u.nameOf(m.target); err != nil {
+		if ahead.target, err = u.nameOf(m.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +170,7 @@ func (u *unpacking) nameOf(raw string) (string, error) {
 		return "", nil
 	}
 	if slices.Contains(parts, "..") || strings.ContainsRune(raw, 0) {
-		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless `exclude` leaves it out", u.ar.path, quoted(raw))
+		return "", fmt.Errorf("%s: the name %s leads out of the directory; nothing is unpacked, unless `exclude` leaves it out", u.ar.Path, fsys.Quoted(raw))
 	}
 	return strings.Join(parts[min(len(parts), u.args.StripComponents):], "/"), nil
 }
@@ -195,15 +197,15 @@ func (u *unpacking) claim(name, kind string) (int, error) {
 		i, ok := u.index[above]
 		if !ok {
 			var err error
-			if i, err = u.claim(above, directory); err != nil {
+			if i, err = u.claim(above, fsys.Directory); err != nil {
 				return 0, err
 			}
 			if u.list[i].state, err = u.implies(above); err != nil {
 				return 0, u.error(above, err)
 			}
 		}
-		if u.list[i].kind != directory {
-			return 0, fmt.Errorf("%s: %s is below %s, which is no directory in the archive", u.ar.path, quoted(name), quoted(above))
+		if u.list[i].kind != fsys.Directory {
+			return 0, fmt.Errorf("%s: %s is below %s, which is no directory in the archive", u.ar.Path, fsys.Quoted(name), fsys.Quoted(above))
 		}
 		below = u.list[i].state == fresh
 	}
@@ -214,8 +216,8 @@ func (u *unpacking) claim(name, kind string) (int, error) {
 		u.list = append(u.list, planned{name: name, kind: kind, member: -1, below: below})
 	}
 	p := &u.list[i]
-	if (p.kind == directory) != (kind == directory) {
-		return 0, fmt.Errorf("%s: %s is a directory and something else at once", u.ar.path, quoted(name))
+	if (p.kind == fsys.Directory) != (kind == fsys.Directory) {
+		return 0, fmt.Errorf("%s: %s is a directory and something else at once", u.ar.Path, fsys.Quoted(name))
 	}
 	p.kind = kind
 	return i, nil
@@ -230,47 +232,47 @@ func (u *unpacking) implies(name string) (state, error) {
 	switch {
 	case err != nil:
 		return same, err
-	case is.kind == absent:
+	case is.Kind == fsys.Absent:
 		return fresh, nil
 	}
 	return same, u.isDir(name, is)
 }
 
 // isDir fails unless an entry is a directory, or a link to one that is in dest too.
-func (u *unpacking) isDir(name string, is entry) error {
-	if is.kind == directory {
+func (u *unpacking) isDir(name string, is fsys.Entry) error {
+	if is.Kind == fsys.Directory {
 		return nil
 	}
-	if _, ahead := u.foresight.look(u.path(name)); ahead && is.kind == link {
-		return missing(u.at.path, "an earlier step would make the link %s", u.path(name))
+	if _, ahead := u.overlay.Look(u.path(name)); ahead && is.Kind == fsys.Link {
+		return fault.Missing(u.at.Path, "an earlier step would make the link %s", u.path(name))
 	}
-	if is.kind == link {
-		info, err := u.at.dir.Stat(name)
+	if is.Kind == fsys.Link {
+		info, err := u.at.Dir.Stat(name)
 		if err == nil && info.IsDir() {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.path(name), is.what(), map[bool]string{true: "; a link must lead to a directory in dest"}[is.kind == link])
+	return fmt.Errorf("%s is %s, where the archive has a directory%s", u.path(name), is.What(), map[bool]string{true: "; a link must lead to a directory in dest"}[is.Kind == fsys.Link])
 }
 
-func (u *unpacking) path(name string) string { return u.at.path + "/" + name }
+func (u *unpacking) path(name string) string { return u.at.Path + "/" + name }
 
 func (u *unpacking) error(name string, err error) error {
-	at := place{path: u.path(name)}
-	return at.error(err)
+	at := fsys.Anchored{Path: u.path(name)}
+	return at.PathError(err)
 }
 
 // in opens the directory that a name is in. It stays open until the next.
 func (u *unpacking) in(name string) (*os.Root, error) {
 	above := path.Dir(name)
 	if above == "." {
-		return u.at.dir, nil
+		return u.at.Dir, nil
 	}
 	if u.dir != nil && u.dirName == above {
 		return u.dir, nil
 	}
 	u.close()
-	dir, err := u.at.dir.OpenRoot(above)
+	dir, err := u.at.Dir.OpenRoot(above)
 	if err != nil {
 		return nil, err
 	}
@@ -278,47 +280,47 @@ func (u *unpacking) in(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-func (u *unpacking) look(name string) (entry, error) {
-	if at, ok := u.foresight.look(u.path(name)); ok || u.at.dir == nil {
-		return at.entry, nil
+func (u *unpacking) look(name string) (fsys.Entry, error) {
+	if at, ok := u.overlay.Look(u.path(name)); ok || u.at.Dir == nil {
+		return at.Entry, nil
 	}
 	dir, err := u.in(name)
 	if err != nil {
-		return entry{}, err
+		return fsys.Entry{}, err
 	}
-	p := place{path: u.path(name), name: path.Base(name), dir: dir}
-	return p.look()
+	p := fsys.Anchored{Path: u.path(name), Name: path.Base(name), Dir: dir}
+	return p.Look()
 }
 
 // differs compares a member with what is in its place.
-func (u *unpacking) differs(ctx context.Context, i int, m *member) (state, []string, error) {
+func (u *unpacking) differs(ctx context.Context, i int, m *fsys.Member) (state, []string, error) {
 	p := u.list[i]
-	is := entry{kind: absent}
+	is := fsys.Entry{Kind: fsys.Absent}
 	if !p.below {
 		var err error
 		if is, err = u.look(p.name); err != nil {
 			return same, nil, err
 		}
 	}
-	if m.kind == directory && is.kind != absent {
-		if err := u.isDir(p.name, is); err != nil || is.kind == link {
+	if m.Kind == fsys.Directory && is.Kind != fsys.Absent {
+		if err := u.isDir(p.name, is); err != nil || is.Kind == fsys.Link {
 			return same, nil, err
 		}
 		w, words := u.onDir(is)
 		return dressedIf(w, is), words, nil
 	}
-	if is.kind == directory || is.kind == other {
-		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.path(p.name), is.what(), map[bool]string{true: "a link", false: "a file"}[m.kind == link])
+	if is.Kind == fsys.Directory || is.Kind == fsys.Other {
+		return same, nil, fmt.Errorf("%s is %s, where the archive has %s", u.path(p.name), is.What(), map[bool]string{true: "a link", false: "a file"}[m.Kind == fsys.Link])
 	}
-	if m.kind == hard {
+	if m.Kind == fsys.HardLink {
 		return u.hardDiffers(p.name, is, m)
 	}
-	if is.kind == absent {
+	if is.Kind == fsys.Absent {
 		return fresh, nil, nil
 	}
-	if m.kind == link {
-		if is.kind != link || is.target != m.target {
-			return replaced, []string{strings.TrimPrefix(is.what(), "a ") + " → link to " + quoted(m.target)}, nil
+	if m.Kind == fsys.Link {
+		if is.Kind != fsys.Link || is.Target != m.Target {
+			return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → link to " + fsys.Quoted(m.Target)}, nil
 		}
 		w, words := u.on(m, is)
 		return dressedIf(w, is), words, nil
@@ -326,23 +328,23 @@ func (u *unpacking) differs(ctx context.Context, i int, m *member) (state, []str
 	return u.fileDiffers(ctx, p.name, is, m)
 }
 
-func dressedIf(w wanted, is entry) state {
-	if w == (wanted{is.mode, is.uid, is.gid}) {
+func dressedIf(w fsys.Wanted, is fsys.Entry) state {
+	if w == (fsys.Wanted{Mode: is.Mode, UID: is.UID, GID: is.GID}) {
 		return same
 	}
 	return dressed
 }
 
-func (u *unpacking) fileDiffers(ctx context.Context, name string, is entry, m *member) (state, []string, error) {
-	if is.kind == link {
-		return replaced, []string{strings.TrimPrefix(is.what(), "a ") + " → file"}, nil
+func (u *unpacking) fileDiffers(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
+	if is.Kind == fsys.Link {
+		return replaced, []string{strings.TrimPrefix(is.What(), "a ") + " → file"}, nil
 	}
-	if u.args.KeepNewer && is.info.ModTime().After(m.time) {
+	if u.args.KeepNewer && is.Info.ModTime().After(m.Time) {
 		return same, nil, nil
 	}
 	w, words := u.on(m, is)
-	if is.size != m.size {
-		return replaced, append([]string{fmt.Sprintf("%s → %s", size(is.size), size(m.size))}, words...), nil
+	if is.Size != m.Size {
+		return replaced, append([]string{fmt.Sprintf("%s → %s", fsys.FormatSize(is.Size), fsys.FormatSize(m.Size))}, words...), nil
 	}
 	equal, err := u.sameContent(ctx, name, is, m)
 	if err != nil {
@@ -356,29 +358,29 @@ func (u *unpacking) fileDiffers(ctx context.Context, name string, is entry, m *m
 
 // sameContent compares a file with a member of the same size. Where the archive has a sum of the content nothing is
 // unpacked for it.
-func (u *unpacking) sameContent(ctx context.Context, name string, is entry, m *member) (bool, error) {
+func (u *unpacking) sameContent(ctx context.Context, name string, is fsys.Entry, m *fsys.Member) (bool, error) {
 	there, err := u.openThere(name, is)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = there.Close() }() // it was only read
-	if m.hasCRC {
+	if m.HasCRC {
 		h := crc32.NewIEEE()
-		_, err := io.CopyBuffer(h, stoppable{ctx, there}, u.buf)
-		return h.Sum32() == m.crc, err
+		_, err := io.CopyBuffer(h, fsys.UntilStopped(ctx, there), u.buf)
+		return h.Sum32() == m.Crc, err
 	}
-	packed, err := m.open()
+	packed, err := m.Open()
 	if err != nil {
 		return false, err
 	}
 	half := len(u.buf) / 2
-	for left := m.size; left > 0; {
+	for left := m.Size; left > 0; {
 		n := int(min(left, int64(half)))
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return false, context.Cause(ctx)
 		}
 		if _, err := io.ReadFull(packed, u.buf[:n]); err != nil {
-			return false, u.ar.damaged(err)
+			return false, u.ar.Damaged(err)
 		}
 		if _, err := io.ReadFull(there, u.buf[half:half+n]); err != nil {
 			return false, nil // it has become shorter
@@ -391,15 +393,15 @@ func (u *unpacking) sameContent(ctx context.Context, name string, is entry, m *m
 	return true, nil
 }
 
-func (u *unpacking) openThere(name string, is entry) (io.ReadCloser, error) {
-	at := place{path: u.path(name), name: path.Base(name), foresight: u.foresight}
-	if _, ahead := u.foresight.look(at.path); !ahead {
+func (u *unpacking) openThere(name string, is fsys.Entry) (io.ReadCloser, error) {
+	at := fsys.Anchored{Path: u.path(name), Name: path.Base(name), Overlay: u.overlay}
+	if _, ahead := u.overlay.Look(at.Path); !ahead {
 		var err error
-		if at.dir, err = u.in(name); err != nil {
+		if at.Dir, err = u.in(name); err != nil {
 			return nil, err
 		}
 	}
-	return at.open(is)
+	return at.Open(is)
 }
 
 // Bounds of the contents that are kept for later steps of a dry run, in bytes and in files.
@@ -409,27 +411,27 @@ const (
 )
 
 // keep holds the content of a small member, so that later steps of a dry run can look into it.
-func (u *unpacking) keep(name string, m *member) error {
-	if u.foresight == nil || m.kind != regular || m.size > diffLimit || u.kept+m.size > keptLimit || len(u.contents) == keptFiles {
+func (u *unpacking) keep(name string, m *fsys.Member) error {
+	if u.overlay == nil || m.Kind != fsys.Regular || m.Size > fsys.DiffLimit || u.kept+m.Size > keptLimit || len(u.contents) == keptFiles {
 		return nil
 	}
-	packed, err := m.open()
+	packed, err := m.Open()
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(packed, m.size+1))
-	if err != nil || int64(len(data)) != m.size {
-		return u.ar.damaged(err)
+	data, err := io.ReadAll(io.LimitReader(packed, m.Size+1))
+	if err != nil || int64(len(data)) != m.Size {
+		return u.ar.Damaged(err)
 	}
 	u.contents[name] = data
-	u.kept += m.size
-	m.open = func() (io.Reader, error) { return bytes.NewReader(data), nil }
+	u.kept += m.Size
+	m.Open = func() (io.Reader, error) { return bytes.NewReader(data), nil }
 	return nil
 }
 
 // foresee tells later steps of a dry run what would be unpacked. Of an archive with very many members it tells the
 // beginning.
-func (u *unpacking) foresee(f *Foresight) {
+func (u *unpacking) foresee(f *fsys.Overlay) {
 	for i := range min(len(u.list), keptFiles) {
 		p := &u.list[i]
 		path := u.path(p.name)
@@ -437,58 +439,45 @@ func (u *unpacking) foresee(f *Foresight) {
 			continue
 		}
 		if p.ahead == nil { // only what is in it is in the archive
-			w, _ := u.attrs.anew(directory)
-			f.put(path, foreseen{entry: w.entry(directory), fresh: true})
+			w, _ := u.attrs.ForNew(fsys.Directory)
+			f.Put(path, fsys.Predicted{Entry: w.Entry(fsys.Directory), Fresh: true})
 			continue
 		}
 		if p.state == dressed {
-			f.own(path, p.ahead.was, p.ahead.shall)
+			f.Own(path, p.ahead.was, p.ahead.shall)
 			continue
 		}
-		at := foreseen{entry: p.ahead.shall.entry(p.kind), fresh: p.kind == directory}
+		at := fsys.Predicted{Entry: p.ahead.shall.Entry(p.kind), Fresh: p.kind == fsys.Directory}
 		name := p.name
-		if p.kind == hard {
-			name, at.kind, at.twin = p.ahead.target, regular, f.leads(u.path(p.ahead.target))
+		if p.kind == fsys.HardLink {
+			name, at.Kind, at.Twin = p.ahead.target, fsys.Regular, f.Leads(u.path(p.ahead.target))
 		}
 		data, known := u.contents[name]
 		switch {
-		case p.kind == link:
-			at.target = p.ahead.target
-		case at.kind == regular && known:
-			at.from = source{data: data, size: int64(len(data))}
-		case p.kind != directory:
-			at.kind = other
+		case p.kind == fsys.Link:
+			at.Target = p.ahead.target
+		case at.Kind == fsys.Regular && known:
+			at.From = fsys.Source{Data: data, Size: int64(len(data))}
+		case p.kind != fsys.Directory:
+			at.Kind = fsys.Other
 		}
-		f.put(path, at)
+		f.Put(path, at)
 	}
-}
-
-// stoppable is a reader that ends when the step is stopped.
-type stoppable struct {
-	ctx context.Context //nolint:containedctx // a reader knows no other way
-	io.Reader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if stopped(s.ctx) != "" {
-		return 0, context.Cause(s.ctx)
-	}
-	return s.Reader.Read(p)
 }
 
 // hardDiffers compares a hard link. It may only be to a file that the archive itself has before it: another one could be
 // anybody's.
-func (u *unpacking) hardDiffers(name string, is entry, m *member) (state, []string, error) {
-	to, err := u.nameOf(m.target)
+func (u *unpacking) hardDiffers(name string, is fsys.Entry, m *fsys.Member) (state, []string, error) {
+	to, err := u.nameOf(m.Target)
 	if err != nil {
 		return same, nil, err
 	}
 	i, ok := u.index[to]
-	if !ok || to == name || u.list[i].member < 0 || u.list[i].kind != regular && u.list[i].kind != hard {
-		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is no file that is unpacked before it", u.ar.path, quoted(name), quoted(m.target))
+	if !ok || to == name || u.list[i].member < 0 || u.list[i].kind != fsys.Regular && u.list[i].kind != fsys.HardLink {
+		return same, nil, fmt.Errorf("%s: %s is a hard link to %s, which is no file that is unpacked before it", u.ar.Path, fsys.Quoted(name), fsys.Quoted(m.Target))
 	}
-	words := []string{"hard link to " + quoted(to)}
-	if is.kind == absent {
+	words := []string{"hard link to " + fsys.Quoted(to)}
+	if is.Kind == fsys.Absent {
 		return fresh, words, nil
 	}
 	if st := u.list[i].state; st == fresh || st == replaced {
@@ -498,40 +487,40 @@ func (u *unpacking) hardDiffers(name string, is entry, m *member) (state, []stri
 	if err != nil {
 		return same, nil, err
 	}
-	if os.SameFile(there.info, is.info) {
+	if os.SameFile(there.Info, is.Info) {
 		return same, nil, nil
 	}
 	return replaced, words, nil
 }
 
 // wants is the mode and the owners that a member gives. Ids that it leaves open are -1.
-func (u *unpacking) wants(m *member) wanted {
-	w := wanted{m.mode & 0o777, u.attrs.uid, u.attrs.gid}
+func (u *unpacking) wants(m *fsys.Member) fsys.Wanted {
+	w := fsys.Wanted{Mode: m.Mode & 0o777, UID: u.attrs.UID, GID: u.attrs.GID}
 	root := os.Geteuid() == 0
 	switch {
-	case m.kind == directory && m.mode == 0:
-		w.mode = 0o755 &^ umask()
-	case m.mode == 0 && m.hasCRC: // a zip archive from a system without modes
-		w.mode = 0o644 &^ umask()
+	case m.Kind == fsys.Directory && m.Mode == 0:
+		w.Mode = 0o755 &^ fsys.Umask()
+	case m.Mode == 0 && m.HasCRC: // a zip archive from a system without modes
+		w.Mode = 0o644 &^ fsys.Umask()
 	case !root:
-		w.mode &^= umask()
+		w.Mode &^= fsys.Umask()
 	}
-	if m.kind == directory {
-		w.mode |= m.mode & 0o1000
+	if m.Kind == fsys.Directory {
+		w.Mode |= m.Mode & 0o1000
 	}
-	w.mode = u.modeOf(w.mode, m.kind == directory)
-	if root && w.uid < 0 && m.uid >= 0 {
-		w.uid = u.id("u"+m.owner, m.uid, u.userID)
+	w.Mode = u.modeOf(w.Mode, m.Kind == fsys.Directory)
+	if root && w.UID < 0 && m.UID >= 0 {
+		w.UID = u.id("u"+m.Owner, m.UID, u.overlay.UserID)
 	}
-	if root && w.gid < 0 && m.gid >= 0 {
-		w.gid = u.id("g"+m.group, m.gid, u.groupID)
+	if root && w.GID < 0 && m.GID >= 0 {
+		w.GID = u.id("g"+m.Group, m.GID, u.overlay.GroupID)
 	}
 	return w
 }
 
 func (u *unpacking) modeOf(base uint32, dir bool) uint32 {
-	mode := u.attrs.mode.Apply(base, dir, umask())
-	if text := u.attrs.mode.String(); dir && text != "" && text[0] >= '0' && text[0] <= '9' {
+	mode := u.attrs.Mode.Apply(base, dir, fsys.Umask())
+	if text := u.attrs.Mode.String(); dir && text != "" && text[0] >= '0' && text[0] <= '9' {
 		mode |= mode & 0o444 >> 2
 	}
 	return mode
@@ -560,46 +549,38 @@ func (u *unpacking) id(name string, number int, find func(string) (int, error)) 
 
 // on is what an entry that stays shall have, and in words how that differs. Unless the step gives a mode, setuid and
 // the like stay as they are.
-func (u *unpacking) on(m *member, is entry) (wanted, []string) {
+func (u *unpacking) on(m *fsys.Member, is fsys.Entry) (fsys.Wanted, []string) {
 	w := u.wants(m)
-	if u.attrs.mode.IsZero() {
-		w.mode |= is.mode & 0o7000
+	if u.attrs.Mode.IsZero() {
+		w.Mode |= is.Mode & 0o7000
 	}
-	if is.kind == link {
-		w.mode = is.mode
+	if is.Kind == fsys.Link {
+		w.Mode = is.Mode
 	}
 	return u.describe(w, is)
 }
 
 // onDir is the same of a directory that is there already: it keeps its mode and owners, unless the step gives others.
-func (u *unpacking) onDir(is entry) (wanted, []string) {
-	return u.describe(wanted{u.modeOf(is.mode, true), u.attrs.uid, u.attrs.gid}, is)
+func (u *unpacking) onDir(is fsys.Entry) (fsys.Wanted, []string) {
+	return u.describe(fsys.Wanted{Mode: u.modeOf(is.Mode, true), UID: u.attrs.UID, GID: u.attrs.GID}, is)
 }
 
-func (u *unpacking) describe(w wanted, is entry) (wanted, []string) {
+func (u *unpacking) describe(w fsys.Wanted, is fsys.Entry) (fsys.Wanted, []string) {
 	var words []string
-	if w.uid < 0 {
-		w.uid = is.uid
+	if w.UID < 0 {
+		w.UID = is.UID
 	}
-	if w.gid < 0 {
-		w.gid = is.gid
+	if w.GID < 0 {
+		w.GID = is.GID
 	}
-	if w.uid != is.uid {
-		words = append(words, fmt.Sprintf("owner %s → %s", userName(is.uid), userName(w.uid)))
+	if w.UID != is.UID {
+		words = append(words, fmt.Sprintf("owner %s → %s", fsys.UserName(is.UID), fsys.UserName(w.UID)))
 	}
-	if w.gid != is.gid {
-		words = append(words, fmt.Sprintf("group %s → %s", groupName(is.gid), groupName(w.gid)))
+	if w.GID != is.GID {
+		words = append(words, fmt.Sprintf("group %s → %s", fsys.GroupName(is.GID), fsys.GroupName(w.GID)))
 	}
-	if w.mode != is.mode {
-		words = append(words, fmt.Sprintf("mode %04o → %04o", is.mode, w.mode))
+	if w.Mode != is.Mode {
+		words = append(words, fmt.Sprintf("mode %04o → %04o", is.Mode, w.Mode))
 	}
 	return w, words
-}
-
-// quoted is a name that others chose, fit to be shown.
-func quoted(name string) string {
-	if q := strconv.Quote(name); q != `"`+name+`"` || name == "" || strings.ContainsAny(name, " \t") {
-		return q
-	}
-	return name
 }

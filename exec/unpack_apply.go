@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"os"
 	"path"
 	"slices"
@@ -26,7 +28,7 @@ func (u *unpacking) apply(ctx context.Context) error {
 			u.doing[p.member] = i
 		}
 	}
-	err := u.ar.each(ctx, func(m *member) error { return u.do(ctx, m) })
+	err := u.ar.Each(ctx, func(m *fsys.Member) error { return u.do(ctx, m) })
 	if err == nil && u.next != len(u.digests) {
 		err = u.swapped()
 	}
@@ -37,20 +39,20 @@ func (u *unpacking) apply(ctx context.Context) error {
 		return err
 	}
 	if u.many {
-		return syncAll(u.at.dir)
+		return fsys.SyncAll(u.at.Dir)
 	}
-	return syncDir(u.at.dir)
+	return fsys.SyncDir(u.at.Dir)
 }
 
 func (u *unpacking) swapped() error {
-	return fmt.Errorf("%s was changed while it was unpacked", u.ar.path)
+	return fmt.Errorf("%s was changed while it was unpacked", u.ar.Path)
 }
 
 // do writes one member, if that was planned.
-func (u *unpacking) do(ctx context.Context, m *member) error {
+func (u *unpacking) do(ctx context.Context, m *fsys.Member) error {
 	n := u.next
 	u.next++
-	if n >= len(u.digests) || m.digest() != u.digests[n] {
+	if n >= len(u.digests) || m.Digest() != u.digests[n] {
 		return u.swapped()
 	}
 	i, ok := u.doing[n]
@@ -81,12 +83,12 @@ func (u *unpacking) above(name string) error {
 	}
 	// One that the archive speaks of later gets its own mode and owners then.
 	p.state, p.made = same, true
-	w, _ := attributes{uid: u.attrs.uid, gid: u.attrs.gid}.anew(directory)
-	w.mode = u.modeOf(w.mode, true)
+	w, _ := fsys.Attributes{UID: u.attrs.UID, GID: u.attrs.GID}.ForNew(fsys.Directory)
+	w.Mode = u.modeOf(w.Mode, true)
 	return u.mkdir(above, w)
 }
 
-func (u *unpacking) mkdir(name string, w wanted) error {
+func (u *unpacking) mkdir(name string, w fsys.Wanted) error {
 	dir, err := u.in(name)
 	if err != nil {
 		return err
@@ -102,14 +104,14 @@ func (u *unpacking) mkdir(name string, w wanted) error {
 	if err := u.isDir(name, is); err != nil {
 		return err
 	}
-	if w.mode&0o300 != 0o300 && os.Geteuid() != 0 { // nothing could be put into it
-		u.later = append(u.later, planned{name: name, words: octal(w.mode)})
-		w.mode |= 0o300
+	if w.Mode&0o300 != 0o300 && os.Geteuid() != 0 { // nothing could be put into it
+		u.later = append(u.later, planned{name: name, words: fsys.Octal(w.Mode)})
+		w.Mode |= 0o300
 	}
-	return own(dir, base, w)
+	return fsys.SetOwner(dir, base, w)
 }
 
-func (u *unpacking) write(ctx context.Context, p planned, m *member) error {
+func (u *unpacking) write(ctx context.Context, p planned, m *fsys.Member) error {
 	dir, err := u.in(p.name)
 	if err != nil {
 		return err
@@ -120,28 +122,28 @@ func (u *unpacking) write(ctx context.Context, p planned, m *member) error {
 		return err
 	}
 	switch {
-	case m.kind == directory && is.kind == absent:
+	case m.Kind == fsys.Directory && is.Kind == fsys.Absent:
 		return u.mkdir(p.name, u.wants(m))
-	case m.kind == directory && p.made:
-		return own(dir, base, u.wants(m))
-	case m.kind == directory:
+	case m.Kind == fsys.Directory && p.made:
+		return fsys.SetOwner(dir, base, u.wants(m))
+	case m.Kind == fsys.Directory:
 		w, _ := u.onDir(is)
-		return w.set(dir, base, is)
+		return w.Set(dir, base, is)
 	case p.state == dressed:
 		w, _ := u.on(m, is)
-		return w.set(dir, base, is)
+		return w.Set(dir, base, is)
 	}
-	temp := tempName()
-	switch m.kind {
-	case link:
-		if err = dir.Symlink(m.target, temp); err == nil {
+	temp := fsys.TempName()
+	switch m.Kind {
+	case fsys.Link:
+		if err = dir.Symlink(m.Target, temp); err == nil {
 			w := u.wants(m)
 			err = lchown(dir, temp, w)
 		}
-	case hard:
+	case fsys.HardLink:
 		var to string
-		if to, err = u.nameOf(m.target); err == nil {
-			err = u.at.dir.Link(to, path.Join(path.Dir(p.name), temp))
+		if to, err = u.nameOf(m.Target); err == nil {
+			err = u.at.Dir.Link(to, path.Join(path.Dir(p.name), temp))
 		}
 	default:
 		err = u.fill(ctx, dir, temp, m)
@@ -149,22 +151,22 @@ func (u *unpacking) write(ctx context.Context, p planned, m *member) error {
 	if err == nil {
 		err = dir.Rename(temp, base)
 	}
-	if err != nil || m.kind == hard { // between two names of one file a rename does nothing
+	if err != nil || m.Kind == fsys.HardLink { // between two names of one file a rename does nothing
 		_ = dir.Remove(temp) // the first error is the one to report
 	}
 	return err
 }
 
-func lchown(dir *os.Root, name string, w wanted) error {
-	if w.uid < 0 && w.gid < 0 {
+func lchown(dir *os.Root, name string, w fsys.Wanted) error {
+	if w.UID < 0 && w.GID < 0 {
 		return nil
 	}
-	return dir.Lchown(name, w.uid, w.gid)
+	return dir.Lchown(name, w.UID, w.GID)
 }
 
 // fill makes a file with a member's content, owners, mode and time.
-func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *member) error {
-	packed, err := m.open()
+func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
+	packed, err := m.Open()
 	if err != nil {
 		return err
 	}
@@ -172,20 +174,20 @@ func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *memb
 	if err != nil {
 		return err
 	}
-	n, err := io.CopyBuffer(struct{ io.Writer }{f}, stoppable{ctx, io.LimitReader(packed, m.size+1)}, u.buf)
+	n, err := io.CopyBuffer(struct{ io.Writer }{f}, fsys.UntilStopped(ctx, io.LimitReader(packed, m.Size+1)), u.buf)
 	_, disk := errors.AsType[syscall.Errno](err)
 	switch {
-	case stopped(ctx) != "":
+	case fault.Stopped(ctx) != "":
 		err = context.Cause(ctx)
-	case err != nil && !disk, err == nil && n != m.size:
-		err = u.ar.damaged(err)
+	case err != nil && !disk, err == nil && n != m.Size:
+		err = u.ar.Damaged(err)
 	}
 	w := u.wants(m)
-	if err == nil && (w.uid >= 0 || w.gid >= 0) {
-		err = f.Chown(w.uid, w.gid)
+	if err == nil && (w.UID >= 0 || w.GID >= 0) {
+		err = f.Chown(w.UID, w.GID)
 	}
 	if err == nil {
-		err = f.Chmod(fileMode(w.mode))
+		err = f.Chmod(fsys.FileMode(w.Mode))
 	}
 	if err == nil && !u.many {
 		err = f.Sync()
@@ -194,10 +196,10 @@ func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *memb
 	if err != nil {
 		return err
 	}
-	if m.time.IsZero() {
+	if m.Time.IsZero() {
 		return nil
 	}
-	return dir.Chtimes(name, m.time, m.time)
+	return dir.Chtimes(name, m.Time, m.Time)
 }
 
 // finish gives directories their modes, from the leaves to the root.
@@ -207,7 +209,7 @@ func (u *unpacking) finish() error {
 		if err == nil {
 			var mode uint64
 			mode, err = strconv.ParseUint(p.words, 8, 32)
-			err = errors.Join(err, dir.Chmod(path.Base(p.name), fileMode(uint32(mode))))
+			err = errors.Join(err, dir.Chmod(path.Base(p.name), fsys.FileMode(uint32(mode))))
 		}
 		if err != nil {
 			return u.error(p.name, err)

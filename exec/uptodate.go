@@ -14,6 +14,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"moon/events"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 )
 
 // Incremental is what a step is made from and what it makes. A step is up to date when everything it makes is there and
@@ -92,7 +94,7 @@ func (a *attempt) sources(ctx context.Context) (string, error) {
 	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		if stopped(ctx) != "" {
+		if fault.Stopped(ctx) != "" {
 			return "", context.Cause(ctx)
 		}
 		part("file", file)
@@ -112,7 +114,7 @@ func matches(pattern string) ([]string, error) {
 }
 
 func digestFile(h hash.Hash, path string) error {
-	f, err := openRegular(path)
+	f, err := fsys.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"moon/exec/fsys"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,7 +21,7 @@ var ErrNotVerified = errors.New("it was changed after it was approved")
 // A descriptor that is kept open would not do: the interpreter of a script is given its name, looks beside it for what else it
 // reads, and sees what is written to the file meanwhile. So the copy has the same neighbours, by links.
 func Verified(path, digest string) (copied string, remove func(), err error) {
-	return verified(OwnFiles{}, path, digest, func(dir string) {
+	return verified(fsys.OwnFiles{}, path, digest, func(dir string) {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return // it has just been read: what it needs is gone, too
@@ -33,7 +34,7 @@ func Verified(path, digest string) (copied string, remove func(), err error) {
 }
 
 // verified copies a program that some files have; neighbours is told in which directory the copy is, unless it is nil.
-func verified(files Files, path, digest string, neighbours func(dir string)) (copied string, remove func(), err error) {
+func verified(files fsys.Files, path, digest string, neighbours func(dir string)) (copied string, remove func(), err error) {
 	remove = func() {}
 	in, err := files.Open(path)
 	if err != nil {
@@ -106,7 +107,7 @@ func linkAll(from, to string) {
 
 // programDir is where programs are copied to: the directory for temporary files, "", unless nothing there can be run.
 func programDir() string {
-	if !nothingRuns(os.TempDir()) {
+	if !fsys.NothingRuns(os.TempDir()) {
 		return ""
 	}
 	dir, err := os.UserCacheDir()

@@ -21,6 +21,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/fsys"
 	"moon/internal/diag"
 	"moon/plan"
 	reports "moon/tui/plain"
@@ -204,7 +205,7 @@ func (k *walk) open(s *engine.Session, p *plan.Plan) {
 		ParseBreak: engine.ParseBreak,
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			(&engine.Oracle{Plan: p, Dry: exec.DryRun{Foresight: exec.NewForesight()}, Left: left}).Foretell(ctx, func(f *events.Foretold) {
+			(&engine.Oracle{Plan: p, Dry: exec.DryRun{Overlay: fsys.NewOverlay()}, Left: left}).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})

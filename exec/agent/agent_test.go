@@ -22,6 +22,9 @@ import (
 	"moon/events/steplog"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -211,7 +214,7 @@ func TestSameAsHere(t *testing.T) {
 				if i == 0 {
 					job.Become = nil
 				}
-				dry := lanes.Dry(exec.NewForesight()).Run(t.Context(), job)
+				dry := lanes.Dry(fsys.NewOverlay()).Run(t.Context(), job)
 				r = lanes.Run(t.Context(), job)
 				ends[i] = unsteady(fmt.Sprintf("%#v\n%s\n%s\n%q\n%s", dry.Outcome, show(dry), show(r), printed(job), tree(t, dir)), dir)
 			}
@@ -328,10 +331,10 @@ func TestStops(t *testing.T) {
 		rc     int
 		prints string
 	}{
-		{"interrupted", "trap 'echo INT; exit 7' INT; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(exec.Interrupt) }, events.Cancelled, 7, "up\nINT\n"},
-		{"deaf to INT", "trap '' INT; trap 'echo TERM; exit 8' TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(exec.Interrupt) }, events.Cancelled, 8, "up\nTERM\n"},
-		{"deaf", "trap '' INT TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(exec.Interrupt) }, events.Cancelled, 128 + int(syscall.SIGKILL), "up\n"},
-		{"expired", "trap 'echo TERM; exit 9' TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(exec.Expired) }, events.Timeout, 9, "up\nTERM\n"},
+		{"interrupted", "trap 'echo INT; exit 7' INT; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(fault.Interrupt) }, events.Cancelled, 7, "up\nINT\n"},
+		{"deaf to INT", "trap '' INT; trap 'echo TERM; exit 8' TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(fault.Interrupt) }, events.Cancelled, 8, "up\nTERM\n"},
+		{"deaf", "trap '' INT TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(fault.Interrupt) }, events.Cancelled, 128 + int(syscall.SIGKILL), "up\n"},
+		{"expired", "trap 'echo TERM; exit 9' TERM; echo up; while :; do sleep 0.05; done", func(c context.CancelCauseFunc, _ chan struct{}) { c(fault.Expired) }, events.Timeout, 9, "up\nTERM\n"},
 		{"now", "trap '' INT TERM; echo up; while :; do sleep 0.05; done", func(_ context.CancelCauseFunc, now chan struct{}) { close(now) }, events.Cancelled, 128 + int(syscall.SIGKILL), "up\n"},
 	}
 	for _, tt := range tests {
@@ -368,8 +371,8 @@ func says(tb testing.TB, job *exec.Job, word string) {
 // TestCut ends the lane while jobs run: their processes are killed, with those in the background.
 func TestCut(t *testing.T) {
 	var mu sync.Mutex
-	moments := map[exec.Moment]int{}
-	lanes, cut := connected(t, exec.Local{Watch: func(m exec.Moment) {
+	moments := map[process.Moment]int{}
+	lanes, cut := connected(t, exec.Local{Watch: func(m process.Moment) {
 		mu.Lock()
 		defer mu.Unlock()
 		moments[m]++
@@ -394,7 +397,7 @@ func TestCut(t *testing.T) {
 	wg.Wait()
 	for i, r := range results {
 		// Whether the end of the job or that of the lane is heard first is open.
-		if r.Outcome != events.Failed && r.Outcome != events.Cancelled || r.Class == exec.Transient {
+		if r.Outcome != events.Failed && r.Outcome != events.Cancelled || r.Class == fault.Transient {
 			t.Errorf("%s", show(r))
 		}
 		for _, pid := range pids[i] {
@@ -407,7 +410,7 @@ func TestCut(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if moments[exec.Spawned] != 3 {
+	if moments[process.Spawned] != 3 {
 		t.Errorf("%v", moments)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"moon/exec"
+	"moon/exec/fsys"
 )
 
 // asking is the agent's side of the questions of one job.
@@ -225,7 +226,7 @@ func (a *answering) to(q ask) answer {
 func (a *answering) find(q ask) (got answer, err error) {
 	files := a.job.From
 	if files == nil {
-		files = exec.OwnFiles{}
+		files = fsys.OwnFiles{}
 	}
 	if !a.concerns(q) {
 		return got, errNotItsOwn
@@ -319,7 +320,7 @@ func says(v any, text string) bool {
 }
 
 // render renders the file that the job copies from. It is read here, or another text would be as good.
-func (a *answering) render(files exec.Files) (string, error) {
+func (a *answering) render(files fsys.Files) (string, error) {
 	source := exec.Source(a.job)
 	f, err := files.Open(source)
 	if err != nil {
@@ -334,7 +335,7 @@ func (a *answering) render(files exec.Files) (string, error) {
 }
 
 // decrypt decrypts the file that the job copies from, and no other text.
-func (a *answering) decrypt(files exec.Files) ([]byte, error) {
+func (a *answering) decrypt(files fsys.Files) ([]byte, error) {
 	f, err := files.Open(exec.Source(a.job))
 	if err != nil {
 		return nil, err
@@ -347,7 +348,7 @@ func (a *answering) decrypt(files exec.Files) ([]byte, error) {
 	return a.job.Decrypt(text)
 }
 
-func (a *answering) open(files exec.Files, path string) (uint32, error) {
+func (a *answering) open(files fsys.Files, path string) (uint32, error) {
 	f, err := files.Open(path)
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -36,13 +37,13 @@ func (l *Lanes) await(ctx context.Context, job *exec.Job) exec.Result {
 			}
 		}
 		switch {
-		case ctx.Err() != nil && reasonOf(ctx) == exec.Expired:
-			return exec.Result{Outcome: events.Timeout, Error: string(exec.Expired)}
+		case ctx.Err() != nil && reasonOf(ctx) == fault.Expired:
+			return exec.Result{Outcome: events.Timeout, Error: string(fault.Expired)}
 		case ctx.Err() != nil:
-			return exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
+			return exec.Result{Outcome: events.Cancelled, Error: string(fault.Interrupt)}
 		case within.Err() != nil:
 			return exec.Result{
-				Outcome: events.Failed, Class: exec.Fatal, Error: fmt.Sprintf("waited %s for %s: %v", args.Timeout, job.Host.Name, why),
+				Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("waited %s for %s: %v", args.Timeout, job.Host.Name, why),
 				Fields: map[string]any{"elapsed": int(time.Since(began).Seconds())},
 			}
 		}

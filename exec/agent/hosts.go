@@ -10,6 +10,8 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/facts"
+	"moon/exec/fault"
 )
 
 // resting is how long a host that could not be reached is not tried again, unless somebody asks for it.
@@ -73,7 +75,7 @@ func (l *lane) because(err error) error {
 func (l *Lanes) Facts(ctx context.Context, h *exec.Host, become *exec.Become) (*HostFacts, error) {
 	job := &exec.Job{Host: h, Become: become}
 	if h == nil && (become == nil || become.User == me().Username) {
-		return facts(ctx), nil
+		return hostFacts(ctx), nil
 	}
 	r := l.result(ctx, l.Local, purpose{what: forFacts}, job)
 	if r.Outcome != events.OK {
@@ -86,15 +88,15 @@ func (l *Lanes) Facts(ctx context.Context, h *exec.Host, become *exec.Become) (*
 
 // HostFacts are the facts of a host, under both of the names they have.
 type HostFacts struct {
-	Moon    map[string]any // as exec.Facts has them, with those that change
-	Ansible map[string]any // as exec.GatherFacts has them
+	Moon    map[string]any // as facts.Local has them, with those that change
+	Ansible map[string]any // as facts.Gather has them
 }
 
-// facts are those of this machine, without those that take a process to find out.
-func facts(ctx context.Context) *HostFacts {
-	own := exec.Facts()
-	maps.Copy(own, exec.VolatileFacts())
-	return &HostFacts{own, exec.GatherFacts(ctx, nil, 0)}
+// hostFacts are those of this machine, without those that take a process to find out.
+func hostFacts(ctx context.Context) *HostFacts {
+	own := facts.Local()
+	maps.Copy(own, facts.Volatile())
+	return &HostFacts{own, facts.Gather(ctx, nil, 0)}
 }
 
 // ReadyOn finds out ahead of time whether a user can be become on a host. A *PasswordError says that it takes a password, an
@@ -166,7 +168,7 @@ func lost(job *exec.Job, err error) exec.Result {
 		where = "what runs steps as " + job.Become.User
 	}
 	return exec.Result{
-		Outcome: events.Lost, Class: exec.Transient,
+		Outcome: events.Lost, Class: fault.Transient,
 		Error: fmt.Sprintf("the connection to %s was lost while the step ran (%s): how far it came is not known", where, err),
 	}
 }

@@ -23,6 +23,8 @@ import (
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/exec/agent/sshtest"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/secret"
 )
 
@@ -135,7 +137,7 @@ func TestFiles(t *testing.T) {
 // TestDryThere foresees what a host would have after a step.
 func TestDryThere(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
-	dry := reaching(t).Dry(exec.NewForesight())
+	dry := reaching(t).Dry(fsys.NewOverlay())
 	for _, want := range []events.Outcome{events.Changed, events.OK} {
 		if r := dry.Run(t.Context(), on(t, s.Host, "file", args{"path": s.Home + "/made", "content": "x"})); r.Outcome != want {
 			t.Errorf("%s", show(r))
@@ -321,11 +323,11 @@ func TestBecomeThere(t *testing.T) {
 		for i, n := range []int{3, 5, 5} { // three wrong ones; one, and then none; what looks ahead does not ask again
 			run := lanes.Run
 			if i == 2 {
-				run = lanes.Dry(exec.NewForesight()).Run
+				run = lanes.Dry(fsys.NewOverlay()).Run
 			}
 			job := on(t, h, "file", args{"path": bob.HomeDir + "/f", "state": "touch"})
 			job.Become = &b
-			if r := run(t.Context(), job); r.Outcome != events.Failed || r.Class != exec.Fatal || !strings.Contains(r.Error, "password is wrong") {
+			if r := run(t.Context(), job); r.Outcome != events.Failed || r.Class != fault.Fatal || !strings.Contains(r.Error, "password is wrong") {
 				t.Errorf("%s", show(r))
 			}
 			if len(asked) != n || asked[n-1] != question {
@@ -384,7 +386,7 @@ func TestUnseen(t *testing.T) {
 	if ssh == 0 {
 		t.Error("there was nothing to look at")
 	}
-	cancel(exec.Interrupt)
+	cancel(fault.Interrupt)
 	<-done
 }
 
@@ -530,7 +532,7 @@ func TestPassword(t *testing.T) {
 	}
 	h.Password = "not that"
 	r := lanes.Run(t.Context(), on(t, h, "command", args{"argv": []any{"true"}}))
-	if r.Outcome != events.Unreachable || r.Class != exec.Fatal || !strings.Contains(r.Error, "Permission denied") || strings.Contains(r.Error, "not that") {
+	if r.Outcome != events.Unreachable || r.Class != fault.Fatal || !strings.Contains(r.Error, "Permission denied") || strings.Contains(r.Error, "not that") {
 		t.Errorf("%s", show(r))
 	}
 	// Whom nobody knows is not told anything.

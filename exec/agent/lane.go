@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 )
 
 // patience is how long an agent has to end a job that was to be killed. One that has not is given up with its lane.
@@ -33,7 +35,7 @@ type lane struct {
 // sent is a job that is being carried out at the other end.
 type sent struct {
 	answering
-	watch func(exec.Moment)
+	watch func(process.Moment)
 	ended chan exec.Result
 }
 
@@ -225,11 +227,11 @@ func (p *pulse) stop() {
 }
 
 // reasonOf is why a job is to end, as package exec reads it.
-func reasonOf(ctx context.Context) exec.Stop {
-	if cause := context.Cause(ctx); errors.Is(cause, exec.Expired) || errors.Is(cause, context.DeadlineExceeded) {
-		return exec.Expired
+func reasonOf(ctx context.Context) fault.Stop {
+	if cause := context.Cause(ctx); errors.Is(cause, fault.Expired) || errors.Is(cause, context.DeadlineExceeded) {
+		return fault.Expired
 	}
-	return exec.Interrupt
+	return fault.Interrupt
 }
 
 // read takes what the agent says. It waits for nothing but the disk that output is stored on.
@@ -264,7 +266,7 @@ func (l *lane) take(s *sent, f frame) error {
 		_, _ = to.Write(f.body) // the writer remembers its error
 	case kindMoment:
 		if s.watch != nil {
-			s.watch(exec.Moment(f.body))
+			s.watch(process.Moment(f.body))
 		}
 	case kindAsk:
 		var q ask

@@ -22,6 +22,8 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/plugin"
 )
 
@@ -106,15 +108,15 @@ func (l *Lanes) inFront(ctx context.Context, job *exec.Job) exec.Result {
 	for name, value := range job.Env {
 		if job.Secrets.Has(value) {
 			text := fmt.Sprintf("the variable %s is a secret, and an interactive step of another user or host cannot have it unseen: have the command ask for it", name)
-			return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: text}
+			return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: text}
 		}
 	}
 	return l.Local.Run(ctx, &here)
 }
 
-// Dry is the dry run of the same jobs. The foresight, which may be nil, is that of the jobs of this process; each lane has
+// Dry is the dry run of the same jobs. The overlay, which may be nil, is that of the jobs of this process; each lane has
 // one of its own, so that what one user would make another's steps do not foresee.
-func (l *Lanes) Dry(own *exec.Foresight) Dry {
+func (l *Lanes) Dry(own *fsys.Overlay) Dry {
 	d := Dry{lanes: l, own: own}
 	if own != nil {
 		l.mu.Lock()
@@ -128,7 +130,7 @@ func (l *Lanes) Dry(own *exec.Foresight) Dry {
 // Dry goes through the motions of jobs, as exec.DryRun does.
 type Dry struct {
 	lanes *Lanes
-	own   *exec.Foresight
+	own   *fsys.Overlay
 	id    uint64
 	near  bool
 }
@@ -142,7 +144,7 @@ func (d Dry) Near() Dry {
 // Run is Lanes.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if d.lanes.own(job) {
-		return exec.DryRun{Foresight: d.own, Plugin: d.lanes.Local.Plugin}.Run(ctx, job)
+		return exec.DryRun{Overlay: d.own, Plugin: d.lanes.Local.Plugin}.Run(ctx, job)
 	}
 	if d.near && job.Host != nil {
 		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
@@ -193,7 +195,7 @@ func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *e
 	if taken {
 		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
 		if exec.Repeatable(job.Action) {
-			r.Class = exec.Transient
+			r.Class = fault.Transient
 		}
 	}
 	return r

@@ -13,6 +13,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/spec"
 	"moon/secret"
 )
@@ -83,7 +85,7 @@ type request struct {
 	Project     string
 	Encrypted   bool         // the source may be: the host can decrypt it
 	Hidden      []string     // what of the arguments and the environment others must not see
-	Foresight   uint64       // as in purpose
+	Overlay     uint64       // as in purpose
 	Source      *source      `cbor:",omitempty"` // nil: it is asked for
 	Plugin      *spec.Plugin // of an action that is not compiled in
 	Told        *exec.Told
@@ -108,7 +110,7 @@ func sourceOf(j *exec.Job) *source {
 	}
 	files := j.From
 	if files == nil {
-		files = exec.OwnFiles{}
+		files = fsys.OwnFiles{}
 	}
 	is, err := files.Stat(path)
 	if err != nil || !is.Mode().IsRegular() || is.Size() > smallSource {
@@ -141,7 +143,7 @@ type incremental struct {
 
 func newRequest(as purpose, grace time.Duration, j *exec.Job) request {
 	r := request{
-		Dry: as.dry, Foresight: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
+		Dry: as.dry, Overlay: as.of, Grace: grace, Action: j.Action, Env: j.Env, Cwd: j.Cwd, Roams: j.Roams, Timeout: j.Timeout,
 		Creates: j.Creates, Removes: j.Removes, Unless: j.Unless, OnlyIf: j.OnlyIf, NoLog: j.NoLog, Diff: j.Diff,
 		Again: j.Again, Attempt: j.Attempt, Plays: j.Plays, Trusted: j.Trusted, Project: j.Project, Encrypted: j.Decrypt != nil, What: as.what,
 	}
@@ -260,7 +262,7 @@ func arrived(r exec.Result) exec.Result {
 }
 
 // cancel tells a job to end.
-type cancel struct{ Stop exec.Stop }
+type cancel struct{ Stop fault.Stop }
 
 // ask is a question to the host. Number tells the answers apart.
 type ask struct {

@@ -11,6 +11,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/exec/spec"
 )
 
@@ -27,13 +28,13 @@ func (l *Lanes) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		wrong.Error = "boot_time_command: " + wrong.Error
 		return *wrong
 	case before == "":
-		return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: "boot_time_command printed nothing, so that nobody could tell when the machine is back"}
+		return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: "boot_time_command printed nothing, so that nobody could tell when the machine is back"}
 	}
 	ended := func(r exec.Result, rebooted bool) exec.Result {
 		if ctx.Err() != nil {
-			r = exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
-			if reasonOf(ctx) == exec.Expired {
-				r = exec.Result{Outcome: events.Timeout, Error: string(exec.Expired)}
+			r = exec.Result{Outcome: events.Cancelled, Error: string(fault.Interrupt)}
+			if reasonOf(ctx) == fault.Expired {
+				r = exec.Result{Outcome: events.Timeout, Error: string(fault.Expired)}
 			}
 		}
 		r.Fields = map[string]any{"rebooted": rebooted, "elapsed": int(time.Since(began).Seconds())}
@@ -56,7 +57,7 @@ func (l *Lanes) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		return ""
 	})
 	if why != "" {
-		return ended(exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: fmt.Sprintf("waited %s for %s to come back: %s", args.Timeout, job.Host.Name, why)}, false)
+		return ended(exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("waited %s for %s to come back: %s", args.Timeout, job.Host.Name, why)}, false)
 	}
 	why = l.until(ctx, job, args, 0, func(ctx context.Context) string {
 		if _, wrong := l.said(ctx, job, args.Test); wrong != nil {
@@ -65,7 +66,7 @@ func (l *Lanes) reboot(ctx context.Context, job *exec.Job) exec.Result {
 		return ""
 	})
 	if why != "" {
-		return ended(exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: fmt.Sprintf("%s is back, but waited %s for the test command: %s", job.Host.Name, args.Timeout, why)}, true)
+		return ended(exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf("%s is back, but waited %s for the test command: %s", job.Host.Name, args.Timeout, why)}, true)
 	}
 	return ended(exec.Result{Outcome: events.Changed}, true)
 }

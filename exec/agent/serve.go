@@ -14,7 +14,10 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/plugin"
+	"moon/exec/process"
 )
 
 // banner is the line that an agent begins with. What comes before it was said by those who started it.
@@ -33,7 +36,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 	lanes := &Lanes{Build: build, Plugins: plugins}
 	lanes.Local.Plugin = plugins.Run
 	defer lanes.Close()
-	s := &server{lanes: lanes, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*exec.Foresight{}, gone: make(chan struct{}), plugins: plugins}
+	s := &server{lanes: lanes, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}), plugins: plugins}
 	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
@@ -62,8 +65,8 @@ type server struct {
 
 	mu   sync.Mutex
 	jobs map[uint32]*served
-	seen map[uint64]*exec.Foresight // of the dry runs that jobs belonged to
-	over bool                       // nothing begins any more
+	seen map[uint64]*fsys.Overlay // of the dry runs that jobs belonged to
+	over bool                     // nothing begins any more
 }
 
 // served is a job that is being carried out.
@@ -112,7 +115,7 @@ func (s *server) take(f frame) error {
 	case kindNow:
 		if j != nil {
 			j.kill()
-			j.cancel(exec.Interrupt)
+			j.cancel(fault.Interrupt)
 		}
 	case kindAnswer:
 		var a answer
@@ -160,7 +163,7 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 	}
 	switch r.What {
 	case forFacts:
-		return s.facts(ctx, r.Become)
+		return s.hostFacts(ctx, r.Become)
 	case forPing:
 		return exec.Result{Outcome: events.OK}
 	case forReady:
@@ -190,18 +193,18 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 		}
 		return s.out.raw(kindStdout, number, p)
 	})
-	local := exec.Local{Grace: r.Grace, Watch: func(m exec.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }, Plugin: s.plugins.Run} // or nobody watches
+	local := exec.Local{Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }, Plugin: s.plugins.Run} // or nobody watches
 	switch {
 	case !s.lanes.own(job):
-		return s.lanes.result(ctx, local, purpose{dry: r.Dry, of: r.Foresight}, job)
+		return s.lanes.result(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
 	case r.Dry:
-		return exec.DryRun{Foresight: s.foresight(r.Foresight), Plugin: s.plugins.Run}.Run(ctx, job)
+		return exec.DryRun{Overlay: s.overlay(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
 	}
 	return local.Run(ctx, job)
 }
 
-// facts are those of this machine, as a user sees it; nil is who carries this out.
-func (s *server) facts(ctx context.Context, b *exec.Become) exec.Result {
+// hostFacts are those of this machine, as a user sees it; nil is who carries this out.
+func (s *server) hostFacts(ctx context.Context, b *exec.Become) exec.Result {
 	all, err := s.lanes.Facts(ctx, nil, b)
 	if err != nil {
 		return unable(err)
@@ -220,23 +223,23 @@ func (s *server) ready(ctx context.Context, b exec.Become) exec.Result {
 	return r
 }
 
-// foresight is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
-func (s *server) foresight(id uint64) *exec.Foresight {
+// overlay is what the jobs of a dry run have foreseen here so far. What others do, here or elsewhere, they do not know of.
+func (s *server) overlay(id uint64) *fsys.Overlay {
 	if id == 0 {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen[id] == nil {
-		maps.DeleteFunc(s.seen, func(older uint64, _ *exec.Foresight) bool { return older < id }) // they have ended, or are about to
-		s.seen[id] = exec.NewForesight()
+		maps.DeleteFunc(s.seen, func(older uint64, _ *fsys.Overlay) bool { return older < id }) // they have ended, or are about to
+		s.seen[id] = fsys.NewOverlay()
 	}
 	return s.seen[id]
 }
 
 // unable is the result of what could not even be tried.
 func unable(err error) exec.Result {
-	return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: err.Error()}
+	return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: err.Error()}
 }
 
 // abandon kills what runs, and waits for it for a while.
@@ -246,7 +249,7 @@ func (s *server) abandon() {
 	s.over = true
 	for _, j := range s.jobs {
 		j.kill()
-		j.cancel(exec.Interrupt)
+		j.cancel(fault.Interrupt)
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})

@@ -16,6 +16,7 @@ import (
 	"moon/exec"
 	"moon/exec/agent"
 	"moon/exec/agent/sshtest"
+	"moon/exec/fault"
 )
 
 // sleeping starts a step on a host that ignores what is polite, with a process in the background, and gives their ids.
@@ -123,7 +124,7 @@ func TestLostForGood(t *testing.T) {
 	dials := 0
 	for range 3 {
 		r := lanes.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
-		if r.Outcome != events.Unreachable || r.Class != exec.Transient || !strings.HasPrefix(r.Error, "web1 (127.0.0.1:") || !strings.Contains(r.Error, "cannot be reached: ssh: ") {
+		if r.Outcome != events.Unreachable || r.Class != fault.Transient || !strings.HasPrefix(r.Error, "web1 (127.0.0.1:") || !strings.Contains(r.Error, "cannot be reached: ssh: ") {
 			t.Errorf("%s", show(r))
 		}
 		if dials == 0 {
@@ -172,7 +173,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	wantWorks(t, lanes, servers[1].Host)
 	r := lanes.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
-	if r.Outcome != events.Unreachable || r.Class != exec.Fatal {
+	if r.Outcome != events.Unreachable || r.Class != fault.Fatal {
 		t.Errorf("%s", show(r))
 	}
 }
@@ -184,7 +185,7 @@ func TestCancelledThere(t *testing.T) {
 	lanes.Local.Grace = 200 * time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
 	pids, ended := sleeping(ctx, t, lanes, s.Host)
-	cancel(exec.Interrupt)
+	cancel(fault.Interrupt)
 	if r := <-ended; r.Outcome != events.Cancelled {
 		t.Errorf("%s", show(r))
 	}
@@ -206,7 +207,7 @@ func TestGivenUp(t *testing.T) {
 	for s.Dials() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	cancel(exec.Interrupt)
+	cancel(fault.Interrupt)
 	if r := <-done; r.Outcome != events.Cancelled {
 		t.Errorf("%s", show(r))
 	}

@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/agent/sshtest"
+	"moon/exec/fault"
 )
 
 // TestStoppedAgent stops the agent of a host while a step runs there. The step's timeout holds from this side, and one interrupt is
@@ -42,7 +43,7 @@ func TestStoppedAgent(t *testing.T) {
 			}
 			defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }() // or it has ended
 			if how == "interrupt" {
-				cancel(exec.Interrupt)
+				cancel(fault.Interrupt)
 			}
 			select {
 			case r := <-done:

@@ -9,13 +9,14 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // inFrontOf has a job that is carried out here go on on its host, in a terminal there that is joined to the one here. Its lane
 // comes first: that is where it is seen whether the host can be reached, and ssh shares its connection.
 func (l *Lanes) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result {
 	fail := func(text string) *exec.Result {
-		return &exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: text}
+		return &exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: text}
 	}
 	guarded := job.Creates+job.Removes+job.Unless+job.OnlyIf != "" || job.Incremental != nil
 	for _, name := range []string{"chdir", "creates", "removes"} {
@@ -74,9 +75,9 @@ func (l *Lanes) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, err
 }
 
 func (e *UnreachableError) result() exec.Result {
-	r := exec.Result{Outcome: events.Unreachable, Class: exec.Transient, Error: e.Error()}
+	r := exec.Result{Outcome: events.Unreachable, Class: fault.Transient, Error: e.Error()}
 	if e.Fatal {
-		r.Class = exec.Fatal
+		r.Class = fault.Fatal
 	}
 	return r
 }

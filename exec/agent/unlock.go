@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // mistyped is how often a person is asked for one password, as sudo asks.
@@ -41,7 +42,7 @@ func (l *Lanes) asking(ctx context.Context, as purpose, job *exec.Job) exec.Resu
 		case locked && ctx.Err() != nil:
 			return cutOff(ctx)
 		case locked:
-			r.Class = exec.Fatal
+			r.Class = fault.Fatal
 		}
 		return r
 	}
@@ -153,7 +154,7 @@ func passwordClass(err error) string {
 	locked, ok := errors.AsType[*PasswordError](err)
 	switch {
 	case !ok:
-		return exec.Fatal
+		return fault.Fatal
 	case locked.Wrong:
 		return wrongPassword
 	}
@@ -162,10 +163,10 @@ func passwordClass(err error) string {
 
 // cutOff is the result of what was told to end before it had begun.
 func cutOff(ctx context.Context) exec.Result {
-	if reasonOf(ctx) == exec.Expired {
-		return exec.Result{Outcome: events.Timeout, Error: string(exec.Expired)}
+	if reasonOf(ctx) == fault.Expired {
+		return exec.Result{Outcome: events.Timeout, Error: string(fault.Expired)}
 	}
-	return exec.Result{Outcome: events.Cancelled, Error: string(exec.Interrupt)}
+	return exec.Result{Outcome: events.Cancelled, Error: string(fault.Interrupt)}
 }
 
 // Question is what a person is asked.

@@ -13,12 +13,14 @@ import (
 	"sync"
 
 	"moon/exec"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
 // ansible is what is known of the Ansible that is installed here.
 type ansible struct {
-	asker *exec.Asker
+	asker *process.Asker
 	look  sync.Once
 	py    python
 }
@@ -78,7 +80,7 @@ func (r *Registry) asModule(f *Found, verified string) (ours bool, err error) {
 
 // head is the beginning of a file: as much as says what it is.
 func head(path string) ([]byte, error) {
-	f, err := exec.OwnFiles{}.Open(path)
+	f, err := fsys.OwnFiles{}.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
 )
 
 // answer is the result of execute. What else a plugin says is for a later moon, and ignored.
@@ -198,7 +199,7 @@ func (a answer) result(c *exec.PluginCall) exec.Result {
 	case statusChanged:
 		r.Outcome = events.Changed
 	case statusFailed:
-		r.Outcome, r.Class, r.Error = events.Failed, exec.Fatal, a.Msg
+		r.Outcome, r.Class, r.Error = events.Failed, fault.Fatal, a.Msg
 		if r.Error == "" {
 			r.Error = "the plugin says that it failed, and not why"
 		}
@@ -208,7 +209,7 @@ func (a answer) result(c *exec.PluginCall) exec.Result {
 			r.Detail = "by its plugin"
 		}
 	case statusUnknown:
-		r.Outcome, r.Class, r.Error = events.Failed, exec.Fatal, "the plugin does not know how it went: "+a.Msg
+		r.Outcome, r.Class, r.Error = events.Failed, fault.Fatal, "the plugin does not know how it went: "+a.Msg
 	}
 	if a.Msg != "" && r.Outcome != events.Failed {
 		if _, said := r.Fields["msg"]; !said {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"moon/exec"
+	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/suggest"
 )
@@ -28,7 +29,7 @@ type Search struct {
 	TrustAll bool                                  // for this once
 	Ask      func(path, shown, digest string) bool // somebody who can decide; nil: nobody
 	Moon     string                                // its version
-	Asker    *exec.Asker                           // runs plugins to find out what they can do; may be nil
+	Asker    *process.Asker                        // runs plugins to find out what they can do; may be nil
 }
 
 // Found is a plugin's file.

@@ -17,6 +17,8 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
 	"moon/exec/spec"
 )
 
@@ -26,8 +28,8 @@ type Host struct {
 	Cwd  string // where a long-lived plugin runs; "" is /
 	// Heard is told of each request and each answer; nil: nobody wants to know.
 	Heard    func(what string, text []byte)
-	Patience time.Duration // for an answer to cancel; 0: 5 s
-	Asker    *exec.Asker   // bounds what belongs to no step; may be nil
+	Patience time.Duration  // for an answer to cancel; 0: 5 s
+	Asker    *process.Asker // bounds what belongs to no step; may be nil
 
 	mu     sync.Mutex
 	peers  map[string]*opening // by what runs
@@ -55,7 +57,7 @@ func (h *Host) Run(ctx context.Context, c *exec.PluginCall) exec.Result {
 }
 
 func failed(format string, args ...any) exec.Result {
-	return exec.Result{Outcome: events.Failed, Class: exec.Fatal, Error: fmt.Sprintf(format, args...)}
+	return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: fmt.Sprintf(format, args...)}
 }
 
 // named is how errors name the plugin.

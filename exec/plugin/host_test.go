@@ -15,6 +15,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	"moon/exec/fault"
 	"moon/exec/plugin"
 	"moon/exec/spec"
 	"moon/secret"
@@ -285,7 +286,7 @@ func TestOneShotPluginIsEndedInTime(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		<-r.said
-		cancel(exec.Expired)
+		cancel(fault.Expired)
 	}()
 	if got := r.local().Run(ctx, job); got.Outcome != events.Timeout {
 		t.Errorf("%s %q", got.Outcome, got.Error)

@@ -11,6 +11,8 @@ import (
 
 	"moon/events"
 	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
 	"moon/exec/plugin"
 	"moon/exec/spec"
 )
@@ -79,7 +81,7 @@ func TestCopyEndsWithTheHost(t *testing.T) {
 	for range 5 {
 		r := install(t, lines(`    return {"status": "ok"}`))
 		job := r.job(t, nil)
-		job.From = exec.OwnFiles{}
+		job.From = fsys.OwnFiles{}
 		if got := (exec.Local{Plugin: r.host.Run}).Run(t.Context(), job); got.Outcome != events.OK {
 			t.Fatalf("%s %q", got.Outcome, got.Error)
 		}
@@ -113,7 +115,7 @@ func TestCancelIsObeyed(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		<-r.said
-		cancel(exec.Interrupt)
+		cancel(fault.Interrupt)
 	}()
 	if got := r.local().Run(ctx, job); got.Outcome != events.Cancelled {
 		t.Errorf("%s %q", got.Outcome, got.Error)
@@ -136,7 +138,7 @@ func TestAHangingPluginIsEnded(t *testing.T) {
 	pid := ""
 	go func() {
 		pid = <-r.said
-		cancel(exec.Expired)
+		cancel(fault.Expired)
 	}()
 	if got := r.local().Run(ctx, job); got.Outcome != events.Timeout {
 		t.Errorf("%s %q", got.Outcome, got.Error)
@@ -165,7 +167,7 @@ func TestNowEndsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		<-r.said
-		cancel(exec.Interrupt)
+		cancel(fault.Interrupt)
 		close(now)
 	}()
 	if got := r.local().Run(ctx, job); got.Outcome != events.Cancelled {

@@ -15,6 +15,7 @@ import (
 	"moon/engine"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/fsys"
 	"moon/exec/plugin"
 	"moon/internal/termtext"
 	"moon/plan"
@@ -36,7 +37,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 	if _, ours := c.Runner.(exec.Local); ours { // and not one of a test
 		c.Runner = lanes
 	}
-	c.Dry = lanes.Dry(foresight(c.Options.Check))
+	c.Dry = lanes.Dry(overlayFor(c.Options.Check))
 	return lanes, nil
 }
 
@@ -53,13 +54,13 @@ func (f BecomePasswords) Lanes(call *Invocation, p *plan.Plan) (*agent.Lanes, er
 	return lanes, nil
 }
 
-// foresight is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
+// overlayFor is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
 // leave out does not happen.
-func foresight(check bool) *exec.Foresight {
+func overlayFor(check bool) *fsys.Overlay {
 	if !check {
 		return nil
 	}
-	return exec.NewForesight()
+	return fsys.NewOverlay()
 }
 
 // becomer is a way of becoming another user, and the steps that need it.

@@ -8,6 +8,7 @@ import (
 	"moon/engine"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/facts"
 	"moon/plan"
 )
 
@@ -35,7 +36,7 @@ func (c *connections) Gather(targets []plan.Target) []plan.Gathered {
 	here := sync.OnceValue(func() plan.Gathered {
 		ctx, cancel := context.WithTimeout(context.Background(), factsWithin)
 		defer cancel()
-		return plan.Gathered{Facts: exec.GatherFacts(ctx, nil, factsWithin)}
+		return plan.Gathered{Facts: facts.Gather(ctx, nil, factsWithin)}
 	})
 	for i, t := range targets {
 		c.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	"moon/engine"
 	"moon/exec"
+	"moon/exec/process"
 	"moon/internal/app/statedir"
 	"moon/internal/termtext"
 	"moon/secret"
@@ -23,7 +24,7 @@ type Invocation struct {
 	Doc      io.Writer // where out goes, for documents whose values hold no secrets
 	Secrets  *secret.Set
 	Hosts    *connections
-	Asker    *exec.Asker
+	Asker    *process.Asker
 	Terminal *terminal
 	Signals  *Signals
 
@@ -42,7 +43,7 @@ func NewInvocation(in io.Reader, out, err io.Writer, version, build, undo string
 	}
 	call.Signals = newSignals(t)
 	call.Hosts = &connections{call: call}
-	call.Asker = &exec.Asker{Waiting: call.sayWaiting}
+	call.Asker = &process.Asker{Waiting: call.sayWaiting}
 	return call
 }
 

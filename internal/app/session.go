@@ -12,8 +12,9 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/fsys"
+	"moon/exec/process"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -105,12 +106,12 @@ func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan event
 }
 
 // Oracle foretells what a plan would do, to other machines only if it may connect to them.
-func Oracle(asker *exec.Asker, p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
+func Oracle(asker *process.Asker, p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if state, err := StateDir(); err == nil {
 		records = state.Sources()
 	}
-	dry := lanes.Dry(exec.NewForesight())
+	dry := lanes.Dry(fsys.NewOverlay())
 	if !connect {
 		dry = dry.Near()
 	}
@@ -197,7 +198,7 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 
 // CheckTerminal refuses a run whose interactive steps would find no terminal.
 func CheckTerminal(p *plan.Plan, check bool) error {
-	why := exec.NoTerminal()
+	why := process.NoTerminal()
 	if why == "" || check {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 	"moon/engine"
 	"moon/events"
-	"moon/exec"
+	"moon/exec/process"
 )
 
 // endSignals are those that ask moon to end.
@@ -128,7 +128,7 @@ func (call *Invocation) EndUnasked() (giveBack func()) {
 			call.Signals.leave()
 		}
 		go func() {
-			exec.EndAll(endPatience)
+			process.EndAll(endPatience)
 			within(endPatience, call.Hosts.Close)
 			within(lastWords, func() { fmt.Fprintln(call.Err, "moon: interrupted") })
 			call.Signals.leave()
@@ -160,7 +160,7 @@ func (s *Signals) leave() {
 // endRun ends moon when a run has been told to end at once: whoever reads what it prints may never take it.
 func (s *Signals) endRun(run *engine.Session) {
 	within(endPatience, func() { _ = run.Wait() }) // what it says is asked for by who began it
-	exec.EndAll(endPatience)
+	process.EndAll(endPatience)
 	time.Sleep(lastWords)
 	s.leave()
 }
@@ -193,7 +193,7 @@ func (s *Signals) Drop() {
 // control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
 // lets what runs end. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
 // others; nil: nobody wants to know.
-func (s *Signals) Control(run *engine.Session, asker *exec.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
+func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
 	s.Catch()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
 	// write afterwards. Ignoring the signal would make the steps ignore it too; what is caught they get as it was.

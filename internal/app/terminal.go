@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"moon/exec"
+	"moon/exec/process"
 )
 
 // terminal is the terminal of this process. One at a time has it: the screen, the text of a run, or an interactive step.
@@ -113,7 +113,7 @@ func (t *terminal) restore() {
 	t.mu.Unlock()
 	if screen {
 		if fd, err := unix.Open("/dev/tty", unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0); err == nil {
-			exec.Unfreeze(fd)
+			process.Unfreeze(fd)
 			// A write that was stuck has the terminal until it has gone through.
 			for until := time.Now().Add(lastWords); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 				if _, err := unix.Write(fd, []byte(t.undo)); err == nil {

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"moon/exec"
+	"moon/exec/facts"
 	"moon/exec/spec"
 	"moon/internal/app"
 	"moon/internal/suggest"
@@ -25,43 +25,43 @@ type factsCmd struct {
 // Help says what is left out without names.
 func (factsCmd) Help() string {
 	return `Without names: all facts that cost nothing to find out. Facts that a program must be asked for are found out when they
-are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(exec.CostlyFacts())), ", ") + "."
+are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + "."
 }
 
 func (c *factsCmd) Run(call *app.Invocation) error {
-	facts := exec.Facts()
-	maps.Copy(facts, exec.VolatileFacts())
+	all := facts.Local()
+	maps.Copy(all, facts.Volatile())
 	if len(c.Names) > 0 {
-		only, err := named(facts, c.Names)
+		only, err := named(all, c.Names)
 		if err != nil {
 			return err
 		}
-		facts = only
+		all = only
 	}
 	if c.Format == "json" {
 		enc := json.NewEncoder(call.Out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
-		return enc.Encode(facts)
+		return enc.Encode(all)
 	}
 	w := tabwriter.NewWriter(call.Out, 0, 4, 2, ' ', 0)
-	if err := printFacts(w, "", facts); err != nil {
+	if err := printFacts(w, "", all); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
 // named picks facts, and finds out those that are costly.
-func named(facts map[string]any, names []string) (map[string]any, error) {
+func named(all map[string]any, names []string) (map[string]any, error) {
 	only := map[string]any{}
-	costly := exec.CostlyFacts()
+	costly := facts.Costly()
 	for _, name := range names {
-		v, ok := facts[name]
+		v, ok := all[name]
 		if get, dear := costly[name]; dear {
 			v, ok = get(), true
 		}
 		if !ok {
-			known := slices.Concat(slices.Sorted(maps.Keys(facts)), slices.Sorted(maps.Keys(costly)))
+			known := slices.Concat(slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(costly)))
 			if hint := suggest.DidYouMean(name, known); hint != "" {
 				return nil, app.Usage("there is no fact `%s`; %s", name, hint)
 			}

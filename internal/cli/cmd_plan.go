@@ -17,6 +17,7 @@ import (
 	"moon/engine/graph"
 	"moon/events/fact"
 	"moon/exec"
+	"moon/exec/facts"
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
@@ -121,7 +122,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 	if err != nil {
 		return plan.Options{}, app.Usage("the working directory cannot be read: %s", err)
 	}
-	o := plan.Options{Dir: dir, Facts: exec.Facts(), Volatile: exec.VolatileFacts, Costly: exec.CostlyFacts()}
+	o := plan.Options{Dir: dir, Facts: facts.Local(), Volatile: facts.Volatile, Costly: facts.Costly()}
 	o.Home, _ = os.UserHomeDir() // without one, ~ stays as it is
 	o.Presets = presetsDir(o.Home)
 	if u, err := user.Current(); err == nil {

@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/agent"
+	"moon/exec/process"
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
@@ -228,7 +229,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, lanes *agent.La
 
 // predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
 // not there to look at.
-func (c *tuiCmd) predict(asker *exec.Asker, s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
 	if c.Check {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"moon/exec"
+	"moon/exec/facts"
 	"moon/exec/spec"
 	"moon/plan"
 	"moon/plan/eval"
@@ -339,10 +339,10 @@ func quotedNames(t *testing.T, page, table string) []string {
 
 func TestDocsFacts(t *testing.T) {
 	var want []string
-	for name := range exec.Facts() {
+	for name := range facts.Local() {
 		want = append(want, name)
 	}
-	for name, value := range exec.VolatileFacts() {
+	for name, value := range facts.Volatile() {
 		want = append(want, name)
 		if m, ok := value.(map[string]any); ok {
 			for part := range m {
@@ -350,7 +350,7 @@ func TestDocsFacts(t *testing.T) {
 			}
 		}
 	}
-	for name := range exec.CostlyFacts() {
+	for name := range facts.Costly() {
 		want = append(want, name)
 	}
 	slices.Sort(want)

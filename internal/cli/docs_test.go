@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"moon/engine"
-	local "moon/exec"
+	"moon/exec/facts"
 	"moon/plan"
 	"moon/plan/eval"
 	"moon/plan/show"
@@ -197,7 +197,7 @@ func planExample(t *testing.T, f fence) (*plan.Plan, string) {
 		inventory = []string{"hosts"}
 	}
 	p, _, ds := engine.Build(plan.Options{
-		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Inventory: inventory, Home: "/home/ada", User: "ada", Facts: pageFacts(), Volatile: local.VolatileFacts,
+		Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Inventory: inventory, Home: "/home/ada", User: "ada", Facts: pageFacts(), Volatile: facts.Volatile,
 	})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
@@ -208,7 +208,7 @@ func planExample(t *testing.T, f fence) (*plan.Plan, string) {
 
 // pageFacts are the facts of the machine of the pages: every fact there is, with values that stay.
 func pageFacts() map[string]any {
-	facts := local.Facts()
+	facts := facts.Local()
 	for name := range facts {
 		if strings.HasSuffix(name, "_available") {
 			facts[name] = name == "apt_available"

@@ -20,6 +20,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	moonexec "moon/exec"
+	"moon/exec/process"
 	"moon/internal/app"
 	"moon/internal/assault"
 	"moon/tui"
@@ -53,7 +54,7 @@ func mortal() {
 	}
 	call := app.NewInvocation(os.Stdin, os.Stdout, os.Stderr, Version, build(), tui.UndoModes)
 	call.Session.Disk.Watch = func(journal.Op) error { point(); return nil }
-	call.Session.Runner = moonexec.Local{Watch: func(moonexec.Moment) { point() }}
+	call.Session.Runner = moonexec.Local{Watch: func(process.Moment) { point() }}
 	code := run(call, os.Args[1:])
 	if at == 0 {
 		fmt.Fprintf(os.Stderr, "\npoints %d\n", points.Load())

@@ -1,0 +1,104 @@
+package facts
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// virtualProducts are machines that are made by programs, as their hardware names itself: what is before the slash is
+// in the product's name, what is after in the vendor's.
+var virtualProducts = []struct{ product, vendor, is string }{
+	{"KVM", "", "kvm"},
+	{"Bochs", "", "kvm"},
+	{"AHV", "", "kvm"},
+	{"oVirt", "", "oVirt"},
+	{"RHEV", "", "RHEV"},
+	{"VMware", "", "VMware"},
+	{"OpenStack", "", "openstack"},
+	{"VirtualBox", "", "virtualbox"},
+	{"HVM domU", "", "xen"},
+	{"Parallels", "", "parallels"},
+	{"Virtual Machine", "Microsoft", "VirtualPC"},
+	{"", "QEMU", "kvm"},
+	{"", "oVirt", "kvm"},
+	{"", "Amazon EC2", "kvm"},
+	{"", "DigitalOcean", "kvm"},
+	{"", "Hetzner", "kvm"},
+	{"", "Google", "kvm"},
+	{"", "Parallels", "parallels"},
+	{"", "innotek", "virtualbox"},
+	{"", "Nutanix", "kvm"},
+	{"", "OpenStack", "openstack"},
+	{"", "Xen", "xen"},
+}
+
+var (
+	dockerGroup = regexp.MustCompile(`/docker(/|-[0-9a-f]+\.scope)`)
+	lxcGroup    = regexp.MustCompile(`/lxc/|/machine\.slice/machine-lxc`)
+)
+
+// virtual says on what the machine runs. The first sign decides what it is; all signs are listed.
+func (s *survey) virtual() {
+	guest, host := map[string]bool{}, map[string]bool{}
+	kind, role := "", ""
+	is := func(what, as string) {
+		(map[string]map[string]bool{"guest": guest, "host": host})[as][what] = true
+		if kind == "" {
+			kind, role = what, as
+		}
+	}
+	group := s.read("/proc/1/cgroup")
+	env := "\x00" + s.read("/proc/1/environ")
+	container := s.read("/run/systemd/container")
+	if dockerGroup.MatchString(group) {
+		is("docker", "guest")
+	}
+	if lxcGroup.MatchString(group) || strings.Contains(env, "\x00container=lxc") {
+		is("lxc", "guest")
+	}
+	if strings.Contains(group, "/system.slice/containerd.service") {
+		is("containerd", "guest")
+	}
+	if strings.Contains(env, "\x00container=podman") || s.exists("/run/.containerenv") {
+		is("podman", "guest")
+	}
+	if container != "" {
+		is(container, "guest")
+	}
+	if s.exists("/.dockerenv") || s.exists("/.dockerinit") {
+		is("docker", "guest")
+	}
+	if strings.Contains(env, "\x00container=") || len(guest) > 0 {
+		is("container", "guest")
+	}
+	if s.exists("/proc/xen") {
+		is("xen", map[bool]string{true: "host", false: "guest"}[strings.Contains(s.read("/proc/xen/capabilities"), "control_d")])
+	}
+	product, vendor := s.read(dmiDir+"product_name"), s.read(dmiDir+"sys_vendor")
+	for _, p := range virtualProducts {
+		if strings.Contains(product, p.product) && strings.Contains(vendor, p.vendor) {
+			is(p.is, "guest")
+			break
+		}
+	}
+	cpu := s.read("/proc/cpuinfo")
+	if strings.Contains(cpu, "QEMU Virtual CPU") || strings.Contains(cpu, "User Mode Linux") {
+		is(map[bool]string{true: "kvm", false: "uml"}[strings.Contains(cpu, "QEMU")], "guest")
+	}
+	modules := s.read("/proc/modules")
+	switch {
+	case strings.Contains("\n"+modules, "\nkvm ") || s.exists("/dev/kvm"):
+		is("kvm", "host")
+	case strings.Contains("\n"+modules, "\nvboxdrv "):
+		is("virtualbox", "host")
+	}
+	if kind == "" {
+		kind, role = "NA", "NA"
+	}
+	s.set("virtualization_type", kind)
+	s.set("virtualization_role", role)
+	s.set("virtualization_tech_guest", AnyList(slices.Sorted(maps.Keys(guest))))
+	s.set("virtualization_tech_host", AnyList(slices.Sorted(maps.Keys(host))))
+}

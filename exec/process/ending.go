@@ -1,0 +1,52 @@
+package process
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// ending is the end of moon itself: whatever runs for it is killed.
+var ending = newLifetime()
+
+type lifetime struct {
+	ctx    context.Context //nolint:containedctx // there is one for the life of the process
+	cancel context.CancelFunc
+	live   atomic.Int64 // processes that were begun, and have not been seen to end
+}
+
+func newLifetime() *lifetime {
+	e := &lifetime{}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
+}
+
+// begin counts a process until the function it returns is called. Once moon ends that does not return: who waited for the process
+// would say of its end what is not true.
+func (e *lifetime) begin() (ended func()) {
+	e.live.Add(1)
+	return func() {
+		e.live.Add(-1)
+		if e.ctx.Err() != nil {
+			select {}
+		}
+	}
+}
+
+// EndAll kills every process that runs for moon, with what it has started, and waits until all have ended, but no longer than for a
+// while. None begins any more. It is for a moon that is about to end.
+func EndAll(patience time.Duration) {
+	ending.cancel()
+	for until := time.Now().Add(patience); ending.live.Load() > 0 && time.Now().Before(until); {
+		time.Sleep(tick)
+	}
+}
+
+var marks atomic.Int64
+
+// NewMark is a mark for the processes of something that is no attempt of a step.
+func NewMark() string {
+	return "moon-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36) + "-" + strconv.FormatInt(marks.Add(1), 10)
+}

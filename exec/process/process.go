@@ -1,0 +1,499 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"moon/exec/fault"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// drainTimeout is how long an attempt waits for output after its process has ended. A process in the background that
+// still holds the output — a daemon started with & — is left alone, but not waited for: what it prints later is
+// lost, and a pipe without a reader ends most programs that print to it.
+const drainTimeout = 500 * time.Millisecond
+
+// DefaultGrace is how long a process has to end after the first signal.
+const DefaultGrace = 5 * time.Second
+
+// Moment is one in the life of a process.
+type Moment string
+
+// A process was started; it has ended and was reaped.
+const (
+	Spawned Moment = "spawned"
+	Reaped  Moment = "reaped"
+)
+
+// Command is a command to run in a session, and so in a process group, of its own. It has no controlling terminal: what opened
+// moon's would paint over the TUI, or be stopped for reading it, unseen.
+//
+//	ctx ends ─▶ INT ─ grace/5 ─▶ TERM ─ grace ─▶ KILL        interrupted
+//	            TERM ────────── grace ─────────▶ KILL        expired
+//	now      ─▶ KILL
+//
+// When the leader of a stopped group is gone, the rest is killed: background children of sh ignore INT.
+type Command struct {
+	Argv    []string
+	Env     []string
+	Dir     string
+	Stdin   *string        // nil: /dev/null
+	Input   *io.PipeReader // what is written to its standard input while it lives, instead of stdin; nil: nothing
+	Script  *string        // what can be read from /dev/fd/3; nil: there is no such file
+	Stdout  io.Writer      // nil: /dev/null
+	Stderr  io.Writer      // nil: /dev/null
+	Grace   time.Duration  // required
+	Now     <-chan struct{}
+	Watch   func(Moment) // required
+	RunID   string       // the run and the attempt that it belongs to; "" where nobody wants to know
+	Attempt string
+	Most    int       // bytes that it may print to standard output, or it is killed; 0: any number
+	said    *tail     // the end of its output, to find out why it failed; nil: it is not looked at
+	Tty     *terminal // the user's, for a process that gets a terminal and no pipes; nil: pipes, and no terminal at all
+}
+
+// NotRun is the code of a process that was stopped before it began.
+const NotRun = -1
+
+// Exit is how a process ended.
+type Exit struct {
+	Code    int            // exit status, or 128 + the signal
+	Signal  syscall.Signal // that killed it; 0: none
+	Stop    fault.Stop     // why it was told to end; "": it was not
+	Held    bool           // a process in the background kept the output open
+	Others  []orphan       // what kept it open, or had left the group of a process that was stopped, and was killed too
+	Err     error          // it could not be started
+	cause   error          // what the system said to that
+	Flooded bool           // it printed more than it may, and was killed for that
+}
+
+func (p *Command) Run(ctx context.Context) Exit {
+	if stop := fault.Stopped(ctx); stop != "" {
+		return Exit{Stop: stop, Code: NotRun}
+	}
+	defer ending.begin()()
+	path, err := p.Find()
+	if err != nil {
+		return Exit{Err: err}
+	}
+	c := &child{Command: p, path: path, started: make(chan struct{}), done: make(chan struct{})}
+	onThread(c.live)
+	c.exit.Stop = p.attend(ctx, c)
+	return c.exit
+}
+
+// attend waits for the end and signals the group when it must stop.
+func (p *Command) attend(ctx context.Context, c *child) fault.Stop {
+	var stop fault.Stop
+	var next <-chan time.Time
+	var ladder []syscall.Signal
+	done, now, over := ctx.Done(), p.Now, ending.ctx.Done()
+	for {
+		select {
+		case <-c.done:
+			return stop
+		case <-done:
+			done = nil
+			why := fault.Stopped(ctx)
+			if !c.stop(firstSignal(why)) {
+				continue
+			}
+			stop = why
+			ladder = []syscall.Signal{syscall.SIGKILL}
+			next = time.After(p.Grace)
+			if stop == fault.Interrupt {
+				ladder = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
+				next = time.After(p.Grace / 5)
+			}
+		case <-now:
+			now, next, done = nil, nil, nil
+			if c.stop(syscall.SIGKILL) && stop == "" {
+				stop = p.killed(ctx)
+			}
+		case <-over:
+			over, now, next, done = nil, nil, nil, nil
+			if c.stop(syscall.SIGKILL) && stop == "" {
+				stop = fault.Interrupt
+			}
+		case <-next:
+			c.stop(ladder[0])
+			next = nil
+			if ladder = ladder[1:]; len(ladder) > 0 {
+				next = time.After(p.Grace - p.Grace/5)
+			}
+		}
+	}
+}
+
+// killed is why a process was killed that was to end at once.
+func (p *Command) killed(ctx context.Context) fault.Stop {
+	if stop := fault.Stopped(ctx); stop != "" {
+		return stop
+	}
+	return fault.Interrupt
+}
+
+func firstSignal(stop fault.Stop) syscall.Signal {
+	if stop == fault.Expired {
+		return syscall.SIGTERM
+	}
+	return syscall.SIGINT
+}
+
+func (e *Exit) read(status syscall.WaitStatus) {
+	if status.Signaled() {
+		e.Signal = status.Signal()
+		e.Code = 128 + int(e.Signal)
+		return
+	}
+	e.Code = status.ExitStatus()
+}
+
+// child is a process from its start to its end, the leader of its group. It is started, read from and reaped on one
+// thread, by calls that block: being woken through the scheduler several times is a good part of what a step like true
+// costs.
+type child struct {
+	*Command
+	path    string
+	started chan struct{} // closed when it has been started, or could not be
+	done    chan struct{} // closed when it has ended, and exit is known
+	exit    Exit
+
+	unread error // why its output could not be read to its end
+
+	confined *cgroup // nil: it is not
+
+	end int // a file that becomes readable when it ends; -1: there is none
+
+	printed int // bytes so far, to standard output
+
+	mu      sync.Mutex
+	pid     int  // 0: it was not started, or has been reaped; written by its thread, which may read it as it likes
+	stopped bool // it was told to end
+}
+
+// live is the whole life of the process.
+func (c *child) live() {
+	defer close(c.done)
+	if c.Tty != nil {
+		defer c.Tty.GiveBack() // also before the trace of a panic is printed
+	}
+	ends, err := c.open()
+	if err == nil {
+		err = c.start(ends)
+		ends.closeChild()
+		if err != nil {
+			ends.close()
+			c.exit.cause = err
+			err = c.startError(c.path, err)
+		}
+	}
+	close(c.started)
+	if err != nil {
+		c.exit.Err = err
+		return
+	}
+	switch {
+	case c.Input != nil:
+		go pour(ends.stdin, c.Input)
+	case ends.stdin != nil:
+		go feed(ends.stdin, *c.Stdin)
+	}
+	if ends.script != nil {
+		go feed(ends.script, *c.Script)
+	}
+	if c.exit.Held = c.drain(ends); c.exit.Held {
+		c.exit.Others = c.left()
+	}
+	if c.unread != nil { // what it printed is not known to be whole
+		c.exit.Err = fmt.Errorf("read its output: %w", c.unread)
+	}
+	ends.close()
+	c.release()
+}
+
+// session puts the process into a session of its own, which has a terminal only if one was given to it.
+func (c *child) session(sys *syscall.SysProcAttr) *syscall.SysProcAttr {
+	sys.Setsid = true
+	if c.Tty != nil {
+		sys.Setctty, sys.Ctty = true, 0
+	}
+	return sys
+}
+
+// feed writes what a process shall read. It ends when the file is closed, even if nobody reads.
+func feed(f *os.File, text string) {
+	_, _ = io.WriteString(f, text) // a command need not read it: EPIPE
+	_ = f.Close()
+}
+
+// pour writes what comes. Whoever writes to the other end is told when nobody reads any more.
+func pour(f *os.File, from *io.PipeReader) {
+	_, err := io.Copy(f, from)
+	_ = from.CloseWithError(errors.Join(err, io.ErrClosedPipe))
+	_ = f.Close() // or it was closed with the process
+}
+
+// stop sends a signal to the whole group, unless the leader has ended; it reports that. A group that is stopped is
+// woken, since it could not obey.
+func (c *child) stop(sig syscall.Signal) (sent bool) {
+	<-c.started
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pid == 0 || gone(c.pid) {
+		return false
+	}
+	c.stopped = true
+	for _, group := range c.groups() {
+		_ = syscall.Kill(-group, sig) // ESRCH: nobody is left
+		if sig != syscall.SIGKILL {
+			_ = syscall.Kill(-group, syscall.SIGCONT)
+		}
+	}
+	if sig == syscall.SIGKILL && c.Tty != nil {
+		c.Tty.giveUp()
+	}
+	return true
+}
+
+// groups are those to be signalled: the process's own and, where it is a shell with jobs, that of the job which has its
+// terminal.
+func (c *child) groups() []int {
+	if c.Tty != nil {
+		if job, err := unix.IoctlGetInt(c.Tty.master, unix.TIOCGPGRP); err == nil && job > 1 && job != c.pid {
+			return []int{c.pid, job}
+		}
+	}
+	return []int{c.pid}
+}
+
+// reap takes note of the end of the leader. Before, what is left of a group that was told to end is killed: as long as
+// the leader is not reaped, its id, and with it the group's, cannot pass to a stranger.
+func (c *child) reap() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		for _, group := range c.groups() {
+			_ = syscall.Kill(-group, syscall.SIGKILL)
+		}
+		c.exit.Others = c.killEscaped()
+	}
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(c.pid, &status, 0, nil)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		c.exit.Err = err
+		break
+	}
+	c.pid = 0
+	c.exit.read(status)
+	c.Watch(Reaped)
+}
+
+// null is /dev/null for every process.
+var null = sync.OnceValues(func() (*os.File, error) { return os.OpenFile(os.DevNull, os.O_RDWR, 0) })
+
+// ends are the two ends of a process's three files. Silent ones share one open /dev/null.
+type ends struct {
+	child [3]int
+	given []int    // of child: those that it alone is to have
+	stdin *os.File // moon's; nil: /dev/null
+
+	script      *os.File // moon's; nil: there is none
+	childScript int
+	reads       [2]int // moon's, of stdout and stderr; -1: /dev/null, or at its end
+}
+
+func (p *Command) open() (*ends, error) {
+	if p.Tty != nil {
+		master, slave, err := p.Tty.join()
+		if err != nil {
+			return nil, err
+		}
+		return &ends{child: [3]int{slave, slave, slave}, given: []int{slave}, reads: [2]int{master, -1}}, nil
+	}
+	devnull, err := null()
+	if err != nil {
+		return nil, err
+	}
+	silent := int(devnull.Fd())
+	e := &ends{child: [3]int{silent, silent, silent}, reads: [2]int{-1, -1}}
+	if p.Script != nil {
+		r, w, err := pipe()
+		if err != nil {
+			return nil, err
+		}
+		_ = syscall.SetNonblock(w, true)
+		e.childScript, e.script = r, os.NewFile(uintptr(w), "script")
+	}
+	for i, wanted := range []bool{p.Stdin != nil || p.Input != nil, p.Stdout != nil, p.Stderr != nil} {
+		if !wanted {
+			continue
+		}
+		r, w, err := pipe()
+		if err != nil {
+			e.closeChild()
+			e.close()
+			return nil, err
+		}
+		if i > 0 {
+			e.child[i], e.reads[i-1] = w, r
+		} else {
+			_ = syscall.SetNonblock(w, true) // so that closing it ends a write
+			e.child[i], e.stdin = r, os.NewFile(uintptr(w), "stdin")
+		}
+		e.given = append(e.given, e.child[i])
+	}
+	return e, nil
+}
+
+// closeChild closes what the child has its own of.
+func (e *ends) closeChild() {
+	if e.script != nil {
+		_ = syscall.Close(e.childScript)
+	}
+	for _, fd := range e.given {
+		_ = syscall.Close(fd)
+	}
+}
+
+func (e *ends) close() {
+	if e.stdin != nil {
+		_ = e.stdin.Close() // or it was closed when all was written
+	}
+	if e.script != nil {
+		_ = e.script.Close()
+	}
+	for i := range e.reads {
+		e.closeRead(i)
+	}
+}
+
+func (e *ends) closeRead(i int) {
+	if e.reads[i] >= 0 {
+		_ = syscall.Close(e.reads[i]) // a pipe has nothing to flush
+		e.reads[i] = -1
+	}
+}
+
+// files are the child's, in their order.
+func (e *ends) files() []uintptr {
+	files := []uintptr{uintptr(e.child[0]), uintptr(e.child[1]), uintptr(e.child[2])}
+	if e.script != nil {
+		files = append(files, uintptr(e.childScript))
+	}
+	return files
+}
+
+func (e *ends) open() bool { return e.reads[0] >= 0 || e.reads[1] >= 0 }
+
+const readSize = 64 << 10
+
+var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
+
+// drain reads the output until its end and waits for that of the process, and reports whether somebody still held the
+// output when the process had ended a while ago. When the output cannot be stored it is read all the same: a full disk
+// must not look like a broken pipe to the step.
+func (c *child) drain(e *ends) (held bool) {
+	buf := buffers.Get().(*[readSize]byte)
+	defer buffers.Put(buf)
+	defer c.forget()
+	var deadline time.Time // once it has ended
+	for e.open() || deadline.IsZero() {
+		wait := time.Duration(-1)
+		if !deadline.IsZero() {
+			if wait = time.Until(deadline); wait <= 0 {
+				return c.sweep(e, buf[:])
+			}
+		}
+		ready, ended := c.poll(e, wait)
+		for i, now := range ready {
+			if now {
+				c.read(e, i, buf[:])
+			}
+		}
+		if ended {
+			c.reap()
+			deadline = time.Now().Add(drainTimeout)
+		}
+	}
+	return false
+}
+
+// read takes a piece of the output, and closes it at its end.
+func (c *child) read(e *ends, i int, buf []byte) int {
+	n, err := syscall.Read(e.reads[i], buf)
+	switch {
+	case errors.Is(err, syscall.EINTR), errors.Is(err, syscall.EAGAIN):
+		return 0
+	case err != nil || n <= 0: // EIO: nobody has the pseudo terminal any more
+		if err != nil && c.Tty == nil {
+			c.unread = err
+		}
+		e.closeRead(i)
+		return 0
+	}
+	_, _ = [...]io.Writer{c.Stdout, c.Stderr}[i].Write(buf[:n]) // the writer remembers its error
+	if i > 0 {
+		return n
+	}
+	if c.printed += n; c.Most > 0 && c.printed > c.Most && !c.exit.Flooded {
+		c.exit.Flooded = true
+		c.stop(syscall.SIGKILL)
+	}
+	if n == len(buf) {
+		growPipe(e.reads[i])
+	}
+	return n
+}
+
+// sweep takes what is left in the pipes of a process that has ended, without waiting, and reports whether somebody else
+// holds them. It is bounded, since a process in the background may go on writing.
+func (c *child) sweep(e *ends, buf []byte) (held bool) {
+	for left := 2 * maxPipe; left > 0 && e.open(); {
+		ready, _ := c.poll(e, 0)
+		if !ready[0] && !ready[1] {
+			break
+		}
+		for i, now := range ready {
+			if now {
+				left -= c.read(e, i, buf)
+			}
+		}
+	}
+	return e.open()
+}
+
+// maxPipe is the most that a pipe may hold.
+const maxPipe = 1 << 20
+
+// poll waits until there is output to read, or the process has ended; at most for a while, if that is not negative.
+func (c *child) poll(e *ends, wait time.Duration) (ready [2]bool, ended bool) {
+	fds := [3]unix.PollFd{{Fd: int32(e.reads[0]), Events: unix.POLLIN}, {Fd: int32(e.reads[1]), Events: unix.POLLIN}, {Fd: -1, Events: unix.POLLIN}}
+	timeout := -1
+	if wait >= 0 {
+		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
+	}
+	if c.pid != 0 {
+		fds[2].Fd = c.endFD()
+		if fds[2].Fd < 0 && timeout != 0 {
+			timeout = int(tick / time.Millisecond) // nothing says when it ends
+		}
+	}
+	if _, err := unix.Poll(fds[:], timeout); err != nil {
+		return ready, false // EINTR
+	}
+	ended = fds[2].Revents != 0 || c.pid != 0 && fds[2].Fd < 0 && gone(c.pid)
+	return [2]bool{fds[0].Revents != 0, fds[1].Revents != 0}, ended
+}
+
+// tick is how often it is looked whether a process has ended where the system does not say so.
+const tick = 5 * time.Millisecond
