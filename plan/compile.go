@@ -45,8 +45,8 @@ func (p *compiler) conditions(values []playbook.Value, chain []string) []conditi
 	return list
 }
 
-// own are the conditions a task itself is written with, compiled once.
-func (p *compiler) own(t *playbook.Task, c *scopeContext) *compiled {
+// compileTask are the conditions a task itself is written with, compiled once.
+func (p *compiler) compileTask(t *playbook.Task, c *taskContext) *compiled {
 	if k, ok := p.compiled[t]; ok {
 		return k
 	}

@@ -35,7 +35,7 @@ func (e *env) magic(name string) (any, bool) {
 }
 
 // as is the environment of another host, as hostvars shows it.
-func (e *env) as(m *machine) *env {
+func (e *env) as(m *plannedHost) *env {
 	key := hostKey{m, e.frame}
 	var fr *frame
 	if e.memo != nil {
@@ -78,7 +78,7 @@ type memoKey struct {
 
 // hostKey is a host as hostvars shows it from somewhere.
 type hostKey struct {
-	of   *machine
+	of   *plannedHost
 	from *frame
 }
 

@@ -312,7 +312,7 @@ func (e *env) handed(b *binding) (value any, done bool) {
 }
 
 // anyHanded is a fact that a module may have given whose facts nobody knows before it runs.
-func (e *env) anyHanded(m *machine, name string) (value any, ok bool) {
+func (e *env) anyHanded(m *plannedHost, name string) (value any, ok bool) {
 	var waits []int
 	m.handed.before(anyName, e.frame.producedAt, func(b *binding) bool {
 		if e.results == nil {

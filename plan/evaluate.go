@@ -27,7 +27,7 @@ func (p *evaluator) noteName(name string) {
 }
 
 // nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
-func (p *evaluator) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
+func (p *evaluator) nameIgnored(c *taskContext, e *env, uses ...useOf) {
 	for i := range p.ignored {
 		g := &p.ignored[i]
 		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.name)
@@ -50,25 +50,25 @@ func (p *evaluator) nameIgnored(c *scopeContext, e *env, uses ...useOf) {
 }
 
 // verdict is what the conditions of a group come to.
-func (p *evaluator) verdict(c *scopeContext) verdict {
+func (p *evaluator) verdict(c *taskContext) verdict {
 	return p.renderer(p.env(c, nil), c.chain).decide(c.when)
 }
 
 // skipped reports whether the conditions of a group are known to be false, and which one.
-func (p *evaluator) skipped(c *scopeContext) (why string, skip bool) {
+func (p *evaluator) skipped(c *taskContext) (why string, skip bool) {
 	v := p.verdict(c)
 	return v.culprit, v.known && !v.holds
 }
 
 // groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
-func (p *evaluator) groupName(c *scopeContext, t *playbook.Task, otherwise string) string {
+func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string) string {
 	r := p.renderer(p.env(c, nil), c.chain)
 	r.lenient = true // an undefined name is shown as written
 	return p.secrets.Redact(cmp.Or(nameLine(t.Name, r.text(t.Name)), otherwise))
 }
 
 // parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
-func (p *evaluator) parallel(v playbook.Value, c *scopeContext) int {
+func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
 	n := 0
 	p.fixed(v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
 		if i, ok := spec.ParseInt(got); ok {
@@ -110,11 +110,11 @@ func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string,
 		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what, e.absenceText(steps))
 		return
 	}
-	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.after(missing))
+	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
 }
 
-// after names the steps that unknown values wait for: "step-0003 «read release»".
-func (p *evaluator) after(missing []eval.Missing) string {
+// describeSteps names the steps that unknown values wait for: "step-0003 «read release»".
+func (p *evaluator) describeSteps(missing []eval.Missing) string {
 	var parts []string
 	for _, s := range stepsOf(missing) {
 		parts = append(parts, p.plan.StepRef(s))
@@ -129,7 +129,7 @@ func (p *evaluator) after(missing []eval.Missing) string {
 }
 
 // roundContext describes a round of a loop. What all its rounds share is given.
-func (p *evaluator) roundContext(round *scopeContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
+func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []item, i int, lc LoopContext) LoopContext {
 	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
 	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
 	if lc.Type == "filetree" {
@@ -144,7 +144,7 @@ func (p *evaluator) roundContext(round *scopeContext, t *playbook.Task, items []
 }
 
 // limit is how many iterations may run at once: 0 for one after the other.
-func (p *evaluator) limit(c *scopeContext, t *playbook.Task) int {
+func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
 	n := 0
 	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
 		i, ok := spec.ParseInt(got)
@@ -158,7 +158,7 @@ func (p *evaluator) limit(c *scopeContext, t *playbook.Task) int {
 }
 
 // itemLabel is how an item is called in names and paths.
-func (p *evaluator) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext) string {
+func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc LoopContext) string {
 	if !t.Loop.Label.IsZero() {
 		return FirstLine(p.renderer(p.env(c, nil), c.chain).text(t.Loop.Label))
 	}
@@ -183,7 +183,7 @@ func (p *evaluator) itemLabel(c *scopeContext, t *playbook.Task, lc LoopContext)
 }
 
 // noList says that a loop is over something that has no items.
-func (p *evaluator) noList(c *scopeContext, t *playbook.Task, value any) {
+func (p *evaluator) noList(c *taskContext, t *playbook.Task, value any) {
 	over := t.Loop.Over
 	text := FirstLine(over.Text())
 	hint := "write a list: `[" + text + "]`"
@@ -200,12 +200,12 @@ func (p *evaluator) noList(c *scopeContext, t *playbook.Task, value any) {
 	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, described(value))
 }
 
-func (p *evaluator) unknownLoop(c *scopeContext, t *playbook.Task, missing []eval.Missing) {
+func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []eval.Missing) {
 	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
 }
 
 // handlersOf are the handlers in a file.
-func (p *evaluator) handlersOf(of tasksOf, c *scopeContext, r *role, by *playbook.Task) []*handler {
+func (p *evaluator) handlersOf(of tasksOf, c *taskContext, r *role, by *playbook.Task) []*handler {
 	var list []*handler
 	for _, t := range of.tasks {
 		h := &handler{task: t, role: r, file: of.file, dir: c.dir, scene: c.scene, by: by}
@@ -224,7 +224,7 @@ func (p *evaluator) handlersOf(of tasksOf, c *scopeContext, r *role, by *playboo
 }
 
 // roundOnHost are the variables of one round of a loop.
-func (p *evaluator) roundOnHost(c *scopeContext, t *playbook.Task, items []item, i int, made *layer) *layer {
+func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, i int, made *layer) *layer {
 	l := &layer{parent: c.loop, binds: []binding{made.binds[0]}}
 	from := made.binds[0].origin
 	add := func(name string, v any) { l.add(binding{name: name, value: v, from: "loop", origin: from}) }
@@ -289,7 +289,7 @@ func (p *evaluator) overlay(scope int) *layer {
 }
 
 // frame is what is in effect here and now; steps that see the same values share it.
-func (p *evaluator) frame(c *scopeContext, step *layer) *frame {
+func (p *evaluator) frame(c *taskContext, step *layer) *frame {
 	fr := frame{
 		all: p.names, documentAt: *p.names.document.now, producedAt: *p.names.produced.now,
 		block: c.block, step: step, params: c.params, loop: c.loop,
@@ -305,7 +305,7 @@ func (p *evaluator) frame(c *scopeContext, step *layer) *frame {
 	return p.last
 }
 
-func (p *evaluator) env(c *scopeContext, step *layer) *env {
+func (p *evaluator) env(c *taskContext, step *layer) *env {
 	return &env{plan: p.plan, engine: p.engine, frame: p.frame(c, step)}
 }
 
@@ -383,8 +383,8 @@ func (p *evaluator) flag(v playbook.Value, key string, r *renderer, otherwise bo
 	return b
 }
 
-// from is the name of the file of a role that a task asks for: main unless it says otherwise.
-func (p *evaluator) from(c *scopeContext, v playbook.Value) string {
+// roleFileName is the name of the file of a role that a task asks for: main unless it says otherwise.
+func (p *evaluator) roleFileName(c *taskContext, v playbook.Value) string {
 	if v.IsZero() {
 		return "main"
 	}
@@ -395,12 +395,12 @@ func (p *evaluator) from(c *scopeContext, v playbook.Value) string {
 	return name
 }
 
-func (p *evaluator) public(c *scopeContext, t *playbook.Task) bool {
+func (p *evaluator) public(c *taskContext, t *playbook.Task) bool {
 	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
 }
 
 // tagsOf are the tags of a task with those it inherits.
-func (p *evaluator) tagsOf(t *playbook.Task, c *scopeContext) []string {
+func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
 	if len(t.Tags) == 0 {
 		return c.tags
 	}
@@ -411,7 +411,7 @@ func (p *evaluator) tagsOf(t *playbook.Task, c *scopeContext) []string {
 			r := p.renderer(p.env(c, nil), c.chain)
 			text = r.text(v)
 			if len(r.missing) > 0 {
-				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.after(r.missing))
+				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.missing))
 				continue
 			}
 		}
@@ -511,7 +511,7 @@ func (f *fields) at(name string) {
 }
 
 // pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
-func (p *evaluator) pathOf(c *scopeContext, v playbook.Value, what, hint string) (string, bool) {
+func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) (string, bool) {
 	r := p.renderer(p.env(c, nil), c.chain)
 	name := strings.TrimSpace(r.text(v))
 	if r.failed {

@@ -22,7 +22,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // factNames puts the names of the variables that a set_fact sets in the place of the templates they are written as. The tasks after it use
 // them, so they are known when the plan is made; the values need not be.
-func (p *evaluator) factNames(k *task, t *playbook.Task, c *scopeContext, e *env, guards []string) {
+func (p *evaluator) factNames(k *task, t *playbook.Task, c *taskContext, e *env, guards []string) {
 	templated := func(g arg) bool { return g.field == nil && eval.Templated(g.key) }
 	if k.action.Name != "set_fact" || !slices.ContainsFunc(k.args, templated) {
 		return
@@ -64,7 +64,7 @@ func keyPos(t *playbook.Task, g arg) diag.Pos {
 
 // fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
 // directory itself may be a link.
-func (p *evaluator) fileTree(c *scopeContext, t *playbook.Task, r *renderer) ([]item, bool) {
+func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *renderer) ([]item, bool) {
 	over := t.Loop.Over
 	if over.IsZero() {
 		return nil, false // the parser has said why
@@ -169,7 +169,7 @@ func (p *evaluator) lookedUp(t *playbook.Task, r *renderer, e *env) (items []ite
 				return items, "items", true
 			}
 		}
-		p.unknownLoop(&scopeContext{chain: r.chain}, t, r.missing)
+		p.unknownLoop(&taskContext{chain: r.chain}, t, r.missing)
 		return nil, "", false
 	}
 	name := strings.TrimPrefix(t.Loop.Key, "with_")
@@ -179,7 +179,7 @@ func (p *evaluator) lookedUp(t *playbook.Task, r *renderer, e *env) (items []ite
 		return nil, "", false
 	}
 	if len(missing) > 0 {
-		p.unknownLoop(&scopeContext{chain: r.chain}, t, missing)
+		p.unknownLoop(&taskContext{chain: r.chain}, t, missing)
 		return nil, "", false
 	}
 	items = make([]item, len(list))

@@ -35,8 +35,8 @@ func (p *evaluator) readOverrides() {
 	}
 }
 
-// reach says that the plan has come to a step, whose frames are its own from now on until it is planned.
-func (p *evaluator) reach(path string) {
+// activateOverrides says that the plan has come to a step, whose frames are its own from now on until it is planned.
+func (p *evaluator) activateOverrides(path string) {
 	if len(p.overrides) == 0 {
 		return
 	}
@@ -58,7 +58,7 @@ func (p *evaluator) ofStep(field string) (list []*overriding) {
 }
 
 // override puts other values in the place of what the task is written with.
-func (p *evaluator) override(k *task, c *scopeContext) {
+func (p *evaluator) override(k *task, c *taskContext) {
 	if len(p.overrides) == 0 {
 		return
 	}

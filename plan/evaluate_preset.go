@@ -34,7 +34,7 @@ func presetsIn(dir string) []string {
 }
 
 // parameters checks what a preset is given and makes it the variable `parameters`.
-func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *scopeContext) binding {
+func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) binding {
 	all := binding{name: "parameters", from: "preset " + name, origin: origin(t.Pos, c.chain), given: &given{secret: map[string]bool{}}}
 	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
 	inFile := *c
@@ -78,7 +78,7 @@ func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbo
 }
 
 // parameter renders and checks one value.
-func (p *evaluator) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *scopeContext) {
+func (p *evaluator) parameter(all *binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
 	e := p.env(c, nil)
 	r := p.renderer(e, c.chain)
 	r.marks = true

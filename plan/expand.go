@@ -13,7 +13,7 @@ import (
 const circleShown = 5
 
 // noLog is the no_log of a task, its own or that of what it is in.
-func (c *scopeContext) noLog(t *playbook.Task) playbook.Value {
+func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
 	var applied playbook.Value // to what an include brings, and then to its items too
 	if t.Apply.Kind() == playbook.Map {
 		for _, e := range t.Apply.Entries() {

@@ -30,7 +30,7 @@ func promisedOf(r map[string]any, name string) (value any, known bool) {
 const anyName = ""
 
 // hasHanded reports whether a task has given facts.
-func (m *machine) hasHanded(moment int) bool {
+func (m *plannedHost) hasHanded(moment int) bool {
 	for name := range m.handed.versions {
 		if m.handed.before(name, moment, func(*binding) bool { return true }) {
 			return true
@@ -55,7 +55,7 @@ func handedOf(r map[string]any, name string) (any, bool) {
 
 // mayHave finds a variable that a module may have given which is there for facts, as its name says. Names that nobody else knows would
 // be mistakes otherwise.
-func (m *machine) mayHave(name string, moment int, f func(*binding) bool) bool {
+func (m *plannedHost) mayHave(name string, moment int, f func(*binding) bool) bool {
 	if settings[name] {
 		return false
 	}
@@ -68,7 +68,7 @@ func (m *machine) mayHave(name string, moment int, f func(*binding) bool) bool {
 }
 
 // factNames are the names of all facts of a host, in ansible_facts.
-func (m *machine) factNames(e *env) []string {
+func (m *plannedHost) factNames(e *env) []string {
 	all := map[string]bool{}
 	for name := range m.facts {
 		all[name] = true
@@ -109,7 +109,7 @@ var changing = map[string]bool{
 }
 
 // fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
-func (m *machine) fact(name string, moment int, f func(*binding) bool) bool {
+func (m *plannedHost) fact(name string, moment int, f func(*binding) bool) bool {
 	if m.handed.before(name, moment, f) {
 		return true
 	}
@@ -147,7 +147,7 @@ func (m *machine) fact(name string, moment int, f func(*binding) bool) bool {
 }
 
 // promises finds a fact of moon's own that a step of the run will give.
-func (m *machine) promises(name string, f func(*binding) bool) bool {
+func (m *plannedHost) promises(name string, f func(*binding) bool) bool {
 	if !m.away || m.state != promised || !ownFacts[name] {
 		return false
 	}
@@ -168,7 +168,7 @@ func init() {
 }
 
 // gatherers are the steps that give facts, as far as there is one.
-func (m *machine) gatherers() []int {
+func (m *plannedHost) gatherers() []int {
 	if m.gatherer < 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (m *machine) gatherers() []int {
 }
 
 // inventoryFor are the variables that the inventory has for a host in the plays of a scene.
-func (m *machine) inventoryFor(sc *scene) *layer {
+func (m *plannedHost) inventoryFor(sc *hostScope) *layer {
 	switch {
 	case len(m.inventory) == 0: // no inventory has it
 		return nil
@@ -189,7 +189,7 @@ func (m *machine) inventoryFor(sc *scene) *layer {
 // What a plan uses of the facts of a host is taken down while it is made, because a saved plan keeps that much of them and no more.
 
 // used notes that a plan depends on a fact of the host.
-func (m *machine) used(fact string) {
+func (m *plannedHost) used(fact string) {
 	if m.use.done {
 		return
 	}
@@ -218,7 +218,7 @@ func shortNames(facts map[string]any) map[string]any {
 }
 
 // gatheredHosts are the names of the hosts whose facts are known.
-func (m *made) gatheredHosts() []string {
+func (m *planInputs) gatheredHosts() []string {
 	var list []string
 	for name, host := range m.machines {
 		if host.state == gathered {
@@ -230,7 +230,7 @@ func (m *made) gatheredHosts() []string {
 }
 
 // hides reports whether the facts of the host are cleared at a moment.
-func (m *machine) hides(moment int) bool {
+func (m *plannedHost) hides(moment int) bool {
 	for _, h := range m.hidden {
 		if moment >= h.from && moment < h.until || moment == math.MaxInt && h.until == math.MaxInt {
 			return true

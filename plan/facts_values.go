@@ -8,7 +8,7 @@ import (
 )
 
 // whole notes that all facts are used at once, or all of the environment.
-func (m *machine) whole() {
+func (m *plannedHost) whole() {
 	if !m.use.done && m.use.whole.Line == 0 {
 		m.use.whole = m.use.at
 	}
@@ -97,7 +97,7 @@ func wholeFacts(v any) (map[string]any, bool) {
 
 // usedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
 // that only steps with no_log use, whose value is kept nowhere.
-func (m *machine) usedFacts() (facts map[string]any, hidden string) {
+func (m *plannedHost) usedFacts() (facts map[string]any, hidden string) {
 	facts = map[string]any{}
 	for name := range m.read {
 		v, ok := m.facts[name]

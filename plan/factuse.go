@@ -7,10 +7,10 @@ import (
 	"moon/plan/playbook"
 )
 
-func newFactUse() *factUse { return &factUse{names: map[string]bool{}, env: map[string]bool{}} }
+func newFactUsage() *factUsage { return &factUsage{names: map[string]bool{}, env: map[string]bool{}} }
 
 // note takes down a use of a variable, if it reads a fact where the text is.
-func (u *factUse) note(fr *frame, v playbook.Value, ref eval.Ref) {
+func (u *factUsage) note(fr *frame, v playbook.Value, ref eval.Ref) {
 	u.mentioned(fr, ref)
 	if !fr.mayBeFact(ref.Name) {
 		return
@@ -64,7 +64,7 @@ func (fr *frame) mayBeFact(name string) bool {
 }
 
 // calls takes down the use of a variable that says how moon was called.
-func (u *factUse) calls(name string) {
+func (u *factUsage) calls(name string) {
 	if u.done {
 		return
 	}
@@ -75,7 +75,7 @@ func (u *factUse) calls(name string) {
 }
 
 // mentioned notes the facts that a text names, also where nothing reads them while planning: a condition before them may be open.
-func (u *factUse) mentioned(fr *frame, ref eval.Ref) {
+func (u *factUsage) mentioned(fr *frame, ref eval.Ref) {
 	m := fr.all.of
 	short, ok := strings.CutPrefix(ref.Name, "ansible_")
 	if m == nil || !ok || m.state != gathered {

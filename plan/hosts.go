@@ -9,8 +9,8 @@ import (
 	"moon/plan/playbook"
 )
 
-// settle gives a machine the variables that its groups have now, and above them what add_host has given it.
-func (p *fleet) settle(m *machine) {
+// loadInventoryVars gives a machine the variables that its groups have now, and above them what add_host has given it.
+func (p *fleet) loadInventoryVars(m *plannedHost) {
 	m.inventory = nil
 	if m.host == nil {
 		return
@@ -25,18 +25,18 @@ func (p *fleet) settle(m *machine) {
 }
 
 // machine is the host of a name; it makes one that no inventory has.
-func (p *fleet) machine(name string) *machine {
+func (p *fleet) machine(name string) *plannedHost {
 	if m, ok := p.machines[name]; ok {
 		return m
 	}
-	m := &machine{name: name, host: p.inventory.Host(name), gatherer: -1, use: p.facts}
+	m := &plannedHost{name: name, host: p.inventory.Host(name), gatherer: -1, use: p.facts}
 	m.names = &names{
 		factsMap: p.here.factsMap, costly: p.here.costly, started: p.here.started, files: p.names.files, extra: p.names.extra,
 		root: p.names.root, of: m,
 	}
 	m.names.document.now, m.names.shownVars.now, m.names.shownDefaults.now = p.names.document.now, p.names.document.now, p.names.document.now
 	m.names.produced.now, m.handed.now = p.names.produced.now, p.names.produced.now
-	p.settle(m)
+	p.loadInventoryVars(m)
 	p.machines[name] = m
 	return m
 }
@@ -61,7 +61,7 @@ func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *layer {
 
 // knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
 // at once for one that no play is for.
-func (p *fleet) knownMachine(name string) *machine {
+func (p *fleet) knownMachine(name string) *plannedHost {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	if m, ok := p.machines[name]; ok {
@@ -75,7 +75,7 @@ func (p *fleet) knownMachine(name string) *machine {
 
 // refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
 // add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
-func (p *fleet) refresh(t *playbook.Task, c *scopeContext) {
+func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
 	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
 	if p.programs {
@@ -85,8 +85,8 @@ func (p *fleet) refresh(t *playbook.Task, c *scopeContext) {
 	p.report(d)
 }
 
-// keeper is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
-func (p *fleet) keeper(s *Step, c *scopeContext) *machine {
+// factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
+func (p *fleet) factHost(s *Step, c *taskContext) *plannedHost {
 	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() || !p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.task.frame.step), c.chain), false) {
 		return c.on
 	}
@@ -108,32 +108,32 @@ func (p *fleet) readInventory() {
 	p.besides = []string{p.plan.Root}
 }
 
-// beside is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
+// playbookDirIndex is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
 // beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
-func (p *fleet) beside(dir string) int {
+func (p *fleet) playbookDirIndex(dir string) int {
 	if i := slices.Index(p.besides, dir); i >= 0 {
 		return i
 	}
 	p.inventory.Beside(dir)
 	p.besides = append(p.besides, dir)
 	for _, m := range p.machines {
-		p.settle(m)
+		p.loadInventoryVars(m)
 	}
 	return len(p.besides) - 1
 }
 
-// nowhere is a context that belongs to no host: for what must be known to choose the hosts.
-func (p *fleet) nowhere(in around) *scopeContext {
+// hostlessContext is a context that belongs to no host: for what must be known to choose the hosts.
+func (p *fleet) hostlessContext(in importContext) *taskContext {
 	m := p.machine("localhost")
 	p.names = m.names
-	sc := &scene{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, beside: p.beside(in.dir), vars: in.vars}
-	c := &scopeContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
+	sc := &hostScope{inventory: p.inventory, grouped: &p.grouped, machines: p.knownMachine, past: p.past, call: &p.o, root: p.plan.Root, dir: in.dir, beside: p.playbookDirIndex(in.dir), vars: in.vars}
+	c := &taskContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
 	c.on, c.scene = m, sc
 	return c
 }
 
 // choose gives the hosts of a play in their order. No host at all is a warning.
-func (p *fleet) choose(pl *playbook.Play, pattern string, in around) ([]*inventory.Host, bool) {
+func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*inventory.Host, bool) {
 	at := pl.Hosts.Pos()
 	hosts, err := p.inventory.Match(pattern)
 	if err != nil {
@@ -164,24 +164,24 @@ func (p *fleet) choose(pl *playbook.Play, pattern string, in around) ([]*invento
 		if !pl.Name.IsZero() {
 			label = nameLine(pl.Name, pl.Name.Text())
 		}
-		p.close(p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &PlayHead{Pattern: pattern}}, label))
+		p.closeScope(p.openScope(Scope{Kind: ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &PlayHead{Pattern: pattern}}, label))
 		return nil, false
 	}
 	return hosts, true
 }
 
-// on makes a host the one that is planned for.
-func (p *fleet) on(c *scopeContext) {
+// selectHost makes a host the one that is planned for.
+func (p *fleet) selectHost(c *taskContext) {
 	p.names, p.host = c.on.names, c.on.name
 	p.facts.at = c.pos
 }
 
 // once reports whether a task runs on one host for all.
-func (p *fleet) once(cs []*scopeContext) bool {
+func (p *fleet) once(cs []*taskContext) bool {
 	v := cs[0].inherit.runOnce
 	if v.IsZero() || len(cs) < 2 {
 		return false
 	}
-	p.on(cs[0])
+	p.selectHost(cs[0])
 	return p.flag(v, "run_once", p.renderer(p.env(cs[0], nil), cs[0].chain), false)
 }

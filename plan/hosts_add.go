@@ -13,7 +13,7 @@ import (
 )
 
 // unknownArguments refuses what would add something that only the run knows.
-func (p *fleet) unknownArguments(c *scopeContext, s *Step, t *playbook.Task) {
+func (p *fleet) unknownArguments(c *taskContext, s *Step, t *playbook.Task) {
 	for _, u := range s.Unknowns {
 		if v, ok := valueOf(s.task.args, u.Field); ok {
 			p.tooLate(v, c.chain, "add what is known before the run, or have the inventory give it", "what "+t.Action+" adds", []eval.Missing{{Name: u.Name, Steps: u.Steps}})
@@ -23,7 +23,7 @@ func (p *fleet) unknownArguments(c *scopeContext, s *Step, t *playbook.Task) {
 }
 
 // hostOf is the host of the inventory that a machine is. One that no inventory has is taken in.
-func (p *fleet) hostOf(m *machine) *inventory.Host {
+func (p *fleet) hostOf(m *plannedHost) *inventory.Host {
 	if m.host == nil {
 		m.host = p.inventory.AddHost(m.name, nil)
 	}
@@ -49,7 +49,7 @@ func (p *fleet) addHost(args *spec.AddHostArgs, from Origin) {
 		l.add(binding{name: "ansible_port", value: port, from: "add_host", origin: from})
 	}
 	m.added = append(m.added, l)
-	p.settle(m)
+	p.loadInventoryVars(m)
 }
 
 // changeInventory lets the inventory change between two moments: what was planned before sees it as it was.
@@ -67,7 +67,7 @@ func (p *fleet) changeInventory(change func()) {
 	change()
 	for _, m := range p.machines {
 		if m.host != nil && !slices.Equal(past.of[m.name], groupsOfHost(m.host)) {
-			p.settle(m)
+			p.loadInventoryVars(m)
 		}
 	}
 }

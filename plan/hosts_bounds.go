@@ -6,7 +6,7 @@ import (
 
 // reached notes that a task is planned once more, as n steps or scopes, and reports whether that is within bounds. On each host
 // the first time is free.
-func (p *fleet) reached(n int, k *compiled, c *scopeContext) bool {
+func (p *fleet) reached(n int, k *compiled, c *taskContext) bool {
 	if k.reached++; k.reached <= max(len(p.machines), 1) {
 		p.engine.Allow(n*taskWork, n*taskText)
 		return true
@@ -26,10 +26,10 @@ func (p *fleet) reached(n int, k *compiled, c *scopeContext) bool {
 }
 
 // rounds reports whether there is room for a loop of n items over a task, on some hosts.
-func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *scopeContext) bool {
+func (p *fleet) rounds(n, hosts int, t *playbook.Task, c *taskContext) bool {
 	each := 1
 	if t.Kind == playbook.Block {
 		each = max(atLeast(t.Body), 1)
 	}
-	return p.room(n*hosts*each, t.Loop.Pos, c.chain) && p.reached(n, p.own(t, c), c)
+	return p.hasRoom(n*hosts*each, t.Loop.Pos, c.chain) && p.reached(n, p.compileTask(t, c), c)
 }

@@ -41,7 +41,7 @@ func (l link) with(connection, user, port playbook.Value) link {
 }
 
 // connectionTo finds out how a host is reached: nil for this machine. Variables of the host count before what the playbook says.
-func (p *fleet) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *Connection {
+func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *env, r *renderer) *Connection {
 	setting := p.settings(onMachine(e, m))
 	value := func(otherwise string, names ...string) string {
 		for _, name := range names {
@@ -54,7 +54,7 @@ func (p *fleet) connectionTo(c *scopeContext, m *machine, e *env, r *renderer) *
 				p.errorf(c.pos, 0, r.chain, v.Err.Hint, "how %s is reached: `%s` cannot be had: %s", m.name, name, v.Err.Message)
 				return otherwise
 			case eval.Unknown:
-				p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "how %s is reached (`%s`) is known only after %s", m.name, name, p.after([]eval.Missing{{Name: name, Steps: v.Steps}}))
+				p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "how %s is reached (`%s`) is known only after %s", m.name, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
 				return otherwise
 			}
 			return strings.TrimSpace(eval.Text(eval.Reveal(v)))
@@ -151,7 +151,7 @@ const maxConnectSeconds = 24 * 60 * 60
 var usualSSH = []string{"ssh", "/usr/bin/ssh"}
 
 // connect fills in where a step of a play runs.
-func (p *fleet) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+func (p *fleet) connect(s *Step, k *task, c *taskContext, e *env, r *renderer) {
 	s.Host = c.on.name
 	m := c.on
 	if !c.delegate.IsZero() {
@@ -181,7 +181,7 @@ func (p *fleet) connect(s *Step, k *task, c *scopeContext, e *env, r *renderer) 
 }
 
 // pythonOf is the interpreter that the variables of a host name for modules in Python; "" if moon is to find one.
-func (p *fleet) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) string {
+func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *env, r *renderer) string {
 	const name = pythonName
 	v, ok := p.settings(onMachine(e, m))(name)
 	if !ok {
@@ -192,7 +192,7 @@ func (p *fleet) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) strin
 		p.errorf(c.pos, 0, r.chain, v.Err.Hint, "what runs modules on %s: `%s` cannot be had: %s", m.name, name, v.Err.Message)
 		return ""
 	case eval.Unknown:
-		p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "what runs modules on %s (`%s`) is known only after %s", m.name, name, p.after([]eval.Missing{{Name: name, Steps: v.Steps}}))
+		p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "what runs modules on %s (`%s`) is known only after %s", m.name, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
 		return ""
 	}
 	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
@@ -203,7 +203,7 @@ func (p *fleet) pythonOf(c *scopeContext, m *machine, e *env, r *renderer) strin
 }
 
 // onMachine is an environment with the variables of a host, which may be another one where a task is delegated.
-func onMachine(e *env, m *machine) *env {
+func onMachine(e *env, m *plannedHost) *env {
 	if e.frame.all.of == m {
 		return e
 	}
@@ -215,7 +215,7 @@ func onMachine(e *env, m *machine) *env {
 }
 
 // becomeOnHost finds out who a step of a play runs as: variables count before keys, and keys before the command line.
-func (p *fleet) becomeOnHost(s *Step, k *task, c *scopeContext, e *env, r *renderer) {
+func (p *fleet) becomeOnHost(s *Step, k *task, c *taskContext, e *env, r *renderer) {
 	b := c.become
 	setting := p.settings(e)
 	find := func(names ...string) (any, bool) {

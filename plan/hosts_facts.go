@@ -5,9 +5,9 @@ import (
 )
 
 // gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
-func (p *fleet) gather(cs []*scopeContext) {
+func (p *fleet) gather(cs []*taskContext) {
 	var ask []Target
-	var of []*machine
+	var of []*plannedHost
 	for _, c := range cs {
 		m := c.on
 		if m.state == gathered {
@@ -85,8 +85,8 @@ func (p *fleet) unreached(host, why string) {
 	p.plan.Unreached = append(p.plan.Unreached, Unreached{Host: host, Why: p.plan.Secrets().Redact(FirstLine(why))})
 }
 
-// elsewhere takes from hosts that are other machines the facts of this one.
-func (p *fleet) elsewhere(cs []*scopeContext) {
+// gatherDelegates takes from hosts that are other machines the facts of this one.
+func (p *fleet) gatherDelegates(cs []*taskContext) {
 	said := p.ds
 	defer func() { p.ds = said }() // the steps say it
 	for _, c := range cs {
@@ -94,7 +94,7 @@ func (p *fleet) elsewhere(cs []*scopeContext) {
 		if m.away || m.state == gathered {
 			continue
 		}
-		p.on(c)
+		p.selectHost(c)
 		e := p.env(c, nil)
 		if p.connectionTo(c, m, e, p.renderer(e, c.chain)) != nil {
 			m.away = true

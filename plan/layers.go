@@ -48,7 +48,7 @@ type compiler struct {
 	library
 	engine   *eval.Engine
 	lang     eval.Language
-	facts    *factUse
+	facts    *factUsage
 	unread   bool // a survey has not seen all files: what they name is not known
 	compiled map[*playbook.Task]*compiled
 }
@@ -84,7 +84,7 @@ type fleet struct {
 	besides   []string // the directories of the playbooks that have plays
 	grouped   grouped
 	here      *names // of the machine that moon runs on
-	machines  map[string]*machine
+	machines  map[string]*plannedHost
 	asking    *sync.Mutex // for those who ask for machines in a run
 	past      *[]pastInventory
 	lookedAt  []string // files that the step that is planned has named in templates and lookups
@@ -94,15 +94,15 @@ type fleet struct {
 // stepPlanner makes a step of a task.
 type stepPlanner struct {
 	fleet
-	digested []byte                          // what the last step's digest was over; kept for its room
-	planned  func(c *scopeContext, step int) // is told of each step; may be nil
+	digested []byte                         // what the last step's digest was over; kept for its room
+	planned  func(c *taskContext, step int) // is told of each step; may be nil
 }
 
 // playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.
 type playsState struct {
 	stepPlanner
 	roles      map[string]*roleFiles
-	scenes     map[sceneKey]*scene
+	scenes     map[sceneKey]*hostScope
 	roleParams map[taskKey]*layer
 	factTasks  map[*playbook.Play]*playbook.Task
 	deciders   map[*playbook.Task]*playbook.Task

@@ -25,7 +25,7 @@ func (p *library) included(said int, chain []string, t *playbook.Task) {
 }
 
 // circular reports an include of a file that is being included already.
-func (p *library) circular(target string, t *playbook.Task, c *scopeContext) bool {
+func (p *library) circular(target string, t *playbook.Task, c *taskContext) bool {
 	at := slices.IndexFunc(p.including, func(i including) bool { return i.path == target })
 	if at < 0 {
 		return false
@@ -56,7 +56,7 @@ type varsIn struct {
 	except     string // the file of the role that is in effect anyway
 }
 
-func (p *library) varsBelow(c *scopeContext, written playbook.Value, dir string, depth int, in *varsIn) (files []*playbook.File) {
+func (p *library) varsBelow(c *taskContext, written playbook.Value, dir string, depth int, in *varsIn) (files []*playbook.File) {
 	names, err := p.disk.list(dir)
 	if err != nil || in.depth > 0 && depth > in.depth || depth > 30 {
 		return nil
@@ -241,7 +241,7 @@ func (p *library) actions() playbook.Actions {
 }
 
 // lookout is the place from which tasks look that are in a file of a play.
-func (p *library) lookout(c *scopeContext) lookout {
+func (p *library) lookout(c *taskContext) lookout {
 	l := lookoutOf(c.scene)
 	l.dir, l.root = c.dir, p.plan.Root
 	return l

@@ -13,7 +13,7 @@ import (
 
 // presetDirs are the directories in which presets are looked for: beside the file that asks, beside the playbook, and
 // the user's own.
-func (p *library) presetDirs(c *scopeContext) []string {
+func (p *library) presetDirs(c *taskContext) []string {
 	var dirs []string
 	for _, d := range []string{c.dir, p.plan.Root} {
 		dirs = append(dirs, d, filepath.Join(d, "presets"))
@@ -30,7 +30,7 @@ func (p *library) presetDirs(c *scopeContext) []string {
 	return once
 }
 
-func (p *library) findPreset(name string, t *playbook.Task, c *scopeContext) (path string, ok bool) {
+func (p *library) findPreset(name string, t *playbook.Task, c *taskContext) (path string, ok bool) {
 	width := utf8.RuneCountInString(t.Args.Text())
 	if !presetName.MatchString(name) || strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") {
 		p.errorf(t.Args.Pos(), width, c.chain, "presets are found by their name; for a path use `include`", "%s is not the name of a preset", quoted(name))

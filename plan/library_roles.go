@@ -28,7 +28,7 @@ func (p *library) roleFile(dir, name string) (string, bool) {
 	return "", false
 }
 
-func (p *library) roleTasks(c *scopeContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) tasksOf {
+func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, must bool, load func(string) (*playbook.File, []*playbook.Task, error)) tasksOf {
 	path, ok := p.roleFile(dir, name)
 	if !ok {
 		if must {
@@ -44,7 +44,7 @@ func (p *library) roleTasks(c *scopeContext, t *playbook.Task, dir, name string,
 }
 
 // roleVars reads the variables of a role: main.yml, or all files of the directory main.
-func (p *library) roleVars(c *scopeContext, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
+func (p *library) roleVars(c *taskContext, t *playbook.Task, dir, name string, must bool) (all []playbook.Entry, from string) {
 	var paths []string
 	if path, ok := p.roleFile(dir, name); ok {
 		paths = append(paths, path)

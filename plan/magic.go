@@ -112,7 +112,7 @@ func init() {
 	}
 }
 
-func (sc *scene) inventoryFile() (any, bool) {
+func (sc *hostScope) inventoryFile() (any, bool) {
 	for _, source := range sc.call.Inventory {
 		if !inventory.IsList(source) {
 			return resolvePath(source, sc.call.Dir, sc.call.Home), true
@@ -121,7 +121,7 @@ func (sc *scene) inventoryFile() (any, bool) {
 	return nil, false
 }
 
-func (sc *scene) inventoryDir() (any, bool) {
+func (sc *hostScope) inventoryDir() (any, bool) {
 	file, ok := sc.inventoryFile()
 	if !ok {
 		return nil, false

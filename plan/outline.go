@@ -51,14 +51,14 @@ func (p *outline) within(scope, other int) bool {
 }
 
 // gates puts what decides whether a task is there at all before its own conditions.
-func (p *outline) gates(k *task, c *scopeContext) {
+func (p *outline) gates(k *task, c *taskContext) {
 	if own := p.gatesOf(c); len(c.gates)+len(own) > 0 {
 		k.when = slices.Concat(gated(own), gated(c.gates), k.when)
 	}
 }
 
 // gatesOf are the gates of the host that are about a place.
-func (p *outline) gatesOf(c *scopeContext) []gateAt {
+func (p *outline) gatesOf(c *taskContext) []gateAt {
 	elsewhere := func(g gateAt) bool { return g.role > 0 && !p.within(c.scope, g.role) }
 	if !slices.ContainsFunc(c.on.gates, elsewhere) {
 		return c.on.gates
@@ -66,9 +66,9 @@ func (p *outline) gatesOf(c *scopeContext) []gateAt {
 	return slices.DeleteFunc(slices.Clone(c.on.gates), elsewhere)
 }
 
-// open begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
+// openScope begins a scope. label is its part of paths. Scopes are bounded as steps are: loops in loops over nothing at all
 // would make them without end.
-func (p *outline) open(s Scope, label string) int {
+func (p *outline) openScope(s Scope, label string) int {
 	if limit := 2*p.o.MaxSteps + 100; len(p.plan.Scopes) == limit && !p.full {
 		p.full = true
 		p.errorf(diag.Pos{File: s.Origin.File, Line: s.Origin.Line, Column: s.Origin.Column}, 0, s.Origin.Chain, "raise the limit with --max-steps",
@@ -80,16 +80,16 @@ func (p *outline) open(s Scope, label string) int {
 	}
 	s.Path = label
 	if s.Parent >= 0 {
-		s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.label(s.Parent, label)
+		s.Path = p.plan.Scopes[s.Parent].Path + "/" + p.uniqueLabel(s.Parent, label)
 	}
 	p.plan.Scopes = append(p.plan.Scopes, s)
 	return s.ID
 }
 
-func (p *outline) close(id int) { p.plan.Scopes[id].Last = len(p.plan.Steps) }
+func (p *outline) closeScope(id int) { p.plan.Scopes[id].Last = len(p.plan.Steps) }
 
-// label makes a name unique in its scope, so that paths are identities.
-func (p *outline) label(scope int, name string) string {
+// uniqueLabel makes a name unique in its scope, so that paths are identities.
+func (p *outline) uniqueLabel(scope int, name string) string {
 	used := p.labels[scope]
 	if used == nil {
 		used = map[string]int{}
@@ -102,8 +102,8 @@ func (p *outline) label(scope int, name string) string {
 	return name
 }
 
-// room reports whether n more steps fit into the plan.
-func (p *outline) room(n int, pos diag.Pos, chain []string) bool {
+// hasRoom reports whether n more steps fit into the plan.
+func (p *outline) hasRoom(n int, pos diag.Pos, chain []string) bool {
 	if len(p.plan.Steps)+n <= p.o.MaxSteps {
 		return true
 	}

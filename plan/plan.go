@@ -43,7 +43,7 @@ type Plan struct {
 	Diagnostics diag.List // warnings
 	Unreached   []Unreached
 
-	made    *made
+	made    *planInputs
 	ahead   predicted
 	plugins map[string]*spec.Action   // that are not compiled in
 	sources map[string]*playbook.File // that were read, by shown path
@@ -463,11 +463,11 @@ type Read struct {
 // ByTags is Step.ExcludedBy of a step that --tags or --skip-tags leave out.
 const ByTags = "tags"
 
-// made is what a plan was made from.
-type made struct {
+// planInputs is what a plan was made from.
+type planInputs struct {
 	o       Options
 	disk    *disk
-	facts   *factUse
+	facts   *factUsage
 	names   *names
 	secrets *secret.Set // what planning has read
 	saved   bool        // its texts are used in the run, and not what their files say now
@@ -478,7 +478,7 @@ type made struct {
 	decidedOf int
 
 	// Of plays.
-	machines map[string]*machine
+	machines map[string]*plannedHost
 	prompts  []Prompt
 }
 

@@ -43,9 +43,9 @@ func newPlanner(o Options, d *disk, leftOut map[string]string) *planner {
 	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
 	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
 	p.wasRead = func(text []byte) { p.names.gather(text) }
-	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*compiled{}, newFactUse()
+	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*compiled{}, newFactUsage()
 	p.names, p.tagsSeen = newNames(o), map[string]bool{}
-	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &made{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
+	p.plan = &Plan{Format: Format, engine: p.engine, home: o.Home, dir: o.Dir, made: &planInputs{o: o, disk: p.disk, facts: p.facts, names: p.names, secrets: p.secrets}}
 	p.plan.ahead.plan = p.plan
 	p.engine.Secrets = p.secrets
 	p.engine.Allow(planWork, planText)
@@ -102,8 +102,8 @@ func (p *planner) run() {
 	}
 	p.readOverrides()
 	name := p.plan.RootFile
-	root := p.open(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Origin: Origin{File: name, Line: 1, Column: 1}}, name)
-	c := &scopeContext{scope: root, file: pb.File, dir: p.plan.Root}
+	root := p.openScope(Scope{Kind: ScopePlaybook, Parent: -1, Name: name, Origin: Origin{File: name, Line: 1, Column: 1}}, name)
+	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
 	p.including = []including{{path: path, name: p.plan.RootFile}}
 	p.outside(c)
 	if pb.Plays != nil {
@@ -121,13 +121,13 @@ func (p *planner) run() {
 	if pb.Plays != nil {
 		names := p.names
 		p.readInventory()
-		p.plays(pb.Plays, around{file: pb.File, dir: p.plan.Root, scope: root})
+		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
 		p.checkUnmatched()
 		p.names, p.host = names, ""
 	} else {
-		p.tasks(c, pb.Tasks)
+		p.planTasks(c, pb.Tasks)
 	}
-	p.close(root)
+	p.closeScope(root)
 	p.exports(pb)
 	p.resolveNeeds()
 	p.checkTags()

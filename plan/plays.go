@@ -19,7 +19,7 @@ import (
 )
 
 // collectRegister gives the loop's register name the results of all its items.
-func (p *playsState) collectRegister(t *playbook.Task, first int, c *scopeContext) {
+func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext) {
 	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
 		return
 	}
@@ -45,7 +45,7 @@ func (p *playsState) gathersFor(s *Step) bool {
 }
 
 // showAgain ends what a clear_facts has begun: the hosts are asked again.
-func (p *playsState) showAgain(cs []*scopeContext) {
+func (p *playsState) showAgain(cs []*taskContext) {
 	for _, c := range cs {
 		m := c.on
 		if !m.hides(math.MaxInt) {
@@ -60,7 +60,7 @@ func (p *playsState) showAgain(cs []*scopeContext) {
 var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
 
 // checkMeta refuses what is none of them.
-func (p *playsState) checkMeta(t *playbook.Task, c *scopeContext) {
+func (p *playsState) checkMeta(t *playbook.Task, c *taskContext) {
 	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
 		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
 	}
@@ -77,7 +77,7 @@ type parallelGroup struct {
 
 // group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
 // nor a rescue has anything to go by.
-func (p *playsState) group(c *scopeContext, t *playbook.Task) parallelGroup {
+func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
 	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
 	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
 		g.pos = t.Keys[i].Pos
@@ -101,11 +101,11 @@ func (p *playsState) group(c *scopeContext, t *playbook.Task) parallelGroup {
 }
 
 // inParallel are the contexts inside a group.
-func inParallel(cs []*scopeContext, g parallelGroup) []*scopeContext {
+func inParallel(cs []*taskContext, g parallelGroup) []*taskContext {
 	if g.atOnce == 0 {
 		return cs
 	}
-	list := make([]*scopeContext, len(cs))
+	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.parallel = g.pos
@@ -118,7 +118,7 @@ func inParallel(cs []*scopeContext, g parallelGroup) []*scopeContext {
 var ordersPlay = []string{"flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts"}
 
 // steersParallel refuses a meta that is about what comes before or after it, where the tasks have no order.
-func (p *playsState) steersParallel(c *scopeContext, t *playbook.Task, what string) bool {
+func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what string) bool {
 	if c.parallel.Line == 0 || !slices.Contains(ordersPlay, what) {
 		return false
 	}
@@ -128,7 +128,7 @@ func (p *playsState) steersParallel(c *scopeContext, t *playbook.Task, what stri
 }
 
 // ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
-func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in around) ([]*inventory.Host, bool) {
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
 	switch order := pl.Order.Text(); order {
 	case "", "inventory":
 	case "sorted", "reverse_sorted":
@@ -147,7 +147,7 @@ func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in arou
 }
 
 // policy reads what decides about failures.
-func (p *playsState) policy(play *playing, r *renderer) {
+func (p *playsState) policy(play *playPlanner, r *renderer) {
 	pl := play.src
 	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
 	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
@@ -169,9 +169,9 @@ func (p *playsState) policy(play *playing, r *renderer) {
 }
 
 // batches are the hosts that go through the play together, one batch after the other.
-func (p *playsState) batches(pl *playbook.Play, all []*machine, r *renderer) [][]*machine {
+func (p *playsState) batches(pl *playbook.Play, all []*plannedHost, r *renderer) [][]*plannedHost {
 	if pl.Serial.IsZero() {
-		return [][]*machine{all}
+		return [][]*plannedHost{all}
 	}
 	var sizes []int
 	values := []playbook.Value{pl.Serial}
@@ -194,21 +194,21 @@ func (p *playsState) batches(pl *playbook.Play, all []*machine, r *renderer) [][
 			return ok
 		})
 	}
-	var list [][]*machine
+	var list [][]*plannedHost
 	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
 		n := min(sizes[min(i, len(sizes)-1)], len(all))
 		list = append(list, all[:n])
 		all = all[n:]
 	}
 	if len(list) == 0 {
-		return [][]*machine{all}
+		return [][]*plannedHost{all}
 	}
 	return list
 }
 
 // always are the contexts for what no tag leaves out.
-func (p *playsState) always(cs []*scopeContext) []*scopeContext {
-	list := make([]*scopeContext, len(cs))
+func (p *playsState) always(cs []*taskContext) []*taskContext {
+	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.tags = append(slices.Clip(c.tags), "always")
@@ -229,11 +229,11 @@ func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
 }
 
 // varsFiles reads the files of variables of a play, which may be others for each host.
-func (p *playsState) varsFiles(play *playing, cs []*scopeContext) {
+func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
 	if len(play.src.VarsFiles) == 0 {
 		return
 	}
-	scenes := map[*layer]*scene{}
+	scenes := map[*layer]*hostScope{}
 	for _, c := range cs {
 		p.names = c.on.names
 		vars := c.scene.vars
@@ -252,7 +252,7 @@ func (p *playsState) varsFiles(play *playing, cs []*scopeContext) {
 }
 
 // firstVarsFile is the first file of some that exists, above other variables.
-func (p *playsState) firstVarsFile(c *scopeContext, candidates []playbook.Value, below *layer) *layer {
+func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *layer) *layer {
 	if len(candidates) == 0 {
 		return below
 	}
@@ -295,7 +295,7 @@ func (p *playsState) firstVarsFile(c *scopeContext, candidates []playbook.Value,
 }
 
 // prompts asks for the variables that a play wants to be typed, unless the command line gives them.
-func (p *playsState) prompts(pl *playbook.Play, c *scopeContext) {
+func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
 	var ask []Prompt
 	for _, q := range pl.Prompts {
 		given := false
@@ -361,7 +361,7 @@ func (p *playsState) prompts(pl *playbook.Play, c *scopeContext) {
 }
 
 // hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
-func (p *playsState) hidden(c *scopeContext, r *role) {
+func (p *playsState) hidden(c *taskContext, r *role) {
 	for _, e := range r.files.vars {
 		own := p.lazyBinding(e.Key, e.Value, r.files.varsFrom, origin(e.Pos, c.chain))
 		l := looking{frame: p.frame(c, nil), name: e.Key, scene: c.scene}
@@ -384,8 +384,8 @@ func (p *playsState) hidden(c *scopeContext, r *role) {
 }
 
 // staying are the contexts of the hosts that are still in the play.
-func (p *playsState) staying(cs []*scopeContext) []*scopeContext {
-	gone := func(c *scopeContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
+func (p *playsState) staying(cs []*taskContext) []*taskContext {
+	gone := func(c *taskContext) bool { return c.on.left || c.on.leftRole > 0 && p.within(c.scope, c.on.leftRole) }
 	if !slices.ContainsFunc(cs, gone) {
 		return cs
 	}
@@ -393,8 +393,8 @@ func (p *playsState) staying(cs []*scopeContext) []*scopeContext {
 }
 
 // ungathered are the contexts of hosts whose facts nobody has asked for.
-func (p *playsState) ungathered(cs []*scopeContext) []*scopeContext {
-	return slices.DeleteFunc(slices.Clone(cs), func(c *scopeContext) bool { return c.on.state != ungathered })
+func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
+	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.state != ungathered })
 }
 
 // unnamed is what a task without a name is called.
@@ -406,9 +406,9 @@ func (p *playsState) unnamed(t *playbook.Task) string {
 	return label
 }
 
-// relay gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
+// spreadRunOnce gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
 // have failed by then.
-func (p *playsState) relay(cs []*scopeContext, t *playbook.Task) {
+func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
 	names := map[string][]*binding{}
 	var order []string
 	for _, c := range cs {
@@ -446,7 +446,7 @@ func (p *playsState) relay(cs []*scopeContext, t *playbook.Task) {
 }
 
 // brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
-func (p *playsState) brokenOnHosts(cs []*scopeContext, block, until int, from Origin) {
+func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from Origin) {
 	steps := map[string][]int{}
 	for i := p.plan.Scopes[block].First; i < until; i++ {
 		s := &p.plan.Steps[i]
@@ -460,7 +460,7 @@ func (p *playsState) brokenOnHosts(cs []*scopeContext, block, until int, from Or
 }
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
-func (p *playsState) tasksFile(c *scopeContext, name string) string {
+func (p *playsState) tasksFile(c *taskContext, name string) string {
 	for _, dir := range p.lookout(c).tasks() {
 		path := p.disk.real(p.resolve(name, dir))
 		if p.disk.regular(path) {

@@ -11,7 +11,7 @@ import (
 )
 
 // takeHandlers adds the handlers of a role. Where it has been used before, they get the parameters of this use.
-func (play *playing) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
+func (play *playPlanner) takeHandlers(dir string, t *playbook.Task, read func() []*handler) {
 	known := false
 	for _, h := range play.handlers {
 		if h.role != nil && h.role.dir == dir {
@@ -36,7 +36,7 @@ func (h *handler) called(name string) bool {
 
 // wanted are the handlers that a name stands for: the one of that name, and all that listen to it. Of several with one name the
 // first of the play counts, or else that of the role that came last.
-func (play *playing) wanted(name string) []*handler {
+func (play *playPlanner) wanted(name string) []*handler {
 	var list []*handler
 	var own *handler
 	for _, h := range play.handlers {
@@ -59,7 +59,7 @@ func (play *playing) wanted(name string) []*handler {
 }
 
 // notify takes down which handlers a task may notify on a host.
-func (p *playsState) notify(c *scopeContext) {
+func (p *playsState) notify(c *taskContext) {
 	if len(c.notify) == 0 || c.play == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *playsState) notify(c *scopeContext) {
 	}
 }
 
-func (play *playing) nearest(name string) string {
+func (play *playPlanner) nearest(name string) string {
 	var known []string
 	for _, h := range play.handlers {
 		known = append(known, h.topics...)
@@ -122,8 +122,8 @@ func (play *playing) nearest(name string) string {
 }
 
 // maybeFlushed keeps the notifications of a handler that may not be flushed, as in a rescue: the next flush runs it if not.
-func (p *playsState) maybeFlushed(play *playing, h *handler, from int) {
-	seen := map[*machine]bool{}
+func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
+	seen := map[*plannedHost]bool{}
 	for i := from; i < len(p.plan.Steps); i++ {
 		m := p.machines[p.plan.Steps[i].Host]
 		if m == nil || seen[m] {

@@ -12,7 +12,7 @@ import (
 )
 
 // findRole finds the directory of a role.
-func (p *playsState) findRole(c *scopeContext, v playbook.Value, name string) (string, bool) {
+func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (string, bool) {
 	if strings.ContainsAny(name, "/~") {
 		if dir := p.disk.real(p.resolve(name, c.scene.dir)); p.disk.directory(dir) {
 			return dir, true
@@ -41,8 +41,8 @@ func (p *playsState) findRole(c *scopeContext, v playbook.Value, name string) (s
 }
 
 // loadRole reads the files of a role that a task asks for.
-func (p *playsState) loadRole(c *scopeContext, t *playbook.Task, dir string) *roleFiles {
-	names := [4]string{p.from(c, t.TasksFrom), p.from(c, t.VarsFrom), p.from(c, t.DefaultsFrom), p.from(c, t.HandlersFrom)}
+func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *roleFiles {
+	names := [4]string{p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom), p.roleFileName(c, t.HandlersFrom)}
 	key := dir + "\x00" + strings.Join(names[:], "\x00")
 	if f, ok := p.roles[key]; ok {
 		return f
@@ -64,7 +64,7 @@ func (p *playsState) loadRole(c *scopeContext, t *playbook.Task, dir string) *ro
 }
 
 // enterRole is the context of what is inside a role.
-func (p *playsState) enterRole(c *scopeContext, t *playbook.Task, r *role) *scopeContext {
+func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
 	in := *c
 	key := sceneKey{c.scene, r.files, t, false}
 	sc, ok := p.scenes[key]
@@ -97,7 +97,7 @@ func (p *playsState) enterRole(c *scopeContext, t *playbook.Task, r *role) *scop
 }
 
 // needing is the scene in which the dependencies of a role stand.
-func (p *playsState) needing(outer *scene, r *role, t *playbook.Task) *scene {
+func (p *playsState) needing(outer *hostScope, r *role, t *playbook.Task) *hostScope {
 	key := sceneKey{outer, r.files, t, true}
 	sc, ok := p.scenes[key]
 	if !ok {
@@ -110,7 +110,7 @@ func (p *playsState) needing(outer *scene, r *role, t *playbook.Task) *scene {
 }
 
 // visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
-func (p *playsState) visible(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *roleFiles) {
 	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
 		return
 	}
@@ -129,7 +129,7 @@ func (p *playsState) visible(cs []*scopeContext, t *playbook.Task, files *roleFi
 }
 
 // hasBeen reports whether a role has run in this play already with what it is given here.
-func (p *playsState) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles) bool {
+func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *roleFiles) bool {
 	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
 		return false
 	}
@@ -152,22 +152,22 @@ func (p *playsState) hasBeen(c *scopeContext, t *playbook.Task, files *roleFiles
 }
 
 // batchKey tells the batches of a play apart.
-func (sc *scene) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
+func (sc *hostScope) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
 
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
 // that until they are some dozens deep.
 const mostDependencies = 5000
 
 // preload makes the handlers and the variables of a play's roles known before its first task.
-func (p *playsState) preload(play *playing, c *scopeContext) {
+func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	sc := *play.scene
 	play.scene = &sc
 	with := *c
 	with.scene = &sc
 	with.play = play
-	var walk func(c *scopeContext, t *playbook.Task, parent *role)
+	var walk func(c *taskContext, t *playbook.Task, parent *role)
 	walked := 0
-	walk = func(c *scopeContext, t *playbook.Task, parent *role) {
+	walk = func(c *taskContext, t *playbook.Task, parent *role) {
 		if t.Args.IsZero() || walked > mostDependencies {
 			return
 		}

@@ -70,7 +70,7 @@ type looking struct {
 	*frame
 	name  string
 	found func(*binding) bool
-	scene *scene // never nil
+	scene *hostScope // never nil
 }
 
 func (l looking) layer(of *layer) bool {
@@ -89,7 +89,7 @@ func (l looking) history(h *history, moment int) bool { return h.before(l.name, 
 func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
 	l := looking{frame: fr, name: name, found: f, scene: fr.scene}
 	if l.scene == nil {
-		l.scene = &scene{}
+		l.scene = &hostScope{}
 	}
 	if l.layer(fr.over) {
 		return true

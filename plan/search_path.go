@@ -55,7 +55,7 @@ func (l lookout) shared(kind string) []string {
 }
 
 // lookoutOf is the place as far as the play and the roles around say it.
-func lookoutOf(sc *scene) lookout {
+func lookoutOf(sc *hostScope) lookout {
 	l := lookout{play: sc.dir}
 	for r := sc.role; r != nil; r = r.parent {
 		l.roles = append(l.roles, r.dir)

@@ -80,7 +80,7 @@ func (e *SecretError) Error() string {
 }
 
 // secretFlag is the flag that holds a secret; "" if none does.
-func (m *made) secretFlag() string {
+func (m *planInputs) secretFlag() string {
 	for _, g := range []struct {
 		flag string
 		list []string

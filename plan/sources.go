@@ -168,7 +168,7 @@ func (p *Plan) Sources() (s *Sources, err error) {
 }
 
 // keepFacts adds what was used of the facts, and of the call.
-func (m *made) keepFacts(s *Sources) {
+func (m *planInputs) keepFacts(s *Sources) {
 	known := m.names.factsMap
 	for name := range m.facts.names {
 		v, ok := known[name]
@@ -207,7 +207,7 @@ func (m *made) keepFacts(s *Sources) {
 }
 
 // mentions reports whether a text stands in any file, or in a flag. It is for what few playbooks have at all.
-func (m *made) mentions(text string) bool {
+func (m *planInputs) mentions(text string) bool {
 	for _, f := range m.disk.files {
 		if bytes.Contains(f.text, []byte(text)) {
 			return true

@@ -95,7 +95,7 @@ func (p *Plan) playSources() (*PlaySources, error) {
 }
 
 // keepAnswers adds what was typed, without what is secret.
-func (m *made) keepAnswers(s *PlaySources) {
+func (m *planInputs) keepAnswers(s *PlaySources) {
 	for _, q := range m.prompts {
 		answer := m.o.Answers[q.Name]
 		if q.Private || m.secrets.Has(answer) {
@@ -129,7 +129,7 @@ func keysAs(m map[string][]string, name func(string) string) map[string][]string
 }
 
 // callUsed is how moon was called, as far as a template asked while planning.
-func (u *factUse) callUsed(o *Options) map[string]any {
+func (u *factUsage) callUsed(o *Options) map[string]any {
 	var used map[string]any
 	for name := range u.call {
 		if used == nil {

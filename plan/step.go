@@ -15,9 +15,9 @@ import (
 	"moon/plan/playbook"
 )
 
-// step plans one step: one task, one item.
-func (p *stepPlanner) step(c *scopeContext, t *playbook.Task) {
-	k := &task{compiled: p.own(t, c), when: c.when, ignore: c.ignore, env: c.env, cwd: c.cwd, dir: c.dir}
+// planStep plans one step: one task, one item.
+func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
+	k := &task{compiled: p.compileTask(t, c), when: c.when, ignore: c.ignore, env: c.env, cwd: c.cwd, dir: c.dir}
 	p.lookedAt = p.lookedAt[:0]
 	if k.action == nil {
 		return
@@ -41,11 +41,11 @@ func (p *stepPlanner) step(c *scopeContext, t *playbook.Task) {
 	if c.on != nil {
 		p.breaking(k, &s, c)
 		s.When = whenText(k.when)
-		p.place(&s, c)
+		p.placeStep(&s, c)
 	} else {
-		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.label(c.scope, p.stepLabel(&s, t))
+		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.uniqueLabel(c.scope, p.stepLabel(&s, t))
 	}
-	p.reach(s.Path)
+	p.activateOverrides(s.Path)
 	defer func() { p.at = "" }()
 	before := *k
 	p.override(k, c)
@@ -188,7 +188,7 @@ func (p *stepPlanner) foreclose(s *Step) {
 
 // absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
 // a task is left out, it does not matter.
-func (p *stepPlanner) absent(t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
 	if way, ok := spec.ActionLater(t.ActionKey); ok {
 		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
 		return
@@ -387,7 +387,7 @@ func (p *stepPlanner) fillUndo(s *Step, k *task, r *renderer) {
 }
 
 // register makes the names known that the step will set.
-func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *taskContext) {
 	if c.on != nil {
 		p.handOver(s, k, t, c)
 	}
@@ -412,7 +412,7 @@ func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *scopeConte
 			}
 			p.noteName(b.name)
 			p.foresee(b, s, k, c)
-			p.keeper(s, c).names.produced.add(b)
+			p.factHost(s, c).names.produced.add(b)
 			continue
 		}
 		into.add(b)
@@ -453,11 +453,11 @@ func usesOf(names []string, e *env) []Use {
 	return uses
 }
 
-// place says of a step of a play where it belongs.
-func (p *stepPlanner) place(s *Step, c *scopeContext) {
+// placeStep says of a step of a play where it belongs.
+func (p *stepPlanner) placeStep(s *Step, c *taskContext) {
 	s.Path = c.path
 	if s.Loop != nil {
-		s.Path += "#" + p.label(c.scope, p.portableLabel(s.Loop.Label))
+		s.Path += "#" + p.uniqueLabel(c.scope, p.portableLabel(s.Loop.Label))
 	}
 	s.Host, s.Group = c.on.name, c.group
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
@@ -471,7 +471,7 @@ func (p *stepPlanner) place(s *Step, c *scopeContext) {
 
 // foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
 // then depend on it.
-func (p *stepPlanner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
+func (p *stepPlanner) foresee(b *binding, s *Step, k *task, c *taskContext) {
 	if k.call == nil || !b.certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
 		return
 	}
@@ -483,7 +483,7 @@ func (p *stepPlanner) foresee(b *binding, s *Step, k *task, c *scopeContext) {
 }
 
 // searching says where a task looks for what it copies. On the host itself there is nothing to look for.
-func (p *stepPlanner) searching(k *task, c *scopeContext, r *renderer) {
+func (p *stepPlanner) searching(k *task, c *taskContext, r *renderer) {
 	kind, ok := sourceDirs[k.action.Name]
 	if !ok {
 		return

@@ -154,7 +154,7 @@ type SourceRead struct {
 }
 
 // keptReads are what steps read, as they are saved.
-func (m *made) keptReads(shown func(string) string) []SourceRead {
+func (m *planInputs) keptReads(shown func(string) string) []SourceRead {
 	keys := make([]readKey, 0, len(m.disk.reads))
 	for key := range m.disk.reads {
 		keys = append(keys, key)

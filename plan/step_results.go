@@ -9,7 +9,7 @@ import (
 )
 
 // breaking puts before the conditions of an item that no item before it has ended the loop.
-func (p *stepPlanner) breaking(k *task, s *Step, c *scopeContext) {
+func (p *stepPlanner) breaking(k *task, s *Step, c *taskContext) {
 	if len(k.breaks) == 0 || c.item == nil {
 		return
 	}
@@ -27,7 +27,7 @@ func (p *stepPlanner) breaking(k *task, s *Step, c *scopeContext) {
 }
 
 // handOver takes down the facts that a step gives its host.
-func (p *stepPlanner) handOver(s *Step, k *task, t *playbook.Task, c *scopeContext) {
+func (p *stepPlanner) handOver(s *Step, k *task, t *playbook.Task, c *taskContext) {
 	var names []string
 	switch name := k.action.Name; {
 	case name == "package_facts":
@@ -49,14 +49,14 @@ func (p *stepPlanner) handOver(s *Step, k *task, t *playbook.Task, c *scopeConte
 	if len(names) == 0 || s.Excluded || s.Prediction == WillSkip {
 		return
 	}
-	m := p.keeper(s, c)
+	m := p.factHost(s, c)
 	for _, name := range names {
 		m.handed.add(&binding{name: name, from: s.Action, origin: origin(t.Pos, c.chain), how: handed, steps: []int{s.Index}, by: t})
 	}
 }
 
 // relayFacts gives the facts that a task with run_once gives to all hosts it was for.
-func relayFacts(cs []*scopeContext, t *playbook.Task) {
+func relayFacts(cs []*taskContext, t *playbook.Task) {
 	var from []*binding
 	for _, c := range cs {
 		for _, versions := range c.on.handed.versions {

@@ -81,7 +81,7 @@ type renderer struct {
 	engine  *eval.Engine
 	env     eval.Env
 	report  func(diag.Diagnostic)                 // may be nil
-	facts   *factUse                              // what is used of the facts; nil when running
+	facts   *factUsage                            // what is used of the facts; nil when running
 	marks   bool                                  // what is secret stays marked, because the value becomes that of a name
 	lenient bool                                  // an undefined name is no mistake: the step will not run
 	idle    bool                                  // nor is anything else that shows only when a text is rendered

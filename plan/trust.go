@@ -22,7 +22,7 @@ func (p *Plan) Trusted() bool { return p.Trusts("") }
 func (p *Plan) Deciding() []Input { return slices.Clone(p.made.deciding()) }
 
 // deciding are the files that a playbook was made from, but for those that the user has beside all playbooks.
-func (m *made) deciding() []Input {
+func (m *planInputs) deciding() []Input {
 	m.looking.Lock()
 	defer m.looking.Unlock()
 	if len(m.disk.files) == m.decidedOf { // after planning no more are read

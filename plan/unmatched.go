@@ -20,7 +20,7 @@ type unmatchedTasks struct {
 // checkUnmatched reports the mistakes in plays without hosts. It comes last, so that what other plays use too is not looked at again.
 func (p *planner) checkUnmatched() {
 	for _, u := range p.unmatched {
-		c := p.nowhere(u.in)
+		c := p.hostlessContext(u.in)
 		c.pos = u.play.Pos
 		w := unmatchedTasks{&p.playsState, map[string]bool{}}
 		w.texts(u.play.Vars, c)
@@ -30,18 +30,18 @@ func (p *planner) checkUnmatched() {
 	}
 }
 
-func (w *unmatchedTasks) tasks(tasks []*playbook.Task, c *scopeContext) {
+func (w *unmatchedTasks) tasks(tasks []*playbook.Task, c *taskContext) {
 	for _, t := range tasks {
 		w.task(t, c)
 	}
 }
 
-func (w *unmatchedTasks) task(t *playbook.Task, c *scopeContext) {
+func (w *unmatchedTasks) task(t *playbook.Task, c *taskContext) {
 	if mayHide(t.NoLog) {
 		w.disk.keepNot(c.file.Path)
 	}
 	_, planned := w.compiled[t]
-	k := w.own(t, c)
+	k := w.compileTask(t, c)
 	if !planned {
 		for _, e := range t.Keys {
 			if !aside[e.Key] {
@@ -75,7 +75,7 @@ var aside = map[string]bool{
 }
 
 // texts looks at the templates in a value.
-func (w *unmatchedTasks) texts(v playbook.Value, c *scopeContext) {
+func (w *unmatchedTasks) texts(v playbook.Value, c *taskContext) {
 	switch v.Kind() {
 	case playbook.String:
 		if v.Literal() || !eval.Templated(v.Text()) {
@@ -100,7 +100,7 @@ func (w *unmatchedTasks) texts(v playbook.Value, c *scopeContext) {
 
 // arguments looks at those arguments of an action that are no templates. The others stand in as they are written, so that they are not
 // missing, and what is said of them, or of another because of them, is not meant.
-func (w *unmatchedTasks) arguments(k *compiled, c *scopeContext) {
+func (w *unmatchedTasks) arguments(k *compiled, c *taskContext) {
 	r := w.renderer(w.env(c, nil), c.chain)
 	r.report = nil
 	of := &task{compiled: k, plays: true, base: w.plan.Root, dir: c.dir}
@@ -132,7 +132,7 @@ func (w *unmatchedTasks) arguments(k *compiled, c *scopeContext) {
 }
 
 // include walks through a file of tasks whose name is plain. One that is to be imported must be there.
-func (w *unmatchedTasks) include(t *playbook.Task, c *scopeContext) {
+func (w *unmatchedTasks) include(t *playbook.Task, c *taskContext) {
 	name := strings.TrimSpace(t.Args.Text())
 	if t.Args.Kind() != playbook.String || templatedIn(t.Args) || name == "" {
 		return
@@ -150,7 +150,7 @@ func (w *unmatchedTasks) include(t *playbook.Task, c *scopeContext) {
 }
 
 // once reports whether a file has not been walked through for the role around.
-func (w *unmatchedTasks) once(file string, c *scopeContext) bool {
+func (w *unmatchedTasks) once(file string, c *taskContext) bool {
 	key := file
 	if c.scene.role != nil {
 		key += "\x00" + c.scene.role.dir
@@ -160,7 +160,7 @@ func (w *unmatchedTasks) once(file string, c *scopeContext) bool {
 	return !been
 }
 
-func inFileOf(c *scopeContext, t *playbook.Task, f *playbook.File) *scopeContext {
+func inFileOf(c *taskContext, t *playbook.Task, f *playbook.File) *taskContext {
 	inner := *c
 	inner.file, inner.dir = f, filepath.Dir(f.Path)
 	inner.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
@@ -168,7 +168,7 @@ func inFileOf(c *scopeContext, t *playbook.Task, f *playbook.File) *scopeContext
 }
 
 // role walks through a role whose name is plain. One that is not included while the play goes on must be there.
-func (w *unmatchedTasks) role(t *playbook.Task, c *scopeContext) {
+func (w *unmatchedTasks) role(t *playbook.Task, c *taskContext) {
 	name := strings.TrimSpace(t.Args.Text())
 	if t.Args.Kind() != playbook.String || templatedIn(t.Args) || name == "" {
 		return

@@ -138,7 +138,7 @@ func (p *variables) layerFrom(entries []playbook.Entry, parent *layer, fr *frame
 
 // ownVars renders the variables of a file of steps: its vars_files, and above them its vars. Both may use the other's
 // names.
-func (p *variables) ownVars(pb *playbook.Playbook, c *scopeContext, frame func() *frame, addFile, addOwn func(*binding)) {
+func (p *variables) ownVars(pb *playbook.Playbook, c *taskContext, frame func() *frame, addFile, addOwn func(*binding)) {
 	own := &varsBlock{p: p, entries: pb.Vars.Entries(), from: "vars", chain: c.chain, frame: frame, add: addOwn}
 	own.prepare()
 	for _, v := range pb.VarsFiles {
@@ -154,7 +154,7 @@ func (p *variables) ownVars(pb *playbook.Playbook, c *scopeContext, frame func()
 }
 
 // ownMaps are the variables of a file of steps as they are written: those of its vars_files, then its own.
-func (p *variables) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []playbook.Value) {
+func (p *variables) ownMaps(pb *playbook.Playbook, c *taskContext) (maps []playbook.Value) {
 	for _, v := range pb.VarsFiles {
 		r := p.renderer(p.env(c, nil), c.chain)
 		r.report = nil // what is wrong with it is said where it is read for good
@@ -172,7 +172,7 @@ func (p *variables) ownMaps(pb *playbook.Playbook, c *scopeContext) (maps []play
 }
 
 // fileOfVars reads the file of variables whose path v is.
-func (p *variables) fileOfVars(r *renderer, v playbook.Value, key string, c *scopeContext) (f *playbook.File, m playbook.Value, ok bool) {
+func (p *variables) fileOfVars(r *renderer, v playbook.Value, key string, c *taskContext) (f *playbook.File, m playbook.Value, ok bool) {
 	name := r.text(v)
 	width := utf8.RuneCountInString(FirstLine(v.Text()))
 	switch {
@@ -193,7 +193,7 @@ func (p *variables) fileOfVars(r *renderer, v playbook.Value, key string, c *sco
 }
 
 // documentVars renders the variables of a `vars` or `include_vars` step into the document's history.
-func (p *variables) documentVars(m playbook.Value, c *scopeContext, from string, chain []string) {
+func (p *variables) documentVars(m playbook.Value, c *taskContext, from string, chain []string) {
 	vb := &varsBlock{
 		p: p, entries: m.Entries(), from: from, chain: chain,
 		frame: func() *frame { return p.frame(c, nil) },

@@ -10,7 +10,7 @@ import (
 )
 
 // outside reads what the command line gives: files of variables, and single ones.
-func (p *variables) outside(c *scopeContext) {
+func (p *variables) outside(c *taskContext) {
 	p.names.files = &layer{}
 	for _, file := range p.o.VarsFiles {
 		p.varsFile(c, file, "--vars-file", p.names.files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
@@ -21,7 +21,7 @@ func (p *variables) outside(c *scopeContext) {
 	}
 }
 
-func (p *variables) extraVar(c *scopeContext, text string) {
+func (p *variables) extraVar(c *taskContext, text string) {
 	pos := diag.Pos{File: "-e " + text}
 	if file, ok := strings.CutPrefix(text, "@"); ok {
 		p.varsFile(c, file, "-e @"+p.shown(p.resolve(file, p.o.Dir)), p.names.extra, pos, p.o.Dir)
@@ -61,7 +61,7 @@ func (p *variables) add(l *layer, m playbook.Value, from string, chain []string)
 	}
 }
 
-func (p *variables) varsFile(c *scopeContext, name, from string, into *layer, pos diag.Pos, dir string) {
+func (p *variables) varsFile(c *taskContext, name, from string, into *layer, pos diag.Pos, dir string) {
 	path := p.resolve(name, dir)
 	f, err := p.read(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *variables) varsFile(c *scopeContext, name, from string, into *layer, po
 }
 
 // rootVars renders the variables of the playbook itself.
-func (p *variables) rootVars(pb *playbook.Playbook, c *scopeContext) {
+func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
 	p.names.root = &layer{}
 	p.names.varsFiles = &layer{}
 	into := func(l *layer) func(*binding) {

@@ -11,7 +11,7 @@ import (
 )
 
 // filesOfVars are the files that an include_vars reads.
-func (p *variables) filesOfVars(c *scopeContext, t *playbook.Task, s *Step) []*playbook.File {
+func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *Step) []*playbook.File {
 	written := t.Args
 	if written.IsZero() {
 		written, _ = t.ExtraArgs.Get("dir")
@@ -41,7 +41,7 @@ func (p *variables) filesOfVars(c *scopeContext, t *playbook.Task, s *Step) []*p
 }
 
 // dirOfVars are the files of variables below a directory, in the order of their names; what is directly in it comes first.
-func (p *variables) dirOfVars(c *scopeContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
+func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
 	in := varsIn{extensions: []string{"yaml", "yml", "json"}}
 	r := p.renderer(p.env(c, nil), c.chain)
 	texts := func(key string) (list []string, v playbook.Value) {

@@ -9,7 +9,7 @@ import (
 
 // unset makes of the names that excluded `vars` would set, and that have no other value, names without one, each with the reason. They
 // are no step, so that nothing can be skipped because of one.
-func (p *variables) unset(c *scopeContext, t *playbook.Task) {
+func (p *variables) unset(c *taskContext, t *playbook.Task) {
 	for _, e := range t.Args.Entries() {
 		if _, ok := p.env(c, nil).Lookup(e.Key); ok {
 			continue
@@ -22,7 +22,7 @@ func (p *variables) unset(c *scopeContext, t *playbook.Task) {
 }
 
 // items evaluates what a loop runs over.
-func (p *variables) items(c *scopeContext, t *playbook.Task) (items []item, typ string, ok bool) {
+func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ string, ok bool) {
 	// Variables of the step itself may feed the loop, and may use its item: those that do are left out here.
 	var step *layer
 	switch {

@@ -18,7 +18,7 @@ type pastInventory struct {
 
 // settingsKey is where a host stands in a play, as far as variables go that lie around a task and not on it.
 type settingsKey struct {
-	scene     *scene
+	scene     *hostScope
 	inventory *layer
 	block     *layer
 	state     gathering // facts are variables, too
@@ -26,9 +26,9 @@ type settingsKey struct {
 	documentAt, producedAt int
 }
 
-// factUse is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
+// factUsage is what a plan uses of the facts. A saved plan keeps that much of them, and no more: the environment is full
 // of what is nobody's business.
-type factUse struct {
+type factUsage struct {
 	names  map[string]bool // of facts
 	env    map[string]bool // of environment variables; false where only steps with no_log use it
 	whole  diag.Pos        // where all facts, or all of the environment, are used at once
@@ -109,7 +109,7 @@ type names struct {
 	shownVars     history
 	shownDefaults history
 
-	of *machine // the host of an inventory whose they are; nil in the step form
+	of *plannedHost // the host of an inventory whose they are; nil in the step form
 }
 
 // frame is the variables in effect at one place of the playbook. Frames are immutable once a step has one, and are
@@ -124,8 +124,8 @@ type frame struct {
 	loop       *layer
 	over       *layer // of overrides, which are made during a run
 
-	scene *scene // the play and the role around; nil in the step form
-	looks string // of plays: the directory of a role in which the task looks for files; "" for files
+	scene *hostScope // the play and the role around; nil in the step form
+	looks string     // of plays: the directory of a role in which the task looks for files; "" for files
 }
 
 // given is what a preset was given, one by one. It is behind a pointer because loops make many bindings and presets few.
@@ -135,8 +135,8 @@ type given struct {
 	secret map[string]bool // by name
 }
 
-// machine is a host of the inventory as the planner knows it. What is known of it lasts over all plays.
-type machine struct {
+// plannedHost is a host of the inventory as the planner knows it. What is known of it lasts over all plays.
+type plannedHost struct {
 	name      string
 	host      *inventory.Host // nil for one that no inventory has: localhost, or an address to delegate to
 	names     *names
@@ -147,7 +147,7 @@ type machine struct {
 	since    int  // the moment (history) from which the facts count
 	gatherer int  // the first step that gathers the facts in the run; -1: there is none
 	keeps    bool // what it finds is used
-	use      *factUse
+	use      *factUsage
 	read     map[string]bool // the facts that planning has used
 	env      map[string]bool // the variables of its environment; false where only steps with no_log use it
 	why      string          // why it could not be reached when planning
@@ -172,12 +172,12 @@ const (
 	promised                    // a step of the run will give them
 )
 
-// scene is what a place of a playbook of plays brings beside variables. It does not change once a frame has it.
-type scene struct {
+// hostScope is what a place of a playbook of plays brings beside variables. It does not change once a frame has it.
+type hostScope struct {
 	inventory *inventory.Inventory
 	grouped   *grouped
-	machines  func(name string) *machine // those that exist, nil for others
-	past      *[]pastInventory           // what the inventory was before it changed
+	machines  func(name string) *plannedHost // those that exist, nil for others
+	past      *[]pastInventory               // what the inventory was before it changed
 	call      *Options
 	root      string // of the playbook
 	dir       string // of the playbook of the play
@@ -215,12 +215,12 @@ type layerKey struct {
 
 // factsOf is the variable ansible_facts.
 type factsOf struct {
-	m *machine
+	m *plannedHost
 	e *env // that asks
 }
 
 // envOf is the variable ansible_env. It may hold what is nobody's business.
-type envOf struct{ m *machine }
+type envOf struct{ m *plannedHost }
 
 // hidden are the moments between which the facts of a host are not there.
 type hidden struct{ from, until int }
@@ -264,7 +264,7 @@ type roleFiles struct {
 }
 
 type sceneKey struct {
-	outer *scene
+	outer *hostScope
 	files *roleFiles
 	by    *playbook.Task
 	needs bool

@@ -12,15 +12,15 @@ import (
 	"moon/plan/playbook"
 )
 
-func (p *planner) tasks(c *scopeContext, tasks []*playbook.Task) {
+func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
 	p.plan.Steps = slices.Grow(p.plan.Steps, min(len(tasks), p.o.MaxSteps)) // most tasks are one step
 	for _, t := range tasks {
-		p.one(c, t)
+		p.planTask(c, t)
 	}
 }
 
-// one expands a task into steps and scopes.
-func (p *planner) one(c *scopeContext, t *playbook.Task) {
+// planTask expands a task into steps and scopes.
+func (p *planner) planTask(c *taskContext, t *playbook.Task) {
 	if p.full {
 		return
 	}
@@ -31,7 +31,7 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 		p.facts.hiding = true
 		defer func() { p.facts.hiding = false }()
 	}
-	own := p.own(t, c)
+	own := p.compileTask(t, c)
 	inside.when = append(slices.Clip(c.when), own.when...)
 	inside.tags = p.tagsOf(t, c)
 	if t.Env.Kind() == playbook.Map {
@@ -39,7 +39,7 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	}
 	switch t.Kind {
 	case playbook.Vars, playbook.IncludeVars:
-		p.vars(&inside, t)
+		p.planVars(&inside, t)
 		return
 	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
 	}
@@ -55,29 +55,29 @@ func (p *planner) one(c *scopeContext, t *playbook.Task) {
 	inside.become = c.become.with(t)
 	if t.Loop.Kind == playbook.NoLoop {
 		if p.reached(1, own, c) {
-			p.single(&inside, t)
+			p.planRound(&inside, t)
 		}
 		return
 	}
-	p.loop(&inside, t)
+	p.planLoop(&inside, t)
 }
 
-// single expands one round of a task.
-func (p *planner) single(c *scopeContext, t *playbook.Task) {
+// planRound expands one round of a task.
+func (p *planner) planRound(c *taskContext, t *playbook.Task) {
 	switch t.Kind {
 	case playbook.Action:
-		if p.room(1, t.Pos, c.chain) {
-			p.step(c, t)
+		if p.hasRoom(1, t.Pos, c.chain) {
+			p.planStep(c, t)
 		}
 	case playbook.Include:
-		p.include(c, t)
+		p.planInclude(c, t)
 	case playbook.Block:
-		p.block(c, t)
+		p.planBlock(c, t)
 	case playbook.Preset:
-		p.preset(c, t)
+		p.planPreset(c, t)
 	case playbook.IncludeVars: // in plays it is a step like any other
-		if c.on != nil && p.room(1, t.Pos, c.chain) {
-			p.step(c, t)
+		if c.on != nil && p.hasRoom(1, t.Pos, c.chain) {
+			p.planStep(c, t)
 		}
 	case playbook.Vars, playbook.Role:
 	}
@@ -85,11 +85,11 @@ func (p *planner) single(c *scopeContext, t *playbook.Task) {
 
 // lateVars plans steps that set the variables of an included file, where only the run decides whether the file is included. Inside they
 // are known all the same; what comes after the include has to wait for the steps.
-func (p *planner) lateVars(pb *playbook.Playbook, c *scopeContext) {
+func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
 	for _, m := range p.ownMaps(pb, c) {
-		if entries := m.Entries(); len(entries) > 0 && p.room(1, entries[0].Pos, c.chain) {
+		if entries := m.Entries(); len(entries) > 0 && p.hasRoom(1, entries[0].Pos, c.chain) {
 			pos := entries[0].Pos
-			p.step(c, &playbook.Task{
+			p.planStep(c, &playbook.Task{
 				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
 				Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
 			})
@@ -97,7 +97,7 @@ func (p *planner) lateVars(pb *playbook.Playbook, c *scopeContext) {
 	}
 }
 
-func (p *planner) include(c *scopeContext, t *playbook.Task) {
+func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return // the parser has said why
 	}
@@ -111,7 +111,7 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 	held := p.verdict(c)
 	if held.known && !held.holds {
 		scope.Skipped = held.culprit
-		p.close(p.open(scope, scope.Name))
+		p.closeScope(p.openScope(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
@@ -161,14 +161,14 @@ func (p *planner) include(c *scopeContext, t *playbook.Task) {
 		p.names.document.add(b)
 	}
 	p.ownVars(pb, &inside, func() *frame { return p.frame(&inside, nil) }, document, document)
-	p.tasks(&inside, pb.Tasks)
+	p.planTasks(&inside, pb.Tasks)
 	leave()
 	if !held.known {
 		p.names.document.forget(since)
 	}
 }
 
-func (p *planner) block(c *scopeContext, t *playbook.Task) {
+func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
 	inside := *c
 	scope := Scope{Kind: ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain), When: whenText(c.when), Parallel: p.parallel(t.Parallel, c)}
 	if c.item != nil {
@@ -176,15 +176,15 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
-		p.close(p.open(scope, scope.Name))
+		p.closeScope(p.openScope(scope, scope.Name))
 		return
 	}
 	if t.StepVars.Kind() == playbook.Map {
 		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *frame, l *layer) { fr.block = l }, "block vars", c.chain, false)
 	}
-	inside.scope = p.open(scope, scope.Name)
+	inside.scope = p.openScope(scope, scope.Name)
 	inside.item = nil
-	p.tasks(&inside, t.Body)
+	p.planTasks(&inside, t.Body)
 	for _, branch := range []struct {
 		name  string
 		pos   diag.Pos
@@ -199,19 +199,19 @@ func (p *planner) block(c *scopeContext, t *playbook.Task) {
 			b.rescuing = true
 			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
 		}
-		b.scope = p.open(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
-		p.tasks(&b, branch.tasks)
-		p.close(b.scope)
+		b.scope = p.openScope(Scope{Kind: ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
+		p.planTasks(&b, branch.tasks)
+		p.closeScope(b.scope)
 		if branch.name == "rescue" {
 			p.names.document.forget(since)
 		}
 	}
-	p.close(inside.scope)
+	p.closeScope(inside.scope)
 }
 
-// vars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
+// planVars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
 // is known inside the rescue, and after it only if it was needed.
-func (p *planner) vars(c *scopeContext, t *playbook.Task) {
+func (p *planner) planVars(c *taskContext, t *playbook.Task) {
 	if p.excluded(c.tags) {
 		p.unset(c, t)
 		return
@@ -235,16 +235,16 @@ func (p *planner) vars(c *scopeContext, t *playbook.Task) {
 		read.Kind, read.Args = playbook.Vars, m
 		t = &read
 	}
-	if (!v.known || c.rescuing) && p.room(1, t.Pos, c.chain) {
-		p.step(c, t)
+	if (!v.known || c.rescuing) && p.hasRoom(1, t.Pos, c.chain) {
+		p.planStep(c, t)
 	}
 	if v.known {
 		p.documentVars(t.Args, c, from, chain)
 	}
 }
 
-// loop expands a task over its items, one round each.
-func (p *planner) loop(c *scopeContext, t *playbook.Task) {
+// planLoop expands a task over its items, one round each.
+func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
 	items, typ, ok := p.items(c, t)
 	if !ok {
 		return
@@ -253,14 +253,14 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 		return
 	}
 	if c.on != nil && len(items) == 0 {
-		p.nothing(c, t, noItems(t))
+		p.planEmptyLoop(c, t, noItems(t))
 		return
 	}
 	name, label := loopName(t)
 	limit := p.limit(c, t)
 	hidden := mayHide(c.noLog(t))
 	expression := loopExpression(t.Loop)
-	scope := p.open(Scope{
+	scope := p.openScope(Scope{
 		Kind: ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: whenText(c.when),
 		Items: len(items), Loop: expression, Parallel: limit,
 	}, label)
@@ -300,12 +300,12 @@ func (p *planner) loop(c *scopeContext, t *playbook.Task) {
 			bare.Item = nil // also for steps inside that have no no_log themselves
 			round.inLoop = &bare
 		}
-		p.single(&round, t)
+		p.planRound(&round, t)
 		if p.full {
 			break
 		}
 	}
-	p.close(scope)
+	p.closeScope(scope)
 	p.collectRegister(t, first, c)
 }
 

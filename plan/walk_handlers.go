@@ -1,14 +1,14 @@
 package plan
 
-// flush plans the handlers that may have been notified since the last time, in the order in which they are defined.
-func (p *planner) flush(cs []*scopeContext) {
+// flushHandlers plans the handlers that may have been notified since the last time, in the order in which they are defined.
+func (p *planner) flushHandlers(cs []*taskContext) {
 	if len(cs) == 0 {
 		return
 	}
 	play := cs[0].play
 	scope := -1
 	for _, h := range play.handlers {
-		var list []*scopeContext
+		var list []*taskContext
 		for _, c := range p.staying(cs) {
 			steps := play.notified[c.on][h]
 			if len(steps) == 0 {
@@ -18,25 +18,25 @@ func (p *planner) flush(cs []*scopeContext) {
 				delete(play.notified[c.on], h)
 			}
 			if scope < 0 {
-				scope = p.open(Scope{Kind: ScopeSection, Parent: c.scope, Name: "handlers", Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force}, "handlers")
+				scope = p.openScope(Scope{Kind: ScopeSection, Parent: c.scope, Name: "handlers", Origin: origin(h.task.Pos, c.chain), Handlers: true, Force: play.force}, "handlers")
 			}
 			list = append(list, p.handling(c, h, steps, scope))
 		}
 		if len(list) > 0 {
 			from := len(p.plan.Steps)
-			p.each(list, h.task)
+			p.planTaskForHosts(list, h.task)
 			if cs[0].maybe() {
 				p.maybeFlushed(play, h, from)
 			}
 		}
 	}
 	if scope >= 0 {
-		p.close(scope)
+		p.closeScope(scope)
 	}
 }
 
 // handling is the context of a handler on a host.
-func (p *planner) handling(c *scopeContext, h *handler, steps []int, scope int) *scopeContext {
+func (p *planner) handling(c *taskContext, h *handler, steps []int, scope int) *taskContext {
 	in := *c.play.base[c.on]
 	in.scope, in.notifiers, in.handler, in.pos = scope, steps, true, h.task.Pos
 	if f := c.play.flushed[c.on][h]; f.notifiers == len(steps) {
@@ -49,6 +49,6 @@ func (p *planner) handling(c *scopeContext, h *handler, steps []int, scope int) 
 		return &in
 	}
 	in.file, in.dir = h.file, h.dir
-	p.on(&in)
+	p.selectHost(&in)
 	return p.enterRole(&in, h.by, h.role)
 }

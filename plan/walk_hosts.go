@@ -11,7 +11,7 @@ import (
 )
 
 // adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
-func (p *planner) adding(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
 	if t.Action == "add_host" {
 		once := playbook.Written(t.Pos, "true")
 		for _, c := range cs {
@@ -19,7 +19,7 @@ func (p *planner) adding(cs []*scopeContext, t *playbook.Task) {
 		}
 	}
 	added := false
-	p.certain(cs, t, "whether "+t.Action+" adds something", func(c *scopeContext, s *Step) {
+	p.certain(cs, t, "whether "+t.Action+" adds something", func(c *taskContext, s *Step) {
 		call := s.task.call
 		if call == nil {
 			p.unknownArguments(c, s, t)
@@ -40,15 +40,15 @@ func (p *planner) adding(cs []*scopeContext, t *playbook.Task) {
 }
 
 // blockRounds plans a block that loops: once for each item, and each time for all hosts that have that item.
-func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
 	type round struct {
 		label string
 		index int
-		cs    []*scopeContext
+		cs    []*taskContext
 	}
 	var rounds []*round
 	for _, c := range cs {
-		p.on(c)
+		p.selectHost(c)
 		items, typ, ok := p.items(c, t)
 		if !ok || !p.rounds(len(items), len(cs), t, c) {
 			continue
@@ -82,18 +82,18 @@ func (p *planner) blockRounds(cs []*scopeContext, t *playbook.Task) {
 	}
 }
 
-// together plans tasks for some hosts: task by task, and each for all of them.
-func (p *planner) together(cs []*scopeContext, tasks []*playbook.Task) {
+// planTasksForHosts plans tasks for some hosts: task by task, and each for all of them.
+func (p *planner) planTasksForHosts(cs []*taskContext, tasks []*playbook.Task) {
 	if n := min(len(cs)*len(tasks), p.o.MaxSteps); cap(p.plan.Steps)-len(p.plan.Steps) < n { // most tasks are one step of each host
 		p.plan.Steps = slices.Grow(p.plan.Steps, max(n, len(p.plan.Steps)))
 	}
 	for _, t := range tasks {
-		p.each(cs, t)
+		p.planTaskForHosts(cs, t)
 	}
 }
 
-// each plans one task for some hosts.
-func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
+// planTaskForHosts plans one task for some hosts.
+func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	cs = p.staying(cs)
 	if p.full || len(cs) == 0 {
 		return
@@ -112,52 +112,52 @@ func (p *planner) each(cs []*scopeContext, t *playbook.Task) {
 		switch t.Action {
 		case "":
 			if t.Absent {
-				p.task(p.inside(cs, t), t)
+				p.planTaskScope(p.deriveContexts(cs, t), t)
 			}
 		case "meta":
-			p.meta(p.inside(cs, t), t)
+			p.planMeta(p.deriveContexts(cs, t), t)
 		case "add_host", "group_by":
-			p.adding(p.inside(cs, t), t)
+			p.adding(p.deriveContexts(cs, t), t)
 		default:
-			p.task(p.inside(cs, t), t)
+			p.planTaskScope(p.deriveContexts(cs, t), t)
 		}
 	case playbook.IncludeVars:
-		p.includeVars(p.inside(cs, t), t)
+		p.includeVars(p.deriveContexts(cs, t), t)
 	case playbook.Vars: // it has no action, as the parser has said
 	case playbook.Block:
-		p.blockOfHosts(p.inside(cs, t), t)
+		p.blockOfHosts(p.deriveContexts(cs, t), t)
 	case playbook.Include:
 		if t.Dynamic {
 			p.includeTasks(cs, t)
 		} else {
-			p.importTasks(p.inside(cs, t), t)
+			p.importTasks(p.deriveContexts(cs, t), t)
 		}
 	case playbook.Role:
 		if t.Dynamic {
 			p.includeRole(cs, t)
 		} else {
-			p.importRole(p.inside(cs, t), t)
+			p.importRole(p.deriveContexts(cs, t), t)
 		}
 	case playbook.Preset:
-		for _, c := range p.inside(cs, t) {
-			p.on(c)
-			p.preset(c, t)
+		for _, c := range p.deriveContexts(cs, t) {
+			p.selectHost(c)
+			p.planPreset(c, t)
 		}
 	}
 }
 
-// inside are the contexts as a task has them, with its own keys.
-func (p *planner) inside(cs []*scopeContext, t *playbook.Task) []*scopeContext {
-	list := make([]*scopeContext, len(cs))
+// deriveContexts are the contexts as a task has them, with its own keys.
+func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskContext {
+	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
-		p.on(c)
-		list[i] = p.into(c, t)
+		p.selectHost(c)
+		list[i] = p.deriveContext(c, t)
 	}
 	return list
 }
 
-func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
-	own := p.own(t, c)
+func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
+	own := p.compileTask(t, c)
 	if t.Loop.Kind == playbook.NoLoop {
 		p.reached(1, own, c)
 	}
@@ -196,8 +196,8 @@ func (p *planner) into(c *scopeContext, t *playbook.Task) *scopeContext {
 	return &in
 }
 
-// task plans one task for some hosts: a step for each, or one for each item of its loop.
-func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
+// planTaskScope plans one task for some hosts: a step for each, or one for each item of its loop.
+func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
 	label := FirstLine(t.Name.Text())
 	if label == "" {
 		label = t.ActionKey
@@ -205,17 +205,17 @@ func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
 	once := p.once(cs)
 	base, scope := "", -1
 	if len(cs) > 1 {
-		p.on(cs[0])
-		scope = p.open(Scope{
+		p.selectHost(cs[0])
+		scope = p.openScope(Scope{
 			Kind: ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain), When: whenText(cs[0].when),
 			Hosts: len(cs), Once: once, Role: cs[0].roleName(),
 		}, label)
 		base = p.plan.Scopes[scope].Path
 	} else {
-		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.label(cs[0].scope, label)
+		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.uniqueLabel(cs[0].scope, label)
 	}
 	for _, c := range cs {
-		p.on(c)
+		p.selectHost(c)
 		one := *c
 		if scope >= 0 {
 			one.scope = scope
@@ -224,8 +224,8 @@ func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
 		one.group = len(p.plan.Steps)
 		one.once = once
 		if t.Loop.Kind == playbook.NoLoop {
-			if p.room(1, t.Pos, c.chain) {
-				p.step(&one, t)
+			if p.hasRoom(1, t.Pos, c.chain) {
+				p.planStep(&one, t)
 			}
 		} else {
 			p.loopOnHost(&one, t)
@@ -236,15 +236,15 @@ func (p *planner) task(cs []*scopeContext, t *playbook.Task) {
 		}
 	}
 	if scope >= 0 {
-		p.close(scope)
+		p.closeScope(scope)
 	}
 	if once {
-		p.relay(cs, t)
+		p.spreadRunOnce(cs, t)
 	}
 }
 
 // loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.
-func (p *planner) loopOnHost(c *scopeContext, t *playbook.Task) {
+func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
 	if t.Loop.Over.Kind() != playbook.List || templatedIn(t.Loop.Over) {
 		quiet := p.renderer(p.env(c, nil), c.chain)
 		quiet.report = func(diag.Diagnostic) {}
@@ -254,16 +254,16 @@ func (p *planner) loopOnHost(c *scopeContext, t *playbook.Task) {
 			_, _, ok := p.items(c, t)
 			p.ds = said
 			if !ok {
-				p.nothing(c, t, c.when)
+				p.planEmptyLoop(c, t, c.when)
 				return
 			}
 		}
 	}
-	p.loop(c, t)
+	p.planLoop(c, t)
 }
 
-// nothing plans a task whose loop has no items: one step that is skipped.
-func (p *planner) nothing(c *scopeContext, t *playbook.Task, when []condition) {
+// planEmptyLoop plans a task whose loop has no items: one step that is skipped.
+func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []condition) {
 	empty, ok := p.empty[t]
 	if !ok {
 		one := *t
@@ -271,11 +271,11 @@ func (p *planner) nothing(c *scopeContext, t *playbook.Task, when []condition) {
 		one.Register = ""
 		empty = &one
 		p.empty[t] = empty
-		p.compiled[empty] = p.own(t, c)
+		p.compiled[empty] = p.compileTask(t, c)
 	}
 	with := *c
 	with.when = when
-	p.step(&with, empty)
+	p.planStep(&with, empty)
 	if t.Register == "" {
 		return
 	}
@@ -286,7 +286,7 @@ func (p *planner) nothing(c *scopeContext, t *playbook.Task, when []condition) {
 }
 
 // blockOfHosts plans a block for some hosts. Its condition is asked before each task inside.
-func (p *planner) blockOfHosts(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) blockOfHosts(cs []*taskContext, t *playbook.Task) {
 	if t.Loop.Kind != playbook.NoLoop {
 		p.blockRounds(cs, t)
 		return
@@ -295,14 +295,14 @@ func (p *planner) blockOfHosts(cs []*scopeContext, t *playbook.Task) {
 }
 
 // blockOnce plans a block for some hosts, or one round of it.
-func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
+func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
 	first := cs[0]
-	p.on(first)
+	p.selectHost(first)
 	group := p.group(first, t)
-	scope := p.open(Scope{
+	scope := p.openScope(Scope{
 		Kind: ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: whenText(first.when), Hosts: len(cs), Item: item,
 	}, FirstLine(cmp.Or(t.Name.Text(), "block")))
-	inner := make([]*scopeContext, len(cs))
+	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.scope = scope
@@ -312,9 +312,9 @@ func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 		inner[i] = &one
 	}
 	began := *p.names.produced.now
-	p.together(inParallel(inner, group), t.Body)
+	p.planTasksForHosts(inParallel(inner, group), t.Body)
 	if len(t.Rescue) > 0 {
-		doubt(inner, began)
+		markUncertain(inner, began)
 	}
 	body := len(p.plan.Steps)
 	for _, branch := range []struct {
@@ -325,7 +325,7 @@ func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 		if len(branch.tasks) == 0 {
 			continue
 		}
-		id := p.open(Scope{Kind: ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, first.chain)}, branch.name)
+		id := p.openScope(Scope{Kind: ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, first.chain)}, branch.name)
 		to := within(inner, id)
 		if branch.name == "rescue" {
 			p.brokenOnHosts(to, scope, body, origin(branch.pos, first.chain))
@@ -334,17 +334,17 @@ func (p *planner) blockOnce(cs []*scopeContext, t *playbook.Task, item string) {
 			}
 		}
 		began := *p.names.produced.now
-		p.together(to, branch.tasks)
+		p.planTasksForHosts(to, branch.tasks)
 		if branch.name == "rescue" {
-			doubt(to, began)
+			markUncertain(to, began)
 		}
-		p.close(id)
+		p.closeScope(id)
 	}
-	p.close(scope)
+	p.closeScope(scope)
 }
 
 // importTasks puts the tasks of a file in the place of an import.
-func (p *planner) importTasks(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return
 	}
@@ -355,21 +355,21 @@ func (p *planner) importTasks(cs []*scopeContext, t *playbook.Task) {
 			cs[i] = &one
 		}
 	}
-	p.on(cs[0])
+	p.selectHost(cs[0])
 	name, ok := p.pathOf(cs[0], t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
 	if !ok {
 		return
 	}
-	p.file(cs, t, p.tasksFile(cs[0], name), "import_tasks", "")
+	p.planTaskFile(cs, t, p.tasksFile(cs[0], name), "import_tasks", "")
 }
 
-// file plans the tasks of a file for some hosts.
-func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item string) {
+// planTaskFile plans the tasks of a file for some hosts.
+func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key, item string) {
 	c := cs[0]
 	if p.circular(target, t, c) {
 		return
 	}
-	p.on(c)
+	p.selectHost(c)
 	said := len(p.ds)
 	f, tasks, err := p.loadTasks(target)
 	if err != nil {
@@ -386,49 +386,49 @@ func (p *planner) file(cs []*scopeContext, t *playbook.Task, target, key, item s
 	}
 	first := *c
 	leave := p.enter(&first, scope, f.Name, f, including{path: target}, t.Pos)
-	inner := make([]*scopeContext, len(cs))
+	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
 		inner[i] = &one
 	}
-	p.together(inParallel(inner, group), tasks)
+	p.planTasksForHosts(inParallel(inner, group), tasks)
 	leave()
 }
 
 // includeTasks plans what is included while the play goes on: a step that asks the condition once, and the files' tasks for the
 // hosts that include the same one.
-func (p *planner) includeTasks(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return
 	}
-	p.includeOnHosts(cs, t, func(c *scopeContext) (string, bool) {
+	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
 		name, ok := p.pathOf(c, t.Args, "which file to include", "include each candidate with its own `when`")
 		if !ok {
 			return "", false
 		}
 		return p.tasksFile(c, name), true
-	}, func(group []*scopeContext, target, item string) {
-		p.file(group, t, target, "include_tasks", item)
+	}, func(group []*taskContext, target, item string) {
+		p.planTaskFile(group, t, target, "include_tasks", item)
 	})
 }
 
 // includeOnHosts plans an include: the step that decides, then its groups of hosts. what names what a host includes, do plans that for
 // all hosts that include the same.
-func (p *planner) includeOnHosts(cs []*scopeContext, t *playbook.Task, what func(*scopeContext) (string, bool), do func(group []*scopeContext, what, item string)) {
+func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(*taskContext) (string, bool), do func(group []*taskContext, what, item string)) {
 	decider := p.decider(t)
 	type round struct {
 		item   string
 		what   string
 		number int
-		cs     []*scopeContext
+		cs     []*taskContext
 	}
 	var rounds []*round
-	inside := p.inside(cs, t)
+	inside := p.deriveContexts(cs, t)
 	for i := range inside {
 		inside[i].around = cs[i]
 	}
-	p.taskTelling(inside, decider, func(c *scopeContext, step int) {
+	p.taskTelling(inside, decider, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
 		if s.Excluded || s.Prediction == WillSkip {
 			return
@@ -461,7 +461,7 @@ func (p *planner) includeOnHosts(cs []*scopeContext, t *playbook.Task, what func
 }
 
 // applied is the context of what is inside an include: what was around it, with the keys of `apply`, its variables, and the item.
-func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
+func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
 	in := *c.around
 	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
 	in.depth = c.depth
@@ -477,7 +477,7 @@ func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
 		apply = playbook.ParseApply(c.file, t.Apply, &p.ds)
 		p.applies[t] = apply
 	}
-	with := p.into(&in, apply)
+	with := p.deriveContext(&in, apply)
 	if apply.StepVars.Kind() == playbook.Map {
 		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)
 	}
@@ -485,8 +485,8 @@ func (p *planner) applied(c *scopeContext, t *playbook.Task) *scopeContext {
 }
 
 // taskTelling plans the step of an include for some hosts, and tells of each step with the context it was planned in.
-func (p *planner) taskTelling(cs []*scopeContext, t *playbook.Task, each func(c *scopeContext, step int)) {
-	p.planned = func(c *scopeContext, step int) { each(c, step) }
+func (p *planner) taskTelling(cs []*taskContext, t *playbook.Task, each func(c *taskContext, step int)) {
+	p.planned = func(c *taskContext, step int) { each(c, step) }
 	defer func() { p.planned = nil }()
-	p.task(cs, t)
+	p.planTaskScope(cs, t)
 }

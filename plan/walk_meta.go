@@ -10,20 +10,20 @@ import (
 )
 
 // clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
-func (p *planner) clearErrors(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
 	d := p.decider(t)
 	d.Action, d.Args = "meta", t.Args
 	once := playbook.Written(t.Pos, "true")
 	for _, c := range cs {
 		c.inherit.runOnce = once
 	}
-	p.taskTelling(cs, d, func(_ *scopeContext, step int) { p.plan.Steps[step].Clears = true })
+	p.taskTelling(cs, d, func(_ *taskContext, step int) { p.plan.Steps[step].Clears = true })
 }
 
 // clearFacts plans meta: clear_facts: from here on the facts of all hosts of the play are undefined, until they are gathered again.
-func (p *planner) clearFacts(cs []*scopeContext, t *playbook.Task) {
+func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	c := cs[0]
-	p.on(c)
+	p.selectHost(c)
 	r := p.renderer(p.env(c, nil), c.chain)
 	v := r.decide(c.when)
 	switch {
@@ -42,8 +42,8 @@ func (p *planner) clearFacts(cs []*scopeContext, t *playbook.Task) {
 }
 
 // certain gives the steps of a task whose work is done when the plan is made, each with its context; it refuses those that may not run.
-func (p *planner) certain(cs []*scopeContext, t *playbook.Task, what string, do func(c *scopeContext, s *Step)) {
-	p.taskTelling(cs, t, func(c *scopeContext, step int) {
+func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do func(c *taskContext, s *Step)) {
+	p.taskTelling(cs, t, func(c *taskContext, step int) {
 		s := &p.plan.Steps[step]
 		if s.Excluded || s.Prediction == WillSkip {
 			return
@@ -65,8 +65,8 @@ func (p *planner) certain(cs []*scopeContext, t *playbook.Task, what string, do 
 	})
 }
 
-// meta carries out what steers the play itself.
-func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
+// planMeta carries out what steers the play itself.
+func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
 	what := strings.TrimSpace(t.Args.Text())
 	c := cs[0]
 	if p.excluded(c.tags) {
@@ -78,16 +78,16 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 	switch what {
 	case "noop", "reset_connection":
 	case "flush_handlers":
-		var now []*scopeContext
+		var now []*taskContext
 		for _, c := range cs {
-			p.on(c)
+			p.selectHost(c)
 			if _, skip := p.skipped(c); !skip {
 				now = append(now, c.flushing())
 			}
 		}
-		p.flush(now)
+		p.flushHandlers(now)
 	case "end_host", "end_play", "end_batch", "end_role":
-		p.end(cs, t, what)
+		p.planEnd(cs, t, what)
 	case "clear_host_errors":
 		p.clearErrors(cs, t)
 	case "clear_facts":
@@ -100,20 +100,20 @@ func (p *planner) meta(cs []*scopeContext, t *playbook.Task) {
 }
 
 // flushing is the context in which handlers run: conditions and the like of the task that flushes are not theirs.
-func (c *scopeContext) flushing() *scopeContext {
+func (c *taskContext) flushing() *taskContext {
 	in := *c
 	in.when, in.notify = nil, nil
 	return &in
 }
 
-// end lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
-func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
+// planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
+func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" { // the first host is asked, for all
 		cs = cs[:1]
 	}
-	var leaving, undecided []*scopeContext
+	var leaving, undecided []*taskContext
 	for _, c := range cs {
-		p.on(c)
+		p.selectHost(c)
 		r := p.renderer(p.env(c, nil), c.chain)
 		v := r.decide(c.when)
 		switch {
@@ -125,9 +125,9 @@ func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
 			undecided = append(undecided, c)
 		}
 	}
-	all := func(list []*scopeContext) []*machine {
+	all := func(list []*taskContext) []*plannedHost {
 		if what == "end_host" {
-			var ms []*machine
+			var ms []*plannedHost
 			for _, c := range list {
 				ms = append(ms, c.on)
 			}
@@ -136,7 +136,7 @@ func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
 		if len(list) == 0 {
 			return nil
 		}
-		var ms []*machine
+		var ms []*plannedHost
 		for _, name := range cs[0].scene.batch {
 			ms = append(ms, p.machines[name])
 		}
@@ -165,7 +165,7 @@ func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
 	d := p.decider(t)
 	d.Action, d.Args = "meta", t.Args
 	var steps []int
-	p.taskTelling(undecided, d, func(c *scopeContext, step int) { steps = append(steps, step) })
+	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
 		g := gateAt{gate{step, false}, "not (" + s.When + ")", t.Pos, role}
@@ -180,6 +180,6 @@ func (p *planner) end(cs []*scopeContext, t *playbook.Task, what string) {
 }
 
 // maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
-func (c *scopeContext) maybe() bool {
+func (c *taskContext) maybe() bool {
 	return c.rescuing || len(c.gates) > 0 || c.handler
 }

@@ -11,9 +11,9 @@ import (
 
 // beginPlays makes the planner one of plays.
 func (p *planner) beginPlays(pb *playbook.Playbook) {
-	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*machine{}, new(sync.Mutex), &[]pastInventory{}
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plannedHost{}, new(sync.Mutex), &[]pastInventory{}
 	p.layers, p.fileLayers, p.taskLayers, p.paramLayers = map[layerKey]*layer{}, map[fileKey]*layer{}, map[taskKey]*layer{}, map[taskKey]*layer{}
-	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]tasksOf{}, map[string]*roleFiles{}, map[sceneKey]*scene{}, map[taskKey]*layer{}
+	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]tasksOf{}, map[string]*roleFiles{}, map[sceneKey]*hostScope{}, map[taskKey]*layer{}
 	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
 	p.deciders, p.applies, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
 	p.plan.Plays, p.here = true, p.names
@@ -23,8 +23,8 @@ func (p *planner) beginPlays(pb *playbook.Playbook) {
 	p.names.root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
 }
 
-// plays plans the plays of a file.
-func (p *planner) plays(list []*playbook.Play, in around) {
+// planPlays plans the plays of a file.
+func (p *planner) planPlays(list []*playbook.Play, in importContext) {
 	for _, pl := range list {
 		if p.full {
 			return
@@ -33,13 +33,13 @@ func (p *planner) plays(list []*playbook.Play, in around) {
 			p.importPlaybook(pl, in)
 			continue
 		}
-		p.play(pl, in)
+		p.planPlay(pl, in)
 	}
 }
 
 // importPlaybook plans the plays of another file.
-func (p *planner) importPlaybook(pl *playbook.Play, in around) {
-	c := p.nowhere(in)
+func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
+	c := p.hostlessContext(in)
 	r := p.renderer(p.env(c, nil), in.chain)
 	name := r.text(pl.Import)
 	switch {
@@ -60,7 +60,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in around) {
 		return
 	}
 	list := playbook.ParsePlays(f, p.actions(), &p.ds)
-	inside := around{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
+	inside := importContext{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
 	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name
 	scope := Scope{Kind: ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), When: whenText(inside.when)}
@@ -69,16 +69,16 @@ func (p *planner) importPlaybook(pl *playbook.Play, in around) {
 	}
 	leave := p.enter(c, scope, label, f, including{path: target}, pl.Pos)
 	inside.scope, inside.chain, inside.dir = c.scope, c.chain, c.dir
-	p.plays(list, inside)
+	p.planPlays(list, inside)
 	leave()
 }
 
-// play plans one play: its hosts, who they are, and what they do in which order.
-func (p *planner) play(pl *playbook.Play, in around) {
+// planPlay plans one play: its hosts, who they are, and what they do in which order.
+func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	if pl.Hosts.IsZero() {
 		return // the parser has said so
 	}
-	c := p.nowhere(in)
+	c := p.hostlessContext(in)
 	c.pos = pl.Pos
 	c.scene.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
 	p.prompts(pl, c)
@@ -102,13 +102,13 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		name = pattern
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
-	play := &playing{src: pl, notified: map[*machine]map[*handler][]int{}, flushed: map[*machine]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*machine]*scopeContext{}, maxFail: -1}
-	play.scope = p.open(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
+	play := &playPlanner{src: pl, notified: map[*plannedHost]map[*handler][]int{}, flushed: map[*plannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plannedHost]*taskContext{}, maxFail: -1}
+	play.scope = p.openScope(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
 	play.scene = c.scene
 	play.scene.play, play.scene.hosts = name, hostNames(listed)
 	p.policy(play, r)
 	p.preload(play, c)
-	machines := make([]*machine, len(hosts))
+	machines := make([]*plannedHost, len(hosts))
 	for i, h := range hosts {
 		machines[i] = p.machine(h.Name)
 		machines[i].left = false
@@ -125,27 +125,27 @@ func (p *planner) play(pl *playbook.Play, in around) {
 		scope := play.scope
 		if len(batch) < len(machines) {
 			label := fmt.Sprintf("batch %d", i+1)
-			scope = p.open(Scope{Kind: ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
+			scope = p.openScope(Scope{Kind: ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
 		}
-		p.batch(play, batch, scope, tags, in)
+		p.planBatch(play, batch, scope, tags, in)
 		if scope != play.scope {
-			p.close(scope)
+			p.closeScope(scope)
 		}
 	}
-	p.close(play.scope)
+	p.closeScope(play.scope)
 }
 
-// batch plans what some hosts of a play do.
-func (p *planner) batch(play *playing, hosts []*machine, scope int, tags []string, in around) {
+// planBatch plans what some hosts of a play do.
+func (p *planner) planBatch(play *playPlanner, hosts []*plannedHost, scope int, tags []string, in importContext) {
 	pl := play.src
 	sc := *play.scene
 	sc.batch = nil
 	for _, m := range hosts {
 		sc.batch = append(sc.batch, m.name)
 	}
-	cs := make([]*scopeContext, len(hosts))
+	cs := make([]*taskContext, len(hosts))
 	for i, m := range hosts {
-		c := &scopeContext{
+		c := &taskContext{
 			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
 			env: pl.Env, become: become{pl.Become, pl.BecomeUser, pl.BecomeHow},
 		}
@@ -157,11 +157,11 @@ func (p *planner) batch(play *playing, hosts []*machine, scope int, tags []strin
 		}
 		cs[i] = c
 	}
-	p.elsewhere(cs)
-	if r := p.renderer(p.env(p.nowhere(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
+	p.gatherDelegates(cs)
+	if r := p.renderer(p.env(p.hostlessContext(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
 		p.showAgain(cs)
 		p.gather(cs)
-		p.each(p.always(cs), p.factsTask(pl))
+		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
 	}
 	p.varsFiles(play, cs)
 	for _, c := range cs {
@@ -171,17 +171,17 @@ func (p *planner) batch(play *playing, hosts []*machine, scope int, tags []strin
 		if len(at) == 0 {
 			return
 		}
-		scope := p.open(Scope{Kind: ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
-		p.together(within(cs, scope), at)
-		p.close(scope)
+		scope := p.openScope(Scope{Kind: ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
+		p.planTasksForHosts(within(cs, scope), at)
+		p.closeScope(scope)
 	}
 	section("pre_tasks", pl.PreTasks)
-	p.flush(cs)
+	p.flushHandlers(cs)
 	for _, t := range pl.Roles {
-		p.each(cs, t)
+		p.planTaskForHosts(cs, t)
 	}
-	p.together(cs, pl.Tasks)
-	p.flush(cs)
+	p.planTasksForHosts(cs, pl.Tasks)
+	p.flushHandlers(cs)
 	section("post_tasks", pl.PostTasks)
-	p.flush(cs)
+	p.flushHandlers(cs)
 }

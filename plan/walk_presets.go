@@ -10,9 +10,9 @@ import (
 	"moon/plan/playbook"
 )
 
-// preset expands a parameterised playbook: its steps are in the plan, one scope deeper, and read what they are given
+// planPreset expands a parameterised playbook: its steps are in the plan, one scope deeper, and read what they are given
 // as `parameters.NAME`.
-func (p *planner) preset(c *scopeContext, t *playbook.Task) {
+func (p *planner) planPreset(c *taskContext, t *playbook.Task) {
 	if t.Args.IsZero() {
 		return // the parser has said why
 	}
@@ -22,7 +22,7 @@ func (p *planner) preset(c *scopeContext, t *playbook.Task) {
 	}
 	if why, skip := p.skipped(c); skip {
 		scope.Skipped = why
-		p.close(p.open(scope, scope.Name))
+		p.closeScope(p.openScope(scope, scope.Name))
 		return
 	}
 	inside := *c
@@ -53,21 +53,21 @@ func (p *planner) preset(c *scopeContext, t *playbook.Task) {
 	scope.Parallel = p.parallel(t.Parallel, c)
 	inside.params = &layer{parent: inside.params, binds: []binding{p.parameters(file, name, t, &inside)}}
 	leave := p.enter(&inside, scope, name, file.File, including{path: target, preset: true}, t.Pos)
-	p.tasks(&inside, file.Tasks)
+	p.planTasks(&inside, file.Tasks)
 	leave()
 }
 
 // enter opens the scope of a file of steps and makes it what relative paths and origins start from.
-func (p *planner) enter(c *scopeContext, scope Scope, label string, f *playbook.File, as including, from diag.Pos) (leave func()) {
+func (p *planner) enter(c *taskContext, scope Scope, label string, f *playbook.File, as including, from diag.Pos) (leave func()) {
 	outer := &p.including[len(p.including)-1]
 	outer.line = from.Line
 	as.name = f.Name
 	c.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", outer.name, from.Line))
-	c.scope = p.open(scope, label)
+	c.scope = p.openScope(scope, label)
 	c.file, c.dir, c.cwd, c.item = f, filepath.Dir(as.path), playbook.Value{}, nil
 	p.including = append(p.including, as)
 	return func() {
 		p.including = p.including[:len(p.including)-1]
-		p.close(c.scope)
+		p.closeScope(c.scope)
 	}
 }

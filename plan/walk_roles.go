@@ -9,28 +9,28 @@ import (
 )
 
 // importRole puts a role in the place of a task, or of an entry of `roles`.
-func (p *planner) importRole(cs []*scopeContext, t *playbook.Task) {
-	p.on(cs[0])
+func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
+	p.selectHost(cs[0])
 	name, ok := p.pathOf(cs[0], t.Args, "which role to use", "use include_role with a `when` for each")
 	if !ok {
 		return
 	}
-	p.role(cs, t, name, "")
+	p.planRole(cs, t, name, "")
 }
 
 // includeRole plans a role that is included while the play goes on.
-func (p *planner) includeRole(cs []*scopeContext, t *playbook.Task) {
-	p.includeOnHosts(cs, t, func(c *scopeContext) (string, bool) {
+func (p *planner) includeRole(cs []*taskContext, t *playbook.Task) {
+	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
 		return p.pathOf(c, t.Args, "which role to include", "include each candidate with its own `when`")
-	}, func(group []*scopeContext, name, item string) {
-		p.role(group, t, name, item)
+	}, func(group []*taskContext, name, item string) {
+		p.planRole(group, t, name, item)
 	})
 }
 
-// role plans a role for some hosts: what it depends on first, then its tasks.
-func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) {
+// planRole plans a role for some hosts: what it depends on first, then its tasks.
+func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item string) {
 	c := cs[0]
-	p.on(c)
+	p.selectHost(c)
 	dir, ok := p.findRole(c, t.Args, name)
 	if !ok {
 		return
@@ -49,13 +49,13 @@ func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) 
 		return
 	}
 	label := r.name
-	scope := p.open(Scope{
+	scope := p.openScope(Scope{
 		Kind: ScopeRole, Parent: c.scope, Name: r.name, Role: r.name, Origin: origin(t.Pos, c.chain), When: whenText(c.when), Hosts: len(cs), Item: item,
 	}, label)
 	for _, need := range files.meta.Dependencies {
-		inner := make([]*scopeContext, len(cs))
+		inner := make([]*taskContext, len(cs))
 		for i, c := range cs {
-			p.on(c)
+			p.selectHost(c)
 			one := *c
 			one.scene = p.needing(c.scene, r, t)
 			one.scope, one.file = scope, files.needsFile
@@ -63,11 +63,11 @@ func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) 
 			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
 			inner[i] = &one
 		}
-		p.each(inner, need)
+		p.planTaskForHosts(inner, need)
 	}
-	inner := make([]*scopeContext, len(cs))
+	inner := make([]*taskContext, len(cs))
 	for i, c := range cs {
-		p.on(c)
+		p.selectHost(c)
 		one := *p.enterRole(c, t, r)
 		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
 		inner[i] = &one
@@ -80,11 +80,11 @@ func (p *planner) role(cs []*scopeContext, t *playbook.Task, name, item string) 
 	if files.tasks.file != nil {
 		p.roleBody(inner, t, files)
 	}
-	p.close(scope)
+	p.closeScope(scope)
 }
 
 // roleBody plans the tasks of a role.
-func (p *planner) roleBody(cs []*scopeContext, t *playbook.Task, files *roleFiles) {
+func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *roleFiles) {
 	c := cs[0]
 	target := files.tasks.file.Path
 	outer := &p.including[len(p.including)-1]
@@ -94,6 +94,6 @@ func (p *planner) roleBody(cs []*scopeContext, t *playbook.Task, files *roleFile
 	for _, c := range cs {
 		c.chain, c.file, c.dir = chain, files.tasks.file, filepath.Dir(target)
 	}
-	p.together(cs, files.tasks.tasks)
+	p.planTasksForHosts(cs, files.tasks.tasks)
 	p.including = p.including[:len(p.including)-1]
 }

@@ -22,7 +22,7 @@ type handler struct {
 	role   *role    // nil for one of the play
 	file   *playbook.File
 	dir    string
-	scene  *scene // the role it belongs to, as far as it is known before any host is looked at
+	scene  *hostScope // the role it belongs to, as far as it is known before any host is looked at
 	by     *playbook.Task
 }
 
@@ -32,8 +32,8 @@ type flushed struct {
 	gates     []gateAt
 }
 
-// scopeContext is what a list of tasks inherits from the constructs around it.
-type scopeContext struct {
+// taskContext is what a list of tasks inherits from the constructs around it.
+type taskContext struct {
 	scopeOnHost
 	scope  int
 	file   *playbook.File
@@ -55,9 +55,9 @@ type scopeContext struct {
 
 // scopeOnHost is what of it plays need.
 type scopeOnHost struct {
-	on        *machine // nil in the step form
-	play      *playing
-	scene     *scene
+	on        *plannedHost // nil in the step form
+	play      *playPlanner
+	scene     *hostScope
 	pos       diag.Pos // of the task
 	link      link
 	inherit   inherit
@@ -66,35 +66,35 @@ type scopeOnHost struct {
 	notifiers []int // steps of which one must have changed something: of a handler
 	handler   bool
 	gates     []gateAt
-	parallel  diag.Pos      // the key of the parallel group that this is in; zero for none
-	rescuing  bool          // in a rescue, which may not be needed
-	around    *scopeContext // of an include: what it was in
-	path      string        // of the task on this host
-	once      bool          // of run_once
-	group     int           // its first step
-	looks     string        // the directory of a role for the task's files; "" for files
+	parallel  diag.Pos     // the key of the parallel group that this is in; zero for none
+	rescuing  bool         // in a rescue, which may not be needed
+	around    *taskContext // of an include: what it was in
+	path      string       // of the task on this host
+	once      bool         // of run_once
+	group     int          // its first step
+	looks     string       // the directory of a role for the task's files; "" for files
 }
 
-// playing is a play while it is planned.
-type playing struct {
+// playPlanner is a play while it is planned.
+type playPlanner struct {
 	src      *playbook.Play
 	scope    int
-	scene    *scene // what all of its places have in common
-	serial   int    // the batch that is planned, from 0
-	over     bool   // meta: end_play
-	force    bool   // handlers run on failed hosts too
+	scene    *hostScope // what all of its places have in common
+	serial   int        // the batch that is planned, from 0
+	over     bool       // meta: end_play
+	force    bool       // handlers run on failed hosts too
 	anyFatal bool
 	maxFail  int // percentage of a batch that may fail; -1: any
 
 	handlers []*handler
-	notified map[*machine]map[*handler][]int
-	flushed  map[*machine]map[*handler]flushed
+	notified map[*plannedHost]map[*handler][]int
+	flushed  map[*plannedHost]map[*handler]flushed
 	applied  map[string]bool // roles that have been, with what they were given
-	base     map[*machine]*scopeContext
+	base     map[*plannedHost]*taskContext
 }
 
-// around is what an import_playbook gives the plays of a file.
-type around struct {
+// importContext is what an import_playbook gives the plays of a file.
+type importContext struct {
 	file  *playbook.File
 	dir   string
 	chain []string
@@ -105,8 +105,8 @@ type around struct {
 }
 
 // within are the contexts in a scope of their own.
-func within(cs []*scopeContext, scope int) []*scopeContext {
-	list := make([]*scopeContext, len(cs))
+func within(cs []*taskContext, scope int) []*taskContext {
+	list := make([]*taskContext, len(cs))
 	for i, c := range cs {
 		one := *c
 		one.scope = scope
@@ -151,7 +151,7 @@ func (i inherit) with(t *playbook.Task) inherit {
 	return i
 }
 
-func (c *scopeContext) roleName() string {
+func (c *taskContext) roleName() string {
 	if c.scene == nil || c.scene.role == nil {
 		return ""
 	}
@@ -163,9 +163,9 @@ func noItems(t *playbook.Task) []condition {
 	return []condition{{value: playbook.Written(t.Loop.Pos, "no items in the list"), constant: true}}
 }
 
-// doubt says that what has been set since a moment may not happen: a body may break off before it, and a rescue may not be needed.
+// markUncertain says that what has been set since a moment may not happen: a body may break off before it, and a rescue may not be needed.
 // Inside of them it had happened for all that follows it; what comes after has to wait for the run.
-func doubt(cs []*scopeContext, since int) {
+func markUncertain(cs []*taskContext, since int) {
 	for _, c := range cs {
 		for _, versions := range c.on.names.produced.versions {
 			for _, v := range versions {
@@ -189,5 +189,5 @@ type taskKey struct {
 // unmatched is a play that no host is for.
 type unmatched struct {
 	play *playbook.Play
-	in   around
+	in   importContext
 }

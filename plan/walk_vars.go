@@ -7,9 +7,9 @@ import (
 )
 
 // includeVars plans include_vars: the variables are read when the plan is made, and are there from here on.
-func (p *planner) includeVars(cs []*scopeContext, t *playbook.Task) {
-	p.certain(cs, t, "whether to read this file", func(c *scopeContext, s *Step) {
-		p.on(c)
+func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
+	p.certain(cs, t, "whether to read this file", func(c *taskContext, s *Step) {
+		p.selectHost(c)
 		read := &readVars{}
 		for _, f := range p.filesOfVars(c, t, s) {
 			m, ok := p.parseVars(f)
