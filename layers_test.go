@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/suggest"},
 	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                           // what an error means: below all of exec
-	"exec/fsys":       {"exec/fault"},                                                               // files by anchored names: it knows no jobs, so that an action cannot slip one in
+	"exec/fsys":       {"exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
 	"exec/process":    {"exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
 	"exec/facts":      {"exec/process"},
 	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process", "exec/facts"},         // a package that is not there may be misspelt, as a key may
