@@ -47,9 +47,9 @@ type accounts struct {
 	ahead   *fsys.Overlay
 }
 
-// accounts reads who there is. Unless the step wants this machine's own only, a name that is not in the files is also
+// readAccounts reads who there is. Unless the step wants this machine's own only, a name that is not in the files is also
 // looked for where else the system finds names.
-func (a *attempt) accounts(ctx context.Context, local bool) (*accounts, error) {
+func readAccounts(ctx context.Context, a *attempt, local bool) (*accounts, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("users and groups can be changed on Linux only; on macOS use `command: sysadminctl` or `dscl`")
 	}
@@ -210,7 +210,7 @@ var loginDefs = sync.OnceValue(func() map[string]string {
 })
 
 // changeAccounts runs the programs that change users and groups, one after the other. What was known of ids is forgotten.
-func (a *attempt) changeAccounts(ctx context.Context, tools ...tool) error {
+func changeAccounts(ctx context.Context, a *attempt, tools ...tool) error {
 	defer forgetNames()
 	for _, t := range tools {
 		said, err := a.told(ctx, t)
@@ -272,8 +272,8 @@ func (c *change) as(kind events.ChangeKind, typ, name string, apply func(context
 	c.to(kind, apply, words...)
 }
 
-// lacks is the error for a program that is not there. An earlier step may install it.
-func (a *attempt) lacks(name, packages string) error {
+// lacksTool is the error for a program that is not there. An earlier step may install it.
+func lacksTool(a *attempt, name, packages string) error {
 	if a.installed(name) {
 		return nil
 	}

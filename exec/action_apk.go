@@ -12,7 +12,7 @@ import (
 )
 
 var _ = act("apk", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
-	return a.planPackages(ctx, &apk{a.Args.(*spec.ApkArgs)})
+	return planPackages(ctx, a, &apk{a.Args.(*spec.ApkArgs)})
 }})
 
 // apk has apk say what it would do (--simulate) and then do it.
@@ -25,7 +25,7 @@ func (*apk) lists() []string {
 func (p *apk) outdated() bool { return p.args.UpdateCache }
 
 func (p *apk) refresh(ctx context.Context, a *attempt) error {
-	_, err := a.manage(ctx, program(p.argv("update")...), p.args.LockTimeout)
+	_, err := runManager(ctx, a, program(p.argv("update")...), p.args.LockTimeout)
 	return err
 }
 
@@ -63,7 +63,7 @@ func (p *apk) foretell(ctx context.Context, a *attempt) (*transaction, error) {
 		t.changes[i].asked = slices.ContainsFunc(args.Name, func(n string) bool { return apkName(n) == t.changes[i].name })
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := a.manage(ctx, program(p.argv(words...)...), args.LockTimeout)
+		_, err := runManager(ctx, a, program(p.argv(words...)...), args.LockTimeout)
 		return err
 	}
 	return t, nil

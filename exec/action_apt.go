@@ -26,7 +26,7 @@ var _ = act("apt", action{plan: func(ctx context.Context, a *attempt) (*change, 
 
 func planApt(ctx context.Context, a *attempt, args *spec.AptArgs) (*change, error) {
 	p := &apt{args: args}
-	c, err := a.planPackages(ctx, p)
+	c, err := planPackages(ctx, a, p)
 	if c == nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (p *apt) forget() {
 func (p *apt) update(ctx context.Context, a *attempt) error {
 	delay := time.Second
 	for try := 0; ; try++ {
-		said, err := a.manage(ctx, tool{argv: p.argv("update"), env: aptEnv}, p.args.LockTimeout)
+		said, err := runManager(ctx, a, tool{argv: p.argv("update"), env: aptEnv}, p.args.LockTimeout)
 		if err == nil && failedLists.MatchString(said.stderr) {
 			said.stderr = strings.ReplaceAll(said.stderr, "W: ", "E: ")
 			err = packageError("apt-get", said, "")
@@ -187,12 +187,12 @@ func (p *apt) foretell(ctx context.Context, a *attempt) (*transaction, error) {
 			}
 		}
 		if len(marks) > 0 {
-			if _, err := a.manage(ctx, program(append([]string{"apt-mark", "manual", "--"}, marks...)...), args.LockTimeout); err != nil {
+			if _, err := runManager(ctx, a, program(append([]string{"apt-mark", "manual", "--"}, marks...)...), args.LockTimeout); err != nil {
 				return err
 			}
 		}
 		for _, verb := range cleans {
-			if _, err := a.manage(ctx, tool{argv: p.argv(verb), env: aptEnv}, args.LockTimeout); err != nil {
+			if _, err := runManager(ctx, a, tool{argv: p.argv(verb), env: aptEnv}, args.LockTimeout); err != nil {
 				return err
 			}
 		}
@@ -547,7 +547,7 @@ func (p *apt) order(ctx context.Context, a *attempt, o order) (err error) {
 		}
 		defer func() { err = cmp.Or(err, restore()) }()
 	}
-	said, err := a.manage(ctx, tool{argv: p.argv(o.argv()...), env: aptEnv}, p.args.LockTimeout)
+	said, err := runManager(ctx, a, tool{argv: p.argv(o.argv()...), env: aptEnv}, p.args.LockTimeout)
 	p.heard = &said
 	if err != nil && said.code != 0 && fault.Stopped(ctx) == "" {
 		if strings.Contains(said.stderr, "dpkg --configure -a") {

@@ -54,10 +54,10 @@ type aptKey struct {
 
 func planAptKey(ctx context.Context, at *attempt) (*change, error) {
 	a := aptKey{at, at.Args.(*spec.AptKeyArgs)}
-	if err := a.lacks("apt-key", "apt, before Debian 13: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository"); err != nil {
+	if err := lacksTool(a.attempt, "apt-key", "apt, before Debian 13: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository"); err != nil {
 		return nil, err
 	}
-	if err := a.lacks("gpg", "gnupg"); err != nil {
+	if err := lacksTool(a.attempt, "gpg", "gnupg"); err != nil {
 		return nil, err
 	}
 	there, err := a.trusted(ctx)

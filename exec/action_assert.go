@@ -19,10 +19,10 @@ import (
 
 var _ = act("assert", action{run: runAssert, dry: dryAssert, effect: events.ChangeNone})
 
-func runAssert(ctx context.Context, a *attempt) Result { return a.assert(ctx, true) }
+func runAssert(ctx context.Context, a *attempt) Result { return checkAssertions(ctx, a, true) }
 
 // dryAssert checks conditions and files; commands and requests may have effects and are left out.
-func dryAssert(ctx context.Context, a *attempt) Result { return a.assert(ctx, false) }
+func dryAssert(ctx context.Context, a *attempt) Result { return checkAssertions(ctx, a, false) }
 
 // unmet is an assertion that does not hold, in its own words.
 type unmet struct {
@@ -32,19 +32,19 @@ type unmet struct {
 
 func (u unmet) Error() string { return u.message }
 
-func (a *attempt) assert(ctx context.Context, effects bool) Result {
+func checkAssertions(ctx context.Context, a *attempt, effects bool) Result {
 	args := a.Args.(*spec.AssertArgs)
-	err := a.assertThat(args.That)
+	err := checkConditions(a, args.That)
 	left := !effects && (args.Command != nil || args.HTTP != nil)
 	if err == nil && args.File != nil {
 		if a.overlay.Concerns(args.File.Path) {
 			left = true
 		} else {
-			err = a.assertFile(args.File)
+			err = checkFile(a, args.File)
 		}
 	}
 	if err == nil && args.Command != nil && effects {
-		err = a.assertCommand(ctx, args.Command)
+		err = checkCommand(ctx, a, args.Command)
 	}
 	if err == nil && args.HTTP != nil && effects {
 		err = assertHTTP(ctx, args.HTTP)
@@ -74,7 +74,7 @@ func (a *attempt) assert(ctx context.Context, effects bool) Result {
 	return r
 }
 
-func (a *attempt) assertThat(conditions []string) error {
+func checkConditions(a *attempt, conditions []string) error {
 	for _, condition := range conditions {
 		ok, err := a.Names.Holds(condition)
 		if err != nil {
@@ -87,9 +87,9 @@ func (a *attempt) assertThat(conditions []string) error {
 	return nil
 }
 
-func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) error {
+func checkCommand(ctx context.Context, a *attempt, want *spec.AssertCommand) error {
 	p := a.noisy([]string{process.ShellPath, "-c", want.Cmd})
-	a.unseen(p)
+	hideSecretArg(a, p)
 	var printed process.Limited
 	if want.Contains != nil {
 		printed.Left = bodyLimit
@@ -112,7 +112,7 @@ func (a *attempt) assertCommand(ctx context.Context, want *spec.AssertCommand) e
 	return nil
 }
 
-func (a *attempt) assertFile(want *spec.AssertFile) error {
+func checkFile(a *attempt, want *spec.AssertFile) error {
 	no := func(format string, args ...any) error {
 		return unmet{want.Path, want.Path + " " + fmt.Sprintf(format, args...)}
 	}

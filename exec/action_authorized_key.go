@@ -32,7 +32,7 @@ type keyFile struct {
 
 func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.AuthorizedKeyArgs)
-	all, err := a.accounts(ctx, false)
+	all, err := readAccounts(ctx, a, false)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 	if u == nil {
 		return nil, fault.Missing("", "user %s does not exist", args.User)
 	}
-	f, err := a.openKeys(args, u)
+	f, err := openKeyFile(a, args, u)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 	}
 	c.none()
 	c.diff.Path = f.path
-	if err := a.planKeys(c, f, args); err != nil {
+	if err := planKeys(a, c, f, args); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// openKeys opens the directory that the file is in, or the home above it.
-func (a *attempt) openKeys(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, error) {
+// openKeyFile opens the directory that the file is in, or the home above it.
+func openKeyFile(a *attempt, args *spec.AuthorizedKeyArgs, u *account) (*keyFile, error) {
 	f := &keyFile{u: u, mode: 0o600, path: args.Path}
 	if f.path == "" {
 		f.path = filepath.Join(u.home, ".ssh/authorized_keys")
@@ -86,8 +86,8 @@ func (a *attempt) openKeys(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, 
 	return f, err
 }
 
-func (a *attempt) planKeys(c *change, f *keyFile, args *spec.AuthorizedKeyArgs) error {
-	if err := a.readKeys(f, args); err != nil {
+func planKeys(a *attempt, c *change, f *keyFile, args *spec.AuthorizedKeyArgs) error {
+	if err := readKeyFile(a, f, args); err != nil {
 		return err
 	}
 	text, says := putKeys(string(f.old), args)
@@ -117,8 +117,8 @@ func (a *attempt) planKeys(c *change, f *keyFile, args *spec.AuthorizedKeyArgs) 
 	return nil
 }
 
-// readKeys reads the file, as it is or as an earlier step of a dry run would leave it.
-func (a *attempt) readKeys(f *keyFile, args *spec.AuthorizedKeyArgs) error {
+// readKeyFile reads the file, as it is or as an earlier step of a dry run would leave it.
+func readKeyFile(a *attempt, f *keyFile, args *spec.AuthorizedKeyArgs) error {
 	if at, ok := a.overlay.Look(f.path); ok && at.Kind == fsys.Regular {
 		in, err := at.Open()
 		if err != nil {

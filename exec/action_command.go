@@ -24,5 +24,5 @@ func runCommand(ctx context.Context, a *attempt) Result {
 
 func dryExec(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.CommandArgs)
-	return a.dryCommand(facts.AnyList(args.Argv), &args.WithinArgs)
+	return predictCommand(a, facts.AnyList(args.Argv), &args.WithinArgs)
 }

@@ -24,9 +24,9 @@ const cronMark = "#Ansible: "
 func planCron(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CronArgs)
 	if args.CronFile != "" {
-		return a.planCronFile(ctx, args)
+		return planCronFile(ctx, a, args)
 	}
-	return a.planCrontab(ctx, args)
+	return planCrontab(ctx, a, args)
 }
 
 // cronEdit is what a step does to a crontab.
@@ -191,7 +191,7 @@ func (e *cronEdit) describe(fields map[string]any) {
 }
 
 // planCronFile edits a file of its own. It is removed when nothing is left in it.
-func (a *attempt) planCronFile(ctx context.Context, args *spec.CronArgs) (*change, error) {
+func planCronFile(ctx context.Context, a *attempt, args *spec.CronArgs) (*change, error) {
 	e := &cronEdit{args: args}
 	c, err := a.edit(ctx, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.edit)
 	if err == nil && e.err != nil {
@@ -229,8 +229,8 @@ func (a *attempt) planCronFile(ctx context.Context, args *spec.CronArgs) (*chang
 }
 
 // planCrontab edits a user's crontab, which only the program crontab may touch.
-func (a *attempt) planCrontab(ctx context.Context, args *spec.CronArgs) (*change, error) {
-	if err := a.lacks("crontab", "cron (Debian) or cronie (Fedora, RHEL, Arch, Alpine)"); err != nil {
+func planCrontab(ctx context.Context, a *attempt, args *spec.CronArgs) (*change, error) {
+	if err := lacksTool(a, "crontab", "cron (Debian) or cronie (Fedora, RHEL, Arch, Alpine)"); err != nil {
 		return nil, err
 	}
 	unlock, err := edits.take(ctx, "crontab")
@@ -239,14 +239,14 @@ func (a *attempt) planCrontab(ctx context.Context, args *spec.CronArgs) (*change
 	}
 	c := &change{unlock: unlock, fields: map[string]any{}}
 	c.none()
-	if err := a.editCrontab(ctx, c, args); err != nil {
+	if err := editCrontab(ctx, a, c, args); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (a *attempt) editCrontab(ctx context.Context, c *change, args *spec.CronArgs) error {
+func editCrontab(ctx context.Context, a *attempt, c *change, args *spec.CronArgs) error {
 	whose, options := args.User, []string{}
 	if me, err := user.Current(); whose == "" && err == nil {
 		whose = me.Username
@@ -254,7 +254,7 @@ func (a *attempt) editCrontab(ctx context.Context, c *change, args *spec.CronArg
 		options = []string{"-u", whose}
 	}
 	path := "/var/spool/cron/crontabs/" + whose // or elsewhere; a dry run remembers it by this
-	old, err := a.readCrontab(ctx, whose, path, options)
+	old, err := readCrontab(ctx, a, whose, path, options)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (a *attempt) editCrontab(ctx context.Context, c *change, args *spec.CronArg
 }
 
 // readCrontab reads a user's crontab, which is empty if there is none.
-func (a *attempt) readCrontab(ctx context.Context, whose, path string, options []string) (string, error) {
+func readCrontab(ctx context.Context, a *attempt, whose, path string, options []string) (string, error) {
 	if at, ok := a.overlay.Look(path); ok {
 		in, err := at.Open()
 		if err != nil {

@@ -13,10 +13,10 @@ var _ = act("debconf", action{plan: planDebconf})
 
 func planDebconf(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.DebconfArgs)
-	if err := a.lacks("debconf-show", "debconf"); err != nil {
+	if err := lacksTool(a, "debconf-show", "debconf"); err != nil {
 		return nil, err
 	}
-	is, err := a.answered(ctx, args.Name)
+	is, err := readAnswers(ctx, a, args.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func planDebconf(ctx context.Context, a *attempt) (*change, error) {
 	}
 	was, answered := is[args.Question].(string)
 	if args.Type == "password" {
-		if was, answered, err = a.password(ctx, args); err != nil {
+		if was, answered, err = readPassword(ctx, a, args); err != nil {
 			return nil, err
 		}
 	}
@@ -56,8 +56,8 @@ func planDebconf(ctx context.Context, a *attempt) (*change, error) {
 	return c, nil
 }
 
-// answered are the questions of a package that have answers. A star in front says that somebody has seen the question.
-func (a *attempt) answered(ctx context.Context, name string) (map[string]any, error) {
+// readAnswers are the questions of a package that have answers. A star in front says that somebody has seen the question.
+func readAnswers(ctx context.Context, a *attempt, name string) (map[string]any, error) {
 	said, err := a.ask(ctx, program("debconf-show", name))
 	if err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (a *attempt) answered(ctx context.Context, name string) (map[string]any, er
 	return is, nil
 }
 
-// password asks for an answer that debconf-show does not show.
-func (a *attempt) password(ctx context.Context, args *spec.DebconfArgs) (answer string, ok bool, err error) {
+// readPassword asks for an answer that debconf-show does not show.
+func readPassword(ctx context.Context, a *attempt, args *spec.DebconfArgs) (answer string, ok bool, err error) {
 	get := "GET " + args.Question + "\n"
 	said, err := a.ask(ctx, tool{argv: []string{"debconf-communicate", args.Name}, stdin: &get})
 	if err != nil {

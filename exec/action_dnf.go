@@ -11,7 +11,7 @@ import (
 )
 
 var _ = act("dnf", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
-	return a.planPackages(ctx, &dnf{a.Args.(*spec.DnfArgs)})
+	return planPackages(ctx, a, &dnf{a.Args.(*spec.DnfArgs)})
 }, names: func(a any) string { return given("conf_file", a.(*spec.DnfArgs).ConfFile) }}) // which may name a directory of plugins
 
 // dnf has dnf, or yum, show its transaction and take no for the answer (--assumeno), and then says yes. What is there
@@ -25,7 +25,7 @@ func (*dnf) lists() []string {
 func (d *dnf) outdated() bool { return d.args.UpdateCache }
 
 func (d *dnf) refresh(ctx context.Context, a *attempt) error {
-	_, err := a.manage(ctx, program(d.argv(a, "-y", "makecache", "--refresh")...), 0)
+	_, err := runManager(ctx, a, program(d.argv(a, "-y", "makecache", "--refresh")...), 0)
 	return err
 }
 
@@ -90,7 +90,7 @@ func (d *dnf) foretell(ctx context.Context, a *attempt) (*transaction, error) {
 		t.changes[i].asked = !all && d.asks(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := a.manage(ctx, program(d.argv(a, append([]string{"-y"}, words...)...)...), 0)
+		_, err := runManager(ctx, a, program(d.argv(a, append([]string{"-y"}, words...)...)...), 0)
 		return err
 	}
 	return t, nil

@@ -26,7 +26,7 @@ func runServiceFacts(ctx context.Context, a *attempt) Result {
 	services := map[string]any{}
 	switch {
 	case present("/run/systemd/system") && a.installed("systemctl"):
-		if err := a.systemdServices(ctx, services); err != nil {
+		if err := systemdServices(ctx, a, services); err != nil {
 			return a.failure(ctx, err)
 		}
 	case a.installed("rc-status"):
@@ -43,7 +43,7 @@ func runServiceFacts(ctx context.Context, a *attempt) Result {
 			}
 		}
 	default:
-		if err := a.initServices(ctx, services); err != nil {
+		if err := initServices(ctx, a, services); err != nil {
 			return a.failure(ctx, err)
 		}
 	}
@@ -51,7 +51,7 @@ func runServiceFacts(ctx context.Context, a *attempt) Result {
 }
 
 // systemdServices asks for the units that are loaded, and for those that could be.
-func (a *attempt) systemdServices(ctx context.Context, services map[string]any) error {
+func systemdServices(ctx context.Context, a *attempt, services map[string]any) error {
 	said, err := a.ask(ctx, program("systemctl", "list-units", "--all", "--type=service", "--no-legend", "--no-pager", "--plain"))
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a *attempt) systemdServices(ctx context.Context, services map[string]any) 
 }
 
 // initServices asks init scripts whether their services run.
-func (a *attempt) initServices(ctx context.Context, services map[string]any) error {
+func initServices(ctx context.Context, a *attempt, services map[string]any) error {
 	if !a.installed("service") {
 		return nil
 	}

@@ -22,7 +22,7 @@ const (
 
 func runGetent(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.GetentArgs)
-	if err := a.lacks("getent", "libc-bin"); err != nil {
+	if err := lacksTool(a, "getent", "libc-bin"); err != nil {
 		return a.failure(ctx, err)
 	}
 	argv := []string{"getent"}

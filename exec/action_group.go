@@ -20,15 +20,15 @@ func planGroup(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.planGroup(ctx, c, args); err != nil {
+	if err := planGroupChange(ctx, a, c, args); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (a *attempt) planGroup(ctx context.Context, c *change, args *spec.GroupArgs) error {
-	all, err := a.accounts(ctx, args.Local)
+func planGroupChange(ctx context.Context, a *attempt, c *change, args *spec.GroupArgs) error {
+	all, err := readAccounts(ctx, a, args.Local)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (a *attempt) planGroup(ctx context.Context, c *change, args *spec.GroupArgs
 		c.fields["gid"] = is.gid
 	}
 	if args.State == fsys.Absent {
-		return a.removeGroup(c, args, all, is)
+		return removeGroup(a, c, args, all, is)
 	}
 	if args.Gid != nil && !args.NonUnique && (is == nil || is.gid != *args.Gid) {
 		if other := all.group(strconv.Itoa(*args.Gid)); other != nil && other.gid == *args.Gid {
@@ -49,24 +49,24 @@ func (a *attempt) planGroup(ctx context.Context, c *change, args *spec.GroupArgs
 		}
 	}
 	if is == nil {
-		return a.makeGroup(c, args)
+		return makeGroup(a, c, args)
 	}
 	if args.Gid == nil || *args.Gid == is.gid {
 		return nil
 	}
-	if err := a.lacks("groupmod", shadowPackages); err != nil {
+	if err := lacksTool(a, "groupmod", shadowPackages); err != nil {
 		return err
 	}
 	argv := []string{"groupmod", "-g", strconv.Itoa(*args.Gid)}
 	if args.NonUnique {
 		argv = append(argv, "-o")
 	}
-	c.as(events.ChangeUpdate, "group", args.Name, a.groupApply(c, args, append(argv, args.Name)), fmt.Sprintf("gid %d → %d", is.gid, *args.Gid))
+	c.as(events.ChangeUpdate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)), fmt.Sprintf("gid %d → %d", is.gid, *args.Gid))
 	return nil
 }
 
-func (a *attempt) makeGroup(c *change, args *spec.GroupArgs) error {
-	if err := a.lacks("groupadd", shadowPackages); err != nil {
+func makeGroup(a *attempt, c *change, args *spec.GroupArgs) error {
+	if err := lacksTool(a, "groupadd", shadowPackages); err != nil {
 		return err
 	}
 	argv, words := []string{"groupadd"}, []string{"new group"}
@@ -81,7 +81,7 @@ func (a *attempt) makeGroup(c *change, args *spec.GroupArgs) error {
 		argv = append(argv, "-r")
 	}
 	argv = append(argv, limits("GID_MIN", args.GidMin, "GID_MAX", args.GidMax)...)
-	c.as(events.ChangeCreate, "group", args.Name, a.groupApply(c, args, append(argv, args.Name)), words...)
+	c.as(events.ChangeCreate, "group", args.Name, applyGroup(a, c, args, append(argv, args.Name)), words...)
 	c.foresees(func(f *fsys.Overlay) { f.Name("group", args.Name) })
 	return nil
 }
@@ -99,7 +99,7 @@ func limits(minName string, least *int, maxName string, most *int) (options []st
 	return options
 }
 
-func (a *attempt) removeGroup(c *change, args *spec.GroupArgs, all *accounts, is *userGroup) error {
+func removeGroup(a *attempt, c *change, args *spec.GroupArgs, all *accounts, is *userGroup) error {
 	if is == nil {
 		delete(c.fields, "gid")
 		return nil
@@ -110,7 +110,7 @@ func (a *attempt) removeGroup(c *change, args *spec.GroupArgs, all *accounts, is
 	} else if i := slices.IndexFunc(all.users, func(u account) bool { return u.gid == is.gid }); i >= 0 {
 		return fault.Missing("", "group %s is user %s's own; force: true removes it all the same", args.Name, all.users[i].name)
 	}
-	if err := a.lacks("groupdel", shadowPackages); err != nil {
+	if err := lacksTool(a, "groupdel", shadowPackages); err != nil {
 		return err
 	}
 	words := "group " + args.Name
@@ -120,7 +120,7 @@ func (a *attempt) removeGroup(c *change, args *spec.GroupArgs, all *accounts, is
 	argv = append(argv, args.Name)
 	c.as(events.ChangeDelete, "group", args.Name, func(ctx context.Context) error {
 		delete(c.fields, "gid")
-		return a.changeAccounts(ctx, program(argv...))
+		return changeAccounts(ctx, a, program(argv...))
 	}, words)
 	return nil
 }
@@ -132,13 +132,13 @@ func people(n int) string {
 	return fmt.Sprintf("%d members", n)
 }
 
-// groupApply runs a program and looks at what became of the group.
-func (a *attempt) groupApply(c *change, args *spec.GroupArgs, argv []string) func(context.Context) error {
+// applyGroup runs a program and looks at what became of the group.
+func applyGroup(a *attempt, c *change, args *spec.GroupArgs, argv []string) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := a.changeAccounts(ctx, program(argv...)); err != nil {
+		if err := changeAccounts(ctx, a, program(argv...)); err != nil {
 			return err
 		}
-		all, err := a.accounts(ctx, args.Local)
+		all, err := readAccounts(ctx, a, args.Local)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 var _ = act("homebrew", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
-	return a.planPackages(ctx, &homebrew{a.Args.(*spec.HomebrewArgs)})
+	return planPackages(ctx, a, &homebrew{a.Args.(*spec.HomebrewArgs)})
 }, names: func(a any) string {
 	for _, name := range a.(*spec.HomebrewArgs).Name {
 		if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, ".rb") { // a program in Ruby
@@ -36,7 +36,7 @@ var brewEnv = map[string]string{"HOMEBREW_NO_AUTO_UPDATE": "1", "HOMEBREW_NO_ENV
 func brew(words ...string) tool { return tool{argv: append([]string{"brew"}, words...), env: brewEnv} }
 
 func (h *homebrew) refresh(ctx context.Context, a *attempt) error {
-	_, err := a.manage(ctx, brew("update"), 0)
+	_, err := runManager(ctx, a, brew("update"), 0)
 	return err
 }
 
@@ -123,7 +123,7 @@ func (h *homebrew) foretell(ctx context.Context, a *attempt) (*transaction, erro
 			for _, option := range o.options {
 				words = append(words, "--"+option)
 			}
-			if _, err := a.manage(ctx, brew(slices.Concat(words, []string{"--"}, o.names)...), 0); err != nil {
+			if _, err := runManager(ctx, a, brew(slices.Concat(words, []string{"--"}, o.names)...), 0); err != nil {
 				return err
 			}
 		}

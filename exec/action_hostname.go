@@ -61,7 +61,7 @@ func planHostname(ctx context.Context, a *attempt) (*change, error) {
 		}
 		return os.WriteFile(kernelHostname, []byte(args.Name), 0)
 	}
-	if a.hostnamectl(args) {
+	if usesHostnamectl(a, args) {
 		c.ahead = nil
 		apply = func(ctx context.Context) error {
 			said, err := a.told(ctx, program("hostnamectl", "set-hostname", args.Name))
@@ -76,8 +76,8 @@ func planHostname(ctx context.Context, a *attempt) (*change, error) {
 	return c, nil
 }
 
-// hostnamectl reports whether systemd is to set the name.
-func (a *attempt) hostnamectl(args *spec.HostnameArgs) bool {
+// usesHostnamectl reports whether systemd is to set the name.
+func usesHostnamectl(a *attempt, args *spec.HostnameArgs) bool {
 	if args.Use != "" {
 		return args.Use == "systemd"
 	}

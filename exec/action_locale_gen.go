@@ -18,7 +18,7 @@ const localeFile = "/etc/locale.gen"
 
 func planLocaleGen(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.LocaleGenArgs)
-	if err := a.lacks("locale-gen", "locales"); err != nil {
+	if err := lacksTool(a, "locale-gen", "locales"); err != nil {
 		return nil, err
 	}
 	var unknown []string
@@ -34,7 +34,7 @@ func planLocaleGen(ctx context.Context, a *attempt) (*change, error) {
 		return nil, fault.Missing(localeFile, "the locale %s is not among those of %s", unknown[0], localeFile)
 	}
 	c.fields, c.result = map[string]any{"name": facts.AnyList(args.Name)}, nil
-	if args.State != fsys.Absent && c.diff.Kind == events.ChangeNone && a.haveLocales(ctx, args.Name) || args.State == fsys.Absent && c.diff.Kind == events.ChangeNone {
+	if args.State != fsys.Absent && c.diff.Kind == events.ChangeNone && haveLocales(ctx, a, args.Name) || args.State == fsys.Absent && c.diff.Kind == events.ChangeNone {
 		return c, nil
 	}
 	write, words := c.apply, c.diff.Summary
@@ -82,7 +82,7 @@ func switchLocales(text string, names []string, on bool) (edited string, unknown
 }
 
 // haveLocales reports whether all of them were made. The system spells their character sets in another way: utf8.
-func (a *attempt) haveLocales(ctx context.Context, names []string) bool {
+func haveLocales(ctx context.Context, a *attempt, names []string) bool {
 	said, err := a.ask(ctx, program("locale", "-a"))
 	if err != nil || said.code != 0 {
 		return false

@@ -22,7 +22,7 @@ func planPackage(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.PackageArgs)
 	manager := args.Use
 	if manager == "auto" {
-		manager = a.packageManager()
+		manager = findPackageManager(a)
 	}
 	name, ok := managersOf[manager]
 	switch {
@@ -57,21 +57,21 @@ func planPackage(ctx context.Context, a *attempt) (*change, error) {
 	case *spec.AptArgs:
 		return planApt(ctx, a, args)
 	case *spec.DnfArgs:
-		return a.planPackages(ctx, &dnf{args})
+		return planPackages(ctx, a, &dnf{args})
 	case *spec.PacmanArgs:
-		return a.planPackages(ctx, &pacman{args})
+		return planPackages(ctx, a, &pacman{args})
 	case *spec.ZypperArgs:
-		return a.planPackages(ctx, &zypper{args})
+		return planPackages(ctx, a, &zypper{args})
 	case *spec.ApkArgs:
-		return a.planPackages(ctx, &apk{args})
+		return planPackages(ctx, a, &apk{args})
 	case *spec.HomebrewArgs:
-		return a.planPackages(ctx, &homebrew{args})
+		return planPackages(ctx, a, &homebrew{args})
 	}
 	return nil, fmt.Errorf("%s is no package manager", name)
 }
 
-// packageManager is the machine's own, as the fact package_manager has it, but on the step's PATH.
-func (a *attempt) packageManager() string {
+// findPackageManager is the machine's own, as the fact package_manager has it, but on the step's PATH.
+func findPackageManager(a *attempt) string {
 	for _, m := range facts.Managers {
 		if a.installed(m.Command) {
 			return m.Name

@@ -10,7 +10,7 @@ import (
 )
 
 var _ = act("pacman", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
-	return a.planPackages(ctx, &pacman{a.Args.(*spec.PacmanArgs)})
+	return planPackages(ctx, a, &pacman{a.Args.(*spec.PacmanArgs)})
 }, names: func(a any) string { return given("extra_args", a.(*spec.PacmanArgs).ExtraArgs) }})
 
 // pacman has pacman print what it would do (--print) and then do it.
@@ -25,7 +25,7 @@ func (p *pacman) refresh(ctx context.Context, a *attempt) error {
 	if p.args.Force {
 		argv = append(argv, "--refresh")
 	}
-	_, err := a.manage(ctx, program(argv...), p.args.LockTimeout)
+	_, err := runManager(ctx, a, program(argv...), p.args.LockTimeout)
 	return err
 }
 
@@ -86,7 +86,7 @@ func (p *pacman) foretell(ctx context.Context, a *attempt) (*transaction, error)
 	t.do = func(ctx context.Context) error {
 		for _, o := range orders {
 			argv := append([]string{"pacman", o[0], "--noconfirm", "--noprogressbar"}, o[1:]...)
-			if _, err := a.manage(ctx, program(argv...), args.LockTimeout); err != nil {
+			if _, err := runManager(ctx, a, program(argv...), args.LockTimeout); err != nil {
 				return err
 			}
 		}

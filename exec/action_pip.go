@@ -141,7 +141,7 @@ func (p *piped) find(a *attempt) error {
 			}
 		}
 		p.venv = append(maker, env)
-		return a.lacks(maker[0], "python3-venv")
+		return lacksTool(a, maker[0], "python3-venv")
 	}
 	for _, name := range []string{p.args.Executable, "pip3", "pip"} {
 		if name != "" && a.installed(name) {
@@ -155,7 +155,7 @@ func (p *piped) find(a *attempt) error {
 	if p.args.Executable != "" {
 		return fault.Missing("", "%s is not there", p.args.Executable)
 	}
-	return a.lacks("pip3", "python3-pip")
+	return lacksTool(a, "pip3", "python3-pip")
 }
 
 // argv is the command for what the step wants.

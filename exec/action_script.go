@@ -18,7 +18,7 @@ var _ = act("script", action{run: runScript, dry: dryScript, effect: events.Chan
 func dryScript(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
 	if own, skip := a.within(&args.WithinArgs); skip != nil {
-		return own.unneededScript(skip)
+		return skipScript(own, skip)
 	}
 	if info, err := a.files().Stat(args.Script); !a.overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
 		r := unrun("cannot be told before the run: script " + args.Script + " does not exist")
@@ -32,7 +32,7 @@ func runScript(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ScriptArgs)
 	a, skip := a.within(&args.WithinArgs)
 	if skip != nil {
-		return a.unneededScript(skip)
+		return skipScript(a, skip)
 	}
 	dir, err := os.MkdirTemp("", "moon-script-")
 	if err != nil {
@@ -40,7 +40,7 @@ func runScript(ctx context.Context, a *attempt) Result {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // for its owner only, and in a directory that is cleaned
 	path := filepath.Join(dir, filepath.Base(args.Script))
-	if err := a.copyScript(args.Script, path); err != nil {
+	if err := copyScript(a, args.Script, path); err != nil {
 		return a.failure(ctx, err)
 	}
 	line := shellQuote(path)
@@ -50,8 +50,8 @@ func runScript(ctx context.Context, a *attempt) Result {
 	return a.command(ctx, []string{process.ShellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
 }
 
-// unneededScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
-func (a *attempt) unneededScript(skip *Result) Result {
+// skipScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
+func skipScript(a *attempt, skip *Result) Result {
 	switch {
 	case !a.Plays || skip.Outcome != events.Skipped:
 		return *skip
@@ -62,7 +62,7 @@ func (a *attempt) unneededScript(skip *Result) Result {
 }
 
 // copyScript makes a copy that can be run.
-func (a *attempt) copyScript(from, to string) error {
+func copyScript(a *attempt, from, to string) error {
 	in, err := a.files().Open(from)
 	if errors.Is(err, os.ErrNotExist) {
 		return fault.Missing(from, "script %s does not exist", from)

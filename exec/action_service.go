@@ -32,8 +32,8 @@ type serviceState struct {
 	status  map[string]any // all that is known of it; nil: no more than that
 }
 
-// servicesOf finds out what runs services here.
-func (a *attempt) servicesOf(args *spec.ServiceArgs) services {
+// findServices finds out what runs services here.
+func findServices(a *attempt, args *spec.ServiceArgs) services {
 	use := args.Use
 	if use == "auto" {
 		switch {
@@ -59,7 +59,7 @@ func present(path string) bool {
 
 func planService(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.ServiceArgs)
-	s := a.servicesOf(args)
+	s := findServices(a, args)
 	c := &change{fields: map[string]any{}}
 	if args.Name == "" {
 		c.always = true
@@ -82,7 +82,7 @@ func planService(ctx context.Context, a *attempt) (*change, error) {
 			}
 		}
 		for _, verb := range verbs {
-			if err := a.serve(ctx, s, verb, args); err != nil {
+			if err := changeService(ctx, a, s, verb, args); err != nil {
 				return err
 			}
 		}
@@ -91,8 +91,8 @@ func planService(ctx context.Context, a *attempt) (*change, error) {
 	return c, nil
 }
 
-// serve does one thing to a service. A restart with a pause is two.
-func (a *attempt) serve(ctx context.Context, s services, verb string, args *spec.ServiceArgs) error {
+// changeService does one thing to a service. A restart with a pause is two.
+func changeService(ctx context.Context, a *attempt, s services, verb string, args *spec.ServiceArgs) error {
 	if verb != "restart" || args.Sleep <= 0 {
 		return s.do(ctx, a, verb)
 	}

@@ -32,7 +32,7 @@ func runShell(ctx context.Context, a *attempt) Result {
 	p := a.noisy(argv)
 	p.Stdin = a.lineOf(args.Stdin, args.StdinNewline)
 	p.KeepTail()
-	seen := a.unseen(p)
+	seen := hideSecretArg(a, p)
 	r := a.asCommand(args.Cmd, start, withHint(p, a.ended(p.Run(ctx), events.Changed)))
 	if seen {
 		r.Warnings = append(r.Warnings, "the text of this step holds a secret, and everybody on the machine could see it while it ran: moon knows no way to hand it to this interpreter unseen")
@@ -42,11 +42,11 @@ func runShell(ctx context.Context, a *attempt) Result {
 
 func dryShell(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.ShellArgs)
-	return a.dryCommand(args.Cmd, &args.WithinArgs)
+	return predictCommand(a, args.Cmd, &args.WithinArgs)
 }
 
-// dryCommand is the dry run of shell and command.
-func (a *attempt) dryCommand(cmd any, args *spec.WithinArgs) Result {
+// predictCommand is the dry run of shell and command.
+func predictCommand(a *attempt, cmd any, args *spec.WithinArgs) Result {
 	own, skip := a.within(args)
 	if skip != nil {
 		return own.asUnneeded(cmd, skip)
@@ -67,8 +67,8 @@ var loaders = map[string]string{
 
 const shellLoader = ". /dev/fd/3"
 
-// unseen takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
-func (a *attempt) unseen(p *process.Command) (seen bool) {
+// hideSecretArg takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
+func hideSecretArg(a *attempt, p *process.Command) (seen bool) {
 	last := len(p.Argv) - 1
 	if !a.Secrets.Has(p.Argv[last]) {
 		return false

@@ -32,7 +32,7 @@ func runStat(ctx context.Context, a *attempt) Result {
 	var found map[string]any
 	var err error
 	for range 5 { // somebody may change it between the looks
-		if found, err = a.lookAt(ctx, args); !errors.Is(err, fsys.ErrSwapped) {
+		if found, err = statPath(ctx, a, args); !errors.Is(err, fsys.ErrSwapped) {
 			break
 		}
 	}
@@ -46,8 +46,8 @@ func runStat(ctx context.Context, a *attempt) Result {
 	return r
 }
 
-// lookAt is what is known of a path. The error is errTrap if the content was left out.
-func (a *attempt) lookAt(ctx context.Context, args *spec.StatArgs) (map[string]any, error) {
+// statPath is what is known of a path. The error is errTrap if the content was left out.
+func statPath(ctx context.Context, a *attempt, args *spec.StatArgs) (map[string]any, error) {
 	see := unix.Lstat
 	if args.Follow {
 		see = unix.Stat
@@ -78,13 +78,13 @@ func (a *attempt) lookAt(ctx context.Context, args *spec.StatArgs) (map[string]a
 		m["mimetype"], m["charset"] = mimeOf(m)
 	}
 	if m["isreg"] == true && m["readable"] == true {
-		err = a.readInto(ctx, m, &st, args)
+		err = readContent(ctx, a, m, &st, args)
 	}
 	return m, err
 }
 
-// readInto adds what only reading the file tells: the one that was looked at, and no other that is there now.
-func (a *attempt) readInto(ctx context.Context, m map[string]any, st *unix.Stat_t, args *spec.StatArgs) error {
+// readContent adds what only reading the file tells: the one that was looked at, and no other that is there now.
+func readContent(ctx context.Context, a *attempt, m map[string]any, st *unix.Stat_t, args *spec.StatArgs) error {
 	if !args.GetChecksum && !args.GetMime {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (a *attempt) readInto(ctx context.Context, m map[string]any, st *unix.Stat_
 		return &fs.PathError{Op: "read", Path: args.Path, Err: fsys.ErrSwapped}
 	}
 	if args.GetMime && e.Size > 0 {
-		if m["mimetype"], m["charset"], err = a.mime(ctx, f); err != nil {
+		if m["mimetype"], m["charset"], err = mimeType(ctx, a, f); err != nil {
 			return err
 		}
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -128,8 +128,8 @@ func mimeOf(m map[string]any) (typ, charset string) {
 // mimeBytes is how much of a file the program file looks at.
 const mimeBytes = 1 << 20
 
-// mime is what the program file says that a file contains. It is given the file, and not its path, which may lead elsewhere by now.
-func (a *attempt) mime(ctx context.Context, f io.Reader) (typ, charset string, err error) {
+// mimeType is what the program file says that a file contains. It is given the file, and not its path, which may lead elsewhere by now.
+func mimeType(ctx context.Context, a *attempt, f io.Reader) (typ, charset string, err error) {
 	if !a.installed("file") {
 		return "unknown", "unknown", nil
 	}

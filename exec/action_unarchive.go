@@ -30,20 +30,20 @@ func planUnarchive(ctx context.Context, a *attempt) (*change, error) {
 			return c.none(), err
 		}
 	}
-	if err := a.planUnpack(ctx, c, args); err != nil {
+	if err := planUnpack(ctx, a, c, args); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (a *attempt) planUnpack(ctx context.Context, c *change, args *spec.UnarchiveArgs) error {
+func planUnpack(ctx context.Context, a *attempt, c *change, args *spec.UnarchiveArgs) error {
 	if !strings.Contains(args.Src, "://") {
-		f, err := a.openArchive(ctx, args, c.diff.Path)
+		f, err := openUnpackSource(ctx, a, args, c.diff.Path)
 		if err != nil {
 			return err
 		}
-		return a.unpack(ctx, c, args, f, args.Src)
+		return unpackArchive(ctx, a, c, args, f, args.Src)
 	}
 	d := download{path: args.Dest, request: request{
 		method: "GET", url: args.Src, timeout: args.Timeout, env: a.variable,
@@ -54,21 +54,21 @@ func (a *attempt) planUnpack(ctx context.Context, c *change, args *spec.Unarchiv
 		return err
 	}
 	if p.data == nil {
-		return a.unpackLarge(c, args, d, p.size)
+		return unpackLarge(a, c, args, d, p.size)
 	}
 	f, err := tempWith(bytes.NewReader(p.data))
 	if err != nil {
 		return err
 	}
-	return a.unpack(ctx, c, args, f, shown(args.Src))
+	return unpackArchive(ctx, a, c, args, f, shown(args.Src))
 }
 
 // checked is an open file of this machine that must have a certain content: Checked has looked at all of it.
 type checked interface{ Checked() (*os.File, error) }
 
-// openArchive opens the archive where it is: with the other files that steps copy, or where it is unpacked, as earlier
+// openUnpackSource opens the archive where it is: with the other files that steps copy, or where it is unpacked, as earlier
 // steps of a dry run would have made it.
-func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, dest string) (*os.File, error) {
+func openUnpackSource(ctx context.Context, a *attempt, args *spec.UnarchiveArgs, dest string) (*os.File, error) {
 	var f io.ReadCloser
 	var err error
 	if !args.There() && a.From != nil {
@@ -96,8 +96,8 @@ func (a *attempt) openArchive(ctx context.Context, args *spec.UnarchiveArgs, des
 	return tempWith(fsys.UntilStopped(ctx, f)) // it is read twice, and not always in order
 }
 
-// openDest opens the directory to unpack into. In a dry run it may be one that is not there yet.
-func (a *attempt) openDest(dest string) (*fsys.Anchored, error) {
+// openUnpackDest opens the directory to unpack into. In a dry run it may be one that is not there yet.
+func openUnpackDest(a *attempt, dest string) (*fsys.Anchored, error) {
 	at := &fsys.Anchored{Path: dest, Name: ".", Overlay: a.overlay}
 	is, err := a.overlay.Stat(dest)
 	switch {
@@ -129,7 +129,7 @@ func tempWith(from io.Reader) (*os.File, error) {
 }
 
 // unpackLarge leaves open what will change: a dry run does not load a large archive to find out.
-func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n int64) error {
+func unpackLarge(a *attempt, c *change, args *spec.UnarchiveArgs, d download, n int64) error {
 	amount := "large"
 	if n >= 0 {
 		amount = fsys.FormatSize(n)
@@ -139,7 +139,7 @@ func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n
 		if err != nil {
 			return err
 		}
-		if err := a.unpack(ctx, c, args, f, shown(args.Src)); err != nil || c.diff.Kind == events.ChangeNone {
+		if err := unpackArchive(ctx, a, c, args, f, shown(args.Src)); err != nil || c.diff.Kind == events.ChangeNone {
 			return err
 		}
 		return c.apply(ctx)
@@ -147,8 +147,8 @@ func (a *attempt) unpackLarge(c *change, args *spec.UnarchiveArgs, d download, n
 	return nil
 }
 
-// unpack plans to unpack a file, which it takes over.
-func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArgs, f *os.File, name string) error {
+// unpackArchive plans to unpack a file, which it takes over.
+func unpackArchive(ctx context.Context, a *attempt, c *change, args *spec.UnarchiveArgs, f *os.File, name string) error {
 	c.after(func() { _ = f.Close() }) // it was only read
 	ar, err := fsys.OpenArchive(f, name)
 	if err != nil {
@@ -159,7 +159,7 @@ func (a *attempt) unpack(ctx context.Context, c *change, args *spec.UnarchiveArg
 	if err != nil {
 		return err
 	}
-	at, err := a.openDest(c.diff.Path)
+	at, err := openUnpackDest(a, c.diff.Path)
 	if err != nil {
 		return err
 	}

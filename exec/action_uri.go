@@ -30,14 +30,14 @@ var _ = act("uri", action{run: runURI, served: true, dry: dryURI, effect: events
 // dryURI asks for nothing: a request may change the server, whatever its method is called.
 func dryURI(_ context.Context, a *attempt) Result {
 	args := a.Args.(*spec.URIArgs)
-	if skip := a.skipURI(args); skip != nil {
+	if skip := skipURI(a, args); skip != nil {
 		return *skip
 	}
 	return unrun(fmt.Sprintf("would send %s to %s; requests are not made in a dry run", args.Method, shown(args.URL)))
 }
 
 // skipURI decides creates and removes of the action's own.
-func (a *attempt) skipURI(args *spec.URIArgs) *Result {
+func skipURI(a *attempt, args *spec.URIArgs) *Result {
 	own := attempt{Job: &Job{Creates: args.Creates, Removes: args.Removes, Plays: a.Plays}, overlay: a.overlay}
 	skip := own.skips()
 	if skip == nil || !a.Plays {
@@ -62,14 +62,14 @@ type answered struct {
 
 func runURI(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.URIArgs)
-	if skip := a.skipURI(args); skip != nil {
+	if skip := skipURI(a, args); skip != nil {
 		return *skip
 	}
-	return a.askOnce(ctx, args)
+	return askOnce(ctx, a, args)
 }
 
-func (a *attempt) askOnce(ctx context.Context, args *spec.URIArgs) Result {
-	got, err := a.askServer(ctx, args)
+func askOnce(ctx context.Context, a *attempt, args *spec.URIArgs) Result {
+	got, err := askServer(ctx, a, args)
 	if err != nil {
 		r := a.failure(ctx, onceOnly(err, args.Method))
 		if a.Plays && r.Outcome == events.Failed {
@@ -92,7 +92,7 @@ func (a *attempt) askOnce(ctx context.Context, args *spec.URIArgs) Result {
 	if args.Dest == "" {
 		return r
 	}
-	return a.keepAnswer(ctx, args, got, r)
+	return keepAnswer(ctx, a, args, got, r)
 }
 
 // reads reports a method that may be tried again: it changes nothing on the server.
@@ -107,7 +107,7 @@ func onceOnly(err error, method string) error {
 	return err
 }
 
-func (a *attempt) askServer(ctx context.Context, args *spec.URIArgs) (*answered, error) {
+func askServer(ctx context.Context, a *attempt, args *spec.URIArgs) (*answered, error) {
 	r := request{
 		method: args.Method, url: args.URL, timeout: args.Timeout, args: &args.HTTPArgs, env: a.variable,
 		body: args.Text, typ: args.Typ, follow: args.FollowRedirects, socket: args.UnixSocket,
@@ -126,7 +126,7 @@ func (a *attempt) askServer(ctx context.Context, args *spec.URIArgs) (*answered,
 		r.upload = func() (io.ReadCloser, int64, error) { return openSource(from, args.Src) }
 	}
 	if args.Parts != nil {
-		body, typ, err := a.multipart(args.Parts)
+		body, typ, err := multipartBody(a, args.Parts)
 		if err != nil {
 			return nil, err
 		}
@@ -159,8 +159,8 @@ func openSource(from fsys.Files, path string) (io.ReadCloser, int64, error) {
 	return f, info.Size(), err
 }
 
-// multipart writes a form with files in it.
-func (a *attempt) multipart(parts []spec.Part) (body, typ string, err error) {
+// multipartBody writes a form with files in it.
+func multipartBody(a *attempt, parts []spec.Part) (body, typ string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, p := range parts {
@@ -324,7 +324,7 @@ func (g *answered) unwanted(args *spec.URIArgs) string {
 }
 
 // keepAnswer writes the answer to a file.
-func (a *attempt) keepAnswer(ctx context.Context, args *spec.URIArgs, got *answered, r Result) Result {
+func keepAnswer(ctx context.Context, a *attempt, args *spec.URIArgs, got *answered, r Result) Result {
 	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return a.failure(ctx, err)

@@ -46,7 +46,7 @@ func planUser(ctx context.Context, a *attempt) (*change, error) {
 }
 
 func (s *userStep) plan(ctx context.Context) (err error) {
-	if s.all, err = s.accounts(ctx, s.args.Local); err != nil {
+	if s.all, err = readAccounts(ctx, s.attempt, s.args.Local); err != nil {
 		return err
 	}
 	s.is = s.all.user(s.args.Name)
@@ -128,7 +128,7 @@ func (s *userStep) besides(own int) []string {
 
 // create makes a user. Its password follows through the standard input of another program: arguments can be read by all.
 func (s *userStep) create() error {
-	if err := s.lacks("useradd", shadowPackages); err != nil {
+	if err := lacksTool(s.attempt, "useradd", shadowPackages); err != nil {
 		return err
 	}
 	argv, words := []string{"useradd"}, []string{"new user"}
@@ -312,7 +312,7 @@ func (s *userStep) update() error {
 	}
 	var tools []tool
 	if len(argv) > 0 {
-		if err := s.lacks("usermod", shadowPackages); err != nil {
+		if err := lacksTool(s.attempt, "usermod", shadowPackages); err != nil {
 			return err
 		}
 		tools = append(tools, program(append(append([]string{"usermod"}, argv...), s.args.Name)...))
@@ -447,10 +447,10 @@ func (s *userStep) expiry(is secrets) (argv []string, word string) {
 // apply runs the programs and makes what they do not, and then looks at what became of the user.
 func (s *userStep) apply(tools []tool, key *newKey, home *homeDir) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := s.changeAccounts(ctx, tools...); err != nil {
+		if err := changeAccounts(ctx, s.attempt, tools...); err != nil {
 			return err
 		}
-		all, err := s.accounts(ctx, s.args.Local)
+		all, err := readAccounts(ctx, s.attempt, s.args.Local)
 		if err != nil {
 			return err
 		}
@@ -477,7 +477,7 @@ func (s *userStep) remove() error {
 	if s.is == nil {
 		return nil
 	}
-	if err := s.lacks("userdel", shadowPackages); err != nil {
+	if err := lacksTool(s.attempt, "userdel", shadowPackages); err != nil {
 		return err
 	}
 	argv, words := []string{"userdel"}, "user "+s.args.Name
@@ -490,7 +490,7 @@ func (s *userStep) remove() error {
 	}
 	argv = append(argv, s.args.Name)
 	s.c.as(events.ChangeDelete, "user", s.args.Name, func(ctx context.Context) error {
-		err := s.changeAccounts(ctx, program(argv...))
+		err := changeAccounts(ctx, s.attempt, program(argv...))
 		if e, ok := errors.AsType[fault.CommandError](err); ok && e.RC != nil && *e.RC == homeNotRemoved {
 			if _, there := os.Stat(s.is.home); errors.Is(there, os.ErrNotExist) {
 				return nil // there was no home to remove

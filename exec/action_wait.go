@@ -30,10 +30,10 @@ const (
 // look reports whether the wait is over, and if not why not.
 type look func(context.Context) (done bool, why string)
 
-func (a *attempt) look(args *spec.WaitArgs) look {
+func lookFor(a *attempt, args *spec.WaitArgs) look {
 	switch args.Condition {
 	case "file_exists", "file_absent":
-		return func(context.Context) (bool, string) { return a.lookAtFile(args) }
+		return func(context.Context) (bool, string) { return lookForFile(a, args) }
 	case "port":
 		return func(ctx context.Context) (bool, string) { return lookAtPort(ctx, args) }
 	case "http":
@@ -41,7 +41,7 @@ func (a *attempt) look(args *spec.WaitArgs) look {
 	case "command":
 		return func(ctx context.Context) (bool, string) {
 			p := a.process([]string{process.ShellPath, "-c", args.Cmd})
-			a.unseen(p)
+			hideSecretArg(a, p)
 			e := p.Run(ctx)
 			switch {
 			case e.Err != nil:
@@ -80,7 +80,7 @@ func runWait(ctx context.Context, a *attempt) Result {
 	if !pause(ctx, args.Delay) {
 		return a.stop(fault.Stopped(ctx))
 	}
-	look := a.look(args)
+	look := lookFor(a, args)
 	if look == nil {
 		if !pause(ctx, args.Timeout) {
 			return a.stop(fault.Stopped(ctx))
@@ -117,7 +117,7 @@ func runWait(ctx context.Context, a *attempt) Result {
 // dryWait looks once. A command is not run.
 func dryWait(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.WaitArgs)
-	look := a.look(args)
+	look := lookFor(a, args)
 	if look == nil || args.Condition == "command" {
 		return unrun("")
 	}
@@ -148,7 +148,7 @@ func over(ctx context.Context) bool {
 	return ctx.Err() != nil || ok && !time.Now().Before(end)
 }
 
-func (a *attempt) lookAtFile(args *spec.WaitArgs) (bool, string) {
+func lookForFile(a *attempt, args *spec.WaitArgs) (bool, string) {
 	there, err := a.exists(args.Path)
 	switch {
 	case err != nil:

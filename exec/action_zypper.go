@@ -13,7 +13,7 @@ import (
 )
 
 var _ = act("zypper", action{plan: func(ctx context.Context, a *attempt) (*change, error) {
-	return a.planPackages(ctx, &zypper{a.Args.(*spec.ZypperArgs)})
+	return planPackages(ctx, a, &zypper{a.Args.(*spec.ZypperArgs)})
 }, names: func(a any) string { return given("extra_args", a.(*spec.ZypperArgs).ExtraArgs) }})
 
 // zypper has zypper say what it would do (--dry-run), as XML, and then do it.
@@ -31,7 +31,7 @@ func (*zypper) lists() []string { return []string{"/var/cache/zypp/raw/*/repodat
 func (z *zypper) outdated() bool { return z.args.UpdateCache }
 
 func (z *zypper) refresh(ctx context.Context, a *attempt) error {
-	_, err := a.manage(ctx, z.tool(false, "refresh"), z.args.LockTimeout)
+	_, err := runManager(ctx, a, z.tool(false, "refresh"), z.args.LockTimeout)
 	return err
 }
 
@@ -76,7 +76,7 @@ func (z *zypper) foretell(ctx context.Context, a *attempt) (*transaction, error)
 		t.changes[i].asked = z.asks(t.changes[i].name)
 	}
 	t.do = func(ctx context.Context) error {
-		_, err := a.manage(ctx, z.tool(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot, zypperRestart)
+		_, err := runManager(ctx, a, z.tool(false, append([]string{verb}, options[1:]...)...), args.LockTimeout, zypperReboot, zypperRestart)
 		return err
 	}
 	return t, nil

@@ -79,7 +79,7 @@ func (a *attempt) condition(ctx context.Context, key, command string) (bool, *Re
 	var ok bool
 	end := a.timed(ctx, func(ctx context.Context) Result {
 		p := a.process([]string{process.ShellPath, "-c", command})
-		a.unseen(p)
+		hideSecretArg(a, p)
 		e := p.Run(ctx)
 		ok = e.Err == nil && e.Stop == "" && e.Code == 0
 		switch {

@@ -47,7 +47,7 @@ type packageChange struct {
 
 // planPackages asks the package manager what it would do. Where the lists are to be fetched first nobody can know what
 // will be in them: what is foretold then goes by those that are here, and the run asks again with the new ones.
-func (a *attempt) planPackages(ctx context.Context, p packager) (*change, error) {
+func planPackages(ctx context.Context, a *attempt, p packager) (*change, error) {
 	c := &change{fields: map[string]any{"cache_updated": false}}
 	if when := newest(p.lists()); !when.IsZero() {
 		c.fields["cache_update_time"] = int(when.Unix())
@@ -299,9 +299,9 @@ func complaint(said answer) string {
 // lockTick is how often it is tried again while somebody else holds a lock.
 const lockTick = time.Second
 
-// manage tells a package manager to do something. While somebody else holds its lock it is tried again, as long as the
+// runManager tells a package manager to do something. While somebody else holds its lock it is tried again, as long as the
 // step waits for that.
-func (a *attempt) manage(ctx context.Context, t tool, wait time.Duration, good ...int) (answer, error) {
+func runManager(ctx context.Context, a *attempt, t tool, wait time.Duration, good ...int) (answer, error) {
 	deadline := time.Now().Add(wait)
 	for {
 		said, err := a.told(ctx, t)

@@ -108,7 +108,7 @@ func (s *initScripts) do(ctx context.Context, a *attempt, verb string) error {
 	case "disable":
 		return s.disable(ctx, a)
 	}
-	return a.serviceTold(ctx, s.script(a, append([]string{verb}, s.args.Words...)...), initDir+"/"+s.name+" "+verb)
+	return tellService(ctx, a, s.script(a, append([]string{verb}, s.args.Words...)...), initDir+"/"+s.name+" "+verb)
 }
 
 func (s *initScripts) runlevels() []string {
@@ -161,16 +161,16 @@ func (s *initScripts) enable(ctx context.Context, a *attempt) error {
 	switch {
 	case a.installed("update-rc.d"):
 		if !s.known() {
-			if err := a.serviceTold(ctx, program("update-rc.d", s.name, "defaults"), "update-rc.d"); err != nil || s.enabled() {
+			if err := tellService(ctx, a, program("update-rc.d", s.name, "defaults"), "update-rc.d"); err != nil || s.enabled() {
 				return err
 			}
 		}
-		return a.serviceTold(ctx, program(append([]string{"update-rc.d", s.name, "enable"}, s.args.Runlevels...)...), "update-rc.d")
+		return tellService(ctx, a, program(append([]string{"update-rc.d", s.name, "enable"}, s.args.Runlevels...)...), "update-rc.d")
 	case a.installed("chkconfig"):
-		if err := a.serviceTold(ctx, program("chkconfig", "--add", s.name), "chkconfig"); err != nil {
+		if err := tellService(ctx, a, program("chkconfig", "--add", s.name), "chkconfig"); err != nil {
 			return err
 		}
-		return a.serviceTold(ctx, program("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "on"), "chkconfig")
+		return tellService(ctx, a, program("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "on"), "chkconfig")
 	}
 	return s.link("K", "S20")
 }
@@ -178,9 +178,9 @@ func (s *initScripts) enable(ctx context.Context, a *attempt) error {
 func (s *initScripts) disable(ctx context.Context, a *attempt) error {
 	switch {
 	case a.installed("update-rc.d"):
-		return a.serviceTold(ctx, program(append([]string{"update-rc.d", s.name, "disable"}, s.args.Runlevels...)...), "update-rc.d")
+		return tellService(ctx, a, program(append([]string{"update-rc.d", s.name, "disable"}, s.args.Runlevels...)...), "update-rc.d")
 	case a.installed("chkconfig"):
-		return a.serviceTold(ctx, program("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "off"), "chkconfig")
+		return tellService(ctx, a, program("chkconfig", "--level", strings.Join(s.runlevels(), ""), s.name, "off"), "chkconfig")
 	}
 	return s.link("S", "K80")
 }

@@ -108,11 +108,11 @@ func (o *openrc) do(ctx context.Context, a *attempt, verb string) error {
 	case "disable":
 		argv = append([]string{"rc-update", "del", "--", o.args.Name}, o.runlevels()...)
 	}
-	return a.serviceTold(ctx, program(argv...), argv[0])
+	return tellService(ctx, a, program(argv...), argv[0])
 }
 
-// serviceTold runs a program that says itself what is wrong.
-func (a *attempt) serviceTold(ctx context.Context, t tool, name string) error {
+// tellService runs a program that says itself what is wrong.
+func tellService(ctx context.Context, a *attempt, t tool, name string) error {
 	said, err := a.told(ctx, t)
 	if err == nil || said.code == 0 || fault.Stopped(ctx) != "" {
 		return err
