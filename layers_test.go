@@ -21,12 +21,13 @@ var layers = map[string][]string{
 	"events/steplog":  {"secret"},
 	"internal/diag":   {"internal/termtext"}, // what a playbook says is cleaned for the terminal in one way
 	"plan/playbook":   {"internal/diag", "internal/suggest"},
-	"plan/eval":       {"secret", "internal/suggest"},
+	"plan/eval":       {"plan/eval/jinja", "secret", "internal/suggest"},
+	"plan/eval/jinja": {"internal/suggest"},                                             // texts and trees: it knows no values
 	"plan/inventory":  {"internal/diag", "plan/playbook", "secret", "internal/suggest"}, // what it writes out masks secrets
 	"exec/spec":       {"internal/suggest"},
 	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
-	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec", "internal/suggest"},
+	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest"},
 	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                           // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in

@@ -10,6 +10,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan/eval"
+	"moon/plan/eval/jinja"
 )
 
 // pythonTime is how Python prints a time.
@@ -79,14 +80,14 @@ func joined(a, b map[string]any) map[string]any {
 
 // documentOf compiles the text of a template in the style that the arguments of its step say.
 func documentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
-	if style := styleOf(raw); style != (eval.Style{}) {
+	if style := styleOf(raw); style != (jinja.Style{}) {
 		return engine.DocumentIn(text, style)
 	}
 	return engine.Document(text)
 }
 
 // styleOf is how the text of a template is written, as the arguments of its step say.
-func styleOf(raw map[string]any) eval.Style {
+func styleOf(raw map[string]any) jinja.Style {
 	text := func(name string) string { s, _ := raw[name].(string); return s }
 	is := func(name string, otherwise bool) bool {
 		if b, ok := spec.ParseBool(raw[name]); ok {
@@ -94,7 +95,7 @@ func styleOf(raw map[string]any) eval.Style {
 		}
 		return otherwise
 	}
-	return eval.Style{
+	return jinja.Style{
 		KeepBreaks: !is("trim_blocks", true), Lstrip: is("lstrip_blocks", false),
 		BlockStart: text("block_start_string"), BlockEnd: text("block_end_string"),
 		VariableStart: text("variable_start_string"), VariableEnd: text("variable_end_string"),

@@ -4,60 +4,15 @@ import (
 	"slices"
 	"strings"
 
-	"moon/internal/suggest"
+	"moon/plan/eval/jinja"
 )
-
-// params declares the parameters of a filter, test or function.
-type params struct {
-	names    []string
-	required int
-	rest     bool // positional arguments are a list of their own; names are given by name only
-	open     bool // anything goes: the callee checks
-	seed     bool // the last one is to be given, because it decides what comes of chance
-}
-
-func (p params) seeded() params {
-	p.seed = true
-	return p
-}
-
-// takes declares parameters: "pattern replacement? count?"; "*" for a list of positional arguments, "..." for anything.
-func takes(declaration string) params {
-	var p params
-	for word := range strings.FieldsSeq(declaration) {
-		switch {
-		case word == "*":
-			p.rest = true
-		case word == "...":
-			p.open = true
-		case strings.HasSuffix(word, "?"):
-			p.names = append(p.names, strings.TrimSuffix(word, "?"))
-		default:
-			p.names = append(p.names, word)
-			p.required++
-		}
-	}
-	return p
-}
-
-// count says how many arguments are possible, for an error message.
-func (p params) count() string {
-	switch {
-	case len(p.names) == 0:
-		return "no arguments"
-	case p.required == len(p.names):
-		return counted(len(p.names), "argument")
-	default:
-		return "at most " + counted(len(p.names), "argument")
-	}
-}
 
 // filter is what {{ in | name(args) }} calls.
 type filter struct {
-	params params
+	params jinja.Params
 	run    func(c *input) (any, error)
 	// lazy, if set, is used in templates: it evaluates only the arguments it needs.
-	lazy func(s scope, n *filtering) (any, error)
+	lazy func(s scope, n *jinja.Filtering) (any, error)
 	// guards is set for filters that provide for an undefined input.
 	guards bool
 	// objects is set for filters that look into an Object themselves, in their input and their arguments.
@@ -66,7 +21,7 @@ type filter struct {
 
 // test is what {{ in is name(args) }} calls.
 type test struct {
-	params params
+	params jinja.Params
 	run    func(c *input) (bool, error)
 	guards bool
 	// objects is set for tests that look into an Object themselves.
@@ -75,6 +30,16 @@ type test struct {
 	field    string
 	inverted bool
 }
+
+// filterOf and testOf are what the parser found behind a name.
+func filterOf(n *jinja.Filtering) *filter { return n.Def.(*filter) }
+func testOf(n *jinja.Testing) *test       { return n.Def.(*test) }
+
+// parameters implements callable.
+func (f *filter) Parameters() jinja.Params { return f.params }
+
+// parameters implements callable.
+func (t *test) Parameters() jinja.Params { return t.params }
 
 // unset marks a parameter without argument.
 type unset struct{}
@@ -185,10 +150,10 @@ func (c *input) mapping() (any, error) {
 }
 
 // bind evaluates arguments and puts each in the place of its parameter. The parser has checked their number and names.
-func (s scope) bind(c *input, p params, args []argument) error {
-	nodes := make([]node, len(args))
+func (s scope) bind(c *input, p jinja.Params, args []jinja.Argument) error {
+	nodes := make([]jinja.Node, len(args))
 	for i, a := range args {
-		nodes[i] = a.value
+		nodes[i] = a.Value
 	}
 	values, err := s.evalAll(nodes)
 	if err != nil {
@@ -198,22 +163,22 @@ func (s scope) bind(c *input, p params, args []argument) error {
 	return nil
 }
 
-func (c *input) fill(p params, args []argument, values []any) {
-	c.args = make([]any, len(p.names))
+func (c *input) fill(p jinja.Params, args []jinja.Argument, values []any) {
+	c.args = make([]any, len(p.Names))
 	for i := range c.args {
 		c.args[i] = unset{}
 	}
 	for i, a := range args {
-		switch place := slices.Index(p.names, a.name); {
-		case place >= 0 && a.name != "":
+		switch place := slices.Index(p.Names, a.Name); {
+		case place >= 0 && a.Name != "":
 			c.args[place] = values[i]
-		case a.name != "":
+		case a.Name != "":
 			if c.named == nil {
 				c.named = map[string]any{}
 			}
-			c.named[a.name] = values[i]
-			c.order = append(c.order, a.name)
-		case p.rest || p.open:
+			c.named[a.Name] = values[i]
+			c.order = append(c.order, a.Name)
+		case p.Rest || p.Open:
 			c.rest = append(c.rest, values[i])
 		default:
 			c.args[i] = values[i]
@@ -236,58 +201,61 @@ func size(v any) int {
 	return 0
 }
 
-func (s scope) filter(n *filtering) (any, error) {
-	if n.def.lazy != nil {
-		return n.def.lazy(s, n)
+func (s scope) filter(n *jinja.Filtering) (any, error) {
+	def := filterOf(n)
+	if def.lazy != nil {
+		return def.lazy(s, n)
 	}
-	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
-	if err == nil && (!n.def.objects || isPartial(c.value)) {
+	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
+	if err == nil && (!def.objects || isPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {
-		return nil, s.placed(err, n.in)
+		return nil, s.placed(err, n.In)
 	}
-	v, err := n.def.run(c)
+	v, err := def.run(c)
 	if err != nil {
-		return nil, s.calleeError("filter", n.name, err, n.offset(), n.end-n.offset())
+		return nil, s.calleeError("filter", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
 	return v, nil
 }
 
-func (s scope) test(n *testing) (any, error) {
-	if n.def.field != "" {
+func (s scope) test(n *jinja.Testing) (any, error) {
+	def := testOf(n)
+	if def.field != "" {
 		if v, ok := s.fieldOf(n); ok {
 			return v, nil
 		}
 	}
-	c, err := s.prepare(n.in, n.name, n.def.params, n.args, n.def.guards)
-	if err == nil && (!n.def.objects || isPartial(c.value)) {
+	c, err := s.prepare(n.In, n.Name, def.params, n.Args, def.guards)
+	if err == nil && (!def.objects || isPartial(c.value)) {
 		err = c.ordinaryAll()
 	}
 	if err != nil {
-		return nil, s.placed(err, n.in)
+		return nil, s.placed(err, n.In)
 	}
-	ok, err := n.def.run(c)
+	ok, err := def.run(c)
 	if err != nil {
-		return nil, s.calleeError("test", n.name, err, n.offset(), n.end-n.offset())
+		return nil, s.calleeError("test", n.Name, err, n.Offset(), n.End-n.Offset())
 	}
 	return ok, nil
 }
 
 // fieldOf decides a test of a result from its field alone, if that is known.
-func (s scope) fieldOf(n *testing) (bool, bool) {
-	v, _, err := s.reach(n.in)
+func (s scope) fieldOf(n *jinja.Testing) (bool, bool) {
+	v, _, err := s.reach(n.In)
 	result, ok := mapOf(v)
 	if err != nil || !ok {
 		return false, false
 	}
-	field, ok := result[n.def.field].(bool)
-	return field != n.def.inverted, ok
+	def := testOf(n)
+	field, ok := result[def.field].(bool)
+	return field != def.inverted, ok
 }
 
 // prepare evaluates the input and the arguments of a filter or test. If the callee guards, an undefined input is handed
 // to it; anything open keeps the whole call open.
-func (s scope) prepare(in node, name string, p params, args []argument, guards bool) (*input, error) {
+func (s scope) prepare(in jinja.Node, name string, p jinja.Params, args []jinja.Argument, guards bool) (*input, error) {
 	c := &input{scope: s, name: name}
 	value, err := s.eval(in)
 	o, isOpen := openOf(err)
@@ -345,11 +313,6 @@ func failure(e *Error) string {
 func plainSentence(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return strings.TrimRight(s, ". ")
-}
-
-// misspelt is the error for an unknown filter, test, function or tag.
-func misspelt(kind, name string, known []string) *Error {
-	return &Error{Message: "unknown " + kind + " `" + name + "`", Hint: suggest.DidYouMean(name, known), Offset: -1, Lacking: true}
 }
 
 // ordinaryAll is ordinary for the input and the arguments of a call.

@@ -3,6 +3,8 @@ package eval
 import (
 	"fmt"
 	"strings"
+
+	"moon/plan/eval/jinja"
 )
 
 // Language says how a condition or expression is read.
@@ -22,9 +24,9 @@ const maxExpression = 64 << 10
 type Expression struct {
 	engine *Engine
 	text   string
-	inside excerpt   // without {{ }} and the space around
-	node   node      // in Jinja
-	tree   *decision // in expr; nil if node is set
+	inside excerpt    // without {{ }} and the space around
+	node   jinja.Node // in Jinja
+	tree   *decision  // in expr; nil if node is set
 	refs   []Ref
 	guards []string
 }
@@ -125,7 +127,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		}
 	}
 	if lang == Jinja {
-		return x, x.compileJinja(inside, lexing{})
+		return x, x.compileJinja(inside, jinja.Lexing{})
 	}
 	var asExpr error
 	if !hasFloorDivision(inside.text) {
@@ -134,7 +136,7 @@ func (e *Engine) compileExpression(text string, lang Language, what string) (*Ex
 		}
 	}
 	x.tree, x.refs, x.guards = nil, nil, nil
-	asJinja := x.compileJinja(inside, lexing{exprLogic: true})
+	asJinja := x.compileJinja(inside, jinja.Lexing{ExprLogic: true})
 	if asJinja == nil {
 		return x, nil
 	}
@@ -158,19 +160,19 @@ func bare(text, what string) (excerpt, *Error) {
 	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
 		return excerpt{text, 0}.trimmed(), nil
 	}
-	pieces, err := split(text, reading{Style: Style{KeepBreaks: true}})
+	pieces, err := jinja.Split(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
 	if err != nil {
-		return excerpt{}, err
+		return excerpt{}, syntaxError(err)
 	}
 	var inside excerpt
 	outputs := 0
 	for _, p := range pieces {
 		switch {
-		case p.kind == pieceOutput:
-			from, to := p.tokens[0].start, p.tokens[len(p.tokens)-1].start
+		case p.Kind == jinja.PieceOutput:
+			from, to := p.Tokens[0].Start, p.Tokens[len(p.Tokens)-1].Start
 			inside = excerpt{text[from:to], from}
 			outputs++
-		case p.kind == pieceTag || strings.TrimSpace(p.text) != "":
+		case p.Kind == jinja.PieceTag || strings.TrimSpace(p.Text) != "":
 			outputs += 2
 		}
 	}
@@ -191,12 +193,12 @@ func (e excerpt) trimmed() excerpt {
 	return e
 }
 
-func (x *Expression) compileJinja(inside excerpt, how lexing) error {
-	tokens, _, err := lexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", how)
+func (x *Expression) compileJinja(inside excerpt, how jinja.Lexing) error {
+	tokens, _, err := jinja.LexExpression(x.text[:inside.offset+len(inside.text)], inside.offset, "", "", how)
 	if err != nil {
 		return err
 	}
-	n, perr := parseExpression(tokens)
+	n, perr := jinja.ParseExpression(vocabulary{}, tokens)
 	if perr != nil {
 		return perr
 	}

@@ -1,6 +1,10 @@
 package eval
 
-import "github.com/expr-lang/expr/vm"
+import (
+	"github.com/expr-lang/expr/vm"
+
+	"moon/plan/eval/jinja"
+)
 
 // A text in expr is cut into a skeleton of and, or, not and ?:, which we decide ourselves because values may be unknown,
 // and leaves, which expr runs. In a leaf every variable with its constant path is replaced by a slot that we fill:
@@ -36,9 +40,9 @@ type leaf struct {
 
 // slot is a variable of a leaf.
 type slot struct {
-	node     node // the path
-	optional bool // nil if it does not exist
-	defined  bool // whether it exists, for is_defined(path)
+	node     jinja.Node // the path
+	optional bool       // nil if it does not exist
+	defined  bool       // whether it exists, for is_defined(path)
 	name     string
 }
 

@@ -4,16 +4,16 @@
 // It owns strictness about names, unknown values, secrets, printing, the bounds of work, and errors with a place. It knows
 // nothing about playbooks, steps or files.
 //
-//	text ── split ──▶ pieces ── parseOutput, parseTags ──▶ tree ── collector ──▶ refs: the names it uses
-//	        lex.go              parse.go, parse_tags.go      │     refs.go, refs_tags.go
-//	                                                         ▼
-//	                   Env: the variables ──▶ rendering ──▶ Result: a value, or text for display and what is missing
-//	                                          run.go, run_tags.go, loop.go, macro.go
-//	                                             │
-//	                                             └──▶ filters_*.go, tests.go, functions.go, methods.go, lookup_*.go
+//	text ── jinja: Split, Parse… ──▶ tree ── collector ──▶ refs: the names it uses
+//	                                  │      refs.go, refs_tags.go
+//	                                  ▼
+//	Env: the variables ──▶ rendering, scope, tagRunner ──▶ Result: a value, or text for display and what is missing
+//	                       run.go, run_tags.go, loop.go, macro.go
+//	                          │
+//	                          └──▶ filters_*.go, tests.go, functions.go, methods.go, lookup_*.go
 //
-// Templates are Jinja: text is cut into pieces, pieces are parsed once into a tree, and the tree is evaluated with the values
-// that Env describes. Conditions are expressions of expr (exprlang.go, decision.go), or Jinja.
+// Templates are Jinja: package jinja parses a text once, and its tree is evaluated with the values that Env describes.
+// Conditions are expressions of expr (exprlang.go, decision.go), or Jinja.
 //
 // Three things go through every evaluation beside the value. What is not known yet is an error of its own, *open, which every
 // operation passes on: an output, or the innermost tag outside of captured text, stays as it is written. What was read from a

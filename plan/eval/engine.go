@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"moon/plan/eval/jinja"
 	"moon/secret"
 )
 
@@ -83,13 +84,13 @@ func (e *Engine) Template(text string) (*Template, error) {
 	}
 	return compiled(&e.templates, text, func() (*Template, error) {
 		if !e.Python {
-			return e.compileTemplate(text, reading{Style: Style{KeepBreaks: true}})
+			return e.compileTemplate(text, jinja.Reading{Style: jinja.Style{KeepBreaks: true}})
 		}
-		style, from, err := Style{}.withHeader(text)
+		style, from, err := jinja.Style{}.WithHeader(text)
 		if err != nil {
 			return nil, err
 		}
-		return e.compileTemplate(text, reading{Style: style, python: true, from: from})
+		return e.compileTemplate(text, jinja.Reading{Style: style, Python: true, From: from})
 	})
 }
 
@@ -97,12 +98,12 @@ func (e *Engine) Template(text string) (*Template, error) {
 // the result is always a string.
 func (e *Engine) Document(text string) (*Template, error) {
 	if e.Python {
-		return e.DocumentIn(text, Style{})
+		return e.DocumentIn(text, jinja.Style{})
 	}
 	if !Templated(text) {
 		return &Template{engine: e, text: text, literal: true}, nil
 	}
-	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, reading{document: true}) })
+	return compiled(&e.documents, text, func() (*Template, error) { return e.compileTemplate(text, jinja.Reading{Document: true}) })
 }
 
 // Condition compiles a condition, which may be wrapped in {{ }} as a whole. The error is an *Error of kind Syntax.
@@ -211,4 +212,13 @@ func located(err error, text string) error {
 	return e
 }
 
-func asError(err error) (*Error, bool) { return errors.AsType[*Error](err) }
+// asError also takes what is wrong with a text.
+func asError(err error) (*Error, bool) {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e, true
+	}
+	if e, ok := errors.AsType[*jinja.Error](err); ok {
+		return syntaxError(e), true
+	}
+	return nil, false
+}

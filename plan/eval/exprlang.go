@@ -15,6 +15,8 @@ import (
 	"github.com/expr-lang/expr/file"
 	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
+
+	"moon/plan/eval/jinja"
 )
 
 var machines = sync.Pool{New: func() any { return new(vm.VM) }}
@@ -34,7 +36,7 @@ func (x *Expression) compileExpr(inside excerpt) (err error) {
 	if err != nil {
 		return exprSyntax(err, inside)
 	}
-	defer catchSyntax(&err)
+	defer catchError(&err)
 	w := &rewriter{text: x.text, inside: inside}
 	root := w.hoistNot(tree.Node)
 	x.tree = w.decision(root, tree.Source)
@@ -76,7 +78,7 @@ func (e excerpt) byteOffset(chars int) int {
 
 // visit counts nodes: a chain of a ?: b ?: c shares nodes, and grows exponentially when it is walked.
 func (w *rewriter) visit(n ast.Node) {
-	if w.nodes++; w.nodes > maxNodes {
+	if w.nodes++; w.nodes > jinja.MaxNodes {
 		w.fail(n, "the expression is too long", "")
 	}
 }
@@ -183,7 +185,7 @@ func (w *rewriter) leaf(n ast.Node, source file.Source) *leaf {
 
 // slot stands for a path from now on.
 func (w *rewriter) slot(s slot, n ast.Node) ast.Node {
-	root, path, _ := pathOf(s.node)
+	root, path, _ := jinja.PathOf(s.node)
 	provided := s.optional || s.defined
 	w.bound = func(string) binding { return free }
 	w.path(root, path, provided)
@@ -229,7 +231,7 @@ func constantKey(n ast.Node) (any, bool) {
 }
 
 // chain builds our node for a path that begins with a variable.
-func (w *rewriter) chain(n ast.Node) (node, bool) {
+func (w *rewriter) chain(n ast.Node) (jinja.Node, bool) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
 		if slices.Contains(w.locals, n.Value) || constantName(n.Value) != nil {
@@ -239,7 +241,7 @@ func (w *rewriter) chain(n ast.Node) (node, bool) {
 			w.fail(n, "`$env` is not available", "use the names themselves")
 		}
 		from, _ := w.place(n)
-		return &variable{at: at(from), name: n.Value}, true
+		return &jinja.Variable{At: jinja.At(from), Name: n.Value}, true
 	case *ast.ChainNode:
 		return w.chain(n.Node)
 	case *ast.MemberNode:
@@ -253,9 +255,9 @@ func (w *rewriter) chain(n ast.Node) (node, bool) {
 			_, to = w.place(n.Property)
 			to += strings.IndexByte(w.text[min(to, len(w.text)):], ']') + 1
 		}
-		return &member{
-			at: at(of.offset()), of: of, key: &constant{at: at(from), value: key},
-			dot: w.text[max(from-1, 0)] == '.', keyAt: from, end: max(from, min(to, len(w.text))),
+		return &jinja.Member{
+			At: jinja.At(of.Offset()), Of: of, Key: &jinja.Constant{At: jinja.At(from), Value: key},
+			Dot: w.text[max(from-1, 0)] == '.', KeyAt: from, End: max(from, min(to, len(w.text))),
 		}, true
 	}
 	return nil, false
@@ -401,7 +403,7 @@ func (w *rewriter) callee(m *ast.CallNode) ast.Node {
 		w.fail(m, "unknown function `"+id.Value+"`", "")
 	}
 	if len(m.Arguments) != 1 {
-		w.fail(m, "`is_defined` takes 1 argument, not "+counted(len(m.Arguments), "argument"), "")
+		w.fail(m, "`is_defined` takes 1 argument, not "+jinja.Counted(len(m.Arguments), "argument"), "")
 	}
 	path, ok := w.chain(m.Arguments[0])
 	if !ok {

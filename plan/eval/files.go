@@ -1,6 +1,10 @@
 package eval
 
-import "strings"
+import (
+	"strings"
+
+	"moon/plan/eval/jinja"
+)
 
 // Files that a template reads: {% include %}, {% import %} and {% from %}, which only plays have.
 
@@ -12,30 +16,30 @@ type module struct {
 }
 
 // module renders a file for its names.
-func (s scope) module(n *importing) (any, error) {
-	v, err := s.eval(n.of)
+func (s scope) module(n *jinja.Importing) (any, error) {
+	v, err := s.eval(n.Of)
 	if err != nil {
 		return nil, err
 	}
 	name, isText := v.(string)
 	switch {
 	case !isText:
-		return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.of)
+		return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.Of)
 	case s.engine.World.File == nil:
-		return nil, placed(fault(Failed, "", "other files cannot be imported here"), n.of)
+		return nil, placed(fault(Failed, "", "other files cannot be imported here"), n.Of)
 	case s.files >= maxFiles:
-		return nil, placed(fault(Failed, "", "templates include each other without end"), n.of)
+		return nil, placed(fault(Failed, "", "templates include each other without end"), n.Of)
 	}
 	text, err := s.engine.World.File(s.env, "templates", name)
 	if text, err = ask("template", name, text, err); err != nil {
-		return nil, s.placed(err, n.of)
+		return nil, s.placed(err, n.Of)
 	}
-	t, err := s.engine.DocumentIn(text, Style{})
+	t, err := s.engine.DocumentIn(text, jinja.Style{})
 	if err != nil {
-		return nil, s.placed(inFile(name, text, err), n.of)
+		return nil, s.placed(inFile(name, text, err), n.Of)
 	}
 	env := s.env
-	if n.context {
+	if n.Context {
 		env = layered{s.env, s.visible}
 	}
 	inner := &rendering{engine: s.engine, env: env, text: text, file: name, work: s.work, files: s.files + 1, taken: s.taken}
@@ -44,14 +48,14 @@ func (s scope) module(n *importing) (any, error) {
 		_, m.names, err = inner.treeNames(t)
 	}
 	if err != nil {
-		return nil, s.placed(inFile(name, text, err), n.of)
+		return nil, s.placed(inFile(name, text, err), n.Of)
 	}
 	return m, nil
 }
 
 // include renders the first of the files that is there.
-func (s scope) include(n *including) (any, error) {
-	v, err := s.eval(n.of)
+func (s scope) include(n *jinja.Including) (any, error) {
+	v, err := s.eval(n.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +64,17 @@ func (s scope) include(n *including) (any, error) {
 		names = []any{v}
 	}
 	if s.engine.World.File == nil {
-		return nil, placed(fault(Failed, "", "other files cannot be included here"), n.of)
+		return nil, placed(fault(Failed, "", "other files cannot be included here"), n.Of)
 	}
 	env := s.env
-	if !n.alone {
+	if !n.Alone {
 		env = layered{s.env, s.visible}
 	}
 	var last error
 	for _, v := range names {
 		name, isText := v.(string)
 		if !isText {
-			return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.of)
+			return nil, placed(fault(Type, "", "needs the name of a file, not %s", kindOf(v)), n.Of)
 		}
 		text, err := s.engine.World.File(s.env, "templates", name)
 		text, err = ask("template", name, text, err)
@@ -81,13 +85,13 @@ func (s scope) include(n *including) (any, error) {
 			last = err
 			continue
 		}
-		made, err := s.renderFile(name, strings.TrimSuffix(text, "\n"), Style{}, env) // as Jinja reads files
-		return made, s.placed(err, n.of)
+		made, err := s.renderFile(name, strings.TrimSuffix(text, "\n"), jinja.Style{}, env) // as Jinja reads files
+		return made, s.placed(err, n.Of)
 	}
-	if n.absent || last == nil {
+	if n.Absent || last == nil {
 		return "", nil
 	}
-	return nil, s.placed(last, n.of)
+	return nil, s.placed(last, n.Of)
 }
 
 // visible is a name of this text as a value for another.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"moon/plan/eval/jinja"
 )
 
 // filters are those a template may use, by name. It is filled by init because some of them (map, select) look filters
@@ -40,20 +42,20 @@ func findTest(name string) (*test, *Error) {
 
 func init() {
 	filters = map[string]*filter{
-		"default": {params: takes("default_value? boolean?"), lazy: lazyDefault, guards: true, run: runDefault},
-		"ternary": {params: takes("true_val false_val none_val?"), lazy: lazyTernary, run: runTernary},
+		"default": {params: jinja.Takes("default_value? boolean?"), lazy: lazyDefault, guards: true, run: runDefault},
+		"ternary": {params: jinja.Takes("true_val false_val none_val?"), lazy: lazyTernary, run: runTernary},
 		"bool":    {run: filterBool},
-		"int":     {params: takes("default? base?"), run: filterInt},
-		"float":   {params: takes("default?"), run: filterFloat},
+		"int":     {params: jinja.Takes("default? base?"), run: filterInt},
+		"float":   {params: jinja.Takes("default?"), run: filterFloat},
 		"string":  {run: func(c *input) (any, error) { return c.print(c.value), nil }},
 		"abs":     {run: filterAbs},
-		"round":   {params: takes("precision? method?"), run: filterRound},
+		"round":   {params: jinja.Takes("precision? method?"), run: filterRound},
 		"mandatory": {
-			params: takes("msg?"), guards: true,
+			params: jinja.Takes("msg?"), guards: true,
 			run: filterMandatory,
 		},
 		"type_debug": {run: func(c *input) (any, error) { return pythonType(c.value), nil }},
-		"attr":       {params: takes("name"), run: filterAttr},
+		"attr":       {params: jinja.Takes("name"), run: filterAttr},
 	}
 	filters["d"] = filters["default"]
 	maps.Copy(filters, textFilters())
@@ -72,16 +74,16 @@ func init() {
 }
 
 // lazyDefault evaluates the default only where it is needed, so that x | default(y) works while y has no value.
-func lazyDefault(s scope, n *filtering) (any, error) {
-	var otherwise, boolean node
-	for i, a := range n.args {
-		if a.name == "boolean" || a.name == "" && i == 1 {
-			boolean = a.value
+func lazyDefault(s scope, n *jinja.Filtering) (any, error) {
+	var otherwise, boolean jinja.Node
+	for i, a := range n.Args {
+		if a.Name == "boolean" || a.Name == "" && i == 1 {
+			boolean = a.Value
 		} else {
-			otherwise = a.value
+			otherwise = a.Value
 		}
 	}
-	v, err := s.eval(n.in)
+	v, err := s.eval(n.In)
 	switch {
 	case err != nil && !isUndefined(err):
 		return nil, err
@@ -110,15 +112,15 @@ func runDefault(c *input) (any, error) {
 	return c.args[0], nil
 }
 
-func lazyTernary(s scope, n *filtering) (any, error) {
-	var choices [3]node
-	for i, a := range n.args {
-		if a.name != "" {
-			i = slices.Index(n.def.params.names, a.name)
+func lazyTernary(s scope, n *jinja.Filtering) (any, error) {
+	var choices [3]jinja.Node
+	for i, a := range n.Args {
+		if a.Name != "" {
+			i = slices.Index(filterOf(n).params.Names, a.Name)
 		}
-		choices[i] = a.value
+		choices[i] = a.Value
 	}
-	v, err := s.eval(n.in)
+	v, err := s.eval(n.In)
 	if err != nil {
 		return nil, err
 	}
@@ -193,27 +195,27 @@ func (c *input) check(name string, value any, missing error, args []any, named m
 	return t.run(in)
 }
 
-func (c *input) with(name string, value any, p params, args []any, named map[string]any) (*input, error) {
+func (c *input) with(name string, value any, p jinja.Params, args []any, named map[string]any) (*input, error) {
 	if err := c.spend(1); err != nil {
 		return nil, err
 	}
-	if len(args) > len(p.names) && !p.rest && !p.open {
-		return nil, fault(Type, "", "`%s` takes %s, not %s", name, p.count(), counted(len(args), "argument"))
+	if len(args) > len(p.Names) && !p.Rest && !p.Open {
+		return nil, fault(Type, "", "`%s` takes %s, not %s", name, p.Count(), jinja.Counted(len(args), "argument"))
 	}
 	in := &input{scope: c.scope, name: name, value: value}
-	list := make([]argument, len(args), len(args)+len(named))
+	list := make([]jinja.Argument, len(args), len(args)+len(named))
 	values := slices.Clone(args)
 	for _, key := range sortedKeys(named) {
-		if !p.open && !slices.Contains(p.names, key) {
+		if !p.Open && !slices.Contains(p.Names, key) {
 			return nil, fault(Type, "", "`%s` has no argument `%s`", name, key)
 		}
-		list = append(list, argument{name: key})
+		list = append(list, jinja.Argument{Name: key})
 		values = append(values, named[key])
 	}
 	in.fill(p, list, values)
-	for i := range p.required {
-		if !in.has(i) && !p.rest {
-			return nil, fault(Type, "", "`%s` needs the argument `%s`", name, p.names[i])
+	for i := range p.Required {
+		if !in.has(i) && !p.Rest {
+			return nil, fault(Type, "", "`%s` needs the argument `%s`", name, p.Names[i])
 		}
 	}
 	return in, nil

@@ -11,25 +11,27 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"moon/plan/eval/jinja"
 )
 
 func dataFilters() map[string]*filter {
 	data := map[string]*filter{
-		"to_json":       {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
-		"to_nice_json":  {params: takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
+		"to_json":       {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToJSON},
+		"to_nice_json":  {params: jinja.Takes("indent? sort_keys? ensure_ascii? *"), run: filterToNiceJSON},
 		"from_json":     {run: filterFromJSON},
-		"to_yaml":       {params: takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
-		"to_nice_yaml":  {params: takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
+		"to_yaml":       {params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
+		"to_nice_yaml":  {params: jinja.Takes("indent? sort_keys? width? default_flow_style? explicit_start? allow_unicode? *"), run: filterToYAML},
 		"from_yaml":     {run: filterFromYAML},
-		"b64encode":     {params: takes("encoding?"), run: filterB64Encode},
-		"b64decode":     {params: takes("encoding?"), run: filterB64Decode},
-		"hash":          {params: takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
-		"password_hash": {params: takes("hashtype? salt? salt_size? rounds?"), run: filterPasswordHash},
-		"combine":       {params: takes("* recursive? list_merge?"), run: filterCombine},
-		"dict2items":    {params: takes("key_name? value_name?"), run: filterDictToItems},
-		"items2dict":    {params: takes("key_name? value_name?"), run: filterItemsToDict},
+		"b64encode":     {params: jinja.Takes("encoding?"), run: filterB64Encode},
+		"b64decode":     {params: jinja.Takes("encoding?"), run: filterB64Decode},
+		"hash":          {params: jinja.Takes("hashtype?"), run: func(c *input) (any, error) { return digest(c, c.str(0, "sha1")) }},
+		"password_hash": {params: jinja.Takes("hashtype? salt? salt_size? rounds?"), run: filterPasswordHash},
+		"combine":       {params: jinja.Takes("* recursive? list_merge?"), run: filterCombine},
+		"dict2items":    {params: jinja.Takes("key_name? value_name?"), run: filterDictToItems},
+		"items2dict":    {params: jinja.Takes("key_name? value_name?"), run: filterItemsToDict},
 		"items":         {run: filterItems},
-		"dictsort":      {params: takes("case_sensitive? by? reverse?"), run: filterDictSort},
+		"dictsort":      {params: jinja.Takes("case_sensitive? by? reverse?"), run: filterDictSort},
 	}
 	for _, name := range []string{"md5", "sha1"} {
 		data[name] = &filter{run: func(c *input) (any, error) { return digest(c, name) }}

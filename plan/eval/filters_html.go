@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"moon/plan/eval/jinja"
 )
 
 // Filters for HTML and XML. There is no autoescaping and no mark for text that is safe already: what is escaped twice has
@@ -18,8 +20,8 @@ func htmlFilters() map[string]*filter {
 		"e": escape, "escape": escape, "forceescape": escape,
 		"safe":      {run: filterSafe},
 		"striptags": {run: func(c *input) (any, error) { return stripTags(c.print(c.value)), nil }},
-		"urlize":    {params: takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), run: filterURLize},
-		"xmlattr":   {params: takes("autospace?"), run: filterXMLAttr},
+		"urlize":    {params: jinja.Takes("trim_url_limit? nofollow? target? rel? extra_schemes?"), run: filterURLize},
+		"xmlattr":   {params: jinja.Takes("autospace?"), run: filterXMLAttr},
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"moon/plan/eval/jinja"
 )
 
 func listFilters() map[string]*filter {
@@ -14,31 +16,31 @@ func listFilters() map[string]*filter {
 		"first":                {run: filterFirst},
 		"last":                 {run: filterLast},
 		"list":                 {run: func(c *input) (any, error) { return anyOf(c.items()) }},
-		"join":                 {params: takes("d? attribute?"), run: filterJoin},
-		"map":                  {params: takes("..."), run: filterMap},
-		"select":               {params: takes("..."), run: picking(true, false)},
-		"reject":               {params: takes("..."), run: picking(false, false)},
-		"selectattr":           {params: takes("..."), run: picking(true, true)},
-		"rejectattr":           {params: takes("..."), run: picking(false, true)},
-		"sort":                 {params: takes("reverse? case_sensitive? attribute?"), run: filterSort},
+		"join":                 {params: jinja.Takes("d? attribute?"), run: filterJoin},
+		"map":                  {params: jinja.Takes("..."), run: filterMap},
+		"select":               {params: jinja.Takes("..."), run: picking(true, false)},
+		"reject":               {params: jinja.Takes("..."), run: picking(false, false)},
+		"selectattr":           {params: jinja.Takes("..."), run: picking(true, true)},
+		"rejectattr":           {params: jinja.Takes("..."), run: picking(false, true)},
+		"sort":                 {params: jinja.Takes("reverse? case_sensitive? attribute?"), run: filterSort},
 		"reverse":              {run: filterReverse},
-		"unique":               {params: takes("case_sensitive? attribute?"), run: filterUnique},
-		"min":                  {params: takes("case_sensitive? attribute?"), run: extreme(-1)},
-		"max":                  {params: takes("case_sensitive? attribute?"), run: extreme(1)},
-		"sum":                  {params: takes("attribute? start?"), run: filterSum},
-		"groupby":              {params: takes("attribute default? case_sensitive?"), run: filterGroupBy},
-		"flatten":              {params: takes("levels? skip_nulls?"), run: filterFlatten},
-		"union":                {params: takes("other"), run: setFilter(true, true, true)},
-		"intersect":            {params: takes("other"), run: setFilter(false, true, false)},
-		"difference":           {params: takes("other"), run: setFilter(true, false, false)},
-		"symmetric_difference": {params: takes("other"), run: setFilter(true, false, true)},
-		"zip":                  {params: takes("*"), run: zipping(false)},
-		"zip_longest":          {params: takes("* fillvalue?"), run: zipping(true)},
-		"product":              {params: takes("*"), run: filterProduct},
-		"batch":                {params: takes("linecount fill_with?"), run: filterBatch},
-		"slice":                {params: takes("slices fill_with?"), run: filterSlice},
-		"extract":              {params: takes("container morekeys?"), run: filterExtract},
-		"subelements":          {params: takes("attribute skip_missing?"), run: filterSubelements},
+		"unique":               {params: jinja.Takes("case_sensitive? attribute?"), run: filterUnique},
+		"min":                  {params: jinja.Takes("case_sensitive? attribute?"), run: extreme(-1)},
+		"max":                  {params: jinja.Takes("case_sensitive? attribute?"), run: extreme(1)},
+		"sum":                  {params: jinja.Takes("attribute? start?"), run: filterSum},
+		"groupby":              {params: jinja.Takes("attribute default? case_sensitive?"), run: filterGroupBy},
+		"flatten":              {params: jinja.Takes("levels? skip_nulls?"), run: filterFlatten},
+		"union":                {params: jinja.Takes("other"), run: setFilter(true, true, true)},
+		"intersect":            {params: jinja.Takes("other"), run: setFilter(false, true, false)},
+		"difference":           {params: jinja.Takes("other"), run: setFilter(true, false, false)},
+		"symmetric_difference": {params: jinja.Takes("other"), run: setFilter(true, false, true)},
+		"zip":                  {params: jinja.Takes("*"), run: zipping(false)},
+		"zip_longest":          {params: jinja.Takes("* fillvalue?"), run: zipping(true)},
+		"product":              {params: jinja.Takes("*"), run: filterProduct},
+		"batch":                {params: jinja.Takes("linecount fill_with?"), run: filterBatch},
+		"slice":                {params: jinja.Takes("slices fill_with?"), run: filterSlice},
+		"extract":              {params: jinja.Takes("container morekeys?"), run: filterExtract},
+		"subelements":          {params: jinja.Takes("attribute skip_missing?"), run: filterSubelements},
 	}
 	list["count"] = list["length"]
 	return list

@@ -14,30 +14,32 @@ import (
 
 	"github.com/jmespath/go-jmespath"
 	"gopkg.in/yaml.v3"
+
+	"moon/plan/eval/jinja"
 )
 
 // Filters and tests that came with plays. The step form has them as well.
 
 func playFilters() map[string]*filter {
 	return map[string]*filter{
-		"human_readable": {params: takes("isbits? unit?"), run: filterHumanReadable},
-		"human_to_bytes": {params: takes("default_unit? isbits?"), run: filterHumanToBytes},
-		"pow":            {params: takes("y"), run: filterPow},
-		"random":         {params: takes("start? step? seed?").seeded(), run: filterRandom},
-		"shuffle":        {params: takes("seed?").seeded(), run: filterShuffle},
-		"log":            {params: takes("base?"), run: filterLog},
-		"root":           {params: takes("base?"), run: filterRoot},
+		"human_readable": {params: jinja.Takes("isbits? unit?"), run: filterHumanReadable},
+		"human_to_bytes": {params: jinja.Takes("default_unit? isbits?"), run: filterHumanToBytes},
+		"pow":            {params: jinja.Takes("y"), run: filterPow},
+		"random":         {params: jinja.Takes("start? step? seed?").Seeded(), run: filterRandom},
+		"shuffle":        {params: jinja.Takes("seed?").Seeded(), run: filterShuffle},
+		"log":            {params: jinja.Takes("base?"), run: filterLog},
+		"root":           {params: jinja.Takes("base?"), run: filterRoot},
 		"urldecode":      {run: filterURLDecode},
-		"urlsplit":       {params: takes("query?"), run: filterURLSplit},
-		"permutations":   {params: takes("length?"), run: filterPermutations},
-		"combinations":   {params: takes("length"), run: filterCombinations},
-		"strftime":       {params: takes("second? utc?"), run: filterStrftime},
-		"relpath":        {params: takes("start?"), run: filterRelPath},
+		"urlsplit":       {params: jinja.Takes("query?"), run: filterURLSplit},
+		"permutations":   {params: jinja.Takes("length?"), run: filterPermutations},
+		"combinations":   {params: jinja.Takes("length"), run: filterCombinations},
+		"strftime":       {params: jinja.Takes("second? utc?"), run: filterStrftime},
+		"relpath":        {params: jinja.Takes("start?"), run: filterRelPath},
 		"normpath":       {run: onText(path.Clean)},
 		"commonpath":     {run: filterCommonPath},
-		"to_uuid":        {params: takes("namespace?"), run: filterUUID},
+		"to_uuid":        {params: jinja.Takes("namespace?"), run: filterUUID},
 		"from_yaml_all":  {run: filterFromYAMLAll},
-		"json_query":     {params: takes("expr"), run: filterJSONQuery},
+		"json_query":     {params: jinja.Takes("expr"), run: filterJSONQuery},
 	}
 }
 
@@ -59,7 +61,7 @@ func playTests() map[string]*test {
 		"directory":   ofFile(os.Stat, func(f os.FileInfo) bool { return f.IsDir() }),
 		"link":        ofFile(os.Lstat, func(f os.FileInfo) bool { return f.Mode()&os.ModeSymlink != 0 }),
 		"mount":       {run: isMount},
-		"same_file": {params: takes("other"), run: func(c *input) (bool, error) {
+		"same_file": {params: jinja.Takes("other"), run: func(c *input) (bool, error) {
 			a, err := os.Stat(c.print(c.value))
 			if err != nil {
 				return false, nil //nolint:nilerr // what is not there is no file

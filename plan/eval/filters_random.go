@@ -5,15 +5,12 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+
+	"moon/plan/eval/jinja"
 )
 
 // Roles spread work over hosts with random(seed=inventory_hostname), such as the minutes of cron jobs. What they got with Ansible must
 // not change, so these draw as Python's random.Random does. Without a seed both are refused.
-
-const (
-	unseeded = "needs a seed: without one its result would differ from one run to the next"
-	seedHint = "give it one that stays, such as `seed=inventory_hostname`"
-)
 
 // twister is the generator MT19937 of Matsumoto and Nishimura ("Mersenne Twister", ACM TOMACS 8, 1998), seeded as Python seeds it.
 type twister struct {
@@ -93,7 +90,7 @@ func seeded(seed any) (*twister, error) {
 	case isNumber && isInt:
 		n.Abs(n.SetInt64(int64(i)))
 	case seed == nil:
-		return nil, fault(Type, seedHint, unseeded)
+		return nil, fault(Type, jinja.SeedHint, jinja.Unseeded)
 	default:
 		return nil, fault(Type, "", "takes a text or a whole number as seed, not %s", kindOf(seed))
 	}
@@ -169,7 +166,7 @@ func (c *input) drawn(t *twister, end int) (any, error) {
 
 func filterShuffle(c *input) (any, error) {
 	if !truthy(c.arg(0)) { // an empty seed is none for Ansible
-		return nil, fault(Type, seedHint, unseeded)
+		return nil, fault(Type, jinja.SeedHint, jinja.Unseeded)
 	}
 	t, err := seeded(c.arg(0))
 	if err != nil {

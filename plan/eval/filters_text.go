@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"moon/plan/eval/jinja"
 )
 
 func textFilters() map[string]*filter {
@@ -16,19 +18,19 @@ func textFilters() map[string]*filter {
 		"lower":         {run: onText(strings.ToLower)},
 		"capitalize":    {run: onText(capitalized)},
 		"title":         {run: onText(titled)},
-		"trim":          {params: takes("chars?"), run: filterTrim},
-		"replace":       {params: takes("old new count?"), run: filterReplace},
-		"split":         {params: takes("separator? maxsplit?"), run: filterSplit},
-		"format":        {params: takes("..."), run: filterFormat},
-		"indent":        {params: takes("width? first? blank?"), run: filterIndent},
-		"center":        {params: takes("width?"), run: filterCenter},
+		"trim":          {params: jinja.Takes("chars?"), run: filterTrim},
+		"replace":       {params: jinja.Takes("old new count?"), run: filterReplace},
+		"split":         {params: jinja.Takes("separator? maxsplit?"), run: filterSplit},
+		"format":        {params: jinja.Takes("..."), run: filterFormat},
+		"indent":        {params: jinja.Takes("width? first? blank?"), run: filterIndent},
+		"center":        {params: jinja.Takes("width?"), run: filterCenter},
 		"quote":         {run: filterQuote},
 		"wordcount":     {run: func(c *input) (any, error) { return len(strings.Fields(c.print(c.value))), nil }},
-		"regex_replace": {params: takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
-		"regex_search":  {params: takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
-		"regex_findall": {params: takes("regex multiline? ignorecase?"), run: filterRegexFindall},
-		"regex_escape":  {params: takes("re_type?"), run: filterRegexEscape},
-		"comment":       {params: takes("style?"), run: filterComment},
+		"regex_replace": {params: jinja.Takes("pattern replacement? ignorecase? multiline? count?"), run: filterRegexReplace},
+		"regex_search":  {params: jinja.Takes("* pattern ignorecase? multiline?"), run: filterRegexSearch},
+		"regex_findall": {params: jinja.Takes("regex multiline? ignorecase?"), run: filterRegexFindall},
+		"regex_escape":  {params: jinja.Takes("re_type?"), run: filterRegexEscape},
+		"comment":       {params: jinja.Takes("style?"), run: filterComment},
 		"urlencode":     {run: filterURLEncode},
 	}
 }

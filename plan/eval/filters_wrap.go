@@ -10,15 +10,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"moon/plan/eval/jinja"
 )
 
 // Filters that make text fit: into a number of characters, into lines, into a unit.
 
 func fittingFilters() map[string]*filter {
 	return map[string]*filter{
-		"filesizeformat": {params: takes("binary?"), run: filterFileSize},
-		"truncate":       {params: takes("length? killwords? end? leeway?"), run: filterTruncate},
-		"wordwrap":       {params: takes("width? break_long_words? wrapstring? break_on_hyphens?"), run: filterWordWrap},
+		"filesizeformat": {params: jinja.Takes("binary?"), run: filterFileSize},
+		"truncate":       {params: jinja.Takes("length? killwords? end? leeway?"), run: filterTruncate},
+		"wordwrap":       {params: jinja.Takes("width? break_long_words? wrapstring? break_on_hyphens?"), run: filterWordWrap},
 	}
 }
 

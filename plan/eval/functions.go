@@ -1,30 +1,34 @@
 package eval
 
-import "slices"
+import (
+	"slices"
+
+	"moon/plan/eval/jinja"
+)
 
 // builtinFunctions are what a template may call by name. Filled by init: dict and namespace evaluate arguments.
 var builtinFunctions map[string]function
 
 type function struct {
-	params params
+	params jinja.Params
 	run    func(c *input) (any, error)
 	plays  bool // only the plays form has it
 }
 
 func init() {
 	builtinFunctions = map[string]function{
-		"range":     {params: takes("*"), run: rangeOf},
-		"dict":      {params: takes("..."), run: dictOf},
-		"namespace": {params: takes("..."), run: newNamespace},
-		"env":       {params: takes("name default? secret?"), run: (*input).environment},
-		"cycler":    {params: takes("*"), run: newCycler},
-		"joiner":    {params: takes("sep?"), run: func(c *input) (any, error) { return &joiner{separator: c.str(0, ", ")}, nil }},
+		"range":     {params: jinja.Takes("*"), run: rangeOf},
+		"dict":      {params: jinja.Takes("..."), run: dictOf},
+		"namespace": {params: jinja.Takes("..."), run: newNamespace},
+		"env":       {params: jinja.Takes("name default? secret?"), run: (*input).environment},
+		"cycler":    {params: jinja.Takes("*"), run: newCycler},
+		"joiner":    {params: jinja.Takes("sep?"), run: func(c *input) (any, error) { return &joiner{separator: c.str(0, ", ")}, nil }},
 	}
 	looking := func(list bool) function {
-		return function{params: takes("..."), plays: true, run: func(c *input) (any, error) { return looked(c, list) }}
+		return function{params: jinja.Takes("..."), plays: true, run: func(c *input) (any, error) { return looked(c, list) }}
 	}
 	builtinFunctions["lookup"], builtinFunctions["query"], builtinFunctions["q"] = looking(false), looking(true), looking(true)
-	builtinFunctions["now"] = function{params: takes("utc? fmt?"), plays: true, run: (*input).now}
+	builtinFunctions["now"] = function{params: jinja.Takes("utc? fmt?"), plays: true, run: (*input).now}
 }
 
 // namespace is the one kind of value that a template may change from inside a loop: {% set ns.found = true %}.
@@ -159,18 +163,18 @@ func newCycler(c *input) (any, error) {
 }
 
 // assign is {% set ns.name = value %}.
-func (s scope) assign(n *assignment) error {
-	of, _, err := s.reach(n.target.of)
+func (s scope) assign(n *jinja.Assignment) error {
+	of, _, err := s.reach(n.Target.Of)
 	if err != nil {
 		return err
 	}
 	ns, ok := of.(*namespace)
 	if !ok {
 		return placed(fault(Type, "make it with `{% set x = namespace(…) %}`, or build a new map with `| combine(…)`",
-			"cannot set a part of %s", kindOf(of)), n.target)
+			"cannot set a part of %s", kindOf(of)), n.Target)
 	}
-	key := keyText(n.target.key.(*constant).value)
-	v, err := s.eval(n.value)
+	key := keyText(n.Target.Key.(*jinja.Constant).Value)
+	v, err := s.eval(n.Value)
 	if o, isOpen := openOf(err); isOpen {
 		ns.fields[key] = &unsettled{o.missing}
 		return nil
@@ -194,24 +198,24 @@ func (ns *namespace) snapshot() map[string]any {
 	return m
 }
 
-func (s scope) call(n *call) (any, error) {
-	switch f := n.function.(type) {
-	case *variable:
+func (s scope) call(n *jinja.Call) (any, error) {
+	switch f := n.Function.(type) {
+	case *jinja.Variable:
 		return s.callName(n, f)
-	case *member:
+	case *jinja.Member:
 		return s.callMethod(n, f)
 	}
-	return nil, &Error{Kind: Type, Message: "this is not a function", Offset: n.offset()}
+	return nil, &Error{Kind: Type, Message: "this is not a function", Offset: n.Offset()}
 }
 
-func (s scope) callName(n *call, f *variable) (any, error) {
-	width := len(f.name)
-	if v, ok := s.local(f.name); ok {
+func (s scope) callName(n *jinja.Call, f *jinja.Variable) (any, error) {
+	width := len(f.Name)
+	if v, ok := s.local(f.Name); ok {
 		return s.callLocal(n, f, v)
 	}
-	c := &input{scope: s, name: f.name}
-	if b, ok := s.engine.builtin(f.name); ok {
-		err := s.bind(c, b.params, n.args)
+	c := &input{scope: s, name: f.Name}
+	if b, ok := s.engine.builtin(f.Name); ok {
+		err := s.bind(c, b.params, n.Args)
 		if err == nil {
 			err = c.ordinaryAll()
 		}
@@ -220,12 +224,12 @@ func (s scope) callName(n *call, f *variable) (any, error) {
 		}
 		v, err := b.run(c)
 		if err != nil {
-			return nil, s.calleeError("function", f.name, err, f.offset(), width)
+			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
 		}
 		return v, nil
 	}
-	if own, ok := s.engine.functions[f.name]; ok {
-		err := s.bind(c, takes("..."), n.args)
+	if own, ok := s.engine.functions[f.Name]; ok {
+		err := s.bind(c, jinja.Takes("..."), n.Args)
 		if err == nil {
 			err = c.ordinaryAll()
 		}
@@ -234,11 +238,11 @@ func (s scope) callName(n *call, f *variable) (any, error) {
 		}
 		v, err := own(s.env, c.rest, c.named)
 		if err != nil {
-			return nil, s.calleeError("function", f.name, err, f.offset(), width)
+			return nil, s.calleeError("function", f.Name, err, f.Offset(), width)
 		}
-		return s.settled(unwrapUnknown(v, f.name))
+		return s.settled(unwrapUnknown(v, f.Name))
 	}
-	return nil, &Error{Kind: Type, Message: "`" + f.name + "` is not a function", Offset: f.offset(), Width: width}
+	return nil, &Error{Kind: Type, Message: "`" + f.Name + "` is not a function", Offset: f.Offset(), Width: width}
 }
 
 func unwrapUnknown(v any, name string) (any, string) {
@@ -249,7 +253,7 @@ func unwrapUnknown(v any, name string) (any, string) {
 }
 
 // callLocal calls a macro, caller(), loop() or a joiner.
-func (s scope) callLocal(n *call, f *variable, v any) (any, error) {
+func (s scope) callLocal(n *jinja.Call, f *jinja.Variable, v any) (any, error) {
 	switch v := v.(type) {
 	case *joiner:
 		if !v.used {
@@ -260,11 +264,11 @@ func (s scope) callLocal(n *call, f *variable, v any) (any, error) {
 	case *unsettled:
 		return nil, &open{v.missing}
 	case *macro:
-		return s.callMacro(n, f.name, v)
+		return s.callMacro(n, f.Name, v)
 	case *loop:
 		return v.callAgain(s, n, f)
 	}
-	return nil, &Error{Kind: Type, Message: "`" + f.name + "` is " + kindOf(v) + ", not a function", Offset: f.offset(), Width: len(f.name)}
+	return nil, &Error{Kind: Type, Message: "`" + f.Name + "` is " + kindOf(v) + ", not a function", Offset: f.Offset(), Width: len(f.Name)}
 }
 
 // boxed prepares a value for a name of the template.
@@ -278,7 +282,7 @@ func boxed(v any) any {
 	return v
 }
 
-func (c *cycler) call(name string, f *member) (any, error) {
+func (c *cycler) call(name string, f *jinja.Member) (any, error) {
 	switch name {
 	case "next":
 		v := c.items[c.next]
@@ -288,5 +292,5 @@ func (c *cycler) call(name string, f *member) (any, error) {
 		c.next = 0
 		return nil, nil
 	}
-	return nil, &Error{Kind: Type, Message: "a cycler has no method `" + name + "`", Offset: f.keyAt, Width: f.end - f.keyAt}
+	return nil, &Error{Kind: Type, Message: "a cycler has no method `" + name + "`", Offset: f.KeyAt, Width: f.End - f.KeyAt}
 }

@@ -2,12 +2,6 @@ package eval
 
 // What people write who know another language, with what it is called here.
 
-// operatorHints are words that stand between values in expr, and operators in capitals.
-var operatorHints = map[string]string{
-	"startsWith": "write `.startswith(…)`", "endsWith": "write `.endswith(…)`", "matches": "write `is search(…)`", "contains": "write `… in …`, the part first",
-	"AND": "write `and`", "OR": "write `or`", "NOT": "write `not`", "IN": "write `in`", "IS": "write `is`",
-}
-
 // functionHints are functions of expr that are no filter of the same name.
 var functionHints = map[string]string{
 	"len": "write `… | length`", "is_defined": "write `… is defined`", "hasPrefix": "write `.startswith(…)`", "hasSuffix": "write `.endswith(…)`",

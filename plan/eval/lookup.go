@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"moon/internal/suggest"
+	"moon/plan/eval/jinja"
 )
 
 // settled turns a value as it is stored into one that can be computed with: open if any part of it is unknown.
@@ -93,22 +94,22 @@ func (f *unknowns) in(v any) {
 
 // reach gives what a chain of members leads to, as it is stored: parts of it may be unknown. root is the variable at
 // the beginning.
-func (s scope) reach(n node) (v any, root string, err error) {
+func (s scope) reach(n jinja.Node) (v any, root string, err error) {
 	switch n := n.(type) {
-	case *variable:
+	case *jinja.Variable:
 		v, err := s.lookup(n)
-		return v, n.name, err
-	case *member:
+		return v, n.Name, err
+	case *jinja.Member:
 		err = s.deeper(n)
 		var of any
 		if err == nil {
-			of, root, err = s.reach(n.of)
+			of, root, err = s.reach(n.Of)
 		}
 		s.levels--
 		if err != nil {
 			return nil, root, err
 		}
-		key, err := s.eval(n.key)
+		key, err := s.eval(n.Key)
 		if err != nil {
 			return nil, root, err
 		}
@@ -129,17 +130,17 @@ func (s scope) reach(n node) (v any, root string, err error) {
 	}
 }
 
-func (s scope) lookup(n *variable) (any, error) {
-	v, ok := s.local(n.name)
+func (s scope) lookup(n *jinja.Variable) (any, error) {
+	v, ok := s.local(n.Name)
 	if !ok {
-		v, ok = s.env.Lookup(n.name)
+		v, ok = s.env.Lookup(n.Name)
 	}
 	switch v := v.(type) {
 	case Unknown:
-		return nil, &open{[]Missing{{n.name, sortedSteps(v.Steps)}}}
+		return nil, &open{[]Missing{{n.Name, sortedSteps(v.Steps)}}}
 	case *unsettled:
 		return nil, &open{v.missing}
-	case *absent:
+	case *jinja.Absent:
 		return s.eval(v)
 	case Fault:
 		return nil, s.broken(v, n)
@@ -147,7 +148,7 @@ func (s scope) lookup(n *variable) (any, error) {
 	case Object:
 		s.objects = true
 	}
-	if !ok && n.name == "omit" && s.engine.Python {
+	if !ok && n.Name == "omit" && s.engine.Python {
 		return Omit, nil
 	}
 	if !ok {
@@ -172,17 +173,17 @@ func (s scope) local(name string) (any, bool) {
 	return s.locals.get(name)
 }
 
-func (s scope) undefined(n *variable) *Error {
-	hint := suggest.DidYouMean(n.name, s.env.Names())
-	if s.engine.isFunction(n.name) {
-		hint = "`" + n.name + "` is a function: call it with `()`"
+func (s scope) undefined(n *jinja.Variable) *Error {
+	hint := suggest.DidYouMean(n.Name, s.env.Names())
+	if s.engine.isFunction(n.Name) {
+		hint = "`" + n.Name + "` is a function: call it with `()`"
 	}
-	if n.name == "nil" {
+	if n.Name == "nil" {
 		hint = "write `none`"
 	}
 	return &Error{
-		Kind: Undefined, Name: n.name, Message: "undefined variable `" + n.name + "`", Hint: hint,
-		Offset: n.offset(), Width: len(n.name),
+		Kind: Undefined, Name: n.Name, Message: "undefined variable `" + n.Name + "`", Hint: hint,
+		Offset: n.Offset(), Width: len(n.Name),
 	}
 }
 
@@ -190,21 +191,21 @@ func (s scope) undefined(n *variable) *Error {
 func unpackable(v any, names int) *Error {
 	list, ok := v.([]any)
 	if !ok {
-		return fault(Type, "", "cannot unpack %s into %s", kindOf(v), counted(names, "name"))
+		return fault(Type, "", "cannot unpack %s into %s", kindOf(v), jinja.Counted(names, "name"))
 	}
 	if len(list) != names {
-		return fault(Type, "", "cannot unpack a list of %s into %s", counted(len(list), "item"), counted(names, "name"))
+		return fault(Type, "", "cannot unpack a list of %s into %s", jinja.Counted(len(list), "item"), jinja.Counted(names, "name"))
 	}
 	return nil
 }
 
 // slice is Python's x[from:to:step] on strings and lists.
-func (s scope) slice(n *slicing) (any, error) {
+func (s scope) slice(n *jinja.Slicing) (any, error) {
 	var bounds [3]any
-	nodes := []node{n.of}
-	for _, part := range []node{n.from, n.to, n.step} {
+	nodes := []jinja.Node{n.Of}
+	for _, part := range []jinja.Node{n.From, n.To, n.Step} {
 		if part == nil {
-			part = &constant{at: n.at}
+			part = &jinja.Constant{At: n.At}
 		}
 		nodes = append(nodes, part)
 	}
@@ -281,7 +282,7 @@ func sliced(items []any, bounds [3]any) ([]any, *Error) {
 }
 
 // get gives the part of a value that a key names.
-func (s scope) get(of, key any, n *member) (any, error) {
+func (s scope) get(of, key any, n *jinja.Member) (any, error) {
 	switch of := of.(type) {
 	case map[string]any, *Dict:
 		if v, ok := entryOf(of, keyText(key)); ok {
@@ -352,37 +353,37 @@ func fromEnd(i, length int) int {
 	return i
 }
 
-// nearest is the hint for a misspelt key, with the path as it should be written.
-func (n *member) nearest(text, key string, known []string) string {
+// nearestPath is the hint for a misspelt key, with the path as it should be written.
+func nearestPath(n *jinja.Member, text, key string, known []string) string {
 	near := suggest.Nearest(key, known)
 	if near == "" {
 		return ""
 	}
-	if _, isChain := firstName(n); isChain && n.dot {
-		near = text[n.offset():n.keyAt] + near
+	if _, isChain := jinja.FirstName(n); isChain && n.Dot {
+		near = text[n.Offset():n.KeyAt] + near
 	}
 	return "did you mean `" + near + "`?"
 }
 
 // noMember says that a value has no such part. It counts as undefined, so that default() and `is defined` see it.
-func (s scope) noMember(of, key any, n *member) *Error {
-	whole := s.text[n.offset():n.end]
-	if _, isChain := firstName(n); !isChain || strings.Contains(whole, "\n") {
+func (s scope) noMember(of, key any, n *jinja.Member) *Error {
+	whole := s.text[n.Offset():n.End]
+	if _, isChain := jinja.FirstName(n); !isChain || strings.Contains(whole, "\n") {
 		whole = keyText(key)
 	}
 	e := &Error{
 		Kind: Undefined, Name: whole, Message: "undefined variable `" + whole + "`",
-		Offset: n.keyAt, Width: n.end - n.keyAt,
+		Offset: n.KeyAt, Width: n.End - n.KeyAt,
 	}
 	switch of := of.(type) {
 	case map[string]any, *Dict:
-		e.Hint = n.nearest(s.text, keyText(key), namesOf(of))
+		e.Hint = nearestPath(n, s.text, keyText(key), namesOf(of))
 	case Object:
-		e.Hint = n.nearest(s.text, keyText(key), known(of))
+		e.Hint = nearestPath(n, s.text, keyText(key), known(of))
 	case *namespace:
-		e.Hint = n.nearest(s.text, keyText(key), sortedKeys(of.fields))
+		e.Hint = nearestPath(n, s.text, keyText(key), sortedKeys(of.fields))
 	case []any:
-		e.Message += ": the list has " + counted(len(of), "item")
+		e.Message += ": the list has " + jinja.Counted(len(of), "item")
 		if _, isIndex := indexFor(key); !isIndex {
 			e.Message, e.Hint = "undefined variable `"+whole+"`: a list has no names, only positions", memberHints[keyText(key)]
 		}

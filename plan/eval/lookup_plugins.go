@@ -3,11 +3,14 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"moon/plan/eval/jinja"
 )
 
 // World is what lookups reach for, of the place that env stands for. What is nil is refused. A function that cannot say
@@ -89,7 +92,7 @@ func findPlugin(name string) (plugin, *Error) {
 	if reason, ok := refusedPlugins[name]; ok {
 		return plugin{}, &Error{Kind: Failed, Message: "the lookup `" + name + "` is not available: " + reason, Offset: -1}
 	}
-	e := misspelt("lookup", name, sortedNames(plugins))
+	e := misspelt("lookup", name, slices.Sorted(maps.Keys(plugins)))
 	e.Kind = Failed
 	return plugin{}, e
 }
@@ -250,7 +253,7 @@ func lookupVars(c *input, terms []any) ([]any, error) {
 		if !ok {
 			return nil, fault(Type, "", "needs the names of variables, not %s", kindOf(term))
 		}
-		v, err := c.eval(&variable{at: -1, name: name})
+		v, err := c.eval(&jinja.Variable{At: -1, Name: name})
 		if otherwise, ok := c.named["default"]; ok && isUndefined(err) {
 			v, err = otherwise, nil
 		}
@@ -457,7 +460,7 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 		return nil, notHere("template")
 	}
 	extra, _ := mapOf(c.named["template_vars"])
-	style := Style{}
+	style := jinja.Style{}
 	for option, at := range map[string]*string{
 		"variable_start_string": &style.VariableStart, "variable_end_string": &style.VariableEnd,
 		"comment_start_string": &style.CommentStart, "comment_end_string": &style.CommentEnd,
@@ -492,7 +495,7 @@ func lookupTemplate(c *input, terms []any) ([]any, error) {
 }
 
 // renderFile renders the text of another file. Its mistakes are told with its name: their place is not in this text.
-func (r *rendering) renderFile(name, text string, style Style, env Env) (any, error) {
+func (r *rendering) renderFile(name, text string, style jinja.Style, env Env) (any, error) {
 	if r.files >= maxFiles {
 		return nil, fault(Failed, "", "templates include each other without end")
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"moon/plan/eval"
+	"moon/plan/eval/jinja"
 	"moon/secret"
 )
 
@@ -241,7 +242,7 @@ func TestPlaysText(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", text, got.Value, err, want)
 		}
 	}
-	tmpl, err := e.DocumentIn("<% if flag %>[[ n ]]<% endif %>{{", eval.Style{BlockStart: "<%", BlockEnd: "%>", VariableStart: "[[", VariableEnd: "]]"})
+	tmpl, err := e.DocumentIn("<% if flag %>[[ n ]]<% endif %>{{", jinja.Style{BlockStart: "<%", BlockEnd: "%>", VariableStart: "[[", VariableEnd: "]]"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,15 @@
 package eval
 
-import "errors"
+import (
+	"errors"
+
+	"moon/plan/eval/jinja"
+)
 
 // loop is {% for %} while it runs, and the variable of that name.
 type loop struct {
-	tag   *forTag
-	scope scope // around it
+	tag   *jinja.ForTag
+	outer tagRunner // of the loop itself
 	items []any
 	at    int
 	depth int // of loops that call themselves
@@ -14,36 +18,36 @@ type loop struct {
 }
 
 // runFor runs a {% for %}.
-func (s scope) runFor(st *forTag) error {
-	v, err := s.evalNamed(st.in)
+func (s tagRunner) runFor(st *jinja.ForTag) error {
+	v, err := s.evalNamed(st.In)
 	if err != nil {
 		return err
 	}
 	if err := s.spend(1); err != nil {
 		return err
 	}
-	return s.runOver(st, v, st.in, 0)
+	return s.runOver(st, v, st.In, 0)
 }
 
 // runOver runs the body for each item of a value that the condition of the loop holds for. from is where the value is written.
-func (s scope) runOver(st *forTag, v any, from node, depth int) error {
+func (s tagRunner) runOver(st *jinja.ForTag, v any, from jinja.Node, depth int) error {
 	items, err := s.itemsToLoop(st, v, from)
-	if err == nil && st.cond != nil {
+	if err == nil && st.Cond != nil {
 		items, err = s.chooseItems(st, items)
 	}
 	if err != nil {
 		return err
 	}
 	if len(items) == 0 {
-		return s.openBlock().run(st.empty)
+		return s.openBlock().run(st.Empty)
 	}
-	l := &loop{tag: st, scope: s, items: items, depth: depth}
+	l := &loop{tag: st, outer: s, items: items, depth: depth}
 	for i, item := range items {
 		l.at = i
 		inner := s.openBlock()
-		st.bindItem(inner.locals, item)
+		bindItem(st, inner.locals, item)
 		inner.locals.set("loop", l)
-		err := inner.run(st.body)
+		err := inner.run(st.Body)
 		if errors.Is(err, errBreak) {
 			return nil
 		}
@@ -55,8 +59,8 @@ func (s scope) runOver(st *forTag, v any, from node, depth int) error {
 }
 
 // itemsToLoop gives the items of a loop, each fit for the number of names.
-func (s scope) itemsToLoop(st *forTag, v any, from node) ([]any, error) {
-	if _, ok := mapOf(v); ok && len(st.names) == 2 {
+func (s scope) itemsToLoop(st *jinja.ForTag, v any, from jinja.Node) ([]any, error) {
+	if _, ok := mapOf(v); ok && len(st.Names) == 2 {
 		v = pairs(v) // Jinja wants .items(); playbooks are written without
 	}
 	items, err := itemsOf(v)
@@ -69,9 +73,9 @@ func (s scope) itemsToLoop(st *forTag, v any, from node) ([]any, error) {
 	if err := s.spend(5 * len(items)); err != nil {
 		return nil, err
 	}
-	if len(st.names) > 1 {
+	if len(st.Names) > 1 {
 		for _, item := range items {
-			if e := unpackable(item, len(st.names)); e != nil {
+			if e := unpackable(item, len(st.Names)); e != nil {
 				return nil, placed(e, from)
 			}
 		}
@@ -79,13 +83,13 @@ func (s scope) itemsToLoop(st *forTag, v any, from node) ([]any, error) {
 	return items, nil
 }
 
-func (s scope) chooseItems(st *forTag, items []any) ([]any, error) {
+func (s tagRunner) chooseItems(st *jinja.ForTag, items []any) ([]any, error) {
 	var chosen []any
 	inner := s.openBlock()
 	for _, item := range items {
 		inner.locals.clear()
-		st.bindItem(inner.locals, item)
-		holds, err := inner.evalCondition(st.cond)
+		bindItem(st, inner.locals, item)
+		holds, err := inner.evalCondition(st.Cond)
 		if err != nil {
 			return nil, err
 		}
@@ -97,12 +101,12 @@ func (s scope) chooseItems(st *forTag, items []any) ([]any, error) {
 }
 
 // bindItem gives the names of a loop an item, which has been found to fit.
-func (st *forTag) bindItem(to *names, item any) {
-	if len(st.names) == 1 {
-		to.set(st.names[0], item)
+func bindItem(st *jinja.ForTag, to *names, item any) {
+	if len(st.Names) == 1 {
+		to.set(st.Names[0], item)
 		return
 	}
-	for i, name := range st.names {
+	for i, name := range st.Names {
 		to.set(name, item.([]any)[i])
 	}
 }
@@ -139,13 +143,13 @@ func (l *loop) attribute(name string) (any, bool) {
 
 func (l *loop) neighbour(i int) (any, bool) {
 	if i < 0 || i >= len(l.items) {
-		return nil, !l.scope.engine.Python
+		return nil, !l.outer.engine.Python
 	}
 	return l.items[i], true
 }
 
 // call is loop.cycle(a, b) and loop.changed(x).
-func (l *loop) call(s scope, n *call, f *member, name string) (any, error) {
+func (l *loop) call(s scope, n *jinja.Call, f *jinja.Member, name string) (any, error) {
 	args, err := s.evalPositional(n, "loop."+name)
 	if err != nil {
 		return nil, err
@@ -155,7 +159,7 @@ func (l *loop) call(s scope, n *call, f *member, name string) (any, error) {
 	}
 	if name == "cycle" {
 		if len(args) == 0 {
-			return nil, &Error{Kind: Type, Message: "`loop.cycle` needs at least one item", Offset: f.keyAt, Width: f.end - f.keyAt}
+			return nil, &Error{Kind: Type, Message: "`loop.cycle` needs at least one item", Offset: f.KeyAt, Width: f.End - f.KeyAt}
 		}
 		return args[l.at%len(args)], nil
 	}
@@ -169,23 +173,23 @@ func (l *loop) call(s scope, n *call, f *member, name string) (any, error) {
 }
 
 // evalPositional evaluates the arguments of what takes none by name.
-func (s scope) evalPositional(n *call, of string) ([]any, error) {
-	nodes := make([]node, len(n.args))
-	for i, a := range n.args {
-		if a.name != "" {
-			return nil, &Error{Kind: Type, Message: "`" + of + "` has no argument `" + a.name + "`", Offset: a.at, Width: len(a.name)}
+func (s scope) evalPositional(n *jinja.Call, of string) ([]any, error) {
+	nodes := make([]jinja.Node, len(n.Args))
+	for i, a := range n.Args {
+		if a.Name != "" {
+			return nil, &Error{Kind: Type, Message: "`" + of + "` has no argument `" + a.Name + "`", Offset: a.At, Width: len(a.Name)}
 		}
-		nodes[i] = a.value
+		nodes[i] = a.Value
 	}
 	return s.evalAll(nodes)
 }
 
 // callAgain is loop(items): the loop runs with other items, and gives what it writes.
-func (l *loop) callAgain(s scope, n *call, f *variable) (any, error) {
-	if !l.tag.recursive {
+func (l *loop) callAgain(s scope, n *jinja.Call, f *jinja.Variable) (any, error) {
+	if !l.tag.Recursive {
 		return nil, &Error{
 			Kind: Type, Message: "`loop` is not a function", Hint: "write `recursive` at the end of its `{% for %}`, so that it can call itself",
-			Offset: f.offset(), Width: len(f.name),
+			Offset: f.Offset(), Width: len(f.Name),
 		}
 	}
 	args, err := s.evalPositional(n, "loop")
@@ -193,14 +197,14 @@ func (l *loop) callAgain(s scope, n *call, f *variable) (any, error) {
 		return nil, err
 	}
 	if len(args) != 1 {
-		return nil, &Error{Kind: Type, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.offset(), Width: len(f.name)}
+		return nil, &Error{Kind: Type, Message: "`loop` needs the items to loop over, and nothing else", Offset: f.Offset(), Width: len(f.Name)}
 	}
 	leave, err := s.enterCall("loop", n)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	text, err := l.scope.captureText(func(inner scope) error { return inner.runOver(l.tag, args[0], n.args[0].value, l.depth+1) })
+	text, err := l.outer.captureText(func(inner tagRunner) error { return inner.runOver(l.tag, args[0], n.Args[0].Value, l.depth+1) })
 	if err != nil {
 		return nil, err
 	}

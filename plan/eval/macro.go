@@ -1,12 +1,16 @@
 package eval
 
-import "cmp"
+import (
+	"cmp"
+
+	"moon/plan/eval/jinja"
+)
 
 // macro is a macro that a template has come past, and the body of a {% call %}, which is one without name. It sees the names of
 // where it is written, not of where it is called.
 type macro struct {
-	tag   *macroTag
-	scope scope
+	tag *jinja.MacroTag
+	at  tagRunner // where it is written
 }
 
 // argued is an argument of a macro; name is empty for a positional one.
@@ -17,10 +21,10 @@ type argued struct {
 
 // callMacro calls a macro in an expression. The text that it gives is not the template's own, so nothing in it may be left
 // open: the whole call is, also if only an argument is.
-func (s scope) callMacro(n *call, name string, m *macro) (any, error) {
-	nodes := make([]node, len(n.args))
-	for i, a := range n.args {
-		nodes[i] = a.value
+func (s scope) callMacro(n *jinja.Call, name string, m *macro) (any, error) {
+	nodes := make([]jinja.Node, len(n.Args))
+	for i, a := range n.Args {
+		nodes[i] = a.Value
 	}
 	values, err := s.evalAll(nodes)
 	if err != nil {
@@ -28,7 +32,7 @@ func (s scope) callMacro(n *call, name string, m *macro) (any, error) {
 	}
 	args := make([]argued, len(values))
 	for i, v := range values {
-		args[i] = argued{n.args[i].name, boxed(v)}
+		args[i] = argued{n.Args[i].Name, boxed(v)}
 	}
 	text, err := s.runMacro(n, name, m, args, nil)
 	if err != nil {
@@ -38,7 +42,7 @@ func (s scope) callMacro(n *call, name string, m *macro) (any, error) {
 }
 
 // runCall is {% call m(args) %}body{% endcall %}. Arguments that are open are bound as they are: the macro may not use them.
-func (s scope) runCall(st *callTag) error {
+func (s tagRunner) runCall(st *jinja.CallTag) error {
 	s.captures++
 	text, err := s.callWithBody(st)
 	s.captures--
@@ -48,30 +52,30 @@ func (s scope) runCall(st *callTag) error {
 	return s.putText(text)
 }
 
-func (s scope) callWithBody(st *callTag) (string, error) {
-	args := make([]argued, len(st.of.args))
-	v, _, err := s.reach(st.of.function)
+func (s tagRunner) callWithBody(st *jinja.CallTag) (string, error) {
+	args := make([]argued, len(st.Of.Args))
+	v, _, err := s.reach(st.Of.Function)
 	if err != nil {
 		return "", err
 	}
-	for i, a := range st.of.args {
-		v, err := s.evalBound(a.value)
+	for i, a := range st.Of.Args {
+		v, err := s.evalBound(a.Value)
 		if err != nil {
 			return "", err
 		}
-		args[i] = argued{a.name, v}
+		args[i] = argued{a.Name, v}
 	}
 	m, ok := v.(*macro)
 	if !ok {
-		return "", placed(fault(Type, "", "%s, not of %s", notMacro, kindOf(v)), st.of.function)
+		return "", placed(fault(Type, "", "%s, not of %s", jinja.NotMacro, kindOf(v)), st.Of.Function)
 	}
-	return s.runMacro(st.of, m.tag.name, m, args, &macro{tag: st.caller, scope: s})
+	return s.runMacro(st.Of, m.tag.Name, m, args, &macro{tag: st.Caller, at: s})
 }
 
 // enterCall counts a call from inside of a template.
-func (r *rendering) enterCall(name string, n *call) (leave func(), err error) {
+func (r *rendering) enterCall(name string, n *jinja.Call) (leave func(), err error) {
 	if r.calls++; r.calls > maxCalls {
-		return nil, &Error{Kind: Failed, Message: "macro `" + name + "` calls itself too often", Offset: n.offset(), Width: len(name)}
+		return nil, &Error{Kind: Failed, Message: "macro `" + name + "` calls itself too often", Offset: n.Offset(), Width: len(name)}
 	}
 	if err := r.spend(20); err != nil {
 		return nil, err
@@ -80,67 +84,67 @@ func (r *rendering) enterCall(name string, n *call) (leave func(), err error) {
 }
 
 // runMacro gives the text of a macro. caller is the body of the {% call %} that called it, or nil.
-func (s scope) runMacro(n *call, name string, m *macro, args []argued, caller *macro) (string, error) {
+func (s scope) runMacro(n *jinja.Call, name string, m *macro, args []argued, caller *macro) (string, error) {
 	leave, err := s.enterCall(name, n)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
-	elsewhere := m.scope.rendering != s.rendering // it is of a file that was imported
+	elsewhere := m.at.rendering != s.rendering // it is of a file that was imported
 	if elsewhere {
-		m.scope.work = s.work
+		m.at.work = s.work
 	}
-	inner := m.scope.openBlock()
+	inner := m.at.openBlock()
 	if e := inner.bindArguments(m.tag, args); e != nil {
-		e.Offset, e.Width = n.offset(), len(name)
+		e.Offset, e.Width = n.Offset(), len(name)
 		return "", e
 	}
 	if caller != nil {
 		inner.locals.set("caller", caller)
 	}
-	text, err := inner.captureText(func(inner scope) error {
+	text, err := inner.captureText(func(inner tagRunner) error {
 		if err := inner.bindDefaults(m.tag); err != nil {
 			return err
 		}
-		return inner.openBlock().run(m.tag.body)
+		return inner.openBlock().run(m.tag.Body)
 	})
 	if elsewhere {
-		s.touched = s.touched || m.scope.secret
+		s.touched = s.touched || m.at.secret
 		if err != nil {
-			err = inFile(m.scope.file, m.scope.text, err)
+			err = inFile(m.at.file, m.at.text, err)
 		}
 	}
 	return text, err
 }
 
 // bindArguments gives the parameters of a macro what it is called with.
-func (s scope) bindArguments(m *macroTag, args []argued) *Error {
+func (s tagRunner) bindArguments(m *jinja.MacroTag, args []argued) *Error {
 	rest, others := []any{}, NewDict(0)
 	positional := 0
 	for _, a := range args {
 		switch {
-		case a.name == "" && positional < len(m.params):
-			s.locals.set(m.params[positional].name, a.value)
+		case a.name == "" && positional < len(m.Params):
+			s.locals.set(m.Params[positional].Name, a.value)
 			positional++
-		case a.name == "" && m.varargs != "":
+		case a.name == "" && m.Varargs != "":
 			rest = append(rest, unboxed(a.value))
 		case a.name == "":
-			return fault(Failed, "", "macro `%s` received %d arguments but expected only %d", m.spelled(), countPositional(args), len(m.params))
-		case m.has(a.name) && s.locals.has(a.name):
-			return fault(Failed, "", "macro `%s` received the argument `%s` twice", m.spelled(), a.name)
-		case m.has(a.name):
+			return fault(Failed, "", "macro `%s` received %d arguments but expected only %d", spellMacro(m), countPositional(args), len(m.Params))
+		case m.Has(a.name) && s.locals.has(a.name):
+			return fault(Failed, "", "macro `%s` received the argument `%s` twice", spellMacro(m), a.name)
+		case m.Has(a.name):
 			s.locals.set(a.name, a.value)
-		case m.kwargs != "":
+		case m.Kwargs != "":
 			others.Set(a.name, unboxed(a.value))
 		default:
-			return fault(Failed, "", "macro `%s` takes no keyword argument `%s`", m.spelled(), a.name)
+			return fault(Failed, "", "macro `%s` takes no keyword argument `%s`", spellMacro(m), a.name)
 		}
 	}
-	if m.varargs != "" {
-		s.locals.set(m.varargs, rest)
+	if m.Varargs != "" {
+		s.locals.set(m.Varargs, rest)
 	}
-	if m.kwargs != "" {
-		s.locals.set(m.kwargs, s.ofForm(others))
+	if m.Kwargs != "" {
+		s.locals.set(m.Kwargs, s.ofForm(others))
 	}
 	return nil
 }
@@ -156,19 +160,19 @@ func countPositional(args []argued) int {
 }
 
 // bindDefaults evaluates the defaults of the parameters that were left out. Each may use those before it.
-func (s scope) bindDefaults(m *macroTag) error {
-	for _, p := range m.params {
-		if s.locals.has(p.name) {
+func (s tagRunner) bindDefaults(m *jinja.MacroTag) error {
+	for _, p := range m.Params {
+		if s.locals.has(p.Name) {
 			continue
 		}
-		v, err := s.evalBound(p.value)
+		v, err := s.evalBound(p.Value)
 		if err != nil {
 			return err
 		}
-		s.locals.set(p.name, v)
+		s.locals.set(p.Name, v)
 	}
 	return nil
 }
 
-// spelled is the name of a macro in an error.
-func (m *macroTag) spelled() string { return cmp.Or(m.name, "caller") }
+// spellMacro gives the name of a macro in an error.
+func spellMacro(m *jinja.MacroTag) string { return cmp.Or(m.Name, "caller") }

@@ -9,14 +9,15 @@ import (
 	"unicode/utf8"
 
 	"moon/internal/suggest"
+	"moon/plan/eval/jinja"
 )
 
-func (s scope) callMethod(n *call, f *member) (any, error) {
-	of, root, err := s.reach(f.of)
+func (s scope) callMethod(n *jinja.Call, f *jinja.Member) (any, error) {
+	of, root, err := s.reach(f.Of)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.eval(f.key)
+	key, err := s.eval(f.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +31,11 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 			return s.callMacro(n, name, m)
 		}
 		if err == nil {
-			err = &Error{Kind: Type, Message: "`" + name + "` is " + kindOf(v) + ", not a macro", Offset: f.keyAt, Width: f.end - f.keyAt}
+			err = &Error{Kind: Type, Message: "`" + name + "` is " + kindOf(v) + ", not a macro", Offset: f.KeyAt, Width: f.End - f.KeyAt}
 		}
 		return nil, err
 	case *box:
-		if changes[name] {
+		if jinja.Changes[name] {
 			return s.change(n, f, of, name)
 		}
 	case *loop:
@@ -45,7 +46,7 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 	value, err := s.settled(of, root)
 	err = s.placed(err, f)
 	c := &input{scope: s, name: name, value: value}
-	argErr := s.bind(c, takes("..."), n.args)
+	argErr := s.bind(c, jinja.Takes("..."), n.Args)
 	o, isOpen := openOf(err)
 	o2, argsOpen := openOf(argErr)
 	switch {
@@ -70,21 +71,15 @@ func (s scope) callMethod(n *call, f *member) (any, error) {
 	}
 	v, err := c.method()
 	if err != nil {
-		return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+		return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 	}
 	return v, nil
 }
 
-// changes are the methods that Python's lists and maps have to change themselves.
-var changes = map[string]bool{
-	"append": true, "extend": true, "update": true, "insert": true, "pop": true, "remove": true, "clear": true, "setdefault": true,
-	"sort": true, "reverse": true, "popitem": true,
-}
-
 // change is list.append(x), list.extend(l) and map.update(m) on a value that the template made itself.
-func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
+func (s scope) change(n *jinja.Call, f *jinja.Member, b *box, name string) (any, error) {
 	c := &input{scope: s, name: name}
-	err := s.bind(c, takes("..."), n.args)
+	err := s.bind(c, jinja.Takes("..."), n.Args)
 	if o, ok := openOf(err); ok {
 		b.value = &unsettled{o.missing}
 		return nil, nil
@@ -101,7 +96,7 @@ func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
 	case isList && name == "extend" && len(c.rest) == 1:
 		more, err := itemsOf(c.rest[0])
 		if err != nil {
-			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 		}
 		if err := s.spend(len(more)); err != nil {
 			return nil, err
@@ -110,7 +105,7 @@ func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
 	case isMap && name == "update":
 		more, err := c.fields()
 		if err != nil {
-			return nil, s.calleeError("method", name, err, f.keyAt, f.end-f.keyAt)
+			return nil, s.calleeError("method", name, err, f.KeyAt, f.End-f.KeyAt)
 		}
 		if err := s.spend(len(m) + more.Len()); err != nil {
 			return nil, err
@@ -127,14 +122,14 @@ func (s scope) change(n *call, f *member, b *box, name string) (any, error) {
 
 func isUnsettled(v any) bool { _, ok := v.(*unsettled); return ok }
 
-func unchangeable(f *member, v any, name string) *Error {
+func unchangeable(f *jinja.Member, v any, name string) *Error {
 	hint := "build a new list with `+`, or one with `{% set %}` that `append` and `extend` work on"
 	if _, ok := mapOf(v); ok {
 		hint = "build a new map with `| combine(…)`, or one with `{% set %}` that `update` works on"
 	}
 	return &Error{
 		Kind: Type, Message: "method `" + name + "` would change " + kindOf(v) + " that does not belong to the template", Hint: hint,
-		Offset: f.keyAt, Width: f.end - f.keyAt,
+		Offset: f.KeyAt, Width: f.End - f.KeyAt,
 	}
 }
 
@@ -154,7 +149,7 @@ func (c *input) method() (any, error) {
 
 func (c *input) noMethod(known []string) error {
 	e := fault(Type, cmp.Or(methodHints[c.name], suggest.DidYouMean(c.name, known)), "does not exist for %s", kindOf(c.value))
-	if changes[c.name] {
+	if jinja.Changes[c.name] {
 		return &Error{
 			Kind: Type, Message: "would change " + kindOf(c.value) + " that does not belong to the template", Offset: -1,
 			Hint: "build a new value with `+` or `| combine(…)`",
@@ -234,7 +229,7 @@ func (c *input) listMethod(l []any) (any, error) {
 
 // stringMethods are Python's, as far as templates use them. The parameters are as in Python; positions count characters.
 var stringMethods = map[string]struct {
-	params params
+	params jinja.Params
 	run    func(c *input, s string) (any, error)
 }{
 	"capitalize": {run: plainMethod(capitalized)},
@@ -257,37 +252,37 @@ var stringMethods = map[string]struct {
 	"isupper": {run: func(_ *input, s string) (any, error) { return isCased(s, strings.ToUpper), nil }},
 	"istitle": {run: func(_ *input, s string) (any, error) { return isTitled(s), nil }},
 
-	"format": {takes("..."), (*input).formatFields},
-	"strip":  {takes("chars?"), func(c *input, s string) (any, error) { return strings.Trim(s, c.str(0, whiteSpace)), nil }},
-	"lstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimLeft(s, c.str(0, whiteSpace)), nil }},
-	"rstrip": {takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimRight(s, c.str(0, whiteSpace)), nil }},
+	"format": {jinja.Takes("..."), (*input).formatFields},
+	"strip":  {jinja.Takes("chars?"), func(c *input, s string) (any, error) { return strings.Trim(s, c.str(0, whiteSpace)), nil }},
+	"lstrip": {jinja.Takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimLeft(s, c.str(0, whiteSpace)), nil }},
+	"rstrip": {jinja.Takes("chars?"), func(c *input, s string) (any, error) { return strings.TrimRight(s, c.str(0, whiteSpace)), nil }},
 
-	"removeprefix": {takes("prefix"), func(c *input, s string) (any, error) { return strings.TrimPrefix(s, c.str(0, "")), nil }},
-	"removesuffix": {takes("suffix"), func(c *input, s string) (any, error) { return strings.TrimSuffix(s, c.str(0, "")), nil }},
-	"startswith":   {takes("prefix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasPrefix), nil }},
-	"endswith":     {takes("suffix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasSuffix), nil }},
+	"removeprefix": {jinja.Takes("prefix"), func(c *input, s string) (any, error) { return strings.TrimPrefix(s, c.str(0, "")), nil }},
+	"removesuffix": {jinja.Takes("suffix"), func(c *input, s string) (any, error) { return strings.TrimSuffix(s, c.str(0, "")), nil }},
+	"startswith":   {jinja.Takes("prefix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasPrefix), nil }},
+	"endswith":     {jinja.Takes("suffix"), func(c *input, s string) (any, error) { return c.anyOf(s, strings.HasSuffix), nil }},
 
-	"count":  {takes("sub"), func(c *input, s string) (any, error) { return strings.Count(s, c.str(0, "")), nil }},
-	"find":   {takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.Index(s, c.str(0, ""))), nil }},
-	"rfind":  {takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.LastIndex(s, c.str(0, ""))), nil }},
-	"index":  {takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.Index(s, c.str(0, ""))) }},
-	"rindex": {takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.LastIndex(s, c.str(0, ""))) }},
+	"count":  {jinja.Takes("sub"), func(c *input, s string) (any, error) { return strings.Count(s, c.str(0, "")), nil }},
+	"find":   {jinja.Takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.Index(s, c.str(0, ""))), nil }},
+	"rfind":  {jinja.Takes("sub"), func(c *input, s string) (any, error) { return position(s, strings.LastIndex(s, c.str(0, ""))), nil }},
+	"index":  {jinja.Takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.Index(s, c.str(0, ""))) }},
+	"rindex": {jinja.Takes("sub"), func(c *input, s string) (any, error) { return c.mustFind(s, strings.LastIndex(s, c.str(0, ""))) }},
 
-	"replace": {takes("old new count?"), func(c *input, s string) (any, error) { return filterReplace(c) }},
-	"join": {takes("list"), func(c *input, s string) (any, error) {
+	"replace": {jinja.Takes("old new count?"), func(c *input, s string) (any, error) { return filterReplace(c) }},
+	"join": {jinja.Takes("list"), func(c *input, s string) (any, error) {
 		return filterJoin(&input{scope: c.scope, name: c.name, value: c.args[0], args: []any{s, unset{}}})
 	}},
-	"split":      {takes("sep? maxsplit?"), func(c *input, s string) (any, error) { return filterSplit(c) }},
-	"rsplit":     {takes("sep? maxsplit?"), rsplit},
-	"splitlines": {takes("keepends?"), splitLines},
-	"partition": {takes("sep"), func(c *input, s string) (any, error) {
+	"split":      {jinja.Takes("sep? maxsplit?"), func(c *input, s string) (any, error) { return filterSplit(c) }},
+	"rsplit":     {jinja.Takes("sep? maxsplit?"), rsplit},
+	"splitlines": {jinja.Takes("keepends?"), splitLines},
+	"partition": {jinja.Takes("sep"), func(c *input, s string) (any, error) {
 		before, after, found := strings.Cut(s, c.str(0, ""))
 		if !found {
 			return []any{s, "", ""}, nil
 		}
 		return []any{before, c.str(0, ""), after}, nil
 	}},
-	"rpartition": {takes("sep"), func(c *input, s string) (any, error) {
+	"rpartition": {jinja.Takes("sep"), func(c *input, s string) (any, error) {
 		i := strings.LastIndex(s, c.str(0, ""))
 		if i < 0 {
 			return []any{"", "", s}, nil
@@ -295,10 +290,10 @@ var stringMethods = map[string]struct {
 		return []any{s[:i], c.str(0, ""), s[i+len(c.str(0, "")):]}, nil
 	}},
 
-	"center": {takes("width fillchar?"), func(c *input, s string) (any, error) { return filterCenter(c) }},
-	"ljust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, "", s, " ") }},
-	"rjust":  {takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, s, "", " ") }},
-	"zfill": {takes("width"), func(c *input, s string) (any, error) {
+	"center": {jinja.Takes("width fillchar?"), func(c *input, s string) (any, error) { return filterCenter(c) }},
+	"ljust":  {jinja.Takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, "", s, " ") }},
+	"rjust":  {jinja.Takes("width fillchar?"), func(c *input, s string) (any, error) { return c.padded(s, s, "", " ") }},
+	"zfill": {jinja.Takes("width"), func(c *input, s string) (any, error) {
 		digits := strings.TrimLeft(s, "+-")
 		sign := s[:len(s)-len(digits)]
 		v, err := c.padded(s, digits, "", "0")
@@ -320,7 +315,7 @@ func (c *input) stringMethod(s string) (any, error) {
 	if !ok {
 		return nil, c.noMethod(slices.Sorted(maps.Keys(stringMethods)))
 	}
-	if m.params.open {
+	if m.params.Open {
 		return m.run(c, s)
 	}
 	in, err := c.with(c.name, s, m.params, c.rest, c.named)

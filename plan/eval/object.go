@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"moon/plan/eval/jinja"
 )
 
 // Object is a map whose entries are made when they are asked for, such as hostvars. What takes one entry, asks for a key or
@@ -75,8 +77,8 @@ func (f Fault) at(name string) *Error {
 const wayShown = 4
 
 // broken is the error for reading a fault under the name that a node spells.
-func (s scope) broken(f Fault, n node) error {
-	name := s.text[n.offset():max(end(n), n.offset())]
+func (s scope) broken(f Fault, n jinja.Node) error {
+	name := s.text[n.Offset():max(jinja.End(n), n.Offset())]
 	if name == "" || strings.Contains(name, "\n") {
 		name = "the value"
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"moon/plan/eval/jinja"
 )
 
 // pattern is a regular expression: Go's in the step form, which takes no longer than its text is long; Python's in plays,
@@ -258,7 +260,7 @@ func (p *pattern) expand(replacement string, f *found) (string, error) {
 			i++
 			continue
 		case p.python != nil && (rest[1] == 'n' || rest[1] == 't' || rest[1] == 'r'):
-			b.WriteString(simpleEscapes[rest[1]])
+			b.WriteString(jinja.SimpleEscapes[rest[1]])
 			i++
 			continue
 		default:

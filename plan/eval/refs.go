@@ -3,6 +3,8 @@ package eval
 import (
 	"cmp"
 	"slices"
+
+	"moon/plan/eval/jinja"
 )
 
 // binding says whether a name belongs to the template at some place.
@@ -22,7 +24,7 @@ type collector struct {
 	// guards are names whose absence some expression asks about: everywhere in the text their absence is provided for.
 	guards []string
 	// unknown are calls of functions that are neither built in nor bound where they are called.
-	unknown []*call
+	unknown []*jinja.Call
 }
 
 // newCollector is for texts that bind no names.
@@ -31,53 +33,53 @@ func newCollector(e *Engine) *collector {
 }
 
 // node walks an expression. provided is set below what provides for a missing value: x in `x is defined`.
-func (c *collector) node(n node, provided bool) {
+func (c *collector) node(n jinja.Node, provided bool) {
 	switch n := n.(type) {
-	case nil, *constant, *absent:
-	case *variable:
+	case nil, *jinja.Constant, *jinja.Absent:
+	case *jinja.Variable:
 		c.path(n, nil, provided)
-	case *member:
+	case *jinja.Member:
 		c.chain(n, provided)
-	case *slicing:
-		c.all(n.of, n.from, n.to, n.step)
-	case *call:
+	case *jinja.Slicing:
+		c.all(n.Of, n.From, n.To, n.Step)
+	case *jinja.Call:
 		c.call(n)
-	case *filtering:
-		c.node(n.in, n.def.guards)
-		c.arguments(n.args)
-	case *testing:
-		c.node(n.in, n.def.guards)
-		c.arguments(n.args)
-	case *negation:
-		c.node(n.of, provided)
-	case *signed:
-		c.node(n.of, false)
-	case *arithmetic:
-		c.all(n.left, n.right)
-	case *comparison:
-		c.node(n.left, false)
-		for _, r := range n.rest {
-			c.node(r.right, false)
+	case *jinja.Filtering:
+		c.node(n.In, filterOf(n).guards)
+		c.arguments(n.Args)
+	case *jinja.Testing:
+		c.node(n.In, testOf(n).guards)
+		c.arguments(n.Args)
+	case *jinja.Negation:
+		c.node(n.Of, provided)
+	case *jinja.Signed:
+		c.node(n.Of, false)
+	case *jinja.Arithmetic:
+		c.all(n.Left, n.Right)
+	case *jinja.Comparison:
+		c.node(n.Left, false)
+		for _, r := range n.Rest {
+			c.node(r.Right, false)
 		}
-	case *logic:
-		c.all(n.left, n.right)
-	case *choice:
-		c.all(n.cond, n.then, n.other)
-	case *listing:
-		c.all(n.items...)
-	case *dict:
-		c.all(n.keys...)
-		c.all(n.values...)
-	case *assignment:
-		c.all(n.target.of, n.value)
-	case *including:
-		c.node(n.of, false)
-	case *importing:
-		c.node(n.of, false)
+	case *jinja.Logic:
+		c.all(n.Left, n.Right)
+	case *jinja.Choice:
+		c.all(n.Cond, n.Then, n.Other)
+	case *jinja.Listing:
+		c.all(n.Items...)
+	case *jinja.Dict:
+		c.all(n.Keys...)
+		c.all(n.Values...)
+	case *jinja.Assignment:
+		c.all(n.Target.Of, n.Value)
+	case *jinja.Including:
+		c.node(n.Of, false)
+	case *jinja.Importing:
+		c.node(n.Of, false)
 	}
 }
 
-func (c *collector) all(nodes ...node) {
+func (c *collector) all(nodes ...jinja.Node) {
 	for _, n := range nodes {
 		if n != nil {
 			c.node(n, false)
@@ -85,26 +87,26 @@ func (c *collector) all(nodes ...node) {
 	}
 }
 
-func (c *collector) arguments(args []argument) {
+func (c *collector) arguments(args []jinja.Argument) {
 	for _, a := range args {
-		c.node(a.value, false)
+		c.node(a.Value, false)
 	}
 }
 
 // chain notes x.y[i].z as a use of x.y and walks the computed keys.
-func (c *collector) chain(n *member, provided bool) {
-	var base node = n
+func (c *collector) chain(n *jinja.Member, provided bool) {
+	var base jinja.Node = n
 	for {
-		m, ok := base.(*member)
+		m, ok := base.(*jinja.Member)
 		if !ok {
 			break
 		}
-		if _, isConstant := m.key.(*constant); !isConstant {
-			c.node(m.key, false)
+		if _, isConstant := m.Key.(*jinja.Constant); !isConstant {
+			c.node(m.Key, false)
 		}
-		base = m.of
+		base = m.Of
 	}
-	root, ok := base.(*variable)
+	root, ok := base.(*jinja.Variable)
 	if !ok {
 		c.node(base, provided)
 		return
@@ -113,72 +115,72 @@ func (c *collector) chain(n *member, provided bool) {
 }
 
 // constantPath gives the keys that follow the root of a chain, up to the first computed one.
-func constantPath(n node) []any {
-	m, ok := n.(*member)
+func constantPath(n jinja.Node) []any {
+	m, ok := n.(*jinja.Member)
 	if !ok {
 		return nil
 	}
-	if _, path, ok := pathOf(m); ok {
+	if _, path, ok := jinja.PathOf(m); ok {
 		return path
 	}
-	return constantPath(m.of)
+	return constantPath(m.Of)
 }
 
-func (c *collector) path(root *variable, path []any, provided bool) {
-	b := c.bound(root.name)
-	if b == certain || root.name == "omit" && c.engine.Python {
+func (c *collector) path(root *jinja.Variable, path []any, provided bool) {
+	b := c.bound(root.Name)
+	if b == certain || root.Name == "omit" && c.engine.Python {
 		return
 	}
-	if provided && !slices.Contains(c.guards, root.name) {
-		c.guards = append(c.guards, root.name)
+	if provided && !slices.Contains(c.guards, root.Name) {
+		c.guards = append(c.guards, root.Name)
 	}
-	c.refs = append(c.refs, Ref{Name: root.name, Path: path, Guarded: provided || b == maybe, Offset: root.offset()})
+	c.refs = append(c.refs, Ref{Name: root.Name, Path: path, Guarded: provided || b == maybe, Offset: root.Offset()})
 }
 
-func (c *collector) call(n *call) {
-	c.arguments(n.args)
-	switch f := n.function.(type) {
-	case *variable:
+func (c *collector) call(n *jinja.Call) {
+	c.arguments(n.Args)
+	switch f := n.Function.(type) {
+	case *jinja.Variable:
 		c.environment(n, f)
 		c.looked(n, f)
-		if c.bound(f.name) == free && !c.engine.isFunction(f.name) {
+		if c.bound(f.Name) == free && !c.engine.isFunction(f.Name) {
 			c.unknown = append(c.unknown, n)
 		}
-	case *member:
-		c.node(f.of, false)
+	case *jinja.Member:
+		c.node(f.Of, false)
 	default:
-		c.node(n.function, false)
+		c.node(n.Function, false)
 	}
 }
 
 // environment notes which variables env() reads.
-func (c *collector) environment(n *call, f *variable) {
-	if f.name != "env" || c.bound(f.name) != free || len(n.args) == 0 {
+func (c *collector) environment(n *jinja.Call, f *jinja.Variable) {
+	if f.Name != "env" || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
-	ref := Ref{Name: "facts", Path: []any{"env"}, Guarded: true, Offset: n.offset(), Call: true}
-	if name, ok := n.args[0].value.(*constant); ok {
-		ref.Path = append(ref.Path, name.value)
+	ref := Ref{Name: "facts", Path: []any{"env"}, Guarded: true, Offset: n.Offset(), Call: true}
+	if name, ok := n.Args[0].Value.(*jinja.Constant); ok {
+		ref.Path = append(ref.Path, name.Value)
 	}
-	for _, a := range n.args {
-		mark, ok := a.value.(*constant)
-		ref.Secret = ref.Secret || a.name == "secret" && ok && truthy(mark.value)
+	for _, a := range n.Args {
+		mark, ok := a.Value.(*jinja.Constant)
+		ref.Secret = ref.Secret || a.Name == "secret" && ok && truthy(mark.Value)
 	}
 	c.refs = append(c.refs, ref)
 }
 
 // looked notes which variables lookup('vars', …) reads, where their names are written out.
-func (c *collector) looked(n *call, f *variable) {
-	if !c.engine.Python || !isLookup(f.name) || c.bound(f.name) != free || len(n.args) == 0 {
+func (c *collector) looked(n *jinja.Call, f *jinja.Variable) {
+	if !c.engine.Python || !isLookup(f.Name) || c.bound(f.Name) != free || len(n.Args) == 0 {
 		return
 	}
-	if name, ok := n.args[0].value.(*constant); !ok || name.value != "vars" && name.value != "ansible.builtin.vars" {
+	if name, ok := n.Args[0].Value.(*jinja.Constant); !ok || name.Value != "vars" && name.Value != "ansible.builtin.vars" {
 		return
 	}
-	guarded := slices.ContainsFunc(n.args, func(a argument) bool { return a.name == "default" })
-	for _, a := range n.args[1:] {
-		if name, ok := a.value.(*constant); ok && a.name == "" && isString(name.value) {
-			c.refs = append(c.refs, Ref{Name: Text(name.value), Guarded: guarded, Offset: a.at + 1})
+	guarded := slices.ContainsFunc(n.Args, func(a jinja.Argument) bool { return a.Name == "default" })
+	for _, a := range n.Args[1:] {
+		if name, ok := a.Value.(*jinja.Constant); ok && a.Name == "" && isString(name.Value) {
+			c.refs = append(c.refs, Ref{Name: Text(name.Value), Guarded: guarded, Offset: a.At + 1})
 		}
 	}
 }
@@ -187,28 +189,28 @@ func (c *collector) looked(n *call, f *variable) {
 // text defines them, inside of other macros.
 func (c *collector) unknownFunction(macros []string) error {
 	for _, n := range c.unknown {
-		f := n.function.(*variable)
-		if slices.Contains(macros, f.name) {
+		f := n.Function.(*jinja.Variable)
+		if slices.Contains(macros, f.Name) {
 			continue
 		}
-		if reason, ok := refused[f.name]; ok {
-			return &Error{Message: "the function `" + f.name + "` is not available: " + reason, Offset: f.offset(), Width: len(f.name)}
+		if reason, ok := refused[f.Name]; ok {
+			return &Error{Message: "the function `" + f.Name + "` is not available: " + reason, Offset: f.Offset(), Width: len(f.Name)}
 		}
-		e := misspelt("function", f.name, append(c.engine.functionNames(), macros...))
-		if hint := functionHint(f.name); hint != "" {
+		e := misspelt("function", f.Name, append(c.engine.functionNames(), macros...))
+		if hint := functionHint(f.Name); hint != "" {
 			e.Hint = hint
 		}
-		if isLookup(f.name) {
+		if isLookup(f.Name) {
 			of, what := "", ""
-			if len(n.args) > 0 {
-				of = textOf(n.args[0].value)
+			if len(n.Args) > 0 {
+				of = textOf(n.Args[0].Value)
 			}
-			if len(n.args) > 1 {
-				what = textOf(n.args[1].value)
+			if len(n.Args) > 1 {
+				what = textOf(n.Args[1].Value)
 			}
-			e = noLookup(f.name, of, what)
+			e = noLookup(f.Name, of, what)
 		}
-		e.Offset, e.Width = f.offset(), len(f.name)
+		e.Offset, e.Width = f.Offset(), len(f.Name)
 		return e
 	}
 	return nil
@@ -219,9 +221,9 @@ func isLookup(function string) bool {
 }
 
 // textOf is the text that an expression is, or "".
-func textOf(n node) string {
-	if c, ok := n.(*constant); ok && isString(c.value) {
-		return Text(c.value)
+func textOf(n jinja.Node) string {
+	if c, ok := n.(*jinja.Constant); ok && isString(c.Value) {
+		return Text(c.Value)
 	}
 	return ""
 }

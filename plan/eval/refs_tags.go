@@ -1,6 +1,10 @@
 package eval
 
-import "slices"
+import (
+	"slices"
+
+	"moon/plan/eval/jinja"
+)
 
 // frame is one level of names during compilation.
 type frame map[string]binding
@@ -53,94 +57,94 @@ func (c *tagCollector) leaveBranch() {
 }
 
 // inside walks a body that has names of its own.
-func (c *tagCollector) inside(body statements, names ...string) {
+func (c *tagCollector) inside(body jinja.Statements, names ...string) {
 	c.push(names...)
 	c.walk(body)
 	c.pop()
 }
 
-func (c *tagCollector) walk(list statements) {
+func (c *tagCollector) walk(list jinja.Statements) {
 	for _, st := range list {
 		c.statement(st)
 	}
 }
 
-func (c *tagCollector) statement(st statement) {
+func (c *tagCollector) statement(st jinja.Statement) {
 	switch st := st.(type) {
-	case *verbatim, *exitTag:
-	case *printing:
-		c.all(st.of)
-	case *doTag:
-		c.all(st.of)
-	case *ifTag:
-		for _, b := range st.branches {
-			c.all(b.cond)
+	case *jinja.Verbatim, *jinja.ExitTag:
+	case *jinja.Printing:
+		c.all(st.Of)
+	case *jinja.DoTag:
+		c.all(st.Of)
+	case *jinja.IfTag:
+		for _, b := range st.Branches {
+			c.all(b.Cond)
 			c.push()
-			c.walk(b.body)
+			c.walk(b.Body)
 			c.leaveBranch()
 		}
-	case *forTag:
-		c.all(st.in)
-		c.push(append(slices.Clone(st.names), "loop")...)
-		c.all(st.cond)
-		c.walk(st.body)
+	case *jinja.ForTag:
+		c.all(st.In)
+		c.push(append(slices.Clone(st.Names), "loop")...)
+		c.all(st.Cond)
+		c.walk(st.Body)
 		c.pop() // the loop's names do not exist in its else
-		c.inside(st.empty)
-	case *setTag:
-		c.all(st.value)
-		c.bind(st.names...)
-	case *captureTag:
-		c.inside(st.body)
-		c.bind(st.name)
-		c.all(st.value)
-	case *withTag:
-		c.all(st.values...)
-		c.inside(st.body, st.names...)
-	case *macroTag:
-		c.bind(st.name)
-		c.macros = append(c.macros, st.name)
+		c.inside(st.Empty)
+	case *jinja.SetTag:
+		c.all(st.Value)
+		c.bind(st.Names...)
+	case *jinja.CaptureTag:
+		c.inside(st.Body)
+		c.bind(st.Name)
+		c.all(st.Value)
+	case *jinja.WithTag:
+		c.all(st.Values...)
+		c.inside(st.Body, st.Names...)
+	case *jinja.MacroTag:
+		c.bind(st.Name)
+		c.macros = append(c.macros, st.Name)
 		c.push("caller", "varargs", "kwargs")
 		c.macro(st)
 		c.pop()
-	case *callTag:
+	case *jinja.CallTag:
 		c.callOf(st)
-		c.macro(st.caller)
-	case *filterTag:
-		c.push(captured)
-		c.all(st.chain)
-		c.walk(st.body)
+		c.macro(st.Caller)
+	case *jinja.FilterTag:
+		c.push(jinja.Captured)
+		c.all(st.Chain)
+		c.walk(st.Body)
 		c.pop()
-	case *blockTag:
-		c.walk(st.body)
-	case *importTag:
-		c.all(st.file)
-		c.bind(st.name)
-	case *fromTag:
-		c.all(st.file)
-		c.bind(st.names...)
+	case *jinja.BlockTag:
+		c.walk(st.Body)
+	case *jinja.ImportTag:
+		c.all(st.File)
+		c.bind(st.Name)
+	case *jinja.FromTag:
+		c.all(st.File)
+		c.bind(st.Names...)
 	}
 }
 
 // macro walks a macro. A default may use the parameters before it.
-func (c *tagCollector) macro(m *macroTag) {
+func (c *tagCollector) macro(m *jinja.MacroTag) {
 	c.push()
-	for _, p := range m.params {
-		c.all(p.value)
-		c.bind(p.name)
+	for _, p := range m.Params {
+		c.all(p.Value)
+		c.bind(p.Name)
 	}
-	c.bind(m.varargs, m.kwargs)
-	c.walk(m.body)
+	c.bind(m.Varargs, m.Kwargs)
+	c.walk(m.Body)
 	c.pop()
 }
 
 // callOf notes what the arguments of a {% call %} use. Its macro is one of this text, or of a file that is imported.
-func (c *tagCollector) callOf(st *callTag) {
-	root, ok := st.of.function.(*variable)
-	if m, isMember := st.of.function.(*member); isMember {
-		root, ok = m.of.(*variable)
+func (c *tagCollector) callOf(st *jinja.CallTag) {
+	root, ok := st.Of.Function.(*jinja.Variable)
+	if m, isMember := st.Of.Function.(*jinja.Member); isMember {
+		root, ok = m.Of.(*jinja.Variable)
 	}
-	if !ok || c.binding(root.name) == free {
-		panic(&Error{Message: notMacro, Offset: st.tagAt, Width: len("call")})
+	if !ok || c.binding(root.Name) == free {
+		panic(&Error{Message: jinja.NotMacro, Offset: st.TagAt, Width: len("call")})
 	}
-	c.arguments(st.of.args)
+	c.arguments(st.Of.Args)
 }

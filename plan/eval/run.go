@@ -4,18 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"moon/plan/eval/jinja"
 )
 
 // Bounds on what one rendering may do. No template of a playbook comes near them; a template that does is a mistake,
 // and ends in an error instead of a hanging plan.
 const (
-	maxRange  = 1_000_000       // items of one range()
-	maxSteps  = 10_000_000      // items visited, expressions evaluated, blocks of text made
-	maxParts  = 10_000_000      // lists, maps and scalars in one value
-	maxText   = 32 << 20        // bytes of one text
-	maxTexts  = maxText / 2 * 3 // bytes of all texts that one rendering makes on the way
-	maxCalls  = 100             // macros within macros
-	maxLevels = 2 * maxNodes    // operations within operations, those of macros that are being called included
+	maxRange  = 1_000_000          // items of one range()
+	maxSteps  = 10_000_000         // items visited, expressions evaluated, blocks of text made
+	maxParts  = 10_000_000         // lists, maps and scalars in one value
+	maxText   = 32 << 20           // bytes of one text
+	maxTexts  = maxText / 2 * 3    // bytes of all texts that one rendering makes on the way
+	maxCalls  = 100                // macros within macros
+	maxLevels = 2 * jinja.MaxNodes // operations within operations, those of macros that are being called included
 )
 
 // rendering is one evaluation of a template or expression. It is used by one goroutine.
@@ -110,21 +112,20 @@ func sortedSteps(steps []int) []int {
 type scope struct {
 	*rendering
 	locals *names // nil outside of templates with tags
-	out    *sink  // likewise
 }
 
 // deeper goes into an operation. A stack that overflows cannot be recovered from, so it is bounded here.
-func (s scope) deeper(n node) error {
+func (s scope) deeper(n jinja.Node) error {
 	if s.levels++; s.levels > maxLevels {
-		return &Error{Kind: Failed, Message: "the template is nested too deeply", Offset: n.offset()}
+		return &Error{Kind: Failed, Message: "the template is nested too deeply", Offset: n.Offset()}
 	}
 	return nil
 }
 
 // eval gives the value of a node. The error is an *Error, or an *open.
-func (s scope) eval(n node) (any, error) {
-	if c, ok := n.(*constant); ok {
-		return c.value, nil
+func (s scope) eval(n jinja.Node) (any, error) {
+	if c, ok := n.(*jinja.Constant); ok {
+		return c.Value, nil
 	}
 	err := s.deeper(n)
 	defer func() { s.levels-- }()
@@ -132,51 +133,51 @@ func (s scope) eval(n node) (any, error) {
 		return nil, err
 	}
 	switch n := n.(type) {
-	case *variable, *member:
+	case *jinja.Variable, *jinja.Member:
 		v, root, err := s.reach(n)
 		if err != nil {
 			return nil, err
 		}
 		v, err = s.settled(v, root)
 		return v, s.placed(err, n)
-	case *slicing:
+	case *jinja.Slicing:
 		return s.slice(n)
-	case *call:
+	case *jinja.Call:
 		return s.call(n)
-	case *filtering:
+	case *jinja.Filtering:
 		return s.filter(n)
-	case *testing:
+	case *jinja.Testing:
 		return s.test(n)
-	case *negation:
-		v, err := s.eval(n.of)
+	case *jinja.Negation:
+		v, err := s.eval(n.Of)
 		return !truthy(v), err
-	case *signed:
+	case *jinja.Signed:
 		return s.sign(n)
-	case *arithmetic:
+	case *jinja.Arithmetic:
 		return s.arithmetic(n)
-	case *comparison:
+	case *jinja.Comparison:
 		return s.compare(n)
-	case *logic:
+	case *jinja.Logic:
 		return s.decide(n)
-	case *choice:
+	case *jinja.Choice:
 		return s.choose(n)
-	case *listing:
-		items, err := s.evalAll(n.items)
+	case *jinja.Listing:
+		items, err := s.evalAll(n.Items)
 		if err != nil {
 			return nil, err
 		}
 		return items, nil
-	case *dict:
+	case *jinja.Dict:
 		return s.dict(n)
-	case *assignment:
+	case *jinja.Assignment:
 		return nil, s.assign(n)
-	case *including:
+	case *jinja.Including:
 		return s.include(n)
-	case *importing:
+	case *jinja.Importing:
 		return s.module(n)
-	case *absent:
+	case *jinja.Absent:
 		return nil, &Error{
-			Kind: Undefined, Name: n.name, Message: "the macro was called without its parameter `" + n.name + "`", Offset: n.offset(),
+			Kind: Undefined, Name: n.Name, Message: "the macro was called without its parameter `" + n.Name + "`", Offset: n.Offset(),
 		}
 	}
 	panic(fmt.Sprintf("no evaluation for %T", n))
@@ -184,7 +185,7 @@ func (s scope) eval(n node) (any, error) {
 
 // evalAll evaluates operands. All of them, so that everything open is named; a mistake in one is reported even if
 // another is open.
-func (s scope) evalAll(nodes []node) ([]any, error) {
+func (s scope) evalAll(nodes []jinja.Node) ([]any, error) {
 	values := make([]any, len(nodes))
 	var missing []Missing
 	for i, n := range nodes {
@@ -202,7 +203,7 @@ func (s scope) evalAll(nodes []node) ([]any, error) {
 	return values, nil
 }
 
-func (s scope) both(a, b node) (left, right any, err error) {
+func (s scope) both(a, b jinja.Node) (left, right any, err error) {
 	left, err = s.eval(a)
 	o, isOpen := openOf(err)
 	if err != nil && !isOpen {
@@ -218,8 +219,8 @@ func (s scope) both(a, b node) (left, right any, err error) {
 	return left, right, err
 }
 
-func (s scope) sign(n *signed) (any, error) {
-	v, err := s.eval(n.of)
+func (s scope) sign(n *jinja.Signed) (any, error) {
+	v, err := s.eval(n.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func (s scope) sign(n *signed) (any, error) {
 	if !ok {
 		return nil, placed(fault(Type, "", "a sign needs a number, not %s", kindOf(v)), n)
 	}
-	if !n.minus {
+	if !n.Minus {
 		return x, nil
 	}
 	v, e := arithmeticOf("-", 0, x)
@@ -238,7 +239,7 @@ func (s scope) sign(n *signed) (any, error) {
 }
 
 // placed is placed for an error of any kind.
-func (s scope) placed(err error, n node) error {
+func (s scope) placed(err error, n jinja.Node) error {
 	if e, ok := err.(*Error); ok { //nolint:errorlint // as it was made
 		return s.lacking(placed(e, n))
 	}
@@ -246,18 +247,18 @@ func (s scope) placed(err error, n node) error {
 }
 
 // placed adds the place to an error that has none.
-func placed(err *Error, n node) *Error {
+func placed(err *Error, n jinja.Node) *Error {
 	if err.Offset < 0 {
-		err.Offset = n.offset()
-		if e := end(n); e > 0 {
+		err.Offset = n.Offset()
+		if e := jinja.End(n); e > 0 {
 			err.Width = e - err.Offset
 		}
 	}
 	return err
 }
 
-func (s scope) arithmetic(n *arithmetic) (any, error) {
-	left, right, err := s.both(n.left, n.right)
+func (s scope) arithmetic(n *jinja.Arithmetic) (any, error) {
+	left, right, err := s.both(n.Left, n.Right)
 	if err == nil {
 		left, err = s.ordinary(left)
 	}
@@ -269,36 +270,36 @@ func (s scope) arithmetic(n *arithmetic) (any, error) {
 	}
 	var v any
 	var e *Error
-	tuple, isTuple := n.right.(*listing)
+	tuple, isTuple := n.Right.(*jinja.Listing)
 	pattern, isText := left.(string)
 	switch {
-	case n.op == "~":
+	case n.Op == "~":
 		v, e = s.joined(s.print(left), s.print(right))
-	case n.op == "%" && isText && isTuple && tuple.tuple:
+	case n.Op == "%" && isText && isTuple && tuple.Tuple:
 		v, e = s.formatted(pattern, right.([]any), false)
 	default:
-		v, e = s.calculate(n.op, left, right)
+		v, e = s.calculate(n.Op, left, right)
 	}
 	if e != nil {
 		e = placed(e, n)
-		e.Width = len(n.op)
+		e.Width = len(n.Op)
 		return nil, e
 	}
 	return v, nil
 }
 
-func (s scope) compare(n *comparison) (any, error) {
-	left := n.left
+func (s scope) compare(n *jinja.Comparison) (any, error) {
+	left := n.Left
 	var leftValue any
-	for i, c := range n.rest {
+	for i, c := range n.Rest {
 		var right any
 		var err error
 		if i == 0 {
-			leftValue, right, err = s.both(left, c.right)
+			leftValue, right, err = s.both(left, c.Right)
 		} else {
-			right, err = s.eval(c.right)
+			right, err = s.eval(c.Right)
 		}
-		if err == nil && (c.op != "in" && c.op != "not in" || isPartial(right)) {
+		if err == nil && (c.Op != "in" && c.Op != "not in" || isPartial(right)) {
 			right, err = s.ordinary(right)
 		}
 		if err == nil {
@@ -307,9 +308,9 @@ func (s scope) compare(n *comparison) (any, error) {
 		if err != nil {
 			return nil, s.placed(err, n)
 		}
-		ok, e := compare(c.op, leftValue, right)
+		ok, e := compare(c.Op, leftValue, right)
 		if e != nil {
-			e.Offset, e.Width = c.at, len(c.op)
+			e.Offset, e.Width = c.At, len(c.Op)
 			return nil, e
 		}
 		if !ok {
@@ -322,49 +323,49 @@ func (s scope) compare(n *comparison) (any, error) {
 
 // decide is and, or: Jinja gives the operand that decides, not a boolean. The right side is looked at even if the left
 // is open: it may settle the matter, and a misspelt name there is a mistake today.
-func (s scope) decide(n *logic) (any, error) {
-	left, err := s.eval(n.left)
+func (s scope) decide(n *jinja.Logic) (any, error) {
+	left, err := s.eval(n.Left)
 	if o, ok := openOf(err); ok {
-		right, rightErr := s.eval(n.right)
+		right, rightErr := s.eval(n.Right)
 		switch o2, rightOpen := openOf(rightErr); {
 		case rightOpen:
 			return nil, &open{union(o.missing, o2.missing)}
 		case isUndefined(rightErr):
 			return nil, unless(rightErr, o)
-		case rightErr == nil && s.deciding && truthy(right) != n.and:
-			return !n.and, nil
+		case rightErr == nil && s.deciding && truthy(right) != n.And:
+			return !n.And, nil
 		}
 		return nil, o
 	}
 	if err != nil {
 		return nil, err
 	}
-	if truthy(left) != n.and {
+	if truthy(left) != n.And {
 		return left, nil
 	}
-	return s.eval(n.right)
+	return s.eval(n.Right)
 }
 
-func (s scope) choose(n *choice) (any, error) {
-	cond, err := s.eval(n.cond)
+func (s scope) choose(n *jinja.Choice) (any, error) {
+	cond, err := s.eval(n.Cond)
 	switch {
 	case err != nil:
 		return nil, err
 	case truthy(cond):
-		return s.eval(n.then)
-	case n.other != nil:
-		return s.eval(n.other)
+		return s.eval(n.Then)
+	case n.Other != nil:
+		return s.eval(n.Other)
 	}
 	return nil, nil
 }
 
-func (s scope) dict(n *dict) (any, error) {
-	keys, err := s.evalAll(n.keys)
+func (s scope) dict(n *jinja.Dict) (any, error) {
+	keys, err := s.evalAll(n.Keys)
 	o, isOpen := openOf(err)
 	if err != nil && !isOpen {
 		return nil, err
 	}
-	values, err := s.evalAll(n.values)
+	values, err := s.evalAll(n.Values)
 	if o2, ok := openOf(err); ok && isOpen {
 		return nil, &open{union(o.missing, o2.missing)}
 	}
@@ -378,7 +379,7 @@ func (s scope) dict(n *dict) (any, error) {
 	for i, key := range keys {
 		switch key.(type) {
 		case []any, map[string]any, *Dict:
-			return nil, placed(fault(Type, "", "%s cannot be the key of a map", kindOf(key)), n.keys[i])
+			return nil, placed(fault(Type, "", "%s cannot be the key of a map", kindOf(key)), n.Keys[i])
 		}
 		m.SetAny(key, values[i])
 	}

@@ -3,6 +3,7 @@ package eval
 import (
 	"errors"
 
+	"moon/plan/eval/jinja"
 	"moon/secret"
 )
 
@@ -11,6 +12,12 @@ var (
 	errBreak    = errors.New("break")
 	errContinue = errors.New("continue")
 )
+
+// tagRunner runs statements: a scope, and where its text goes.
+type tagRunner struct {
+	scope
+	out *sink
+}
 
 // sink is where text goes: the template's own, or what a tag or a macro captures.
 type sink struct{ b []byte }
@@ -25,7 +32,7 @@ func (r *rendering) tree(t *Template) (Result, error) {
 func (r *rendering) treeNames(t *Template) (Result, *names, error) {
 	own := &names{}
 	out := &sink{b: make([]byte, 0, len(t.text))}
-	err := scope{rendering: r, locals: own, out: out}.run(t.tree)
+	err := tagRunner{scope{rendering: r, locals: own}, out}.run(t.tree)
 	if o, ok := openOf(err); ok { // only where nothing smaller could be left open
 		return Result{Value: t.text, Missing: union(r.unmet, o.missing)}, own, nil
 	}
@@ -41,7 +48,7 @@ func (r *rendering) treeNames(t *Template) (Result, *names, error) {
 }
 
 // run runs statements one after the other. The error is an *Error, an *open, errBreak or errContinue.
-func (s scope) run(list statements) error {
+func (s tagRunner) run(list jinja.Statements) error {
 	for _, st := range list {
 		if err := s.runStatement(st); err != nil {
 			return err
@@ -50,49 +57,49 @@ func (s scope) run(list statements) error {
 	return nil
 }
 
-func (s scope) runStatement(st statement) error {
+func (s tagRunner) runStatement(st jinja.Statement) error {
 	mark := len(s.out.b)
 	switch st := st.(type) {
-	case *verbatim:
-		return s.writeText(st.text)
-	case *printing:
+	case *jinja.Verbatim:
+		return s.writeText(st.Text)
+	case *jinja.Printing:
 		return s.runPrinting(st)
-	case *ifTag:
-		return s.leaveOpen(s.runIf(st), &st.span, mark)
-	case *forTag:
-		return s.leaveOpen(s.runFor(st), &st.span, mark)
-	case *setTag:
+	case *jinja.IfTag:
+		return s.leaveOpen(s.runIf(st), &st.Span, mark)
+	case *jinja.ForTag:
+		return s.leaveOpen(s.runFor(st), &st.Span, mark)
+	case *jinja.SetTag:
 		return s.runSet(st)
-	case *captureTag:
+	case *jinja.CaptureTag:
 		return s.runCapture(st)
-	case *withTag:
+	case *jinja.WithTag:
 		return s.runWith(st)
-	case *macroTag:
-		s.locals.set(st.name, &macro{tag: st, scope: s})
+	case *jinja.MacroTag:
+		s.locals.set(st.Name, &macro{tag: st, at: s})
 		return s.count()
-	case *callTag:
-		return s.leaveOpen(s.runCall(st), &st.span, mark)
-	case *filterTag:
-		return s.leaveOpen(s.runFilter(st), &st.span, mark)
-	case *blockTag:
+	case *jinja.CallTag:
+		return s.leaveOpen(s.runCall(st), &st.Span, mark)
+	case *jinja.FilterTag:
+		return s.leaveOpen(s.runFilter(st), &st.Span, mark)
+	case *jinja.BlockTag:
 		if err := s.count(); err != nil {
 			return err
 		}
-		return s.run(st.body)
-	case *doTag:
+		return s.run(st.Body)
+	case *jinja.DoTag:
 		return s.runDo(st)
-	case *exitTag:
-		if st.again {
+	case *jinja.ExitTag:
+		if st.Again {
 			return errContinue
 		}
 		return errBreak
-	case *importTag:
-		v, err := s.evalBound(st.file)
+	case *jinja.ImportTag:
+		v, err := s.evalBound(st.File)
 		if err == nil {
-			s.locals.set(st.name, v)
+			s.locals.set(st.Name, v)
 		}
 		return err
-	case *fromTag:
+	case *jinja.FromTag:
 		return s.runFrom(st)
 	}
 	panic("a tag that cannot be run")
@@ -107,7 +114,7 @@ func (s scope) count() error {
 }
 
 // writeText writes text of the template. Text that is captured counts as work, because it may be captured over and over.
-func (s scope) writeText(text string) error {
+func (s tagRunner) writeText(text string) error {
 	if s.captures > 0 {
 		if err := s.grow(len(text)); err != nil {
 			return err
@@ -119,7 +126,7 @@ func (s scope) writeText(text string) error {
 	return s.putText(text)
 }
 
-func (s scope) putText(text string) error {
+func (s tagRunner) putText(text string) error {
 	if len(s.out.b)+len(text) > maxText {
 		return errTooMuchText()
 	}
@@ -127,8 +134,8 @@ func (s scope) putText(text string) error {
 	return nil
 }
 
-func (s scope) runPrinting(st *printing) error {
-	text, _, err := s.output(st.of, st.start, st.end)
+func (s tagRunner) runPrinting(st *jinja.Printing) error {
+	text, _, err := s.output(st.Of, st.Start, st.End)
 	if err != nil {
 		return err
 	}
@@ -139,14 +146,14 @@ func (s scope) runPrinting(st *printing) error {
 }
 
 // openBlock gives the scope of a block that has names of its own.
-func (s scope) openBlock() scope {
+func (s tagRunner) openBlock() tagRunner {
 	s.locals = &names{outer: s.locals}
 	return s
 }
 
 // leaveOpen ends a tag. One that depends on something unknown stays as it is written, what it has written so far goes, and every
 // name is open that it could have set. Inside of captured text that is the business of whoever captures.
-func (s scope) leaveOpen(err error, of *span, mark int) error {
+func (s tagRunner) leaveOpen(err error, of *jinja.Span, mark int) error {
 	if err == nil {
 		return nil
 	}
@@ -155,20 +162,20 @@ func (s scope) leaveOpen(err error, of *span, mark int) error {
 		return err
 	}
 	s.unmet = union(s.unmet, o.missing)
-	s.out.b = append(s.out.b[:mark], s.text[of.start:of.end]...)
+	s.out.b = append(s.out.b[:mark], s.text[of.Start:of.End]...)
 	s.unsettle(of, o)
 	return nil
 }
 
-func (s scope) unsettle(of *span, o *open) {
-	for _, name := range of.sets {
+func (s tagRunner) unsettle(of *jinja.Span, o *open) {
+	for _, name := range of.Sets {
 		s.locals.set(name, &unsettled{o.missing})
 	}
 }
 
 // captureText runs something that writes, and gives what it has written: text that is not the template's own, so that nothing in
 // it may be left open.
-func (s scope) captureText(run func(s scope) error) (string, error) {
+func (s tagRunner) captureText(run func(s tagRunner) error) (string, error) {
 	if err := s.count(); err != nil {
 		return "", err
 	}
@@ -184,7 +191,7 @@ func (s scope) captureText(run func(s scope) error) (string, error) {
 
 // evalNamed evaluates what is bound to names of the template. From a secret on, everything that the template prints counts as one:
 // a name may be bound to it by many ways, through loops, macros and what append puts into a list.
-func (s scope) evalNamed(n node) (any, error) {
+func (s scope) evalNamed(n jinja.Node) (any, error) {
 	outer := s.touched
 	s.touched = false
 	v, err := s.eval(n)
@@ -193,8 +200,8 @@ func (s scope) evalNamed(n node) (any, error) {
 }
 
 // evalBound gives the value for a name. An open one does not stop anything: whatever uses the name is open.
-func (s scope) evalBound(n node) (any, error) {
-	if a, ok := n.(*absent); ok {
+func (s scope) evalBound(n jinja.Node) (any, error) {
+	if a, ok := n.(*jinja.Absent); ok {
 		return a, nil
 	}
 	v, err := s.evalNamed(n)
@@ -207,23 +214,23 @@ func (s scope) evalBound(n node) (any, error) {
 	return boxed(v), err
 }
 
-func (s scope) runIf(st *ifTag) error {
-	for _, b := range st.branches {
-		if b.cond == nil {
-			return s.run(b.body)
+func (s tagRunner) runIf(st *jinja.IfTag) error {
+	for _, b := range st.Branches {
+		if b.Cond == nil {
+			return s.run(b.Body)
 		}
-		holds, err := s.evalCondition(b.cond)
+		holds, err := s.evalCondition(b.Cond)
 		if err != nil {
 			return err
 		}
 		if holds {
-			return s.run(b.body)
+			return s.run(b.Body)
 		}
 	}
 	return nil
 }
 
-func (s scope) evalCondition(cond node) (bool, error) {
+func (s scope) evalCondition(cond jinja.Node) (bool, error) {
 	v, err := s.eval(cond)
 	if err != nil {
 		return false, err
@@ -234,81 +241,81 @@ func (s scope) evalCondition(cond node) (bool, error) {
 	return truthy(v), nil
 }
 
-func (s scope) runSet(st *setTag) error {
-	v, err := s.evalBound(st.value)
+func (s tagRunner) runSet(st *jinja.SetTag) error {
+	v, err := s.evalBound(st.Value)
 	if err != nil {
 		return err
 	}
-	if len(st.names) == 1 || isUnsettled(v) {
-		for _, name := range st.names {
+	if len(st.Names) == 1 || isUnsettled(v) {
+		for _, name := range st.Names {
 			s.locals.set(name, v)
 		}
 		return nil
 	}
 	items := unboxed(v)
-	if e := unpackable(items, len(st.names)); e != nil {
-		return placed(e, st.value)
+	if e := unpackable(items, len(st.Names)); e != nil {
+		return placed(e, st.Value)
 	}
-	for i, name := range st.names {
+	for i, name := range st.Names {
 		s.locals.set(name, boxed(items.([]any)[i]))
 	}
 	return nil
 }
 
 // runCapture runs {% set x %}…{% endset %}. If its text is open, the name is.
-func (s scope) runCapture(st *captureTag) error {
-	text, err := s.captureText(func(s scope) error { return s.openBlock().run(st.body) })
+func (s tagRunner) runCapture(st *jinja.CaptureTag) error {
+	text, err := s.captureText(func(s tagRunner) error { return s.openBlock().run(st.Body) })
 	if o, ok := openOf(err); ok {
-		s.unsettle(&st.span, o)
+		s.unsettle(&st.Span, o)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.locals.set(st.name, text)
-	if st.value == nil {
+	s.locals.set(st.Name, text)
+	if st.Value == nil {
 		return nil
 	}
-	v, err := s.evalBound(st.value)
+	v, err := s.evalBound(st.Value)
 	if err == nil {
-		s.locals.set(st.name, v)
+		s.locals.set(st.Name, v)
 	}
 	return err
 }
 
 // runWith evaluates all values before it binds the first name.
-func (s scope) runWith(st *withTag) error {
+func (s tagRunner) runWith(st *jinja.WithTag) error {
 	if err := s.count(); err != nil {
 		return err
 	}
 	inner := s.openBlock()
-	values := make([]any, len(st.values))
-	for i, n := range st.values {
+	values := make([]any, len(st.Values))
+	for i, n := range st.Values {
 		var err error
 		if values[i], err = s.evalBound(n); err != nil {
 			return err
 		}
 	}
-	for i, name := range st.names {
+	for i, name := range st.Names {
 		inner.locals.set(name, values[i])
 	}
-	return inner.run(st.body)
+	return inner.run(st.Body)
 }
 
-func (s scope) runFilter(st *filterTag) error {
-	text, err := s.captureText(func(s scope) error { return s.openBlock().run(st.body) })
+func (s tagRunner) runFilter(st *jinja.FilterTag) error {
+	text, err := s.captureText(func(s tagRunner) error { return s.openBlock().run(st.Body) })
 	if err != nil {
 		return err
 	}
 	inner := s.openBlock()
-	inner.locals.set(captured, text)
+	inner.locals.set(jinja.Captured, text)
 	s.captures++ // what comes of it is open as a whole
 	defer func() { s.captures-- }()
-	return inner.runPrinting(&printing{of: st.chain, start: st.start, end: st.end})
+	return inner.runPrinting(&jinja.Printing{Of: st.Chain, Start: st.Start, End: st.End})
 }
 
-func (s scope) runDo(st *doTag) error {
-	_, err := s.evalNamed(st.of)
+func (s tagRunner) runDo(st *jinja.DoTag) error {
+	_, err := s.evalNamed(st.Of)
 	if e := s.spend(1); e != nil && err == nil {
 		return e
 	}
@@ -318,19 +325,19 @@ func (s scope) runDo(st *doTag) error {
 	return err
 }
 
-func (s scope) runFrom(st *fromTag) error {
-	file, err := s.evalBound(st.file)
+func (s tagRunner) runFrom(st *jinja.FromTag) error {
+	file, err := s.evalBound(st.File)
 	if err != nil {
 		return err
 	}
 	inner := s.openBlock()
-	inner.locals.set(imported, file)
-	for i, n := range st.parts {
+	inner.locals.set(jinja.Imported, file)
+	for i, n := range st.Parts {
 		v, err := inner.evalBound(n)
 		if err != nil {
 			return err
 		}
-		s.locals.set(st.names[i], v)
+		s.locals.set(st.Names[i], v)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package eval
 import (
 	"strings"
 
+	"moon/plan/eval/jinja"
 	"moon/secret"
 )
 
@@ -16,13 +17,13 @@ type Template struct {
 
 	// whole is set if the text is one {{ expression }}: its value keeps its type. root and path are set if that
 	// expression is a plain path, which needs no evaluation.
-	whole node
-	root  *variable
+	whole jinja.Node
+	root  *jinja.Variable
 	path  []any
 
 	// parts are the pieces of a template without tags, tree is one with tags.
 	parts []part
-	tree  statements
+	tree  jinja.Statements
 
 	refs []Ref
 }
@@ -30,8 +31,8 @@ type Template struct {
 // part is text, or the output of an expression.
 type part struct {
 	text       string
-	node       node // nil for text
-	start, end int  // of the output as written, which stands for it while it is open
+	node       jinja.Node // nil for text
+	start, end int        // of the output as written, which stands for it while it is open
 }
 
 // Result is what a template or expression gives.
@@ -49,70 +50,70 @@ func (t *Template) Literal() bool { return t.literal }
 // Refs lists the free variables that the text uses, in its order; a variable is listed once per use.
 func (t *Template) Refs() []Ref { return t.refs }
 
-func (e *Engine) compileTemplate(text string, how reading) (*Template, error) {
-	pieces, err := split(text, how)
+func (e *Engine) compileTemplate(text string, how jinja.Reading) (*Template, error) {
+	pieces, err := jinja.Split(text, how)
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{engine: e, text: text, python: how.python, document: how.document}
+	t := &Template{engine: e, text: text, python: how.Python, document: how.Document}
 	whole := text
-	if how.python { // a block scalar ends in a newline
+	if how.Python { // a block scalar ends in a newline
 		whole = strings.TrimRight(text, "\n")
 	}
-	if len(pieces) > 0 && pieces[0].kind == pieceOutput && pieces[0].start == 0 && pieces[0].end == len(whole) && !how.document {
+	if len(pieces) > 0 && pieces[0].Kind == jinja.PieceOutput && pieces[0].Start == 0 && pieces[0].End == len(whole) && !how.Document {
 		return t, t.compileWhole(pieces[0])
 	}
 	for _, p := range pieces {
-		if p.kind == pieceTag {
+		if p.Kind == jinja.PieceTag {
 			return t, t.compileTags(pieces)
 		}
 	}
 	return t, t.compileParts(pieces)
 }
 
-func (t *Template) compileWhole(p piece) error {
-	n, err := parseOutput(t.text, p)
+func (t *Template) compileWhole(p jinja.Piece) error {
+	n, err := jinja.ParseOutput(vocabulary{}, t.text, p)
 	if err != nil {
 		return err
 	}
 	t.whole = n
-	if root, path, ok := pathOf(n); ok {
+	if root, path, ok := jinja.PathOf(n); ok {
 		t.root, t.path = root, path
 	}
 	return t.collect(n)
 }
 
-func (t *Template) compileParts(pieces []piece) error {
-	var all []node
+func (t *Template) compileParts(pieces []jinja.Piece) error {
+	var all []jinja.Node
 	t.parts = make([]part, 0, len(pieces))
 	for _, p := range pieces {
-		if p.kind == pieceText {
-			t.parts = append(t.parts, part{text: p.text})
+		if p.Kind == jinja.PieceText {
+			t.parts = append(t.parts, part{text: p.Text})
 			continue
 		}
-		n, err := parseOutput(t.text, p)
+		n, err := jinja.ParseOutput(vocabulary{}, t.text, p)
 		if err != nil {
 			return err
 		}
-		t.parts = append(t.parts, part{node: n, start: p.start, end: p.end})
+		t.parts = append(t.parts, part{node: n, start: p.Start, end: p.End})
 		all = append(all, n)
 	}
 	return t.collect(all...)
 }
 
-func (t *Template) collect(all ...node) error {
+func (t *Template) collect(all ...jinja.Node) error {
 	c := newCollector(t.engine)
 	c.all(all...)
 	t.refs = c.done()
 	return c.unknownFunction(nil)
 }
 
-func (t *Template) compileTags(pieces []piece) (err error) {
-	tree, err := parseTags(t.text, pieces, t.engine.Python)
+func (t *Template) compileTags(pieces []jinja.Piece) (err error) {
+	tree, err := jinja.ParseTags(vocabulary{}, t.text, pieces, t.engine.Python)
 	if err != nil {
 		return err
 	}
-	defer catchSyntax(&err)
+	defer catchError(&err)
 	c := newTagCollector(t.engine)
 	c.walk(tree)
 	t.tree, t.refs = tree, c.done()
@@ -185,7 +186,7 @@ func (t *Template) direct(env Env) (any, bool) {
 	if t.root == nil || t.python && trailing(t.text) > 0 {
 		return nil, false
 	}
-	v, ok := env.Lookup(t.root.name)
+	v, ok := env.Lookup(t.root.Name)
 	for _, key := range t.path {
 		m, isMap := mapOf(v)
 		name, isName := key.(string)
@@ -202,7 +203,7 @@ func (t *Template) direct(env Env) (any, bool) {
 }
 
 // value evaluates an expression whose value keeps its type.
-func (r *rendering) value(n node) (Result, error) {
+func (r *rendering) value(n jinja.Node) (Result, error) {
 	s := scope{rendering: r}
 	v, err := s.eval(n)
 	if o, ok := openOf(err); ok {
@@ -223,7 +224,7 @@ func (r *rendering) value(n node) (Result, error) {
 	if v = unboxed(v); !r.touched {
 		return Result{Value: v}, nil
 	}
-	if _, _, ok := pathOf(n); ok { // a part of a value, which has its own marks
+	if _, _, ok := jinja.PathOf(n); ok { // a part of a value, which has its own marks
 		part, _, err := s.reach(n)
 		if err == nil {
 			part, err = s.stored(part)
@@ -282,7 +283,7 @@ func (r *rendering) parts(parts []part) (Result, error) {
 
 // output gives the text of {{ expression }}: the value as it prints, or the output as it is written if it is open. Shown is
 // that text if it may be seen.
-func (s scope) output(n node, start, end int) (text, shown string, err error) {
+func (s scope) output(n jinja.Node, start, end int) (text, shown string, err error) {
 	outer := s.touched
 	s.touched = false
 	defer func() { s.touched = s.touched || outer }()
@@ -309,7 +310,7 @@ func (s scope) output(n node, start, end int) (text, shown string, err error) {
 	if err := s.grow(len(text)); err != nil {
 		return "", "", err
 	}
-	if _, _, ok := pathOf(n); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
+	if _, _, ok := jinja.PathOf(n); ok && s.touched && !s.tainted { // a part of a value, in which marks are already
 		part, _, err := s.reach(n)
 		if err == nil {
 			part, err = s.stored(part)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+
+	"moon/plan/eval/jinja"
 )
 
 // tests are what `x is name` may ask, by name. Filled by init for the same reason as filters.
@@ -33,29 +35,29 @@ func init() {
 		"upper":    ofValue(func(v any) bool { return isCased(Text(v), strings.ToUpper) }),
 		"even":     {run: func(c *input) (bool, error) { return c.divides(2, 0) }},
 		"odd":      {run: func(c *input) (bool, error) { return c.divides(2, 1) }},
-		"divisibleby": {params: takes("num"), run: func(c *input) (bool, error) {
+		"divisibleby": {params: jinja.Takes("num"), run: func(c *input) (bool, error) {
 			n, err := c.integer(0, 0)
 			if err != nil {
 				return false, err
 			}
 			return c.divides(n, 0)
 		}},
-		"truthy": {params: takes("convert_bool?"), run: func(c *input) (bool, error) { return c.convertedTruth(), nil }},
-		"falsy":  {params: takes("convert_bool?"), run: func(c *input) (bool, error) { return !c.convertedTruth(), nil }},
+		"truthy": {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return c.convertedTruth(), nil }},
+		"falsy":  {params: jinja.Takes("convert_bool?"), run: func(c *input) (bool, error) { return !c.convertedTruth(), nil }},
 		"filter": ofValue(func(v any) bool { _, err := findFilter(Text(v)); return err == nil }),
 		"test":   ofValue(func(v any) bool { _, err := findTest(Text(v)); return err == nil }),
 
-		"in":       {params: takes("seq"), run: func(c *input) (bool, error) { return boolOf(within(c.value, c.args[0])) }},
-		"contains": {params: takes("item"), run: func(c *input) (bool, error) { return boolOf(within(c.args[0], c.value)) }},
-		"subset":   {params: takes("other"), run: func(c *input) (bool, error) { return isSubset(c.value, c.args[0]) }},
-		"superset": {params: takes("other"), run: func(c *input) (bool, error) { return isSubset(c.args[0], c.value) }},
+		"in":       {params: jinja.Takes("seq"), run: func(c *input) (bool, error) { return boolOf(within(c.value, c.args[0])) }},
+		"contains": {params: jinja.Takes("item"), run: func(c *input) (bool, error) { return boolOf(within(c.args[0], c.value)) }},
+		"subset":   {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.value, c.args[0]) }},
+		"superset": {params: jinja.Takes("other"), run: func(c *input) (bool, error) { return isSubset(c.args[0], c.value) }},
 		"all":      {run: func(c *input) (bool, error) { return c.every(true) }},
 		"any":      {run: func(c *input) (bool, error) { ok, err := c.every(false); return !ok, err }},
 
-		"match":   {params: takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
-		"search":  {params: takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("search") }},
-		"regex":   {params: takes("pattern ignorecase? multiline? match_type?"), run: func(c *input) (bool, error) { return c.matches(c.str(3, "search")) }},
-		"version": {params: takes("version operator? strict? version_type?"), run: testVersion},
+		"match":   {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("match") }},
+		"search":  {params: jinja.Takes("pattern ignorecase? multiline?"), run: func(c *input) (bool, error) { return c.matches("search") }},
+		"regex":   {params: jinja.Takes("pattern ignorecase? multiline? match_type?"), run: func(c *input) (bool, error) { return c.matches(c.str(3, "search")) }},
+		"version": {params: jinja.Takes("version operator? strict? version_type?"), run: testVersion},
 
 		"succeeded":   ofResult("failed", true),
 		"failed":      ofResult("failed", false),
@@ -68,7 +70,7 @@ func init() {
 	for name, ops := range map[string][]string{
 		"==": {"eq", "equalto", "sameas"}, "!=": {"ne"}, "<": {"lt", "lessthan"}, "<=": {"le"}, ">": {"gt", "greaterthan"}, ">=": {"ge"},
 	} {
-		t := &test{params: takes("other"), run: func(c *input) (bool, error) { return boolOf(compare(name, c.value, c.args[0])) }}
+		t := &test{params: jinja.Takes("other"), run: func(c *input) (bool, error) { return boolOf(compare(name, c.value, c.args[0])) }}
 		tests[name] = t
 		for _, alias := range ops {
 			tests[alias] = t

@@ -3,9 +3,10 @@ package eval
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/expr-lang/expr/builtin"
+
+	"moon/plan/eval/jinja"
 )
 
 // Vocabulary is what templates and conditions may call, each list sorted. The reference is checked against it.
@@ -36,16 +37,7 @@ func Words() Vocabulary {
 	}
 	slices.Sort(v.Functions)
 	slices.Sort(v.Plays)
-	for name := range tags {
-		if forbidden[name] { // in plays only
-			continue
-		}
-		if begun, ok := strings.CutPrefix(name, "end"); !ok || tags[begun] == nil {
-			v.Tags = append(v.Tags, name)
-		}
-	}
-	v.Tags = append(v.Tags, "raw", "verbatim") // read before there are tags
-	slices.Sort(v.Tags)
+	v.Tags = jinja.TagNames()
 	for _, name := range builtin.Names {
 		if _, ok := refused[name]; !ok {
 			v.Conditions = append(v.Conditions, name)

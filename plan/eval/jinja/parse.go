@@ -1,8 +1,8 @@
-package eval
+package jinja
 
 import (
+	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"moon/internal/suggest"
@@ -12,16 +12,17 @@ import (
 // the stack.
 const (
 	maxDepth = 150
-	maxNodes = 20_000
+	MaxNodes = 20_000
 )
 
 // reader turns the tokens of one expression, or of the inside of one tag, into a tree. The grammar is Jinja's.
 type reader struct {
-	tokens  []token
-	i       int
-	depth   int
-	nodes   int
-	noColon int // > 0 where a colon belongs to a slice or dict, not to filter:'argument'
+	language Language
+	tokens   []token
+	i        int
+	depth    int
+	nodes    int
+	noColon  int // > 0 where a colon belongs to a slice or dict, not to filter:'argument'
 
 	changed         []string // names that a method changes: x.append(1)
 	varargs, kwargs bool     // the names are used that gather the arguments of a macro
@@ -29,7 +30,7 @@ type reader struct {
 
 // fail unwinds to recoverSyntax; parse functions stay free of error plumbing.
 func (p *reader) fail(t token, message, hint string) {
-	panic(&Error{Message: message, Hint: hint, Offset: t.start, Width: t.end - t.start})
+	panic(&Error{Message: message, Hint: hint, Offset: t.Start, Width: t.end - t.Start})
 }
 
 // lack stops because of a name that stands for nothing.
@@ -127,11 +128,11 @@ func (p *reader) wantEnd() {
 }
 
 // made counts nodes.
-func (p *reader) made(t token) at {
-	if p.nodes++; p.nodes > maxNodes {
+func (p *reader) made(t token) At {
+	if p.nodes++; p.nodes > MaxNodes {
 		p.fail(t, "the expression is too long", "")
 	}
-	return at(t.start)
+	return At(t.Start)
 }
 
 func (p *reader) deeper() func() {
@@ -142,13 +143,13 @@ func (p *reader) deeper() func() {
 }
 
 // expression parses with inline if; allowIf is false where a following `if` belongs to a loop.
-func (p *reader) expression(allowIf bool) node {
+func (p *reader) expression(allowIf bool) Node {
 	defer p.deeper()()
 	n := p.or()
 	for allowIf && p.isName("if") {
-		c := &choice{at: p.made(p.next()), then: n, cond: p.or()}
+		c := &Choice{At: p.made(p.next()), Then: n, Cond: p.or()}
 		if p.takeName("else") {
-			c.other = p.expression(true)
+			c.Other = p.expression(true)
 		}
 		n = c
 	}
@@ -156,49 +157,49 @@ func (p *reader) expression(allowIf bool) node {
 }
 
 // tuple parses what may be a list without brackets, as in {% for x in 1, 2 %}.
-func (p *reader) tuple(allowIf bool) node {
+func (p *reader) tuple(allowIf bool) Node {
 	first := p.peek()
 	n := p.expression(allowIf)
 	if !p.isSign(",") {
 		return n
 	}
-	l := &listing{at: p.made(first), items: []node{n}, tuple: true}
+	l := &Listing{At: p.made(first), Items: []Node{n}, Tuple: true}
 	for p.takeSign(",") {
 		if p.peek().kind == tokenEnd || p.isSign(")") {
 			break
 		}
-		l.items = append(l.items, p.expression(allowIf))
+		l.Items = append(l.Items, p.expression(allowIf))
 	}
 	return l
 }
 
-func (p *reader) or() node {
+func (p *reader) or() Node {
 	n := p.and()
 	for p.isName("or") {
-		n = &logic{at: p.made(p.next()), left: n, right: p.and()}
+		n = &Logic{At: p.made(p.next()), Left: n, Right: p.and()}
 	}
 	return n
 }
 
-func (p *reader) and() node {
+func (p *reader) and() Node {
 	n := p.not()
 	for p.isName("and") {
-		n = &logic{at: p.made(p.next()), and: true, left: n, right: p.not()}
+		n = &Logic{At: p.made(p.next()), And: true, Left: n, Right: p.not()}
 	}
 	return n
 }
 
-func (p *reader) not() node {
+func (p *reader) not() Node {
 	if p.isName("not") {
 		defer p.deeper()()
-		return &negation{at: p.made(p.next()), of: p.not()}
+		return &Negation{At: p.made(p.next()), Of: p.not()}
 	}
 	return p.comparison()
 }
 
-func (p *reader) comparison() node {
+func (p *reader) comparison() Node {
 	left := p.sum()
-	var c *comparison
+	var c *Comparison
 	for {
 		t := p.peek()
 		op := ""
@@ -216,10 +217,10 @@ func (p *reader) comparison() node {
 			break
 		}
 		if c == nil {
-			c = &comparison{at: p.made(t), left: left}
+			c = &Comparison{At: p.made(t), Left: left}
 		}
 		p.made(t)
-		c.rest = append(c.rest, compared{op: op, at: t.start, right: p.sum()})
+		c.Rest = append(c.Rest, Compared{Op: op, At: t.Start, Right: p.sum()})
 	}
 	if c == nil {
 		return left
@@ -228,7 +229,7 @@ func (p *reader) comparison() node {
 }
 
 // leftToRight parses operands joined by operators of one precedence.
-func (p *reader) leftToRight(operand func() node, ops ...string) node {
+func (p *reader) leftToRight(operand func() Node, ops ...string) Node {
 	n := operand()
 	for {
 		t := p.peek()
@@ -236,20 +237,20 @@ func (p *reader) leftToRight(operand func() node, ops ...string) node {
 			return n
 		}
 		p.i++
-		n = &arithmetic{at: p.made(t), op: t.text, left: n, right: operand()}
+		n = &Arithmetic{At: p.made(t), Op: t.text, Left: n, Right: operand()}
 	}
 }
 
-func (p *reader) sum() node     { return p.leftToRight(p.concat, "+", "-") }
-func (p *reader) concat() node  { return p.leftToRight(p.product, "~") }
-func (p *reader) product() node { return p.leftToRight(p.power, "*", "/", "//", "%") }
-func (p *reader) power() node   { return p.leftToRight(p.filtered, "**") }
+func (p *reader) sum() Node     { return p.leftToRight(p.concat, "+", "-") }
+func (p *reader) concat() Node  { return p.leftToRight(p.product, "~") }
+func (p *reader) product() Node { return p.leftToRight(p.power, "*", "/", "//", "%") }
+func (p *reader) power() Node   { return p.leftToRight(p.filtered, "**") }
 
 // filtered parses a unary expression with its filters and tests, which bind tighter than any operator.
-func (p *reader) filtered() node {
+func (p *reader) filtered() Node {
 	if t := p.peek(); p.takeSign("!") {
 		defer p.deeper()()
-		return &negation{at: p.made(t), of: p.filtered()}
+		return &Negation{At: p.made(t), Of: p.filtered()}
 	}
 	n := p.unary()
 	for {
@@ -266,12 +267,12 @@ func (p *reader) filtered() node {
 	}
 }
 
-func (p *reader) unary() node {
+func (p *reader) unary() Node {
 	t := p.peek()
 	if t.kind == tokenSign && (t.text == "-" || t.text == "+") {
 		defer p.deeper()()
 		p.i++
-		return &signed{at: p.made(t), minus: t.text == "-", of: p.unary()}
+		return &Signed{At: p.made(t), Minus: t.text == "-", Of: p.unary()}
 	}
 	return p.postfix(p.primary())
 }
@@ -283,12 +284,12 @@ var constants = map[string]any{
 // keywords cannot be names of variables.
 var keywords = map[string]bool{"and": true, "or": true, "not": true, "in": true, "is": true, "if": true, "else": true}
 
-func (p *reader) primary() node {
+func (p *reader) primary() Node {
 	t := p.next()
 	switch t.kind {
 	case tokenName:
 		if value, ok := constants[t.text]; ok {
-			return &constant{at: p.made(t), value: value}
+			return &Constant{At: p.made(t), Value: value}
 		}
 		if keywords[t.text] {
 			p.i--
@@ -296,15 +297,15 @@ func (p *reader) primary() node {
 		}
 		p.varargs = p.varargs || t.text == "varargs"
 		p.kwargs = p.kwargs || t.text == "kwargs"
-		return &variable{at: p.made(t), name: t.text}
+		return &Variable{At: p.made(t), Name: t.text}
 	case tokenNumber:
-		return &constant{at: p.made(t), value: t.value}
+		return &Constant{At: p.made(t), Value: t.value}
 	case tokenString:
 		parts := []string{t.text}
 		for p.peek().kind == tokenString {
 			parts = append(parts, p.next().text)
 		}
-		return &constant{at: p.made(t), value: strings.Join(parts, "")}
+		return &Constant{At: p.made(t), Value: strings.Join(parts, "")}
 	case tokenSign:
 		switch t.text {
 		case "(":
@@ -323,10 +324,10 @@ func (p *reader) primary() node {
 	return nil
 }
 
-func (p *reader) parenthesis(open token) node {
+func (p *reader) parenthesis(open token) Node {
 	defer p.nested()()
 	if p.takeSign(")") {
-		return &listing{at: p.made(open), tuple: true}
+		return &Listing{At: p.made(open), Tuple: true}
 	}
 	n := p.tuple(true)
 	p.wantClosing(")", open)
@@ -350,11 +351,11 @@ func (p *reader) wantClosing(sign string, open token) {
 	p.unexpected(p.peek(), "`"+sign+"`")
 }
 
-func (p *reader) list(open token) node {
+func (p *reader) list(open token) Node {
 	defer p.nested()()
-	l := &listing{at: p.made(open)}
+	l := &Listing{At: p.made(open)}
 	for !p.isSign("]") {
-		l.items = append(l.items, p.expression(true))
+		l.Items = append(l.Items, p.expression(true))
 		if !p.takeSign(",") {
 			break
 		}
@@ -363,15 +364,15 @@ func (p *reader) list(open token) node {
 	return l
 }
 
-func (p *reader) dict(open token) node {
+func (p *reader) dict(open token) Node {
 	defer p.nested()()
-	d := &dict{at: p.made(open)}
+	d := &Dict{At: p.made(open)}
 	for !p.isSign("}") {
 		p.noColon++
-		d.keys = append(d.keys, p.expression(true))
+		d.Keys = append(d.Keys, p.expression(true))
 		p.noColon--
 		p.wantSign(":")
-		d.values = append(d.values, p.expression(true))
+		d.Values = append(d.Values, p.expression(true))
 		if !p.takeSign(",") {
 			break
 		}
@@ -380,7 +381,7 @@ func (p *reader) dict(open token) node {
 	return d
 }
 
-func (p *reader) postfix(n node) node {
+func (p *reader) postfix(n Node) Node {
 	for {
 		t := p.peek()
 		switch {
@@ -388,11 +389,11 @@ func (p *reader) postfix(n node) node {
 			key := p.next()
 			switch key.kind {
 			case tokenName:
-				k := &constant{at: p.made(key), value: key.text}
-				n = &member{at: at(n.offset()), of: n, key: k, dot: true, keyAt: key.start, end: key.end}
+				k := &Constant{At: p.made(key), Value: key.text}
+				n = &Member{At: At(n.Offset()), Of: n, Key: k, Dot: true, KeyAt: key.Start, End: key.end}
 			case tokenNumber:
-				k := &constant{at: p.made(key), value: key.value}
-				n = &member{at: at(n.offset()), of: n, key: k, dot: true, keyAt: key.start, end: key.end}
+				k := &Constant{At: p.made(key), Value: key.value}
+				n = &Member{At: At(n.Offset()), Of: n, Key: k, Dot: true, KeyAt: key.Start, End: key.end}
 			default:
 				if key.kind != tokenEnd {
 					p.i--
@@ -405,15 +406,15 @@ func (p *reader) postfix(n node) node {
 			p.made(t)
 			args := p.arguments(t)
 			switch f := n.(type) {
-			case *variable:
+			case *Variable:
 				markSecret(f, args)
-				if known, ok := builtinFunctions[f.name]; ok {
-					p.checkArguments("function", f.name, known.params, args, t)
+				if known, ok := p.language.FindFunction(f.Name); ok {
+					p.checkArguments("function", f.Name, known.Parameters(), args, t)
 				}
-			case *member:
+			case *Member:
 				p.noteChange(f)
 			}
-			n = &call{at: at(n.offset()), function: n, args: args}
+			n = &Call{At: At(n.Offset()), Function: n, Args: args}
 		default:
 			return n
 		}
@@ -421,31 +422,31 @@ func (p *reader) postfix(n node) node {
 }
 
 // noteChange notes the name whose value a method changes.
-func (p *reader) noteChange(method *member) {
-	root, isName := method.of.(*variable)
-	key, isConstant := method.key.(*constant)
+func (p *reader) noteChange(method *Member) {
+	root, isName := method.Of.(*Variable)
+	key, isConstant := method.Key.(*Constant)
 	if !isName || !isConstant {
 		return
 	}
-	if name, isText := key.value.(string); isText && changes[name] {
-		p.changed = append(p.changed, root.name)
+	if name, isText := key.Value.(string); isText && Changes[name] {
+		p.changed = append(p.changed, root.Name)
 	}
 }
 
 // markSecret reads env('NAME', secret), where secret is a word and no variable.
-func markSecret(f *variable, args []argument) {
-	for i := 1; f.name == "env" && i < len(args); i++ {
-		if v, ok := args[i].value.(*variable); ok && v.name == "secret" && args[i].name == "" {
-			args[i].name, args[i].value = "secret", &constant{at: v.at, value: true}
+func markSecret(f *Variable, args []Argument) {
+	for i := 1; f.Name == "env" && i < len(args); i++ {
+		if v, ok := args[i].Value.(*Variable); ok && v.Name == "secret" && args[i].Name == "" {
+			args[i].Name, args[i].Value = "secret", &Constant{At: v.At, Value: true}
 		}
 	}
 }
 
-func (p *reader) subscript(of node, open token) node {
+func (p *reader) subscript(of Node, open token) Node {
 	defer p.nested()()
 	defer p.deeper()()
 	p.noColon++
-	var parts [3]node
+	var parts [3]Node
 	i, colons := 0, 0
 	for !p.isSign("]") {
 		if p.takeSign(":") {
@@ -463,21 +464,21 @@ func (p *reader) subscript(of node, open token) node {
 	closing := p.next()
 	if colons > 0 {
 		p.made(open)
-		return &slicing{at: at(of.offset()), of: of, from: parts[0], to: parts[1], step: parts[2]}
+		return &Slicing{At: At(of.Offset()), Of: of, From: parts[0], To: parts[1], Step: parts[2]}
 	}
 	if parts[0] == nil {
 		p.fail(closing, "unexpected `]`: expected a value", "")
 	}
 	p.made(open)
-	return &member{at: at(of.offset()), of: of, key: negative(parts[0]), keyAt: open.start, end: closing.end}
+	return &Member{At: At(of.Offset()), Of: of, Key: negative(parts[0]), KeyAt: open.Start, End: closing.end}
 }
 
 // negative folds -1 into a constant, so that list[-1] has a constant path.
-func negative(n node) node {
-	if s, ok := n.(*signed); ok && s.minus {
-		if c, ok := s.of.(*constant); ok {
-			if i, ok := c.value.(int); ok {
-				return &constant{at: s.at, value: -i}
+func negative(n Node) Node {
+	if s, ok := n.(*Signed); ok && s.Minus {
+		if c, ok := s.Of.(*Constant); ok {
+			if i, ok := c.Value.(int); ok {
+				return &Constant{At: s.At, Value: -i}
 			}
 		}
 	}
@@ -485,28 +486,28 @@ func negative(n node) node {
 }
 
 // arguments parses up to the closing parenthesis.
-func (p *reader) arguments(open token) []argument {
+func (p *reader) arguments(open token) []Argument {
 	defer p.nested()()
 	defer p.deeper()()
-	var args []argument
+	var args []Argument
 	named := map[string]bool{}
 	for !p.isSign(")") {
 		t := p.peek()
 		if t.kind == tokenSign && (t.text == "*" || t.text == "**") {
 			p.fail(t, "unpacking arguments with `"+t.text+"` does not work here", "write the arguments out")
 		}
-		a := argument{at: t.start}
+		a := Argument{At: t.Start}
 		if following := p.after(); t.kind == tokenName && following.kind == tokenSign && following.text == "=" {
-			a.name = t.text
+			a.Name = t.text
 			p.i += 2
-			if named[a.name] {
-				p.fail(t, "the argument `"+a.name+"` is given twice", "")
+			if named[a.Name] {
+				p.fail(t, "the argument `"+a.Name+"` is given twice", "")
 			}
-			named[a.name] = true
+			named[a.Name] = true
 		} else if len(named) > 0 {
 			p.fail(t, "a positional argument cannot follow a named one", "")
 		}
-		a.value = p.expression(true)
+		a.Value = p.expression(true)
 		args = append(args, a)
 		if !p.takeSign(",") {
 			break
@@ -516,31 +517,31 @@ func (p *reader) arguments(open token) []argument {
 	return args
 }
 
-func (p *reader) filter(in node) node {
+func (p *reader) filter(in Node) Node {
 	name := p.wantName("the name of a filter")
-	f := &filtering{at: p.made(name), name: p.dotted(name), in: in}
-	f.end = p.tokens[p.i-1].end
-	def, err := findFilter(f.name)
+	f := &Filtering{At: p.made(name), Name: p.dotted(name), In: in}
+	f.End = p.tokens[p.i-1].end
+	def, err := p.language.FindFilter(f.Name)
 	if err != nil {
-		p.lack(name.start, f.end, err)
+		p.lack(name.Start, f.End, err)
 	}
-	f.def = def
+	f.Def = def
 	switch {
 	case p.isSign("("):
-		f.args = p.arguments(p.next())
+		f.Args = p.arguments(p.next())
 	case p.noColon == 0 && p.isSign(":"):
 		p.i++
-		f.args = []argument{{value: p.unary(), at: p.tokens[p.i-1].start}}
+		f.Args = []Argument{{Value: p.unary(), At: p.tokens[p.i-1].Start}}
 	}
-	p.checkArguments("filter", f.name, def.params, f.args, name)
+	p.checkArguments("filter", f.Name, def.Parameters(), f.Args, name)
 	p.checkNames(f)
 	return f
 }
 
 // checkNames looks up the filters and tests that map, select and their like name in their arguments.
-func (p *reader) checkNames(f *filtering) {
+func (p *reader) checkNames(f *Filtering) {
 	place, isTest := 0, true
-	switch f.name {
+	switch f.Name {
 	case "map":
 		isTest = false
 	case "select", "reject":
@@ -549,20 +550,24 @@ func (p *reader) checkNames(f *filtering) {
 	default:
 		return
 	}
-	if len(f.args) <= place || f.args[place].name != "" {
+	if len(f.Args) <= place || f.Args[place].Name != "" {
 		return
 	}
-	c, ok := f.args[place].value.(*constant)
-	if !ok || !isString(c.value) {
+	c, ok := f.Args[place].Value.(*Constant)
+	if !ok {
 		return
 	}
-	_, err := findTest(Text(c.value))
+	name, isText := c.Value.(string)
+	if !isText {
+		return
+	}
+	_, err := p.language.FindTest(name)
 	if !isTest {
-		_, err = findFilter(Text(c.value))
+		_, err = p.language.FindFilter(name)
 	}
 	if err != nil {
-		from := f.args[place].at
-		p.lack(from, from+len(Text(c.value))+2, err)
+		from := f.Args[place].At
+		p.lack(from, from+len(name)+2, err)
 	}
 }
 
@@ -590,10 +595,10 @@ func startsArgument(t token) bool {
 	}
 }
 
-func (p *reader) test(in node) node {
-	var negated *negation
+func (p *reader) test(in Node) Node {
+	var negated *Negation
 	if p.isName("not") {
-		negated = &negation{at: p.made(p.next())}
+		negated = &Negation{At: p.made(p.next())}
 	}
 	name := p.next()
 	if name.kind != tokenName {
@@ -602,74 +607,66 @@ func (p *reader) test(in node) node {
 		}
 		p.unexpected(name, "the name of a test after `is`")
 	}
-	t := &testing{at: p.made(name), name: p.dotted(name), in: in}
-	t.end = p.tokens[p.i-1].end
-	def, err := findTest(t.name)
+	t := &Testing{At: p.made(name), Name: p.dotted(name), In: in}
+	t.End = p.tokens[p.i-1].end
+	def, err := p.language.FindTest(t.Name)
 	if err != nil {
-		p.lack(name.start, t.end, err)
+		p.lack(name.Start, t.End, err)
 	}
-	t.def = def
+	t.Def = def
 	switch {
 	case p.isSign("("):
-		t.args = p.arguments(p.next())
-	case startsArgument(p.peek()) && len(def.params.names) > 0:
+		t.Args = p.arguments(p.next())
+	case startsArgument(p.peek()) && len(def.Parameters().Names) > 0:
 		first := p.peek()
-		t.args = []argument{{value: p.postfix(p.primary()), at: first.start}}
+		t.Args = []Argument{{Value: p.postfix(p.primary()), At: first.Start}}
 	}
-	p.checkArguments("test", t.name, def.params, t.args, name)
+	p.checkArguments("test", t.Name, def.Parameters(), t.Args, name)
 	if negated != nil {
-		negated.of = t
+		negated.Of = t
 		return negated
 	}
 	return t
 }
 
 // checkArguments finds superfluous, misspelt and missing arguments before anything runs.
-func (p *reader) checkArguments(kind, name string, params params, args []argument, where token) {
-	if params.open {
+func (p *reader) checkArguments(kind, name string, params Params, args []Argument, where token) {
+	if params.Open {
 		return
 	}
-	filled := make([]bool, len(params.names))
+	filled := make([]bool, len(params.Names))
 	for i, a := range args {
 		place := i
-		if a.name != "" {
-			place = slices.Index(params.names, a.name)
+		if a.Name != "" {
+			place = slices.Index(params.Names, a.Name)
 			if place < 0 {
-				p.fail(token{start: a.at, end: a.at + len(a.name)}, kind+" `"+name+"` has no argument `"+a.name+"`",
-					suggest.DidYouMean(a.name, params.names))
+				p.fail(token{Start: a.At, end: a.At + len(a.Name)}, kind+" `"+name+"` has no argument `"+a.Name+"`",
+					suggest.DidYouMean(a.Name, params.Names))
 			}
 			if filled[place] {
-				p.fail(token{start: a.at, end: a.at + len(a.name)}, "the argument `"+a.name+"` is given twice", "")
+				p.fail(token{Start: a.At, end: a.At + len(a.Name)}, "the argument `"+a.Name+"` is given twice", "")
 			}
-		} else if params.rest {
+		} else if params.Rest {
 			continue
 		}
 		if place >= len(filled) {
-			p.fail(token{start: a.at, end: a.at}, kind+" `"+name+"` takes "+params.count()+", not "+counted(len(args), "argument"), "")
+			p.fail(token{Start: a.At, end: a.At}, kind+" `"+name+"` takes "+params.Count()+", not "+Counted(len(args), "argument"), "")
 		}
 		filled[place] = true
 	}
 	if params.seed && !filled[len(filled)-1] {
-		p.fail(where, kind+" `"+name+"` "+unseeded, seedHint)
+		p.fail(where, kind+" `"+name+"` "+Unseeded, SeedHint)
 	}
-	for i := range params.required {
-		if !filled[i] && !params.rest {
-			p.fail(where, kind+" `"+name+"` needs the argument `"+params.names[i]+"`", "")
+	for i := range params.Required {
+		if !filled[i] && !params.Rest {
+			p.fail(where, kind+" `"+name+"` needs the argument `"+params.Names[i]+"`", "")
 		}
 	}
 }
 
-// counted writes 1 argument, 2 arguments.
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
-// parseExpression parses tokens that must be one whole expression.
-func parseExpression(tokens []token) (node, error) {
-	n, _, err := readExpression(tokens)
+// ParseExpression parses tokens that must be one whole expression.
+func ParseExpression(l Language, tokens []token) (Node, error) {
+	n, _, err := readExpression(l, tokens)
 	if err != nil {
 		return nil, err
 	}
@@ -677,10 +674,10 @@ func parseExpression(tokens []token) (node, error) {
 }
 
 // readExpression also gives the reader, for what it came past.
-func readExpression(tokens []token) (n node, p *reader, wrong *Error) {
-	p = &reader{tokens: tokens}
+func readExpression(l Language, tokens []token) (n Node, p *reader, wrong *Error) {
+	p = &reader{language: l, tokens: tokens}
 	var err error
-	defer func() { wrong, _ = asError(err) }()
+	defer func() { wrong, _ = errors.AsType[*Error](err) }()
 	defer catchSyntax(&err)
 	if p.peek().kind == tokenEnd {
 		p.fail(p.peek(), "there is no expression here", "")

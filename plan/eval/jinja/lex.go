@@ -1,4 +1,4 @@
-package eval
+package jinja
 
 import (
 	"strconv"
@@ -7,21 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-type pieceKind uint8
+// PieceKind says what a piece is.
+type PieceKind uint8
 
+// The kinds of piece.
 const (
-	pieceText pieceKind = iota
-	pieceOutput
-	pieceTag
+	PieceText PieceKind = iota
+	PieceOutput
+	PieceTag
 )
 
-// piece is a stretch of template text: text as it is, {{ an output }}, or {% a tag %}. Comments leave no piece.
-type piece struct {
-	kind   pieceKind
-	start  int // in the template, delimiters included
-	end    int
-	text   string  // of pieceText: what is left after whitespace control
-	tokens []token // of the others: the inside, ending in tokenEnd
+// Piece is a stretch of template text: text as it is, {{ an output }}, or {% a tag %}. Comments leave no piece.
+type Piece struct {
+	Kind   PieceKind
+	Start  int // in the template, delimiters included
+	End    int
+	Text   string  // of PieceText: what is left after whitespace control
+	Tokens []token // of the others: the inside, ending in tokenEnd
 }
 
 type tokenKind uint8
@@ -39,7 +41,7 @@ type token struct {
 	kind  tokenKind
 	text  string // of a name or sign: as written; of a string: its value
 	value any    // of a number
-	start int    // in the template
+	Start int    // in the template
 	end   int
 }
 
@@ -60,22 +62,23 @@ func Templated(text string) bool {
 // splitter cuts a template into pieces. It does what Jinja's lexer does and no more: the meaning of outputs and tags is
 // left to the parser.
 type splitter struct {
-	reading
+	Reading
 	text             string
 	at               int
 	opening, closing [3]string // of tags, outputs, comments
-	pieces           []piece
+	pieces           []Piece
 	from             int  // where the pending text begins
 	trimLeft         bool // the pending text loses its leading space
 	dropBreak        bool // the pending text loses its first newline
 }
 
-func split(text string, how reading) ([]piece, *Error) {
+// Split cuts a text into pieces.
+func Split(text string, how Reading) ([]Piece, *Error) {
 	// Most have text on both sides of each output.
-	s := &splitter{reading: how, text: text, at: how.from, from: how.from, pieces: make([]piece, 0, 2*strings.Count(text, "{{")+1)}
+	s := &splitter{Reading: how, text: text, at: how.From, from: how.From, pieces: make([]Piece, 0, 2*strings.Count(text, "{{")+1)}
 	s.opening, s.closing = how.delimiters()
 	firsts := "{"
-	if !how.usual() {
+	if !how.Usual() {
 		firsts = s.opening[0][:1] + s.opening[1][:1] + s.opening[2][:1]
 	}
 	for {
@@ -89,7 +92,7 @@ func split(text string, how reading) ([]piece, *Error) {
 		}
 	}
 	end := len(text)
-	if how.python && end > s.from && text[end-1] == '\n' {
+	if how.Python && end > s.from && text[end-1] == '\n' {
 		end--
 	}
 	s.emitText(end, false)
@@ -127,7 +130,7 @@ func (s *splitter) open(kind int) (inside int) {
 	}
 	if line := s.text[s.from:start]; lstrip {
 		indented := strings.TrimRight(line, " \t")
-		if strings.HasSuffix(indented, "\n") || indented == "" && (s.from == s.reading.from || s.text[s.from-1] == '\n') {
+		if strings.HasSuffix(indented, "\n") || indented == "" && (s.from == s.From || s.text[s.from-1] == '\n') {
 			s.emitText(s.from+len(indented), false)
 			s.trimLeft, s.dropBreak = false, false
 			s.from = start
@@ -163,7 +166,7 @@ func (s *splitter) emitText(end int, trimRight bool) {
 	}
 	s.trimLeft, s.dropBreak = false, false
 	if text != "" {
-		s.pieces = append(s.pieces, piece{kind: pieceText, start: s.from, end: end, text: text})
+		s.pieces = append(s.pieces, Piece{Kind: PieceText, Start: s.from, End: end, Text: text})
 	}
 	s.from = end
 }
@@ -171,19 +174,19 @@ func (s *splitter) emitText(end int, trimRight bool) {
 func (s *splitter) output() *Error {
 	start := s.at
 	inside := s.open(1)
-	tokens, stop, err := lexExpression(s.text, inside, s.opening[1], s.closing[1], lexing{rawStrings: s.python && !s.document})
+	tokens, stop, err := LexExpression(s.text, inside, s.opening[1], s.closing[1], Lexing{rawStrings: s.Python && !s.Document})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
 	s.closeAt(stop, 1)
-	s.pieces = append(s.pieces, piece{kind: pieceOutput, start: start, end: s.at, tokens: tokens})
+	s.pieces = append(s.pieces, Piece{Kind: PieceOutput, Start: start, End: s.at, Tokens: tokens})
 	return nil
 }
 
 func (s *splitter) tag() *Error {
 	start := s.at
 	inside := s.open(0)
-	tokens, stop, err := lexExpression(s.text, inside, s.opening[0], s.closing[0], lexing{})
+	tokens, stop, err := LexExpression(s.text, inside, s.opening[0], s.closing[0], Lexing{})
 	if err != nil {
 		return withRawHint(s.text, start, err)
 	}
@@ -191,7 +194,7 @@ func (s *splitter) tag() *Error {
 	if tokens[0].kind == tokenName && (tokens[0].text == "raw" || tokens[0].text == "verbatim") {
 		return s.raw(start, tokens)
 	}
-	s.pieces = append(s.pieces, piece{kind: pieceTag, start: start, end: s.at, tokens: tokens})
+	s.pieces = append(s.pieces, Piece{Kind: PieceTag, Start: start, End: s.at, Tokens: tokens})
 	return nil
 }
 
@@ -199,7 +202,7 @@ func (s *splitter) tag() *Error {
 func (s *splitter) raw(start int, tokens []token) *Error {
 	if tokens[1].kind != tokenEnd {
 		return &Error{
-			Message: "`{% " + tokens[0].text + " %}` takes no arguments", Offset: tokens[1].start, Width: tokens[1].end - tokens[1].start,
+			Message: "`{% " + tokens[0].text + " %}` takes no arguments", Offset: tokens[1].Start, Width: tokens[1].end - tokens[1].Start,
 		}
 	}
 	for i := s.at; ; {
@@ -286,9 +289,9 @@ var signs = []string{
 
 var opens = map[string]string{")": "(", "]": "[", "}": "{"}
 
-// lexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
+// LexExpression cuts the expression that begins at i into tokens, up to the closing delimiter (or the end of the text,
 // if closing is empty). It returns where the delimiter, with its whitespace control, begins.
-func lexExpression(text string, i int, opening, closing string, how lexing) (tokens []token, stop int, err *Error) {
+func LexExpression(text string, i int, opening, closing string, how Lexing) (tokens []token, stop int, err *Error) {
 	begin := i
 	var open []int // brackets
 	for {
@@ -299,10 +302,10 @@ func lexExpression(text string, i int, opening, closing string, how lexing) (tok
 			if closing != "" {
 				return nil, 0, &Error{Message: "`" + opening + "` is never closed", Hint: closeHint(closing), Offset: max(begin-len(opening), 0), Width: len(opening)}
 			}
-			return append(tokens, token{start: i, end: i}), i, nil
+			return append(tokens, token{Start: i, end: i}), i, nil
 		}
 		if closing != "" && len(open) == 0 && closes(text[i:], closing) {
-			return append(tokens, token{start: i, end: i}), i, nil
+			return append(tokens, token{Start: i, end: i}), i, nil
 		}
 		t, err := lexToken(text, i, tokens, how)
 		if err != nil {
@@ -335,16 +338,16 @@ func isSpace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
 }
 
-// lexing says how the words of an expression are read.
-type lexing struct {
+// Lexing says how the words of an expression are read.
+type Lexing struct {
 	rawStrings bool // backslashes in strings stand for themselves
-	exprLogic  bool // `&&`, `||` and `!` of expr are `and`, `or` and `not`
+	ExprLogic  bool // `&&`, `||` and `!` of expr are `and`, `or` and `not`
 }
 
 // logicOfExpr are the operators of expr that have a word of the same meaning.
 var logicOfExpr = map[string]string{"&&": "and", "||": "or"}
 
-func lexToken(text string, i int, before []token, how lexing) (token, *Error) {
+func lexToken(text string, i int, before []token, how Lexing) (token, *Error) {
 	c := text[i]
 	switch {
 	case c == '"' || c == '\'':
@@ -362,19 +365,19 @@ func lexToken(text string, i int, before []token, how lexing) (token, *Error) {
 			}
 			end += n
 		}
-		return token{kind: tokenName, text: text[i:end], start: i, end: end}, nil
+		return token{kind: tokenName, text: text[i:end], Start: i, end: end}, nil
 	}
-	if how.exprLogic {
+	if how.ExprLogic {
 		if word, ok := logicOfExpr[text[i:min(i+2, len(text))]]; ok {
-			return token{kind: tokenName, text: word, start: i, end: i + 2}, nil
+			return token{kind: tokenName, text: word, Start: i, end: i + 2}, nil
 		}
 		if c == '!' && !strings.HasPrefix(text[i:], "!=") {
-			return token{kind: tokenSign, text: "!", start: i, end: i + 1}, nil
+			return token{kind: tokenSign, text: "!", Start: i, end: i + 1}, nil
 		}
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(text[i:], s) {
-			return token{kind: tokenSign, text: s, start: i, end: i + len(s)}, nil
+			return token{kind: tokenSign, text: s, Start: i, end: i + len(s)}, nil
 		}
 	}
 	r, n := utf8.DecodeRuneInString(text[i:])
@@ -430,7 +433,7 @@ func lexNumber(text string, i int, afterDot bool) (token, *Error) {
 			}
 		}
 	}
-	t := token{kind: tokenNumber, text: text[i:end], start: i, end: end}
+	t := token{kind: tokenNumber, text: text[i:end], Start: i, end: end}
 	spelling := strings.ReplaceAll(t.text, "_", "")
 	if isFloat {
 		f, err := strconv.ParseFloat(spelling, 64)
@@ -452,9 +455,9 @@ func lexNumber(text string, i int, afterDot bool) (token, *Error) {
 	return t, nil
 }
 
-// simpleEscapes are the one-letter escapes of a string. Any other backslash stands for itself, so that patterns such as
+// SimpleEscapes are the one-letter escapes of a string. Any other backslash stands for itself, so that patterns such as
 // '\bv\d+' and replacements such as '\1' need no doubling; nobody means a backspace.
-var simpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': `'`, '"': `"`, '\n': ""}
+var SimpleEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': `'`, '"': `"`, '\n': ""}
 
 func lexString(text string, i int, raw bool) (token, *Error) {
 	quote, start := text[i], i
@@ -463,7 +466,7 @@ func lexString(text string, i int, raw bool) (token, *Error) {
 		c := text[i]
 		switch {
 		case c == quote:
-			return token{kind: tokenString, text: value.String(), start: start, end: i + 1}, nil
+			return token{kind: tokenString, text: value.String(), Start: start, end: i + 1}, nil
 		case c == '\\' && i+1 < len(text) && raw:
 			if text[i+1] != quote {
 				value.WriteByte(c)
@@ -484,7 +487,7 @@ func lexString(text string, i int, raw bool) (token, *Error) {
 
 // unescape reads the escape at the beginning of text and says how many bytes it takes.
 func unescape(text string) (value string, n int) {
-	if s, ok := simpleEscapes[text[1]]; ok {
+	if s, ok := SimpleEscapes[text[1]]; ok {
 		return s, 2
 	}
 	for letter, digits := range map[byte]int{'x': 2, 'u': 4, 'U': 8} {

@@ -1,4 +1,4 @@
-package eval
+package jinja
 
 import (
 	"maps"
@@ -8,11 +8,12 @@ import (
 
 // tagParser turns the pieces of a template into a tree.
 type tagParser struct {
-	text   string
-	files  bool // tags may read other files
-	pieces []piece
-	i      int
-	open   []*unclosed
+	language Language
+	text     string
+	files    bool // tags may read other files
+	pieces   []Piece
+	i        int
+	open     []*unclosed
 }
 
 // unclosed is a tag whose end has not come yet.
@@ -21,40 +22,40 @@ type unclosed struct {
 	start int
 	sets  []string  // names that may have another value behind it
 	inFor bool      // break and continue have a loop here
-	macro *macroTag // the innermost
+	macro *MacroTag // the innermost
 }
 
 // tagReader reads one tag; tag is its name, piece the whole.
 type tagReader struct {
 	reader
 	tag   token
-	piece piece
+	piece Piece
 }
 
-// parseTags parses a template. The error is an *Error.
-func parseTags(text string, pieces []piece, files bool) (body statements, err error) {
-	p := &tagParser{text: text, files: files, pieces: pieces}
+// ParseTags parses a template. The error is an *Error.
+func ParseTags(l Language, text string, pieces []Piece, files bool) (body Statements, err error) {
+	p := &tagParser{language: l, text: text, files: files, pieces: pieces}
 	defer catchSyntax(&err)
 	body, _ = p.parseBody()
 	return body, nil
 }
 
 // parseBody parses up to one of the tags that end it, and gives that tag; without any, up to the end of the text.
-func (p *tagParser) parseBody(until ...string) (statements, *tagReader) {
-	var list statements
+func (p *tagParser) parseBody(until ...string) (Statements, *tagReader) {
+	var list Statements
 	for ; p.i < len(p.pieces); p.i++ {
 		piece := p.pieces[p.i]
-		switch piece.kind {
-		case pieceText:
-			list = append(list, &verbatim{text: piece.text, at: piece.start})
-		case pieceOutput:
-			n, r, err := readOutput(p.text, piece)
+		switch piece.Kind {
+		case PieceText:
+			list = append(list, &Verbatim{Text: piece.Text, at: piece.Start})
+		case PieceOutput:
+			n, r, err := readOutput(p.language, p.text, piece)
 			if err != nil {
 				panic(err)
 			}
 			p.noteUse(r)
-			list = append(list, &printing{of: n, start: piece.start, end: piece.end})
-		case pieceTag:
+			list = append(list, &Printing{Of: n, Start: piece.Start, End: piece.End})
+		case PieceTag:
 			t := p.readTag(piece)
 			if slices.Contains(until, t.tag.text) {
 				p.i++
@@ -73,9 +74,9 @@ func (p *tagParser) parseBody(until ...string) (statements, *tagReader) {
 	return list, nil
 }
 
-// parseOutput parses the inside of {{ }}.
-func parseOutput(text string, p piece) (node, error) {
-	n, _, err := readOutput(text, p)
+// ParseOutput parses the inside of {{ }}.
+func ParseOutput(l Language, text string, p Piece) (Node, error) {
+	n, _, err := readOutput(l, text, p)
 	if err != nil {
 		return nil, err
 	}
@@ -83,10 +84,10 @@ func parseOutput(text string, p piece) (node, error) {
 }
 
 // readOutput also gives what the parser came past.
-func readOutput(text string, p piece) (node, *reader, *Error) {
-	n, r, err := readExpression(p.tokens)
+func readOutput(l Language, text string, p Piece) (Node, *reader, *Error) {
+	n, r, err := readExpression(l, p.Tokens)
 	if err != nil {
-		return nil, nil, withRawHint(text, p.start, err)
+		return nil, nil, withRawHint(text, p.Start, err)
 	}
 	return n, r, nil
 }
@@ -96,10 +97,10 @@ var forbidden = map[string]bool{"include": true, "import": true, "from": true, "
 
 // tags by name. What begins a block is here, and what stands in one or ends it. Filled by init, as tags reach this table
 // through what they enclose.
-var tags map[string]func(p *tagParser, t *tagReader) statement
+var tags map[string]func(p *tagParser, t *tagReader) Statement
 
 func init() {
-	tags = map[string]func(p *tagParser, t *tagReader) statement{
+	tags = map[string]func(p *tagParser, t *tagReader) Statement{
 		"if": (*tagParser).parseIf, "for": (*tagParser).parseFor, "set": (*tagParser).parseSet, "with": (*tagParser).parseWith,
 		"do": (*tagParser).parseDo, "macro": (*tagParser).parseMacro, "call": (*tagParser).parseCall, "filter": (*tagParser).parseFilter,
 		"block": (*tagParser).parseBlock, "break": (*tagParser).parseExit, "continue": (*tagParser).parseExit,
@@ -111,9 +112,21 @@ func init() {
 	}
 }
 
+// TagNames lists the tags that every template has, without those that end another.
+func TagNames() []string {
+	names := []string{"raw", "verbatim"} // read before there are tags
+	for name := range tags {
+		if begun, ok := strings.CutPrefix(name, "end"); !forbidden[name] && (!ok || tags[begun] == nil) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // readTag begins to read a tag, which must be one that there is.
-func (p *tagParser) readTag(piece piece) *tagReader {
-	t := &tagReader{reader: reader{tokens: piece.tokens}, piece: piece}
+func (p *tagParser) readTag(piece Piece) *tagReader {
+	t := &tagReader{reader: reader{language: p.language, tokens: piece.Tokens}, piece: piece}
 	t.tag = t.next()
 	if t.tag.kind != tokenName {
 		t.fail(t.tag, "a tag begins with its name", rawHint)
@@ -126,7 +139,7 @@ func (p *tagParser) readTag(piece piece) *tagReader {
 	case forbidden[t.tag.text]:
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` is not available: a template cannot read other files", "")
 	case !known:
-		e := misspelt("tag", t.tag.text, slices.Sorted(maps.Keys(tags)))
+		e := Misspelt("tag", t.tag.text, slices.Sorted(maps.Keys(tags)))
 		if e.Hint == "" {
 			e.Hint = rawHint
 		}
@@ -152,11 +165,11 @@ func (p *tagParser) noteUse(r *reader) {
 	if m == nil {
 		return
 	}
-	if r.varargs && m.varargs == "" && !m.has("varargs") {
-		m.varargs = "varargs"
+	if r.varargs && m.Varargs == "" && !m.Has("varargs") {
+		m.Varargs = "varargs"
 	}
-	if r.kwargs && m.kwargs == "" && !m.has("kwargs") {
-		m.kwargs = "kwargs"
+	if r.kwargs && m.Kwargs == "" && !m.Has("kwargs") {
+		m.Kwargs = "kwargs"
 	}
 }
 
@@ -171,9 +184,9 @@ func (p *tagParser) noteSet(names ...string) {
 // openTag opens a tag with an end.
 func (p *tagParser) openTag(t *tagReader) *unclosed {
 	if len(p.open) >= maxDepth {
-		panic(&Error{Message: "the tags are nested too deeply", Offset: t.piece.start, Width: 2})
+		panic(&Error{Message: "the tags are nested too deeply", Offset: t.piece.Start, Width: 2})
 	}
-	top := &unclosed{name: t.tag.text, start: t.piece.start}
+	top := &unclosed{name: t.tag.text, start: t.piece.Start}
 	if len(p.open) > 0 {
 		outer := p.open[len(p.open)-1]
 		top.inFor, top.macro = outer.inFor, outer.macro
@@ -183,16 +196,16 @@ func (p *tagParser) openTag(t *tagReader) *unclosed {
 }
 
 // openMacro opens a tag whose body is run from elsewhere.
-func (p *tagParser) openMacro(t *tagReader, n *macroTag) {
+func (p *tagParser) openMacro(t *tagReader, n *MacroTag) {
 	top := p.openTag(t)
 	top.inFor = false
-	if n.name != "" { // a {% call %} gathers no arguments unless it says so
+	if n.Name != "" { // a {% call %} gathers no arguments unless it says so
 		top.macro = n
 	}
 }
 
 // closeTag reads the end of the innermost tag.
-func (p *tagParser) closeTag(end *tagReader) span {
+func (p *tagParser) closeTag(end *tagReader) Span {
 	top := p.open[len(p.open)-1]
 	switch top.name {
 	case "block", "set", "macro", "call":
@@ -204,11 +217,11 @@ func (p *tagParser) closeTag(end *tagReader) span {
 	p.open = p.open[:len(p.open)-1]
 	p.noteSet(top.sets...) // what a block sets, the blocks around it set too
 	slices.Sort(top.sets)
-	return span{start: top.start, end: end.piece.end, sets: slices.Compact(top.sets)}
+	return Span{Start: top.start, End: end.piece.End, Sets: slices.Compact(top.sets)}
 }
 
 // parseEnclosed parses up to the end of the innermost tag.
-func (p *tagParser) parseEnclosed() (statements, span) {
+func (p *tagParser) parseEnclosed() (Statements, Span) {
 	p.i++
 	body, end := p.parseBody("end" + p.open[len(p.open)-1].name)
 	p.i--
@@ -216,7 +229,7 @@ func (p *tagParser) parseEnclosed() (statements, span) {
 }
 
 // refuseTag is the error for what ends a block, or begins a part of one, elsewhere.
-func (p *tagParser) refuseTag(t *tagReader) statement {
+func (p *tagParser) refuseTag(t *tagReader) Statement {
 	if len(p.open) > 0 {
 		top := p.open[len(p.open)-1].name
 		state := " is still open"
@@ -233,8 +246,8 @@ func (p *tagParser) refuseTag(t *tagReader) statement {
 	return nil
 }
 
-func (p *tagParser) parseIf(t *tagReader) statement {
-	n := &ifTag{}
+func (p *tagParser) parseIf(t *tagReader) Statement {
+	n := &IfTag{}
 	p.openTag(t)
 	cond := t.expression(true)
 	for {
@@ -247,10 +260,10 @@ func (p *tagParser) parseIf(t *tagReader) statement {
 		}
 		body, end := p.parseBody(ends...)
 		p.i--
-		n.branches = append(n.branches, branch{cond: cond, body: body})
+		n.Branches = append(n.Branches, Branch{Cond: cond, Body: body})
 		switch end.tag.text {
 		case "endif":
-			n.span = p.closeTag(end)
+			n.Span = p.closeTag(end)
 			return n
 		case "elif":
 			cond = end.expression(true)
@@ -261,30 +274,30 @@ func (p *tagParser) parseIf(t *tagReader) statement {
 	}
 }
 
-func (p *tagParser) parseFor(t *tagReader) statement {
-	n := &forTag{names: t.parseTargets()}
+func (p *tagParser) parseFor(t *tagReader) Statement {
+	n := &ForTag{Names: t.parseTargets()}
 	if !t.takeName("in") {
 		t.unexpected(t.peek(), "`in`")
 	}
-	n.in = t.tuple(false)
+	n.In = t.tuple(false)
 	top := p.openTag(t)
 	if t.takeName("if") {
-		n.cond = t.expression(true)
+		n.Cond = t.expression(true)
 	}
-	n.recursive = t.takeName("recursive")
+	n.Recursive = t.takeName("recursive")
 	p.endReading(t)
 	outer := top.inFor
 	top.inFor = true
 	p.i++
 	body, end := p.parseBody("else", "endfor")
-	n.body = body
+	n.Body = body
 	if end.tag.text == "else" {
 		p.endReading(end)
 		top.inFor = outer // a break in the else of a loop is one of the loop around it
-		n.empty, end = p.parseBody("endfor")
+		n.Empty, end = p.parseBody("endfor")
 	}
 	p.i--
-	n.span = p.closeTag(end)
+	n.Span = p.closeTag(end)
 	return n
 }
 
@@ -308,7 +321,7 @@ func (t *tagReader) parseTargets() []string {
 	return names
 }
 
-func (p *tagParser) parseSet(t *tagReader) statement {
+func (p *tagParser) parseSet(t *tagReader) Statement {
 	if next := t.after(); next.kind == tokenSign && (next.text == "." || next.text == "[") {
 		return p.parseSetMember(t)
 	}
@@ -316,75 +329,75 @@ func (p *tagParser) parseSet(t *tagReader) statement {
 	names := t.parseTargets()
 	p.noteSet(names...)
 	if t.takeSign("=") {
-		n := &setTag{names: names, value: t.tuple(true)}
+		n := &SetTag{Names: names, Value: t.tuple(true)}
 		p.endReading(t)
 		return n
 	}
 	if len(names) > 1 {
 		t.unexpected(t.peek(), "`=`")
 	}
-	n := &captureTag{name: names[0]}
-	var chain node = &variable{at: at(first.start), name: names[0]}
+	n := &CaptureTag{Name: names[0]}
+	var chain Node = &Variable{At: At(first.Start), Name: names[0]}
 	for t.takeSign("|") {
 		chain = t.filter(chain)
-		n.value = chain
+		n.Value = chain
 	}
 	p.openTag(t)
 	p.noteSet(names...)
 	p.endReading(t)
-	n.body, n.span = p.parseEnclosed()
+	n.Body, n.Span = p.parseEnclosed()
 	return n
 }
 
 // parseSetMember parses {% set ns.x = value %}.
-func (p *tagParser) parseSetMember(t *tagReader) statement {
+func (p *tagParser) parseSetMember(t *tagReader) Statement {
 	target := t.postfix(t.primary())
-	m, ok := target.(*member)
-	root, isVariable := firstName(target)
+	m, ok := target.(*Member)
+	root, isVariable := FirstName(target)
 	if !ok || !isVariable || !m.isConstant() {
 		t.fail(t.tag, "`{% set %}` needs a name or a part of a namespace, `ns.x`", "")
 	}
-	p.noteSet(root.name)
+	p.noteSet(root.Name)
 	t.wantSign("=")
-	n := &doTag{of: &assignment{at: at(target.offset()), target: m, value: t.tuple(true)}}
+	n := &DoTag{Of: &Assignment{At: At(target.Offset()), Target: m, Value: t.tuple(true)}}
 	p.endReading(t)
 	return n
 }
 
-func (p *tagParser) parseDo(t *tagReader) statement {
-	n := &doTag{of: t.expression(true)}
+func (p *tagParser) parseDo(t *tagReader) Statement {
+	n := &DoTag{Of: t.expression(true)}
 	p.endReading(t)
 	return n
 }
 
-func (p *tagParser) parseWith(t *tagReader) statement {
-	n := &withTag{}
+func (p *tagParser) parseWith(t *tagReader) Statement {
+	n := &WithTag{}
 	p.openTag(t)
 	for t.peek().kind != tokenEnd {
 		name := t.wantName("a name")
 		t.wantSign("=")
-		n.names, n.values = append(n.names, name.text), append(n.values, t.expression(true))
+		n.Names, n.Values = append(n.Names, name.text), append(n.Values, t.expression(true))
 		if !t.takeSign(",") {
 			break
 		}
 	}
 	p.endReading(t)
-	n.body, _ = p.parseEnclosed()
+	n.Body, _ = p.parseEnclosed()
 	return n
 }
 
-func (p *tagParser) parseMacro(t *tagReader) statement {
-	n := &macroTag{name: t.wantName("the name of the macro").text}
-	p.noteSet(n.name)
+func (p *tagParser) parseMacro(t *tagReader) Statement {
+	n := &MacroTag{Name: t.wantName("the name of the macro").text}
+	p.noteSet(n.Name)
 	p.openMacro(t, n)
 	t.parseParameters(n)
 	p.endReading(t)
-	n.body, _ = p.parseEnclosed()
+	n.Body, _ = p.parseEnclosed()
 	return n
 }
 
 // parseParameters parses (a, b=1, *rest, **named).
-func (t *tagReader) parseParameters(n *macroTag) {
+func (t *tagReader) parseParameters(n *MacroTag) {
 	open := t.wantSign("(")
 	for i := 0; !t.isSign(")"); i++ {
 		if i > 0 {
@@ -392,19 +405,19 @@ func (t *tagReader) parseParameters(n *macroTag) {
 		}
 		switch stars := t.peek(); {
 		case t.takeSign("**"):
-			n.kwargs = t.parseGathering(stars, n.kwargs)
+			n.Kwargs = t.parseGathering(stars, n.Kwargs)
 		case t.takeSign("*"):
-			n.varargs = t.parseGathering(stars, n.varargs)
+			n.Varargs = t.parseGathering(stars, n.Varargs)
 		default:
 			name := t.wantName("the name of a parameter")
-			if n.has(name.text) {
+			if n.Has(name.text) {
 				t.fail(name, "the parameter `"+name.text+"` is there twice", "")
 			}
-			p := param{name: name.text, value: &absent{at: at(name.start), name: name.text}}
+			p := Param{Name: name.text, Value: &Absent{At: At(name.Start), Name: name.text}}
 			if t.takeSign("=") {
-				p.value = t.expression(true)
+				p.Value = t.expression(true)
 			}
-			n.params = append(n.params, p)
+			n.Params = append(n.Params, p)
 		}
 	}
 	t.wantClosing(")", open)
@@ -419,91 +432,91 @@ func (t *tagReader) parseGathering(stars token, before string) string {
 	return name
 }
 
-func (p *tagParser) parseCall(t *tagReader) statement {
-	n := &callTag{tagAt: t.tag.start, caller: &macroTag{}}
+func (p *tagParser) parseCall(t *tagReader) Statement {
+	n := &CallTag{TagAt: t.tag.Start, Caller: &MacroTag{}}
 	if t.isSign("(") {
-		t.parseParameters(n.caller)
+		t.parseParameters(n.Caller)
 	}
-	of, ok := t.postfix(t.primary()).(*call)
+	of, ok := t.postfix(t.primary()).(*Call)
 	if !ok {
-		t.fail(t.tag, notMacro, "")
+		t.fail(t.tag, NotMacro, "")
 	}
-	n.of = of
-	p.openMacro(t, n.caller)
+	n.Of = of
+	p.openMacro(t, n.Caller)
 	p.endReading(t)
-	n.caller.body, n.span = p.parseEnclosed()
+	n.Caller.Body, n.Span = p.parseEnclosed()
 	return n
 }
 
-// notMacro is what is wrong with a {% call %} of something else.
-const notMacro = "`{% call %}` needs the call of a macro of this text"
+// NotMacro is what is wrong with a {% call %} of something else.
+const NotMacro = "`{% call %}` needs the call of a macro of this text"
 
-func (p *tagParser) parseFilter(t *tagReader) statement {
-	chain := t.filter(&variable{at: at(t.tag.start), name: captured})
+func (p *tagParser) parseFilter(t *tagReader) Statement {
+	chain := t.filter(&Variable{At: At(t.tag.Start), Name: Captured})
 	for t.takeSign("|") {
 		chain = t.filter(chain)
 	}
-	n := &filterTag{chain: chain}
+	n := &FilterTag{Chain: chain}
 	p.openTag(t)
 	p.endReading(t)
-	n.body, n.span = p.parseEnclosed()
+	n.Body, n.Span = p.parseEnclosed()
 	return n
 }
 
 // parseBlock parses a tag that is transparent: without {% extends %} a block stands where it stands.
-func (p *tagParser) parseBlock(t *tagReader) statement {
+func (p *tagParser) parseBlock(t *tagReader) Statement {
 	t.wantName("the name of the block")
 	t.takeName("scoped")
 	t.takeName("required")
 	p.openTag(t)
 	p.endReading(t)
 	body, _ := p.parseEnclosed()
-	return &blockTag{body: body}
+	return &BlockTag{Body: body}
 }
 
-func (p *tagParser) parseExit(t *tagReader) statement {
+func (p *tagParser) parseExit(t *tagReader) Statement {
 	if len(p.open) == 0 || !p.open[len(p.open)-1].inFor {
 		t.fail(t.tag, "`{% "+t.tag.text+" %}` outside of a loop", "")
 	}
 	p.endReading(t)
-	return &exitTag{again: t.tag.text == "continue"}
+	return &ExitTag{Again: t.tag.text == "continue"}
 }
 
 // parseInclude parses {% include 'file' %}, {% include file ignore missing %}, {% include file without context %}.
-func (p *tagParser) parseInclude(t *tagReader) statement {
-	n := &including{at: at(t.piece.start), of: t.expression(true)}
+func (p *tagParser) parseInclude(t *tagReader) Statement {
+	n := &Including{At: At(t.piece.Start), Of: t.expression(true)}
 	if t.takeName("ignore") {
 		if !t.takeName("missing") {
 			t.unexpected(t.peek(), "`missing`")
 		}
-		n.absent = true
+		n.Absent = true
 	}
 	if t.isName("with") || t.isName("without") {
-		n.alone = t.next().text == "without"
+		n.Alone = t.next().text == "without"
 		if !t.takeName("context") {
 			t.unexpected(t.peek(), "`context`")
 		}
 	}
 	p.endReading(t)
-	return &printing{of: n, start: t.piece.start, end: t.piece.end}
+	return &Printing{Of: n, Start: t.piece.Start, End: t.piece.End}
 }
 
 // parseImport parses {% import 'file' as name %}.
-func (p *tagParser) parseImport(t *tagReader) statement {
-	n := &importTag{file: &importing{at: at(t.piece.start), of: t.expression(true)}}
+func (p *tagParser) parseImport(t *tagReader) Statement {
+	n := &ImportTag{File: &Importing{At: At(t.piece.Start), Of: t.expression(true)}}
 	if !t.takeName("as") {
 		t.unexpected(t.peek(), "`as`")
 	}
-	n.name = t.wantName("a name").text
-	n.file.context = t.takeContext()
-	p.noteSet(n.name)
+	n.Name = t.wantName("a name").text
+	n.File.Context = t.takeContext()
+	p.noteSet(n.Name)
 	p.endReading(t)
 	return n
 }
 
 // parseFrom parses {% from 'file' import a, b as c %}.
-func (p *tagParser) parseFrom(t *tagReader) statement {
-	n := &fromTag{file: &importing{at: at(t.piece.start), of: t.expression(true)}}
+func (p *tagParser) parseFrom(t *tagReader) Statement {
+	n := &FromTag{File: &Importing{At: At(t.piece.Start), Of: t.expression(true)}}
 	if !t.takeName("import") {
 		t.unexpected(t.peek(), "`import`")
 	}
@@ -513,20 +526,20 @@ func (p *tagParser) parseFrom(t *tagReader) statement {
 		if t.takeName("as") {
 			as = t.wantName("a name")
 		}
-		from := at(name.start)
-		n.parts = append(n.parts, &member{
-			at: from, of: &variable{at: from, name: imported}, key: &constant{at: from, value: name.text}, keyAt: name.start, end: name.end,
+		from := At(name.Start)
+		n.Parts = append(n.Parts, &Member{
+			At: from, Of: &Variable{At: from, Name: Imported}, Key: &Constant{At: from, Value: name.text}, KeyAt: name.Start, End: name.end,
 		})
-		n.names = append(n.names, as.text)
+		n.Names = append(n.Names, as.text)
 		if !t.takeSign(",") {
 			break
 		}
 	}
-	if len(n.names) == 0 {
+	if len(n.Names) == 0 {
 		t.unexpected(t.peek(), "a name")
 	}
-	n.file.context = t.takeContext()
-	p.noteSet(n.names...)
+	n.File.Context = t.takeContext()
+	p.noteSet(n.Names...)
 	p.endReading(t)
 	return n
 }

@@ -1,0 +1,24 @@
+package eval
+
+import "moon/plan/eval/jinja"
+
+// vocabulary is the language of templates: the filters, tests and functions of this package.
+type vocabulary struct{}
+
+func (vocabulary) FindFilter(name string) (jinja.Callable, *jinja.Error) {
+	f, err := findFilter(name)
+	return f, err.ofText()
+}
+
+func (vocabulary) FindTest(name string) (jinja.Callable, *jinja.Error) {
+	t, err := findTest(name)
+	return t, err.ofText()
+}
+
+func (vocabulary) FindFunction(name string) (jinja.Callable, bool) {
+	f, ok := builtinFunctions[name]
+	return f, ok
+}
+
+// parameters implements callable.
+func (f function) Parameters() jinja.Params { return f.params }
