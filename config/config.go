@@ -1,5 +1,3 @@
-// Package config reads what a person has set for every run: config.yaml, in moon's directory of settings. What the settings mean
-// is left to those who use them; flags and the environment come before them.
 package config
 
 import (

@@ -1,8 +1,3 @@
-// Package events is all that is known about a run: what happened, what was asked, and the state folded from both.
-//
-// Event is sealed, one plain struct per kind, in the past tense; these are the events on the wire
-// (`--output json`). Command is what a person asks. Run is the fold of events that every view shows. The package
-// imports nothing of moon's own, so a view needs nothing but a stream of events.
 package events
 
 import (

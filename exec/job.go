@@ -1,7 +1,3 @@
-// Package exec does one thing: it runs an action, or says what the action would change.
-//
-// It owns processes, output capture and facts; nothing else in moon starts a process. When to run, whether to try
-// again and what a failure means is the engine's.
 package exec
 
 import (

@@ -1,9 +1,3 @@
-// Package plan says what a playbook will do: every include and loop expanded, every step with its origin, every
-// value that is not known yet named with the step that will give it.
-//
-//	playbook files ──parse──▶ tree ──Planner──▶ Plan (scopes, steps, diagnostics)
-//
-// It runs nothing and knows nothing of how steps are executed (exec) or scheduled (engine).
 package plan
 
 import (

@@ -1,7 +1,3 @@
-// Package themes gives colours a meaning: a theme maps roles such as "failed" or "dim" to a style.
-//
-// Themes are YAML, some built in, others the user's own; what a user file gets wrong is a warning and a fallback,
-// never an error. How a style reaches the terminal, and what is drawn in it, is left to package tui.
 package themes
 
 import (

@@ -1,5 +1,3 @@
-// Package yamldoc reads the YAML files in which a person sets something for every run: settings, keys, themes. What comes back
-// is a tree that ends: without aliases, bounded in size and depth, so that whoever walks it needs no guard.
 package yamldoc
 
 import (

@@ -1,9 +1,3 @@
-// Package journal keeps the facts of a run on disk.
-//
-// One record per line: the CRC-32C of the JSON in lower-case hex, a space, the JSON. Records are only ever appended and
-// their sequence numbers are dense, so a damaged tail is recognised and cut at the last whole record; everything before
-// it stands. What makes a record too large for a line is in a file of its own beside the journal (Blobs), which is certain to
-// stay before the record is written. The package stores and reads; what the facts mean is the engine's.
 package journal
 
 import (

@@ -1,7 +1,3 @@
-// Package fact holds what the journal stores: what happened in a run that cannot be computed again.
-//
-// Everything else — ready, omitted, skipped by an edge, counters, the events on the wire — is derived by folding
-// facts (package engine). A fact is plain data in the past tense, readable without the program that wrote it.
 package fact
 
 import (

@@ -1,7 +1,3 @@
-// Package assault lets tests say what they try against a promise of docs/reliability.md. A test names the attack and how
-// often it tried it; `make assault` has all of them try as much as they can, and prints one table.
-//
-// In an ordinary `go test` the tests try a sample, and what they say is not written down.
 package assault
 
 import (

@@ -1,5 +1,3 @@
-// Package cli is moon's command line: flags in, a typed request out, an exit code back. A command decides nothing that
-// another front end would have to decide as well.
 package cli
 
 import (

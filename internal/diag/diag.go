@@ -1,6 +1,3 @@
-// Package diag holds what moon says about a playbook: a place, a sentence, and the way out.
-//
-// It knows nothing about playbooks; parsers and the planner fill a List, and main prints it as text or JSON.
 package diag
 
 import (

@@ -1,8 +1,3 @@
-// Package playbook reads playbooks into a tree as written: every value with its place, nothing rendered, nothing
-// resolved.
-//
-// Parse collects all mistakes it can find and returns what it understood. Which actions exist is told to it; what
-// their arguments mean, what a template says and what a name stands for is the planner's.
 package playbook
 
 import (

@@ -1,7 +1,3 @@
-// Package schema writes the JSON Schema of a playbook, for editors and other tools.
-//
-// Nothing in it is written by hand: actions and their fields come from exec/spec, keys from the tables in
-// plan/playbook.
 package schema
 
 import (

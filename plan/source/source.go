@@ -1,5 +1,3 @@
-// Package source knows files by their content: what a step reads on the machine that moon runs on, such as the `src` of a
-// copy. A digest says whether a file is the one that was approved; the content is not kept.
 package source
 
 import (

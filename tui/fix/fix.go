@@ -1,6 +1,3 @@
-// Package fix holds the values of a step while a person changes them for one run: what they are and where they come from, what
-// is to take their place, how far that reaches, and what becomes of the plan. The screen draws it as a sheet, lines say it.
-// It plans, sends and shows nothing itself.
 package fix
 
 import (

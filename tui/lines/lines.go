@@ -1,11 +1,3 @@
-// Package lines is the debugger without a screen: what the screen shows is said in lines, top to bottom, and what its
-// keys do is typed as words. It is for screen readers, braille, dumb terminals and scripts. Nothing moves the cursor,
-// nothing has a colour, and nothing that moon itself says needs more than ASCII. It decides nothing: it says what
-// events tell, and sends what was asked for.
-//
-//	feed ──▶ desk (fold, outline) ──▶ telling ──▶ lines        keyboard ──▶ verbs ──▶ commands ──▶ Send
-//
-// One goroutine, the loop of desk, owns everything but the keyboard and what is foretold.
 package lines
 
 import (

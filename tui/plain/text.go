@@ -1,5 +1,3 @@
-// Package plain holds the front ends without a screen: text for people and logs, JSON for programs, and the report
-// that is left in the terminal. Each is a reader of the same stream of events; state is shown in words.
 package plain
 
 import (

@@ -1,6 +1,3 @@
-// Package standing says how a plan and its steps stand: what a step is like in one word, how parts are called, what differs
-// between two plans, what an expression comes to. The screen draws it and lines say it, so that both mean the same by it; it
-// draws and says nothing itself.
 package standing
 
 import (

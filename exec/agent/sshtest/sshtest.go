@@ -1,5 +1,3 @@
-// Package sshtest gives tests other machines to reach by ssh: servers of this machine, on its loopback, with keys, known
-// hosts and a configuration of their own. Nothing of the user's is read or changed.
 package sshtest
 
 import (

@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"strings"
+
+	"moon/themes"
+)
+
+// doc is text for a pane of w cells: lines of spans, wrapped when they are added, drawn when they are visible.
+type doc struct {
+	w     int
+	h     int // rows of the pane
+	dots  string
+	lines [][]text
+}
+
+// text is a stretch of one ink.
+type text struct {
+	ink ink
+	s   string
+}
+
+func newDoc(w, h int, g *glyphs) *doc { return &doc{w: max(w, 1), h: h, dots: g.dots} }
+
+// add appends a line; what does not fit is cut when it is drawn.
+func (d *doc) add(spans ...text) { d.lines = append(d.lines, spans) }
+
+// blank appends an empty line, unless there is one already.
+func (d *doc) blank() {
+	if n := len(d.lines); n > 0 && len(d.lines[n-1]) > 0 {
+		d.add()
+	}
+}
+
+// heading appends a title with room above it.
+func (d *doc) heading(s string) {
+	d.blank()
+	d.add(text{inkTitle, plain(s)})
+}
+
+// para appends a text of any length, indented.
+func (d *doc) para(i ink, indent int, s string) {
+	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
+		for _, part := range wrapText(plain(line), max(d.w-indent, 8)) {
+			d.add(text{themes.Text, spaces(indent)}, text{i, part})
+		}
+	}
+}
+
+// labelWidth is where the values of fields begin.
+const labelWidth = 10
+
+// field appends a name and its value, which may have several lines, in several inks.
+func (d *doc) field(label string, value ...text) {
+	label = plain(label)
+	indent := labelWidth
+	if w := cells(label); w >= labelWidth {
+		indent = w + 2
+	}
+	first := []text{{themes.Dim, label}, {themes.Text, spaces(indent - cells(label))}}
+	for _, line := range wrapSpans(value, max(d.w-indent, 8)) {
+		d.add(append(first, line...)...)
+		first = []text{{themes.Text, spaces(indent)}}
+	}
+}
+
+// wrapSpans breaks spans into lines of at most w cells, at blanks where it can and at newlines.
+func wrapSpans(spans []text, w int) (lines [][]text) {
+	var line []text
+	used := 0
+	for _, span := range spans {
+		for i, part := range strings.Split(strings.TrimRight(span.s, "\n"), "\n") {
+			if i > 0 {
+				lines, line, used = append(lines, line), nil, 0
+			}
+			part = plain(part)
+			if fits := cells(part) <= w-used; !fits && used > 0 && (cells(part) <= w || used > w/2) {
+				lines, line, used = append(lines, line), nil, 0
+				part = strings.TrimLeft(part, " ")
+			}
+			if room := w - used; used > 0 && cells(part) > room {
+				begin := wrapText(part, room)[0]
+				line = append(line, text{span.ink, begin})
+				lines, line, used = append(lines, line), nil, 0
+				part = strings.TrimLeft(strings.TrimPrefix(part, begin), " ")
+			}
+			parts := wrapText(part, w)
+			for k, p := range parts {
+				if k > 0 {
+					lines, line, used = append(lines, line), nil, 0
+				}
+				line = append(line, text{span.ink, p})
+				used += cells(p)
+			}
+		}
+	}
+	return append(lines, line)
+}
+
+// value is the field most have: one text.
+func (d *doc) value(label, s string) {
+	if s != "" {
+		d.field(label, text{themes.Text, s})
+	}
+}
+
+// columns appends a table row: texts at columns, each cut where the next begins.
+func (d *doc) columns(at []int, spans ...text) {
+	var line []text
+	column := 0
+	for i, span := range spans {
+		if column < at[i] {
+			line = append(line, text{themes.Text, spaces(at[i] - column)})
+			column = at[i]
+		}
+		room := d.w - column
+		if i+1 < len(spans) {
+			room = at[i+1] - 1 - column
+		}
+		s := cutRight(plain(span.s), max(room, 0), d.dots)
+		line = append(line, text{span.ink, s})
+		column += cells(s)
+	}
+	d.add(line...)
+}
+
+// place is a file and line at a column, cut so that its end shows.
+func (d *doc) place(at int, s string) text {
+	return text{themes.Dim, cutLeft(plain(s), max(d.w-at, 0), d.dots)}
+}
+
+// raw appends a line of output with its own colours.
+func (d *doc) raw(indent int, s string) {
+	d.add(text{themes.Text, spaces(indent)}, text{inkRaw, s})
+}
+
+// draw writes one line into the stretch that is open.
+func (d *doc) draw(b *brush, line int) {
+	if line >= len(d.lines) {
+		return
+	}
+	for _, span := range d.lines[line] {
+		s := span.s
+		if b.left < cells(s) && span.ink != inkRaw && b.left > len(d.dots) {
+			s = cutRight(s, b.left, d.dots)
+		}
+		b.put(span.ink, s)
+	}
+}
