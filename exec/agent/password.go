@@ -121,24 +121,36 @@ func (s *launch) asks() bool {
 	return err == nil && hidden
 }
 
-// Ask asks for a password on a terminal, which shows nothing of it. What is typed before the question is seen is not
-// shown either. When stop is closed nothing more is read: what is typed then is for who has the terminal next.
-func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
+// Hush lets a terminal show nothing of what is typed, until shown is called. What was typed before either is dropped: before the first
+// the terminal has shown it, so that it is not a secret, and half a line of it would become a part of one; what is left
+// at the second would be shown by whoever reads next.
+func Hush(tty *os.File) (shown func(), err error) {
 	fd := int(tty.Fd())
 	before, err := unix.IoctlGetTermios(fd, getTermios)
 	if err != nil {
-		return "", fmt.Errorf("the terminal cannot be asked: %w", err)
+		return nil, fmt.Errorf("the terminal cannot be asked: %w", err)
 	}
 	silent := *before
 	silent.Lflag = silent.Lflag&^unix.ECHO | unix.ICANON | unix.ISIG
 	silent.Iflag |= unix.ICRNL
 	if err := unix.IoctlSetTermios(fd, setTermios, &silent); err != nil {
-		return "", fmt.Errorf("the terminal cannot be asked: %w", err)
+		return nil, fmt.Errorf("the terminal cannot be asked: %w", err)
+	}
+	return func() { _ = unix.IoctlSetTermios(fd, setTermios, before) }, nil // or it has gone
+}
+
+// Ask asks for a password on a terminal, which shows nothing of it from before the question is there. What was typed earlier is
+// not an answer. When stop is closed nothing more is read.
+func Ask(tty *os.File, question string, stop <-chan struct{}) (string, error) {
+	shown, err := Hush(tty)
+	if err != nil {
+		return "", err
 	}
 	defer func() {
-		_ = unix.IoctlSetTermios(fd, setTermios, before) // or it has gone
+		shown()
 		_, _ = fmt.Fprintln(tty)
 	}()
+	fd := int(tty.Fd())
 	if _, err := fmt.Fprint(tty, question); err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -154,6 +155,11 @@ func (call *Invocation) askPassword(lanes *agent.Lanes, b becomer, why error) er
 			agent.Method(b.Become), b.User, strings.Join(firstOf(b.Steps), "\n"))
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
+	shown, err := call.hush(tty)
+	if err != nil {
+		return Usage("%s", err)
+	}
+	defer shown()
 	for range tries {
 		password, err := call.askHidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
 		if err != nil {
@@ -201,6 +207,18 @@ func firstOf(lines []string) []string {
 		return lines
 	}
 	return append(lines[:most:most], fmt.Sprintf("  and %d more", len(lines)-most))
+}
+
+// hush keeps a terminal from showing what is typed while one password after another is asked for: a user who sees that the first was wrong
+// types the next while moon still waits for sudo. A signal ends it, since moon may then leave from anywhere.
+func (call *Invocation) hush(tty *os.File) (shown func(), err error) {
+	show, err := agent.Hush(tty)
+	if err != nil {
+		return nil, err
+	}
+	show = sync.OnceFunc(show)
+	giveBack := call.Signals.Take(func(os.Signal) bool { show(); return true })
+	return func() { giveBack(); show() }, nil
 }
 
 // askHidden asks for a password. An interrupt leaves the terminal as it was.

@@ -18,6 +18,9 @@ type keyboard struct {
 	wake  [2]int     // writing to the second ends waiting for input
 	turn  sync.Mutex // held while reading, and by whoever lends the terminal
 	done  chan struct{}
+	drop  chan chan struct{} // asks the reader to hide what is typed, and to drop what it has read; it closes what it gets
+	ended chan struct{}      // closed when it reads no more
+	text  []byte             // read, and not yet sent: only the reader's
 
 	shown *unix.Termios // how the terminal was before what is typed was hidden; nil: it is not
 	ours  func() bool   // whether moon has the terminal, and not the shell it was started from
@@ -30,7 +33,7 @@ const endOfInput = "\n"
 const maxTyped = 64 << 10
 
 func newKeyboard(in *os.File) (*keyboard, error) {
-	k := &keyboard{lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{})}
+	k := &keyboard{lines: make(chan string), fd: int(in.Fd()), done: make(chan struct{}), drop: make(chan chan struct{}), ended: make(chan struct{})}
 	k.ours = func() bool {
 		group, err := unix.IoctlGetInt(k.fd, unix.TIOCGPGRP)
 		return err == nil && group == unix.Getpgrp()
@@ -65,13 +68,14 @@ func (k *keyboard) lent(do func()) {
 	_, _ = unix.Read(k.wake[0], make([]byte, 1))
 	if k.shown != nil {
 		k.hide(false)
-		defer k.hide(true)
+		defer k.silence()
 	}
 	do()
 }
 
 // hide lets the terminal show nothing of what is typed, or shows it again. It may be asked again and again: a shell to which
-// somebody went back meanwhile has made the terminal its own.
+// the user went back meanwhile has made the terminal its own. Whatever was typed before it is hidden is dropped: the terminal has
+// shown it, so it is not the secret that is asked for now, and half a line of it would become a part of the secret.
 func (k *keyboard) hide(on bool) {
 	if !on {
 		if k.shown != nil {
@@ -80,18 +84,45 @@ func (k *keyboard) hide(on bool) {
 		}
 		return
 	}
-	now, err := unix.IoctlGetTermios(k.fd, getTermios)
-	if err != nil || now.Lflag&unix.ECHO == 0 {
-		return // no terminal, or one that shows nothing
+	if _, shown := k.shows(); !shown {
+		return
 	}
-	if !k.ours() {
-		return // moon is in the background, and would be stopped for it
+	// The reader may have a line already, or wait for one: it alone knows.
+	k.nudge()
+	dropped := make(chan struct{})
+	select {
+	case k.drop <- dropped:
+		<-dropped
+	case <-k.ended:
+		k.silence()
+	}
+}
+
+// shows reports whether the input is a terminal that moon has and that shows what is typed, and how it is set up.
+func (k *keyboard) shows() (now *unix.Termios, shown bool) {
+	now, err := unix.IoctlGetTermios(k.fd, getTermios)
+	return now, err == nil && now.Lflag&unix.ECHO != 0 && k.ours() // in the background moon would be stopped for changing it
+}
+
+// silence turns the echo off, and drops what the terminal has of what was typed before.
+func (k *keyboard) silence() {
+	now, shown := k.shows()
+	if !shown {
+		return
 	}
 	silent := *now
 	silent.Lflag = silent.Lflag&^unix.ECHO | unix.ECHONL
-	if unix.IoctlSetTermios(k.fd, setTermios, &silent) == nil && k.shown == nil {
+	if unix.IoctlSetTermios(k.fd, hideTermios, &silent) == nil && k.shown == nil {
 		k.shown = now
 	}
+}
+
+// forget drops what was read, for hide, which has nudged.
+func (k *keyboard) forget(dropped chan<- struct{}) {
+	_, _ = unix.Read(k.wake[0], make([]byte, 1))
+	k.text = nil
+	k.silence()
+	close(dropped)
 }
 
 var errWoken = errors.New("woken")
@@ -100,7 +131,7 @@ var errWoken = errors.New("woken")
 // somebody's ctrl-d.
 func (k *keyboard) read() {
 	defer close(k.lines)
-	var text []byte
+	defer close(k.ended)
 	buf := make([]byte, 4<<10)
 	for ends := 0; ; {
 		n, err := k.next(buf)
@@ -109,29 +140,34 @@ func (k *keyboard) read() {
 			if k.closed() {
 				return
 			}
+			select {
+			case dropped := <-k.drop:
+				k.forget(dropped)
+			default:
+			}
 			continue
 		case err != nil:
 			n, ends = 0, 2
 		}
-		text = append(text, buf[:n]...)
+		k.text = append(k.text, buf[:n]...)
 		for n > 0 {
-			line, rest, whole := bytes.Cut(text, []byte{'\n'})
+			line, rest, whole := bytes.Cut(k.text, []byte{'\n'})
 			if !whole {
 				break
 			}
-			text, ends = bytes.Clone(rest), 0
+			k.text, ends = bytes.Clone(rest), 0
 			if !k.send(string(line)) {
 				return
 			}
 		}
-		if n > 0 && len(text) < maxTyped {
+		if n > 0 && len(k.text) < maxTyped {
 			continue
 		}
-		if len(text) > 0 {
-			if !k.send(string(text)) {
+		if len(k.text) > 0 {
+			if !k.send(string(k.text)) {
 				return
 			}
-			text = nil
+			k.text = nil
 		}
 		if n > 0 {
 			continue
@@ -154,9 +190,13 @@ func (k *keyboard) closed() bool {
 	}
 }
 
+// send hands a line over, unless it is to be dropped meanwhile. False: the keyboard is closed.
 func (k *keyboard) send(line string) bool {
 	select {
 	case k.lines <- line:
+		return true
+	case dropped := <-k.drop:
+		k.forget(dropped)
 		return true
 	case <-k.done:
 		return false

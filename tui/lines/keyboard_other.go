@@ -7,4 +7,5 @@ import "golang.org/x/sys/unix"
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA
+	hideTermios = unix.TIOCSETAF // what was typed before is dropped
 )

@@ -152,3 +152,41 @@ func TestHidden(t *testing.T) {
 		t.Errorf("it was left as %+v, not %+v", after, before)
 	}
 }
+
+// TestTypedAheadOfSecret types before a secret is asked for, a line and a half: the terminal shows that, so none of it is an answer.
+func TestTypedAheadOfSecret(t *testing.T) {
+	for range 50 { // whether the reader has it already is up to the scheduler
+		master, slave, err := pty.Open()
+		if err != nil {
+			t.Skip("no pseudo terminals here:", err)
+		}
+		k, err := newKeyboard(slave)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.ours = func() bool { return true }
+		if _, err := io.WriteString(master, "too early\nhalf a li"); err != nil {
+			t.Fatal(err)
+		}
+		echo := make([]byte, len("too early\r\nhalf a li"))
+		if _, err := io.ReadFull(master, echo); err != nil { // the terminal has it, and has shown it
+			t.Fatal(err)
+		}
+		k.hide(true)
+		if _, err := io.WriteString(master, "swordfish\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-k.lines; got != "swordfish" {
+			t.Fatalf("the secret is %q", got)
+		}
+		k.hide(false)
+		if _, err := io.WriteString(master, "shown\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-k.lines; got != "shown" {
+			t.Fatalf("then came %q", got)
+		}
+		k.close()
+		_, _ = master.Close(), slave.Close()
+	}
+}
