@@ -57,7 +57,7 @@ func (s *State) refuseBreak(c events.Break) string {
 
 // undecidedBreak reports whether somebody must find out if the step's breakpoint stops here.
 func (s *State) undecidedBreak(step int) bool {
-	return s.breaks[step] != nil && s.choices[step]&(breakpoint|probed) == breakpoint && !s.halting
+	return s.breaks[step] != nil && s.choices[step]&(breakpoint|probed) == breakpoint && !s.stopped()
 }
 
 func (s *State) breakProbed(f fact.BreakProbed) {

@@ -229,16 +229,22 @@ func (s *State) outside(step int) bool {
 	return s.budget == 0 || s.fence != nil && !s.fence.Has(step)
 }
 
+// unconfirmed reports whether a step asks for a confirmation that it does not have. It never runs without, so a run that a person has
+// stopped leaves it out, also where it is essential.
+func (s *State) unconfirmed(step int) bool {
+	return s.plan.Steps[step].Confirm != "" && s.choices[step]&confirmed == 0
+}
+
 // hold is why a ready step does not start although nothing else keeps it. All reasons are one mechanism, kept outside
 // the plan, so that the digest that was approved stays valid.
 func (s *State) hold(step int) (events.PauseReason, string) {
-	if s.halting { // only what is essential is left
+	if s.stopped() { // only what is essential is left, and nobody is asked any more
 		return "", ""
 	}
 	c := s.choices[step]
 	ps := &s.plan.Steps[step]
 	switch {
-	case ps.Confirm != "" && c&confirmed == 0:
+	case s.unconfirmed(step):
 		return events.PauseConfirm, ps.Confirm
 	case c&breakpoint != 0 && c&passed == 0:
 		return events.PauseBreakpoint, ""

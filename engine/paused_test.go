@@ -413,3 +413,76 @@ func pausesAt(b *bench, step int) (n int) {
 	}
 	return n
 }
+
+// cleaningUp is a run whose first step fails under drain; the second is essential, like one of an `always`.
+func cleaningUp(t *testing.T, o fact.Options, confirm string) *bench {
+	t.Helper()
+	p := planOf(2)
+	p.Steps[1].Confirm = confirm
+	gb := graph.NewBuilder(2)
+	body := gb.Node(graph.Node{Step: 0, Pool: -1}, nil)
+	gb.Node(graph.Node{Step: 1, Pool: -1, Essential: true}, []graph.Edge{{From: body, On: events.OnFinish}})
+	g, err := gb.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, p, g, o)
+	b.outcome = func(step, _ int) events.Outcome {
+		return []events.Outcome{events.Failed, events.OK}[step]
+	}
+	return b
+}
+
+// A step that asks to be confirmed never runs unconfirmed, also not in the `always` of a block that failed, and a breakpoint and the
+// approval count there too.
+func TestGatesAfterAFailure(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		confirm string
+		review  bool
+		set     []events.Command
+		reason  events.PauseReason
+		release []events.Command
+	}{
+		{"confirm", "sure?", false, nil, events.PauseConfirm, []events.Command{events.Approve{Range: stepRange(1), Confirm: true}}},
+		{"breakpoint", "", false, []events.Command{events.Break{Step: 1}}, events.PauseBreakpoint, nil},
+		{"undecided", "", true, []events.Command{events.Approve{Range: stepRange(0)}, events.Continue{}}, events.PauseUndecided, []events.Command{events.Approve{Range: stepRange(1)}}},
+	} {
+		for _, policy := range []fact.Policy{fact.Drain, fact.Cancel} {
+			b := cleaningUp(t, fact.Options{Review: tt.review, OnFailure: policy}, tt.confirm)
+			for _, c := range tt.set {
+				b.send(c)
+			}
+			b.all()
+			if log := strings.Join(b.log, ", "); b.s.pause.Reason != tt.reason || b.s.pause.Step != 1 || strings.Contains(log, "started 1") {
+				t.Errorf("%s, %s: paused %+v: %s", tt.name, policy, b.s.pause, log)
+				continue
+			}
+			for _, c := range append(tt.release, events.Continue{}) {
+				if why := b.send(c); why != "" {
+					t.Errorf("%s, %s: %+v is refused: %s", tt.name, policy, c, why)
+				}
+			}
+			b.all()
+			if log := strings.Join(b.log, ", "); !strings.Contains(log, "started 1") || !b.s.finished {
+				t.Errorf("%s, %s: %s", tt.name, policy, log)
+			}
+		}
+	}
+}
+
+// Stopping the run instead of confirming leaves the step out, before and after it is reached.
+func TestStopRunsNothingUnconfirmed(t *testing.T) {
+	for _, reached := range []bool{false, true} {
+		b := cleaningUp(t, fact.Options{}, "sure?")
+		b.start()
+		if reached {
+			b.all()
+		}
+		b.send(events.Stop{How: events.StopDrain})
+		b.all()
+		if log := strings.Join(b.log, ", "); strings.Contains(log, "started 1") || !strings.Contains(log, "omitted:the run was stopped 1") || !b.s.finished {
+			t.Errorf("reached %t: %s", reached, log)
+		}
+	}
+}

@@ -461,7 +461,7 @@ func (s *State) makeReady(id graph.ID) {
 		s.skip(id, events.SkipUser, "")
 	case s.choices[step]&(excluded|marked) == marked:
 		s.settleMarked(id)
-	case s.halting && !g.Essential:
+	case s.halting && !g.Essential, s.stopped() && s.unconfirmed(step):
 		s.nodes[id].cause = int32(s.haltCause)
 		s.omit(id)
 	default:
@@ -579,7 +579,7 @@ func (s *State) halt(cause int) {
 			switch {
 			case s.choices[s.graph.Nodes[i].Step]&excluded != 0:
 				s.skip(id, events.SkipUser, "")
-			case s.graph.Nodes[i].Essential:
+			case s.graph.Nodes[i].Essential && (cause >= 0 || !s.unconfirmed(int(s.graph.Nodes[i].Step))):
 				heap.Push(&s.ready, id)
 			default:
 				n.cause = int32(cause)
