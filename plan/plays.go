@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -271,16 +270,14 @@ func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, 
 			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars", "which file of variables to read", r.missing)
 			return below
 		}
-		path := p.resolve(name, c.dir)
-		for _, path := range []string{path, filepath.Join(c.dir, "vars", name)} {
-			f, err := p.read(path)
-			if err == nil {
-				return p.fileLayer(f, below)
-			}
-			if !errors.Is(err, fs.ErrNotExist) {
-				p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
-				return below
-			}
+		path := newSearch(p.lookout(c).varsFiles(), p.disk).find(name, p.o.Home)
+		f, err := p.read(path)
+		if err == nil {
+			return p.fileLayer(f, below)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			p.errorf(v.Pos(), utf8.RuneCountInString(FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
+			return below
 		}
 		tried = append(tried, p.shown(path))
 	}
@@ -461,13 +458,8 @@ func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from Ori
 
 // tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
 func (p *playsState) tasksFile(c *taskContext, name string) string {
-	for _, dir := range p.lookout(c).tasks() {
-		path := p.disk.real(p.resolve(name, dir))
-		if p.disk.regular(path) {
-			return path
-		}
-	}
-	return p.disk.real(p.resolve(name, c.dir))
+	path, _ := p.lookout(c).findTasks(name, p.o.Home, p.disk)
+	return path
 }
 
 // decider is the step of an include: it does nothing but ask the condition.

@@ -13,25 +13,19 @@ import (
 
 // findRole finds the directory of a role.
 func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (string, bool) {
-	if strings.ContainsAny(name, "/~") {
-		if dir := p.disk.real(p.resolve(name, c.scene.dir)); p.disk.directory(dir) {
-			return dir, true
-		}
-	}
-	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
-		if found := p.disk.real(filepath.Join(dir, name)); p.disk.directory(found) {
-			return found, true
-		}
+	at := p.lookout(c)
+	if dir, ok := at.findRole(name, p.o.Home, p.o.RolesPath, p.disk); ok {
+		return dir, true
 	}
 	var near []string
-	for _, dir := range p.lookout(c).role(p.o.RolesPath) {
+	for _, dir := range at.role(p.o.RolesPath) {
 		if entries, err := p.disk.list(dir); err == nil && filepath.Base(dir) == "roles" {
 			near = append(near, entries...)
 		}
 	}
 	hint := suggest.DidYouMean(name, near)
 	if hint == "" {
-		hint = "roles are looked for in " + strings.Join(p.shownAll(p.lookout(c).role(p.o.RolesPath)), ", ")
+		hint = "roles are looked for in " + strings.Join(p.shownAll(at.role(p.o.RolesPath)), ", ")
 		if strings.Count(name, ".") >= 2 {
 			hint = "roles of collections are not found yet: put the role into roles/"
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"path/filepath"
+	"strings"
 )
 
 // lookout is the place from which a task looks for what it names. The planner and the survey of moon doctor look through the same
@@ -43,6 +44,39 @@ func (l lookout) files(kind string) []string {
 	}
 	dirs := l.shared(kind)
 	return append(dirs[:len(dirs)-2:len(dirs)-2], filepath.Join(l.dir, kind), l.dir, filepath.Join(l.play, kind), l.play)
+}
+
+// varsFiles are the directories in which the vars_files of a file are looked for.
+func (l lookout) varsFiles() []string {
+	if l.steps {
+		return []string{l.dir}
+	}
+	return []string{l.dir, filepath.Join(l.dir, "vars")}
+}
+
+// findTasks is the path of a file of tasks, links followed; if there is none, the path that it would have next to the file that names
+// it.
+func (l lookout) findTasks(name, home string, d *disk) (path string, ok bool) {
+	for _, dir := range l.tasks() {
+		if path := d.real(resolvePath(name, dir, home)); d.regular(path) {
+			return path, true
+		}
+	}
+	return d.real(resolvePath(name, l.dir, home)), false
+}
+
+// findRole is the directory of a role. A name that is a path is looked for next to the playbook first.
+func (l lookout) findRole(name, home string, more []string, d *disk) (dir string, ok bool) {
+	dirs := l.role(more)
+	if strings.ContainsAny(name, "/~") {
+		dirs = append([]string{l.play}, dirs...)
+	}
+	for _, dir := range dirs {
+		if found := d.real(resolvePath(name, dir, home)); d.directory(found) {
+			return found, true
+		}
+	}
+	return "", false
 }
 
 // shared are those of them that are the same for all files of a role or of a playbook: what a template or a lookup sees.

@@ -174,6 +174,9 @@ func (s *surveyor) playbook(path string) {
 		at.steps = true
 	}
 	s.templates(pb.Vars)
+	for _, v := range pb.VarsFiles {
+		s.varsFiles([]playbook.Value{v}, at)
+	}
 	s.lang = eval.Expr
 	s.tasks(pb.Tasks, at)
 	s.lang = eval.Jinja
@@ -205,11 +208,7 @@ func (s *surveyor) play(pl *playbook.Play, at lookout) {
 		}
 	}
 	for _, choice := range pl.VarsFiles {
-		for _, v := range choice {
-			if path, ok := s.static(v, at.dir, "the file of variables"); ok {
-				s.vars(path)
-			}
-		}
+		s.varsFiles(choice, at)
 	}
 	for _, list := range lists {
 		s.tasks(list, at)
@@ -276,19 +275,25 @@ func (s *surveyor) action(t *playbook.Task, at lookout) {
 		if that, ok := t.Args.Get("that"); ok {
 			s.conditions(that)
 		}
-	case t.Action == "template":
-		src, _ := t.Args.Get("src")
-		text := src.Text()
-		if text == "" || eval.Templated(text) || src.Literal() {
-			return
-		}
-		for _, dir := range at.files("templates") {
-			path := resolvePath(text, dir, s.o.Home)
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-				s.document(path)
-				return
-			}
-		}
+	case t.Action == "template" || t.Action == "copy":
+		s.source(t, at)
+	}
+}
+
+// source looks for the file of a template or of a copy, unless the task may find it on its host.
+func (s *surveyor) source(t *playbook.Task, at lookout) {
+	src, _ := t.Args.Get("src")
+	_, there := t.Args.Get("remote_src")
+	text := src.Text()
+	if text == "" || there || eval.Templated(text) || src.Literal() {
+		return
+	}
+	path := newSearch(at.files(sourceDirs[t.Action]), s.disk).find(text, s.o.Home)
+	switch {
+	case !s.disk.there(path):
+		s.ds.Add(diag.Diagnostic{Severity: diag.Warning, Pos: src.Pos(), Width: utf8.RuneCountInString(text), Message: "no such file yet: " + shownPath(s.root, path)})
+	case t.Action == "template" && isRegular(path):
+		s.document(path)
 	}
 }
 
@@ -320,14 +325,12 @@ func (s *surveyor) include(t *playbook.Task, at lookout) {
 		s.unfollowed(t.Args, "the file")
 		return
 	}
-	for _, dir := range at.tasks() {
-		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
-			s.taskFile(path, at)
-			return
-		}
+	path, ok := at.findTasks(text, s.o.Home, s.disk)
+	if !ok {
+		s.missing(t.Args, t.ActionKey+": no such file: %s", shownPath(s.root, path))
+		return
 	}
-	text = shownPath(s.root, s.disk.real(resolvePath(text, at.dir, s.o.Home)))
-	s.missing(t.Args, t.ActionKey+": no such file: %s", text)
+	s.taskFile(path, at)
 }
 
 func (s *surveyor) missing(v playbook.Value, format, name string) {
@@ -349,6 +352,9 @@ func (s *surveyor) taskFile(path string, from lookout) {
 	if from.steps {
 		pb := playbook.Parse(f, s.actions(), &s.ds)
 		s.templates(pb.Vars)
+		for _, v := range pb.VarsFiles {
+			s.varsFiles([]playbook.Value{v}, from)
+		}
 		s.tasks(pb.Tasks, from)
 		return
 	}
@@ -368,11 +374,37 @@ func (s *surveyor) includeVars(t *playbook.Task, at lookout) {
 	if text == "" || eval.Templated(text) {
 		return // most are chosen by facts, from a list of files
 	}
-	for _, dir := range at.files("vars") {
-		if path := resolvePath(text, dir, s.o.Home); isRegular(path) {
-			s.vars(path)
-			return
+	path := newSearch(at.files("vars"), s.disk).find(text, s.o.Home)
+	if !s.disk.there(path) {
+		s.missing(t.Args, "include_vars: no such file: %s", shownPath(s.root, path))
+		return
+	}
+	s.vars(path)
+}
+
+// varsFiles looks at files of variables of which the first that exists counts.
+func (s *surveyor) varsFiles(choice []playbook.Value, at lookout) {
+	var tried []string
+	all := true
+	for _, v := range choice {
+		name, ok := s.static(v, at.dir, "the file of variables")
+		if !ok {
+			all = false
+			continue
 		}
+		if path := newSearch(at.varsFiles(), s.disk).find(v.Text(), s.o.Home); s.disk.there(path) {
+			s.vars(path)
+			all = false
+		} else {
+			tried = append(tried, shownPath(s.root, name))
+		}
+	}
+	switch {
+	case !all || len(tried) == 0:
+	case len(tried) == 1:
+		s.missing(choice[0], "vars_files: no such file: %s", tried[0])
+	default:
+		s.missing(choice[0], "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
 	}
 }
 
@@ -396,7 +428,7 @@ func (s *surveyor) role(t *playbook.Task, at lookout) {
 		s.unfollowed(t.Args, "the role")
 		return
 	}
-	dir, ok := s.roleDir(name, at)
+	dir, ok := at.findRole(name, s.o.Home, s.o.RolesPath, s.disk)
 	if !ok {
 		s.missing(t.Args, "there is no role %s", quoted(name))
 		return
@@ -439,20 +471,6 @@ func yamlFiles(dir string) []string {
 		}
 	}
 	return all
-}
-
-func (s *surveyor) roleDir(name string, at lookout) (string, bool) {
-	dirs := at.role(s.o.RolesPath)
-	if strings.ContainsAny(name, "/~") {
-		dirs = append([]string{at.play}, dirs...)
-	}
-	for _, dir := range dirs {
-		path := resolvePath(name, dir, s.o.Home)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return path, true
-		}
-	}
-	return "", false
 }
 
 // pluginDirs are the directories in which Ansible finds plugins in Python, which moon does not load.
