@@ -70,7 +70,7 @@ var layers = map[string][]string{
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
 	},
 }
 

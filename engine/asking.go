@@ -135,7 +135,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 			return []events.Command{events.Approve{Range: r, Confirm: true}}
 		},
 		"skip":    s.skipping,
-		"include": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
+		"restore": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
 		"mark":    func(r events.Range) []events.Command { return []events.Command{events.Mark{Range: r}} },
 		"keep":    func(r events.Range) []events.Command { return []events.Command{events.Keep{Range: r}} },
 		"clear": func(r events.Range) []events.Command {
@@ -166,7 +166,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 }
 
 // Verbs are what a request may ask for.
-const Verbs = "pause, continue, step, stop, approve, skip, include, mark, break, clear, retry, rerun, rerun-dependents, keep, set, answer and reject"
+const Verbs = "pause, continue, step, stop, approve, skip, restore, mark, break, clear, retry, rerun, rerun-dependents, keep, set, answer and reject"
 
 // ranges are the steps that a request names, in runs.
 func (s *State) ranges(r control.Request) ([]events.Range, string) {

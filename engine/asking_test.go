@@ -99,7 +99,7 @@ func TestCommandsOfAnotherProcess(t *testing.T) {
 		{control.Request{Do: "skip", Step: "three", Digest: "of another"}, "the plan is another one; look again"},
 		{control.Request{Do: "skip", Step: "t*", Digest: p.Digest}, ""},
 		{control.Request{Do: "skip", Step: "four"}, ""},
-		{control.Request{Do: "include", Step: "step-0004"}, ""},
+		{control.Request{Do: "restore", Step: "step-0004"}, ""},
 		{control.Request{Do: "approve", Step: "all"}, ""},
 		{control.Request{ID: strings.Repeat("x", 101), Do: "pause"}, "a command needs an id of at most 100 bytes, by which it is known when it is sent again"},
 	} {

@@ -296,7 +296,7 @@ func (s *Session) notice(ps *plan.Step, name string) string {
 	if !ps.Terminal {
 		return ""
 	}
-	return fmt.Sprintf("moon: %s  %s  has the terminal; `moon attach --send stop=now %s` in another ends it", ps.ID(), termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
+	return fmt.Sprintf("moon: %s  %s  is using the terminal; run `moon attach --send stop=now %s` elsewhere to stop it", ps.ID(), termtext.CleanName(s.secrets.Redact(ps.Label(name))), s.id)
 }
 
 // transient is the class of errors that may pass by themselves.

@@ -33,18 +33,18 @@ func (f *Foretold) Drift(outcome Outcome, is *Diff) string {
 	}
 	switch {
 	case f.Diff.Kind != is.Kind:
-		return fmt.Sprintf("foretold was %s, and it was %s", kindWords(&f.Diff), kindWords(is))
+		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
 	case ownPart(f.Diff.Summary) != ownPart(is.Summary) && f.Changes():
-		return fmt.Sprintf("foretold was %s, and it was %s", kindWords(&f.Diff), kindWords(is))
+		return fmt.Sprintf("predicted %s, but was %s", kindWords(&f.Diff), kindWords(is))
 	case f.Diff.Text != is.Text && f.Diff.Text != "" && is.Text != "":
-		return "the text differs from what was foretold"
+		return "the text differs from the prediction"
 	}
 	return ""
 }
 
 // aboveIt says how many directories a new one brings along. Of two steps that make directories beside each other the one that comes
 // first does, and which that is only the run decides: both make what they were to make.
-var aboveIt = regexp.MustCompile(`^(new directory), with \d+ above it`)
+var aboveIt = regexp.MustCompile(`^(new directory) \(creates \d+ parents? too\)`)
 
 // ownPart is a summary without what may be another step's.
 func ownPart(summary string) string { return aboveIt.ReplaceAllString(summary, "$1") }

@@ -16,7 +16,10 @@ func (s fileStep) makeDirs(p *fsys.Anchored) (*change, error) {
 	w, words := s.attrs.ForNew(fsys.Directory)
 	summary := "new directory"
 	if n := strings.Count(p.Name, "/"); n > 0 {
-		summary = fmt.Sprintf("new directory, with %d above it", n)
+		summary = "new directory (creates 1 parent too)"
+		if n > 1 {
+			summary = fmt.Sprintf("new directory (creates %d parents too)", n)
+		}
 	}
 	s.c.result = p
 	parts := strings.Split(p.Name, "/")

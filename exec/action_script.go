@@ -21,7 +21,7 @@ func dryScript(_ context.Context, a *attempt) Result {
 		return skipScript(own, skip)
 	}
 	if info, err := a.files().Stat(args.Script); !a.overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
-		r := unrun("cannot be told before the run: script " + args.Script + " does not exist")
+		r := unrun("unpredictable: script " + args.Script + " does not exist")
 		r.Warnings = []string{"script " + args.Script + " does not exist"}
 		return r
 	}

@@ -155,7 +155,7 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 		return unpredicted(s)
 	}
 	if missing, ok := errors.AsType[fault.NotYet](err); ok {
-		r := unrun("cannot be told before the run: " + missing.Error())
+		r := unrun("unpredictable: " + missing.Error())
 		r.Diff.Path, r.Diff.Summary = missing.Path, missing.Error()
 		r.Warnings, r.Lacks = []string{missing.Error()}, missing.Error()
 		r.Fields = a.failure(ctx, err).Fields
@@ -166,7 +166,7 @@ func (a *attempt) predict(ctx context.Context, act action) Result {
 	}
 	defer c.close()
 	if c.diff.Kind == events.ChangeUnknown {
-		r := unrun("cannot be told before the run: " + c.diff.Summary)
+		r := unrun("unpredictable: " + c.diff.Summary)
 		r.Diff, r.Warnings = &c.diff, c.warnings
 		if a.Plays {
 			r.Fields = map[string]any{}

@@ -137,7 +137,7 @@ func TestFile(t *testing.T) {
 		{
 			"directories", nil,
 			args{"path": "DIR/a/b/c", "state": "directory", "mode": "0750"},
-			"create", "new directory, with 2 above it, mode 0750",
+			"create", "new directory (creates 2 parents too), mode 0750",
 			"a drwxr-x---\na/b drwxr-x---\na/b/c drwxr-x---\n",
 		},
 		{"directory there", mkdir("d", 0o700), args{"path": "DIR/d", "state": "directory"}, "none", "", "d drwx------\n"},

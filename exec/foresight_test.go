@@ -129,7 +129,7 @@ func TestBesideEachOther(t *testing.T) {
 		}
 	}
 	other := *foretold[0]
-	other.Diff.Summary = "new directory, with 7 above it, mode 0700"
+	other.Diff.Summary = "new directory (creates 7 parents too), mode 0700"
 	if drift := other.Drift(events.Changed, &foretold[0].Diff); drift == "" {
 		t.Error("another mode is no drift")
 	}

@@ -32,7 +32,7 @@ func (attachCmd) Help() string {
   stop[=HOW]         end the run: drain (the default) lets running steps end, interrupt interrupts them, now kills them
   approve=STEP       let steps run, also those that ask to be confirmed
   skip=STEP          leave steps out, or give up a failed one that waits for a decision
-  include=STEP       take a skip back
+  restore=STEP       take a skip back
   mark=STEP          mark steps as done: failed ones, or ones that have not begun
   rerun=STEP         run done steps again; the run must be paused.  rerun-dependents=STEP runs the done steps that depend
                      on them again too

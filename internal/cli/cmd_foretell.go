@@ -10,6 +10,7 @@ import (
 	"moon/internal/app"
 	"moon/plan"
 	"moon/plan/show"
+	"moon/tui/standing"
 )
 
 // foretell prints the plan with what each step would do.
@@ -78,14 +79,14 @@ func foretoldLines(f *events.Foretold) []string {
 		return strings.Split("would fail: "+f.Error, "\n")
 	}
 	if f.Skipped != "" {
-		return []string{"would be skipped: " + f.Skipped}
+		return []string{"would be skipped: " + standing.WhySkipped(f.Skipped)}
 	}
 	word := "would " + string(f.Diff.Kind)
 	switch f.Diff.Kind {
 	case events.ChangeNone:
 		word = "no change"
 	case events.ChangeUnknown:
-		word = "cannot be told"
+		word = "unpredictable"
 	case events.ChangeCreate, events.ChangeUpdate, events.ChangeDelete:
 	}
 	if f.Maybe {
@@ -145,9 +146,9 @@ func foretoldCounts(all []*events.Foretold) string {
 		{kinds[events.ChangeCreate], "%d to create"},
 		{kinds[events.ChangeUpdate], "%d to update"},
 		{kinds[events.ChangeDelete], "%d to delete"},
-		{kinds[events.ChangeNone], "%d without a change"},
+		{kinds[events.ChangeNone], "%d unchanged"},
 		{skipped, "%d to skip"},
-		{kinds[events.ChangeUnknown], "%d that cannot be told"},
+		{kinds[events.ChangeUnknown], "%d unpredictable"},
 		{failed, "%d that would fail"},
 		{away, "%d not reached"},
 	} {
@@ -156,7 +157,7 @@ func foretoldCounts(all []*events.Foretold) string {
 		}
 	}
 	if len(words) == 0 {
-		return "foretold: nothing would run"
+		return "predicted: nothing would run"
 	}
-	return "foretold: " + strings.Join(words, ", ")
+	return "predicted: " + strings.Join(words, ", ")
 }

@@ -30,7 +30,7 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 		if job.Host != nil {
 			who += " on " + job.Host.Name
 		}
-		where := fmt.Sprintf("moon: %s  %s   %s in %s   exit comes back", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
+		where := fmt.Sprintf("moon: %s  %s  shell as %s in %s - type exit to return", ps.ID(), ps.Label(ps.Title()), who, at.Cwd)
 		notice := []string{termtext.CleanName(s.Redact(where))}
 		for _, m := range at.Missing {
 			notice = append(notice, termtext.CleanName(s.Redact("   "+m)))

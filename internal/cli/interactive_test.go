@@ -87,7 +87,7 @@ func TestInteractive(t *testing.T) {
 				c.see("REVIEW")
 				c.press("Ac")
 			}
-			c.see("has the terminal", "stop=now", "user:")
+			c.see("is using the terminal", "stop=now", "user:")
 			c.press("ada\r", "password:")
 			c.press("s3cret\r")
 			if how == "tui" {
@@ -178,7 +178,7 @@ func TestInterruptInteractive(t *testing.T) {
   ignore_errors: true
 - shell: echo ran > $DIR/after
 `, "run")
-	c.see("has the terminal")
+	c.see("is using the terminal")
 	c.press("hello\r", "hello\nhello") // once typed, and once said: it is cat that has the terminal
 	c.press("\x03")
 	if code, left := c.end(); code != 0 || !strings.Contains(left, "SIGINT") {

@@ -37,14 +37,14 @@ func TestLinesTyped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.see("REVIEW", "3. third, undecided", "\n>")
+	c.see("REVIEW", "3. third, not approved", "\n>")
 	c.press("approve all\r", "approved 3 steps.")
 	c.press("run\r", "running.")
 	c.press("whe") // the end of a step comes in between
 	touch("go")
 	c.see("step 1 first")
 	c.press("re\r", "RUNNING. 1 of 3, step 2 second is running")
-	c.press("pause\r", "pausing: what runs ends first.")
+	c.press("pause\r", "pausing: running steps finish first.")
 	touch("on")
 	c.see("PAUSED before step 3 third", "\n>")
 	if _, err := os.Stat(dir + "/third"); err == nil {
@@ -82,7 +82,7 @@ func TestLinesInterrupted(t *testing.T) {
 			c.press("approve all\r", "approved 2 steps.")
 			c.press("run\r", "running.")
 			c.press("where\r", "step 1 long is running")
-			c.press("\x03", "leave? step 1 long is running", "wait (for what runs, then stop)")
+			c.press("\x03", "quit? step 1 long is running", "wait (for what runs, then stop)")
 			c.press("stay\r", "staying.")
 			c.press("ex\r", "ex may be exclude or exit") // no question is open any more
 			c.press("\x03", "or stay.\nstay\nstaying.", "exit. type more of it.\n^C\nleave?")
@@ -133,7 +133,7 @@ func TestLinesEditor(t *testing.T) {
 	c.press("approve all\r", "approved 2 steps.")
 	c.press("run\r", "PAUSED on failure of step 1 fails")
 	c.press("editor\r", "word?")
-	c.press("true\r", "planned again: 1 step changed", "changed since")
+	c.press("true\r", "replanned: 1 step changed", "changed since")
 	c.press("r\r", "which is changed now")
 	c.press("c\r", "DONE (changed)")
 	c.press("quit\r")
@@ -194,7 +194,7 @@ func TestLinesSecret(t *testing.T) {
 	c.press("approve all\r", "approved 1 step.")
 	c.press("run\r", "PAUSED on failure of step 1 log in")
 	c.press("edit password\r", "what you type is not shown.", "value (empty keeps it):\n>")
-	c.press("swordfish99\r", "take it: yes, for this step")
+	c.press("swordfish99\r", "apply it: yes, for this step")
 	c.press("yes\r", "password is (hidden) for this step", "which failed and was changed since")
 	c.press("retry\r", "PAUSED after step 1 log in, which is changed now.")
 	c.press("run\r", "DONE (changed)")

@@ -21,7 +21,7 @@ func TestShellOnScreen(t *testing.T) {
 	c := open(t, 100, 30, []string{"SHELL=/bin/sh", "ENV=", "PS1=sh: ", "HISTFILE="}, "tui", playbook)
 	c.see("REVIEW")
 	c.press("Ac", "RUNNING", "begun")
-	c.press("!", "step-0001  long", "in "+dir, "exit comes back")
+	c.press("!", "step-0001  long", "in "+dir, "type exit to return")
 	c.press("echo $GREETING from $MOON_STEP; test -d $MOON_RUN_DIR && echo kept\r", "hello from step-0001", "kept")
 	c.press("cat\r")
 	c.press("reading\r", "reading\nreading")

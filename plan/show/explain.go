@@ -352,7 +352,7 @@ func (e *explanation) policy() {
 		add("fails when it has waited %s for a slot", s.Queued)
 	}
 	if s.Terminal {
-		add("has the terminal while it runs")
+		add("uses the terminal while it runs")
 	}
 	if s.Undo != nil {
 		add("is undone by %s: %s", s.Undo.Action, s.Undo.Summary)

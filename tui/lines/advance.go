@@ -10,19 +10,19 @@ import (
 func (d *desk) proceed(string) {
 	switch {
 	case d.gate() >= 0 && d.run.Counts.Running == 0:
-		d.say("%s asks whether to go on: yes or no.", d.called(d.gate()))
+		d.say("%s asks whether to continue: yes or no.", d.called(d.gate()))
 		return
 	case d.run.Phase == events.Running:
-		d.say("it runs already. pause stops before what comes next.")
+		d.say("it is already running. pause stops before what comes next.")
 		return
 	case d.run.Phase == events.Ended:
-		d.say("nothing is left to run. retry, or quit.")
+		d.say("nothing left to run. retry, or quit.")
 		return
 	}
 	i := d.run.PausedAt
 	if r := d.run.Pause.Reason; d.run.Phase == events.Paused && i >= 0 && i < len(d.plan.Steps) && (r == events.PauseUndecided || r == events.PauseConfirm) {
 		if s := d.state(i); s == undecided || s == confirm {
-			d.say("%s is not approved: yes approves it, no leaves it out, approve all approves all.", d.called(i))
+			d.say("%s is not approved: yes approves it, no excludes it, approve all approves all.", d.called(i))
 			return
 		}
 	}
@@ -38,11 +38,11 @@ func (d *desk) proceed(string) {
 func (d *desk) advance(a events.Advance) bool {
 	switch {
 	case d.run.Phase == events.Running:
-		d.say("it runs. pause stops before what comes next.")
+		d.say("it is running. pause stops before what comes next.")
 	case d.run.Phase == events.Ended:
-		d.say("nothing is left to run. retry, or quit.")
+		d.say("nothing left to run. retry, or quit.")
 	case d.nextStep() < 0:
-		d.say("nothing is left to run.")
+		d.say("nothing left to run.")
 	default:
 		d.send(a)
 		return true
@@ -53,7 +53,7 @@ func (d *desk) advance(a events.Advance) bool {
 func (d *desk) step(string) {
 	next := d.nextStep()
 	if next >= 0 && d.state(next) == confirm && d.run.Phase != events.Running {
-		d.say("%s asks to be confirmed: approve %s confirms it.", d.called(next), d.outline.stepNumber(next))
+		d.say("%s needs confirmation: approve %s confirms it.", d.called(next), d.outline.stepNumber(next))
 		return
 	}
 	d.advance(events.Advance{Verb: "step", Approve: true})
@@ -63,7 +63,7 @@ func (d *desk) step(string) {
 func (d *desk) over(args string) {
 	next := d.nextStep()
 	if next < 0 {
-		d.say("nothing is left to run.")
+		d.say("nothing left to run.")
 		return
 	}
 	r := events.Range{From: next, To: next + 1}
@@ -99,7 +99,7 @@ func (d *desk) firstLeft(r events.Range) int {
 func (d *desk) out(string) {
 	next := d.nextStep()
 	if next < 0 {
-		d.say("nothing is left to run.")
+		d.say("nothing left to run.")
 		return
 	}
 	parent := int(d.outline.nodes[d.outline.stepAt[next]].parent)
@@ -127,7 +127,7 @@ func (d *desk) until(args string) {
 	}
 	to := d.outline.steps(n).From
 	if next := d.nextStep(); next < 0 || to <= next {
-		d.say("the run is past that already, or about to start it.")
+		d.say("the run has already passed that, or is about to start it.")
 		return
 	}
 	if d.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: to}}) {
@@ -151,11 +151,11 @@ func (d *desk) pause(string) {
 	switch d.run.Phase {
 	case events.Running:
 		d.send(events.Pause{})
-		d.say("pausing: what runs ends first.")
+		d.say("pausing: running steps finish first.")
 	case events.Review, events.Paused:
-		d.say("it is paused already.")
+		d.say("it is already paused.")
 	case events.Ended, events.Done:
-		d.say("nothing runs.")
+		d.say("nothing is running.")
 	}
 }
 
@@ -190,7 +190,7 @@ func (d *desk) retry(args string) {
 		n += found
 	}
 	if n == 0 {
-		d.say("nothing failed here.")
+		d.say("nothing to retry here.")
 		return
 	}
 	d.say("trying %s again.", count(n, "step"))
@@ -220,23 +220,23 @@ func (d *desk) askToLeave() {
 	left := t.sum(waiting, undecided, confirm, asking)
 	text := ""
 	if n := d.run.Counts.Running; n > 0 {
-		text = fmt.Sprintf("leave? %s. wait (for what runs, then stop), stop (interrupt it now) or stay.", d.runningNow())
+		text = fmt.Sprintf("quit? %s. wait (let running steps finish, then stop), stop (interrupt them now) or stay.", d.runningNow())
 	} else {
-		text = fmt.Sprintf("leave? nothing is running; %s would not be run. stop or stay.", count(left, "step"))
+		text = fmt.Sprintf("quit? nothing is running; %s not run. stop or stay.", count(left, "step"))
 	}
 	d.say("%s", text)
 	d.question = &question{leave: true, again: text, answer: func(answer string) bool {
 		switch answer {
 		case "wait", "w":
 			d.stop(events.StopDrain, false)
-			d.say("leaving when what runs has ended.")
+			d.say("quitting when the running steps have finished.")
 		case "stop", "k":
 			d.stop(events.StopInterrupt, false)
 			d.say("stopping.")
 		case "stay":
 			d.say("staying.")
 		default:
-			d.say("%s is no answer: wait, stop or stay.", clean(answer))
+			d.say("%s is not an answer: wait, stop or stay.", clean(answer))
 			return false
 		}
 		return true

@@ -13,7 +13,7 @@ import (
 func (d *desk) rerun(args string) {
 	args, with := strings.CutSuffix(args, " with")
 	if args == "" {
-		d.say("run what again? rerun N; rerun N with runs again what depends on it too.")
+		d.say("run what again? rerun N; rerun N with also reruns what depends on it.")
 		return
 	}
 	ranges, _, why := d.targets(args)
@@ -38,7 +38,7 @@ func (d *desk) rerun(args string) {
 	case with:
 		d.say("running %s again, and %s depending on it: %s.", count(len(steps), "step"), count(len(depend), "done step"), d.someNames(depend))
 	default:
-		d.say("running %s again. done, and depending on it: %s. rerun %s with runs that again too.", count(len(steps), "step"), d.someNames(depend), clean(args))
+		d.say("running %s again. done, and depending on it: %s. rerun %s with also reruns that.", count(len(steps), "step"), d.someNames(depend), clean(args))
 	}
 }
 

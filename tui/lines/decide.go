@@ -15,7 +15,7 @@ func (d *desk) decided(word string, n int, rest ...string) {
 	d.say("%s", sentence(append([]string{word + " " + count(n, "step")}, rest...)...))
 }
 
-// approve lets steps run. One that asks to be confirmed is confirmed by its own number or by all, and not by a part of the
+// approve lets steps run. One that needs confirmation is confirmed by its own number or by all, and not by a part of the
 // plan that it is in.
 func (d *desk) approve(args string) {
 	switch args {
@@ -24,7 +24,7 @@ func (d *desk) approve(args string) {
 			d.yes("")
 			return
 		}
-		d.say("approve what? all, safe (all but what asks to be confirmed), or numbers.")
+		d.say("approve what? all, safe (all except what needs confirmation), or numbers.")
 	case "all":
 		d.approveAll()
 	case "safe":
@@ -39,13 +39,13 @@ func (d *desk) approve(args string) {
 func (d *desk) approveAll() {
 	t := d.tally(d.everything())
 	if t.sum(undecided, confirm) == 0 {
-		d.say("nothing is undecided.")
+		d.say("nothing to approve.")
 		return
 	}
 	d.send(events.Approve{Range: d.everything(), Digest: d.plan.Digest, Confirm: true})
 	rest := ""
 	if n := t[confirm]; n > 0 {
-		rest = fmt.Sprintf("of them %d that asked to be confirmed", n)
+		rest = fmt.Sprintf("including %d that needed confirmation", n)
 	}
 	d.decided("approved", t.sum(undecided, confirm), rest)
 }
@@ -60,16 +60,16 @@ func (d *desk) approveSome(args string) {
 	switch {
 	case single && t[asking] > 0:
 		d.send(events.Answer{Step: ranges[0].From})
-		d.say("going on.")
+		d.say("continuing.")
 		return
 	case single && t.sum(undecided, confirm) == 0 && t[waiting] > 0:
-		d.say("it is approved already. withdraw takes that back.")
+		d.say("it is already approved. unapprove takes that back.")
 		return
 	case t[undecided] == 0 && (!single || t[confirm] == 0):
 		if t[confirm] > 0 {
 			d.say("%s. next goes to them.", d.stillAsk(t[confirm]))
 		} else {
-			d.say("nothing here waits for approval.")
+			d.say("nothing to approve here.")
 		}
 		return
 	}
@@ -88,12 +88,12 @@ func (d *desk) stillAsk(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 step asks to be confirmed by its own number, or by approve all"
+		return "1 step needs confirmation: approve its own number, or all"
 	}
-	return fmt.Sprintf("%d steps ask to be confirmed by their own numbers, or by approve all", n)
+	return fmt.Sprintf("%d steps need confirmation: approve their own numbers, or all", n)
 }
 
-func (d *desk) withdraw(args string) {
+func (d *desk) unapprove(args string) {
 	ranges, _, why := d.targets(args)
 	if why != "" {
 		d.say("%s", why)
@@ -108,10 +108,10 @@ func (d *desk) withdraw(args string) {
 		}
 		d.send(events.Withdraw{Range: r})
 	}
-	d.decided("withdrawn the approval of", n)
+	d.decided("unapproved", n)
 }
 
-// skip leaves steps out. A failed one is given up instead.
+// skip excludes steps. A failed one is given up instead.
 func (d *desk) skip(args string) {
 	if args == "" {
 		i := d.here()
@@ -143,9 +143,9 @@ func (d *desk) skipSteps(ranges []events.Range, single bool) {
 	switch {
 	case single && d.broken(ranges[0].From) && d.run.Phase == events.Paused:
 		d.send(events.Skip{Step: ranges[0].From})
-		d.say("gave it up; going on.")
+		d.say("skipped; continuing without it.")
 	case single && d.broken(ranges[0].From):
-		d.say("it can be skipped while the run is paused on it.")
+		d.say("it can only be skipped while the run is paused on it.")
 	case single && t[asking] > 0:
 		d.send(events.Answer{Step: ranges[0].From, Reject: true})
 		d.say("rejected.")
@@ -154,14 +154,14 @@ func (d *desk) skipSteps(ranges []events.Range, single bool) {
 		for _, r := range ranges {
 			d.send(events.Exclude{Range: r})
 		}
-		d.decided("left out", t.sum(undecided, waiting, confirm))
+		d.decided("excluded", t.sum(undecided, waiting, confirm))
 		d.sayAlso(also)
 	case left > 0 && left == t[excluded]:
-		d.say("left out by tags or selection.")
+		d.say("excluded by tags or selection.")
 	case t[excluded] > 0:
-		d.say("left out already. include takes that back.")
+		d.say("already excluded. restore takes that back.")
 	default:
-		d.say("it has run already.")
+		d.say("it has already run.")
 	}
 }
 
@@ -171,7 +171,7 @@ func (d *desk) sayAlso(words string) {
 	}
 }
 
-func (d *desk) include(args string) {
+func (d *desk) restore(args string) {
 	ranges, _, why := d.targets(args)
 	if why != "" {
 		d.say("%s", why)
@@ -186,14 +186,14 @@ func (d *desk) include(args string) {
 		}
 	}
 	if n == 0 {
-		d.say("nothing here was left out by skip.")
+		d.say("nothing here was excluded by skip.")
 		return
 	}
 	also := d.alsoSkipped(ranges, false)
 	for _, r := range ranges {
 		d.send(events.Include{Range: r})
 	}
-	d.decided("took in again", n)
+	d.decided("restored", n)
 	d.sayAlso(also)
 }
 
@@ -203,10 +203,10 @@ func (d *desk) yes(string) {
 	switch what {
 	case asking:
 		d.send(events.Answer{Step: i})
-		d.say("going on.")
+		d.say("continuing.")
 	case confirm, undecided:
 		d.send(events.Approve{Range: events.Range{From: i, To: i + 1}, Digest: d.plan.Digest, Confirm: what == confirm})
-		d.say("approved %s. step runs it, run goes on.", d.called(i))
+		d.say("approved %s. step runs it, run continues.", d.called(i))
 	default:
 		d.nothingAsks(i)
 	}
@@ -220,7 +220,7 @@ func (d *desk) no(string) {
 		d.say("rejected.")
 	case confirm, undecided:
 		d.send(events.Exclude{Range: events.Range{From: i, To: i + 1}})
-		d.say("left out %s. run goes on.", d.called(i))
+		d.say("excluded %s. run continues.", d.called(i))
 	default:
 		d.nothingAsks(i)
 	}
@@ -238,13 +238,13 @@ func (d *desk) asksHere() (step int, what state) {
 func (d *desk) nothingAsks(i int) {
 	switch {
 	case d.run.Phase == events.Review:
-		d.say("nothing asks yet. approve all, approve safe, or approve N.")
+		d.say("nothing is asking yet. approve all, approve safe, or approve N.")
 	case i >= 0 && d.broken(i):
 		d.say("a step failed: retry, skip or run.")
 	case i >= 0 && d.state(i) == waiting:
-		d.say("it is approved already. step runs it, run goes on.")
+		d.say("it is already approved. step runs it, run continues.")
 	default:
-		d.say("nothing asks.")
+		d.say("nothing is asking.")
 	}
 }
 

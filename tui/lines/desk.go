@@ -162,7 +162,7 @@ func (d *desk) list(lines []string) {
 		d.say("%s", line)
 	}
 	if len(d.rest) > 0 {
-		d.say("more goes on: %s.", count(len(d.rest), "line"))
+		d.say("more continues: %s.", count(len(d.rest), "line"))
 	}
 }
 
@@ -274,7 +274,7 @@ func (d *desk) obey(text string) {
 		return
 	}
 	if v.asks && d.run.Phase == events.Done {
-		d.say("the run is over. summary, output, diff or quit.")
+		d.say("the run has ended. summary, output, diff or quit.")
 		return
 	}
 	v.do(d, args)

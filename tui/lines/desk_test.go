@@ -20,32 +20,32 @@ import (
 func TestReview(t *testing.T) {
 	k := newTalk(t, release())
 	want := strings.TrimSpace(`
-REVIEW site.yml a release, 10 steps, 1 excluded, 1 asks to be confirmed.
-1. say hello, undecided.
-2. include packages.yml, 3 steps, undecided.
-2.1. update the index, undecided.
-2.2. loop install, 2 steps, undecided.
-2.2.1. install git, undecided.
-2.2.2. install tmux, undecided.
-3. block migrate the schema, 3 steps, undecided.
-3.1. stop the app, undecided.
-3.2. run the migration, undecided.
-3.3. rescue, 1 step, undecided.
-3.3.1. restore the backup, undecided.
+REVIEW site.yml a release, 10 steps, 1 excluded, 1 needs confirmation.
+1. say hello, not approved.
+2. include packages.yml, 3 steps, not approved.
+2.1. update the index, not approved.
+2.2. loop install, 2 steps, not approved.
+2.2.1. install git, not approved.
+2.2.2. install tmux, not approved.
+3. block migrate the schema, 3 steps, not approved.
+3.1. stop the app, not approved.
+3.2. run the migration, not approved.
+3.3. rescue, 1 step, not approved.
+3.3.1. restore the backup, not approved.
 4. drop the old tables, CONFIRM.
 5. include windows.yml, skipped: os == "windows" is false.
 6. vacuum, excluded.
-7. check the site, undecided.
-approve all, approve safe (all but what asks to be confirmed) or approve N. then run, or step. show N, skip N, break N, help, quit.`)
+7. check the site, not approved.
+approve all, approve safe (all except what needs confirmation) or approve N. then run, or step. show N, skip N, break N, help, quit.`)
 	if got := k.said(); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	k.says("", "REVIEW site.yml, 10 steps, 8 undecided, 1 asks to be confirmed, 1 excluded.",
-		"nothing was run. approve all, approve safe, approve N, run, step, show, help, quit.")
-	k.says("3.2", "3.2. run the migration, undecided.", "shell: do run the migration", "from site.yml line 35")
-	k.says("show 4", "4. drop the old tables, CONFIRM.", "shell: do drop the old tables", "asks to be confirmed: Drop the tables of 1.3?", "from site.yml line 37")
-	k.says("show loop install", "2.2. loop install, 2 steps, undecided.", "loop: packages", "from site.yml line 12", "2.2.1. install git, undecided.", "2.2.2. install tmux, undecided.")
-	k.says("find INSTALL", "2.2. loop install, 2 steps, undecided.", "2.2.1. install git, undecided.", "2.2.2. install tmux, undecided.")
+	k.says("", "REVIEW site.yml, 10 steps, 8 not approved, 1 needs confirmation, 1 excluded.",
+		"nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")
+	k.says("3.2", "3.2. run the migration, not approved.", "shell: do run the migration", "from site.yml line 35")
+	k.says("show 4", "4. drop the old tables, CONFIRM.", "shell: do drop the old tables", "confirm: Drop the tables of 1.3?", "from site.yml line 37")
+	k.says("show loop install", "2.2. loop install, 2 steps, not approved.", "loop: packages", "from site.yml line 12", "2.2.1. install git, not approved.", "2.2.2. install tmux, not approved.")
+	k.says("find INSTALL", "2.2. loop install, 2 steps, not approved.", "2.2.1. install git, not approved.", "2.2.2. install tmux, not approved.")
 	k.says("next", "4. drop the old tables, CONFIRM.")
 	k.says("run", "nothing is approved. approve all, or approve safe; step runs one step.")
 	if len(k.engine.sent) > 0 {
@@ -67,10 +67,10 @@ func TestCommands(t *testing.T) {
 		{"approve 2.1, 3", events.Approve{Range: events.Range{From: 4, To: 7}, Digest: digest}},
 		{"approve stop the app", events.Approve{Range: events.Range{From: 4, To: 5}, Digest: digest}},
 		{"approve step-0003", events.Approve{Range: events.Range{From: 2, To: 3}, Digest: digest}},
-		{"approve all;withdraw 2", events.Withdraw{Range: events.Range{From: 1, To: 4}}},
+		{"approve all;unapprove 2", events.Withdraw{Range: events.Range{From: 1, To: 4}}},
 		{"skip 3", events.Exclude{Range: events.Range{From: 4, To: 7}}},
 		{"x 2.2.2", events.Exclude{Range: events.Range{From: 3, To: 4}}},
-		{"exclude 3;include 3", events.Include{Range: events.Range{From: 4, To: 7}}},
+		{"exclude 3;restore 3", events.Include{Range: events.Range{From: 4, To: 7}}},
 		{"break 3", events.Break{Step: 4, To: 5}},
 		{"break 3 if x == 1 after 2 log at {{ x }}", events.Break{Step: 4, To: 7, When: "x == 1", After: 2, Log: "at {{ x }}"}},
 		{"b stop the app if a or b", events.Break{Step: 4, To: 5, When: "a or b"}},
@@ -130,35 +130,35 @@ func TestNothingIsDone(t *testing.T) {
 		{"ex", "ex may be exclude or exit. type more of it."},
 		{"step 3", "step takes nothing after it, and 3 was typed. nothing was done."},
 		{"run everything", "run takes nothing after it, and everything was typed. nothing was done."},
-		{"approve", "approve what? all, safe (all but what asks to be confirmed), or numbers."},
+		{"approve", "approve what? all, safe (all except what needs confirmation), or numbers."},
 		{"approve 9", "the plan has no 9. list lists its numbers."},
 		{"approve 2 9", "the plan has no 9. list lists its numbers."},
 		{"approve stop the ap", "no step is `stop the ap`; did you mean `stop the app`?"},
-		{"skip 6", "left out by tags or selection."},
-		{"include 1", "nothing here was left out by skip."},
-		{"until 1", "the run is past that already, or about to start it."},
+		{"skip 6", "excluded by tags or selection."},
+		{"restore 1", "nothing here was excluded by skip."},
+		{"until 1", "the run has already passed that, or is about to start it."},
 		{"over 3", "the next step is step 1 say hello; over takes that, or a part of the plan that begins with it."},
-		{"retry", "nothing failed here."},
-		{"pause", "it is paused already."},
-		{"yes", "nothing asks yet. approve all, approve safe, or approve N."},
+		{"retry", "nothing to retry here."},
+		{"pause", "it is already paused."},
+		{"yes", "nothing is asking yet. approve all, approve safe, or approve N."},
 		{"set lock_timeout", "set what? set NAME=VALUE."},
 		{"edit lock_timeot", "there is no value lock_timeot; did you mean lock_timeout?"},
 		{"set lock_timeot=60s", "there is no value lock_timeot; did you mean lock_timeout? nothing was done."},
-		{"edit 7", "there is no value 7: edit lists them. a number of the plan goes behind of: edit of 7."},
-		{"edit rest cwd of 1=/tmp", "cwd can be changed for this step, and not for a rest. nothing was done."},
+		{"edit 7", "there is no value 7: edit lists them. for a step, write of before its number: edit of 7."},
+		{"edit rest cwd of 1=/tmp", "cwd can be changed for this step only. nothing was done."},
 		{"edit =5", "edit what? edit NAME=VALUE."},
 		{"set lock_timeout=broken", "it cannot be planned so: site.yml:3: there is no such release. nothing was done."},
-		{"set lock_timeout=5s", "lock_timeout is that already."},
+		{"set lock_timeout=5s", "lock_timeout is already that."},
 		{"edit a.b of 1=1", "names have no dots; env.NAME and args.NAME are those of the step."},
-		{"undo", "every value is as the playbook has it."},
-		{"overrides", "every value is as the playbook has it."},
+		{"undo", "no value is overridden."},
+		{"overrides", "no value is overridden."},
 		{"watch x", "nothing can be evaluated here."},
 		{"output 1 attempt 2", "step 1 say hello has not run."},
 		{"shell 1", "a shell is not available here."},
 		{"editor 1", "there is no editor here."},
 		{"output 2", "2 is a part of the plan, and not a step. show 2 lists what is in it."},
 		{"output 1", "step 1 say hello has not run."},
-		{"diff 1", "not known before it runs."},
+		{"diff 1", "unknown until it runs."},
 		{"break 3 after 99999999999999999999", "after 99999999999999999999 is too often."},
 		{"clear 1", "there was no breakpoint."},
 		{"more", "there is no more."},
@@ -176,7 +176,7 @@ func TestNothingIsDone(t *testing.T) {
 func TestFailure(t *testing.T) {
 	var bell strings.Builder
 	k := newTalk(t, release(), func(o *Options, f *fake) { f.fails["run the migration"], o.Terminal = 1, &bell })
-	k.says("approve safe", "approved 8 steps, 1 step asks to be confirmed by its own number, or by approve all.")
+	k.says("approve safe", "approved 8 steps, 1 step needs confirmation: approve its own number, or all.")
 	k.says("break 2.2.2", "stops before step 2.2.2 install tmux.")
 	k.says("run",
 		"running.",
@@ -196,26 +196,26 @@ func TestFailure(t *testing.T) {
 		"  exit status 1",
 		"  ERROR: lock timeout",
 		"  cancelling",
-		"PAUSED on failure of step 3.2 run the migration. retry, edit NAME, editor, skip, quit; run gives it up, and runs the rescue.")
+		"PAUSED on failure of step 3.2 run the migration. retry, edit NAME, editor, skip, quit; run runs the rescue, then continues.")
 	if bell.String() != "\a" {
 		t.Errorf("a failure rings %q", bell.String())
 	}
-	k.says("why 3.3.1", "step 3.3.1 restore the backup waits because the run is paused.")
+	k.says("why 3.3.1", "step 3.3.1 restore the backup is waiting because the run is paused.")
 	k.says("vars", "step 3.2 run the migration uses:", "lock_timeout is 5s, from defaults.yml line 3")
 	k.says("edit lock_timeout", "lock_timeout is 5s, from defaults.yml line 3. new value (empty keeps it):")
-	k.says("", "it stays as it is.")
-	k.says("retry", "trying 1 step again.", "ok step 3.2 run the migration, 2 seconds.", "PAUSED after step 3.2 run the migration, which is ok now. run goes on, step runs one step, quit.")
+	k.says("", "unchanged.")
+	k.says("retry", "trying 1 step again.", "ok step 3.2 run the migration, 2 seconds.", "PAUSED after step 3.2 run the migration, which is ok now. run continues, step runs one step, quit.")
 	k.says("run",
 		"running.",
 		"skipped step 3.3.1 restore the backup, when: nothing failed.",
-		"PAUSED before step 4 drop the old tables, which asks to be confirmed. Drop the tables of 1.3? yes, no, show, quit.")
-	k.says("step", "step 4 drop the old tables asks to be confirmed: approve 4 confirms it.")
-	k.says("run", "step 4 drop the old tables is not approved: yes approves it, no leaves it out, approve all approves all.")
-	k.says("y", "approved step 4 drop the old tables. step runs it, run goes on.")
-	k.says("y", "it is approved already. step runs it, run goes on.")
+		"PAUSED before step 4 drop the old tables, which needs confirmation. Drop the tables of 1.3? yes, no, show, quit.")
+	k.says("step", "step 4 drop the old tables needs confirmation: approve 4 confirms it.")
+	k.says("run", "step 4 drop the old tables is not approved: yes approves it, no excludes it, approve all approves all.")
+	k.says("y", "approved step 4 drop the old tables. step runs it, run continues.")
+	k.says("y", "it is already approved. step runs it, run continues.")
 	k.says("run", "running.", "changed step 4 drop the old tables, 2 seconds.", "ok step 7 check the site, 2 seconds.",
 		"DONE (changed). 5 ok, 3 changed, 1 skipped, 1 excluded, 18 seconds.", "summary, output, diff, quit.")
-	k.says("step", "the run is over. summary, output, diff or quit.")
+	k.says("step", "the run has ended. summary, output, diff or quit.")
 	k.says("why 3.3.1", "step 3.3.1 restore the backup: skipped.", "when: nothing failed.")
 	k.says("events 3.2",
 		"step 3.2 run the migration: started.",
@@ -303,13 +303,13 @@ func TestProgress(t *testing.T) {
 // TestPaging stops after a page, and goes on when asked to.
 func TestPaging(t *testing.T) {
 	k := newTalk(t, many(150))
-	if got := strings.Split(k.types("list"), "\n"); len(got) != 21 || got[20] != "more goes on: 132 lines." {
+	if got := strings.Split(k.types("list"), "\n"); len(got) != 21 || got[20] != "more continues: 132 lines." {
 		t.Errorf("got %d lines, the last of which is %q", len(got), got[len(got)-1])
 	}
-	if got := strings.Split(k.types("m"), "\n"); len(got) != 21 || got[0] != "1.20. thing 19, undecided." {
+	if got := strings.Split(k.types("m"), "\n"); len(got) != 21 || got[0] != "1.20. thing 19, not approved." {
 		t.Errorf("got %d lines, the first of which is %q", len(got), got[0])
 	}
-	if got := k.types("list 2"); !strings.HasPrefix(got, "2. block part 100, 50 steps, undecided.") && !strings.HasPrefix(got, "2. block part 1, 50 steps, undecided.") {
+	if got := k.types("list 2"); !strings.HasPrefix(got, "2. block part 100, 50 steps, not approved.") && !strings.HasPrefix(got, "2. block part 1, 50 steps, not approved.") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -341,15 +341,15 @@ func TestOutput(t *testing.T) {
 		t.Errorf("got\n%s", strings.Join(lines, "\n"))
 	}
 	k.says("output 1 2", "the last 2 of 30 lines of step 1 say hello:", "line 29 red ^G", "line 30 red ^G")
-	if got := k.types("output 1 all"); !strings.HasPrefix(got, "line 1 red ^G\n") || !strings.HasSuffix(got, "more goes on: 10 lines.") {
+	if got := k.types("output 1 all"); !strings.HasPrefix(got, "line 1 red ^G\n") || !strings.HasSuffix(got, "more continues: 10 lines.") {
 		t.Errorf("got\n%s", got)
 	}
-	k.says("follow on", "what steps print is said.")
+	k.says("follow on", "output of steps is said as it comes.")
 	got := strings.Split(k.types("step"), "\n")
 	if got[0] != "running step 2.1 update the index." || got[1] != "2.1: line 1 red ^G" || got[21] != "2.1: 10 lines more; output 2.1 says them." {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	k.says("follow off", "what steps print is not said; output N says it.")
+	k.says("follow off", "output of steps is not said; output N says it.")
 	k.says("step", "ok step 2.2.1 install git, 2 seconds.", "PAUSED before step 2.2.2 install tmux. step, over, out, run, show, skip, quit.")
 	k.says("output 2.2.1", "step 2.2.1 install git printed nothing.")
 }
@@ -369,15 +369,15 @@ func TestForetold(t *testing.T) {
 	<-k.foretold.news
 	k.heard.Reset()
 	k.foretoldNews()
-	if got := k.said(); got != "foretold: 1 would fail, 1 create, 1 update, 1 no change. show N says more." {
+	if got := k.said(); got != "predicted: 1 would fail, 1 create, 1 update, 1 no change. show N says more." {
 		t.Errorf("got %q", got)
 	}
-	k.says("list 2", "2. include packages.yml, 3 steps, undecided.", "2.1. update the index, undecided, update.", "2.2. loop install, 2 steps, undecided.",
-		"2.2.1. install git, undecided, perhaps create.", "2.2.2. install tmux, undecided, would be skipped.")
-	k.says("diff 2.1", "foretold, nothing was done yet.", "update /etc/x, mode 0644 to 0600.", "at line 1:", "same: one", "removed: two", "added: three")
+	k.says("list 2", "2. include packages.yml, 3 steps, not approved.", "2.1. update the index, not approved, update.", "2.2. loop install, 2 steps, not approved.",
+		"2.2.1. install git, not approved, perhaps create.", "2.2.2. install tmux, not approved, would be skipped.")
+	k.says("diff 2.1", "preview, not applied yet.", "update /etc/x, mode 0644 to 0600.", "at line 1:", "same: one", "removed: two", "added: three")
 	k.says("diff 3.1", "would fail: no such service.")
-	k.says("diff 3.2", "cannot be told: a command.")
-	k.says("diff 1", "foretold, nothing was done yet.", "no change.")
+	k.says("diff 3.2", "unpredictable: a command.")
+	k.says("diff 1", "preview, not applied yet.", "no change.")
 }
 
 // TestEditor opens the file of the step that failed, and says what is different then.
@@ -403,7 +403,7 @@ func TestEditor(t *testing.T) {
 			f.say(5, events.RunPaused{Reason: events.PauseFailure})
 			return "another", nil, nil
 		}, []string{
-			"planned again: 1 step changed, 0 added, 0 gone.", "changed first: step 3.2 run the migration.",
+			"replanned: 1 step changed, 0 added, 0 gone.", "first change: step 3.2 run the migration.",
 			"PAUSED at step 3.2 run the migration, which failed and was changed since. retry, skip, run, quit.",
 		}},
 	}
@@ -443,7 +443,7 @@ func TestInterrupt(t *testing.T) {
 	k.said()
 	k.heard.Reset()
 	k.interrupt()
-	if got := k.said(); got != "leave? step 1 say hello is running. wait (for what runs, then stop), stop (interrupt it now) or stay." {
+	if got := k.said(); got != "quit? step 1 say hello is running. wait (let running steps finish, then stop), stop (interrupt them now) or stay." {
 		t.Errorf("got %q", got)
 	}
 	k.take("stay")
@@ -462,7 +462,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestScript reads lines from a pipe: each waits for what the one before has led to, and the end of it leaves.
+// TestScript reads lines from a pipe: each is waiting for what the one before has led to, and the end of it leaves.
 func TestScript(t *testing.T) {
 	tests := []struct {
 		name, lines string
@@ -516,23 +516,23 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestGate answers a step that asks whether to go on.
+// TestGate answers a step that asks whether to continue.
 func TestGate(t *testing.T) {
 	for answer, want := range map[string]struct {
 		reject bool
 		says   string
 	}{
-		"y": {false, "going on."}, "no": {true, "rejected."}, "approve 1": {false, "going on."}, "skip 1": {true, "rejected."},
+		"y": {false, "continuing."}, "no": {true, "rejected."}, "approve 1": {false, "continuing."}, "skip 1": {true, "rejected."},
 	} {
 		k := newTalk(t, release())
 		k.engine.say(-1, events.RunResumed{})
 		k.heard.Reset()
 		k.engine.say(0, events.GateOpened{Reason: events.PauseUser, Message: "look at it"})
-		if got := k.said(); got != "step 1 say hello asks whether to go on: look at it. yes or no." || !k.atRest() {
+		if got := k.said(); got != "step 1 say hello asks whether to continue: look at it. yes or no." || !k.atRest() {
 			t.Errorf("got %q, at rest %t", got, k.atRest())
 		}
-		k.says("run", "step 1 say hello asks whether to go on: yes or no.")
-		k.says("", "RUNNING. step 1 say hello asks whether to go on: yes or no.")
+		k.says("run", "step 1 say hello asks whether to continue: yes or no.")
+		k.says("", "RUNNING. step 1 say hello asks whether to continue: yes or no.")
 		k.says(answer, want.says)
 		if got := k.last(); got != (events.Answer{Step: 0, Reject: want.reject}) {
 			t.Errorf("sent %#v", got)

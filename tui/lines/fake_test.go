@@ -65,7 +65,7 @@ func (b *builder) step(name string, with ...func(*plan.Step)) int {
 	return i
 }
 
-// release is a playbook such as people have: parts in parts, a step that asks, a rescue, a loop, one that is left out.
+// release is a playbook such as people have: parts in parts, a step that asks, a rescue, a loop, one that is excluded.
 func release() *plan.Plan {
 	b := newBuilder()
 	b.p.Vars = []plan.Var{

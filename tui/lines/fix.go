@@ -66,7 +66,7 @@ func (d *desk) edit(args string) {
 		d.say("values cannot be changed here.")
 		return
 	case d.run.Counts.Running > 0:
-		d.say("steps are still running: pause, and edit when they have ended.")
+		d.say("steps are still running: pause, and edit when they have finished.")
 		return
 	case a.given && a.name == "":
 		d.say("edit what? edit NAME=VALUE.")
@@ -201,7 +201,7 @@ func (d *desk) valueNamed(f *fix.Form, a fixArgs) (*fixing, string) {
 	if isNumber(a.name) {
 		n := 0
 		if _, err := fmt.Sscan(a.name, &n); err != nil || n < 1 || n > len(f.Rows) {
-			return nil, fmt.Sprintf("there is no value %s: edit lists them. a number of the plan goes behind of: edit of %s.", a.name, a.name)
+			return nil, fmt.Sprintf("there is no value %s: edit lists them. for a step, write of before its number: edit of %s.", a.name, a.name)
 		}
 		return &fixing{f, n - 1}, ""
 	}
@@ -251,12 +251,12 @@ func (d *desk) fixAtOnce(x *fixing, a fixArgs) {
 	reach := 0
 	if a.reach != "" {
 		if reach = x.reach(a.reach); reach < 0 {
-			d.say("%s can be changed %s, and not for a %s. nothing was done.", clean(r.Label()), x.forWhat(0), a.reach)
+			d.say("%s can be changed %s only. nothing was done.", clean(r.Label()), x.forWhat(0))
 			return
 		}
 	}
 	if !r.Changed() {
-		d.say("%s is that already.", clean(r.Label()))
+		d.say("%s is already that.", clean(r.Label()))
 		return
 	}
 	if row, kind := x.OtherKind(); row != nil {
@@ -302,7 +302,7 @@ func (d *desk) askValue(x *fixing) {
 	d.say("%s. %snew value (empty keeps it):", d.rowWords(r), hidden)
 	d.question = &question{secret: r.Secret, answer: func(text string) bool {
 		if text == "" {
-			d.say("it stays as it is.")
+			d.say("unchanged.")
 			return true
 		}
 		d.question = nil
@@ -315,7 +315,7 @@ func (d *desk) askValue(x *fixing) {
 func (d *desk) fixInEditor(x *fixing) {
 	r := x.value()
 	if d.o.Editor == nil || !d.o.Person {
-		d.say("%s. edit %s=VALUE takes another, of one line.", d.rowWords(r), clean(r.Label()))
+		d.say("%s. edit %s=VALUE gives it another value, of one line.", d.rowWords(r), clean(r.Label()))
 		return
 	}
 	d.say("%s. the editor opens it.", d.rowWords(r))
@@ -331,7 +331,7 @@ func (d *desk) typedValue(x *fixing, text string) {
 	r := x.value()
 	r.Type(text)
 	if !r.Changed() {
-		d.say("it stays as it is.")
+		d.say("unchanged.")
 		return
 	}
 	if _, wrong, _ := x.Overrides(); wrong != "" {
@@ -354,7 +354,7 @@ func (d *desk) typedValue(x *fixing, text string) {
 		case "no", "n":
 			d.askAgain(x)
 		default:
-			d.say("%s is no answer: yes or no.", clean(answer))
+			d.say("%s is not an answer: yes or no.", clean(answer))
 			return false
 		}
 		return true
@@ -413,18 +413,18 @@ func (d *desk) offer(x *fixing) {
 	for i := 1; i < len(effects); i++ {
 		ways = append(ways, x.word(i)+", "+x.forWhat(i)+effects[i].alsoWords())
 	}
-	ask := "take it: " + strings.Join(append(ways, "no"), "; ") + "."
+	ask := "apply it: " + strings.Join(append(ways, "no"), "; ") + "."
 	d.say("%s", ask)
 	d.question = &question{again: ask, answer: func(answer string) bool {
 		reach := x.reach(answer)
 		switch {
 		case answer == "no" || answer == "n":
-			d.say("it stays as it is.")
+			d.say("unchanged.")
 			return true
 		case answer == "yes" || answer == "y":
 			reach = 0
 		case reach < 0:
-			d.say("%s is no answer. %s", clean(answer), ask)
+			d.say("%s is not an answer. %s", clean(answer), ask)
 			return false
 		case effects[reach].why != "":
 			d.say("%s", sentence(clean(effects[reach].why)))
@@ -500,7 +500,7 @@ func (d *desk) sayEffect(e *effect) {
 				}
 			}
 		case label == "":
-			lines = append(lines, "was: "+clean(c.Was), "becomes: "+clean(c.Now))
+			lines = append(lines, "now: "+clean(c.Was), "will be: "+clean(c.Now))
 		default:
 			lines = append(lines, fmt.Sprintf("%s was %s, becomes %s.", label, sayLine(c.Was), sayLine(c.Now)))
 		}
@@ -577,7 +577,7 @@ func (d *desk) fixRefused() {
 		return
 	}
 	d.refusedFix = sent
-	d.say("what you typed is kept: edit %s goes on from it.", clean(sent.label))
+	d.say("what you typed is kept: edit %s continues from it.", clean(sent.label))
 }
 
 // repeated is a line of a script as it is said again: without a secret that stands in it.

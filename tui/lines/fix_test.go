@@ -37,14 +37,14 @@ func TestFix(t *testing.T) {
 		"value 2: cmd is do run the migration, from site.yml line 35.",
 		"value 3: cwd is /home/ann/app, from site.yml line 35.",
 		"edit with a number or a name asks for another value; edit NAME=VALUE takes one.")
-	const ask = "take it: yes, for this step; block, for this block; rest, for the rest of the run, which also changes 1 other step; no."
+	const ask = "apply it: yes, for this step; block, for this block; rest, for the rest of the run, which also changes 1 other step; no."
 	k.says("edit lock_timeout", "lock_timeout is 5s, from defaults.yml line 3. new value (empty keeps it):")
-	k.says("60s", "was: do run the migration", "becomes: do it in 60s", ask)
+	k.says("60s", "now: do run the migration", "will be: do it in 60s", ask)
 	k.says("", ask)
-	k.says("perhaps", "perhaps is no answer. "+ask)
-	k.says("no", "it stays as it is.")
+	k.says("perhaps", "perhaps is not an answer. "+ask)
+	k.says("no", "unchanged.")
 	k.types("edit lock_timeout")
-	k.says("", "it stays as it is.")
+	k.says("", "unchanged.")
 	k.types("edit lock_timeout")
 	k.says("broken", "it cannot be planned so: site.yml:3: there is no such release.", "lock_timeout is 5s, from defaults.yml line 3. new value (empty keeps it):")
 	if _, was := k.last().(events.Fix); was {
@@ -52,7 +52,7 @@ func TestFix(t *testing.T) {
 	}
 	k.types("60s")
 	k.says("yes", "lock_timeout is 60s for this step; no file is changed.", paused)
-	k.says("retry", "trying 1 step again.", "ok step 3.2 run the migration, 2 seconds.", "PAUSED after step 3.2 run the migration, which is ok now. run goes on, step runs one step, quit.")
+	k.says("retry", "trying 1 step again.", "ok step 3.2 run the migration, 2 seconds.", "PAUSED after step 3.2 run the migration, which is ok now. run continues, step runs one step, quit.")
 	k.says("vars", "step 3.2 run the migration uses:", "lock_timeout is 60s, for this run only; it was 5s, from defaults.yml line 3")
 	k.says("edit of 3.2", "step 3.2 run the migration has run already: edit the values of one that has not.")
 	if got := k.types("summary"); !strings.HasSuffix(got, "\noverridden: lock_timeout 5s to 60s, for step 3.2 run the migration; to keep it, write it to defaults.yml line 3.") {
@@ -68,7 +68,7 @@ func TestFixOfOthers(t *testing.T) {
 	k := newTalk(t, release())
 	k.says("edit", "the playbook uses:", "value 1: lock_timeout is 5s, from defaults.yml line 3.", "edit with a number or a name asks for another value; edit NAME=VALUE takes one.")
 	k.says("set lock_timeout=60s", "it changes 2 steps: run the migration, check the site.", "lock_timeout is 60s for the rest of the run; no file is changed.",
-		"REVIEW. nothing was run. approve, then run, or step.")
+		"REVIEW. nothing has run. approve, then run, or step.")
 }
 
 // TestFixKinds asks before a number becomes a text.
@@ -78,16 +78,16 @@ func TestFixKinds(t *testing.T) {
 	k := newTalk(t, p)
 	k.says("edit port", "port is 80, from --extra-vars. new value (empty keeps it):")
 	k.says("eighty", "port was a number and becomes text: yes, or no to type another.")
-	k.says("80", "80 is no answer: yes or no.")
+	k.says("80", "80 is not an answer: yes or no.")
 	k.says("no", "port is 80, from --extra-vars. new value (empty keeps it):")
 	k.says("[", "port: not valid YAML: a `[` is not closed.", "port is 80, from --extra-vars. new value (empty keeps it):")
-	k.says("81", "it changes 1 step: say hello.", "take it: yes, for the rest of the run; no.")
+	k.says("81", "it changes 1 step: say hello.", "apply it: yes, for the rest of the run; no.")
 	k.types("yes")
 	if want := (events.Fix{Values: []events.Override{{Name: "port", Value: "81", From: "say hello"}}}); !reflect.DeepEqual(k.last(), want) {
 		t.Errorf("%+v", k.last())
 	}
 	k = newTalk(t, p)
-	k.says("set port=eighty", "port was a number and becomes text.", "it changes 1 step: say hello.", "port is eighty for the rest of the run; no file is changed.", "REVIEW. nothing was run. approve, then run, or step.")
+	k.says("set port=eighty", "port was a number and becomes text.", "it changes 1 step: say hello.", "port is eighty for the rest of the run; no file is changed.", "REVIEW. nothing has run. approve, then run, or step.")
 }
 
 // TestFixSecret types a secret: it is asked for unseen, and said nowhere.
@@ -134,7 +134,7 @@ func TestFixSecretInOneLine(t *testing.T) {
 			t.Errorf("%s: it says\n%s", line, said)
 		}
 	}
-	k.says("set lock_timeout of 7=9s", "> set lock_timeout of 7=9s", "was: do check the site", "becomes: do it in 9s", "lock_timeout is 9s for this step; no file is changed.", "REVIEW. nothing was run. approve, then run, or step.")
+	k.says("set lock_timeout of 7=9s", "> set lock_timeout of 7=9s", "now: do check the site", "will be: do it in 9s", "lock_timeout is 9s for this step; no file is changed.", "REVIEW. nothing has run. approve, then run, or step.")
 }
 
 // TestFixRefused keeps what was typed.
@@ -142,10 +142,10 @@ func TestFixRefused(t *testing.T) {
 	k := broken(t, func(_ *Options, f *fake) { f.refuses = "steps are still running" })
 	k.types("edit lock_timeout")
 	k.types("60s")
-	k.says("rest", "lock_timeout is 60s for the rest of the run; no file is changed.", "refused: steps are still running.", "what you typed is kept: edit lock_timeout goes on from it.")
+	k.says("rest", "lock_timeout is 60s for the rest of the run; no file is changed.", "refused: steps are still running.", "what you typed is kept: edit lock_timeout continues from it.")
 	k.engine.refuses = ""
-	k.says("edit lock_timeout", "lock_timeout: what you typed before is kept.", "was: do run the migration", "becomes: do it in 60s",
-		"take it: yes, for this step; block, for this block; rest, for the rest of the run, which also changes 1 other step; no.")
+	k.says("edit lock_timeout", "lock_timeout: what you typed before is kept.", "now: do run the migration", "will be: do it in 60s",
+		"apply it: yes, for this step; block, for this block; rest, for the rest of the run, which also changes 1 other step; no.")
 	k.says("y", "lock_timeout is 60s for this step; no file is changed.", paused)
 	k.says("edit lock_timeout", "lock_timeout is 60s, for this run; it was 5s. new value (empty keeps it):")
 }
@@ -160,7 +160,7 @@ func TestFixWhileItRuns(t *testing.T) {
 	for _, line := range []string{"edit", "edit lock_timeout", "set lock_timeout=60s"} {
 		k.heard.Reset()
 		k.take(line)
-		if got := k.said(); got != "steps are still running: pause, and edit when they have ended." {
+		if got := k.said(); got != "steps are still running: pause, and edit when they have finished." {
 			t.Errorf("got %q", got)
 		}
 	}
@@ -192,13 +192,13 @@ func TestFixInEditor(t *testing.T) {
 	k.types("approve all")
 	k.types("run")
 	k.says("edit cmd", "cmd is one and so on, 2 lines, from site.yml line 35. the editor opens it.",
-		"becomes:", "at line 1:", "removed: two", "added: three", "take it: yes, for this step; no.")
+		"becomes:", "at line 1:", "removed: two", "added: three", "apply it: yes, for this step; no.")
 	k.types("yes")
 	if c, is := k.last().(events.Fix); !is || c.Values[0].Value != `"one\nthree"` {
 		t.Errorf("%+v", k.last())
 	}
 	k = newTalk(t, p, func(o *Options, _ *fake) { o.Person = false })
-	k.says("edit cmd of 3.2", "> edit cmd of 3.2", "cmd is one and so on, 2 lines, from site.yml line 35. edit cmd=VALUE takes another, of one line.")
+	k.says("edit cmd of 3.2", "> edit cmd of 3.2", "cmd is one and so on, 2 lines, from site.yml line 35. edit cmd=VALUE gives it another value, of one line.")
 }
 
 // TestWatch says expressions at each pause.
@@ -218,14 +218,14 @@ func TestWatch(t *testing.T) {
 			}
 		}
 	})
-	k.says("watch", "nothing is watched; watch EXPRESSION does.")
+	k.says("watch", "nothing is watched; watch EXPRESSION adds one.")
 	k.says("watch at", "at is 0.")
 	k.says("W r.rc", "r.rc is known after step 3.1 stop the app.")
 	k.says("step", "ok step 1 say hello, 2 seconds.", "PAUSED before step 2.1 update the index. step, over, out, run, show, skip, quit.", "watch 1: at is 1.", "watch 2: r.rc is known after step 3.1 stop the app.")
 	k.says("watch", "watch 1: at is 1.", "watch 2: r.rc is known after step 3.1 stop the app.")
-	k.says("unwatch at", "at is not watched any more.")
+	k.says("unwatch at", "at is no longer watched.")
 	k.says("unwatch at", "that is not watched; watch lists what is.")
-	k.says("unwatch 1", "r.rc is not watched any more.")
+	k.says("unwatch 1", "r.rc is no longer watched.")
 	k.says("unwatch all", "nothing is watched.")
 	k.says("print", "print what? print release, print r.rc == 0.")
 	k.says("print release", "release is 1.4.")
@@ -254,15 +254,15 @@ func TestWhy(t *testing.T) {
 		w    events.Wait
 		want string
 	}{
-		{events.Wait{For: events.WaitSteps, Steps: []int{0}, Root: 0, Is: events.WaitRuns}, "waits for step 1 say hello, which has been running for 9 seconds."},
-		{events.Wait{For: events.WaitSteps, Steps: []int{4, 5}, More: 2, Root: 0, Is: events.WaitRuns}, "waits for step 3.1 stop the app, step 3.2 run the migration and 2 more. at the end of that, step 1 say hello has been running for 9 seconds."},
-		{events.Wait{For: events.WaitValue, Name: "r", Steps: []int{4}, Root: -1}, "waits for the value of r, which comes from step 3.1 stop the app."},
-		{events.Wait{For: events.WaitPool, Name: "block migrate", Slots: 2, Steps: []int{0, 4}, Root: -1, Limit: time.Minute}, "waits for a slot of block migrate; all 2 are taken, by step 1 say hello and step 3.1 stop the app, for at most 1 minute."},
-		{events.Wait{For: events.WaitTurn, Root: -1, Held: events.WaitConfirm}, "waits for nothing: it is about to begin. then it asks to be confirmed."},
-		{events.Wait{For: events.WaitRetry, Root: -1, Due: t0.Add(20 * time.Second)}, "waits for its next attempt, in 11 seconds."},
-		{events.Wait{For: events.WaitPaused, Root: 7, Is: events.WaitConfirm}, "waits because the run is paused at step 4 drop the old tables, which needs confirmation."},
+		{events.Wait{For: events.WaitSteps, Steps: []int{0}, Root: 0, Is: events.WaitRuns}, "is waiting for step 1 say hello, which has been running for 9 seconds."},
+		{events.Wait{For: events.WaitSteps, Steps: []int{4, 5}, More: 2, Root: 0, Is: events.WaitRuns}, "is waiting for step 3.1 stop the app, step 3.2 run the migration and 2 more. step 1 say hello has been running for 9 seconds."},
+		{events.Wait{For: events.WaitValue, Name: "r", Steps: []int{4}, Root: -1}, "is waiting for the value of r from step 3.1 stop the app."},
+		{events.Wait{For: events.WaitPool, Name: "block migrate", Slots: 2, Steps: []int{0, 4}, Root: -1, Limit: time.Minute}, "is waiting for a slot of block migrate; all 2 are in use by step 1 say hello and step 3.1 stop the app, for at most 1 minute."},
+		{events.Wait{For: events.WaitTurn, Root: -1, Held: events.WaitConfirm}, "is about to start. then it needs confirmation."},
+		{events.Wait{For: events.WaitRetry, Root: -1, Due: t0.Add(20 * time.Second)}, "is waiting for its next attempt in 11 seconds."},
+		{events.Wait{For: events.WaitPaused, Root: 7, Is: events.WaitConfirm}, "is waiting for you: the run is paused at step 4 drop the old tables, which needs confirmation."},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "will not run: the run is being stopped."},
-		{events.Wait{Root: -1}, "waits for what comes before it: step 1 say hello is running for 9 seconds."},
+		{events.Wait{Root: -1}, "is waiting for what comes before it: step 1 say hello is running for 9 seconds."},
 	} {
 		w = tt.w
 		k.said()
@@ -316,5 +316,5 @@ func TestShell(t *testing.T) {
 	}
 	k.says("! 1", "there is no user bob.")
 	k = newTalk(t, release(), shell, func(o *Options, _ *fake) { o.Person = false })
-	k.says("shell 2.1", "> shell 2.1", "a shell is for somebody who types.")
+	k.says("shell 2.1", "> shell 2.1", "a shell needs a terminal.")
 }

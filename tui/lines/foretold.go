@@ -145,14 +145,14 @@ func (f *foretold) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// foretoldNews says once what is foretold, to a person: a script asks for it.
+// foretoldNews says once what is predicted, to a person: a script asks for it.
 func (d *desk) foretoldNews() {
 	if !d.o.Person || d.run.Phase != events.Review || d.foretold.busy() {
 		return
 	}
 	if words := d.foretold.words(); words != "" && words != d.foretold.told {
 		d.foretold.told = words
-		d.say("foretold: %s. show N says more.", words)
+		d.say("predicted: %s. show N says more.", words)
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *desk) foretoldWords(i int) string {
 	case f.Skipped != "":
 		return word + ": " + standing.WhySkipped(f.Skipped)
 	case word == "" && f.Diff.Kind == events.ChangeUnknown:
-		word = "cannot be told"
+		word = "unpredictable"
 	}
 	return strings.TrimSuffix(word+": "+f.Diff.Summary, ": ")
 }

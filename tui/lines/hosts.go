@@ -52,7 +52,7 @@ func countsOf(c *events.HostCounts) string {
 		}
 	}
 	if len(parts) == 0 {
-		return "nothing was run"
+		return "nothing has run"
 	}
 	return strings.Join(parts, ", ")
 }

@@ -29,7 +29,7 @@ func (d *desk) open() {
 	if d.run.Phase != events.Review {
 		return
 	}
-	d.say("approve all, approve safe (all but what asks to be confirmed) or approve N. then run, or step. show N, skip N, break N, help, quit.")
+	d.say("approve all, approve safe (all except what needs confirmation) or approve N. then run, or step. show N, skip N, break N, help, quit.")
 }
 
 func asks(n int) string {
@@ -37,9 +37,9 @@ func asks(n int) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 asks to be confirmed"
+		return "1 needs confirmation"
 	}
-	return fmt.Sprintf("%d ask to be confirmed", n)
+	return fmt.Sprintf("%d need confirmation", n)
 }
 
 // entry is a node on one line.
@@ -122,9 +122,9 @@ func (d *desk) word(i int) string {
 	case st == failed && s.Outcome == events.Lost && s.Error != "":
 		return "FAILED: lost while it ran"
 	case st == failed && s.Outcome == events.Lost:
-		return "FAILED: lost, moon ended while it ran"
+		return "FAILED: lost, moon crashed while it ran"
 	case s.State == events.Backoff:
-		return "waits for another attempt"
+		return "waiting for its next attempt"
 	}
 	return stateWords[st]
 }
@@ -187,7 +187,7 @@ func (d *desk) listAll(args string) {
 	d.list(lines)
 }
 
-// next goes through what needs a person: what failed or asks, and where there is none, what is undecided.
+// next goes through what needs a person: what failed or asks, and if there is none, what is not approved.
 func (d *desk) next(string) {
 	for _, of := range [][]state{{failed, unreachable, asking, confirm, outdated}, {undecided}} {
 		var lines []string
@@ -203,7 +203,7 @@ func (d *desk) next(string) {
 			return
 		}
 	}
-	d.say("nothing needs you.")
+	d.say("nothing needs attention.")
 }
 
 func (d *desk) find(args string) {
@@ -231,12 +231,12 @@ func (d *desk) where(string) {
 	case events.Review:
 		d.say("REVIEW %s", sentence(clean(d.plan.RootFile), count(len(d.plan.Steps), "step"), t.words(undecided, waiting), asks(t[confirm]), t.words(excluded), d.lackingWords()))
 		if words := d.foretold.words(); words != "" {
-			d.say("foretold: %s.", words)
+			d.say("predicted: %s.", words)
 		}
-		d.say("nothing was run. approve all, approve safe, approve N, run, step, show, help, quit.")
+		d.say("nothing has run. approve all, approve safe, approve N, run, step, show, help, quit.")
 	case events.Running:
 		if i := d.gate(); i >= 0 && d.run.Counts.Running == 0 {
-			d.say("RUNNING. %s asks whether to go on: yes or no.", d.called(i))
+			d.say("RUNNING. %s asks whether to continue: yes or no.", d.called(i))
 			return
 		}
 		d.say("RUNNING. %s", d.progress())
@@ -244,7 +244,7 @@ func (d *desk) where(string) {
 		d.say("%s", d.pausedWords())
 		d.say("%s", sentence(fmt.Sprintf("%d of %d", t.done(), len(d.plan.Steps)-t[excluded]), t.words(failed, unreachable, undecided), asks(t[confirm])))
 	case events.Ended:
-		d.say("ENDED. %s nothing is left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
+		d.say("ENDED. %s nothing left to run. retry, next, editor, summary, quit.", sentence(d.counts()))
 	case events.Done:
 		d.say("%s. %s summary, output, diff, quit.", d.doneWord(), sentence(d.counts()))
 	}
@@ -310,17 +310,17 @@ func (d *desk) why(args string) {
 		d.say("%s: %s.", called, d.word(i))
 		d.reasons(i)
 	case st == excluded && p.Excluded:
-		d.say("%s is left out by tags or selection.", called)
+		d.say("%s is excluded by tags or selection.", called)
 	case st == excluded:
-		d.say("%s was left out by skip; include %s takes that back.", called, d.outline.stepNumber(i))
+		d.say("%s was excluded by skip; restore %s takes that back.", called, d.outline.stepNumber(i))
 	case st == asking:
-		d.say("%s asks whether to go on: yes or no.", called)
+		d.say("%s asks whether to continue: yes or no.", called)
 	case st == running:
-		d.say("%s runs.", called)
+		d.say("%s is running.", called)
 	case st == confirm:
-		d.say("%s asks to be confirmed: %s approve %s confirms it.", called, sentence(clean(p.Confirm)), d.outline.stepNumber(i))
+		d.say("%s needs confirmation: %s approve %s confirms it.", called, sentence(clean(p.Confirm)), d.outline.stepNumber(i))
 	case st == undecided:
-		d.say("%s is undecided; approve %s lets it run.", called, d.outline.stepNumber(i))
+		d.say("%s is not approved; approve %s lets it run.", called, d.outline.stepNumber(i))
 	case d.run.Phase == events.Paused && d.run.PausedAt == i:
 		d.say("%s", d.pausedWords())
 	default:
@@ -339,11 +339,11 @@ func (d *desk) why(args string) {
 func (d *desk) waitsSomehow(i int) {
 	switch called := d.called(i); {
 	case d.run.Phase != events.Running:
-		d.say("%s waits because the run is paused.", called)
+		d.say("%s is waiting because the run is paused.", called)
 	case d.run.Counts.Running > 0:
-		d.say("%s waits for what comes before it: %s", called, sentence(d.runningNow()))
+		d.say("%s is waiting for what comes before it: %s", called, sentence(d.runningNow()))
 	default:
-		d.say("%s waits for its turn.", called)
+		d.say("%s is waiting for its turn.", called)
 	}
 }
 
@@ -386,7 +386,7 @@ func (d *desk) summary(string) {
 	var lines []string
 	words := d.counts()
 	if words == "" {
-		words = "nothing was run"
+		words = "nothing has run"
 	}
 	lines = append(lines, sentence(words))
 	for i := range d.plan.Steps {

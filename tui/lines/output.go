@@ -121,17 +121,17 @@ func (d *desk) diff(args string) {
 	if diff == nil && s.Attempt == 0 {
 		switch {
 		case f == nil && d.o.Foretell != nil && d.foretold.busy():
-			d.say("what %s would do is being found out; ask again.", d.called(i))
+			d.say("what %s would do is still being predicted; ask again.", d.called(i))
 			return
 		case f == nil || f.Diff.Kind == "" && f.Error == "" && f.Skipped == "":
-			d.say("not known before it runs.")
+			d.say("unknown until it runs.")
 			return
 		case f.Error != "" || f.Skipped != "" || f.Diff.Kind == events.ChangeUnknown:
 			d.say("%s", sentence(clean(d.foretoldWords(i))))
 			return
 		}
 		diff = &f.Diff
-		lines = append(lines, "foretold, nothing was done yet.")
+		lines = append(lines, "preview, not applied yet.")
 	}
 	if diff == nil {
 		d.say("no change was recorded.")
@@ -187,13 +187,13 @@ func (d *desk) followOutput(args string) {
 				d.follow.begin(d, i)
 			}
 		}
-		d.say("what steps print is said.")
+		d.say("output of steps is said as it comes.")
 	case "off":
 		d.telling.following = false
 		for i := range d.follow.of {
 			d.follow.close(i)
 		}
-		d.say("what steps print is not said; output N says it.")
+		d.say("output of steps is not said; output N says it.")
 	default:
 		d.say("follow on or follow off.")
 	}

@@ -15,7 +15,7 @@ func (d *desk) overrides(string) {
 		lines = append(lines, fmt.Sprintf("override %d: %s", i+1, sentence(d.overrideWords(o))))
 	}
 	if len(lines) == 0 {
-		d.say("every value is as the playbook has it.")
+		d.say("no value is overridden.")
 		return
 	}
 	d.list(append(lines, "undo with a number or a name takes one back."))
@@ -80,7 +80,7 @@ func (d *desk) undo(args string) {
 	}
 	switch {
 	case len(list) == 0:
-		d.say("every value is as the playbook has it.")
+		d.say("no value is overridden.")
 		return
 	case len(found) == 0:
 		d.say("%s is not overridden; overrides lists what is.", clean(args))
@@ -89,12 +89,12 @@ func (d *desk) undo(args string) {
 		d.say("which of %d? overrides lists them with their numbers.", len(found))
 		return
 	case d.run.Counts.Running > 0:
-		d.say("steps are still running: pause, and undo when they have ended.")
+		d.say("steps are still running: pause, and undo when they have finished.")
 		return
 	}
 	o := found[0]
 	d.sentFix = &typedFor{}
-	d.say("%s is as it was, for %s.", clean(o.Label()), d.overriddenFor(o))
+	d.say("%s is no longer overridden, for %s.", clean(o.Label()), d.overriddenFor(o))
 	d.send(events.Fix{Values: []events.Override{{Field: o.Field, Name: o.Name, At: o.At, Host: o.Host, Clear: true}}})
 }
 

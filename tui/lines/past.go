@@ -69,7 +69,7 @@ func (d *desk) events(args string) {
 		}
 	}
 	if len(lines) == 0 {
-		d.say("nothing has happened here yet.")
+		d.say("no events yet.")
 		return
 	}
 	slices.Reverse(lines)
@@ -92,7 +92,7 @@ func pastWords(e events.Event) string {
 		case e.Outdated:
 			return "kept, with an earlier definition"
 		case e.Kept:
-			return "kept from before"
+			return "kept"
 		case e.Changed:
 			return "changed"
 		}
@@ -108,7 +108,7 @@ func pastWords(e events.Event) string {
 		if e.Error != "" {
 			return "lost" + because(e.Error)
 		}
-		return "lost: moon ended while it ran"
+		return "lost: moon crashed while it ran"
 	case events.StepCancelled:
 		return "cancelled"
 	case events.StepOmitted:
@@ -126,7 +126,7 @@ func pastWords(e events.Event) string {
 	case events.RunPaused:
 		return "paused: " + string(e.Reason)
 	case events.RunResumed:
-		return "goes on"
+		return "resumed"
 	case events.CommandAccepted:
 		return clean(e.Actor) + ": " + commandWords(e.Command)
 	case events.CommandRejected:

@@ -47,7 +47,7 @@ func (d *desk) showStep(i int) {
 	d.condition(p, field)
 	if s.Attempt == 0 {
 		d.predict(i)
-		field("foretold", d.foretoldWords(i))
+		field("predicted", d.foretoldWords(i))
 		field("by now", wrong)
 	}
 	field("registers", p.Register)
@@ -71,7 +71,7 @@ func (d *desk) showStep(i int) {
 		field("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}
 	if p.Confirm != "" && !s.Confirmed {
-		field("asks to be confirmed", p.Confirm)
+		field("confirm", p.Confirm)
 	}
 	lines = append(lines, d.overridden(i)...)
 	lines = append(lines, d.from(p.Origin)...)
@@ -201,7 +201,7 @@ func (d *desk) after(steps []int) string {
 func (d *desk) condition(p *plan.Step, field func(name, value string)) {
 	switch {
 	case p.Excluded:
-		field("left out", "by tags or selection")
+		field("excluded", "by tags or selection")
 	case p.When != "" && p.Prediction != "" && d.lacks(p.Index) == nil:
 		field("when", p.When+", "+string(p.Prediction))
 	default:

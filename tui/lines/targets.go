@@ -101,7 +101,7 @@ func (d *desk) oneNode(text string) (n int, why string) {
 		for _, r := range ranges {
 			total += r.To - r.From
 		}
-		return 0, fmt.Sprintf("%s are called that. find lists them with their numbers.", count(total, "step"))
+		return 0, fmt.Sprintf("%s have that name. find lists them with their numbers.", count(total, "step"))
 	}
 	return int(d.outline.stepAt[ranges[0].From]), ""
 }

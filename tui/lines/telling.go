@@ -112,7 +112,7 @@ func (d *desk) hearOne(r *events.Record) {
 		if e.Reason == events.PauseUser {
 			d.said(r.Time)
 			d.ring()
-			d.say("%s %s asks whether to go on: %s yes or no.", clock(r.Time), d.called(r.Step), sentence(clean(e.Message)))
+			d.say("%s %s asks whether to continue: %s yes or no.", clock(r.Time), d.called(r.Step), sentence(clean(e.Message)))
 		}
 	case events.RunStarted, events.StepTried, events.StepOutput, events.StepProgress, events.StepOmitted, events.VariableSet, events.Notified,
 		events.GateResolved, events.Gap:
@@ -290,9 +290,9 @@ func (d *desk) planLoaded(e events.PlanLoaded) {
 	if mine {
 		return // what becomes of it was said before
 	}
-	d.say("planned again: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
+	d.say("replanned: %s changed, %d added, %d gone.", count(len(diff.Changed), "step"), len(diff.Added), diff.Gone)
 	if len(diff.Changed) > 0 {
-		d.say("changed first: %s.", d.called(diff.Changed[0]))
+		d.say("first change: %s.", d.called(diff.Changed[0]))
 	}
 }
 
@@ -307,7 +307,7 @@ func (d *desk) paused(r *events.Record, e events.RunPaused) {
 	}
 	d.said(r.Time)
 	if e.Reason == events.PauseReview { // the plan was replaced in it
-		d.say("%s REVIEW. nothing was run. approve, then run, or step.", clock(r.Time))
+		d.say("%s REVIEW. nothing has run. approve, then run, or step.", clock(r.Time))
 		return
 	}
 	if e.Reason == events.PauseFailure {
@@ -343,14 +343,14 @@ func (d *desk) pausedWords() string {
 			ask = " " + sentence(clean(d.plan.Steps[i].Confirm))
 		}
 		if i >= 0 && d.state(i) != confirm {
-			return "PAUSED" + before + ", which is confirmed." + still + " step runs it, run goes on."
+			return "PAUSED" + before + ", which is confirmed." + still + " step runs it, run continues."
 		}
-		return "PAUSED" + before + ", which asks to be confirmed." + ask + still + " yes, no, show, quit."
+		return "PAUSED" + before + ", which needs confirmation." + ask + still + " yes, no, show, quit."
 	case events.PauseUndecided:
 		if i >= 0 && d.state(i) != undecided {
 			return "PAUSED" + before + ", " + d.word(i) + "." + still + " step, run, quit."
 		}
-		return "PAUSED" + before + ", which is undecided." + still + " yes, no, approve all, show, quit."
+		return "PAUSED" + before + ", which is not approved." + still + " yes, no, approve all, show, quit."
 	case events.PauseBreakpoint:
 		return "PAUSED at the breakpoint" + before + "." + still + " step, over, run, show, diff, vars, quit."
 	case events.PauseFailure:
@@ -374,14 +374,14 @@ func (d *desk) failedWords(i int, still string) string {
 		return "PAUSED on failure." + still + " retry, run, quit."
 	}
 	if !d.broken(i) {
-		return "PAUSED after " + d.called(i) + ", which is " + d.word(i) + " now." + still + " run goes on, step runs one step, quit."
+		return "PAUSED after " + d.called(i) + ", which is " + d.word(i) + " now." + still + " run continues, step runs one step, quit."
 	}
 	if d.state(i).Pending() {
 		return "PAUSED at " + d.called(i) + ", which failed and was changed since." + still + " retry, skip, run, quit."
 	}
-	giveUp := "run gives it up, and what needs it is not run"
+	giveUp := "run continues without it, and its dependents are skipped"
 	if d.rescuable(d.plan.Steps[i].Scope) {
-		giveUp = "run gives it up, and runs the rescue"
+		giveUp = "run runs the rescue, then continues"
 	}
 	shell := ""
 	if d.o.Shell != nil && d.o.Person {
@@ -457,6 +457,10 @@ func commandWords(c events.Command) string {
 		return "break" + clean(c.Clauses())
 	case events.Stop:
 		return strings.TrimSpace("stop " + string(c.How))
+	case events.Withdraw:
+		return "unapprove"
+	case events.Include:
+		return "restore"
 	case nil:
 		return "a command"
 	default:

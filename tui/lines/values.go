@@ -120,7 +120,7 @@ func (d *desk) editor(args string) {
 		}
 	}
 	if o.File == "" {
-		d.say("it is written in no file.")
+		d.say("it is not written in a file.")
 		return
 	}
 	file := o.File
@@ -138,7 +138,7 @@ func (d *desk) editor(args string) {
 	case err != nil:
 		d.say("%s", sentence(clean(err.Error())))
 	case digest == before:
-		d.say("nothing is different.")
+		d.say("nothing has changed.")
 	case digest != d.plan.Digest:
 		d.coming = digest
 	}
@@ -164,7 +164,7 @@ func (d *desk) shell(args string) {
 		d.say("a shell is not available here.")
 		return
 	case !d.o.Person:
-		d.say("a shell is for somebody who types.")
+		d.say("a shell needs a terminal.")
 		return
 	case why != "":
 		d.say("%s", why)

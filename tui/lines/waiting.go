@@ -26,9 +26,9 @@ func (d *desk) waitWords(i int) string {
 	}
 	switch w.Held {
 	case events.WaitApproval:
-		words += ". then it is not approved"
+		words += ". it is also not approved"
 	case events.WaitConfirm:
-		words += ". then it asks to be confirmed"
+		words += ". then it needs confirmation"
 	case events.WaitBreakpoint:
 		words += ". then it stops at a breakpoint"
 	default:
@@ -39,43 +39,43 @@ func (d *desk) waitWords(i int) string {
 func (d *desk) waitReason(w events.Wait, approve string) string {
 	switch w.For {
 	case events.WaitSteps:
-		return "waits for " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for " + d.waitSteps(w) + d.atTheEnd(w)
 	case events.WaitValue:
-		return "waits for the value of " + clean(w.Name) + ", which comes from " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for the value of " + clean(w.Name) + " from " + d.waitSteps(w) + d.atTheEnd(w)
 	case events.WaitOutcome:
-		return "waits for how it ends: " + d.waitSteps(w) + d.atTheEnd(w)
+		return "is waiting for the outcome of " + d.waitSteps(w) + d.atTheEnd(w)
 	case events.WaitPool:
-		return fmt.Sprintf("waits for a slot of %s; all %d are taken, by %s", clean(w.Name), w.Slots, d.waitSteps(w))
+		return fmt.Sprintf("is waiting for a slot of %s; all %d are in use by %s", clean(w.Name), w.Slots, d.waitSteps(w))
 	case events.WaitForks:
-		return fmt.Sprintf("waits for a slot; all %d (--forks) are taken, by %s", w.Slots, d.waitSteps(w))
+		return fmt.Sprintf("is waiting for a slot; all %d (--forks) are in use by %s", w.Slots, d.waitSteps(w))
 	case events.WaitTerminal:
-		return "waits for the terminal, which has " + d.waitSteps(w)
+		return "is waiting for the terminal, used by " + d.waitSteps(w)
 	case events.WaitTurn:
-		return "waits for nothing: it is about to begin"
+		return "is about to start"
 	case events.WaitRetry:
 		if in := lasted(w.Due.Sub(d.now())); in != "" {
-			return "waits for its next attempt, in " + in
+			return "is waiting for its next attempt in " + in
 		}
-		return "waits for its next attempt, which is due"
+		return "is about to be tried again"
 	case events.WaitApproval:
-		return "is undecided; " + approve + " lets it run"
+		return "is not approved; " + approve + " lets it run"
 	case events.WaitConfirm:
-		return "asks to be confirmed; " + approve + " confirms it"
+		return "needs confirmation; " + approve + " confirms it"
 	case events.WaitBreakpoint:
-		return "waits at a breakpoint; run goes on"
+		return "is at a breakpoint; run continues"
 	case events.WaitAnswer:
-		return "asks whether to go on: yes or no"
+		return "asks whether to continue: yes or no"
 	case events.WaitFailed:
-		return "failed and waits for you: retry, skip or run"
+		return "failed and is waiting for you: retry, skip or run"
 	case events.WaitStepping:
-		return "waits because only what you chose was run; run goes on"
+		return "is waiting for you; run continues"
 	case events.WaitStopping:
 		return "will not run: the run is being stopped"
 	case events.WaitPaused:
 		if w.Root < 0 || w.Root >= len(d.plan.Steps) {
-			return "waits because the run is paused; run goes on"
+			return "is waiting for you: the run is paused; run continues"
 		}
-		words := "waits because the run is paused at " + d.called(w.Root)
+		words := "is waiting for you: the run is paused at " + d.called(w.Root)
 		if doing := d.doing(w.Root, w.Is); doing != "" {
 			words += ", which " + doing
 		}
@@ -102,7 +102,7 @@ func (d *desk) atTheEnd(w events.Wait) string {
 	case standing.OnlyFor(w):
 		return ", which " + doing
 	}
-	return ". at the end of that, " + d.called(w.Root) + " " + doing
+	return ". " + d.called(w.Root) + " " + doing
 }
 
 // doing is what a step does that others wait for, or what holds it up.
@@ -114,9 +114,9 @@ func (d *desk) doing(i int, is events.WaitFor) string {
 		}
 		return "is running"
 	case events.WaitAnswer:
-		return "asks whether to go on"
+		return "needs your answer"
 	case events.WaitPaused, events.WaitStepping:
-		return "has not begun"
+		return "has not started: the run is paused"
 	default:
 		return standing.Doing(is)
 	}

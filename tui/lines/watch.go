@@ -19,13 +19,13 @@ func (d *desk) watch(args string) {
 	case d.cannotEval():
 		return
 	case args == "" && len(d.watches) == 0:
-		d.say("nothing is watched; watch EXPRESSION does.")
+		d.say("nothing is watched; watch EXPRESSION adds one.")
 	case args == "":
 		d.sayWatches()
 	case slices.Contains(d.watches, args):
 		d.say("%s", d.valueLine(args))
 	case len(d.watches) == watchesKept:
-		d.say("%d expressions are watched, which is all that can be listened to; unwatch one.", watchesKept)
+		d.say("%d expressions are watched, the most there can be; unwatch one.", watchesKept)
 	default:
 		d.watches = append(d.watches, args)
 		d.say("%s", d.valueLine(args))
@@ -43,9 +43,9 @@ func (d *desk) unwatch(args string) {
 		d.say("nothing is watched.")
 	case args == "all" && i < 0:
 		d.watches = nil
-		d.say("nothing is watched any more.")
+		d.say("nothing is watched now.")
 	case i >= 0:
-		d.say("%s is not watched any more.", clean(d.watches[i]))
+		d.say("%s is no longer watched.", clean(d.watches[i]))
 		d.watches = slices.Delete(d.watches, i, i+1)
 	default:
 		d.say("that is not watched; watch lists what is.")
