@@ -74,7 +74,7 @@ func ReadKept(dir, digest string) (*Kept, error) {
 
 // Plan makes the plan again as it was.
 func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
-	p, ds, err := k.Sources.Replay(k.Root, here)
+	p, ds, err := plan.Replay(k.Sources, k.Root, here)
 	switch {
 	case err != nil:
 		return nil, nil, &NotKeptError{err.Error()}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -378,4 +380,47 @@ func (d *disk) source(path string, parts bool) *readSeen {
 func namedSecret(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasSuffix(base, ".secret.yml") || strings.HasSuffix(base, ".secret.yaml")
+}
+
+// entriesOf lists what is below a directory, sorted bytewise by path, and counts it. Above the limit it only counts.
+func entriesOf(root string, limit int) (list []entry, count int, err error) {
+	// With the slash a root that is a link is walked, and not taken for a leaf.
+	err = filepath.WalkDir(root+"/", func(full string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if full == root+"/" {
+			return nil
+		}
+		if count++; count > limit {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		e := entry{
+			path: strings.TrimPrefix(filepath.ToSlash(full), filepath.ToSlash(root)), state: "file",
+			mode: fmt.Sprintf("%04o", info.Mode().Perm()), size: int(info.Size()),
+		}
+		switch {
+		case info.IsDir():
+			e.state, e.size = "directory", 0 // what a file system says of it depends on what was in it
+		case info.Mode()&fs.ModeSymlink != 0:
+			e.state = "link"
+		}
+		list = append(list, e)
+		return nil
+	})
+	// WalkDir sorts each directory by itself: a file "a.txt" comes after what is in "a/", where bytewise it is first.
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.path, b.path) })
+	return list, count, err
+}
+
+// item is the entry as a value.
+func (e entry) item(root string) map[string]any {
+	return map[string]any{
+		"src": root + filepath.FromSlash(e.path), "path": e.path, "name": path.Base(e.path), "dir": path.Dir(e.path), "state": e.state,
+		"is_dir": e.state == "directory", "mode": e.mode, "size": e.size, "depth": strings.Count(e.path[1:], "/"),
+	}
 }

@@ -492,24 +492,6 @@ func (p *evaluator) checkTags() {
 	}
 }
 
-// fields collects what a step's fields still wait for, field by field.
-type fields struct {
-	r        *renderer
-	field    string
-	unknowns []Unknown
-	all      []eval.Missing
-}
-
-// at closes the field before and opens the next.
-func (f *fields) at(name string) {
-	for _, m := range f.r.missing {
-		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
-	}
-	f.all = append(f.all, f.r.missing...)
-	f.r.missing = nil
-	f.field = name
-}
-
 // pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
 func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) (string, bool) {
 	r := p.renderer(p.env(c, nil), c.chain)

@@ -160,26 +160,6 @@ func (p *evaluator) confirm(s *Step, k *task, r *renderer) {
 	}
 }
 
-// resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
-// are names of variables there.
-func (p *Plan) resultNames(register string) (names []string) {
-	if !p.Plays {
-		names = []string{
-			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
-			"duration_ms", "attempts", "msg",
-		}
-	}
-	if register != "" {
-		names = append(names, register)
-	}
-	return names
-}
-
-// isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
-func (p *Plan) isResultName(name, register string) bool {
-	return name == register || slices.Contains(p.resultNames(""), name)
-}
-
 // checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
 // wait for.
 func (p *evaluator) checkNames(r *renderer, list []condition, own []string) {
@@ -265,9 +245,4 @@ func (p *evaluator) become(s *Step, k *task, b become, r *renderer) {
 	if user != p.o.User {
 		s.Become = &Become{user, method}
 	}
-}
-
-// isUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
-func isUser(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
 }

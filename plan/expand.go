@@ -12,19 +12,6 @@ import (
 // circleShown is how many files of each end of a long circle are named.
 const circleShown = 5
 
-// noLog is the no_log of a task, its own or that of what it is in.
-func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
-	var applied playbook.Value // to what an include brings, and then to its items too
-	if t.Apply.Kind() == playbook.Map {
-		for _, e := range t.Apply.Entries() {
-			if e.Key == "no_log" {
-				applied = e.Value
-			}
-		}
-	}
-	return firstOf(t.NoLog, applied, c.inherit.noLog)
-}
-
 // mayHide reports whether no_log hides a task: then its items give its steps neither names nor paths. A value that is
 // not written out counts as true, since it may be another one in each round.
 func mayHide(noLog playbook.Value) bool {

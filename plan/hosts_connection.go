@@ -12,21 +12,6 @@ import (
 	"moon/plan/playbook"
 )
 
-// String is "ada@10.0.0.7:2222".
-func (c *Connection) String() string {
-	text := c.Host
-	if c.Address != "" {
-		text = c.Address
-	}
-	if c.User != "" {
-		text = c.User + "@" + text
-	}
-	if c.Port != 0 {
-		text = fmt.Sprintf("%s:%d", text, c.Port)
-	}
-	return text
-}
-
 func (l link) with(connection, user, port playbook.Value) link {
 	if !connection.IsZero() {
 		l.connection = connection

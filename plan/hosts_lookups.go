@@ -102,23 +102,6 @@ func running(at eval.Env) bool {
 	return ok && e.results != nil && !e.ahead
 }
 
-// readNow is the text of a file when a step runs.
-func (p *Plan) readNow(path string) (string, error) {
-	text, saved := p.Saved(path)
-	var err error
-	if !saved {
-		text, err = readBounded(path)
-	}
-	if err != nil {
-		return "", errors.New("no such file: " + shownPath(p.Root, path))
-	}
-	plain, err := p.Decrypt(text)
-	if err != nil {
-		return string(text), nil //nolint:nilerr // it is not encrypted
-	}
-	return string(plain), nil
-}
-
 // password is what a file keeps. Where there is none yet, the run makes it.
 func (p *fleet) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
 	e, ok := eval.Base(at).(*env)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"slices"
 
 	"moon/internal/diag"
@@ -98,4 +99,21 @@ func (s *Step) conceal(set *secret.Set) {
 		*text = set.Redact(*text)
 	}
 	s.Env, s.Args, s.Uses = secret.Clean(set, s.Env), secret.Clean(set, s.Args), secret.Clean(set, s.Uses)
+}
+
+// readNow is the text of a file when a step runs.
+func (p *Plan) readNow(path string) (string, error) {
+	text, saved := p.Saved(path)
+	var err error
+	if !saved {
+		text, err = readBounded(path)
+	}
+	if err != nil {
+		return "", errors.New("no such file: " + shownPath(p.Root, path))
+	}
+	plain, err := p.Decrypt(text)
+	if err != nil {
+		return string(text), nil //nolint:nilerr // it is not encrypted
+	}
+	return string(plain), nil
 }

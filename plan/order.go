@@ -157,3 +157,11 @@ func (s *Step) after() []int {
 	}
 	return list
 }
+
+type progress uint8
+
+const (
+	waiting progress = iota
+	doing
+	done
+)

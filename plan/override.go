@@ -37,23 +37,6 @@ func (o Override) Label() string {
 
 const fromOverride = "override"
 
-// covers reports whether an override is for what is at a path, on a host.
-func (o *overriding) covers(path, host string) bool {
-	if o.Host != "" && o.Host != host {
-		return false
-	}
-	rest, inside := strings.CutPrefix(path, o.At)
-	switch {
-	case o.At == "", inside && rest == "":
-		return true
-	case !inside:
-		return false
-	case host != "" && strings.HasPrefix(rest, "@"+host): // the task's step on a host
-		rest = strings.TrimPrefix(rest, "@"+host)
-	}
-	return rest == "" || rest[0] == '/' || rest[0] == '#' // what is inside, and the rounds of a loop
-}
-
 // Overrides are those the plan was made with.
 func (p *Plan) Overrides() []Override {
 	if p.made == nil { // it was put together by hand

@@ -125,7 +125,7 @@ func TestOverrides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, ds, err := sources.Replay(q.Root, plan.Options{})
+			again, ds, err := plan.Replay(sources, q.Root, plan.Options{})
 			if err != nil || again == nil || again.Digest != q.Digest || commands(again) != c.want {
 				t.Errorf("replayed: %v %v", err, ds)
 			}

@@ -430,6 +430,7 @@ func (p *Plan) Portable(v any) any {
 	return v
 }
 
+// StepRef names a step for people: step-0003 «read release».
 func (p *Plan) StepRef(s int) string {
 	if s >= len(p.Steps) {
 		return fmt.Sprintf("step-%04d", s+1)
@@ -478,3 +479,18 @@ type planInputs struct {
 
 // After names the steps that unknown values wait for: step-0003 «read release».
 func (p *Plan) After(steps []int) string { return AfterSteps(steps, p.StepRef) }
+
+// String is "ada@10.0.0.7:2222".
+func (c *Connection) String() string {
+	text := c.Host
+	if c.Address != "" {
+		text = c.Address
+	}
+	if c.User != "" {
+		text = c.User + "@" + text
+	}
+	if c.Port != 0 {
+		text = fmt.Sprintf("%s:%d", text, c.Port)
+	}
+	return text
+}

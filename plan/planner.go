@@ -230,3 +230,14 @@ func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
 	}
 	return leftOut, wrong
 }
+
+// Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
+// the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
+func Replay(s *Sources, root string, o Options) (*Plan, diag.List, error) {
+	again, d, err := s.restoreInputs(root, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, ds := newPlan(again, d)
+	return p, ds, nil
+}

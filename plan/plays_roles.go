@@ -145,9 +145,6 @@ func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *roleFiles)
 	return false
 }
 
-// batchKey tells the batches of a play apart.
-func (sc *hostScope) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
-
 // mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
 // that until they are some dozens deep.
 const mostDependencies = 5000

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"sort"
+	"strings"
 
 	"moon/plan/eval"
 	"moon/plan/inventory"
@@ -266,3 +267,6 @@ func hostNames(hosts []*inventory.Host) []string {
 	}
 	return names
 }
+
+// batchKey tells the batches of a play apart.
+func (sc *hostScope) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }

@@ -131,3 +131,23 @@ func (r *renderer) checkResults(v playbook.Value, refs []eval.Ref) {
 		})
 	}
 }
+
+// resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
+// are names of variables there.
+func (p *Plan) resultNames(register string) (names []string) {
+	if !p.Plays {
+		names = []string{
+			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
+			"duration_ms", "attempts", "msg",
+		}
+	}
+	if register != "" {
+		names = append(names, register)
+	}
+	return names
+}
+
+// isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
+func (p *Plan) isResultName(name, register string) bool {
+	return name == register || slices.Contains(p.resultNames(""), name)
+}

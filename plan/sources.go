@@ -247,9 +247,8 @@ func (p *Plan) portableSelectors(selectors []string) []string {
 	return list
 }
 
-// Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
-// the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
-func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
+// restoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
+func (s *Sources) restoreInputs(root string, o Options) (Options, *disk, error) {
 	d := newDisk(nil)
 	d.closed = true
 	abs := func(path string) string {
@@ -264,7 +263,7 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 		case f.Secret:
 			text, err := readBounded(abs(f.Path))
 			if err != nil {
-				return nil, nil, &NotKeptError{File: f.Path, Secret: true}
+				return Options{}, nil, &NotKeptError{File: f.Path, Secret: true}
 			}
 			d.files[abs(f.Path)] = &fileSeen{text: text, secret: true}
 			continue
@@ -273,12 +272,12 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 		case f.Bytes == nil:
 			text, err := readBounded(abs(f.Path))
 			if err != nil || digestOf(text) != f.Digest {
-				return nil, nil, &NotKeptError{File: f.Path}
+				return Options{}, nil, &NotKeptError{File: f.Path}
 			}
 			seen.text, seen.private = text, true
 		}
 		if digestOf(seen.text) != f.Digest {
-			return nil, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
+			return Options{}, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
 		}
 		d.files[abs(f.Path)] = seen
 	}
@@ -302,22 +301,21 @@ func (s *Sources) Replay(root string, o Options) (*Plan, diag.List, error) {
 	again.Overrides = s.Overrides
 	known, err := s.plugins(abs)
 	if err != nil {
-		return nil, nil, err
+		return Options{}, nil, err
 	}
 	again.Plugins = known
 	again.Home, again.User, again.Presets = cmp.Or(s.Home, o.Home), cmp.Or(s.User, o.User), s.Presets
 	again.Facts, again.Costly = s.facts(o.Facts), nil
 	if s.Plays != nil {
 		if err := s.Plays.remembered(d, abs, o); err != nil {
-			return nil, nil, err
+			return Options{}, nil, err
 		}
 		if again.Answers, err = s.Plays.answered(o); err != nil {
-			return nil, nil, err
+			return Options{}, nil, err
 		}
 		again.Gather, again.Ask, again.RunInventory = nil, nil, nil
 	}
-	p, ds := newPlan(again, d)
-	return p, ds, nil
+	return again, d, nil
 }
 
 // Options are those that plan the same playbook with the same flags as it is now. Of o, what a machine knows about itself

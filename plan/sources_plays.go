@@ -294,3 +294,7 @@ func (s *PlaySources) stale(abs func(string) string, o Options, say func(string,
 		}
 	}
 }
+
+// Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
+// Options.Answers asks no more.
+func (p *Plan) Answers() map[string]string { return p.made.o.Answers }

@@ -1,10 +1,7 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"unicode/utf8"
@@ -194,26 +191,6 @@ func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
 		return
 	}
 	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
-}
-
-// hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
-func (s *Step) hide() {
-	s.Args, s.Env, s.Uses = nil, nil, nil
-	for i := range s.Overridden {
-		s.Overridden[i].Was, s.Overridden[i].Now = nil, nil
-	}
-	s.Summary = s.Action + " (hidden by no_log)"
-	if s.Undo != nil {
-		s.Undo.Args, s.Undo.Summary = nil, s.Undo.Action+" (hidden by no_log)"
-	}
-	if s.Loop != nil {
-		s.Loop.Item = nil
-	}
-	if s.InLoop != nil {
-		bare := *s.InLoop
-		bare.Item = nil
-		s.InLoop = &bare
-	}
 }
 
 // stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
@@ -417,40 +394,6 @@ func (p *stepPlanner) register(s *Step, k *task, t *playbook.Task, c *taskContex
 		}
 		into.add(b)
 	}
-}
-
-// digest is over the steps and their order, not over the place or the wording around them.
-func (p *Plan) digest() string {
-	h := sha256.New()
-	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
-		for _, n := range s.Needs {
-			fmt.Fprintf(h, "needs %d %s\n", n.Step, n.On)
-		}
-	}
-	for _, s := range p.Scopes {
-		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
-// usesOf are the variables a step uses, as far as they are known where it stands.
-func usesOf(names []string, e *env) []Use {
-	var uses []Use
-	for _, name := range names {
-		var from *binding
-		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
-			continue
-		}
-		v, _ := e.Lookup(name)
-		if m, ok := wholeFacts(v); ok {
-			v = CountOf(len(m), "entry")
-		}
-		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
-	}
-	return uses
 }
 
 // placeStep says of a step of a play where it belongs.

@@ -10,23 +10,6 @@ import (
 	"moon/plan/eval"
 )
 
-// digestReads adds what a step reads to what its digest is over.
-func (s *Step) digestReads(k *task, root string, part func(name string, v any)) {
-	for _, r := range s.Reads {
-		if r.Hidden {
-			continue
-		}
-		text := shownPath(root, r.Path) + " " + r.Digest
-		if mode, ok := s.Args["mode"].(string); ok && mode == "preserve" && !r.IsDir() {
-			text += " " + r.Mode
-		}
-		part("reads", text)
-	}
-	if k.renders != nil && !s.NoLog {
-		part("renders", k.renders.digest)
-	}
-}
-
 // stepDigest is over all that defines the step. The playbook's place in the file system is not part of it. Of a step
 // with no_log the text as written counts: a digest of what it comes to would let others try out what that is.
 func (p *stepPlanner) stepDigest(s *Step, k *task) string {

@@ -379,3 +379,43 @@ func pairsOf(args map[string]any) []string {
 	}
 	return pairs
 }
+
+// fields collects what a step's fields still wait for, field by field.
+type fields struct {
+	r        *renderer
+	field    string
+	unknowns []Unknown
+	all      []eval.Missing
+}
+
+// at closes the field before and opens the next.
+func (f *fields) at(name string) {
+	for _, m := range f.r.missing {
+		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
+	}
+	f.all = append(f.all, f.r.missing...)
+	f.r.missing = nil
+	f.field = name
+}
+
+// isUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
+func isUser(name string) bool {
+	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
+}
+
+// usesOf are the variables a step uses, as far as they are known where it stands.
+func usesOf(names []string, e *env) []Use {
+	var uses []Use
+	for _, name := range names {
+		var from *binding
+		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		if m, ok := wholeFacts(v); ok {
+			v = CountOf(len(m), "entry")
+		}
+		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
+	}
+	return uses
+}

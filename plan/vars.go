@@ -28,14 +28,6 @@ type varsBlock struct {
 	next func(name string) (any, bool)
 }
 
-type progress uint8
-
-const (
-	waiting progress = iota
-	doing
-	done
-)
-
 func (vb *varsBlock) render() {
 	vb.prepare()
 	for i := range vb.entries {

@@ -120,10 +120,6 @@ type fileKey struct {
 	below *layer
 }
 
-// Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
-// Options.Answers asks no more.
-func (p *Plan) Answers() map[string]string { return p.made.o.Answers }
-
 // become is who a step runs as, as written on it or around it; the nearest of each key counts.
 type become struct{ yes, user, method playbook.Value }
 
@@ -190,4 +186,17 @@ type taskKey struct {
 type unmatched struct {
 	play *playbook.Play
 	in   importContext
+}
+
+// noLog is the no_log of a task, its own or that of what it is in.
+func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
+	var applied playbook.Value // to what an include brings, and then to its items too
+	if t.Apply.Kind() == playbook.Map {
+		for _, e := range t.Apply.Entries() {
+			if e.Key == "no_log" {
+				applied = e.Value
+			}
+		}
+	}
+	return firstOf(t.NoLog, applied, c.inherit.noLog)
 }

@@ -60,7 +60,7 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	case h.Seal != sealOf(doc):
 		return nil, errChanged
 	}
-	p, ds, err := h.Sources.Replay(h.Root, here)
+	p, ds, err := plan.Replay(h.Sources, h.Root, here)
 	if err != nil {
 		return nil, err
 	}

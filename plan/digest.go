@@ -1,0 +1,61 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
+func (s *Step) hide() {
+	s.Args, s.Env, s.Uses = nil, nil, nil
+	for i := range s.Overridden {
+		s.Overridden[i].Was, s.Overridden[i].Now = nil, nil
+	}
+	s.Summary = s.Action + " (hidden by no_log)"
+	if s.Undo != nil {
+		s.Undo.Args, s.Undo.Summary = nil, s.Undo.Action+" (hidden by no_log)"
+	}
+	if s.Loop != nil {
+		s.Loop.Item = nil
+	}
+	if s.InLoop != nil {
+		bare := *s.InLoop
+		bare.Item = nil
+		s.InLoop = &bare
+	}
+}
+
+// digest is over the steps and their order, not over the place or the wording around them.
+func (p *Plan) digest() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		fmt.Fprintf(h, "%s %s\n", s.Digest, s.Path)
+		for _, n := range s.Needs {
+			fmt.Fprintf(h, "needs %d %s\n", n.Step, n.On)
+		}
+	}
+	for _, s := range p.Scopes {
+		fmt.Fprintf(h, "%s %s %d %d %d\n", s.Kind, s.Path, s.First, s.Last, s.Parallel)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// digestReads adds what a step reads to what its digest is over.
+func (s *Step) digestReads(k *task, root string, part func(name string, v any)) {
+	for _, r := range s.Reads {
+		if r.Hidden {
+			continue
+		}
+		text := shownPath(root, r.Path) + " " + r.Digest
+		if mode, ok := s.Args["mode"].(string); ok && mode == "preserve" && !r.IsDir() {
+			text += " " + r.Mode
+		}
+		part("reads", text)
+	}
+	if k.renders != nil && !s.NoLog {
+		part("renders", k.renders.digest)
+	}
+}

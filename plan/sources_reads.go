@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"moon/plan/source"
+)
+
+// SourceRead is what a step reads on the machine that moon runs on, by its digests, as a plan is saved with it.
+type SourceRead struct {
+	Path    string      `json:"path"`
+	Digest  string      `json:"digest,omitempty"`
+	Mode    string      `json:"mode,omitempty"`
+	Parts   bool        `json:"parts,omitempty"`
+	Secret  bool        `json:"secret,omitempty"` // no digest is kept
+	Dir     bool        `json:"directory,omitempty"`
+	Entries [][4]string `json:"entries,omitempty"`
+}
+
+// keptReads are what steps read, as they are saved.
+func (m *planInputs) keptReads(shown func(string) string) []SourceRead {
+	keys := make([]readKey, 0, len(m.disk.reads))
+	for key := range m.disk.reads {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b readKey) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(boolText(a.parts), boolText(b.parts)))
+	})
+	var list []SourceRead
+	for _, key := range keys {
+		seen := m.disk.reads[key]
+		r := SourceRead{Path: shown(key.path), Parts: key.parts, Secret: seen.secret && seen.Digest != ""}
+		if !r.Secret {
+			r.Digest, r.Mode, r.Dir = seen.Digest, seen.Mode, seen.IsDir()
+			for _, e := range seen.Entries {
+				r.Entries = append(r.Entries, [4]string{e.Name, string(e.Kind), e.Mode, e.Digest})
+			}
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// source is the read as the planner saw it. That of which no digest is kept is taken as it is now.
+func (r SourceRead) source(path string) *readSeen {
+	s := &source.Source{Path: path, Parts: r.Parts, Digest: r.Digest, Mode: r.Mode}
+	if r.Secret {
+		if now, err := source.Look(path, r.Parts); err == nil {
+			s = now
+		}
+		return &readSeen{s, true, true}
+	}
+	if r.Dir {
+		s.Entries = []source.Entry{}
+	}
+	for _, e := range r.Entries {
+		s.Entries = append(s.Entries, source.Entry{Name: e[0], Kind: source.Kind(e[1]), Mode: e[2], Digest: e[3]})
+	}
+	return &readSeen{Source: s}
+}
+
+// TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
+func (p *Plan) TakeAsSaved() { p.made.saved = true }
+
+// Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
+func (p *Plan) Saved(path string) (text []byte, ok bool) {
+	f := p.made.disk.files[filepath.Clean(path)]
+	if _, renewed := p.made.renewed.Load(filepath.Clean(path)); !p.made.saved || f == nil || renewed {
+		return nil, false
+	}
+	return f.text, true
+}
+
+// Renew says that a step of the run has changed a file: what is there counts, and not what a saved plan holds.
+func (p *Plan) Renew(path string) { p.made.renewed.Store(filepath.Clean(path), true) }
+
+// SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
+func (p *Plan) SourceOf(path string, parts bool) *source.Source {
+	if seen := p.made.disk.reads[readKey{path, parts}]; seen != nil {
+		return seen.Source
+	}
+	return nil
+}
+
+// Again are the options the plan was made with.
+func (p *Plan) Again() Options { return p.made.o }
+
+// Shown is a path as people see it: relative to the playbook's directory if it lies below.
+func (p *Plan) Shown(path string) string { return shownPath(p.Root, path) }
