@@ -76,10 +76,7 @@ func (s *Session) missing(b *plan.Bound, step, number int, m *plan.Missing) {
 }
 
 func (s *Session) dry(step int) bool {
-	if forced := s.state.plan.Steps[step].CheckMode; forced != nil {
-		return *forced
-	}
-	return s.state.opts.Check
+	return s.state.plan.Steps[step].Dry(s.state.opts.Check)
 }
 
 // failBefore ends a step that cannot even be tried: something in it cannot be rendered.

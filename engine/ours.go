@@ -77,10 +77,7 @@ func (o *ours) cut(at time.Time) {
 
 // changesHere reports whether a step may change files of this machine.
 func changesHere(ps *plan.Step, check bool) bool {
-	if ps.CheckMode != nil {
-		check = *ps.CheckMode
-	}
-	return !check && ps.Conn == nil && !exec.Inward(ps.Action)
+	return !ps.Dry(check) && ps.Conn == nil && !exec.Inward(ps.Action)
 }
 
 // declares takes note of the paths that a step on this machine names as what it makes.

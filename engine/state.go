@@ -352,9 +352,11 @@ func ref(step int32) events.StepRef { return events.RefTo(int(step)) }
 func (s *State) start() {
 	s.begun, s.reviewed = true, !s.opts.Review
 	s.generation = 1
-	s.publish(-1, events.RunStarted{
-		TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks,
-	})
+	started := events.RunStarted{TotalSteps: len(s.plan.Steps), Playbook: s.plan.RootFile, Check: s.opts.Check, Forks: s.opts.Forks}
+	if s.opts.Check {
+		started.RealSteps = s.plan.DefyDryRun()
+	}
+	s.publish(-1, started)
 	s.publish(-1, events.PlanLoaded{TotalSteps: len(s.plan.Steps), Digest: s.plan.Digest, Generation: s.generation, Times: s.clock.Copy()})
 	s.arriveRoots()
 	if s.opts.Review {
@@ -474,7 +476,7 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 	if !n.announced {
 		n.announced = true
 		s.publish(f.Step, events.StepStarted{
-			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out,
+			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out, Real: s.opts.Check && step.DefiesDryRun(),
 		})
 	}
 }

@@ -127,6 +127,7 @@ type (
 		Playbook   string `json:"playbook"`
 		Moon       string `json:"moon"`
 		Check      bool   `json:"check,omitempty"`
+		RealSteps  int    `json:"real_steps,omitempty"` // which a dry run executes
 		Forks      int    `json:"forks"`
 	}
 	PlanLoaded struct {
@@ -140,7 +141,8 @@ type (
 		Action  string   `json:"action"`
 		Tags    []string `json:"tags"`
 		Command string   `json:"command,omitempty"`
-		Out     string   `json:"-"` // prefix of the attempt's output files
+		Real    bool     `json:"real,omitempty"` // it is executed, although the run is dry
+		Out     string   `json:"-"`              // prefix of the attempt's output files
 	}
 	// StepOutput is one line of output, step.stdout or step.stderr. Such events are made from the output files.
 	StepOutput struct {

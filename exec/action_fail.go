@@ -8,7 +8,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("fail", action{run: runFail, effect: events.ChangeNone, inward: true})
+var _ = act("fail", action{run: runFail, effect: events.ChangeNone})
 
 func runFail(_ context.Context, a *attempt) Result {
 	msg := a.Args.(*spec.FailArgs).Msg

@@ -17,10 +17,10 @@ import (
 
 // These say what the planner and the engine do with their results; no machine has a part in it.
 var (
-	_ = act("add_host", action{run: runAddHost, effect: events.ChangeNone, inward: true})
-	_ = act("group_by", action{run: runGroupBy, effect: events.ChangeNone, inward: true})
-	_ = act("set_stats", action{run: runSetStats, effect: events.ChangeNone, inward: true})
-	_ = act("meta", action{run: runMeta, effect: events.ChangeNone, inward: true})
+	_ = act("add_host", action{run: runAddHost, effect: events.ChangeNone})
+	_ = act("group_by", action{run: runGroupBy, effect: events.ChangeNone})
+	_ = act("set_stats", action{run: runSetStats, effect: events.ChangeNone})
+	_ = act("meta", action{run: runMeta, effect: events.ChangeNone})
 	_ = act("wait_for_connection", action{run: runWaitForConnection, dry: dryWaitForConnection, effect: events.ChangeNone})
 	_ = act("reboot", action{run: runReboot, dry: dryReboot, effect: events.ChangeUnknown})
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // pauseAction only lets time pass: the question of a pause that asks has been answered when it runs.
-var _ = act("pause", action{run: runPause, dry: dryPause, effect: events.ChangeNone, inward: true})
+var _ = act("pause", action{run: runPause, dry: dryPause, effect: events.ChangeNone})
 
 func runPause(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.PauseArgs)

@@ -10,7 +10,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("print", action{run: runPrint, effect: events.ChangeNone, inward: true})
+var _ = act("print", action{run: runPrint, effect: events.ChangeNone})
 
 func runPrint(ctx context.Context, a *attempt) Result {
 	args := a.Args.(*spec.PrintArgs)

@@ -8,7 +8,7 @@ import (
 	"moon/exec/spec"
 )
 
-var _ = act("set_fact", action{run: runSetFact, effect: events.ChangeNone, inward: true})
+var _ = act("set_fact", action{run: runSetFact, effect: events.ChangeNone})
 
 func runSetFact(_ context.Context, a *attempt) Result {
 	values := maps.Clone(a.Args.(*spec.SetFactArgs).Values)

@@ -129,7 +129,6 @@ type action struct {
 
 	names  func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
 	served bool                  // a server may refuse it for a while
-	inward bool                  // it touches nothing of the machine, so it does not matter who carries it out
 }
 
 // actions is every action, by its canonical name.
@@ -146,8 +145,8 @@ func Source(job *Job) string {
 	return spec.Source(job.Args)
 }
 
-// Inward reports whether an action touches nothing of the machine: it prints, sets variables, or lets time pass.
-func Inward(action string) bool { return actions[action].inward }
+// Inward reports whether an action touches nothing of the machine, so that it does not matter who carries it out.
+func Inward(action string) bool { return spec.Inward(action) }
 
 // Repeatable reports whether an action compares before it acts, so that doing it twice is doing it once.
 func Repeatable(action string) bool { return actions[action].plan != nil }

@@ -11,7 +11,7 @@ import (
 func init() {
 	for _, name := range []string{"include_tasks", "include_role", "include_vars"} {
 		if _, ok := actions[name]; !ok {
-			actions[name] = action{run: runSteering, effect: events.ChangeNone, inward: true}
+			actions[name] = action{run: runSteering, effect: events.ChangeNone}
 		}
 	}
 }

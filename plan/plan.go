@@ -348,6 +348,30 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 	return secret.Clean(p.made.secrets, all[from:to]), from + 1
 }
 
+// Dry reports whether the step only says what it would do, in a run that is dry or not: check_mode has the last word.
+func (s *Step) Dry(check bool) bool {
+	if s.CheckMode != nil {
+		return *s.CheckMode
+	}
+	return check
+}
+
+// DefiesDryRun reports whether a dry run executes the step, because it has `check_mode: false`. What only prints or sets variables changes
+// nothing and does not count, nor does what will be skipped.
+func (s *Step) DefiesDryRun() bool {
+	return !s.Dry(true) && !s.Excluded && s.Lacks == nil && s.Prediction != WillSkip && !spec.Inward(s.Action)
+}
+
+// DefyDryRun is how many steps a dry run executes.
+func (p *Plan) DefyDryRun() (n int) {
+	for i := range p.Steps {
+		if p.Steps[i].DefiesDryRun() {
+			n++
+		}
+	}
+	return n
+}
+
 // Deselected reports a step that is left out by its path, which a person has asked not to see.
 func (s *Step) Deselected() bool { return s.Excluded && s.ExcludedBy != ByTags }
 

@@ -18,6 +18,7 @@ func unknown(steps ...int) any { return eval.Unknown{Steps: steps} }
 type fake struct {
 	p     *plan.Plan
 	dir   string // for what steps print
+	check bool   // the run is dry
 	run   events.Run
 	emit  func([]events.Record)
 	clock time.Time
@@ -59,7 +60,7 @@ func (f *fake) say(step int, e events.Event) {
 }
 
 func (f *fake) begin() {
-	f.say(-1, events.RunStarted{TotalSteps: len(f.p.Steps), Playbook: f.p.RootFile, Forks: 1})
+	f.say(-1, events.RunStarted{TotalSteps: len(f.p.Steps), Playbook: f.p.RootFile, Check: f.check, Forks: 1})
 	f.say(-1, events.PlanLoaded{TotalSteps: len(f.p.Steps), Digest: f.p.Digest})
 	f.say(-1, events.RunPaused{Reason: events.PauseReview})
 }

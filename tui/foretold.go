@@ -136,6 +136,9 @@ func (m *model) foretoldWord(step int) text {
 	return word
 }
 
+// defiesDryRun reports whether a step is executed although the run is dry.
+func (m *model) defiesDryRun(p *plan.Step) bool { return m.run.check && p.DefiesDryRun() }
+
 // foretoldCounts are how many things would be created, updated and deleted, for the header.
 func (m *model) foretoldCounts() []text {
 	f := &m.foretold

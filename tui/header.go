@@ -27,6 +27,10 @@ func (m *model) header(b *brush) {
 		b.put(themes.Text, "  ")
 		b.put(inkMark, " "+plain(m.o.Mode)+" ")
 	}
+	if m.run.check && m.real > 0 {
+		b.put(themes.Text, " ")
+		b.put(themes.Warn, fmt.Sprintf("%d for real", m.real))
+	}
 	m.mouseState(b)
 	var spans []text
 	w := 0

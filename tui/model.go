@@ -31,6 +31,7 @@ type model struct {
 	excerpt func(file string, line, around int) ([]string, int)
 
 	plan *plan.Plan
+	real int // steps of it that a dry run executes
 	tree *tree
 	rows *collapse
 	cur  cursor
@@ -139,7 +140,7 @@ func (m *model) setPlan(p *plan.Plan) {
 		}
 		m.rows.adopt(t)
 	}
-	m.plan, m.tree, m.excerpt = p, t, p.Excerpt
+	m.plan, m.tree, m.excerpt, m.real = p, t, p.Excerpt, p.DefyDryRun()
 	m.countdown = m.newCountdown()
 	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
 	m.lacking = lacking{stale: true}

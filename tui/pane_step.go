@@ -65,6 +65,9 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	}
 	m.condition(d, p, ran)
 	m.hangsOn(d, p)
+	if m.defiesDryRun(p) {
+		d.field("dry run", text{themes.Warn, "runs for real"}, text{themes.Dim, "  check_mode: false"})
+	}
 	if !ran {
 		m.foretoldField(d, p)
 		m.lastRun(d, p)

@@ -45,6 +45,9 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 		if word := t.m.foretoldWord(step); word.s != "" && note.s != "before" {
 			note = word
 		}
+		if t.m.defiesDryRun(p) {
+			note = text{themes.Warn, "for real"}
+		}
 	}
 	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
 		if t.m.missed(p.Host) != nil {

@@ -21,6 +21,7 @@ var _ = declare(&Action{
 		{"add_host", "What was added: host_name, groups and host_vars."},
 	},
 	Check:   true,
+	Inward:  true,
 	Changes: true,
 	Least:   "add_host: {name: x}",
 	Example: `- add_host: {name: web3.example.com, groups: [web, new], http_port: 8080}

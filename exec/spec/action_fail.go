@@ -12,6 +12,7 @@ var _ = declare(&Action{
 	Doc:     "Fails. With when it stops a run that must not go on.",
 	Free:    "msg",
 	Check:   true,
+	Inward:  true,
 	args:    reflect.TypeFor[FailArgs](),
 	Returns: []Return{{"msg", "The error."}},
 	Least:   "fail: x",

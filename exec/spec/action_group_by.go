@@ -20,6 +20,7 @@ var _ = declare(&Action{
 		{"parent_groups", "The groups that it belongs to."},
 	},
 	Check:   true,
+	Inward:  true,
 	Changes: true,
 	Least:   "group_by: {key: x}",
 	Example: `- group_by: {key: "os_{{ os_family }}"}

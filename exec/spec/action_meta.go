@@ -12,6 +12,7 @@ var _ = declare(&Action{
 	Doc:     "Steers a play. Only `noop`, which does nothing, has a meaning in a list of steps.",
 	Free:    "do",
 	Check:   true,
+	Inward:  true,
 	args:    reflect.TypeFor[MetaArgs](),
 	Returns: []Return{{"meta", "What was done."}},
 	Least:   "meta: noop",

@@ -19,6 +19,7 @@ var _ = declare(&Action{
 	Doc:     "Waits for a time, or asks a person whether to go on. Without a terminal a pause that asks must be approved with --approve.",
 	Free:    "prompt",
 	Check:   true,
+	Inward:  true,
 	args:    reflect.TypeFor[PauseArgs](),
 	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
 	Least:   "pause: 1s",

@@ -16,6 +16,7 @@ var _ = declare(&Action{
 	Free:     "msg",
 	FreeList: "msg",
 	Check:    true,
+	Inward:   true,
 	args:     reflect.TypeFor[PrintArgs](),
 	Returns:  []Return{{"msg", "What was printed."}},
 	Least:    "print: x",

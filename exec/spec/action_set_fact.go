@@ -13,6 +13,7 @@ var _ = declare(&Action{
 	Doc:     "Sets variables for the steps after it. Every key is the name of a variable.",
 	Open:    true,
 	Check:   true,
+	Inward:  true,
 	args:    reflect.TypeFor[SetFactArgs](),
 	Returns: []Return{{"facts", "The variables that were set."}},
 	Least:   "set_fact: {a: 1}",

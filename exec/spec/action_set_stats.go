@@ -13,6 +13,7 @@ var _ = declare(&Action{
 	Name:    "set_stats",
 	Doc:     "Notes values for the end of the run, where they are told with the counts.",
 	Check:   true,
+	Inward:  true,
 	args:    reflect.TypeFor[SetStatsArgs](),
 	Returns: []Return{{"ansible_stats", "What was given: data, per_host and aggregate."}},
 	Least:   "set_stats: {data: {a: 1}}",

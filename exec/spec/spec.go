@@ -78,6 +78,7 @@ type Action struct {
 
 	Command bool // it is a command of the user's, which may have the terminal (interactive)
 	Proxies bool // reaches for the network, and so uses env, where proxies are named
+	Inward  bool // touches nothing of the machine: it prints, sets variables, or lets time pass
 	Changes bool // a run without error counts as a change unless the step says otherwise
 	Check   bool // can tell what it would change without changing it
 	Diff    bool // and shows the difference
@@ -117,6 +118,15 @@ const BuiltinPrefix = "ansible.builtin."
 func Lookup(name string) (*Action, bool) {
 	a, ok := byName[strings.TrimPrefix(name, BuiltinPrefix)]
 	return a, ok
+}
+
+// Inward reports whether an action, or what steers a play, touches nothing of the machine.
+func Inward(name string) bool {
+	a, ok := Lookup(name)
+	if !ok {
+		a, ok = Steering(name)
+	}
+	return ok && a.Inward
 }
 
 // All returns every action, by name.

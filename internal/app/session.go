@@ -199,13 +199,13 @@ func Confirmations(p *plan.Plan, selectors []string) (confirmed []events.Range, 
 // CheckTerminal refuses a run whose interactive steps would find no terminal.
 func CheckTerminal(p *plan.Plan, check bool) error {
 	why := process.NoTerminal()
-	if why == "" || check {
+	if why == "" {
 		return nil
 	}
 	var steps []string
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if s.Terminal && !s.Excluded && s.Prediction != plan.WillSkip && (s.CheckMode == nil || !*s.CheckMode) {
+		if s.Terminal && !s.Excluded && s.Prediction != plan.WillSkip && !s.Dry(check) {
 			steps = append(steps, fmt.Sprintf("  %s  %s  (%s)", s.ID(), termtext.CleanName(s.Title()), s.Origin))
 		}
 	}

@@ -369,7 +369,12 @@ func (e *explanation) policy() {
 		}
 	}
 	if s.CheckMode != nil {
-		add("check_mode: %t", *s.CheckMode)
+		switch {
+		case *s.CheckMode:
+			add("check_mode: true: only says what it would do, in every run")
+		default:
+			add("check_mode: false: runs for real in a dry run too")
+		}
 	}
 	if s.NoDiff {
 		add("shows no diff")

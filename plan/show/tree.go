@@ -211,6 +211,9 @@ func (t *treeText) step(i, depth int) {
 	if s.Register != "" {
 		note("registers %s", s.Register)
 	}
+	if s.DefiesDryRun() {
+		note("runs for real in a dry run (check_mode: false)")
+	}
 	if s.Retry.Max > 0 {
 		note("%s", retryText(s.Retry))
 	}
@@ -328,7 +331,7 @@ func whenSteps(s *plan.Step) []int {
 
 // notes counts what a person should know before running.
 func (t *treeText) notes() string {
-	var asks, open, maySkip, willSkip int
+	var asks, open, maySkip, willSkip, real int
 	left := map[string]int{}
 	for i := range t.p.Steps {
 		s := &t.p.Steps[i]
@@ -344,6 +347,9 @@ func (t *treeText) notes() string {
 		}
 		if s.Confirm != "" {
 			asks++
+		}
+		if s.DefiesDryRun() {
+			real++
 		}
 		if slices.ContainsFunc(s.Unknowns, func(u plan.Unknown) bool { return len(u.Steps) > 0 }) {
 			open++
@@ -362,6 +368,7 @@ func (t *treeText) notes() string {
 	add(maySkip, "may be skipped", "may be skipped")
 	add(willSkip, "will be skipped", "will be skipped")
 	add(asks, "asks for confirmation", "ask for confirmation")
+	add(real, "runs for real in a dry run", "run for real in a dry run")
 	for _, by := range slices.Sorted(maps.Keys(left)) {
 		add(left[by], "is left out by "+by, "are left out by "+by)
 	}

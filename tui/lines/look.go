@@ -20,7 +20,7 @@ func (d *desk) open() {
 	if d.run.Phase != events.Review {
 		head, done = "RESUMED", t.words(failed, unreachable, ok, changed, kept, skipped)
 	}
-	d.say("%s %s", head, sentence(name, d.o.Mode, count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm]), d.lackingWords()))
+	d.say("%s %s", head, sentence(name, d.o.Mode, d.realWords(), count(len(d.plan.Steps), "step"), done, t.words(excluded), asks(t[confirm]), d.lackingWords()))
 	var lines []string
 	for _, n := range d.outline.unfolded(0) {
 		lines = append(lines, d.entry(n))
@@ -30,6 +30,26 @@ func (d *desk) open() {
 		return
 	}
 	d.say("approve all, approve safe (all except what needs confirmation) or approve N. then run, or step. show N, skip N, break N, help, quit.")
+}
+
+// realWords counts the steps that a dry run executes.
+func (d *desk) realWords() string {
+	n := d.plan.DefyDryRun()
+	if !d.run.Check || n == 0 {
+		return ""
+	}
+	if n == 1 {
+		return "1 step runs for real"
+	}
+	return fmt.Sprintf("%d steps run for real", n)
+}
+
+// real marks a step that is executed although the run is dry.
+func (d *desk) real(i int) string {
+	if d.run.Check && d.plan.Steps[i].DefiesDryRun() {
+		return "runs for real (check_mode: false)"
+	}
+	return ""
 }
 
 func asks(n int) string {
@@ -79,7 +99,7 @@ func (d *desk) stepWords(i int) []string {
 	if l := d.lacks(i); l != nil {
 		words = append(words, "will be skipped: uses "+clean(l.Reason()))
 	} else if st.Pending() || st == asking {
-		words = append(words, d.foretoldWord(i))
+		words = append(words, d.foretoldWord(i), d.real(i))
 	}
 	if st == undecided || st == confirm || st == outdated {
 		if files := d.others.Of(d.plan, i); len(files) > 0 {

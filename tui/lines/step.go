@@ -45,6 +45,7 @@ func (d *desk) showStep(i int) {
 		field("env", name+"="+p.Env[name])
 	}
 	d.condition(p, field)
+	field("in this dry run", d.real(i))
 	if s.Attempt == 0 {
 		d.predict(i)
 		field("predicted", d.foretoldWords(i))

@@ -47,6 +47,7 @@ func (t *Text) taskHead(step int) {
 	if s.Handler {
 		on += "  (handler)"
 	}
+	on += t.real(step)
 	if t.told[first] {
 		on += "  (continued)"
 	}

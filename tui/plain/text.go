@@ -97,7 +97,7 @@ func (t *Text) event(r events.Record) {
 	case events.RunStarted:
 		mode := ""
 		if e.Check {
-			mode = "  dry run: nothing will be changed"
+			mode = "  " + dryRun(e.RealSteps)
 		}
 		usual := ""
 		if t.Usual != "" {
@@ -196,6 +196,25 @@ func (t *Text) event(r events.Record) {
 	}
 }
 
+// dryRun says that a run is dry, and what in it is not.
+func dryRun(realSteps int) string {
+	switch realSteps {
+	case 0:
+		return "dry run: nothing will be changed"
+	case 1:
+		return "dry run, except for 1 step with check_mode: false, which runs for real"
+	}
+	return fmt.Sprintf("dry run, except for %d steps with check_mode: false, which run for real", realSteps)
+}
+
+// real marks a step that a dry run executes.
+func (t *Text) real(step int) string {
+	if t.run.Check && t.run.Steps[step].Attempt > 0 && t.plan.Steps[step].DefiesDryRun() {
+		return "  (runs for real)"
+	}
+	return ""
+}
+
 func (t *Text) head(step int, name string) {
 	t.unfold()
 	t.last = step
@@ -203,7 +222,7 @@ func (t *Text) head(step int, name string) {
 }
 
 func (t *Text) title(step int, name string) string {
-	return fmt.Sprintf("step %d/%d  %s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)))
+	return fmt.Sprintf("step %d/%d  %s%s", step+1, len(t.plan.Steps), termtext.CleanName(t.on(step)+t.plan.Steps[step].Label(name)), t.real(step))
 }
 
 // on is the host of a step, to stand before its name.
@@ -290,10 +309,11 @@ func (t *Text) completed(step int, e events.StepCompleted) string {
 		word = "changed"
 	}
 	if d := e.Diff; d != nil {
+		dry := t.plan.Steps[step].Dry(t.run.Check)
 		switch {
-		case t.run.Check && d.Kind == events.ChangeUnknown:
+		case dry && d.Kind == events.ChangeUnknown:
 			word = "would run"
-		case t.run.Check && d.Kind != events.ChangeNone:
+		case dry && d.Kind != events.ChangeNone:
 			word = "would " + string(d.Kind)
 		}
 		if d.Summary != "" {
