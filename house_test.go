@@ -1,8 +1,10 @@
 package main
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,5 +31,146 @@ func TestDocs(t *testing.T) {
 		if !strings.Contains(text, "\n\n\t") {
 			t.Errorf("%s/doc.go draws no flow", pkg)
 		}
+	}
+}
+
+// The sizes of the house. What a type can reach decides how much of it a reader must know: methods and packages are bounded, and
+// not only files and functions.
+const (
+	mostMethods = 60
+	mostFiles   = 40
+	mostLines   = 6000
+	mapLines    = 250
+)
+
+// oversized are what is still larger, with its size today: they may shrink, and an entry that fits goes.
+var oversized = map[string]int{
+	"files of exec":                   90,
+	"files of exec/spec":              79,
+	"files of plan":                   96,
+	"files of plan/eval":              56,
+	"files of tui":                    96,
+	"lines of engine":                 8438,
+	"lines of exec":                   15584,
+	"lines of exec/spec":              6333,
+	"lines of plan":                   17927,
+	"lines of plan/eval":              13169,
+	"lines of tui":                    17418,
+	"methods of engine.Session":       115,
+	"methods of engine.State":         136,
+	"methods of plan/playbook.parser": 73,
+	"methods of tui.model":            462,
+	"methods of tui/lines.desk":       186,
+}
+
+// TestSizes holds the sizes of packages and types.
+func TestSizes(t *testing.T) {
+	files, lines, methods := measure(t)
+	check := func(what string, n, most int) {
+		today, listed := oversized[what]
+		switch {
+		case n <= most && listed:
+			t.Errorf("%s is %d, within the limit of %d: remove it from the table", what, n, most)
+		case n > most && !listed:
+			t.Errorf("%s is %d; the limit is %d", what, n, most)
+		case n > today && listed:
+			t.Errorf("%s has grown from %d to %d", what, today, n)
+		}
+	}
+	for pkg, n := range files {
+		check("files of "+pkg, n, mostFiles)
+		check("lines of "+pkg, lines[pkg], mostLines)
+	}
+	for name, n := range methods {
+		check("methods of "+name, n, mostMethods)
+	}
+	for what := range oversized {
+		kind, name, _ := strings.Cut(what, " of ")
+		if kind == "methods" && methods[name] == 0 || kind != "methods" && files[name] == 0 {
+			t.Errorf("there is no %s any more: remove it from the table", what)
+		}
+	}
+}
+
+// measure counts files and lines of packages, and methods of types. Files of other systems count too; tests do not.
+func measure(t *testing.T) (files, lines, methods map[string]int) {
+	t.Helper()
+	files, lines, methods = map[string]int{}, map[string]int{}, map[string]int{}
+	for pkg := range importsOf(t) {
+		paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[pkg]++
+			lines[pkg] += set.File(f.Pos()).LineCount()
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+					methods[pkg+"."+receiver(fn.Recv.List[0].Type)]++
+				}
+			}
+		}
+	}
+	return files, lines, methods
+}
+
+// receiver is the name of the type that a method belongs to.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// TestDecisions holds the map short, and the index of decisions complete.
+func TestDecisions(t *testing.T) {
+	design, err := os.ReadFile("DESIGN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(design), "\n"); n > mapLines {
+		t.Errorf("DESIGN.md has %d lines; it is a map, of %d at most. Decisions belong in docs/decisions", n, mapLines)
+	}
+	index, err := os.ReadFile("docs/decisions/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.Count(string(index), "\n| 20")
+	found := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			title, is := strings.CutPrefix(strings.TrimSpace(line), "## 20")
+			if !is {
+				continue
+			}
+			found++
+			if date, words, ok := strings.Cut(title, " · "); !ok || !strings.Contains(string(index), "| 20"+date+" | ["+words+"]("+filepath.Base(page)+"#") {
+				t.Errorf("docs/decisions/README.md does not list %q of %s", title, page)
+			}
+		}
+	}
+	if listed != found || found == 0 {
+		t.Errorf("the index lists %d decisions, and there are %d", listed, found)
 	}
 }
