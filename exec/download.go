@@ -9,14 +9,15 @@ import (
 	"io"
 	"io/fs"
 	"mime"
-	"moon/exec/fault"
-	"moon/exec/fsys"
 	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"strings"
 	"time"
+
+	"moon/exec/fault"
+	"moon/exec/fsys"
 )
 
 // peekLimit is how much of a download is loaded to predict what it will do, in bytes. A dry run loads no more.

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"moon/exec/fsys"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"moon/exec/fsys"
 )
 
 // homeDir is a home directory to be made for a user that exists. For a new user useradd makes it.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"moon/exec/process"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+
+	"moon/exec/process"
 )
 
 // ShellAs is what a shell where a job runs has beside the job.

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"strings"
+
 	"moon/exec/fault"
 	"moon/exec/process"
-	"strings"
 )
 
 // tool is a program that an action uses: it asks what is, or makes what shall be.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
-	"moon/exec/fsys"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"syscall"
+
+	"moon/exec/fault"
+	"moon/exec/fsys"
 )
 
 // apply goes through the archive again and does what was planned.

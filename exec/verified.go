@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"moon/exec/fsys"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"moon/exec/fsys"
 )
 
 // ErrNotVerified says that a program has other bytes than those that were approved.

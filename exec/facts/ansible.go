@@ -78,6 +78,8 @@ func Gather(ctx context.Context, subset []string, timeout time.Duration) map[str
 	return GatherBelow(ctx, "", factsDir, subset, timeout)
 }
 
+// GatherBelow gathers facts as Gather does, of a system whose root is another directory: tests have one that does not change. local is the
+// directory of local facts.
 func GatherBelow(ctx context.Context, root, local string, subset []string, timeout time.Duration) map[string]any {
 	if timeout <= 0 {
 		timeout = factsTimeout
@@ -206,6 +208,7 @@ func orNA(text string) string {
 	return text
 }
 
+// AnyList returns texts as a list value.
 func AnyList(texts []string) []any {
 	list := make([]any, len(texts))
 	for i, s := range texts {

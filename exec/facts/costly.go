@@ -3,11 +3,12 @@ package facts
 import (
 	"bytes"
 	"context"
-	"moon/exec/process"
 	osexec "os/exec"
 	"regexp"
 	"sync"
 	"time"
+
+	"moon/exec/process"
 )
 
 // costly are facts that a program must be asked for, and the question. All answer with their version on the first line.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"moon/exec/process"
 	"net"
 	"os"
 	osexec "os/exec"
@@ -17,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"moon/exec/process"
 
 	"golang.org/x/sys/unix"
 )

@@ -45,6 +45,7 @@ func (e WithFields) Error() string { return e.Err.Error() }
 
 func (e WithFields) Unwrap() error { return e.Err }
 
+// Missing is the error of a path that something still to come may create.
 func Missing(path, format string, args ...any) error {
 	return NotYet{Path: path, Message: fmt.Sprintf(format, args...)}
 }
@@ -60,6 +61,7 @@ func Describe(err error) string {
 	return err.Error()
 }
 
+// Reason words what is wrong with a path, as the second half of a sentence.
 func Reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"moon/exec/fault"
 )
 
 // Anchored is a name in a directory that is held open. Whatever happens to the path that led there, what is done to the
@@ -59,6 +60,7 @@ func (f *Overlay) OpenPlace(path string) (*Anchored, error) {
 	return p, err
 }
 
+// AnchorAt opens the directory that a path is in. It is an error for which fault.Missing stands if that directory does not exist.
 func AnchorAt(path string) (*Anchored, error) {
 	path = filepath.Clean(path)
 	parent := filepath.Dir(path)
@@ -79,6 +81,7 @@ func AnchorAt(path string) (*Anchored, error) {
 	return &Anchored{Path: path, Name: name, Dir: dir}, nil
 }
 
+// Close closes the directory.
 func (p *Anchored) Close() {
 	if p.Dir != nil {
 		_ = p.Dir.Close() // nothing is written through it
@@ -128,6 +131,7 @@ func (e Entry) Twins() int {
 	return 1
 }
 
+// Fields returns an entry as the values that results have of it.
 func (e Entry) Fields() map[string]any {
 	if e.Kind == Absent {
 		return map[string]any{"state": Absent}
@@ -183,6 +187,7 @@ func (p *Anchored) Read(seen Entry) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
+// EntryOf returns the entry that describes a file.
 func EntryOf(info fs.FileInfo) Entry {
 	e := Entry{Kind: Other, Mode: UnixMode(info.Mode()), Size: info.Size(), Info: info, UID: -1, GID: -1}
 	switch {
@@ -214,6 +219,7 @@ func (e Entry) What() string {
 
 var specialBits = map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky}
 
+// UnixMode returns a mode as chmod has it, with setuid, setgid and the sticky bit.
 func UnixMode(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	for bit, flag := range specialBits {
@@ -224,6 +230,7 @@ func UnixMode(mode fs.FileMode) uint32 {
 	return bits
 }
 
+// FileMode is the reverse of UnixMode.
 func FileMode(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	for bit, flag := range specialBits {

@@ -13,11 +13,12 @@ import (
 	"hash/fnv"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"moon/exec/fault"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"

@@ -25,6 +25,7 @@ type Attributes struct {
 	GID  int
 }
 
+// NewAttributes looks up the owner and group that a file should have; "" leaves them as they are.
 func (f *Overlay) NewAttributes(mode spec.Mode, owner, group string) (Attributes, error) {
 	at := Attributes{mode, -1, -1}
 	var err error
@@ -56,6 +57,7 @@ func (f *Overlay) UserID(owner string) (int, error) {
 	return strconv.Atoi(u.Uid)
 }
 
+// GroupID returns the id of a group, given by name or as a number. The group may be one that an earlier step would create.
 func (f *Overlay) GroupID(group string) (int, error) {
 	if id, err := strconv.Atoi(group); err == nil {
 		return id, nil
@@ -70,8 +72,10 @@ func (f *Overlay) GroupID(group string) (int, error) {
 	return strconv.Atoi(g.Gid)
 }
 
+// IDNames are the names of users and groups that were looked up.
 var IDNames sync.Map // ids to names, "u0" → "root"; looking one up may read a file or ask a server
 
+// UserName returns the name of a user, or the number if it has none.
 func UserName(id int) string {
 	return cachedName("u", id, func(s string) (string, error) {
 		u, err := user.LookupId(s)
@@ -82,6 +86,7 @@ func UserName(id int) string {
 	})
 }
 
+// GroupName returns the name of a group, or the number if it has none.
 func GroupName(id int) string {
 	return cachedName("g", id, func(s string) (string, error) {
 		g, err := user.LookupGroupId(s)

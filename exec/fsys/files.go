@@ -5,10 +5,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"moon/exec/fault"
 )
 
 // Files are where a step copies from: `src` of copy and template. They are read by whoever runs moon, as on the other

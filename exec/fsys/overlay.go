@@ -47,6 +47,7 @@ func NewOverlay() *Overlay {
 	return &Overlay{at: map[string]Predicted{}, parents: map[string]bool{}, twins: map[string][]string{}, names: map[string]bool{}}
 }
 
+// Nothing is what a dry run predicts of a path that would not exist.
 var Nothing = Predicted{Entry: Entry{Kind: Absent, UID: -1, GID: -1}}
 
 // Look says what would be at a path, where an earlier step has to do with that. A link is not followed.

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	"strings"
 	"time"
+
+	"moon/exec/fault"
 
 	"github.com/dsnet/compress/bzip2"
 	"github.com/klauspost/compress/gzip"

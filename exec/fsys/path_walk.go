@@ -160,6 +160,7 @@ func OpenDir(path string) (*os.Root, error) {
 	return nil, &fs.PathError{Op: "open", Path: path, Err: ErrSwapped}
 }
 
+// IsSame reports whether two looks at a file have seen the same one.
 func IsSame(info fs.FileInfo, st *unix.Stat_t) bool {
 	is, ok := info.Sys().(*syscall.Stat_t)
 	return ok && uint64(is.Dev) == uint64(st.Dev) && is.Ino == st.Ino //nolint:unconvert // the types differ between systems

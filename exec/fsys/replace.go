@@ -10,10 +10,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	"path/filepath"
 	"time"
+
+	"moon/exec/fault"
 )
 
 // Source is the content a file shall have: bytes in memory, another file, or what is only made when it is written.
@@ -26,6 +27,7 @@ type Source struct {
 	Stream func() (io.ReadCloser, error) // instead of these; size is a guess then
 }
 
+// Open returns the content from its beginning.
 func (s Source) Open() (io.ReadCloser, error) {
 	if s.Stream != nil {
 		return s.Stream()
@@ -94,6 +96,7 @@ func (s Source) Same(ctx context.Context, p *Anchored, e Entry) (equal bool, sum
 
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
+// CopySize is how many bytes are copied at once: between two pieces a step can be stopped.
 const CopySize = 128 << 10
 
 // Replacement puts a file with new content in the place of an old one, or of nothing, in one step: whoever opens the
@@ -115,6 +118,7 @@ type made struct {
 	Backup   string
 }
 
+// Apply writes the new file next to the old one, checks it, and puts it in its place.
 func (r *Replacement) Apply(ctx context.Context) (m made, err error) {
 	name := TempName()
 	f, err := r.At.Dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -221,8 +225,10 @@ func copyContent(ctx context.Context, to io.Writer, from Source) (checksum strin
 	}
 }
 
+// TempName returns a name for a file that is to be renamed, which no one can guess.
 func TempName() string { return ".moon-" + rand.Text()[:13] }
 
+// SyncDir makes the entries of a directory outlive a loss of power.
 func SyncDir(dir *os.Root) error {
 	d, err := dir.Open(".")
 	if err != nil {

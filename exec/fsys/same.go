@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+
 	"moon/exec/fault"
 )
 
@@ -34,6 +35,7 @@ func (c *Comparing) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close closes both files.
 func (c *Comparing) Close() error { return errors.Join(c.With.Close(), c.ReadCloser.Close()) }
 
 // stoppable is a reader that ends when the step is stopped.

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
+
 	"moon/exec/fault"
 )
 
@@ -27,6 +28,7 @@ func (p *Anchored) Sum(ctx context.Context, seen Entry, algorithm string) (strin
 	return SumOf(ctx, f, algorithm)
 }
 
+// SumOf returns the checksum of what a reader gives, in hex. It ends early if the step is stopped.
 func SumOf(ctx context.Context, f io.Reader, algorithm string) (string, error) {
 	h := Hashes[algorithm]()
 	buf := make([]byte, CopySize)

@@ -201,6 +201,7 @@ func walk(dir *os.Root, name string, visit func(name string, e Entry) error) err
 	return nil
 }
 
+// EntriesBelow counts what is below a directory, as far as it can be read.
 func EntriesBelow(p *Anchored) int {
 	n := -1                                                   // without the directory itself
 	_ = p.Walk(func(string, Entry) error { n++; return nil }) // what cannot be read is not counted

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"moon/exec/fault"
 )
 
 // ShellPath is the shell of commands and conditions.
@@ -279,5 +280,6 @@ func (l *Limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Bytes returns what was kept.
 func (l *Limited) Bytes() []byte  { return l.text.Bytes() }
 func (l *Limited) String() string { return l.text.String() }

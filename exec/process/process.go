@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"moon/exec/fault"
 	"os"
 	"sync"
 	"syscall"
 	"time"
+
+	"moon/exec/fault"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,6 +74,7 @@ type Exit struct {
 	Flooded bool           // it printed more than it may, and was killed for that
 }
 
+// Run starts the process and returns when it and its descendants have ended. Stopping the context stops them.
 func (p *Command) Run(ctx context.Context) Exit {
 	if stop := fault.Stopped(ctx); stop != "" {
 		return Exit{Stop: stop, Code: NotRun}

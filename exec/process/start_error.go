@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"moon/exec/fault"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"moon/exec/fault"
 
 	"golang.org/x/sys/unix"
 )

@@ -3,13 +3,14 @@ package process
 import (
 	"errors"
 	"io"
-	"moon/exec/fault"
 	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"moon/exec/fault"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"

@@ -22,13 +22,13 @@ import (
 	"moon/plan"
 )
 
-// becomePasswords are how steps of other users get the password they take.
+// BecomePasswords are how steps of other users get the password they take.
 type BecomePasswords struct {
 	Ask  bool   // ask before anything runs
 	File string // whose first line it is; "" for none
 }
 
-// runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
+// Runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
 // for it here, before anything runs.
 func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
 	lanes, err := f.Lanes(call, p)
@@ -42,7 +42,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 	return lanes, nil
 }
 
-// lanes are open to the users that the plan names.
+// Lanes are open to the users that the plan names.
 func (f BecomePasswords) Lanes(call *Invocation, p *plan.Plan) (*agent.Lanes, error) {
 	lanes := call.Hosts.Take()
 	lanes.Told = func(password string) { p.Secrets().Add("", password) }
@@ -70,7 +70,7 @@ type becomer struct {
 	Steps []string
 }
 
-// becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
+// Becoming are the users that steps of a plan run as, in the order of their first. Of a user who is known only in the run
 // nothing can be said, and of one whose password the playbook or the inventory has there is nothing to ask.
 func Becoming(p *plan.Plan) []becomer {
 	var list []becomer

@@ -21,7 +21,7 @@ const (
 	ExitInterrupted = 130 // SIGINT
 )
 
-// exit is an error that says how moon ends. Where message is empty, everything has been said.
+// Exit is an error that says how moon ends. Where message is empty, everything has been said.
 type Exit struct {
 	Code    int
 	Message string
@@ -29,11 +29,13 @@ type Exit struct {
 
 func (e *Exit) Error() string { return e.Message }
 
-// newExit is an end of moon with a code. If the message is empty, everything has been said.
+// NewExit is an end of moon with a code. If the message is empty, everything has been said.
 func NewExit(code int, message string) *Exit { return &Exit{code, message} }
 
+// Usage is the end of moon because the playbook, the plan file or the call is wrong, before anything ran.
 func Usage(format string, args ...any) error { return &Exit{ExitUsage, fmt.Sprintf(format, args...)} }
 
+// Report prints an error for people, and returns the exit code that it means.
 func Report(w io.Writer, err error) int {
 	if err == nil {
 		return ExitDone
@@ -55,6 +57,7 @@ func Report(w io.Writer, err error) int {
 	return e.Code
 }
 
+// WrapDisk makes an error one of journal, lock or disk.
 func WrapDisk(err error) error {
 	if err == nil {
 		return nil
@@ -62,7 +65,7 @@ func WrapDisk(err error) error {
 	return NewExit(ExitDisk, err.Error())
 }
 
-// exitOf is the exit code of a run's end, as an error.
+// ExitOf is the exit code of a run's end, as an error.
 func ExitOf(r events.RunCompleted) error {
 	switch r.Outcome {
 	case events.RunDone:

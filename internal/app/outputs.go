@@ -30,7 +30,7 @@ type target struct {
 
 var formats = []string{"text", "json", "github", "junit", "ansible"}
 
-// parseOutputs reads --output. What would fail only at the end of the run is refused here.
+// ParseOutputs reads --output. What would fail only at the end of the run is refused here.
 func ParseOutputs(texts []string, verbose, diff bool) ([]target, error) {
 	var list []target
 	taken := ""
@@ -66,7 +66,7 @@ type story interface {
 	PlanFor(digest string) *plan.Plan
 }
 
-// tell tells a run to every target, each at its own pace, and returns when all have been told. A reader that has gone is
+// Tell tells a run to every target, each at its own pace, and returns when all have been told. A reader that has gone is
 // no error: the run does not depend on it.
 func Tell(ctx context.Context, call *Invocation, run story, outDir string, targets []target) (events.RunCompleted, error) {
 	results := make([]events.RunCompleted, len(targets))

@@ -12,7 +12,7 @@ import (
 	"moon/plan"
 )
 
-// askPrompts asks what vars_prompt wants to know, on the terminal, line by line, whatever standard input is. Without a terminal
+// AskPrompts asks what vars_prompt wants to know, on the terminal, line by line, whatever standard input is. Without a terminal
 // the defaults count; what has none is named.
 func (call *Invocation) AskPrompts(list []plan.Prompt) (map[string]string, error) {
 	if len(list) == 0 {
@@ -26,7 +26,7 @@ func (call *Invocation) AskPrompts(list []plan.Prompt) (map[string]string, error
 	return AnswersOn(tty, list, func(question string) (string, error) { return call.askHidden(tty, question) })
 }
 
-// defaults answers where there is nobody to ask.
+// Defaults answers where there is nobody to ask.
 func Defaults(list []plan.Prompt) (map[string]string, error) {
 	answers, open := map[string]string{}, []string(nil)
 	for _, p := range list {
@@ -40,7 +40,7 @@ func Defaults(list []plan.Prompt) (map[string]string, error) {
 	return answers, nil
 }
 
-// answersOn asks one question after the other. What is private is read by secretly.
+// AnswersOn asks one question after the other. What is private is read by secretly.
 func AnswersOn(tty io.ReadWriter, list []plan.Prompt, secretly func(question string) (string, error)) (map[string]string, error) {
 	in := bufio.NewReader(tty)
 	ask := func(p plan.Prompt, more string) (string, error) {

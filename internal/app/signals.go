@@ -20,7 +20,7 @@ import (
 // endSignals are those that ask moon to end.
 var endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// signals gives each of them to the handler that came last:
+// Signals gives each of them to the handler that came last:
 //
 //	moon itself (it plans, or prints) ◀─ a run ◀─ a question in the run
 type Signals struct {
@@ -43,7 +43,7 @@ func newSignals(t *terminal) *Signals { return &Signals{terminal: t, caught: mak
 // taker acts on a signal without waiting for anything, and says whether the one below is to hear of it too.
 type taker struct{ hear func(os.Signal) (passOn bool) }
 
-// take has signals heard by a function until it is given back.
+// Take has signals heard by a function until it is given back.
 func (s *Signals) Take(hear func(os.Signal) (passOn bool)) (giveBack func()) {
 	own := &taker{hear}
 	s.mu.Lock()
@@ -101,7 +101,7 @@ func writeTrace() {
 	_ = f.Close()
 }
 
-// until is a context that ends with the first signal. The second ends moon.
+// Until is a context that ends with the first signal. The second ends moon.
 func (s *Signals) Until(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	giveBack := s.Take(func(os.Signal) bool {
@@ -118,7 +118,7 @@ const (
 	lastWords   = 500 * time.Millisecond // what is still to be printed
 )
 
-// endUnasked has moon itself, while it runs nothing, end by a signal: with all that it has started.
+// EndUnasked has moon itself, while it runs nothing, end by a signal: with all that it has started.
 func (call *Invocation) EndUnasked() (giveBack func()) {
 	var once sync.Once
 	return call.Signals.Take(func(os.Signal) bool {
@@ -165,7 +165,7 @@ func (s *Signals) endRun(run *engine.Session) {
 	s.leave()
 }
 
-// catch keeps signals for a run. It must be called before the run begins: one that comes with the first step is for the run.
+// Catch keeps signals for a run. It must be called before the run begins: one that comes with the first step is for the run.
 func (s *Signals) Catch() {
 	s.catching.Lock()
 	defer s.catching.Unlock()
@@ -180,7 +180,7 @@ func (s *Signals) Catch() {
 	}
 }
 
-// drop is for a run that has ended, or did not begin.
+// Drop is for a run that has ended, or did not begin.
 func (s *Signals) Drop() {
 	s.catching.Lock()
 	defer s.catching.Unlock()
@@ -190,7 +190,7 @@ func (s *Signals) Drop() {
 	}
 }
 
-// control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
+// Control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
 // lets what runs end. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
 // others; nil: nobody wants to know.
 func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
@@ -240,7 +240,7 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 	return func() { s.Drop(); close(done) }
 }
 
-// beginEditing leaves interrupts to an editor until end is called.
+// BeginEditing leaves interrupts to an editor until end is called.
 func (s *Signals) BeginEditing() (end func()) {
 	s.editing.Store(forGood)
 	return func() { s.editing.Store(time.Now().Add(heardLate).UnixNano()) }

@@ -129,6 +129,7 @@ func (t *terminal) restore() {
 	}
 }
 
+// IsTerminal reports whether text for people goes to a terminal in the end.
 func IsTerminal(w io.Writer) bool {
 	f := FileOf(w)
 	return f != nil && term.IsTerminal(int(f.Fd()))

@@ -16,13 +16,13 @@ import (
 	"moon/secret/vault"
 )
 
-// vaultPasswords are where the passwords of encrypted files and values come from.
+// VaultPasswords are where the passwords of encrypted files and values come from.
 type VaultPasswords struct {
 	Files []string // FILE or ID@FILE; a program prints its password
 	Ask   bool
 }
 
-// passwords gives those that were given. Files are read when the first is needed, and a person is asked now: later the terminal
+// Passwords gives those that were given. Files are read when the first is needed, and a person is asked now: later the terminal
 // may be the screen's.
 func (f VaultPasswords) Passwords(call *Invocation) (func() ([]vault.Password, error), error) {
 	var asked []vault.Password

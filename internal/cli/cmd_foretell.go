@@ -16,7 +16,7 @@ import (
 // foretell prints the plan with what each step would do.
 func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
 	app.AskSupplied(p)
-	lanes, err := c.becomeFlags.request().Lanes(call, p)
+	lanes, err := c.becomePasswords().Lanes(call, p)
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (c *inventoryCmd) Run(call *app.Invocation) error {
 	}
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
-	files, err := inventoryFiles(ctx, call, dir, c.vaultFlags.request())
+	files, err := inventoryFiles(ctx, call, dir, c.vaultPasswords())
 	if err != nil {
 		return err
 	}

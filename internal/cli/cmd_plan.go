@@ -61,7 +61,7 @@ func (f *planFlags) called(o *plan.Options) {
 
 // options turns the flags into the planner's.
 func (f *playbookFlags) planOptions(call *app.Invocation) (plan.Options, error) {
-	o, err := thisMachine(call, f.vaultFlags.request())
+	o, err := thisMachine(call, f.vaultPasswords())
 	if err != nil {
 		return o, err
 	}
@@ -285,7 +285,7 @@ type oldPlan struct {
 }
 
 // Decode takes the word behind the flag, if it is one.
-func (o *oldPlan) Decode(ctx *kong.DecodeContext) error { //nolint:unparam // as kong wants it
+func (o *oldPlan) Decode(ctx *kong.DecodeContext) error {
 	o.given = true
 	next := ctx.Scan.Peek()
 	word, ok := next.Value.(string)

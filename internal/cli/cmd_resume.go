@@ -86,7 +86,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	config, state := call.Session, statedir.Of(past.Dir)
 	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, state.Sources(), state.Durations(), opts, app.Approvals(confirmed)
 	config.States = state.Resources()
-	passwords := c.becomeFlags.request()
+	passwords := c.becomePasswords()
 	lanes, err := passwords.Runners(call, &config, now.plan)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ type resumable struct {
 // planned gives the plan to go on with: that of the playbook as it is now with the flags of then, but for a run of a saved
 // plan, which keeps to it. What an edit changes is printed.
 func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable, err error) {
-	here, err := thisMachine(call, c.vaultFlags.request())
+	here, err := thisMachine(call, c.vaultPasswords())
 	if err != nil {
 		return r, err
 	}

@@ -64,7 +64,7 @@ func (c *runCmd) Run(call *app.Invocation) error {
 	}
 	opts.Saved = c.Saved != ""
 	return app.Headless(call, p, g, app.HeadlessRequest{
-		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomeFlags.request(), Exports: app.ExportFile(c.Exports),
+		Options: opts, Outputs: c.Output, Verbose: c.Verbose, Approve: c.Approve, Passwords: c.becomePasswords(), Exports: app.ExportFile(c.Exports),
 	})
 }
 

@@ -32,7 +32,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 	if given := f.given(); given != "" {
 		return nil, nil, app.Usage("--plan takes exactly what was saved; %s cannot be given with it", given)
 	}
-	here, err := thisMachine(call, f.vaultFlags.request())
+	here, err := thisMachine(call, f.vaultPasswords())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -251,7 +251,7 @@ func replanned(call *app.Invocation, past engine.Past, flags vaultFlags) func(di
 	return func(digest string) (*plan.Plan, *graph.Graph, error) {
 		kept, err := engine.ReadKept(past.Dir, digest)
 		if err == nil {
-			here, err := thisMachine(call, flags.request())
+			here, err := thisMachine(call, flags.vaultPasswords())
 			if err != nil {
 				return nil, nil, err
 			}

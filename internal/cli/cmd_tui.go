@@ -91,7 +91,7 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	s, lanes, err := app.Start(call, p, g, opts, c.becomeFlags.request(), stops...)
+	s, lanes, err := app.Start(call, p, g, opts, c.becomePasswords(), stops...)
 	if err != nil {
 		return err
 	}

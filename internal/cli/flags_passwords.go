@@ -8,7 +8,7 @@ type becomeFlags struct {
 	BecomePasswordFile string `type:"path" placeholder:"FILE" help:"Read the become password from the first line of a file."`
 }
 
-func (f *becomeFlags) request() app.BecomePasswords {
+func (f *becomeFlags) becomePasswords() app.BecomePasswords {
 	return app.BecomePasswords{Ask: f.AskBecomePass, File: f.BecomePasswordFile}
 }
 
@@ -18,6 +18,6 @@ type vaultFlags struct {
 	AskVaultPass      bool     `help:"Prompt for the Ansible Vault password."`
 }
 
-func (f *vaultFlags) request() app.VaultPasswords {
+func (f *vaultFlags) vaultPasswords() app.VaultPasswords {
 	return app.VaultPasswords{Files: f.VaultPasswordFile, Ask: f.AskVaultPass}
 }

@@ -3,7 +3,7 @@ package lines
 import "golang.org/x/sys/unix"
 
 const (
-	getTermios = unix.TCGETS
-	setTermios = unix.TCSETS
+	getTermios  = unix.TCGETS
+	setTermios  = unix.TCSETS
 	hideTermios = unix.TCSETSF // what was typed before is dropped
 )

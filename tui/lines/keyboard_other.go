@@ -5,7 +5,7 @@ package lines
 import "golang.org/x/sys/unix"
 
 const (
-	getTermios = unix.TIOCGETA
-	setTermios = unix.TIOCSETA
+	getTermios  = unix.TIOCGETA
+	setTermios  = unix.TIOCSETA
 	hideTermios = unix.TIOCSETAF // what was typed before is dropped
 )
