@@ -50,10 +50,15 @@ type layout struct {
 type level struct {
 	indent int
 	list   bool
-	line   int    // of its last key or item
-	empty  bool   // that key or item has no value yet: what is indented more belongs to it
-	plain  string // its value, if that is text without quotes, which may have further lines
-	column int    // of that value, in bytes from 0
+	line   int  // of its last key or item
+	empty  bool // that key or item has no value yet: what is indented more belongs to it
+	plain  plainScalar
+}
+
+// plainScalar is a value without quotes, which may have further lines. It may begin below its key.
+type plainScalar struct {
+	line, at int // at in bytes from 0
+	text     string
 }
 
 // blockText is the text below `|` or `>`.
@@ -73,6 +78,8 @@ type opening struct {
 
 func (s *layout) fail(line, from, to int, hint, format string, args ...any) {
 	text := s.lines[line-1]
+	from = min(max(from, 0), len(text)) // a mistake in here must not hide the mistake in the file
+	to = min(max(to, from), len(text))
 	s.found = &fault{
 		line: line, column: utf8.RuneCountInString(text[:from]) + 1, width: utf8.RuneCountInString(text[from:to]),
 		message: fmt.Sprintf(format, args...), hint: hint,
@@ -256,7 +263,7 @@ func (s *layout) enter(n, at int, list bool, content string) bool {
 		s.levels[i].empty = false
 	}
 	top = s.top()
-	top.line, top.empty, top.plain = n, true, ""
+	top.line, top.empty, top.plain = n, true, plainScalar{}
 	return true
 }
 
@@ -276,8 +283,8 @@ func (s *layout) misplaced(n, at int, list bool, content string, above []level) 
 		end = at + 1
 	}
 	last := above[len(above)-1]
-	if key, value, ok := strings.Cut(last.plain, ":"); ok && at > last.indent && value != "" && identifier.MatchString(key) {
-		s.fail(last.line, last.column, last.column+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value), "a space is missing after `%s:`", key)
+	if key, value, ok := strings.Cut(last.plain.text, ":"); ok && at > last.indent && value != "" && identifier.MatchString(key) {
+		s.fail(last.plain.line, last.plain.at, last.plain.at+len(key)+1, fmt.Sprintf("write `%s: %s`", key, value), "a space is missing after `%s:`", key)
 		return
 	}
 	if top := s.top(); top != nil && top.indent == at {
@@ -345,7 +352,7 @@ func (s *layout) scalar(n, at int, content string) {
 		s.lost = true
 	case top.line == n && top.empty || top.empty && at > top.indent:
 		s.value(n, at, content)
-	case at > top.indent && top.plain != "": // a further line of the text
+	case at > top.indent && top.plain.text != "": // a further line of the text
 	default:
 		s.noKey(n, at, content)
 	}
@@ -405,7 +412,7 @@ func (s *layout) plain(n, at int, text string) {
 		text = strings.TrimRight(text[:i], " \t")
 	}
 	top := s.top()
-	top.plain, top.column = text, at
+	top.plain = plainScalar{n, at, text}
 	switch {
 	case strings.IndexByte("@`%", text[0]) >= 0, text[0] == '*' && !alias.MatchString(text):
 		s.fail(n, at, at+1, "quote it: \""+text+"\"", "a text cannot start with `%c`", text[0])

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"moon/internal/assault"
 	"moon/internal/diag"
 	"moon/plan/playbook"
@@ -286,6 +288,15 @@ func FuzzParse(f *testing.F) {
 				f.Fatal(err)
 			}
 			f.Add(text)
+		}
+	}
+	layouts, err := txtar.ParseFile("testdata/layout.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range layouts.Files {
+		if filepath.Ext(file.Name) == ".yml" {
+			f.Add(file.Data)
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
