@@ -450,9 +450,9 @@ func runDirs(t *testing.T, runs string) []string {
 }
 
 // TestKillAtRandom kills moon from outside, at random moments, until it has ended nevertheless: what it had said is in
-// the journal, nothing ended well twice, and the end is that of an unbroken run. An assault kills 500 times.
+// the journal, nothing ended well twice, and the end is that of an unbroken run. An assault kills 600 times.
 func TestKillAtRandom(t *testing.T) {
-	n := assault.Rounds(50, 500)
+	n := assault.Rounds(50, 600)
 	if testing.Short() {
 		n = 10
 	}

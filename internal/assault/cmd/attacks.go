@@ -27,7 +27,7 @@ const (
 var attacks = []attack{
 	{"R1", "journals cut at every byte", 20_000, other, "./engine/journal:TestTornTail"},
 	{"R2", "journals with one bit flipped", 20_000, mutation, "./engine/journal:TestBitRot"},
-	{"R3", "kills at random moments", 500, kill, "./internal/cli:TestKillAtRandom"},
+	{"R3", "kills at random moments", 600, kill, "./internal/cli:TestKillAtRandom"},
 	{"R3", "kills while steps of another user run", 200, kill, "./internal/cli:TestKillBecome"},
 	{"R4", "deaths after each change of a file, start and end", 300, kill, "./internal/cli:TestDieAtEveryPoint"},
 	{"R5", "states after a loss of power", 5000, other, "./engine:TestPowerLoss"},
