@@ -16,3 +16,10 @@ func FindFault(f *File) string {
 	}
 	return fmt.Sprintf("%d:%d: %s", at.line, at.column, at.message)
 }
+
+// PlaceFault is where a fault between two bytes of a line is said to be: its column and width.
+func PlaceFault(line string, from, to int) (column, width int) {
+	s := layout{lines: []string{line}}
+	s.fail(1, from, to, "", "")
+	return s.found.column, s.found.width
+}

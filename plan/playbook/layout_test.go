@@ -73,3 +73,14 @@ func TestLayoutOfSoundFiles(t *testing.T) {
 		t.Errorf("only %d files were looked at", seen)
 	}
 }
+
+// TestPlaceFault checks that a fault lies inside its line, in characters, whatever bytes it is said to be at.
+func TestPlaceFault(t *testing.T) {
+	for _, c := range []struct{ from, to, column, width int }{
+		{0, 3, 1, 2}, {3, 5, 3, 1}, {3, 99, 3, 1}, {98, 99, 4, 0}, {-1, 1, 1, 1}, {3, 1, 3, 0},
+	} {
+		if column, width := playbook.PlaceFault("aöä", c.from, c.to); column != c.column || width != c.width {
+			t.Errorf("bytes %d to %d: column %d, width %d; want %d and %d", c.from, c.to, column, width, c.column, c.width)
+		}
+	}
+}
