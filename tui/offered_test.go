@@ -607,21 +607,31 @@ func (o *offering) away() {
 // sheet edits values, and gives them to the run or not.
 func (o *offering) sheet(pressed map[string]int) {
 	m := o.sc.m
-	o.log = append(o.log, "e")
-	o.sc.press("e")
+	press := func(key string) {
+		o.log = append(o.log, key)
+		o.sc.press(key)
+	}
+	press("e")
+	if o.IntN(2) == 0 { // most of what a sheet offers needs a value that is changed, and some a change that reaches other steps
+		press("y")
+		for range o.IntN(4) {
+			press("tab")
+		}
+	}
 	for range 8 {
 		if m.fix == nil {
 			return
 		}
 		o.size([]int{120, 80, 60}[o.IntN(3)])
 		if o.IntN(2) == 0 {
-			key := o.pick("down", "down", "up", "y", "backspace", "1", "=")
-			o.log = append(o.log, key)
-			o.sc.press(key)
+			press(o.pick("down", "down", "up", "y", "backspace", "1", "="))
 			continue
 		}
 		tips := m.fixTips()
 		k := tips[o.IntN(len(tips))]
+		if again := slices.IndexFunc(tips, func(k hintKey) bool { return k.key == "ctrl+r" }); again >= 0 && o.IntN(3) == 0 {
+			k = tips[again] // it is seldom offered: something that the values would change must be done already
+		}
 		if k.key == "ctrl+e" || k.key == "esc" && o.IntN(3) > 0 {
 			continue
 		}
