@@ -85,7 +85,7 @@ func TestLinesInterrupted(t *testing.T) {
 			c.press("\x03", "quit? step 1 long is running", "wait (for what runs, then stop)")
 			c.press("stay\r", "staying.")
 			c.press("ex\r", "ex may be exclude or exit") // no question is open any more
-			c.press("\x03", "or stay.\nstay\nstaying.", "exit. type more of it.\n^C\nleave?")
+			c.press("\x03", "or stay.\nstay\nstaying.", "exit. type more of it.\n^C\nquit?")
 			c.press(how.answer)
 			if code, left := c.end(); code != how.code || !strings.Contains(left, how.says) || !strings.Contains(left, "1 not run") {
 				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
@@ -226,7 +226,7 @@ func TestLinesSecretLeft(t *testing.T) {
 		name  string
 		leave func(c *console)
 	}{
-		{"ctrl-c", func(c *console) { c.press("\x03", "leave?", "stop or stay."); c.press("stop\r") }},
+		{"ctrl-c", func(c *console) { c.press("\x03", "quit?", "stop or stay."); c.press("stop\r") }},
 		{"signal", func(c *console) {
 			if err := c.process.Signal(syscall.SIGTERM); err != nil {
 				c.t.Error(err)

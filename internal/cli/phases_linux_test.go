@@ -145,7 +145,7 @@ func signalIn(t *testing.T, p phase, front string, args []string, sig syscall.Si
 		codes = p.hangup
 	}
 	if sig == syscall.SIGINT && front == "lines" && (p.name == "running" || p.name == "paused") { // it asks what is meant
-		c.see("leave?")
+		c.see("quit?")
 		c.press("stop\r")
 		codes = []int{app.ExitFailed, app.ExitStopped}
 	}
