@@ -82,7 +82,7 @@ func TestLinesInterrupted(t *testing.T) {
 			c.press("approve all\r", "approved 2 steps.")
 			c.press("run\r", "running.")
 			c.press("where\r", "step 1 long is running")
-			c.press("\x03", "quit? step 1 long is running", "wait (for what runs, then stop)")
+			c.press("\x03", "quit? step 1 long is running", "wait (let running steps finish, then stop)")
 			c.press("stay\r", "staying.")
 			c.press("ex\r", "ex may be exclude or exit") // no question is open any more
 			c.press("\x03", "or stay.\nstay\nstaying.", "exit. type more of it.\n^C\nquit?")
