@@ -109,5 +109,8 @@ func (s *store) answered(o *events.Order) {
 	}
 }
 
-// awaits reports whether an answer is still to come. After the end of a run there is none.
-func (s *store) awaits() bool { return s.awaited != "" && s.run.Phase != events.Done && !s.ended }
+// awaits reports whether an answer is still to come, or the beginning of the run: until then nothing is known of it, and a key would be
+// judged by an empty run. After the end of a run there is no answer.
+func (s *store) awaits() bool {
+	return (s.awaited != "" || s.run.ID == "") && s.run.Phase != events.Done && !s.ended
+}

@@ -115,3 +115,14 @@ func TestTypeaheadAfterTheEnd(t *testing.T) {
 		t.Error("an answer is awaited that cannot come")
 	}
 }
+
+// Keys typed before the first event of the run has been read wait for it: an empty run would have nothing to approve.
+func TestTypeaheadBeforeTheBeginning(t *testing.T) {
+	s := store{}
+	if !s.awaits() {
+		t.Error("keys are judged by a run of which nothing is known")
+	}
+	if s.ended = true; s.awaits() {
+		t.Error("a beginning is awaited that cannot come")
+	}
+}
