@@ -1,7 +1,6 @@
 // moon plans and runs YAML playbooks in front of the user.
 //
-// Start reading at engine/session.go, which draws the whole flow; plan/plan.go says what a plan is, events/event.go
-// what is known about a run, tui/model.go how it is shown. The commands are in internal/cli.
+// Start reading at DESIGN.md, the map; the doc.go of each package draws its flow. The commands are in internal/cli.
 package main
 
 import (
