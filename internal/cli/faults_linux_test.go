@@ -1,26 +1,37 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"moon/internal/assault"
 )
 
-// TestFaultRead has a read of moon or of what it starts fail with EIO, one in each round. A run that succeeds has shown every line and done
-// every step once; what fails says so, and nothing is done twice. ASSAULT=all has each of the first 220 reads of every thread fail.
-func TestFaultRead(t *testing.T) {
+// needStrace skips a test if calls of the system cannot be made to fail here.
+func needStrace(t *testing.T) {
+	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("no strace here")
 	}
 	if out, err := exec.Command("strace", "-f", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
 		t.Skipf("nothing can be traced here: %v, %s", err, out)
 	}
+}
+
+// TestFaultRead has a read of moon or of what it starts fail with EIO, one in each round. A run that succeeds has shown every line and done
+// every step once; what fails says so, and nothing is done twice. ASSAULT=all has each of the first 220 reads of every thread fail.
+func TestFaultRead(t *testing.T) {
+	needStrace(t)
 	moon, err := exec.LookPath("moon")
 	if err != nil {
 		t.Fatal(err)
@@ -57,4 +68,168 @@ func TestFaultRead(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(t.Output(), "%d rounds, %d failed runs\n", rounds, failed)
+}
+
+// faults are what the system answers when something is wrong with it, by call.
+var faults = []struct {
+	call   string
+	errors []string
+}{
+	{"openat", []string{"EIO", "EMFILE", "ENOSPC", "EACCES"}},
+	{"read", []string{"EIO", "EINTR"}},
+	{"write", []string{"EIO", "ENOSPC", "EINTR"}},
+	{"pwrite64", []string{"EIO", "ENOSPC"}},
+	{"fsync", []string{"EIO", "EINTR"}},
+	{"fdatasync", []string{"EIO", "EINTR", "ENOSPC"}},
+	{"renameat", []string{"EIO", "ENOSPC"}},
+	{"mkdirat", []string{"ENOSPC", "EIO"}},
+	{"fallocate", []string{"ENOSPC", "EINTR"}},
+	{"ftruncate", []string{"EIO"}},
+	{"flock", []string{"EINTR", "ENOLCK"}},
+	{"pipe2", []string{"EMFILE"}},
+	{"clone", []string{"EAGAIN"}},
+	{"execve", []string{"ENOMEM", "EIO"}},
+	{"newfstatat", []string{"EIO"}},
+	{"getdents64", []string{"EIO"}},
+	{"waitid", []string{"EINTR"}},
+	{"unlinkat", []string{"EIO"}},
+	{"socket", []string{"EMFILE"}},
+	{"dup3", []string{"EBUSY"}},
+	{"fstat", []string{"EIO"}},
+	{"lseek", []string{"EIO"}},
+}
+
+// TestInjectedFaults has one call of moon or of its steps fail, at some moment. A run that says it succeeded has done everything, nothing ran
+// without being recorded or succeeded twice, and what was cut off can be resumed to the end. ASSAULT=all tries other moments each time, and
+// FAULT_SEED=n tries those of a series again.
+func TestInjectedFaults(t *testing.T) {
+	needStrace(t)
+	seed, n := uint64(1), assault.Rounds(6, 280)
+	if assault.All() {
+		seed = rand.Uint64()
+	}
+	if text := os.Getenv("FAULT_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	assault.Tried(t, "calls of the system that fail", n)
+	const lanes = 2
+	var spoiled atomic.Int64
+	t.Run("lanes", func(t *testing.T) {
+		for lane := range lanes {
+			t.Run(strconv.Itoa(lane), func(t *testing.T) {
+				t.Parallel()
+				for i := lane; i < n && !t.Failed(); i += lanes {
+					r := rand.New(rand.NewPCG(seed, uint64(i)))
+					f := faults[r.IntN(len(faults))]
+					inject := fmt.Sprintf("inject=%s:error=%s:when=%d", f.call, f.errors[r.IntN(len(f.errors))], 1+r.IntN(40))
+					if !runFaulty(t, f.call, inject) {
+						spoiled.Add(1)
+					}
+				}
+			})
+		}
+	})
+	t.Logf("seed %d: %d of %d runs did not succeed at first", seed, spoiled.Load(), n)
+	if n > 100 && spoiled.Load() < 20 {
+		t.Errorf("only %d runs met a fault", spoiled.Load())
+	}
+}
+
+// runFaulty runs a playbook one call of which fails in each thread, resumes it without faults, and says whether it succeeded at once.
+func runFaulty(t *testing.T, call, inject string) (well bool) {
+	t.Helper()
+	p := patient{t, t.TempDir(), "", nil, ""}
+	p.playbook = filepath.Join(p.dir, "playbook.yml")
+	const steps = 4
+	text := "- shell: echo s0 >> DIR/log && mkdir -p DIR/s0 && seq 2000\n  name: s0\n  register: r\n"
+	for i := 1; i < steps; i++ {
+		text += fmt.Sprintf("- shell: echo s%[1]d >> DIR/log && mkdir -p DIR/s%[1]d && test {{ r.stdout_lines | length }} = 2000\n  name: s%[1]d\n", i)
+	}
+	if err := os.WriteFile(p.playbook, []byte(strings.ReplaceAll(text, "DIR", p.dir)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := func(cmd *exec.Cmd) (code int, said string) {
+		t.Helper()
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+		err := cmd.Wait()
+		if !timer.Stop() {
+			t.Fatalf("%s: it hangs: %.4000s", inject, out.String())
+		}
+		return exitCode(err), out.String()
+	}
+	done := func() bool {
+		for i := range steps {
+			if _, err := os.Stat(fmt.Sprintf("%s/s%d", p.dir, i)); err != nil {
+				return false
+			}
+		}
+		return true
+	}
+	cmd := p.moon("run")
+	cmd.Args = append([]string{"strace", "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", inject, "--"}, cmd.Args...)
+	var err error
+	if cmd.Path, err = exec.LookPath("strace"); err != nil {
+		t.Fatal(err)
+	}
+	code, said := live(cmd)
+	well = code == 0
+	if well && !done() {
+		t.Errorf("%s: it says that it succeeded:\n%.4000s", inject, said)
+	}
+	// A fault may have come before there was a run, which is then begun again.
+	for verb := "resume"; (code != 0 || !done()) && verb != ""; {
+		code, said = live(p.moon(verb))
+		switch {
+		case verb == "resume" && code != 0 && (strings.Contains(said, "had not begun") || strings.Contains(said, "there are no runs") || strings.Contains(said, "there is nothing to resume") && !done()):
+			verb = "run"
+		case strings.Contains(said, "there is nothing to resume"):
+			code, verb = 0, ""
+		default:
+			verb = ""
+		}
+	}
+	if code != 0 || !done() {
+		t.Errorf("%s: it cannot be resumed: exit %d\n%.4000s", inject, code, said)
+	}
+	p.checkRecorded(inject)
+	return well
+}
+
+// checkRecorded checks that nothing ran without a record, or succeeded twice.
+func (p patient) checkRecorded(inject string) {
+	p.t.Helper()
+	journals, err := filepath.Glob(filepath.Join(p.dir, "state/moon/runs/*/journal.jsonl"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	began := map[string]int{}
+	for _, path := range journals {
+		b := readBook(p.t, path)
+		for step, n := range b.well {
+			if n > 1 {
+				p.t.Errorf("%s: step %d succeeded %d times", inject, step, n)
+			}
+		}
+		for name, n := range b.runs {
+			began[name] += n
+		}
+	}
+	log, _ := os.ReadFile(filepath.Join(p.dir, "log")) // there is none if no step began
+	ran := map[string]int{}
+	for name := range strings.Lines(string(log)) {
+		ran[strings.TrimSuffix(name, "\n")]++
+	}
+	for name, n := range ran {
+		if n > began[name] {
+			p.t.Errorf("%s: %s ran %d times, and the journal has %d attempts", inject, name, n, began[name])
+		}
+	}
 }

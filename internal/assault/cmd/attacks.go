@@ -33,6 +33,7 @@ var attacks = []attack{
 	{"R5", "states after a loss of power", 5000, other, "./engine:TestPowerLoss"},
 	{"R5", "changes of files that fail", 40, fault, "./engine:TestFailingDisk"},
 	{"R5", "reads that fail", 215, fault, "./internal/cli:TestFaultRead"},
+	{"R5", "calls of the system that fail", 280, fault, "./internal/cli:TestInjectedFaults"},
 	{"R6", "simulated schedules", 10_000, other, "./engine:TestRandomRuns"},
 	{"R6", "random sessions with what was approved", 2000, other, "./engine:TestPromise"},
 	{"R7", "looks at every edge, against the counters", 100_000, other, "./engine:TestRandomRuns"},
