@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -271,54 +272,77 @@ func TestSignalsOnFrozenTerminal(t *testing.T) {
 				c.press("Ac", "RUNNING")
 			}
 			c.see("begun")
-			number, err := unix.IoctlGetInt(int(c.keys.(*os.File).Fd()), unix.TIOCGPTN)
-			if err != nil {
-				t.Fatal(err)
-			}
-			terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = terminal.Close() }()
-			if err := unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOOFF); err != nil {
-				t.Fatal(err)
-			}
+			thaw := c.freeze()
+			defer thaw()
 			if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			until(t, dir+"/filled")
 			wantSleepers(t, mark, 1)
-			for range 2 {
-				switch what {
-				case "SIGTERM":
-					err = c.process.Signal(syscall.SIGTERM)
-				case "SIGQUIT":
-					err = c.process.Signal(syscall.SIGQUIT)
-				default:
+			switch what {
+			case "SIGTERM":
+				c.signalTwice(syscall.SIGTERM)
+			case "SIGQUIT":
+				c.signalTwice(syscall.SIGQUIT)
+			default:
+				for range 2 {
 					c.press("\x03")
+					time.Sleep(100 * time.Millisecond) // two that come at once are one
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(100 * time.Millisecond) // two that come at once are one
 			}
 			wantSleepers(t, mark, 0)
-			for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-				state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Pid))
-				if len(state) == 0 || bytes.Contains(state, []byte(") Z ")) {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatal("moon is still there")
-				}
-			}
-			if err := unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOON); err != nil {
-				t.Fatal(err)
-			}
-			_ = terminal.Close()
+			c.reaped()
+			thaw()
 			if code, left := c.end(); code != app.ExitInterrupted {
 				t.Errorf("exit %d, left in the terminal:\n%s", code, left)
 			}
 		})
+	}
+}
+
+// freeze lets the terminal take nothing, as ctrl+s does, until thaw is called.
+func (c *console) freeze() (thaw func()) {
+	c.t.Helper()
+	number, err := unix.IoctlGetInt(int(c.keys.(*os.File).Fd()), unix.TIOCGPTN)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOOFF); err != nil {
+		c.t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		if err := unix.IoctlSetInt(int(terminal.Fd()), unix.TCXONC, unix.TCOON); err != nil {
+			c.t.Error(err)
+		}
+		_ = terminal.Close() // or its end would never be seen
+	})
+}
+
+// signalTwice sends two signals, apart: two that come at once are one.
+func (c *console) signalTwice(sig syscall.Signal) {
+	c.t.Helper()
+	for range 2 {
+		if err := c.process.Signal(sig); err != nil {
+			c.t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// reaped waits for the end of the process, whatever its terminal still holds.
+func (c *console) reaped() {
+	c.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		state, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.Pid))
+		if len(state) == 0 || bytes.Contains(state, []byte(") Z ")) {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatal("moon is still there")
+		}
 	}
 }
