@@ -43,32 +43,44 @@ func build() string {
 }
 
 type cli struct {
-	TUI        tuiCmd        `cmd:"" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
-	Run        runCmd        `cmd:"" help:"Run a playbook non-interactively."`
-	Plan       planCmd       `cmd:"" help:"Print what a playbook will do, with the origin of every step."`
-	Validate   validateCmd   `cmd:"" help:"Check a playbook for errors; run nothing."`
-	Inventory  inventoryCmd  `cmd:"" help:"Print the hosts and groups of an inventory, or the variables of a host."`
-	Doctor     doctorCmd     `cmd:"" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
-	Graph      graphCmd      `cmd:"" help:"Print the execution graph of a playbook."`
-	Resume     resumeCmd     `cmd:"" help:"Resume a run that was stopped, failed or crashed."`
-	Runs       runsCmd       `cmd:"" help:"List past runs."`
-	Show       showCmd       `cmd:"" help:"Show what a run did: failures and their causes, slow steps, output."`
-	Attach     attachCmd     `cmd:"" help:"Follow a run in another terminal, or send it commands."`
-	State      stateCmd      `cmd:"" help:"List what the runs of a playbook created on this machine."`
-	Prune      pruneCmd      `cmd:"" help:"Delete old runs and their data."`
-	Facts      factsCmd      `cmd:"" help:"Print the facts of this machine."`
-	Actions    actionsCmd    `cmd:"" help:"List the actions, or describe one."`
-	Schema     schemaCmd     `cmd:"" help:"Print the JSON Schema of playbooks, for editors."`
-	Plugin     pluginCmd     `cmd:"" help:"Manage plugins: list, describe, test and trust them."`
-	Trust      trustCmd      `cmd:"" help:"Trust the files of a playbook, so that programs they name may run before approval."`
-	Themes     themesCmd     `cmd:"" help:"List the colour themes."`
-	Keys       keysCmd       `cmd:"" help:"List the keys of the TUI, or check a file of keys."`
-	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
-	Version    versionCmd    `cmd:"" help:"Print the version."`
+	TUI        tuiCmd        `cmd:"" group:"cmd-run" name:"tui" help:"Review, approve, step and run a playbook in the terminal UI."`
+	Run        runCmd        `cmd:"" group:"cmd-run" help:"Run a playbook non-interactively."`
+	Resume     resumeCmd     `cmd:"" group:"cmd-run" help:"Resume a run that was stopped, failed or crashed."`
+	Attach     attachCmd     `cmd:"" group:"cmd-run" help:"Follow a run in another terminal, or send it commands."`
+	Plan       planCmd       `cmd:"" group:"cmd-plans" help:"Print what a playbook will do, with the origin of every step."`
+	Validate   validateCmd   `cmd:"" group:"cmd-plans" help:"Check a playbook for errors; run nothing."`
+	Doctor     doctorCmd     `cmd:"" group:"cmd-plans" help:"Report what moon does not support in a playbook, its roles and files; run nothing."`
+	Graph      graphCmd      `cmd:"" group:"cmd-plans" help:"Print the execution graph of a playbook."`
+	Inventory  inventoryCmd  `cmd:"" group:"cmd-plans" help:"Print the hosts and groups of an inventory, or the variables of a host."`
+	Runs       runsCmd       `cmd:"" group:"cmd-runs" help:"List past runs."`
+	Show       showCmd       `cmd:"" group:"cmd-runs" help:"Show what a run did: failures and their causes, slow steps, output."`
+	State      stateCmd      `cmd:"" group:"cmd-runs" help:"List what the runs of a playbook created on this machine."`
+	Prune      pruneCmd      `cmd:"" group:"cmd-runs" help:"Delete old runs and their data."`
+	Facts      factsCmd      `cmd:"" group:"cmd-reference" help:"Print the facts of this machine."`
+	Actions    actionsCmd    `cmd:"" group:"cmd-reference" help:"List the actions, or describe one."`
+	Schema     schemaCmd     `cmd:"" group:"cmd-reference" help:"Print the JSON Schema of playbooks, for editors."`
+	Themes     themesCmd     `cmd:"" group:"cmd-reference" help:"List the colour themes."`
+	Keys       keysCmd       `cmd:"" group:"cmd-reference" help:"List the keys of the TUI, or check a file of keys."`
+	Plugin     pluginCmd     `cmd:"" group:"cmd-programs" help:"Manage plugins: list, describe, test and trust them."`
+	Trust      trustCmd      `cmd:"" group:"cmd-programs" help:"Trust the files of a playbook, so that programs they name may run before approval."`
+	Completion completionCmd `cmd:"" group:"cmd-other" help:"Print a completion script for bash, zsh or fish."`
+	Version    versionCmd    `cmd:"" group:"cmd-other" help:"Print the version."`
 
 	ProgramTimeout time.Duration `default:"30s" placeholder:"TIME" help:"Time limit for programs that moon runs while planning: inventories, passwords, plugins (30s)."`
 
-	Agent agentCmd `cmd:"" hidden:"" help:"Run steps as another user (internal)."`
+	Agent agentCmd `cmd:"" group:"cmd-other" hidden:"" help:"Run steps as another user (internal)."`
+}
+
+// options are those of the command line, and more.
+func options(more ...kong.Option) []kong.Option {
+	return append([]kong.Option{
+		kong.Name("moon"),
+		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
+		kong.UsageOnError(),
+		kong.DefaultEnvars("MOON"),
+		flagGroups,
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
+	}, more...)
 }
 
 // run runs moon with arguments, and returns its exit code. The tests call it, too.
@@ -78,16 +90,11 @@ func run(call *app.Invocation, args []string) (code int) {
 	defer call.EndUnasked()()
 	call.Terminal.Remember()
 	defer call.Hosts.Close()
-	parser, err := kong.New(&c,
-		kong.Name("moon"),
-		kong.Description("A terminal planner and runner for YAML playbooks: see everything a playbook will do, then run it step by step."),
-		kong.UsageOnError(),
-		kong.DefaultEnvars("MOON"),
+	parser, err := kong.New(&c, options(
 		kong.Writers(call.Out, call.Err),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Exit(func(code int) { panic(exitNow(code)) }),
 		kong.Bind(call),
-	)
+	)...)
 	if err != nil {
 		panic(err) // a mistake in the declarations above, found by any test
 	}
@@ -122,6 +129,13 @@ func run(call *app.Invocation, args []string) (code int) {
 type exitNow int
 
 type versionCmd struct{}
+
+// Help shows the call.
+func (versionCmd) Help() string {
+	return `Prints the version, and nothing else.
+
+  moon version`
+}
 
 func (versionCmd) Run(call *app.Invocation) error {
 	_, err := fmt.Fprintf(call.Out, "moon %s\n", Version)

@@ -16,16 +16,19 @@ import (
 
 // attachCmd is a second terminal at a live run.
 type attachCmd struct {
-	Which   string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
-	Send    []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
-	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
-	Verbose bool     `short:"v" help:"Show the command of every step."`
-	vaultFlags
+	Which      string   `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest live run."`
+	Send       []string `sep:"none" env:"-" placeholder:"COMMAND" help:"Send a command instead of following; see below. May be given several times."`
+	Output     []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"As for moon run."`
+	Verbose    bool     `short:"v" help:"Show the command of every step."`
+	vaultFlags `group:"passwords"`
 }
 
 // Help says what can be sent.
 func (attachCmd) Help() string {
-	return `Commands, each with --send:
+	return `  moon attach
+  moon attach 20261102 --send pause --send skip=step-0007
+
+Commands, each with --send:
   pause              start nothing new; what runs goes on
   continue           go on
   step               run one step, and pause again

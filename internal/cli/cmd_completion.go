@@ -16,9 +16,11 @@ type completionCmd struct {
 
 // Help says how to use the script.
 func (completionCmd) Help() string {
-	return `bash:  source <(moon completion bash)
-zsh:   moon completion zsh > "${fpath[1]}/_moon"
-fish:  moon completion fish > ~/.config/fish/completions/moon.fish`
+	return `For bash, in ~/.bashrc; for zsh and fish, once:
+
+  source <(moon completion bash)
+  moon completion zsh > "${fpath[1]}/_moon"
+  moon completion fish > ~/.config/fish/completions/moon.fish`
 }
 
 func (c *completionCmd) Run(call *app.Invocation, ctx *kong.Context) error {

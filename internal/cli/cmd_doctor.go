@@ -25,9 +25,12 @@ type doctorCmd struct {
 
 // Help says what is looked at.
 func (doctorCmd) Help() string {
-	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names are written out. It goes on where
-planning would stop, so that everything moon cannot do is in one list: keys, modules, lookups, filters, plugins, settings in ansible.cfg.
-Exit status 1 if there is anything.`
+	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names
+are written out. It goes on where planning would stop, so that everything moon cannot do is in one list: keys, modules, lookups,
+filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anything.
+
+  moon doctor site.yml
+  moon doctor --format json site.yml`
 }
 
 // checkup is all that doctor found.

@@ -25,7 +25,10 @@ type factsCmd struct {
 // Help says what is left out without names.
 func (factsCmd) Help() string {
 	return `Without names: all facts that cost nothing to find out. Facts that a program must be asked for are found out when they
-are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + "."
+are named, here or in a playbook: ` + strings.Join(slices.Sorted(maps.Keys(facts.Costly())), ", ") + `.
+
+  moon facts
+  moon facts date_time docker_version`
 }
 
 func (c *factsCmd) Run(call *app.Invocation) error {
@@ -102,6 +105,14 @@ func printFacts(w io.Writer, prefix string, facts map[string]any) error {
 
 type actionsCmd struct {
 	Name string `arg:"" optional:"" help:"An action to describe."`
+}
+
+// Help shows how an action is described.
+func (actionsCmd) Help() string {
+	return `Without a name: all actions, with a line about each.
+
+  moon actions
+  moon actions copy`
 }
 
 func (c *actionsCmd) Run(call *app.Invocation) error {

@@ -57,14 +57,17 @@ type inventoryCmd struct {
 	Vars        bool   `help:"With --graph: the variables too."`
 	Trust       bool   `help:"Run the program that ansible.cfg names, this time only."`
 	PlaybookDir string `placeholder:"DIR" help:"Directory of the playbook, whose group_vars and host_vars are read too; default: this directory."`
-	vaultFlags
-	Pattern string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; default: all."`
+	vaultFlags  `group:"passwords"`
+	Pattern     string `arg:"" optional:"" help:"Hosts or a group, such as web, 'web:!web1' or 'web*'; default: all."`
 }
 
 // Help says what is read without -i.
 func (inventoryCmd) Help() string {
 	return `Without --graph, --list and --host: the names of the hosts, one a line. Variables are shown as they are written: templates are
-not rendered, and secrets are hidden. Without -i the inventory is that of ansible.cfg; /etc/ansible/hosts is read only if it is named.`
+not rendered, and secrets are hidden. Without -i the inventory is that of ansible.cfg; /etc/ansible/hosts is read only if it is named.
+
+  moon inventory -i hosts.ini --graph
+  moon inventory -i hosts.ini --host web1`
 }
 
 func (c *inventoryCmd) Run(call *app.Invocation) error {

@@ -27,7 +27,10 @@ func (keysCmd) Help() string {
   output:                what is different in one place: tree, detail or output
     output.wrap: z
 
-moon keys --format yaml prints all of them in this form.`
+All of them in this form, and a check of your own:
+
+  moon keys --format yaml > ~/.config/moon/keys.yaml
+  moon keys --check keys.yaml`
 }
 
 func (c *keysCmd) Run(call *app.Invocation) error {

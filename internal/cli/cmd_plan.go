@@ -33,19 +33,20 @@ type playbookFlags struct {
 
 // planFlags are the flags that a plan depends on.
 type planFlags struct {
-	ExtraVars []string `short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
-	VarsFile  []string `aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
-	Tags      []string `short:"t" help:"Run only steps with one of these tags."`
-	SkipTags  []string `help:"Skip steps with one of these tags."`
-	Only      []string `sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
-	Skip      []string `sep:"none" placeholder:"STEP" help:"Skip these steps."`
-	StartAt   *string  `aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
-	MaxSteps  int      `default:"1000000" help:"Refuse a plan with more steps than this."`
-	Strict    bool     `help:"Treat warnings as errors."`
-	hostFlags
-	vaultFlags
-	pluginFlags
+	ExtraVars   []string `group:"variables" short:"e" sep:"none" placeholder:"K=V" help:"Variables: name=value, a JSON object, or @file. Highest precedence."`
+	VarsFile    []string `group:"variables" aliases:"vars" sep:"none" placeholder:"FILE" help:"File of variables; may be given several times."`
+	Tags        []string `group:"steps" short:"t" help:"Run only steps with one of these tags."`
+	SkipTags    []string `group:"steps" help:"Skip steps with one of these tags."`
+	Only        []string `group:"steps" sep:"none" placeholder:"STEP" help:"Run only these steps: an id, a path or a name (* matches any text), or file:line."`
+	Skip        []string `group:"steps" sep:"none" placeholder:"STEP" help:"Skip these steps."`
+	StartAt     *string  `group:"steps" aliases:"start-at-task" placeholder:"STEP" help:"Skip the steps before this one."`
+	MaxSteps    int      `default:"1000000" help:"Refuse a plan with more steps than this."`
+	Strict      bool     `help:"Treat warnings as errors."`
+	hostFlags   `group:"hosts"`
+	vaultFlags  `group:"passwords"`
+	pluginFlags `group:"plugins"`
 
+	given    []givenFlag
 	approved bool // whoever calls the command approves what it runs
 
 	mode fact.Options // of the run the plan is for: templates of plays may ask
@@ -181,14 +182,24 @@ func (f *playbookFlags) complain(call *app.Invocation, p *plan.Plan, ds diag.Lis
 
 type planCmd struct {
 	savedFlags
-	listFlags
-	becomeFlags
-	Format  string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
-	Flat    bool    `help:"One line per step: id, origin, name, action."`
-	Explain *string `placeholder:"STEP" help:"Explain one step: why it is there, where its values come from, what it waits for."`
-	Check   bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
-	Diff    oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
-	Output  string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
+	listFlags   `group:"lists"`
+	becomeFlags `group:"passwords"`
+	Format      string  `enum:"tree,json,yaml,dot,mermaid,dump" default:"tree" help:"tree, json, yaml, dot (for Graphviz), mermaid, or dump: everything known, one line per field."`
+	Flat        bool    `help:"One line per step: id, origin, name, action."`
+	Explain     *string `placeholder:"STEP" help:"Explain one step: why it is there, where its values come from, what it waits for."`
+	Check       bool    `short:"C" aliases:"dry-run" help:"Predict what each step would do, without changing anything."`
+	Diff        oldPlan `short:"D" placeholder:"[OLD]" help:"With --check: show diffs. With OLD: compare with an older plan saved with moon plan -o; as text, or with --format json."`
+	Output      string  `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Save the plan to a file for moon run --plan."`
+}
+
+// Help says which forms there are.
+func (planCmd) Help() string {
+	return `Prints all steps with includes and loops expanded. Values that are not known yet name the step that will provide them.
+
+  moon plan site.yml
+  moon plan site.yml --explain nginx.yml:12
+  moon plan site.yml --check --diff
+  moon plan site.yml -o site.plan`
 }
 
 func (c *planCmd) Run(call *app.Invocation) error {
@@ -372,6 +383,14 @@ type validateCmd struct {
 	Format string `enum:"text,json" default:"text" help:"text or json."`
 }
 
+// Help says what is checked.
+func (validateCmd) Help() string {
+	return `Plans the playbook and prints errors and warnings, with positions and hints. The exit status is 2 if there are errors.
+
+  moon validate site.yml
+  moon validate --strict --format json site.yml`
+}
+
 func (c *validateCmd) Run(call *app.Invocation) error {
 	defer hastily()()
 	o, err := c.planOptions(call)
@@ -423,6 +442,14 @@ func rootOf(o plan.Options) string {
 type graphCmd struct {
 	savedFlags
 	Format string `enum:"text,dot,mermaid" default:"text" help:"text, dot (for Graphviz) or mermaid."`
+}
+
+// Help says how the graph becomes a picture.
+func (graphCmd) Help() string {
+	return `Prints which step waits for which, and why.
+
+  moon graph site.yml
+  moon graph site.yml --format dot | dot -Tsvg > site.svg`
 }
 
 func (c *graphCmd) Run(call *app.Invocation) error {

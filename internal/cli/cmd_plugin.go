@@ -104,8 +104,8 @@ type pluginCmd struct {
 
 // besideFlags say where plugins are looked for.
 type besideFlags struct {
-	Playbook string `type:"path" placeholder:"FILE" help:"Search next to this playbook; default: in this directory."`
-	pluginFlags
+	Playbook    string `type:"path" placeholder:"FILE" help:"Search next to this playbook; default: in this directory."`
+	pluginFlags `group:"plugins"`
 }
 
 func (f *besideFlags) route(call *app.Invocation) (*plugin.Router, error) {
@@ -127,6 +127,14 @@ type pluginListCmd struct {
 	besideFlags
 	Kind    string `enum:",execute,inventory,facts,parse,connection" default:"" placeholder:"KIND" help:"Only capabilities of this kind: execute, inventory, facts, parse or connection."`
 	Plugins bool   `help:"Only capabilities of plugins."`
+}
+
+// Help shows where plugins are looked for.
+func (pluginListCmd) Help() string {
+	return `Lists what moon and the plugins it finds can do: actions, inventories, facts, parsers and connections.
+
+  moon plugin list
+  moon plugin list --playbook site.yml`
 }
 
 func (c *pluginListCmd) Run(call *app.Invocation) error {
@@ -157,6 +165,14 @@ type pluginDescribeCmd struct {
 	besideFlags
 	Name   string `arg:"" help:"A capability, such as execute.shell, or an action."`
 	Format string `enum:"text,json" default:"text" help:"text or json."`
+}
+
+// Help shows what is described.
+func (pluginDescribeCmd) Help() string {
+	return `Prints what a capability takes and gives, and where it comes from.
+
+  moon plugin describe execute.copy
+  moon plugin describe dns_record --playbook site.yml`
 }
 
 func (c *pluginDescribeCmd) Run(call *app.Invocation) error {
@@ -260,6 +276,13 @@ type pluginTestCmd struct {
 	Check   bool   `short:"C" help:"Only show what would change."`
 	Diff    bool   `short:"D" help:"Show diffs."`
 	Verbose bool   `short:"v" help:"Show the requests to the plugin and its responses."`
+}
+
+// Help shows a call.
+func (pluginTestCmd) Help() string {
+	return `Calls it as a step would, and prints the result.
+
+  moon plugin test dns_record --playbook site.yml --args '{"name": "www"}' --check`
 }
 
 func (c *pluginTestCmd) Run(call *app.Invocation) error {
@@ -366,7 +389,9 @@ type pluginTrustCmd struct {
 // Help says what trust is about.
 func (pluginTrustCmd) Help() string {
 	return `moon remembers the path of each file and its SHA-256: edited, it is asked about again. What a plugin imports is not
-part of that. Look at what you trust: it runs as you.`
+part of that. Look at what you trust: it runs as you.
+
+  moon plugin trust plugins/dns_record`
 }
 
 func (c *pluginTrustCmd) Run(call *app.Invocation) error {

@@ -21,18 +21,28 @@ import (
 type resumeCmd struct {
 	Which string `arg:"" optional:"" name:"run" help:"The run or a unique prefix of its name; default the latest. moon runs lists them."`
 	planFlags
-	becomeFlags
-	headlessFlags
-	exportFlags
-	screenFlags
-	uiFlags
-	Lost        string `enum:"ask,retry,ok,fail" default:"ask" help:"How to treat a step that was running when moon crashed or its host went away: retry runs it again, ok and fail mark it as done or failed. The TUI asks."`
-	Changed     string `enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
-	AllowStale  bool   `help:"Resume from a saved plan although its files have changed since."`
-	RetryFailed bool   `help:"Run failed steps again. In the TUI you decide."`
-	NoTUI       bool   `name:"no-tui" help:"Run non-interactively, also in a terminal."`
+	becomeFlags   `group:"passwords"`
+	headlessFlags `group:"output"`
+	exportFlags   `group:"output"`
+	screenFlags   `group:"screen"`
+	uiFlags       `group:"screen"`
+	Lost          string `group:"resume" enum:"ask,retry,ok,fail" default:"ask" help:"How to treat a step that was running when moon crashed or its host went away: retry runs it again, ok and fail mark it as done or failed. The TUI asks."`
+	Changed       string `group:"resume" enum:"ask,rerun,keep" default:"ask" help:"What to do about steps that succeeded and whose definition changed since: rerun runs them again, keep leaves them. The TUI asks."`
+	AllowStale    bool   `group:"resume" help:"Resume from a saved plan although its files have changed since."`
+	RetryFailed   bool   `group:"resume" help:"Run failed steps again. In the TUI you decide."`
+	NoTUI         bool   `group:"screen" name:"no-tui" help:"Run non-interactively, also in a terminal."`
 
-	MaxResult byteSize `placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
+	MaxResult byteSize `group:"resume" placeholder:"SIZE" help:"Another limit for the output of a step that other steps may use."`
+}
+
+// Help says what runs again.
+func (resumeCmd) Help() string {
+	return `Plans the playbook as it is now, with the flags of the run, and goes on where the run ended. Steps that have succeeded do not
+run again.
+
+  moon resume
+  moon resume 20261102 --retry-failed
+  moon resume --no-tui --lost retry --changed rerun`
 }
 
 func (c *resumeCmd) Run(call *app.Invocation) error {

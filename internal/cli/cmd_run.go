@@ -10,7 +10,7 @@ import (
 // runFlags are the flags of the commands that run.
 type runFlags struct {
 	Forks     int    `short:"f" placeholder:"N" help:"How many steps may run at once; default 8 or the number of CPUs, whichever is larger."`
-	OnFailure string `enum:",drain,continue,cancel,host" default:"" help:"What to do on failure: drain lets running steps finish (default), continue runs the steps that do not depend on it, host continues on the other hosts (default for plays), cancel interrupts."`
+	OnFailure string `enum:",drain,continue,cancel,host" default:"" placeholder:"HOW" help:"What to do on failure: drain lets running steps finish (default), continue runs the steps that do not depend on it, host continues on the other hosts (default for plays), cancel interrupts."`
 	Check     bool   `short:"C" aliases:"dry-run" help:"Dry run: show what would change; change nothing."`
 	Diff      bool   `short:"D" help:"Show diffs of changed files."`
 	Force     bool   `help:"Run steps with sources or generates even if they are up to date."`
@@ -34,18 +34,29 @@ func usualForks() int { return max(8, runtime.NumCPU()) }
 
 type runCmd struct {
 	savedFlags
-	runFlags
-	becomeFlags
-	headlessFlags
-	exportFlags
-	listFlags
+	runFlags      `group:"run"`
+	becomeFlags   `group:"passwords"`
+	headlessFlags `group:"output"`
+	exportFlags   `group:"output"`
+	listFlags     `group:"lists"`
 }
 
 // headlessFlags are the flags of a run without the screen.
 type headlessFlags struct {
 	Output  []string `short:"o" sep:"none" default:"text" placeholder:"FORMAT[:FILE]" help:"text; json: events, one per line; github: text that folds, with annotations for failures, for GitHub Actions; junit: a report for CI servers; ansible: the format of ansible-playbook. May be given several times; only one may write to standard output, the others need :FILE."`
-	Approve []string `sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only."`
+	Approve []string `group:"run" sep:"none" placeholder:"STEP" help:"Approve steps that need confirmation: all, or as for --only."`
 	Verbose bool     `short:"v" help:"Show the command of every step; with --output ansible, every result."`
+}
+
+// Help says how a run ends.
+func (runCmd) Help() string {
+	return `Plans the playbook, and runs it if there are no errors. Steps that need confirmation have to be approved with --approve.
+The exit status is 0 if all went well, 1 if a step failed, 2 if nothing ran because of an error, 3 if the run was stopped, 4 if a
+saved plan is stale, 5 if moon could not write, and 130 after an interruption.
+
+  moon run site.yml
+  moon run -i hosts.ini -l web site.yml -e version=1.4.2
+  moon run --plan site.plan -o github -o junit:report.xml`
 }
 
 func (c *runCmd) Run(call *app.Invocation) error {

@@ -22,6 +22,14 @@ type runsCmd struct {
 	Limit  int    `short:"n" default:"20" placeholder:"N" help:"How many to list, latest first; 0 lists all."`
 }
 
+// Help shows how to find a run.
+func (runsCmd) Help() string {
+	return `Lists the runs of all playbooks, latest first.
+
+  moon runs
+  moon runs -n 0 --format json`
+}
+
 func (c *runsCmd) Run(call *app.Invocation) error {
 	if c.Limit < 0 {
 		return app.Usage("-n must not be below 0")
@@ -168,6 +176,15 @@ type pruneCmd struct {
 	Keep   int           `default:"50" placeholder:"N" help:"Keep the latest N runs."`
 	Older  time.Duration `default:"0" placeholder:"AGE" help:"Only remove runs older than this, such as 720h."`
 	DryRun bool          `short:"C" help:"Print what would be removed; remove nothing."`
+}
+
+// Help says what goes, and what stays.
+func (pruneCmd) Help() string {
+	return `Deletes the records of old runs: their plans, events and outputs. Runs that are live are kept. A run that is deleted cannot be
+resumed.
+
+  moon prune --dry-run
+  moon prune --keep 20 --older 720h`
 }
 
 func (c *pruneCmd) Run(call *app.Invocation) error {

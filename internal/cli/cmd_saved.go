@@ -18,8 +18,8 @@ import (
 // savedFlags are the flags of commands that plan a playbook or take a plan that was saved.
 type savedFlags struct {
 	playbookFlags
-	Saved      string `name:"plan" type:"path" placeholder:"FILE" help:"Use a plan saved with moon plan -o instead of a playbook."`
-	AllowStale bool   `help:"Accept a saved plan although its files have changed since."`
+	Saved      string `group:"saved" name:"plan" type:"path" placeholder:"FILE" help:"Use a plan saved with moon plan -o instead of a playbook."`
+	AllowStale bool   `group:"saved" help:"Accept a saved plan although its files have changed since."`
 }
 
 func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, error) {
@@ -29,7 +29,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		}
 		return f.playbookFlags.build(call)
 	}
-	if given := f.given(); given != "" {
+	if given := f.shaping(); given != "" {
 		return nil, nil, app.Usage("--plan takes exactly what was saved; %s cannot be given with it", given)
 	}
 	here, err := thisMachine(call, f.vaultPasswords())
@@ -94,28 +94,6 @@ func indented(list []string) string {
 		lines = append(lines, "  "+termtext.CleanName(s))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// given is what was given on the command line that shapes a plan; "" if nothing was.
-func (f *playbookFlags) given() string {
-	for _, g := range []struct {
-		is   bool
-		name string
-	}{
-		{f.Playbook != "", "a playbook"},
-		{len(f.ExtraVars) > 0, "--extra-vars"},
-		{len(f.VarsFile) > 0, "--vars-file"},
-		{len(f.Tags) > 0, "--tags"},
-		{len(f.SkipTags) > 0, "--skip-tags"},
-		{len(f.Only) > 0, "--only"},
-		{len(f.Skip) > 0, "--skip"},
-		{f.StartAt != nil, "--start-at"},
-	} {
-		if g.is {
-			return g.name
-		}
-	}
-	return f.givenHosts()
 }
 
 // save writes a plan to a file.

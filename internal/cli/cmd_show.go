@@ -29,7 +29,16 @@ type showCmd struct {
 	Attempt int     `env:"-" placeholder:"N" help:"With --output: which attempt; default the last."`
 	TUI     bool    `xor:"what" name:"tui" env:"-" help:"Show the finished run in the TUI; nothing can be run."`
 	planFlags
-	screenFlags
+	screenFlags `group:"screen"`
+}
+
+// Help shows what can be printed of a run.
+func (showCmd) Help() string {
+	return `Prints how the run ended, its failures and their causes, what changed, and its slowest steps.
+
+  moon show
+  moon show 20261102-101500 --output step-0007
+  moon show --tui`
 }
 
 func (c *showCmd) Run(call *app.Invocation) error {

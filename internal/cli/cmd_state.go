@@ -16,6 +16,14 @@ type stateCmd struct {
 	Format   string `enum:"text,json" default:"text" help:"text or json."`
 }
 
+// Help says what is listed.
+func (stateCmd) Help() string {
+	return `Lists the resources that steps have recorded, with the run that created each. The playbook need not exist any more.
+
+  moon state site.yml
+  moon state site.yml --format json`
+}
+
 // Run lists what runs of a playbook have made. The playbook itself is not read: it may be gone.
 func (c *stateCmd) Run(call *app.Invocation) error {
 	path := c.Playbook

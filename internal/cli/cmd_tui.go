@@ -27,14 +27,14 @@ import (
 
 type tuiCmd struct {
 	savedFlags
-	runFlags
-	becomeFlags
-	headlessFlags
-	exportFlags
-	screenFlags
-	uiFlags
-	Break []string `sep:"none" placeholder:"STEP" help:"Pause before a step: an id, a path, a name or file:line; optionally with if CONDITION, after N (times), or log TEXT to log instead of pausing."`
-	NoTUI bool     `name:"no-tui" help:"Run non-interactively: the same as moon run."`
+	runFlags      `group:"run"`
+	becomeFlags   `group:"passwords"`
+	headlessFlags `group:"output"`
+	exportFlags   `group:"output"`
+	screenFlags   `group:"screen"`
+	uiFlags       `group:"screen"`
+	Break         []string `group:"run" sep:"none" placeholder:"STEP" help:"Pause before a step: an id, a path, a name or file:line; optionally with if CONDITION, after N (times), or log TEXT to log instead of pausing."`
+	NoTUI         bool     `group:"screen" name:"no-tui" help:"Run non-interactively: the same as moon run."`
 
 	again   func(*app.Invocation) (plan.Options, error) // plans an edited playbook
 	earlier []*plan.Plan                                // those that a resumed run had before
@@ -42,6 +42,16 @@ type tuiCmd struct {
 	repeats bool                                        // it may be run again from the screen
 	fixed   bool                                        // what is edited does not count
 	made    string                                      // the digest of the plan that was made last of what was edited
+}
+
+// Help says what happens on the screen.
+func (tuiCmd) Help() string {
+	return `Shows the plan, and runs it once you approve it. While it runs you can pause, step, set breakpoints, skip steps, and fix and
+retry what failed; ? lists the keys.
+
+  moon tui site.yml
+  moon tui site.yml --break 'migrate if replicas > 1'
+  moon tui -i hosts.ini site.yml --check --diff`
 }
 
 func (c *tuiCmd) Run(call *app.Invocation) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,45 +97,12 @@ func (f *hostFlags) checkHosts() error {
 	return nil
 }
 
-// givenHosts is what was given of them on the command line, as playbookFlags.given says it.
-func (f *hostFlags) givenHosts() string {
-	for _, g := range []struct {
-		is   bool
-		name string
-	}{
-		{len(f.Inventory) > 0, "--inventory"},
-		{f.Limit != "", "--limit"},
-		{f.NoConnect, "--no-connect"},
-		{f.ForceHandlers, "--force-handlers"},
-		{f.User != "", "--user"},
-		{f.PrivateKey != "", "--private-key"},
-		{f.Connection != "", "--connection"},
-		{f.Become, "--become"},
-		{f.BecomeUser != "", "--become-user"},
-		{f.BecomeMethod != "", "--become-method"},
-		{f.SSHCommonArgs != "", "--ssh-common-args"},
-		{len(f.ModulePath) > 0, "--module-path"},
-	} {
-		if g.is {
-			return g.name
-		}
-	}
-	return ""
-}
-
-// forPlays refuses flags that say nothing about a playbook of steps. An inventory may come from the environment, for other playbooks.
-func (f *hostFlags) forPlays(p *plan.Plan) error {
+// forPlays refuses flags that say nothing about a playbook of steps.
+func (f *planFlags) forPlays(p *plan.Plan) error {
 	if p == nil || p.Plays {
 		return nil
 	}
-	given := *f
-	given.NoConnect, given.ModulePath = false, nil // nothing is connected to, and steps have modules too
-	for _, name := range []string{"MOON_INVENTORY", "ANSIBLE_INVENTORY"} {
-		if v := os.Getenv(name); v != "" && slices.Equal(given.Inventory, []string{v}) {
-			given.Inventory = nil
-		}
-	}
-	flag := given.givenHosts()
+	flag := f.ofPlays()
 	switch flag {
 	case "":
 		return nil
