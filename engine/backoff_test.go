@@ -52,3 +52,34 @@ func TestBackoff(t *testing.T) {
 		t.Errorf("it is another time each time: %s, %s", first, again)
 	}
 }
+
+// A step that is to be tried again waits until its attempt starts, also if that is due at once and the run is paused, and runs from then
+// on, however long it had to wait.
+func TestViewKnowsWhenAnotherAttemptRuns(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		p := planOf(2)
+		p.Steps[0].Retry.Max = 1
+		b := newBench(t, p, chain(t, p), fact.Options{})
+		b.outcome = func(_, attempt int) events.Outcome {
+			return map[bool]events.Outcome{true: events.OK, false: events.Failed}[attempt == 2]
+		}
+		b.start()
+		b.send(events.Pause{})
+		b.end(0)
+		b.add(fact.RetryScheduled{Step: 0, Attempt: 2, Due: b.now.Add(delay)})
+		b.now = b.now.Add(delay)
+		b.start()
+		if got := b.run.Steps[0].State; got != events.Backoff || b.run.Counts.Running != 0 {
+			t.Errorf("after %s, paused before its second attempt: state %d, %d running", delay, got, b.run.Counts.Running)
+		}
+		b.send(events.Continue{})
+		b.start()
+		if got := b.run.Steps[0].State; got != events.Active || b.run.Counts.Running != 1 || b.run.Steps[0].Attempt != 2 {
+			t.Errorf("after %s, in its second attempt: state %d, %d running", delay, got, b.run.Counts.Running)
+		}
+		b.all()
+		if b.run.Steps[0].Outcome != events.OK || b.run.Counts.Running != 0 {
+			t.Errorf("%+v", b.run.Steps[0])
+		}
+	}
+}

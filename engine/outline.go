@@ -143,6 +143,7 @@ func (o *outline) started(f fact.AttemptStarted) {
 		return
 	}
 	o.publish(f.Step, events.StepRetrying{Attempt: f.Attempt, Due: o.current.At, Out: f.Out})
+	o.publish(f.Step, events.AttemptStarted{Attempt: f.Attempt})
 }
 
 func (o *outline) finished(f fact.AttemptFinished) {

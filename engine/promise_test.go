@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -243,7 +242,8 @@ func (p *promise) until(what string, there func() bool) bool {
 		select {
 		case batch, more := <-p.feed:
 			if !more {
-				return there()
+				p.t.Errorf("the feed has ended before %s; phase %d, pause %+v, counts %+v\n%s", what, p.run.Phase, p.run.Pause, p.run.Counts, p.dump())
+				return false
 			}
 			p.take(batch)
 		case <-deadline.C:
@@ -318,10 +318,8 @@ func (p *promise) act() {
 	}
 }
 
-// busy reports whether a step runs. One that is to be tried again at once counts as running, also if it waits for the end of a pause.
-func (p *promise) busy() bool {
-	return slices.ContainsFunc(p.run.Steps, func(s events.Step) bool { return s.State == events.Active && s.Attempt < 2 })
-}
+// busy reports whether a step runs.
+func (p *promise) busy() bool { return p.run.Counts.Running > 0 }
 
 // asks is a step that waits for an answer, or -1.
 func (p *promise) asks() int {

@@ -305,7 +305,7 @@ func limits(t *testing.T, b *bench, g *graph.Graph, o fact.Options) {
 func foldAgain(t *testing.T, b *bench, p *plan.Plan, g *graph.Graph) {
 	t.Helper()
 	var log []string
-	s := NewState(p, g, func(step int, e events.Event) { log = append(log, word(step, e)) })
+	s := NewState(p, g, func(step int, e events.Event) { log = logged(log, step, e) })
 	for k, r := range b.facts {
 		if !replaced(s, r, b.plans, p, g) {
 			if err := s.Apply(r); err != nil {

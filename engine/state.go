@@ -478,6 +478,8 @@ func (s *State) attemptStarted(f fact.AttemptStarted) {
 		s.publish(f.Step, events.StepStarted{
 			Name: f.Name, Action: step.Action, Tags: orEmpty(step.Tags), Command: f.Command, Out: f.Out, Real: s.opts.Check && step.DefiesDryRun(),
 		})
+	} else {
+		s.publish(f.Step, events.AttemptStarted{Attempt: f.Attempt})
 	}
 }
 

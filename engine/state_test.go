@@ -41,7 +41,7 @@ func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *benc
 	b.s = NewState(p, g, func(step int, e events.Event) {
 		b.seq++
 		b.run.Apply(events.Record{Seq: b.seq, Time: b.now, Step: step, Event: e})
-		b.log = append(b.log, word(step, e))
+		b.log = logged(b.log, step, e)
 	})
 	if o.Forks == 0 {
 		o.Forks = 4
@@ -52,6 +52,14 @@ func newBench(tb testing.TB, p *plan.Plan, g *graph.Graph, o fact.Options) *benc
 	b.add(fact.RunCreated{Options: o, Total: len(p.Steps)})
 	b.add(fact.RunStarted{})
 	return b
+}
+
+// logged adds an event to a log. That another attempt starts is not in it: retrying says that it will.
+func logged(log []string, step int, e events.Event) []string {
+	if _, again := e.(events.AttemptStarted); again {
+		return log
+	}
+	return append(log, word(step, e))
 }
 
 // word is an event in a few letters: "changed 2".
@@ -93,7 +101,7 @@ func (b *bench) record(r fact.Record) {
 // shotOf is a state as text. What a scheduler prefers is no part of it, nor is the order of what is ready: decisions differ by
 // that, and no fold may.
 func shotOf(s *State) []byte {
-	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.nodes, s.choices, s.used, s.lent, s.active, s.open, s.left,
+	return fmt.Appendf(nil, "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", s.nodes, s.atBreak, s.choices, s.used, s.lent, s.active, s.open, s.left,
 		s.held, s.reasons, s.counts, s.names, s.outs, s.tried, s.errors, s.begun, s.paused, s.pause, s.reopened, s.halting, s.haltCause, s.stop, s.leaving, s.finished, s.generation, s.reviewed, s.now, s.mono)
 }
 

@@ -161,6 +161,10 @@ type (
 		ByUser  bool      `json:"by_user,omitempty"`
 		Out     string    `json:"-"`
 	}
+	// AttemptStarted says that another attempt of a step has begun, the second or a later one: the first is StepStarted.
+	AttemptStarted struct {
+		Attempt int `json:"attempt"`
+	}
 	// StepTried says that a step was tried under an earlier plan of the run.
 	StepTried struct {
 		Attempts int      `json:"attempts"`
@@ -297,6 +301,7 @@ func (StepStarted) event()     {}
 func (StepOutput) event()      {}
 func (StepProgress) event()    {}
 func (StepRetrying) event()    {}
+func (AttemptStarted) event()  {}
 func (StepTried) event()       {}
 func (StepCompleted) event()   {}
 func (StepSkipped) event()     {}
@@ -319,7 +324,7 @@ func (RunCompleted) event()    {}
 
 var eventTypes = newRegistry[Event](map[string]Event{
 	"run.started": RunStarted{}, "plan.loaded": PlanLoaded{}, "step.started": StepStarted{},
-	"step.output": StepOutput{}, "step.progress": StepProgress{}, "step.retrying": StepRetrying{},
+	"step.output": StepOutput{}, "step.progress": StepProgress{}, "step.retrying": StepRetrying{}, "attempt.started": AttemptStarted{},
 	"step.completed": StepCompleted{}, "step.skipped": StepSkipped{}, "step.failed": StepFailed{},
 	"step.tried": StepTried{}, "step.lost": StepLost{}, "step.cancelled": StepCancelled{}, "step.omitted": StepOmitted{},
 	"print.message": PrintMessage{}, "variable.set": VariableSet{}, "notified": Notified{},

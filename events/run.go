@@ -156,7 +156,7 @@ func (r *Run) Apply(rec Record) {
 		r.Variables[e.Name] = e.Value
 	case CommandRejected, Warning, Gap, StepOutput, StepProgress, Notified:
 		// Shown as they pass; they change nothing that is.
-	case PrintMessage, StepStarted, StepTried, StepRetrying, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
+	case PrintMessage, StepStarted, StepTried, StepRetrying, AttemptStarted, StepCompleted, StepSkipped, StepFailed, StepLost, StepCancelled,
 		StepOmitted, GateOpened, GateResolved:
 		if rec.Step >= 0 && rec.Step < len(r.Steps) {
 			r.step(rec)
@@ -244,7 +244,7 @@ func (r *Run) step(rec Record) {
 			}
 		}
 		s.State, s.Outcome, s.Due, s.Hold = Backoff, None, e.Due, ""
-		if !e.Due.After(rec.Time) {
+		if e.ByUser { // it starts in a pause too, as soon as a slot is free
 			s.State = Active
 		}
 		s.Attempt = e.Attempt
@@ -258,6 +258,8 @@ func (r *Run) step(rec Record) {
 			s.Error = e.Error
 		}
 		s.Ignored, s.Rescued = false, false
+	case AttemptStarted:
+		s.State = Active
 	case StepCompleted:
 		s.Outcome, s.Error, s.Kept = OK, "", e.Kept && e.Ran == nil
 		if e.Changed {

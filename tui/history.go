@@ -29,7 +29,7 @@ const historySize = 10_000
 func (h *history) add(rec *events.Record) {
 	p := past{rec.Time, rec.Step, rec.Event}
 	switch e := rec.Event.(type) {
-	case events.StepOutput, events.StepProgress, events.Gap:
+	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 		return // that is what the Output tab is for
 	case events.StepCompleted:
 		e.Result, e.Diff = nil, nil
@@ -179,7 +179,7 @@ func (p *past) words() (text string, look sign) {
 		return "warning: " + e.Message, signConfirm
 	case events.RunCompleted:
 		return "the run ended: " + string(e.Outcome), signNone
-	case events.StepOutput, events.StepProgress, events.Gap:
+	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 	}
 	return events.Type(p.event), signNone
 }

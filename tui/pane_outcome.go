@@ -100,8 +100,8 @@ func (m *model) facts(step int, of *events.Step, f face) []string {
 	if of.Attempt > 1 || f.Bad() && of.Attempt > 0 {
 		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))
 	}
-	if of.State == events.Backoff {
-		facts = append(facts, "next in "+exact(max(of.Due.Sub(m.clockNow()), 0)))
+	if left := of.Due.Sub(m.clockNow()); of.State == events.Backoff && left > 0 {
+		facts = append(facts, "next in "+exact(left))
 	}
 	return facts
 }

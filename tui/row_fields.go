@@ -102,7 +102,10 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 	case faceRunning:
 		switch {
 		case of.State == events.Backoff:
-			return "again in " + exact(max(of.Due.Sub(m.clockNow()), 0))
+			if left := of.Due.Sub(m.clockNow()); left > 0 {
+				return "again in " + exact(left)
+			}
+			return fmt.Sprintf("attempt %d next", of.Attempt) // the run is paused, or no slot is free
 		case of.Attempt > 1:
 			return fmt.Sprintf("attempt %d", of.Attempt)
 		}

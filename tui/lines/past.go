@@ -135,7 +135,7 @@ func pastWords(e events.Event) string {
 		return "warning" + because(e.Message)
 	case events.RunCompleted:
 		return "the run ended: " + string(e.Outcome)
-	case events.StepTried, events.StepOutput, events.StepProgress, events.Gap:
+	case events.StepTried, events.AttemptStarted, events.StepOutput, events.StepProgress, events.Gap:
 	}
 	return ""
 }

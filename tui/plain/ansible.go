@@ -138,7 +138,7 @@ func (a *Ansible) event(r events.Record) {
 		a.printf("[WARNING]: %s", termtext.CleanName(e.Message))
 	case events.RunCompleted:
 		a.recap(e)
-	case events.RunStarted, events.StepTried, events.StepOmitted, events.PrintMessage, events.StepProgress, events.VariableSet,
+	case events.RunStarted, events.StepTried, events.AttemptStarted, events.StepOmitted, events.PrintMessage, events.StepProgress, events.VariableSet,
 		events.Notified, events.GateOpened, events.GateResolved, events.RunPaused, events.RunResumed, events.CommandAccepted, events.CommandRejected,
 		events.Gap:
 	}

@@ -191,7 +191,7 @@ func (t *Text) event(r events.Record) {
 		t.printf("refused %s: %s", events.Verb(e.Command), t.bare(termtext.CleanName(e.Reason)))
 	case events.RunCompleted:
 		t.summary(e)
-	case events.StepOmitted, events.StepTried, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
+	case events.StepOmitted, events.StepTried, events.AttemptStarted, events.StepProgress, events.VariableSet, events.Notified, events.GateOpened, events.GateResolved,
 		events.RunResumed, events.CommandAccepted, events.Gap:
 	}
 }
