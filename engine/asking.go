@@ -135,7 +135,7 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 			return []events.Command{events.Approve{Range: r, Confirm: true}}
 		},
 		"skip":    s.skipping,
-		"restore": func(r events.Range) []events.Command { return []events.Command{events.Include{Range: r}} },
+		"restore": s.restoring,
 		"mark":    func(r events.Range) []events.Command { return []events.Command{events.Mark{Range: r}} },
 		"keep":    func(r events.Range) []events.Command { return []events.Command{events.Keep{Range: r}} },
 		"clear": func(r events.Range) []events.Command {
@@ -184,15 +184,7 @@ func (s *State) ranges(r control.Request) ([]events.Range, string) {
 		message, hint := s.plan.NoMatch(r.Step)
 		return nil, message + "; " + hint
 	}
-	var list []events.Range
-	for _, step := range found {
-		if n := len(list); n > 0 && list[n-1].To == step {
-			list[n-1].To++
-			continue
-		}
-		list = append(list, events.Range{From: step, To: step + 1})
-	}
-	return list, ""
+	return events.RangesOf(found), ""
 }
 
 // rerunning is one command for all steps that are named: they run one after the other.
@@ -230,6 +222,24 @@ func (s *State) skipping(r events.Range) []events.Command {
 			list = append(list, events.Exclude{Range: events.Range{From: i, To: i + 1}})
 		default:
 		}
+	}
+	return list
+}
+
+// restoring is what restores the excluded steps of a range whose turn has not come, or the range, to be refused.
+func (s *State) restoring(r events.Range) []events.Command {
+	var steps []int
+	for i := r.From; i < r.To; i++ {
+		if s.restorable(i) {
+			steps = append(steps, i)
+		}
+	}
+	if len(steps) == 0 {
+		return []events.Command{events.Include{Range: r}}
+	}
+	var list []events.Command
+	for _, r := range events.RangesOf(steps) {
+		list = append(list, events.Include{Range: r})
 	}
 	return list
 }

@@ -27,7 +27,7 @@ func (s *State) refuse(c events.Command) string {
 	case events.Exclude:
 		return s.inside(c.Range)
 	case events.Include:
-		return s.inside(c.Range)
+		return s.refuseInclude(c.Range)
 	case events.Break:
 		return s.refuseBreak(c)
 	case events.Mark:
@@ -128,6 +128,38 @@ func (s *State) inside(r events.Range) string {
 		return fmt.Sprintf("the plan has no steps %d to %d", r.From+1, r.To)
 	}
 	return ""
+}
+
+// restorable reports whether the exclusion of a step can be taken back: it was not skipped for it yet.
+func (s *State) restorable(step int) bool {
+	n := s.node(step)
+	return s.choices[step]&excluded != 0 && !s.plan.Steps[step].Excluded && (n.state != settled || n.outcome != events.Skipped)
+}
+
+// refuseInclude says why a range cannot be restored. One that was skipped when its turn came is behind the run: if the choice were taken
+// back, an edit or a resume would run it out of its order.
+func (s *State) refuseInclude(r events.Range) string {
+	if why := s.inside(r); why != "" {
+		return why
+	}
+	some, selected := false, false
+	for step := r.From; step < r.To; step++ {
+		switch {
+		case s.restorable(step):
+			some = true
+		case s.plan.Steps[step].Excluded:
+			selected = true
+		case s.choices[step]&excluded != 0:
+			return s.plan.Steps[step].ID() + " was already skipped and cannot be restored"
+		}
+	}
+	switch {
+	case some:
+		return ""
+	case selected:
+		return "excluded by tags or selection"
+	}
+	return "nothing here is excluded"
 }
 
 func (s *State) refuseContinue() string {

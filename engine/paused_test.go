@@ -486,3 +486,38 @@ func TestStopRunsNothingUnconfirmed(t *testing.T) {
 		}
 	}
 }
+
+// A step that was skipped when its turn came cannot be restored, and the user gets the reason; "restore" takes the others of a range.
+func TestRestoreWhatWasSkipped(t *testing.T) {
+	b := pausedAtStep(t, 5, 1, nil)
+	b.send(events.Exclude{Range: stepRange(1)})
+	b.send(events.Break{Step: 3})
+	b.send(events.Continue{})
+	b.all()
+	if b.s.pause.Step != 3 {
+		t.Fatalf("paused %+v", b.s.pause)
+	}
+	for step, want := range map[int]string{1: "step-0002 was already skipped and cannot be restored", 2: "nothing here is excluded", 4: "nothing here is excluded"} {
+		if why := b.send(events.Include{Range: stepRange(step)}); why != want {
+			t.Errorf("restoring step %d: %q, want %q", step, why, want)
+		}
+	}
+	b.send(events.Exclude{Range: events.Range{From: 2, To: 5}})
+	if why := b.send(events.Include{Range: events.Range{From: 0, To: 5}}); why == "" {
+		t.Error("what was skipped is restored along with what was not")
+	}
+	for _, c := range b.s.restoring(events.Range{From: 0, To: 5}) {
+		if why := b.send(c); why != "" {
+			t.Error(why)
+		}
+	}
+	if b.s.choices[1]&excluded == 0 || b.s.choices[2]&excluded != 0 || b.s.choices[4]&excluded != 0 {
+		t.Errorf("%v", b.s.choices)
+	}
+	b.send(events.Continue{})
+	b.all()
+	if log := strings.Join(b.log, ", "); !strings.Contains(log, "started 4") || !b.s.finished {
+		t.Error(log)
+	}
+	foldAgainOf(t, b)
+}

@@ -16,6 +16,18 @@ type Range struct {
 // Has reports whether the step lies in the range.
 func (r Range) Has(step int) bool { return r.From <= step && step < r.To }
 
+// RangesOf are steps in ascending order as ranges of steps in a row.
+func RangesOf(steps []int) (ranges []Range) {
+	for _, step := range steps {
+		if n := len(ranges); n > 0 && ranges[n-1].To == step {
+			ranges[n-1].To++
+			continue
+		}
+		ranges = append(ranges, Range{From: step, To: step + 1})
+	}
+	return ranges
+}
+
 // Command is something a person or a script asks of a run. Commands are written to the journal before they act.
 //
 //sumtype:decl

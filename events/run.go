@@ -64,6 +64,9 @@ type Step struct {
 	Out       []string // prefixes of the output files, one per attempt
 }
 
+// Restorable reports whether a person has excluded the step and it was not skipped for that yet, so that it can be restored.
+func (s *Step) Restorable() bool { return s.Excluded && (s.State != Settled || s.Outcome != Skipped) }
+
 // Breakpoint is a breakpoint as it was set, and how often it has stopped the run.
 type Breakpoint struct {
 	Set  Break

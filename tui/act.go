@@ -109,11 +109,26 @@ func (m *model) exclude() {
 		}
 	default:
 		m.lacking.tell = true
-		for _, r := range ranges {
-			m.send(events.Include{Range: r})
-		}
+		m.restoreSteps(ranges)
 	}
 	m.cur.clear()
+}
+
+// restoreSteps takes back the exclusion of the steps that were not skipped for it yet.
+func (m *model) restoreSteps(ranges []events.Range) {
+	var steps []int
+	m.store.read(func(run *events.Run) {
+		for _, r := range ranges {
+			for i := r.From; i < min(r.To, len(run.Steps)); i++ {
+				if run.Steps[i].Restorable() && !m.plan.Steps[i].Excluded {
+					steps = append(steps, i)
+				}
+			}
+		}
+	})
+	for _, r := range events.RangesOf(steps) {
+		m.send(events.Include{Range: r})
+	}
 }
 
 // leftOut counts the steps that the plan leaves out, which no command brings back.

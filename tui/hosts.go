@@ -120,18 +120,14 @@ func (m *model) hostHere() string {
 }
 
 // ofHost are the steps of a host.
-func (m *model) ofHost(host string) (ranges []events.Range) {
+func (m *model) ofHost(host string) []events.Range {
+	var steps []int
 	for i := range m.plan.Steps {
-		if m.plan.Steps[i].Host != host {
-			continue
-		}
-		if n := len(ranges); n > 0 && ranges[n-1].To == i {
-			ranges[n-1].To++
-		} else {
-			ranges = append(ranges, events.Range{From: i, To: i + 1})
+		if m.plan.Steps[i].Host == host {
+			steps = append(steps, i)
 		}
 	}
-	return ranges
+	return events.RangesOf(steps)
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
@@ -148,9 +144,7 @@ func (m *model) excludeHost() {
 		m.say(fmt.Sprintf("%s is excluded; %s restores it", plain(host), m.keys.label(gateExcludeHost)))
 		return
 	}
-	for _, r := range ranges {
-		m.send(events.Include{Range: r})
-	}
+	m.restoreSteps(ranges)
 	m.say(plain(host) + " is restored")
 }
 

@@ -177,23 +177,33 @@ func (d *desk) restore(args string) {
 		d.say("%s", why)
 		return
 	}
-	n := 0
+	var steps []int
+	late := -1
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			if d.of(i).Excluded && !d.plan.Steps[i].Excluded {
-				n++
+			switch of := d.of(i); {
+			case !of.Excluded || d.plan.Steps[i].Excluded:
+			case of.Restorable():
+				steps = append(steps, i)
+			default:
+				late = i
 			}
 		}
 	}
-	if n == 0 {
+	switch {
+	case len(steps) == 0 && late >= 0:
+		d.say("%s was already skipped and cannot be restored.", d.called(late))
+		return
+	case len(steps) == 0:
 		d.say("nothing here was excluded by skip.")
 		return
 	}
+	ranges = events.RangesOf(steps)
 	also := d.alsoSkipped(ranges, false)
 	for _, r := range ranges {
 		d.send(events.Include{Range: r})
 	}
-	d.decided("restored", n)
+	d.decided("restored", len(steps))
 	d.sayAlso(also)
 }
 
@@ -301,7 +311,7 @@ func (d *desk) setBreak(args string) {
 	for _, r := range ranges {
 		rows := []events.Range{r}
 		if b.When == "" && b.After == 0 && b.Log == "" { // before the first of a part: the others would stop it again and again
-			rows = standing.Rows(standing.FirstSteps(d.plan, r))
+			rows = events.RangesOf(standing.FirstSteps(d.plan, r))
 		}
 		for _, row := range rows {
 			b.Step, b.To = row.From, row.To

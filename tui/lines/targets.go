@@ -61,14 +61,7 @@ func (d *desk) named(text string) (ranges []events.Range, why string) {
 		}
 		return nil, sentence(clean(message) + "; " + clean(hint))
 	}
-	for _, step := range found {
-		if n := len(ranges); n > 0 && ranges[n-1].To == step {
-			ranges[n-1].To++
-			continue
-		}
-		ranges = append(ranges, events.Range{From: step, To: step + 1})
-	}
-	return ranges, ""
+	return events.RangesOf(found), ""
 }
 
 func (d *desk) everything() events.Range { return events.Range{From: 0, To: len(d.plan.Steps)} }

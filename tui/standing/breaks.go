@@ -30,18 +30,6 @@ func FirstSteps(p *plan.Plan, r events.Range) []int {
 	return first
 }
 
-// Rows are steps in ascending order as ranges of steps in a row.
-func Rows(steps []int) (rows []events.Range) {
-	for _, step := range steps {
-		if n := len(rows); n > 0 && rows[n-1].To == step {
-			rows[n-1].To++
-			continue
-		}
-		rows = append(rows, events.Range{From: step, To: step + 1})
-	}
-	return rows
-}
-
 // Stop is a breakpoint as people see it: the steps that have the same one, because one command set it, or because they are the
 // first of one task on each host. Steps are in ascending order.
 type Stop struct {
@@ -117,7 +105,7 @@ func (s *Stop) Where(p *plan.Plan) string {
 
 // Breaks are the commands that set a breakpoint before steps, or clear it.
 func Breaks(steps []int, clear bool) (list []events.Break) {
-	for _, r := range Rows(steps) {
+	for _, r := range events.RangesOf(steps) {
 		list = append(list, breakAt(r, clear))
 	}
 	return list
