@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -35,7 +36,19 @@ func (t atRoot) Run() int {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
 	}
+	hearHangups()
 	return t.M.Run()
+}
+
+// hearHangups lets the programs that tests start have hangups, also where whoever started the tests ignores them, as nohup does: what is
+// ignored stays so in every child, and what is caught does not.
+func hearHangups() {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGHUP)
+	go func() {
+		<-ch
+		os.Exit(129) //nolint:revive // as it would without this
+	}()
 }
 
 // TestScript runs moon as a user does: each testdata/script/*.txtar is a shell session with its files.
