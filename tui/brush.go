@@ -20,7 +20,7 @@ type brush struct {
 	set  bool
 
 	x, y  int    // where it is on the screen
-	mouse *mouse // is told what is drawn where; nil: nobody asks
+	spots *spots // is told what is drawn where; nil: nobody asks
 }
 
 // begin starts a stretch of w cells.

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
-	"moon/themes"
 )
 
 // tab is what the detail pane shows of the node under the cursor.
@@ -181,6 +180,3 @@ func (m *model) detailDoc(w, h int) *doc {
 	d.pin(watches, m.detail.scroll)
 	return d
 }
-
-// hint is the text of a tab that has nothing to show.
-func (d *doc) hint(s string) { d.para(themes.Dim, 0, s) }

@@ -204,14 +204,6 @@ func (m *model) fixScopes() []text {
 	return line
 }
 
-// chosen marks one of several.
-func (g *glyphs) chosen() string {
-	if g.mask != "" {
-		return "*"
-	}
-	return "•"
-}
-
 // othersShown is how many of the other steps are named that change.
 const othersShown = 4
 

@@ -17,7 +17,7 @@ func (m *model) draw() string {
 	b := &brush{pen: m.pen, buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
 	m.mouse.forget()
 	if m.mouse.on {
-		b.mouse = &m.mouse
+		b.spots = &m.mouse.spots
 	}
 	if m.matrixShown() {
 		m.drawMatrix(b)

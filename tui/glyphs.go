@@ -235,3 +235,23 @@ func oneCell(s string) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x1f000
 	})
 }
+
+// chosen marks one of several.
+func (g *glyphs) chosen() string {
+	if g.mask != "" {
+		return "*"
+	}
+	return "•"
+}
+
+// gauge draws a part of w cells.
+func (g *glyphs) gauge(part float64, w int) string {
+	steps := len(g.bar)
+	n := int(part*float64(w*steps) + 0.5)
+	n = max(min(n, w*steps), 0)
+	s := strings.Repeat(g.bar[steps-1], n/steps)
+	if rest := n % steps; rest > 0 {
+		s += g.bar[rest-1]
+	}
+	return s
+}

@@ -49,13 +49,6 @@ func (m *model) header(b *brush) {
 	b.newline()
 }
 
-func widthOf(spans []text) (w int) {
-	for _, s := range spans {
-		w += cells(s.s)
-	}
-	return w
-}
-
 // headline is the state of the run: 0 is all of it, 2 the least.
 func (m *model) headline(level int) []text {
 	switch m.run.phase {

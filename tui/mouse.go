@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,33 +12,13 @@ import (
 // be clicked, but for breakpoints, because a click goes astray more easily than a key.
 type mouse struct {
 	on    bool
-	spots []spot // of the last frame
-	box   box    // the overlay of the last frame
+	spots spots // of the last frame
+	box   box   // the overlay of the last frame
 
 	dragging bool // the divider
 	clicked  time.Time
 	where    spot // of the last click, for double clicks
 }
-
-// spot is a stretch of a row that means something. It is noted by what draws it, so that there is no second layout.
-type spot struct {
-	y, from, to int // cells from one to before another
-	kind        spotKind
-	n           int // the node, tab or intent
-}
-
-type spotKind uint8
-
-const (
-	spotNone  spotKind = iota
-	spotTree           // a row
-	spotBreak          // its place for a breakpoint
-	spotFold           // its sign of folding
-	spotDetail
-	spotDivider
-	spotTab
-	spotKey
-)
 
 // box is where an overlay was drawn.
 type box struct{ x, y, w, h int }
@@ -77,30 +56,8 @@ func (m *model) mouseState(b *brush) {
 	}
 }
 
-// spot notes what the brush has drawn from a column on.
-func (b *brush) spot(from int, kind spotKind, n int) {
-	b.note(from, b.x, kind, n)
-}
-
-// note notes some cells of the row.
-func (b *brush) note(from, to int, kind spotKind, n int) {
-	if b.mouse != nil && to > from {
-		b.mouse.spots = append(b.mouse.spots, spot{b.y, from, to, kind, n})
-	}
-}
-
 // forget begins a new frame.
-func (u *mouse) forget() { u.spots, u.box = u.spots[:0], box{} }
-
-// at is what stands at a cell. What was noted later lies above.
-func (u *mouse) at(x, y int) spot {
-	for _, s := range slices.Backward(u.spots) {
-		if s.y == y && x >= s.from && x < s.to {
-			return s
-		}
-	}
-	return spot{}
-}
+func (u *mouse) forget() { u.box = box{}; u.spots.forget() }
 
 func (u *mouse) inBox(x, y int) bool {
 	return x >= u.box.x && x < u.box.x+u.box.w && y >= u.box.y && y < u.box.y+u.box.h
@@ -137,7 +94,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	if m.prompt != nil {
 		return nil // somebody types
 	}
-	s := m.mouse.at(at.X, at.Y)
+	s := m.mouse.spots.at(at.X, at.Y)
 	double := s.kind != spotNone && s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
 	m.mouse.where, m.mouse.clicked = s, m.now()
 	if double {
@@ -234,7 +191,7 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	if m.overlay != nil {
 		return m.wheelBox(at, by)
 	}
-	switch s := m.mouse.at(at.X, at.Y); s.kind {
+	switch s := m.mouse.spots.at(at.X, at.Y); s.kind {
 	case spotTree, spotBreak, spotFold:
 		m.cur.scroll(m.rows, by)
 	case spotDetail:
@@ -350,7 +307,7 @@ func (c *cursor) scroll(rows *collapse, by int) {
 func (t *treeRows) spots(b *brush, n, from int) {
 	b.spot(from, spotTree, n)
 	b.note(from, from+1, spotBreak, n)
-	if b.mouse != nil && !t.m.tree.leaf(n) {
+	if b.noted() && !t.m.tree.leaf(n) {
 		sign := from + gutterWidth + cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
 		b.note(sign, min(sign+1, from+t.w), spotFold, n)
 	}

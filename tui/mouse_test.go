@@ -274,7 +274,7 @@ func TestSpotsAreWhereThingsAre(t *testing.T) {
 	for _, size := range sizes {
 		s := newScreen(t, setup{w: size.w, h: size.h, options: func(o *Options) { o.Mouse = true }})
 		rows := strings.Split(s.m.View().Content, "\n")
-		for _, spot := range s.m.mouse.spots {
+		for _, spot := range s.m.mouse.spots.list {
 			shown := ansi.Cut(ansi.Strip(rows[spot.y]), spot.from, spot.to)
 			want := ""
 			switch spot.kind {

@@ -80,31 +80,6 @@ func (m *model) counts(d *doc, t *tally) {
 	d.lines = append(d.lines, d.flow(line)...)
 }
 
-// flow breaks a line of spans between those that begin with room.
-func (d *doc) flow(spans []text) [][]text {
-	var lines [][]text
-	var line []text
-	w := 0
-	for i := 0; i < len(spans); {
-		j, n := i+1, cells(spans[i].s)
-		for j < len(spans) && spans[j].s != "   " {
-			n += cells(spans[j].s)
-			j++
-		}
-		if w+n > d.w && w > 0 {
-			lines, line, w = append(lines, line), nil, 0
-			if spans[i].s == "   " {
-				i++
-				n -= 3
-			}
-		}
-		line = append(line, spans[i:j]...)
-		w += n
-		i = j
-	}
-	return append(lines, line)
-}
-
 // playbook lists what planning warned of and the files of the plan.
 func (m *model) playbook(d *doc) {
 	if len(m.plan.Diagnostics) > 0 {

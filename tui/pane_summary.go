@@ -227,15 +227,3 @@ func (m *model) barLine(d *doc, t timed, longest time.Duration) {
 	d.add(text{themes.Text, fmt.Sprintf("%7s  ", took(t.took))}, text{themes.Text, title + spaces(name-cells(title)+2)},
 		text{themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)})
 }
-
-// gauge draws a part of w cells.
-func (g *glyphs) gauge(part float64, w int) string {
-	steps := len(g.bar)
-	n := int(part*float64(w*steps) + 0.5)
-	n = max(min(n, w*steps), 0)
-	s := strings.Repeat(g.bar[steps-1], n/steps)
-	if rest := n % steps; rest > 0 {
-		s += g.bar[rest-1]
-	}
-	return s
-}

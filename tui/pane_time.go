@@ -57,12 +57,6 @@ func (s stacked) row(b *brush, i int) {
 	}
 }
 
-// section appends a title in a rule.
-func (d *doc) section(title string, g *glyphs) {
-	d.add(text{themes.Border, g.across + g.across}, text{themes.Dim, " " + title + " "},
-		text{themes.Border, strings.Repeat(g.across, max(d.w-cells(title)-4, 0))})
-}
-
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
 func (m *model) runningNow(d *doc) {
 	if len(m.timeline.active) == 0 {

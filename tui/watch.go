@@ -199,15 +199,6 @@ func (m *model) nameFrom(name string) string {
 	return ""
 }
 
-// pin puts lines below a text: after it, or where the pane ends if that is before.
-func (d *doc) pin(lines [][]text, scroll int) {
-	if len(d.lines)+len(lines) > d.h {
-		at := max(min(scroll+d.h-len(lines), len(d.lines)), 0)
-		d.lines = d.lines[:at:at]
-	}
-	d.lines = append(d.lines, lines...)
-}
-
 // printOnce evaluates an expression once and shows what it is.
 func (m *model) printOnce(text string) tea.Cmd {
 	if why := m.cannotWatch(); why != "" || len(m.plan.Steps) == 0 {

@@ -147,3 +147,53 @@ func (d *doc) draw(b *brush, line int) {
 		b.put(span.ink, s)
 	}
 }
+
+// flow breaks a line of spans between those that begin with room.
+func (d *doc) flow(spans []text) [][]text {
+	var lines [][]text
+	var line []text
+	w := 0
+	for i := 0; i < len(spans); {
+		j, n := i+1, cells(spans[i].s)
+		for j < len(spans) && spans[j].s != "   " {
+			n += cells(spans[j].s)
+			j++
+		}
+		if w+n > d.w && w > 0 {
+			lines, line, w = append(lines, line), nil, 0
+			if spans[i].s == "   " {
+				i++
+				n -= 3
+			}
+		}
+		line = append(line, spans[i:j]...)
+		w += n
+		i = j
+	}
+	return append(lines, line)
+}
+
+// section appends a title in a rule.
+func (d *doc) section(title string, g *glyphs) {
+	d.add(text{themes.Border, g.across + g.across}, text{themes.Dim, " " + title + " "},
+		text{themes.Border, strings.Repeat(g.across, max(d.w-cells(title)-4, 0))})
+}
+
+// pin puts lines below a text: after it, or where the pane ends if that is before.
+func (d *doc) pin(lines [][]text, scroll int) {
+	if len(d.lines)+len(lines) > d.h {
+		at := max(min(scroll+d.h-len(lines), len(d.lines)), 0)
+		d.lines = d.lines[:at:at]
+	}
+	d.lines = append(d.lines, lines...)
+}
+
+// hint is the text of a tab that has nothing to show.
+func (d *doc) hint(s string) { d.para(themes.Dim, 0, s) }
+
+func widthOf(spans []text) (w int) {
+	for _, s := range spans {
+		w += cells(s.s)
+	}
+	return w
+}
