@@ -191,19 +191,19 @@ func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foo
 	f.top = window(f.top, f.at, shown, len(f.fields))
 	for i := f.top; i < min(f.top+shown, len(f.fields)); i++ {
 		a := &f.fields[i]
-		question := []text{{themes.Text, cutRight(plain(a.words()), w, m.glyphs.dots)}}
+		question := []text{inked(themes.Text, cutRight(plain(a.words()), w, m.glyphs.dots))}
 		if i == f.at {
 			question[0].ink = inkTitle
 		}
 		if a.Default != "" && !a.Private {
-			question = append(question, text{themes.Dim, "  default " + plain(a.Default)})
+			question = append(question, inked(themes.Dim, "  default "+plain(a.Default)))
 		} else if a.Default != "" {
-			question = append(question, text{themes.Dim, "  has a default"})
+			question = append(question, inked(themes.Dim, "  has a default"))
 		}
 		body = append(body, question, f.typed(i, w))
 	}
 	if note > 0 {
-		body = append(body, []text{{themes.Warn, f.note}})
+		body = append(body, []text{inked(themes.Warn, f.note)})
 	}
 	foot = "enter: continue   tab: next   esc: cancel, nothing is run"
 	if w < cells(foot) {
@@ -227,7 +227,7 @@ func (f *askForm) typed(i, w int) []text {
 		in.CursorEnd()
 	}
 	if i != f.at {
-		return []text{{themes.Dim, "  " + head(plain(in.Value()), max(w-2, 0))}}
+		return []text{inked(themes.Dim, "  "+head(plain(in.Value()), max(w-2, 0)))}
 	}
 	line := f.m.inputLine(&in)
 	if over := widthOf(line) - w; over > 0 { // the end is where it is typed

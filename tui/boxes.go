@@ -48,7 +48,7 @@ func fitted(spans []text, w int, dots string) []text {
 			list, w = append(list, s), w-n
 			continue
 		}
-		return append(list, text{s.ink, head(s.s, max(w-cells(dots), 0)) + dots})
+		return append(list, inked(s.ink, head(s.s, max(w-cells(dots), 0))+dots))
 	}
 	return list
 }
@@ -91,5 +91,5 @@ func (c canvas) splice(row string, wide, x int, line string, w int) string {
 
 // hint is a key with what it does, for the body of a box.
 func hint(key, words string) []text {
-	return []text{{inkKey, spaces(max(4-len(key), 0)) + key}, {themes.Text, "  " + words}}
+	return []text{inked(inkKey, spaces(max(4-len(key), 0))+key), inked(themes.Text, "  "+words)}
 }

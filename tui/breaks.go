@@ -75,11 +75,11 @@ func (m *model) breakAt(n int) bool {
 func (s *stop) sign(g *glyphs) text {
 	switch {
 	case s.Log != "":
-		return text{themes.Accent, g.brkLog}
+		return inked(themes.Accent, g.brkLog)
 	case s.conditional():
-		return text{themes.Failed, g.brkIf}
+		return inked(themes.Failed, g.brkIf)
 	}
-	return text{themes.Failed, g.brk}
+	return inked(themes.Failed, g.brk)
 }
 
 // breakState says at a glance at which breakpoint the run is paused.
@@ -189,12 +189,12 @@ func (m *model) breakList(d *doc) {
 		case 0:
 			d.heading("Breakpoints")
 		case listed:
-			d.add(text{themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)})
+			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)))
 			return
 		}
 		step := &m.plan.Steps[p.Steps[0]]
 		at := max(d.w-20, d.w/2)
-		d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, p.sign(m.glyphs), text{themes.Text, p.title(m)}, d.place(at, step.Origin.String()))
+		d.columns([]int{0, 2, 4, at}, inked(themes.Text, ""), p.sign(m.glyphs), inked(themes.Text, p.title(m)), d.place(at, step.Origin.String()))
 		if words := p.words(); words != "" {
 			d.para(themes.Dim, 4, words)
 		}

@@ -14,25 +14,25 @@ import (
 func (m *model) drawCard(b *brush) {
 	lines := [][]text{m.cardHead(), m.cardCounts()}
 	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s text) bool { return s.ink == themes.Warn }) {
-		lines = append(lines, []text{{themes.Warn, needYou(ask)}})
+		lines = append(lines, []text{inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.phase == events.Paused {
-		lines = append(lines, []text{{themes.Accent, cmp.Or(m.retrying(), m.pauseWord())}})
+		lines = append(lines, []text{inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
-		lines = append(lines, []text{{themes.Accent, m.glyphs.pointer + " "}, {inkTitle, plain(m.stepTitle(step))}})
+		lines = append(lines, []text{inked(themes.Accent, m.glyphs.pointer+" "), inked(inkTitle, plain(m.stepTitle(step)))})
 		if words := m.cardTime(step); words != "" {
-			lines = append(lines, []text{{themes.Text, "  "}, {themes.Dim, words}})
+			lines = append(lines, []text{inked(themes.Text, "  "), inked(themes.Dim, words)})
 		}
 		if last := m.peekLines(1); len(last) > 0 {
-			lines = append(lines, []text{{themes.Text, "  "}, {inkRaw, last[0].text}})
+			lines = append(lines, []text{inked(themes.Text, "  "), inked(inkRaw, last[0].text)})
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]text{{themes.Text, plain(m.fix.label()) + " "}}, m.fixInput(m.width)...))
+		lines = append(lines, append([]text{inked(themes.Text, plain(m.fix.label())+" ")}, m.fixInput(m.width)...))
 	}
 	if m.message != "" {
-		lines = append(lines, []text{{themes.Warn, m.message}})
+		lines = append(lines, []text{inked(themes.Warn, m.message)})
 	}
 	keys := m.height >= 3
 	room := m.height
@@ -65,10 +65,10 @@ func (m *model) cardHead() []text {
 			least = least[:len(least)-1]
 		}
 		mark := m.banner(max(m.width-widthOf(least)-1, 5)) // instead of the program's name, and never left out
-		return append(append(mark, text{themes.Text, " "}), least...)
+		return append(append(mark, inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
-		line := append([]text{{inkTitle, "moon "}}, m.headline(level)...)
+		line := append([]text{inked(inkTitle, "moon ")}, m.headline(level)...)
 		if widthOf(line) <= m.width && level > 0 {
 			return line
 		}
@@ -81,10 +81,10 @@ func (m *model) cardCounts() []text {
 	b.begin(1<<10, onRow)
 	b.wide = 0 // as narrow as can be
 	m.tallyState(b)
-	line := []text{{inkRaw, string(b.buf)}}
+	line := []text{inked(inkRaw, string(b.buf))}
 	if m.run.phase == events.Running {
 		done, total := m.progress()
-		line = append([]text{{themes.Text, fmt.Sprintf("%d/%d ", done, total)}}, line...)
+		line = append([]text{inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
 	}
 	return line
 }

@@ -95,7 +95,7 @@ func (m *model) taskDiffs(d *doc, n int) {
 			item = plain(p.Loop.Label) + " "
 		}
 		d.para(inkTitle, 0, item+words+plain(plan.HostsName(one.hosts)))
-		d.add(text{themes.Text, cutLeft(plain(one.diff.Path), max(d.w-12, 8), m.glyphs.dots)}, text{themes.Dim, "  " + string(one.diff.Kind)})
+		d.add(inked(themes.Text, cutLeft(plain(one.diff.Path), max(d.w-12, 8), m.glyphs.dots)), inked(themes.Dim, "  "+string(one.diff.Kind)))
 		if one.diff.Summary != "" {
 			d.para(themes.Text, 0, one.diff.Summary)
 		}

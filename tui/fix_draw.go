@@ -27,7 +27,7 @@ func (m *model) fixDoc(w, h int) *doc {
 	d := newDoc(w, h, m.glyphs)
 	f := m.fix
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
-	d.columns(at, text{themes.Dim, ""}, text{themes.Dim, "name"}, text{themes.Dim, "value"}, text{themes.Dim, "from"})
+	d.columns(at, inked(themes.Dim, ""), inked(themes.Dim, "name"), inked(themes.Dim, "value"), inked(themes.Dim, "from"))
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
 	for i := f.top; i < min(f.top+room, len(f.Rows)+1); i++ {
@@ -39,7 +39,7 @@ func (m *model) fixDoc(w, h int) *doc {
 		d.blank()
 	}
 	if r := f.row(); r != nil {
-		d.field("Type", text{themes.Text, fixType(r)})
+		d.field("Type", inked(themes.Text, fixType(r)))
 	}
 	d.field("Scope", m.fixScopes()...)
 	d.blank()
@@ -64,7 +64,7 @@ func (m *model) fixRow(d *doc, at []int, i int) {
 		mark = m.glyphs.pointer
 	}
 	if i == len(f.Rows) {
-		line := []text{{themes.Accent, mark + spaces(2-cells(mark))}, {themes.Dim, "+ add a variable"}}
+		line := []text{inked(themes.Accent, mark+spaces(2-cells(mark))), inked(themes.Dim, "+ add a variable")}
 		if here && f.typing {
 			line = append(line[:1], m.fixInput(d.w-2)...)
 		}
@@ -76,27 +76,27 @@ func (m *model) fixRow(d *doc, at []int, i int) {
 	if here {
 		look = inkTitle
 	}
-	value := text{themes.Text, fixShown(r)}
+	value := inked(themes.Text, fixShown(r))
 	switch {
 	case r.Restore:
-		value, place = text{themes.Changed, r.Original}, "original"
+		value, place = inked(themes.Changed, r.Original), "original"
 	case r.Changed():
 		value.ink, place = themes.Changed, m.fixWas(r)
 	case r.InForce != nil:
 		place = "was " + r.Original
 	case len(r.After) > 0:
-		value = text{themes.Dim, m.fixAfter(r)}
+		value = inked(themes.Dim, m.fixAfter(r))
 	}
 	if !here || !f.typing {
-		d.columns(at, text{themes.Accent, mark}, text{look, name}, value, d.place(at[3], place))
+		d.columns(at, inked(themes.Accent, mark), inked(look, name), value, d.place(at[3], place))
 		return
 	}
-	line := []text{{themes.Accent, mark + spaces(2-cells(mark))}}
+	line := []text{inked(themes.Accent, mark+spaces(2-cells(mark)))}
 	name = cutRight(plain(name), at[2]-3, d.dots)
-	line = append(line, text{look, name + spaces(at[2]-2-cells(name))})
+	line = append(line, inked(look, name+spaces(at[2]-2-cells(name))))
 	in := m.fixInput(at[3] - at[2] - 1)
 	line = append(line, in...)
-	d.add(append(line, text{themes.Text, spaces(at[3] - at[2] - widthOf(in))}, d.place(at[3], place))...)
+	d.add(append(line, inked(themes.Text, spaces(at[3]-at[2]-widthOf(in))), d.place(at[3], place))...)
 }
 
 // fixInput is the line that is typed on, as much of it around its cursor as fits.
@@ -113,7 +113,7 @@ func (m *model) fixInput(w int) []text {
 		before = cutLeft(before, room, m.glyphs.dots)
 	}
 	after = head(after, room-cells(before))
-	return []text{{themes.Text, before}, {themes.Accent, m.glyphs.caret}, {themes.Text, after}}
+	return []text{inked(themes.Text, before), inked(themes.Accent, m.glyphs.caret), inked(themes.Text, after)}
 }
 
 // label is what the cursor is on.
@@ -188,7 +188,7 @@ func fixType(r *fix.Row) string {
 func (m *model) fixScopes() []text {
 	f := m.fix
 	if r := f.row(); r != nil && r.Field != "" {
-		return []text{{themes.Text, "this step (it is not a variable)"}}
+		return []text{inked(themes.Text, "this step (it is not a variable)")}
 	}
 	var line []text
 	for i, s := range f.Scopes {
@@ -197,9 +197,9 @@ func (m *model) fixScopes() []text {
 			mark, look = "("+m.glyphs.chosen()+") ", themes.Text
 		}
 		if i > 0 {
-			line = append(line, text{themes.Text, "   "})
+			line = append(line, inked(themes.Text, "   "))
 		}
-		line = append(line, text{look, mark + s.Words})
+		line = append(line, inked(look, mark+s.Words))
 	}
 	return line
 }
@@ -217,15 +217,15 @@ func (m *model) fixBecomes(d *doc) {
 		d.hint("Type to change a value. Nothing runs before enter, and no file is changed.")
 		return
 	case p.why != "":
-		d.add(text{inkTitle, "Will be"})
+		d.add(inked(inkTitle, "Will be"))
 		d.para(themes.Failed, 2, p.why)
 		return
 	case p.plan == nil:
-		d.add(text{inkTitle, "Will be"})
+		d.add(inked(inkTitle, "Will be"))
 		d.hint("planning …")
 		return
 	}
-	d.add(text{inkTitle, "Will be"})
+	d.add(inked(inkTitle, "Will be"))
 	e := fix.EffectOf(m.plan, p.plan, f.Path, m.canRunAgain)
 	switch {
 	case e.Gone:
@@ -241,14 +241,14 @@ func (m *model) fixBecomes(d *doc) {
 	}
 	for i, s := range e.Others {
 		if i == othersShown {
-			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)})
+			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)))
 			break
 		}
 		if i == 0 {
 			d.blank()
-			d.add(text{themes.Text, "Also changes " + count(len(e.Others), "other step")})
+			d.add(inked(themes.Text, "Also changes "+count(len(e.Others), "other step")))
 		}
-		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
+		d.add(inked(themes.Text, "  "+plain(m.titleOn(s))), inked(themes.Dim, "  "+plain(s.Summary)))
 	}
 	m.fixDone(d, e.Done)
 	if e.Left > 0 {
@@ -272,10 +272,10 @@ func (m *model) fixDone(d *doc, steps []*plan.Step) {
 	d.para(themes.Warn, 0, words)
 	for i, s := range steps {
 		if i == othersShown {
-			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)})
+			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)))
 			break
 		}
-		d.add(text{themes.Text, "  " + plain(m.titleOn(s))}, text{themes.Dim, "  " + plain(s.Summary)})
+		d.add(inked(themes.Text, "  "+plain(m.titleOn(s))), inked(themes.Dim, "  "+plain(s.Summary)))
 	}
 }
 
@@ -293,7 +293,7 @@ func (m *model) changedLines(d *doc, label, was, now string) {
 			if i > 0 {
 				sign = " "
 			}
-			d.add(text{look, sign + " " + part})
+			d.add(inked(look, sign+" "+part))
 		}
 	}
 	if !strings.Contains(was+now, "\n") {

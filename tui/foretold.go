@@ -112,22 +112,22 @@ func (m *model) foretoldWord(step int) text {
 	case f == nil:
 		return text{}
 	case f.Away:
-		return text{themes.Failed, "not reached"}
+		return inked(themes.Failed, "not reached")
 	case f.Error != "":
-		return text{themes.Failed, "would fail"}
+		return inked(themes.Failed, "would fail")
 	case f.Skipped != "":
-		return text{themes.Dim, "would skip"}
+		return inked(themes.Dim, "would skip")
 	}
-	word := text{themes.Dim, ""}
+	word := inked(themes.Dim, "")
 	switch f.Diff.Kind {
 	case events.ChangeNone:
 		word.s = "no change"
 	case events.ChangeCreate:
-		word = text{themes.DiffAdd, "create"}
+		word = inked(themes.DiffAdd, "create")
 	case events.ChangeUpdate:
-		word = text{themes.Changed, "update"}
+		word = inked(themes.Changed, "update")
 	case events.ChangeDelete:
-		word = text{themes.DiffDel, "delete"}
+		word = inked(themes.DiffDel, "delete")
 	case events.ChangeUnknown:
 	}
 	if f.Maybe && word.s != "" {
@@ -156,7 +156,7 @@ func (m *model) foretoldCounts() []text {
 		{f.failed, m.glyphs.signs[faceSigns[faceFailed]], themes.Failed},
 	} {
 		if k.n > 0 {
-			line = append(line, text{k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)})
+			line = append(line, inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))
 		}
 	}
 	return line
@@ -174,13 +174,13 @@ func (m *model) foretoldField(d *doc, p *plan.Step) {
 	word := m.foretoldWord(p.Index)
 	switch {
 	case f.Error != "":
-		d.field("predicted", word, text{themes.Text, "  " + plain(f.Error)})
+		d.field("predicted", word, inked(themes.Text, "  "+plain(f.Error)))
 	case f.Skipped != "":
-		d.field("predicted", word, text{themes.Dim, "  " + plain(standing.WhySkipped(f.Skipped))})
+		d.field("predicted", word, inked(themes.Dim, "  "+plain(standing.WhySkipped(f.Skipped))))
 	case word.s != "" || f.Diff.Summary != "":
 		if word.s == "" {
-			word = text{themes.Dim, "unpredictable"}
+			word = inked(themes.Dim, "unpredictable")
 		}
-		d.field("predicted", word, text{themes.Text, "  " + plain(f.Diff.Summary)})
+		d.field("predicted", word, inked(themes.Text, "  "+plain(f.Diff.Summary)))
 	}
 }

@@ -66,12 +66,12 @@ func (m *model) headline(level int) []text {
 func (m *model) reviewLine(level int) []text {
 	t := m.tree.tally(0)
 	total, approved, ask := t.total(), t.sum(faceWaiting), t.sum(faceConfirm)
-	line := []text{{themes.Accent, "REVIEW"}}
+	line := []text{inked(themes.Accent, "REVIEW")}
 	dot := " " + m.glyphs.dot + " "
 	if level > 0 {
-		line = append(line, text{themes.Text, fmt.Sprintf(" %d/%d", approved, total)})
+		line = append(line, inked(themes.Text, fmt.Sprintf(" %d/%d", approved, total)))
 		if ask > 0 && level == 1 {
-			line = append(line, text{themes.Warn, fmt.Sprintf("  %s", needYou(ask))})
+			line = append(line, inked(themes.Warn, fmt.Sprintf("  %s", needYou(ask))))
 		}
 		return line
 	}
@@ -87,15 +87,15 @@ func (m *model) reviewLine(level int) []text {
 	if m.tree.hosts > 1 {
 		words += dot + count(m.tree.hosts, "host")
 	}
-	line = append(line, text{themes.Text, words + dot + fmt.Sprintf("%d approved", approved)})
+	line = append(line, inked(themes.Text, words+dot+fmt.Sprintf("%d approved", approved)))
 	if ask > 0 {
-		line = append(line, text{themes.Text, dot}, text{themes.Warn, needYou(ask)})
+		line = append(line, inked(themes.Text, dot), inked(themes.Warn, needYou(ask)))
 	}
 	if n := m.lackingNow(); n > 0 {
-		line = append(line, text{themes.Text, dot + fmt.Sprintf("%d will skip", n)})
+		line = append(line, inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
 	if would := m.foretoldCounts(); len(would) > 0 {
-		line = append(append(line, text{themes.Text, strings.TrimRight(dot, " ")}), would...)
+		line = append(append(line, inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line
 }
@@ -139,16 +139,16 @@ func (m *model) runningLine(level int) []text {
 		}
 		bar := m.glyphs.gauge(part, w)
 		return []text{
-			{themes.Running, word},
-			{themes.Text, "  "},
-			{themes.BarFill, bar},
-			{themes.BarRest, spaces(w - cells(bar))},
-			{themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)},
+			inked(themes.Running, word),
+			inked(themes.Text, "  "),
+			inked(themes.BarFill, bar),
+			inked(themes.BarRest, spaces(w-cells(bar))),
+			inked(themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)),
 		}
 	case 1:
-		return []text{{themes.Running, word}, {themes.Text, " " + percent + "  " + m.elapsed() + brief}}
+		return []text{inked(themes.Running, word), inked(themes.Text, " "+percent+"  "+m.elapsed()+brief)}
 	}
-	return []text{{themes.Running, word}, {themes.Text, " " + percent}}
+	return []text{inked(themes.Running, word), inked(themes.Text, " "+percent)}
 }
 
 // elapsed is how long the run has taken.
@@ -179,18 +179,18 @@ func (m *model) pausedLine(level int) []text {
 	if failed {
 		look = themes.Failed
 	}
-	line := []text{{look, "PAUSED"}}
+	line := []text{inked(look, "PAUSED")}
 	amount := fmt.Sprintf("%d/%d", done, total)
 	if level > 0 {
 		if failed {
-			line = append(line, text{look, " " + m.glyphs.signs[signFailed]})
+			line = append(line, inked(look, " "+m.glyphs.signs[signFailed]))
 		} else if level == 1 {
-			line = append(line, text{themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))})
+			line = append(line, inked(themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))))
 		}
-		return append(line, text{themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]})
+		return append(line, inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]))
 	}
-	line = append(line, text{themes.Text, afterPaused(m.pauseLong())})
-	return append(line, text{themes.Text, "   " + amount + "   " + m.elapsed() + "   " + m.runningWords()})
+	line = append(line, inked(themes.Text, afterPaused(m.pauseLong())))
+	return append(line, inked(themes.Text, "   "+amount+"   "+m.elapsed()+"   "+m.runningWords()))
 }
 
 // afterPaused joins a reason to "PAUSED".
@@ -289,7 +289,7 @@ func (m *model) doneLine(level int) []text {
 		word, look = "DONE (changed)", themes.Changed
 	}
 	done, total := m.progress()
-	line := []text{{look, word}}
+	line := []text{inked(look, word)}
 	switch level {
 	case 0:
 		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsed(), m.waited())
@@ -299,9 +299,9 @@ func (m *model) doneLine(level int) []text {
 		if n := m.overridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
-		return append(line, text{themes.Text, words})
+		return append(line, inked(themes.Text, words))
 	case 1:
-		return append(line, text{themes.Text, "  " + m.elapsed()})
+		return append(line, inked(themes.Text, "  "+m.elapsed()))
 	}
 	return line
 }

@@ -164,10 +164,10 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 
 // runsOn says which host a step runs on, and as whom it is reached.
 func (m *model) runsOn(d *doc, p *plan.Step) {
-	on := []text{{themes.Text, standing.On(p)}}
+	on := []text{inked(themes.Text, standing.On(p))}
 	if p.Conn != nil {
 		if how := p.Conn.String(); how != p.Conn.Host {
-			on = append(on, text{themes.Dim, "  " + how})
+			on = append(on, inked(themes.Dim, "  "+how))
 		}
 	}
 	d.field("runs on", on...)

@@ -23,7 +23,7 @@ func (m *model) otherFilesField(d *doc, step int) {
 		return
 	}
 	for i, c := range list {
-		d.field(map[bool]string{true: "file", false: ""}[i == 0], text{themes.Warn, c.String()})
+		d.field(map[bool]string{true: "file", false: ""}[i == 0], inked(themes.Warn, c.String()))
 	}
 	d.blank()
 }

@@ -143,23 +143,23 @@ func (m *model) attemptLine(d *doc, n int) {
 	}
 	step := m.outputOf(m.at())
 	t := m.triedAt(step, which)
-	line := []text{{inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n)}}
+	line := []text{inked(inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
 	look, _ := m.signOf(int(m.tree.stepNode[step]))
 	words := signLooks[look].word
 	if !t.last {
 		look, words = signFailed, "failed" // or there would be no other
 	}
-	line = append(line, text{themes.Text, "   "}, text{signLooks[look].role, m.glyphs.signs[look] + " " + words})
+	line = append(line, inked(themes.Text, "   "), inked(signLooks[look].role, m.glyphs.signs[look]+" "+words))
 	keys := ""
 	if m.focus() == paneDetail {
 		keys = m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)
 	}
 	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {
 		room := d.w - widthOf(line) - cells(keys) - 2 - len("   ")
-		line = append(line, text{themes.Text, "  " + cutRight(plain(why), max(room, 0), m.glyphs.dots)})
+		line = append(line, inked(themes.Text, "  "+cutRight(plain(why), max(room, 0), m.glyphs.dots)))
 	}
 	if keys != "" {
-		line = append(line, text{themes.Text, "   "}, text{inkKey, keys})
+		line = append(line, inked(themes.Text, "   "), inked(inkKey, keys))
 	}
 	d.add(line...)
 }

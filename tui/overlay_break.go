@@ -164,21 +164,21 @@ func (m *model) clearBreaks(r events.Range) {
 
 func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foot string) {
 	for i, label := range breakLabels {
-		mark, look := text{themes.Text, "  "}, themes.Dim
+		mark, look := inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
-			mark, look = text{themes.Accent, m.glyphs.pointer + " "}, themes.Text
+			mark, look = inked(themes.Accent, m.glyphs.pointer+" "), themes.Text
 		}
-		line := []text{mark, {look, label.name + spaces(max(labelWidth+1-len(label.name), 1))}}
+		line := []text{mark, inked(look, label.name+spaces(max(labelWidth+1-len(label.name), 1)))}
 		switch value := b.fields[i].Value(); {
 		case i == b.at:
 			line = append(line, m.inputLine(&b.fields[i])[1:]...)
 			if value == "" {
-				line = append(line, text{themes.Dim, " " + label.words})
+				line = append(line, inked(themes.Dim, " "+label.words))
 			}
 		case value == "":
-			line = append(line, text{themes.Dim, label.words})
+			line = append(line, inked(themes.Dim, label.words))
 		default:
-			line = append(line, text{themes.Text, plain(value)})
+			line = append(line, inked(themes.Text, plain(value)))
 		}
 		body = append(body, line)
 	}
@@ -195,12 +195,12 @@ func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foo
 
 // state is what there is to say of what is in the fields.
 func (b *breakSheet) state(m *model, w int) text {
-	s := text{themes.Dim, ""}
+	s := inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":
-		s = text{themes.Warn, oneLine(b.wrong)}
+		s = inked(themes.Warn, oneLine(b.wrong))
 	case b.now.Wrong != "":
-		s = text{themes.Warn, "at the pointer: " + oneLine(b.now.Wrong)}
+		s = inked(themes.Warn, "at the pointer: "+oneLine(b.now.Wrong))
 	case b.now.After != nil:
 		s.s = "at the pointer: " + m.whenKnown(b.now.After)
 	case b.now.Text != "":

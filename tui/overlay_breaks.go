@@ -70,7 +70,7 @@ func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot
 	b.n = len(list)
 	b.move(0)
 	if b.n == 0 {
-		return "Breakpoints", [][]text{{{themes.Dim, "There are none any more."}}}, "esc closes"
+		return "Breakpoints", [][]text{{inked(themes.Dim, "There are none any more.")}}, "esc closes"
 	}
 	from, to := b.window(max(h, 1))
 	for i := from; i < to; i++ {
@@ -79,8 +79,8 @@ func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot
 		mark, look := b.mark(m, i)
 		sign := p.sign(m.glyphs)
 		words := strings.TrimSpace(plain(p.title(m)) + "  " + plain(p.words()))
-		line := m.opposite(w-2, mark, text{look, words}, text{themes.Dim, plain(step.Origin.String())})
-		body = append(body, append([]text{line[0], {sign.ink, sign.s + " "}}, line[1:]...))
+		line := m.opposite(w-2, mark, inked(look, words), inked(themes.Dim, plain(step.Origin.String())))
+		body = append(body, append([]text{line[0], inked(sign.ink, sign.s+" ")}, line[1:]...))
 	}
 	return "Breakpoints", body, "enter goes there   B changes   d clears   esc closes"
 }

@@ -136,7 +136,7 @@ func (c *copyBox) lines(*model, int, int) (title string, body [][]text, foot str
 	for _, item := range c.items {
 		body = append(body, hint(item.key, item.words))
 	}
-	body = append(body, []text{{themes.Dim, " esc  nothing"}})
+	body = append(body, []text{inked(themes.Dim, " esc  nothing")})
 	return "Copy", body, ""
 }
 

@@ -45,7 +45,7 @@ func (b *diagBox) lines(m *model, w, h int) (title string, body [][]text, foot s
 			role = themes.Warn
 		}
 		d.blank()
-		d.add(text{role, one.Severity.String() + "  "}, text{themes.Text, cutLeft(plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.dots)})
+		d.add(inked(role, one.Severity.String()+"  "), inked(themes.Text, cutLeft(plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.dots)))
 		d.para(themes.Text, 2, one.Message)
 		if one.Hint != "" {
 			d.para(themes.Dim, 2, "hint: "+one.Hint)

@@ -116,12 +116,12 @@ const dependentsShown = 3
 func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]text, foot string) {
 	para := func(s string) {
 		for _, part := range wrapText(s, max(w, 8)) {
-			body = append(body, []text{{themes.Text, part}})
+			body = append(body, []text{inked(themes.Text, part)})
 		}
 	}
 	para(b.what)
 	if b.outdated > 0 {
-		body = append(body, []text{{themes.Warn, done(b.outdated, len(b.again)) + "; the definition has changed since"}})
+		body = append(body, []text{inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
 	if names := m.namesOf(b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
@@ -136,7 +136,7 @@ func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]text, foot s
 				body = append(body, hint("w", fmt.Sprintf("run again with the %s depending on it", count(n, "done step"))))
 			}
 		} else {
-			body = append(body, []text{{themes.Dim, m.keys.label(runPause) + " pauses the run; then it can run again"}})
+			body = append(body, []text{inked(themes.Dim, m.keys.label(runPause)+" pauses the run; then it can run again")})
 		}
 	}
 	if b.outdated > 0 {

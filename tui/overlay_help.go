@@ -157,7 +157,7 @@ func (h *help) lines(m *model, w, high int) (title string, body [][]text, foot s
 	column := min(keyColumn, w/2)
 	for _, l := range h.shown[h.top:min(h.top+room, h.n)] {
 		if l.headline != "" {
-			body = append(body, []text{{inkTitle, l.headline}})
+			body = append(body, []text{inked(inkTitle, l.headline)})
 			continue
 		}
 		keys := cutRight(l.keys, max(column-3, 1), m.glyphs.dots)
@@ -166,9 +166,9 @@ func (h *help) lines(m *model, w, high int) (title string, body [][]text, foot s
 			words += "  :" + l.name
 		}
 		body = append(body, []text{
-			{themes.Text, "  "},
-			{l.look, keys + spaces(max(column-2-cells(keys), 0))},
-			{themes.Text, cutRight(words, max(w-column, 0), m.glyphs.dots)},
+			inked(themes.Text, "  "),
+			inked(l.look, keys+spaces(max(column-2-cells(keys), 0))),
+			inked(themes.Text, cutRight(words, max(w-column, 0), m.glyphs.dots)),
 		})
 	}
 	where := map[place]string{inTree: "the plan", inDetail: "this tab", inOutput: "the output"}[h.where]

@@ -41,7 +41,7 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	running := m.running(listed)
 	n := m.run.counts.Running
 	if n == 0 {
-		body = append(body, []text{{themes.Text, "Nothing is running. " + notRunYet(left)}})
+		body = append(body, []text{inked(themes.Text, "Nothing is running. "+notRunYet(left))})
 		if h > 3 {
 			body = append(body, nil)
 		}
@@ -50,7 +50,7 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	for _, r := range running {
 		since := took(r.took)
 		name := cutMiddle(plain(m.titleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
-		body = append(body, []text{{themes.Text, name + "  "}, {themes.Dim, since}})
+		body = append(body, []text{inked(themes.Text, name+"  "), inked(themes.Dim, since)})
 	}
 	// On a tiny screen the answers count more than what they are about.
 	switch answers := 3; {

@@ -199,7 +199,7 @@ func (p *palette) lines(m *model, w, h int) (title string, body [][]text, foot s
 		body = append(body, p.line(m, w, i))
 	}
 	if p.wrong != "" {
-		body = append(body, []text{{themes.Warn, "  " + cutRight(plain(p.wrong), max(w-2, 0), m.glyphs.dots)}})
+		body = append(body, []text{inked(themes.Warn, "  "+cutRight(plain(p.wrong), max(w-2, 0), m.glyphs.dots))})
 	}
 	return ":", body, fmt.Sprintf("%d of %d actions   enter does it   esc closes", len(p.shown), len(p.all))
 }
@@ -208,7 +208,7 @@ func (p *palette) line(m *model, w, i int) []text {
 	o := p.shown[i]
 	mark, look := p.mark(m, i)
 	if o.why != "" {
-		return m.opposite(w, mark, text{themes.Dim, o.words}, text{themes.Dim, plain(o.why)})
+		return m.opposite(w, mark, inked(themes.Dim, o.words), inked(themes.Dim, plain(o.why)))
 	}
-	return m.opposite(w, mark, text{look, o.words}, text{inkKey, o.right})
+	return m.opposite(w, mark, inked(look, o.words), inked(inkKey, o.right))
 }

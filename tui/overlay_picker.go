@@ -50,9 +50,9 @@ func (p *picker) window(h int) (from, to int) {
 // mark is what stands before a line of the list.
 func (p *picker) mark(m *model, i int) (before text, look ink) {
 	if i == p.at {
-		return text{themes.Accent, m.glyphs.pointer + " "}, inkTitle
+		return inked(themes.Accent, m.glyphs.pointer+" "), inkTitle
 	}
-	return text{themes.Text, "  "}, themes.Text
+	return inked(themes.Text, "  "), themes.Text
 }
 
 // inputLine is a line to type in, with its cursor.
@@ -60,10 +60,10 @@ func (m *model) inputLine(in *textinput.Model) []text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	return []text{
-		{inkKey, "> "},
-		{themes.Text, plain(string(value[:at]))},
-		{themes.Accent, m.glyphs.caret},
-		{themes.Text, plain(string(value[at:]))},
+		inked(inkKey, "> "),
+		inked(themes.Text, plain(string(value[:at]))),
+		inked(themes.Accent, m.glyphs.caret),
+		inked(themes.Text, plain(string(value[at:]))),
 	}
 }
 
@@ -72,5 +72,5 @@ func (m *model) opposite(w int, mark, left, right text) []text {
 	room := max(w-cells(mark.s), 0)
 	right.s = cutRight(right.s, max(room-cells(left.s)-2, room/2), m.glyphs.dots)
 	left.s = cutRight(left.s, max(room-cells(right.s)-2, 0), m.glyphs.dots)
-	return []text{mark, left, {themes.Text, spaces(max(room-cells(left.s)-cells(right.s), 0))}, right}
+	return []text{mark, left, inked(themes.Text, spaces(max(room-cells(left.s)-cells(right.s), 0))), right}
 }

@@ -67,7 +67,7 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 		title = fmt.Sprintf("%s: %s?", where, count(steps, "step")) // what must not be cut comes first
 	}
 
-	ask := []text{{themes.Text, "type  "}, {inkTitle, b.name}, {themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind)}}
+	ask := []text{inked(themes.Text, "type  "), inked(inkTitle, b.name), inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind))}
 	question := wrapSpans(ask, w)
 	if len(question) >= h {
 		question = wrapSpans(ask[:2], w)
@@ -75,9 +75,9 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, 
 	if room := h - len(question) - 3; room > 0 {
 		none := "No known destructive steps."
 		if len(destructive) == 0 {
-			body = append(body, []text{{themes.Text, cutRight(none, w, m.glyphs.dots)}})
+			body = append(body, []text{inked(themes.Text, cutRight(none, w, m.glyphs.dots))})
 		} else {
-			head := []text{{themes.Warn, fmt.Sprintf("%d destructive", len(destructive))}}
+			head := []text{inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
 			body = append(append(body, head), m.destructiveLines(destructive, w, min(room, 8))...)
 		}
 		body = append(body, nil)

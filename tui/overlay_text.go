@@ -57,7 +57,7 @@ func (t *textBox) lines(_ *model, w, h int) (title string, body [][]text, foot s
 	t.n = len(all)
 	t.top = max(min(t.top, t.n-h), 0)
 	for _, line := range all[t.top:min(t.top+h, t.n)] {
-		body = append(body, []text{{themes.Text, line}})
+		body = append(body, []text{inked(themes.Text, line)})
 	}
 	foot = "esc closes"
 	if t.n > h {

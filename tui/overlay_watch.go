@@ -95,19 +95,19 @@ func (b *watchBox) recall(m *model, by int) {
 func (b *watchBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
 	body = append(body, m.inputLine(&b.input))
 	if b.at >= 0 {
-		body[0] = []text{{themes.Dim, "> " + plain(b.input.Value())}}
+		body[0] = []text{inked(themes.Dim, "> "+plain(b.input.Value()))}
 	}
 	room := max(h-1, 1)
 	b.top = max(min(b.top, b.at), b.at-room+1, 0)
 	list := m.watch.texts
 	for i := b.top; i < min(b.top+room, len(list)); i++ {
-		mark, look := text{themes.Text, "  "}, themes.Text
+		mark, look := inked(themes.Text, "  "), themes.Text
 		if i == b.at {
-			mark, look = text{themes.Accent, m.glyphs.pointer + " "}, inkTitle
+			mark, look = inked(themes.Accent, m.glyphs.pointer+" "), inkTitle
 		}
 		value := m.watchShown(list[i])
 		value.s = plain(value.s)
-		body = append(body, m.opposite(w, mark, text{look, plain(list[i])}, value))
+		body = append(body, m.opposite(w, mark, inked(look, plain(list[i])), value))
 	}
 	foot = "enter adds   up: typed before   esc closes"
 	switch {

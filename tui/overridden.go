@@ -26,7 +26,7 @@ func (m *model) overrideMark(p *plan.Step) text {
 	if len(p.Overridden) == 0 {
 		return text{}
 	}
-	return text{themes.Changed, m.keys.label(nodeFix)}
+	return inked(themes.Changed, m.keys.label(nodeFix))
 }
 
 // overrideUsed is an override with the first step that ran with it.
@@ -51,7 +51,7 @@ func (m *model) overridesList(d *doc) {
 			d.heading("Overrides used (not in your files)")
 		}
 		what := "  " + cutRight(plain(m.overrideText(o.Overridden)), max(d.w-2, 0), m.glyphs.dots)
-		d.add(text{themes.Changed, what}, text{themes.Dim, "   " + cutMiddle(plain(m.titleOn(o.step)), max(d.w-cells(what)-3, 0), m.glyphs.dots)})
+		d.add(inked(themes.Changed, what), inked(themes.Dim, "   "+cutMiddle(plain(m.titleOn(o.step)), max(d.w-cells(what)-3, 0), m.glyphs.dots)))
 		if place := o.Origin.String(); place != "" {
 			d.para(themes.Dim, 2, "to keep it, edit "+place)
 		}
@@ -65,6 +65,6 @@ func (m *model) overriddenFields(d *doc, p *plan.Step) {
 		if i == 0 {
 			label = "override"
 		}
-		d.field(label, text{themes.Changed, m.overrideText(o)}, text{themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))})
+		d.field(label, inked(themes.Changed, m.overrideText(o)), inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))))
 	}
 }

@@ -60,11 +60,11 @@ func (m *model) diffTab(d *doc, s subject) {
 		d.hint("No change was recorded.")
 		return
 	}
-	head := []text{{inkTitle, plain(diff.Path)}}
+	head := []text{inked(inkTitle, plain(diff.Path))}
 	if diff.Path != "" {
-		head = append(head, text{themes.Text, "  "})
+		head = append(head, inked(themes.Text, "  "))
 	}
-	d.add(append(head, text{themes.Dim, string(diff.Kind)})...)
+	d.add(append(head, inked(themes.Dim, string(diff.Kind)))...)
 	if diff.Summary != "" {
 		d.para(themes.Text, 0, diff.Summary)
 	}
@@ -101,6 +101,6 @@ func (m *model) diffText(d *doc, lines []string) {
 			d.para(look, 0, line)
 			continue
 		}
-		d.add(text{look, plain(line)})
+		d.add(inked(look, plain(line)))
 	}
 }

@@ -24,7 +24,7 @@ func (m *model) eventsTab(d *doc, s subject) {
 		if look == signNone {
 			role = themes.Text
 		}
-		d.columns([]int{0, 10}, text{themes.LogTime, p.at.Local().Format("15:04:05")}, text{role, line})
+		d.columns([]int{0, 10}, inked(themes.LogTime, p.at.Local().Format("15:04:05")), inked(role, line))
 	}
 }
 

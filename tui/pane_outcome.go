@@ -23,9 +23,9 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 		f = faceFailed // whatever becomes of it, it has not become of it yet
 	}
 	look := faceSigns[f]
-	head := []text{{signLooks[look].role, m.glyphs.signs[look] + " " + outcomeWord(of, f)}}
+	head := []text{inked(signLooks[look].role, m.glyphs.signs[look]+" "+outcomeWord(of, f))}
 	for _, part := range m.facts(p.Index, of, f) {
-		head = append(head, text{themes.Text, "  " + part})
+		head = append(head, inked(themes.Text, "  "+part))
 	}
 	d.add(head...)
 	if m.layout().kind != layoutOne { // there it stands in the rule above
@@ -141,7 +141,7 @@ func (m *model) lastLines(d *doc, already string) {
 	}
 	if r.total > 0 {
 		hint := count(r.total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
-		d.add(text{themes.Text, spaces(d.w - cells(hint))}, text{themes.Dim, hint})
+		d.add(inked(themes.Text, spaces(d.w-cells(hint))), inked(themes.Dim, hint))
 	}
 }
 
@@ -232,13 +232,13 @@ func (m *model) choices(d *doc, list []choice) {
 			if cells(words) > d.w-5 {
 				words = c.brief
 			}
-			d.add(text{themes.Text, "  "}, text{inkKey, m.keys.label(c.do)}, text{themes.Text, "  " + words})
+			d.add(inked(themes.Text, "  "), inked(inkKey, m.keys.label(c.do)), inked(themes.Text, "  "+words))
 			continue
 		}
-		line := []text{{inkKey, m.keys.label(c.do)}, {themes.Text, "  " + c.brief}}
+		line := []text{inked(inkKey, m.keys.label(c.do)), inked(themes.Text, "  "+c.brief)}
 		if i++; i < len(list) {
-			line = append(line, text{themes.Text, spaces(d.w/2 - widthOf(line))}, text{inkKey, m.keys.label(list[i].do)},
-				text{themes.Text, "  " + list[i].brief})
+			line = append(line, inked(themes.Text, spaces(d.w/2-widthOf(line))), inked(inkKey, m.keys.label(list[i].do)),
+				inked(themes.Text, "  "+list[i].brief))
 		}
 		d.add(line...)
 	}

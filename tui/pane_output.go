@@ -229,7 +229,7 @@ func (m *model) outputDoc(w, h int) *doc {
 		v.last = row.line
 	}
 	if live {
-		d.add(text{themes.Running, m.glyphs.follow})
+		d.add(inked(themes.Running, m.glyphs.follow))
 	}
 	return d
 }
@@ -247,8 +247,8 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []tex
 		if l.stderr {
 			mark = "2>"
 		}
-		line = append(line, text{themes.LogTime, at}, text{themes.Text, spaces(wide - 3 - cells(at))}, text{themes.LogStderr, mark},
-			text{themes.Text, spaces(3 - len(mark))})
+		line = append(line, inked(themes.LogTime, at), inked(themes.Text, spaces(wide-3-cells(at))), inked(themes.LogStderr, mark),
+			inked(themes.Text, spaces(3-len(mark))))
 		w -= wide
 	}
 	s := row.text
@@ -263,17 +263,17 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []tex
 	switch {
 	case left && row.more && w > 2:
 		mid, _ := stretch(s, 1, w-2)
-		return append(line, text{themes.Dim, m.glyphs.onLeft}, text{look, mid}, text{themes.Dim, m.glyphs.onRight})
+		return append(line, inked(themes.Dim, m.glyphs.onLeft), inked(look, mid), inked(themes.Dim, m.glyphs.onRight))
 	case left && w > 1:
 		mid, _ := stretch(s, 1, w-1)
-		return append(line, text{themes.Dim, m.glyphs.onLeft}, text{look, mid})
+		return append(line, inked(themes.Dim, m.glyphs.onLeft), inked(look, mid))
 	case row.more && w > 1:
 		mid, _ := stretch(s, 0, w-1)
-		return append(line, text{look, mid}, text{themes.Dim, m.glyphs.onRight})
+		return append(line, inked(look, mid), inked(themes.Dim, m.glyphs.onRight))
 	case row.first && l.cut:
-		return append(line, text{look, s}, text{themes.Dim, m.glyphs.dots})
+		return append(line, inked(look, s), inked(themes.Dim, m.glyphs.dots))
 	}
-	return append(line, text{look, s})
+	return append(line, inked(look, s))
 }
 
 // lineTime is when a line began: since the attempt did, or on the clock if it is known when that was.

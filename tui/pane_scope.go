@@ -36,7 +36,7 @@ func (m *model) scopeTab(d *doc, n int) {
 		d.value("when", s.When)
 	}
 	if s.Skipped != "" {
-		d.field("skipped", text{themes.Changed, s.Skipped + " is false"})
+		d.field("skipped", inked(themes.Changed, s.Skipped+" is false"))
 	}
 	switch {
 	case s.Parallel >= plan.Unlimited:
@@ -59,11 +59,11 @@ func (m *model) scopeTab(d *doc, n int) {
 
 // counts says how many steps there are of each kind.
 func (m *model) counts(d *doc, t *tally) {
-	line := []text{{themes.Text, count(t.total(), "step")}}
+	line := []text{inked(themes.Text, count(t.total(), "step"))}
 	add := func(look sign, n int, words string) {
 		if n > 0 {
-			line = append(line, text{themes.Text, "   "}, text{signLooks[look].role, m.glyphs.signs[look]},
-				text{themes.Text, fmt.Sprintf(" %d %s", n, words)})
+			line = append(line, inked(themes.Text, "   "), inked(signLooks[look].role, m.glyphs.signs[look]),
+				inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
 	add(signFailed, t.sum(faceFailed), "failed")
@@ -96,10 +96,10 @@ func (m *model) playbook(d *doc) {
 		d.heading("Files")
 		for i, in := range m.plan.Inputs {
 			if i == listed {
-				d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)})
+				d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)))
 				break
 			}
-			d.add(text{themes.Text, "  "}, text{themes.Text, plain(in.Path)})
+			d.add(inked(themes.Text, "  "), inked(themes.Text, plain(in.Path)))
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (m *model) list(d *doc, n int, title string, is func(face) bool) {
 			d.heading(title)
 		}
 		if shown++; shown > listed {
-			d.add(text{themes.Dim, "  and more"})
+			d.add(inked(themes.Dim, "  and more"))
 			return
 		}
 		look := faceSigns[m.tree.faces[i]]
@@ -127,6 +127,6 @@ func (m *model) list(d *doc, n int, title string, is func(face) bool) {
 // entry is a line of a list of steps: how it is, its name, its place.
 func (m *model) entry(d *doc, look sign, p *plan.Step) {
 	at := max(d.w-20, d.w/2)
-	d.columns([]int{0, 2, 4, at}, text{themes.Text, ""}, text{signLooks[look].role, m.glyphs.signs[look]},
-		text{themes.Text, m.stepTitle(p.Index)}, d.place(at, p.Origin.String()))
+	d.columns([]int{0, 2, 4, at}, inked(themes.Text, ""), inked(signLooks[look].role, m.glyphs.signs[look]),
+		inked(themes.Text, m.stepTitle(p.Index)), d.place(at, p.Origin.String()))
 }

@@ -31,7 +31,7 @@ func (m *model) stepTab(d *doc, s subject) {
 		m.whyField(d, s.node)
 		m.missedField(d, p)
 		if b := m.bound.steps[s.step]; b.wrong != "" {
-			d.field("by now", text{themes.Failed, "cannot run: " + b.wrong})
+			d.field("by now", inked(themes.Failed, "cannot run: "+b.wrong))
 		}
 	}
 	m.otherFilesField(d, s.step)
@@ -61,12 +61,12 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 		if i == 0 {
 			label = "env"
 		}
-		d.field(label, text{themes.Text, name + "=" + p.Env[name]})
+		d.field(label, inked(themes.Text, name+"="+p.Env[name]))
 	}
 	m.condition(d, p, ran)
 	m.hangsOn(d, p)
 	if m.defiesDryRun(p) {
-		d.field("dry run", text{themes.Warn, "runs for real"}, text{themes.Dim, "  check_mode: false"})
+		d.field("dry run", inked(themes.Warn, "runs for real"), inked(themes.Dim, "  check_mode: false"))
 	}
 	if !ran {
 		m.foretoldField(d, p)
@@ -91,7 +91,7 @@ func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
 	}
 	d.value("tags", strings.Join(p.Tags, ", "))
 	if l := p.InnermostLoop(); l != nil {
-		d.field("item", text{themes.Text, l.Label}, text{themes.Dim, m.itemOf(p, l)})
+		d.field("item", inked(themes.Text, l.Label), inked(themes.Dim, m.itemOf(p, l)))
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.plan.Steps) {
@@ -129,12 +129,12 @@ func (m *model) itemOf(p *plan.Step, l *plan.LoopContext) string {
 // arguments shows the action and what it is given. The first line has the one argument that says most.
 func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 	if p.NoLog {
-		d.field(p.Action, text{themes.Dim, "arguments hidden: no_log"})
+		d.field(p.Action, inked(themes.Dim, "arguments hidden: no_log"))
 		return
 	}
 	names := standing.ArgNames(p)
 	if len(names) == 0 {
-		d.field(p.Action, text{themes.Text, p.Summary})
+		d.field(p.Action, inked(themes.Text, p.Summary))
 	}
 	for i, name := range names {
 		value, after := plan.Display(p.Args[name])
@@ -143,12 +143,12 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 		}
 		switch {
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
-			d.field(p.Action, text{themes.Text, argument(p, name, value)})
+			d.field(p.Action, inked(themes.Text, argument(p, name, value)))
 		case i == 0:
-			d.field(p.Action, text{themes.Text, p.Summary})
-			d.field("  "+name, text{themes.Text, value})
+			d.field(p.Action, inked(themes.Text, p.Summary))
+			d.field("  "+name, inked(themes.Text, value))
 		default:
-			d.field("  "+name, text{themes.Text, value})
+			d.field("  "+name, inked(themes.Text, value))
 		}
 		m.unknown(d, p, name, ran)
 	}
@@ -157,7 +157,7 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 			break
 		}
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
-			d.field(u.Field, text{themes.Dim, u.Name + " " + m.whenKnown(u.Steps)})
+			d.field(u.Field, inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
 		}
 	}
 }
@@ -174,7 +174,7 @@ func argument(p *plan.Step, name, value string) string {
 func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
-			d.field("", text{themes.Dim, u.Name + " " + m.whenKnown(u.Steps)})
+			d.field("", inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
 func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
-		d.field("excluded", text{themes.Dim, "by tags or selection"})
+		d.field("excluded", inked(themes.Dim, "by tags or selection"))
 	case ran, p.Lacks != nil:
 		d.value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
@@ -190,7 +190,7 @@ func (m *model) condition(d *doc, p *plan.Step, ran bool) {
 		if p.Prediction != plan.WillRun {
 			look = themes.Changed
 		}
-		d.field("when", text{themes.Text, p.When}, text{look, "  " + m.glyphs.arrow + " " + string(p.Prediction)})
+		d.field("when", inked(themes.Text, p.When), inked(look, "  "+m.glyphs.arrow+" "+string(p.Prediction)))
 		m.unknown(d, p, "when", ran)
 	}
 }
@@ -202,8 +202,8 @@ func (m *model) lastRun(d *doc, p *plan.Step) {
 	if look == signNone {
 		return
 	}
-	d.field("last run", text{themes.Text, last.At.Local().Format("2006-01-02 15:04") + "  "},
-		text{signLooks[look].role, m.glyphs.signs[look] + " " + signLooks[look].word}, text{themes.Text, "  " + precise(last.Took)})
+	d.field("last run", inked(themes.Text, last.At.Local().Format("2006-01-02 15:04")+"  "),
+		inked(signLooks[look].role, m.glyphs.signs[look]+" "+signLooks[look].word), inked(themes.Text, "  "+precise(last.Took)))
 }
 
 // stepName refers to a step: step-0003 «read release file».
@@ -235,9 +235,9 @@ func (m *model) origin(d *doc, o plan.Origin) {
 		return
 	}
 	d.blank()
-	d.field("origin", text{themes.Text, o.String()})
+	d.field("origin", inked(themes.Text, o.String()))
 	for _, from := range slices.Backward(o.Chain) {
-		d.field("  from", text{themes.Dim, from})
+		d.field("  from", inked(themes.Dim, from))
 	}
 }
 
@@ -256,8 +256,8 @@ func (m *model) source(d *doc, o plan.Origin) {
 		if number == o.Line {
 			mark, look = m.glyphs.pointer, themes.Text
 		}
-		d.add(text{themes.Accent, mark}, text{themes.Dim, fmt.Sprintf(" %*d ", digits, number)},
-			text{themes.Border, m.glyphs.down + " "}, text{look, plain(line)})
+		d.add(inked(themes.Accent, mark), inked(themes.Dim, fmt.Sprintf(" %*d ", digits, number)),
+			inked(themes.Border, m.glyphs.down+" "), inked(look, plain(line)))
 	}
 }
 
@@ -265,16 +265,16 @@ func (m *model) source(d *doc, o plan.Origin) {
 func (m *model) why(d *doc, p *plan.Step) {
 	if l := m.lacks(p.Index); l != nil {
 		d.blank()
-		d.field("will skip", text{themes.Warn, "It uses " + plain(l.Reason()) + "."})
+		d.field("will skip", inked(themes.Warn, "It uses "+plain(l.Reason())+"."))
 	}
 	if p.Confirm == "" {
 		return
 	}
 	d.blank()
 	if m.tree.faces[p.Index] != faceConfirm || m.run.phase != events.Review { // in a run, what it waits for has said it
-		d.field("confirm", text{themes.Warn, p.Confirm})
+		d.field("confirm", inked(themes.Warn, p.Confirm))
 		return
 	}
-	d.field("confirm", text{themes.Warn, p.Confirm}, text{themes.Text, "  "},
-		text{inkKey, m.keys.label(gateApprove)}, text{themes.Text, " confirms it."})
+	d.field("confirm", inked(themes.Warn, p.Confirm), inked(themes.Text, "  "),
+		inked(inkKey, m.keys.label(gateApprove)), inked(themes.Text, " confirms it."))
 }

@@ -106,7 +106,7 @@ func (m *model) summaryTab(d *doc) {
 	if len(m.summary.drift) > 0 {
 		d.heading("Drift (differs from the preview)")
 		for _, c := range m.summary.drift {
-			d.add(text{themes.Text, "  " + m.stepName(c.step)})
+			d.add(inked(themes.Text, "  "+m.stepName(c.step)))
 			d.para(themes.Warn, 4, c.what)
 		}
 	}
@@ -129,9 +129,9 @@ func (m *model) summaryTab(d *doc) {
 	if m.o.Saved != "" {
 		d.blank()
 		if cells(plain(m.o.Saved)) <= d.w-labelWidth {
-			d.field("Saved", text{themes.Text, m.o.Saved})
+			d.field("Saved", inked(themes.Text, m.o.Saved))
 		} else { // in one piece it can be copied
-			d.add(text{themes.Dim, "Saved"})
+			d.add(inked(themes.Dim, "Saved"))
 			d.para(themes.Text, 0, m.o.Saved)
 		}
 	}
@@ -139,19 +139,19 @@ func (m *model) summaryTab(d *doc) {
 
 func (m *model) tallyLine(d *doc) {
 	t := m.tree.tallies[0]
-	line := []text{{themes.Text, ""}}
+	line := []text{inked(themes.Text, "")}
 	add := func(look sign, n int, words string, always bool) {
 		if n == 0 && !always {
 			return
 		}
 		if len(line) > 1 {
-			line = append(line, text{themes.Text, "   "})
+			line = append(line, inked(themes.Text, "   "))
 		}
 		role := signLooks[look].role
 		if n == 0 {
 			role = themes.Dim
 		}
-		line = append(line, text{role, m.glyphs.signs[look] + fmt.Sprintf(" %d %s", n, words)})
+		line = append(line, inked(role, m.glyphs.signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
 	add(signOK, t.sum(faceOK), "ok", true)
 	add(signChanged, t.sum(faceChanged), "changed", true)
@@ -179,7 +179,7 @@ func (m *model) failures(d *doc) {
 			d.heading("Failed")
 		}
 		if shown++; shown > listed {
-			d.add(text{themes.Dim, "  and more"})
+			d.add(inked(themes.Dim, "  and more"))
 			return
 		}
 		p, reason := &m.plan.Steps[i], ""
@@ -191,7 +191,7 @@ func (m *model) failures(d *doc) {
 		look := faceSigns[f]
 		m.entry(d, look, p)
 		if reason != "" {
-			d.add(text{themes.Text, "    "}, text{themes.Dim, cutRight(plain(reason), max(d.w-4, 0), m.glyphs.dots)})
+			d.add(inked(themes.Text, "    "), inked(themes.Dim, cutRight(plain(reason), max(d.w-4, 0), m.glyphs.dots)))
 		}
 	}
 }
@@ -203,11 +203,11 @@ func (m *model) changes(d *doc) {
 	d.heading("Changed")
 	for i, c := range m.summary.changes {
 		if i == listed {
-			d.add(text{themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)})
+			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)))
 			return
 		}
 		title := "  " + cutMiddle(plain(m.changedTitle(&c)), max(d.w*6/10, 8), m.glyphs.dots)
-		d.add(text{themes.Text, title + "  "}, text{themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)})
+		d.add(inked(themes.Text, title+"  "), inked(themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)))
 	}
 }
 
@@ -224,6 +224,6 @@ func (m *model) barLine(d *doc, t timed, longest time.Duration) {
 	bar := max(min(d.w/4, 20), 4)
 	name := max(d.w-bar-12, 8)
 	title := cutMiddle(plain(m.stepTitle(t.step)), name, m.glyphs.dots)
-	d.add(text{themes.Text, fmt.Sprintf("%7s  ", took(t.took))}, text{themes.Text, title + spaces(name-cells(title)+2)},
-		text{themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)})
+	d.add(inked(themes.Text, fmt.Sprintf("%7s  ", took(t.took))), inked(themes.Text, title+spaces(name-cells(title)+2)),
+		inked(themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)))
 }

@@ -78,7 +78,7 @@ func (m *model) runningNow(d *doc) {
 		m.runningRow(d, step, hosts, last)
 	}
 	if more := len(steps) - len(shown); more > 0 {
-		d.add(text{themes.Dim, fmt.Sprintf("  and %d more", more)})
+		d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
 
@@ -94,15 +94,15 @@ func (m *model) lastWords(step int) string {
 func (m *model) runningRow(d *doc, step, hosts, last int) {
 	spent := cmp.Or(took(m.clockNow().Sub(m.timeline.active[step])), "0:00")
 	at := d.w - last - max(cells(spent), 4)
-	line := []text{{themes.Text, "  "}}
+	line := []text{inked(themes.Text, "  ")}
 	used := 2
 	if hosts > 0 {
 		host := cutMiddle(plain(m.plan.Steps[step].Host), hosts, m.glyphs.dots)
-		line = append(line, text{themes.Dim, host + spaces(hosts-cells(host)+2)})
+		line = append(line, inked(themes.Dim, host+spaces(hosts-cells(host)+2)))
 		used += hosts + 2
 	}
 	name := cutMiddle(plain(m.tree.title(int(m.tree.stepNode[step]))), max(at-used-2, 1), m.glyphs.dots)
-	d.add(append(line, text{themes.Text, name + spaces(at-used-cells(name))}, text{themes.Running, spent}, text{themes.Dim, m.lastWords(step)})...)
+	d.add(append(line, inked(themes.Text, name+spaces(at-used-cells(name))), inked(themes.Running, spent), inked(themes.Dim, m.lastWords(step)))...)
 }
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws
@@ -120,15 +120,15 @@ func (m *model) timeBars(d *doc, most int, heading func(title string)) {
 	}
 	w := d.w - names - 3
 	heading("Time")
-	d.add(text{themes.Text, spaces(names + 3)}, text{themes.Dim, timeScale(total, w)})
+	d.add(inked(themes.Text, spaces(names+3)), inked(themes.Dim, timeScale(total, w)))
 	for i := first; i < first+n; i++ {
 		p := &l.parts[i]
 		name := cutMiddle(m.partName(p), names, m.glyphs.dots)
-		line := []text{{themes.Text, "  " + name + spaces(names-cells(name)+1)}}
+		line := []text{inked(themes.Text, "  "+name+spaces(names-cells(name)+1))}
 		d.add(append(line, m.bar(p, total, w)...)...)
 	}
 	if more := len(l.parts) - n; more > 0 {
-		d.add(text{themes.Dim, fmt.Sprintf("  and %d more", more)})
+		d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
 
@@ -188,9 +188,9 @@ func (m *model) bar(p *part, total time.Duration, w int) []text {
 	if len(p.busy) == 0 {
 		look := t.sign(true, false)
 		if t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) > 0 {
-			return []text{{themes.Text, spaces(w - 1)}, {signLooks[look].role, m.glyphs.signs[look]}}
+			return []text{inked(themes.Text, spaces(w-1)), inked(signLooks[look].role, m.glyphs.signs[look])}
 		}
-		return []text{{signLooks[look].role, m.glyphs.signs[look]}}
+		return []text{inked(signLooks[look].role, m.glyphs.signs[look])}
 	}
 	look := themes.BarFill
 	if t.failed() > 0 {
@@ -212,7 +212,7 @@ func (m *model) bar(p *part, total time.Duration, w int) []text {
 			b.WriteString(m.glyphs.bar[max(int(shares[c]*float64(steps)+0.5), 1)-1])
 		}
 	}
-	return []text{{look, strings.TrimRight(b.String(), " ")}}
+	return []text{inked(look, strings.TrimRight(b.String(), " "))}
 }
 
 // timeScale says what time it was at some cells of a bar of w cells.

@@ -27,7 +27,7 @@ func (m *model) varsTab(d *doc, s subject) {
 		d.heading("Set during this run")
 		for _, name := range slices.Sorted(maps.Keys(s.vars)) {
 			value, _ := plan.Display(s.vars[name])
-			m.variable(d, 2, 0, name, text{themes.Text, value}, "")
+			m.variable(d, 2, 0, name, inked(themes.Text, value), "")
 		}
 	}
 	if s.step < 0 && len(m.plan.Vars) > 0 {
@@ -53,7 +53,7 @@ func (m *model) uses(d *doc, p *plan.Step, set map[string]any, indent int) {
 		value := m.known(u.Value)
 		if now, ok := set[u.Name]; ok && value.ink == themes.Dim {
 			s, _ := plan.Display(now)
-			value = text{themes.Text, s}
+			value = inked(themes.Text, s)
 		}
 		m.variable(d, indent, widest, u.Name, value, from(u.From, u.Origin))
 	}
@@ -62,9 +62,9 @@ func (m *model) uses(d *doc, p *plan.Step, set map[string]any, indent int) {
 func (m *model) known(v any) text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
-		return text{themes.Dim, m.afterShort(after)}
+		return inked(themes.Dim, m.afterShort(after))
 	}
-	return text{themes.Text, s}
+	return inked(themes.Text, s)
 }
 
 // nameColumn is how wide the column of names is where the widest is known: as it must be, in bounds.
@@ -74,10 +74,10 @@ func nameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3))
 func (m *model) variable(d *doc, indent, widest int, name string, value text, place string) {
 	at := []int{indent, indent + nameColumn(d.w, widest), max(d.w-min(d.w/3, 26), d.w/2)}
 	if place == "" {
-		d.columns([]int{0, at[0], at[1]}, text{themes.Text, ""}, text{themes.Dim, name}, value)
+		d.columns([]int{0, at[0], at[1]}, inked(themes.Text, ""), inked(themes.Dim, name), value)
 		return
 	}
-	d.columns([]int{0, at[0], at[1], at[2]}, text{themes.Text, ""}, text{themes.Dim, name}, value, d.place(at[2], place))
+	d.columns([]int{0, at[0], at[1], at[2]}, inked(themes.Text, ""), inked(themes.Dim, name), value, d.place(at[2], place))
 }
 
 // from is where a value comes from: the place, or in words where it has none.

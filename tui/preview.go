@@ -63,11 +63,11 @@ func (p *preview) line(spans ...text) {
 
 func (p *preview) heading(words string) {
 	p.line()
-	p.line(text{inkTitle, " " + words})
+	p.line(inked(inkTitle, " "+words))
 }
 
 func (p *preview) draw() {
-	head := []text{{inkTitle, " " + plain(p.theme.Name)}, {themes.Dim, "   for " + p.theme.For() + " backgrounds"}}
+	head := []text{inked(inkTitle, " "+plain(p.theme.Name)), inked(themes.Dim, "   for "+p.theme.For()+" backgrounds")}
 	if p.theme.Adaptive {
 		half := map[bool]string{true: "this is the dark half (--light)", false: "this is the light half (--dark)"}[p.dark]
 		head[1].s = "   " + p.theme.For() + "; " + half
@@ -76,7 +76,7 @@ func (p *preview) draw() {
 	for _, words := range []string{p.theme.About, p.theme.Path, p.colours()} {
 		if words != "" {
 			for _, part := range wrapText(plain(words), p.w-2) {
-				p.line(text{themes.Text, " " + part})
+				p.line(inked(themes.Text, " "+part))
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (p *preview) roles() {
 		p.b.end()
 		p.b.newline()
 	} else {
-		p.line(text{themes.Dim, " The colours are the terminal's own: their contrast is unknown."})
+		p.line(inked(themes.Dim, " The colours are the terminal's own: their contrast is unknown."))
 	}
 	for r := range themes.Roles {
 		p.b.begin(p.w, onRow)
@@ -207,9 +207,9 @@ func (p *preview) tree() {
 		p.b.newline()
 	}
 	p.line(
-		text{themes.Text, "   "}, text{themes.Failed, g.signs[signFailed]}, text{themes.Dim, " " + g.open + " "},
-		text{inkTitle, "site.yml"}, text{themes.Text, "   "}, text{inkBanner, " PRODUCTION "}, text{themes.Text, "   "},
-		text{inkTab, "1 Step"}, text{themes.Text, "  "}, text{themes.Dim, "2 Output"},
+		inked(themes.Text, "   "), inked(themes.Failed, g.signs[signFailed]), inked(themes.Dim, " "+g.open+" "),
+		inked(inkTitle, "site.yml"), inked(themes.Text, "   "), inked(inkBanner, " PRODUCTION "), inked(themes.Text, "   "),
+		inked(inkTab, "1 Step"), inked(themes.Text, "  "), inked(themes.Dim, "2 Output"),
 	)
 	for s := signUndecided; s < signs; s++ {
 		guide, name, gutter, pointer := g.branch, themes.Text, "", ""
@@ -232,19 +232,19 @@ func (p *preview) tree() {
 func (p *preview) diff() {
 	p.heading("Diff")
 	for _, l := range []text{
-		{themes.Dim, "--- /etc/postgresql/postgresql.conf"},
-		{themes.DiffHunk, "@@ -12,3 +12,3 @@"},
-		{themes.Text, " listen_addresses = *"},
-		{themes.DiffDel, "-max_connections = 100"},
-		{themes.DiffAdd, "+max_connections = 400"},
+		inked(themes.Dim, "--- /etc/postgresql/postgresql.conf"),
+		inked(themes.DiffHunk, "@@ -12,3 +12,3 @@"),
+		inked(themes.Text, " listen_addresses = *"),
+		inked(themes.DiffDel, "-max_connections = 100"),
+		inked(themes.DiffAdd, "+max_connections = 400"),
 	} {
-		p.line(text{themes.Text, "  "}, l)
+		p.line(inked(themes.Text, "  "), l)
 	}
 }
 
 func (p *preview) output() {
 	p.heading("Output")
-	p.line(text{themes.Text, "  "}, text{themes.LogTime, "12:01:07 "}, text{themes.Text, "Running upgrade 91aa to a03d, "}, text{themes.Match, "backfill"}, text{themes.Text, " tenant_id"})
-	p.line(text{themes.Text, "  "}, text{themes.LogTime, "12:01:09 "}, text{themes.LogStderr, "canceling statement due to lock timeout"})
-	p.line(text{themes.Text, "  "}, text{inkKey, "a"}, text{themes.Text, " approve   "}, text{inkKey, "x"}, text{themes.Text, " exclude   "}, text{inkKey, "?"}, text{themes.Text, " help"})
+	p.line(inked(themes.Text, "  "), inked(themes.LogTime, "12:01:07 "), inked(themes.Text, "Running upgrade 91aa to a03d, "), inked(themes.Match, "backfill"), inked(themes.Text, " tenant_id"))
+	p.line(inked(themes.Text, "  "), inked(themes.LogTime, "12:01:09 "), inked(themes.LogStderr, "canceling statement due to lock timeout"))
+	p.line(inked(themes.Text, "  "), inked(inkKey, "a"), inked(themes.Text, " approve   "), inked(inkKey, "x"), inked(themes.Text, " exclude   "), inked(inkKey, "?"), inked(themes.Text, " help"))
 }

@@ -21,7 +21,7 @@ func (m *model) banner(room int) []text {
 	if words == "" || room < 3 {
 		return nil
 	}
-	return []text{{inkBanner, " " + cutRight(words, room-2, m.glyphs.dots) + " "}}
+	return []text{inked(inkBanner, " "+cutRight(words, room-2, m.glyphs.dots)+" ")}
 }
 
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
@@ -129,16 +129,16 @@ func typable(name string) string { return strings.Join(strings.Fields(plain(name
 func (m *model) destructiveLines(list []int, w, n int) (lines [][]text) {
 	for k, i := range list {
 		if k == n-1 && len(list) > n {
-			return append(lines, []text{{themes.Dim, "and " + count(len(list)-k, "more step")}})
+			return append(lines, []text{inked(themes.Dim, "and "+count(len(list)-k, "more step"))})
 		}
 		if k == n {
 			break
 		}
 		name := cutMiddle(plain(m.titleOn(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.dots)
 		lines = append(lines, []text{
-			{themes.Warn, m.glyphs.signs[signConfirm] + " "},
-			{themes.Text, name},
-			{themes.Dim, cutRight("  "+plain(m.destroys(i)), max(w-2-cells(name), 0), m.glyphs.dots)},
+			inked(themes.Warn, m.glyphs.signs[signConfirm]+" "),
+			inked(themes.Text, name),
+			inked(themes.Dim, cutRight("  "+plain(m.destroys(i)), max(w-2-cells(name), 0), m.glyphs.dots)),
 		})
 	}
 	return lines

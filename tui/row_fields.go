@@ -20,7 +20,7 @@ func (t *treeRows) right(n, i int) []text {
 		fields = t.scopeFields(n)
 	}
 	if step := t.m.tree.step(n); step >= 0 && t.m.tree.over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
-		fields = append([]text{{themes.Dim, plain(standing.On(&t.m.plan.Steps[step]))}}, fields...)
+		fields = append([]text{inked(themes.Dim, plain(standing.On(&t.m.plan.Steps[step])))}, fields...)
 	}
 	var spans []text
 	for _, f := range fields {
@@ -37,7 +37,7 @@ func (t *treeRows) right(n, i int) []text {
 
 func (t *treeRows) stepFields(step int, of *events.Step) []text {
 	p, f := t.m.stepNow(step), t.m.tree.faces[step]
-	note := text{themes.Dim, t.m.note(step, p, of, f)}
+	note := inked(themes.Dim, t.m.note(step, p, of, f))
 	if t.m.broken(step) {
 		note.ink = themes.Failed
 	}
@@ -46,19 +46,19 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 			note = word
 		}
 		if t.m.defiesDryRun(p) {
-			note = text{themes.Warn, "for real"}
+			note = inked(themes.Warn, "for real")
 		}
 	}
 	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
 		if t.m.missed(p.Host) != nil {
-			note = text{themes.Failed, "not reached"}
+			note = inked(themes.Failed, "not reached")
 		}
 	}
 	if t.m.drifted(of) && note.s == "" {
-		note = text{themes.Warn, "drift"}
+		note = inked(themes.Warn, "drift")
 	}
 	if wait := t.m.waitNote(step); wait != "" {
-		note = text{themes.Dim, wait}
+		note = inked(themes.Dim, wait)
 	}
 	if f.Pending() || f == faceExcluded && of.State != events.Settled {
 		line := ""
@@ -67,13 +67,13 @@ func (t *treeRows) stepFields(step int, of *events.Step) []text {
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []text{note, t.m.overrideMark(p), {themes.Dim, line}}
+		return []text{note, t.m.overrideMark(p), inked(themes.Dim, line)}
 	}
 	spent := ""
 	if of.Attempt > 0 {
 		spent = took(t.m.duration(of))
 	}
-	return []text{note, t.m.overrideMark(p), {themes.Dim, spent}}
+	return []text{note, t.m.overrideMark(p), inked(themes.Dim, spent)}
 }
 
 // note is the one thing to say of a step in its row.
@@ -156,7 +156,7 @@ func (t *treeRows) scopeFields(n int) []text {
 	m := t.m
 	c := m.tree.tally(n)
 	total, done := c.total(), c.done()
-	note := text{themes.Dim, t.scopeNote(n, &c)}
+	note := inked(themes.Dim, t.scopeNote(n, &c))
 	if c.failed() > 0 && m.rows.folded[n] {
 		note.ink = themes.Failed
 	}
@@ -185,7 +185,7 @@ func (t *treeRows) scopeFields(n int) []text {
 			spent = ""
 		}
 	}
-	return []text{note, {themes.Dim, amount}, {themes.Dim, spent}}
+	return []text{note, inked(themes.Dim, amount), inked(themes.Dim, spent)}
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.

@@ -247,9 +247,9 @@ func highlight(s, what string) []text {
 	for {
 		from, to := n.find(s)
 		if from < 0 {
-			return append(line, text{themes.Text, s})
+			return append(line, inked(themes.Text, s))
 		}
-		line = append(line, text{themes.Text, s[:from]}, text{themes.Match, s[from:to]})
+		line = append(line, inked(themes.Text, s[:from]), inked(themes.Match, s[from:to]))
 		s = s[to:]
 	}
 }

@@ -46,7 +46,7 @@ func (b *brush) spot(from int, kind spotKind, n int) {
 // note notes some cells of the row.
 func (b *brush) note(from, to int, kind spotKind, n int) {
 	if b.spots != nil && to > from {
-		b.spots.list = append(b.spots.list, spot{b.y, from, to, kind, n})
+		b.spots.list = append(b.spots.list, spot{y: b.y, from: from, to: to, kind: kind, n: n})
 	}
 }
 

@@ -20,6 +20,9 @@ type text struct {
 	s   string
 }
 
+// inked is a text in an ink.
+func inked(look ink, s string) text { return text{look, s} }
+
 func newDoc(w, h int, g *glyphs) *doc { return &doc{w: max(w, 1), h: h, dots: g.dots} }
 
 // add appends a line; what does not fit is cut when it is drawn.
@@ -35,14 +38,14 @@ func (d *doc) blank() {
 // heading appends a title with room above it.
 func (d *doc) heading(s string) {
 	d.blank()
-	d.add(text{inkTitle, plain(s)})
+	d.add(inked(inkTitle, plain(s)))
 }
 
 // para appends a text of any length, indented.
 func (d *doc) para(i ink, indent int, s string) {
 	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
 		for _, part := range wrapText(plain(line), max(d.w-indent, 8)) {
-			d.add(text{themes.Text, spaces(indent)}, text{i, part})
+			d.add(inked(themes.Text, spaces(indent)), inked(i, part))
 		}
 	}
 }
@@ -57,10 +60,10 @@ func (d *doc) field(label string, value ...text) {
 	if w := cells(label); w >= labelWidth {
 		indent = w + 2
 	}
-	first := []text{{themes.Dim, label}, {themes.Text, spaces(indent - cells(label))}}
+	first := []text{inked(themes.Dim, label), inked(themes.Text, spaces(indent-cells(label)))}
 	for _, line := range wrapSpans(value, max(d.w-indent, 8)) {
 		d.add(append(first, line...)...)
-		first = []text{{themes.Text, spaces(indent)}}
+		first = []text{inked(themes.Text, spaces(indent))}
 	}
 }
 
@@ -80,7 +83,7 @@ func wrapSpans(spans []text, w int) (lines [][]text) {
 			}
 			if room := w - used; used > 0 && cells(part) > room {
 				begin := wrapText(part, room)[0]
-				line = append(line, text{span.ink, begin})
+				line = append(line, inked(span.ink, begin))
 				lines, line, used = append(lines, line), nil, 0
 				part = strings.TrimLeft(strings.TrimPrefix(part, begin), " ")
 			}
@@ -89,7 +92,7 @@ func wrapSpans(spans []text, w int) (lines [][]text) {
 				if k > 0 {
 					lines, line, used = append(lines, line), nil, 0
 				}
-				line = append(line, text{span.ink, p})
+				line = append(line, inked(span.ink, p))
 				used += cells(p)
 			}
 		}
@@ -100,7 +103,7 @@ func wrapSpans(spans []text, w int) (lines [][]text) {
 // value is the field most have: one text.
 func (d *doc) value(label, s string) {
 	if s != "" {
-		d.field(label, text{themes.Text, s})
+		d.field(label, inked(themes.Text, s))
 	}
 }
 
@@ -110,7 +113,7 @@ func (d *doc) columns(at []int, spans ...text) {
 	column := 0
 	for i, span := range spans {
 		if column < at[i] {
-			line = append(line, text{themes.Text, spaces(at[i] - column)})
+			line = append(line, inked(themes.Text, spaces(at[i]-column)))
 			column = at[i]
 		}
 		room := d.w - column
@@ -118,7 +121,7 @@ func (d *doc) columns(at []int, spans ...text) {
 			room = at[i+1] - 1 - column
 		}
 		s := cutRight(plain(span.s), max(room, 0), d.dots)
-		line = append(line, text{span.ink, s})
+		line = append(line, inked(span.ink, s))
 		column += cells(s)
 	}
 	d.add(line...)
@@ -126,12 +129,12 @@ func (d *doc) columns(at []int, spans ...text) {
 
 // place is a file and line at a column, cut so that its end shows.
 func (d *doc) place(at int, s string) text {
-	return text{themes.Dim, cutLeft(plain(s), max(d.w-at, 0), d.dots)}
+	return inked(themes.Dim, cutLeft(plain(s), max(d.w-at, 0), d.dots))
 }
 
 // raw appends a line of output with its own colours.
 func (d *doc) raw(indent int, s string) {
-	d.add(text{themes.Text, spaces(indent)}, text{inkRaw, s})
+	d.add(inked(themes.Text, spaces(indent)), inked(inkRaw, s))
 }
 
 // draw writes one line into the stretch that is open.
@@ -175,8 +178,8 @@ func (d *doc) flow(spans []text) [][]text {
 
 // section appends a title in a rule.
 func (d *doc) section(title string, g *glyphs) {
-	d.add(text{themes.Border, g.across + g.across}, text{themes.Dim, " " + title + " "},
-		text{themes.Border, strings.Repeat(g.across, max(d.w-cells(title)-4, 0))})
+	d.add(inked(themes.Border, g.across+g.across), inked(themes.Dim, " "+title+" "),
+		inked(themes.Border, strings.Repeat(g.across, max(d.w-cells(title)-4, 0))))
 }
 
 // pin puts lines below a text: after it, or where the pane ends if that is before.

@@ -125,7 +125,7 @@ func (m *model) whyField(d *doc, n int) {
 	if w.For == "" {
 		return
 	}
-	d.field("waiting", text{themes.Text, m.waitWords(w) + "."})
+	d.field("waiting", inked(themes.Text, m.waitWords(w)+"."))
 	d.blank()
 }
 

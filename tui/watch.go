@@ -111,13 +111,13 @@ func (m *model) watchShown(expression string) text {
 	v, ok := m.watch.values[expression]
 	switch {
 	case !ok:
-		return text{themes.Dim, m.glyphs.dots}
+		return inked(themes.Dim, m.glyphs.dots)
 	case v.Wrong != "":
-		return text{themes.Warn, oneLine(v.Wrong)}
+		return inked(themes.Warn, oneLine(v.Wrong))
 	case v.After != nil:
-		return text{themes.Dim, m.afterShort(v.After)}
+		return inked(themes.Dim, m.afterShort(v.After))
 	}
-	return text{themes.Text, quotedLines(v.Text)}
+	return inked(themes.Text, quotedLines(v.Text))
 }
 
 // afterShort says in short after which step a value is known, or in full what became of that.
@@ -161,7 +161,7 @@ func (m *model) watchLines(d *doc) [][]text {
 	}
 	w := newDoc(d.w, d.h, m.glyphs)
 	w.add()
-	w.add(text{inkTitle, "Watch"})
+	w.add(inked(inkTitle, "Watch"))
 	longest := 0
 	for _, expression := range m.watch.texts {
 		longest = max(longest, cells(plain(expression)))
@@ -169,10 +169,10 @@ func (m *model) watchLines(d *doc) [][]text {
 	value := 2 + min(longest, d.w*2/5) + 3
 	for i, expression := range m.watch.texts {
 		if i == room-1 && len(m.watch.texts) > room {
-			w.add(text{themes.Dim, "  and more: " + m.keys.label(watchAdd)})
+			w.add(inked(themes.Dim, "  and more: "+m.keys.label(watchAdd)))
 			break
 		}
-		line := []text{{themes.Text, ""}, {themes.Dim, expression}, m.watchShown(expression)}
+		line := []text{inked(themes.Text, ""), inked(themes.Dim, expression), m.watchShown(expression)}
 		at := []int{0, 2, value}
 		if place := m.nameFrom(expression); place != "" {
 			at = append(at, max(d.w-min(d.w/3, 26), value+10))
