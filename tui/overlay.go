@@ -26,7 +26,7 @@ func (m *model) drawOverlay(frame string) string {
 	}
 	title, body, foot := m.overlay.lines(m, max(w-4, 1), max(len(rows)-4, 1))
 	body = body[:min(len(body), max(len(rows)-2, 0))]
-	c := canvas{m.pen, m.glyphs}
+	c := canvas{pen: m.pen, glyphs: m.glyphs}
 	box := c.box(w, title, body, foot)
 	box = box[:min(len(box), len(rows))]
 	x, y := (m.width-w)/2, max((len(rows)-len(box))/3, 0)
