@@ -48,10 +48,11 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"},
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/draw", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"},
 	"tui/lines":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
 	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                 // writes out what stands for a secret, where that has no glyph
 
+	"tui/draw":     {"internal/termtext", "themes"},              // cells, and no plan
 	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
@@ -70,7 +71,7 @@ var layers = map[string][]string{
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
 	},
 }
 

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/draw"
 )
 
 // act turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
@@ -85,7 +86,7 @@ func (m *model) approve() {
 			m.send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
-			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", count(ask, "step"), m.keys.label(needNext)))
+			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"), m.keys.label(needNext)))
 		}
 	}
 	m.cur.clear()
@@ -167,7 +168,7 @@ func (m *model) resume() {
 	m.following = true
 	m.send(events.Continue{})
 	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
-		m.say(fmt.Sprintf("%s not approved; %s approves all", count(n, "step"), m.keys.label(gateApproveAll)))
+		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.label(gateApproveAll)))
 	}
 }
 

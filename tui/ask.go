@@ -11,6 +11,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // ErrUnanswered is returned by Ask when the person has left without answering.
@@ -167,22 +168,22 @@ func (f *askForm) draw() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}
-	b := &brush{pen: m.pen}
+	b := &draw.Brush{Pen: m.pen}
 	for range m.height {
-		b.begin(m.width, onRow)
-		b.end()
-		b.newline()
+		b.Begin(m.width, draw.OnRow)
+		b.End()
+		b.Newline()
 	}
 	m.overlay = askBox{f}
-	frame := m.drawOverlay(strings.TrimSuffix(string(b.buf), "\n"))
-	if m.glyphs.mask != "" {
-		frame = strings.ReplaceAll(frame, "•", m.glyphs.mask)
+	frame := m.drawOverlay(strings.TrimSuffix(string(b.Buf), "\n"))
+	if m.glyphs.Mask != "" {
+		frame = strings.ReplaceAll(frame, "•", m.glyphs.Mask)
 	}
 	return frame
 }
 
 // lines are two for each field: the question, and what is typed.
-func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foot string) {
+func (f *askForm) lines(m *model, w, high int) (title string, body [][]draw.Text, foot string) {
 	note := 0
 	if f.note != "" {
 		note = 1
@@ -191,22 +192,22 @@ func (f *askForm) lines(m *model, w, high int) (title string, body [][]text, foo
 	f.top = window(f.top, f.at, shown, len(f.fields))
 	for i := f.top; i < min(f.top+shown, len(f.fields)); i++ {
 		a := &f.fields[i]
-		question := []text{inked(themes.Text, cutRight(plain(a.words()), w, m.glyphs.dots))}
+		question := []draw.Text{draw.Inked(themes.Text, draw.CutRight(draw.Plain(a.words()), w, m.glyphs.Dots))}
 		if i == f.at {
-			question[0].ink = inkTitle
+			question[0].Ink = draw.InkTitle
 		}
 		if a.Default != "" && !a.Private {
-			question = append(question, inked(themes.Dim, "  default "+plain(a.Default)))
+			question = append(question, draw.Inked(themes.Dim, "  default "+draw.Plain(a.Default)))
 		} else if a.Default != "" {
-			question = append(question, inked(themes.Dim, "  has a default"))
+			question = append(question, draw.Inked(themes.Dim, "  has a default"))
 		}
 		body = append(body, question, f.typed(i, w))
 	}
 	if note > 0 {
-		body = append(body, []text{inked(themes.Warn, f.note)})
+		body = append(body, []draw.Text{draw.Inked(themes.Warn, f.note)})
 	}
 	foot = "enter: continue   tab: next   esc: cancel, nothing is run"
-	if w < cells(foot) {
+	if w < draw.Cells(foot) {
 		foot = "enter: continue   tab: next   esc: cancel"
 	}
 	return "Input required", body, foot
@@ -220,18 +221,18 @@ func (a *askField) words() string {
 }
 
 // typed is what stands in a field, with the caret in the one that has the keys.
-func (f *askForm) typed(i, w int) []text {
+func (f *askForm) typed(i, w int) []draw.Text {
 	in := f.fields[i].input
 	if f.fields[i].Private {
 		in.SetValue(strings.Repeat("•", len([]rune(in.Value()))))
 		in.CursorEnd()
 	}
 	if i != f.at {
-		return []text{inked(themes.Dim, "  "+head(plain(in.Value()), max(w-2, 0)))}
+		return []draw.Text{draw.Inked(themes.Dim, "  "+draw.Head(draw.Plain(in.Value()), max(w-2, 0)))}
 	}
 	line := f.m.inputLine(&in)
-	if over := widthOf(line) - w; over > 0 { // the end is where it is typed
-		line[1].s = tail(line[1].s, max(cells(line[1].s)-over, 0))
+	if over := draw.WidthOf(line) - w; over > 0 { // the end is where it is typed
+		line[1].S = draw.Tail(line[1].S, max(draw.Cells(line[1].S)-over, 0))
 	}
 	return line
 }

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -72,29 +73,29 @@ func (m *model) breakAt(n int) bool {
 }
 
 // sign is how the breakpoint looks in the gutter.
-func (s *stop) sign(g *glyphs) text {
+func (s *stop) sign(g *draw.Glyphs) draw.Text {
 	switch {
 	case s.Log != "":
-		return inked(themes.Accent, g.brkLog)
+		return draw.Inked(themes.Accent, g.BrkLog)
 	case s.conditional():
-		return inked(themes.Failed, g.brkIf)
+		return draw.Inked(themes.Failed, g.BrkIf)
 	}
-	return inked(themes.Failed, g.brk)
+	return draw.Inked(themes.Failed, g.Brk)
 }
 
 // breakState says at a glance at which breakpoint the run is paused.
-func (m *model) breakState(b *brush) bool {
+func (m *model) breakState(b *draw.Brush) bool {
 	s, ok := m.breaks[m.run.pausedAt]
 	if !ok || m.run.phase != events.Paused || m.run.pause.Reason != events.PauseBreakpoint {
 		return false
 	}
 	sign := s.sign(m.glyphs)
-	b.put(sign.ink, sign.s)
-	words := fmt.Sprintf(" here   hit %d   condition: %s", s.hits, plain(orNone(s.When)))
+	b.Put(sign.Ink, sign.S)
+	words := fmt.Sprintf(" here   hit %d   condition: %s", s.hits, draw.Plain(orNone(s.When)))
 	if s.After > 0 {
-		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.hits, s.After, plain(orNone(s.When)))
+		words = fmt.Sprintf(" here   hit %d, after %d   condition: %s", s.hits, s.After, draw.Plain(orNone(s.When)))
 	}
-	b.put(themes.Text, cutRight(words, max(b.left-2, 0), m.glyphs.dots))
+	b.Put(themes.Text, draw.CutRight(words, max(b.Left-2, 0), m.glyphs.Dots))
 	return true
 }
 
@@ -183,20 +184,20 @@ func (p *breakPlace) title(m *model) string {
 }
 
 // breakList names the breakpoints of the run.
-func (m *model) breakList(d *doc) {
+func (m *model) breakList(d *draw.Doc) {
 	for i, p := range m.breakPlaces() {
 		switch i {
 		case 0:
-			d.heading("Breakpoints")
+			d.Heading("Breakpoints")
 		case listed:
-			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more: :breaks", len(m.breakPlaces())-i)))
 			return
 		}
 		step := &m.plan.Steps[p.Steps[0]]
-		at := max(d.w-20, d.w/2)
-		d.columns([]int{0, 2, 4, at}, inked(themes.Text, ""), p.sign(m.glyphs), inked(themes.Text, p.title(m)), d.place(at, step.Origin.String()))
+		at := max(d.W-20, d.W/2)
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m)), d.Place(at, step.Origin.String()))
 		if words := p.words(); words != "" {
-			d.para(themes.Dim, 4, words)
+			d.Para(themes.Dim, 4, words)
 		}
 	}
 }

@@ -8,31 +8,32 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
-func (m *model) drawCard(b *brush) {
-	lines := [][]text{m.cardHead(), m.cardCounts()}
-	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s text) bool { return s.ink == themes.Warn }) {
-		lines = append(lines, []text{inked(themes.Warn, needYou(ask))})
+func (m *model) drawCard(b *draw.Brush) {
+	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
+	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
+		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.phase == events.Paused {
-		lines = append(lines, []text{inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
+		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
 	}
 	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
-		lines = append(lines, []text{inked(themes.Accent, m.glyphs.pointer+" "), inked(inkTitle, plain(m.stepTitle(step)))})
+		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step)))})
 		if words := m.cardTime(step); words != "" {
-			lines = append(lines, []text{inked(themes.Text, "  "), inked(themes.Dim, words)})
+			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
 		if last := m.peekLines(1); len(last) > 0 {
-			lines = append(lines, []text{inked(themes.Text, "  "), inked(inkRaw, last[0].text)})
+			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(draw.InkRaw, last[0].text)})
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]text{inked(themes.Text, plain(m.fix.label())+" ")}, m.fixInput(m.width)...))
+		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, m.fixInput(m.width)...))
 	}
 	if m.message != "" {
-		lines = append(lines, []text{inked(themes.Warn, m.message)})
+		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.message)})
 	}
 	keys := m.height >= 3
 	room := m.height
@@ -40,51 +41,51 @@ func (m *model) drawCard(b *brush) {
 		room--
 	}
 	for i := range room {
-		b.begin(m.width, onRow)
+		b.Begin(m.width, draw.OnRow)
 		if i < len(lines) {
 			for _, s := range lines[i] {
-				text := s.s
-				if s.ink != inkRaw {
-					text = cutRight(text, b.left, m.glyphs.dots)
+				text := s.S
+				if s.Ink != draw.InkRaw {
+					text = draw.CutRight(text, b.Left, m.glyphs.Dots)
 				}
-				b.put(s.ink, text)
+				b.Put(s.Ink, text)
 			}
 		}
-		b.end()
-		b.newline()
+		b.End()
+		b.Newline()
 	}
 	if keys {
 		m.cardKeys(b)
 	}
 }
 
-func (m *model) cardHead() []text {
+func (m *model) cardHead() []draw.Text {
 	if least := m.headline(2); m.o.Banner != "" {
-		whole := widthOf(m.banner(m.width))
-		for len(least) > 1 && whole+1+widthOf(least) > m.width { // of the state, the word is enough
+		whole := draw.WidthOf(m.banner(m.width))
+		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := m.banner(max(m.width-widthOf(least)-1, 5)) // instead of the program's name, and never left out
-		return append(append(mark, inked(themes.Text, " ")), least...)
+		mark := m.banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
-		line := append([]text{inked(inkTitle, "moon ")}, m.headline(level)...)
-		if widthOf(line) <= m.width && level > 0 {
+		line := append([]draw.Text{draw.Inked(draw.InkTitle, "moon ")}, m.headline(level)...)
+		if draw.WidthOf(line) <= m.width && level > 0 {
 			return line
 		}
 	}
 	return m.headline(2)
 }
 
-func (m *model) cardCounts() []text {
-	b := &brush{pen: m.pen}
-	b.begin(1<<10, onRow)
-	b.wide = 0 // as narrow as can be
+func (m *model) cardCounts() []draw.Text {
+	b := &draw.Brush{Pen: m.pen}
+	b.Begin(1<<10, draw.OnRow)
+	b.Wide = 0 // as narrow as can be
 	m.tallyState(b)
-	line := []text{inked(inkRaw, string(b.buf))}
+	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
 	if m.run.phase == events.Running {
 		done, total := m.progress()
-		line = append([]text{inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
+		line = append([]draw.Text{draw.Inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
 	}
 	return line
 }
@@ -95,9 +96,9 @@ func (m *model) cardTime(step int) string {
 	if !runs {
 		return ""
 	}
-	words := took(m.clockNow().Sub(since))
+	words := draw.Took(m.clockNow().Sub(since))
 	if host := m.plan.Steps[step].Host; host != "localhost" {
-		words = strings.TrimSpace(plain(host) + "  " + words)
+		words = strings.TrimSpace(draw.Plain(host) + "  " + words)
 	}
 	return words
 }
@@ -110,9 +111,9 @@ func (m *model) cardStep() int {
 	return m.tree.step(m.at())
 }
 
-func (m *model) cardKeys(b *brush) {
-	b.begin(m.width, onRow)
-	defer b.end()
+func (m *model) cardKeys(b *draw.Brush) {
+	b.Begin(m.width, draw.OnRow)
+	defer b.End()
 	if m.prompt != nil {
 		m.prompt.draw(m, b)
 		return
@@ -151,10 +152,10 @@ func (m *model) cardKeys(b *brush) {
 	}
 	for i, t := range tips {
 		if i > 0 {
-			b.put(themes.Text, spaces(between))
+			b.Put(themes.Text, draw.Spaces(between))
 		}
-		b.put(inkKey, m.keys.label(t.do))
-		b.put(themes.Text, strings.TrimRight(" "+t.words, " "))
+		b.Put(draw.InkKey, m.keys.label(t.do))
+		b.Put(themes.Text, strings.TrimRight(" "+t.words, " "))
 	}
 }
 

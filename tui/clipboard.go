@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/draw"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -70,7 +71,7 @@ func (m *model) clipped(c clipped) tea.Cmd {
 func amount(n int) string {
 	switch {
 	case n < 1000:
-		return count(n, "byte")
+		return draw.Count(n, "byte")
 	case n < 1_000_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/xo/terminfo"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // chooseProfile decides how many colours there are. NO_COLOR counts with any value, and takes only the colours:
@@ -91,9 +92,9 @@ func (m *model) paint() (refused []themes.Warning) {
 	if m.light {
 		theme = m.skins[1]
 	}
-	m.pen = newPen(theme)
-	m.glyphs = chooseGlyphs(m.o.Glyphs, m.env)
-	return m.glyphs.adopt(theme)
+	m.pen = draw.NewPen(theme)
+	m.glyphs = draw.ChooseGlyphs(m.o.Glyphs, m.env)
+	return m.glyphs.Adopt(theme)
 }
 
 // warned is the first of some warnings, with how many more there are. Both halves of a theme may have the same.
@@ -108,9 +109,9 @@ func warned(all []themes.Warning) string {
 	case 0:
 		return ""
 	case 1:
-		return plain("theme " + texts[0])
+		return draw.Plain("theme " + texts[0])
 	}
-	return plain(fmt.Sprintf("theme %s (and %d more; moon themes NAME lists them)", texts[0], len(texts)-1))
+	return draw.Plain(fmt.Sprintf("theme %s (and %d more; moon themes NAME lists them)", texts[0], len(texts)-1))
 }
 
 // adapts reports whether the screen looks otherwise on a light background.

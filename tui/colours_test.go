@@ -16,6 +16,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 var profiles = []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII}
@@ -97,19 +98,19 @@ func colours(code string) string {
 
 // every outcome and decision there is, by its sign
 var everyState = []struct {
-	sign  sign
+	sign  draw.Sign
 	event events.Event
 }{
-	{signOK, events.StepCompleted{}},
-	{signChanged, events.StepCompleted{Changed: true}},
-	{signFailed, events.StepFailed{Error: "no"}},
-	{signIgnored, events.StepFailed{Error: "no", Ignored: true}},
-	{signRescued, events.StepFailed{Error: "no", Rescued: true}},
-	{signSkipped, events.StepSkipped{Reason: events.SkipWhen}},
-	{signKept, events.StepCompleted{Kept: true}},
-	{signCancelled, events.StepCancelled{}},
-	{signRunning, events.StepStarted{}},
-	{signExcluded, events.StepSkipped{Reason: events.SkipTags}},
+	{draw.SignOK, events.StepCompleted{}},
+	{draw.SignChanged, events.StepCompleted{Changed: true}},
+	{draw.SignFailed, events.StepFailed{Error: "no"}},
+	{draw.SignIgnored, events.StepFailed{Error: "no", Ignored: true}},
+	{draw.SignRescued, events.StepFailed{Error: "no", Rescued: true}},
+	{draw.SignSkipped, events.StepSkipped{Reason: events.SkipWhen}},
+	{draw.SignKept, events.StepCompleted{Kept: true}},
+	{draw.SignCancelled, events.StepCancelled{}},
+	{draw.SignRunning, events.StepStarted{}},
+	{draw.SignExcluded, events.StepSkipped{Reason: events.SkipTags}},
 }
 
 // Whatever the theme and the colours: each state has a glyph or a word of its own, and where there are colours, the three that
@@ -136,7 +137,7 @@ func TestStatesAreToldApart(t *testing.T) {
 func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 	t.Helper()
 	for _, cursor := range []bool{false, true} {
-		says, drawn := map[string]sign{}, map[sign]string{}
+		says, drawn := map[string]draw.Sign{}, map[draw.Sign]string{}
 		for i, state := range everyState {
 			n := int(s.m.tree.stepNode[i])
 			s.m.cur.node = 0
@@ -151,7 +152,7 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 			_, words, _ := strings.Cut(string(text[:s.m.layout().treeW]), stepTitle(&s.m.plan.Steps[i]))
 			look := glyph + " " + strings.TrimSpace(words)
 			if other, taken := says[look]; taken {
-				t.Errorf("%s: %s and %s both say %q", name, signLooks[other].word, signLooks[state.sign].word, look)
+				t.Errorf("%s: %s and %s both say %q", name, draw.SignLooks[other].Word, draw.SignLooks[state.sign].Word, look)
 			}
 			says[look] = state.sign
 			at := strings.Index(row, glyph)
@@ -160,9 +161,9 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 		if p == colorprofile.ASCII || s.m.skins[0].Name == "mono" {
 			continue
 		}
-		for _, pair := range [][2]sign{{signOK, signChanged}, {signChanged, signFailed}, {signOK, signFailed}} {
+		for _, pair := range [][2]draw.Sign{{draw.SignOK, draw.SignChanged}, {draw.SignChanged, draw.SignFailed}, {draw.SignOK, draw.SignFailed}} {
 			if drawn[pair[0]] == drawn[pair[1]] {
-				t.Errorf("%s, cursor %t: %s and %s are drawn alike: %q", name, cursor, signLooks[pair[0]].word, signLooks[pair[1]].word, drawn[pair[0]])
+				t.Errorf("%s, cursor %t: %s and %s are drawn alike: %q", name, cursor, draw.SignLooks[pair[0]].Word, draw.SignLooks[pair[1]].Word, drawn[pair[0]])
 			}
 		}
 	}
@@ -174,16 +175,16 @@ func TestCursorRowCanBeRead(t *testing.T) {
 		for _, dark := range []bool{true, false} {
 			theme, _ := themes.Load(name, "", dark)
 			least := map[string]float64{"contrast": 7}[name]
-			for i := range inkCount {
-				fg, bg := colorsOf(theme, i, onCursor)
+			for i := range draw.InkCount {
+				fg, bg := colorsOf(theme, i, draw.OnCursor)
 				if !theme.Fixed() {
-					if s := styleOf(theme, i, onCursor); !s.Reverse || s.Bg != nil {
+					if s := draw.StyleOf(theme, i, draw.OnCursor); !s.Reverse || s.Bg != nil {
 						t.Errorf("%s: ink %d is %+v in the cursor's row", name, i, s)
 					}
 					continue
 				}
 				need := themes.NeedText
-				if styleOf(theme, i, onCursor).Bold {
+				if draw.StyleOf(theme, i, draw.OnCursor).Bold {
 					need = themes.NeedBold
 				}
 				if got := themes.Contrast(fg, bg); got < max(need, least) {
@@ -191,7 +192,7 @@ func TestCursorRowCanBeRead(t *testing.T) {
 				}
 			}
 			for r := range themes.Roles {
-				if isState(r) && styleOf(theme, r, onCursor).Fg != theme.Style(r).Fg {
+				if draw.IsState(r) && draw.StyleOf(theme, r, draw.OnCursor).Fg != theme.Style(r).Fg {
 					t.Errorf("%s: %s loses its colour in the cursor's row", name, r)
 				}
 			}
@@ -365,11 +366,11 @@ func TestGlyphsOfThemes(t *testing.T) {
 		{with("changed", "✓"), false, `t.yaml:1: the glyph "✓" of changed means ok already`, "~", "✓"},
 		{with("failed", "x", "ignored", "x"), false, "", "~", "✓"},
 	} {
-		g := unicodeGlyphs
+		g := draw.UnicodeGlyphs
 		if c.ascii {
-			g = asciiGlyphs
+			g = draw.AsciiGlyphs
 		}
-		refused := g.adopt(c.theme)
+		refused := g.Adopt(c.theme)
 		first := ""
 		if len(refused) > 0 {
 			first = refused[0].String()
@@ -377,8 +378,8 @@ func TestGlyphsOfThemes(t *testing.T) {
 		if (c.refused == "") != (first == "") || !strings.HasPrefix(first, c.refused) {
 			t.Errorf("%v: refused %q, want %q", c.theme.Glyphs, first, c.refused)
 		}
-		if g.signs[signChanged] != c.changed || g.signs[signOK] != c.ok {
-			t.Errorf("%v: changed %q, ok %q", c.theme.Glyphs, g.signs[signChanged], g.signs[signOK])
+		if g.Signs[draw.SignChanged] != c.changed || g.Signs[draw.SignOK] != c.ok {
+			t.Errorf("%v: changed %q, ok %q", c.theme.Glyphs, g.Signs[draw.SignChanged], g.Signs[draw.SignOK])
 		}
 	}
 }

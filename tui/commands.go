@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/internal/suggest"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // command is what can be typed in the palette with an argument.
@@ -96,7 +97,7 @@ func (m *model) gotoNamed(selector string) tea.Cmd {
 				m.panes.focusOn(paneTree)
 				m.goToStep(found[0])
 				if len(found) > 1 {
-					m.say(fmt.Sprintf("the first of %s", count(len(found), "step")))
+					m.say(fmt.Sprintf("the first of %s", draw.Count(len(found), "step")))
 				}
 			}
 			return nil

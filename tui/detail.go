@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/draw"
 )
 
 // tab is what the detail pane shows of the node under the cursor.
@@ -159,9 +160,9 @@ func outsOf(of *events.Step) []string {
 }
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.
-func (m *model) detailDoc(w, h int) *doc {
+func (m *model) detailDoc(w, h int) *draw.Doc {
 	s := m.subject()
-	d := newDoc(w, h, m.glyphs)
+	d := draw.NewDoc(w, h, m.glyphs)
 	switch m.detail.tab {
 	case tabSteps:
 		m.stepTab(d, s)
@@ -175,8 +176,8 @@ func (m *model) detailDoc(w, h int) *doc {
 		return nil
 	}
 	watches := m.watchLines(d)
-	m.detail.length, m.detail.height = len(d.lines)+len(watches), h
+	m.detail.length, m.detail.height = len(d.Lines)+len(watches), h
 	m.detail.move(0)
-	d.pin(watches, m.detail.scroll)
+	d.Pin(watches, m.detail.scroll)
 	return d
 }

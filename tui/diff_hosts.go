@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -70,34 +71,34 @@ func (m *model) hostDiffs(r events.Range) (list []hostDiff) {
 const hostDiffsShown = 20
 
 // taskDiffs shows what a task changes on its hosts, what is the same once.
-func (m *model) taskDiffs(d *doc, n int) {
+func (m *model) taskDiffs(d *draw.Doc, n int) {
 	r := m.tree.steps(n)
 	list := m.hostDiffs(r)
 	if len(list) == 0 {
-		d.hint("No change is known on any of its hosts.")
+		d.Hint("No change is known on any of its hosts.")
 		return
 	}
 	for i, one := range list {
 		if i == hostDiffsShown {
-			d.hint(fmt.Sprintf("%s more; go to a host to see what is changed there.", count(len(list)-i, "difference")))
+			d.Hint(fmt.Sprintf("%s more; go to a host to see what is changed there.", draw.Count(len(list)-i, "difference")))
 			return
 		}
 		if i == 0 && r.To-r.From > stepsCompared {
-			d.hint(fmt.Sprintf("Of the first %s of %d.", count(stepsCompared, "step"), r.To-r.From))
+			d.Hint(fmt.Sprintf("Of the first %s of %d.", draw.Count(stepsCompared, "step"), r.To-r.From))
 		}
-		d.blank()
+		d.Blank()
 		words := "on "
 		if len(one.hosts) > 1 {
 			words = "the same on "
 		}
 		item := ""
 		if p := &m.plan.Steps[one.step]; p.Loop != nil {
-			item = plain(p.Loop.Label) + " "
+			item = draw.Plain(p.Loop.Label) + " "
 		}
-		d.para(inkTitle, 0, item+words+plain(plan.HostsName(one.hosts)))
-		d.add(inked(themes.Text, cutLeft(plain(one.diff.Path), max(d.w-12, 8), m.glyphs.dots)), inked(themes.Dim, "  "+string(one.diff.Kind)))
+		d.Para(draw.InkTitle, 0, item+words+draw.Plain(plan.HostsName(one.hosts)))
+		d.Add(draw.Inked(themes.Text, draw.CutLeft(draw.Plain(one.diff.Path), max(d.W-12, 8), m.glyphs.Dots)), draw.Inked(themes.Dim, "  "+string(one.diff.Kind)))
 		if one.diff.Summary != "" {
-			d.para(themes.Text, 0, one.diff.Summary)
+			d.Para(themes.Text, 0, one.diff.Summary)
 		}
 		if one.diff.Text != "" {
 			m.diffText(d, strings.Split(strings.TrimRight(one.diff.Text, "\n"), "\n"))
@@ -106,7 +107,7 @@ func (m *model) taskDiffs(d *doc, n int) {
 }
 
 // sameOn says on which other hosts a difference is the same.
-func (m *model) sameOn(d *doc, step int, diff *events.Diff) {
+func (m *model) sameOn(d *draw.Doc, step int, diff *events.Diff) {
 	task := standing.Task(m.plan, m.plan.Steps[step].Scope)
 	if task < 0 || diff.Kind == events.ChangeNone {
 		return
@@ -122,6 +123,6 @@ func (m *model) sameOn(d *doc, step int, diff *events.Diff) {
 		}
 	})
 	if len(others) > 0 {
-		d.para(themes.Dim, 0, "The same on "+plan.HostsName(others))
+		d.Para(themes.Dim, 0, "The same on "+plan.HostsName(others))
 	}
 }

@@ -1,6 +1,9 @@
 package tui
 
-import "moon/tui/standing"
+import (
+	"moon/tui/draw"
+	"moon/tui/standing"
+)
 
 // face is what a step is like, as one word: a decision before it runs, an outcome afterwards.
 type face = standing.State
@@ -26,11 +29,11 @@ const (
 	faces           = standing.States
 )
 
-var faceSigns = [faces]sign{
-	faceUndecided: signUndecided, faceWaiting: signWaiting, faceConfirm: signConfirm, faceExcluded: signExcluded,
-	faceAsking: signPaused, faceRunning: signRunning, faceOK: signOK, faceChanged: signChanged, faceFailed: signFailed, faceUnreachable: signUnreachable,
-	faceIgnored: signIgnored, faceRescued: signRescued, faceSkipped: signSkipped, faceKept: signKept,
-	faceOutdated: signOutdated, faceCancelled: signCancelled, faceOmitted: signWaiting,
+var faceSigns = [faces]draw.Sign{
+	faceUndecided: draw.SignUndecided, faceWaiting: draw.SignWaiting, faceConfirm: draw.SignConfirm, faceExcluded: draw.SignExcluded,
+	faceAsking: draw.SignPaused, faceRunning: draw.SignRunning, faceOK: draw.SignOK, faceChanged: draw.SignChanged, faceFailed: draw.SignFailed, faceUnreachable: draw.SignUnreachable,
+	faceIgnored: draw.SignIgnored, faceRescued: draw.SignRescued, faceSkipped: draw.SignSkipped, faceKept: draw.SignKept,
+	faceOutdated: draw.SignOutdated, faceCancelled: draw.SignCancelled, faceOmitted: draw.SignWaiting,
 }
 
 func (c *tally) sum(of ...face) (n int) {
@@ -65,46 +68,46 @@ func (c *tally) failed() int { return c.sum(faceFailed, faceUnreachable) }
 func (c *tally) undecided() int { return c.sum(faceUndecided, faceConfirm, faceAsking) }
 
 // sign sums a scope up. Folded, the worst below it shows; open, its own rows say that, and it shows how far it is.
-func (c *tally) sign(folded, review bool) sign {
+func (c *tally) sign(folded, review bool) draw.Sign {
 	total, done := c.total(), c.done()
 	left := c.sum(faceUndecided, faceWaiting, faceConfirm, faceAsking)
 	switch {
 	case c[faceFailed] > 0:
-		return signFailed
+		return draw.SignFailed
 	case c[faceUnreachable] > 0:
-		return signUnreachable
+		return draw.SignUnreachable
 	case c[faceAsking] > 0:
-		return signPaused
+		return draw.SignPaused
 	case c[faceRunning] > 0:
-		return signRunning
+		return draw.SignRunning
 	case total == 0 && c[faceExcluded] > 0:
-		return signExcluded
+		return draw.SignExcluded
 	case total == 0:
-		return signSkipped
+		return draw.SignSkipped
 	case left == 0:
 		return c.ended()
 	case c[faceConfirm] > 0 && (folded || c[faceWaiting] == 0 && done == 0):
-		return signConfirm
+		return draw.SignConfirm
 	case c[faceUndecided] > 0 && folded && c[faceWaiting] == 0:
-		return signUndecided
+		return draw.SignUndecided
 	case done > 0:
-		return signRunning
+		return draw.SignRunning
 	case c.undecided() > 0 && c[faceWaiting] > 0:
-		return signPartly
+		return draw.SignPartly
 	case c[faceUndecided] > 0:
-		return signUndecided
+		return draw.SignUndecided
 	case review:
-		return signApproved
+		return draw.SignApproved
 	}
-	return signWaiting
+	return draw.SignWaiting
 }
 
 // ended sums up what has nothing left to run.
-func (c *tally) ended() sign {
+func (c *tally) ended() draw.Sign {
 	for _, f := range []face{faceOutdated, faceCancelled, faceChanged, faceRescued, faceOK, faceIgnored, faceKept, faceSkipped} {
 		if c[f] > 0 {
 			return faceSigns[f]
 		}
 	}
-	return signWaiting
+	return draw.SignWaiting
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // prompt is the line at the bottom where a text to find is typed. In the tree every key finds at once.
@@ -123,22 +124,22 @@ func (m *model) findAgain(direction int) {
 }
 
 // draw writes the prompt into the stretch that is open.
-func (p *prompt) draw(m *model, b *brush) {
-	b.put(inkKey, "/")
+func (p *prompt) draw(m *model, b *draw.Brush) {
+	b.Put(draw.InkKey, "/")
 	for _, s := range m.inputLine(&p.input)[1:] {
-		b.put(s.ink, s.s)
+		b.Put(s.Ink, s.S)
 	}
 	switch {
 	case p.output:
-		b.put(themes.Dim, "   "+join("   ", m.searchCount(), "enter keep", "esc back"))
+		b.Put(themes.Dim, "   "+draw.Join("   ", m.searchCount(), "enter keep", "esc back"))
 	case m.find.text == "":
-		b.put(themes.Dim, "   tab only matches   esc back")
+		b.Put(themes.Dim, "   tab only matches   esc back")
 	default:
 		words := "only matches"
 		if p.only {
 			words = "jump"
 		}
-		b.put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.count(m.tree)), words))
+		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.count(m.tree)), words))
 	}
 }
 

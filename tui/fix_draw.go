@@ -8,6 +8,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/fix"
 )
 
@@ -23,26 +24,26 @@ import (
 //	Becomes
 //	- alembic -x lock=5s upgrade
 //	+ alembic -x lock=60s upgrade
-func (m *model) fixDoc(w, h int) *doc {
-	d := newDoc(w, h, m.glyphs)
+func (m *model) fixDoc(w, h int) *draw.Doc {
+	d := draw.NewDoc(w, h, m.glyphs)
 	f := m.fix
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
-	d.columns(at, inked(themes.Dim, ""), inked(themes.Dim, "name"), inked(themes.Dim, "value"), inked(themes.Dim, "from"))
+	d.Columns(at, draw.Inked(themes.Dim, ""), draw.Inked(themes.Dim, "name"), draw.Inked(themes.Dim, "value"), draw.Inked(themes.Dim, "from"))
 	room := max(h-14, min(h-2, 3))
 	f.top = max(min(f.top, f.at), f.at-room+1, 0)
 	for i := f.top; i < min(f.top+room, len(f.Rows)+1); i++ {
 		m.fixRow(d, at, i)
 	}
-	d.blank()
+	d.Blank()
 	if f.note != "" {
-		d.para(themes.Warn, 0, f.note)
-		d.blank()
+		d.Para(themes.Warn, 0, f.note)
+		d.Blank()
 	}
 	if r := f.row(); r != nil {
-		d.field("Type", inked(themes.Text, fixType(r)))
+		d.Field("Type", draw.Inked(themes.Text, fixType(r)))
 	}
-	d.field("Scope", m.fixScopes()...)
-	d.blank()
+	d.Field("Scope", m.fixScopes()...)
+	d.Blank()
 	m.fixBecomes(d)
 	return d
 }
@@ -51,69 +52,69 @@ func (m *model) fixDoc(w, h int) *doc {
 func (f *fixSheet) nameWidth(w int) int {
 	widest := 0
 	for i := range f.Rows {
-		widest = max(widest, cells(plain(f.Rows[i].Label())))
+		widest = max(widest, draw.Cells(draw.Plain(f.Rows[i].Label())))
 	}
 	return nameColumn(w, widest)
 }
 
-func (m *model) fixRow(d *doc, at []int, i int) {
+func (m *model) fixRow(d *draw.Doc, at []int, i int) {
 	f := m.fix
 	here := i == f.at
 	mark := ""
 	if here {
-		mark = m.glyphs.pointer
+		mark = m.glyphs.Pointer
 	}
 	if i == len(f.Rows) {
-		line := []text{inked(themes.Accent, mark+spaces(2-cells(mark))), inked(themes.Dim, "+ add a variable")}
+		line := []draw.Text{draw.Inked(themes.Accent, mark+draw.Spaces(2-draw.Cells(mark))), draw.Inked(themes.Dim, "+ add a variable")}
 		if here && f.typing {
-			line = append(line[:1], m.fixInput(d.w-2)...)
+			line = append(line[:1], m.fixInput(d.W-2)...)
 		}
-		d.add(line...)
+		d.Add(line...)
 		return
 	}
 	r := &f.Rows[i]
 	name, look, place := r.Label(), themes.Text, m.fixPlace(r)
 	if here {
-		look = inkTitle
+		look = draw.InkTitle
 	}
-	value := inked(themes.Text, fixShown(r))
+	value := draw.Inked(themes.Text, fixShown(r))
 	switch {
 	case r.Restore:
-		value, place = inked(themes.Changed, r.Original), "original"
+		value, place = draw.Inked(themes.Changed, r.Original), "original"
 	case r.Changed():
-		value.ink, place = themes.Changed, m.fixWas(r)
+		value.Ink, place = themes.Changed, m.fixWas(r)
 	case r.InForce != nil:
 		place = "was " + r.Original
 	case len(r.After) > 0:
-		value = inked(themes.Dim, m.fixAfter(r))
+		value = draw.Inked(themes.Dim, m.fixAfter(r))
 	}
 	if !here || !f.typing {
-		d.columns(at, inked(themes.Accent, mark), inked(look, name), value, d.place(at[3], place))
+		d.Columns(at, draw.Inked(themes.Accent, mark), draw.Inked(look, name), value, d.Place(at[3], place))
 		return
 	}
-	line := []text{inked(themes.Accent, mark+spaces(2-cells(mark)))}
-	name = cutRight(plain(name), at[2]-3, d.dots)
-	line = append(line, inked(look, name+spaces(at[2]-2-cells(name))))
+	line := []draw.Text{draw.Inked(themes.Accent, mark+draw.Spaces(2-draw.Cells(mark)))}
+	name = draw.CutRight(draw.Plain(name), at[2]-3, d.Dots)
+	line = append(line, draw.Inked(look, name+draw.Spaces(at[2]-2-draw.Cells(name))))
 	in := m.fixInput(at[3] - at[2] - 1)
 	line = append(line, in...)
-	d.add(append(line, inked(themes.Text, spaces(at[3]-at[2]-widthOf(in))), d.place(at[3], place))...)
+	d.Add(append(line, draw.Inked(themes.Text, draw.Spaces(at[3]-at[2]-draw.WidthOf(in))), d.Place(at[3], place))...)
 }
 
 // fixInput is the line that is typed on, as much of it around its cursor as fits.
-func (m *model) fixInput(w int) []text {
+func (m *model) fixInput(w int) []draw.Text {
 	in := &m.fix.input
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
-	before, after := plain(string(value[:at])), plain(string(value[at:]))
+	before, after := draw.Plain(string(value[:at])), draw.Plain(string(value[at:]))
 	if r := m.fix.row(); r != nil && r.Secret {
 		before, after = strings.Repeat("•", at), strings.Repeat("•", len(value)-at)
 	}
 	room := max(w-1, 1)
-	if cells(before) > room {
-		before = cutLeft(before, room, m.glyphs.dots)
+	if draw.Cells(before) > room {
+		before = draw.CutLeft(before, room, m.glyphs.Dots)
 	}
-	after = head(after, room-cells(before))
-	return []text{inked(themes.Text, before), inked(themes.Accent, m.glyphs.caret), inked(themes.Text, after)}
+	after = draw.Head(after, room-draw.Cells(before))
+	return []draw.Text{draw.Inked(themes.Text, before), draw.Inked(themes.Accent, m.glyphs.Caret), draw.Inked(themes.Text, after)}
 }
 
 // label is what the cursor is on.
@@ -145,7 +146,7 @@ func fixShown(r *fix.Row) string {
 	}
 	first, rest, more := strings.Cut(r.Now, "\n")
 	if more {
-		return fmt.Sprintf("%s  (%s)", first, count(strings.Count(strings.TrimRight(rest, "\n"), "\n")+2, "line"))
+		return fmt.Sprintf("%s  (%s)", first, draw.Count(strings.Count(strings.TrimRight(rest, "\n"), "\n")+2, "line"))
 	}
 	return first
 }
@@ -185,21 +186,21 @@ func fixType(r *fix.Row) string {
 	return kind
 }
 
-func (m *model) fixScopes() []text {
+func (m *model) fixScopes() []draw.Text {
 	f := m.fix
 	if r := f.row(); r != nil && r.Field != "" {
-		return []text{inked(themes.Text, "this step (it is not a variable)")}
+		return []draw.Text{draw.Inked(themes.Text, "this step (it is not a variable)")}
 	}
-	var line []text
+	var line []draw.Text
 	for i, s := range f.Scopes {
 		mark, look := "( ) ", themes.Dim
 		if i == f.Scope {
-			mark, look = "("+m.glyphs.chosen()+") ", themes.Text
+			mark, look = "("+m.glyphs.Chosen()+") ", themes.Text
 		}
 		if i > 0 {
-			line = append(line, inked(themes.Text, "   "))
+			line = append(line, draw.Inked(themes.Text, "   "))
 		}
-		line = append(line, inked(look, mark+s.Words))
+		line = append(line, draw.Inked(look, mark+s.Words))
 	}
 	return line
 }
@@ -208,74 +209,74 @@ func (m *model) fixScopes() []text {
 const othersShown = 4
 
 // fixBecomes says what would be different.
-func (m *model) fixBecomes(d *doc) {
+func (m *model) fixBecomes(d *draw.Doc) {
 	f := m.fix
 	p := &f.preview
 	f.done = 0
 	switch {
 	case f.Changes() == 0:
-		d.hint("Type to change a value. Nothing runs before enter, and no file is changed.")
+		d.Hint("Type to change a value. Nothing runs before enter, and no file is changed.")
 		return
 	case p.why != "":
-		d.add(inked(inkTitle, "Will be"))
-		d.para(themes.Failed, 2, p.why)
+		d.Add(draw.Inked(draw.InkTitle, "Will be"))
+		d.Para(themes.Failed, 2, p.why)
 		return
 	case p.plan == nil:
-		d.add(inked(inkTitle, "Will be"))
-		d.hint("planning …")
+		d.Add(draw.Inked(draw.InkTitle, "Will be"))
+		d.Hint("planning …")
 		return
 	}
-	d.add(inked(inkTitle, "Will be"))
+	d.Add(draw.Inked(draw.InkTitle, "Will be"))
 	e := fix.EffectOf(m.plan, p.plan, f.Path, m.canRunAgain)
 	switch {
 	case e.Gone:
-		d.para(themes.Warn, 0, "This step is no longer in the plan.")
+		d.Para(themes.Warn, 0, "This step is no longer in the plan.")
 	case e.Same:
-		d.para(themes.Warn, 0, "No effect on this step.")
+		d.Para(themes.Warn, 0, "No effect on this step.")
 	}
 	for _, c := range e.Changes {
 		m.changedLines(d, c.Label, c.Was, c.Now)
 	}
 	for _, note := range e.Notes {
-		d.para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.glyphs.arrow))
+		d.Para(themes.DiffAdd, 0, strings.ReplaceAll(note, "→", m.glyphs.Arrow))
 	}
 	for i, s := range e.Others {
 		if i == othersShown {
-			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(e.Others)-i)))
 			break
 		}
 		if i == 0 {
-			d.blank()
-			d.add(inked(themes.Text, "Also changes "+count(len(e.Others), "other step")))
+			d.Blank()
+			d.Add(draw.Inked(themes.Text, "Also changes "+draw.Count(len(e.Others), "other step")))
 		}
-		d.add(inked(themes.Text, "  "+plain(m.titleOn(s))), inked(themes.Dim, "  "+plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.titleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
 	}
 	m.fixDone(d, e.Done)
 	if e.Left > 0 {
-		d.para(themes.Warn, 0, count(e.Left, "step")+" would be removed from the plan.")
+		d.Para(themes.Warn, 0, draw.Count(e.Left, "step")+" would be removed from the plan.")
 	}
-	d.blank()
-	d.para(themes.Dim, 0, "This run only; listed in the report.")
+	d.Blank()
+	d.Para(themes.Dim, 0, "This run only; listed in the report.")
 }
 
 // fixDone lists what is done already. It is not run again, unless a person says so here.
-func (m *model) fixDone(d *doc, steps []*plan.Step) {
+func (m *model) fixDone(d *draw.Doc, steps []*plan.Step) {
 	m.fix.done = len(steps)
 	if len(steps) == 0 {
 		return
 	}
-	d.blank()
+	d.Blank()
 	words := "Already done, with the old value; ctrl+r runs " + them(len(steps)) + " again too"
 	if m.fix.again {
 		words = "Already done, and run again with the new value; ctrl+r keeps " + them(len(steps))
 	}
-	d.para(themes.Warn, 0, words)
+	d.Para(themes.Warn, 0, words)
 	for i, s := range steps {
 		if i == othersShown {
-			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(steps)-i)))
 			break
 		}
-		d.add(inked(themes.Text, "  "+plain(m.titleOn(s))), inked(themes.Dim, "  "+plain(s.Summary)))
+		d.Add(draw.Inked(themes.Text, "  "+draw.Plain(m.titleOn(s))), draw.Inked(themes.Dim, "  "+draw.Plain(s.Summary)))
 	}
 }
 
@@ -287,13 +288,13 @@ func them(n int) string {
 }
 
 // changedLines shows two texts as a difference, without the lines they share.
-func (m *model) changedLines(d *doc, label, was, now string) {
-	line := func(look ink, sign, s string) {
-		for i, part := range wrapText(plain(strings.TrimRight(s, "\n")), max(d.w-2, 8)) {
+func (m *model) changedLines(d *draw.Doc, label, was, now string) {
+	line := func(look draw.Ink, sign, s string) {
+		for i, part := range draw.WrapText(draw.Plain(strings.TrimRight(s, "\n")), max(d.W-2, 8)) {
 			if i > 0 {
 				sign = " "
 			}
-			d.add(inked(look, sign+" "+part))
+			d.Add(draw.Inked(look, sign+" "+part))
 		}
 	}
 	if !strings.Contains(was+now, "\n") {
@@ -313,14 +314,14 @@ func (m *model) changedLines(d *doc, label, was, now string) {
 }
 
 // fixRule is the rule above the sheet.
-func (m *model) fixRule(b *brush) {
-	b.rule(m.glyphs, 1)
-	b.put(inkTabFocus, " Fix")
-	title := "  " + cutMiddle(plain(m.fix.title), max(b.left-18, 4), m.glyphs.dots) + " "
-	b.put(themes.Text, title)
-	b.rule(m.glyphs, 1)
-	b.put(themes.Dim, " this run only ")
-	b.rule(m.glyphs, b.left)
+func (m *model) fixRule(b *draw.Brush) {
+	b.Rule(m.glyphs, 1)
+	b.Put(draw.InkTabFocus, " Fix")
+	title := "  " + draw.CutMiddle(draw.Plain(m.fix.title), max(b.Left-18, 4), m.glyphs.Dots) + " "
+	b.Put(themes.Text, title)
+	b.Rule(m.glyphs, 1)
+	b.Put(themes.Dim, " this run only ")
+	b.Rule(m.glyphs, b.Left)
 }
 
 // fixTips are the keys of the sheet. They are its own, as those of every box.
@@ -360,19 +361,19 @@ func (m *model) fixTips() (tips []hintKey) {
 type hintKey struct{ key, words string }
 
 // drawHints writes as many of them as fit.
-func (m *model) drawHints(b *brush, hints []hintKey) {
+func (m *model) drawHints(b *draw.Brush, hints []hintKey) {
 	for i, h := range hints {
-		w := cells(h.key) + cells(h.words) + 1
+		w := draw.Cells(h.key) + draw.Cells(h.words) + 1
 		if i > 0 {
 			w += 3
 		}
-		if w > b.left {
+		if w > b.Left {
 			return
 		}
 		if i > 0 {
-			b.put(themes.Text, "   ")
+			b.Put(themes.Text, "   ")
 		}
-		b.put(inkKey, h.key)
-		b.put(themes.Text, " "+h.words)
+		b.Put(draw.InkKey, h.key)
+		b.Put(themes.Text, " "+h.words)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // tip is a key of the footer with what it does now, in a word or two.
@@ -17,39 +18,39 @@ type tip struct {
 const footerKeys = 9
 
 // footer is the last row: the keys that make sense now.
-func (m *model) footer(b *brush) {
-	b.begin(m.width, onRow)
-	defer b.end()
+func (m *model) footer(b *draw.Brush) {
+	b.Begin(m.width, draw.OnRow)
+	defer b.End()
 	lead, between := "  ", "   "
 	if m.width < 100 {
 		lead, between = "", "  "
 	}
 	if m.prompt != nil {
-		b.put(themes.Text, lead)
+		b.Put(themes.Text, lead)
 		m.prompt.draw(m, b)
 		return
 	}
 	if m.fix != nil {
-		b.put(themes.Text, lead)
+		b.Put(themes.Text, lead)
 		m.drawHints(b, m.fixTips())
 		return
 	}
 	if m.sequence != "" {
-		b.put(themes.Text, lead)
+		b.Put(themes.Text, lead)
 		m.pending(b)
 		return
 	}
-	b.put(themes.Text, lead)
+	b.Put(themes.Text, lead)
 	for i, t := range m.footerTips(len(lead), len(between)) {
 		if i > 0 {
-			b.put(themes.Text, between)
+			b.Put(themes.Text, between)
 		}
-		from := b.x
-		b.put(inkKey, m.keys.label(t.do))
+		from := b.X
+		b.Put(draw.InkKey, m.keys.label(t.do))
 		if t.words != "" {
-			b.put(themes.Text, " "+t.words)
+			b.Put(themes.Text, " "+t.words)
 		}
-		b.spot(from, spotKey, int(t.do))
+		b.Spot(from, draw.SpotKey, int(t.do))
 	}
 }
 

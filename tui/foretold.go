@@ -8,6 +8,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -106,32 +107,32 @@ func (f *foretold) step(i int) *events.Foretold {
 }
 
 // foretoldWord is the one word about what a step would do, for its row.
-func (m *model) foretoldWord(step int) text {
+func (m *model) foretoldWord(step int) draw.Text {
 	f := m.foretoldNow(step)
 	switch {
 	case f == nil:
-		return text{}
+		return draw.Text{}
 	case f.Away:
-		return inked(themes.Failed, "not reached")
+		return draw.Inked(themes.Failed, "not reached")
 	case f.Error != "":
-		return inked(themes.Failed, "would fail")
+		return draw.Inked(themes.Failed, "would fail")
 	case f.Skipped != "":
-		return inked(themes.Dim, "would skip")
+		return draw.Inked(themes.Dim, "would skip")
 	}
-	word := inked(themes.Dim, "")
+	word := draw.Inked(themes.Dim, "")
 	switch f.Diff.Kind {
 	case events.ChangeNone:
-		word.s = "no change"
+		word.S = "no change"
 	case events.ChangeCreate:
-		word = inked(themes.DiffAdd, "create")
+		word = draw.Inked(themes.DiffAdd, "create")
 	case events.ChangeUpdate:
-		word = inked(themes.Changed, "update")
+		word = draw.Inked(themes.Changed, "update")
 	case events.ChangeDelete:
-		word = inked(themes.DiffDel, "delete")
+		word = draw.Inked(themes.DiffDel, "delete")
 	case events.ChangeUnknown:
 	}
-	if f.Maybe && word.s != "" {
-		word.s += "?"
+	if f.Maybe && word.S != "" {
+		word.S += "?"
 	}
 	return word
 }
@@ -140,23 +141,23 @@ func (m *model) foretoldWord(step int) text {
 func (m *model) defiesDryRun(p *plan.Step) bool { return m.run.check && p.DefiesDryRun() }
 
 // foretoldCounts are how many things would be created, updated and deleted, for the header.
-func (m *model) foretoldCounts() []text {
+func (m *model) foretoldCounts() []draw.Text {
 	f := &m.foretold
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var line []text
+	var line []draw.Text
 	for _, k := range []struct {
 		n    int
 		sign string
-		ink  ink
+		ink  draw.Ink
 	}{
 		{f.kinds[events.ChangeCreate], "+", themes.DiffAdd},
 		{f.kinds[events.ChangeUpdate], "~", themes.Changed},
 		{f.kinds[events.ChangeDelete], "-", themes.DiffDel},
-		{f.failed, m.glyphs.signs[faceSigns[faceFailed]], themes.Failed},
+		{f.failed, m.glyphs.Signs[faceSigns[faceFailed]], themes.Failed},
 	} {
 		if k.n > 0 {
-			line = append(line, inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))
+			line = append(line, draw.Inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))
 		}
 	}
 	return line
@@ -166,7 +167,7 @@ func (m *model) foretoldCounts() []text {
 func (m *model) drifted(of *events.Step) bool { return of.Drift != "" && of.State == events.Settled }
 
 // foretoldField says in the step's own pane what it would do.
-func (m *model) foretoldField(d *doc, p *plan.Step) {
+func (m *model) foretoldField(d *draw.Doc, p *plan.Step) {
 	f := m.foretoldNow(p.Index)
 	if f == nil {
 		return
@@ -174,13 +175,13 @@ func (m *model) foretoldField(d *doc, p *plan.Step) {
 	word := m.foretoldWord(p.Index)
 	switch {
 	case f.Error != "":
-		d.field("predicted", word, inked(themes.Text, "  "+plain(f.Error)))
+		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Error)))
 	case f.Skipped != "":
-		d.field("predicted", word, inked(themes.Dim, "  "+plain(standing.WhySkipped(f.Skipped))))
-	case word.s != "" || f.Diff.Summary != "":
-		if word.s == "" {
-			word = inked(themes.Dim, "unpredictable")
+		d.Field("predicted", word, draw.Inked(themes.Dim, "  "+draw.Plain(standing.WhySkipped(f.Skipped))))
+	case word.S != "" || f.Diff.Summary != "":
+		if word.S == "" {
+			word = draw.Inked(themes.Dim, "unpredictable")
 		}
-		d.field("predicted", word, inked(themes.Text, "  "+plain(f.Diff.Summary)))
+		d.Field("predicted", word, draw.Inked(themes.Text, "  "+draw.Plain(f.Diff.Summary)))
 	}
 }

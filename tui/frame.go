@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // draw writes the whole screen: exactly height rows of width cells.
@@ -14,24 +15,24 @@ func (m *model) draw() string {
 	if m.closed {
 		return strings.Repeat("\n", m.height-1)
 	}
-	b := &brush{pen: m.pen, buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
+	b := &draw.Brush{Pen: m.pen, Buf: make([]byte, 0, 2*len(m.frame)+m.width*m.height)}
 	m.mouse.forget()
 	if m.mouse.on {
-		b.spots = &m.mouse.spots
+		b.Spots = &m.mouse.spots
 	}
 	if m.matrixShown() {
 		m.drawMatrix(b)
 	} else {
 		m.drawPanes(b, m.layout())
 	}
-	frame := strings.TrimSuffix(string(b.buf), "\n")
+	frame := strings.TrimSuffix(string(b.Buf), "\n")
 	if m.overlay != nil {
 		frame = m.drawOverlay(frame)
 	}
 	return frame
 }
 
-func (m *model) drawPanes(b *brush, l layout) {
+func (m *model) drawPanes(b *draw.Brush, l layout) {
 	switch l.kind {
 	case layoutCard:
 		m.drawCard(b)
@@ -47,66 +48,66 @@ func (m *model) drawPanes(b *brush, l layout) {
 }
 
 // body draws the rows of a pane, one at a time, into a stretch that is open.
-type body interface{ row(b *brush, i int) }
+type body interface{ row(b *draw.Brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
-func (m *model) drawWide(b *brush, l layout) {
+func (m *model) drawWide(b *draw.Brush, l layout) {
 	detail := m.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
 	m.header(b)
-	b.begin(l.treeW, onRow)
+	b.Begin(l.treeW, draw.OnRow)
 	m.treeRule(b)
-	b.end()
-	b.begin(1, onRow)
-	b.put(themes.Border, m.glyphs.teeDown)
-	b.end()
-	b.begin(l.detailW, onRow)
+	b.End()
+	b.Begin(1, draw.OnRow)
+	b.Put(themes.Border, m.glyphs.TeeDown)
+	b.End()
+	b.Begin(l.detailW, draw.OnRow)
 	m.tabRule(b)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 
 	tree := m.treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
-		b.begin(l.detailW+1, onRow)
-		b.put(themes.Border, m.glyphs.down)
-		b.spot(b.x-1, spotDivider, 0)
-		from := b.x
-		b.put(themes.Text, " ")
+		b.Begin(l.detailW+1, draw.OnRow)
+		b.Put(themes.Border, m.glyphs.Down)
+		b.Spot(b.X-1, draw.SpotDivider, 0)
+		from := b.X
+		b.Put(themes.Text, " ")
 		detail.row(b, i)
-		b.end()
-		b.spot(from, spotDetail, 0)
-		b.newline()
+		b.End()
+		b.Spot(from, draw.SpotDetail, 0)
+		b.Newline()
 	}
-	b.begin(l.wide, onRow)
+	b.Begin(l.wide, draw.OnRow)
 	m.stateRule(b, l.treeW)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 	m.footer(b)
 }
 
 // drawTall draws the tree above the detail.
-func (m *model) drawTall(b *brush, l layout) {
+func (m *model) drawTall(b *draw.Brush, l layout) {
 	detail := m.detailBody(l.detailW-1, l.detailH)
 	m.header(b)
 	m.drawTree(b, l)
-	b.begin(l.wide, onRow)
-	b.note(0, l.wide, spotDivider, 0) // but for the tabs in it
+	b.Begin(l.wide, draw.OnRow)
+	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
 	m.tabRule(b)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 	m.drawDetail(b, l, detail)
 	m.bottom(b, l)
 }
 
 // drawOne draws the pane that has the keys.
-func (m *model) drawOne(b *brush, l layout) {
+func (m *model) drawOne(b *draw.Brush, l layout) {
 	m.header(b)
 	if l.treeH == 0 {
 		detail := m.detailBody(l.detailW-1, l.detailH)
-		b.begin(l.wide, onRow)
+		b.Begin(l.wide, draw.OnRow)
 		m.titleRule(b)
-		b.end()
-		b.newline()
+		b.End()
+		b.Newline()
 		m.drawDetail(b, l, detail)
 		m.bottom(b, l)
 		return
@@ -117,45 +118,45 @@ func (m *model) drawOne(b *brush, l layout) {
 }
 
 // drawTree draws the tree with its rule, over the whole width.
-func (m *model) drawTree(b *brush, l layout) {
-	b.begin(l.wide, onRow)
+func (m *model) drawTree(b *draw.Brush, l layout) {
+	b.Begin(l.wide, draw.OnRow)
 	m.treeRule(b)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 	tree := m.treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
-		b.newline()
+		b.Newline()
 	}
 }
 
-func (m *model) drawDetail(b *brush, l layout, detail body) {
+func (m *model) drawDetail(b *draw.Brush, l layout, detail body) {
 	for i := range l.detailH {
-		b.begin(l.detailW, onRow)
-		b.put(themes.Text, " ")
+		b.Begin(l.detailW, draw.OnRow)
+		b.Put(themes.Text, " ")
 		detail.row(b, i)
-		b.end()
-		b.spot(0, spotDetail, 0)
-		b.newline()
+		b.End()
+		b.Spot(0, draw.SpotDetail, 0)
+		b.Newline()
 	}
 }
 
-func (m *model) bottom(b *brush, l layout) {
-	b.begin(l.wide, onRow)
+func (m *model) bottom(b *draw.Brush, l layout) {
+	b.Begin(l.wide, draw.OnRow)
 	m.stateRule(b, -1)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 	m.footer(b)
 }
 
 // docBody is a doc, scrolled.
 type docBody struct {
-	doc *doc
+	doc *draw.Doc
 	top int
 	h   int
 }
 
-func (d docBody) row(b *brush, i int) { d.doc.draw(b, d.top+i) }
+func (d docBody) row(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 
 func (m *model) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
@@ -163,44 +164,44 @@ func (m *model) detailBody(w, h int) body {
 		return docBody{m.fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return m.withTime(w, h, func(h int) *doc { return m.outputDoc(outputWidth(m.layout()), h) })
+		return m.withTime(w, h, func(h int) *draw.Doc { return m.outputDoc(outputWidth(m.layout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }
 
 // drawPeek shows below the tree what the pane beside it would: what the step does, or the last it printed.
-func (m *model) drawPeek(b *brush, l layout) {
+func (m *model) drawPeek(b *draw.Brush, l layout) {
 	switch l.peekH {
 	case 0:
 		return
 	case 1:
-		b.begin(l.wide, onRow)
+		b.Begin(l.wide, draw.OnRow)
 		m.peekStep(b)
-		b.end()
-		b.newline()
+		b.End()
+		b.Newline()
 		return
 	}
-	b.begin(l.wide, onRow)
-	b.rule(m.glyphs, 2)
+	b.Begin(l.wide, draw.OnRow)
+	b.Rule(m.glyphs, 2)
 	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) {
-		b.put(themes.Dim, " "+cutMiddle(plain(m.stepTitle(p)), max(l.wide-8, 1), m.glyphs.dots)+" ")
+		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.stepTitle(p)), max(l.wide-8, 1), m.glyphs.Dots)+" ")
 	}
-	b.rule(m.glyphs, l.wide)
-	b.end()
-	b.newline()
+	b.Rule(m.glyphs, l.wide)
+	b.End()
+	b.Newline()
 	lines := m.peekLines(l.peekH - 1)
 	for i := range l.peekH - 1 {
-		b.begin(l.wide, onRow)
+		b.Begin(l.wide, draw.OnRow)
 		if i < len(lines) {
-			b.put(themes.Text, " ")
+			b.Put(themes.Text, " ")
 			look := themes.Text
 			if strings.IndexByte(lines[i].text, '\x1b') >= 0 {
-				look = inkRaw
+				look = draw.InkRaw
 			}
-			b.put(look, lines[i].text)
+			b.Put(look, lines[i].text)
 		}
-		b.end()
-		b.newline()
+		b.End()
+		b.Newline()
 	}
 }
 
@@ -216,25 +217,25 @@ func (m *model) peekLines(n int) []textLine {
 }
 
 // peekStep says on one line what the step under the cursor does, and where it comes from.
-func (m *model) peekStep(b *brush) {
+func (m *model) peekStep(b *draw.Brush) {
 	n := m.at()
 	t := m.tree.tally(n)
-	what, words := "", count(t.total(), "step")
+	what, words := "", draw.Count(t.total(), "step")
 	if i := m.tree.step(n); i >= 0 {
 		what, words = m.plan.Steps[i].Action, m.stepNow(i).Summary
 	}
 	place := ""
 	if o, ok := m.originOf(n); ok {
-		place = plain(o.String())
+		place = draw.Plain(o.String())
 	}
-	if cells(place) > m.width/2 {
-		place = cutLeft(place, m.width/2, m.glyphs.dots)
+	if draw.Cells(place) > m.width/2 {
+		place = draw.CutLeft(place, m.width/2, m.glyphs.Dots)
 	}
-	b.put(themes.Dim, " ")
+	b.Put(themes.Dim, " ")
 	if what != "" {
-		b.put(themes.Dim, plain(what)+" ")
+		b.Put(themes.Dim, draw.Plain(what)+" ")
 	}
-	b.put(themes.Text, cutRight(plain(words), max(b.left-cells(place)-3, 0), m.glyphs.dots))
-	b.at(m.width - cells(place) - 1)
-	b.put(themes.Dim, place)
+	b.Put(themes.Text, draw.CutRight(draw.Plain(words), max(b.Left-draw.Cells(place)-3, 0), m.glyphs.Dots))
+	b.At(m.width - draw.Cells(place) - 1)
+	b.Put(themes.Dim, place)
 }

@@ -9,48 +9,49 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // header is the first row: what is run, and at the right end in what state it is, as much of it as fits.
-func (m *model) header(b *brush) {
-	b.begin(m.width, onRow)
-	b.put(inkTitle, " moon")
+func (m *model) header(b *draw.Brush) {
+	b.Begin(m.width, draw.OnRow)
+	b.Put(draw.InkTitle, " moon")
 	room := max(m.width/3, 8)
 	for _, s := range m.banner(max(m.width/3, 12)) {
-		b.put(themes.Text, "  ")
-		b.put(s.ink, s.s)
-		room = max(min(room, b.left-widthOf(m.headline(2))-5), 0) // of the three the name can be missed
+		b.Put(themes.Text, "  ")
+		b.Put(s.Ink, s.S)
+		room = max(min(room, b.Left-draw.WidthOf(m.headline(2))-5), 0) // of the three the name can be missed
 	}
-	name := plain(cmp.Or(m.plan.RootFile, m.plan.Name))
-	b.put(themes.Text, "  "+cutLeft(name, room, m.glyphs.dots))
+	name := draw.Plain(cmp.Or(m.plan.RootFile, m.plan.Name))
+	b.Put(themes.Text, "  "+draw.CutLeft(name, room, m.glyphs.Dots))
 	if m.o.Mode != "" {
-		b.put(themes.Text, "  ")
-		b.put(inkMark, " "+plain(m.o.Mode)+" ")
+		b.Put(themes.Text, "  ")
+		b.Put(draw.InkMark, " "+draw.Plain(m.o.Mode)+" ")
 	}
 	if m.run.check && m.real > 0 {
-		b.put(themes.Text, " ")
-		b.put(themes.Warn, fmt.Sprintf("%d for real", m.real))
+		b.Put(themes.Text, " ")
+		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.real))
 	}
 	m.mouseState(b)
-	var spans []text
+	var spans []draw.Text
 	w := 0
-	room = b.left - 3
+	room = b.Left - 3
 	for level := range 3 {
 		spans = m.headline(level)
-		if w = widthOf(spans); w <= room {
+		if w = draw.WidthOf(spans); w <= room {
 			break
 		}
 	}
-	b.at(b.wide - w - 1)
+	b.At(b.Wide - w - 1)
 	for _, s := range spans {
-		b.put(s.ink, s.s)
+		b.Put(s.Ink, s.S)
 	}
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 }
 
 // headline is the state of the run: 0 is all of it, 2 the least.
-func (m *model) headline(level int) []text {
+func (m *model) headline(level int) []draw.Text {
 	switch m.run.phase {
 	case events.Review:
 		return m.reviewLine(level)
@@ -63,39 +64,39 @@ func (m *model) headline(level int) []text {
 	return m.doneLine(level)
 }
 
-func (m *model) reviewLine(level int) []text {
+func (m *model) reviewLine(level int) []draw.Text {
 	t := m.tree.tally(0)
 	total, approved, ask := t.total(), t.sum(faceWaiting), t.sum(faceConfirm)
-	line := []text{inked(themes.Accent, "REVIEW")}
-	dot := " " + m.glyphs.dot + " "
+	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
+	dot := " " + m.glyphs.Dot + " "
 	if level > 0 {
-		line = append(line, inked(themes.Text, fmt.Sprintf(" %d/%d", approved, total)))
+		line = append(line, draw.Inked(themes.Text, fmt.Sprintf(" %d/%d", approved, total)))
 		if ask > 0 && level == 1 {
-			line = append(line, inked(themes.Warn, fmt.Sprintf("  %s", needYou(ask))))
+			line = append(line, draw.Inked(themes.Warn, fmt.Sprintf("  %s", needYou(ask))))
 		}
 		return line
 	}
 	words := "  "
 	if n := m.kinds(plan.ScopePlay); n > 1 {
-		words += count(n, "play") + dot
+		words += draw.Count(n, "play") + dot
 	}
 	if all := len(m.plan.Steps); all != total {
-		words += fmt.Sprintf("%d of %s", total, count(all, "step"))
+		words += fmt.Sprintf("%d of %s", total, draw.Count(all, "step"))
 	} else {
-		words += count(total, "step")
+		words += draw.Count(total, "step")
 	}
 	if m.tree.hosts > 1 {
-		words += dot + count(m.tree.hosts, "host")
+		words += dot + draw.Count(m.tree.hosts, "host")
 	}
-	line = append(line, inked(themes.Text, words+dot+fmt.Sprintf("%d approved", approved)))
+	line = append(line, draw.Inked(themes.Text, words+dot+fmt.Sprintf("%d approved", approved)))
 	if ask > 0 {
-		line = append(line, inked(themes.Text, dot), inked(themes.Warn, needYou(ask)))
+		line = append(line, draw.Inked(themes.Text, dot), draw.Inked(themes.Warn, needYou(ask)))
 	}
 	if n := m.lackingNow(); n > 0 {
-		line = append(line, inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
+		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
 	if would := m.foretoldCounts(); len(would) > 0 {
-		line = append(append(line, inked(themes.Text, strings.TrimRight(dot, " "))), would...)
+		line = append(append(line, draw.Inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line
 }
@@ -122,7 +123,7 @@ func (m *model) progress() (done, total int) {
 	return t.done(), t.total()
 }
 
-func (m *model) runningLine(level int) []text {
+func (m *model) runningLine(level int) []draw.Text {
 	done, total := m.progress()
 	part := float64(done+m.tree.tallies[0].sum(faceOmitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
@@ -137,23 +138,23 @@ func (m *model) runningLine(level int) []text {
 		if left != "" && m.width < 100 {
 			w = 10
 		}
-		bar := m.glyphs.gauge(part, w)
-		return []text{
-			inked(themes.Running, word),
-			inked(themes.Text, "  "),
-			inked(themes.BarFill, bar),
-			inked(themes.BarRest, spaces(w-cells(bar))),
-			inked(themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)),
+		bar := m.glyphs.Gauge(part, w)
+		return []draw.Text{
+			draw.Inked(themes.Running, word),
+			draw.Inked(themes.Text, "  "),
+			draw.Inked(themes.BarFill, bar),
+			draw.Inked(themes.BarRest, draw.Spaces(w-draw.Cells(bar))),
+			draw.Inked(themes.Text, fmt.Sprintf("  %d/%d  %s   %s%s", done, total, percent, m.elapsed(), left)),
 		}
 	case 1:
-		return []text{inked(themes.Running, word), inked(themes.Text, " "+percent+"  "+m.elapsed()+brief)}
+		return []draw.Text{draw.Inked(themes.Running, word), draw.Inked(themes.Text, " "+percent+"  "+m.elapsed()+brief)}
 	}
-	return []text{inked(themes.Running, word), inked(themes.Text, " "+percent)}
+	return []draw.Text{draw.Inked(themes.Running, word), draw.Inked(themes.Text, " "+percent)}
 }
 
 // elapsed is how long the run has taken.
 func (m *model) elapsed() string {
-	return clock(m.run.times.RanAt(m.clockNow()))
+	return draw.Clock(m.run.times.RanAt(m.clockNow()))
 }
 
 // waited is how long the run has waited for a person so far, if that is worth a word.
@@ -161,7 +162,7 @@ func (m *model) waited() string {
 	if m.run.times.Waited < time.Second {
 		return ""
 	}
-	return "   waited " + clock(m.run.times.Waited)
+	return "   waited " + draw.Clock(m.run.times.Waited)
 }
 
 // running says whether something still runs although the run is paused.
@@ -172,25 +173,25 @@ func (m *model) runningWords() string {
 	return "nothing is running"
 }
 
-func (m *model) pausedLine(level int) []text {
+func (m *model) pausedLine(level int) []draw.Text {
 	done, total := m.progress()
 	failed := m.onFailure()
 	look := themes.Accent
 	if failed {
 		look = themes.Failed
 	}
-	line := []text{inked(look, "PAUSED")}
+	line := []draw.Text{draw.Inked(look, "PAUSED")}
 	amount := fmt.Sprintf("%d/%d", done, total)
 	if level > 0 {
 		if failed {
-			line = append(line, inked(look, " "+m.glyphs.signs[signFailed]))
+			line = append(line, draw.Inked(look, " "+m.glyphs.Signs[draw.SignFailed]))
 		} else if level == 1 {
-			line = append(line, inked(themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))))
+			line = append(line, draw.Inked(themes.Text, afterPaused(cmp.Or(m.retrying(), m.decided(), m.pauseWord()))))
 		}
-		return append(line, inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]))
+		return append(line, draw.Inked(themes.Text, map[int]string{1: "  " + amount + "  " + m.elapsed(), 2: " " + amount}[level]))
 	}
-	line = append(line, inked(themes.Text, afterPaused(m.pauseLong())))
-	return append(line, inked(themes.Text, "   "+amount+"   "+m.elapsed()+"   "+m.runningWords()))
+	line = append(line, draw.Inked(themes.Text, afterPaused(m.pauseLong())))
+	return append(line, draw.Inked(themes.Text, "   "+amount+"   "+m.elapsed()+"   "+m.runningWords()))
 }
 
 // afterPaused joins a reason to "PAUSED".
@@ -253,7 +254,7 @@ func (m *model) pauseLong() string {
 		return how
 	}
 	if at := m.run.pausedAt; at >= 0 && at < len(m.plan.Steps) {
-		before = cutMiddle(plain(m.stepTitle(at)), max(m.width/4, 8), m.glyphs.dots)
+		before = draw.CutMiddle(draw.Plain(m.stepTitle(at)), max(m.width/4, 8), m.glyphs.Dots)
 	}
 	switch m.run.pause.Reason {
 	case events.PauseFailure, events.PauseUser:
@@ -273,12 +274,12 @@ func (m *model) pauseLong() string {
 	return strings.TrimSpace(why + " before  " + before)
 }
 
-func (m *model) doneLine(level int) []text {
+func (m *model) doneLine(level int) []draw.Text {
 	c := m.run.counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
 	case m.recorded() && m.run.result.Outcome == "":
-		word, look = strings.ToUpper(plain(m.o.Replay)), themes.Failed
+		word, look = strings.ToUpper(draw.Plain(m.o.Replay)), themes.Failed
 	case c.Failed+c.Lost > 0 || m.run.result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
 	case m.run.result.Outcome == events.RunStopped:
@@ -289,7 +290,7 @@ func (m *model) doneLine(level int) []text {
 		word, look = "DONE (changed)", themes.Changed
 	}
 	done, total := m.progress()
-	line := []text{inked(look, word)}
+	line := []draw.Text{draw.Inked(look, word)}
 	switch level {
 	case 0:
 		words := fmt.Sprintf("   %d/%d   %s%s", done, total, m.elapsed(), m.waited())
@@ -299,9 +300,9 @@ func (m *model) doneLine(level int) []text {
 		if n := m.overridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
-		return append(line, inked(themes.Text, words))
+		return append(line, draw.Inked(themes.Text, words))
 	case 1:
-		return append(line, inked(themes.Text, "  "+m.elapsed()))
+		return append(line, draw.Inked(themes.Text, "  "+m.elapsed()))
 	}
 	return line
 }

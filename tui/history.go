@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -110,78 +111,78 @@ func rangeOf(c events.Command) (events.Range, bool) {
 }
 
 // words says what happened, and how it should look.
-func (p *past) words() (text string, look sign) {
+func (p *past) words() (text string, look draw.Sign) {
 	switch e := p.event.(type) {
 	case events.RunStarted:
-		return "run created: " + count(e.TotalSteps, "step"), signNone
+		return "run created: " + draw.Count(e.TotalSteps, "step"), draw.SignNone
 	case events.PlanLoaded:
-		return fmt.Sprintf("plan %s: %s", short(e.Digest), count(e.TotalSteps, "step")), signNone
+		return fmt.Sprintf("plan %s: %s", short(e.Digest), draw.Count(e.TotalSteps, "step")), draw.SignNone
 	case events.StepStarted:
-		return "started", signRunning
+		return "started", draw.SignRunning
 	case events.StepTried:
-		return "tried before: " + count(e.Attempts, "attempt"), signNone
+		return "tried before: " + draw.Count(e.Attempts, "attempt"), draw.SignNone
 	case events.StepRetrying:
-		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), signRescued
+		return fmt.Sprintf("attempt %d%s", e.Attempt, because(e.Error)), draw.SignRescued
 	case events.StepCompleted:
 		switch {
 		case e.Outdated:
-			return "kept, with an earlier definition", signKept
+			return "kept, with an earlier definition", draw.SignKept
 		case e.Kept:
-			return "kept", signKept
+			return "kept", draw.SignKept
 		case e.Changed:
-			return "changed", signChanged
+			return "changed", draw.SignChanged
 		}
-		return "ok", signOK
+		return "ok", draw.SignOK
 	case events.StepSkipped:
-		return "skipped: " + standing.WhySkipped(string(e.Reason)+because(e.Detail)), signSkipped
+		return "skipped: " + standing.WhySkipped(string(e.Reason)+because(e.Detail)), draw.SignSkipped
 	case events.StepFailed:
 		switch {
 		case e.Ignored:
-			return "failed, ignored" + because(e.Error), signIgnored
+			return "failed, ignored" + because(e.Error), draw.SignIgnored
 		case e.Rescued:
-			return "failed, rescued" + because(e.Error), signRescued
+			return "failed, rescued" + because(e.Error), draw.SignRescued
 		}
 		if e.Unreachable {
-			return "unreachable" + because(e.Error), signUnreachable
+			return "unreachable" + because(e.Error), draw.SignUnreachable
 		}
-		return "failed" + because(e.Error), signFailed
+		return "failed" + because(e.Error), draw.SignFailed
 	case events.StepLost:
 		switch {
 		case e.Ignored:
-			return "lost, ignored" + because(e.Error), signIgnored
+			return "lost, ignored" + because(e.Error), draw.SignIgnored
 		case e.Error != "":
-			return "lost" + because(e.Error), signFailed
+			return "lost" + because(e.Error), draw.SignFailed
 		}
-		return "lost: moon ended while it ran", signFailed
+		return "lost: moon ended while it ran", draw.SignFailed
 	case events.StepCancelled:
-		return "cancelled", signCancelled
+		return "cancelled", draw.SignCancelled
 	case events.StepOmitted:
-		return "not run" + because(e.Reason), signWaiting
+		return "not run" + because(e.Reason), draw.SignWaiting
 	case events.PrintMessage:
-		return e.Message, signNone
+		return e.Message, draw.SignNone
 	case events.VariableSet:
-		return "set " + e.Name, signNone
+		return "set " + e.Name, draw.SignNone
 	case events.Notified:
-		return "notified " + e.Handler, signNone
+		return "notified " + e.Handler, draw.SignNone
 	case events.GateOpened:
-		return "waiting: " + pauseWords(e.Reason) + because(e.Message), signPaused
+		return "waiting: " + pauseWords(e.Reason) + because(e.Message), draw.SignPaused
 	case events.GateResolved:
-		return "continued by " + cmp.Or(e.By, "you"), signNone
+		return "continued by " + cmp.Or(e.By, "you"), draw.SignNone
 	case events.RunPaused:
-		return "paused " + pausePhrase(e.Reason) + because(e.Message), signPaused
+		return "paused " + pausePhrase(e.Reason) + because(e.Message), draw.SignPaused
 	case events.RunResumed:
-		return "resumed", signNone
+		return "resumed", draw.SignNone
 	case events.CommandAccepted:
-		return strings.TrimSpace(cmp.Or(e.Actor, "you") + ": " + commandWords(e.Command)), signNone
+		return strings.TrimSpace(cmp.Or(e.Actor, "you") + ": " + commandWords(e.Command)), draw.SignNone
 	case events.CommandRejected:
-		return "refused " + commandWords(e.Command) + because(e.Reason), signCancelled
+		return "refused " + commandWords(e.Command) + because(e.Reason), draw.SignCancelled
 	case events.Warning:
-		return "warning: " + e.Message, signConfirm
+		return "warning: " + e.Message, draw.SignConfirm
 	case events.RunCompleted:
-		return "the run ended: " + string(e.Outcome), signNone
+		return "the run ended: " + string(e.Outcome), draw.SignNone
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 	}
-	return events.Type(p.event), signNone
+	return events.Type(p.event), draw.SignNone
 }
 
 func because(text string) string {
@@ -196,7 +197,7 @@ func commandWords(c events.Command) string {
 	case nil:
 		return "a command"
 	case events.Approve:
-		return "approve " + count(c.To-c.From, "step")
+		return "approve " + draw.Count(c.To-c.From, "step")
 	case events.Advance:
 		return c.Verb
 	case events.Break:

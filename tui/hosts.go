@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -52,7 +53,7 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 		hosts = append(hosts, u.Host)
 	}
 	again, leaves := "connects again", "leaves it out"
-	they := "not reached: " + plain(plan.HostsName(hosts))
+	they := "not reached: " + draw.Plain(plan.HostsName(hosts))
 	if len(hosts) > 1 {
 		leaves = "leaves a host out"
 	}
@@ -66,21 +67,21 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
-func (m *model) missedField(d *doc, p *plan.Step) {
+func (m *model) missedField(d *draw.Doc, p *plan.Step) {
 	u := m.missed(p.Host)
 	if u == nil {
 		return
 	}
-	d.para(themes.Failed, 0, "Not reached when the plan was made:")
-	d.para(themes.Text, 2, u.Why)
-	d.blank()
+	d.Para(themes.Failed, 0, "Not reached when the plan was made:")
+	d.Para(themes.Text, 2, u.Why)
+	d.Blank()
 	var ways []choice
 	if m.o.Reload != nil {
 		ways = append(ways, choice{runRetry, "connect again, and plan with what it says", "connect again"})
 	}
-	ways = append(ways, choice{gateExcludeHost, "leave " + plain(u.Host) + " out of this run", "leave it out"})
+	ways = append(ways, choice{gateExcludeHost, "leave " + draw.Plain(u.Host) + " out of this run", "leave it out"})
 	m.choices(d, append(ways, choice{runContinue, "run: it is tried again when its turn comes", "run"}))
-	d.blank()
+	d.Blank()
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.
@@ -141,16 +142,16 @@ func (m *model) excludeHost() {
 				m.send(events.Exclude{Range: r})
 			}
 		}
-		m.say(fmt.Sprintf("%s is excluded; %s restores it", plain(host), m.keys.label(gateExcludeHost)))
+		m.say(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.label(gateExcludeHost)))
 		return
 	}
 	m.restoreSteps(ranges)
-	m.say(plain(host) + " is restored")
+	m.say(draw.Plain(host) + " is restored")
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
 func (m *model) givingUp(p *plan.Step, away bool) choice {
-	host := plain(p.Host)
+	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
 		return choice{runContinue, "continue without it: " + host + " continues with the next task", "continue"}
@@ -163,29 +164,29 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
-func (m *model) runsOn(d *doc, p *plan.Step) {
-	on := []text{inked(themes.Text, standing.On(p))}
+func (m *model) runsOn(d *draw.Doc, p *plan.Step) {
+	on := []draw.Text{draw.Inked(themes.Text, standing.On(p))}
 	if p.Conn != nil {
 		if how := p.Conn.String(); how != p.Conn.Host {
-			on = append(on, inked(themes.Dim, "  "+how))
+			on = append(on, draw.Inked(themes.Dim, "  "+how))
 		}
 	}
-	d.field("runs on", on...)
+	d.Field("runs on", on...)
 	if p.Once {
-		d.value("run once", "on the first host that can")
+		d.Value("run once", "on the first host that can")
 	}
 }
 
 // hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
-func (m *model) hangsOn(d *doc, p *plan.Step) {
+func (m *model) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
-		d.value("notified", "by "+m.stepNames(p.Notifiers)+", if that changes something")
+		d.Value("notified", "by "+m.stepNames(p.Notifiers)+", if that changes something")
 	}
 	for _, g := range p.Gates {
 		if g.Ran {
-			d.value("if", m.stepName(g.Step)+" runs")
+			d.Value("if", m.stepName(g.Step)+" runs")
 		} else {
-			d.value("unless", m.stepName(g.Step)+" runs")
+			d.Value("unless", m.stepName(g.Step)+" runs")
 		}
 	}
 	var names []string
@@ -195,14 +196,14 @@ func (m *model) hangsOn(d *doc, p *plan.Step) {
 			names = append(names, h.Title())
 		}
 	}
-	d.value("notifies", strings.Join(names, ", "))
+	d.Value("notifies", strings.Join(names, ", "))
 }
 
 // hostsLooked bounds the steps that are looked through for their hosts, for a frame.
 const hostsLooked = 5000
 
 // hostsField says which hosts a scope is about, and what makes its handlers run.
-func (m *model) hostsField(d *doc, s *plan.Scope) {
+func (m *model) hostsField(d *draw.Doc, s *plan.Scope) {
 	if s.Hosts == 0 || s.ID == 0 {
 		return
 	}
@@ -218,22 +219,22 @@ func (m *model) hostsField(d *doc, s *plan.Scope) {
 		}
 	}
 	if len(hosts) > 0 {
-		d.value("hosts", plan.HostsName(hosts))
+		d.Value("hosts", plan.HostsName(hosts))
 	}
-	d.value("strategy", s.Strategy)
+	d.Value("strategy", s.Strategy)
 	if s.Once {
-		d.value("run once", "on the first host that can")
+		d.Value("run once", "on the first host that can")
 	}
 	if s.Kind != plan.ScopeTask || s.First >= len(m.plan.Steps) {
 		return
 	}
 	if names := m.notifiers(s.First); len(names) > 0 {
-		d.value("notified", "by "+strings.Join(names, ", ")+", on the hosts where that changes something")
+		d.Value("notified", "by "+strings.Join(names, ", ")+", on the hosts where that changes something")
 	}
 }
 
 // decidedField says which step decides in the run whether what is in a scope runs, and what that hangs on.
-func (m *model) decidedField(d *doc, s *plan.Scope) {
+func (m *model) decidedField(d *draw.Doc, s *plan.Scope) {
 	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.plan.Steps) {
 		return
 	}
@@ -248,9 +249,9 @@ func (m *model) decidedField(d *doc, s *plan.Scope) {
 	}
 	words := "by " + m.stepName(by)
 	if s.Hosts > 1 {
-		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.quote[0], plain(m.tree.title(int(m.tree.stepNode[by]))), m.glyphs.quote[1])
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.title(int(m.tree.stepNode[by]))), m.glyphs.Quote[1])
 	}
-	d.value("decided", words)
+	d.Value("decided", words)
 	m.unknown(d, &m.plan.Steps[by], "when", !m.tree.faces[by].Pending())
 }
 
@@ -271,11 +272,11 @@ func (m *model) notified(step, w int) string {
 	if len(names) == 0 {
 		return brief
 	}
-	words := "by " + plain(names[0])
+	words := "by " + draw.Plain(names[0])
 	if more := len(names) - 1; more > 0 {
 		words += fmt.Sprintf(", +%d more", more)
 	}
-	if cells(words) > w/2 {
+	if draw.Cells(words) > w/2 {
 		return brief
 	}
 	return words

@@ -12,6 +12,7 @@ import (
 	"moon/config/yamldoc"
 	"moon/internal/diag"
 	"moon/internal/suggest"
+	"moon/tui/draw"
 )
 
 // maxKeyFile bounds the file of keys: the whole table is a tenth of that.
@@ -247,7 +248,7 @@ func keyName(text string) (name, hint string) {
 
 func baseKey(text string) (base, hint string) {
 	if utf8.RuneCountInString(text) == 1 {
-		if r, _ := utf8.DecodeRuneInString(text); !unicode.IsPrint(r) || !oneCell(text) {
+		if r, _ := utf8.DecodeRuneInString(text); !unicode.IsPrint(r) || !draw.OneCell(text) {
 			return "", "a key is a character of one cell, or the name of a key"
 		}
 		return text, ""

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/internal/diag"
+	"moon/tui/draw"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.
@@ -34,7 +35,7 @@ func TestKeyTable(t *testing.T) {
 			t.Errorf("incomplete or repeated: %+v", b)
 		}
 		names[b.name], seen[b.do] = true, true
-		if !isASCII(b.words) {
+		if !draw.IsASCII(b.words) {
 			t.Errorf("%s is described with more than ASCII, which an ASCII screen cannot show", b.name)
 		}
 		if b.group < last {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"io"
+	"moon/tui/draw"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 func (k *Keys) Text(w io.Writer) error {
 	widest, names := 0, 0
 	for i := range bindings {
-		widest, names = max(widest, cells(k.shown(&bindings[i]))), max(names, len(bindings[i].name))
+		widest, names = max(widest, draw.Cells(k.shown(&bindings[i]))), max(names, len(bindings[i].name))
 	}
 	var out strings.Builder
 	last := groups
@@ -24,7 +25,7 @@ func (k *Keys) Text(w io.Writer) error {
 			last = b.group
 		}
 		keys := k.shown(b)
-		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.name, keys, spaces(widest-cells(keys)), b.words)
+		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.name, keys, draw.Spaces(widest-draw.Cells(keys)), b.words)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -94,7 +95,7 @@ func (m *model) usersOf(steps []int) string {
 	}
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
-		names = append(names, plain(m.stepTitle(i)))
+		names = append(names, draw.Plain(m.stepTitle(i)))
 	}
 	if more := len(steps) - most; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

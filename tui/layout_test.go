@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/plan"
+	"moon/tui/draw"
 )
 
 // Where one layout becomes another is exact.
@@ -83,7 +84,7 @@ func TestDeepNames(t *testing.T) {
 	s.has("└   a name of thirty ce…, no more\n")
 	s.send(tea.WindowSizeMsg{Width: 40, Height: 24})
 	for row := range strings.SplitSeq(s.shows(), "\n") {
-		if i := strings.Index(row, "└   a name"); i >= 0 && cells(strings.TrimSpace(row[i+len("└   "):])) < 16 {
+		if i := strings.Index(row, "└   a name"); i >= 0 && draw.Cells(strings.TrimSpace(row[i+len("└   "):])) < 16 {
 			t.Errorf("the name was cut to %q", row)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -46,7 +47,7 @@ func newMatrix(t *tree) *matrix {
 		if _, known := at[host]; !known {
 			at[host] = len(x.hosts)
 			x.hosts = append(x.hosts, host)
-			x.wide = max(x.wide, cells(plain(host)))
+			x.wide = max(x.wide, draw.Cells(draw.Plain(host)))
 		}
 	}
 	for n := range x.inside {

@@ -5,6 +5,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -45,7 +46,7 @@ func (m *model) matrixView() matrixView {
 }
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
-func (m *model) drawMatrix(b *brush) {
+func (m *model) drawMatrix(b *draw.Brush) {
 	m.followMatrix()
 	x, v := m.matrix, m.matrixView()
 	x.height, x.across = v.high, v.across
@@ -67,19 +68,19 @@ func (m *model) drawMatrix(b *brush) {
 		if i < len(counts) {
 			m.matrixRow(b, v, x.top+i, &counts[i])
 		} else {
-			b.begin(m.width, onRow)
-			b.end()
+			b.Begin(m.width, draw.OnRow)
+			b.End()
 		}
-		b.newline()
+		b.Newline()
 	}
-	b.begin(m.width, onRow)
+	b.Begin(m.width, draw.OnRow)
 	m.matrixDetail(b)
-	b.end()
-	b.newline()
-	b.begin(m.width, onRow)
+	b.End()
+	b.Newline()
+	b.Begin(m.width, draw.OnRow)
 	m.stateRule(b, -1)
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 	m.footer(b)
 }
 
@@ -90,18 +91,18 @@ func window(top, cursor, high, n int) int {
 }
 
 // matrixRule says which task the cursor is on.
-func (m *model) matrixRule(b *brush) {
+func (m *model) matrixRule(b *draw.Brush) {
 	x := m.matrix
-	b.begin(m.width, onRow)
-	b.rule(m.glyphs, 1)
-	b.put(inkTitle, " Hosts")
+	b.Begin(m.width, draw.OnRow)
+	b.Rule(m.glyphs, 1)
+	b.Put(draw.InkTitle, " Hosts")
 	words := fmt.Sprintf("  %d/%d", x.row+1, len(x.hosts))
-	b.put(themes.Dim, words+fmt.Sprintf(" %s task %d/%d  ", m.glyphs.dot, x.col+1, len(x.columns)))
-	b.put(themes.Text, cutMiddle(m.taskName(x.col), max(b.left-2, 0), m.glyphs.dots))
-	b.put(themes.Text, " ")
-	b.rule(m.glyphs, b.left)
-	b.end()
-	b.newline()
+	b.Put(themes.Dim, words+fmt.Sprintf(" %s task %d/%d  ", m.glyphs.Dot, x.col+1, len(x.columns)))
+	b.Put(themes.Text, draw.CutMiddle(m.taskName(x.col), max(b.Left-2, 0), m.glyphs.Dots))
+	b.Put(themes.Text, " ")
+	b.Rule(m.glyphs, b.Left)
+	b.End()
+	b.Newline()
 }
 
 // taskName is what a column is called, with its role.
@@ -119,25 +120,25 @@ func (m *model) taskName(col int) string {
 		if name == "" && s.First < s.Last {
 			name = m.plan.Steps[s.First].Action
 		}
-		return plain(standing.TaskTitle(role, name))
+		return draw.Plain(standing.TaskTitle(role, name))
 	}
-	return plain(standing.TaskTitle(role, m.tree.title(n)))
+	return draw.Plain(standing.TaskTitle(role, m.tree.title(n)))
 }
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
-func (m *model) matrixMarks(b *brush, v matrixView) {
+func (m *model) matrixMarks(b *draw.Brush, v matrixView) {
 	x := m.matrix
-	b.begin(m.width, onRow)
-	b.at(v.hosts + 2 + (x.col-x.left)*matrixCell)
-	b.put(themes.Accent, m.glyphs.open)
-	b.at(m.recapFrom(v))
+	b.Begin(m.width, draw.OnRow)
+	b.At(v.hosts + 2 + (x.col-x.left)*matrixCell)
+	b.Put(themes.Accent, m.glyphs.Open)
+	b.At(m.recapFrom(v))
 	for k, st := range m.recapColumns(v) {
 		word := recapWords[st]
-		b.at(m.recapFrom(v) + (k+1)*recapNumber - len(word))
-		b.put(signLooks[faceSigns[st]].role, word)
+		b.At(m.recapFrom(v) + (k+1)*recapNumber - len(word))
+		b.Put(draw.SignLooks[faceSigns[st]].Role, word)
 	}
-	b.end()
-	b.newline()
+	b.End()
+	b.Newline()
 }
 
 func (m *model) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
@@ -151,88 +152,88 @@ func (m *model) recapColumns(v matrixView) []face {
 }
 
 // matrixRow draws a host.
-func (m *model) matrixRow(b *brush, v matrixView, row int, counts *events.HostCounts) {
+func (m *model) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.HostCounts) {
 	x := m.matrix
-	mode := onRow
+	mode := draw.OnRow
 	if row == x.row {
-		mode = onCursor
+		mode = draw.OnCursor
 	}
-	b.begin(v.hosts+2, mode)
+	b.Begin(v.hosts+2, mode)
 	look := themes.Text
 	if m.missed(x.hosts[row]) != nil {
 		look = themes.Failed
 	}
-	b.put(look, " "+cutMiddle(plain(x.hosts[row]), v.hosts, m.glyphs.dots))
-	b.end()
+	b.Put(look, " "+draw.CutMiddle(draw.Plain(x.hosts[row]), v.hosts, m.glyphs.Dots))
+	b.End()
 	for k := range v.across {
 		col := x.left + k
 		if col >= len(x.columns) {
-			b.begin(matrixCell, onRow)
-			b.end()
+			b.Begin(matrixCell, draw.OnRow)
+			b.End()
 			continue
 		}
 		m.matrixCell(b, row, col)
 	}
-	b.begin(m.width-v.hosts-2-v.across*matrixCell, onRow)
+	b.Begin(m.width-v.hosts-2-v.across*matrixCell, draw.OnRow)
 	numbers := standing.Tallies(counts)
-	at := b.wide - 1 - v.numbers*recapNumber
+	at := b.Wide - 1 - v.numbers*recapNumber
 	for k, st := range m.recapColumns(v) {
 		n := numbers[k]
 		if v.numbers == narrowRecap && st == faceFailed {
 			n = counts.Failed + counts.Unreachable
 		}
-		look := signLooks[faceSigns[st]].role
+		look := draw.SignLooks[faceSigns[st]].Role
 		if n == 0 {
 			look = themes.Dim
 		}
 		text := fmt.Sprint(n)
-		b.at(at + (k+1)*recapNumber - len(text))
-		b.put(look, text)
+		b.At(at + (k+1)*recapNumber - len(text))
+		b.Put(look, text)
 	}
-	b.end()
+	b.End()
 }
 
 // matrixCell draws how a task stands on a host. A line stands between two plays, and between two batches.
-func (m *model) matrixCell(b *brush, row, col int) {
+func (m *model) matrixCell(b *draw.Brush, row, col int) {
 	x := m.matrix
-	mode := onRow
+	mode := draw.OnRow
 	if row == x.row && col == x.col {
-		mode = onCursor
+		mode = draw.OnCursor
 	}
-	b.begin(1, mode)
+	b.Begin(1, mode)
 	if n := x.cell(row, col); n >= 0 {
 		look, spins := m.signOf(n)
 		if m.tree.step(n) < 0 {
 			t := m.tree.tally(n)
 			look, spins = t.sign(true, m.run.phase == events.Review), t[faceRunning] > 0
 		}
-		glyph := m.glyphs.signs[look]
+		glyph := m.glyphs.Signs[look]
 		if spins {
-			glyph = m.glyphs.spin[m.spin%len(m.glyphs.spin)]
+			glyph = m.glyphs.Spin[m.spin%len(m.glyphs.Spin)]
 		}
 		if m.cur.marked(n) {
-			b.put(themes.Selection, m.glyphs.mark)
+			b.Put(themes.Selection, m.glyphs.Mark)
 		} else {
-			b.put(signLooks[look].role, glyph)
+			b.Put(draw.SignLooks[look].Role, glyph)
 		}
 	}
-	b.end()
-	b.begin(1, onRow)
+	b.End()
+	b.Begin(1, draw.OnRow)
 	if col+1 < len(x.columns) && x.columns[col+1].play != x.columns[col].play {
-		b.put(themes.Border, m.glyphs.down)
+		b.Put(themes.Border, m.glyphs.Down)
 	}
-	b.end()
+	b.End()
 }
 
 // matrixDetail says what the cell under the cursor is.
-func (m *model) matrixDetail(b *brush) {
+func (m *model) matrixDetail(b *draw.Brush) {
 	x := m.matrix
-	host := plain(x.hosts[x.row])
-	b.put(themes.Text, " ")
-	b.put(inkTitle, cutMiddle(host, m.width/3, m.glyphs.dots))
+	host := draw.Plain(x.hosts[x.row])
+	b.Put(themes.Text, " ")
+	b.Put(draw.InkTitle, draw.CutMiddle(host, m.width/3, m.glyphs.Dots))
 	n := x.cell(x.row, x.col)
 	if n < 0 {
-		b.put(themes.Dim, "  has no part in this task")
+		b.Put(themes.Dim, "  has no part in this task")
 		return
 	}
 	i := m.tree.steps(n).From
@@ -241,10 +242,10 @@ func (m *model) matrixDetail(b *brush) {
 		t := m.tree.tally(n)
 		look = t.sign(true, m.run.phase == events.Review)
 	}
-	b.put(signLooks[look].role, "  "+m.glyphs.signs[look]+" "+signLooks[look].word)
-	place := plain(m.plan.Steps[i].Origin.String())
-	if cells(place) > b.left/2 {
-		place = cutLeft(place, b.left/2, m.glyphs.dots)
+	b.Put(draw.SignLooks[look].Role, "  "+m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
+	place := draw.Plain(m.plan.Steps[i].Origin.String())
+	if draw.Cells(place) > b.Left/2 {
+		place = draw.CutLeft(place, b.Left/2, m.glyphs.Dots)
 	}
 	var of events.Step
 	m.store.read(func(run *events.Run) {
@@ -254,13 +255,13 @@ func (m *model) matrixDetail(b *brush) {
 	})
 	words := ""
 	if m.tree.step(n) < 0 {
-		words = count(m.tree.steps(n).To-i, "item")
+		words = draw.Count(m.tree.steps(n).To-i, "item")
 	} else {
 		words = m.cellWords(i, &of)
 	}
-	b.put(themes.Text, "  "+cutRight(words, max(b.left-cells(place)-4, 0), m.glyphs.dots))
-	b.at(m.width - cells(place) - 1)
-	b.put(themes.Dim, place)
+	b.Put(themes.Text, "  "+draw.CutRight(words, max(b.Left-draw.Cells(place)-4, 0), m.glyphs.Dots))
+	b.At(m.width - draw.Cells(place) - 1)
+	b.Put(themes.Dim, place)
 }
 
 // cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
@@ -268,17 +269,17 @@ func (m *model) cellWords(step int, of *events.Step) string {
 	missed := m.missed(m.plan.Steps[step].Host)
 	switch {
 	case missed != nil && of.Attempt == 0:
-		return "not reached: " + plain(missed.Why)
+		return "not reached: " + draw.Plain(missed.Why)
 	case of.Error != "":
-		return plain(of.Error)
+		return draw.Plain(of.Error)
 	case of.Reason != "":
-		return plain(of.Reason)
+		return draw.Plain(of.Reason)
 	case of.Message != "":
-		return plain(of.Message)
+		return draw.Plain(of.Message)
 	case of.Diff != nil && of.Diff.Summary != "":
-		return plain(of.Diff.Summary)
+		return draw.Plain(of.Diff.Summary)
 	}
-	return plain(m.stepNow(step).Summary)
+	return draw.Plain(m.stepNow(step).Summary)
 }
 
 // matrixTips are the keys of the matrix.

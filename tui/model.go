@@ -11,6 +11,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -23,8 +24,8 @@ type model struct {
 	env     func(string) string
 	skins   [2]*themes.Theme // for a dark and for a light background
 	light   bool             // the terminal has said that its background is
-	pen     *pen
-	glyphs  *glyphs
+	pen     *draw.Pen
+	glyphs  *draw.Glyphs
 	keys    *Keys
 	now     func() time.Time
 	later   func() tea.Cmd // gives a tickMsg after a while
@@ -236,8 +237,8 @@ func (m *model) View() tea.View {
 	}()
 	if m.stale {
 		m.frame, m.stale = m.draw(), false
-		if m.glyphs.mask != "" {
-			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.mask) // what stands for secrets
+		if m.glyphs.Mask != "" {
+			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.Mask) // what stands for secrets
 		}
 	}
 	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: m.mouseMode()}
@@ -283,7 +284,7 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
 
 // say shows a message until the next key.
-func (m *model) say(text string) { m.message = plain(text) }
+func (m *model) say(text string) { m.message = draw.Plain(text) }
 
 // at is the node the cursor stands on.
 func (m *model) at() int { return m.cur.on(m.rows) }

@@ -6,18 +6,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // mouse is the mouse of a person who has turned it on. It looks and does not decide: nothing that is asked of the run can
 // be clicked, but for breakpoints, because a click goes astray more easily than a key.
 type mouse struct {
 	on    bool
-	spots spots // of the last frame
-	box   box   // the overlay of the last frame
+	spots draw.Spots // of the last frame
+	box   box        // the overlay of the last frame
 
 	dragging bool // the divider
 	clicked  time.Time
-	where    spot // of the last click, for double clicks
+	where    draw.Spot // of the last click, for double clicks
 }
 
 // box is where an overlay was drawn.
@@ -50,14 +51,14 @@ func (m *model) mouseMode() tea.MouseMode {
 }
 
 // mouseState is in the header while the mouse is on.
-func (m *model) mouseState(b *brush) {
+func (m *model) mouseState(b *draw.Brush) {
 	if m.mouse.on {
-		b.put(themes.Dim, "  mouse")
+		b.Put(themes.Dim, "  mouse")
 	}
 }
 
 // forget begins a new frame.
-func (u *mouse) forget() { u.box = box{}; u.spots.forget() }
+func (u *mouse) forget() { u.box = box{}; u.spots.Forget() }
 
 func (u *mouse) inBox(x, y int) bool {
 	return x >= u.box.x && x < u.box.x+u.box.w && y >= u.box.y && y < u.box.y+u.box.h
@@ -94,33 +95,33 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	if m.prompt != nil {
 		return nil // somebody types
 	}
-	s := m.mouse.spots.at(at.X, at.Y)
-	double := s.kind != spotNone && s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
+	s := m.mouse.spots.At(at.X, at.Y)
+	double := s.Kind != draw.SpotNone && s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
 	m.mouse.where, m.mouse.clicked = s, m.now()
 	if double {
-		m.mouse.where = spot{} // a third click is a first one
+		m.mouse.where = draw.Spot{} // a third click is a first one
 	}
-	switch s.kind {
-	case spotTree:
-		return m.clickNode(s.n, double)
-	case spotFold:
-		m.goToNode(s.n)
+	switch s.Kind {
+	case draw.SpotTree:
+		return m.clickNode(s.N, double)
+	case draw.SpotFold:
+		m.goToNode(s.N)
 		return m.do(nodeToggle)
-	case spotBreak:
+	case draw.SpotBreak:
 		was := m.cur.node
-		m.cur.node = s.n
+		m.cur.node = s.N
 		cmd := m.do(gateBreak)
 		m.cur.node = was
 		return cmd
-	case spotDetail:
+	case draw.SpotDetail:
 		m.panes.focusOn(paneDetail)
-	case spotDivider:
+	case draw.SpotDivider:
 		m.mouse.dragging = true
-	case spotTab:
-		m.chooseTab(tab(s.n))
-	case spotKey:
-		return m.doClicked(intent(s.n))
-	case spotNone:
+	case draw.SpotTab:
+		m.chooseTab(tab(s.N))
+	case draw.SpotKey:
+		return m.doClicked(intent(s.N))
+	case draw.SpotNone:
 	}
 	return nil
 }
@@ -191,12 +192,12 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	if m.overlay != nil {
 		return m.wheelBox(at, by)
 	}
-	switch s := m.mouse.spots.at(at.X, at.Y); s.kind {
-	case spotTree, spotBreak, spotFold:
+	switch s := m.mouse.spots.At(at.X, at.Y); s.Kind {
+	case draw.SpotTree, draw.SpotBreak, draw.SpotFold:
 		m.cur.scroll(m.rows, by)
-	case spotDetail:
+	case draw.SpotDetail:
 		m.wheelDetail(by, sideways)
-	case spotNone, spotDivider, spotTab, spotKey:
+	case draw.SpotNone, draw.SpotDivider, draw.SpotTab, draw.SpotKey:
 	}
 	return nil
 }
@@ -226,7 +227,7 @@ func (m *model) clickBox(at tea.Mouse) tea.Cmd {
 	if !ok || !m.mouse.inBox(at.X, at.Y) || row < 0 || row >= m.mouse.box.h-2 {
 		return nil
 	}
-	s := spot{y: at.Y, kind: spotNone, n: row, from: -1}
+	s := draw.Spot{Y: at.Y, Kind: draw.SpotNone, N: row, From: -1}
 	double := s == m.mouse.where && m.now().Sub(m.mouse.clicked) <= doubleClick
 	m.mouse.where, m.mouse.clicked = s, m.now()
 	return list.click(m, row, double)
@@ -304,11 +305,11 @@ func (c *cursor) scroll(rows *collapse, by int) {
 }
 
 // spots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
-func (t *treeRows) spots(b *brush, n, from int) {
-	b.spot(from, spotTree, n)
-	b.note(from, from+1, spotBreak, n)
-	if b.noted() && !t.m.tree.leaf(n) {
-		sign := from + gutterWidth + cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
-		b.note(sign, min(sign+1, from+t.w), spotFold, n)
+func (t *treeRows) spots(b *draw.Brush, n, from int) {
+	b.Spot(from, draw.SpotTree, n)
+	b.Note(from, from+1, draw.SpotBreak, n)
+	if b.Noted() && !t.m.tree.leaf(n) {
+		sign := from + gutterWidth + draw.Cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
+		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
 	}
 }

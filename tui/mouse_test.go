@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/events"
+	"moon/tui/draw"
 )
 
 // click presses and releases the left button on a cell.
@@ -274,25 +275,25 @@ func TestSpotsAreWhereThingsAre(t *testing.T) {
 	for _, size := range sizes {
 		s := newScreen(t, setup{w: size.w, h: size.h, options: func(o *Options) { o.Mouse = true }})
 		rows := strings.Split(s.m.View().Content, "\n")
-		for _, spot := range s.m.mouse.spots.list {
-			shown := ansi.Cut(ansi.Strip(rows[spot.y]), spot.from, spot.to)
+		for _, spot := range s.m.mouse.spots.List {
+			shown := ansi.Cut(ansi.Strip(rows[spot.Y]), spot.From, spot.To)
 			want := ""
-			switch spot.kind {
-			case spotTab:
-				want = fmt.Sprintf("%d %s", spot.n+1, s.m.tabName(tab(spot.n)))
-			case spotKey:
-				want = s.m.keys.label(intent(spot.n))
-			case spotFold:
+			switch spot.Kind {
+			case draw.SpotTab:
+				want = fmt.Sprintf("%d %s", spot.N+1, s.m.tabName(tab(spot.N)))
+			case draw.SpotKey:
+				want = s.m.keys.label(intent(spot.N))
+			case draw.SpotFold:
 				want = "▾"
-			case spotTree:
-				want = head(s.m.tree.title(spot.n), 5)
-				if s.m.tree.scope(spot.n) != nil {
+			case draw.SpotTree:
+				want = draw.Head(s.m.tree.title(spot.N), 5)
+				if s.m.tree.scope(spot.N) != nil {
 					continue // its kind may be left out
 				}
 			default:
 				continue
 			}
-			if spot.kind == spotFold && shown == "▸" {
+			if spot.Kind == draw.SpotFold && shown == "▸" {
 				want = shown
 			}
 			if !strings.Contains(shown, want) {

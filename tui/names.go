@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"moon/plan"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -121,7 +122,7 @@ func (t *tree) loopName(n int, written string) string {
 	if seen < 2 || len(start)+len(end) == 0 {
 		return written
 	}
-	return strings.Join(append(append(slices.Clip(start), unicodeGlyphs.dots), end...), " ")
+	return strings.Join(append(append(slices.Clip(start), draw.UnicodeGlyphs.Dots), end...), " ")
 }
 
 // roundName is the name of a round of a loop without its item, as far as it is known by now, and what the loop calls the item.
@@ -179,26 +180,26 @@ func (t *tree) short(n, w int, narrow bool, dots string) string {
 		title, path = t.title(0), true
 	case t.hostRow(n) != "":
 		title = t.hostRow(n)
-		if dots == unicodeGlyphs.dots {
-			title = strings.Replace(title, "->", unicodeGlyphs.arrow, 1)
+		if dots == draw.UnicodeGlyphs.Dots {
+			title = strings.Replace(title, "->", draw.UnicodeGlyphs.Arrow, 1)
 		}
 	case s != nil:
 		title = t.scopeTitle(n, s, narrow)
-		if dots != unicodeGlyphs.dots {
-			title = strings.ReplaceAll(title, unicodeGlyphs.dots, dots)
+		if dots != draw.UnicodeGlyphs.Dots {
+			title = strings.ReplaceAll(title, draw.UnicodeGlyphs.Dots, dots)
 		}
 		path = s.Kind == plan.ScopeInclude && s.Item == ""
 	default:
 		title = t.title(n)
 	}
-	title = plain(title)
-	if !path || cells(title) <= w {
-		return cutMiddle(title, w, dots)
+	title = draw.Plain(title)
+	if !path || draw.Cells(title) <= w {
+		return draw.CutMiddle(title, w, dots)
 	}
 	if i := strings.Index(title, ": "); i >= 0 && w-i-2 >= 12 {
-		return title[:i+2] + cutLeft(title[i+2:], w-i-2, dots)
+		return title[:i+2] + draw.CutLeft(title[i+2:], w-i-2, dots)
 	}
-	return cutLeft(title, w, dots)
+	return draw.CutLeft(title, w, dots)
 }
 
 // absolute is the place of a file the plan names.

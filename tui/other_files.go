@@ -4,6 +4,7 @@ import (
 	"path"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // otherFileNote names in a row the first file of a step that has changed; "" if none has.
@@ -13,17 +14,17 @@ func (m *model) otherFileNote(step int) string {
 		return ""
 	}
 	how := map[string]string{"has changed": "changed", "is gone": "gone", "is new": "new"}[list[0].How]
-	return plain(path.Base(list[0].Path)) + " " + how
+	return draw.Plain(path.Base(list[0].Path)) + " " + how
 }
 
 // otherFilesField says in the step's own pane why it waits for a decision again.
-func (m *model) otherFilesField(d *doc, step int) {
+func (m *model) otherFilesField(d *draw.Doc, step int) {
 	list := m.others.Of(m.plan, step)
 	if f := m.tree.faces[step]; len(list) == 0 || !f.Pending() && f != faceOutdated {
 		return
 	}
 	for i, c := range list {
-		d.field(map[bool]string{true: "file", false: ""}[i == 0], inked(themes.Warn, c.String()))
+		d.Field(map[bool]string{true: "file", false: ""}[i == 0], draw.Inked(themes.Warn, c.String()))
 	}
-	d.blank()
+	d.Blank()
 }

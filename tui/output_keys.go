@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // What keys do in the Output tab.
@@ -136,30 +137,30 @@ func (m *model) attemptBegan(step int) time.Time {
 }
 
 // attemptLine says which of several attempts is shown, and how it ended.
-func (m *model) attemptLine(d *doc, n int) {
+func (m *model) attemptLine(d *draw.Doc, n int) {
 	which := m.detail.output.attempt
 	if which < 0 || which >= n {
 		which = n - 1
 	}
 	step := m.outputOf(m.at())
 	t := m.triedAt(step, which)
-	line := []text{inked(inkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
+	line := []draw.Text{draw.Inked(draw.InkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
 	look, _ := m.signOf(int(m.tree.stepNode[step]))
-	words := signLooks[look].word
+	words := draw.SignLooks[look].Word
 	if !t.last {
-		look, words = signFailed, "failed" // or there would be no other
+		look, words = draw.SignFailed, "failed" // or there would be no other
 	}
-	line = append(line, inked(themes.Text, "   "), inked(signLooks[look].role, m.glyphs.signs[look]+" "+words))
+	line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+words))
 	keys := ""
 	if m.focus() == paneDetail {
 		keys = m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)
 	}
 	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {
-		room := d.w - widthOf(line) - cells(keys) - 2 - len("   ")
-		line = append(line, inked(themes.Text, "  "+cutRight(plain(why), max(room, 0), m.glyphs.dots)))
+		room := d.W - draw.WidthOf(line) - draw.Cells(keys) - 2 - len("   ")
+		line = append(line, draw.Inked(themes.Text, "  "+draw.CutRight(draw.Plain(why), max(room, 0), m.glyphs.Dots)))
 	}
 	if keys != "" {
-		line = append(line, inked(themes.Text, "   "), inked(inkKey, keys))
+		line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.InkKey, keys))
 	}
-	d.add(line...)
+	d.Add(line...)
 }

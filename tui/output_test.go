@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/internal/termtext"
+	"moon/tui/draw"
 )
 
 // printed lets every attempt print what a function writes.
@@ -352,27 +353,27 @@ func TestAMillionLines(t *testing.T) {
 func TestStretch(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		raw := rapid.SampledFrom(nasty).Draw(rt, "a") + rapid.String().Draw(rt, "s") + "\x1b[31m" + rapid.SampledFrom(nasty).Draw(rt, "b")
-		s := settle(termtext.Still([]byte(strings.ReplaceAll(raw, "\n", " "))))
-		all := cells(bare(s))
+		s := draw.Settle(termtext.Still([]byte(strings.ReplaceAll(raw, "\n", " "))))
+		all := draw.Cells(draw.Bare(s))
 		w := rapid.IntRange(1, 30).Draw(rt, "w")
 		x := rapid.IntRange(0, 40).Draw(rt, "x")
-		part, more := stretch(s, x, w)
+		part, more := draw.Stretch(s, x, w)
 		if a, b := ansi.StringWidth(part), ansi.StringWidthWc(part); a != b || a > w {
 			rt.Fatalf("%q from %d: %q has %d or %d cells of %d", s, x, part, a, b, w)
 		}
 		if more != (all > x+w) && w > 1 && more { // a wide character may not fit at the end
-			if rest := all - x - cells(bare(part)); rest <= 0 {
+			if rest := all - x - draw.Cells(draw.Bare(part)); rest <= 0 {
 				rt.Fatalf("%q from %d in %d goes on, but nothing is left", s, x, w)
 			}
 		}
 		joined := ""
-		for _, row := range wrapCells(s, w) {
-			if cells(bare(row)) > w {
+		for _, row := range draw.WrapCells(s, w) {
+			if draw.Cells(draw.Bare(row)) > w {
 				rt.Fatalf("%q wrapped at %d: %q", s, w, row)
 			}
-			joined += bare(row)
+			joined += draw.Bare(row)
 		}
-		if w > 1 && joined != bare(s) {
+		if w > 1 && joined != draw.Bare(s) {
 			rt.Fatalf("%q wrapped at %d became %q", s, w, joined)
 		}
 	})

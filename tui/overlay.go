@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"moon/tui/draw"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,7 +12,7 @@ type overlay interface {
 	press(m *model, msg tea.KeyPressMsg) tea.Cmd
 	paste(m *model, msg tea.PasteMsg) tea.Cmd
 	// lines are what the box shows in w by h cells, with its title and what stands in its lower edge.
-	lines(m *model, w, h int) (title string, body [][]text, foot string)
+	lines(m *model, w, h int) (title string, body [][]draw.Text, foot string)
 }
 
 // boxWidth is the widest a box may be.
@@ -26,8 +27,8 @@ func (m *model) drawOverlay(frame string) string {
 	}
 	title, body, foot := m.overlay.lines(m, max(w-4, 1), max(len(rows)-4, 1))
 	body = body[:min(len(body), max(len(rows)-2, 0))]
-	c := canvas{pen: m.pen, glyphs: m.glyphs}
-	box := c.box(w, title, body, foot)
+	c := draw.Canvas{Pen: m.pen, Glyphs: m.glyphs}
+	box := c.Box(w, title, body, foot)
 	box = box[:min(len(box), len(rows))]
 	x, y := (m.width-w)/2, max((len(rows)-len(box))/3, 0)
 	if _, leaving := m.overlay.(leaveBox); leaving { // what went wrong is told above
@@ -35,7 +36,7 @@ func (m *model) drawOverlay(frame string) string {
 	}
 	m.mouse.boxed(x, y, w, len(box))
 	for i, line := range box {
-		rows[y+i] = c.splice(rows[y+i], m.width, x, line, w)
+		rows[y+i] = c.Splice(rows[y+i], m.width, x, line, w)
 	}
 	return strings.Join(rows, "\n")
 }

@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -49,7 +50,7 @@ func (m *model) openBreakSheet() tea.Cmd {
 	r := m.tree.steps(n)
 	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.title(n)}
 	if m.tree.step(n) < 0 {
-		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", count(r.To-r.From, "step"), m.tree.title(n))
+		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.tree.title(n))
 	}
 	for i := range b.fields {
 		b.fields[i] = newInput()
@@ -162,27 +163,27 @@ func (m *model) clearBreaks(r events.Range) {
 	m.say("no breakpoint here")
 }
 
-func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	for i, label := range breakLabels {
-		mark, look := inked(themes.Text, "  "), themes.Dim
+		mark, look := draw.Inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
-			mark, look = inked(themes.Accent, m.glyphs.pointer+" "), themes.Text
+			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), themes.Text
 		}
-		line := []text{mark, inked(look, label.name+spaces(max(labelWidth+1-len(label.name), 1)))}
+		line := []draw.Text{mark, draw.Inked(look, label.name+draw.Spaces(max(draw.LabelWidth+1-len(label.name), 1)))}
 		switch value := b.fields[i].Value(); {
 		case i == b.at:
 			line = append(line, m.inputLine(&b.fields[i])[1:]...)
 			if value == "" {
-				line = append(line, inked(themes.Dim, " "+label.words))
+				line = append(line, draw.Inked(themes.Dim, " "+label.words))
 			}
 		case value == "":
-			line = append(line, inked(themes.Dim, label.words))
+			line = append(line, draw.Inked(themes.Dim, label.words))
 		default:
-			line = append(line, inked(themes.Text, plain(value)))
+			line = append(line, draw.Inked(themes.Text, draw.Plain(value)))
 		}
 		body = append(body, line)
 	}
-	body = append(body, nil, []text{b.state(m, w)})
+	body = append(body, nil, []draw.Text{b.state(m, w)})
 	if h < len(body) { // what is wrong is worth more than the blank line
 		body = append(body[:breakFields], body[breakFields+1:]...)
 	}
@@ -190,28 +191,28 @@ func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]text, foo
 	if b.set {
 		foot = "enter sets it   ctrl+d clears it   tab next   esc closes"
 	}
-	return plain(b.title), body, foot
+	return draw.Plain(b.title), body, foot
 }
 
 // state is what there is to say of what is in the fields.
-func (b *breakSheet) state(m *model, w int) text {
-	s := inked(themes.Dim, "")
+func (b *breakSheet) state(m *model, w int) draw.Text {
+	s := draw.Inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":
-		s = inked(themes.Warn, oneLine(b.wrong))
+		s = draw.Inked(themes.Warn, oneLine(b.wrong))
 	case b.now.Wrong != "":
-		s = inked(themes.Warn, "at the pointer: "+oneLine(b.now.Wrong))
+		s = draw.Inked(themes.Warn, "at the pointer: "+oneLine(b.now.Wrong))
 	case b.now.After != nil:
-		s.s = "at the pointer: " + m.whenKnown(b.now.After)
+		s.S = "at the pointer: " + m.whenKnown(b.now.After)
 	case b.now.Text != "":
-		s.s = "at the pointer it is " + quotedLines(b.now.Text)
+		s.S = "at the pointer it is " + quotedLines(b.now.Text)
 	case b.set:
-		s.s = "hit " + strconv.Itoa(b.hits)
+		s.S = "hit " + strconv.Itoa(b.hits)
 	case b.steps.To > b.steps.From+1:
-		s.s = "without any of these it stops before each of these steps"
+		s.S = "without any of these it stops before each of these steps"
 	default:
-		s.s = "without any of these it always stops"
+		s.S = "without any of these it always stops"
 	}
-	s.s = cutRight(plain(s.s), w, m.glyphs.dots)
+	s.S = draw.CutRight(draw.Plain(s.S), w, m.glyphs.Dots)
 	return s
 }

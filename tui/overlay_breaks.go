@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -65,12 +66,12 @@ func (m *model) goToStep(step int) {
 	m.goTo(n)
 }
 
-func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	list := m.breakPlaces()
 	b.n = len(list)
 	b.move(0)
 	if b.n == 0 {
-		return "Breakpoints", [][]text{{inked(themes.Dim, "There are none any more.")}}, "esc closes"
+		return "Breakpoints", [][]draw.Text{{draw.Inked(themes.Dim, "There are none any more.")}}, "esc closes"
 	}
 	from, to := b.window(max(h, 1))
 	for i := from; i < to; i++ {
@@ -78,9 +79,9 @@ func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]text, foot
 		step := &m.plan.Steps[p.Steps[0]]
 		mark, look := b.mark(m, i)
 		sign := p.sign(m.glyphs)
-		words := strings.TrimSpace(plain(p.title(m)) + "  " + plain(p.words()))
-		line := m.opposite(w-2, mark, inked(look, words), inked(themes.Dim, plain(step.Origin.String())))
-		body = append(body, append([]text{line[0], inked(sign.ink, sign.s+" ")}, line[1:]...))
+		words := strings.TrimSpace(draw.Plain(p.title(m)) + "  " + draw.Plain(p.words()))
+		line := m.opposite(w-2, mark, draw.Inked(look, words), draw.Inked(themes.Dim, draw.Plain(step.Origin.String())))
+		body = append(body, append([]draw.Text{line[0], draw.Inked(sign.Ink, sign.S+" ")}, line[1:]...))
 	}
 	return "Breakpoints", body, "enter goes there   B changes   d clears   esc closes"
 }

@@ -11,6 +11,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // copyBox offers what can be copied of the node under the cursor, by one more key.
@@ -59,7 +60,7 @@ func (c *copyBox) ofScope(m *model, n int) *copyBox {
 		paths.WriteString(m.plan.Steps[i].Path + "\n")
 	}
 	if r.From < r.To {
-		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + count(r.To-r.From, "step"), text: paths.String()})
+		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + draw.Count(r.To-r.From, "step"), text: paths.String()})
 	}
 	if n == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
 		c.items = append(c.items, copyItem{key: "s", words: "summary", text: m.summaryText()})
@@ -69,14 +70,14 @@ func (c *copyBox) ofScope(m *model, n int) *copyBox {
 
 // summaryText is the summary as text.
 func (m *model) summaryText() string {
-	d := newDoc(summaryWidth, 0, m.glyphs)
+	d := draw.NewDoc(summaryWidth, 0, m.glyphs)
 	m.summaryTab(d)
 	b := strings.Builder{}
 	b.WriteString(m.plan.RootFile + "\n")
-	for _, line := range d.lines {
+	for _, line := range d.Lines {
 		var row strings.Builder
 		for _, span := range line {
-			row.WriteString(bare(span.s))
+			row.WriteString(draw.Bare(span.S))
 		}
 		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
 	}
@@ -132,11 +133,11 @@ func (*copyBox) copy(m *model, item *copyItem) tea.Cmd {
 	return m.copied(copied{text: item.text, words: item.words})
 }
 
-func (c *copyBox) lines(*model, int, int) (title string, body [][]text, foot string) {
+func (c *copyBox) lines(*model, int, int) (title string, body [][]draw.Text, foot string) {
 	for _, item := range c.items {
-		body = append(body, hint(item.key, item.words))
+		body = append(body, draw.Hint(item.key, item.words))
 	}
-	body = append(body, []text{inked(themes.Dim, " esc  nothing")})
+	body = append(body, []draw.Text{draw.Inked(themes.Dim, " esc  nothing")})
 	return "Copy", body, ""
 }
 
@@ -155,10 +156,10 @@ func readAll(dir, prefix string) tea.Cmd {
 		var b strings.Builder
 		n := 0
 		for ; n < log.Len() && b.Len() < copyLimit; n++ {
-			b.WriteString(bare(termtext.Still(log.Line(n).Text)))
+			b.WriteString(draw.Bare(termtext.Still(log.Line(n).Text)))
 			b.WriteByte('\n')
 		}
-		c := copied{text: b.String(), words: count(n, "line") + " of output"}
+		c := copied{text: b.String(), words: draw.Count(n, "line") + " of output"}
 		if n < log.Len() {
 			c.words = "the first " + c.words
 			c.rest = fmt.Sprintf("all %d are in %s", log.Len(), steplog.Files(dir, prefix)[0])

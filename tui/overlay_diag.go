@@ -7,6 +7,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // diagBox shows why an edited playbook cannot be planned. The old plan stays until it can.
@@ -37,25 +38,25 @@ func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *diagBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
-	d := newDoc(w, h, m.glyphs)
+func (b *diagBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+	d := draw.NewDoc(w, h, m.glyphs)
 	for _, one := range b.list {
 		role := themes.Failed
 		if one.Severity == diag.Warning {
 			role = themes.Warn
 		}
-		d.blank()
-		d.add(inked(role, one.Severity.String()+"  "), inked(themes.Text, cutLeft(plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.dots)))
-		d.para(themes.Text, 2, one.Message)
+		d.Blank()
+		d.Add(draw.Inked(role, one.Severity.String()+"  "), draw.Inked(themes.Text, draw.CutLeft(draw.Plain(fmt.Sprintf("%s:%d:%d", one.Pos.File, one.Pos.Line, one.Pos.Column)), w-9, m.glyphs.Dots)))
+		d.Para(themes.Text, 2, one.Message)
 		if one.Hint != "" {
-			d.para(themes.Dim, 2, "hint: "+one.Hint)
+			d.Para(themes.Dim, 2, "hint: "+one.Hint)
 		}
 	}
-	b.last = max(len(d.lines)-h, 0)
+	b.last = max(len(d.Lines)-h, 0)
 	b.top = min(b.top, b.last)
 	foot = "the old plan stays   esc closes"
 	if m.canEdit() {
 		foot = m.keys.label(sourceEdit) + " edits again   " + foot
 	}
-	return count(b.list.Count(diag.Error), "mistake"), d.lines[b.top:min(b.top+h, len(d.lines))], foot
+	return draw.Count(b.list.Count(diag.Error), "mistake"), d.Lines[b.top:min(b.top+h, len(d.Lines))], foot
 }

@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // doneBox decides about what is done, and what shall count as done: run it again, keep it, mark it. It says what depends on
@@ -24,7 +25,7 @@ type doneBox struct {
 
 // newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
 func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why string) {
-	b = &doneBox{ranges: ranges, what: plain(m.tree.title(m.at()))}
+	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.title(m.at()))}
 	var about []int
 	n := 0
 	for _, r := range ranges {
@@ -45,7 +46,7 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 		}
 	}
 	if !single {
-		b.what = count(n, "step")
+		b.what = draw.Count(n, "step")
 	}
 	if len(about) == 0 {
 		return nil, "nothing here to rerun or mark as done"
@@ -113,15 +114,15 @@ func (m *model) markableIn(r events.Range) bool {
 // dependentsShown is how many of the steps that depend on it are named.
 const dependentsShown = 3
 
-func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]text, foot string) {
+func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]draw.Text, foot string) {
 	para := func(s string) {
-		for _, part := range wrapText(s, max(w, 8)) {
-			body = append(body, []text{inked(themes.Text, part)})
+		for _, part := range draw.WrapText(s, max(w, 8)) {
+			body = append(body, []draw.Text{draw.Inked(themes.Text, part)})
 		}
 	}
 	para(b.what)
 	if b.outdated > 0 {
-		body = append(body, []text{inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
+		body = append(body, []draw.Text{draw.Inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
 	if names := m.namesOf(b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
@@ -131,25 +132,25 @@ func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]text, foot s
 	if len(b.again) > 0 {
 		title = "Run again?"
 		if b.canRun(m) {
-			body = append(body, hint("r", "run "+only(len(b.again))+" again"))
+			body = append(body, draw.Hint("r", "run "+only(len(b.again))+" again"))
 			if n := len(b.dependents); n > 0 {
-				body = append(body, hint("w", fmt.Sprintf("run again with the %s depending on it", count(n, "done step"))))
+				body = append(body, draw.Hint("w", fmt.Sprintf("run again with the %s depending on it", draw.Count(n, "done step"))))
 			}
 		} else {
-			body = append(body, []text{inked(themes.Dim, m.keys.label(runPause)+" pauses the run; then it can run again")})
+			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.keys.label(runPause)+" pauses the run; then it can run again")})
 		}
 	}
 	if b.outdated > 0 {
-		body = append(body, hint("k", "keep as it is, and do not ask again"))
+		body = append(body, draw.Hint("k", "keep as it is, and do not ask again"))
 	}
 	if b.markable > 0 {
 		words := "mark as done: it counts as ok and is not run"
 		if b.markable > 1 {
-			words = fmt.Sprintf("mark %s as done: they count as ok and are not run", count(b.markable, "step"))
+			words = fmt.Sprintf("mark %s as done: they count as ok and are not run", draw.Count(b.markable, "step"))
 		}
-		body = append(body, hint("m", words))
+		body = append(body, draw.Hint("m", words))
 	}
-	return title, append(body, hint("esc", "back")), ""
+	return title, append(body, draw.Hint("esc", "back")), ""
 }
 
 // only is what runs again without what depends on it.
@@ -157,7 +158,7 @@ func only(n int) string {
 	if n == 1 {
 		return "this step"
 	}
-	return count(n, "done step")
+	return draw.Count(n, "done step")
 }
 
 func done(n, of int) string {
@@ -171,7 +172,7 @@ func done(n, of int) string {
 func (m *model) namesOf(steps []int, most int) string {
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
-		names = append(names, plain(m.titleOn(&m.plan.Steps[i])))
+		names = append(names, draw.Plain(m.titleOn(&m.plan.Steps[i])))
 	}
 	if more := len(steps) - most; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

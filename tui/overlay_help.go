@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
@@ -22,7 +23,7 @@ type help struct {
 type helpLine struct {
 	headline string
 	keys     string
-	look     ink // of keys
+	look     draw.Ink // of keys
 	words    string
 	name     string
 }
@@ -59,27 +60,27 @@ func (h *help) table(m *model, suffix string, meant func(*binding) bool) {
 			last = b.group
 		}
 		keys := m.keys.labels(b.do, h.where)
-		h.all = append(h.all, helpLine{keys: keys, look: inkKey, words: b.words, name: b.name})
+		h.all = append(h.all, helpLine{keys: keys, look: draw.InkKey, words: b.words, name: b.name})
 	}
 }
 
 // legend says what the signs of the tree mean.
 func (h *help) legend(m *model) {
-	add := func(glyph string, look ink, words string) {
+	add := func(glyph string, look draw.Ink, words string) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
 	h.all = append(h.all, helpLine{headline: "Signs"})
-	for s := signUndecided; s < signs; s++ {
-		add(m.glyphs.signs[s], signLooks[s].role, signLooks[s].word)
+	for s := draw.SignUndecided; s < draw.Signs; s++ {
+		add(m.glyphs.Signs[s], draw.SignLooks[s].Role, draw.SignLooks[s].Word)
 	}
 	g := m.glyphs
-	add(g.brk, themes.Failed, "breakpoint")
-	add(g.brkIf, themes.Failed, "breakpoint with a condition or a count")
-	add(g.brkLog, themes.Accent, "says something there, and does not stop")
-	add(g.pointer, themes.Accent, "where the run is")
-	add(g.mark, themes.Selection, "marked")
-	add(g.closed, themes.Dim, "folded")
-	add(g.open, themes.Dim, "open")
+	add(g.Brk, themes.Failed, "breakpoint")
+	add(g.BrkIf, themes.Failed, "breakpoint with a condition or a count")
+	add(g.BrkLog, themes.Accent, "says something there, and does not stop")
+	add(g.Pointer, themes.Accent, "where the run is")
+	add(g.Mark, themes.Selection, "marked")
+	add(g.Closed, themes.Dim, "folded")
+	add(g.Open, themes.Dim, "open")
 }
 
 // narrow keeps the lines in which each word that was typed occurs, or that have it as a key, with their headlines.
@@ -150,25 +151,25 @@ func (h *help) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
 // keyColumn is what the help leaves for keys.
 const keyColumn = 16
 
-func (h *help) lines(m *model, w, high int) (title string, body [][]text, foot string) {
+func (h *help) lines(m *model, w, high int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&h.input))
 	room := max(high-1, 1)
 	h.top = max(min(h.top, h.n-room), 0)
 	column := min(keyColumn, w/2)
 	for _, l := range h.shown[h.top:min(h.top+room, h.n)] {
 		if l.headline != "" {
-			body = append(body, []text{inked(inkTitle, l.headline)})
+			body = append(body, []draw.Text{draw.Inked(draw.InkTitle, l.headline)})
 			continue
 		}
-		keys := cutRight(l.keys, max(column-3, 1), m.glyphs.dots)
+		keys := draw.CutRight(l.keys, max(column-3, 1), m.glyphs.Dots)
 		words := l.words
 		if l.keys == "" {
 			words += "  :" + l.name
 		}
-		body = append(body, []text{
-			inked(themes.Text, "  "),
-			inked(l.look, keys+spaces(max(column-2-cells(keys), 0))),
-			inked(themes.Text, cutRight(words, max(w-column, 0), m.glyphs.dots)),
+		body = append(body, []draw.Text{
+			draw.Inked(themes.Text, "  "),
+			draw.Inked(l.look, keys+draw.Spaces(max(column-2-draw.Cells(keys), 0))),
+			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), m.glyphs.Dots)),
 		})
 	}
 	where := map[place]string{inTree: "the plan", inDetail: "this tab", inOutput: "the output"}[h.where]

@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // leaveBox asks what shall become of a run that a person wants to leave. The keys are others than the one that asked,
@@ -36,21 +37,21 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (leaveBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	left := m.tree.tallies[0].sum(faceWaiting, faceUndecided, faceConfirm)
 	running := m.running(listed)
 	n := m.run.counts.Running
 	if n == 0 {
-		body = append(body, []text{inked(themes.Text, "Nothing is running. "+notRunYet(left))})
+		body = append(body, []draw.Text{draw.Inked(themes.Text, "Nothing is running. "+notRunYet(left))})
 		if h > 3 {
 			body = append(body, nil)
 		}
-		return "Quit?", append(body, hint("k", "stop"), hint("esc", "cancel")), ""
+		return "Quit?", append(body, draw.Hint("k", "stop"), draw.Hint("esc", "cancel")), ""
 	}
 	for _, r := range running {
-		since := took(r.took)
-		name := cutMiddle(plain(m.titleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.dots)
-		body = append(body, []text{inked(themes.Text, name+"  "), inked(themes.Dim, since)})
+		since := draw.Took(r.took)
+		name := draw.CutMiddle(draw.Plain(m.titleOn(r.plan)), max(w-len(since)-2, 4), m.glyphs.Dots)
+		body = append(body, []draw.Text{draw.Inked(themes.Text, name+"  "), draw.Inked(themes.Dim, since)})
 	}
 	// On a tiny screen the answers count more than what they are about.
 	switch answers := 3; {
@@ -63,11 +64,11 @@ func (leaveBox) lines(m *model, w, h int) (title string, body [][]text, foot str
 	}
 	body = append(
 		body,
-		hint("w", "let running steps finish, then stop"),
-		hint("k", "stop now: interrupt, then kill"),
-		hint("esc", "cancel"),
+		draw.Hint("w", "let running steps finish, then stop"),
+		draw.Hint("k", "stop now: interrupt, then kill"),
+		draw.Hint("esc", "cancel"),
 	)
-	return fmt.Sprintf("Quit with %s running?", count(n, "step")), body, ""
+	return fmt.Sprintf("Quit with %s running?", draw.Count(n, "step")), body, ""
 }
 
 func notRunYet(n int) string {

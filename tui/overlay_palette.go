@@ -10,6 +10,7 @@ import (
 
 	"moon/internal/suggest"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // palette lists everything that can be done, and does what is picked or typed. What makes no sense now is there too, with why:
@@ -157,7 +158,7 @@ func (p *palette) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
 func (p *palette) enter(m *model) tea.Cmd {
 	if p.at >= p.n {
 		word, _, _ := strings.Cut(strings.TrimLeft(p.input.Value(), " :"), " ")
-		p.wrong = fmt.Sprintf("unknown command `%s`", cutRight(plain(word), 30, m.glyphs.dots))
+		p.wrong = fmt.Sprintf("unknown command `%s`", draw.CutRight(draw.Plain(word), 30, m.glyphs.Dots))
 		if hint := suggest.DidYouMean(word, commandNames()); hint != "" {
 			p.wrong += "; " + hint
 		}
@@ -188,7 +189,7 @@ func (p *palette) enter(m *model) tea.Cmd {
 	return m.command(o.command, arg)
 }
 
-func (p *palette) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (p *palette) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&p.input))
 	room := max(h-1, 1)
 	if p.wrong != "" {
@@ -199,16 +200,16 @@ func (p *palette) lines(m *model, w, h int) (title string, body [][]text, foot s
 		body = append(body, p.line(m, w, i))
 	}
 	if p.wrong != "" {
-		body = append(body, []text{inked(themes.Warn, "  "+cutRight(plain(p.wrong), max(w-2, 0), m.glyphs.dots))})
+		body = append(body, []draw.Text{draw.Inked(themes.Warn, "  "+draw.CutRight(draw.Plain(p.wrong), max(w-2, 0), m.glyphs.Dots))})
 	}
 	return ":", body, fmt.Sprintf("%d of %d actions   enter does it   esc closes", len(p.shown), len(p.all))
 }
 
-func (p *palette) line(m *model, w, i int) []text {
+func (p *palette) line(m *model, w, i int) []draw.Text {
 	o := p.shown[i]
 	mark, look := p.mark(m, i)
 	if o.why != "" {
-		return m.opposite(w, mark, inked(themes.Dim, o.words), inked(themes.Dim, plain(o.why)))
+		return m.opposite(w, mark, draw.Inked(themes.Dim, o.words), draw.Inked(themes.Dim, draw.Plain(o.why)))
 	}
-	return m.opposite(w, mark, inked(look, o.words), inked(inkKey, o.right))
+	return m.opposite(w, mark, draw.Inked(look, o.words), draw.Inked(draw.InkKey, o.right))
 }

@@ -5,6 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // picker is a list with a line to type in above it, and a place in the list.
@@ -48,29 +49,29 @@ func (p *picker) window(h int) (from, to int) {
 }
 
 // mark is what stands before a line of the list.
-func (p *picker) mark(m *model, i int) (before text, look ink) {
+func (p *picker) mark(m *model, i int) (before draw.Text, look draw.Ink) {
 	if i == p.at {
-		return inked(themes.Accent, m.glyphs.pointer+" "), inkTitle
+		return draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 	}
-	return inked(themes.Text, "  "), themes.Text
+	return draw.Inked(themes.Text, "  "), themes.Text
 }
 
 // inputLine is a line to type in, with its cursor.
-func (m *model) inputLine(in *textinput.Model) []text {
+func (m *model) inputLine(in *textinput.Model) []draw.Text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
-	return []text{
-		inked(inkKey, "> "),
-		inked(themes.Text, plain(string(value[:at]))),
-		inked(themes.Accent, m.glyphs.caret),
-		inked(themes.Text, plain(string(value[at:]))),
+	return []draw.Text{
+		draw.Inked(draw.InkKey, "> "),
+		draw.Inked(themes.Text, draw.Plain(string(value[:at]))),
+		draw.Inked(themes.Accent, m.glyphs.Caret),
+		draw.Inked(themes.Text, draw.Plain(string(value[at:]))),
 	}
 }
 
 // opposite is a line of w cells with a text at its left and one at its right end, which gives way.
-func (m *model) opposite(w int, mark, left, right text) []text {
-	room := max(w-cells(mark.s), 0)
-	right.s = cutRight(right.s, max(room-cells(left.s)-2, room/2), m.glyphs.dots)
-	left.s = cutRight(left.s, max(room-cells(right.s)-2, 0), m.glyphs.dots)
-	return []text{mark, left, inked(themes.Text, spaces(max(room-cells(left.s)-cells(right.s), 0))), right}
+func (m *model) opposite(w int, mark, left, right draw.Text) []draw.Text {
+	room := max(w-draw.Cells(mark.S), 0)
+	right.S = draw.CutRight(right.S, max(room-draw.Cells(left.S)-2, room/2), m.glyphs.Dots)
+	left.S = draw.CutRight(left.S, max(room-draw.Cells(right.S)-2, 0), m.glyphs.Dots)
+	return []draw.Text{mark, left, draw.Inked(themes.Text, draw.Spaces(max(room-draw.Cells(left.S)-draw.Cells(right.S), 0))), right}
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // productionBox asks for a name before something is approved that must not be approved by one key. What is approved is what it
@@ -56,28 +57,28 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *productionBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	steps, destructive := m.weigh(b.what)
 	verb := "Approve"
 	if b.do == runStep || b.do == runOver {
 		verb = "Approve and run"
 	}
 	where := strings.ToUpper(typable(m.o.Banner))
-	if title = fmt.Sprintf("%s %s on %s?", verb, count(steps, "step"), where); cells(title) > w-1 {
-		title = fmt.Sprintf("%s: %s?", where, count(steps, "step")) // what must not be cut comes first
+	if title = fmt.Sprintf("%s %s on %s?", verb, draw.Count(steps, "step"), where); draw.Cells(title) > w-1 {
+		title = fmt.Sprintf("%s: %s?", where, draw.Count(steps, "step")) // what must not be cut comes first
 	}
 
-	ask := []text{inked(themes.Text, "type  "), inked(inkTitle, b.name), inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind))}
-	question := wrapSpans(ask, w)
+	ask := []draw.Text{draw.Inked(themes.Text, "type  "), draw.Inked(draw.InkTitle, b.name), draw.Inked(themes.Text, fmt.Sprintf("  (the name of the %s) and enter to approve", b.kind))}
+	question := draw.WrapSpans(ask, w)
 	if len(question) >= h {
-		question = wrapSpans(ask[:2], w)
+		question = draw.WrapSpans(ask[:2], w)
 	}
 	if room := h - len(question) - 3; room > 0 {
 		none := "No known destructive steps."
 		if len(destructive) == 0 {
-			body = append(body, []text{inked(themes.Text, cutRight(none, w, m.glyphs.dots))})
+			body = append(body, []draw.Text{draw.Inked(themes.Text, draw.CutRight(none, w, m.glyphs.Dots))})
 		} else {
-			head := []text{inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
+			head := []draw.Text{draw.Inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
 			body = append(append(body, head), m.destructiveLines(destructive, w, min(room, 8))...)
 		}
 		body = append(body, nil)

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // textBox shows a text that is too long for a line.
@@ -49,19 +50,19 @@ func (t *textBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (t *textBox) lines(_ *model, w, h int) (title string, body [][]text, foot string) {
+func (t *textBox) lines(_ *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	var all []string
 	for _, line := range t.text {
-		all = append(all, wrapText(plain(line), max(w, 1))...)
+		all = append(all, draw.WrapText(draw.Plain(line), max(w, 1))...)
 	}
 	t.n = len(all)
 	t.top = max(min(t.top, t.n-h), 0)
 	for _, line := range all[t.top:min(t.top+h, t.n)] {
-		body = append(body, []text{inked(themes.Text, line)})
+		body = append(body, []draw.Text{draw.Inked(themes.Text, line)})
 	}
 	foot = "esc closes"
 	if t.n > h {
 		foot = fmt.Sprintf("%d-%d of %d lines   esc closes", t.top+1, min(t.top+h, t.n), t.n)
 	}
-	return plain(t.title), body, foot
+	return draw.Plain(t.title), body, foot
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // watchBox is where expressions to watch are typed, with those that are watched below.
@@ -92,22 +93,22 @@ func (b *watchBox) recall(m *model, by int) {
 	b.input.CursorEnd()
 }
 
-func (b *watchBox) lines(m *model, w, h int) (title string, body [][]text, foot string) {
+func (b *watchBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&b.input))
 	if b.at >= 0 {
-		body[0] = []text{inked(themes.Dim, "> "+plain(b.input.Value()))}
+		body[0] = []draw.Text{draw.Inked(themes.Dim, "> "+draw.Plain(b.input.Value()))}
 	}
 	room := max(h-1, 1)
 	b.top = max(min(b.top, b.at), b.at-room+1, 0)
 	list := m.watch.texts
 	for i := b.top; i < min(b.top+room, len(list)); i++ {
-		mark, look := inked(themes.Text, "  "), themes.Text
+		mark, look := draw.Inked(themes.Text, "  "), themes.Text
 		if i == b.at {
-			mark, look = inked(themes.Accent, m.glyphs.pointer+" "), inkTitle
+			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 		}
 		value := m.watchShown(list[i])
-		value.s = plain(value.s)
-		body = append(body, m.opposite(w, mark, inked(look, plain(list[i])), value))
+		value.S = draw.Plain(value.S)
+		body = append(body, m.opposite(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}
 	foot = "enter adds   up: typed before   esc closes"
 	switch {

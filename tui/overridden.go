@@ -7,6 +7,7 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // overridden counts the values that were put in the place of others for this run.
@@ -14,7 +15,7 @@ func (m *model) overridden() int { return len(m.plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
 func (m *model) overrideText(o plan.Overridden) string {
-	text := strings.Replace(o.Text(), "→", m.glyphs.arrow, 1)
+	text := strings.Replace(o.Text(), "→", m.glyphs.Arrow, 1)
 	if o.Host != "" {
 		text += "  on " + o.Host
 	}
@@ -22,11 +23,11 @@ func (m *model) overrideText(o plan.Overridden) string {
 }
 
 // overrideMark is the mark of a row whose step has values of its own for this run.
-func (m *model) overrideMark(p *plan.Step) text {
+func (m *model) overrideMark(p *plan.Step) draw.Text {
 	if len(p.Overridden) == 0 {
-		return text{}
+		return draw.Text{}
 	}
-	return inked(themes.Changed, m.keys.label(nodeFix))
+	return draw.Inked(themes.Changed, m.keys.label(nodeFix))
 }
 
 // overrideUsed is an override with the first step that ran with it.
@@ -45,26 +46,26 @@ func (s *summary) used(p *plan.Step) {
 }
 
 // overridesList names them for the summary, with the places in which to keep them.
-func (m *model) overridesList(d *doc) {
+func (m *model) overridesList(d *draw.Doc) {
 	for i, o := range m.summary.overrides {
 		if i == 0 {
-			d.heading("Overrides used (not in your files)")
+			d.Heading("Overrides used (not in your files)")
 		}
-		what := "  " + cutRight(plain(m.overrideText(o.Overridden)), max(d.w-2, 0), m.glyphs.dots)
-		d.add(inked(themes.Changed, what), inked(themes.Dim, "   "+cutMiddle(plain(m.titleOn(o.step)), max(d.w-cells(what)-3, 0), m.glyphs.dots)))
+		what := "  " + draw.CutRight(draw.Plain(m.overrideText(o.Overridden)), max(d.W-2, 0), m.glyphs.Dots)
+		d.Add(draw.Inked(themes.Changed, what), draw.Inked(themes.Dim, "   "+draw.CutMiddle(draw.Plain(m.titleOn(o.step)), max(d.W-draw.Cells(what)-3, 0), m.glyphs.Dots)))
 		if place := o.Origin.String(); place != "" {
-			d.para(themes.Dim, 2, "to keep it, edit "+place)
+			d.Para(themes.Dim, 2, "to keep it, edit "+place)
 		}
 	}
 }
 
 // overriddenFields says in the Step tab what is not as the playbook has it.
-func (m *model) overriddenFields(d *doc, p *plan.Step) {
+func (m *model) overriddenFields(d *draw.Doc, p *plan.Step) {
 	for i, o := range p.Overridden {
 		label := ""
 		if i == 0 {
 			label = "override"
 		}
-		d.field(label, inked(themes.Changed, m.overrideText(o)), inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))))
+		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)), draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/events"
+	"moon/tui/draw"
 )
 
 func TestPaletteDoesWhatIsPicked(t *testing.T) {
@@ -142,9 +143,9 @@ func TestHelpShowsEveryKey(t *testing.T) {
 				t.Errorf("%s (%s) is not in the help", b.name, labels)
 			}
 		}
-		for look := signUndecided; look < signs; look++ {
-			if !strings.Contains(pages.String(), fmt.Sprintf("%s             %s", unicodeGlyphs.signs[look], signLooks[look].word)) {
-				t.Errorf("the sign for %s is not in the help", signLooks[look].word)
+		for look := draw.SignUndecided; look < draw.Signs; look++ {
+			if !strings.Contains(pages.String(), fmt.Sprintf("%s             %s", draw.UnicodeGlyphs.Signs[look], draw.SignLooks[look].Word)) {
+				t.Errorf("the sign for %s is not in the help", draw.SignLooks[look].Word)
 			}
 		}
 		if where == "tab 2" && strings.Index(pages.String(), "earlier attempt") > strings.Index(pages.String(), "expand, or go in") {

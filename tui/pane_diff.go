@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -26,64 +27,64 @@ func (c *diffLines) split(diff *events.Diff) []string {
 const diffShown = 2000
 
 // diffTab shows what a step changed, or would change in a dry run.
-func (m *model) diffTab(d *doc, s subject) {
+func (m *model) diffTab(d *draw.Doc, s subject) {
 	diff := s.of.Diff
 	before := m.foretoldNow(s.step)
 	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" && before.Diff.Kind != events.ChangeUnknown {
 		diff = &before.Diff
-		d.para(themes.Dim, 0, "Preview (not applied yet)")
-		d.blank()
+		d.Para(themes.Dim, 0, "Preview (not applied yet)")
+		d.Blank()
 	}
 	switch {
 	case s.step < 0 && m.tree.over && m.tree.task(s.node):
 		m.taskDiffs(d, s.node)
 		return
 	case s.step < 0:
-		d.hint("Select a step to see what it changed.")
+		d.Hint("Select a step to see what it changed.")
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Away:
-		d.para(themes.Failed, 0, "What it would do is not known: "+before.Error)
+		d.Para(themes.Failed, 0, "What it would do is not known: "+before.Error)
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Error != "":
-		d.para(themes.Failed, 0, "It would fail: "+before.Error)
+		d.Para(themes.Failed, 0, "It would fail: "+before.Error)
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Skipped != "":
-		d.hint("It would be skipped: " + standing.WhySkipped(before.Skipped))
+		d.Hint("It would be skipped: " + standing.WhySkipped(before.Skipped))
 		return
 	case diff == nil && s.of.Attempt == 0 && before != nil && before.Diff.Summary != "":
-		d.hint("Not known before it runs: " + before.Diff.Summary)
+		d.Hint("Not known before it runs: " + before.Diff.Summary)
 		return
 	case diff == nil && s.of.Attempt == 0:
-		d.hint("Not known before it runs.")
+		d.Hint("Not known before it runs.")
 		return
 	case diff == nil:
-		d.hint("No change was recorded.")
+		d.Hint("No change was recorded.")
 		return
 	}
-	head := []text{inked(inkTitle, plain(diff.Path))}
+	head := []draw.Text{draw.Inked(draw.InkTitle, draw.Plain(diff.Path))}
 	if diff.Path != "" {
-		head = append(head, inked(themes.Text, "  "))
+		head = append(head, draw.Inked(themes.Text, "  "))
 	}
-	d.add(append(head, inked(themes.Dim, string(diff.Kind)))...)
+	d.Add(append(head, draw.Inked(themes.Dim, string(diff.Kind)))...)
 	if diff.Summary != "" {
-		d.para(themes.Text, 0, diff.Summary)
+		d.Para(themes.Text, 0, diff.Summary)
 	}
 	m.sameOn(d, s.step, diff)
 	if s.of.Drift != "" {
-		d.para(themes.Warn, 0, "Drift: "+s.of.Drift)
+		d.Para(themes.Warn, 0, "Drift: "+s.of.Drift)
 	}
 	if diff.Text == "" {
 		return
 	}
-	d.blank()
+	d.Blank()
 	m.diffText(d, m.diffs.split(diff))
 }
 
 // diffText shows the lines of a diff.
-func (m *model) diffText(d *doc, lines []string) {
+func (m *model) diffText(d *draw.Doc, lines []string) {
 	for i, line := range lines {
 		if i == diffShown {
-			d.hint(fmt.Sprintf("%s more; %s %s copies all of it.", count(len(lines)-i, "line"), m.keys.label(copyMenu), "d"))
+			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.keys.label(copyMenu), "d"))
 			break
 		}
 		look := themes.Text
@@ -98,9 +99,9 @@ func (m *model) diffText(d *doc, lines []string) {
 			look = themes.DiffHunk
 		}
 		if m.detail.output.wrap {
-			d.para(look, 0, line)
+			d.Para(look, 0, line)
 			continue
 		}
-		d.add(inked(look, plain(line)))
+		d.Add(draw.Inked(look, draw.Plain(line)))
 	}
 }

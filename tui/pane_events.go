@@ -5,12 +5,13 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // eventsTab tells what happened to a node, in words, oldest first.
-func (m *model) eventsTab(d *doc, s subject) {
+func (m *model) eventsTab(d *draw.Doc, s subject) {
 	if len(s.past) == 0 {
-		d.hint("No events yet.")
+		d.Hint("No events yet.")
 		return
 	}
 	for i := range s.past {
@@ -20,11 +21,11 @@ func (m *model) eventsTab(d *doc, s subject) {
 		if s.step < 0 && p.step >= 0 && p.step < len(m.plan.Steps) && !aboutAll(p.event) {
 			line = m.titleOn(&m.plan.Steps[p.step]) + "  " + line
 		}
-		role := signLooks[look].role
-		if look == signNone {
+		role := draw.SignLooks[look].Role
+		if look == draw.SignNone {
 			role = themes.Text
 		}
-		d.columns([]int{0, 10}, inked(themes.LogTime, p.at.Local().Format("15:04:05")), inked(role, line))
+		d.Columns([]int{0, 10}, draw.Inked(themes.LogTime, p.at.Local().Format("15:04:05")), draw.Inked(role, line))
 	}
 }
 

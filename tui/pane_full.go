@@ -1,19 +1,22 @@
 package tui
 
-import "moon/themes"
+import (
+	"moon/themes"
+	"moon/tui/draw"
+)
 
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
 // the terminal is the text and nothing else. One line at the bottom says the rest.
-func (m *model) drawBare(b *brush, l layout) {
+func (m *model) drawBare(b *draw.Brush, l layout) {
 	text := m.detailBody(l.detailW+1, l.detailH)
 	for i := range l.detailH {
-		b.begin(l.wide, onRow)
+		b.Begin(l.wide, draw.OnRow)
 		text.row(b, i)
-		b.end()
-		b.newline()
+		b.End()
+		b.Newline()
 	}
-	b.begin(l.wide, onRow)
-	defer b.end()
+	b.Begin(l.wide, draw.OnRow)
+	defer b.End()
 	if m.prompt != nil {
 		m.prompt.draw(m, b)
 		return
@@ -22,32 +25,32 @@ func (m *model) drawBare(b *brush, l layout) {
 }
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
-func (m *model) bareLine(b *brush) {
+func (m *model) bareLine(b *draw.Brush) {
 	state := m.headline(2)
-	room := max(b.left-widthOf(state)-2, 0)
-	b.keep(b.left-room, func() {
-		b.put(inkTabFocus, m.tabName(m.detail.tab))
+	room := max(b.Left-draw.WidthOf(state)-2, 0)
+	b.Keep(b.Left-room, func() {
+		b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
 		if m.message != "" {
-			b.put(themes.Warn, "  "+cutRight(m.message, max(b.left-2, 0), m.glyphs.dots))
+			b.Put(themes.Warn, "  "+draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 			return
 		}
-		title := plain(m.tree.title(m.at()))
-		b.put(themes.Text, "  "+cutMiddle(title, max(b.left/3, 8), m.glyphs.dots))
+		title := draw.Plain(m.tree.title(m.at()))
+		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.glyphs.Dots))
 		if m.detail.tab == tabOutputs {
-			b.put(themes.Dim, "  "+m.outputTitle(b.left-2, false))
+			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))
 		}
 		for _, t := range []tip{{goBack, "back"}, {copyMenu, "copy"}, {findText, "find"}, {outputWrap, "wrap"}} {
 			key := m.keys.label(t.do)
-			if b.left < len(key)+len(t.words)+4 || m.detail.tab != tabOutputs && t.do == outputWrap {
+			if b.Left < len(key)+len(t.words)+4 || m.detail.tab != tabOutputs && t.do == outputWrap {
 				return
 			}
-			b.put(themes.Text, "   ")
-			b.put(inkKey, key)
-			b.put(themes.Text, " "+t.words)
+			b.Put(themes.Text, "   ")
+			b.Put(draw.InkKey, key)
+			b.Put(themes.Text, " "+t.words)
 		}
 	})
-	b.at(b.wide - widthOf(state))
+	b.At(b.Wide - draw.WidthOf(state))
 	for _, s := range state {
-		b.put(s.ink, s.s)
+		b.Put(s.Ink, s.S)
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
 // outcome says what became of a step. It reports false for one that has not run.
-func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
+func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := standing.Of(of, p)
 	if of.State != events.Settled && f != faceRunning {
 		return false
@@ -23,36 +24,36 @@ func (m *model) outcome(d *doc, p *plan.Step, of *events.Step, vars map[string]a
 		f = faceFailed // whatever becomes of it, it has not become of it yet
 	}
 	look := faceSigns[f]
-	head := []text{inked(signLooks[look].role, m.glyphs.signs[look]+" "+outcomeWord(of, f))}
+	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
 	for _, part := range m.facts(p.Index, of, f) {
-		head = append(head, inked(themes.Text, "  "+part))
+		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
-	d.add(head...)
+	d.Add(head...)
 	if m.layout().kind != layoutOne { // there it stands in the rule above
-		d.para(inkTitle, 0, ranTitle(p, of.Name))
+		d.Para(draw.InkTitle, 0, ranTitle(p, of.Name))
 	}
 	switch {
 	case of.Reason != "" && of.Error == "":
-		d.blank()
-		d.para(themes.Text, 2, standing.WhySkipped(of.Reason))
+		d.Blank()
+		d.Para(themes.Text, 2, standing.WhySkipped(of.Reason))
 		if of.Cause >= 0 && of.Cause < len(m.plan.Steps) && of.Outcome == events.Omitted {
-			d.para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
+			d.Para(themes.Dim, 2, "because of "+m.stepName(of.Cause))
 		}
 	case of.Error != "":
-		d.blank()
-		d.para(themes.Text, 2, of.Error)
+		d.Blank()
+		d.Para(themes.Text, 2, of.Error)
 		m.lastLines(d, of.Error)
 	case of.Message != "":
-		d.blank()
-		d.para(themes.Text, 2, of.Message)
+		d.Blank()
+		d.Para(themes.Text, 2, of.Message)
 	}
 	if of.Diff != nil && of.Diff.Summary != "" {
-		d.blank()
-		d.para(themes.Text, 2, of.Diff.Summary)
+		d.Blank()
+		d.Para(themes.Text, 2, of.Diff.Summary)
 	}
 	if f == faceOutdated {
-		d.blank()
-		d.para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.label(stepDone)+" reruns it or keeps it.")
+		d.Blank()
+		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.label(stepDone)+" reruns it or keeps it.")
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
@@ -78,7 +79,7 @@ func outcomeWord(of *events.Step, f face) string {
 	case f == faceOmitted:
 		return "not run"
 	}
-	return signLooks[faceSigns[f]].word
+	return draw.SignLooks[faceSigns[f]].Word
 }
 
 // facts are the small things that are known of a step that ran.
@@ -92,16 +93,16 @@ func (m *model) facts(step int, of *events.Step, f face) []string {
 		if f == faceRunning {
 			word = "for "
 		}
-		facts = append(facts, word+exact(d))
+		facts = append(facts, word+draw.Exact(d))
 		if host := m.plan.Steps[step].Host; host != "" && host != "localhost" {
-			facts = append(facts, "on "+plain(host))
+			facts = append(facts, "on "+draw.Plain(host))
 		}
 	}
 	if of.Attempt > 1 || f.Bad() && of.Attempt > 0 {
 		facts = append(facts, fmt.Sprintf("(attempt %d)", of.Attempt))
 	}
 	if left := of.Due.Sub(m.clockNow()); of.State == events.Backoff && left > 0 {
-		facts = append(facts, "next in "+exact(left))
+		facts = append(facts, "next in "+draw.Exact(left))
 	}
 	return facts
 }
@@ -121,7 +122,7 @@ func (m *model) clockNow() time.Time {
 const shownEnd = 8
 
 // lastLines shows the end of the output of a step that failed, unless the error says the same.
-func (m *model) lastLines(d *doc, already string) {
+func (m *model) lastLines(d *draw.Doc, already string) {
 	r := &m.detail.reel
 	var lines []textLine
 	for _, l := range r.ends {
@@ -130,28 +131,28 @@ func (m *model) lastLines(d *doc, already string) {
 		}
 	}
 	if len(lines) > 0 {
-		d.blank()
-		for _, l := range lines[max(len(lines)-min(shownEnd, max(d.h-14, 2)), 0):] {
+		d.Blank()
+		for _, l := range lines[max(len(lines)-min(shownEnd, max(d.H-14, 2)), 0):] {
 			if strings.IndexByte(l.text, '\x1b') >= 0 {
-				d.raw(2, l.text)
+				d.Raw(2, l.text)
 				continue
 			}
-			d.para(themes.Dim, 2, l.text)
+			d.Para(themes.Dim, 2, l.text)
 		}
 	}
 	if r.total > 0 {
-		hint := count(r.total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
-		d.add(inked(themes.Text, spaces(d.w-cells(hint))), inked(themes.Dim, hint))
+		hint := draw.Count(r.total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
+		d.Add(draw.Inked(themes.Text, draw.Spaces(d.W-draw.Cells(hint))), draw.Inked(themes.Dim, hint))
 	}
 }
 
 // whatNow lists what a person can do about a failed step.
-func (m *model) whatNow(d *doc, p *plan.Step) {
+func (m *model) whatNow(d *draw.Doc, p *plan.Step) {
 	halted := m.onFailure()
 	if !halted && m.run.phase != events.Ended {
 		return
 	}
-	d.heading("What now?")
+	d.Heading("What now?")
 	m.choices(d, m.ways(p))
 }
 
@@ -177,13 +178,13 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 		{nodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
 	}
 	if m.canEdit() {
-		place := plain(p.Origin.String())
+		place := draw.Plain(p.Origin.String())
 		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
 	}
 	if m.o.Shell != nil && !away {
 		shell := "shell"
 		if p.Host != "localhost" {
-			shell += " on " + plain(p.Host)
+			shell += " on " + draw.Plain(p.Host)
 		}
 		ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
 	}
@@ -220,27 +221,27 @@ func (m *model) shellPlace(p *plan.Step) string {
 	if p.Cwd == "" || p.Cwd == m.plan.Root {
 		return " in the step's directory"
 	}
-	return " in " + cutLeft(plain(p.Cwd), 30, m.glyphs.dots)
+	return " in " + draw.CutLeft(draw.Plain(p.Cwd), 30, m.glyphs.Dots)
 }
 
 // choices lists keys, one on a line, or two where lines are few.
-func (m *model) choices(d *doc, list []choice) {
+func (m *model) choices(d *draw.Doc, list []choice) {
 	for i := 0; i < len(list); i++ {
 		c := list[i]
-		if d.h >= 18 {
+		if d.H >= 18 {
 			words := c.words
-			if cells(words) > d.w-5 {
+			if draw.Cells(words) > d.W-5 {
 				words = c.brief
 			}
-			d.add(inked(themes.Text, "  "), inked(inkKey, m.keys.label(c.do)), inked(themes.Text, "  "+words))
+			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, m.keys.label(c.do)), draw.Inked(themes.Text, "  "+words))
 			continue
 		}
-		line := []text{inked(inkKey, m.keys.label(c.do)), inked(themes.Text, "  "+c.brief)}
+		line := []draw.Text{draw.Inked(draw.InkKey, m.keys.label(c.do)), draw.Inked(themes.Text, "  "+c.brief)}
 		if i++; i < len(list) {
-			line = append(line, inked(themes.Text, spaces(d.w/2-widthOf(line))), inked(inkKey, m.keys.label(list[i].do)),
-				inked(themes.Text, "  "+list[i].brief))
+			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))), draw.Inked(draw.InkKey, m.keys.label(list[i].do)),
+				draw.Inked(themes.Text, "  "+list[i].brief))
 		}
-		d.add(line...)
+		d.Add(line...)
 	}
 }
 
@@ -270,9 +271,9 @@ func (m *model) rescued(scope int) bool {
 	return false
 }
 
-func (m *model) usedHere(d *doc, p *plan.Step, set map[string]any) {
+func (m *model) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
 	if len(p.Uses) > 0 {
-		d.heading("Variables it used")
+		d.Heading("Variables it used")
 		m.uses(d, p, set, 2)
 	}
 }

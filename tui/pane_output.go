@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // outputView is where in an output the screen is.
@@ -116,10 +117,10 @@ func (p outputPage) split(i int) []outputRow {
 	}
 	text := p.m.markHits(&l, i)
 	if !p.wrap {
-		part, more := stretch(text, p.x, p.w)
+		part, more := draw.Stretch(text, p.x, p.w)
 		return []outputRow{{i, part, true, more}}
 	}
-	parts := wrapCells(text, p.w)
+	parts := draw.WrapCells(text, p.w)
 	rows := make([]outputRow, len(parts))
 	for k, part := range parts {
 		rows[k] = outputRow{line: i, text: part, first: k == 0}
@@ -203,9 +204,9 @@ func (p outputPage) reach() {
 }
 
 // outputDoc writes the Output tab: its rows are cut from files, so it has no doc of its own.
-func (m *model) outputDoc(w, h int) *doc {
+func (m *model) outputDoc(w, h int) *draw.Doc {
 	s := m.subject()
-	d := newDoc(w, h, m.glyphs)
+	d := draw.NewDoc(w, h, m.glyphs)
 	r, v := &m.detail.reel, &m.detail.output
 	if n := m.attempts(m.outputOf(s.node)); n > 1 {
 		h = max(h-1, 1)
@@ -213,7 +214,7 @@ func (m *model) outputDoc(w, h int) *doc {
 	}
 	v.height, v.last = h, -1
 	if text := m.noOutput(&s, r); text != "" {
-		d.hint(text)
+		d.Hint(text)
 		return d
 	}
 	live := s.of.State == events.Active && v.follow && v.attempt < 0 || s.step < 0 && m.moving() && v.follow
@@ -225,20 +226,20 @@ func (m *model) outputDoc(w, h int) *doc {
 		began = m.attemptBegan(m.outputOf(s.node))
 	}
 	for _, row := range m.outputPage(w, h).rows() {
-		d.add(m.outputLine(r, row, w, began)...)
+		d.Add(m.outputLine(r, row, w, began)...)
 		v.last = row.line
 	}
 	if live {
-		d.add(inked(themes.Running, m.glyphs.follow))
+		d.Add(draw.Inked(themes.Running, m.glyphs.Follow))
 	}
 	return d
 }
 
 // outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
-func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []text {
+func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []draw.Text {
 	l, _ := r.line(row.line)
 	v := &m.detail.output
-	var line []text
+	var line []draw.Text
 	if wide := timeWidth[v.times]; wide > 0 {
 		at, mark := "", ""
 		if row.first {
@@ -247,8 +248,8 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []tex
 		if l.stderr {
 			mark = "2>"
 		}
-		line = append(line, inked(themes.LogTime, at), inked(themes.Text, spaces(wide-3-cells(at))), inked(themes.LogStderr, mark),
-			inked(themes.Text, spaces(3-len(mark))))
+		line = append(line, draw.Inked(themes.LogTime, at), draw.Inked(themes.Text, draw.Spaces(wide-3-draw.Cells(at))), draw.Inked(themes.LogStderr, mark),
+			draw.Inked(themes.Text, draw.Spaces(3-len(mark))))
 		w -= wide
 	}
 	s := row.text
@@ -256,24 +257,24 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []tex
 	if l.stderr {
 		look = themes.LogStderr
 	}
-	if isColoured(s) {
-		look = inkRaw
+	if draw.IsColoured(s) {
+		look = draw.InkRaw
 	}
 	left := !v.wrap && v.x > 0 && row.first && l.text != ""
 	switch {
 	case left && row.more && w > 2:
-		mid, _ := stretch(s, 1, w-2)
-		return append(line, inked(themes.Dim, m.glyphs.onLeft), inked(look, mid), inked(themes.Dim, m.glyphs.onRight))
+		mid, _ := draw.Stretch(s, 1, w-2)
+		return append(line, draw.Inked(themes.Dim, m.glyphs.OnLeft), draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
 	case left && w > 1:
-		mid, _ := stretch(s, 1, w-1)
-		return append(line, inked(themes.Dim, m.glyphs.onLeft), inked(look, mid))
+		mid, _ := draw.Stretch(s, 1, w-1)
+		return append(line, draw.Inked(themes.Dim, m.glyphs.OnLeft), draw.Inked(look, mid))
 	case row.more && w > 1:
-		mid, _ := stretch(s, 0, w-1)
-		return append(line, inked(look, mid), inked(themes.Dim, m.glyphs.onRight))
+		mid, _ := draw.Stretch(s, 0, w-1)
+		return append(line, draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
 	case row.first && l.cut:
-		return append(line, inked(look, s), inked(themes.Dim, m.glyphs.dots))
+		return append(line, draw.Inked(look, s), draw.Inked(themes.Dim, m.glyphs.Dots))
 	}
-	return append(line, inked(look, s))
+	return append(line, draw.Inked(look, s))
 }
 
 // lineTime is when a line began: since the attempt did, or on the clock if it is known when that was.
@@ -312,8 +313,8 @@ func (m *model) outputTitle(room int, above bool) string {
 	if total == 0 || above && m.layout().kind != layoutOne {
 		return ""
 	}
-	dot := " " + m.glyphs.dot + " "
-	where, brief := count(total, "line"), fmt.Sprint(total)
+	dot := " " + m.glyphs.Dot + " "
+	where, brief := draw.Count(total, "line"), fmt.Sprint(total)
 	switch {
 	case v.last < 0 || v.top == 0 && v.sub == 0 && v.last == total-1: // all of it is there
 	case v.follow && m.printing():
@@ -331,8 +332,8 @@ func (m *model) outputTitle(room int, above bool) string {
 		how = fmt.Sprintf("%scolumn %d", dot, v.x+1)
 	}
 	hits := m.searchTitle()
-	for _, words := range []string{join(dot, hits, where) + how, join(dot, hits, where), join(dot, hits, brief), where, brief} {
-		if cells(words) <= room {
+	for _, words := range []string{draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where, brief} {
+		if draw.Cells(words) <= room {
 			return words
 		}
 	}
@@ -340,17 +341,17 @@ func (m *model) outputTitle(room int, above bool) string {
 }
 
 // outputState ends the rule below the panes with that, where the output is on the screen.
-func (m *model) outputState(b *brush) {
+func (m *model) outputState(b *draw.Brush) {
 	l := m.layout()
 	if l.detailH == 0 || m.detail.tab != tabOutputs || l.kind == layoutOne {
 		return
 	}
-	words := m.outputTitle(b.left-4, false)
+	words := m.outputTitle(b.Left-4, false)
 	if words == "" {
 		return
 	}
-	b.rule(m.glyphs, b.left-cells(words)-3)
-	b.put(themes.Dim, " "+words+" ")
+	b.Rule(m.glyphs, b.Left-draw.Cells(words)-3)
+	b.Put(themes.Dim, " "+words+" ")
 }
 
 // printing reports whether the output on the screen may still grow.

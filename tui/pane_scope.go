@@ -5,15 +5,16 @@ import (
 
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // listed is how many steps a list in the detail names before it counts the rest.
 const listed = 12
 
 // scopeTab is the first tab for an inner node: what it is, how far it is, and what in it needs a person.
-func (m *model) scopeTab(d *doc, n int) {
-	d.para(inkTitle, 0, m.tree.title(n))
-	d.blank()
+func (m *model) scopeTab(d *draw.Doc, n int) {
+	d.Para(draw.InkTitle, 0, m.tree.title(n))
+	d.Blank()
 	m.whyField(d, n)
 	t := m.tree.tally(n)
 	m.counts(d, &t)
@@ -23,26 +24,26 @@ func (m *model) scopeTab(d *doc, n int) {
 	}
 	switch {
 	case n == 0:
-		d.value("name", m.plan.Name)
-		d.value("plan", short(m.plan.Digest))
-		d.value("strategy", m.plan.Strategy)
+		d.Value("name", m.plan.Name)
+		d.Value("plan", short(m.plan.Digest))
+		d.Value("strategy", m.plan.Strategy)
 	case s.Kind == plan.ScopeLoop:
-		d.value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.times, s.Items))
+		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
 	}
-	d.value("item", s.Item)
+	d.Value("item", s.Item)
 	m.hostsField(d, s)
 	m.decidedField(d, s)
 	if s.When != "" {
-		d.value("when", s.When)
+		d.Value("when", s.When)
 	}
 	if s.Skipped != "" {
-		d.field("skipped", inked(themes.Changed, s.Skipped+" is false"))
+		d.Field("skipped", draw.Inked(themes.Changed, s.Skipped+" is false"))
 	}
 	switch {
 	case s.Parallel >= plan.Unlimited:
-		d.value("order", "none: all at once")
+		d.Value("order", "none: all at once")
 	case s.Parallel > 1:
-		d.value("order", fmt.Sprintf("none: %d at once", s.Parallel))
+		d.Value("order", fmt.Sprintf("none: %d at once", s.Parallel))
 	}
 	if n == 0 {
 		m.playbook(d)
@@ -58,64 +59,64 @@ func (m *model) scopeTab(d *doc, n int) {
 }
 
 // counts says how many steps there are of each kind.
-func (m *model) counts(d *doc, t *tally) {
-	line := []text{inked(themes.Text, count(t.total(), "step"))}
-	add := func(look sign, n int, words string) {
+func (m *model) counts(d *draw.Doc, t *tally) {
+	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.total(), "step"))}
+	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
-			line = append(line, inked(themes.Text, "   "), inked(signLooks[look].role, m.glyphs.signs[look]),
-				inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
+			line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
+				draw.Inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
-	add(signFailed, t.sum(faceFailed), "failed")
-	add(signUnreachable, t.sum(faceUnreachable), "unreachable")
-	add(signRunning, t.sum(faceRunning), "running")
-	add(signOK, t.sum(faceOK), "ok")
-	add(signChanged, t.sum(faceChanged), "changed")
-	add(signSkipped, t.sum(faceSkipped), "skipped")
+	add(draw.SignFailed, t.sum(faceFailed), "failed")
+	add(draw.SignUnreachable, t.sum(faceUnreachable), "unreachable")
+	add(draw.SignRunning, t.sum(faceRunning), "running")
+	add(draw.SignOK, t.sum(faceOK), "ok")
+	add(draw.SignChanged, t.sum(faceChanged), "changed")
+	add(draw.SignSkipped, t.sum(faceSkipped), "skipped")
 	if t.done() == 0 {
-		add(signApproved, t.sum(faceWaiting), "approved")
+		add(draw.SignApproved, t.sum(faceWaiting), "approved")
 	}
-	add(signConfirm, t.sum(faceConfirm), "to confirm")
-	add(signExcluded, t.sum(faceExcluded), "excluded")
-	d.lines = append(d.lines, d.flow(line)...)
+	add(draw.SignConfirm, t.sum(faceConfirm), "to confirm")
+	add(draw.SignExcluded, t.sum(faceExcluded), "excluded")
+	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
 // playbook lists what planning warned of and the files of the plan.
-func (m *model) playbook(d *doc) {
+func (m *model) playbook(d *draw.Doc) {
 	if len(m.plan.Diagnostics) > 0 {
-		d.heading("Warnings")
+		d.Heading("Warnings")
 		for _, w := range m.plan.Diagnostics {
-			d.para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
-			d.para(themes.Text, 4, w.Message)
+			d.Para(themes.Warn, 2, fmt.Sprintf("%s:%d", w.Pos.File, w.Pos.Line))
+			d.Para(themes.Text, 4, w.Message)
 			if w.Hint != "" {
-				d.para(themes.Dim, 4, w.Hint)
+				d.Para(themes.Dim, 4, w.Hint)
 			}
 		}
 	}
 	if len(m.plan.Inputs) > 0 {
-		d.heading("Files")
+		d.Heading("Files")
 		for i, in := range m.plan.Inputs {
 			if i == listed {
-				d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)))
+				d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.plan.Inputs)-i)))
 				break
 			}
-			d.add(inked(themes.Text, "  "), inked(themes.Text, plain(in.Path)))
+			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(themes.Text, draw.Plain(in.Path)))
 		}
 	}
 }
 
 // list names the steps below a node that have a certain face.
-func (m *model) list(d *doc, n int, title string, is func(face) bool) {
+func (m *model) list(d *draw.Doc, n int, title string, is func(face) bool) {
 	r, shown := m.tree.steps(n), 0
 	for i := r.From; i < r.To; i++ {
 		if !is(m.tree.faces[i]) {
 			continue
 		}
 		if shown == 0 {
-			d.heading(title)
+			d.Heading(title)
 		}
 		if shown++; shown > listed {
-			d.add(inked(themes.Dim, "  and more"))
+			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
 		look := faceSigns[m.tree.faces[i]]
@@ -125,8 +126,8 @@ func (m *model) list(d *doc, n int, title string, is func(face) bool) {
 }
 
 // entry is a line of a list of steps: how it is, its name, its place.
-func (m *model) entry(d *doc, look sign, p *plan.Step) {
-	at := max(d.w-20, d.w/2)
-	d.columns([]int{0, 2, 4, at}, inked(themes.Text, ""), inked(signLooks[look].role, m.glyphs.signs[look]),
-		inked(themes.Text, m.stepTitle(p.Index)), d.place(at, p.Origin.String()))
+func (m *model) entry(d *draw.Doc, look draw.Sign, p *plan.Step) {
+	at := max(d.W-20, d.W/2)
+	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
+		draw.Inked(themes.Text, m.stepTitle(p.Index)), d.Place(at, p.Origin.String()))
 }

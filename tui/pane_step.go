@@ -9,11 +9,12 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
-func (m *model) stepTab(d *doc, s subject) {
+func (m *model) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
 		if s.node == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
 			m.summaryTab(d)
@@ -24,14 +25,14 @@ func (m *model) stepTab(d *doc, s subject) {
 	}
 	p := m.stepNow(s.step)
 	if m.outcome(d, p, &s.of, s.vars) {
-		d.blank()
+		d.Blank()
 	} else {
-		d.para(inkTitle, 0, ranTitle(p, s.of.Name))
-		d.blank()
+		d.Para(draw.InkTitle, 0, ranTitle(p, s.of.Name))
+		d.Blank()
 		m.whyField(d, s.node)
 		m.missedField(d, p)
 		if b := m.bound.steps[s.step]; b.wrong != "" {
-			d.field("by now", inked(themes.Failed, "cannot run: "+b.wrong))
+			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+b.wrong))
 		}
 	}
 	m.otherFilesField(d, s.step)
@@ -42,67 +43,67 @@ func (m *model) stepTab(d *doc, s subject) {
 }
 
 // what lists what the step does, as far as it is known.
-func (m *model) what(d *doc, p *plan.Step, of *events.Step) {
+func (m *model) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
 	m.overriddenFields(d, p)
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" && command != p.Summary {
-		d.value("ran", command)
+		d.Value("ran", command)
 	}
 	m.runsOn(d, p)
 	if p.Become != nil {
-		d.value("runs as", p.Become.String())
+		d.Value("runs as", p.Become.String())
 	}
 	if p.Cwd != "" && p.Cwd != m.plan.Root {
-		d.value("cwd", p.Cwd)
+		d.Value("cwd", p.Cwd)
 	}
 	for i, name := range slices.Sorted(maps.Keys(p.Env)) {
 		label := ""
 		if i == 0 {
 			label = "env"
 		}
-		d.field(label, inked(themes.Text, name+"="+p.Env[name]))
+		d.Field(label, draw.Inked(themes.Text, name+"="+p.Env[name]))
 	}
 	m.condition(d, p, ran)
 	m.hangsOn(d, p)
 	if m.defiesDryRun(p) {
-		d.field("dry run", inked(themes.Warn, "runs for real"), inked(themes.Dim, "  check_mode: false"))
+		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
 	}
 	if !ran {
 		m.foretoldField(d, p)
 		m.lastRun(d, p)
 	}
-	d.value("register", p.Register)
+	d.Value("register", p.Register)
 	if p.Retry.Max > 0 {
 		words := fmt.Sprintf("up to %d attempts, %s apart", p.Retry.Max+1, p.Retry.Delay)
 		if p.Retry.Until != "" {
 			words += ", until " + p.Retry.Until
 		}
-		d.value("retry", words)
+		d.Value("retry", words)
 	}
 	if p.Timeout > 0 {
-		d.value("timeout", p.Timeout.String())
+		d.Value("timeout", p.Timeout.String())
 	}
 	if p.Queued > 0 {
-		d.value("queue", "waiting for a slot, at most "+p.Queued.String())
+		d.Value("queue", "waiting for a slot, at most "+p.Queued.String())
 	}
 	if of.BreakOn != "" {
-		d.value("stops", strings.TrimSpace(of.BreakOn))
+		d.Value("stops", strings.TrimSpace(of.BreakOn))
 	}
-	d.value("tags", strings.Join(p.Tags, ", "))
+	d.Value("tags", strings.Join(p.Tags, ", "))
 	if l := p.InnermostLoop(); l != nil {
-		d.field("item", inked(themes.Text, l.Label), inked(themes.Dim, m.itemOf(p, l)))
+		d.Field("item", draw.Inked(themes.Text, l.Label), draw.Inked(themes.Dim, m.itemOf(p, l)))
 	}
 	for _, need := range p.Needs {
 		if need.Step >= 0 && need.Step < len(m.plan.Steps) {
-			d.value("needs", m.stepName(need.Step)+" ("+need.On+")")
+			d.Value("needs", m.stepName(need.Step)+" ("+need.On+")")
 		}
 	}
 	if p.MayFail {
-		d.value("failure", "is ignored")
+		d.Value("failure", "is ignored")
 	}
 	if p.Undo != nil {
-		d.value("undo", p.Undo.Action+": "+p.Undo.Summary)
+		d.Value("undo", p.Undo.Action+": "+p.Undo.Summary)
 	}
 }
 
@@ -123,18 +124,18 @@ func (m *model) itemOf(p *plan.Step, l *plan.LoopContext) string {
 	if strings.HasPrefix(over, "list of ") || strings.HasPrefix(over, "map of ") {
 		over = ""
 	}
-	return join(", ", fmt.Sprintf("  %d%s", l.Index+1, of), over)
+	return draw.Join(", ", fmt.Sprintf("  %d%s", l.Index+1, of), over)
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.
-func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
+func (m *model) arguments(d *draw.Doc, p *plan.Step, ran bool) {
 	if p.NoLog {
-		d.field(p.Action, inked(themes.Dim, "arguments hidden: no_log"))
+		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
 	}
 	names := standing.ArgNames(p)
 	if len(names) == 0 {
-		d.field(p.Action, inked(themes.Text, p.Summary))
+		d.Field(p.Action, draw.Inked(themes.Text, p.Summary))
 	}
 	for i, name := range names {
 		value, after := plan.Display(p.Args[name])
@@ -143,12 +144,12 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 		}
 		switch {
 		case i == 0 && (name == "cmd" || name == "argv" || name == "msg"):
-			d.field(p.Action, inked(themes.Text, argument(p, name, value)))
+			d.Field(p.Action, draw.Inked(themes.Text, argument(p, name, value)))
 		case i == 0:
-			d.field(p.Action, inked(themes.Text, p.Summary))
-			d.field("  "+name, inked(themes.Text, value))
+			d.Field(p.Action, draw.Inked(themes.Text, p.Summary))
+			d.Field("  "+name, draw.Inked(themes.Text, value))
 		default:
-			d.field("  "+name, inked(themes.Text, value))
+			d.Field("  "+name, draw.Inked(themes.Text, value))
 		}
 		m.unknown(d, p, name, ran)
 	}
@@ -157,7 +158,7 @@ func (m *model) arguments(d *doc, p *plan.Step, ran bool) {
 			break
 		}
 		if _, shown := p.Args[u.Field]; !shown && u.Field != "when" {
-			d.field(u.Field, inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
+			d.Field(u.Field, draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
 		}
 	}
 }
@@ -171,45 +172,45 @@ func argument(p *plan.Step, name, value string) string {
 }
 
 // unknown says what a field still waits for. Once the step has run there is nothing of the kind.
-func (m *model) unknown(d *doc, p *plan.Step, field string, ran bool) {
+func (m *model) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
-			d.field("", inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
+			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
 		}
 	}
 }
 
-func (m *model) condition(d *doc, p *plan.Step, ran bool) {
+func (m *model) condition(d *draw.Doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
-		d.field("excluded", inked(themes.Dim, "by tags or selection"))
+		d.Field("excluded", draw.Inked(themes.Dim, "by tags or selection"))
 	case ran, p.Lacks != nil:
-		d.value("when", p.When)
+		d.Value("when", p.When)
 	case p.When != "" || p.Prediction != "" && p.Prediction != plan.WillRun:
 		look := themes.Text
 		if p.Prediction != plan.WillRun {
 			look = themes.Changed
 		}
-		d.field("when", inked(themes.Text, p.When), inked(look, "  "+m.glyphs.arrow+" "+string(p.Prediction)))
+		d.Field("when", draw.Inked(themes.Text, p.When), draw.Inked(look, "  "+m.glyphs.Arrow+" "+string(p.Prediction)))
 		m.unknown(d, p, "when", ran)
 	}
 }
 
 // lastRun says how a step ended in an earlier run.
-func (m *model) lastRun(d *doc, p *plan.Step) {
+func (m *model) lastRun(d *draw.Doc, p *plan.Step) {
 	last := m.countdown.last(p.Index)
-	look := map[events.Outcome]sign{events.OK: signOK, events.Changed: signChanged, events.Failed: signFailed, events.Unreachable: signUnreachable}[last.Outcome]
-	if look == signNone {
+	look := map[events.Outcome]draw.Sign{events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed, events.Unreachable: draw.SignUnreachable}[last.Outcome]
+	if look == draw.SignNone {
 		return
 	}
-	d.field("last run", inked(themes.Text, last.At.Local().Format("2006-01-02 15:04")+"  "),
-		inked(signLooks[look].role, m.glyphs.signs[look]+" "+signLooks[look].word), inked(themes.Text, "  "+precise(last.Took)))
+	d.Field("last run", draw.Inked(themes.Text, last.At.Local().Format("2006-01-02 15:04")+"  "),
+		draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word), draw.Inked(themes.Text, "  "+draw.Precise(last.Took)))
 }
 
 // stepName refers to a step: step-0003 «read release file».
 func (m *model) stepName(step int) string {
 	p := &m.plan.Steps[step]
-	return p.ID() + " " + m.glyphs.quote[0] + plain(m.stepTitle(step)) + m.glyphs.quote[1]
+	return p.ID() + " " + m.glyphs.Quote[0] + draw.Plain(m.stepTitle(step)) + m.glyphs.Quote[1]
 }
 
 func (m *model) stepNames(steps []int) string {
@@ -230,51 +231,51 @@ func (m *model) stepNames(steps []int) string {
 }
 
 // origin says where something comes from, with the including steps, innermost first.
-func (m *model) origin(d *doc, o plan.Origin) {
+func (m *model) origin(d *draw.Doc, o plan.Origin) {
 	if o.File == "" {
 		return
 	}
-	d.blank()
-	d.field("origin", inked(themes.Text, o.String()))
+	d.Blank()
+	d.Field("origin", draw.Inked(themes.Text, o.String()))
 	for _, from := range slices.Backward(o.Chain) {
-		d.field("  from", inked(themes.Dim, from))
+		d.Field("  from", draw.Inked(themes.Dim, from))
 	}
 }
 
 // excerptAround is how many lines of source are shown before and after.
 const excerptAround = 2
 
-func (m *model) source(d *doc, o plan.Origin) {
+func (m *model) source(d *draw.Doc, o plan.Origin) {
 	lines, first := m.excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return
 	}
-	d.blank()
+	d.Blank()
 	digits := len(fmt.Sprint(first + len(lines) - 1))
 	for i, line := range lines {
 		number, mark, look := first+i, " ", themes.Dim
 		if number == o.Line {
-			mark, look = m.glyphs.pointer, themes.Text
+			mark, look = m.glyphs.Pointer, themes.Text
 		}
-		d.add(inked(themes.Accent, mark), inked(themes.Dim, fmt.Sprintf(" %*d ", digits, number)),
-			inked(themes.Border, m.glyphs.down+" "), inked(look, plain(line)))
+		d.Add(draw.Inked(themes.Accent, mark), draw.Inked(themes.Dim, fmt.Sprintf(" %*d ", digits, number)),
+			draw.Inked(themes.Border, m.glyphs.Down+" "), draw.Inked(look, draw.Plain(line)))
 	}
 }
 
 // why says why a step asks for attention.
-func (m *model) why(d *doc, p *plan.Step) {
+func (m *model) why(d *draw.Doc, p *plan.Step) {
 	if l := m.lacks(p.Index); l != nil {
-		d.blank()
-		d.field("will skip", inked(themes.Warn, "It uses "+plain(l.Reason())+"."))
+		d.Blank()
+		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))
 	}
 	if p.Confirm == "" {
 		return
 	}
-	d.blank()
+	d.Blank()
 	if m.tree.faces[p.Index] != faceConfirm || m.run.phase != events.Review { // in a run, what it waits for has said it
-		d.field("confirm", inked(themes.Warn, p.Confirm))
+		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
 		return
 	}
-	d.field("confirm", inked(themes.Warn, p.Confirm), inked(themes.Text, "  "),
-		inked(inkKey, m.keys.label(gateApprove)), inked(themes.Text, " confirms it."))
+	d.Field("confirm", draw.Inked(themes.Warn, p.Confirm), draw.Inked(themes.Text, "  "),
+		draw.Inked(draw.InkKey, m.keys.label(gateApprove)), draw.Inked(themes.Text, " confirms it."))
 }

@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -95,91 +96,91 @@ func (s *summary) slow(step int, took time.Duration) {
 }
 
 // summaryTab is what the first tab of the root says when the run is done.
-func (m *model) summaryTab(d *doc) {
+func (m *model) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
 	if m.run.phase == events.Ended && m.tree.tallies[0].failed() > 0 {
-		d.blank()
-		d.para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
+		d.Blank()
+		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
 			m.keys.label(runRetry), m.keys.label(runRetryAll)))
 	}
 	m.failures(d)
 	if len(m.summary.drift) > 0 {
-		d.heading("Drift (differs from the preview)")
+		d.Heading("Drift (differs from the preview)")
 		for _, c := range m.summary.drift {
-			d.add(inked(themes.Text, "  "+m.stepName(c.step)))
-			d.para(themes.Warn, 4, c.what)
+			d.Add(draw.Inked(themes.Text, "  "+m.stepName(c.step)))
+			d.Para(themes.Warn, 4, c.what)
 		}
 	}
 	if len(m.summary.slowest) > 0 {
-		d.heading("Slowest")
+		d.Heading("Slowest")
 		longest := m.summary.slowest[0].took
 		for _, t := range m.summary.slowest {
 			m.barLine(d, t, longest)
 		}
 	}
 	m.overridesList(d)
-	if d.h >= roomForTime {
-		m.timeBars(d, mostBars, d.heading)
+	if d.H >= roomForTime {
+		m.timeBars(d, mostBars, d.Heading)
 	}
 	m.changes(d)
 	m.list(d, 0, "Not run", func(f face) bool { return f == faceOmitted || f == faceCancelled })
-	if d.h < roomForTime {
-		m.timeBars(d, mostBars, d.heading)
+	if d.H < roomForTime {
+		m.timeBars(d, mostBars, d.Heading)
 	}
 	if m.o.Saved != "" {
-		d.blank()
-		if cells(plain(m.o.Saved)) <= d.w-labelWidth {
-			d.field("Saved", inked(themes.Text, m.o.Saved))
+		d.Blank()
+		if draw.Cells(draw.Plain(m.o.Saved)) <= d.W-draw.LabelWidth {
+			d.Field("Saved", draw.Inked(themes.Text, m.o.Saved))
 		} else { // in one piece it can be copied
-			d.add(inked(themes.Dim, "Saved"))
-			d.para(themes.Text, 0, m.o.Saved)
+			d.Add(draw.Inked(themes.Dim, "Saved"))
+			d.Para(themes.Text, 0, m.o.Saved)
 		}
 	}
 }
 
-func (m *model) tallyLine(d *doc) {
+func (m *model) tallyLine(d *draw.Doc) {
 	t := m.tree.tallies[0]
-	line := []text{inked(themes.Text, "")}
-	add := func(look sign, n int, words string, always bool) {
+	line := []draw.Text{draw.Inked(themes.Text, "")}
+	add := func(look draw.Sign, n int, words string, always bool) {
 		if n == 0 && !always {
 			return
 		}
 		if len(line) > 1 {
-			line = append(line, inked(themes.Text, "   "))
+			line = append(line, draw.Inked(themes.Text, "   "))
 		}
-		role := signLooks[look].role
+		role := draw.SignLooks[look].Role
 		if n == 0 {
 			role = themes.Dim
 		}
-		line = append(line, inked(role, m.glyphs.signs[look]+fmt.Sprintf(" %d %s", n, words)))
+		line = append(line, draw.Inked(role, m.glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
-	add(signOK, t.sum(faceOK), "ok", true)
-	add(signChanged, t.sum(faceChanged), "changed", true)
-	add(signFailed, t.sum(faceFailed), "failed", true)
-	add(signUnreachable, t.sum(faceUnreachable), "unreachable", false)
-	add(signIgnored, t.sum(faceIgnored), "ignored", false)
-	add(signRescued, t.sum(faceRescued), "rescued", false)
-	add(signSkipped, t.sum(faceSkipped), "skipped", false)
-	add(signKept, t.sum(faceKept), "kept", false)
-	add(signOutdated, t.sum(faceOutdated), "outdated", false)
-	add(signCancelled, t.sum(faceCancelled), "cancelled", false)
-	add(signExcluded, t.sum(faceExcluded), "excluded", false)
-	add(signWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)
-	d.lines = append(d.lines, d.flow(line)...)
+	add(draw.SignOK, t.sum(faceOK), "ok", true)
+	add(draw.SignChanged, t.sum(faceChanged), "changed", true)
+	add(draw.SignFailed, t.sum(faceFailed), "failed", true)
+	add(draw.SignUnreachable, t.sum(faceUnreachable), "unreachable", false)
+	add(draw.SignIgnored, t.sum(faceIgnored), "ignored", false)
+	add(draw.SignRescued, t.sum(faceRescued), "rescued", false)
+	add(draw.SignSkipped, t.sum(faceSkipped), "skipped", false)
+	add(draw.SignKept, t.sum(faceKept), "kept", false)
+	add(draw.SignOutdated, t.sum(faceOutdated), "outdated", false)
+	add(draw.SignCancelled, t.sum(faceCancelled), "cancelled", false)
+	add(draw.SignExcluded, t.sum(faceExcluded), "excluded", false)
+	add(draw.SignWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)
+	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
 // failures names what failed, with the first line of each error.
-func (m *model) failures(d *doc) {
+func (m *model) failures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.tree.faces {
 		if !f.Bad() && f != faceIgnored {
 			continue
 		}
 		if shown == 0 {
-			d.heading("Failed")
+			d.Heading("Failed")
 		}
 		if shown++; shown > listed {
-			d.add(inked(themes.Dim, "  and more"))
+			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
 		p, reason := &m.plan.Steps[i], ""
@@ -191,23 +192,23 @@ func (m *model) failures(d *doc) {
 		look := faceSigns[f]
 		m.entry(d, look, p)
 		if reason != "" {
-			d.add(inked(themes.Text, "    "), inked(themes.Dim, cutRight(plain(reason), max(d.w-4, 0), m.glyphs.dots)))
+			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
 		}
 	}
 }
 
-func (m *model) changes(d *doc) {
+func (m *model) changes(d *draw.Doc) {
 	if len(m.summary.changes) == 0 {
 		return
 	}
-	d.heading("Changed")
+	d.Heading("Changed")
 	for i, c := range m.summary.changes {
 		if i == listed {
-			d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)))
+			d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", len(m.summary.changes)-i+m.summary.more)))
 			return
 		}
-		title := "  " + cutMiddle(plain(m.changedTitle(&c)), max(d.w*6/10, 8), m.glyphs.dots)
-		d.add(inked(themes.Text, title+"  "), inked(themes.Dim, cutMiddle(plain(c.what), max(d.w-cells(title)-2, 0), m.glyphs.dots)))
+		title := "  " + draw.CutMiddle(draw.Plain(m.changedTitle(&c)), max(d.W*6/10, 8), m.glyphs.Dots)
+		d.Add(draw.Inked(themes.Text, title+"  "), draw.Inked(themes.Dim, draw.CutMiddle(draw.Plain(c.what), max(d.W-draw.Cells(title)-2, 0), m.glyphs.Dots)))
 	}
 }
 
@@ -220,10 +221,10 @@ func (m *model) changedTitle(c *changed) string {
 }
 
 // barLine is a step's time as a number and as a bar.
-func (m *model) barLine(d *doc, t timed, longest time.Duration) {
-	bar := max(min(d.w/4, 20), 4)
-	name := max(d.w-bar-12, 8)
-	title := cutMiddle(plain(m.stepTitle(t.step)), name, m.glyphs.dots)
-	d.add(inked(themes.Text, fmt.Sprintf("%7s  ", took(t.took))), inked(themes.Text, title+spaces(name-cells(title)+2)),
-		inked(themes.BarFill, m.glyphs.gauge(float64(t.took)/float64(longest), bar)))
+func (m *model) barLine(d *draw.Doc, t timed, longest time.Duration) {
+	bar := max(min(d.W/4, 20), 4)
+	name := max(d.W-bar-12, 8)
+	title := draw.CutMiddle(draw.Plain(m.stepTitle(t.step)), name, m.glyphs.Dots)
+	d.Add(draw.Inked(themes.Text, fmt.Sprintf("%7s  ", draw.Took(t.took))), draw.Inked(themes.Text, title+draw.Spaces(name-draw.Cells(title)+2)),
+		draw.Inked(themes.BarFill, m.glyphs.Gauge(float64(t.took)/float64(longest), bar)))
 }

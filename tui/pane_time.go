@@ -11,6 +11,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // Time and what runs now show below the output, where that keeps so many rows.
@@ -23,23 +24,23 @@ const (
 )
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
-func (m *model) withTime(w, h int, output func(h int) *doc) body {
+func (m *model) withTime(w, h int, output func(h int) *draw.Doc) body {
 	if m.layout().kind != layoutWide || !m.moving() {
 		return docBody{output(h), 0, h}
 	}
-	below := newDoc(w, h, m.glyphs)
+	below := draw.NewDoc(w, h, m.glyphs)
 	m.runningNow(below)
-	if room := h - leastOutput - len(below.lines) - timeRows; room >= leastBars {
+	if room := h - leastOutput - len(below.Lines) - timeRows; room >= leastBars {
 		m.timeBars(below, min(room, mostBars), func(title string) {
-			below.add()
-			below.section(title, m.glyphs)
+			below.Add()
+			below.Section(title, m.glyphs)
 		})
 	}
-	if len(below.lines) == 0 || h-len(below.lines)-1 < leastOutput {
+	if len(below.Lines) == 0 || h-len(below.Lines)-1 < leastOutput {
 		return docBody{output(h), 0, h}
 	}
-	top := h - len(below.lines) - 1
-	return stacked{docBody{output(top), 0, top}, docBody{below, 0, len(below.lines)}, top}
+	top := h - len(below.Lines) - 1
+	return stacked{docBody{output(top), 0, top}, docBody{below, 0, len(below.Lines)}, top}
 }
 
 // stacked is a body above another, with a blank row between.
@@ -48,7 +49,7 @@ type stacked struct {
 	h          int // of the top
 }
 
-func (s stacked) row(b *brush, i int) {
+func (s stacked) row(b *draw.Brush, i int) {
 	switch {
 	case i < s.h:
 		s.top.row(b, i)
@@ -58,27 +59,27 @@ func (s stacked) row(b *brush, i int) {
 }
 
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
-func (m *model) runningNow(d *doc) {
+func (m *model) runningNow(d *draw.Doc) {
 	if len(m.timeline.active) == 0 {
 		return
 	}
-	d.section("Running now", m.glyphs)
+	d.Section("Running now", m.glyphs)
 	steps := slices.SortedFunc(maps.Keys(m.timeline.active), func(a, b int) int {
 		return cmp.Or(m.timeline.active[a].Compare(m.timeline.active[b]), cmp.Compare(a, b))
 	})
 	shown := steps[:min(len(steps), mostRunning)]
 	hosts, last := 0, 0 // cells of the columns
 	for _, step := range shown {
-		if host := plain(m.plan.Steps[step].Host); host != "localhost" {
-			hosts = max(hosts, min(cells(host), d.w/4))
+		if host := draw.Plain(m.plan.Steps[step].Host); host != "localhost" {
+			hosts = max(hosts, min(draw.Cells(host), d.W/4))
 		}
-		last = max(last, cells(m.lastWords(step)))
+		last = max(last, draw.Cells(m.lastWords(step)))
 	}
 	for _, step := range shown {
 		m.runningRow(d, step, hosts, last)
 	}
 	if more := len(steps) - len(shown); more > 0 {
-		d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
+		d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
 
@@ -88,47 +89,47 @@ func (m *model) lastWords(step int) string {
 	if last.Outcome != events.OK && last.Outcome != events.Changed {
 		return ""
 	}
-	return "  last run " + cmp.Or(took(last.Took), "0:00")
+	return "  last run " + cmp.Or(draw.Took(last.Took), "0:00")
 }
 
-func (m *model) runningRow(d *doc, step, hosts, last int) {
-	spent := cmp.Or(took(m.clockNow().Sub(m.timeline.active[step])), "0:00")
-	at := d.w - last - max(cells(spent), 4)
-	line := []text{inked(themes.Text, "  ")}
+func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
+	spent := cmp.Or(draw.Took(m.clockNow().Sub(m.timeline.active[step])), "0:00")
+	at := d.W - last - max(draw.Cells(spent), 4)
+	line := []draw.Text{draw.Inked(themes.Text, "  ")}
 	used := 2
 	if hosts > 0 {
-		host := cutMiddle(plain(m.plan.Steps[step].Host), hosts, m.glyphs.dots)
-		line = append(line, inked(themes.Dim, host+spaces(hosts-cells(host)+2)))
+		host := draw.CutMiddle(draw.Plain(m.plan.Steps[step].Host), hosts, m.glyphs.Dots)
+		line = append(line, draw.Inked(themes.Dim, host+draw.Spaces(hosts-draw.Cells(host)+2)))
 		used += hosts + 2
 	}
-	name := cutMiddle(plain(m.tree.title(int(m.tree.stepNode[step]))), max(at-used-2, 1), m.glyphs.dots)
-	d.add(append(line, inked(themes.Text, name+spaces(at-used-cells(name))), inked(themes.Running, spent), inked(themes.Dim, m.lastWords(step)))...)
+	name := draw.CutMiddle(draw.Plain(m.tree.title(int(m.tree.stepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
+	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent), draw.Inked(themes.Dim, m.lastWords(step)))...)
 }
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws
 // nothing where there is nothing to compare.
-func (m *model) timeBars(d *doc, most int, heading func(title string)) {
+func (m *model) timeBars(d *draw.Doc, most int, heading func(title string)) {
 	l := &m.timeline
 	total := m.shownTime()
-	if len(l.parts) < 2 || total <= 0 || most < 1 || d.w < 30 {
+	if len(l.parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
 		return
 	}
 	first, n := m.barsShown(most)
 	names := 0
 	for i := first; i < first+n; i++ {
-		names = min(max(names, cells(m.partName(&l.parts[i]))), d.w/3)
+		names = min(max(names, draw.Cells(m.partName(&l.parts[i]))), d.W/3)
 	}
-	w := d.w - names - 3
+	w := d.W - names - 3
 	heading("Time")
-	d.add(inked(themes.Text, spaces(names+3)), inked(themes.Dim, timeScale(total, w)))
+	d.Add(draw.Inked(themes.Text, draw.Spaces(names+3)), draw.Inked(themes.Dim, timeScale(total, w)))
 	for i := first; i < first+n; i++ {
 		p := &l.parts[i]
-		name := cutMiddle(m.partName(p), names, m.glyphs.dots)
-		line := []text{inked(themes.Text, "  "+name+spaces(names-cells(name)+1))}
-		d.add(append(line, m.bar(p, total, w)...)...)
+		name := draw.CutMiddle(m.partName(p), names, m.glyphs.Dots)
+		line := []draw.Text{draw.Inked(themes.Text, "  "+name+draw.Spaces(names-draw.Cells(name)+1))}
+		d.Add(append(line, m.bar(p, total, w)...)...)
 	}
 	if more := len(l.parts) - n; more > 0 {
-		d.add(inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
+		d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
 
@@ -171,26 +172,26 @@ func (m *model) partTally(p *part) (t tally) {
 
 func (m *model) partName(p *part) string {
 	if n := p.steps.To - p.steps.From; m.tree.step(p.node) >= 0 && n > 1 {
-		return count(n, "step")
+		return draw.Count(n, "step")
 	}
 	if s := m.tree.scope(p.node); s != nil && s.Name != "" {
 		if s.Kind == plan.ScopeLoop {
-			return plain(m.tree.loopName(p.node, s.Name))
+			return draw.Plain(m.tree.loopName(p.node, s.Name))
 		}
-		return plain(s.Name)
+		return draw.Plain(s.Name)
 	}
-	return plain(m.tree.title(p.node))
+	return draw.Plain(m.tree.title(p.node))
 }
 
 // bar is a part's line: blocks where it was busy, or else a sign of how it is.
-func (m *model) bar(p *part, total time.Duration, w int) []text {
+func (m *model) bar(p *part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.busy) == 0 {
 		look := t.sign(true, false)
 		if t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) > 0 {
-			return []text{inked(themes.Text, spaces(w-1)), inked(signLooks[look].role, m.glyphs.signs[look])}
+			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 		}
-		return []text{inked(signLooks[look].role, m.glyphs.signs[look])}
+		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 	}
 	look := themes.BarFill
 	if t.failed() > 0 {
@@ -201,18 +202,18 @@ func (m *model) bar(p *part, total time.Duration, w int) []text {
 		shares[c] = m.timeline.share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
 	}
 	var b strings.Builder
-	steps := len(m.glyphs.bar)
+	steps := len(m.glyphs.Bar)
 	for c := range w {
 		switch {
 		case shares[c] == 0:
 			b.WriteByte(' ')
 		case shares[c+1] > 0:
-			b.WriteString(m.glyphs.bar[steps-1])
+			b.WriteString(m.glyphs.Bar[steps-1])
 		default: // the last of a stretch ends where it ended
-			b.WriteString(m.glyphs.bar[max(int(shares[c]*float64(steps)+0.5), 1)-1])
+			b.WriteString(m.glyphs.Bar[max(int(shares[c]*float64(steps)+0.5), 1)-1])
 		}
 	}
-	return []text{inked(look, strings.TrimRight(b.String(), " "))}
+	return []draw.Text{draw.Inked(look, strings.TrimRight(b.String(), " "))}
 }
 
 // timeScale says what time it was at some cells of a bar of w cells.
@@ -227,10 +228,10 @@ func timeScale(total time.Duration, w int) string {
 		label := tickWord(at, total)
 		column := w * i / ticks
 		if i == ticks {
-			column = w - cells(label)
+			column = w - draw.Cells(label)
 		}
-		if n := column - cells(line); n > 0 || i == 0 {
-			line += spaces(n) + label
+		if n := column - draw.Cells(line); n > 0 || i == 0 {
+			line += draw.Spaces(n) + label
 		}
 	}
 	return line
@@ -241,5 +242,5 @@ func tickWord(at, total time.Duration) string {
 	if total < 10*time.Second {
 		return fmt.Sprintf("%.1fs", at.Seconds())
 	}
-	return cmp.Or(took(at), "0:00")
+	return cmp.Or(draw.Took(at), "0:00")
 }

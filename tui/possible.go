@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"moon/events"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -205,7 +206,7 @@ func (m *model) cannotExcludeHost() string {
 	}
 	ranges := m.ofHost(host)
 	if t := m.tallyOf(ranges); t.sum(faceUndecided, faceWaiting, faceConfirm) == 0 && !m.restorable(ranges) {
-		return "nothing left to run on " + plain(host)
+		return "nothing left to run on " + draw.Plain(host)
 	}
 	return ""
 }

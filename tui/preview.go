@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // previewWidth is how wide a preview is: at most this, and as much where it goes to no terminal.
@@ -23,14 +24,14 @@ func Preview(o Options, env func(string) string, dark bool, width int) (string, 
 	var mistakes []themes.Warning
 	p.theme, mistakes = themes.Load(o.Theme, o.ThemeDir, dark)
 	p.shown, _ = chooseTheme(o, p.profile, env, dark)
-	p.glyphs = chooseGlyphs(o.Glyphs, env)
-	mistakes = append(mistakes, p.glyphs.adopt(p.theme)...)
-	p.b = &brush{pen: newPen(p.shown)}
+	p.glyphs = draw.ChooseGlyphs(o.Glyphs, env)
+	mistakes = append(mistakes, p.glyphs.Adopt(p.theme)...)
+	p.b = &draw.Brush{Pen: draw.NewPen(p.shown)}
 	p.draw()
 
 	var out strings.Builder
 	w := &colorprofile.Writer{Forward: &out, Profile: p.profile}
-	_, _ = w.Write(p.b.buf) // into memory
+	_, _ = w.Write(p.b.Buf) // into memory
 	text := out.String()
 	if p.profile == colorprofile.NoTTY { // nothing is painted, so nothing has to be filled
 		lines := strings.Split(text, "\n")
@@ -48,35 +49,35 @@ type preview struct {
 	dark    bool
 	theme   *themes.Theme // as written
 	shown   *themes.Theme // as this terminal can
-	glyphs  *glyphs
-	b       *brush
+	glyphs  *draw.Glyphs
+	b       *draw.Brush
 }
 
-func (p *preview) line(spans ...text) {
-	p.b.begin(p.w, onRow)
+func (p *preview) line(spans ...draw.Text) {
+	p.b.Begin(p.w, draw.OnRow)
 	for _, s := range spans {
-		p.b.put(s.ink, s.s)
+		p.b.Put(s.Ink, s.S)
 	}
-	p.b.end()
-	p.b.newline()
+	p.b.End()
+	p.b.Newline()
 }
 
 func (p *preview) heading(words string) {
 	p.line()
-	p.line(inked(inkTitle, " "+words))
+	p.line(draw.Inked(draw.InkTitle, " "+words))
 }
 
 func (p *preview) draw() {
-	head := []text{inked(inkTitle, " "+plain(p.theme.Name)), inked(themes.Dim, "   for "+p.theme.For()+" backgrounds")}
+	head := []draw.Text{draw.Inked(draw.InkTitle, " "+draw.Plain(p.theme.Name)), draw.Inked(themes.Dim, "   for "+p.theme.For()+" backgrounds")}
 	if p.theme.Adaptive {
 		half := map[bool]string{true: "this is the dark half (--light)", false: "this is the light half (--dark)"}[p.dark]
-		head[1].s = "   " + p.theme.For() + "; " + half
+		head[1].S = "   " + p.theme.For() + "; " + half
 	}
 	p.line(head...)
 	for _, words := range []string{p.theme.About, p.theme.Path, p.colours()} {
 		if words != "" {
-			for _, part := range wrapText(plain(words), p.w-2) {
-				p.line(inked(themes.Text, " "+part))
+			for _, part := range draw.WrapText(draw.Plain(words), p.w-2) {
+				p.line(draw.Inked(themes.Text, " "+part))
 			}
 		}
 	}
@@ -108,14 +109,14 @@ func (p *preview) colours() string {
 
 // samples are what each role stands for, in words of the screen.
 func (p *preview) sample(r themes.Role) string {
-	sign := func(s sign) string { return p.glyphs.signs[s] + " " + signLooks[s].word }
+	sign := func(s draw.Sign) string { return p.glyphs.Signs[s] + " " + draw.SignLooks[s].Word }
 	samples := map[themes.Role]string{
 		themes.Text: "what a step is called", themes.Dim: "where it comes from", themes.Faint: "what hardly matters", themes.Accent: "REVIEW",
-		themes.Border: strings.Repeat(p.glyphs.across, 12), themes.Selection: p.glyphs.mark + " marked", themes.Cursor: "the cursor's row",
-		themes.Match: "what was found", themes.Pending: sign(signWaiting), themes.Running: sign(signRunning), themes.OK: sign(signOK),
-		themes.Changed: sign(signChanged), themes.Failed: sign(signFailed), themes.Warn: sign(signConfirm), themes.Skipped: sign(signSkipped),
-		themes.Gate: sign(signUndecided), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes", themes.DiffHunk: "@@ -12,4 +12,4 @@",
-		themes.LogStderr: "what went to stderr", themes.LogTime: "12:01:07", themes.BarFill: p.glyphs.gauge(0.6, 12), themes.BarRest: "the rest of a bar",
+		themes.Border: strings.Repeat(p.glyphs.Across, 12), themes.Selection: p.glyphs.Mark + " marked", themes.Cursor: "the cursor's row",
+		themes.Match: "what was found", themes.Pending: sign(draw.SignWaiting), themes.Running: sign(draw.SignRunning), themes.OK: sign(draw.SignOK),
+		themes.Changed: sign(draw.SignChanged), themes.Failed: sign(draw.SignFailed), themes.Warn: sign(draw.SignConfirm), themes.Skipped: sign(draw.SignSkipped),
+		themes.Gate: sign(draw.SignUndecided), themes.DiffAdd: "+a line that comes", themes.DiffDel: "-a line that goes", themes.DiffHunk: "@@ -12,4 +12,4 @@",
+		themes.LogStderr: "what went to stderr", themes.LogTime: "12:01:07", themes.BarFill: p.glyphs.Gauge(0.6, 12), themes.BarRest: "the rest of a bar",
 		themes.Danger: " PRODUCTION ",
 	}
 	return samples[r]
@@ -125,29 +126,29 @@ func (p *preview) roles() {
 	p.heading("Roles")
 	fixed := p.theme.Fixed()
 	if fixed {
-		p.b.begin(p.w, onRow)
-		p.b.at(38)
-		p.b.put(themes.Dim, "contrast")
-		p.b.at(57)
-		p.b.put(themes.Dim, "in the cursor's row")
-		p.b.end()
-		p.b.newline()
+		p.b.Begin(p.w, draw.OnRow)
+		p.b.At(38)
+		p.b.Put(themes.Dim, "contrast")
+		p.b.At(57)
+		p.b.Put(themes.Dim, "in the cursor's row")
+		p.b.End()
+		p.b.Newline()
 	} else {
-		p.line(inked(themes.Dim, " The colours are the terminal's own: their contrast is unknown."))
+		p.line(draw.Inked(themes.Dim, " The colours are the terminal's own: their contrast is unknown."))
 	}
 	for r := range themes.Roles {
-		p.b.begin(p.w, onRow)
-		p.b.put(themes.Text, " "+r.String())
-		p.b.at(14)
-		p.b.put(r, p.sample(r))
+		p.b.Begin(p.w, draw.OnRow)
+		p.b.Put(themes.Text, " "+r.String())
+		p.b.At(14)
+		p.b.Put(r, p.sample(r))
 		if fixed {
-			p.b.at(38)
-			p.figure(r, onRow)
-			p.b.at(57)
-			p.figure(r, onCursor)
+			p.b.At(38)
+			p.figure(r, draw.OnRow)
+			p.b.At(57)
+			p.figure(r, draw.OnCursor)
 		}
-		p.b.end()
-		p.b.newline()
+		p.b.End()
+		p.b.Newline()
 	}
 }
 
@@ -157,21 +158,21 @@ func (p *preview) figure(r themes.Role, mode int) {
 	fg, bg := colorsOf(p.theme, r, mode)
 	switch {
 	case need == 0:
-		p.b.put(themes.Dim, "not text")
+		p.b.Put(themes.Dim, "not text")
 	case fg == nil || bg == nil:
-		p.b.put(themes.Dim, "the terminal's")
+		p.b.Put(themes.Dim, "the terminal's")
 	default:
 		got := themes.Contrast(fg, bg)
-		p.b.put(themes.Text, fmt.Sprintf("%4.1f", got))
+		p.b.Put(themes.Text, fmt.Sprintf("%4.1f", got))
 		if got < need {
-			p.b.put(themes.Failed, fmt.Sprintf(" %s needs %.1f", p.glyphs.signs[signFailed], need))
+			p.b.Put(themes.Failed, fmt.Sprintf(" %s needs %.1f", p.glyphs.Signs[draw.SignFailed], need))
 		}
 	}
 }
 
 // colorsOf are the two colours that have to be told apart; nil is one of the terminal's own, of which nobody knows how it looks.
-func colorsOf(theme *themes.Theme, i ink, mode int) (fg, bg color.Color) {
-	s := styleOf(theme, i, mode)
+func colorsOf(theme *themes.Theme, i draw.Ink, mode int) (fg, bg color.Color) {
+	s := draw.StyleOf(theme, i, mode)
 	known := func(c color.Color) color.Color {
 		if themes.IsRGB(c) {
 			return c
@@ -185,66 +186,66 @@ func colorsOf(theme *themes.Theme, i ink, mode int) (fg, bg color.Color) {
 func (p *preview) tree() {
 	p.heading("States")
 	g := p.glyphs
-	row := func(mode int, gutter, guide string, s sign, name ink, pointer string) {
-		look := signLooks[s]
-		p.b.begin(p.w, mode)
+	row := func(mode int, gutter, guide string, s draw.Sign, name draw.Ink, pointer string) {
+		look := draw.SignLooks[s]
+		p.b.Begin(p.w, mode)
 		if gutter == "" {
-			p.b.put(themes.Text, " ")
+			p.b.Put(themes.Text, " ")
 		}
-		p.b.put(themes.Failed, gutter)
+		p.b.Put(themes.Failed, gutter)
 		if pointer == "" {
-			p.b.put(themes.Text, " ")
+			p.b.Put(themes.Text, " ")
 		}
-		p.b.put(themes.Accent, pointer)
-		p.b.put(themes.Text, " ")
-		p.b.put(look.role, g.signs[s])
-		p.b.put(themes.Text, " ")
-		p.b.put(themes.Border, guide)
-		p.b.put(name, "a step")
-		p.b.at(38)
-		p.b.put(themes.Dim, look.word)
-		p.b.end()
-		p.b.newline()
+		p.b.Put(themes.Accent, pointer)
+		p.b.Put(themes.Text, " ")
+		p.b.Put(look.Role, g.Signs[s])
+		p.b.Put(themes.Text, " ")
+		p.b.Put(themes.Border, guide)
+		p.b.Put(name, "a step")
+		p.b.At(38)
+		p.b.Put(themes.Dim, look.Word)
+		p.b.End()
+		p.b.Newline()
 	}
 	p.line(
-		inked(themes.Text, "   "), inked(themes.Failed, g.signs[signFailed]), inked(themes.Dim, " "+g.open+" "),
-		inked(inkTitle, "site.yml"), inked(themes.Text, "   "), inked(inkBanner, " PRODUCTION "), inked(themes.Text, "   "),
-		inked(inkTab, "1 Step"), inked(themes.Text, "  "), inked(themes.Dim, "2 Output"),
+		draw.Inked(themes.Text, "   "), draw.Inked(themes.Failed, g.Signs[draw.SignFailed]), draw.Inked(themes.Dim, " "+g.Open+" "),
+		draw.Inked(draw.InkTitle, "site.yml"), draw.Inked(themes.Text, "   "), draw.Inked(draw.InkBanner, " PRODUCTION "), draw.Inked(themes.Text, "   "),
+		draw.Inked(draw.InkTab, "1 Step"), draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, "2 Output"),
 	)
-	for s := signUndecided; s < signs; s++ {
-		guide, name, gutter, pointer := g.branch, themes.Text, "", ""
+	for s := draw.SignUndecided; s < draw.Signs; s++ {
+		guide, name, gutter, pointer := g.Branch, themes.Text, "", ""
 		switch s {
-		case signExcluded, signSkipped:
+		case draw.SignExcluded, draw.SignSkipped:
 			name = themes.Dim
-		case signFailed, signRunning:
-			name = inkTitle
-		case signPaused:
-			guide, gutter, pointer = g.corner, g.brk, g.pointer
+		case draw.SignFailed, draw.SignRunning:
+			name = draw.InkTitle
+		case draw.SignPaused:
+			guide, gutter, pointer = g.Corner, g.Brk, g.Pointer
 		default:
 		}
-		row(onRow, gutter, guide, s, name, pointer)
-		if s == signFailed || s == signChanged {
-			row(onCursor, "", guide, s, name, g.pointer)
+		row(draw.OnRow, gutter, guide, s, name, pointer)
+		if s == draw.SignFailed || s == draw.SignChanged {
+			row(draw.OnCursor, "", guide, s, name, g.Pointer)
 		}
 	}
 }
 
 func (p *preview) diff() {
 	p.heading("Diff")
-	for _, l := range []text{
-		inked(themes.Dim, "--- /etc/postgresql/postgresql.conf"),
-		inked(themes.DiffHunk, "@@ -12,3 +12,3 @@"),
-		inked(themes.Text, " listen_addresses = *"),
-		inked(themes.DiffDel, "-max_connections = 100"),
-		inked(themes.DiffAdd, "+max_connections = 400"),
+	for _, l := range []draw.Text{
+		draw.Inked(themes.Dim, "--- /etc/postgresql/postgresql.conf"),
+		draw.Inked(themes.DiffHunk, "@@ -12,3 +12,3 @@"),
+		draw.Inked(themes.Text, " listen_addresses = *"),
+		draw.Inked(themes.DiffDel, "-max_connections = 100"),
+		draw.Inked(themes.DiffAdd, "+max_connections = 400"),
 	} {
-		p.line(inked(themes.Text, "  "), l)
+		p.line(draw.Inked(themes.Text, "  "), l)
 	}
 }
 
 func (p *preview) output() {
 	p.heading("Output")
-	p.line(inked(themes.Text, "  "), inked(themes.LogTime, "12:01:07 "), inked(themes.Text, "Running upgrade 91aa to a03d, "), inked(themes.Match, "backfill"), inked(themes.Text, " tenant_id"))
-	p.line(inked(themes.Text, "  "), inked(themes.LogTime, "12:01:09 "), inked(themes.LogStderr, "canceling statement due to lock timeout"))
-	p.line(inked(themes.Text, "  "), inked(inkKey, "a"), inked(themes.Text, " approve   "), inked(inkKey, "x"), inked(themes.Text, " exclude   "), inked(inkKey, "?"), inked(themes.Text, " help"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:07 "), draw.Inked(themes.Text, "Running upgrade 91aa to a03d, "), draw.Inked(themes.Match, "backfill"), draw.Inked(themes.Text, " tenant_id"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(themes.LogTime, "12:01:09 "), draw.Inked(themes.LogStderr, "canceling statement due to lock timeout"))
+	p.line(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, "a"), draw.Inked(themes.Text, " approve   "), draw.Inked(draw.InkKey, "x"), draw.Inked(themes.Text, " exclude   "), draw.Inked(draw.InkKey, "?"), draw.Inked(themes.Text, " help"))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 func previewed(t *testing.T, theme, dir string, p colorprofile.Profile, dark bool, w int) (string, []themes.Warning) {
@@ -33,9 +34,9 @@ func TestPreviewShowsEverything(t *testing.T) {
 						t.Errorf("%s: no role %s", name, r)
 					}
 				}
-				for s := signUndecided; s < signs; s++ {
-					if !strings.Contains(shown, signLooks[s].word) {
-						t.Errorf("%s: no state %s", name, signLooks[s].word)
+				for s := draw.SignUndecided; s < draw.Signs; s++ {
+					if !strings.Contains(shown, draw.SignLooks[s].Word) {
+						t.Errorf("%s: no state %s", name, draw.SignLooks[s].Word)
 					}
 				}
 				if strings.Contains(shown, "needs 4.5") || strings.Contains(shown, "needs 3.0") {

@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // guarded reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
@@ -16,12 +17,12 @@ import (
 func (m *model) guarded() bool { return m.o.Banner != "" && !m.recorded() }
 
 // banner puts the mark into a header: reverse in every theme, capitals in every terminal.
-func (m *model) banner(room int) []text {
-	words := strings.ToUpper(strings.TrimSpace(plain(m.o.Banner)))
+func (m *model) banner(room int) []draw.Text {
+	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.o.Banner)))
 	if words == "" || room < 3 {
 		return nil
 	}
-	return []text{inked(inkBanner, " "+cutRight(words, room-2, m.glyphs.dots)+" ")}
+	return []draw.Text{draw.Inked(draw.InkBanner, " "+draw.CutRight(words, room-2, m.glyphs.Dots)+" ")}
 }
 
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
@@ -123,22 +124,22 @@ func (m *model) nameToType(ranges []events.Range) (name, kind string) {
 }
 
 // typable is a name as it is shown and compared: one blank between words.
-func typable(name string) string { return strings.Join(strings.Fields(plain(name)), " ") }
+func typable(name string) string { return strings.Join(strings.Fields(draw.Plain(name)), " ") }
 
 // destructiveLines are some steps with the reason for each, in at most n lines.
-func (m *model) destructiveLines(list []int, w, n int) (lines [][]text) {
+func (m *model) destructiveLines(list []int, w, n int) (lines [][]draw.Text) {
 	for k, i := range list {
 		if k == n-1 && len(list) > n {
-			return append(lines, []text{inked(themes.Dim, "and "+count(len(list)-k, "more step"))})
+			return append(lines, []draw.Text{draw.Inked(themes.Dim, "and "+draw.Count(len(list)-k, "more step"))})
 		}
 		if k == n {
 			break
 		}
-		name := cutMiddle(plain(m.titleOn(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.dots)
-		lines = append(lines, []text{
-			inked(themes.Warn, m.glyphs.signs[signConfirm]+" "),
-			inked(themes.Text, name),
-			inked(themes.Dim, cutRight("  "+plain(m.destroys(i)), max(w-2-cells(name), 0), m.glyphs.dots)),
+		name := draw.CutMiddle(draw.Plain(m.titleOn(&m.plan.Steps[i])), max(w/2, 8), m.glyphs.Dots)
+		lines = append(lines, []draw.Text{
+			draw.Inked(themes.Warn, m.glyphs.Signs[draw.SignConfirm]+" "),
+			draw.Inked(themes.Text, name),
+			draw.Inked(themes.Dim, draw.CutRight("  "+draw.Plain(m.destroys(i)), max(w-2-draw.Cells(name), 0), m.glyphs.Dots)),
 		})
 	}
 	return lines

@@ -15,6 +15,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/plan"
+	"moon/tui/draw"
 )
 
 // nasty are names as inventories and playbooks may bring them.
@@ -216,18 +217,18 @@ func TestEverySize(t *testing.T) {
 func TestSettle(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.String().Draw(rt, "s") + rapid.SampledFrom(nasty).Draw(rt, "nasty")
-		got := plain(s)
+		got := draw.Plain(s)
 		if a, b := ansi.StringWidth(got), ansi.StringWidthWc(got); a != b {
 			rt.Fatalf("%q became %q: %d or %d cells", s, got, a, b)
 		}
 		w := rapid.IntRange(0, 40).Draw(rt, "w")
-		for _, cut := range []string{cutRight(got, w, "…"), cutLeft(got, w, "…"), cutMiddle(got, w, "…"), head(got, w), tail(got, w), cutMiddle(got, w, "...")} {
-			if cells(cut) > w {
+		for _, cut := range []string{draw.CutRight(got, w, "…"), draw.CutLeft(got, w, "…"), draw.CutMiddle(got, w, "…"), draw.Head(got, w), draw.Tail(got, w), draw.CutMiddle(got, w, "...")} {
+			if draw.Cells(cut) > w {
 				rt.Fatalf("%q cut to %d: %q", got, w, cut)
 			}
 		}
-		for _, line := range wrapText(got, max(w, 1)) {
-			if cells(line) > max(w, 1) {
+		for _, line := range draw.WrapText(got, max(w, 1)) {
+			if draw.Cells(line) > max(w, 1) {
 				rt.Fatalf("%q wrapped at %d: %q", got, w, line)
 			}
 		}
@@ -236,29 +237,29 @@ func TestSettle(t *testing.T) {
 
 // Glyphs are one cell wide under both methods, no emoji, and differ from each other where they stand in one place.
 func TestGlyphs(t *testing.T) {
-	for _, g := range []glyphs{unicodeGlyphs, asciiGlyphs} {
-		single := append([]string{g.brk, g.brkIf, g.brkLog, g.pointer, g.mark, g.closed, g.open, g.across, g.down, g.teeDown, g.teeUp, g.dot, g.times, g.dash, g.caret, g.follow, g.retried}, g.spin...)
-		single = append(append(append(single, g.signs[:]...), g.bar...), g.cross[:]...)
+	for _, g := range []draw.Glyphs{draw.UnicodeGlyphs, draw.AsciiGlyphs} {
+		single := append([]string{g.Brk, g.BrkIf, g.BrkLog, g.Pointer, g.Mark, g.Closed, g.Open, g.Across, g.Down, g.TeeDown, g.TeeUp, g.Dot, g.Times, g.Dash, g.Caret, g.Follow, g.Retried}, g.Spin...)
+		single = append(append(append(single, g.Signs[:]...), g.Bar...), g.Cross[:]...)
 		for _, s := range single {
-			if !oneCell(s) {
+			if !draw.OneCell(s) {
 				t.Errorf("%q is not one cell wide", s)
 			}
 		}
 		words := map[string]string{}
-		for s := signUndecided; s < signs; s++ {
-			word := signLooks[s].word
+		for s := draw.SignUndecided; s < draw.Signs; s++ {
+			word := draw.SignLooks[s].Word
 			if word == "" {
 				t.Errorf("sign %d has no word", s)
 			}
 			// Failed and ignored share a glyph in Unicode; the row has the word beside it.
-			if other := words[g.signs[s]]; other != "" && s != signIgnored {
-				t.Errorf("%q means %s and %s", g.signs[s], other, word)
+			if other := words[g.Signs[s]]; other != "" && s != draw.SignIgnored {
+				t.Errorf("%q means %s and %s", g.Signs[s], other, word)
 			}
-			words[g.signs[s]] = word
+			words[g.Signs[s]] = word
 		}
 	}
-	for _, s := range append(append([]string{asciiGlyphs.dots, asciiGlyphs.arrow, asciiGlyphs.branch, asciiGlyphs.corner, asciiGlyphs.trunk}, asciiGlyphs.quote[:]...), asciiGlyphs.signs[:]...) {
-		if !isASCII(s) {
+	for _, s := range append(append([]string{draw.AsciiGlyphs.Dots, draw.AsciiGlyphs.Arrow, draw.AsciiGlyphs.Branch, draw.AsciiGlyphs.Corner, draw.AsciiGlyphs.Trunk}, draw.AsciiGlyphs.Quote[:]...), draw.AsciiGlyphs.Signs[:]...) {
+		if !draw.IsASCII(s) {
 			t.Errorf("%q is not ASCII", s)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"moon/events/steplog"
 	"moon/internal/termtext"
+	"moon/tui/draw"
 )
 
 // reel is the output of one attempt, as far as it was fetched: a window of lines somewhere in it, and its last
@@ -104,7 +105,7 @@ func fetch(log *steplog.Log, id int, prefix string, from, n int) fetched {
 }
 
 func cleanLine(l steplog.Line) textLine {
-	return textLine{settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
+	return textLine{draw.Settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
 }
 
 // take stores what a command read.

@@ -8,72 +8,73 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
 // right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
-func (t *treeRows) right(n, i int) []text {
-	var fields []text
+func (t *treeRows) right(n, i int) []draw.Text {
+	var fields []draw.Text
 	if step := t.m.tree.step(n); step >= 0 {
 		fields = t.stepFields(step, &t.steps[i])
 	} else {
 		fields = t.scopeFields(n)
 	}
 	if step := t.m.tree.step(n); step >= 0 && t.m.tree.over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
-		fields = append([]text{inked(themes.Dim, plain(standing.On(&t.m.plan.Steps[step])))}, fields...)
+		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(standing.On(&t.m.plan.Steps[step])))}, fields...)
 	}
-	var spans []text
+	var spans []draw.Text
 	for _, f := range fields {
-		if f.s == "" {
+		if f.S == "" {
 			continue
 		}
 		if len(spans) > 0 {
-			f.s = "  " + f.s
+			f.S = "  " + f.S
 		}
 		spans = append(spans, f)
 	}
 	return spans
 }
 
-func (t *treeRows) stepFields(step int, of *events.Step) []text {
+func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	p, f := t.m.stepNow(step), t.m.tree.faces[step]
-	note := inked(themes.Dim, t.m.note(step, p, of, f))
+	note := draw.Inked(themes.Dim, t.m.note(step, p, of, f))
 	if t.m.broken(step) {
-		note.ink = themes.Failed
+		note.Ink = themes.Failed
 	}
 	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
-		if word := t.m.foretoldWord(step); word.s != "" && note.s != "before" {
+		if word := t.m.foretoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
 		if t.m.defiesDryRun(p) {
-			note = inked(themes.Warn, "for real")
+			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
 	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
 		if t.m.missed(p.Host) != nil {
-			note = inked(themes.Failed, "not reached")
+			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
-	if t.m.drifted(of) && note.s == "" {
-		note = inked(themes.Warn, "drift")
+	if t.m.drifted(of) && note.S == "" {
+		note = draw.Inked(themes.Warn, "drift")
 	}
 	if wait := t.m.waitNote(step); wait != "" {
-		note = inked(themes.Dim, wait)
+		note = draw.Inked(themes.Dim, wait)
 	}
 	if f.Pending() || f == faceExcluded && of.State != events.Settled {
 		line := ""
 		if usual := t.m.countdown.usually(step); usual >= time.Second && f.Pending() && t.m.run.phase == events.Running {
-			line = "~" + took(usual)
+			line = "~" + draw.Took(usual)
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []text{note, t.m.overrideMark(p), inked(themes.Dim, line)}
+		return []draw.Text{note, t.m.overrideMark(p), draw.Inked(themes.Dim, line)}
 	}
 	spent := ""
 	if of.Attempt > 0 {
-		spent = took(t.m.duration(of))
+		spent = draw.Took(t.m.duration(of))
 	}
-	return []text{note, t.m.overrideMark(p), inked(themes.Dim, spent)}
+	return []draw.Text{note, t.m.overrideMark(p), draw.Inked(themes.Dim, spent)}
 }
 
 // note is the one thing to say of a step in its row.
@@ -103,7 +104,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		switch {
 		case of.State == events.Backoff:
 			if left := of.Due.Sub(m.clockNow()); left > 0 {
-				return "again in " + exact(left)
+				return "again in " + draw.Exact(left)
 			}
 			return fmt.Sprintf("attempt %d next", of.Attempt) // the run is paused, or no slot is free
 		case of.Attempt > 1:
@@ -128,13 +129,13 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		if reason == string(events.SkipUser) {
 			return "skipped by you"
 		}
-		return plain(standing.WhySkipped(reason))
+		return draw.Plain(standing.WhySkipped(reason))
 	case faceKept: // its sign says it
 	case faceIgnored, faceRescued, faceOutdated, faceCancelled:
 		if m.broken(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
-		word, _, _ := strings.Cut(signLooks[faceSigns[f]].word, " (")
+		word, _, _ := strings.Cut(draw.SignLooks[faceSigns[f]].Word, " (")
 		switch {
 		case f == faceIgnored:
 			word = "ignored"
@@ -146,31 +147,31 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		return "not run"
 	case faceOK, faceChanged:
 		if of.Attempt > 1 {
-			return fmt.Sprintf("%s %d", m.glyphs.retried, of.Attempt)
+			return fmt.Sprintf("%s %d", m.glyphs.Retried, of.Attempt)
 		}
 	}
 	return ""
 }
 
-func (t *treeRows) scopeFields(n int) []text {
+func (t *treeRows) scopeFields(n int) []draw.Text {
 	m := t.m
 	c := m.tree.tally(n)
 	total, done := c.total(), c.done()
-	note := inked(themes.Dim, t.scopeNote(n, &c))
+	note := draw.Inked(themes.Dim, t.scopeNote(n, &c))
 	if c.failed() > 0 && m.rows.folded[n] {
-		note.ink = themes.Failed
+		note.Ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
 	switch waiting := c.sum(faceWaiting); {
 	case total == 0:
 		amount = ""
 	case t.m.maySkip(n) && done == 0 && c[faceRunning] == 0:
-		amount = m.glyphs.most + " " + amount
+		amount = m.glyphs.Most + " " + amount
 	case done > 0 || c[faceRunning] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
-	case note.s == t.m.glyphs.times+" "+amount, note.s == count(total, "host"):
+	case note.S == t.m.glyphs.Times+" "+amount, note.S == draw.Count(total, "host"):
 		amount = "" // a loop of so many single steps
 	}
 	spent := ""
@@ -181,11 +182,11 @@ func (t *treeRows) scopeFields(n int) []text {
 		if c[faceRunning] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
-		if spent = clock(t.m.run.times.Between(time.Unix(0, s.from), time.Unix(0, to))); spent == "00:00" {
+		if spent = draw.Clock(t.m.run.times.Between(time.Unix(0, s.from), time.Unix(0, to))); spent == "00:00" {
 			spent = ""
 		}
 	}
-	return []text{note, inked(themes.Dim, amount), inked(themes.Dim, spent)}
+	return []draw.Text{note, draw.Inked(themes.Dim, amount), draw.Inked(themes.Dim, spent)}
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
@@ -211,17 +212,17 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 	case c.total() == 0 && c[faceExcluded] > 0:
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:
-		return fmt.Sprintf("%s %d", t.m.glyphs.times, s.Items)
+		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
 	case s.Kind == plan.ScopeTask && c.done() == 0 && c[faceRunning] == 0 && t.m.handler(s.First):
 		return t.m.notified(s.First, t.w)
 	case s.Hosts > 0 && c.done() == 0 && c[faceRunning] == 0:
-		return count(s.Hosts, "host")
+		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.folded[n] && c.done() > 0:
 		return t.m.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.done() == 0:
 		return "if it fails"
 	case s.When != "" && c.done() == 0 && n > 0 && !t.narrow:
-		return cutRight("when "+plain(s.When), t.w/3, t.m.glyphs.dots)
+		return draw.CutRight("when "+draw.Plain(s.When), t.w/3, t.m.glyphs.Dots)
 	}
 	return ""
 }
@@ -231,7 +232,7 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *tally) string {
 	const most = 3
 	if s.Kind == plan.ScopeLoop && c.failed() <= most {
 		words := strings.Join(t.m.tree.failedItems(n, most), ", ") + " failed"
-		if words = plain(words); words != " failed" && cells(words) <= t.w/3 {
+		if words = draw.Plain(words); words != " failed" && draw.Cells(words) <= t.w/3 {
 			return words
 		}
 	}
@@ -243,7 +244,7 @@ func (m *model) hostTally(c *tally) string {
 	var parts []string
 	for _, f := range [...]face{faceOK, faceChanged, faceIgnored, faceRescued, faceSkipped} {
 		if c[f] > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.signs[faceSigns[f]], c[f]))
+			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[faceSigns[f]], c[f]))
 		}
 	}
 	if len(parts) < 2 {

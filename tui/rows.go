@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // treeRows draws the rows of the tree that are on the screen. It holds a copy of their steps, taken at one moment, so
@@ -58,148 +59,148 @@ func (m *model) treeBody(w, h int) *treeRows {
 	return t
 }
 
-func (t *treeRows) row(b *brush, i int) {
+func (t *treeRows) row(b *draw.Brush, i int) {
 	if i >= len(t.nodes) {
-		b.begin(t.w, onRow)
-		b.end()
+		b.Begin(t.w, draw.OnRow)
+		b.End()
 		return
 	}
-	n, mode := int(t.nodes[i]), onRow
+	n, mode := int(t.nodes[i]), draw.OnRow
 	if t.first+i == t.cursor {
-		mode = onCursor
+		mode = draw.OnCursor
 	}
-	b.begin(t.w, mode)
-	from := b.x
+	b.Begin(t.w, mode)
+	from := b.X
 	t.gutter(b, n, i)
-	if mode == onCursor && t.m.focus() != paneTree {
+	if mode == draw.OnCursor && t.m.focus() != paneTree {
 		// The keys go elsewhere: only the gutter shows where the cursor is.
-		left := b.left
-		b.stop()
-		b.begin(left, onRow)
+		left := b.Left
+		b.Stop()
+		b.Begin(left, draw.OnRow)
 	}
 	t.label(b, n, i)
-	b.end()
+	b.End()
 	t.spots(b, n, from)
 }
 
-func (t *treeRows) gutter(b *brush, n, i int) {
+func (t *treeRows) gutter(b *draw.Brush, n, i int) {
 	m, g := t.m, t.m.glyphs
-	left := b.left - gutterWidth
+	left := b.Left - gutterWidth
 	if stop, ok := m.breakOn(n); ok {
 		sign := stop.sign(g)
-		b.put(sign.ink, sign.s)
+		b.Put(sign.Ink, sign.S)
 	} else {
-		b.put(themes.Text, " ")
+		b.Put(themes.Text, " ")
 	}
 	if t.first+i == t.pointer {
-		b.put(themes.Accent, g.pointer)
+		b.Put(themes.Accent, g.Pointer)
 	} else {
-		b.put(themes.Text, " ")
+		b.Put(themes.Text, " ")
 	}
 	if m.cur.marked(n) {
-		b.put(themes.Selection, g.mark)
+		b.Put(themes.Selection, g.Mark)
 	} else {
-		b.put(themes.Text, " ")
+		b.Put(themes.Text, " ")
 	}
 	look, spins := m.signOf(n)
-	glyph := g.signs[look]
+	glyph := g.Signs[look]
 	if spins {
-		glyph = g.spin[m.spin%len(g.spin)]
+		glyph = g.Spin[m.spin%len(g.Spin)]
 	}
-	b.put(signLooks[look].role, glyph)
-	if b.left > left {
-		b.use(themes.Text)
-		b.blank(b.left - max(left, 0))
+	b.Put(draw.SignLooks[look].Role, glyph)
+	if b.Left > left {
+		b.Use(themes.Text)
+		b.Blank(b.Left - max(left, 0))
 	}
-	b.left = max(left, 0)
-	b.wide = b.left // what follows counts its columns from here
+	b.Left = max(left, 0)
+	b.Wide = b.Left // what follows counts its columns from here
 }
 
 // signOf is the sign of a node, and whether it moves.
-func (m *model) signOf(n int) (look sign, spins bool) {
+func (m *model) signOf(n int) (look draw.Sign, spins bool) {
 	folded := !m.tree.leaf(n) && m.rows.folded[n]
 	at := m.run.pausedAt
 	if i := m.tree.step(n); i >= 0 {
 		f := m.tree.faces[i]
 		switch {
 		case f == faceUnreachable:
-			return signUnreachable, false
+			return draw.SignUnreachable, false
 		case m.broken(i):
-			return signFailed, false
+			return draw.SignFailed, false
 		case f == faceRunning:
-			return signRunning, true
+			return draw.SignRunning, true
 		case f == faceWaiting && m.run.phase == events.Paused && i == at:
-			return signPaused, false
+			return draw.SignPaused, false
 		case f == faceWaiting && m.run.phase == events.Review:
-			return signApproved, false
+			return draw.SignApproved, false
 		}
 		return faceSigns[f], false
 	}
 	t := m.tree.tally(n)
 	look = t.sign(folded, m.run.phase == events.Review)
-	if folded && look != signFailed && look != signUnreachable && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
+	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
 		m.tree.faces[at] == faceWaiting {
-		return signPaused, false
+		return draw.SignPaused, false
 	}
 	return look, folded && t[faceRunning] > 0 // open, the step itself moves
 }
 
 // label writes guides, name and right column.
-func (t *treeRows) label(b *brush, n, i int) {
-	guides := t.guides(n, max(b.left-22, 2))
-	b.put(themes.Border, guides)
+func (t *treeRows) label(b *draw.Brush, n, i int) {
+	guides := t.guides(n, max(b.Left-22, 2))
+	b.Put(themes.Border, guides)
 	switch {
 	case t.m.tree.leaf(n) && t.m.tree.step(n) >= 0:
-		b.put(themes.Text, "  ")
+		b.Put(themes.Text, "  ")
 	case t.m.tree.leaf(n) || t.m.rows.folded[n]:
-		b.put(themes.Dim, t.m.glyphs.closed+" ")
+		b.Put(themes.Dim, t.m.glyphs.Closed+" ")
 	default:
-		b.put(themes.Dim, t.m.glyphs.open+" ")
+		b.Put(themes.Dim, t.m.glyphs.Open+" ")
 	}
 	right := t.right(n, i)
 	w := 0
 	for _, s := range right {
-		w += cells(s.s)
+		w += draw.Cells(s.S)
 	}
-	room := b.left - w - 2
+	room := b.Left - w - 2
 	for room < leastName && len(right) > 0 { // the name is worth more than what is said of it
 		last := len(right) - 1
-		if strings.HasPrefix(right[0].s, "when ") { // which the detail says in full
+		if strings.HasPrefix(right[0].S, "when ") { // which the detail says in full
 			last = 0
 		}
-		w -= cells(right[last].s)
+		w -= draw.Cells(right[last].S)
 		right = slices.Delete(right, last, last+1)
-		room = b.left - w - 2
+		room = b.Left - w - 2
 	}
 	if len(right) == 0 {
-		room, w = b.left, 0
+		room, w = b.Left, 0
 		if t.w < t.m.width {
 			room-- // a cell of air before the divider, as behind the right column
 		}
 	}
-	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.dots)
+	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.Dots)
 	look := t.nameInk(n)
 	if f := t.m.find.text; f != "" && strings.Contains(strings.ToLower(name), f) {
 		for _, s := range highlight(name, f) {
-			b.put(map[bool]ink{true: themes.Match, false: look}[s.ink == themes.Match], s.s)
+			b.Put(map[bool]draw.Ink{true: themes.Match, false: look}[s.Ink == themes.Match], s.S)
 		}
 	} else {
-		b.put(look, name)
+		b.Put(look, name)
 	}
 	if w == 0 {
 		return
 	}
-	b.at(b.wide - w - 1)
+	b.At(b.Wide - w - 1)
 	for _, s := range right {
-		b.put(s.ink, s.s)
+		b.Put(s.Ink, s.S)
 	}
 }
 
-func (t *treeRows) nameInk(n int) ink {
+func (t *treeRows) nameInk(n int) draw.Ink {
 	i := t.m.tree.step(n)
 	if i < 0 {
 		if n == 0 {
-			return inkTitle
+			return draw.InkTitle
 		}
 		if s := t.m.tree.scope(n); s.Skipped != "" {
 			return themes.Dim
@@ -210,7 +211,7 @@ func (t *treeRows) nameInk(n int) ink {
 	case faceExcluded, faceSkipped, faceOmitted:
 		return themes.Dim
 	case faceFailed, faceUnreachable, faceRunning:
-		return inkTitle
+		return draw.InkTitle
 	default:
 		return themes.Text
 	}
@@ -228,21 +229,21 @@ func (t *treeRows) guides(n, w int) string {
 	if n == 0 {
 		return ""
 	}
-	piece := g.branch
+	piece := g.Branch
 	if t.m.rows.last(n) {
-		piece = g.corner
+		piece = g.Corner
 	}
-	used := cells(piece)
+	used := draw.Cells(piece)
 	parts := []string{piece}
 	for p := int(tree.parent[n]); p > 0; p = int(tree.parent[p]) {
-		piece := g.trunk
+		piece := g.Trunk
 		if t.m.rows.last(p) {
-			piece = g.gap
+			piece = g.Gap
 		}
 		if tree.depth[p] > guideDepth {
-			piece = head(piece, 1)
+			piece = draw.Head(piece, 1)
 		}
-		if used += cells(piece); used > w {
+		if used += draw.Cells(piece); used > w {
 			break
 		}
 		parts = append(parts, piece)

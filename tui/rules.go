@@ -7,58 +7,59 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // treeRule is the rule above the tree.
-func (m *model) treeRule(b *brush) {
-	b.rule(m.glyphs, 1)
+func (m *model) treeRule(b *draw.Brush) {
+	b.Rule(m.glyphs, 1)
 	look := themes.Dim
 	if m.focus() == paneTree {
-		look = inkTitle
+		look = draw.InkTitle
 	}
-	b.put(look, " Plan")
+	b.Put(look, " Plan")
 	words := ""
-	if m.filter != filterAll || b.wide >= narrowTree {
+	if m.filter != filterAll || b.Wide >= narrowTree {
 		words = "  " + m.filter.String()
 	}
 	if m.following && m.run.phase == events.Running {
-		words += " " + m.glyphs.dot + " following"
+		words += " " + m.glyphs.Dot + " following"
 	}
 	if n := len(m.cur.marks); n > 0 {
-		words += fmt.Sprintf(" %s %d marked", m.glyphs.dot, n)
+		words += fmt.Sprintf(" %s %d marked", m.glyphs.Dot, n)
 	} else if m.cur.anchor >= 0 {
-		words += " " + m.glyphs.dot + " marking"
+		words += " " + m.glyphs.Dot + " marking"
 	}
-	b.put(themes.Dim, words)
-	b.put(themes.Text, " ")
-	b.rule(m.glyphs, b.left)
+	b.Put(themes.Dim, words)
+	b.Put(themes.Text, " ")
+	b.Rule(m.glyphs, b.Left)
 }
 
 // tabRule is the rule above the detail, with its tabs.
-func (m *model) tabRule(b *brush) {
+func (m *model) tabRule(b *draw.Brush) {
 	if m.fix != nil {
 		m.fixRule(b)
 		return
 	}
-	b.rule(m.glyphs, 1)
-	b.put(themes.Text, " ")
-	names, between := m.tabNames(b.left - 1)
+	b.Rule(m.glyphs, 1)
+	b.Put(themes.Text, " ")
+	names, between := m.tabNames(b.Left - 1)
 	for t := range tabs {
 		if t > 0 {
-			b.put(themes.Text, between)
+			b.Put(themes.Text, between)
 		}
 		look := themes.Dim
 		if t == m.detail.tab {
-			look = inkTab
+			look = draw.InkTab
 			if m.focus() == paneDetail {
-				look = inkTabFocus
+				look = draw.InkTabFocus
 			}
 		}
-		from := b.x
-		b.put(look, names[t])
-		b.spot(from, spotTab, int(t))
+		from := b.X
+		b.Put(look, names[t])
+		b.Spot(from, draw.SpotTab, int(t))
 	}
-	b.put(themes.Text, " ")
+	b.Put(themes.Text, " ")
 	m.ruleEnd(b)
 }
 
@@ -68,7 +69,7 @@ func (m *model) tabNames(w int) (names [tabs]string, between string) {
 	total := 0
 	for t := range tabs {
 		names[t] = m.tabKey(t) + m.tabName(t)
-		total += cells(names[t])
+		total += draw.Cells(names[t])
 	}
 	switch gaps := int(tabs) - 1; {
 	case total+2*gaps <= w:
@@ -78,39 +79,39 @@ func (m *model) tabNames(w int) (names [tabs]string, between string) {
 	}
 	for t := range tabs {
 		if t != m.detail.tab {
-			names[t] = cmp.Or(strings.TrimSpace(m.tabKey(t)), head(m.tabName(t), 1))
+			names[t] = cmp.Or(strings.TrimSpace(m.tabKey(t)), draw.Head(m.tabName(t), 1))
 		}
 	}
 	return names, " "
 }
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
-func (m *model) titleRule(b *brush) {
+func (m *model) titleRule(b *draw.Brush) {
 	if m.fix != nil {
 		m.fixRule(b)
 		return
 	}
-	b.rule(m.glyphs, 1)
-	b.put(themes.Text, " ")
-	b.put(inkTabFocus, m.tabName(m.detail.tab))
-	title := plain(m.tree.title(m.at()))
-	b.put(themes.Dim, "  "+cutMiddle(title, max(b.left-12, 4), m.glyphs.dots)+" ")
+	b.Rule(m.glyphs, 1)
+	b.Put(themes.Text, " ")
+	b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
+	title := draw.Plain(m.tree.title(m.at()))
+	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.glyphs.Dots)+" ")
 	m.ruleEnd(b)
 }
 
 // ruleEnd finishes a rule, with what the Output tab has to say near its end.
-func (m *model) ruleEnd(b *brush) {
+func (m *model) ruleEnd(b *draw.Brush) {
 	words := ""
 	if m.detail.tab == tabOutputs {
-		words = m.outputTitle(b.left-4, true)
+		words = m.outputTitle(b.Left-4, true)
 	} else if m.detail.scroll < m.detail.length-m.detail.height {
 		words = "more"
 	}
-	if n := b.left - cells(words) - 3; words != "" && n > 0 {
-		b.rule(m.glyphs, n)
-		b.put(themes.Dim, " "+words+" ")
+	if n := b.Left - draw.Cells(words) - 3; words != "" && n > 0 {
+		b.Rule(m.glyphs, n)
+		b.Put(themes.Dim, " "+words+" ")
 	}
-	b.rule(m.glyphs, b.left)
+	b.Rule(m.glyphs, b.Left)
 }
 
 // tabKey is the key of a tab as it stands before its name.
@@ -130,45 +131,45 @@ func (m *model) tabName(t tab) string {
 
 // stateRule is the rule below the panes: a message, or what there is to know at a glance. The divider of the panes
 // ends in it, if there is one.
-func (m *model) stateRule(b *brush, divider int) {
-	b.rule(m.glyphs, 1)
-	b.put(themes.Text, " ")
+func (m *model) stateRule(b *draw.Brush, divider int) {
+	b.Rule(m.glyphs, 1)
+	b.Put(themes.Text, " ")
 	switch {
 	case m.fix != nil:
-		b.put(themes.Text, count(m.fix.Changes(), "change"))
+		b.Put(themes.Text, draw.Count(m.fix.Changes(), "change"))
 	case m.message != "":
-		b.put(themes.Warn, cutRight(m.message, max(b.left-2, 0), m.glyphs.dots))
+		b.Put(themes.Warn, draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 	case m.run.phase == events.Review:
 		m.reviewState(b)
 	case m.asks() != "":
-		b.put(themes.Warn, cutRight(plain(m.asks()), max(b.left-2, 0), m.glyphs.dots))
+		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.asks()), max(b.Left-2, 0), m.glyphs.Dots))
 	case m.breakState(b):
 	default:
 		m.tallyState(b)
 	}
-	b.put(themes.Text, " ")
-	if n := divider - b.column(); n >= 0 {
-		b.rule(m.glyphs, n)
-		b.put(themes.Border, m.glyphs.teeUp)
+	b.Put(themes.Text, " ")
+	if n := divider - b.Column(); n >= 0 {
+		b.Rule(m.glyphs, n)
+		b.Put(themes.Border, m.glyphs.TeeUp)
 	}
 	m.outputState(b)
-	b.rule(m.glyphs, b.left)
+	b.Rule(m.glyphs, b.Left)
 }
 
-func (m *model) reviewState(b *brush) {
+func (m *model) reviewState(b *draw.Brush) {
 	t := m.tree.tally(0)
 	if missed := m.unreached(); len(missed) > 0 {
-		b.put(themes.Failed, cutRight(m.missedWords(missed), max(b.left-2, 0), m.glyphs.dots))
+		b.Put(themes.Failed, draw.CutRight(m.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
 	switch ask, open := t.sum(faceConfirm), t.sum(faceUndecided); {
 	case ask > 0:
-		b.put(themes.Warn, needYou(ask))
-		b.put(themes.Dim, "   "+m.keys.label(needNext)+" next")
+		b.Put(themes.Warn, needYou(ask))
+		b.Put(themes.Dim, "   "+m.keys.label(needNext)+" next")
 	case open > 0:
-		b.put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.label(gateApproveAll)))
+		b.Put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.label(gateApproveAll)))
 	default:
-		b.put(themes.Dim, "all approved   "+m.keys.label(runContinue)+" runs")
+		b.Put(themes.Dim, "all approved   "+m.keys.label(runContinue)+" runs")
 	}
 }
 
@@ -192,47 +193,47 @@ func (m *model) asks() string {
 }
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
-func (m *model) tallyState(b *brush) {
+func (m *model) tallyState(b *draw.Brush) {
 	t := m.tree.tally(0)
 	between := "   "
 	space := " "
-	if b.wide < 64 {
+	if b.Wide < 64 {
 		between, space = " ", ""
 	}
 	first := true
 	for _, part := range []struct {
-		look  sign
+		look  draw.Sign
 		n     int
 		keeps bool
 	}{
-		{signOK, t.sum(faceOK), true},
-		{signChanged, t.sum(faceChanged), true},
-		{signFailed, t.sum(faceFailed), true},
-		{signUnreachable, t.sum(faceUnreachable), false},
-		{signIgnored, t.sum(faceIgnored), false},
-		{signRescued, t.sum(faceRescued), false},
-		{signSkipped, t.sum(faceSkipped), false},
-		{signKept, t.sum(faceKept), false},
-		{signOutdated, t.sum(faceOutdated), false},
-		{signCancelled, t.sum(faceCancelled), false},
-		{signExcluded, t.sum(faceExcluded), false},
-		{signRunning, t.sum(faceRunning), false},
-		{signPaused, t.sum(faceAsking), false},
-		{signConfirm, t.sum(faceConfirm), false},
-		{signUndecided, t.sum(faceUndecided), false},
-		{signWaiting, t.sum(faceWaiting, faceOmitted), false},
+		{draw.SignOK, t.sum(faceOK), true},
+		{draw.SignChanged, t.sum(faceChanged), true},
+		{draw.SignFailed, t.sum(faceFailed), true},
+		{draw.SignUnreachable, t.sum(faceUnreachable), false},
+		{draw.SignIgnored, t.sum(faceIgnored), false},
+		{draw.SignRescued, t.sum(faceRescued), false},
+		{draw.SignSkipped, t.sum(faceSkipped), false},
+		{draw.SignKept, t.sum(faceKept), false},
+		{draw.SignOutdated, t.sum(faceOutdated), false},
+		{draw.SignCancelled, t.sum(faceCancelled), false},
+		{draw.SignExcluded, t.sum(faceExcluded), false},
+		{draw.SignRunning, t.sum(faceRunning), false},
+		{draw.SignPaused, t.sum(faceAsking), false},
+		{draw.SignConfirm, t.sum(faceConfirm), false},
+		{draw.SignUndecided, t.sum(faceUndecided), false},
+		{draw.SignWaiting, t.sum(faceWaiting, faceOmitted), false},
 	} {
 		if part.n == 0 && !part.keeps {
 			continue
 		}
 		if !first {
-			b.put(themes.Text, between)
+			b.Put(themes.Text, between)
 		}
 		first = false
-		look := signLooks[part.look].role
+		look := draw.SignLooks[part.look].Role
 		if part.n == 0 {
 			look = themes.Dim
 		}
-		b.put(look, m.glyphs.signs[part.look]+space+fmt.Sprint(part.n))
+		b.Put(look, m.glyphs.Signs[part.look]+space+fmt.Sprint(part.n))
 	}
 }

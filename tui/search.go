@@ -13,6 +13,7 @@ import (
 
 	"moon/events/steplog"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // search is looking for a text in an output. Commands look, a piece at a time, first from where the person is to the
@@ -176,7 +177,7 @@ func (m *model) searchTitle() string {
 	if s.text == "" {
 		return ""
 	}
-	return "/" + cutMiddle(plain(s.text), 16, m.glyphs.dots) + " " + m.searchCount()
+	return "/" + draw.CutMiddle(draw.Plain(s.text), 16, m.glyphs.Dots) + " " + m.searchCount()
 }
 
 // searchCount is how many hits there are, as far as was looked, and at which the screen is.
@@ -184,7 +185,7 @@ func (m *model) searchCount() string {
 	s := &m.detail.search
 	more := ""
 	if !s.done() {
-		more = m.glyphs.dots
+		more = m.glyphs.Dots
 	}
 	switch i := s.index(s.at); {
 	case s.text == "":
@@ -207,13 +208,13 @@ type needle struct {
 // inLine reports whether it is in a line, as that is seen on the screen.
 func (n needle) inLine(l steplog.Line) bool {
 	if !asciiBytes(l.Text) {
-		from, _ := n.find(bare(cleanLine(l).text))
+		from, _ := n.find(draw.Bare(cleanLine(l).text))
 		return from >= 0
 	}
 	if !n.fold {
 		return bytes.Contains(l.Text, []byte(n.text))
 	}
-	if !isASCII(n.text) {
+	if !draw.IsASCII(n.text) {
 		return false
 	}
 	return foldASCII(l.Text, n.text) >= 0
@@ -227,7 +228,7 @@ func (n needle) find(s string) (from, to int) {
 	case !n.fold:
 		from = strings.Index(s, n.text)
 		return from, from + len(n.text)
-	case isASCII(s):
+	case draw.IsASCII(s):
 		from = foldASCII(s, n.text)
 		return from, from + len(n.text)
 	}
@@ -241,15 +242,15 @@ func (n needle) find(s string) (from, to int) {
 }
 
 // highlight marks where a text without capitals is found in a name.
-func highlight(s, what string) []text {
-	var line []text
+func highlight(s, what string) []draw.Text {
+	var line []draw.Text
 	n := needle{what, true}
 	for {
 		from, to := n.find(s)
 		if from < 0 {
-			return append(line, inked(themes.Text, s))
+			return append(line, draw.Inked(themes.Text, s))
 		}
-		line = append(line, inked(themes.Text, s[:from]), inked(themes.Match, s[from:to]))
+		line = append(line, draw.Inked(themes.Text, s[:from]), draw.Inked(themes.Match, s[from:to]))
 		s = s[to:]
 	}
 }
@@ -306,12 +307,12 @@ func asciiBytes(text []byte) bool {
 
 // hitColumns are the cells of a line in which the first hit stands; below 0 if there is none.
 func (m *model) hitColumns(l *textLine) (from, to int) {
-	seen := bare(l.text)
+	seen := draw.Bare(l.text)
 	from, to = needle{m.detail.search.text, m.detail.search.fold}.find(seen)
 	if from < 0 {
 		return -1, -1
 	}
-	return cells(seen[:from]), cells(seen[:to])
+	return draw.Cells(seen[:from]), draw.Cells(seen[:to])
 }
 
 // markHits is the text of a line with every place marked where what is looked for stands. What has colours of its
@@ -321,26 +322,26 @@ func (m *model) markHits(l *textLine, line int) string {
 	if n.text == "" {
 		return l.text
 	}
-	seen := bare(l.text)
+	seen := draw.Bare(l.text)
 	from, to := n.find(seen)
 	if from < 0 {
 		return l.text
 	}
-	hit, back := m.pen.on[onRow][themes.Match], "\x1b[0m"
+	hit, back := m.pen.On[draw.OnRow][themes.Match], "\x1b[0m"
 	if line == m.detail.search.at { // the one that was gone to
-		hit = m.pen.on[onCursor][themes.Match]
+		hit = m.pen.On[draw.OnCursor][themes.Match]
 	}
-	if l.stderr && !isColoured(l.text) {
-		back = m.pen.on[onRow][themes.LogStderr]
+	if l.stderr && !draw.IsColoured(l.text) {
+		back = m.pen.On[draw.OnRow][themes.LogStderr]
 	}
 	var b strings.Builder
 	if back != "\x1b[0m" {
 		b.WriteString(back)
 	}
-	k := walker{rest: l.text}
+	k := draw.Walker{Rest: l.text}
 	for at, within, left := 0, false, false; ; {
-		before := k.colour
-		cluster, _ := k.next()
+		before := k.Colour
+		cluster, _ := k.Next()
 		if cluster == "" {
 			return b.String()
 		}
@@ -349,9 +350,9 @@ func (m *model) markHits(l *textLine, line int) string {
 			b.WriteString(hit)
 			within = true
 		case !within && left:
-			b.WriteString(back + k.colour)
-		case !within && k.colour != before:
-			b.WriteString("\x1b[0m" + k.colour)
+			b.WriteString(back + k.Colour)
+		case !within && k.Colour != before:
+			b.WriteString("\x1b[0m" + k.Colour)
 		}
 		b.WriteString(cluster)
 		at += len(cluster)

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // pressed takes a key as an intent, or as a part of a sequence.
@@ -25,17 +26,17 @@ func (m *model) pressed(key string) tea.Cmd {
 }
 
 // pending shows a sequence that waits for its rest, with what may follow.
-func (m *model) pending(b *brush) {
-	b.put(inkKey, m.sequence+" "+m.glyphs.dots)
+func (m *model) pending(b *draw.Brush) {
+	b.Put(draw.InkKey, m.sequence+" "+m.glyphs.Dots)
 	tips, names := m.keys.follows(m.sequence, m.place())
 	for i, t := range tips {
-		b.put(themes.Text, "   ")
-		b.put(inkKey, names[i])
-		b.put(themes.Text, " "+t.words)
+		b.Put(themes.Text, "   ")
+		b.Put(draw.InkKey, names[i])
+		b.Put(themes.Text, " "+t.words)
 	}
-	b.put(themes.Text, "   ")
-	b.put(inkKey, "esc")
-	b.put(themes.Text, " cancels")
+	b.Put(themes.Text, "   ")
+	b.Put(draw.InkKey, "esc")
+	b.Put(themes.Text, " cancels")
 }
 
 // withKeys leaves out what has no key: there is no hint to give.

@@ -10,6 +10,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -284,7 +285,7 @@ func (m *model) moving() bool {
 // planChange says what is different in a plan, and in which file if it is one.
 func planChange(old, now *plan.Plan, others standing.OtherFiles) string {
 	d := standing.Differ(old, now)
-	words := count(len(d.Changed), "step") + " changed"
+	words := draw.Count(len(d.Changed), "step") + " changed"
 	if len(d.Added) > 0 {
 		words += fmt.Sprintf(", %d added", len(d.Added))
 	}

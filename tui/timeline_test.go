@@ -41,7 +41,7 @@ func (s *screen) bars(seconds int) string {
 	for i := range s.m.timeline.parts {
 		line := ""
 		for _, span := range s.m.bar(&s.m.timeline.parts[i], time.Duration(seconds)*time.Second, seconds) {
-			line += span.s
+			line += span.S
 		}
 		lines = append(lines, line)
 	}

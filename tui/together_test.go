@@ -6,6 +6,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/draw"
 )
 
 // While the run is paused on a step that a rescue will follow, the step has failed: in its row, above it, and in the counts.
@@ -161,18 +162,18 @@ func TestOutputIsNotRestored(t *testing.T) {
 // A box leaves dots where it cuts, and the one about leaving stays clear of what went wrong.
 func TestBoxes(t *testing.T) {
 	for _, tt := range []struct {
-		spans []text
+		spans []draw.Text
 		w     int
 		want  string
 	}{
-		{[]text{{s: "as it"}, {s: " is"}}, 8, "as it is"},
-		{[]text{{s: "as it"}, {s: " is"}}, 7, "as it …"},
-		{[]text{{s: "as it"}, {s: " is"}}, 5, "as i…"},
-		{[]text{{s: "as it"}, {s: " is"}}, 1, "…"},
+		{[]draw.Text{{S: "as it"}, {S: " is"}}, 8, "as it is"},
+		{[]draw.Text{{S: "as it"}, {S: " is"}}, 7, "as it …"},
+		{[]draw.Text{{S: "as it"}, {S: " is"}}, 5, "as i…"},
+		{[]draw.Text{{S: "as it"}, {S: " is"}}, 1, "…"},
 	} {
 		got := ""
-		for _, span := range fitted(tt.spans, tt.w, "…") {
-			got += span.s
+		for _, span := range draw.Fitted(tt.spans, tt.w, "…") {
+			got += span.S
 		}
 		if got != tt.want {
 			t.Errorf("in %d cells %q, want %q", tt.w, got, tt.want)

@@ -16,6 +16,7 @@ import (
 	"moon/internal/diag"
 	"moon/plan"
 	"moon/themes"
+	"moon/tui/draw"
 )
 
 // rowsShown are the titles of the visible rows.
@@ -520,7 +521,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 			for i := range outcomes {
 				title := stepTitle(&s.m.plan.Steps[i])
 				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
-					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.down, 2)[0])
+					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.Down, 2)[0])
 					if other, ok := rows[look]; ok {
 						t.Errorf("%s and %s both look like %q", other, title, look)
 					}
@@ -562,8 +563,8 @@ func TestChooseGlyphs(t *testing.T) {
 		{"ascii", "de_DE.UTF-8", "xterm", true},
 	} {
 		env := func(name string) string { return map[string]string{"LANG": c.lang, "TERM": c.term}[name] }
-		if got := chooseGlyphs(c.want, env); (got.pointer == ">") != c.ascii {
-			t.Errorf("%+v gave pointer %q", c, got.pointer)
+		if got := draw.ChooseGlyphs(c.want, env); (got.Pointer == ">") != c.ascii {
+			t.Errorf("%+v gave pointer %q", c, got.Pointer)
 		}
 	}
 }
@@ -613,7 +614,7 @@ func TestStopBySignalCloses(t *testing.T) {
 func TestNothingIsDrawnTwice(t *testing.T) {
 	s := newScreen(t, setup{w: 80, h: 24})
 	before := s.m.View().Content
-	s.m.glyphs.dots = "!!" // would show if it were drawn again
+	s.m.glyphs.Dots = "!!" // would show if it were drawn again
 	s.send(tea.KeyReleaseMsg{Code: 'a'})
 	if s.m.View().Content != before {
 		t.Error("a message that changes nothing drew a frame")

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -107,7 +108,7 @@ func (m *model) waitNote(step int) string {
 	case events.WaitTerminal:
 		return "waiting (terminal)"
 	case events.WaitValue:
-		return "waiting for " + plain(w.Name)
+		return "waiting for " + draw.Plain(w.Name)
 	case events.WaitStopping:
 		return "will not run"
 	default:
@@ -116,7 +117,7 @@ func (m *model) waitNote(step int) string {
 }
 
 // whyField says in the detail why a node has not begun.
-func (m *model) whyField(d *doc, n int) {
+func (m *model) whyField(d *draw.Doc, n int) {
 	step := m.held(n)
 	if step < 0 {
 		return
@@ -125,8 +126,8 @@ func (m *model) whyField(d *doc, n int) {
 	if w.For == "" {
 		return
 	}
-	d.field("waiting", inked(themes.Text, m.waitWords(w)+"."))
-	d.blank()
+	d.Field("waiting", draw.Inked(themes.Text, m.waitWords(w)+"."))
+	d.Blank()
 }
 
 // waitWords says a reason, without the full stop: waiting …
@@ -153,11 +154,11 @@ func (m *model) waitReason(w events.Wait) string {
 	case events.WaitSteps:
 		return "for " + m.waitSteps(w) + m.chain(w)
 	case events.WaitValue:
-		return "for the value of " + plain(w.Name) + " from " + m.waitSteps(w) + m.chain(w)
+		return "for the value of " + draw.Plain(w.Name) + " from " + m.waitSteps(w) + m.chain(w)
 	case events.WaitOutcome:
 		return "for the outcome of " + m.waitSteps(w) + m.chain(w)
 	case events.WaitPool:
-		return fmt.Sprintf("for a slot of %s: %d of %d are in use by %s", plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
+		return fmt.Sprintf("for a slot of %s: %d of %d are in use by %s", draw.Plain(w.Name), w.Slots, w.Slots, m.waitSteps(w))
 	case events.WaitForks:
 		return fmt.Sprintf("for a slot: all %d (--forks) are in use by %s", w.Slots, m.waitSteps(w))
 	case events.WaitTerminal:
@@ -165,7 +166,7 @@ func (m *model) waitReason(w events.Wait) string {
 	case events.WaitTurn:
 		return "about to start"
 	case events.WaitRetry:
-		return "for its next attempt in " + exact(max(w.Due.Sub(m.clockNow()), 0))
+		return "for its next attempt in " + draw.Exact(max(w.Due.Sub(m.clockNow()), 0))
 	case events.WaitApproval:
 		return "not approved (" + approve + " approves)"
 	case events.WaitConfirm:
@@ -219,7 +220,7 @@ func (m *model) doing(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
 		if since, ok := m.timeline.active[step]; ok {
-			if spent := took(m.clockNow().Sub(since)); spent != "" {
+			if spent := draw.Took(m.clockNow().Sub(since)); spent != "" {
 				return "has been running for " + spent
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"moon/events"
 	"moon/themes"
+	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
@@ -107,17 +108,17 @@ func (w *watchList) typed(text string) {
 }
 
 // watchShown is a value as it is drawn on one line.
-func (m *model) watchShown(expression string) text {
+func (m *model) watchShown(expression string) draw.Text {
 	v, ok := m.watch.values[expression]
 	switch {
 	case !ok:
-		return inked(themes.Dim, m.glyphs.dots)
+		return draw.Inked(themes.Dim, m.glyphs.Dots)
 	case v.Wrong != "":
-		return inked(themes.Warn, oneLine(v.Wrong))
+		return draw.Inked(themes.Warn, oneLine(v.Wrong))
 	case v.After != nil:
-		return inked(themes.Dim, m.afterShort(v.After))
+		return draw.Inked(themes.Dim, m.afterShort(v.After))
 	}
-	return inked(themes.Text, quotedLines(v.Text))
+	return draw.Inked(themes.Text, quotedLines(v.Text))
 }
 
 // afterShort says in short after which step a value is known, or in full what became of that.
@@ -149,38 +150,38 @@ func oneLine(s string) string {
 }
 
 // watchLines are what stands at the bottom of a tab, at most a third of it.
-func (m *model) watchLines(d *doc) [][]text {
+func (m *model) watchLines(d *draw.Doc) [][]draw.Text {
 	switch m.detail.tab {
 	case tabSteps, tabDiffs, tabVariables:
 	case tabOutputs, tabHistory, tabs:
 		return nil
 	}
-	room := max(d.h/3, 3) - 2
-	if len(m.watch.texts) == 0 || len(m.plan.Steps) == 0 || d.h < 6 || m.cannotWatch() != "" {
+	room := max(d.H/3, 3) - 2
+	if len(m.watch.texts) == 0 || len(m.plan.Steps) == 0 || d.H < 6 || m.cannotWatch() != "" {
 		return nil
 	}
-	w := newDoc(d.w, d.h, m.glyphs)
-	w.add()
-	w.add(inked(inkTitle, "Watch"))
+	w := draw.NewDoc(d.W, d.H, m.glyphs)
+	w.Add()
+	w.Add(draw.Inked(draw.InkTitle, "Watch"))
 	longest := 0
 	for _, expression := range m.watch.texts {
-		longest = max(longest, cells(plain(expression)))
+		longest = max(longest, draw.Cells(draw.Plain(expression)))
 	}
-	value := 2 + min(longest, d.w*2/5) + 3
+	value := 2 + min(longest, d.W*2/5) + 3
 	for i, expression := range m.watch.texts {
 		if i == room-1 && len(m.watch.texts) > room {
-			w.add(inked(themes.Dim, "  and more: "+m.keys.label(watchAdd)))
+			w.Add(draw.Inked(themes.Dim, "  and more: "+m.keys.label(watchAdd)))
 			break
 		}
-		line := []text{inked(themes.Text, ""), inked(themes.Dim, expression), m.watchShown(expression)}
+		line := []draw.Text{draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, expression), m.watchShown(expression)}
 		at := []int{0, 2, value}
 		if place := m.nameFrom(expression); place != "" {
-			at = append(at, max(d.w-min(d.w/3, 26), value+10))
-			line = append(line, w.place(at[3], place))
+			at = append(at, max(d.W-min(d.W/3, 26), value+10))
+			line = append(line, w.Place(at[3], place))
 		}
-		w.columns(at, line...)
+		w.Columns(at, line...)
 	}
-	return w.lines
+	return w.Lines
 }
 
 // nameFrom is where a variable comes from, if that is all that is watched.
@@ -223,7 +224,7 @@ func (m *model) showValue(expression string, v standing.Value) {
 		m.say(expression + ": " + oneLine(v.Wrong))
 	case v.After != nil:
 		m.say(expression + ": " + m.whenKnown(v.After))
-	case strings.Contains(strings.TrimSpace(v.Text), "\n") || cells(plain(expression+quotedLines(v.Text))) > m.width-10:
+	case strings.Contains(strings.TrimSpace(v.Text), "\n") || draw.Cells(draw.Plain(expression+quotedLines(v.Text))) > m.width-10:
 		if !m.typing() {
 			m.overlay = newTextBox(expression, v.Text)
 		}

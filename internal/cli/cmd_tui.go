@@ -22,6 +22,7 @@ import (
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
+	"moon/tui/draw"
 	"moon/tui/plain"
 )
 
@@ -279,7 +280,7 @@ func (c *tuiCmd) leave(call *app.Invocation, s *engine.Session, p *plan.Plan, ru
 		fmt.Fprintf(call.Out, "moon  %s   nothing was run\n", termtext.CleanName(p.RootFile))
 		return s.Discard()
 	}
-	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: tui.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(call.Out)
+	return plain.Report{Plan: p, Run: run, Dir: s.Dir(), ASCII: draw.ASCII(c.Glyphs, os.Getenv), Words: c.inLines()}.Write(call.Out)
 }
 
 func started(run *events.Run) bool {

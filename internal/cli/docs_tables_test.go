@@ -17,6 +17,7 @@ import (
 	"moon/plan/playbook"
 	"moon/themes"
 	"moon/tui"
+	"moon/tui/draw"
 )
 
 // tables are the parts of the pages that the code writes, between `<!-- name -->` and `<!-- /name -->`.
@@ -49,7 +50,7 @@ var tables = map[string]map[string]func() string{
 	},
 	themesPage: {
 		"roles":  func() string { return quotedList(roleNames(), pageWidth) },
-		"glyphs": func() string { return quotedList(tui.GlyphNames(), pageWidth) },
+		"glyphs": func() string { return quotedList(draw.GlyphNames(), pageWidth) },
 	},
 	keysPage: {
 		"keys": usualKeys,

@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"strings"
@@ -12,16 +12,16 @@ import (
 // Terminals and libraries disagree about the width of many characters. Everything that is drawn goes through settle
 // once, which leaves only what has the same width under both methods of counting; after that one function counts.
 
-// plain makes a name or a value fit to be drawn: one line, no control characters, no doubtful widths.
-func plain(s string) string {
-	if isASCII(s) {
+// Plain makes a name or a value fit to be drawn: one line, no control characters, no doubtful widths.
+func Plain(s string) string {
+	if IsASCII(s) {
 		return s
 	}
-	return settle(termtext.CleanName(strings.ReplaceAll(s, "\t", "    ")))
+	return Settle(termtext.CleanName(strings.ReplaceAll(s, "\t", "    ")))
 }
 
-// isASCII reports whether the text is printable ASCII: one cell a byte.
-func isASCII(s string) bool {
+// IsASCII reports whether the text is printable ASCII: one cell a byte.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -30,8 +30,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// settle drops or replaces what terminals count differently. It keeps colours (SGR).
-func settle(s string) string {
+// Settle drops or replaces what terminals count differently. It keeps colours (SGR).
+func Settle(s string) string {
 	doubtful := false
 	for i := range len(s) {
 		doubtful = doubtful || s[i] >= utf8.RuneSelf
@@ -89,35 +89,35 @@ func settleOnce(s string) (settled string, changed bool) {
 	return b.String(), changed
 }
 
-// cells counts the cells of a settled text. Colours count nothing.
-func cells(s string) int {
-	if isASCII(s) {
+// Cells counts the cells of a settled text. Colours count nothing.
+func Cells(s string) int {
+	if IsASCII(s) {
 		return len(s)
 	}
 	return ansi.StringWidth(s)
 }
 
-// head is the beginning of a text, at most w cells of it.
-func head(s string, w int) string {
+// Head is the beginning of a text, at most w cells of it.
+func Head(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	if len(s) <= w && isASCII(s) {
+	if len(s) <= w && IsASCII(s) {
 		return s
 	}
 	return ansi.Truncate(s, w, "")
 }
 
-// tail is the end of a text without colours, at most w cells of it.
-func tail(s string, w int) string {
-	n := cells(s)
+// Tail is the end of a text without colours, at most w cells of it.
+func Tail(s string, w int) string {
+	n := Cells(s)
 	if n <= w {
 		return s
 	}
 	if w <= 0 {
 		return ""
 	}
-	if isASCII(s) {
+	if IsASCII(s) {
 		return s[len(s)-w:]
 	}
 	for n > w {
@@ -127,40 +127,40 @@ func tail(s string, w int) string {
 	return s
 }
 
-// cutRight keeps the beginning, as a sentence wants.
-func cutRight(s string, w int, dots string) string {
-	if cells(s) <= w {
+// CutRight keeps the beginning, as a sentence wants.
+func CutRight(s string, w int, dots string) string {
+	if Cells(s) <= w {
 		return s
 	}
-	return head(head(s, w-cells(dots))+dots, w)
+	return Head(Head(s, w-Cells(dots))+dots, w)
 }
 
-// cutLeft keeps the end, as a path wants.
-func cutLeft(s string, w int, dots string) string {
-	if cells(s) <= w {
+// CutLeft keeps the end, as a path wants.
+func CutLeft(s string, w int, dots string) string {
+	if Cells(s) <= w {
 		return s
 	}
-	if w <= cells(dots) {
-		return head(dots, w)
+	if w <= Cells(dots) {
+		return Head(dots, w)
 	}
-	return dots + tail(s, w-cells(dots))
+	return dots + Tail(s, w-Cells(dots))
 }
 
-// cutMiddle keeps both ends, as a name wants.
-func cutMiddle(s string, w int, dots string) string {
-	if cells(s) <= w {
+// CutMiddle keeps both ends, as a name wants.
+func CutMiddle(s string, w int, dots string) string {
+	if Cells(s) <= w {
 		return s
 	}
-	room := w - cells(dots)
+	room := w - Cells(dots)
 	if room < 4 {
-		return cutRight(s, w, dots)
+		return CutRight(s, w, dots)
 	}
 	right := room / 3
-	return head(s, room-right) + dots + tail(s, right)
+	return Head(s, room-right) + dots + Tail(s, right)
 }
 
-// spaces is n blanks.
-func spaces(n int) string {
+// Spaces is n blanks.
+func Spaces(n int) string {
 	const many = "                                                                                                    "
 	if n <= 0 {
 		return ""
@@ -171,15 +171,15 @@ func spaces(n int) string {
 	return strings.Repeat(" ", n)
 }
 
-// wrapText breaks a settled text without colours into lines of at most w cells, at blanks where it can. Blanks at
+// WrapText breaks a settled text without colours into lines of at most w cells, at blanks where it can. Blanks at
 // the beginning of the text stay, so indented text stays indented on its first line.
-func wrapText(s string, w int) []string {
+func WrapText(s string, w int) []string {
 	if w < 1 {
 		w = 1
 	}
 	var lines []string
-	for cells(s) > w {
-		first := head(s, w)
+	for Cells(s) > w {
+		first := Head(s, w)
 		if first == "" { // a wide character in a one-cell column
 			_, n := utf8.DecodeRuneInString(s)
 			lines, s = append(lines, "?"), s[n:]

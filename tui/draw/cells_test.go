@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 // What is settled stays as wide as it is beside other texts, and where a line with colours is cut.
 func TestSettledStaysApart(t *testing.T) {
 	for _, s := range []string{"\u0903", "\U0001F3FF", "A\U0001D165", "A\u0903", "\u0600", "e\u0301", "\u1100\u1161", "\u1161", "क्षि", "\u200d", "ع", "日本"} {
-		got := plain(s)
+		got := Plain(s)
 		w := ansi.StringWidth(got)
 		for _, beside := range []string{got + "a", "a" + got, "x" + got + "y", got + got} {
 			n := len(beside) - len(got)

@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"github.com/charmbracelet/x/ansi"
@@ -6,53 +6,53 @@ import (
 	"moon/themes"
 )
 
-// ink is how a piece of text looks: a role of the theme, or one of a few looks made from one.
-type ink = themes.Role
+// Ink is how a piece of text looks: a role of the theme, or one of a few looks made from one.
+type Ink = themes.Role
 
 const (
-	inkTitle    = themes.Roles + iota // bold text
-	inkKey                            // a key in a hint
-	inkTab                            // the tab that is shown
-	inkTabFocus                       // the same, in the pane that has the keys
-	inkMark                           // what kind of run this is
-	inkBanner                         // that it is about production
-	inkRaw                            // text with its own colours
-	inkCount                          // how many inks there are
+	InkTitle    = themes.Roles + iota // bold text
+	InkKey                            // a key in a hint
+	InkTab                            // the tab that is shown
+	InkTabFocus                       // the same, in the pane that has the keys
+	InkMark                           // what kind of run this is
+	InkBanner                         // that it is about production
+	InkRaw                            // text with its own colours
+	InkCount                          // how many inks there are
 )
 
-// pen knows the escape sequence of every ink, in the normal way and for the cursor's row.
-type pen struct {
-	on   [2][inkCount]string
+// Pen knows the escape sequence of every ink, in the normal way and for the cursor's row.
+type Pen struct {
+	On   [2][InkCount]string
 	back string // what a reset is followed by
 }
 
 const (
-	onRow    = 0
-	onCursor = 1
+	OnRow    = 0
+	OnCursor = 1
 )
 
-func newPen(theme *themes.Theme) *pen {
-	p := &pen{}
-	for mode := range p.on {
-		for i := range inkCount {
-			p.on[mode][i] = sequence(styleOf(theme, i, mode))
+func NewPen(theme *themes.Theme) *Pen {
+	p := &Pen{}
+	for mode := range p.On {
+		for i := range InkCount {
+			p.On[mode][i] = sequence(StyleOf(theme, i, mode))
 		}
 	}
 	p.back = sequence(themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background})
 	return p
 }
 
-// styleOf is how an ink looks in a mode. In the cursor's row what is a state keeps its colour; the rest is quiet.
-func styleOf(theme *themes.Theme, i ink, mode int) themes.Style {
+// StyleOf is how an ink looks in a mode. In the cursor's row what is a state keeps its colour; the rest is quiet.
+func StyleOf(theme *themes.Theme, i Ink, mode int) themes.Style {
 	style := lookOf(theme, i)
 	if style.Bg == nil {
 		style.Bg = theme.Background
 	}
-	if mode == onRow {
+	if mode == OnRow {
 		return style
 	}
 	cursor := theme.Style(themes.Cursor)
-	quiet := i < themes.Roles && !isState(i)
+	quiet := i < themes.Roles && !IsState(i)
 	if quiet {
 		style = themes.Style{Fg: theme.Style(themes.Text).Fg, Bg: theme.Background}
 	}
@@ -67,8 +67,8 @@ func styleOf(theme *themes.Theme, i ink, mode int) themes.Style {
 	return style
 }
 
-// isState reports whether a role says how a node is.
-func isState(i ink) bool {
+// IsState reports whether a role says how a node is.
+func IsState(i Ink) bool {
 	switch i {
 	case themes.Running, themes.OK, themes.Changed, themes.Failed, themes.Warn, themes.Gate, themes.Match:
 		return true
@@ -77,26 +77,26 @@ func isState(i ink) bool {
 	}
 }
 
-func lookOf(theme *themes.Theme, i ink) themes.Style {
+func lookOf(theme *themes.Theme, i Ink) themes.Style {
 	if i < themes.Roles {
 		return theme.Style(i)
 	}
 	s := theme.Style(themes.Text)
 	switch i {
-	case inkTitle:
+	case InkTitle:
 		s.Bold = true
-	case inkKey:
+	case InkKey:
 		s = theme.Style(themes.Accent)
 		s.Bold = true
-	case inkTab:
+	case InkTab:
 		s.Underline = true
-	case inkTabFocus:
+	case InkTabFocus:
 		s = theme.Style(themes.Accent)
 		s.Bold, s.Underline = true, true
-	case inkMark:
+	case InkMark:
 		s = theme.Style(themes.Warn)
 		s.Reverse = true
-	case inkBanner:
+	case InkBanner:
 		// Reverse in any theme, unless it has a background of its own for this.
 		s = theme.Style(themes.Danger)
 		s.Bold, s.Reverse = true, s.Reverse || s.Bg == nil
