@@ -95,7 +95,7 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 		j := &plain.JUnit{PlanFor: run.PlanFor, Out: outDir}
 		j.Follow(feed)
 		if t.file == "" {
-			return j.Write(call.Doc)
+			return j.Write(reports{call.Doc, &call.Signals.reported})
 		}
 		return call.WriteFile(t.file, j.Write)
 	}
@@ -116,6 +116,7 @@ func (t target) write(call *Invocation, feed <-chan []events.Record, run story, 
 			w = g
 		}
 	}
+	w = reports{w, &call.Signals.reported}
 	if t.format == "json" {
 		return plain.JSON(w, run.PlanFor, feed)
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -34,6 +35,8 @@ type Signals struct {
 
 	catching sync.Mutex
 	dropRun  func() // gives signals to others again; nil: they are not kept for a run
+
+	reported atomic.Int64 // how many pieces of reports were taken
 
 	editing atomic.Int64 // until when an editor has the terminal, in nanoseconds; 0: there was none
 }
@@ -116,6 +119,8 @@ func (s *Signals) Until(parent context.Context) (ctx context.Context, stop func(
 const (
 	endPatience = 3 * time.Second        // processes, connections, the journal
 	lastWords   = 500 * time.Millisecond // what is still to be printed
+
+	readerPatience = 2 * time.Second // who reads a report, for the next piece of it
 )
 
 // EndUnasked has moon itself, while it runs nothing, end by a signal: with all that it has started.
@@ -191,8 +196,8 @@ func (s *Signals) Drop() {
 }
 
 // Control turns signals into commands: the first stops what runs, the second kills it and ends moon, whatever that waits for; a hangup
-// lets what runs end. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
-// others; nil: nobody wants to know.
+// lets what runs end. A run that is only reported needs no second one if its reader takes nothing. Interrupts are left to somebody who asks what is meant by them, if there is such a one. heard is called for the
+// others; nil: the run is only reported.
 func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts chan<- os.Signal, heard func()) (stop func()) {
 	s.Catch()
 	// Whoever reads moon's output may go, and the run does not. Without this the runtime ends the process at the first
@@ -201,6 +206,7 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 	done := make(chan struct{})
 	go func() {
 		ends := 0
+		endReport := sync.OnceFunc(func() { go s.endReport(run, done) })
 		for {
 			select {
 			case sig := <-s.caught:
@@ -216,6 +222,8 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 				}
 				if heard != nil {
 					heard()
+				} else {
+					endReport()
 				}
 				how := events.StopInterrupt
 				if sig == syscall.SIGHUP {
@@ -238,6 +246,32 @@ func (s *Signals) Control(run *engine.Session, asker *process.Asker, interrupts 
 		}
 	}()
 	return func() { s.Drop(); close(done) }
+}
+
+// endReport ends moon after a signal once the run is over and what is still to be reported is not taken.
+func (s *Signals) endReport(run *engine.Session, done <-chan struct{}) {
+	_ = run.Wait() // what it says is asked for by who began it
+	for before := int64(-1); ; before = s.reported.Load() {
+		if before == s.reported.Load() {
+			s.endRun(run)
+		}
+		select {
+		case <-done:
+			return
+		case <-time.After(readerPatience):
+		}
+	}
+}
+
+// reports is output whose reader a signal does not wait for.
+type reports struct {
+	w        io.Writer
+	reported *atomic.Int64
+}
+
+func (r reports) Write(p []byte) (int, error) {
+	defer r.reported.Add(1)
+	return r.w.Write(p)
 }
 
 // BeginEditing leaves interrupts to an editor until end is called.

@@ -124,7 +124,8 @@ func TestInjectedFaults(t *testing.T) {
 				for i := lane; i < n && !t.Failed(); i += lanes {
 					r := rand.New(rand.NewPCG(seed, uint64(i)))
 					f := faults[r.IntN(len(faults))]
-					inject := fmt.Sprintf("inject=%s:error=%s:when=%d", f.call, f.errors[r.IntN(len(f.errors))], 1+r.IntN(40))
+					when := 1 + r.IntN(1+r.IntN(40)) // of each thread: most make few calls
+					inject := fmt.Sprintf("inject=%s:error=%s:when=%d", f.call, f.errors[r.IntN(len(f.errors))], when)
 					if !runFaulty(t, f.call, inject) {
 						spoiled.Add(1)
 					}

@@ -300,6 +300,61 @@ func TestSignalsOnFrozenTerminal(t *testing.T) {
 	}
 }
 
+// TestSignalAtFrozenOutput ends moon by one signal while it writes a plan, or tells of a run that is over, and its output is not read.
+func TestSignalAtFrozenOutput(t *testing.T) {
+	ends := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
+	calls := []string{"plan", "run", "run -o json", "run -o junit", "plan --format json", "run -C", "run -o github", "run -o ansible -v"}
+	if !assault.All() {
+		ends, calls = ends[:1], calls[:4]
+	}
+	for _, what := range calls {
+		for _, sig := range ends {
+			t.Run(what+" "+sig.String(), func(t *testing.T) {
+				t.Parallel()
+				assault.Tried(t, "signals at the end of a run whose output is stuck", 1)
+				p := patient{t, t.TempDir(), "", nil, ""}
+				p.playbook = filepath.Join(p.dir, "playbook.yml")
+				step := strings.Repeat("long ", 40)
+				if err := os.WriteFile(p.playbook, []byte(strings.Repeat("- name: "+step+"\n  print: "+step+"\n", 60)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				moon := p.moon("run")
+				moon.Args = append(append(moon.Args[:1], strings.Fields(what)...), p.playbook)
+				out, unread, err := os.Pipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = out.Close() }()
+				if _, err := unix.FcntlInt(out.Fd(), unix.F_SETPIPE_SZ, 4<<10); err != nil { // what is written is more
+					t.Fatal(err)
+				}
+				moon.Stdout = unread
+				if err := moon.Start(); err != nil {
+					t.Fatal(err)
+				}
+				_ = unread.Close() // moon has its own
+				for held, end := 0, time.Now().Add(patience); held == 0; time.Sleep(10 * time.Millisecond) {
+					if held, err = unix.IoctlGetInt(int(out.Fd()), unix.TIOCINQ); err != nil {
+						t.Fatal(err)
+					}
+					if time.Now().After(end) {
+						t.Fatal("moon writes nothing")
+					}
+				}
+				if strings.HasPrefix(what, "run") {
+					told(t, p.dir, "run.finished")
+				}
+				if err := moon.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+				if code := codeOf(t, moon); code != app.ExitInterrupted {
+					t.Errorf("exit %d", code)
+				}
+			})
+		}
+	}
+}
+
 // freeze lets the terminal take nothing, as ctrl+s does, until thaw is called.
 func (c *console) freeze() (thaw func()) {
 	c.t.Helper()

@@ -51,6 +51,7 @@ var attacks = []attack{
 	{"R14", "hostile hosts", 40, other, "./internal/cli:TestHostileHosts"},
 	{"R15", "ends of the TUI and of what has its terminal", 35, other, "./internal/cli:TestEveryEnd ./internal/cli:TestTerminalGoes ./internal/cli:TestSuspend ./internal/cli:TestStopped ./internal/cli:TestNoShellToSuspendTo ./internal/cli:TestEditorCrashes ./internal/cli:TestFullScreenProgram ./internal/cli:TestOneHasTheTerminal ./internal/cli:TestInterruptInteractive ./internal/cli:TestEndInteractive ./tui:TestPanicRestoresTheTerminal"},
 	{"R15", "second signals where output is stuck", 16, other, "./internal/cli:TestTwoSignals ./internal/cli:TestSignalsOnFrozenTerminal ./internal/cli:TestTwoSignalsInLines"},
+	{"R15", "signals at the end of a run whose output is stuck", 32, other, "./internal/cli:TestSignalAtFrozenOutput"},
 	{"R15", "signals by phase and front end", 80, other, "./internal/cli:TestSignalsInPhases"},
 	{"R16", "pieces of output by pipe and by terminal", 9001, other, "./internal/cli:TestPipesAndTerminal"},
 	{"R17", "secrets cut into pieces", 100_000, other, "./secret:TestEveryCut"},
