@@ -22,9 +22,6 @@ import (
 // again gives the same events; and, for every tenth, that each prefix of the facts folds to the state that was there then.
 func TestRandomRuns(t *testing.T) {
 	seeds := uint64(assault.Rounds(10_000, 40_000))
-	if testing.Short() {
-		seeds = 500
-	}
 	looks, prefixes := 0, 0
 	for seed := range seeds {
 		b := randomRun(t, seed)

@@ -17,6 +17,7 @@ import (
 	"moon/events"
 	"moon/exec"
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // same is a task that is carried out twice by Ansible and by moon, each in a directory of its own: DIR. Both must say the
@@ -94,6 +95,7 @@ git init -q -b main repo && cd repo && git config user.email a@b.c && git config
 //
 // That takes minutes: here every sixth task is compared, and every one with ANSIBLE=all (make ansible).
 func TestSameAsAnsible(t *testing.T) {
+	assault.Long(t)
 	if os.Getenv("ANSIBLE") != "all" {
 		sample := []same{}
 		for i := 0; i < len(sameAsAnsible); i += 6 {
@@ -281,6 +283,7 @@ func treeOf(t *testing.T, dir string) map[string]string {
 // TestTakesWhatAnsibleTakes holds the arguments that Ansible documents against those of the actions: each is taken, or
 // refused as what it is.
 func TestTakesWhatAnsibleTakes(t *testing.T) {
+	assault.Long(t)
 	if _, err := osexec.LookPath("ansible-doc"); err != nil {
 		t.Skip(err)
 	}

@@ -74,12 +74,15 @@ func eachJournal(t *testing.T, attack string, do func(text []byte)) {
 	t.Parallel()
 	states := 0
 	for from := 0; from < 40; from += 5 {
+		if !assault.Sampled(from/5, 8) {
+			continue
+		}
 		text := write(t, from, from+5)
 		states += len(text)
 		do(text)
 	}
 	assault.Tried(t, attack, states)
-	if states < 20_000 {
+	if states < 20_000 && !testing.Short() {
 		t.Errorf("only %d states", states)
 	}
 }

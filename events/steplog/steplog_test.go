@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"moon/events/steplog"
+	"moon/internal/assault"
 	"moon/secret"
 )
 
@@ -85,7 +86,7 @@ func randomText(r *rand.Rand) []byte {
 }
 
 func TestLogEqualsModel(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(assault.Rounds(60, 600)) {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))

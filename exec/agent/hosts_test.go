@@ -25,6 +25,7 @@ import (
 	"moon/exec/agent/sshtest"
 	"moon/exec/fault"
 	"moon/exec/fsys"
+	"moon/internal/assault"
 	"moon/secret"
 )
 
@@ -109,7 +110,7 @@ func TestFiles(t *testing.T) {
 	lanes := reaching(t)
 	far := s.Far(t, 20*time.Millisecond)
 	dir := t.TempDir()
-	large := make([]byte, 64<<20)
+	large := make([]byte, assault.Rounds(64<<20, 64<<20))
 	if _, err := rand.Read(large); err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +228,7 @@ func sudoers(t *testing.T, name, rule string) {
 
 // TestBecomeThere logs in as one user and becomes others, with and without a password.
 func TestBecomeThere(t *testing.T) {
+	assault.Long(t)
 	s := sshtest.Start(t, 1)[0]
 	ada, password := newUser(t, "ada")
 	bob, _ := newUser(t, "bob")
@@ -457,6 +459,7 @@ func TestNothingLeft(t *testing.T) {
 
 // TestOtherSystems meets a machine that no moon is here for, and one whose cache holds what does not run.
 func TestOtherSystems(t *testing.T) {
+	assault.Long(t)
 	s := sshtest.Start(t, 1)[0]
 	t.Setenv("MOON_AGENTS", t.TempDir())
 	bin := s.Home + "/bin"

@@ -17,6 +17,7 @@ import (
 	"moon/exec/agent"
 	"moon/exec/agent/sshtest"
 	"moon/exec/fault"
+	"moon/internal/assault"
 )
 
 // sleeping starts a step on a host that ignores what is polite, with a process in the background, and gives their ids.
@@ -219,6 +220,7 @@ func TestGivenUp(t *testing.T) {
 
 // TestKilledNear kills the whole process that has the lanes, and with that everything on the hosts ends.
 func TestKilledNear(t *testing.T) {
+	assault.Long(t)
 	s := sshtest.Start(t, 1)[0]
 	self, err := os.Executable()
 	if err != nil {

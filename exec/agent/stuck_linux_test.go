@@ -13,6 +13,7 @@ import (
 	"moon/exec"
 	"moon/exec/agent/sshtest"
 	"moon/exec/fault"
+	"moon/internal/assault"
 )
 
 // TestStoppedAgent stops the agent of a host while a step runs there. The step's timeout holds from this side, and one interrupt is
@@ -60,6 +61,7 @@ func TestStoppedAgent(t *testing.T) {
 
 // TestStoppedAgentHere is the same for an agent of another user of this machine.
 func TestStoppedAgentHere(t *testing.T) {
+	assault.Long(t)
 	if os.Getuid() != 0 {
 		t.Skip("needs to become somebody without a password")
 	}

@@ -15,12 +15,27 @@ const (
 // All says whether the tests should try everything, however long it takes, and not a sample.
 func All() bool { return os.Getenv(Mode) == "all" }
 
-// Rounds is how often to try: usually, or in an assault.
+// Rounds is how often to try: usually, in an assault, or, with -short, a tenth of what is usual.
 func Rounds(usual, all int) int {
-	if All() {
+	switch {
+	case All():
 		return all
+	case testing.Short():
+		return (usual + 9) / 10
 	}
 	return usual
+}
+
+// Sampled reports whether to try the i-th of many things of a kind: all of them, but with -short only every n-th.
+func Sampled(i, n int) bool { return !testing.Short() || i%n == 0 }
+
+// Long skips a test of which -short has enough without it: another holds the same promise with less, or nothing but a rare mistake would
+// break it.
+func Long(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("takes long; make full has it")
+	}
 }
 
 // Tried says that a test, or one of its subtests, tries an attack n times. If it fails, that is a failure of the attack:
