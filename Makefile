@@ -6,7 +6,7 @@ CACHE    ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/moon-dev
 LINT      = $(CACHE)/golangci-lint-$(LINT_VER)
 FUZZTIME ?= 1m
 
-.PHONY: check build test race packages whole lint fmt golden oracle fuzz assault soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
+.PHONY: check build test race packages whole full lint fmt golden oracle fuzz assault soak ansible ansible-golden ansible-random bench bench-hosts perf try demo pictures cover clean
 
 check: build lint race ## what CI runs
 
@@ -14,8 +14,8 @@ build:
 	$(GO) build ./...
 	$(GO) vet ./...
 
-test:
-	$(GO) test -timeout 30m ./...
+test: ## the tests in their short form: minutes
+	$(GO) test -short -timeout 30m ./...
 
 # The tests of moon as a whole start it thousands of times, which takes too long with the race detector. Some sessions of a user
 # go through it.
@@ -23,11 +23,15 @@ race:
 	$(MAKE) --no-print-directory -j2 --output-sync packages whole
 
 packages:
-	$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /internal/cli)
-	$(GO) test -race -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' ./internal/cli
+	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /internal/cli)
+	$(GO) test -race -short -timeout 30m -run 'TestScript/(run_f|run_s|resume|attach|show)' ./internal/cli
 
 whole:
-	$(GO) test -timeout 30m ./internal/cli
+	$(GO) test -short -timeout 30m ./internal/cli
+
+full: build lint ## the tests in their long form, with real hosts, floods, kills: half an hour
+	$(GO) test -race -timeout 60m $$($(GO) list ./... | grep -v /internal/cli)
+	$(GO) test -timeout 60m ./internal/cli
 
 lint: $(LINT)
 	$(LINT) run ./...
@@ -53,10 +57,10 @@ fuzz: ## every fuzz target
 assault: ## all that docs/reliability.md promises, attacked in full: kills, crashes, races, faults, floods, hostile input; ROWS="R3 R19" for some
 	$(GO) run ./internal/assault/cmd $(ROWS)
 
-soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make test`, PROMISE_SEED=n replays one
+soak: ## 10,000 random playbooks under random sessions, with edits, crashes and commands; 300 are in `make full`, PROMISE_SEED=n replays one
 	PROMISE=10000 $(GO) test -timeout 3h -v -run 'TestPromise$$' ./engine
 
-ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make test`
+ansible: ## every playbook of testdata/ansible through moon and the real ansible-playbook; a dozen of them are in `make full`
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestAnsible|TestModules' ./internal/cli
 	ANSIBLE=all $(GO) test -timeout 30m -run 'TestSameAsAnsible' ./exec
 

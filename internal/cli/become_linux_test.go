@@ -513,6 +513,7 @@ func TestPasswordIsNotSeen(t *testing.T) {
 // TestKillBecome kills moon while it runs steps as another user: of them nothing survives, of the agent neither. An
 // assault kills 200 times.
 func TestKillBecome(t *testing.T) {
+	assault.Long(t)
 	p := newPeople(t)
 	n := assault.Rounds(20, 200)
 	assault.Tried(t, "kills while steps of another user run", n)

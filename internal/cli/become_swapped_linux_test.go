@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 // TestRaceSwappedMoon has the program that moon runs from replaced while it runs: a step of another user runs all the same, and what
 // has taken moon's name does not.
 func TestRaceSwappedMoon(t *testing.T) {
+	assault.Long(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can be anybody without a password")
 	}

@@ -31,6 +31,7 @@ func talker(t *testing.T, lines int) patient {
 // TestSleepingReader lets nobody read what moon says, which is more than a pipe holds: the run comes to its end all the
 // same, and then nothing of it is missing.
 func TestSleepingReader(t *testing.T) {
+	assault.Long(t)
 	assault.Tried(t, "readers that sleep, go away or lie", 1)
 	lines := assault.Rounds(100_000, 1_000_000)
 	p := talker(t, lines)
@@ -118,6 +119,7 @@ func TestReaderGone(t *testing.T) {
 // TestStoppedTerminal stops reading the terminal that shows the screen: the run goes on to its end. When somebody reads
 // again, the end is on the screen.
 func TestStoppedTerminal(t *testing.T) {
+	assault.Long(t)
 	assault.Tried(t, "readers that sleep, go away or lie", 1)
 	p := patient{t, t.TempDir(), "", nil, ""}
 	p.playbook = filepath.Join(p.dir, "playbook.yml")

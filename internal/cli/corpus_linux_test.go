@@ -48,6 +48,7 @@ func wantClean(t *testing.T, what, said string, leak *regexp.Regexp) {
 
 // TestCorpus puts the corpus wherever somebody else's text comes from, and looks at it through every view.
 func TestCorpus(t *testing.T) {
+	assault.Long(t)
 	dir := t.TempDir()
 	name := nameable()
 	all := strings.Join(evil, "\n") + "\n" + strings.Join(evil, " ")

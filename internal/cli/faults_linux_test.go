@@ -31,6 +31,7 @@ func needStrace(t *testing.T) {
 // TestFaultRead has a read of moon or of what it starts fail with EIO, one in each round. A run that succeeds has shown every line and done
 // every step once; what fails says so, and nothing is done twice. ASSAULT=all has each of the first 220 reads of every thread fail.
 func TestFaultRead(t *testing.T) {
+	assault.Long(t)
 	needStrace(t)
 	moon, err := exec.LookPath("moon")
 	if err != nil {

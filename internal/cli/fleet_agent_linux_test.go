@@ -33,6 +33,7 @@ const oneStep = "- hosts: web\n  gather_facts: false\n  tasks:\n    - shell: ech
 // TestFleetAgentVerified finds another program than it has sent on a host, or one that others could change: it is not run, the step
 // runs once all the same, and it is said.
 func TestFleetAgentVerified(t *testing.T) {
+	assault.Long(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can give a file to another user")
 	}
@@ -123,6 +124,7 @@ func TestFleetAgentVerified(t *testing.T) {
 // TestRaceKeptAgent swaps the moon that a host keeps for another program while moon connects. The other never runs, and each
 // step runs once. ASSAULT=all plays 120 rounds.
 func TestRaceKeptAgent(t *testing.T) {
+	assault.Long(t)
 	rounds := assault.Rounds(2, 120)
 	assault.Tried(t, "kept agents of hosts swapped", rounds)
 	f := newFleet(t, 1)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/assault"
 )
 
 // methodsSite does some work as another user, in each way that the hosts have.
@@ -32,6 +34,7 @@ const methodsSite = `
 // TestFleetBecomeTyped becomes another user by su, doas and sudo, each on a host of its own, the last behind another host. The
 // password is typed on a terminal, and nobody sees it.
 func TestFleetBecomeTyped(t *testing.T) {
+	assault.Long(t)
 	p := newPeople(t)
 	f := newFleet(t, 3)
 	p.sudoers(t, "Defaults:ADA timestamp_timeout=0\nADA ALL=(ALL) ALL\n")
@@ -131,6 +134,7 @@ func (c *console) asked() {
 // TestFleetPasswordOnScreen has hosts whose sudo takes a password that nobody gave ahead. The screen makes room for the question;
 // who has mistyped is asked again, who gives none can try the step once more, and the other host is not asked about.
 func TestFleetPasswordOnScreen(t *testing.T) {
+	assault.Long(t)
 	p := newPeople(t)
 	f := newFleet(t, 2)
 	p.sudoers(t, "Defaults:ADA timestamp_timeout=0\nADA ALL=(ALL) ALL\n")

@@ -12,6 +12,7 @@ import (
 
 	"moon/exec/agent/sshtest"
 	"moon/internal/app"
+	"moon/internal/assault"
 	"moon/tui"
 )
 
@@ -194,6 +195,7 @@ func TestFleetRole(t *testing.T) {
 
 // TestFleetSerial takes hosts one after the other. What fails on one of them is put right there, and the next goes on.
 func TestFleetSerial(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 3)
 	log := filepath.Join(f.dir, "log")
 	out := f.play(0, `
@@ -259,6 +261,7 @@ func TestFleetUnreachable(t *testing.T) {
 
 // TestFleetElsewhere delegates, runs once for all, and moves files between hosts and this machine.
 func TestFleetElsewhere(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 3)
 	f.write("files/here.txt", "from here\n")
 	here := filepath.Join(f.dir, "log")

@@ -6,11 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // TestFleetTalkativeLogin reaches a host whose login prints something, with and without the end of a line, much or little: nothing of it
 // is taken for moon's own, and each step runs once.
 func TestFleetTalkativeLogin(t *testing.T) {
+	assault.Long(t)
 	for name, text := range map[string]string{
 		"no end of the line": "printf hello\n",
 		"lines":              "echo hello; echo; printf 'and more'\n",

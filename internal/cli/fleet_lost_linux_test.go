@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"moon/internal/app"
+	"moon/internal/assault"
 )
 
 // appears waits until a file has been written, as what is on its way has no other sign.
@@ -87,6 +88,7 @@ func touch(t *testing.T, path string) {
 // TestFleetInterrupted stops a run: what runs on the hosts is ended with all it has started. A moon that is killed leaves nothing
 // there either.
 func TestFleetInterrupted(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	f.write("site.yml", `
 - hosts: web
@@ -237,6 +239,7 @@ func TestFleetForetold(t *testing.T) {
 // TestFleetOtherSystem has a host that no moon is here for: it is out of reach, in the plan and in the run, with a way out, and the
 // others go on.
 func TestFleetOtherSystem(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	bin := filepath.Join(f.servers[1].Home, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
@@ -261,6 +264,7 @@ func TestFleetOtherSystem(t *testing.T) {
 
 // TestFleetAwaited waits for a host that is away, and gives up where it does not come back.
 func TestFleetAwaited(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	f.servers[1].Deaf(true)
 	f.write("site.yml", `
@@ -296,6 +300,7 @@ func TestFleetAwaited(t *testing.T) {
 // TestFleetReboot starts a host again: it goes away in the middle, stays away for some tries, and is back as another start of itself.
 // Where the command fails, or nothing goes down, the step fails.
 func TestFleetReboot(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 3)
 	for _, s := range f.servers {
 		f.put(s, "start", "first\n")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"moon/internal/assault"
 )
 
 // fleetModules are modules as people have them for Ansible: one in sh that wants JSON, one in Python with Ansible's libraries.
@@ -181,6 +183,7 @@ func TestFleetPlugins(t *testing.T) {
 // TestControllerPlugins has a plugin that is for the controller run there for each host of a play: in the directory of the playbook,
 // with its paths, as who moon is, also for a host that nothing reaches, and in the same order as what runs on the hosts.
 func TestControllerPlugins(t *testing.T) {
+	assault.Long(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can be anybody on the hosts")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/internal/app"
+	"moon/internal/assault"
 )
 
 // TestFleetResumed loses a host in the middle of a step, and goes on with the run when it is back: nothing is done there before
@@ -73,6 +74,7 @@ func TestFleetResumed(t *testing.T) {
 
 // TestFleetLostIgnored goes on at a host that was lost, where the playbook says so.
 func TestFleetLostIgnored(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	f.write("site.yml", `
 - hosts: web
@@ -106,6 +108,7 @@ func TestFleetLostIgnored(t *testing.T) {
 // TestFleetKilledResumed kills moon while steps run on hosts: what ran there ends with it, and is taken for done when the run is
 // resumed, as somebody says.
 func TestFleetKilledResumed(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	f.write("site.yml", `
 - hosts: web

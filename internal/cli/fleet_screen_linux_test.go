@@ -3,11 +3,14 @@ package cli
 import (
 	"path/filepath"
 	"testing"
+
+	"moon/internal/assault"
 )
 
 // TestFleetBackOnScreen loses a host while a step runs there, tries again while it is away, and once more when it is back: then
 // the step goes over a new lane, and the rest of the host's steps too.
 func TestFleetBackOnScreen(t *testing.T) {
+	assault.Long(t)
 	f := newFleet(t, 2)
 	f.write("site.yml", `
 - hosts: web

@@ -371,6 +371,7 @@ func TestDieAtEveryPoint(t *testing.T) {
 // TestKilledBeforeItBegan kills a run in the middle, and then another at every point before its first record: what is resumed without a
 // name is then not the first one, which is left as it was until it is named.
 func TestKilledBeforeItBegan(t *testing.T) {
+	assault.Long(t)
 	whole := kills(t, t.TempDir())
 	points := whole.unbroken()
 	p := kills(t, t.TempDir())
