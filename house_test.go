@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -172,5 +173,37 @@ func TestDecisions(t *testing.T) {
 	}
 	if listed != found || found == 0 {
 		t.Errorf("the index lists %d decisions, and there are %d", listed, found)
+	}
+}
+
+// TestNolint lets a comment silence only a linter that runs: one for another says nothing, and stays when the reason is gone.
+func TestNolint(t *testing.T) {
+	text, err := os.ReadFile(".golangci.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := map[string]bool{"errcheck": true, "govet": true, "ineffassign": true, "staticcheck": true, "unused": true} // the standard ones
+	for _, m := range regexp.MustCompile(`(?m)^    - (\w+)$`).FindAllStringSubmatch(string(text), -1) {
+		runs[m[1]] = true
+	}
+	comment := regexp.MustCompile(`//nolint:([\w,]+)`)
+	for pkg := range importsOf(t) {
+		paths, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			code, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range comment.FindAllStringSubmatch(string(code), -1) {
+				for name := range strings.SplitSeq(m[1], ",") {
+					if !runs[name] && path != "house_test.go" {
+						t.Errorf("%s silences %s, which does not run", path, name)
+					}
+				}
+			}
+		}
 	}
 }

@@ -187,7 +187,7 @@ func keepFiles(files []string) (restore func() error, err error) {
 				}
 				continue
 			}
-			failed = errors.Join(failed, os.WriteFile(file, text, 0o644)) //nolint:gosec // apt reads it as another user
+			failed = errors.Join(failed, os.WriteFile(file, text, 0o644)) // apt reads it as another user
 		}
 		return failed
 	}, nil

@@ -90,7 +90,7 @@ func (d *OwnDepot) Sum(src string) (path, sum string, err error) {
 func (d *OwnDepot) Put(piece []byte, last bool) error {
 	if d.temp == nil {
 		dir := filepath.Dir(d.path)
-		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // as any directory that is made for a file
+		if err := os.MkdirAll(dir, 0o755); err != nil { // as any directory that is made for a file
 			return err
 		}
 		f, err := os.CreateTemp(dir, ".moon-fetch-")

@@ -234,7 +234,7 @@ func (p *patching) inside(path string) (*fsys.Anchored, error) {
 	}
 	at, err := p.overlay.OpenPlace(path)
 	if errors.As(err, new(fault.NotYet)) {
-		return nil, nil //nolint:nilnil // there is no such place
+		return nil, nil // there is no such place
 	}
 	return at, err
 }

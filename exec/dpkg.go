@@ -133,7 +133,7 @@ func tellServices(status int) (restore func() error, err error) {
 		return os.Remove(policyFile)
 	}
 	text := fmt.Sprintf("#!/bin/sh\n%sexit %d\n", policyMark, status)
-	if err := os.WriteFile(policyFile, []byte(text), 0o755); err != nil { //nolint:gosec // it is a program for everybody
+	if err := os.WriteFile(policyFile, []byte(text), 0o755); err != nil { // it is a program for everybody
 		return nil, errors.Join(err, restore())
 	}
 	return restore, nil

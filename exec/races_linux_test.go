@@ -3,7 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // as actions report it
+	"crypto/sha1" // as actions report it
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -122,7 +122,7 @@ func battlefield(t *testing.T) (dir, outside string) {
 		}
 	}
 	for _, d := range []string{base, dir, filepath.Join(dir, "sub"), filepath.Join(dir, "sub/deep")} {
-		if err := os.Chmod(d, 0o755); err != nil { //nolint:gosec // mal must get there
+		if err := os.Chmod(d, 0o755); err != nil { // mal must get there
 			t.Fatal(err)
 		}
 		if d != base {
@@ -146,7 +146,7 @@ func asMal(t *testing.T, what, dir, outside string) *osexec.Cmd {
 		t.Fatal(err)
 	}
 	program := filepath.Join(filepath.Dir(dir), "helper")
-	if err := os.WriteFile(program, binary, 0o755); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(program, binary, 0o755); err != nil { // it is run
 		t.Fatal(err)
 	}
 	cmd := osexec.CommandContext(context.Background(), program, "-test.run=^TestHelper$")
@@ -181,7 +181,7 @@ func (p racing) tells(r exec.Result) bool {
 	if r.Diff != nil {
 		said += r.Diff.Text
 	}
-	for _, known := range []string{"the secret", base64.StdEncoding.EncodeToString(secretText), fmt.Sprintf("%x", sha1.Sum(secretText))} { //nolint:gosec // as actions report it
+	for _, known := range []string{"the secret", base64.StdEncoding.EncodeToString(secretText), fmt.Sprintf("%x", sha1.Sum(secretText))} { // as actions report it
 		if strings.Contains(said, known) {
 			return true
 		}
@@ -390,7 +390,7 @@ func TestNobodyReadsAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f == "open" {
-				if err := os.WriteFile(path, []byte("nothing\n"), 0o644); err != nil { //nolint:gosec // all may read it
+				if err := os.WriteFile(path, []byte("nothing\n"), 0o644); err != nil { // all may read it
 					t.Fatal(err)
 				}
 			}

@@ -207,7 +207,7 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return t.failedNote(n, s, c)
 	case t.m.rows.folded[n] && c[faceConfirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[faceConfirm])
-	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): //nolint:gosec // a count of steps
+	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): // a count of steps
 		return fmt.Sprintf("%d not approved", c[faceUndecided])
 	case c.total() == 0 && c[faceExcluded] > 0:
 		return "excluded"

@@ -67,9 +67,9 @@ func freeOn(dir string) (int64, bool) {
 		}
 		dir = filepath.Dir(dir)
 	}
-	blocks := uint64(st.Bavail) //nolint:unconvert,gosec // not the same type on every system
+	blocks := uint64(st.Bavail) //nolint:unconvert // not the same type on every system
 	if os.Geteuid() == 0 {
 		blocks = st.Bfree
 	}
-	return int64(blocks) * int64(st.Bsize), st.Blocks > 0 //nolint:unconvert,gosec // not the same type on every system
+	return int64(blocks) * int64(st.Bsize), st.Blocks > 0 //nolint:unconvert // not the same type on every system
 }

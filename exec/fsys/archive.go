@@ -170,7 +170,7 @@ func (ar *Archive) stream() (io.Reader, func(), error) {
 // metered counts what comes out of a compressed stream: also what is in no member, such as endless headers.
 type metered struct {
 	io.Reader
-	ctx     context.Context //nolint:containedctx // a reader knows no other way
+	ctx     context.Context // a reader knows no other way
 	ar      *Archive
 	entries func() int
 	n       int64

@@ -40,7 +40,7 @@ func (c *Comparing) Close() error { return errors.Join(c.With.Close(), c.ReadClo
 
 // stoppable is a reader that ends when the step is stopped.
 type stoppable struct {
-	ctx context.Context //nolint:containedctx // a reader knows no other way
+	ctx context.Context // a reader knows no other way
 	io.Reader
 }
 

@@ -12,7 +12,7 @@ import (
 var ending = newLifetime()
 
 type lifetime struct {
-	ctx    context.Context //nolint:containedctx // there is one for the life of the process
+	ctx    context.Context // there is one for the life of the process
 	cancel context.CancelFunc
 	live   atomic.Int64 // processes that were begun, and have not been seen to end
 }

@@ -35,7 +35,7 @@ func TestAnsibleConfig(t *testing.T) {
 	if want := []string{filepath.Join(dir, "roles"), filepath.Join(home, "roles"), "/srv/roles"}; !slices.Equal(set.RolesPath, want) {
 		t.Errorf("roles_path %q, want %q", set.RolesPath, want)
 	}
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the test
+	if err := os.Chmod(dir, 0o777); err != nil { // that is the test
 		t.Fatal(err)
 	}
 	if set, err := app.AnsibleConfig(dir); err != nil || set.File != "" {
@@ -46,7 +46,7 @@ func TestAnsibleConfig(t *testing.T) {
 // TestAnsibleConfigMistakes wants the file and the line of each mistake.
 func TestAnsibleConfigMistakes(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
+	if err := os.Chmod(dir, 0o700); err != nil { // a directory
 		t.Fatal(err)
 	}
 	t.Setenv("ANSIBLE_CONFIG", "")

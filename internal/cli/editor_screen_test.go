@@ -17,7 +17,7 @@ func TestInterruptInEditor(t *testing.T) {
 		playbook: "- name: long\n  shell: echo begun; until test -e go || ! test -e playbook.yml; do sleep 0.02; done; echo ended well\n",
 		script:   "#!/bin/sh\ntrap 'exit 0' INT\necho editing\nwhile :; do sleep 0.02; done\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o700); err != nil { //nolint:gosec // one of them is run
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil { // one of them is run
 			t.Fatal(err)
 		}
 	}

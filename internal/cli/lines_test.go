@@ -127,7 +127,7 @@ func TestLinesEditor(t *testing.T) {
 	t.Setenv("VISUAL", editor) // asking hands it on
 	c, _ := asking(t, "- name: fails\n  shell: \"false\"\n- name: after\n  shell: touch $DIR/after\n", "tui", "--ui", "lines")
 	c.see("REVIEW")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 || exit 9\nprintf 'word? '; read word\nsed -i \"s/false/$word/\" \"$1\"\n"), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 || exit 9\nprintf 'word? '; read word\nsed -i \"s/false/$word/\" \"$1\"\n"), 0o700); err != nil { // it is run
 		t.Fatal(err)
 	}
 	c.press("approve all\r", "approved 2 steps.")

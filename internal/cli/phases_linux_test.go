@@ -116,7 +116,7 @@ func signalIn(t *testing.T, p phase, front string, args []string, sig syscall.Si
 		text, sleeping = strings.Replace(strings.Replace(text, "sleep MARK & setsid sleep MARK & ", "", 1), "; sleep MARK", "", 1), 0
 	}
 	for name, content := range map[string]string{"playbook.yml": text, "inventory": program} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(content, "MARK", mark)), 0o700); err != nil { //nolint:gosec // one is run
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(content, "MARK", mark)), 0o700); err != nil { // one is run
 			t.Fatal(err)
 		}
 	}

@@ -29,7 +29,7 @@ func prompting(t *testing.T, prompt string) (c *console, dir string) {
 		"inventory": "#!/bin/sh\ntouch " + dir + "/asked\nuntil test -e " + dir + "/go || ! test -d " + dir + "; do sleep 0.02; done\necho '{\"all\": {\"hosts\": [\"here\"]}}'\n",
 		"site.yml":  fmt.Sprintf(promptedPlay, prompt, dir),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // one is run
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { // one is run
 			t.Fatal(err)
 		}
 	}

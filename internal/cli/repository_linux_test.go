@@ -171,9 +171,9 @@ func (r repository) lay(t *testing.T, dir string) (project, ran string) {
 		case kind == "#": // not a text of the table: each moon here is this very binary, and would have it in its memory
 			err = os.WriteFile(path, slices.Concat([]byte("a: "), bytes.Repeat([]byte("x"), 40<<20), []byte("\n")), 0o600)
 		case executable:
-			err = os.WriteFile(path, []byte(program), 0o755) //nolint:gosec // it is what must not run
+			err = os.WriteFile(path, []byte(program), 0o755) // it is what must not run
 		default:
-			err = os.WriteFile(path, []byte(words.Replace(text)), 0o644) //nolint:gosec // all may read it
+			err = os.WriteFile(path, []byte(words.Replace(text)), 0o644) // all may read it
 		}
 		if err != nil {
 			t.Fatal(err)

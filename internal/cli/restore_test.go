@@ -272,7 +272,7 @@ func TestEditorCrashes(t *testing.T) {
 	assault.Tried(t, "ends of the TUI and of what has its terminal", 1)
 	editor := filepath.Join(t.TempDir(), "editor")
 	script := "#!/bin/sh\nstty raw -echo\nprintf '\\033[?1049h\\033[?25l\\033[?1000;1006h\\033[?1h\\033=\\033[31mediting'\nread key\nkill -9 $$\n"
-	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { // it is run
 		t.Fatal(err)
 	}
 	playbook := filepath.Join(t.TempDir(), "playbook.yml")

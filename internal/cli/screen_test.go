@@ -245,7 +245,7 @@ func TestFixAndRetry(t *testing.T) {
 	}
 	editor := filepath.Join(dir, "nvim") // known to take +LINE
 	script := "#!/bin/sh\necho \"$@\" > " + dir + "/opened\nfor f; do :; done\nsed -i 's/kat/cat/' \"$f\"\n"
-	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(editor, []byte(script), 0o700); err != nil { // it is run
 		t.Fatal(err)
 	}
 	c := open(t, 100, 30, []string{"EDITOR=" + editor, "VISUAL="}, "tui", playbook, "-e", "dir="+dir+"/numbers.d")

@@ -107,7 +107,7 @@ func TestSlowPrediction(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // one is run
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil { // one is run
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestFloodingPrograms(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(filepath.Join(p.dir, file)), 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(p.dir, file), []byte(text), 0o700); err != nil { //nolint:gosec // one is run
+				if err := os.WriteFile(filepath.Join(p.dir, file), []byte(text), 0o700); err != nil { // one is run
 					t.Fatal(err)
 				}
 			}

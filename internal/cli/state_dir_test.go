@@ -105,7 +105,7 @@ func copied(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, text, 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(to, text, 0o755); err != nil { // a program
 		t.Fatal(err)
 	}
 }

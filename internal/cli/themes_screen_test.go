@@ -64,7 +64,7 @@ func (c *console) all() string {
 func TestThemeOfTheTerminal(t *testing.T) {
 	night, paper := color.RGBA{0x17, 0x1c, 0x28, 0xff}, color.RGBA{0xfb, 0xfa, 0xf5, 0xff}
 	editor := filepath.Join(t.TempDir(), "nvim")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho editing\nread line\n"), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho editing\nread line\n"), 0o700); err != nil { // it is run
 		t.Fatal(err)
 	}
 	env := append(settings(t, "theme: { light: daylight, dark: moonlight }\nglyphs: ascii\n"), "EDITOR="+editor, "VISUAL=")

@@ -1,8 +1,8 @@
 package eval
 
 import (
-	"crypto/md5"  //nolint:gosec // md5 and sha1 are what users of these filters compare with; nothing is protected by them
-	"crypto/sha1" //nolint:gosec // see above
+	"crypto/md5"  // md5 and sha1 are what users of these filters compare with; nothing is protected by them
+	"crypto/sha1" // see above
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"

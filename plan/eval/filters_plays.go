@@ -1,7 +1,7 @@
 package eval
 
 import (
-	"crypto/sha1" //nolint:gosec // version 5 of UUIDs is made of it
+	"crypto/sha1" // version 5 of UUIDs is made of it
 	"fmt"
 	"math"
 	"net/url"
@@ -419,7 +419,7 @@ func filterUUID(c *input) (any, error) {
 			return nil, fault(Type, "", "needs a UUID as the namespace")
 		}
 	}
-	h := sha1.New() //nolint:gosec // see above
+	h := sha1.New() // see above
 	h.Write(space)
 	h.Write([]byte(s))
 	id := h.Sum(nil)[:16]

@@ -291,7 +291,7 @@ func (f formatSpec) integer(i int, spec string) (string, *Error) {
 		return "", fault(Failed, "", "the format `%s` gives a precision to a whole number", spec)
 	}
 	if f.letter == 'c' {
-		return f.padded("", string(rune(i)), '<'), nil //nolint:gosec // what is no character becomes the one for that
+		return f.padded("", string(rune(i)), '<'), nil // what is no character becomes the one for that
 	}
 	base, prefix := 10, ""
 	switch f.letter {

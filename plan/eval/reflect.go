@@ -28,7 +28,7 @@ func fromReflect(v reflect.Value) (any, error) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return int(v.Int()), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return int(v.Uint()), nil //nolint:gosec // lengths and code points
+		return int(v.Uint()), nil // lengths and code points
 	case reflect.Float32, reflect.Float64:
 		return v.Float(), nil
 	case reflect.Slice, reflect.Array:
