@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -72,12 +73,12 @@ func (m *model) tallyOf(ranges []events.Range) (t tally) {
 func (m *model) approve() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
-	ask := t.sum(faceConfirm)
+	ask := t.sum(standing.Confirm)
 	switch {
-	case single && t[faceAsking] > 0:
+	case single && t[standing.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From})
 		return
-	case t.sum(faceUndecided) == 0 && (!single || ask == 0) && t.sum(faceWaiting) > 0:
+	case t.sum(standing.Undecided) == 0 && (!single || ask == 0) && t.sum(standing.Waiting) > 0:
 		for _, r := range ranges {
 			m.send(events.Withdraw{Range: r})
 		}
@@ -100,10 +101,10 @@ func (m *model) exclude() {
 	case single && m.broken(ranges[0].From):
 		m.send(events.Skip{Step: ranges[0].From})
 		return
-	case single && t[faceAsking] > 0:
+	case single && t[standing.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
-	case t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+	case t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
 		m.lacking.tell = true
 		for _, r := range ranges {
 			m.send(events.Exclude{Range: r})
@@ -167,7 +168,7 @@ func (m *model) next() int {
 func (m *model) resume() {
 	m.following = true
 	m.send(events.Continue{})
-	if n := m.tree.tallies[0].sum(faceUndecided); n > 0 {
+	if n := m.tree.tallies[0].sum(standing.Undecided); n > 0 {
 		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.label(gateApproveAll)))
 	}
 }
@@ -317,11 +318,4 @@ func (m *model) stop(how events.StopHow, signal bool) {
 	m.leaving = true
 	m.stopping++
 	m.send(events.Stop{How: how, Signal: signal})
-}
-
-// over reports whether nothing more will come.
-func (s *store) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ended
 }

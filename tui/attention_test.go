@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 	"testing"
 
 	"moon/plan"
@@ -45,7 +46,7 @@ func TestChangesNeedNoAttention(t *testing.T) {
 	}
 	s.m.setFilter(filterChanged) // there it is what was asked for
 	s.keys("]")
-	if f := s.m.tree.faces[s.m.tree.step(s.m.at())]; f != faceChanged {
+	if f := s.m.tree.faces[s.m.tree.step(s.m.at())]; f != standing.Changed {
 		t.Errorf("with the filter for changes it went to %v", f)
 	}
 }

@@ -170,7 +170,7 @@ func (m *model) foretoldNow(i int) *events.Foretold {
 // overWith reports whether a step has ended, or will not run.
 func (m *model) overWith(i int) bool {
 	f := m.tree.faces[i]
-	return !f.Pending() && f != faceRunning && f != faceAsking
+	return !f.Pending() && f != standing.Running && f != standing.Asking
 }
 
 // replace takes what is known better by now.
@@ -193,9 +193,9 @@ func (m *model) whenKnown(steps []int) string {
 			continue
 		}
 		switch f := m.tree.faces[i]; f {
-		case faceOK, faceChanged, faceKept, faceIgnored, faceRescued:
+		case standing.OK, standing.Changed, standing.Kept, standing.Ignored, standing.Rescued:
 			given = append(given, i)
-		case faceSkipped, faceExcluded, faceOmitted, faceFailed, faceUnreachable, faceCancelled:
+		case standing.Skipped, standing.Excluded, standing.Omitted, standing.Failed, standing.Unreachable, standing.Cancelled:
 			gone = append(gone, i)
 		default:
 			pending = append(pending, i)

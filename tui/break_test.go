@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"moon/tui/standing"
 	"strings"
 	"testing"
 
@@ -244,7 +245,7 @@ func TestMarksDecide(t *testing.T) {
 	// Two that failed, with what did not between them.
 	s.keys("A c c")
 	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
-	s.m.tree.set(stepTmux, faceFailed)
+	s.m.tree.set(stepTmux, standing.Failed)
 	s.on("install git")
 	s.press("space")
 	s.on("install ripgrep")

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"moon/tui/standing"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m *model) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
-	if ask := m.tree.tallies[0].sum(faceConfirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
+	if ask := m.tree.tallies[0].sum(standing.Confirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.phase == events.Paused {
@@ -125,22 +126,22 @@ func (m *model) cardKeys(b *draw.Brush) {
 	var tips []tip
 	switch m.run.phase {
 	case events.Review:
-		tips = []tip{{gateApproveAll, "approve"}, {runContinue, "run"}, {runLeave, "quit"}}
+		tips = []tip{tipOf(gateApproveAll, "approve"), tipOf(runContinue, "run"), tipOf(runLeave, "quit")}
 	case events.Running:
-		tips = []tip{{runPause, "pause"}, {runLeave, "quit"}, {showHelp, ""}}
+		tips = []tip{tipOf(runPause, "pause"), tipOf(runLeave, "quit"), tipOf(showHelp, "")}
 	case events.Paused:
-		tips = []tip{{runContinue, "go on"}, {runStep, "step"}, {runLeave, "quit"}}
+		tips = []tip{tipOf(runContinue, "go on"), tipOf(runStep, "step"), tipOf(runLeave, "quit")}
 		if m.asks() != "" {
-			tips = []tip{{gateApprove, "approve"}, {runContinue, "go on"}, {runLeave, "quit"}}
+			tips = []tip{tipOf(gateApprove, "approve"), tipOf(runContinue, "go on"), tipOf(runLeave, "quit")}
 			if m.tree.step(m.at()) != m.run.pausedAt {
-				tips[0] = tip{cursorPointer, "go to it"}
+				tips[0] = tipOf(cursorPointer, "go to it")
 			}
 		}
 		if m.onFailure() {
-			tips = []tip{{runRetry, "retry"}, {runContinue, "go on"}, {runLeave, "stop"}}
+			tips = []tip{tipOf(runRetry, "retry"), tipOf(runContinue, "go on"), tipOf(runLeave, "stop")}
 		}
 	case events.Ended, events.Done:
-		tips = []tip{{runLeave, "quit"}, {showHelp, ""}}
+		tips = []tip{tipOf(runLeave, "quit"), tipOf(showHelp, "")}
 	}
 	tips = slices.DeleteFunc(tips, func(t tip) bool { return m.cannot(t.do) != "" })
 	between := 2

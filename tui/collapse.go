@@ -238,3 +238,6 @@ func (c *collapse) uncover(n int) (changed bool) {
 	}
 	return changed
 }
+
+// viewPaths bounds the paths that are remembered.
+const viewPaths = 2000

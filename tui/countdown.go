@@ -13,18 +13,6 @@ type countdown struct {
 	known    bool
 }
 
-// newCountdown begins anew, with another plan.
-func (m *model) newCountdown() countdown {
-	if m.o.Forecast == nil {
-		return countdown{}
-	}
-	f := m.o.Forecast(m.plan.Digest)
-	if f == nil {
-		return countdown{}
-	}
-	return countdown{estimate: events.NewEstimate(*f)}
-}
-
 func (c *countdown) see(step int, of *events.Step) {
 	if c.estimate != nil {
 		c.estimate.See(step, of)
@@ -61,14 +49,10 @@ func (c *countdown) refresh(now time.Time) {
 	c.shown, c.known = events.Roughly(left), known
 }
 
-// timeLeft is what the header says of it, with room for it and without.
-func (m *model) timeLeft() (words, brief string) {
-	left := m.countdown.shown
-	switch {
-	case !m.countdown.known || m.stopping > 0:
-		return "", ""
-	case left == 0:
-		return "   a few seconds left", "  <10s left"
+// newCountdown begins with a forecast of the plan; nil: nothing is known of earlier runs.
+func newCountdown(f *events.Forecast) countdown {
+	if f == nil {
+		return countdown{}
 	}
-	return "   about " + events.About(left) + " left", "  ~" + events.About(left) + " left"
+	return countdown{estimate: events.NewEstimate(*f)}
 }

@@ -103,3 +103,9 @@ func sameIn(from, to *tree) func(node int) (there int, same bool) {
 		return places[from.path(max(at, 0))], at == node
 	}
 }
+
+// scroll moves the rows without the cursor.
+func (c *cursor) scroll(rows *collapse, by int) {
+	c.free = true
+	c.top = max(min(c.top+by, len(rows.rows)-c.height), 0)
+}

@@ -2,8 +2,10 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"path/filepath"
 
 	"moon/internal/diag"
+	"moon/plan"
 )
 
 // edited says that the editor was closed, reloaded that planning again has come to an end.
@@ -63,4 +65,12 @@ func (m *model) reloaded(r reloaded) {
 	case m.message == planning:
 		m.say("replanned")
 	}
+}
+
+// absolute is the place of a file the plan names.
+func absolute(p *plan.Plan, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(p.Root, file)
 }

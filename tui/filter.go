@@ -31,27 +31,31 @@ func (f filter) next() filter {
 }
 
 // problem reports whether a face needs a person's eyes.
-func problem(f face) bool { return hasFailed(f) || asks(f) || recovered(f) }
+func problem(f standing.State) bool { return hasFailed(f) || asks(f) || recovered(f) }
 
 // hasFailed reports whether a step has failed, and nothing has made up for it.
-func hasFailed(f face) bool { return f == faceFailed || f == faceUnreachable }
+func hasFailed(f standing.State) bool { return f == standing.Failed || f == standing.Unreachable }
 
 // asks reports whether a step waits for the answer of a person.
-func asks(f face) bool { return f == faceConfirm || f == faceAsking || f == faceOutdated }
+func asks(f standing.State) bool {
+	return f == standing.Confirm || f == standing.Asking || f == standing.Outdated
+}
 
 // recovered reports whether something went wrong with a step that the run did not end for.
-func recovered(f face) bool { return f == faceIgnored || f == faceRescued || f == faceCancelled }
+func recovered(f standing.State) bool {
+	return f == standing.Ignored || f == standing.Rescued || f == standing.Cancelled
+}
 
-func (f filter) shows(is face) bool {
+func (f filter) shows(is standing.State) bool {
 	switch f {
 	case filterProblems:
 		return problem(is)
 	case filterChanged:
-		return is == faceChanged
+		return is == standing.Changed
 	case filterLeft:
-		return is.Pending() || is == faceAsking || is == faceRunning || is == faceOmitted
+		return is.Pending() || is == standing.Asking || is == standing.Running || is == standing.Omitted
 	case filterNotable:
-		return problem(is) && is != faceConfirm || is == faceChanged
+		return problem(is) && is != standing.Confirm || is == standing.Changed
 	case filterAll, filterFound:
 	}
 	return true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"moon/tui/standing"
 	"slices"
 	"strings"
 
@@ -61,7 +62,7 @@ func (m *model) openFix() tea.Cmd {
 // hasRun reports whether a step has ended in a way that stays.
 func (m *model) hasRun(step int) bool {
 	switch m.tree.faces[step] {
-	case faceOK, faceChanged, faceSkipped, faceKept, faceOutdated, faceRunning, faceIgnored:
+	case standing.OK, standing.Changed, standing.Skipped, standing.Kept, standing.Outdated, standing.Running, standing.Ignored:
 		return !m.broken(step)
 	default:
 		return false

@@ -6,13 +6,8 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/standing"
 )
-
-// tip is a key of the footer with what it does now, in a word or two.
-type tip struct {
-	do    intent
-	words string
-}
 
 // footerKeys is the most keys a footer shows; all others are behind palette and help.
 const footerKeys = 9
@@ -56,7 +51,7 @@ func (m *model) footer(b *draw.Brush) {
 
 // footerTips are the tips that have room, without those that would be refused.
 func (m *model) footerTips(lead, between int) []tip {
-	last := tip{showHelp, "help"}
+	last := tipOf(showHelp, "help")
 	if m.width < 64 {
 		last.words = ""
 	}
@@ -109,21 +104,21 @@ func (m *model) tips() []tip {
 // decisions are the tips about the node under the cursor.
 func (m *model) decisions() (tips []tip) {
 	t, single := m.aimed()
-	if t[faceAsking] > 0 && single {
-		return []tip{{gateApprove, "continue"}, {gateExclude, "reject"}}
+	if t[standing.Asking] > 0 && single {
+		return []tip{tipOf(gateApprove, "continue"), tipOf(gateExclude, "reject")}
 	}
 	tips = m.approvals()
 	switch {
-	case t[faceUndecided]+t[faceConfirm] == 0 && t[faceWaiting] > 0:
-		tips = append([]tip{{gateApprove, "unapprove"}}, tips...)
-	case !single && t[faceUndecided] == 0 && t[faceWaiting] > 0:
-		tips = append(tips, tip{gateApprove, "unapprove"})
+	case t[standing.Undecided]+t[standing.Confirm] == 0 && t[standing.Waiting] > 0:
+		tips = append([]tip{tipOf(gateApprove, "unapprove")}, tips...)
+	case !single && t[standing.Undecided] == 0 && t[standing.Waiting] > 0:
+		tips = append(tips, tipOf(gateApprove, "unapprove"))
 	}
 	switch {
-	case t.sum(faceWaiting, faceUndecided, faceConfirm) > 0:
-		tips = append(tips, tip{gateExclude, "exclude"})
-	case t[faceExcluded] > 0:
-		tips = append(tips, tip{gateExclude, "restore"})
+	case t.sum(standing.Waiting, standing.Undecided, standing.Confirm) > 0:
+		tips = append(tips, tipOf(gateExclude, "exclude"))
+	case t[standing.Excluded] > 0:
+		tips = append(tips, tipOf(gateExclude, "restore"))
 	}
 	return tips
 }
@@ -133,55 +128,55 @@ func (m *model) decisions() (tips []tip) {
 func (m *model) approvals() []tip {
 	t, single := m.aimed()
 	switch {
-	case single && t[faceConfirm] > 0:
-		return []tip{{gateApprove, "confirm"}}
-	case t[faceUndecided] > 0:
-		return []tip{{gateApprove, "approve"}}
-	case t[faceConfirm] > 0 && m.tree.tallies[0].failed() == 0: // which would be gone to first
-		return []tip{{needNext, "confirm each"}}
+	case single && t[standing.Confirm] > 0:
+		return []tip{tipOf(gateApprove, "confirm")}
+	case t[standing.Undecided] > 0:
+		return []tip{tipOf(gateApprove, "approve")}
+	case t[standing.Confirm] > 0 && m.tree.tallies[0].failed() == 0: // which would be gone to first
+		return []tip{tipOf(needNext, "confirm each")}
 	}
 	return nil
 }
 
 func (m *model) reviewTips() []tip {
 	tips := m.decisions()
-	if m.tree.tallies[0].sum(faceUndecided) > 0 {
-		tips = append(tips, tip{gateApproveAll, "all"})
+	if m.tree.tallies[0].sum(standing.Undecided) > 0 {
+		tips = append(tips, tipOf(gateApproveAll, "all"))
 	}
-	tips = append(tips, tip{gateBreak, "breakpoint"}, tip{runStep, "step"}, tip{runContinue, "run"}, tip{findText, "find"})
-	return m.withEdit(append(tips, m.paneTip()...), tip{showPalette, "commands"})
+	tips = append(tips, tipOf(gateBreak, "breakpoint"), tipOf(runStep, "step"), tipOf(runContinue, "run"), tipOf(findText, "find"))
+	return m.withEdit(append(tips, m.paneTip()...), tipOf(showPalette, "commands"))
 }
 
 // paneTip is how to see the detail where it is not on the screen.
 func (m *model) paneTip() []tip {
 	if m.layout().kind == layoutOne {
-		return []tip{{paneOther, "detail"}}
+		return []tip{tipOf(paneOther, "detail")}
 	}
 	return nil
 }
 
 func (m *model) withEdit(tips []tip, rest ...tip) []tip {
 	if m.canEdit() {
-		tips = append(tips, tip{sourceEdit, "editor"})
+		tips = append(tips, tipOf(sourceEdit, "editor"))
 	}
 	return append(tips, rest...)
 }
 
 func (m *model) runningTips() []tip {
-	if m.tree.tally(m.at())[faceAsking] > 0 && m.tree.step(m.at()) >= 0 {
-		return append(m.decisions(), tip{runPause, "pause"}, tip{copyMenu, "copy"}, tip{showPalette, "commands"})
+	if m.tree.tally(m.at())[standing.Asking] > 0 && m.tree.step(m.at()) >= 0 {
+		return append(m.decisions(), tipOf(runPause, "pause"), tipOf(copyMenu, "copy"), tipOf(showPalette, "commands"))
 	}
 	follow := "follow"
 	if m.following {
 		follow = "follow on"
 	}
-	tips := []tip{{runPause, "pause"}, {cursorFollow, follow}}
+	tips := []tip{tipOf(runPause, "pause"), tipOf(cursorFollow, follow)}
 	if m.layout().kind == layoutOne {
-		tips = append(tips, tip{tabOutput, "output"})
+		tips = append(tips, tipOf(tabOutput, "output"))
 	} else {
-		tips = append(tips, tip{paneGrow, "larger"})
+		tips = append(tips, tipOf(paneGrow, "larger"))
 	}
-	return append(tips, tip{gateBreak, "breakpoint"}, tip{findText, "find"}, tip{filterNext, "filter"}, tip{copyMenu, "copy"}, tip{showPalette, "commands"})
+	return append(tips, tipOf(gateBreak, "breakpoint"), tipOf(findText, "find"), tipOf(filterNext, "filter"), tipOf(copyMenu, "copy"), tipOf(showPalette, "commands"))
 }
 
 func (m *model) pausedTips() []tip {
@@ -189,37 +184,37 @@ func (m *model) pausedTips() []tip {
 	if m.onFailure() {
 		var tips []tip
 		if m.failedIn(m.tree.steps(m.at())) > 0 {
-			tips = append(tips, tip{runRetry, "retry"})
+			tips = append(tips, tipOf(runRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
 	var tips []tip
 	switch {
 	case m.mended() && m.failedIn(m.tree.steps(m.at())) > 0:
-		tips = append(tips, tip{runRetry, "run it"})
-	case t[faceAsking] > 0 && single:
+		tips = append(tips, tipOf(runRetry, "run it"))
+	case t[standing.Asking] > 0 && single:
 		tips = m.decisions()
 	default:
 		tips = m.approvals()
 	}
 	if m.asks() != "" && m.tree.step(m.at()) != m.run.pausedAt {
-		tips = append(tips, tip{cursorPointer, "go to it"}) // which nothing runs past
+		tips = append(tips, tipOf(cursorPointer, "go to it")) // which nothing runs past
 	}
 	if m.decided() != "" {
-		tips = append(tips, tip{runContinue, "continue"}) // which is what the answer was for
+		tips = append(tips, tipOf(runContinue, "continue")) // which is what the answer was for
 	}
-	tips = append(tips, tip{runStep, "step"}, tip{runOver, "over"}, tip{runOut, "out"}, tip{runUntil, "until"})
+	tips = append(tips, tipOf(runStep, "step"), tipOf(runOver, "over"), tipOf(runOut, "out"), tipOf(runUntil, "until"))
 	if m.decided() == "" {
-		tips = append(tips, tip{runContinue, "continue"})
+		tips = append(tips, tipOf(runContinue, "continue"))
 	}
 	if m.breakAt(m.at()) {
-		tips = append(tips, tip{gateBreakIf, "condition"}, tip{gateBreak, "clear"})
+		tips = append(tips, tipOf(gateBreakIf, "condition"), tipOf(gateBreak, "clear"))
 		if m.cannotWatch() == "" {
-			tips = append(tips, tip{watchAdd, "watch"})
+			tips = append(tips, tipOf(watchAdd, "watch"))
 		}
 	}
-	if t[faceOutdated] > 0 {
-		tips = append([]tip{{stepDone, "rerun or keep"}}, tips...)
+	if t[standing.Outdated] > 0 {
+		tips = append([]tip{tipOf(stepDone, "rerun or keep")}, tips...)
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
@@ -235,17 +230,17 @@ func (m *model) failureTips(tips []tip) []tip {
 	here, brief := m.broken(m.tree.step(m.at())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
-		tips = append(tips, tip{nodeFix, words[0]})
+		tips = append(tips, tipOf(nodeFix, words[0]))
 	}
 	tips = m.withEdit(tips)
 	if here && !brief {
-		tips = append(tips, tip{nodeShell, "shell"})
+		tips = append(tips, tipOf(nodeShell, "shell"))
 	}
 	if here {
-		tips = append(tips, tip{gateExclude, "skip"})
+		tips = append(tips, tipOf(gateExclude, "skip"))
 	}
-	tips = append(append(tips, m.otherPaneTip()...), tip{runContinue, words[1]}, tip{runLeave, "stop"}, tip{needNext, "next problem"})
-	return append(tips, tip{copyMenu, "copy"})
+	tips = append(append(tips, m.otherPaneTip()...), tipOf(runContinue, words[1]), tipOf(runLeave, "stop"), tipOf(needNext, "next problem"))
+	return append(tips, tipOf(copyMenu, "copy"))
 }
 
 func (m *model) otherPaneTip() []tip {
@@ -253,29 +248,29 @@ func (m *model) otherPaneTip() []tip {
 		return nil
 	}
 	if m.panes.focus == paneDetail {
-		return []tip{{paneOther, "plan"}}
+		return []tip{tipOf(paneOther, "plan")}
 	}
-	return []tip{{paneOther, "step"}}
+	return []tip{tipOf(paneOther, "step")}
 }
 
 func (m *model) doneTips() []tip {
 	var tips []tip
 	t := m.tree.tallies[0]
 	if m.run.phase == events.Ended && t.failed() > 0 {
-		tips = append(tips, tip{runRetry, "retry"}, tip{runRetryAll, "retry all"})
+		tips = append(tips, tipOf(runRetry, "retry"), tipOf(runRetryAll, "retry all"))
 	}
-	if m.run.phase == events.Ended && m.tree.tally(m.at())[faceOutdated] > 0 {
-		tips = append(tips, tip{stepDone, "rerun or keep"})
+	if m.run.phase == events.Ended && m.tree.tally(m.at())[standing.Outdated] > 0 {
+		tips = append(tips, tipOf(stepDone, "rerun or keep"))
 	}
-	if t.sum(faceFailed, faceUnreachable, faceIgnored, faceRescued, faceOutdated, faceCancelled) > 0 {
-		tips = append(tips, tip{needNext, "next problem"})
+	if t.sum(standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled) > 0 {
+		tips = append(tips, tipOf(needNext, "next problem"))
 	}
-	tips = append(tips, tip{filterNext, m.filter.next().String()})
-	tips = append(append(tips, m.otherPaneTip()...), tip{copyMenu, "copy"})
+	tips = append(tips, tipOf(filterNext, m.filter.next().String()))
+	tips = append(append(tips, m.otherPaneTip()...), tipOf(copyMenu, "copy"))
 	if m.run.phase == events.Done && m.o.Again {
-		tips = append(tips, tip{runRetryAll, "run again"})
+		tips = append(tips, tipOf(runRetryAll, "run again"))
 	}
-	return append(m.withEdit(append(tips, tip{findText, "find"})), tip{runLeave, "leave"})
+	return append(m.withEdit(append(tips, tipOf(findText, "find"))), tipOf(runLeave, "leave"))
 }
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
@@ -283,22 +278,22 @@ func (m *model) detailTips() []tip {
 	if m.panes.lent || m.run.phase == events.Paused && m.place() != inOutput {
 		return nil
 	}
-	tips := []tip{{goBack, "back"}}
+	tips := []tip{tipOf(goBack, "back")}
 	if m.place() == inOutput {
-		tips = append(tips, tip{findText, "find"})
+		tips = append(tips, tipOf(findText, "find"))
 		if m.detail.search.text != "" {
-			tips = append(tips, tip{findNext, "next"})
+			tips = append(tips, tipOf(findNext, "next"))
 		}
-		tips = append(tips, tip{outputWrap, "wrap"}, tip{outputTimes, "times"}, tip{cursorFollow, "follow"})
+		tips = append(tips, tipOf(outputWrap, "wrap"), tipOf(outputTimes, "times"), tipOf(cursorFollow, "follow"))
 		if i := m.tree.step(m.at()); i >= 0 && m.attempts(i) > 1 {
-			tips = append(tips, tip{outputEarlier, "attempt"})
+			tips = append(tips, tipOf(outputEarlier, "attempt"))
 		}
 	}
 	if m.layout().kind == layoutWide || m.layout().kind == layoutTall {
-		tips = append(tips, tip{paneGrow, "larger"})
+		tips = append(tips, tipOf(paneGrow, "larger"))
 	}
-	tips = append(tips, tip{copyMenu, "copy"})
-	for _, t := range []tip{{tabStep, "step"}, {tabOutput, "output"}, {tabDiff, "diff"}, {tabVars, "vars"}} {
+	tips = append(tips, tipOf(copyMenu, "copy"))
+	for _, t := range []tip{tipOf(tabStep, "step"), tipOf(tabOutput, "output"), tipOf(tabDiff, "diff"), tipOf(tabVars, "vars")} {
 		if t.do != tabStep+intent(m.detail.tab) { // which is on the screen
 			tips = append(tips, t)
 		}

@@ -41,7 +41,7 @@ func (m *model) foretell() {
 	p := m.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
-		out[i] = m.tree.faces[i] == faceExcluded
+		out[i] = m.tree.faces[i] == standing.Excluded
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
@@ -64,7 +64,7 @@ func (m *model) excludedOther(out []bool) bool {
 		return true
 	}
 	for i, was := range out {
-		if was != (m.tree.faces[i] == faceExcluded) {
+		if was != (m.tree.faces[i] == standing.Excluded) {
 			return true
 		}
 	}
@@ -154,7 +154,7 @@ func (m *model) foretoldCounts() []draw.Text {
 		{f.kinds[events.ChangeCreate], "+", themes.DiffAdd},
 		{f.kinds[events.ChangeUpdate], "~", themes.Changed},
 		{f.kinds[events.ChangeDelete], "-", themes.DiffDel},
-		{f.failed, m.glyphs.Signs[faceSigns[faceFailed]], themes.Failed},
+		{f.failed, m.glyphs.Signs[faceSigns[standing.Failed]], themes.Failed},
 	} {
 		if k.n > 0 {
 			line = append(line, draw.Inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))

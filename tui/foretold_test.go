@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"moon/tui/standing"
 	"slices"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func TestPredictedAgainForOthers(t *testing.T) {
 	s.frame()
 	first := <-calls
 	faces := s.m.tree.faces
-	out, in := first.left[0], slices.IndexFunc(faces, func(f face) bool { return f != faceExcluded })
+	out, in := first.left[0], slices.IndexFunc(faces, func(f standing.State) bool { return f != standing.Excluded })
 	faces[out], faces[in] = faces[in], faces[out] // both between two frames
 	s.m.foretell()
 	select {

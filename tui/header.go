@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"moon/tui/standing"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (m *model) headline(level int) []draw.Text {
 
 func (m *model) reviewLine(level int) []draw.Text {
 	t := m.tree.tally(0)
-	total, approved, ask := t.total(), t.sum(faceWaiting), t.sum(faceConfirm)
+	total, approved, ask := t.total(), t.sum(standing.Waiting), t.sum(standing.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
 	dot := " " + m.glyphs.Dot + " "
 	if level > 0 {
@@ -125,7 +126,7 @@ func (m *model) progress() (done, total int) {
 
 func (m *model) runningLine(level int) []draw.Text {
 	done, total := m.progress()
-	part := float64(done+m.tree.tallies[0].sum(faceOmitted)) / float64(max(total, 1)) // what will not be run is done with
+	part := float64(done+m.tree.tallies[0].sum(standing.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
@@ -238,9 +239,9 @@ func (m *model) decided() string {
 		return ""
 	}
 	switch m.tree.faces[at] {
-	case faceWaiting:
+	case standing.Waiting:
 		return "approved"
-	case faceExcluded:
+	case standing.Excluded:
 		return "excluded"
 	default:
 		return ""
@@ -305,4 +306,16 @@ func (m *model) doneLine(level int) []draw.Text {
 		return append(line, draw.Inked(themes.Text, "  "+m.elapsed()))
 	}
 	return line
+}
+
+// timeLeft is what the header says of it, with room for it and without.
+func (m *model) timeLeft() (words, brief string) {
+	left := m.countdown.shown
+	switch {
+	case !m.countdown.known || m.stopping > 0:
+		return "", ""
+	case left == 0:
+		return "   a few seconds left", "  <10s left"
+	}
+	return "   about " + events.About(left) + " left", "  ~" + events.About(left) + " left"
 }

@@ -136,9 +136,9 @@ func (m *model) excludeHost() {
 	host := m.hostHere()
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
-	if t.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
+	if t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 		for _, r := range ranges {
-			if one := m.tallyOf([]events.Range{r}); one.sum(faceUndecided, faceWaiting, faceConfirm) > 0 {
+			if one := m.tallyOf([]events.Range{r}); one.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})
 			}
 		}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 	"strings"
 	"testing"
 
@@ -188,7 +189,7 @@ func TestUnreached(t *testing.T) {
 		s.keys("X")
 		s.has("db1.example.org is excluded; X restores it")
 		for i := range s.m.plan.Steps {
-			if out := s.m.tree.faces[i] == faceExcluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
+			if out := s.m.tree.faces[i] == standing.Excluded; out != (s.m.plan.Steps[i].Host == "db1.example.org") {
 				t.Errorf("step %d of %s: left out %t", i, s.m.plan.Steps[i].Host, out)
 			}
 		}

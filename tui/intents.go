@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/standing"
 )
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
@@ -182,27 +183,27 @@ func (m *model) toNeed(direction int) int {
 
 // attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
-func (m *model) attention() []func(face) bool {
+func (m *model) attention() []func(standing.State) bool {
 	switch m.filter {
 	case filterChanged, filterLeft:
-		return []func(face) bool{m.filter.shows}
+		return []func(standing.State) bool{m.filter.shows}
 	case filterAll, filterProblems, filterFound, filterNotable:
 	}
 	approval := asks
-	if m.run.phase != events.Review || m.tree.tallies[0].sum(faceConfirm, faceAsking) == 0 {
-		approval = func(f face) bool { return asks(f) || f == faceUndecided }
+	if m.run.phase != events.Review || m.tree.tallies[0].sum(standing.Confirm, standing.Asking) == 0 {
+		approval = func(f standing.State) bool { return asks(f) || f == standing.Undecided }
 	}
-	return []func(face) bool{hasFailed, approval, recovered}
+	return []func(standing.State) bool{hasFailed, approval, recovered}
 }
 
 // rankOf is the first kind that a face is of, or -1.
-func rankOf(ranks []func(face) bool, f face) int {
-	return slices.IndexFunc(ranks, func(wanted func(face) bool) bool { return wanted(f) })
+func rankOf(ranks []func(standing.State) bool, f standing.State) int {
+	return slices.IndexFunc(ranks, func(wanted func(standing.State) bool) bool { return wanted(f) })
 }
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m *model) nextNeed(ranks []func(face) bool, rank, at, direction int) int {
+func (m *model) nextNeed(ranks []func(standing.State) bool, rank, at, direction int) int {
 	n := len(m.tree.faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
@@ -230,7 +231,7 @@ func (m *model) nextNeed(ranks []func(face) bool, rank, at, direction int) int {
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m *model) stepThat(from, n, direction int, wanted func(face) bool) int {
+func (m *model) stepThat(from, n, direction int, wanted func(standing.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.tree.faces[i]) {
 			return i

@@ -264,7 +264,7 @@ func (k *Keys) follows(before string, where place) (list []tip, names []string) 
 	for i := range bindings {
 		for _, name := range k.keys[where.index()][bindings[i].do] {
 			if rest, ok := strings.CutPrefix(name, before+" "); ok {
-				list, names = append(list, tip{bindings[i].do, bindings[i].words}), append(names, rest)
+				list, names = append(list, tipOf(bindings[i].do, bindings[i].words)), append(names, rest)
 			}
 		}
 	}
@@ -315,3 +315,22 @@ func (k *Keys) labels(do intent, where place) string {
 	}
 	return ""
 }
+
+// asksTheRun reports whether an intent asks something of the run, or changes what it is made from.
+func asksTheRun(do intent) bool {
+	switch do {
+	case gateApprove, gateApproveAll, gateExclude, gateExcludeHost, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause, runRetry, runRetryAll, stepDone, sourceEdit, nodeFix, nodeShell, gateBreakIf:
+		return true
+	default:
+		return false
+	}
+}
+
+// tip is a key of the footer with what it does now, in a word or two.
+type tip struct {
+	do    intent
+	words string
+}
+
+// tipOf names an intent with what it does.
+func tipOf(do intent, words string) tip { return tip{do: do, words: words} }

@@ -22,8 +22,8 @@ const (
 )
 
 // recapWords stand above the numbers; signs would not tell failed from ignored.
-var recapWords = [faces]string{
-	faceOK: "ok", faceChanged: "chg", faceUnreachable: "unr", faceFailed: "fail", faceSkipped: "skip", faceRescued: "resc", faceIgnored: "ign",
+var recapWords = [standing.States]string{
+	standing.OK: "ok", standing.Changed: "chg", standing.Unreachable: "unr", standing.Failed: "fail", standing.Skipped: "skip", standing.Rescued: "resc", standing.Ignored: "ign",
 }
 
 // matrixView is the part of a matrix that is drawn.
@@ -144,9 +144,9 @@ func (m *model) matrixMarks(b *draw.Brush, v matrixView) {
 func (m *model) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
 
 // recapColumns are the states that the recap counts, where there is not much room the most telling.
-func (m *model) recapColumns(v matrixView) []face {
+func (m *model) recapColumns(v matrixView) []standing.State {
 	if v.numbers == narrowRecap {
-		return []face{faceOK, faceChanged, faceFailed}
+		return []standing.State{standing.OK, standing.Changed, standing.Failed}
 	}
 	return standing.TallyStates[:]
 }
@@ -179,7 +179,7 @@ func (m *model) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.H
 	at := b.Wide - 1 - v.numbers*recapNumber
 	for k, st := range m.recapColumns(v) {
 		n := numbers[k]
-		if v.numbers == narrowRecap && st == faceFailed {
+		if v.numbers == narrowRecap && st == standing.Failed {
 			n = counts.Failed + counts.Unreachable
 		}
 		look := draw.SignLooks[faceSigns[st]].Role
@@ -205,7 +205,7 @@ func (m *model) matrixCell(b *draw.Brush, row, col int) {
 		look, spins := m.signOf(n)
 		if m.tree.step(n) < 0 {
 			t := m.tree.tally(n)
-			look, spins = t.sign(true, m.run.phase == events.Review), t[faceRunning] > 0
+			look, spins = t.sign(true, m.run.phase == events.Review), t[standing.Running] > 0
 		}
 		glyph := m.glyphs.Signs[look]
 		if spins {
@@ -284,16 +284,16 @@ func (m *model) cellWords(step int, of *events.Step) string {
 
 // matrixTips are the keys of the matrix.
 func (m *model) matrixTips() []tip {
-	tips := []tip{{nodeToggle, "to the plan"}}
+	tips := []tip{tipOf(nodeToggle, "to the plan")}
 	switch m.run.phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, m.decisions()...), tip{gateExcludeHost, "host"}, tip{gateBreak, "break"}, tip{runStep, "step"}, tip{runContinue, "run"})
+		tips = append(append(tips, m.decisions()...), tipOf(gateExcludeHost, "host"), tipOf(gateBreak, "break"), tipOf(runStep, "step"), tipOf(runContinue, "run"))
 		if m.broken(m.tree.step(m.at())) {
-			tips = append(tips[:1], tip{runRetry, "retry"}, tip{nodeFix, "edit"}, tip{gateExclude, "skip"}, tip{runContinue, "go on"})
+			tips = append(tips[:1], tipOf(runRetry, "retry"), tipOf(nodeFix, "edit"), tipOf(gateExclude, "skip"), tipOf(runContinue, "go on"))
 		}
 	case events.Running:
-		tips = append(tips, tip{runPause, "pause"}, tip{cursorFollow, "follow"})
+		tips = append(tips, tipOf(runPause, "pause"), tipOf(cursorFollow, "follow"))
 	case events.Ended, events.Done:
 	}
-	return append(tips, tip{needNext, "next"}, tip{findText, "find"}, tip{goBack, "back"})
+	return append(tips, tipOf(needNext, "next"), tipOf(findText, "find"), tipOf(goBack, "back"))
 }

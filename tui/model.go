@@ -142,7 +142,10 @@ func (m *model) setPlan(p *plan.Plan) {
 		m.rows.adopt(t)
 	}
 	m.plan, m.tree, m.excerpt, m.real = p, t, p.Excerpt, p.DefyDryRun()
-	m.countdown = m.newCountdown()
+	m.countdown = countdown{}
+	if m.o.Forecast != nil {
+		m.countdown = newCountdown(m.o.Forecast(p.Digest))
+	}
 	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
 	m.lacking = lacking{stale: true}
 	m.foretold.halt() // it was about another plan

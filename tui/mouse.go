@@ -298,12 +298,6 @@ func (c *copyBox) click(m *model, row int, _ bool) tea.Cmd {
 // boxed notes where the overlay is. Nothing below it is to be clicked.
 func (u *mouse) boxed(x, y, w, h int) { u.box = box{x, y, w, h} }
 
-// scroll moves the rows without the cursor.
-func (c *cursor) scroll(rows *collapse, by int) {
-	c.free = true
-	c.top = max(min(c.top+by, len(rows.rows)-c.height), 0)
-}
-
 // spots notes what of a row of the tree can be clicked: all of it, its place for a breakpoint, its sign of folding.
 func (t *treeRows) spots(b *draw.Brush, n, from int) {
 	b.Spot(from, draw.SpotTree, n)

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,21 +23,6 @@ func (t *tree) title(n int) string {
 
 // stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
 func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
-
-// titleOn is stepTitle with the host of the step, where there are several.
-func (m *model) titleOn(s *plan.Step) string { return m.onHost(stepTitle(s), s) }
-
-func (m *model) onHost(title string, s *plan.Step) string {
-	if !m.tree.over {
-		return title
-	}
-	return title + " on " + standing.On(s)
-}
-
-// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
-func (m *model) stepTitle(step int) string {
-	return m.onHost(m.tree.title(int(m.tree.stepNode[step])), &m.plan.Steps[step])
-}
 
 // task reports whether a node is a task over several hosts.
 func (t *tree) task(n int) bool {
@@ -200,12 +184,4 @@ func (t *tree) short(n, w int, narrow bool, dots string) string {
 		return title[:i+2] + draw.CutLeft(title[i+2:], w-i-2, dots)
 	}
 	return draw.CutLeft(title, w, dots)
-}
-
-// absolute is the place of a file the plan names.
-func absolute(p *plan.Plan, file string) string {
-	if filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(p.Root, file)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 			default:
 				continue
 			}
-			if m.tree.faces[i] == faceOutdated {
+			if m.tree.faces[i] == standing.Outdated {
 				b.outdated++
 			}
 			about = append(about, i)
@@ -99,7 +100,7 @@ func (b *doneBox) rerun(with bool) events.Command {
 }
 
 func (m *model) outdatedIn(r events.Range) int {
-	return int(m.tallyOf([]events.Range{r})[faceOutdated])
+	return int(m.tallyOf([]events.Range{r})[standing.Outdated])
 }
 
 func (m *model) markableIn(r events.Range) bool {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,7 +39,7 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (leaveBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
-	left := m.tree.tallies[0].sum(faceWaiting, faceUndecided, faceConfirm)
+	left := m.tree.tallies[0].sum(standing.Waiting, standing.Undecided, standing.Confirm)
 	running := m.running(listed)
 	n := m.run.counts.Running
 	if n == 0 {
@@ -88,7 +89,7 @@ type nowRunning struct {
 func (m *model) running(n int) (list []nowRunning) {
 	m.store.read(func(run *events.Run) {
 		for i, f := range m.tree.faces {
-			if f == faceRunning && i < len(run.Steps) && len(list) < n {
+			if f == standing.Running && i < len(run.Steps) && len(list) < n {
 				list = append(list, nowRunning{&m.plan.Steps[i], m.duration(&run.Steps[i])})
 			}
 		}

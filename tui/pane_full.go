@@ -39,7 +39,7 @@ func (m *model) bareLine(b *draw.Brush) {
 		if m.detail.tab == tabOutputs {
 			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))
 		}
-		for _, t := range []tip{{goBack, "back"}, {copyMenu, "copy"}, {findText, "find"}, {outputWrap, "wrap"}} {
+		for _, t := range []tip{tipOf(goBack, "back"), tipOf(copyMenu, "copy"), tipOf(findText, "find"), tipOf(outputWrap, "wrap")} {
 			key := m.keys.label(t.do)
 			if b.Left < len(key)+len(t.words)+4 || m.detail.tab != tabOutputs && t.do == outputWrap {
 				return

@@ -17,11 +17,11 @@ import (
 // outcome says what became of a step. It reports false for one that has not run.
 func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := standing.Of(of, p)
-	if of.State != events.Settled && f != faceRunning {
+	if of.State != events.Settled && f != standing.Running {
 		return false
 	}
-	if m.broken(p.Index) && f != faceUnreachable {
-		f = faceFailed // whatever becomes of it, it has not become of it yet
+	if m.broken(p.Index) && f != standing.Unreachable {
+		f = standing.Failed // whatever becomes of it, it has not become of it yet
 	}
 	look := faceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
@@ -51,7 +51,7 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 		d.Blank()
 		d.Para(themes.Text, 2, of.Diff.Summary)
 	}
-	if f == faceOutdated {
+	if f == standing.Outdated {
 		d.Blank()
 		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.label(stepDone)+" reruns it or keeps it.")
 	}
@@ -62,35 +62,35 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	return true
 }
 
-func outcomeWord(of *events.Step, f face) string {
+func outcomeWord(of *events.Step, f standing.State) string {
 	switch {
 	case of.State == events.Backoff:
 		return "waiting for the next attempt"
-	case f == faceRunning:
+	case f == standing.Running:
 		return "running"
-	case of.Outcome == events.Timeout && f == faceFailed:
+	case of.Outcome == events.Timeout && f == standing.Failed:
 		return "FAILED: timeout"
-	case of.Outcome == events.Rejected && f == faceFailed:
+	case of.Outcome == events.Rejected && f == standing.Failed:
 		return "FAILED: rejected"
-	case of.Outcome == events.Lost && of.Error != "" && f == faceFailed:
+	case of.Outcome == events.Lost && of.Error != "" && f == standing.Failed:
 		return "FAILED: lost while it ran"
-	case of.Outcome == events.Lost && f == faceFailed:
+	case of.Outcome == events.Lost && f == standing.Failed:
 		return "FAILED: lost, moon ended while it ran"
-	case f == faceOmitted:
+	case f == standing.Omitted:
 		return "not run"
 	}
 	return draw.SignLooks[faceSigns[f]].Word
 }
 
 // facts are the small things that are known of a step that ran.
-func (m *model) facts(step int, of *events.Step, f face) []string {
+func (m *model) facts(step int, of *events.Step, f standing.State) []string {
 	var facts []string
-	if of.HasRC && (f.Bad() || f == faceIgnored || f == faceRescued || of.RC != 0) {
+	if of.HasRC && (f.Bad() || f == standing.Ignored || f == standing.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
 	}
 	if d := m.duration(of); of.Attempt > 0 {
 		word := "after "
-		if f == faceRunning {
+		if f == standing.Running {
 			word = "for "
 		}
 		facts = append(facts, word+draw.Exact(d))
@@ -168,7 +168,7 @@ func (m *model) ways(p *plan.Step) []choice {
 }
 
 func (m *model) waysOut(p *plan.Step, halted bool) []choice {
-	away := m.tree.faces[p.Index] == faceUnreachable
+	away := m.tree.faces[p.Index] == standing.Unreachable
 	again := "retry this step"
 	if away {
 		again = "reconnect and retry this step"

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 	"time"
 
 	"moon/events"
@@ -357,5 +358,5 @@ func (m *model) outputState(b *draw.Brush) {
 // printing reports whether the output on the screen may still grow.
 func (m *model) printing() bool {
 	i := m.outputOf(m.at())
-	return i >= 0 && i < len(m.tree.faces) && m.tree.faces[i] == faceRunning && m.detail.output.attempt < 0
+	return i >= 0 && i < len(m.tree.faces) && m.tree.faces[i] == standing.Running && m.detail.output.attempt < 0
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"moon/tui/standing"
 
 	"moon/plan"
 	"moon/themes"
@@ -54,8 +55,8 @@ func (m *model) scopeTab(d *draw.Doc, n int) {
 	if n == 0 {
 		m.breakList(d)
 	}
-	m.list(d, n, "Failed", face.Bad)
-	m.list(d, n, "Needs attention", func(f face) bool { return f == faceConfirm })
+	m.list(d, n, "Failed", standing.State.Bad)
+	m.list(d, n, "Needs attention", func(f standing.State) bool { return f == standing.Confirm })
 }
 
 // counts says how many steps there are of each kind.
@@ -67,17 +68,17 @@ func (m *model) counts(d *draw.Doc, t *tally) {
 				draw.Inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
-	add(draw.SignFailed, t.sum(faceFailed), "failed")
-	add(draw.SignUnreachable, t.sum(faceUnreachable), "unreachable")
-	add(draw.SignRunning, t.sum(faceRunning), "running")
-	add(draw.SignOK, t.sum(faceOK), "ok")
-	add(draw.SignChanged, t.sum(faceChanged), "changed")
-	add(draw.SignSkipped, t.sum(faceSkipped), "skipped")
+	add(draw.SignFailed, t.sum(standing.Failed), "failed")
+	add(draw.SignUnreachable, t.sum(standing.Unreachable), "unreachable")
+	add(draw.SignRunning, t.sum(standing.Running), "running")
+	add(draw.SignOK, t.sum(standing.OK), "ok")
+	add(draw.SignChanged, t.sum(standing.Changed), "changed")
+	add(draw.SignSkipped, t.sum(standing.Skipped), "skipped")
 	if t.done() == 0 {
-		add(draw.SignApproved, t.sum(faceWaiting), "approved")
+		add(draw.SignApproved, t.sum(standing.Waiting), "approved")
 	}
-	add(draw.SignConfirm, t.sum(faceConfirm), "to confirm")
-	add(draw.SignExcluded, t.sum(faceExcluded), "excluded")
+	add(draw.SignConfirm, t.sum(standing.Confirm), "to confirm")
+	add(draw.SignExcluded, t.sum(standing.Excluded), "excluded")
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
@@ -106,7 +107,7 @@ func (m *model) playbook(d *draw.Doc) {
 }
 
 // list names the steps below a node that have a certain face.
-func (m *model) list(d *draw.Doc, n int, title string, is func(face) bool) {
+func (m *model) list(d *draw.Doc, n int, title string, is func(standing.State) bool) {
 	r, shown := m.tree.steps(n), 0
 	for i := r.From; i < r.To; i++ {
 		if !is(m.tree.faces[i]) {

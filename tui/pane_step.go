@@ -272,7 +272,7 @@ func (m *model) why(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Blank()
-	if m.tree.faces[p.Index] != faceConfirm || m.run.phase != events.Review { // in a run, what it waits for has said it
+	if m.tree.faces[p.Index] != standing.Confirm || m.run.phase != events.Review { // in a run, what it waits for has said it
 		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
 		return
 	}

@@ -123,7 +123,7 @@ func (m *model) summaryTab(d *draw.Doc) {
 		m.timeBars(d, mostBars, d.Heading)
 	}
 	m.changes(d)
-	m.list(d, 0, "Not run", func(f face) bool { return f == faceOmitted || f == faceCancelled })
+	m.list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
 	if d.H < roomForTime {
 		m.timeBars(d, mostBars, d.Heading)
 	}
@@ -154,18 +154,18 @@ func (m *model) tallyLine(d *draw.Doc) {
 		}
 		line = append(line, draw.Inked(role, m.glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
-	add(draw.SignOK, t.sum(faceOK), "ok", true)
-	add(draw.SignChanged, t.sum(faceChanged), "changed", true)
-	add(draw.SignFailed, t.sum(faceFailed), "failed", true)
-	add(draw.SignUnreachable, t.sum(faceUnreachable), "unreachable", false)
-	add(draw.SignIgnored, t.sum(faceIgnored), "ignored", false)
-	add(draw.SignRescued, t.sum(faceRescued), "rescued", false)
-	add(draw.SignSkipped, t.sum(faceSkipped), "skipped", false)
-	add(draw.SignKept, t.sum(faceKept), "kept", false)
-	add(draw.SignOutdated, t.sum(faceOutdated), "outdated", false)
-	add(draw.SignCancelled, t.sum(faceCancelled), "cancelled", false)
-	add(draw.SignExcluded, t.sum(faceExcluded), "excluded", false)
-	add(draw.SignWaiting, t.sum(faceOmitted, faceUndecided, faceWaiting, faceConfirm), "not run", false)
+	add(draw.SignOK, t.sum(standing.OK), "ok", true)
+	add(draw.SignChanged, t.sum(standing.Changed), "changed", true)
+	add(draw.SignFailed, t.sum(standing.Failed), "failed", true)
+	add(draw.SignUnreachable, t.sum(standing.Unreachable), "unreachable", false)
+	add(draw.SignIgnored, t.sum(standing.Ignored), "ignored", false)
+	add(draw.SignRescued, t.sum(standing.Rescued), "rescued", false)
+	add(draw.SignSkipped, t.sum(standing.Skipped), "skipped", false)
+	add(draw.SignKept, t.sum(standing.Kept), "kept", false)
+	add(draw.SignOutdated, t.sum(standing.Outdated), "outdated", false)
+	add(draw.SignCancelled, t.sum(standing.Cancelled), "cancelled", false)
+	add(draw.SignExcluded, t.sum(standing.Excluded), "excluded", false)
+	add(draw.SignWaiting, t.sum(standing.Omitted, standing.Undecided, standing.Waiting, standing.Confirm), "not run", false)
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
@@ -173,7 +173,7 @@ func (m *model) tallyLine(d *draw.Doc) {
 func (m *model) failures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.tree.faces {
-		if !f.Bad() && f != faceIgnored {
+		if !f.Bad() && f != standing.Ignored {
 			continue
 		}
 		if shown == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"moon/tui/standing"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (m *model) barsShown(most int) (first, n int) {
 	n = max(most-1, 1)
 	at := slices.IndexFunc(parts, func(p part) bool {
 		t := m.partTally(&p)
-		return t[faceRunning] > 0 || t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) > 0
+		return t[standing.Running] > 0 || t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0
 	})
 	return min(max(at-n/2, 0), len(parts)-n), n
 }
@@ -188,7 +189,7 @@ func (m *model) bar(p *part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.busy) == 0 {
 		look := t.sign(true, false)
-		if t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) > 0 {
+		if t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0 {
 			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 		}
 		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}

@@ -26,7 +26,7 @@ func (m *model) cannot(do intent) string {
 	case gateApprove:
 		return m.cannotApprove()
 	case gateApproveAll:
-		if m.tree.tallies[0].sum(faceUndecided) == 0 {
+		if m.tree.tallies[0].sum(standing.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case gateExclude:
@@ -147,9 +147,9 @@ func (m *model) aimed() (t tally, single bool) {
 func (m *model) cannotApprove() string {
 	t, single := m.aimed()
 	switch {
-	case single && t[faceAsking] > 0, t.sum(faceUndecided, faceWaiting) > 0, single && t[faceConfirm] > 0:
+	case single && t[standing.Asking] > 0, t.sum(standing.Undecided, standing.Waiting) > 0, single && t[standing.Confirm] > 0:
 		return ""
-	case t[faceConfirm] > 0:
+	case t[standing.Confirm] > 0:
 		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.label(needNext))
 	}
 	return "nothing to approve here"
@@ -163,11 +163,11 @@ func (m *model) cannotExclude() string {
 		return "it can be skipped while the run is paused on it"
 	case single && m.broken(step) && !m.isOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.broken(step), single && t[faceAsking] > 0, t.sum(faceUndecided, faceWaiting, faceConfirm) > 0:
+	case single && m.broken(step), single && t[standing.Asking] > 0, t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
 		return ""
-	case t[faceExcluded] == 0:
+	case t[standing.Excluded] == 0:
 		return "it has run already"
-	case t[faceExcluded] == m.leftOut(ranges):
+	case t[standing.Excluded] == m.leftOut(ranges):
 		return "excluded by tags or selection"
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
@@ -189,7 +189,7 @@ func (m *model) restorable(ranges []events.Range) (some bool) {
 	m.store.read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
-				some = m.tree.faces[i] == faceExcluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
+				some = m.tree.faces[i] == standing.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
 			}
 		}
 	})
@@ -205,7 +205,7 @@ func (m *model) cannotExcludeHost() string {
 		return "go to the row of one host; " + m.keys.label(viewHosts) + " shows them"
 	}
 	ranges := m.ofHost(host)
-	if t := m.tallyOf(ranges); t.sum(faceUndecided, faceWaiting, faceConfirm) == 0 && !m.restorable(ranges) {
+	if t := m.tallyOf(ranges); t.sum(standing.Undecided, standing.Waiting, standing.Confirm) == 0 && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
 	return ""
@@ -366,7 +366,7 @@ func (m *model) canRunAgain(step int) bool {
 // canMark reports whether a step has failed, or has not begun.
 func (m *model) canMark(step int) bool {
 	f := m.tree.faces[step]
-	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == faceCancelled
+	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == standing.Cancelled
 }
 
 // mayRunAgain reports whether the run is at rest, as running a step again wants it.

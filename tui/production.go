@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"moon/tui/standing"
 	"path"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func (m *model) wouldApprove(do intent) (what approval) {
 func (m *model) weigh(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
 		for i := r.From; i < r.To && i < len(m.tree.faces); i++ {
-			if f := m.tree.faces[i]; f != faceUndecided && (f != faceConfirm || !what.single) {
+			if f := m.tree.faces[i]; f != standing.Undecided && (f != standing.Confirm || !what.single) {
 				continue
 			}
 			steps++

@@ -42,7 +42,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if t.m.broken(step) {
 		note.Ink = themes.Failed
 	}
-	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
+	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
 		if word := t.m.foretoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
@@ -50,7 +50,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
-	if f == faceWaiting || f == faceUndecided || f == faceConfirm {
+	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
 		if t.m.missed(p.Host) != nil {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
@@ -61,7 +61,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	if wait := t.m.waitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
-	if f.Pending() || f == faceExcluded && of.State != events.Settled {
+	if f.Pending() || f == standing.Excluded && of.State != events.Settled {
 		line := ""
 		if usual := t.m.countdown.usually(step); usual >= time.Second && f.Pending() && t.m.run.phase == events.Running {
 			line = "~" + draw.Took(usual)
@@ -78,12 +78,12 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 }
 
 // note is the one thing to say of a step in its row.
-func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
+func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) string {
 	other := m.otherFileNote(step)
 	switch f {
-	case faceWaiting, faceUndecided, faceConfirm:
+	case standing.Waiting, standing.Undecided, standing.Confirm:
 		switch {
-		case f != faceWaiting && other != "":
+		case f != standing.Waiting && other != "":
 			return other
 		case m.run.phase == events.Paused && step == m.run.pausedAt:
 			return "before"
@@ -96,11 +96,11 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		case p.Handler:
 			return m.notified(step, m.width/2)
 		}
-	case faceAsking:
+	case standing.Asking:
 		return "needs an answer"
-	case faceExcluded:
+	case standing.Excluded:
 		return "excluded"
-	case faceRunning:
+	case standing.Running:
 		switch {
 		case of.State == events.Backoff:
 			if left := of.Due.Sub(m.clockNow()); left > 0 {
@@ -110,7 +110,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 		case of.Attempt > 1:
 			return fmt.Sprintf("attempt %d", of.Attempt)
 		}
-	case faceFailed:
+	case standing.Failed:
 		switch {
 		case of.Outcome == events.Timeout:
 			return "timeout"
@@ -122,30 +122,30 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f face) string {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		return "failed"
-	case faceUnreachable:
+	case standing.Unreachable:
 		return "unreachable"
-	case faceSkipped:
+	case standing.Skipped:
 		reason, _, _ := strings.Cut(of.Reason, ":")
 		if reason == string(events.SkipUser) {
 			return "skipped by you"
 		}
 		return draw.Plain(standing.WhySkipped(reason))
-	case faceKept: // its sign says it
-	case faceIgnored, faceRescued, faceOutdated, faceCancelled:
+	case standing.Kept: // its sign says it
+	case standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled:
 		if m.broken(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
 		word, _, _ := strings.Cut(draw.SignLooks[faceSigns[f]].Word, " (")
 		switch {
-		case f == faceIgnored:
+		case f == standing.Ignored:
 			word = "ignored"
-		case f == faceOutdated && other != "":
+		case f == standing.Outdated && other != "":
 			word = other
 		}
 		return word
-	case faceOmitted:
+	case standing.Omitted:
 		return "not run"
-	case faceOK, faceChanged:
+	case standing.OK, standing.Changed:
 		if of.Attempt > 1 {
 			return fmt.Sprintf("%s %d", m.glyphs.Retried, of.Attempt)
 		}
@@ -162,12 +162,12 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 		note.Ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
-	switch waiting := c.sum(faceWaiting); {
+	switch waiting := c.sum(standing.Waiting); {
 	case total == 0:
 		amount = ""
-	case t.m.maySkip(n) && done == 0 && c[faceRunning] == 0:
+	case t.m.maySkip(n) && done == 0 && c[standing.Running] == 0:
 		amount = m.glyphs.Most + " " + amount
-	case done > 0 || c[faceRunning] > 0:
+	case done > 0 || c[standing.Running] > 0:
 		amount = fmt.Sprintf("%d/%d", done, total)
 	case t.review && (waiting > 0 || n == 0) && waiting < total:
 		amount = fmt.Sprintf("%d/%d", waiting, total)
@@ -175,11 +175,11 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 		amount = "" // a loop of so many single steps
 	}
 	spent := ""
-	if n == 0 && (done > 0 || c[faceRunning] > 0) {
+	if n == 0 && (done > 0 || c[standing.Running] > 0) {
 		spent = m.elapsed()
 	} else if s := m.tree.spans[m.tree.scopeOf(n)]; s.from != 0 {
 		to := s.to
-		if c[faceRunning] > 0 || to == 0 {
+		if c[standing.Running] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
 		if spent = draw.Clock(t.m.run.times.Between(time.Unix(0, s.from), time.Unix(0, to))); spent == "00:00" {
@@ -205,17 +205,17 @@ func (t *treeRows) scopeNote(n int, c *tally) string {
 		return "skipped"
 	case t.m.rows.folded[n] && c.failed() > 0:
 		return t.failedNote(n, s, c)
-	case t.m.rows.folded[n] && c[faceConfirm] > 0:
-		return fmt.Sprintf("%d to confirm", c[faceConfirm])
-	case t.m.rows.folded[n] && c[faceUndecided] > 0 && c[faceUndecided] < int32(c.total()): // a count of steps
-		return fmt.Sprintf("%d not approved", c[faceUndecided])
-	case c.total() == 0 && c[faceExcluded] > 0:
+	case t.m.rows.folded[n] && c[standing.Confirm] > 0:
+		return fmt.Sprintf("%d to confirm", c[standing.Confirm])
+	case t.m.rows.folded[n] && c[standing.Undecided] > 0 && c[standing.Undecided] < int32(c.total()): // a count of steps
+		return fmt.Sprintf("%d not approved", c[standing.Undecided])
+	case c.total() == 0 && c[standing.Excluded] > 0:
 		return "excluded"
-	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[faceRunning] == 0:
+	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[standing.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.done() == 0 && c[faceRunning] == 0 && t.m.handler(s.First):
+	case s.Kind == plan.ScopeTask && c.done() == 0 && c[standing.Running] == 0 && t.m.handler(s.First):
 		return t.m.notified(s.First, t.w)
-	case s.Hosts > 0 && c.done() == 0 && c[faceRunning] == 0:
+	case s.Hosts > 0 && c.done() == 0 && c[standing.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.folded[n] && c.done() > 0:
 		return t.m.hostTally(c)
@@ -242,7 +242,7 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *tally) string {
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
 func (m *model) hostTally(c *tally) string {
 	var parts []string
-	for _, f := range [...]face{faceOK, faceChanged, faceIgnored, faceRescued, faceSkipped} {
+	for _, f := range [...]standing.State{standing.OK, standing.Changed, standing.Ignored, standing.Rescued, standing.Skipped} {
 		if c[f] > 0 {
 			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[faceSigns[f]], c[f]))
 		}

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/standing"
 )
 
 // treeRows draws the rows of the tree that are on the screen. It holds a copy of their steps, taken at one moment, so
@@ -123,15 +125,15 @@ func (m *model) signOf(n int) (look draw.Sign, spins bool) {
 	if i := m.tree.step(n); i >= 0 {
 		f := m.tree.faces[i]
 		switch {
-		case f == faceUnreachable:
+		case f == standing.Unreachable:
 			return draw.SignUnreachable, false
 		case m.broken(i):
 			return draw.SignFailed, false
-		case f == faceRunning:
+		case f == standing.Running:
 			return draw.SignRunning, true
-		case f == faceWaiting && m.run.phase == events.Paused && i == at:
+		case f == standing.Waiting && m.run.phase == events.Paused && i == at:
 			return draw.SignPaused, false
-		case f == faceWaiting && m.run.phase == events.Review:
+		case f == standing.Waiting && m.run.phase == events.Review:
 			return draw.SignApproved, false
 		}
 		return faceSigns[f], false
@@ -139,10 +141,10 @@ func (m *model) signOf(n int) (look draw.Sign, spins bool) {
 	t := m.tree.tally(n)
 	look = t.sign(folded, m.run.phase == events.Review)
 	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
-		m.tree.faces[at] == faceWaiting {
+		m.tree.faces[at] == standing.Waiting {
 		return draw.SignPaused, false
 	}
-	return look, folded && t[faceRunning] > 0 // open, the step itself moves
+	return look, folded && t[standing.Running] > 0 // open, the step itself moves
 }
 
 // label writes guides, name and right column.
@@ -208,9 +210,9 @@ func (t *treeRows) nameInk(n int) draw.Ink {
 		return themes.Text
 	}
 	switch t.m.tree.faces[i] {
-	case faceExcluded, faceSkipped, faceOmitted:
+	case standing.Excluded, standing.Skipped, standing.Omitted:
 		return themes.Dim
-	case faceFailed, faceUnreachable, faceRunning:
+	case standing.Failed, standing.Unreachable, standing.Running:
 		return draw.InkTitle
 	default:
 		return themes.Text
@@ -253,4 +255,19 @@ func (t *treeRows) guides(n, w int) string {
 		b.WriteString(piece)
 	}
 	return b.String()
+}
+
+// titleOn is stepTitle with the host of the step, where there are several.
+func (m *model) titleOn(s *plan.Step) string { return m.onHost(stepTitle(s), s) }
+
+func (m *model) onHost(title string, s *plan.Step) string {
+	if !m.tree.over {
+		return title
+	}
+	return title + " on " + standing.On(s)
+}
+
+// stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
+func (m *model) stepTitle(step int) string {
+	return m.onHost(m.tree.title(int(m.tree.stepNode[step])), &m.plan.Steps[step])
 }

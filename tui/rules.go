@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"moon/tui/standing"
 	"strings"
 
 	"moon/events"
@@ -162,7 +163,7 @@ func (m *model) reviewState(b *draw.Brush) {
 		b.Put(themes.Failed, draw.CutRight(m.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
-	switch ask, open := t.sum(faceConfirm), t.sum(faceUndecided); {
+	switch ask, open := t.sum(standing.Confirm), t.sum(standing.Undecided); {
 	case ask > 0:
 		b.Put(themes.Warn, needYou(ask))
 		b.Put(themes.Dim, "   "+m.keys.label(needNext)+" next")
@@ -181,9 +182,9 @@ func (m *model) asks() string {
 	}
 	approve := m.keys.label(gateApprove)
 	switch m.tree.faces[at] {
-	case faceConfirm:
+	case standing.Confirm:
 		return m.plan.Steps[at].Confirm + "   " + approve + " confirms it"
-	case faceUndecided:
+	case standing.Undecided:
 		if m.run.pause.Reason == events.PauseUndecided {
 			return "not approved: " + approve + " approves it, " + m.keys.label(gateApproveAll) + " approves all"
 		}
@@ -206,22 +207,22 @@ func (m *model) tallyState(b *draw.Brush) {
 		n     int
 		keeps bool
 	}{
-		{draw.SignOK, t.sum(faceOK), true},
-		{draw.SignChanged, t.sum(faceChanged), true},
-		{draw.SignFailed, t.sum(faceFailed), true},
-		{draw.SignUnreachable, t.sum(faceUnreachable), false},
-		{draw.SignIgnored, t.sum(faceIgnored), false},
-		{draw.SignRescued, t.sum(faceRescued), false},
-		{draw.SignSkipped, t.sum(faceSkipped), false},
-		{draw.SignKept, t.sum(faceKept), false},
-		{draw.SignOutdated, t.sum(faceOutdated), false},
-		{draw.SignCancelled, t.sum(faceCancelled), false},
-		{draw.SignExcluded, t.sum(faceExcluded), false},
-		{draw.SignRunning, t.sum(faceRunning), false},
-		{draw.SignPaused, t.sum(faceAsking), false},
-		{draw.SignConfirm, t.sum(faceConfirm), false},
-		{draw.SignUndecided, t.sum(faceUndecided), false},
-		{draw.SignWaiting, t.sum(faceWaiting, faceOmitted), false},
+		{draw.SignOK, t.sum(standing.OK), true},
+		{draw.SignChanged, t.sum(standing.Changed), true},
+		{draw.SignFailed, t.sum(standing.Failed), true},
+		{draw.SignUnreachable, t.sum(standing.Unreachable), false},
+		{draw.SignIgnored, t.sum(standing.Ignored), false},
+		{draw.SignRescued, t.sum(standing.Rescued), false},
+		{draw.SignSkipped, t.sum(standing.Skipped), false},
+		{draw.SignKept, t.sum(standing.Kept), false},
+		{draw.SignOutdated, t.sum(standing.Outdated), false},
+		{draw.SignCancelled, t.sum(standing.Cancelled), false},
+		{draw.SignExcluded, t.sum(standing.Excluded), false},
+		{draw.SignRunning, t.sum(standing.Running), false},
+		{draw.SignPaused, t.sum(standing.Asking), false},
+		{draw.SignConfirm, t.sum(standing.Confirm), false},
+		{draw.SignUndecided, t.sum(standing.Undecided), false},
+		{draw.SignWaiting, t.sum(standing.Waiting, standing.Omitted), false},
 	} {
 		if part.n == 0 && !part.keeps {
 			continue

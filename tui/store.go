@@ -247,3 +247,62 @@ func (s *store) take(spent func(events.Times), f func(step int, of *events.Step)
 		steps: len(r.Steps), closed: s.ended, awaits: s.awaits(), stopped: s.stopped, notes: notes,
 	}
 }
+
+// over reports whether nothing more will come.
+func (s *store) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+// conclude ends a run whose record breaks off, because moon died or the record is damaged: what was running is lost, and
+// the rest was not run. Only the fold is told, and not the history: it was not recorded.
+func (s *store) conclude() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes, s.stopped = nil, false // they were for somebody who could still act
+	if s.run.Phase == events.Done {
+		return
+	}
+	end := func(step int, e events.Event) {
+		s.run.Apply(events.Record{Seq: s.run.LastSeq, Run: s.run.ID, Time: s.last, Step: step, Event: e})
+	}
+	for i := range s.run.Steps {
+		switch s.run.Steps[i].State {
+		case events.Active, events.Backoff:
+			end(i, events.StepLost{})
+		case events.Waiting, events.Held:
+			end(i, events.StepOmitted{Reason: "the record of the run ends before"})
+		case events.Settled:
+		}
+	}
+	end(-1, s.run.Summary())
+	s.all = true
+}
+
+// forget makes the next take give everything.
+func (s *store) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = true
+}
+
+// await notes the command whose answer is waited for. Commands are answered in their order, so the last one is enough.
+func (s *store) await(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.awaited = id
+}
+
+// answered notes the answer to a command.
+func (s *store) answered(o *events.Order) {
+	if o.ID == s.awaited {
+		s.awaited = ""
+	}
+}
+
+// awaits reports whether an answer is still to come, or the beginning of the run: until then nothing is known of it, and a key would be
+// judged by an empty run. After the end of a run there is no answer.
+func (s *store) awaits() bool {
+	return (s.awaited != "" || s.run.ID == "") && s.run.Phase != events.Done && !s.ended
+}

@@ -76,13 +76,6 @@ func (m *model) adoptPlan() (news string) {
 	return news
 }
 
-// forget makes the next take give everything.
-func (s *store) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all = true
-}
-
 func (m *model) see(step int, of *events.Step) {
 	m.tree.set(step, standing.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
@@ -99,7 +92,7 @@ func (m *model) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
 	m.places = nil
-	m.tree.recount(func(i int) (face, int64, int64) {
+	m.tree.recount(func(i int) (standing.State, int64, int64) {
 		of := &none
 		if i < len(steps) {
 			of = &steps[i]
@@ -177,7 +170,7 @@ func (m *model) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == filterAll && m.tree.tallies[0].sum(faceChanged, faceFailed, faceUnreachable, faceIgnored, faceRescued, faceOutdated, faceCancelled)+len(m.tree.drift) > 0 {
+	if m.filter == filterAll && m.tree.tallies[0].sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled)+len(m.tree.drift) > 0 {
 		m.setFilter(filterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
@@ -232,7 +225,7 @@ func (m *model) onFailure() bool {
 		return true
 	}
 	switch m.tree.faces[at] {
-	case faceFailed, faceUnreachable, faceRescued, faceIgnored: // the rescue has not begun
+	case standing.Failed, standing.Unreachable, standing.Rescued, standing.Ignored: // the rescue has not begun
 		return true
 	default:
 		return false
@@ -254,7 +247,7 @@ func (m *model) holdFailure() {
 		})
 	}
 	if m.failing = at; at >= 0 && at < len(m.tree.faces) && !m.tree.faces[at].Bad() {
-		m.tree.set(at, faceFailed)
+		m.tree.set(at, standing.Failed)
 	}
 }
 
@@ -269,7 +262,7 @@ func (m *model) retrying() string {
 		return ""
 	}
 	switch {
-	case m.tree.faces[m.run.pausedAt] == faceRunning:
+	case m.tree.faces[m.run.pausedAt] == standing.Running:
 		return "retrying"
 	case m.mended():
 		return "after an edit"

@@ -78,14 +78,6 @@ func partsOf(t *tree) (parts []part) {
 	return parts
 }
 
-// children are the nodes right below a node.
-func (t *tree) children(n int) (list []int) {
-	for c := n + 1; c < n+int(t.size[n]); c += int(t.size[c]) {
-		list = append(list, c)
-	}
-	return list
-}
-
 // see takes what has become of a step. A step that is tried again by itself is busy between its attempts; one that a person
 // has tried again later is not.
 func (l *timeline) see(step int, of *events.Step) {

@@ -26,18 +26,18 @@ type tree struct {
 	stepNode  []int32
 	scopeNode []int32
 
-	faces   []face         // by step
-	tallies []tally        // by scope
-	spans   []span         // by scope
-	soon    map[int]string // what steps will be called that have not begun: what was open in it is known by now
-	names   map[int]string // of steps that began under another name than the plan has: what was open in it is known then
-	hosts   int            // how many there are
-	over    bool           // there are others than this machine
-	drift   map[int]bool   // steps that did otherwise than foretold
+	faces   []standing.State // by step
+	tallies []tally          // by scope
+	spans   []span           // by scope
+	soon    map[int]string   // what steps will be called that have not begun: what was open in it is known by now
+	names   map[int]string   // of steps that began under another name than the plan has: what was open in it is known then
+	hosts   int              // how many there are
+	over    bool             // there are others than this machine
+	drift   map[int]bool     // steps that did otherwise than foretold
 }
 
 // tally is how many steps below a scope have each face.
-type tally [faces]int32
+type tally [standing.States]int32
 
 // span is when the first step below a scope started and the last ended, in nanoseconds; 0 is never.
 type span struct{ from, to int64 }
@@ -49,7 +49,7 @@ func grow(p *plan.Plan) *tree {
 		plan: p,
 		size: make([]int32, 0, n), parent: make([]int32, 0, n), depth: make([]int32, 0, n), ref: make([]int32, 0, n),
 		stepNode: make([]int32, len(p.Steps)), scopeNode: make([]int32, len(p.Scopes)),
-		faces: make([]face, len(p.Steps)), tallies: make([]tally, max(len(p.Scopes), 1)), spans: make([]span, max(len(p.Scopes), 1)),
+		faces: make([]standing.State, len(p.Steps)), tallies: make([]tally, max(len(p.Scopes), 1)), spans: make([]span, max(len(p.Scopes), 1)),
 		names: map[int]string{}, drift: map[int]bool{},
 	}
 	hosts := map[string]bool{}
@@ -185,7 +185,7 @@ func (t *tree) path(n int) string {
 }
 
 // set changes a step's face and the counts above it.
-func (t *tree) set(step int, to face) {
+func (t *tree) set(step int, to standing.State) {
 	from := t.faces[step]
 	if from == to {
 		return
@@ -223,7 +223,7 @@ func (t *tree) ran(step int, from, to int64) {
 }
 
 // recount sets every face anew, with the counts and times that follow from them.
-func (t *tree) recount(faceOf func(step int) (f face, from, to int64)) {
+func (t *tree) recount(faceOf func(step int) (f standing.State, from, to int64)) {
 	clear(t.tallies)
 	clear(t.spans)
 	for i := range t.faces {
@@ -244,4 +244,12 @@ func (t *tree) tally(n int) tally {
 		return one
 	}
 	return t.tallies[t.scopeOf(n)]
+}
+
+// children are the nodes right below a node.
+func (t *tree) children(n int) (list []int) {
+	for c := n + 1; c < n+int(t.size[n]); c += int(t.size[c]) {
+		list = append(list, c)
+	}
+	return list
 }

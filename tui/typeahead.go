@@ -94,23 +94,3 @@ func (m *model) startsDeferred() bool {
 	_, is := m.typed.input[0].(deferred)
 	return is
 }
-
-// await notes the command whose answer is waited for. Commands are answered in their order, so the last one is enough.
-func (s *store) await(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.awaited = id
-}
-
-// answered notes the answer to a command.
-func (s *store) answered(o *events.Order) {
-	if o.ID == s.awaited {
-		s.awaited = ""
-	}
-}
-
-// awaits reports whether an answer is still to come, or the beginning of the run: until then nothing is known of it, and a key would be
-// judged by an empty run. After the end of a run there is no answer.
-func (s *store) awaits() bool {
-	return (s.awaited != "" || s.run.ID == "") && s.run.Phase != events.Done && !s.ended
-}

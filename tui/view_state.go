@@ -22,9 +22,6 @@ type View struct {
 	Playbook string   `json:"playbook,omitempty"` // for who looks at the file
 }
 
-// viewPaths bounds the paths that are remembered.
-const viewPaths = 2000
-
 // viewNow is the view as it is.
 func (m *model) viewNow() View {
 	v := View{

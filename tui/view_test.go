@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"moon/tui/standing"
 	"reflect"
 	"strings"
 	"testing"
@@ -100,16 +101,16 @@ func TestTree(t *testing.T) {
 		t.Errorf("the skipped include is at %d", docker)
 	}
 	var sum tally
-	tree.recount(func(i int) (face, int64, int64) { return face(i % faces), 0, 0 })
+	tree.recount(func(i int) (standing.State, int64, int64) { return standing.State(i % standing.States), 0, 0 })
 	for _, f := range tree.faces {
 		sum[f]++
 	}
 	if tree.tallies[0] != sum {
 		t.Errorf("counts %v, want %v", tree.tallies[0], sum)
 	}
-	tree.set(3, faceFailed)
+	tree.set(3, standing.Failed)
 	loop := tree.tally(int(tree.parent[tree.stepNode[3]]))
-	if loop[faceFailed] != 1 {
+	if loop[standing.Failed] != 1 {
 		t.Errorf("the loop counts %v", loop)
 	}
 	// A plan that contradicts itself loses no step.

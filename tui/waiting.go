@@ -73,12 +73,12 @@ func (m *model) wondering() (steps []int) {
 // waits reports whether a step waits, for whatever it is.
 func (m *model) waits(step int) bool {
 	f := m.tree.faces[step]
-	return f.Pending() || f == faceAsking
+	return f.Pending() || f == standing.Asking
 }
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
 func (m *model) held(n int) int {
-	if t := m.tree.tally(n); t[faceRunning] > 0 || t.sum(faceWaiting, faceUndecided, faceConfirm, faceAsking) == 0 {
+	if t := m.tree.tally(n); t[standing.Running] > 0 || t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
 		return -1
 	}
 	r := m.tree.steps(n)

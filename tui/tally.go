@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"moon/tui/draw"
+	"moon/tui/standing"
+)
+
+var faceSigns = [standing.States]draw.Sign{
+	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm, standing.Excluded: draw.SignExcluded,
+	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK, 
+	standing.Changed: draw.SignChanged, standing.Failed: draw.SignFailed, standing.Unreachable: draw.SignUnreachable,
+	standing.Ignored: draw.SignIgnored, standing.Rescued: draw.SignRescued, standing.Skipped: draw.SignSkipped, standing.Kept: draw.SignKept,
+	standing.Outdated: draw.SignOutdated, standing.Cancelled: draw.SignCancelled, standing.Omitted: draw.SignWaiting,
+}
+
+func (c *tally) sum(of ...standing.State) (n int) {
+	for _, f := range of {
+		n += int(c[f])
+	}
+	return n
+}
+
+// total is how many steps there are, excluded ones left out.
+func (c *tally) total() (n int) {
+	for f, k := range c {
+		if standing.State(f) != standing.Excluded {
+			n += int(k)
+		}
+	}
+	return n
+}
+
+// done is how many of them have ended. What was never reached has not.
+func (c *tally) done() (n int) {
+	for f := standing.OK; f < standing.Omitted; f++ {
+		n += int(c[f])
+	}
+	return n
+}
+
+// failed is how many have failed, in whatever way.
+func (c *tally) failed() int { return c.sum(standing.Failed, standing.Unreachable) }
+
+// undecided is how many still need a person.
+func (c *tally) undecided() int { return c.sum(standing.Undecided, standing.Confirm, standing.Asking) }
+
+// sign sums a scope up. Folded, the worst below it shows; open, its own rows say that, and it shows how far it is.
+func (c *tally) sign(folded, review bool) draw.Sign {
+	total, done := c.total(), c.done()
+	left := c.sum(standing.Undecided, standing.Waiting, standing.Confirm, standing.Asking)
+	switch {
+	case c[standing.Failed] > 0:
+		return draw.SignFailed
+	case c[standing.Unreachable] > 0:
+		return draw.SignUnreachable
+	case c[standing.Asking] > 0:
+		return draw.SignPaused
+	case c[standing.Running] > 0:
+		return draw.SignRunning
+	case total == 0 && c[standing.Excluded] > 0:
+		return draw.SignExcluded
+	case total == 0:
+		return draw.SignSkipped
+	case left == 0:
+		return c.ended()
+	case c[standing.Confirm] > 0 && (folded || c[standing.Waiting] == 0 && done == 0):
+		return draw.SignConfirm
+	case c[standing.Undecided] > 0 && folded && c[standing.Waiting] == 0:
+		return draw.SignUndecided
+	case done > 0:
+		return draw.SignRunning
+	case c.undecided() > 0 && c[standing.Waiting] > 0:
+		return draw.SignPartly
+	case c[standing.Undecided] > 0:
+		return draw.SignUndecided
+	case review:
+		return draw.SignApproved
+	}
+	return draw.SignWaiting
+}
+
+// ended sums up what has nothing left to run.
+func (c *tally) ended() draw.Sign {
+	for _, f := range []standing.State{standing.Outdated, standing.Cancelled, standing.Changed, standing.Rescued, standing.OK, standing.Ignored, standing.Kept, standing.Skipped} {
+		if c[f] > 0 {
+			return faceSigns[f]
+		}
+	}
+	return draw.SignWaiting
+}
