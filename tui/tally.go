@@ -7,7 +7,7 @@ import (
 
 var faceSigns = [standing.States]draw.Sign{
 	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm, standing.Excluded: draw.SignExcluded,
-	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK, 
+	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
 	standing.Changed: draw.SignChanged, standing.Failed: draw.SignFailed, standing.Unreachable: draw.SignUnreachable,
 	standing.Ignored: draw.SignIgnored, standing.Rescued: draw.SignRescued, standing.Skipped: draw.SignSkipped, standing.Kept: draw.SignKept,
 	standing.Outdated: draw.SignOutdated, standing.Cancelled: draw.SignCancelled, standing.Omitted: draw.SignWaiting,
