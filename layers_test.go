@@ -48,10 +48,13 @@ var layers = map[string][]string{
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
 	"themes":         {"config/yamldoc"},
-	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/draw", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"},
+	"tui":            {"config/yamldoc", "events", "events/steplog", "plan", "internal/diag", "themes", "tui/draw", "tui/feed", "tui/fix", "tui/keymap", "tui/tree", "tui/standing", "internal/termtext", "internal/suggest"},
 	"tui/lines":      {"events", "events/steplog", "plan", "internal/diag", "secret", "tui/fix", "tui/standing", "internal/termtext", "internal/suggest"}, // says "hidden" where a secret is masked
 	"tui/plain":      {"events", "events/steplog", "plan", "secret", "tui/standing", "internal/termtext"},                                                 // writes out what stands for a secret, where that has no glyph
 
+	"tui/feed":     {"events", "events/steplog", "internal/termtext", "tui/draw", "tui/standing", "tui/tree"},
+	"tui/keymap":   {"config/yamldoc", "internal/diag", "internal/suggest", "tui/draw"},
+	"tui/tree":     {"events", "plan", "tui/draw", "tui/standing"},
 	"tui/draw":     {"internal/termtext", "themes"},              // cells, and no plan
 	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
@@ -71,7 +74,7 @@ var layers = map[string][]string{
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
 	},
 }
 
@@ -83,8 +86,8 @@ var owners = []struct {
 }{
 	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/agent", "exec/agent/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
-	{"charm.land/", []string{"tui", "themes"}, "one screen, one model; everything else works without a terminal"},
-	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and tui read what a person has set for the screen"},
+	{"charm.land/", []string{"tui", "tui/feed", "themes"}, "one screen, one model; everything else works without a terminal"},
+	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
 	{"net", []string{"engine/control", "exec", "exec/facts", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},

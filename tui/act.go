@@ -2,7 +2,10 @@ package tui
 
 import (
 	"fmt"
+
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,40 +14,40 @@ import (
 )
 
 // act turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
-func (m *model) act(do intent) {
+func (m *model) act(do keymap.Intent) {
 	if !m.asksName(do) {
 		m.carryOut(do)
 	}
 }
 
 // carryOut does what act was asked to, and what a name was typed for.
-func (m *model) carryOut(do intent) {
+func (m *model) carryOut(do keymap.Intent) {
 	switch do {
-	case gateApprove:
+	case keymap.GateApprove:
 		m.approve()
-	case gateApproveAll:
+	case keymap.GateApproveAll:
 		m.send(events.Approve{Range: m.everything(), Digest: m.plan.Digest})
-	case gateExclude:
+	case keymap.GateExclude:
 		m.exclude()
-	case gateExcludeHost:
+	case keymap.GateExcludeHost:
 		m.excludeHost()
-	case gateBreak:
+	case keymap.GateBreak:
 		m.breakpoint()
-	case runContinue:
+	case keymap.RunContinue:
 		m.resume()
-	case runStep:
+	case keymap.RunStep:
 		m.advance(events.Advance{Verb: "step", Approve: true})
-	case runOver:
+	case keymap.RunOver:
 		m.over()
-	case runOut:
+	case keymap.RunOut:
 		m.out()
-	case runUntil:
+	case keymap.RunUntil:
 		m.until()
-	case runPause:
+	case keymap.RunPause:
 		m.pauseOrResume()
-	case runRetry:
+	case keymap.RunRetry:
 		m.retryMarked()
-	case runRetryAll:
+	case keymap.RunRetryAll:
 		m.retryAll()
 	default:
 	}
@@ -54,15 +57,15 @@ func (m *model) everything() events.Range { return events.Range{From: 0, To: len
 
 // targets are the steps that a decision is about, which ends the marking of a range.
 func (m *model) targets() (ranges []events.Range, single bool) {
-	m.cur.closeRange(m.rows)
+	m.cur.CloseRange(m.rows)
 	return m.aim()
 }
 
 // tallyOf counts the faces in some ranges.
-func (m *model) tallyOf(ranges []events.Range) (t tally) {
+func (m *model) tallyOf(ranges []events.Range) (t tree.Tally) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
-			t[m.tree.faces[i]]++
+			t[m.tree.Faces[i]]++
 		}
 	}
 	return t
@@ -73,12 +76,12 @@ func (m *model) tallyOf(ranges []events.Range) (t tally) {
 func (m *model) approve() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
-	ask := t.sum(standing.Confirm)
+	ask := t.Sum(standing.Confirm)
 	switch {
 	case single && t[standing.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From})
 		return
-	case t.sum(standing.Undecided) == 0 && (!single || ask == 0) && t.sum(standing.Waiting) > 0:
+	case t.Sum(standing.Undecided) == 0 && (!single || ask == 0) && t.Sum(standing.Waiting) > 0:
 		for _, r := range ranges {
 			m.send(events.Withdraw{Range: r})
 		}
@@ -87,10 +90,10 @@ func (m *model) approve() {
 			m.send(events.Approve{Range: r, Digest: m.plan.Digest, Confirm: single && ask > 0})
 		}
 		if !single && ask > 0 {
-			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"), m.keys.label(needNext)))
+			m.say(fmt.Sprintf("%s to confirm one by one: %s goes to the next", draw.Count(ask, "step"), m.keys.Label(keymap.NeedNext)))
 		}
 	}
-	m.cur.clear()
+	m.cur.Clear()
 }
 
 // exclude excludes, or includes where everything is excluded. A failed step is skipped instead.
@@ -104,7 +107,7 @@ func (m *model) exclude() {
 	case single && t[standing.Asking] > 0:
 		m.send(events.Answer{Step: ranges[0].From, Reject: true})
 		return
-	case t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
 		m.lacking.tell = true
 		for _, r := range ranges {
 			m.send(events.Exclude{Range: r})
@@ -113,13 +116,13 @@ func (m *model) exclude() {
 		m.lacking.tell = true
 		m.restoreSteps(ranges)
 	}
-	m.cur.clear()
+	m.cur.Clear()
 }
 
 // restoreSteps takes back the exclusion of the steps that were not skipped for it yet.
 func (m *model) restoreSteps(ranges []events.Range) {
 	var steps []int
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)); i++ {
 				if run.Steps[i].Restorable() && !m.plan.Steps[i].Excluded {
@@ -147,17 +150,17 @@ func (m *model) leftOut(ranges []events.Range) (n int32) {
 
 // next is the step that would start next, or -1.
 func (m *model) next() int {
-	at := m.run.pointer
-	if at >= 0 && at < len(m.tree.faces) && m.tree.faces[at].Pending() {
+	at := m.run.Pointer
+	if at >= 0 && at < len(m.tree.Faces) && m.tree.Faces[at].Pending() {
 		return at
 	}
-	for i := at + 1; i < len(m.tree.faces); i++ {
-		if m.tree.faces[i].Pending() {
+	for i := at + 1; i < len(m.tree.Faces); i++ {
+		if m.tree.Faces[i].Pending() {
 			return i
 		}
 	}
 	for i := range max(at, 0) {
-		if i < len(m.tree.faces) && m.tree.faces[i].Pending() {
+		if i < len(m.tree.Faces) && m.tree.Faces[i].Pending() {
 			return i
 		}
 	}
@@ -168,8 +171,8 @@ func (m *model) next() int {
 func (m *model) resume() {
 	m.following = true
 	m.send(events.Continue{})
-	if n := m.tree.tallies[0].sum(standing.Undecided); n > 0 {
-		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.label(gateApproveAll)))
+	if n := m.tree.Tallies[0].Sum(standing.Undecided); n > 0 {
+		m.say(fmt.Sprintf("%s not approved; %s approves all", draw.Count(n, "step"), m.keys.Label(keymap.GateApproveAll)))
 	}
 }
 
@@ -191,7 +194,7 @@ func (m *model) ahead(whole bool) (events.Range, bool) {
 	if next < 0 {
 		return events.Range{}, false
 	}
-	if here := m.tree.steps(m.at()); whole && m.at() > 0 && m.tree.step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
+	if here := m.tree.Steps(m.at()); whole && m.at() > 0 && m.tree.Step(m.at()) < 0 && here.Has(next) && m.firstLeft(here) == next {
 		return here, true
 	}
 	return events.Range{From: next, To: next + 1}, true
@@ -200,7 +203,7 @@ func (m *model) ahead(whole bool) (events.Range, bool) {
 // firstLeft is the first step of a range that has not run.
 func (m *model) firstLeft(r events.Range) int {
 	for i := r.From; i < r.To; i++ {
-		if m.tree.faces[i].Pending() {
+		if m.tree.Faces[i].Pending() {
 			return i
 		}
 	}
@@ -211,19 +214,19 @@ func (m *model) firstLeft(r events.Range) int {
 func (m *model) out() {
 	var r events.Range // none after a failure that nothing follows
 	if next := m.next(); next >= 0 {
-		parent := m.tree.parent[m.tree.stepNode[next]]
-		r = events.Range{From: next, To: m.tree.steps(int(parent)).To}
+		parent := m.tree.Parent[m.tree.StepNode[next]]
+		r = events.Range{From: next, To: m.tree.Steps(int(parent)).To}
 	}
 	m.advance(events.Advance{Verb: "out", Range: r})
 }
 
 // until runs up to the node under the cursor.
 func (m *model) until() {
-	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.steps(m.at()).From}})
+	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.Steps(m.at()).From}})
 }
 
 func (m *model) pauseOrResume() {
-	if m.run.phase == events.Running {
+	if m.run.Phase == events.Running {
 		m.send(events.Pause{})
 		m.say("pausing: running steps finish first")
 		return
@@ -239,14 +242,14 @@ func (m *model) retryMarked() {
 			m.send(events.Retry{Range: r})
 		}
 	}
-	m.cur.clear()
+	m.cur.Clear()
 }
 
 // failedIn counts what can be retried: what failed, and a step that failed and was edited since.
 func (m *model) failedIn(r events.Range) int {
 	t := m.tallyOf([]events.Range{r})
-	n := t.failed()
-	if at := m.run.pausedAt; r.Has(at) && (m.mended() || m.broken(at) && !m.tree.faces[at].Bad()) {
+	n := t.Failed()
+	if at := m.run.PausedAt; r.Has(at) && (m.mended() || m.broken(at) && !m.tree.Faces[at].Bad()) {
 		n++
 	}
 	return n
@@ -254,25 +257,25 @@ func (m *model) failedIn(r events.Range) int {
 
 // mended reports whether the step the run is paused on failed and is another now, after an edit.
 func (m *model) mended() bool {
-	at := m.run.pausedAt
-	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseFailure && at >= 0 &&
-		at < len(m.tree.faces) && m.tree.faces[at].Pending()
+	at := m.run.PausedAt
+	return m.run.Phase == events.Paused && m.run.Pause.Reason == events.PauseFailure && at >= 0 &&
+		at < len(m.tree.Faces) && m.tree.Faces[at].Pending()
 }
 
 // retryOrAgain retries what failed. When the run is over there is nothing of the kind, and it is the whole that is run again.
 func (m *model) retryOrAgain() tea.Cmd {
-	if m.run.phase == events.Done && m.o.Again {
+	if m.run.Phase == events.Done && m.o.Again {
 		m.again = true
 		return tea.Quit
 	}
-	m.act(runRetryAll)
+	m.act(keymap.RunRetryAll)
 	return nil
 }
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
 func (m *model) retryAll() {
-	r := m.tree.steps(m.at())
-	if m.tree.step(m.at()) >= 0 || m.failedIn(r) == 0 {
+	r := m.tree.Steps(m.at())
+	if m.tree.Step(m.at()) >= 0 || m.failedIn(r) == 0 {
 		r = m.everything()
 	}
 	m.send(events.Retry{Range: r})
@@ -280,7 +283,7 @@ func (m *model) retryAll() {
 
 // leave leaves, and asks first if that would stop something.
 func (m *model) leave() tea.Cmd {
-	switch m.run.phase {
+	switch m.run.Phase {
 	case events.Done:
 		return tea.Quit
 	case events.Ended:
@@ -292,7 +295,7 @@ func (m *model) leave() tea.Cmd {
 	case events.Running, events.Paused:
 		m.overlay = leaveBox{}
 	}
-	if m.store.over() {
+	if m.store.Over() {
 		return tea.Quit
 	}
 	return nil
@@ -306,8 +309,8 @@ func (m *model) interrupt() tea.Cmd {
 	}
 	m.overlay = nil
 	m.stop(events.StopNow, true)
-	if m.stopping > 2 || m.store.over() {
-		m.forced = m.run.phase != events.Done
+	if m.stopping > 2 || m.store.Over() {
+		m.forced = m.run.Phase != events.Done
 		return tea.Quit // whatever keeps the run must not keep the terminal
 	}
 	return nil

@@ -2,8 +2,10 @@ package tui
 
 import (
 	"fmt"
-	"moon/tui/standing"
 	"testing"
+
+	"moon/tui/standing"
+	"moon/tui/tree"
 
 	"moon/plan"
 )
@@ -11,7 +13,7 @@ import (
 // TestNextAttention goes to failures first, then to what needs approval, and never to what merely changed.
 func TestNextAttention(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, fake: func(f *fake) { f.fails["unpack go"] = 9 }})
-	at := func() string { return s.m.plan.Steps[s.m.tree.step(s.m.at())].Name }
+	at := func() string { return s.m.plan.Steps[s.m.tree.Step(s.m.at())].Name }
 	goes := func(key string, names ...string) {
 		t.Helper()
 		for _, name := range names {
@@ -37,16 +39,16 @@ func TestChangesNeedNoAttention(t *testing.T) {
 	s.keys("A ]")
 	s.keys("a c")
 	s.has("DONE", "changed")
-	s.m.setFilter(filterAll)
+	s.m.setFilter(tree.FilterAll)
 	s.on("say hello")
 	s.keys("]")
 	s.has("nothing needs attention")
-	if s.m.tree.step(s.m.at()) != 0 {
+	if s.m.tree.Step(s.m.at()) != 0 {
 		t.Error("it went to a step that only changed something")
 	}
-	s.m.setFilter(filterChanged) // there it is what was asked for
+	s.m.setFilter(tree.FilterChanged) // there it is what was asked for
 	s.keys("]")
-	if f := s.m.tree.faces[s.m.tree.step(s.m.at())]; f != standing.Changed {
+	if f := s.m.tree.Faces[s.m.tree.Step(s.m.at())]; f != standing.Changed {
 		t.Errorf("with the filter for changes it went to %v", f)
 	}
 }
@@ -87,7 +89,7 @@ func TestLoopRowHasItsName(t *testing.T) {
 	s.has("db failed")
 	s.keys("l")
 	s.keys("r c")
-	s.m.setFilter(filterAll)
+	s.m.setFilter(tree.FilterAll)
 	s.has("loop: deploy 1.2.3", "deploy 1.2.3 (web)")
 }
 

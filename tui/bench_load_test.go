@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/feed"
+	"moon/tui/tree"
 )
 
 // BenchmarkScene is the time of one frame of each kind at 200×60 over 100,000 steps, with nothing cached.
@@ -22,13 +24,13 @@ func BenchmarkScene(b *testing.B) {
 		{"running", func(s *screen) { s.press("c"); s.f.tick(); s.frame() }},
 		{"filtered", func(s *screen) { s.press("f"); s.press("f"); s.press("f") }},
 		{"folded", func(s *screen) { s.press("-") }},
-		{"summary", func(s *screen) { s.m.cur.node = 0 }},
+		{"summary", func(s *screen) { s.m.cur.Node = 0 }},
 		{"output", func(s *screen) {
 			s.press("2")
 			for range 200 {
-				s.m.detail.reel.lines = append(s.m.detail.reel.lines, textLine{text: "a line of \x1b[32moutput\x1b[0m that is as long as lines are, 日本語 and all, and goes on past the edge of the pane"})
+				s.m.detail.reel.Lines = append(s.m.detail.reel.Lines, feed.TextLine{Text: "a line of \x1b[32moutput\x1b[0m that is as long as lines are, 日本語 and all, and goes on past the edge of the pane"})
 			}
-			s.m.detail.reel.total = 200
+			s.m.detail.reel.Total = 200
 		}},
 		{"palette", func(s *screen) { s.press(":") }},
 		{"help", func(s *screen) { s.press("?") }},
@@ -36,7 +38,7 @@ func BenchmarkScene(b *testing.B) {
 	} {
 		b.Run(scene.name, func(b *testing.B) {
 			s := largeScreen(b, 100_000, 200, 60)
-			s.m.cur.node = s.m.tree.len() / 2
+			s.m.cur.Node = s.m.tree.Len() / 2
 			scene.play(s)
 			for b.Loop() {
 				s.m.stale = true
@@ -84,13 +86,13 @@ func BenchmarkMemory(b *testing.B) {
 		runtime.ReadMemStats(&before)
 		m := newModel(Options{Plan: p, Glyphs: "unicode"}, func(string) string { return "" })
 		m.width, m.height = 120, 40
-		m.rows.openAll()
+		m.rows.OpenAll()
 		_ = m.View()
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		runtime.KeepAlive(m)
 	}
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(grow(p).len()), "B/node")
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(tree.Grow(p).Len()), "B/node")
 }
 
 // BenchmarkKeyUnderLoad presses keys while 100,000 events a second come in: the time from a key to the frame that answers it,
@@ -102,8 +104,8 @@ func BenchmarkKeyUnderLoad(b *testing.B) {
 	stop := make(chan struct{})
 	// One goroutine takes messages, as Bubble Tea's loop does.
 	msgs := make(chan func())
-	go s.m.store.drain(feed)
-	go frames(s.m.store.poke, stop, func() {
+	go s.m.store.Drain(feed)
+	go frames(s.m.store.Poke, stop, func() {
 		select {
 		case msgs <- func() { _, _ = s.m.Update(frameMsg{}); _ = s.m.View() }:
 		case <-stop:

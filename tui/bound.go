@@ -38,7 +38,7 @@ type boundMoment struct {
 
 // stepNow is a step as far as it is known by now.
 func (m *model) stepNow(i int) *plan.Step {
-	if b, ok := m.bound.steps[i]; ok && m.tree.faces[i].Pending() {
+	if b, ok := m.bound.steps[i]; ok && m.tree.Faces[i].Pending() {
 		return &b.Step
 	}
 	return &m.plan.Steps[i]
@@ -47,18 +47,18 @@ func (m *model) stepNow(i int) *plan.Step {
 // openNow reports whether a step that has not begun was not known in full when the run was planned.
 func (m *model) openNow(i int) bool {
 	p := &m.plan.Steps[i]
-	return m.tree.faces[i].Pending() && !p.Excluded && (len(p.Unknowns) > 0 || p.Prediction == plan.MaySkip)
+	return m.tree.Faces[i].Pending() && !p.Excluded && (len(p.Unknowns) > 0 || p.Prediction == plan.MaySkip)
 }
 
 // askBound has the steps on the screen bound, if something they may depend on has changed, and what the step would do that the run
 // is paused at predicted.
 func (m *model) askBound() tea.Cmd {
 	b := &m.bound
-	if m.o.Bind == nil || m.recorded() || m.run.phase == events.Review || m.run.phase == events.Done || len(m.plan.Steps) == 0 {
+	if m.o.Bind == nil || m.recorded() || m.run.Phase == events.Review || m.run.Phase == events.Done || len(m.plan.Steps) == 0 {
 		b.halt()
 		return nil
 	}
-	now := boundMoment{digest: m.plan.Digest, settled: m.run.counts.Settled(), pauses: m.run.pauses}
+	now := boundMoment{digest: m.plan.Digest, settled: m.run.Counts.Settled(), pauses: m.run.Pauses}
 	if now.digest != b.of.digest {
 		b.steps = nil
 	}
@@ -70,9 +70,9 @@ func (m *model) bindShown(now boundMoment) tea.Cmd {
 	if b.asking {
 		return nil
 	}
-	wanted := []int{m.run.pointer, m.tree.step(m.at())}
+	wanted := []int{m.run.Pointer, m.tree.Step(m.at())}
 	for _, n := range m.waiting.rows {
-		wanted = append(wanted, m.tree.step(int(n)))
+		wanted = append(wanted, m.tree.Step(int(n)))
 	}
 	slices.Sort(wanted)
 	wanted = slices.DeleteFunc(slices.Compact(wanted), func(i int) bool {
@@ -99,10 +99,10 @@ func (m *model) bindShown(now boundMoment) tea.Cmd {
 		}
 		return came{func(m *model) tea.Cmd {
 			m.bound.take(found, now, fresh, m.plan == p)
-			m.tree.soon = map[int]string{}
+			m.tree.Soon = map[int]string{}
 			for i := range m.bound.steps {
 				if title := m.titleNow(i); title != "" && title != m.plan.Steps[i].Title() {
-					m.tree.soon[i] = title
+					m.tree.Soon[i] = title
 				}
 			}
 			return nil
@@ -124,13 +124,13 @@ func (b *boundSteps) take(found map[int]boundStep, now boundMoment, fresh, same 
 
 // predictNext has the step predicted that the run is paused at: by now it may do something else than the review knew.
 func (m *model) predictNext(now boundMoment) tea.Cmd {
-	b, at := &m.bound, m.run.pausedAt
+	b, at := &m.bound, m.run.PausedAt
 	now.step = at
 	if now == b.predicted {
 		return nil
 	}
 	b.halt()
-	if m.o.Predict == nil || m.run.phase != events.Paused || at < 0 || at >= len(m.plan.Steps) || !m.tree.faces[at].Pending() {
+	if m.o.Predict == nil || m.run.Phase != events.Paused || at < 0 || at >= len(m.plan.Steps) || !m.tree.Faces[at].Pending() {
 		return nil
 	}
 	b.predicted = now
@@ -161,7 +161,7 @@ func (b *boundSteps) halt() {
 // foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
 func (m *model) foretoldNow(i int) *events.Foretold {
 	f := m.foretold.step(i)
-	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.faces) && !m.overWith(of) }) {
+	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
 		return f
 	}
 	return nil
@@ -169,7 +169,7 @@ func (m *model) foretoldNow(i int) *events.Foretold {
 
 // overWith reports whether a step has ended, or will not run.
 func (m *model) overWith(i int) bool {
-	f := m.tree.faces[i]
+	f := m.tree.Faces[i]
 	return !f.Pending() && f != standing.Running && f != standing.Asking
 }
 
@@ -192,7 +192,7 @@ func (m *model) whenKnown(steps []int) string {
 		if i < 0 || i >= len(m.plan.Steps) {
 			continue
 		}
-		switch f := m.tree.faces[i]; f {
+		switch f := m.tree.Faces[i]; f {
 		case standing.OK, standing.Changed, standing.Kept, standing.Ignored, standing.Rescued:
 			given = append(given, i)
 		case standing.Skipped, standing.Excluded, standing.Omitted, standing.Failed, standing.Unreachable, standing.Cancelled:
@@ -205,12 +205,12 @@ func (m *model) whenKnown(steps []int) string {
 	case len(pending) > 0:
 		return "known after " + m.stepNames(pending)
 	case len(gone) > 0:
-		return "has no value: " + m.stepName(gone[0]) + " " + standing.Fate(m.tree.faces[gone[0]])
+		return "has no value: " + m.stepName(gone[0]) + " " + standing.Fate(m.tree.Faces[gone[0]])
 	case len(given) > 0 && !m.recorded():
 		return "given by " + m.stepNames(given)
 	case len(given) > 0:
 		return "was given by " + m.stepNames(given)
-	case m.run.phase != events.Review:
+	case m.run.Phase != events.Review:
 		return "known when the step starts"
 	}
 	return "known after " + m.stepNames(steps)
@@ -222,7 +222,7 @@ func templateKept(text string) bool { return strings.Contains(text, "{{") }
 // titleNow is the title of a step whose name has become known before it began.
 func (m *model) titleNow(i int) string {
 	b, ok := m.bound.steps[i]
-	if !ok || !m.tree.faces[i].Pending() || templateKept(b.Title()) {
+	if !ok || !m.tree.Faces[i].Pending() || templateKept(b.Title()) {
 		return ""
 	}
 	return b.Title()

@@ -2,9 +2,10 @@ package tui
 
 import (
 	"errors"
-	"moon/tui/standing"
 	"strings"
 	"testing"
+
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/plan"
@@ -157,7 +158,7 @@ func TestBreaksList(t *testing.T) {
 	s.has("● say hello", "◉ clone the dotfiles  if x == 1")
 	s.press("down")
 	s.press("enter")
-	if s.m.tree.step(s.m.at()) != stepClone {
+	if s.m.tree.Step(s.m.at()) != stepClone {
 		t.Errorf("went to %d", s.m.at())
 	}
 	s.command("breaks")
@@ -175,11 +176,11 @@ func TestBreaksList(t *testing.T) {
 // TestBreakOnTask stops before a task on each of its hosts, and the list has one entry for it.
 func TestBreakOnTask(t *testing.T) {
 	s := newScreen(t, setup{p: twoPlays(), w: 120, h: 30})
-	s.m.cur.node = int(s.m.tree.scopeNode[2]) // update the package index
+	s.m.cur.Node = int(s.m.tree.ScopeNode[2]) // update the package index
 	s.sends("b", events.Break{Step: 0, To: 3})
-	s.m.cur.node = int(s.m.tree.scopeNode[3]) // install packages: a loop on each host
+	s.m.cur.Node = int(s.m.tree.ScopeNode[3]) // install packages: a loop on each host
 	s.sends("b", events.Break{Step: 3}, events.Break{Step: 5}, events.Break{Step: 7})
-	s.m.cur.node = int(s.m.tree.scopeNode[3])
+	s.m.cur.Node = int(s.m.tree.ScopeNode[3])
 	s.keys("l j l j j") // its second item on the first host
 	s.sends("b", events.Break{Step: 4})
 	s.command("breaks")
@@ -192,7 +193,7 @@ func TestBreakOnTask(t *testing.T) {
 	s.press("esc")
 
 	// Another condition on one host is another entry.
-	s.m.cur.node = int(s.m.tree.scopeNode[2])
+	s.m.cur.Node = int(s.m.tree.ScopeNode[2])
 	s.sends("b", events.Break{Step: 0, To: 3})
 	s.f.send(events.Break{Step: 1, When: "x == 1"})
 	s.frame()
@@ -245,7 +246,7 @@ func TestMarksDecide(t *testing.T) {
 	// Two that failed, with what did not between them.
 	s.keys("A c c")
 	s.f.run.Steps[stepTmux].State, s.f.run.Steps[stepTmux].Outcome = events.Settled, events.Failed
-	s.m.tree.set(stepTmux, standing.Failed)
+	s.m.tree.Set(stepTmux, standing.Failed)
 	s.on("install git")
 	s.press("space")
 	s.on("install ripgrep")
@@ -262,7 +263,7 @@ func TestMarksDecide(t *testing.T) {
 			t.Errorf("sent %v", c)
 		}
 	}
-	if len(s.m.cur.marks) > 0 {
+	if len(s.m.cur.Marks) > 0 {
 		t.Error("the marks stay")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // stop is a breakpoint at a step: as it was set, and how often it has stopped the run.
@@ -41,14 +42,14 @@ func (m *model) breakOn(n int) (stop, bool) {
 	if len(m.breaks) == 0 {
 		return stop{}, false
 	}
-	if i := m.tree.step(n); i >= 0 {
+	if i := m.tree.Step(n); i >= 0 {
 		s, ok := m.breaks[i]
 		return s, ok
 	}
-	if !m.rows.folded[n] {
+	if !m.rows.Folded[n] {
 		return stop{}, false
 	}
-	r, first := m.tree.steps(n), -1
+	r, first := m.tree.Steps(n), -1
 	if r.To-r.From < len(m.breaks) { // there may be one at every step
 		for i := r.From; i < r.To; i++ {
 			if s, ok := m.breaks[i]; ok {
@@ -85,8 +86,8 @@ func (s *stop) sign(g *draw.Glyphs) draw.Text {
 
 // breakState says at a glance at which breakpoint the run is paused.
 func (m *model) breakState(b *draw.Brush) bool {
-	s, ok := m.breaks[m.run.pausedAt]
-	if !ok || m.run.phase != events.Paused || m.run.pause.Reason != events.PauseBreakpoint {
+	s, ok := m.breaks[m.run.PausedAt]
+	if !ok || m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseBreakpoint {
 		return false
 	}
 	sign := s.sign(m.glyphs)
@@ -114,7 +115,7 @@ func (m *model) breakpoint() {
 	all := true
 	for _, n := range m.markedNodes() {
 		var row []int
-		for _, step := range standing.FirstSteps(m.plan, m.tree.steps(n)) {
+		for _, step := range standing.FirstSteps(m.plan, m.tree.Steps(n)) {
 			if slices.Contains(steps, step) {
 				continue
 			}
@@ -129,16 +130,16 @@ func (m *model) breakpoint() {
 			m.send(c)
 		}
 	}
-	m.cur.clear()
+	m.cur.Clear()
 }
 
 // markedNodes are the nodes that a person has marked, or the one under the cursor.
 func (m *model) markedNodes() []int {
-	m.cur.closeRange(m.rows)
-	if len(m.cur.marks) == 0 {
+	m.cur.CloseRange(m.rows)
+	if len(m.cur.Marks) == 0 {
 		return []int{m.at()}
 	}
-	return slices.Sorted(maps.Keys(m.cur.marks))
+	return slices.Sorted(maps.Keys(m.cur.Marks))
 }
 
 // breakPlace is a breakpoint with all its steps.
@@ -176,7 +177,7 @@ func (p *breakPlace) words() string {
 
 // title is what the breakpoint is at: a step or a task, with its hosts.
 func (p *breakPlace) title(m *model) string {
-	title := stepTitle(&m.plan.Steps[p.Steps[0]])
+	title := tree.StepTitle(&m.plan.Steps[p.Steps[0]])
 	if p.Task >= 0 && len(p.Steps) > 1 {
 		title = m.plan.Scopes[p.Task].Name
 	}

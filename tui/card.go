@@ -3,9 +3,11 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"moon/tui/standing"
 	"slices"
 	"strings"
+
+	"moon/tui/keymap"
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/themes"
@@ -15,19 +17,19 @@ import (
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m *model) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
-	if ask := m.tree.tallies[0].sum(standing.Confirm); m.run.phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
+	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
-	if m.run.phase == events.Paused {
+	if m.run.Phase == events.Paused {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
 	}
-	if step := m.cardStep(); step >= 0 && m.run.phase != events.Done {
+	if step := m.cardStep(); step >= 0 && m.run.Phase != events.Done {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step)))})
 		if words := m.cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
 		if last := m.peekLines(1); len(last) > 0 {
-			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(draw.InkRaw, last[0].text)})
+			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(draw.InkRaw, last[0].Text)})
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
@@ -84,7 +86,7 @@ func (m *model) cardCounts() []draw.Text {
 	b.Wide = 0 // as narrow as can be
 	m.tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
-	if m.run.phase == events.Running {
+	if m.run.Phase == events.Running {
 		done, total := m.progress()
 		line = append([]draw.Text{draw.Inked(themes.Text, fmt.Sprintf("%d/%d ", done, total))}, line...)
 	}
@@ -93,7 +95,7 @@ func (m *model) cardCounts() []draw.Text {
 
 // cardTime is where a step runs, and since when.
 func (m *model) cardTime(step int) string {
-	since, runs := m.timeline.active[step]
+	since, runs := m.timeline.Active[step]
 	if !runs {
 		return ""
 	}
@@ -106,10 +108,10 @@ func (m *model) cardTime(step int) string {
 
 // cardStep is the step the engine is at, or in a review the one under the cursor.
 func (m *model) cardStep() int {
-	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) {
+	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
 		return p
 	}
-	return m.tree.step(m.at())
+	return m.tree.Step(m.at())
 }
 
 func (m *model) cardKeys(b *draw.Brush) {
@@ -123,46 +125,46 @@ func (m *model) cardKeys(b *draw.Brush) {
 		m.pending(b)
 		return
 	}
-	var tips []tip
-	switch m.run.phase {
+	var tips []keymap.Tip
+	switch m.run.Phase {
 	case events.Review:
-		tips = []tip{tipOf(gateApproveAll, "approve"), tipOf(runContinue, "run"), tipOf(runLeave, "quit")}
+		tips = []keymap.Tip{keymap.TipOf(keymap.GateApproveAll, "approve"), keymap.TipOf(keymap.RunContinue, "run"), keymap.TipOf(keymap.RunLeave, "quit")}
 	case events.Running:
-		tips = []tip{tipOf(runPause, "pause"), tipOf(runLeave, "quit"), tipOf(showHelp, "")}
+		tips = []keymap.Tip{keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	case events.Paused:
-		tips = []tip{tipOf(runContinue, "go on"), tipOf(runStep, "step"), tipOf(runLeave, "quit")}
+		tips = []keymap.Tip{keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunLeave, "quit")}
 		if m.asks() != "" {
-			tips = []tip{tipOf(gateApprove, "approve"), tipOf(runContinue, "go on"), tipOf(runLeave, "quit")}
-			if m.tree.step(m.at()) != m.run.pausedAt {
-				tips[0] = tipOf(cursorPointer, "go to it")
+			tips = []keymap.Tip{keymap.TipOf(keymap.GateApprove, "approve"), keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunLeave, "quit")}
+			if m.tree.Step(m.at()) != m.run.PausedAt {
+				tips[0] = keymap.TipOf(keymap.CursorPointer, "go to it")
 			}
 		}
 		if m.onFailure() {
-			tips = []tip{tipOf(runRetry, "retry"), tipOf(runContinue, "go on"), tipOf(runLeave, "stop")}
+			tips = []keymap.Tip{keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunContinue, "go on"), keymap.TipOf(keymap.RunLeave, "stop")}
 		}
 	case events.Ended, events.Done:
-		tips = []tip{tipOf(runLeave, "quit"), tipOf(showHelp, "")}
+		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
-	tips = slices.DeleteFunc(tips, func(t tip) bool { return m.cannot(t.do) != "" })
+	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return m.cannot(t.Do) != "" })
 	between := 2
 	if m.tipsWidth(tips, 0, between) > m.width {
 		between = 1
 	}
 	for i := len(tips) - 1; i >= 0 && m.tipsWidth(tips, 0, between) > m.width; i-- {
-		tips[i].words = ""
+		tips[i].Words = ""
 	}
 	for i, t := range tips {
 		if i > 0 {
 			b.Put(themes.Text, draw.Spaces(between))
 		}
-		b.Put(draw.InkKey, m.keys.label(t.do))
-		b.Put(themes.Text, strings.TrimRight(" "+t.words, " "))
+		b.Put(draw.InkKey, m.keys.Label(t.Do))
+		b.Put(themes.Text, strings.TrimRight(" "+t.Words, " "))
 	}
 }
 
 // peekRows is how many rows below the tree show what the other pane would.
 func (m *model) peekRows() int {
-	switch m.run.phase {
+	switch m.run.Phase {
 	case events.Review, events.Paused:
 		return 1
 	case events.Running:

@@ -2,8 +2,9 @@ package tui
 
 import (
 	"fmt"
-	"moon/tui/draw"
 	"slices"
+
+	"moon/tui/draw"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"

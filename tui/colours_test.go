@@ -17,6 +17,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/tree"
 )
 
 var profiles = []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII}
@@ -139,17 +140,17 @@ func checkStates(t *testing.T, name string, s *screen, p colorprofile.Profile) {
 	for _, cursor := range []bool{false, true} {
 		says, drawn := map[string]draw.Sign{}, map[draw.Sign]string{}
 		for i, state := range everyState {
-			n := int(s.m.tree.stepNode[i])
-			s.m.cur.node = 0
+			n := int(s.m.tree.StepNode[i])
+			s.m.cur.Node = 0
 			if cursor {
-				s.m.cur.node = n
+				s.m.cur.Node = n
 			}
 			s.m.stale = true
 			frame := asShown(t, s.m.View().Content, p)
-			row := strings.Split(frame, "\n")[2+s.m.rows.row(n)-s.m.cur.top]
+			row := strings.Split(frame, "\n")[2+s.m.rows.Row(n)-s.m.cur.Top]
 			text := []rune(ansi.Strip(row))
 			glyph := string(text[3])
-			_, words, _ := strings.Cut(string(text[:s.m.layout().treeW]), stepTitle(&s.m.plan.Steps[i]))
+			_, words, _ := strings.Cut(string(text[:s.m.layout().treeW]), tree.StepTitle(&s.m.plan.Steps[i]))
 			look := glyph + " " + strings.TrimSpace(words)
 			if other, taken := says[look]; taken {
 				t.Errorf("%s: %s and %s both say %q", name, draw.SignLooks[other].Word, draw.SignLooks[state.sign].Word, look)
@@ -208,7 +209,7 @@ func TestAttributesTellStructure(t *testing.T) {
 			s.keys("A c")
 			frame := asShown(t, s.m.View().Content, p)
 			rows := strings.Split(frame, "\n")
-			cursor := rows[2+s.m.rows.row(s.m.at())-s.m.cur.top]
+			cursor := rows[2+s.m.rows.Row(s.m.at())-s.m.cur.Top]
 			has := func(what, row, text, attribute string) {
 				t.Helper()
 				at := strings.Index(row, text)

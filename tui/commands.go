@@ -10,6 +10,8 @@ import (
 	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/tree"
 )
 
 // command is what can be typed in the palette with an argument.
@@ -48,8 +50,8 @@ func commandNames() (names []string) {
 	for i := range commands {
 		names = append(names, commands[i].name)
 	}
-	for i := range bindings {
-		names = append(names, bindings[i].name)
+	for i := range keymap.Bindings {
+		names = append(names, keymap.Bindings[i].Name)
 	}
 	return names
 }
@@ -72,7 +74,7 @@ func (m *model) command(c *command, arg string) tea.Cmd {
 	case "theme":
 		return m.themeNamed(arg)
 	case "quit":
-		return m.do(runLeave)
+		return m.do(keymap.RunLeave)
 	}
 	return nil
 }
@@ -109,7 +111,7 @@ func (m *model) cannotBreak() string {
 	switch {
 	case m.recorded():
 		return isOver
-	case m.run.phase == events.Done:
+	case m.run.Phase == events.Done:
 		return "the run is over"
 	case m.o.ParseBreak == nil:
 		return "breakpoints cannot be named here"
@@ -140,7 +142,7 @@ func (m *model) breakNamed(text string) tea.Cmd {
 
 func (m *model) filterNamed(word string) {
 	var names []string
-	for f := filterAll; f <= filterNotable; f++ {
+	for f := tree.FilterAll; f <= tree.FilterNotable; f++ {
 		if f.String() == word {
 			m.setFilter(f)
 			return

@@ -8,6 +8,7 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/feed"
 )
 
 // inOrder is a forecast of a plan's steps one after the other, each of which takes as long.
@@ -100,8 +101,8 @@ func TestTimeLeftGoesDown(t *testing.T) {
 // TestCountdownDoesNotJump gives a countdown times that go back and forth around where they are rounded.
 func TestCountdownDoesNotJump(t *testing.T) {
 	const whole = 1000 * time.Second
-	c := countdown{estimate: events.NewEstimate(events.Forecast{Slots: 1, Took: []time.Duration{whole}, Rest: []time.Duration{whole}})}
-	c.see(0, &events.Step{State: events.Active, Attempt: 1, Started: t0})
+	c := feed.Countdown{Estimate: events.NewEstimate(events.Forecast{Slots: 1, Took: []time.Duration{whole}, Rest: []time.Duration{whole}})}
+	c.See(0, &events.Step{State: events.Active, Attempt: 1, Started: t0})
 	for i, move := range []struct{ left, shown time.Duration }{
 		{149, 120},
 		{151, 120},
@@ -124,9 +125,9 @@ func TestCountdownDoesNotJump(t *testing.T) {
 		{8, 10},
 		{150, 180},
 	} {
-		c.refresh(t0.Add(whole - move.left*time.Second))
-		if !c.known || c.shown != move.shown*time.Second {
-			t.Errorf("%d: %ds left shows as %v (%t), want %ds", i, move.left, c.shown, c.known, move.shown)
+		c.Refresh(t0.Add(whole - move.left*time.Second))
+		if !c.Known || c.Shown != move.shown*time.Second {
+			t.Errorf("%d: %ds left shows as %v (%t), want %ds", i, move.left, c.Shown, c.Known, move.shown)
 		}
 	}
 }

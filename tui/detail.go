@@ -7,6 +7,7 @@ import (
 
 	"moon/events"
 	"moon/tui/draw"
+	"moon/tui/feed"
 )
 
 // tab is what the detail pane shows of the node under the cursor.
@@ -32,7 +33,7 @@ type detail struct {
 	height int // rows, as last drawn
 	length int // lines of the text, as last drawn
 	output outputView
-	reel   reel
+	reel   feed.Reel
 	search search
 }
 
@@ -63,7 +64,7 @@ type subject struct {
 	node int
 	step int // or -1 for a scope
 	of   events.Step
-	past []past
+	past []feed.Past
 	vars map[string]any
 }
 
@@ -73,16 +74,16 @@ const eventsShown = 500
 func (m *model) subject() subject {
 	n := m.at()
 	m.detail.look(n)
-	s := subject{node: n, step: m.tree.step(n)}
-	m.store.mu.Lock()
-	defer m.store.mu.Unlock()
-	run := &m.store.run
+	s := subject{node: n, step: m.tree.Step(n)}
+	m.store.Mu.Lock()
+	defer m.store.Mu.Unlock()
+	run := &m.store.Run
 	if s.step >= 0 && s.step < len(run.Steps) {
 		s.of = run.Steps[s.step]
 	}
 	switch m.detail.tab {
 	case tabHistory:
-		s.past = m.store.history.about(m.tree.steps(n), n == 0, eventsShown)
+		s.past = m.store.History.About(m.tree.Steps(n), n == 0, eventsShown)
 	case tabVariables, tabSteps:
 		s.vars = make(map[string]any, len(run.Variables))
 		maps.Copy(s.vars, run.Variables)
@@ -93,10 +94,10 @@ func (m *model) subject() subject {
 
 // outputOf is the step whose output belongs to a node: the step itself, or what runs, or ran last, in a scope.
 func (m *model) outputOf(n int) int {
-	if i := m.tree.step(n); i >= 0 {
+	if i := m.tree.Step(n); i >= 0 {
 		return i
 	}
-	if p := m.run.pointer; p >= 0 && m.tree.steps(n).Has(p) {
+	if p := m.run.Pointer; p >= 0 && m.tree.Steps(n).Has(p) {
 		return p
 	}
 	return -1
@@ -113,8 +114,8 @@ func (m *model) fetch() tea.Cmd {
 		cmds = append(cmds, m.fetchDetail(l))
 	}
 	if l.peekH > 0 || l.kind == layoutCard {
-		m.peek.show(m.o.OutDir(), m.attempt(m.run.pointer, -1))
-		cmds = append(cmds, m.peek.need(-1, endLines))
+		m.peek.Show(m.o.OutDir(), m.attempt(m.run.Pointer, -1))
+		cmds = append(cmds, m.peek.Need(-1, feed.EndLines))
 	}
 	return tea.Batch(cmds...)
 }
@@ -123,19 +124,19 @@ func (m *model) fetchDetail(l layout) tea.Cmd {
 	d := &m.detail
 	n := m.at()
 	d.look(n)
-	if d.reel.show(m.o.OutDir(), m.attempt(m.outputOf(n), d.output.attempt)) {
+	if d.reel.Show(m.o.OutDir(), m.attempt(m.outputOf(n), d.output.attempt)) {
 		d.search = d.search.again()
 	}
 	from := -1
 	if !d.output.follow && d.tab == tabOutputs {
 		from = d.output.top
 	}
-	return tea.Batch(d.reel.need(from, l.detailH), m.seek())
+	return tea.Batch(d.reel.Need(from, l.detailH), m.seek())
 }
 
 // attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
 func (m *model) attempt(step, which int) (prefix string) {
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // hostDiff is a difference, and the hosts on which it is the same but for their names.
@@ -25,7 +26,7 @@ func (m *model) alikeKey(step int, diff *events.Diff) string {
 	if task < 0 {
 		return ""
 	}
-	key := fmt.Sprint(task, "\x00", stepTitle(p))
+	key := fmt.Sprint(task, "\x00", tree.StepTitle(p))
 	if diff != nil {
 		key += "\x00" + string(diff.Kind) + "\x00" + diff.Path + "\x00" + diff.Summary + "\x00" + diff.Text
 	}
@@ -49,7 +50,7 @@ const stepsCompared = 400
 // hostDiffs are the differences of some steps, each once. Of those without text the kind says enough.
 func (m *model) hostDiffs(r events.Range) (list []hostDiff) {
 	known := map[string]int{}
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for i := r.From; i < min(r.To, r.From+stepsCompared); i++ {
 			diff := m.diffOf(i, run.Steps)
 			if diff == nil || diff.Kind == events.ChangeNone || diff.Kind == events.ChangeUnknown && diff.Text == "" {
@@ -72,7 +73,7 @@ const hostDiffsShown = 20
 
 // taskDiffs shows what a task changes on its hosts, what is the same once.
 func (m *model) taskDiffs(d *draw.Doc, n int) {
-	r := m.tree.steps(n)
+	r := m.tree.Steps(n)
 	list := m.hostDiffs(r)
 	if len(list) == 0 {
 		d.Hint("No change is known on any of its hosts.")
@@ -115,7 +116,7 @@ func (m *model) sameOn(d *draw.Doc, step int, diff *events.Diff) {
 	key := m.alikeKey(step, diff)
 	s := &m.plan.Scopes[task]
 	var others []string
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for i := s.First; i < min(s.Last, s.First+stepsCompared); i++ {
 			if other := m.diffOf(i, run.Steps); i != step && other != nil && m.alikeKey(i, other) == key {
 				others = append(others, standing.On(&m.plan.Steps[i]))

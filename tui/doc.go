@@ -4,6 +4,6 @@
 //	feed ──▶ store ──▶ model ──▶ frame            keys ──▶ intents ──▶ commands ──▶ Send
 //	         (fold)    tree, cursor, panes
 //
-// There is one Bubble Tea model. Tree, folding, cursor, drawing, panes and overlays are structs with methods, each in
-// a file of its own; Update does no IO.
+// There is one Bubble Tea model; Update does no IO. What a frame is made of is in draw, keys in keymap, rows, folding and cursor in
+// tree, the fold of the feed in feed; panes and overlays have a file each.
 package tui

@@ -1,8 +1,9 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"path/filepath"
+
+	tea "charm.land/bubbletea/v2"
 
 	"moon/internal/diag"
 	"moon/plan"

@@ -9,6 +9,8 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/tree"
 )
 
 // prompt is the line at the bottom where a text to find is typed. In the tree every key finds at once.
@@ -19,11 +21,11 @@ type prompt struct {
 	view   outputView
 	sought search // there, before
 	from   int    // the cursor's node when it was opened
-	was    filter
+	was    tree.Filter
 }
 
 func (m *model) openFind() {
-	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == filterFound, output: m.place() == inOutput}
+	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == tree.FilterFound, output: m.place() == keymap.InOutput}
 	p.view, p.sought = m.detail.output, m.detail.search
 	m.prompt = p
 }
@@ -42,10 +44,10 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		if p.output {
 			p.giveUp(m)
 		} else {
-			m.find.text, m.cur.node = "", p.from
+			m.find.Text, m.cur.Node = "", p.from
 			m.setFilter(p.was)
-			if p.was == filterFound {
-				m.setFilter(filterAll)
+			if p.was == tree.FilterFound {
+				m.setFilter(tree.FilterAll)
 			}
 		}
 		return nil
@@ -84,18 +86,18 @@ func (p *prompt) search(m *model) {
 		m.searchOutput(p.input.Value())
 		return
 	}
-	m.find.text = strings.ToLower(p.input.Value())
+	m.find.Text = strings.ToLower(p.input.Value())
 	switch {
 	case p.only:
-		m.setFilter(filterFound)
-	case m.filter == filterFound:
-		m.setFilter(filterAll)
+		m.setFilter(tree.FilterFound)
+	case m.filter == tree.FilterFound:
+		m.setFilter(tree.FilterAll)
 	}
 	m.following = false
-	if n := m.find.next(m.tree, p.from-1, +1); n >= 0 {
+	if n := m.find.Next(m.tree, p.from-1, +1); n >= 0 {
 		m.goTo(n)
 	} else {
-		m.cur.node = p.from
+		m.cur.Node = p.from
 	}
 }
 
@@ -106,8 +108,8 @@ func (p *prompt) giveUp(m *model) {
 }
 
 func (m *model) goTo(n int) {
-	m.rows.reveal(n)
-	m.cur.node = n
+	m.rows.Reveal(n)
+	m.cur.Node = n
 }
 
 func (m *model) findAgain(direction int) {
@@ -115,12 +117,12 @@ func (m *model) findAgain(direction int) {
 		m.say(why)
 		return
 	}
-	if m.place() == inOutput {
+	if m.place() == keymap.InOutput {
 		m.nextHit(direction)
 		return
 	}
 	m.following = false
-	m.goTo(m.find.next(m.tree, m.at(), direction))
+	m.goTo(m.find.Next(m.tree, m.at(), direction))
 }
 
 // draw writes the prompt into the stretch that is open.
@@ -132,14 +134,14 @@ func (p *prompt) draw(m *model, b *draw.Brush) {
 	switch {
 	case p.output:
 		b.Put(themes.Dim, "   "+draw.Join("   ", m.searchCount(), "enter keep", "esc back"))
-	case m.find.text == "":
+	case m.find.Text == "":
 		b.Put(themes.Dim, "   tab only matches   esc back")
 	default:
 		words := "only matches"
 		if p.only {
 			words = "jump"
 		}
-		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.count(m.tree)), words))
+		b.Put(themes.Dim, fmt.Sprintf("   %s   tab %s   enter keep   esc back", matches(m.find.Count(m.tree)), words))
 	}
 }
 

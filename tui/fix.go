@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"moon/tui/standing"
 	"slices"
 	"strings"
+
+	"moon/tui/keymap"
+	"moon/tui/standing"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -55,13 +57,13 @@ type replanned struct {
 // openFix edits the values of the step under the cursor.
 func (m *model) openFix() tea.Cmd {
 	n := m.at()
-	m.fix = m.newFix(n, m.tree.step(n))
+	m.fix = m.newFix(n, m.tree.Step(n))
 	return nil
 }
 
 // hasRun reports whether a step has ended in a way that stays.
 func (m *model) hasRun(step int) bool {
-	switch m.tree.faces[step] {
+	switch m.tree.Faces[step] {
 	case standing.OK, standing.Changed, standing.Skipped, standing.Kept, standing.Outdated, standing.Running, standing.Ignored:
 		return !m.broken(step)
 	default:
@@ -71,9 +73,9 @@ func (m *model) hasRun(step int) bool {
 
 func (m *model) newFix(n, step int) *fixSheet {
 	var set map[string]any
-	m.store.read(func(run *events.Run) { set = maps.Clone(run.Variables) })
-	f := &fixSheet{node: n, title: m.tree.title(n), input: newInput()}
-	if host := m.tree.hostRow(n); host != "" && step < 0 {
+	m.store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
+	f := &fixSheet{node: n, title: m.tree.Title(n), input: newInput()}
+	if host := m.tree.HostRow(n); host != "" && step < 0 {
 		f.title += " on " + host
 	}
 	if step >= 0 {
@@ -81,9 +83,9 @@ func (m *model) newFix(n, step int) *fixSheet {
 		f.Form = fix.OfStep(m.plan, step, set)
 		return f
 	}
-	r, scope := m.tree.steps(n), 0
+	r, scope := m.tree.Steps(n), 0
 	r.From = max(m.firstLeft(r), r.From)
-	if s := m.tree.scope(n); s != nil && n > 0 {
+	if s := m.tree.Scope(n); s != nil && n > 0 {
 		scope = s.ID
 	}
 	f.Form = fix.OfScope(m.plan, scope, r, set)
@@ -269,8 +271,8 @@ func (f *fixSheet) cannotApply(m *model) (values []events.Override, why string, 
 		return nil, why, row
 	case len(values) == 0:
 		why = "nothing is changed"
-	case m.run.counts.Running > 0:
-		why = "steps are still running; " + m.keys.label(runPause) + " pauses the run, and then this can be tried"
+	case m.run.Counts.Running > 0:
+		why = "steps are still running; " + m.keys.Label(keymap.RunPause) + " pauses the run, and then this can be tried"
 	case f.preview.why != "" && f.preview.shown == f.preview.gen:
 		why = "it cannot be planned so"
 	}
@@ -281,7 +283,7 @@ func (f *fixSheet) cannotApply(m *model) (values []events.Override, why string, 
 func (f *fixSheet) offersApply(m *model) bool {
 	if f.adding() && strings.TrimSpace(f.new) != "" {
 		_, _, why := f.named()
-		return why == "" && m.run.counts.Running == 0
+		return why == "" && m.run.Counts.Running == 0
 	}
 	_, why, _ := f.cannotApply(m)
 	return why == ""
@@ -370,7 +372,7 @@ func (m *model) carryFix(old *fixSheet) {
 		if old.Path == "" || m.plan.Steps[i].Path != old.Path {
 			continue
 		}
-		f := m.newFix(int(m.tree.stepNode[i]), i)
+		f := m.newFix(int(m.tree.StepNode[i]), i)
 		for _, r := range old.Rows {
 			if !r.Changed() || r.Restore {
 				continue

@@ -6,6 +6,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
 )
 
@@ -41,23 +42,23 @@ func (m *model) footer(b *draw.Brush) {
 			b.Put(themes.Text, between)
 		}
 		from := b.X
-		b.Put(draw.InkKey, m.keys.label(t.do))
-		if t.words != "" {
-			b.Put(themes.Text, " "+t.words)
+		b.Put(draw.InkKey, m.keys.Label(t.Do))
+		if t.Words != "" {
+			b.Put(themes.Text, " "+t.Words)
 		}
-		b.Spot(from, draw.SpotKey, int(t.do))
+		b.Spot(from, draw.SpotKey, int(t.Do))
 	}
 }
 
 // footerTips are the tips that have room, without those that would be refused.
-func (m *model) footerTips(lead, between int) []tip {
-	last := tipOf(showHelp, "help")
+func (m *model) footerTips(lead, between int) []keymap.Tip {
+	last := keymap.TipOf(keymap.ShowHelp, "help")
 	if m.width < 64 {
-		last.words = ""
+		last.Words = ""
 	}
-	var tips []tip
+	var tips []keymap.Tip
 	for _, t := range m.withKeys(m.tips()) {
-		if len(tips) < footerKeys-1 && m.cannot(t.do) == "" {
+		if len(tips) < footerKeys-1 && m.cannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
@@ -68,11 +69,11 @@ func (m *model) footerTips(lead, between int) []tip {
 	return tips
 }
 
-func (m *model) tipsWidth(tips []tip, lead, between int) int {
+func (m *model) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	w := lead + between*(len(tips)-1)
 	for _, t := range tips {
-		w += len(m.keys.label(t.do)) + len(t.words)
-		if t.words != "" {
+		w += len(m.keys.Label(t.Do)) + len(t.Words)
+		if t.Words != "" {
 			w++
 		}
 	}
@@ -80,7 +81,7 @@ func (m *model) tipsWidth(tips []tip, lead, between int) int {
 }
 
 // tips are the keys that make sense now, the most useful first.
-func (m *model) tips() []tip {
+func (m *model) tips() []keymap.Tip {
 	if m.matrixShown() {
 		return m.matrixTips()
 	}
@@ -89,7 +90,7 @@ func (m *model) tips() []tip {
 			return tips
 		}
 	}
-	switch m.run.phase {
+	switch m.run.Phase {
 	case events.Review:
 		return m.reviewTips()
 	case events.Running:
@@ -102,123 +103,123 @@ func (m *model) tips() []tip {
 }
 
 // decisions are the tips about the node under the cursor.
-func (m *model) decisions() (tips []tip) {
+func (m *model) decisions() (tips []keymap.Tip) {
 	t, single := m.aimed()
 	if t[standing.Asking] > 0 && single {
-		return []tip{tipOf(gateApprove, "continue"), tipOf(gateExclude, "reject")}
+		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
 	}
 	tips = m.approvals()
 	switch {
 	case t[standing.Undecided]+t[standing.Confirm] == 0 && t[standing.Waiting] > 0:
-		tips = append([]tip{tipOf(gateApprove, "unapprove")}, tips...)
+		tips = append([]keymap.Tip{keymap.TipOf(keymap.GateApprove, "unapprove")}, tips...)
 	case !single && t[standing.Undecided] == 0 && t[standing.Waiting] > 0:
-		tips = append(tips, tipOf(gateApprove, "unapprove"))
+		tips = append(tips, keymap.TipOf(keymap.GateApprove, "unapprove"))
 	}
 	switch {
-	case t.sum(standing.Waiting, standing.Undecided, standing.Confirm) > 0:
-		tips = append(tips, tipOf(gateExclude, "exclude"))
+	case t.Sum(standing.Waiting, standing.Undecided, standing.Confirm) > 0:
+		tips = append(tips, keymap.TipOf(keymap.GateExclude, "exclude"))
 	case t[standing.Excluded] > 0:
-		tips = append(tips, tipOf(gateExclude, "restore"))
+		tips = append(tips, keymap.TipOf(keymap.GateExclude, "restore"))
 	}
 	return tips
 }
 
 // approvals are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
 // cursor is.
-func (m *model) approvals() []tip {
+func (m *model) approvals() []keymap.Tip {
 	t, single := m.aimed()
 	switch {
 	case single && t[standing.Confirm] > 0:
-		return []tip{tipOf(gateApprove, "confirm")}
+		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "confirm")}
 	case t[standing.Undecided] > 0:
-		return []tip{tipOf(gateApprove, "approve")}
-	case t[standing.Confirm] > 0 && m.tree.tallies[0].failed() == 0: // which would be gone to first
-		return []tip{tipOf(needNext, "confirm each")}
+		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "approve")}
+	case t[standing.Confirm] > 0 && m.tree.Tallies[0].Failed() == 0: // which would be gone to first
+		return []keymap.Tip{keymap.TipOf(keymap.NeedNext, "confirm each")}
 	}
 	return nil
 }
 
-func (m *model) reviewTips() []tip {
+func (m *model) reviewTips() []keymap.Tip {
 	tips := m.decisions()
-	if m.tree.tallies[0].sum(standing.Undecided) > 0 {
-		tips = append(tips, tipOf(gateApproveAll, "all"))
+	if m.tree.Tallies[0].Sum(standing.Undecided) > 0 {
+		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
 	}
-	tips = append(tips, tipOf(gateBreak, "breakpoint"), tipOf(runStep, "step"), tipOf(runContinue, "run"), tipOf(findText, "find"))
-	return m.withEdit(append(tips, m.paneTip()...), tipOf(showPalette, "commands"))
+	tips = append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"), keymap.TipOf(keymap.FindText, "find"))
+	return m.withEdit(append(tips, m.paneTip()...), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
 // paneTip is how to see the detail where it is not on the screen.
-func (m *model) paneTip() []tip {
+func (m *model) paneTip() []keymap.Tip {
 	if m.layout().kind == layoutOne {
-		return []tip{tipOf(paneOther, "detail")}
+		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "detail")}
 	}
 	return nil
 }
 
-func (m *model) withEdit(tips []tip, rest ...tip) []tip {
+func (m *model) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
 	if m.canEdit() {
-		tips = append(tips, tipOf(sourceEdit, "editor"))
+		tips = append(tips, keymap.TipOf(keymap.SourceEdit, "editor"))
 	}
 	return append(tips, rest...)
 }
 
-func (m *model) runningTips() []tip {
-	if m.tree.tally(m.at())[standing.Asking] > 0 && m.tree.step(m.at()) >= 0 {
-		return append(m.decisions(), tipOf(runPause, "pause"), tipOf(copyMenu, "copy"), tipOf(showPalette, "commands"))
+func (m *model) runningTips() []keymap.Tip {
+	if m.tree.Tally(m.at())[standing.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
+		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
 	follow := "follow"
 	if m.following {
 		follow = "follow on"
 	}
-	tips := []tip{tipOf(runPause, "pause"), tipOf(cursorFollow, follow)}
+	tips := []keymap.Tip{keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CursorFollow, follow)}
 	if m.layout().kind == layoutOne {
-		tips = append(tips, tipOf(tabOutput, "output"))
+		tips = append(tips, keymap.TipOf(keymap.TabOutput, "output"))
 	} else {
-		tips = append(tips, tipOf(paneGrow, "larger"))
+		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
-	return append(tips, tipOf(gateBreak, "breakpoint"), tipOf(findText, "find"), tipOf(filterNext, "filter"), tipOf(copyMenu, "copy"), tipOf(showPalette, "commands"))
+	return append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.FilterNext, "filter"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
-func (m *model) pausedTips() []tip {
+func (m *model) pausedTips() []keymap.Tip {
 	t, single := m.aimed()
 	if m.onFailure() {
-		var tips []tip
-		if m.failedIn(m.tree.steps(m.at())) > 0 {
-			tips = append(tips, tipOf(runRetry, "retry"))
+		var tips []keymap.Tip
+		if m.failedIn(m.tree.Steps(m.at())) > 0 {
+			tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"))
 		}
 		return m.failureTips(tips)
 	}
-	var tips []tip
+	var tips []keymap.Tip
 	switch {
-	case m.mended() && m.failedIn(m.tree.steps(m.at())) > 0:
-		tips = append(tips, tipOf(runRetry, "run it"))
+	case m.mended() && m.failedIn(m.tree.Steps(m.at())) > 0:
+		tips = append(tips, keymap.TipOf(keymap.RunRetry, "run it"))
 	case t[standing.Asking] > 0 && single:
 		tips = m.decisions()
 	default:
 		tips = m.approvals()
 	}
-	if m.asks() != "" && m.tree.step(m.at()) != m.run.pausedAt {
-		tips = append(tips, tipOf(cursorPointer, "go to it")) // which nothing runs past
+	if m.asks() != "" && m.tree.Step(m.at()) != m.run.PausedAt {
+		tips = append(tips, keymap.TipOf(keymap.CursorPointer, "go to it")) // which nothing runs past
 	}
 	if m.decided() != "" {
-		tips = append(tips, tipOf(runContinue, "continue")) // which is what the answer was for
+		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue")) // which is what the answer was for
 	}
-	tips = append(tips, tipOf(runStep, "step"), tipOf(runOver, "over"), tipOf(runOut, "out"), tipOf(runUntil, "until"))
+	tips = append(tips, keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunOver, "over"), keymap.TipOf(keymap.RunOut, "out"), keymap.TipOf(keymap.RunUntil, "until"))
 	if m.decided() == "" {
-		tips = append(tips, tipOf(runContinue, "continue"))
+		tips = append(tips, keymap.TipOf(keymap.RunContinue, "continue"))
 	}
 	if m.breakAt(m.at()) {
-		tips = append(tips, tipOf(gateBreakIf, "condition"), tipOf(gateBreak, "clear"))
+		tips = append(tips, keymap.TipOf(keymap.GateBreakIf, "condition"), keymap.TipOf(keymap.GateBreak, "clear"))
 		if m.cannotWatch() == "" {
-			tips = append(tips, tipOf(watchAdd, "watch"))
+			tips = append(tips, keymap.TipOf(keymap.WatchAdd, "watch"))
 		}
 	}
 	if t[standing.Outdated] > 0 {
-		tips = append([]tip{tipOf(stepDone, "rerun or keep")}, tips...)
+		tips = append([]keymap.Tip{keymap.TipOf(keymap.StepDone, "rerun or keep")}, tips...)
 	}
 	tips = m.withEdit(tips)
 	for _, more := range m.decisions() {
-		if !slices.ContainsFunc(tips, func(t tip) bool { return t.do == more.do }) {
+		if !slices.ContainsFunc(tips, func(t keymap.Tip) bool { return t.Do == more.Do }) {
 			tips = append(tips, more)
 		}
 	}
@@ -226,75 +227,75 @@ func (m *model) pausedTips() []tip {
 }
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
-func (m *model) failureTips(tips []tip) []tip {
-	here, brief := m.broken(m.tree.step(m.at())), m.width < 100
+func (m *model) failureTips(tips []keymap.Tip) []keymap.Tip {
+	here, brief := m.broken(m.tree.Step(m.at())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
-		tips = append(tips, tipOf(nodeFix, words[0]))
+		tips = append(tips, keymap.TipOf(keymap.NodeFix, words[0]))
 	}
 	tips = m.withEdit(tips)
 	if here && !brief {
-		tips = append(tips, tipOf(nodeShell, "shell"))
+		tips = append(tips, keymap.TipOf(keymap.NodeShell, "shell"))
 	}
 	if here {
-		tips = append(tips, tipOf(gateExclude, "skip"))
+		tips = append(tips, keymap.TipOf(keymap.GateExclude, "skip"))
 	}
-	tips = append(append(tips, m.otherPaneTip()...), tipOf(runContinue, words[1]), tipOf(runLeave, "stop"), tipOf(needNext, "next problem"))
-	return append(tips, tipOf(copyMenu, "copy"))
+	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.RunContinue, words[1]), keymap.TipOf(keymap.RunLeave, "stop"), keymap.TipOf(keymap.NeedNext, "next problem"))
+	return append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
 }
 
-func (m *model) otherPaneTip() []tip {
+func (m *model) otherPaneTip() []keymap.Tip {
 	if m.layout().kind != layoutOne {
 		return nil
 	}
 	if m.panes.focus == paneDetail {
-		return []tip{tipOf(paneOther, "plan")}
+		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "plan")}
 	}
-	return []tip{tipOf(paneOther, "step")}
+	return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "step")}
 }
 
-func (m *model) doneTips() []tip {
-	var tips []tip
-	t := m.tree.tallies[0]
-	if m.run.phase == events.Ended && t.failed() > 0 {
-		tips = append(tips, tipOf(runRetry, "retry"), tipOf(runRetryAll, "retry all"))
+func (m *model) doneTips() []keymap.Tip {
+	var tips []keymap.Tip
+	t := m.tree.Tallies[0]
+	if m.run.Phase == events.Ended && t.Failed() > 0 {
+		tips = append(tips, keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.RunRetryAll, "retry all"))
 	}
-	if m.run.phase == events.Ended && m.tree.tally(m.at())[standing.Outdated] > 0 {
-		tips = append(tips, tipOf(stepDone, "rerun or keep"))
+	if m.run.Phase == events.Ended && m.tree.Tally(m.at())[standing.Outdated] > 0 {
+		tips = append(tips, keymap.TipOf(keymap.StepDone, "rerun or keep"))
 	}
-	if t.sum(standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled) > 0 {
-		tips = append(tips, tipOf(needNext, "next problem"))
+	if t.Sum(standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled) > 0 {
+		tips = append(tips, keymap.TipOf(keymap.NeedNext, "next problem"))
 	}
-	tips = append(tips, tipOf(filterNext, m.filter.next().String()))
-	tips = append(append(tips, m.otherPaneTip()...), tipOf(copyMenu, "copy"))
-	if m.run.phase == events.Done && m.o.Again {
-		tips = append(tips, tipOf(runRetryAll, "run again"))
+	tips = append(tips, keymap.TipOf(keymap.FilterNext, m.filter.Next().String()))
+	tips = append(append(tips, m.otherPaneTip()...), keymap.TipOf(keymap.CopyMenu, "copy"))
+	if m.run.Phase == events.Done && m.o.Again {
+		tips = append(tips, keymap.TipOf(keymap.RunRetryAll, "run again"))
 	}
-	return append(m.withEdit(append(tips, tipOf(findText, "find"))), tipOf(runLeave, "leave"))
+	return append(m.withEdit(append(tips, keymap.TipOf(keymap.FindText, "find"))), keymap.TipOf(keymap.RunLeave, "leave"))
 }
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
-func (m *model) detailTips() []tip {
-	if m.panes.lent || m.run.phase == events.Paused && m.place() != inOutput {
+func (m *model) detailTips() []keymap.Tip {
+	if m.panes.lent || m.run.Phase == events.Paused && m.place() != keymap.InOutput {
 		return nil
 	}
-	tips := []tip{tipOf(goBack, "back")}
-	if m.place() == inOutput {
-		tips = append(tips, tipOf(findText, "find"))
+	tips := []keymap.Tip{keymap.TipOf(keymap.GoBack, "back")}
+	if m.place() == keymap.InOutput {
+		tips = append(tips, keymap.TipOf(keymap.FindText, "find"))
 		if m.detail.search.text != "" {
-			tips = append(tips, tipOf(findNext, "next"))
+			tips = append(tips, keymap.TipOf(keymap.FindNext, "next"))
 		}
-		tips = append(tips, tipOf(outputWrap, "wrap"), tipOf(outputTimes, "times"), tipOf(cursorFollow, "follow"))
-		if i := m.tree.step(m.at()); i >= 0 && m.attempts(i) > 1 {
-			tips = append(tips, tipOf(outputEarlier, "attempt"))
+		tips = append(tips, keymap.TipOf(keymap.OutputWrap, "wrap"), keymap.TipOf(keymap.OutputTimes, "times"), keymap.TipOf(keymap.CursorFollow, "follow"))
+		if i := m.tree.Step(m.at()); i >= 0 && m.attempts(i) > 1 {
+			tips = append(tips, keymap.TipOf(keymap.OutputEarlier, "attempt"))
 		}
 	}
 	if m.layout().kind == layoutWide || m.layout().kind == layoutTall {
-		tips = append(tips, tipOf(paneGrow, "larger"))
+		tips = append(tips, keymap.TipOf(keymap.PaneGrow, "larger"))
 	}
-	tips = append(tips, tipOf(copyMenu, "copy"))
-	for _, t := range []tip{tipOf(tabStep, "step"), tipOf(tabOutput, "output"), tipOf(tabDiff, "diff"), tipOf(tabVars, "vars")} {
-		if t.do != tabStep+intent(m.detail.tab) { // which is on the screen
+	tips = append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
+	for _, t := range []keymap.Tip{keymap.TipOf(keymap.TabStep, "step"), keymap.TipOf(keymap.TabOutput, "output"), keymap.TipOf(keymap.TabDiff, "diff"), keymap.TipOf(keymap.TabVars, "vars")} {
+		if t.Do != keymap.TabStep+keymap.Intent(m.detail.tab) { // which is on the screen
 			tips = append(tips, t)
 		}
 	}
@@ -303,7 +304,7 @@ func (m *model) detailTips() []tip {
 
 // attempts is how many attempts of a step have output.
 func (m *model) attempts(step int) (n int) {
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		if step >= 0 && step < len(run.Steps) {
 			n = len(outsOf(&run.Steps[step]))
 		}

@@ -10,6 +10,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background while
@@ -29,7 +30,7 @@ func (m *model) foretell() {
 	if m.o.Foretell == nil {
 		return
 	}
-	if m.run.phase != events.Review {
+	if m.run.Phase != events.Review {
 		m.foretold.halt()
 		return
 	}
@@ -41,18 +42,18 @@ func (m *model) foretell() {
 	p := m.plan
 	out := make([]bool, len(p.Steps))
 	for i := range out {
-		out[i] = m.tree.faces[i] == standing.Excluded
+		out[i] = m.tree.Faces[i] == standing.Excluded
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	f.mu.Lock()
 	f.of, f.kinds, f.failed, f.known = make([]*events.Foretold, len(p.Steps)), map[events.ChangeKind]int{}, 0, 0
 	f.cancel, f.out = cancel, out
 	f.mu.Unlock()
-	go m.store.guard("foretelling", func() {
+	go m.store.Guard("foretelling", func() {
 		m.o.Foretell(ctx, p, func(step int) bool { return out[step] }, func(one *events.Foretold) {
 			if ctx.Err() == nil {
 				f.take(one)
-				m.store.wake()
+				m.store.Wake()
 			}
 		})
 	})
@@ -60,11 +61,11 @@ func (m *model) foretell() {
 
 // excludedOther reports whether other steps are excluded than these.
 func (m *model) excludedOther(out []bool) bool {
-	if len(out) != len(m.tree.faces) {
+	if len(out) != len(m.tree.Faces) {
 		return true
 	}
 	for i, was := range out {
-		if was != (m.tree.faces[i] == standing.Excluded) {
+		if was != (m.tree.Faces[i] == standing.Excluded) {
 			return true
 		}
 	}
@@ -138,7 +139,7 @@ func (m *model) foretoldWord(step int) draw.Text {
 }
 
 // defiesDryRun reports whether a step is executed although the run is dry.
-func (m *model) defiesDryRun(p *plan.Step) bool { return m.run.check && p.DefiesDryRun() }
+func (m *model) defiesDryRun(p *plan.Step) bool { return m.run.Check && p.DefiesDryRun() }
 
 // foretoldCounts are how many things would be created, updated and deleted, for the header.
 func (m *model) foretoldCounts() []draw.Text {
@@ -154,7 +155,7 @@ func (m *model) foretoldCounts() []draw.Text {
 		{f.kinds[events.ChangeCreate], "+", themes.DiffAdd},
 		{f.kinds[events.ChangeUpdate], "~", themes.Changed},
 		{f.kinds[events.ChangeDelete], "-", themes.DiffDel},
-		{f.failed, m.glyphs.Signs[faceSigns[standing.Failed]], themes.Failed},
+		{f.failed, m.glyphs.Signs[tree.FaceSigns[standing.Failed]], themes.Failed},
 	} {
 		if k.n > 0 {
 			line = append(line, draw.Inked(k.ink, fmt.Sprintf(" %s%d", k.sign, k.n)))

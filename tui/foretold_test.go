@@ -3,10 +3,11 @@ package tui
 import (
 	"context"
 	"fmt"
-	"moon/tui/standing"
 	"slices"
 	"testing"
 	"time"
+
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/plan"
@@ -128,7 +129,7 @@ func TestPredictedAgainForOthers(t *testing.T) {
 	s.press("x")
 	s.frame()
 	first := <-calls
-	faces := s.m.tree.faces
+	faces := s.m.tree.Faces
 	out, in := first.left[0], slices.IndexFunc(faces, func(f standing.State) bool { return f != standing.Excluded })
 	faces[out], faces[in] = faces[in], faces[out] // both between two frames
 	s.m.foretell()

@@ -5,6 +5,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
 )
 
 // draw writes the whole screen: exactly height rows of width cells.
@@ -183,7 +184,7 @@ func (m *model) drawPeek(b *draw.Brush, l layout) {
 	}
 	b.Begin(l.wide, draw.OnRow)
 	b.Rule(m.glyphs, 2)
-	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) {
+	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
 		b.Put(themes.Dim, " "+draw.CutMiddle(draw.Plain(m.stepTitle(p)), max(l.wide-8, 1), m.glyphs.Dots)+" ")
 	}
 	b.Rule(m.glyphs, l.wide)
@@ -195,10 +196,10 @@ func (m *model) drawPeek(b *draw.Brush, l layout) {
 		if i < len(lines) {
 			b.Put(themes.Text, " ")
 			look := themes.Text
-			if strings.IndexByte(lines[i].text, '\x1b') >= 0 {
+			if strings.IndexByte(lines[i].Text, '\x1b') >= 0 {
 				look = draw.InkRaw
 			}
-			b.Put(look, lines[i].text)
+			b.Put(look, lines[i].Text)
 		}
 		b.End()
 		b.Newline()
@@ -206,10 +207,10 @@ func (m *model) drawPeek(b *draw.Brush, l layout) {
 }
 
 // peekLines are the last lines of output of what runs that say something.
-func (m *model) peekLines(n int) []textLine {
-	var lines []textLine
-	for _, l := range m.peek.ends {
-		if strings.TrimSpace(l.text) != "" {
+func (m *model) peekLines(n int) []feed.TextLine {
+	var lines []feed.TextLine
+	for _, l := range m.peek.Ends {
+		if strings.TrimSpace(l.Text) != "" {
 			lines = append(lines, l)
 		}
 	}
@@ -219,9 +220,9 @@ func (m *model) peekLines(n int) []textLine {
 // peekStep says on one line what the step under the cursor does, and where it comes from.
 func (m *model) peekStep(b *draw.Brush) {
 	n := m.at()
-	t := m.tree.tally(n)
-	what, words := "", draw.Count(t.total(), "step")
-	if i := m.tree.step(n); i >= 0 {
+	t := m.tree.Tally(n)
+	what, words := "", draw.Count(t.Total(), "step")
+	if i := m.tree.Step(n); i >= 0 {
 		what, words = m.plan.Steps[i].Action, m.stepNow(i).Summary
 	}
 	place := ""

@@ -10,6 +10,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/tree"
 )
 
 // The scenes are the states a person sees. Each is brought about by keys.
@@ -223,8 +224,8 @@ var hostScenes = []struct {
 	}},
 	{"hosts-diff", sameDiffs, func(s *screen) {
 		s.keys("A c")
-		s.m.setFilter(filterAll)
-		s.m.cur.node = int(s.m.tree.scopeNode[2])
+		s.m.setFilter(tree.FilterAll)
+		s.m.cur.Node = int(s.m.tree.ScopeNode[2])
 		s.frame()
 		s.keys("3")
 	}},

@@ -3,9 +3,10 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"moon/tui/standing"
 	"strings"
 	"time"
+
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/plan"
@@ -29,7 +30,7 @@ func (m *model) header(b *draw.Brush) {
 		b.Put(themes.Text, "  ")
 		b.Put(draw.InkMark, " "+draw.Plain(m.o.Mode)+" ")
 	}
-	if m.run.check && m.real > 0 {
+	if m.run.Check && m.real > 0 {
 		b.Put(themes.Text, " ")
 		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.real))
 	}
@@ -53,7 +54,7 @@ func (m *model) header(b *draw.Brush) {
 
 // headline is the state of the run: 0 is all of it, 2 the least.
 func (m *model) headline(level int) []draw.Text {
-	switch m.run.phase {
+	switch m.run.Phase {
 	case events.Review:
 		return m.reviewLine(level)
 	case events.Running:
@@ -66,8 +67,8 @@ func (m *model) headline(level int) []draw.Text {
 }
 
 func (m *model) reviewLine(level int) []draw.Text {
-	t := m.tree.tally(0)
-	total, approved, ask := t.total(), t.sum(standing.Waiting), t.sum(standing.Confirm)
+	t := m.tree.Tally(0)
+	total, approved, ask := t.Total(), t.Sum(standing.Waiting), t.Sum(standing.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
 	dot := " " + m.glyphs.Dot + " "
 	if level > 0 {
@@ -86,8 +87,8 @@ func (m *model) reviewLine(level int) []draw.Text {
 	} else {
 		words += draw.Count(total, "step")
 	}
-	if m.tree.hosts > 1 {
-		words += dot + draw.Count(m.tree.hosts, "host")
+	if m.tree.Hosts > 1 {
+		words += dot + draw.Count(m.tree.Hosts, "host")
 	}
 	line = append(line, draw.Inked(themes.Text, words+dot+fmt.Sprintf("%d approved", approved)))
 	if ask > 0 {
@@ -120,13 +121,13 @@ func (m *model) kinds(k plan.ScopeKind) (n int) {
 
 // progress is how many steps have ended, of how many, as the first row of the tree has it.
 func (m *model) progress() (done, total int) {
-	t := m.tree.tally(0)
-	return t.done(), t.total()
+	t := m.tree.Tally(0)
+	return t.Done(), t.Total()
 }
 
 func (m *model) runningLine(level int) []draw.Text {
 	done, total := m.progress()
-	part := float64(done+m.tree.tallies[0].sum(standing.Omitted)) / float64(max(total, 1)) // what will not be run is done with
+	part := float64(done+m.tree.Tallies[0].Sum(standing.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
 	word := "RUNNING"
 	left, brief := m.timeLeft()
@@ -155,20 +156,20 @@ func (m *model) runningLine(level int) []draw.Text {
 
 // elapsed is how long the run has taken.
 func (m *model) elapsed() string {
-	return draw.Clock(m.run.times.RanAt(m.clockNow()))
+	return draw.Clock(m.run.Times.RanAt(m.clockNow()))
 }
 
 // waited is how long the run has waited for a person so far, if that is worth a word.
 func (m *model) waited() string {
-	if m.run.times.Waited < time.Second {
+	if m.run.Times.Waited < time.Second {
 		return ""
 	}
-	return "   waited " + draw.Clock(m.run.times.Waited)
+	return "   waited " + draw.Clock(m.run.Times.Waited)
 }
 
 // running says whether something still runs although the run is paused.
 func (m *model) runningWords() string {
-	if n := m.run.counts.Running; n > 0 {
+	if n := m.run.Counts.Running; n > 0 {
 		return fmt.Sprintf("%d still finishing", n)
 	}
 	return "nothing is running"
@@ -224,21 +225,21 @@ func (m *model) pauseWord() string {
 	if m.goneOn() {
 		return "after resuming"
 	}
-	return pauseShort(m.run.pause.Reason)
+	return pauseShort(m.run.Pause.Reason)
 }
 
 // decided says what a person has answered where the run is paused to be told.
 func (m *model) decided() string {
-	at := m.run.pausedAt
-	switch m.run.pause.Reason {
+	at := m.run.PausedAt
+	switch m.run.Pause.Reason {
 	case events.PauseUndecided, events.PauseConfirm:
 	default:
 		return ""
 	}
-	if m.run.phase != events.Paused || at < 0 || at >= len(m.tree.faces) {
+	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
 		return ""
 	}
-	switch m.tree.faces[at] {
+	switch m.tree.Faces[at] {
 	case standing.Waiting:
 		return "approved"
 	case standing.Excluded:
@@ -254,10 +255,10 @@ func (m *model) pauseLong() string {
 	if how := m.retrying(); how != "" {
 		return how
 	}
-	if at := m.run.pausedAt; at >= 0 && at < len(m.plan.Steps) {
+	if at := m.run.PausedAt; at >= 0 && at < len(m.plan.Steps) {
 		before = draw.CutMiddle(draw.Plain(m.stepTitle(at)), max(m.width/4, 8), m.glyphs.Dots)
 	}
-	switch m.run.pause.Reason {
+	switch m.run.Pause.Reason {
 	case events.PauseFailure, events.PauseUser:
 		return why
 	case events.PauseUndecided, events.PauseConfirm:
@@ -276,16 +277,16 @@ func (m *model) pauseLong() string {
 }
 
 func (m *model) doneLine(level int) []draw.Text {
-	c := m.run.counts
+	c := m.run.Counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
-	case m.recorded() && m.run.result.Outcome == "":
+	case m.recorded() && m.run.Result.Outcome == "":
 		word, look = strings.ToUpper(draw.Plain(m.o.Replay)), themes.Failed
-	case c.Failed+c.Lost > 0 || m.run.result.Outcome == events.RunFailed:
+	case c.Failed+c.Lost > 0 || m.run.Result.Outcome == events.RunFailed:
 		word, look = "FAILED", themes.Failed
-	case m.run.result.Outcome == events.RunStopped:
+	case m.run.Result.Outcome == events.RunStopped:
 		word, look = "STOPPED by you", themes.Warn
-	case m.run.result.Outcome == events.RunInterrupted:
+	case m.run.Result.Outcome == events.RunInterrupted:
 		word, look = "INTERRUPTED", themes.Warn
 	case c.Changed > 0:
 		word, look = "DONE (changed)", themes.Changed
@@ -310,9 +311,9 @@ func (m *model) doneLine(level int) []draw.Text {
 
 // timeLeft is what the header says of it, with room for it and without.
 func (m *model) timeLeft() (words, brief string) {
-	left := m.countdown.shown
+	left := m.countdown.Shown
 	switch {
-	case !m.countdown.known || m.stopping > 0:
+	case !m.countdown.Known || m.stopping > 0:
 		return "", ""
 	case left == 0:
 		return "   a few seconds left", "  <10s left"

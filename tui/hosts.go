@@ -11,6 +11,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
 )
 
@@ -25,7 +26,7 @@ func (m *model) unreached() []*plan.Unreached {
 		open[m.plan.Unreached[i].Host] = &m.plan.Unreached[i]
 	}
 	for i := 0; i < len(m.plan.Steps) && len(open) > 0; i++ {
-		if u := open[m.plan.Steps[i].Host]; u != nil && m.tree.faces[i].Pending() {
+		if u := open[m.plan.Steps[i].Host]; u != nil && m.tree.Faces[i].Pending() {
 			list = append(list, u)
 			delete(open, u.Host)
 		}
@@ -35,7 +36,7 @@ func (m *model) unreached() []*plan.Unreached {
 
 // missed is why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
 func (m *model) missed(host string) *plan.Unreached {
-	if m.run.phase != events.Review {
+	if m.run.Phase != events.Review {
 		return nil
 	}
 	for i := range m.plan.Unreached {
@@ -63,7 +64,7 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 	if m.o.Reload == nil {
 		return they
 	}
-	return fmt.Sprintf("%s   %s %s   %s %s", they, m.keys.label(runRetry), again, m.keys.label(gateExcludeHost), leaves)
+	return fmt.Sprintf("%s   %s %s   %s %s", they, m.keys.Label(keymap.RunRetry), again, m.keys.Label(keymap.GateExcludeHost), leaves)
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
@@ -77,10 +78,10 @@ func (m *model) missedField(d *draw.Doc, p *plan.Step) {
 	d.Blank()
 	var ways []choice
 	if m.o.Reload != nil {
-		ways = append(ways, choice{runRetry, "connect again, and plan with what it says", "connect again"})
+		ways = append(ways, choice{keymap.RunRetry, "connect again, and plan with what it says", "connect again"})
 	}
-	ways = append(ways, choice{gateExcludeHost, "leave " + draw.Plain(u.Host) + " out of this run", "leave it out"})
-	m.choices(d, append(ways, choice{runContinue, "run: it is tried again when its turn comes", "run"}))
+	ways = append(ways, choice{keymap.GateExcludeHost, "leave " + draw.Plain(u.Host) + " out of this run", "leave it out"})
+	m.choices(d, append(ways, choice{keymap.RunContinue, "run: it is tried again when its turn comes", "run"}))
 	d.Blank()
 }
 
@@ -94,8 +95,8 @@ func (m *model) connected() {
 	if m.o.PlanFor != nil {
 		if p := m.o.PlanFor(m.plan.Digest); p != nil && p != m.plan && p.Digest == m.plan.Digest {
 			m.setPlan(p)
-			m.store.forget()
-			m.store.wake()
+			m.store.Forget()
+			m.store.Wake()
 		}
 	}
 	m.message = ""
@@ -109,7 +110,7 @@ func (m *model) hostHere() string {
 	if m.matrixShown() {
 		return m.matrix.hosts[m.matrix.row]
 	}
-	r, host := m.tree.steps(m.at()), ""
+	r, host := m.tree.Steps(m.at()), ""
 	for i := r.From; i < r.To; i++ {
 		if h := m.plan.Steps[i].Host; host == "" {
 			host = h
@@ -136,13 +137,13 @@ func (m *model) excludeHost() {
 	host := m.hostHere()
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
-	if t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
+	if t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 		for _, r := range ranges {
-			if one := m.tallyOf([]events.Range{r}); one.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
+			if one := m.tallyOf([]events.Range{r}); one.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})
 			}
 		}
-		m.say(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.label(gateExcludeHost)))
+		m.say(fmt.Sprintf("%s is excluded; %s restores it", draw.Plain(host), m.keys.Label(keymap.GateExcludeHost)))
 		return
 	}
 	m.restoreSteps(ranges)
@@ -154,13 +155,13 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
-		return choice{runContinue, "continue without it: " + host + " continues with the next task", "continue"}
+		return choice{keymap.RunContinue, "continue without it: " + host + " continues with the next task", "continue"}
 	case p.AnyFatal:
-		return choice{runContinue, "continue without it: the play ends on all hosts", "end the play"}
-	case !m.tree.over:
-		return choice{runContinue, "continue without it (what follows is not run)", "continue"}
+		return choice{keymap.RunContinue, "continue without it: the play ends on all hosts", "end the play"}
+	case !m.tree.Over:
+		return choice{keymap.RunContinue, "continue without it (what follows is not run)", "continue"}
 	}
-	return choice{runContinue, "continue without " + host + "; the other hosts continue", "without " + host}
+	return choice{keymap.RunContinue, "continue without " + host + "; the other hosts continue", "without " + host}
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
@@ -249,10 +250,10 @@ func (m *model) decidedField(d *draw.Doc, s *plan.Scope) {
 	}
 	words := "by " + m.stepName(by)
 	if s.Hosts > 1 {
-		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.title(int(m.tree.stepNode[by]))), m.glyphs.Quote[1])
+		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))), m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	m.unknown(d, &m.plan.Steps[by], "when", !m.tree.faces[by].Pending())
+	m.unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
 }
 
 // notifiers are the tasks that make a handler run, by their names.

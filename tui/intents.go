@@ -6,11 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
-func (m *model) do(do intent) tea.Cmd {
+func (m *model) do(do keymap.Intent) tea.Cmd {
 	if m.defers(do) {
 		return nil
 	}
@@ -22,113 +24,113 @@ func (m *model) do(do intent) tea.Cmd {
 		return nil
 	}
 	switch do {
-	case cursorDown, cursorUp, cursorTop, cursorBottom, cursorHalfDown, cursorHalfUp, cursorPageDown, cursorPageUp:
+	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp, keymap.CursorPageDown, keymap.CursorPageUp:
 		m.move(do)
-	case cursorPointer:
+	case keymap.CursorPointer:
 		m.backToPointer()
-	case cursorFollow:
+	case keymap.CursorFollow:
 		m.toggleFollow()
-	case needNext:
+	case keymap.NeedNext:
 		m.need(+1)
-	case needPrev:
+	case keymap.NeedPrev:
 		m.need(-1)
-	case nodeClose, nodeOpen, nodeToggle, treeFold, treeOpen:
+	case keymap.NodeClose, keymap.NodeOpen, keymap.NodeToggle, keymap.TreeFold, keymap.TreeOpen:
 		m.fold(do)
-	case markToggle:
-		m.cur.mark(m.at())
-		m.move(cursorDown)
-	case markRange:
+	case keymap.MarkToggle:
+		m.cur.Mark(m.at())
+		m.move(keymap.CursorDown)
+	case keymap.MarkRange:
 		m.toggleRange()
-	case paneOther:
+	case keymap.PaneOther:
 		m.otherPane()
-	case paneGrow:
+	case keymap.PaneGrow:
 		m.growPane()
-	case paneShrink:
+	case keymap.PaneShrink:
 		m.shrinkPane()
-	case dividerLeft:
+	case keymap.DividerLeft:
 		m.moveDivider(-2)
-	case dividerRight:
+	case keymap.DividerRight:
 		m.moveDivider(+2)
-	case tabStep, tabOutput, tabDiff, tabVars, tabEvents:
-		m.chooseTab(tab(do - tabStep))
-	case findText:
+	case keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
+		m.chooseTab(tab(do - keymap.TabStep))
+	case keymap.FindText:
 		m.openFind()
-	case findNext:
+	case keymap.FindNext:
 		m.findAgain(+1)
-	case findPrev:
+	case keymap.FindPrev:
 		m.findAgain(-1)
-	case filterNext:
-		m.setFilter(m.filter.next())
-	case outputWrap:
+	case keymap.FilterNext:
+		m.setFilter(m.filter.Next())
+	case keymap.OutputWrap:
 		m.toggleWrap()
-	case outputTimes:
+	case keymap.OutputTimes:
 		m.nextTimes()
-	case outputEarlier:
+	case keymap.OutputEarlier:
 		m.otherAttempt(-1)
-	case outputLater:
+	case keymap.OutputLater:
 		m.otherAttempt(+1)
-	case scrollLeft:
+	case keymap.ScrollLeft:
 		m.scrollSideways(-8)
-	case scrollRight:
+	case keymap.ScrollRight:
 		m.scrollSideways(+8)
-	case goBack:
+	case keymap.GoBack:
 		m.back()
-	case copyMenu:
+	case keymap.CopyMenu:
 		m.overlay = newCopyBox(m)
-	case showPalette:
+	case keymap.ShowPalette:
 		m.overlay = newPalette(m)
-	case showHelp:
+	case keymap.ShowHelp:
 		m.overlay = newHelp(m)
-	case appSuspend:
+	case keymap.AppSuspend:
 		return m.unwatched(m.suspend())
-	case sourceEdit:
+	case keymap.SourceEdit:
 		return m.edit()
-	case nodeFix:
+	case keymap.NodeFix:
 		return m.openFix()
-	case nodeShell:
+	case keymap.NodeShell:
 		return m.openShell()
-	case gateBreakIf:
+	case keymap.GateBreakIf:
 		return m.openBreakSheet()
-	case watchAdd:
+	case keymap.WatchAdd:
 		return m.openWatch()
-	case appMouse:
+	case keymap.AppMouse:
 		return m.toggleMouse()
-	case viewHosts:
+	case keymap.ViewHosts:
 		m.openMatrix()
-	case stepDone:
+	case keymap.StepDone:
 		m.openDone()
-	case runRetryAll:
+	case keymap.RunRetryAll:
 		return m.retryOrAgain()
-	case runLeave:
+	case keymap.RunLeave:
 		return m.leave()
-	case runInterrupt:
+	case keymap.RunInterrupt:
 		return m.interrupt()
-	case runRetry:
-		if m.run.phase == events.Review && len(m.unreached()) > 0 {
+	case keymap.RunRetry:
+		if m.run.Phase == events.Review && len(m.unreached()) > 0 {
 			return m.connectAgain()
 		}
 		m.act(do)
-	case gateApprove, gateApproveAll, gateExclude, gateExcludeHost, gateBreak, runContinue, runStep, runOver, runOut, runUntil, runPause:
+	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
 		m.act(do)
-	case intentNone, intents:
+	case keymap.IntentNone, keymap.Intents:
 	}
 	return nil
 }
 
 // move moves the cursor, or scrolls the detail if it has the keys.
-func (m *model) move(do intent) {
-	page := max(m.cur.height, 1)
+func (m *model) move(do keymap.Intent) {
+	page := max(m.cur.Height, 1)
 	if m.focus() == paneDetail {
 		page = max(m.detail.height, m.detail.output.height, 1)
 	}
 	const far = 1 << 30
-	by := map[intent]int{
-		cursorDown: 1, cursorUp: -1, cursorTop: -far, cursorBottom: far, cursorHalfDown: page / 2,
-		cursorHalfUp: -page / 2, cursorPageDown: page - 1, cursorPageUp: 1 - page,
+	by := map[keymap.Intent]int{
+		keymap.CursorDown: 1, keymap.CursorUp: -1, keymap.CursorTop: -far, keymap.CursorBottom: far, keymap.CursorHalfDown: page / 2,
+		keymap.CursorHalfUp: -page / 2, keymap.CursorPageDown: page - 1, keymap.CursorPageUp: 1 - page,
 	}[do]
 	if m.focus() == paneTree {
 		m.following = false
-		m.cur.move(m.rows, max(min(by, len(m.rows.rows)), -len(m.rows.rows)))
+		m.cur.Move(m.rows, max(min(by, len(m.rows.Rows)), -len(m.rows.Rows)))
 		return
 	}
 	if m.detail.tab != tabOutputs {
@@ -144,15 +146,15 @@ func (m *model) backToPointer() {
 }
 
 func (m *model) toggleFollow() {
-	if m.place() == inOutput {
+	if m.place() == keymap.InOutput {
 		m.detail.output.follow = !m.detail.output.follow
 		return
 	}
 	m.following = !m.following
-	if m.following && m.run.pointer >= 0 {
+	if m.following && m.run.Pointer >= 0 {
 		m.toPointer(false)
 	}
-	if m.run.phase != events.Running { // else it is to be seen
+	if m.run.Phase != events.Running { // else it is to be seen
 		m.say(map[bool]string{true: "the cursor will follow the run", false: "the cursor stays where it is put"}[m.following])
 	}
 }
@@ -160,23 +162,23 @@ func (m *model) toggleFollow() {
 // need goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
 func (m *model) need(direction int) {
-	n := int(m.tree.stepNode[m.toNeed(direction)])
+	n := int(m.tree.StepNode[m.toNeed(direction)])
 	m.following = false
-	m.rows.reveal(n)
-	m.cur.node = n
+	m.rows.Reveal(n)
+	m.cur.Node = n
 }
 
 // toNeed is the step that need goes to, or -1.
 func (m *model) toNeed(direction int) int {
 	ranks := m.attention()
-	here := m.tree.steps(m.at())
+	here := m.tree.Steps(m.at())
 	at, rank := here.From, -1
-	if step := m.tree.step(m.at()); step < 0 {
+	if step := m.tree.Step(m.at()); step < 0 {
 		if direction > 0 {
 			at-- // the first step of a scope comes after the scope
 		}
 	} else {
-		rank = rankOf(ranks, m.tree.faces[step])
+		rank = rankOf(ranks, m.tree.Faces[step])
 	}
 	return m.nextNeed(ranks, rank, at, direction)
 }
@@ -185,15 +187,15 @@ func (m *model) toNeed(direction int) int {
 // it is what was asked for.
 func (m *model) attention() []func(standing.State) bool {
 	switch m.filter {
-	case filterChanged, filterLeft:
-		return []func(standing.State) bool{m.filter.shows}
-	case filterAll, filterProblems, filterFound, filterNotable:
+	case tree.FilterChanged, tree.FilterLeft:
+		return []func(standing.State) bool{m.filter.Shows}
+	case tree.FilterAll, tree.FilterProblems, tree.FilterFound, tree.FilterNotable:
 	}
-	approval := asks
-	if m.run.phase != events.Review || m.tree.tallies[0].sum(standing.Confirm, standing.Asking) == 0 {
-		approval = func(f standing.State) bool { return asks(f) || f == standing.Undecided }
+	approval := tree.Asks
+	if m.run.Phase != events.Review || m.tree.Tallies[0].Sum(standing.Confirm, standing.Asking) == 0 {
+		approval = func(f standing.State) bool { return tree.Asks(f) || f == standing.Undecided }
 	}
-	return []func(standing.State) bool{hasFailed, approval, recovered}
+	return []func(standing.State) bool{tree.HasFailed, approval, tree.Recovered}
 }
 
 // rankOf is the first kind that a face is of, or -1.
@@ -204,7 +206,7 @@ func rankOf(ranks []func(standing.State) bool, f standing.State) int {
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
 func (m *model) nextNeed(ranks []func(standing.State) bool, rank, at, direction int) int {
-	n := len(m.tree.faces)
+	n := len(m.tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
 			return i
@@ -233,7 +235,7 @@ func (m *model) nextNeed(ranks []func(standing.State) bool, rank, at, direction 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
 func (m *model) stepThat(from, n, direction int, wanted func(standing.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
-		if wanted(m.tree.faces[i]) {
+		if wanted(m.tree.Faces[i]) {
 			return i
 		}
 	}
@@ -241,43 +243,43 @@ func (m *model) stepThat(from, n, direction int, wanted func(standing.State) boo
 }
 
 // fold opens and folds.
-func (m *model) fold(do intent) {
+func (m *model) fold(do keymap.Intent) {
 	n := m.at()
-	m.cur.keepPlace(m.rows, func() {
+	m.cur.KeepPlace(m.rows, func() {
 		switch do {
-		case treeFold:
-			m.rows.foldAll()
-		case treeOpen:
-			m.rows.openAll()
-		case nodeClose:
-			if !m.tree.leaf(n) && !m.rows.folded[n] && n > 0 {
-				m.rows.fold(n, true)
+		case keymap.TreeFold:
+			m.rows.FoldAll()
+		case keymap.TreeOpen:
+			m.rows.OpenAll()
+		case keymap.NodeClose:
+			if !m.tree.Leaf(n) && !m.rows.Folded[n] && n > 0 {
+				m.rows.Fold(n, true)
 			} else if n > 0 {
-				n = int(m.tree.parent[n])
+				n = int(m.tree.Parent[n])
 			}
-		case nodeOpen:
+		case keymap.NodeOpen:
 			switch {
-			case m.tree.leaf(n):
+			case m.tree.Leaf(n):
 				m.openDetail()
-			case m.rows.folded[n]:
-				m.rows.fold(n, false)
+			case m.rows.Folded[n]:
+				m.rows.Fold(n, false)
 			default:
-				n = m.rows.node(m.rows.row(n) + 1)
+				n = m.rows.Node(m.rows.Row(n) + 1)
 			}
-		case nodeToggle:
-			if m.tree.leaf(n) {
+		case keymap.NodeToggle:
+			if m.tree.Leaf(n) {
 				m.openDetail()
 			} else {
-				m.rows.fold(n, !m.rows.folded[n])
+				m.rows.Fold(n, !m.rows.Folded[n])
 			}
 		default:
 		}
 	})
-	if n != m.at() && do != treeFold && do != treeOpen {
+	if n != m.at() && do != keymap.TreeFold && do != keymap.TreeOpen {
 		m.following = false
 	}
-	if do != treeFold && do != treeOpen {
-		m.cur.node = n
+	if do != keymap.TreeFold && do != keymap.TreeOpen {
+		m.cur.Node = n
 	}
 }
 
@@ -337,11 +339,11 @@ func (m *model) chooseTab(t tab) {
 }
 
 func (m *model) toggleRange() {
-	if m.cur.anchor >= 0 {
-		m.cur.closeRange(m.rows)
+	if m.cur.Anchor >= 0 {
+		m.cur.CloseRange(m.rows)
 		return
 	}
-	m.cur.anchor = m.at()
+	m.cur.Anchor = m.at()
 }
 
 // back takes back one thing, the latest first. It never ends or runs anything.
@@ -354,25 +356,25 @@ func (m *model) back() {
 	case m.panes.focus == paneDetail:
 		m.panes.focusOn(paneTree)
 		m.panes.zoom = 0
-	case m.cur.anchor >= 0 || len(m.cur.marks) > 0:
-		m.cur.clear()
-	case m.filter != filterAll:
-		m.setFilter(filterAll)
-	case m.find.text != "":
-		m.find.text = ""
+	case m.cur.Anchor >= 0 || len(m.cur.Marks) > 0:
+		m.cur.Clear()
+	case m.filter != tree.FilterAll:
+		m.setFilter(tree.FilterAll)
+	case m.find.Text != "":
+		m.find.Text = ""
 	case m.panes.zoom > 0:
 		m.panes.zoom = 0
 	}
 }
 
-func (m *model) setFilter(f filter) {
+func (m *model) setFilter(f tree.Filter) {
 	m.filter = f
 	m.refilter()
 }
 
 // refilter rebuilds the rows after the filter, or what it looks at, changed.
 func (m *model) refilter() {
-	m.cur.keepPlace(m.rows, func() {
-		m.rows.filter(m.filter.keep(m.tree, &m.find), m.filter != filterFound)
+	m.cur.KeepPlace(m.rows, func() {
+		m.rows.Filter(m.filter.Keep(m.tree, &m.find), m.filter != tree.FilterFound)
 	})
 }

@@ -10,58 +10,59 @@ import (
 
 	"moon/internal/diag"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // Two actions in one place must not share a key, and every action has a name, a key and words of its own.
 func TestKeyTable(t *testing.T) {
-	names, seen := map[string]bool{}, map[intent]bool{}
-	for _, where := range places {
+	names, seen := map[string]bool{}, map[keymap.Intent]bool{}
+	for _, where := range keymap.Places {
 		keys := map[string]string{}
-		for _, b := range bindings {
-			if b.where&where == 0 {
+		for _, b := range keymap.Bindings {
+			if b.Where&where == 0 {
 				continue
 			}
-			for _, key := range b.usual() {
+			for _, key := range b.Usual() {
 				if keys[key] != "" {
-					t.Errorf("%q means both %s and %s", key, keys[key], b.name)
+					t.Errorf("%q means both %s and %s", key, keys[key], b.Name)
 				}
-				keys[key] = b.name
+				keys[key] = b.Name
 			}
 		}
 	}
-	last := groupDeciding
-	for _, b := range bindings {
-		if names[b.name] || b.name == "" || b.words == "" || b.keys == "" || b.where == 0 {
+	last := keymap.GroupDeciding
+	for _, b := range keymap.Bindings {
+		if names[b.Name] || b.Name == "" || b.Words == "" || b.Keys == "" || b.Where == 0 {
 			t.Errorf("incomplete or repeated: %+v", b)
 		}
-		names[b.name], seen[b.do] = true, true
-		if !draw.IsASCII(b.words) {
-			t.Errorf("%s is described with more than ASCII, which an ASCII screen cannot show", b.name)
+		names[b.Name], seen[b.Do] = true, true
+		if !draw.IsASCII(b.Words) {
+			t.Errorf("%s is described with more than ASCII, which an ASCII screen cannot show", b.Name)
 		}
-		if b.group < last {
-			t.Errorf("%s stands in the part %s", b.name, groupWords[last])
+		if b.Group < last {
+			t.Errorf("%s stands in the part %s", b.Name, keymap.GroupWords[last])
 		}
-		last = b.group
-		for _, key := range b.usual() {
+		last = b.Group
+		for _, key := range b.Usual() {
 			for part := range strings.FieldsSeq(key) {
-				if name, hint := keyName(part); name != part {
-					t.Errorf("%s: %q is called %q: %s", b.name, part, name, hint)
+				if name, hint := keymap.KeyName(part); name != part {
+					t.Errorf("%s: %q is called %q: %s", b.Name, part, name, hint)
 				}
 			}
 		}
 	}
-	for do := intentNone + 1; do < intents; do++ {
+	for do := keymap.IntentNone + 1; do < keymap.Intents; do++ {
 		if !seen[do] {
 			t.Errorf("intent %d has no key", do)
 		}
 	}
-	k := UsualKeys()
+	k := keymap.UsualKeys()
 	if len(k.Taken) > 0 {
 		t.Errorf("usual keys are taken: %v", k.Taken)
 	}
 	for _, key := range []string{"Z", "f1", "ctrl+x"} {
-		for _, where := range places {
-			if do, rest := k.lookup("", key, where); do != intentNone || rest != "" {
+		for _, where := range keymap.Places {
+			if do, rest := k.Lookup("", key, where); do != keymap.IntentNone || rest != "" {
 				t.Errorf("%q is bound", key)
 			}
 		}
@@ -69,26 +70,26 @@ func TestKeyTable(t *testing.T) {
 }
 
 func TestSequences(t *testing.T) {
-	k := UsualKeys()
-	do, rest := k.lookup("", "g", inTree)
-	if do != intentNone || rest != "g" {
+	k := keymap.UsualKeys()
+	do, rest := k.Lookup("", "g", keymap.InTree)
+	if do != keymap.IntentNone || rest != "g" {
 		t.Fatalf("g: %d %q", do, rest)
 	}
-	if do, rest = k.lookup(rest, "g", inTree); do != cursorTop || rest != "" {
+	if do, rest = k.Lookup(rest, "g", keymap.InTree); do != keymap.CursorTop || rest != "" {
 		t.Errorf("g g: %d %q", do, rest)
 	}
-	if do, _ = k.lookup("g", "j", inTree); do != cursorDown {
+	if do, _ = k.Lookup("g", "j", keymap.InTree); do != keymap.CursorDown {
 		t.Errorf("g j: %d: a sequence that is broken off must not swallow a key", do)
 	}
 	for _, key := range []string{"c", "s", "A", "x", "q", "ctrl+z"} {
-		if do, _ := k.lookup("g", key, inTree); do != intentNone {
-			t.Errorf("g %s is %s: a slip must not decide or run anything", key, byIntent[do].name)
+		if do, _ := k.Lookup("g", key, keymap.InTree); do != keymap.IntentNone {
+			t.Errorf("g %s is %s: a slip must not decide or run anything", key, keymap.ByIntent[do].Name)
 		}
 	}
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("G g g")
-	if s.m.cur.node != 0 {
-		t.Errorf("g g went to %d", s.m.cur.node)
+	if s.m.cur.Node != 0 {
+		t.Errorf("g g went to %d", s.m.cur.Node)
 	}
 	s.press("g")
 	s.has("g …   g to the top   esc cancels")
@@ -119,9 +120,9 @@ func TestUnboundKeysSayNothing(t *testing.T) {
 }
 
 // readKeys reads a file that must be good.
-func readKeys(t *testing.T, text string) *Keys {
+func readKeys(t *testing.T, text string) *keymap.Keys {
 	t.Helper()
-	k, wrong := ReadKeys("keys.yaml", []byte(text))
+	k, wrong := keymap.ReadKeys("keys.yaml", []byte(text))
 	if k == nil {
 		t.Fatalf("refused: %v", wrong)
 	}
@@ -145,44 +146,44 @@ detail: {cursor.top: Home}
 tree:
 `)
 	for _, want := range []struct {
-		where place
+		where keymap.Place
 		key   string
-		do    intent
+		do    keymap.Intent
 	}{
-		{inTree, "S", runStep},
-		{inTree, "s", intentNone},
-		{inOutput, "space s", runStep},
-		{inTree, "v", markToggle},
-		{inTree, "n", runOver},
-		{inTree, "o", intentNone},
-		{inDetail, "ctrl+f", findText},
-		{inTree, "/", intentNone},
-		{inOutput, "z", outputWrap},
-		{inTree, "w", outputWrap},
-		{inOutput, "w", intentNone},
-		{inOutput, "T", outputTimes},
-		{inDetail, "home", cursorTop},
-		{inDetail, "g g", intentNone},
-		{inTree, "g g", cursorTop},
-		{inTree, "c", runContinue},
-		{inTree, "M", intentNone},
-		{inTree, "ctrl+c", runInterrupt},
+		{keymap.InTree, "S", keymap.RunStep},
+		{keymap.InTree, "s", keymap.IntentNone},
+		{keymap.InOutput, "space s", keymap.RunStep},
+		{keymap.InTree, "v", keymap.MarkToggle},
+		{keymap.InTree, "n", keymap.RunOver},
+		{keymap.InTree, "o", keymap.IntentNone},
+		{keymap.InDetail, "ctrl+f", keymap.FindText},
+		{keymap.InTree, "/", keymap.IntentNone},
+		{keymap.InOutput, "z", keymap.OutputWrap},
+		{keymap.InTree, "w", keymap.OutputWrap},
+		{keymap.InOutput, "w", keymap.IntentNone},
+		{keymap.InOutput, "T", keymap.OutputTimes},
+		{keymap.InDetail, "home", keymap.CursorTop},
+		{keymap.InDetail, "g g", keymap.IntentNone},
+		{keymap.InTree, "g g", keymap.CursorTop},
+		{keymap.InTree, "c", keymap.RunContinue},
+		{keymap.InTree, "M", keymap.IntentNone},
+		{keymap.InTree, "ctrl+c", keymap.RunInterrupt},
 	} {
-		if got := k.means[want.where.index()][want.key]; got != want.do {
-			t.Errorf("%s in %s is %d, not %d", want.key, placeNames[want.where.index()], got, want.do)
+		if got := k.Means[want.where.Index()][want.key]; got != want.do {
+			t.Errorf("%s in %s is %d, not %d", want.key, keymap.PlaceNames[want.where.Index()], got, want.do)
 		}
 	}
 	if want := []string{"`n` was find.next and is run.over now"}; len(k.Taken) != 1 || k.Taken[0] != want[0] {
 		t.Errorf("taken: %q", k.Taken)
 	}
-	for do, want := range map[intent]string{runStep: "S", findNext: ":find.next", appMouse: ":app.mouse", runOver: "n", outputWrap: "w", cursorTop: "home"} {
-		if got := k.label(do); got != want {
-			t.Errorf("%s is called %q, not %q", byIntent[do].name, got, want)
+	for do, want := range map[keymap.Intent]string{keymap.RunStep: "S", keymap.FindNext: ":find.next", keymap.AppMouse: ":app.mouse", keymap.RunOver: "n", keymap.OutputWrap: "w", keymap.CursorTop: "home"} {
+		if got := k.Label(do); got != want {
+			t.Errorf("%s is called %q, not %q", keymap.ByIntent[do].Name, got, want)
 		}
 	}
 	for _, text := range []string{"", "# nothing\n", "null", "tree:\n", "run.interrupt: [ctrl+x]\n", "app.back: [esc, backspace]"} {
 		k := readKeys(t, text)
-		if k.means[0]["ctrl+c"] != runInterrupt {
+		if k.Means[0]["ctrl+c"] != keymap.RunInterrupt {
 			t.Errorf("%q leaves ctrl+c without its meaning", text)
 		}
 	}
@@ -222,7 +223,7 @@ func TestKeyFileMistakes(t *testing.T) {
 		{"run.step: [s\nx", "2:0: did not find expected ',' or ']'; keys such as `?`, `:`, `[` and `-` need quotes"},
 		{strings.Repeat("# much\n", 10000), "0:0: a file of keys has at most 64 KiB"},
 	} {
-		k, wrong := ReadKeys("keys.yaml", []byte(c.text))
+		k, wrong := keymap.ReadKeys("keys.yaml", []byte(c.text))
 		if k != nil || len(wrong) == 0 {
 			t.Errorf("%s: not refused", c.text)
 			continue
@@ -253,10 +254,10 @@ func TestKeysAreWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := readKeys(t, b.String())
-		for in := range places {
-			for do := range k.keys[in] {
-				if fmt.Sprint(again.keys[in][do]) != fmt.Sprint(k.keys[in][do]) {
-					t.Errorf("%s in %s: %q became %q in\n%s", byIntent[do].name, placeNames[in], k.keys[in][do], again.keys[in][do], b.String())
+		for in := range keymap.Places {
+			for do := range k.Keys[in] {
+				if fmt.Sprint(again.Keys[in][do]) != fmt.Sprint(k.Keys[in][do]) {
+					t.Errorf("%s in %s: %q became %q in\n%s", keymap.ByIntent[do].Name, keymap.PlaceNames[in], k.Keys[in][do], again.Keys[in][do], b.String())
 				}
 			}
 		}
@@ -267,9 +268,9 @@ func TestKeysAreWritten(t *testing.T) {
 		if err := k.Markdown(&page); err != nil {
 			t.Fatal(err)
 		}
-		for i := range bindings {
-			if !strings.Contains(b.String(), bindings[i].words) || !strings.Contains(page.String(), "`"+bindings[i].name+"`") {
-				t.Errorf("%s is missing", bindings[i].name)
+		for i := range keymap.Bindings {
+			if !strings.Contains(b.String(), keymap.Bindings[i].Words) || !strings.Contains(page.String(), "`"+keymap.Bindings[i].Name+"`") {
+				t.Errorf("%s is missing", keymap.Bindings[i].Name)
 			}
 		}
 	}
@@ -279,7 +280,7 @@ func TestKeysAreWritten(t *testing.T) {
 // in the palette.
 func TestAnyKeyFile(t *testing.T) {
 	anyName := rapid.Custom(func(rt *rapid.T) string {
-		return rapid.SampledFrom(bindings).Draw(rt, "binding").name
+		return rapid.SampledFrom(keymap.Bindings).Draw(rt, "binding").Name
 	})
 	anyKeys := rapid.SampledFrom([]string{
 		"s", "q", "n", "g", "g g", "g x", "z", "z z", "z x y", "space", "space x", "ctrl+d", "ctrl+c", "esc", "f5", "F5", "?", "Escape", "x",
@@ -302,7 +303,7 @@ func TestAnyKeyFile(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(rt, "lines") {
 			line("")
 		}
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(placeNames[:]), 0, 3, rapid.ID[string]).Draw(rt, "places") {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(keymap.PlaceNames[:]), 0, 3, rapid.ID[string]).Draw(rt, "places") {
 			fmt.Fprintf(&b, "%s:\n", name)
 			for range rapid.IntRange(0, 2).Draw(rt, "lines") {
 				line("  ")
@@ -312,7 +313,7 @@ func TestAnyKeyFile(t *testing.T) {
 		if rapid.IntRange(0, 9).Draw(rt, "damage") == 0 {
 			text = text[:rapid.IntRange(0, len(text)).Draw(rt, "cut")] + rapid.String().Draw(rt, "junk")
 		}
-		k, wrong := ReadKeys("keys.yaml", []byte(text))
+		k, wrong := keymap.ReadKeys("keys.yaml", []byte(text))
 		if (k == nil) != wrong.HasErrors() {
 			rt.Fatalf("keys and mistakes: %v", wrong)
 		}
@@ -339,50 +340,50 @@ func quoteAll(list []string) []string {
 	return list
 }
 
-func checkKeys(t *testing.T, rt *rapid.T, k *Keys) {
+func checkKeys(t *testing.T, rt *rapid.T, k *keymap.Keys) {
 	t.Helper()
-	for in, where := range places {
-		have := map[string]intent{}
-		for i := range bindings {
-			b := &bindings[i]
-			for _, name := range k.keys[in][b.do] {
-				if have[name] != intentNone {
-					rt.Fatalf("%q is %s and %s in %s", name, b.name, byIntent[have[name]].name, placeNames[in])
+	for in, where := range keymap.Places {
+		have := map[string]keymap.Intent{}
+		for i := range keymap.Bindings {
+			b := &keymap.Bindings[i]
+			for _, name := range k.Keys[in][b.Do] {
+				if have[name] != keymap.IntentNone {
+					rt.Fatalf("%q is %s and %s in %s", name, b.Name, keymap.ByIntent[have[name]].Name, keymap.PlaceNames[in])
 				}
-				have[name] = b.do
-				if b.where&where == 0 {
-					rt.Fatalf("%s has a key in %s", b.name, placeNames[in])
+				have[name] = b.Do
+				if b.Where&where == 0 {
+					rt.Fatalf("%s has a key in %s", b.Name, keymap.PlaceNames[in])
 				}
 				// Pressed key by key it must arrive.
-				rest, do := "", intentNone
+				rest, do := "", keymap.IntentNone
 				for part := range strings.FieldsSeq(name) {
-					if do, rest = k.lookup(rest, part, where); do != intentNone && rest != "" {
+					if do, rest = k.Lookup(rest, part, where); do != keymap.IntentNone && rest != "" {
 						rt.Fatalf("%q is done and waits", name)
 					}
 				}
-				if do != b.do {
-					rt.Fatalf("%q in %s is %d and not %s", name, placeNames[in], do, b.name)
+				if do != b.Do {
+					rt.Fatalf("%q in %s is %d and not %s", name, keymap.PlaceNames[in], do, b.Name)
 				}
 			}
 		}
-		for do := range needed {
-			if len(k.keys[in][do]) == 0 {
-				rt.Fatalf("%s has no key in %s", byIntent[do].name, placeNames[in])
+		for do := range keymap.Needed {
+			if len(k.Keys[in][do]) == 0 {
+				rt.Fatalf("%s has no key in %s", keymap.ByIntent[do].Name, keymap.PlaceNames[in])
 			}
 		}
 	}
 	s := newScreen(t, setup{w: 80, h: 24, options: func(o *Options) { o.Keys = k }})
-	s.m.do(showPalette)
-	listed := map[intent]bool{showPalette: true}
+	s.m.do(keymap.ShowPalette)
+	listed := map[keymap.Intent]bool{keymap.ShowPalette: true}
 	for _, o := range s.m.overlay.(*palette).all {
 		listed[o.do] = true
 	}
-	for i := range bindings {
-		if !listed[bindings[i].do] {
-			rt.Fatalf("%s is not in the palette", bindings[i].name)
+	for i := range keymap.Bindings {
+		if !listed[keymap.Bindings[i].Do] {
+			rt.Fatalf("%s is not in the palette", keymap.Bindings[i].Name)
 		}
-		if k.label(bindings[i].do) == "" {
-			rt.Fatalf("%s has no label", bindings[i].name)
+		if k.Label(keymap.Bindings[i].Do) == "" {
+			rt.Fatalf("%s has no label", keymap.Bindings[i].Name)
 		}
 	}
 	for _, size := range [][2]int{{120, 40}, {30, 8}} {

@@ -105,7 +105,7 @@ func (m *model) usersOf(steps []int) string {
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.
 func (m *model) lacks(step int) *plan.Missing {
-	if !m.tree.faces[step].Pending() {
+	if !m.tree.Faces[step].Pending() {
 		return nil
 	}
 	if l := m.plan.Steps[step].Lacks; l != nil {
@@ -125,7 +125,7 @@ func lackNote(l *plan.Missing) string {
 // lackingNow counts the steps that are still to run and will be skipped for lack of a value.
 func (m *model) lackingNow() (n int) {
 	for i := range m.lacking.of {
-		if i < len(m.tree.faces) && m.lacks(i) != nil {
+		if i < len(m.tree.Faces) && m.lacks(i) != nil {
 			n++
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // matrix shows the plan as hosts by tasks: a row for each host, a column for each task, in a cell how the task stands there. It has
@@ -17,7 +19,7 @@ import (
 //	web1   ✓ ~ ✗ ·       ok changed …
 //	web2   ✓ ✓ ~ ·
 type matrix struct {
-	tree    *tree
+	tree    *tree.Tree
 	hosts   []string
 	wide    int // cells of the longest of them
 	columns []column
@@ -39,11 +41,11 @@ type column struct {
 }
 
 // newMatrix finds the tasks of a tree. It costs as much as the plan has steps, and a frame as much as it shows.
-func newMatrix(t *tree) *matrix {
-	x := &matrix{tree: t, inside: make([]int32, t.len()), node: -1}
+func newMatrix(t *tree.Tree) *matrix {
+	x := &matrix{tree: t, inside: make([]int32, t.Len()), node: -1}
 	at := map[string]int{}
-	for i := range t.plan.Steps {
-		host := t.plan.Steps[i].Host
+	for i := range t.Plan.Steps {
+		host := t.Plan.Steps[i].Host
 		if _, known := at[host]; !known {
 			at[host] = len(x.hosts)
 			x.hosts = append(x.hosts, host)
@@ -53,17 +55,17 @@ func newMatrix(t *tree) *matrix {
 	for n := range x.inside {
 		x.inside[n] = -1
 	}
-	for n := 0; n < t.len(); {
+	for n := 0; n < t.Len(); {
 		c, whole := x.columnAt(n, at)
 		if !whole {
 			n++
 			continue
 		}
-		for k := n; k < n+int(t.size[n]); k++ {
+		for k := n; k < n+int(t.Size[n]); k++ {
 			x.inside[k] = int32(len(x.columns))
 		}
 		x.columns = append(x.columns, c)
-		n += int(t.size[n])
+		n += int(t.Size[n])
 	}
 	return x
 }
@@ -73,19 +75,19 @@ func (x *matrix) columnAt(n int, at map[string]int) (c column, whole bool) {
 	t := x.tree
 	c = column{node: n, play: x.playOf(n)}
 	add := func(n int) {
-		if r := t.steps(n); r.From < r.To {
-			c.rows, c.cells = append(c.rows, int32(at[t.plan.Steps[r.From].Host])), append(c.cells, int32(n))
+		if r := t.Steps(n); r.From < r.To {
+			c.rows, c.cells = append(c.rows, int32(at[t.Plan.Steps[r.From].Host])), append(c.cells, int32(n))
 		}
 	}
-	s := t.scope(n)
+	s := t.Scope(n)
 	switch {
 	case s == nil:
-		if t.step(n) < 0 {
+		if t.Step(n) < 0 {
 			return c, false
 		}
 		add(n)
 	case s.Kind == plan.ScopeTask:
-		for k := n + 1; k < n+int(t.size[n]); k += int(t.size[k]) {
+		for k := n + 1; k < n+int(t.Size[n]); k += int(t.Size[k]) {
 			add(k)
 		}
 		sort.Stable(&c)
@@ -98,18 +100,18 @@ func (x *matrix) columnAt(n int, at map[string]int) (c column, whole bool) {
 }
 
 // flat reports whether a scope holds steps and nothing else.
-func flat(t *tree, n int) bool {
-	for k := n + 1; k < n+int(t.size[n]); k++ {
-		if t.step(k) < 0 {
+func flat(t *tree.Tree, n int) bool {
+	for k := n + 1; k < n+int(t.Size[n]); k++ {
+		if t.Step(k) < 0 {
 			return false
 		}
 	}
-	return t.size[n] > 1
+	return t.Size[n] > 1
 }
 
 func (x *matrix) playOf(n int) int {
-	for ; n > 0; n = int(x.tree.parent[n]) {
-		if s := x.tree.scope(n); s != nil && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeBatch) {
+	for ; n > 0; n = int(x.tree.Parent[n]) {
+		if s := x.tree.Scope(n); s != nil && (s.Kind == plan.ScopePlay || s.Kind == plan.ScopeBatch) {
 			return s.ID
 		}
 	}
@@ -146,7 +148,7 @@ func (x *matrix) find(n int) {
 	x.col = int(x.inside[n])
 	c := &x.columns[x.col]
 	for i, first := range c.cells {
-		if int(first) <= n && n < int(first+x.tree.size[first]) {
+		if int(first) <= n && n < int(first+x.tree.Size[first]) {
 			x.row = int(c.rows[i])
 			return
 		}
@@ -166,7 +168,7 @@ func (m *model) openMatrix() {
 
 func (m *model) closeMatrix() {
 	m.matrix = nil
-	m.rows.reveal(m.cur.node)
+	m.rows.Reveal(m.cur.Node)
 }
 
 // matrixShown reports whether the screen is the matrix. Values are edited beside the tree.
@@ -175,7 +177,7 @@ func (m *model) matrixShown() bool {
 }
 
 // inMatrix does what an intent means in the matrix. Those that it leaves mean what they mean elsewhere, about the node of the cell.
-func (m *model) inMatrix(do intent) (done bool) {
+func (m *model) inMatrix(do keymap.Intent) (done bool) {
 	if !m.matrixShown() {
 		return false
 	}
@@ -183,39 +185,39 @@ func (m *model) inMatrix(do intent) (done bool) {
 	m.followMatrix()
 	const far = 1 << 30
 	switch do {
-	case cursorDown:
+	case keymap.CursorDown:
 		m.moveMatrix(+1, 0)
-	case cursorUp:
+	case keymap.CursorUp:
 		m.moveMatrix(-1, 0)
-	case nodeClose, scrollLeft:
+	case keymap.NodeClose, keymap.ScrollLeft:
 		m.moveMatrix(0, -1)
-	case nodeOpen, scrollRight:
+	case keymap.NodeOpen, keymap.ScrollRight:
 		m.moveMatrix(0, +1)
-	case cursorTop:
+	case keymap.CursorTop:
 		m.moveMatrix(-far, 0)
-	case cursorBottom:
+	case keymap.CursorBottom:
 		m.moveMatrix(far, 0)
-	case cursorHalfDown:
+	case keymap.CursorHalfDown:
 		m.moveMatrix(x.height/2, 0)
-	case cursorHalfUp:
+	case keymap.CursorHalfUp:
 		m.moveMatrix(-x.height/2, 0)
-	case cursorPageDown:
+	case keymap.CursorPageDown:
 		m.moveMatrix(0, max(x.across-1, 1))
-	case cursorPageUp:
+	case keymap.CursorPageUp:
 		m.moveMatrix(0, -max(x.across-1, 1))
-	case nodeToggle:
+	case keymap.NodeToggle:
 		m.closeMatrix()
-	case goBack:
-		if m.cur.anchor >= 0 || len(m.cur.marks) > 0 || m.find.text != "" {
+	case keymap.GoBack:
+		if m.cur.Anchor >= 0 || len(m.cur.Marks) > 0 || m.find.Text != "" {
 			return false
 		}
 		m.closeMatrix()
-	case paneOther, paneGrow, paneShrink, tabStep, tabOutput, tabDiff, tabVars, tabEvents:
+	case keymap.PaneOther, keymap.PaneGrow, keymap.PaneShrink, keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
 		m.closeMatrix()
 		return false
-	case dividerLeft, dividerRight, treeFold, treeOpen:
-	case markToggle:
-		m.cur.mark(m.cur.node)
+	case keymap.DividerLeft, keymap.DividerRight, keymap.TreeFold, keymap.TreeOpen:
+	case keymap.MarkToggle:
+		m.cur.Mark(m.cur.Node)
 		m.moveMatrix(+1, 0)
 	default:
 		return false
@@ -232,8 +234,8 @@ func (m *model) followMatrix() {
 		m.matrix.top, m.matrix.left = old.top, old.left
 	}
 	x := m.matrix
-	if x.node != m.cur.node {
-		x.find(m.cur.node)
+	if x.node != m.cur.Node {
+		x.find(m.cur.Node)
 	}
 	x.row = max(min(x.row, len(x.hosts)-1), 0)
 	x.col = max(min(x.col, len(x.columns)-1), 0)
@@ -249,16 +251,16 @@ func (m *model) moveMatrix(down, right int) {
 	if n < 0 {
 		n = x.columns[x.col].node
 	}
-	m.cur.node, x.node = n, n
-	m.rows.reveal(n)
+	m.cur.Node, x.node = n, n
+	m.rows.Reveal(n)
 }
 
 // tallied counts how the tasks of a host have ended so far.
 func (x *matrix) tallied(row int, steps []events.Step) (c events.HostCounts) {
 	for col := range x.columns {
 		if n := x.cell(row, col); n >= 0 {
-			r := x.tree.steps(n)
-			standing.CountTask(x.tree.plan, steps, r.From, r.To, &c)
+			r := x.tree.Steps(n)
+			standing.CountTask(x.tree.Plan, steps, r.From, r.To, &c)
 		}
 	}
 	return c

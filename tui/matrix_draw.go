@@ -6,7 +6,9 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // matrixRows is what is on the screen beside the rows of hosts: header, rule, marks of columns, detail, rule, footer.
@@ -56,7 +58,7 @@ func (m *model) drawMatrix(b *draw.Brush) {
 	m.matrixRule(b)
 	m.matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		if len(run.Steps) < len(m.plan.Steps) {
 			return // it is about another plan
 		}
@@ -109,20 +111,20 @@ func (m *model) matrixRule(b *draw.Brush) {
 func (m *model) taskName(col int) string {
 	n := m.matrix.columns[col].node
 	role := ""
-	if s := m.tree.scope(n); s != nil {
+	if s := m.tree.Scope(n); s != nil {
 		role = s.Role
 	}
-	if r := m.tree.steps(n); role == "" && r.From < r.To {
+	if r := m.tree.Steps(n); role == "" && r.From < r.To {
 		role = m.plan.Steps[r.From].Role
 	}
-	if s := m.tree.scope(n); s != nil {
+	if s := m.tree.Scope(n); s != nil {
 		_, name := standing.ScopeTitle(s)
 		if name == "" && s.First < s.Last {
 			name = m.plan.Steps[s.First].Action
 		}
 		return draw.Plain(standing.TaskTitle(role, name))
 	}
-	return draw.Plain(standing.TaskTitle(role, m.tree.title(n)))
+	return draw.Plain(standing.TaskTitle(role, m.tree.Title(n)))
 }
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
@@ -135,7 +137,7 @@ func (m *model) matrixMarks(b *draw.Brush, v matrixView) {
 	for k, st := range m.recapColumns(v) {
 		word := recapWords[st]
 		b.At(m.recapFrom(v) + (k+1)*recapNumber - len(word))
-		b.Put(draw.SignLooks[faceSigns[st]].Role, word)
+		b.Put(draw.SignLooks[tree.FaceSigns[st]].Role, word)
 	}
 	b.End()
 	b.Newline()
@@ -182,7 +184,7 @@ func (m *model) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.H
 		if v.numbers == narrowRecap && st == standing.Failed {
 			n = counts.Failed + counts.Unreachable
 		}
-		look := draw.SignLooks[faceSigns[st]].Role
+		look := draw.SignLooks[tree.FaceSigns[st]].Role
 		if n == 0 {
 			look = themes.Dim
 		}
@@ -203,15 +205,15 @@ func (m *model) matrixCell(b *draw.Brush, row, col int) {
 	b.Begin(1, mode)
 	if n := x.cell(row, col); n >= 0 {
 		look, spins := m.signOf(n)
-		if m.tree.step(n) < 0 {
-			t := m.tree.tally(n)
-			look, spins = t.sign(true, m.run.phase == events.Review), t[standing.Running] > 0
+		if m.tree.Step(n) < 0 {
+			t := m.tree.Tally(n)
+			look, spins = t.Sign(true, m.run.Phase == events.Review), t[standing.Running] > 0
 		}
 		glyph := m.glyphs.Signs[look]
 		if spins {
 			glyph = m.glyphs.Spin[m.spin%len(m.glyphs.Spin)]
 		}
-		if m.cur.marked(n) {
+		if m.cur.Marked(n) {
 			b.Put(themes.Selection, m.glyphs.Mark)
 		} else {
 			b.Put(draw.SignLooks[look].Role, glyph)
@@ -236,11 +238,11 @@ func (m *model) matrixDetail(b *draw.Brush) {
 		b.Put(themes.Dim, "  has no part in this task")
 		return
 	}
-	i := m.tree.steps(n).From
+	i := m.tree.Steps(n).From
 	look, _ := m.signOf(n)
-	if m.tree.step(n) < 0 {
-		t := m.tree.tally(n)
-		look = t.sign(true, m.run.phase == events.Review)
+	if m.tree.Step(n) < 0 {
+		t := m.tree.Tally(n)
+		look = t.Sign(true, m.run.Phase == events.Review)
 	}
 	b.Put(draw.SignLooks[look].Role, "  "+m.glyphs.Signs[look]+" "+draw.SignLooks[look].Word)
 	place := draw.Plain(m.plan.Steps[i].Origin.String())
@@ -248,14 +250,14 @@ func (m *model) matrixDetail(b *draw.Brush) {
 		place = draw.CutLeft(place, b.Left/2, m.glyphs.Dots)
 	}
 	var of events.Step
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		if i < len(run.Steps) {
 			of = run.Steps[i]
 		}
 	})
 	words := ""
-	if m.tree.step(n) < 0 {
-		words = draw.Count(m.tree.steps(n).To-i, "item")
+	if m.tree.Step(n) < 0 {
+		words = draw.Count(m.tree.Steps(n).To-i, "item")
 	} else {
 		words = m.cellWords(i, &of)
 	}
@@ -283,17 +285,17 @@ func (m *model) cellWords(step int, of *events.Step) string {
 }
 
 // matrixTips are the keys of the matrix.
-func (m *model) matrixTips() []tip {
-	tips := []tip{tipOf(nodeToggle, "to the plan")}
-	switch m.run.phase {
+func (m *model) matrixTips() []keymap.Tip {
+	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
+	switch m.run.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, m.decisions()...), tipOf(gateExcludeHost, "host"), tipOf(gateBreak, "break"), tipOf(runStep, "step"), tipOf(runContinue, "run"))
-		if m.broken(m.tree.step(m.at())) {
-			tips = append(tips[:1], tipOf(runRetry, "retry"), tipOf(nodeFix, "edit"), tipOf(gateExclude, "skip"), tipOf(runContinue, "go on"))
+		tips = append(append(tips, m.decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
+		if m.broken(m.tree.Step(m.at())) {
+			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"), keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}
 	case events.Running:
-		tips = append(tips, tipOf(runPause, "pause"), tipOf(cursorFollow, "follow"))
+		tips = append(tips, keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CursorFollow, "follow"))
 	case events.Ended, events.Done:
 	}
-	return append(tips, tipOf(needNext, "next"), tipOf(findText, "find"), tipOf(goBack, "back"))
+	return append(tips, keymap.TipOf(keymap.NeedNext, "next"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.GoBack, "back"))
 }

@@ -12,44 +12,47 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
 // All of it lives in the program's own goroutine but store and what is foretold, which have locks.
 type model struct {
 	o       Options
-	store   *store
+	store   *feed.Store
 	profile colorprofile.Profile
 	env     func(string) string
 	skins   [2]*themes.Theme // for a dark and for a light background
 	light   bool             // the terminal has said that its background is
 	pen     *draw.Pen
 	glyphs  *draw.Glyphs
-	keys    *Keys
+	keys    *keymap.Keys
 	now     func() time.Time
 	later   func() tea.Cmd // gives a tickMsg after a while
 	excerpt func(file string, line, around int) ([]string, int)
 
 	plan *plan.Plan
 	real int // steps of it that a dry run executes
-	tree *tree
-	rows *collapse
-	cur  cursor
-	run  shot // as of the last frame
+	tree *tree.Tree
+	rows *tree.Collapse
+	cur  tree.Cursor
+	run  feed.Shot // as of the last frame
 
-	breaks map[int]stop // by step
-	places []breakPlace // the same, as they were set; nil: to be found
-	recent []intent     // done from the palette, the latest first
+	breaks map[int]stop    // by step
+	places []breakPlace    // the same, as they were set; nil: to be found
+	recent []keymap.Intent // done from the palette, the latest first
 	watch  watchList
 	bound  boundSteps
 
-	filter   filter
-	wanted   filter // to be restored
-	find     finder
+	filter   tree.Filter
+	wanted   tree.Filter // to be restored
+	find     tree.Finder
 	panes    panes
 	detail   detail
-	peek     reel // the last lines of what runs, where there is no room for two panes
+	peek     feed.Reel // the last lines of what runs, where there is no room for two panes
 	overlay  overlay
 	prompt   *prompt
 	matrix   *matrix   // the hosts by their tasks; it stands in the place of both panes
@@ -75,8 +78,8 @@ type model struct {
 	diffs     diffLines
 	summary   summary
 	foretold  foretold
-	countdown countdown
-	timeline  timeline
+	countdown feed.Countdown
+	timeline  feed.Timeline
 	waiting   waiting
 	lacking   lacking
 	others    standing.OtherFiles
@@ -100,21 +103,21 @@ type (
 
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
-		o: o, store: newStore(), profile: chooseProfile(o, env), env: env,
+		o: o, store: feed.NewStore(), profile: chooseProfile(o, env), env: env,
 		keys: o.Keys, now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: newCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1, typed: newTypeahead(),
+		cur: tree.NewCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1, typed: newTypeahead(),
 	}
 	if m.now == nil {
 		m.now = time.Now
 	}
 	if m.keys == nil {
-		m.keys = UsualKeys()
+		m.keys = keymap.UsualKeys()
 	}
 	m.dress()
 	if len(o.Warnings) > 0 {
 		m.say(strings.Join(o.Warnings, "; "))
 	}
-	m.peek.id = peekReel
+	m.peek.Id = peekReel
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
 	m.setPlan(o.Plan)
@@ -129,24 +132,24 @@ func newModel(o Options, env func(string) string) *model {
 }
 
 func (m *model) setPlan(p *plan.Plan) {
-	t := grow(p)
+	t := tree.Grow(p)
 	sheet := m.fix
 	m.fix, m.fixSent = nil, nil // they are about another plan
 	if m.tree == nil {
-		m.rows = newCollapse(t)
+		m.rows = tree.NewCollapse(t)
 	} else {
-		m.cur.carry(m.tree, t)
+		m.cur.Carry(m.tree, t)
 		if m.prompt != nil { // it is where its esc goes back to
-			m.prompt.from, _ = sameIn(m.tree, t)(m.prompt.from)
+			m.prompt.from, _ = tree.SameIn(m.tree, t)(m.prompt.from)
 		}
-		m.rows.adopt(t)
+		m.rows.Adopt(t)
 	}
 	m.plan, m.tree, m.excerpt, m.real = p, t, p.Excerpt, p.DefyDryRun()
-	m.countdown = countdown{}
+	m.countdown = feed.Countdown{}
 	if m.o.Forecast != nil {
-		m.countdown = newCountdown(m.o.Forecast(p.Digest))
+		m.countdown = feed.NewCountdown(m.o.Forecast(p.Digest))
 	}
-	m.timeline, m.waiting = newTimeline(t, &m.timeline), waiting{}
+	m.timeline, m.waiting = feed.NewTimeline(t, &m.timeline), waiting{}
 	m.lacking = lacking{stale: true}
 	m.foretold.halt() // it was about another plan
 	m.refilter()
@@ -186,8 +189,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.unfocused = true
 	case tea.BackgroundColorMsg:
 		m.background(msg)
-	case fetched:
-		m.reel(msg.id).take(msg)
+	case feed.Fetched:
+		m.reel(msg.Id).Take(msg)
 	case waited:
 		m.waiting.take(msg, m.plan.Digest)
 	case found:
@@ -235,7 +238,7 @@ func (m *model) View() tea.View {
 	defer func() {
 		if r := recover(); r != nil {
 			m.crash = panicked(r)
-			m.store.wake() // drawing cannot quit; the next message does
+			m.store.Wake() // drawing cannot quit; the next message does
 		}
 	}()
 	if m.stale {
@@ -257,10 +260,10 @@ func panicked(r any) error {
 func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
 	key := msg.String()
 	m.message = ""
-	m.cur.free = false
+	m.cur.Free = false
 	switch {
 	case key == "ctrl+c": // an interrupt is never text
-		return m.do(runInterrupt)
+		return m.do(keymap.RunInterrupt)
 	case m.overlay != nil:
 		return m.overlay.press(m, msg)
 	case m.prompt != nil:
@@ -290,26 +293,26 @@ func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil || m.
 func (m *model) say(text string) { m.message = draw.Plain(text) }
 
 // at is the node the cursor stands on.
-func (m *model) at() int { return m.cur.on(m.rows) }
+func (m *model) at() int { return m.cur.On(m.rows) }
 
 // place is where keys go.
-func (m *model) place() place {
+func (m *model) place() keymap.Place {
 	switch {
 	case m.focus() == paneTree:
-		return inTree
+		return keymap.InTree
 	case m.detail.tab == tabOutputs:
-		return inOutput
+		return keymap.InOutput
 	}
-	return inDetail
+	return keymap.InDetail
 }
 
 // tick runs only while something does: it moves clocks and looks for new output.
 func (m *model) tick() tea.Cmd {
 	m.ticking = false
 	m.spin++
-	m.detail.reel.stale, m.peek.stale = true, true
-	m.countdown.refresh(m.clockNow())
-	m.timeline.advance(m.clockNow())
+	m.detail.reel.Stale, m.peek.Stale = true, true
+	m.countdown.Refresh(m.clockNow())
+	m.timeline.Advance(m.clockNow())
 	m.waiting.stale = true
 	return m.keepTicking()
 }
@@ -331,7 +334,7 @@ const (
 	peekReel
 )
 
-func (m *model) reel(id int) *reel {
+func (m *model) reel(id int) *feed.Reel {
 	if id == peekReel {
 		return &m.peek
 	}

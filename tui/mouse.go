@@ -7,6 +7,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // mouse is the mouse of a person who has turned it on. It looks and does not decide: nothing that is asked of the run can
@@ -35,7 +36,7 @@ func (m *model) toggleMouse() tea.Cmd {
 	m.mouse.on = !m.mouse.on
 	m.mouse.dragging = false
 	if m.mouse.on {
-		m.say("mouse on: shift selects text; " + m.keys.label(appMouse) + " turns it off")
+		m.say("mouse on: shift selects text; " + m.keys.Label(keymap.AppMouse) + " turns it off")
 	} else {
 		m.say("mouse off")
 	}
@@ -106,12 +107,12 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 		return m.clickNode(s.N, double)
 	case draw.SpotFold:
 		m.goToNode(s.N)
-		return m.do(nodeToggle)
+		return m.do(keymap.NodeToggle)
 	case draw.SpotBreak:
-		was := m.cur.node
-		m.cur.node = s.N
-		cmd := m.do(gateBreak)
-		m.cur.node = was
+		was := m.cur.Node
+		m.cur.Node = s.N
+		cmd := m.do(keymap.GateBreak)
+		m.cur.Node = was
 		return cmd
 	case draw.SpotDetail:
 		m.panes.focusOn(paneDetail)
@@ -120,7 +121,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	case draw.SpotTab:
 		m.chooseTab(tab(s.N))
 	case draw.SpotKey:
-		return m.doClicked(intent(s.N))
+		return m.doClicked(keymap.Intent(s.N))
 	case draw.SpotNone:
 	}
 	return nil
@@ -129,7 +130,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 func (m *model) clickNode(n int, double bool) tea.Cmd {
 	m.goToNode(n)
 	if double {
-		return m.do(nodeToggle)
+		return m.do(keymap.NodeToggle)
 	}
 	return nil
 }
@@ -138,13 +139,13 @@ func (m *model) clickNode(n int, double bool) tea.Cmd {
 func (m *model) goToNode(n int) {
 	m.panes.focusOn(paneTree)
 	m.following = false
-	m.cur.node = n
+	m.cur.Node = n
 }
 
 // doClicked does what a key that is named on the screen does, unless that asks something of the run or ends it.
-func (m *model) doClicked(do intent) tea.Cmd {
-	if do == runLeave || do == runInterrupt || asksTheRun(do) && do != gateBreak {
-		m.say("the mouse decides nothing: press " + m.keys.label(do))
+func (m *model) doClicked(do keymap.Intent) tea.Cmd {
+	if do == keymap.RunLeave || do == keymap.RunInterrupt || keymap.AsksTheRun(do) && do != keymap.GateBreak {
+		m.say("the mouse decides nothing: press " + m.keys.Label(do))
 		return nil
 	}
 	return m.do(do)
@@ -194,7 +195,7 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	}
 	switch s := m.mouse.spots.At(at.X, at.Y); s.Kind {
 	case draw.SpotTree, draw.SpotBreak, draw.SpotFold:
-		m.cur.scroll(m.rows, by)
+		m.cur.Scroll(m.rows, by)
 	case draw.SpotDetail:
 		m.wheelDetail(by, sideways)
 	case draw.SpotNone, draw.SpotDivider, draw.SpotTab, draw.SpotKey:
@@ -302,7 +303,7 @@ func (u *mouse) boxed(x, y, w, h int) { u.box = box{x, y, w, h} }
 func (t *treeRows) spots(b *draw.Brush, n, from int) {
 	b.Spot(from, draw.SpotTree, n)
 	b.Note(from, from+1, draw.SpotBreak, n)
-	if b.Noted() && !t.m.tree.leaf(n) {
+	if b.Noted() && !t.m.tree.Leaf(n) {
 		sign := from + gutterWidth + draw.Cells(t.guides(n, max(t.w-gutterWidth-22, 2)))
 		b.Note(sign, min(sign+1, from+t.w), draw.SpotFold, n)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"moon/events"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // click presses and releases the left button on a cell.
@@ -75,7 +76,7 @@ func TestMouseIsOffAtFirst(t *testing.T) {
 func TestMouseInTheTree(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40, options: func(o *Options) { o.Mouse = true }})
 	s.clickOn("└   install tmux")
-	if got := s.m.tree.title(s.m.at()); got != "install tmux" || s.m.focus() != paneTree {
+	if got := s.m.tree.Title(s.m.at()); got != "install tmux" || s.m.focus() != paneTree {
 		t.Errorf("a click went to %q", got)
 	}
 	x, y := s.cellOf("└   install tmux")
@@ -92,11 +93,11 @@ func TestMouseInTheTree(t *testing.T) {
 		t.Error("two slow clicks are taken for one of two")
 	}
 	s.clickOn("▾ include: packages.yml")
-	if n := s.m.at(); s.m.tree.title(n) != "include: packages.yml" || !s.m.rows.folded[n] {
+	if n := s.m.at(); s.m.tree.Title(n) != "include: packages.yml" || !s.m.rows.Folded[n] {
 		t.Error("a click on the sign does not fold")
 	}
 	s.clickOn("▸ include: packages.yml")
-	if s.m.rows.folded[s.m.at()] {
+	if s.m.rows.Folded[s.m.at()] {
 		t.Error("a click on the sign does not open")
 	}
 	at := s.m.at()
@@ -119,20 +120,20 @@ func TestMouseWheel(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 20, fake: printsLong, options: func(o *Options) { o.Mouse = true }})
 	s.press("=")
 	s.wheel(10, 5, tea.MouseWheelDown)
-	if s.m.cur.top != wheelRows || s.m.at() != 0 {
-		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.top, s.m.at())
+	if s.m.cur.Top != wheelRows || s.m.at() != 0 {
+		t.Errorf("the wheel scrolled to row %d, cursor at %d", s.m.cur.Top, s.m.at())
 	}
 	s.wheel(10, 5, tea.MouseWheelUp)
 	s.wheel(10, 5, tea.MouseWheelUp)
-	if s.m.cur.top != 0 {
-		t.Errorf("up at the top: %d", s.m.cur.top)
+	if s.m.cur.Top != 0 {
+		t.Errorf("up at the top: %d", s.m.cur.Top)
 	}
 	for range 50 {
 		s.wheel(10, 5, tea.MouseWheelDown)
 	}
 	s.has("check the shell")
 	s.press("j")
-	if s.m.cur.top > 1 {
+	if s.m.cur.Top > 1 {
 		t.Error("a key does not bring the cursor back onto the screen")
 	}
 	s.keys("A c")
@@ -260,7 +261,7 @@ func TestMouseDecidesNothing(t *testing.T) {
 						rt.Fatalf("the mouse sent %#v", c)
 					}
 				}
-				if slices.ContainsFunc(s.cmds, func(msg tea.Msg) bool { _, ok := msg.(tea.QuitMsg); return ok && s.m.run.phase != events.Done }) {
+				if slices.ContainsFunc(s.cmds, func(msg tea.Msg) bool { _, ok := msg.(tea.QuitMsg); return ok && s.m.run.Phase != events.Done }) {
 					rt.Fatal("the mouse left")
 				}
 				s.cmds = nil
@@ -282,12 +283,12 @@ func TestSpotsAreWhereThingsAre(t *testing.T) {
 			case draw.SpotTab:
 				want = fmt.Sprintf("%d %s", spot.N+1, s.m.tabName(tab(spot.N)))
 			case draw.SpotKey:
-				want = s.m.keys.label(intent(spot.N))
+				want = s.m.keys.Label(keymap.Intent(spot.N))
 			case draw.SpotFold:
 				want = "▾"
 			case draw.SpotTree:
-				want = draw.Head(s.m.tree.title(spot.N), 5)
-				if s.m.tree.scope(spot.N) != nil {
+				want = draw.Head(s.m.tree.Title(spot.N), 5)
+				if s.m.tree.Scope(spot.N) != nil {
 					continue // its kind may be left out
 				}
 			default:

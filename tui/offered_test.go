@@ -26,6 +26,8 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/feed"
+	"moon/tui/keymap"
 )
 
 // offeredSeeds is how many runs TestOfferedKeys drives. MOON_OFFERED=N drives N; MOON_OFFERED_SEED=N the one of that seed, with
@@ -389,9 +391,9 @@ func (o *offering) settle() {
 				o.run.Apply(r)
 				shown = append(shown, r)
 			}
-			o.sc.m.store.applyAll(shown)
+			o.sc.m.store.ApplyAll(shown)
 			if !open {
-				o.sc.m.store.end(nil)
+				o.sc.m.store.End(nil)
 			}
 			if !seen {
 				continue
@@ -423,7 +425,7 @@ func (o *offering) rests() bool {
 // offer is a key that something on the screen says can be pressed.
 type offeredKey struct {
 	where string // footer, way, palette, sheet
-	do    intent
+	do    keymap.Intent
 	key   string
 	w     int // of the screen
 }
@@ -431,20 +433,20 @@ type offeredKey struct {
 // offers lists all keys that are offered now, in any size.
 func (o *offering) offers() (list []offeredKey) {
 	m := o.sc.m
-	add := func(where string, do intent) {
+	add := func(where string, do keymap.Intent) {
 		if why := m.cannot(do); why != "" && where != "palette" {
-			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.width, m.keys.label(do), why)
+			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.width, m.keys.Label(do), why)
 		}
-		list = append(list, offeredKey{where, do, m.keys.label(do), m.width})
+		list = append(list, offeredKey{where, do, m.keys.Label(do), m.width})
 	}
 	was := m.width
 	for _, size := range offeredSizes {
 		o.size(size.w)
 		for _, t := range m.footerTips(2, 3) {
-			add("footer", t.do)
+			add("footer", t.Do)
 		}
-		step := m.tree.step(m.at())
-		if step >= 0 && m.tree.faces[step].Bad() && m.detail.tab == tabSteps && (m.onFailure() || m.run.phase == events.Ended) {
+		step := m.tree.Step(m.at())
+		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.onFailure() || m.run.Phase == events.Ended) {
 			for _, c := range m.ways(&m.plan.Steps[step]) {
 				add("way", c.do)
 			}
@@ -468,9 +470,9 @@ func (o *offering) state() string {
 		s := &o.run.Steps[i]
 		fmt.Fprint(&b, s.State, s.Outcome, s.Approved, s.Confirmed, s.Excluded, s.Break, s.Attempt, s.Open, ";")
 	}
-	fmt.Fprintln(&b, m.cur.node, m.cur.anchor, slices.Sorted(maps.Keys(m.cur.marks)), m.filter, m.panes, m.detail.tab, m.detail.output.wrap,
-		m.detail.output.times, m.detail.output.attempt, m.detail.output.follow, m.following, m.mouse.on, m.find.text, m.sequence)
-	fmt.Fprintln(&b, reflect.TypeOf(m.overlay), m.prompt != nil, m.fix != nil, m.matrix != nil, len(m.rows.rows), len(o.sc.cmds), m.leaving, o.edits)
+	fmt.Fprintln(&b, m.cur.Node, m.cur.Anchor, slices.Sorted(maps.Keys(m.cur.Marks)), m.filter, m.panes, m.detail.tab, m.detail.output.wrap,
+		m.detail.output.times, m.detail.output.attempt, m.detail.output.follow, m.following, m.mouse.on, m.find.Text, m.sequence)
+	fmt.Fprintln(&b, reflect.TypeOf(m.overlay), m.prompt != nil, m.fix != nil, m.matrix != nil, len(m.rows.Rows), len(o.sc.cmds), m.leaving, o.edits)
 	return b.String()
 }
 
@@ -509,9 +511,9 @@ func (o *offering) quiet(k offeredKey) {
 	if f := o.sc.m.fix; f != nil && k.where == "sheet" && f.note != "" && !strings.Contains(f.note, "enter again does that") && !strings.Contains(f.note, "what you typed is still here") {
 		o.fatal("the sheet at %d offers %s, and answers: %s", k.w, k.key, f.note)
 	}
-	allowed := said == "" || k.where == "palette" && !strings.HasPrefix(said, refused)
+	allowed := said == "" || k.where == "palette" && !strings.HasPrefix(said, feed.Refused)
 	for _, a := range answers {
-		allowed = allowed || strings.Contains(said, a) && !strings.HasPrefix(said, refused)
+		allowed = allowed || strings.Contains(said, a) && !strings.HasPrefix(said, feed.Refused)
 	}
 	if !allowed {
 		o.fatal("%s at %d offers %s, which is answered: %s", k.where, k.w, k.key, said)
@@ -528,7 +530,7 @@ func (o *offering) drive(pressed map[string]int) {
 	m := o.sc.m
 	for range 40 {
 		o.away()
-		if m.run.phase == events.Done {
+		if m.run.Phase == events.Done {
 			return
 		}
 		switch what := o.IntN(20); {
@@ -543,7 +545,7 @@ func (o *offering) drive(pressed map[string]int) {
 			o.log = append(o.log, key)
 			o.sc.press(key)
 			o.settle()
-		case what < 9 && m.cannot(nodeFix) == "" && m.fix == nil:
+		case what < 9 && m.cannot(keymap.NodeFix) == "" && m.fix == nil:
 			o.sheet(pressed)
 		default:
 			o.offered(pressed)
@@ -563,11 +565,11 @@ func (o *offering) offered(pressed map[string]int) {
 	keep(func(k offeredKey) bool { return k.where == where })
 	if o.IntN(3) > 0 {
 		keep(func(k offeredKey) bool {
-			return asksTheRun(k.do) && k.do != sourceEdit && k.do != nodeShell || k.do == cursorPointer
+			return keymap.AsksTheRun(k.do) && k.do != keymap.SourceEdit && k.do != keymap.NodeShell || k.do == keymap.CursorPointer
 		})
 	}
 	k := list[o.IntN(len(list))]
-	if k.do == runInterrupt || k.do == appSuspend || k.do == runLeave && o.IntN(4) > 0 {
+	if k.do == keymap.RunInterrupt || k.do == keymap.AppSuspend || k.do == keymap.RunLeave && o.IntN(4) > 0 {
 		return
 	}
 	pressed[k.where+" "+k.key]++

@@ -21,7 +21,7 @@ func (m *model) otherFileNote(step int) string {
 // otherFilesField says in the step's own pane why it waits for a decision again.
 func (m *model) otherFilesField(d *draw.Doc, step int) {
 	list := m.others.Of(m.plan, step)
-	if f := m.tree.faces[step]; len(list) == 0 || !f.Pending() && f != standing.Outdated {
+	if f := m.tree.Faces[step]; len(list) == 0 || !f.Pending() && f != standing.Outdated {
 		return
 	}
 	for i, c := range list {

@@ -8,17 +8,18 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // What keys do in the Output tab.
 
 // scrollOutput moves the output as the cursor of a tree moves.
-func (m *model) scrollOutput(do intent, by int) {
+func (m *model) scrollOutput(do keymap.Intent, by int) {
 	v := &m.detail.output
 	switch do {
-	case cursorTop:
+	case keymap.CursorTop:
 		v.follow, v.top, v.sub, v.aim = false, 0, 0, -1
-	case cursorBottom:
+	case keymap.CursorBottom:
 		v.follow, v.aim = true, -1
 	default:
 		m.wheelOutput(by)
@@ -59,7 +60,7 @@ func (m *model) nextTimes() {
 // scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
 func (m *model) scrollSideways(by int) {
 	v := &m.detail.output
-	if m.place() != inOutput || v.wrap || by < 0 && v.x == 0 {
+	if m.place() != keymap.InOutput || v.wrap || by < 0 && v.x == 0 {
 		if by < 0 && m.layout().kind != layoutBare {
 			m.panes.focusOn(paneTree)
 		}
@@ -93,7 +94,7 @@ type tried struct {
 
 // triedAt is the attempt whose output has the index, or the last for -1.
 func (m *model) triedAt(step, which int) (t tried) {
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
 		}
@@ -112,14 +113,14 @@ func (m *model) triedAt(step, which int) (t tried) {
 		case t.last:
 			t.began = of.Started
 		}
-		for _, p := range m.store.history.ring {
-			e, ok := p.event.(events.StepRetrying)
+		for _, p := range m.store.History.Ring {
+			e, ok := p.Event.(events.StepRetrying)
 			switch {
-			case !ok || p.step != step:
-			case e.Attempt == t.number && e.Due.After(p.at):
+			case !ok || p.Step != step:
+			case e.Attempt == t.number && e.Due.After(p.At):
 				t.began = e.Due
 			case e.Attempt == t.number:
-				t.began = p.at
+				t.began = p.At
 			case e.Attempt == t.number+1:
 				t.why = e.Error
 			}
@@ -145,7 +146,7 @@ func (m *model) attemptLine(d *draw.Doc, n int) {
 	step := m.outputOf(m.at())
 	t := m.triedAt(step, which)
 	line := []draw.Text{draw.Inked(draw.InkTitle, fmt.Sprintf("attempt %d of %d", which+1, n))}
-	look, _ := m.signOf(int(m.tree.stepNode[step]))
+	look, _ := m.signOf(int(m.tree.StepNode[step]))
 	words := draw.SignLooks[look].Word
 	if !t.last {
 		look, words = draw.SignFailed, "failed" // or there would be no other
@@ -153,7 +154,7 @@ func (m *model) attemptLine(d *draw.Doc, n int) {
 	line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+words))
 	keys := ""
 	if m.focus() == paneDetail {
-		keys = m.keys.label(outputEarlier) + " " + m.keys.label(outputLater)
+		keys = m.keys.Label(keymap.OutputEarlier) + " " + m.keys.Label(keymap.OutputLater)
 	}
 	if why, _, _ := strings.Cut(t.why, "\n"); why != "" {
 		room := d.W - draw.WidthOf(line) - draw.Cells(keys) - 2 - len("   ")

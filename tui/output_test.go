@@ -14,6 +14,7 @@ import (
 	"moon/events/steplog"
 	"moon/internal/termtext"
 	"moon/tui/draw"
+	"moon/tui/feed"
 )
 
 // printed lets every attempt print what a function writes.
@@ -272,8 +273,8 @@ func TestOutputAttempts(t *testing.T) {
 	s.keys("]")
 	s.has("that is the last attempt")
 	// Why an attempt failed is known from the next one.
-	s.m.store.apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"}})
-	s.m.store.apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
+	s.m.store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.StepRetrying{Attempt: 4, Error: "no such disk\nand more", Due: s.f.clock, Out: "x"}})
+	s.m.store.Apply(&events.Record{Step: stepUnpack, Time: s.f.clock, Event: events.AttemptStarted{Attempt: 4}})
 	s.frame()
 	s.keys("[")
 	s.has("attempt 3 of 4   ✗ failed  no such disk")
@@ -319,7 +320,7 @@ func TestAMillionLines(t *testing.T) {
 	s := atOutput(t, 120, 40, numbered(n))
 	bound := func(doing string) {
 		t.Helper()
-		if held := len(s.m.detail.reel.lines); held > 40+2*fetchMargin {
+		if held := len(s.m.detail.reel.Lines); held > 40+2*feed.FetchMargin {
 			t.Errorf("%s: %d lines are held", doing, held)
 		}
 	}

@@ -1,8 +1,9 @@
 package tui
 
 import (
-	"moon/tui/draw"
 	"strings"
+
+	"moon/tui/draw"
 
 	tea "charm.land/bubbletea/v2"
 )

@@ -47,10 +47,10 @@ const longestField = 1000
 // openBreakSheet asks for the condition, count or message of a breakpoint.
 func (m *model) openBreakSheet() tea.Cmd {
 	n := m.at()
-	r := m.tree.steps(n)
-	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.title(n)}
-	if m.tree.step(n) < 0 {
-		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.tree.title(n))
+	r := m.tree.Steps(n)
+	b := &breakSheet{steps: r, title: "Breakpoint before " + m.tree.Title(n)}
+	if m.tree.Step(n) < 0 {
+		b.title = fmt.Sprintf("Breakpoint before each of %s of %s", draw.Count(r.To-r.From, "step"), m.tree.Title(n))
 	}
 	for i := range b.fields {
 		b.fields[i] = newInput()

@@ -7,7 +7,9 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // breaksBox lists the breakpoints of the run: where they are, what they stop for.
@@ -15,7 +17,7 @@ type breaksBox struct{ picker }
 
 func (m *model) openBreaks() {
 	if len(m.breaks) == 0 {
-		m.say("there are no breakpoints; " + m.keys.label(gateBreak) + " sets one")
+		m.say("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
 		return
 	}
 	m.overlay = &breaksBox{picker: newPicker()}
@@ -59,9 +61,9 @@ func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 // goToStep puts the cursor on a step.
 func (m *model) goToStep(step int) {
 	m.following = false
-	n := int(m.tree.stepNode[step])
-	if m.rows.keep != nil && !m.rows.keep[n] {
-		m.setFilter(filterAll)
+	n := int(m.tree.StepNode[step])
+	if m.rows.Keep != nil && !m.rows.Keep[n] {
+		m.setFilter(tree.FilterAll)
 	}
 	m.goTo(n)
 }

@@ -32,7 +32,7 @@ type copied struct {
 
 func newCopyBox(m *model) overlay {
 	s := m.subject()
-	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.title(s.node)}}}
+	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.Title(s.node)}}}
 	if prefix := m.attempt(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
 		c.items = append(c.items, copyItem{key: "o", words: "output", output: prefix})
 	}
@@ -55,14 +55,14 @@ func newCopyBox(m *model) overlay {
 // ofScope adds what can be copied of a scope: the paths of its steps, and of the whole what it came to.
 func (c *copyBox) ofScope(m *model, n int) *copyBox {
 	var paths strings.Builder
-	r := m.tree.steps(n)
+	r := m.tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
 		paths.WriteString(m.plan.Steps[i].Path + "\n")
 	}
 	if r.From < r.To {
 		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + draw.Count(r.To-r.From, "step"), text: paths.String()})
 	}
-	if n == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
+	if n == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 		c.items = append(c.items, copyItem{key: "s", words: "summary", text: m.summaryText()})
 	}
 	return c
@@ -100,9 +100,9 @@ func commandOf(p *plan.Step, of *events.Step) string {
 // originOf is where a node comes from.
 func (m *model) originOf(n int) (plan.Origin, bool) {
 	var o plan.Origin
-	if i := m.tree.step(n); i >= 0 {
+	if i := m.tree.Step(n); i >= 0 {
 		o = m.plan.Steps[i].Origin
-	} else if s := m.tree.scope(n); s != nil {
+	} else if s := m.tree.Scope(n); s != nil {
 		o = s.Origin
 	}
 	if o.File == "" {

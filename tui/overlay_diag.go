@@ -8,6 +8,7 @@ import (
 	"moon/internal/diag"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // diagBox shows why an edited playbook cannot be planned. The old plan stays until it can.
@@ -27,7 +28,7 @@ func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		b.top = min(b.top+1, b.last)
 	case "k", "up":
 		b.top = max(b.top-1, 0)
-	case m.keys.label(sourceEdit):
+	case m.keys.Label(keymap.SourceEdit):
 		m.overlay = nil
 		for _, d := range b.list {
 			if d.Severity == diag.Error && d.Pos.File != "" && m.canEdit() {
@@ -56,7 +57,7 @@ func (b *diagBox) lines(m *model, w, h int) (title string, body [][]draw.Text, f
 	b.top = min(b.top, b.last)
 	foot = "the old plan stays   esc closes"
 	if m.canEdit() {
-		foot = m.keys.label(sourceEdit) + " edits again   " + foot
+		foot = m.keys.Label(keymap.SourceEdit) + " edits again   " + foot
 	}
 	return draw.Count(b.list.Count(diag.Error), "mistake"), d.Lines[b.top:min(b.top+h, len(d.Lines))], foot
 }

@@ -2,9 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"moon/tui/standing"
 	"slices"
 	"strings"
+
+	"moon/tui/keymap"
+	"moon/tui/standing"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -26,7 +28,7 @@ type doneBox struct {
 
 // newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
 func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why string) {
-	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.title(m.at()))}
+	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.Title(m.at()))}
 	var about []int
 	n := 0
 	for _, r := range ranges {
@@ -40,7 +42,7 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 			default:
 				continue
 			}
-			if m.tree.faces[i] == standing.Outdated {
+			if m.tree.Faces[i] == standing.Outdated {
 				b.outdated++
 			}
 			about = append(about, i)
@@ -88,7 +90,7 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	default:
 		return nil
 	}
-	m.cur.clear()
+	m.cur.Clear()
 	return nil
 }
 
@@ -138,7 +140,7 @@ func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]draw.Text, f
 				body = append(body, draw.Hint("w", fmt.Sprintf("run again with the %s depending on it", draw.Count(n, "done step"))))
 			}
 		} else {
-			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.keys.label(runPause)+" pauses the run; then it can run again")})
+			body = append(body, []draw.Text{draw.Inked(themes.Dim, m.keys.Label(keymap.RunPause)+" pauses the run; then it can run again")})
 		}
 	}
 	if b.outdated > 0 {

@@ -8,12 +8,13 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // help shows the table of keys, those of this place first, and then what the signs mean. Typing narrows it.
 type help struct {
 	picker
-	where place
+	where keymap.Place
 	all   []helpLine
 	shown []helpLine
 	keys  int // shown lines that are no headlines
@@ -30,12 +31,12 @@ type helpLine struct {
 
 func newHelp(m *model) *help {
 	h := &help{picker: newPicker(), where: m.place()}
-	h.table(m, "", func(b *binding) bool { return b.where&h.where != 0 })
-	for in, where := range places {
+	h.table(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
+	for in, where := range keymap.Places {
 		if where != h.where {
 			// What works here too has been said.
-			h.table(m, ", in "+placeWords(places[in]), func(b *binding) bool {
-				return b.where&h.where == 0 && b.where&where != 0 && firstOf(b.where&^h.where) == where
+			h.table(m, ", in "+keymap.PlaceWords(keymap.Places[in]), func(b *keymap.Binding) bool {
+				return b.Where&h.where == 0 && b.Where&where != 0 && firstOf(b.Where&^h.where) == where
 			})
 		}
 	}
@@ -45,22 +46,22 @@ func newHelp(m *model) *help {
 }
 
 // firstOf is the first of some places, under which an action is listed that works in several.
-func firstOf(where place) place { return where & -where }
+func firstOf(where keymap.Place) keymap.Place { return where & -where }
 
 // table adds the actions that are meant, in groups.
-func (h *help) table(m *model, suffix string, meant func(*binding) bool) {
-	last := groups
-	for i := range bindings {
-		b := &bindings[i]
-		if !meant(b) || m.recorded() && asksTheRun(b.do) {
+func (h *help) table(m *model, suffix string, meant func(*keymap.Binding) bool) {
+	last := keymap.Groups
+	for i := range keymap.Bindings {
+		b := &keymap.Bindings[i]
+		if !meant(b) || m.recorded() && keymap.AsksTheRun(b.Do) {
 			continue
 		}
-		if b.group != last {
-			h.all = append(h.all, helpLine{headline: groupWords[b.group] + suffix})
-			last = b.group
+		if b.Group != last {
+			h.all = append(h.all, helpLine{headline: keymap.GroupWords[b.Group] + suffix})
+			last = b.Group
 		}
-		keys := m.keys.labels(b.do, h.where)
-		h.all = append(h.all, helpLine{keys: keys, look: draw.InkKey, words: b.words, name: b.name})
+		keys := m.keys.Labels(b.Do, h.where)
+		h.all = append(h.all, helpLine{keys: keys, look: draw.InkKey, words: b.Words, name: b.Name})
 	}
 }
 
@@ -172,7 +173,7 @@ func (h *help) lines(m *model, w, high int) (title string, body [][]draw.Text, f
 			draw.Inked(themes.Text, draw.CutRight(words, max(w-column, 0), m.glyphs.Dots)),
 		})
 	}
-	where := map[place]string{inTree: "the plan", inDetail: "this tab", inOutput: "the output"}[h.where]
+	where := map[keymap.Place]string{keymap.InTree: "the plan", keymap.InDetail: "this tab", keymap.InOutput: "the output"}[h.where]
 	foot = fmt.Sprintf("%d of %d   type to narrow   esc closes", h.keys, h.total())
 	if h.n > room {
 		foot = fmt.Sprintf("%d-%d of %d lines   type to narrow   esc closes", h.top+1, min(h.top+room, h.n), h.n)

@@ -2,8 +2,9 @@ package tui
 
 import (
 	"fmt"
-	"moon/tui/standing"
 	"time"
+
+	"moon/tui/standing"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -32,16 +33,16 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	m.overlay = nil
-	if m.store.over() {
+	if m.store.Over() {
 		return tea.Quit
 	}
 	return nil
 }
 
 func (leaveBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
-	left := m.tree.tallies[0].sum(standing.Waiting, standing.Undecided, standing.Confirm)
+	left := m.tree.Tallies[0].Sum(standing.Waiting, standing.Undecided, standing.Confirm)
 	running := m.running(listed)
-	n := m.run.counts.Running
+	n := m.run.Counts.Running
 	if n == 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Text, "Nothing is running. "+notRunYet(left))})
 		if h > 3 {
@@ -87,8 +88,8 @@ type nowRunning struct {
 
 // running lists what runs, at most n steps of it.
 func (m *model) running(n int) (list []nowRunning) {
-	m.store.read(func(run *events.Run) {
-		for i, f := range m.tree.faces {
+	m.store.Read(func(run *events.Run) {
+		for i, f := range m.tree.Faces {
 			if f == standing.Running && i < len(run.Steps) && len(list) < n {
 				list = append(list, nowRunning{&m.plan.Steps[i], m.duration(&run.Steps[i])})
 			}

@@ -11,6 +11,7 @@ import (
 	"moon/internal/suggest"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // palette lists everything that can be done, and does what is picked or typed. What makes no sense now is there too, with why:
@@ -24,7 +25,7 @@ type palette struct {
 
 // offer is a line of the palette: an action, or a command that takes an argument.
 type offer struct {
-	do          intent
+	do          keymap.Intent
 	command     *command
 	name, words string
 	right       string // its key, or how it is typed
@@ -35,10 +36,10 @@ func newPalette(m *model) *palette {
 	p := &palette{picker: newPicker()}
 	var cannot []offer
 	for _, do := range m.offered() {
-		b := byIntent[do]
-		o := offer{do: do, name: b.name, words: b.words, right: m.keys.labels(do, m.place())}
-		if b.where&m.place() == 0 {
-			o.why = "in " + placeWords(b.where)
+		b := keymap.ByIntent[do]
+		o := offer{do: do, name: b.Name, words: b.Words, right: m.keys.Labels(do, m.place())}
+		if b.Where&m.place() == 0 {
+			o.why = "in " + keymap.PlaceWords(b.Where)
 		} else {
 			o.why = m.cannot(do)
 		}
@@ -67,20 +68,20 @@ func newPalette(m *model) *palette {
 
 // offered are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
 // something of it.
-func (m *model) offered() []intent {
+func (m *model) offered() []keymap.Intent {
 	list := slices.Clone(m.recent)
-	for i := range bindings {
-		if do := bindings[i].do; do != showPalette && !slices.Contains(m.recent, do) {
+	for i := range keymap.Bindings {
+		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.recent, do) {
 			list = append(list, do)
 		}
 	}
-	return slices.DeleteFunc(list, func(do intent) bool { return m.recorded() && asksTheRun(do) })
+	return slices.DeleteFunc(list, func(do keymap.Intent) bool { return m.recorded() && keymap.AsksTheRun(do) })
 }
 
 // recently remembers what was picked, the latest first.
-func (m *model) recently(do intent) {
+func (m *model) recently(do keymap.Intent) {
 	const keep = 5
-	m.recent = slices.Insert(slices.DeleteFunc(m.recent, func(d intent) bool { return d == do }), 0, do)
+	m.recent = slices.Insert(slices.DeleteFunc(m.recent, func(d keymap.Intent) bool { return d == do }), 0, do)
 	m.recent = m.recent[:min(len(m.recent), keep)]
 }
 

@@ -9,12 +9,13 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // productionBox asks for a name before something is approved that must not be approved by one key. What is approved is what it
 // asked about: if the plan, or what the keys would mean, becomes another meanwhile, nothing is.
 type productionBox struct {
-	do     intent
+	do     keymap.Intent
 	what   approval
 	digest string
 	name   string // what has to be typed
@@ -23,7 +24,7 @@ type productionBox struct {
 	wrong  bool // something else was typed
 }
 
-func newProductionBox(m *model, do intent, what approval) *productionBox {
+func newProductionBox(m *model, do keymap.Intent, what approval) *productionBox {
 	name, kind := m.nameToType(what.ranges)
 	return &productionBox{do: do, what: what, digest: m.plan.Digest, name: name, kind: kind, input: newInput()}
 }
@@ -60,7 +61,7 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
 	steps, destructive := m.weigh(b.what)
 	verb := "Approve"
-	if b.do == runStep || b.do == runOver {
+	if b.do == keymap.RunStep || b.do == keymap.RunOver {
 		verb = "Approve and run"
 	}
 	where := strings.ToUpper(typable(m.o.Banner))

@@ -8,6 +8,7 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // overridden counts the values that were put in the place of others for this run.
@@ -27,7 +28,7 @@ func (m *model) overrideMark(p *plan.Step) draw.Text {
 	if len(p.Overridden) == 0 {
 		return draw.Text{}
 	}
-	return draw.Inked(themes.Changed, m.keys.label(nodeFix))
+	return draw.Inked(themes.Changed, m.keys.Label(keymap.NodeFix))
 }
 
 // overrideUsed is an override with the first step that ran with it.
@@ -66,6 +67,6 @@ func (m *model) overriddenFields(d *draw.Doc, p *plan.Step) {
 		if i == 0 {
 			label = "override"
 		}
-		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)), draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.label(nodeFix))))
+		d.Field(label, draw.Inked(themes.Changed, m.overrideText(o)), draw.Inked(themes.Dim, fmt.Sprintf("  this run only; %s changes it", m.keys.Label(keymap.NodeFix))))
 	}
 }

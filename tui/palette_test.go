@@ -7,6 +7,8 @@ import (
 
 	"moon/events"
 	"moon/tui/draw"
+	"moon/tui/keymap"
+	"moon/tui/tree"
 )
 
 func TestPaletteDoesWhatIsPicked(t *testing.T) {
@@ -70,23 +72,23 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 func TestTypedCommands(t *testing.T) {
 	s := debugging(t, 120, 40)
 	s.command("goto unpack go")
-	if s.m.tree.step(s.m.at()) != stepUnpack {
+	if s.m.tree.Step(s.m.at()) != stepUnpack {
 		t.Errorf("went to %d", s.m.at())
 	}
 	s.press("tab")
 	s.command("g packages.yml:5") // the loop, whose first step it is
-	if s.m.tree.step(s.m.at()) != stepGit || s.m.focus() != paneTree {
+	if s.m.tree.Step(s.m.at()) != stepGit || s.m.focus() != paneTree {
 		t.Errorf("went to %d", s.m.at())
 	}
 	s.has("the first of 4 steps")
 	s.command("goto nowhere")
 	s.has("no step is `nowhere`")
 	s.command("filter problems")
-	if s.m.filter != filterProblems {
+	if s.m.filter != tree.FilterProblems {
 		t.Errorf("filter %s", s.m.filter)
 	}
 	s.command("goto say hello") // which the filter hides
-	if s.m.tree.step(s.m.at()) != stepHello || s.m.filter != filterAll {
+	if s.m.tree.Step(s.m.at()) != stepHello || s.m.filter != tree.FilterAll {
 		t.Errorf("at %d, filter %s", s.m.at(), s.m.filter)
 	}
 	s.command("filter chnaged")
@@ -137,10 +139,10 @@ func TestHelpShowsEveryKey(t *testing.T) {
 			pages.WriteString(s.shows())
 			s.press("pgdown")
 		}
-		for i := range bindings {
-			b := &bindings[i]
-			if labels := s.m.keys.labels(b.do, s.m.place()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.words) {
-				t.Errorf("%s (%s) is not in the help", b.name, labels)
+		for i := range keymap.Bindings {
+			b := &keymap.Bindings[i]
+			if labels := s.m.keys.Labels(b.Do, s.m.place()); !strings.Contains(pages.String(), labels) || !strings.Contains(pages.String(), b.Words) {
+				t.Errorf("%s (%s) is not in the help", b.Name, labels)
 			}
 		}
 		for look := draw.SignUndecided; look < draw.Signs; look++ {

@@ -7,6 +7,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
 )
 
@@ -36,7 +37,7 @@ func (m *model) diffTab(d *draw.Doc, s subject) {
 		d.Blank()
 	}
 	switch {
-	case s.step < 0 && m.tree.over && m.tree.task(s.node):
+	case s.step < 0 && m.tree.Over && m.tree.Task(s.node):
 		m.taskDiffs(d, s.node)
 		return
 	case s.step < 0:
@@ -84,7 +85,7 @@ func (m *model) diffTab(d *draw.Doc, s subject) {
 func (m *model) diffText(d *draw.Doc, lines []string) {
 	for i, line := range lines {
 		if i == diffShown {
-			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.keys.label(copyMenu), "d"))
+			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.keys.Label(keymap.CopyMenu), "d"))
 			break
 		}
 		look := themes.Text

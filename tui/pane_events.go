@@ -16,16 +16,16 @@ func (m *model) eventsTab(d *draw.Doc, s subject) {
 	}
 	for i := range s.past {
 		p := &s.past[i]
-		words, look := p.words()
+		words, look := p.Words()
 		line, _, _ := strings.Cut(words, "\n")
-		if s.step < 0 && p.step >= 0 && p.step < len(m.plan.Steps) && !aboutAll(p.event) {
-			line = m.titleOn(&m.plan.Steps[p.step]) + "  " + line
+		if s.step < 0 && p.Step >= 0 && p.Step < len(m.plan.Steps) && !aboutAll(p.Event) {
+			line = m.titleOn(&m.plan.Steps[p.Step]) + "  " + line
 		}
 		role := draw.SignLooks[look].Role
 		if look == draw.SignNone {
 			role = themes.Text
 		}
-		d.Columns([]int{0, 10}, draw.Inked(themes.LogTime, p.at.Local().Format("15:04:05")), draw.Inked(role, line))
+		d.Columns([]int{0, 10}, draw.Inked(themes.LogTime, p.At.Local().Format("15:04:05")), draw.Inked(role, line))
 	}
 }
 

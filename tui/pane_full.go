@@ -3,6 +3,7 @@ package tui
 import (
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
@@ -34,19 +35,19 @@ func (m *model) bareLine(b *draw.Brush) {
 			b.Put(themes.Warn, "  "+draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
 			return
 		}
-		title := draw.Plain(m.tree.title(m.at()))
+		title := draw.Plain(m.tree.Title(m.at()))
 		b.Put(themes.Text, "  "+draw.CutMiddle(title, max(b.Left/3, 8), m.glyphs.Dots))
 		if m.detail.tab == tabOutputs {
 			b.Put(themes.Dim, "  "+m.outputTitle(b.Left-2, false))
 		}
-		for _, t := range []tip{tipOf(goBack, "back"), tipOf(copyMenu, "copy"), tipOf(findText, "find"), tipOf(outputWrap, "wrap")} {
-			key := m.keys.label(t.do)
-			if b.Left < len(key)+len(t.words)+4 || m.detail.tab != tabOutputs && t.do == outputWrap {
+		for _, t := range []keymap.Tip{keymap.TipOf(keymap.GoBack, "back"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.OutputWrap, "wrap")} {
+			key := m.keys.Label(t.Do)
+			if b.Left < len(key)+len(t.Words)+4 || m.detail.tab != tabOutputs && t.Do == keymap.OutputWrap {
 				return
 			}
 			b.Put(themes.Text, "   ")
 			b.Put(draw.InkKey, key)
-			b.Put(themes.Text, " "+t.words)
+			b.Put(themes.Text, " "+t.Words)
 		}
 	})
 	b.At(b.Wide - draw.WidthOf(state))

@@ -11,7 +11,10 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // outcome says what became of a step. It reports false for one that has not run.
@@ -23,14 +26,14 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	if m.broken(p.Index) && f != standing.Unreachable {
 		f = standing.Failed // whatever becomes of it, it has not become of it yet
 	}
-	look := faceSigns[f]
+	look := tree.FaceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
 	for _, part := range m.facts(p.Index, of, f) {
 		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
 	d.Add(head...)
 	if m.layout().kind != layoutOne { // there it stands in the rule above
-		d.Para(draw.InkTitle, 0, ranTitle(p, of.Name))
+		d.Para(draw.InkTitle, 0, tree.RanTitle(p, of.Name))
 	}
 	switch {
 	case of.Reason != "" && of.Error == "":
@@ -53,7 +56,7 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	}
 	if f == standing.Outdated {
 		d.Blank()
-		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.label(stepDone)+" reruns it or keeps it.")
+		d.Para(themes.Warn, 2, "Its definition has changed since it ran. It does not run again automatically: "+m.keys.Label(keymap.StepDone)+" reruns it or keeps it.")
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
@@ -79,7 +82,7 @@ func outcomeWord(of *events.Step, f standing.State) string {
 	case f == standing.Omitted:
 		return "not run"
 	}
-	return draw.SignLooks[faceSigns[f]].Word
+	return draw.SignLooks[tree.FaceSigns[f]].Word
 }
 
 // facts are the small things that are known of a step that ran.
@@ -112,10 +115,10 @@ func (m *model) duration(of *events.Step) time.Duration { return of.Lasted(m.clo
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
 func (m *model) clockNow() time.Time {
-	if m.moving() || m.run.last.IsZero() {
+	if m.moving() || m.run.Last.IsZero() {
 		return m.now()
 	}
-	return m.run.last
+	return m.run.Last
 }
 
 // shownEnd is how many of the last lines of output the Step tab shows, if there is room for what follows them.
@@ -124,24 +127,24 @@ const shownEnd = 8
 // lastLines shows the end of the output of a step that failed, unless the error says the same.
 func (m *model) lastLines(d *draw.Doc, already string) {
 	r := &m.detail.reel
-	var lines []textLine
-	for _, l := range r.ends {
-		if t := strings.TrimSpace(l.text); t != "" && !strings.Contains(already, t) {
+	var lines []feed.TextLine
+	for _, l := range r.Ends {
+		if t := strings.TrimSpace(l.Text); t != "" && !strings.Contains(already, t) {
 			lines = append(lines, l)
 		}
 	}
 	if len(lines) > 0 {
 		d.Blank()
 		for _, l := range lines[max(len(lines)-min(shownEnd, max(d.H-14, 2)), 0):] {
-			if strings.IndexByte(l.text, '\x1b') >= 0 {
-				d.Raw(2, l.text)
+			if strings.IndexByte(l.Text, '\x1b') >= 0 {
+				d.Raw(2, l.Text)
 				continue
 			}
-			d.Para(themes.Dim, 2, l.text)
+			d.Para(themes.Dim, 2, l.Text)
 		}
 	}
-	if r.total > 0 {
-		hint := draw.Count(r.total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
+	if r.Total > 0 {
+		hint := draw.Count(r.Total, "line") + " in " + m.tabKey(tabOutputs) + tabNames[tabOutputs]
 		d.Add(draw.Inked(themes.Text, draw.Spaces(d.W-draw.Cells(hint))), draw.Inked(themes.Dim, hint))
 	}
 }
@@ -149,7 +152,7 @@ func (m *model) lastLines(d *draw.Doc, already string) {
 // whatNow lists what a person can do about a failed step.
 func (m *model) whatNow(d *draw.Doc, p *plan.Step) {
 	halted := m.onFailure()
-	if !halted && m.run.phase != events.Ended {
+	if !halted && m.run.Phase != events.Ended {
 		return
 	}
 	d.Heading("What now?")
@@ -158,7 +161,7 @@ func (m *model) whatNow(d *draw.Doc, p *plan.Step) {
 
 // choice is a key with what it does, in a sentence and in a word or two.
 type choice struct {
-	do           intent
+	do           keymap.Intent
 	words, brief string
 }
 
@@ -168,52 +171,52 @@ func (m *model) ways(p *plan.Step) []choice {
 }
 
 func (m *model) waysOut(p *plan.Step, halted bool) []choice {
-	away := m.tree.faces[p.Index] == standing.Unreachable
+	away := m.tree.Faces[p.Index] == standing.Unreachable
 	again := "retry this step"
 	if away {
 		again = "reconnect and retry this step"
 	}
 	ways := []choice{
-		{runRetry, again, "retry"},
-		{nodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
+		{keymap.RunRetry, again, "retry"},
+		{keymap.NodeFix, "edit variables, then retry (this run only)", "edit variables, retry"},
 	}
 	if m.canEdit() {
 		place := draw.Plain(p.Origin.String())
-		ways = append(ways, choice{sourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
+		ways = append(ways, choice{keymap.SourceEdit, "edit " + place + " in $EDITOR, reload", "editor " + path.Base(place)})
 	}
 	if m.o.Shell != nil && !away {
 		shell := "shell"
 		if p.Host != "localhost" {
 			shell += " on " + draw.Plain(p.Host)
 		}
-		ways = append(ways, choice{nodeShell, shell + m.shellPlace(p), shell})
+		ways = append(ways, choice{keymap.NodeShell, shell + m.shellPlace(p), shell})
 	}
 	if !halted {
-		return append(ways, choice{runLeave, "quit", "quit"})
+		return append(ways, choice{keymap.RunLeave, "quit", "quit"})
 	}
 	if !m.isOpen(p.Index) { // it was given up before; the run is paused on another
-		return append(ways, choice{cursorPointer, "go to the failure the run is paused on", "to the pause"})
+		return append(ways, choice{keymap.CursorPointer, "go to the failure the run is paused on", "to the pause"})
 	}
-	ways = append(ways, choice{gateExclude, "skip it and continue", "skip"})
+	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
 	case m.plan.Plays && (away || !m.rescued(p.Scope)):
 		ways = append(ways, m.givingUp(p, away))
 	case m.rescued(p.Scope):
-		ways = append(ways, choice{runContinue, "run the rescue, then continue", "rescue"})
+		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
 	default:
-		ways = append(ways, choice{runContinue, "continue without it (dependents are skipped)", "continue"})
+		ways = append(ways, choice{keymap.RunContinue, "continue without it (dependents are skipped)", "continue"})
 	}
-	step := choice{runStep, "continue without it, and pause before what comes next", "continue, pause"}
+	step := choice{keymap.RunStep, "continue without it, and pause before what comes next", "continue, pause"}
 	switch {
 	case m.rescued(p.Scope):
 		step.words = "pause before the rescue"
 	case m.cleansUp(p.Scope):
 		step.words = "pause before the always"
 	case !m.plan.Plays: // nothing is left to run
-		step.words, step.brief = "same as "+m.keys.label(runContinue), "continue"
+		step.words, step.brief = "same as "+m.keys.Label(keymap.RunContinue), "continue"
 	}
 	ways = append(ways, step)
-	return append(ways, choice{runLeave, "stop; resume later with moon resume", "stop, resume later"})
+	return append(ways, choice{keymap.RunLeave, "stop; resume later with moon resume", "stop, resume later"})
 }
 
 // shellPlace says where a shell would begin, unless that is where everybody would think.
@@ -233,12 +236,12 @@ func (m *model) choices(d *draw.Doc, list []choice) {
 			if draw.Cells(words) > d.W-5 {
 				words = c.brief
 			}
-			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, m.keys.label(c.do)), draw.Inked(themes.Text, "  "+words))
+			d.Add(draw.Inked(themes.Text, "  "), draw.Inked(draw.InkKey, m.keys.Label(c.do)), draw.Inked(themes.Text, "  "+words))
 			continue
 		}
-		line := []draw.Text{draw.Inked(draw.InkKey, m.keys.label(c.do)), draw.Inked(themes.Text, "  "+c.brief)}
+		line := []draw.Text{draw.Inked(draw.InkKey, m.keys.Label(c.do)), draw.Inked(themes.Text, "  "+c.brief)}
 		if i++; i < len(list) {
-			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))), draw.Inked(draw.InkKey, m.keys.label(list[i].do)),
+			line = append(line, draw.Inked(themes.Text, draw.Spaces(d.W/2-draw.WidthOf(line))), draw.Inked(draw.InkKey, m.keys.Label(list[i].do)),
 				draw.Inked(themes.Text, "  "+list[i].brief))
 		}
 		d.Add(line...)

@@ -2,8 +2,10 @@ package tui
 
 import (
 	"fmt"
-	"moon/tui/standing"
 	"time"
+
+	"moon/tui/feed"
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/themes"
@@ -50,7 +52,7 @@ func (v *outputView) fresh() outputView {
 type outputPage struct {
 	*outputView
 	m    *model
-	r    *reel
+	r    *feed.Reel
 	w, h int
 }
 
@@ -70,7 +72,7 @@ type outputRow struct {
 // rows are the rows on the screen.
 func (p outputPage) rows() []outputRow {
 	p.reach()
-	if p.follow || p.top+p.h > p.r.total { // so that the screen is full as long as there is enough to fill it
+	if p.follow || p.top+p.h > p.r.Total { // so that the screen is full as long as there is enough to fill it
 		last := p.lastRows(p.top, p.sub)
 		if last != nil {
 			return last
@@ -78,7 +80,7 @@ func (p outputPage) rows() []outputRow {
 	}
 	var rows []outputRow
 	skip := p.sub
-	for i := p.top; i < p.r.total && len(rows) < p.h; i++ {
+	for i := p.top; i < p.r.Total && len(rows) < p.h; i++ {
 		for _, row := range p.split(i) {
 			if skip > 0 {
 				skip--
@@ -87,7 +89,7 @@ func (p outputPage) rows() []outputRow {
 			rows = append(rows, row)
 		}
 	}
-	p.ended = p.top+p.h >= p.r.total && len(rows) <= p.h
+	p.ended = p.top+p.h >= p.r.Total && len(rows) <= p.h
 	return rows[:min(len(rows), p.h)]
 }
 
@@ -95,8 +97,8 @@ func (p outputPage) rows() []outputRow {
 // follow stays where it is, if that is further up.
 func (p outputPage) lastRows(top, sub int) []outputRow {
 	var rows []outputRow
-	from, skip := p.r.total, 0
-	for i := p.r.total - 1; i >= 0 && len(rows) < p.h; i-- {
+	from, skip := p.r.Total, 0
+	for i := p.r.Total - 1; i >= 0 && len(rows) < p.h; i-- {
 		rows = append(p.split(i), rows...)
 		from = i
 	}
@@ -112,7 +114,7 @@ func (p outputPage) lastRows(top, sub int) []outputRow {
 
 // split breaks a line into its rows.
 func (p outputPage) split(i int) []outputRow {
-	l, ok := p.r.line(i)
+	l, ok := p.r.Line(i)
 	if !ok {
 		return []outputRow{{line: i, first: true}}
 	}
@@ -143,7 +145,7 @@ func (p outputPage) move(by int) {
 		return n
 	}
 	for ; by > 0 && !p.follow; by-- {
-		if p.ended && p.last >= p.r.total-1 || p.top >= p.r.total || !p.wrap && p.top+p.height >= p.r.total {
+		if p.ended && p.last >= p.r.Total-1 || p.top >= p.r.Total || !p.wrap && p.top+p.height >= p.r.Total {
 			p.follow = true
 			break
 		}
@@ -183,7 +185,7 @@ func (v *outputView) show(line int) {
 
 // reach moves to the part of the line that show was about.
 func (p outputPage) reach() {
-	l, ok := p.r.line(p.aim)
+	l, ok := p.r.Line(p.aim)
 	if !ok {
 		return
 	}
@@ -237,16 +239,16 @@ func (m *model) outputDoc(w, h int) *draw.Doc {
 }
 
 // outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
-func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []draw.Text {
-	l, _ := r.line(row.line)
+func (m *model) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
+	l, _ := r.Line(row.line)
 	v := &m.detail.output
 	var line []draw.Text
 	if wide := timeWidth[v.times]; wide > 0 {
 		at, mark := "", ""
 		if row.first {
-			at = lineTime(l.at, began)
+			at = lineTime(l.At, began)
 		}
-		if l.stderr {
+		if l.Stderr {
 			mark = "2>"
 		}
 		line = append(line, draw.Inked(themes.LogTime, at), draw.Inked(themes.Text, draw.Spaces(wide-3-draw.Cells(at))), draw.Inked(themes.LogStderr, mark),
@@ -255,13 +257,13 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []dra
 	}
 	s := row.text
 	look := themes.Text
-	if l.stderr {
+	if l.Stderr {
 		look = themes.LogStderr
 	}
 	if draw.IsColoured(s) {
 		look = draw.InkRaw
 	}
-	left := !v.wrap && v.x > 0 && row.first && l.text != ""
+	left := !v.wrap && v.x > 0 && row.first && l.Text != ""
 	switch {
 	case left && row.more && w > 2:
 		mid, _ := draw.Stretch(s, 1, w-2)
@@ -272,7 +274,7 @@ func (m *model) outputLine(r *reel, row outputRow, w int, began time.Time) []dra
 	case row.more && w > 1:
 		mid, _ := draw.Stretch(s, 0, w-1)
 		return append(line, draw.Inked(look, mid), draw.Inked(themes.Dim, m.glyphs.OnRight))
-	case row.first && l.cut:
+	case row.first && l.Cut:
 		return append(line, draw.Inked(look, s), draw.Inked(themes.Dim, m.glyphs.Dots))
 	}
 	return append(line, draw.Inked(look, s))
@@ -287,15 +289,15 @@ func lineTime(at time.Duration, began time.Time) string {
 }
 
 // noOutput says why there is nothing to show, or nothing.
-func (m *model) noOutput(s *subject, r *reel) string {
+func (m *model) noOutput(s *subject, r *feed.Reel) string {
 	switch {
-	case r.err != nil:
-		return "the output cannot be read: " + r.err.Error()
-	case r.prefix != "" && r.total > 0:
+	case r.Err != nil:
+		return "the output cannot be read: " + r.Err.Error()
+	case r.Prefix != "" && r.Total > 0:
 		return ""
 	case s.of.Message != "":
 		return s.of.Message
-	case s.step < 0 && r.prefix == "":
+	case s.step < 0 && r.Prefix == "":
 		return "Select a step to see what it printed."
 	case s.step >= 0 && m.plan.Steps[s.step].NoLog:
 		return "Its output is not kept: no_log."
@@ -310,7 +312,7 @@ func (m *model) noOutput(s *subject, r *reel) string {
 // outputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
 // into so many cells. Where the rule below has room for that, the one above is not asked for it.
 func (m *model) outputTitle(room int, above bool) string {
-	v, total := &m.detail.output, m.detail.reel.total
+	v, total := &m.detail.output, m.detail.reel.Total
 	if total == 0 || above && m.layout().kind != layoutOne {
 		return ""
 	}
@@ -358,5 +360,5 @@ func (m *model) outputState(b *draw.Brush) {
 // printing reports whether the output on the screen may still grow.
 func (m *model) printing() bool {
 	i := m.outputOf(m.at())
-	return i >= 0 && i < len(m.tree.faces) && m.tree.faces[i] == standing.Running && m.detail.output.attempt < 0
+	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == standing.Running && m.detail.output.attempt < 0
 }

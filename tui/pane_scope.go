@@ -2,7 +2,10 @@ package tui
 
 import (
 	"fmt"
+
+	"moon/tui/feed"
 	"moon/tui/standing"
+	"moon/tui/tree"
 
 	"moon/plan"
 	"moon/themes"
@@ -14,19 +17,19 @@ const listed = 12
 
 // scopeTab is the first tab for an inner node: what it is, how far it is, and what in it needs a person.
 func (m *model) scopeTab(d *draw.Doc, n int) {
-	d.Para(draw.InkTitle, 0, m.tree.title(n))
+	d.Para(draw.InkTitle, 0, m.tree.Title(n))
 	d.Blank()
 	m.whyField(d, n)
-	t := m.tree.tally(n)
+	t := m.tree.Tally(n)
 	m.counts(d, &t)
-	s := m.tree.scope(n)
+	s := m.tree.Scope(n)
 	if s == nil {
 		return
 	}
 	switch {
 	case n == 0:
 		d.Value("name", m.plan.Name)
-		d.Value("plan", short(m.plan.Digest))
+		d.Value("plan", feed.Short(m.plan.Digest))
 		d.Value("strategy", m.plan.Strategy)
 	case s.Kind == plan.ScopeLoop:
 		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
@@ -60,25 +63,25 @@ func (m *model) scopeTab(d *draw.Doc, n int) {
 }
 
 // counts says how many steps there are of each kind.
-func (m *model) counts(d *draw.Doc, t *tally) {
-	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.total(), "step"))}
+func (m *model) counts(d *draw.Doc, t *tree.Tally) {
+	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
 			line = append(line, draw.Inked(themes.Text, "   "), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
 				draw.Inked(themes.Text, fmt.Sprintf(" %d %s", n, words)))
 		}
 	}
-	add(draw.SignFailed, t.sum(standing.Failed), "failed")
-	add(draw.SignUnreachable, t.sum(standing.Unreachable), "unreachable")
-	add(draw.SignRunning, t.sum(standing.Running), "running")
-	add(draw.SignOK, t.sum(standing.OK), "ok")
-	add(draw.SignChanged, t.sum(standing.Changed), "changed")
-	add(draw.SignSkipped, t.sum(standing.Skipped), "skipped")
-	if t.done() == 0 {
-		add(draw.SignApproved, t.sum(standing.Waiting), "approved")
+	add(draw.SignFailed, t.Sum(standing.Failed), "failed")
+	add(draw.SignUnreachable, t.Sum(standing.Unreachable), "unreachable")
+	add(draw.SignRunning, t.Sum(standing.Running), "running")
+	add(draw.SignOK, t.Sum(standing.OK), "ok")
+	add(draw.SignChanged, t.Sum(standing.Changed), "changed")
+	add(draw.SignSkipped, t.Sum(standing.Skipped), "skipped")
+	if t.Done() == 0 {
+		add(draw.SignApproved, t.Sum(standing.Waiting), "approved")
 	}
-	add(draw.SignConfirm, t.sum(standing.Confirm), "to confirm")
-	add(draw.SignExcluded, t.sum(standing.Excluded), "excluded")
+	add(draw.SignConfirm, t.Sum(standing.Confirm), "to confirm")
+	add(draw.SignExcluded, t.Sum(standing.Excluded), "excluded")
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
@@ -108,9 +111,9 @@ func (m *model) playbook(d *draw.Doc) {
 
 // list names the steps below a node that have a certain face.
 func (m *model) list(d *draw.Doc, n int, title string, is func(standing.State) bool) {
-	r, shown := m.tree.steps(n), 0
+	r, shown := m.tree.Steps(n), 0
 	for i := r.From; i < r.To; i++ {
-		if !is(m.tree.faces[i]) {
+		if !is(m.tree.Faces[i]) {
 			continue
 		}
 		if shown == 0 {
@@ -120,7 +123,7 @@ func (m *model) list(d *draw.Doc, n int, title string, is func(standing.State) b
 			d.Add(draw.Inked(themes.Dim, "  and more"))
 			return
 		}
-		look := faceSigns[m.tree.faces[i]]
+		look := tree.FaceSigns[m.tree.Faces[i]]
 		p := &m.plan.Steps[i]
 		m.entry(d, look, p)
 	}

@@ -10,13 +10,15 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
 func (m *model) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
-		if s.node == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
+		if s.node == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 			m.summaryTab(d)
 			return
 		}
@@ -27,7 +29,7 @@ func (m *model) stepTab(d *draw.Doc, s subject) {
 	if m.outcome(d, p, &s.of, s.vars) {
 		d.Blank()
 	} else {
-		d.Para(draw.InkTitle, 0, ranTitle(p, s.of.Name))
+		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))
 		d.Blank()
 		m.whyField(d, s.node)
 		m.missedField(d, p)
@@ -198,7 +200,7 @@ func (m *model) condition(d *draw.Doc, p *plan.Step, ran bool) {
 
 // lastRun says how a step ended in an earlier run.
 func (m *model) lastRun(d *draw.Doc, p *plan.Step) {
-	last := m.countdown.last(p.Index)
+	last := m.countdown.Last(p.Index)
 	look := map[events.Outcome]draw.Sign{events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed, events.Unreachable: draw.SignUnreachable}[last.Outcome]
 	if look == draw.SignNone {
 		return
@@ -272,10 +274,10 @@ func (m *model) why(d *draw.Doc, p *plan.Step) {
 		return
 	}
 	d.Blank()
-	if m.tree.faces[p.Index] != standing.Confirm || m.run.phase != events.Review { // in a run, what it waits for has said it
+	if m.tree.Faces[p.Index] != standing.Confirm || m.run.Phase != events.Review { // in a run, what it waits for has said it
 		d.Field("confirm", draw.Inked(themes.Warn, p.Confirm))
 		return
 	}
 	d.Field("confirm", draw.Inked(themes.Warn, p.Confirm), draw.Inked(themes.Text, "  "),
-		draw.Inked(draw.InkKey, m.keys.label(gateApprove)), draw.Inked(themes.Text, " confirms it."))
+		draw.Inked(draw.InkKey, m.keys.Label(keymap.GateApprove)), draw.Inked(themes.Text, " confirms it."))
 }

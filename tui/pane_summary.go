@@ -11,7 +11,9 @@ import (
 	"moon/plan"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // summary is what a run came to. It is made once, when the run is done.
@@ -44,7 +46,7 @@ const roomForTime = 24
 func (m *model) summarize() summary {
 	var s summary
 	alike := map[string]int{}
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for i := range min(len(run.Steps), len(m.plan.Steps)) {
 			of := &run.Steps[i]
 			if of.Attempt > 0 || of.Kept {
@@ -98,10 +100,10 @@ func (s *summary) slow(step int, took time.Duration) {
 // summaryTab is what the first tab of the root says when the run is done.
 func (m *model) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
-	if m.run.phase == events.Ended && m.tree.tallies[0].failed() > 0 {
+	if m.run.Phase == events.Ended && m.tree.Tallies[0].Failed() > 0 {
 		d.Blank()
 		d.Para(themes.Text, 0, fmt.Sprintf("All steps have finished; failed steps can be retried: %s, or %s for all.",
-			m.keys.label(runRetry), m.keys.label(runRetryAll)))
+			m.keys.Label(keymap.RunRetry), m.keys.Label(keymap.RunRetryAll)))
 	}
 	m.failures(d)
 	if len(m.summary.drift) > 0 {
@@ -139,7 +141,7 @@ func (m *model) summaryTab(d *draw.Doc) {
 }
 
 func (m *model) tallyLine(d *draw.Doc) {
-	t := m.tree.tallies[0]
+	t := m.tree.Tallies[0]
 	line := []draw.Text{draw.Inked(themes.Text, "")}
 	add := func(look draw.Sign, n int, words string, always bool) {
 		if n == 0 && !always {
@@ -154,25 +156,25 @@ func (m *model) tallyLine(d *draw.Doc) {
 		}
 		line = append(line, draw.Inked(role, m.glyphs.Signs[look]+fmt.Sprintf(" %d %s", n, words)))
 	}
-	add(draw.SignOK, t.sum(standing.OK), "ok", true)
-	add(draw.SignChanged, t.sum(standing.Changed), "changed", true)
-	add(draw.SignFailed, t.sum(standing.Failed), "failed", true)
-	add(draw.SignUnreachable, t.sum(standing.Unreachable), "unreachable", false)
-	add(draw.SignIgnored, t.sum(standing.Ignored), "ignored", false)
-	add(draw.SignRescued, t.sum(standing.Rescued), "rescued", false)
-	add(draw.SignSkipped, t.sum(standing.Skipped), "skipped", false)
-	add(draw.SignKept, t.sum(standing.Kept), "kept", false)
-	add(draw.SignOutdated, t.sum(standing.Outdated), "outdated", false)
-	add(draw.SignCancelled, t.sum(standing.Cancelled), "cancelled", false)
-	add(draw.SignExcluded, t.sum(standing.Excluded), "excluded", false)
-	add(draw.SignWaiting, t.sum(standing.Omitted, standing.Undecided, standing.Waiting, standing.Confirm), "not run", false)
+	add(draw.SignOK, t.Sum(standing.OK), "ok", true)
+	add(draw.SignChanged, t.Sum(standing.Changed), "changed", true)
+	add(draw.SignFailed, t.Sum(standing.Failed), "failed", true)
+	add(draw.SignUnreachable, t.Sum(standing.Unreachable), "unreachable", false)
+	add(draw.SignIgnored, t.Sum(standing.Ignored), "ignored", false)
+	add(draw.SignRescued, t.Sum(standing.Rescued), "rescued", false)
+	add(draw.SignSkipped, t.Sum(standing.Skipped), "skipped", false)
+	add(draw.SignKept, t.Sum(standing.Kept), "kept", false)
+	add(draw.SignOutdated, t.Sum(standing.Outdated), "outdated", false)
+	add(draw.SignCancelled, t.Sum(standing.Cancelled), "cancelled", false)
+	add(draw.SignExcluded, t.Sum(standing.Excluded), "excluded", false)
+	add(draw.SignWaiting, t.Sum(standing.Omitted, standing.Undecided, standing.Waiting, standing.Confirm), "not run", false)
 	d.Lines = append(d.Lines, d.Flow(line)...)
 }
 
 // failures names what failed, with the first line of each error.
 func (m *model) failures(d *draw.Doc) {
 	shown := 0
-	for i, f := range m.tree.faces {
+	for i, f := range m.tree.Faces {
 		if !f.Bad() && f != standing.Ignored {
 			continue
 		}
@@ -184,12 +186,12 @@ func (m *model) failures(d *draw.Doc) {
 			return
 		}
 		p, reason := &m.plan.Steps[i], ""
-		m.store.read(func(run *events.Run) {
+		m.store.Read(func(run *events.Run) {
 			if i < len(run.Steps) {
 				reason, _, _ = strings.Cut(strings.TrimSpace(run.Steps[i].Error), "\n")
 			}
 		})
-		look := faceSigns[f]
+		look := tree.FaceSigns[f]
 		m.entry(d, look, p)
 		if reason != "" {
 			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
@@ -217,7 +219,7 @@ func (m *model) changedTitle(c *changed) string {
 	if len(c.hosts) < 2 {
 		return m.stepTitle(c.step)
 	}
-	return m.tree.title(int(m.tree.stepNode[c.step])) + " on " + plan.HostsName(c.hosts)
+	return m.tree.Title(int(m.tree.StepNode[c.step])) + " on " + plan.HostsName(c.hosts)
 }
 
 // barLine is a step's time as a number and as a bar.

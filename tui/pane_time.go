@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"moon/tui/standing"
 	"slices"
 	"strings"
 	"time"
+
+	"moon/tui/feed"
+	"moon/tui/standing"
+	"moon/tui/tree"
 
 	"moon/events"
 	"moon/plan"
@@ -61,12 +64,12 @@ func (s stacked) row(b *draw.Brush, i int) {
 
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
 func (m *model) runningNow(d *draw.Doc) {
-	if len(m.timeline.active) == 0 {
+	if len(m.timeline.Active) == 0 {
 		return
 	}
 	d.Section("Running now", m.glyphs)
-	steps := slices.SortedFunc(maps.Keys(m.timeline.active), func(a, b int) int {
-		return cmp.Or(m.timeline.active[a].Compare(m.timeline.active[b]), cmp.Compare(a, b))
+	steps := slices.SortedFunc(maps.Keys(m.timeline.Active), func(a, b int) int {
+		return cmp.Or(m.timeline.Active[a].Compare(m.timeline.Active[b]), cmp.Compare(a, b))
 	})
 	shown := steps[:min(len(steps), mostRunning)]
 	hosts, last := 0, 0 // cells of the columns
@@ -86,7 +89,7 @@ func (m *model) runningNow(d *draw.Doc) {
 
 // lastWords is how long a step took in the last run, if it ended well.
 func (m *model) lastWords(step int) string {
-	last := m.countdown.last(step)
+	last := m.countdown.Last(step)
 	if last.Outcome != events.OK && last.Outcome != events.Changed {
 		return ""
 	}
@@ -94,7 +97,7 @@ func (m *model) lastWords(step int) string {
 }
 
 func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
-	spent := cmp.Or(draw.Took(m.clockNow().Sub(m.timeline.active[step])), "0:00")
+	spent := cmp.Or(draw.Took(m.clockNow().Sub(m.timeline.Active[step])), "0:00")
 	at := d.W - last - max(draw.Cells(spent), 4)
 	line := []draw.Text{draw.Inked(themes.Text, "  ")}
 	used := 2
@@ -103,7 +106,7 @@ func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
 		line = append(line, draw.Inked(themes.Dim, host+draw.Spaces(hosts-draw.Cells(host)+2)))
 		used += hosts + 2
 	}
-	name := draw.CutMiddle(draw.Plain(m.tree.title(int(m.tree.stepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
+	name := draw.CutMiddle(draw.Plain(m.tree.Title(int(m.tree.StepNode[step]))), max(at-used-2, 1), m.glyphs.Dots)
 	d.Add(append(line, draw.Inked(themes.Text, name+draw.Spaces(at-used-draw.Cells(name))), draw.Inked(themes.Running, spent), draw.Inked(themes.Dim, m.lastWords(step)))...)
 }
 
@@ -112,24 +115,24 @@ func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
 func (m *model) timeBars(d *draw.Doc, most int, heading func(title string)) {
 	l := &m.timeline
 	total := m.shownTime()
-	if len(l.parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
+	if len(l.Parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
 		return
 	}
 	first, n := m.barsShown(most)
 	names := 0
 	for i := first; i < first+n; i++ {
-		names = min(max(names, draw.Cells(m.partName(&l.parts[i]))), d.W/3)
+		names = min(max(names, draw.Cells(m.partName(&l.Parts[i]))), d.W/3)
 	}
 	w := d.W - names - 3
 	heading("Time")
 	d.Add(draw.Inked(themes.Text, draw.Spaces(names+3)), draw.Inked(themes.Dim, timeScale(total, w)))
 	for i := first; i < first+n; i++ {
-		p := &l.parts[i]
+		p := &l.Parts[i]
 		name := draw.CutMiddle(m.partName(p), names, m.glyphs.Dots)
 		line := []draw.Text{draw.Inked(themes.Text, "  "+name+draw.Spaces(names-draw.Cells(name)+1))}
 		d.Add(append(line, m.bar(p, total, w)...)...)
 	}
-	if more := len(l.parts) - n; more > 0 {
+	if more := len(l.Parts) - n; more > 0 {
 		d.Add(draw.Inked(themes.Dim, fmt.Sprintf("  and %d more", more)))
 	}
 }
@@ -137,70 +140,70 @@ func (m *model) timeBars(d *draw.Doc, most int, heading func(title string)) {
 // shownTime is the run time from the first start to now, or to the end.
 func (m *model) shownTime() time.Duration {
 	switch {
-	case m.timeline.from.IsZero():
+	case m.timeline.From.IsZero():
 		return 0
-	case !m.run.ended.IsZero():
-		return m.timeline.times.RunTime(m.run.ended).Sub(m.timeline.from)
+	case !m.run.Ended.IsZero():
+		return m.timeline.Times.RunTime(m.run.Ended).Sub(m.timeline.From)
 	}
-	return m.timeline.times.RunTime(m.clockNow()).Sub(m.timeline.from)
+	return m.timeline.Times.RunTime(m.clockNow()).Sub(m.timeline.From)
 }
 
 // barsShown are the parts that show: all, or a stretch with the first that has not ended.
 func (m *model) barsShown(most int) (first, n int) {
-	parts := m.timeline.parts
+	parts := m.timeline.Parts
 	if len(parts) <= most {
 		return 0, len(parts)
 	}
 	n = max(most-1, 1)
-	at := slices.IndexFunc(parts, func(p part) bool {
+	at := slices.IndexFunc(parts, func(p feed.Part) bool {
 		t := m.partTally(&p)
-		return t[standing.Running] > 0 || t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0
+		return t[standing.Running] > 0 || t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0
 	})
 	return min(max(at-n/2, 0), len(parts)-n), n
 }
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
-func (m *model) partTally(p *part) (t tally) {
-	if m.tree.step(p.node) < 0 {
-		return m.tree.tally(p.node)
+func (m *model) partTally(p *feed.Part) (t tree.Tally) {
+	if m.tree.Step(p.Node) < 0 {
+		return m.tree.Tally(p.Node)
 	}
 	const most = 100
-	for i := p.steps.From; i < min(p.steps.To, p.steps.From+most); i++ {
-		t[m.tree.faces[i]]++
+	for i := p.Steps.From; i < min(p.Steps.To, p.Steps.From+most); i++ {
+		t[m.tree.Faces[i]]++
 	}
 	return t
 }
 
-func (m *model) partName(p *part) string {
-	if n := p.steps.To - p.steps.From; m.tree.step(p.node) >= 0 && n > 1 {
+func (m *model) partName(p *feed.Part) string {
+	if n := p.Steps.To - p.Steps.From; m.tree.Step(p.Node) >= 0 && n > 1 {
 		return draw.Count(n, "step")
 	}
-	if s := m.tree.scope(p.node); s != nil && s.Name != "" {
+	if s := m.tree.Scope(p.Node); s != nil && s.Name != "" {
 		if s.Kind == plan.ScopeLoop {
-			return draw.Plain(m.tree.loopName(p.node, s.Name))
+			return draw.Plain(m.tree.LoopName(p.Node, s.Name))
 		}
 		return draw.Plain(s.Name)
 	}
-	return draw.Plain(m.tree.title(p.node))
+	return draw.Plain(m.tree.Title(p.Node))
 }
 
 // bar is a part's line: blocks where it was busy, or else a sign of how it is.
-func (m *model) bar(p *part, total time.Duration, w int) []draw.Text {
+func (m *model) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
-	if len(p.busy) == 0 {
-		look := t.sign(true, false)
-		if t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0 {
+	if len(p.Busy) == 0 {
+		look := t.Sign(true, false)
+		if t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) > 0 {
 			return []draw.Text{draw.Inked(themes.Text, draw.Spaces(w-1)), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 		}
 		return []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look])}
 	}
 	look := themes.BarFill
-	if t.failed() > 0 {
+	if t.Failed() > 0 {
 		look = themes.Failed
 	}
 	shares := make([]float64, w+1)
 	for c := range w {
-		shares[c] = m.timeline.share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
+		shares[c] = m.timeline.Share(p, total*time.Duration(c)/time.Duration(w), total*time.Duration(c+1)/time.Duration(w))
 	}
 	var b strings.Builder
 	steps := len(m.glyphs.Bar)

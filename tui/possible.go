@@ -7,53 +7,55 @@ import (
 
 	"moon/events"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // cannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
-func (m *model) cannot(do intent) string {
+func (m *model) cannot(do keymap.Intent) string {
 	switch {
-	case m.recorded() && asksTheRun(do):
+	case m.recorded() && keymap.AsksTheRun(do):
 		return isOver
-	case do == runRetryAll && m.run.phase == events.Done && m.o.Again:
+	case do == keymap.RunRetryAll && m.run.Phase == events.Done && m.o.Again:
 		return ""
-	case m.run.phase == events.Done && m.decides(do):
+	case m.run.Phase == events.Done && m.decides(do):
 		return runIsOver
 	}
 	switch do {
-	case gateApprove:
+	case keymap.GateApprove:
 		return m.cannotApprove()
-	case gateApproveAll:
-		if m.tree.tallies[0].sum(standing.Undecided) == 0 {
+	case keymap.GateApproveAll:
+		if m.tree.Tallies[0].Sum(standing.Undecided) == 0 {
 			return "everything is approved"
 		}
-	case gateExclude:
+	case keymap.GateExclude:
 		return m.cannotExclude()
-	case gateExcludeHost:
+	case keymap.GateExcludeHost:
 		return m.cannotExcludeHost()
-	case gateBreak, gateBreakIf:
-		if r := m.tree.steps(m.at()); r.From >= r.To && (do == gateBreakIf || len(m.cur.marks) == 0) {
+	case keymap.GateBreak, keymap.GateBreakIf:
+		if r := m.tree.Steps(m.at()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
 			return "no step here"
 		}
-	case runContinue, runStep, runOver, runOut, runUntil, runPause:
+	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
 		return m.cannotGoOn(do)
-	case runRetry:
+	case keymap.RunRetry:
 		return m.cannotRetry()
-	case runRetryAll:
+	case keymap.RunRetryAll:
 		if m.failedIn(m.everything()) == 0 {
 			return "nothing to retry"
 		}
-	case stepDone:
+	case keymap.StepDone:
 		ranges, single := m.aim()
 		_, why := newDoneBox(m, ranges, single)
 		return why
-	case nodeFix:
+	case keymap.NodeFix:
 		return m.cannotFix()
-	case nodeShell:
+	case keymap.NodeShell:
 		return m.cannotShell()
-	case sourceEdit:
+	case keymap.SourceEdit:
 		return m.cannotEdit()
 	default:
 		return m.cannotShow(do)
@@ -65,31 +67,31 @@ func (m *model) cannot(do intent) string {
 const runIsOver = "the run has ended"
 
 // cannotShow says why what only changes what is on the screen would change nothing.
-func (m *model) cannotShow(do intent) string {
+func (m *model) cannotShow(do keymap.Intent) string {
 	switch do {
-	case cursorPointer:
-		if m.run.pointer < 0 {
+	case keymap.CursorPointer:
+		if m.run.Pointer < 0 {
 			return "nothing has run yet"
 		}
-	case cursorFollow:
-		if m.place() != inOutput && m.run.phase == events.Done {
+	case keymap.CursorFollow:
+		if m.place() != keymap.InOutput && m.run.Phase == events.Done {
 			return runIsOver
 		}
-	case needNext, needPrev:
-		return m.cannotNeed(map[intent]int{needNext: +1, needPrev: -1}[do])
-	case findNext, findPrev:
+	case keymap.NeedNext, keymap.NeedPrev:
+		return m.cannotNeed(map[keymap.Intent]int{keymap.NeedNext: +1, keymap.NeedPrev: -1}[do])
+	case keymap.FindNext, keymap.FindPrev:
 		return m.cannotFind()
-	case outputEarlier, outputLater:
-		return m.cannotTry(map[intent]int{outputEarlier: -1, outputLater: +1}[do])
-	case viewHosts:
+	case keymap.OutputEarlier, keymap.OutputLater:
+		return m.cannotTry(map[keymap.Intent]int{keymap.OutputEarlier: -1, keymap.OutputLater: +1}[do])
+	case keymap.ViewHosts:
 		switch {
 		case m.matrix != nil:
-		case !m.tree.over:
+		case !m.tree.Over:
 			return "everything runs on this machine; there are no hosts to compare"
 		case m.layout().kind == layoutCard:
 			return "make the window larger, 40×10 at least, to see the hosts by their tasks"
 		}
-	case watchAdd:
+	case keymap.WatchAdd:
 		return m.cannotWatch()
 	default:
 	}
@@ -97,31 +99,31 @@ func (m *model) cannotShow(do intent) string {
 }
 
 // decides reports whether an intent is about what is still to happen.
-func (m *model) decides(do intent) bool {
+func (m *model) decides(do keymap.Intent) bool {
 	switch do {
-	case sourceEdit, nodeShell:
+	case keymap.SourceEdit, keymap.NodeShell:
 		return false
 	default:
-		return asksTheRun(do)
+		return keymap.AsksTheRun(do)
 	}
 }
 
 // aim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
 // it is exactly one step, the one a person looks at. It changes nothing.
 func (m *model) aim() (ranges []events.Range, single bool) {
-	marks := maps.Clone(m.cur.marks)
-	if m.cur.anchor >= 0 {
-		for _, n := range m.rows.rows {
-			if m.cur.marked(int(n)) {
+	marks := maps.Clone(m.cur.Marks)
+	if m.cur.Anchor >= 0 {
+		for _, n := range m.rows.Rows {
+			if m.cur.Marked(int(n)) {
 				marks[int(n)] = true
 			}
 		}
 	}
 	if len(marks) == 0 {
-		return []events.Range{m.tree.steps(m.at())}, m.tree.step(m.at()) >= 0
+		return []events.Range{m.tree.Steps(m.at())}, m.tree.Step(m.at()) >= 0
 	}
 	for n := range marks {
-		ranges = append(ranges, m.tree.steps(n))
+		ranges = append(ranges, m.tree.Steps(n))
 	}
 	slices.SortFunc(ranges, func(a, b events.Range) int { return a.From - b.From })
 	merged := ranges[:1]
@@ -136,9 +138,9 @@ func (m *model) aim() (ranges []events.Range, single bool) {
 }
 
 // aimed counts the faces of what a decision is about.
-func (m *model) aimed() (t tally, single bool) {
-	if len(m.cur.marks) == 0 && m.cur.anchor < 0 {
-		return m.tree.tally(m.at()), m.tree.step(m.at()) >= 0
+func (m *model) aimed() (t tree.Tally, single bool) {
+	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
+		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
 	}
 	ranges, single := m.aim()
 	return m.tallyOf(ranges), single
@@ -147,10 +149,10 @@ func (m *model) aimed() (t tally, single bool) {
 func (m *model) cannotApprove() string {
 	t, single := m.aimed()
 	switch {
-	case single && t[standing.Asking] > 0, t.sum(standing.Undecided, standing.Waiting) > 0, single && t[standing.Confirm] > 0:
+	case single && t[standing.Asking] > 0, t.Sum(standing.Undecided, standing.Waiting) > 0, single && t[standing.Confirm] > 0:
 		return ""
 	case t[standing.Confirm] > 0:
-		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.label(needNext))
+		return fmt.Sprintf("these must be confirmed one by one: %s goes to the next", m.keys.Label(keymap.NeedNext))
 	}
 	return "nothing to approve here"
 }
@@ -159,11 +161,11 @@ func (m *model) cannotExclude() string {
 	ranges, single := m.aim()
 	t := m.tallyOf(ranges)
 	switch step := ranges[0].From; {
-	case single && m.broken(step) && m.run.phase != events.Paused:
+	case single && m.broken(step) && m.run.Phase != events.Paused:
 		return "it can be skipped while the run is paused on it"
 	case single && m.broken(step) && !m.isOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.broken(step), single && t[standing.Asking] > 0, t.sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+	case single && m.broken(step), single && t[standing.Asking] > 0, t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
 		return ""
 	case t[standing.Excluded] == 0:
 		return "it has run already"
@@ -177,19 +179,19 @@ func (m *model) cannotExclude() string {
 
 // isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
 func (m *model) isOpen(step int) (open bool) {
-	if step == m.run.pausedAt && m.mended() {
+	if step == m.run.PausedAt && m.mended() {
 		return true
 	}
-	m.store.read(func(run *events.Run) { open = step < len(run.Steps) && run.Steps[step].Open })
+	m.store.Read(func(run *events.Run) { open = step < len(run.Steps) && run.Steps[step].Open })
 	return open
 }
 
 // restorable reports whether an excluded step among these may still run.
 func (m *model) restorable(ranges []events.Range) (some bool) {
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
-				some = m.tree.faces[i] == standing.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
+				some = m.tree.Faces[i] == standing.Excluded && !m.plan.Steps[i].Excluded && run.Steps[i].State != events.Settled
 			}
 		}
 	})
@@ -197,28 +199,28 @@ func (m *model) restorable(ranges []events.Range) (some bool) {
 }
 
 func (m *model) cannotExcludeHost() string {
-	if !m.tree.over {
+	if !m.tree.Over {
 		return "everything runs on this machine; there are no hosts to exclude"
 	}
 	host := m.hostHere()
 	if host == "" {
-		return "go to the row of one host; " + m.keys.label(viewHosts) + " shows them"
+		return "go to the row of one host; " + m.keys.Label(keymap.ViewHosts) + " shows them"
 	}
 	ranges := m.ofHost(host)
-	if t := m.tallyOf(ranges); t.sum(standing.Undecided, standing.Waiting, standing.Confirm) == 0 && !m.restorable(ranges) {
+	if t := m.tallyOf(ranges); t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) == 0 && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
 	return ""
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
-func (m *model) cannotGoOn(do intent) string {
-	switch m.run.phase {
+func (m *model) cannotGoOn(do keymap.Intent) string {
+	switch m.run.Phase {
 	case events.Running:
-		if do == runPause {
+		if do == keymap.RunPause {
 			return ""
 		}
-		return "it is running; " + m.keys.label(runPause) + " pauses it"
+		return "it is running; " + m.keys.Label(keymap.RunPause) + " pauses it"
 	case events.Ended:
 		return "nothing left to run"
 	case events.Review, events.Paused, events.Done:
@@ -227,12 +229,12 @@ func (m *model) cannotGoOn(do intent) string {
 		return why
 	}
 	switch do {
-	case runOver, runOut:
+	case keymap.RunOver, keymap.RunOut:
 		if m.next() < 0 && !m.onFailure() {
 			return "nothing left to run"
 		}
-	case runUntil:
-		if next := m.next(); next < 0 || m.tree.steps(m.at()).From <= next {
+	case keymap.RunUntil:
+		if next := m.next(); next < 0 || m.tree.Steps(m.at()).From <= next {
 			return "the run has already passed this"
 		}
 	default:
@@ -242,22 +244,22 @@ func (m *model) cannotGoOn(do intent) string {
 
 // blocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
 // that asks to be confirmed.
-func (m *model) blocked(do intent) string {
+func (m *model) blocked(do keymap.Intent) string {
 	asks := m.asks()
-	switch reason := m.run.pause.Reason; {
+	switch reason := m.run.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
 		return "" // at another pause, other steps may be ready as well
-	case reason == events.PauseUndecided && (do == runStep || do == runOver):
+	case reason == events.PauseUndecided && (do == keymap.RunStep || do == keymap.RunOver):
 		return ""
 	}
-	if m.tree.step(m.at()) != m.run.pausedAt {
-		asks += "   " + m.keys.label(cursorPointer) + " goes to it"
+	if m.tree.Step(m.at()) != m.run.PausedAt {
+		asks += "   " + m.keys.Label(keymap.CursorPointer) + " goes to it"
 	}
 	return asks
 }
 
 func (m *model) cannotRetry() string {
-	if m.run.phase == events.Review && len(m.unreached()) > 0 {
+	if m.run.Phase == events.Review && len(m.unreached()) > 0 {
 		if m.o.Reload == nil {
 			return "hosts cannot be asked again here"
 		}
@@ -272,13 +274,13 @@ func (m *model) cannotRetry() string {
 
 func (m *model) cannotFix() string {
 	n := m.at()
-	step := m.tree.step(n)
+	step := m.tree.Step(n)
 	switch {
 	case m.o.Preview == nil:
 		return "values cannot be changed here"
 	case m.layout().kind == layoutCard:
 		return "make the window larger, 40×10 at least, to edit values"
-	case step < 0 && m.tree.steps(n).From >= m.tree.steps(n).To:
+	case step < 0 && m.tree.Steps(n).From >= m.tree.Steps(n).To:
 		return "no steps here whose values could be changed"
 	case step >= 0 && m.hasRun(step):
 		return "it has run already; edit a step that has not"
@@ -290,7 +292,7 @@ func (m *model) cannotShell() string {
 	switch {
 	case m.o.Shell == nil:
 		return "no shell available"
-	case m.tree.step(m.at()) < 0:
+	case m.tree.Step(m.at()) < 0:
 		return "a shell opens in a step's directory: select a step"
 	}
 	return ""
@@ -311,7 +313,7 @@ func (m *model) cannotNeed(direction int) string {
 	switch i := m.toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
-	case i == m.tree.step(m.at()) && m.focus() == paneTree:
+	case i == m.tree.Step(m.at()) && m.focus() == paneTree:
 		return "nothing else needs attention"
 	}
 	return ""
@@ -319,18 +321,18 @@ func (m *model) cannotNeed(direction int) string {
 
 func (m *model) cannotFind() string {
 	switch {
-	case m.place() == inOutput && m.detail.search.text != "":
+	case m.place() == keymap.InOutput && m.detail.search.text != "":
 		return ""
-	case m.find.text == "" && m.detail.search.text != "":
+	case m.find.Text == "" && m.detail.search.text != "":
 		return "what is looked for is in the output"
-	case m.find.text == "" && m.recorded():
+	case m.find.Text == "" && m.recorded():
 		return "no search"
-	case m.find.text == "":
-		return "no search; step over is " + m.keys.label(runOver) // which is what a debugger's user means
-	case m.place() == inOutput:
-		return "no search in the output; " + m.keys.label(goBack) + " goes back to the plan, where " + m.find.text + " was sought"
-	case m.find.next(m.tree, m.at(), +1) < 0:
-		return "not found: " + m.find.text
+	case m.find.Text == "":
+		return "no search; step over is " + m.keys.Label(keymap.RunOver) // which is what a debugger's user means
+	case m.place() == keymap.InOutput:
+		return "no search in the output; " + m.keys.Label(keymap.GoBack) + " goes back to the plan, where " + m.find.Text + " was sought"
+	case m.find.Next(m.tree, m.at(), +1) < 0:
+		return "not found: " + m.find.Text
 	}
 	return ""
 }
@@ -359,17 +361,17 @@ func (m *model) canRunAgain(step int) bool {
 		return false
 	}
 	var done bool
-	m.store.read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
+	m.store.Read(func(run *events.Run) { done = step < len(run.Steps) && standing.Done(&run.Steps[step]) })
 	return done
 }
 
 // canMark reports whether a step has failed, or has not begun.
 func (m *model) canMark(step int) bool {
-	f := m.tree.faces[step]
+	f := m.tree.Faces[step]
 	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == standing.Cancelled
 }
 
 // mayRunAgain reports whether the run is at rest, as running a step again wants it.
 func (m *model) mayRunAgain() bool {
-	return m.run.phase != events.Running && m.run.phase != events.Done && m.run.counts.Running == 0
+	return m.run.Phase != events.Running && m.run.Phase != events.Done && m.run.Counts.Running == 0
 }

@@ -2,10 +2,12 @@ package tui
 
 import (
 	"cmp"
-	"moon/tui/standing"
 	"path"
 	"slices"
 	"strings"
+
+	"moon/tui/keymap"
+	"moon/tui/standing"
 
 	"moon/events"
 	"moon/plan"
@@ -28,13 +30,13 @@ func (m *model) banner(room int) []draw.Text {
 
 // asksName opens the box that asks for a name, where an intent would approve what must not be approved by one key. With that name
 // it does the intent.
-func (m *model) asksName(do intent) bool {
+func (m *model) asksName(do keymap.Intent) bool {
 	if !m.guarded() {
 		return false
 	}
 	what := m.wouldApprove(do)
 	steps, destructive := m.weigh(what)
-	if steps == 0 || len(destructive) == 0 && do != gateApproveAll {
+	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
 		return false
 	}
 	m.overlay = newProductionBox(m, do, what)
@@ -51,14 +53,14 @@ func (a approval) same(b approval) bool {
 	return a.single == b.single && slices.Equal(a.ranges, b.ranges)
 }
 
-func (m *model) wouldApprove(do intent) (what approval) {
+func (m *model) wouldApprove(do keymap.Intent) (what approval) {
 	switch do {
-	case gateApprove:
+	case keymap.GateApprove:
 		what.ranges, what.single = m.targets()
-	case gateApproveAll:
+	case keymap.GateApproveAll:
 		what.ranges = []events.Range{m.everything()}
-	case runStep, runOver:
-		if r, ok := m.ahead(do == runOver); ok && m.run.phase != events.Running && m.run.phase != events.Ended {
+	case keymap.RunStep, keymap.RunOver:
+		if r, ok := m.ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
 			what.ranges = []events.Range{r}
 		}
 	default:
@@ -69,8 +71,8 @@ func (m *model) wouldApprove(do intent) (what approval) {
 // weigh counts the steps that would be approved and are not yet, and lists those that destroy.
 func (m *model) weigh(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
-		for i := r.From; i < r.To && i < len(m.tree.faces); i++ {
-			if f := m.tree.faces[i]; f != standing.Undecided && (f != standing.Confirm || !what.single) {
+		for i := r.From; i < r.To && i < len(m.tree.Faces); i++ {
+			if f := m.tree.Faces[i]; f != standing.Undecided && (f != standing.Confirm || !what.single) {
 				continue
 			}
 			steps++

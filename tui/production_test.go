@@ -134,7 +134,7 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 			other.Digest = "another"
 			s.m.setPlan(other)
 		},
-		"another row": func(s *screen) { s.m.cur.node = 0 },
+		"another row": func(s *screen) { s.m.cur.Node = 0 },
 	} {
 		s := newScreen(t, setup{w: 100, h: 30, options: production})
 		s.on("remove the lock")

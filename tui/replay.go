@@ -9,7 +9,7 @@ func (m *model) recorded() bool { return m.o.Replay != "" }
 // replay takes a recorded run in, whole, before there is a screen: nobody sees it happen again.
 func (m *model) replay() error {
 	drained(m.store, m.o.Feed, func() {})
-	m.store.conclude()
+	m.store.Conclude()
 	m.sync()
-	return m.store.failure()
+	return m.store.Failure()
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"moon/events"
+	"moon/tui/keymap"
+	"moon/tui/tree"
 )
 
 // recording is what a fake run published that a person brought to its end, or as far as until says.
@@ -99,50 +101,50 @@ func TestReplayAsksNothing(t *testing.T) {
 	dir := t.TempDir()
 	for word, all := range recordings(t, dir) {
 		word, _, _ := strings.Cut(word, " ")
-		for _, b := range bindings {
+		for _, b := range keymap.Bindings {
 			s := replaying(t, 120, 40, false, word, all, dir)
 			s.on("unpack go")
-			asks := strings.HasPrefix(b.name, "gate.") || strings.HasPrefix(b.name, "run.") && b.do != runLeave && b.do != runInterrupt || b.do == sourceEdit || strings.HasPrefix(b.name, "step.")
-			for _, key := range b.usual() {
+			asks := strings.HasPrefix(b.Name, "gate.") || strings.HasPrefix(b.Name, "run.") && b.Do != keymap.RunLeave && b.Do != keymap.RunInterrupt || b.Do == keymap.SourceEdit || strings.HasPrefix(b.Name, "step.")
+			for _, key := range b.Usual() {
 				if strings.Contains(key, " ") {
 					continue
 				}
-				if b.where&inTree == 0 {
+				if b.Where&keymap.InTree == 0 {
 					s.keys("2 tab")
 				}
 				s.press(key)
 				if said := s.m.message == isOver; said != asks {
-					t.Errorf("%s: %s says %q", word, b.name, s.m.message)
+					t.Errorf("%s: %s says %q", word, b.Name, s.m.message)
 				}
 			}
-			if leaves := b.do == runLeave || b.do == runInterrupt; quits(s) != leaves {
-				t.Errorf("%s: %s leaves: %t", word, b.name, !leaves)
+			if leaves := b.Do == keymap.RunLeave || b.Do == keymap.RunInterrupt; quits(s) != leaves {
+				t.Errorf("%s: %s leaves: %t", word, b.Name, !leaves)
 			}
 		}
 		s := replaying(t, 120, 40, false, word, all, dir)
 		s.press(":")
 		for _, o := range s.m.overlay.(*palette).all {
-			if asksTheRun(o.do) {
+			if keymap.AsksTheRun(o.do) {
 				t.Errorf("%s: the palette offers %s", word, o.name)
 			}
 		}
 		s.press("esc")
 		s.press("?")
 		for _, l := range s.m.overlay.(*help).all {
-			for i := range bindings {
-				if asksTheRun(bindings[i].do) && bindings[i].name == l.name {
+			for i := range keymap.Bindings {
+				if keymap.AsksTheRun(keymap.Bindings[i].Do) && keymap.Bindings[i].Name == l.name {
 					t.Errorf("%s: the help offers %s", word, l.name)
 				}
 			}
 		}
 		s = replaying(t, 200, 40, false, word, all, dir)
-		for n := range s.m.tree.len() {
+		for n := range s.m.tree.Len() {
 			for _, focus := range []pane{paneTree, paneDetail} {
-				s.m.cur.node = n
+				s.m.cur.Node = n
 				s.m.panes.focusOn(focus)
 				for _, tip := range s.m.tips() {
-					if asksTheRun(tip.do) {
-						t.Errorf("%s: the footer offers %s", word, tip.words)
+					if keymap.AsksTheRun(tip.Do) {
+						t.Errorf("%s: the footer offers %s", word, tip.Words)
 					}
 				}
 			}
@@ -157,7 +159,7 @@ func TestReplayOfWhatDied(t *testing.T) {
 	s.has("DIED", "recorded", "✗ ")
 	s.on("unpack go")
 	s.has("FAILED: lost, moon ended while it ran")
-	s.m.setFilter(filterAll)
+	s.m.setFilter(tree.FilterAll)
 	s.on("link .zshrc")
 	s.has("not run")
 	if screen := s.shows(); strings.Contains(screen, "old warning") {

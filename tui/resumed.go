@@ -4,12 +4,12 @@ import "moon/events"
 
 // point points to what comes next in a run that goes on where an earlier process has left it.
 func (m *model) point() {
-	if m.run.phase == events.Paused && m.run.pointer < 0 {
-		m.run.pointer = m.next()
+	if m.run.Phase == events.Paused && m.run.Pointer < 0 {
+		m.run.Pointer = m.next()
 	}
 }
 
 // goneOn reports whether the run was resumed, and nothing has been asked for since.
 func (m *model) goneOn() bool {
-	return m.run.phase == events.Paused && m.run.pause.Reason == events.PauseUser && m.run.pause.Message != ""
+	return m.run.Phase == events.Paused && m.run.Pause.Reason == events.PauseUser && m.run.Pause.Message != ""
 }

@@ -10,17 +10,18 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
 func (t *treeRows) right(n, i int) []draw.Text {
 	var fields []draw.Text
-	if step := t.m.tree.step(n); step >= 0 {
+	if step := t.m.tree.Step(n); step >= 0 {
 		fields = t.stepFields(step, &t.steps[i])
 	} else {
 		fields = t.scopeFields(n)
 	}
-	if step := t.m.tree.step(n); step >= 0 && t.m.tree.over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
+	if step := t.m.tree.Step(n); step >= 0 && t.m.tree.Over && standing.Task(t.m.plan, t.m.plan.Steps[step].Scope) < 0 {
 		fields = append([]draw.Text{draw.Inked(themes.Dim, draw.Plain(standing.On(&t.m.plan.Steps[step])))}, fields...)
 	}
 	var spans []draw.Text
@@ -37,7 +38,7 @@ func (t *treeRows) right(n, i int) []draw.Text {
 }
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
-	p, f := t.m.stepNow(step), t.m.tree.faces[step]
+	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
 	note := draw.Inked(themes.Dim, t.m.note(step, p, of, f))
 	if t.m.broken(step) {
 		note.Ink = themes.Failed
@@ -63,7 +64,7 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	}
 	if f.Pending() || f == standing.Excluded && of.State != events.Settled {
 		line := ""
-		if usual := t.m.countdown.usually(step); usual >= time.Second && f.Pending() && t.m.run.phase == events.Running {
+		if usual := t.m.countdown.Usually(step); usual >= time.Second && f.Pending() && t.m.run.Phase == events.Running {
 			line = "~" + draw.Took(usual)
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
@@ -85,7 +86,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) 
 		switch {
 		case f != standing.Waiting && other != "":
 			return other
-		case m.run.phase == events.Paused && step == m.run.pausedAt:
+		case m.run.Phase == events.Paused && step == m.run.PausedAt:
 			return "before"
 		case m.lacks(step) != nil:
 			return lackNote(m.lacks(step))
@@ -135,7 +136,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) 
 		if m.broken(step) {
 			return fmt.Sprintf("rc %d", of.RC)
 		}
-		word, _, _ := strings.Cut(draw.SignLooks[faceSigns[f]].Word, " (")
+		word, _, _ := strings.Cut(draw.SignLooks[tree.FaceSigns[f]].Word, " (")
 		switch {
 		case f == standing.Ignored:
 			word = "ignored"
@@ -155,14 +156,14 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) 
 
 func (t *treeRows) scopeFields(n int) []draw.Text {
 	m := t.m
-	c := m.tree.tally(n)
-	total, done := c.total(), c.done()
+	c := m.tree.Tally(n)
+	total, done := c.Total(), c.Done()
 	note := draw.Inked(themes.Dim, t.scopeNote(n, &c))
-	if c.failed() > 0 && m.rows.folded[n] {
+	if c.Failed() > 0 && m.rows.Folded[n] {
 		note.Ink = themes.Failed
 	}
 	amount := fmt.Sprint(total)
-	switch waiting := c.sum(standing.Waiting); {
+	switch waiting := c.Sum(standing.Waiting); {
 	case total == 0:
 		amount = ""
 	case t.m.maySkip(n) && done == 0 && c[standing.Running] == 0:
@@ -177,12 +178,12 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	spent := ""
 	if n == 0 && (done > 0 || c[standing.Running] > 0) {
 		spent = m.elapsed()
-	} else if s := m.tree.spans[m.tree.scopeOf(n)]; s.from != 0 {
-		to := s.to
+	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
+		to := s.To
 		if c[standing.Running] > 0 || to == 0 {
 			to = t.now.UnixNano()
 		}
-		if spent = draw.Clock(t.m.run.times.Between(time.Unix(0, s.from), time.Unix(0, to))); spent == "00:00" {
+		if spent = draw.Clock(t.m.run.Times.Between(time.Unix(0, s.From), time.Unix(0, to))); spent == "00:00" {
 			spent = ""
 		}
 	}
@@ -191,60 +192,60 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
 func (m *model) maySkip(n int) bool {
-	s := m.tree.scope(n)
+	s := m.tree.Scope(n)
 	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
 }
 
 // scopeNote says what is hidden in a folded scope, or what a scope is like.
-func (t *treeRows) scopeNote(n int, c *tally) string {
-	s := t.m.tree.scope(n)
+func (t *treeRows) scopeNote(n int, c *tree.Tally) string {
+	s := t.m.tree.Scope(n)
 	switch {
 	case s == nil:
 		return ""
 	case s.Skipped != "":
 		return "skipped"
-	case t.m.rows.folded[n] && c.failed() > 0:
+	case t.m.rows.Folded[n] && c.Failed() > 0:
 		return t.failedNote(n, s, c)
-	case t.m.rows.folded[n] && c[standing.Confirm] > 0:
+	case t.m.rows.Folded[n] && c[standing.Confirm] > 0:
 		return fmt.Sprintf("%d to confirm", c[standing.Confirm])
-	case t.m.rows.folded[n] && c[standing.Undecided] > 0 && c[standing.Undecided] < int32(c.total()): // a count of steps
+	case t.m.rows.Folded[n] && c[standing.Undecided] > 0 && c[standing.Undecided] < int32(c.Total()): // a count of steps
 		return fmt.Sprintf("%d not approved", c[standing.Undecided])
-	case c.total() == 0 && c[standing.Excluded] > 0:
+	case c.Total() == 0 && c[standing.Excluded] > 0:
 		return "excluded"
-	case s.Kind == plan.ScopeLoop && c.done() == 0 && c[standing.Running] == 0:
+	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[standing.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.done() == 0 && c[standing.Running] == 0 && t.m.handler(s.First):
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && t.m.handler(s.First):
 		return t.m.notified(s.First, t.w)
-	case s.Hosts > 0 && c.done() == 0 && c[standing.Running] == 0:
+	case s.Hosts > 0 && c.Done() == 0 && c[standing.Running] == 0:
 		return draw.Count(s.Hosts, "host")
-	case s.Kind == plan.ScopeTask && t.m.rows.folded[n] && c.done() > 0:
+	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:
 		return t.m.hostTally(c)
-	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.done() == 0:
+	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.Done() == 0:
 		return "if it fails"
-	case s.When != "" && c.done() == 0 && n > 0 && !t.narrow:
+	case s.When != "" && c.Done() == 0 && n > 0 && !t.narrow:
 		return draw.CutRight("when "+draw.Plain(s.When), t.w/3, t.m.glyphs.Dots)
 	}
 	return ""
 }
 
 // failedNote says what has failed in a folded scope: of a loop which items, if there is room for them.
-func (t *treeRows) failedNote(n int, s *plan.Scope, c *tally) string {
+func (t *treeRows) failedNote(n int, s *plan.Scope, c *tree.Tally) string {
 	const most = 3
-	if s.Kind == plan.ScopeLoop && c.failed() <= most {
-		words := strings.Join(t.m.tree.failedItems(n, most), ", ") + " failed"
+	if s.Kind == plan.ScopeLoop && c.Failed() <= most {
+		words := strings.Join(t.m.tree.FailedItems(n, most), ", ") + " failed"
 		if words = draw.Plain(words); words != " failed" && draw.Cells(words) <= t.w/3 {
 			return words
 		}
 	}
-	return fmt.Sprintf("%d failed", c.failed())
+	return fmt.Sprintf("%d failed", c.Failed())
 }
 
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
-func (m *model) hostTally(c *tally) string {
+func (m *model) hostTally(c *tree.Tally) string {
 	var parts []string
 	for _, f := range [...]standing.State{standing.OK, standing.Changed, standing.Ignored, standing.Rescued, standing.Skipped} {
 		if c[f] > 0 {
-			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[faceSigns[f]], c[f]))
+			parts = append(parts, fmt.Sprintf("%s%d", m.glyphs.Signs[tree.FaceSigns[f]], c[f]))
 		}
 	}
 	if len(parts) < 2 {

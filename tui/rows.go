@@ -10,6 +10,7 @@ import (
 	"moon/themes"
 	"moon/tui/draw"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // treeRows draws the rows of the tree that are on the screen. It holds a copy of their steps, taken at one moment, so
@@ -37,23 +38,23 @@ const gutterWidth = 5
 const narrowTree = 62
 
 func (m *model) treeBody(w, h int) *treeRows {
-	top := m.cur.window(m.rows, h)
+	top := m.cur.Window(m.rows, h)
 	t := &treeRows{
-		m: m, w: w, first: top, nodes: m.rows.rows[top:min(top+h, len(m.rows.rows))], pointer: -1,
-		cursor: m.rows.row(m.cur.node), narrow: w < narrowTree, review: m.run.phase == events.Review, now: m.clockNow(),
+		m: m, w: w, first: top, nodes: m.rows.Rows[top:min(top+h, len(m.rows.Rows))], pointer: -1,
+		cursor: m.rows.Row(m.cur.Node), narrow: w < narrowTree, review: m.run.Phase == events.Review, now: m.clockNow(),
 	}
-	if p := m.run.pointer; p >= 0 && p < len(m.plan.Steps) && (m.run.phase == events.Running || m.run.phase == events.Paused) {
-		n := int(m.tree.stepNode[p])
-		row := m.rows.row(n)
-		if on := m.rows.node(row); n < on+int(m.tree.size[on]) { // not hidden by a filter
+	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) && (m.run.Phase == events.Running || m.run.Phase == events.Paused) {
+		n := int(m.tree.StepNode[p])
+		row := m.rows.Row(n)
+		if on := m.rows.Node(row); n < on+int(m.tree.Size[on]) { // not hidden by a filter
 			t.pointer = row
 		}
 	}
 	m.waiting.rows = t.nodes
 	t.steps = make([]events.Step, len(t.nodes))
-	m.store.read(func(run *events.Run) {
+	m.store.Read(func(run *events.Run) {
 		for i, n := range t.nodes {
-			if s := m.tree.step(int(n)); s >= 0 && s < len(run.Steps) {
+			if s := m.tree.Step(int(n)); s >= 0 && s < len(run.Steps) {
 				t.steps[i] = run.Steps[s]
 			}
 		}
@@ -99,7 +100,7 @@ func (t *treeRows) gutter(b *draw.Brush, n, i int) {
 	} else {
 		b.Put(themes.Text, " ")
 	}
-	if m.cur.marked(n) {
+	if m.cur.Marked(n) {
 		b.Put(themes.Selection, g.Mark)
 	} else {
 		b.Put(themes.Text, " ")
@@ -120,10 +121,10 @@ func (t *treeRows) gutter(b *draw.Brush, n, i int) {
 
 // signOf is the sign of a node, and whether it moves.
 func (m *model) signOf(n int) (look draw.Sign, spins bool) {
-	folded := !m.tree.leaf(n) && m.rows.folded[n]
-	at := m.run.pausedAt
-	if i := m.tree.step(n); i >= 0 {
-		f := m.tree.faces[i]
+	folded := !m.tree.Leaf(n) && m.rows.Folded[n]
+	at := m.run.PausedAt
+	if i := m.tree.Step(n); i >= 0 {
+		f := m.tree.Faces[i]
 		switch {
 		case f == standing.Unreachable:
 			return draw.SignUnreachable, false
@@ -131,17 +132,17 @@ func (m *model) signOf(n int) (look draw.Sign, spins bool) {
 			return draw.SignFailed, false
 		case f == standing.Running:
 			return draw.SignRunning, true
-		case f == standing.Waiting && m.run.phase == events.Paused && i == at:
+		case f == standing.Waiting && m.run.Phase == events.Paused && i == at:
 			return draw.SignPaused, false
-		case f == standing.Waiting && m.run.phase == events.Review:
+		case f == standing.Waiting && m.run.Phase == events.Review:
 			return draw.SignApproved, false
 		}
-		return faceSigns[f], false
+		return tree.FaceSigns[f], false
 	}
-	t := m.tree.tally(n)
-	look = t.sign(folded, m.run.phase == events.Review)
-	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.phase == events.Paused && at >= 0 && m.tree.steps(n).Has(at) &&
-		m.tree.faces[at] == standing.Waiting {
+	t := m.tree.Tally(n)
+	look = t.Sign(folded, m.run.Phase == events.Review)
+	if folded && look != draw.SignFailed && look != draw.SignUnreachable && m.run.Phase == events.Paused && at >= 0 && m.tree.Steps(n).Has(at) &&
+		m.tree.Faces[at] == standing.Waiting {
 		return draw.SignPaused, false
 	}
 	return look, folded && t[standing.Running] > 0 // open, the step itself moves
@@ -152,9 +153,9 @@ func (t *treeRows) label(b *draw.Brush, n, i int) {
 	guides := t.guides(n, max(b.Left-22, 2))
 	b.Put(themes.Border, guides)
 	switch {
-	case t.m.tree.leaf(n) && t.m.tree.step(n) >= 0:
+	case t.m.tree.Leaf(n) && t.m.tree.Step(n) >= 0:
 		b.Put(themes.Text, "  ")
-	case t.m.tree.leaf(n) || t.m.rows.folded[n]:
+	case t.m.tree.Leaf(n) || t.m.rows.Folded[n]:
 		b.Put(themes.Dim, t.m.glyphs.Closed+" ")
 	default:
 		b.Put(themes.Dim, t.m.glyphs.Open+" ")
@@ -180,9 +181,9 @@ func (t *treeRows) label(b *draw.Brush, n, i int) {
 			room-- // a cell of air before the divider, as behind the right column
 		}
 	}
-	name := t.m.tree.short(n, room, t.narrow, t.m.glyphs.Dots)
+	name := t.m.tree.Short(n, room, t.narrow, t.m.glyphs.Dots)
 	look := t.nameInk(n)
-	if f := t.m.find.text; f != "" && strings.Contains(strings.ToLower(name), f) {
+	if f := t.m.find.Text; f != "" && strings.Contains(strings.ToLower(name), f) {
 		for _, s := range highlight(name, f) {
 			b.Put(map[bool]draw.Ink{true: themes.Match, false: look}[s.Ink == themes.Match], s.S)
 		}
@@ -199,17 +200,17 @@ func (t *treeRows) label(b *draw.Brush, n, i int) {
 }
 
 func (t *treeRows) nameInk(n int) draw.Ink {
-	i := t.m.tree.step(n)
+	i := t.m.tree.Step(n)
 	if i < 0 {
 		if n == 0 {
 			return draw.InkTitle
 		}
-		if s := t.m.tree.scope(n); s.Skipped != "" {
+		if s := t.m.tree.Scope(n); s.Skipped != "" {
 			return themes.Dim
 		}
 		return themes.Text
 	}
-	switch t.m.tree.faces[i] {
+	switch t.m.tree.Faces[i] {
 	case standing.Excluded, standing.Skipped, standing.Omitted:
 		return themes.Dim
 	case standing.Failed, standing.Unreachable, standing.Running:
@@ -232,17 +233,17 @@ func (t *treeRows) guides(n, w int) string {
 		return ""
 	}
 	piece := g.Branch
-	if t.m.rows.last(n) {
+	if t.m.rows.Last(n) {
 		piece = g.Corner
 	}
 	used := draw.Cells(piece)
 	parts := []string{piece}
-	for p := int(tree.parent[n]); p > 0; p = int(tree.parent[p]) {
+	for p := int(tree.Parent[n]); p > 0; p = int(tree.Parent[p]) {
 		piece := g.Trunk
-		if t.m.rows.last(p) {
+		if t.m.rows.Last(p) {
 			piece = g.Gap
 		}
-		if tree.depth[p] > guideDepth {
+		if tree.Depth[p] > guideDepth {
 			piece = draw.Head(piece, 1)
 		}
 		if used += draw.Cells(piece); used > w {
@@ -258,10 +259,10 @@ func (t *treeRows) guides(n, w int) string {
 }
 
 // titleOn is stepTitle with the host of the step, where there are several.
-func (m *model) titleOn(s *plan.Step) string { return m.onHost(stepTitle(s), s) }
+func (m *model) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
 
 func (m *model) onHost(title string, s *plan.Step) string {
-	if !m.tree.over {
+	if !m.tree.Over {
 		return title
 	}
 	return title + " on " + standing.On(s)
@@ -269,5 +270,5 @@ func (m *model) onHost(title string, s *plan.Step) string {
 
 // stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
 func (m *model) stepTitle(step int) string {
-	return m.onHost(m.tree.title(int(m.tree.stepNode[step])), &m.plan.Steps[step])
+	return m.onHost(m.tree.Title(int(m.tree.StepNode[step])), &m.plan.Steps[step])
 }

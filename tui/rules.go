@@ -3,8 +3,11 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"moon/tui/standing"
 	"strings"
+
+	"moon/tui/keymap"
+	"moon/tui/standing"
+	"moon/tui/tree"
 
 	"moon/events"
 	"moon/themes"
@@ -20,15 +23,15 @@ func (m *model) treeRule(b *draw.Brush) {
 	}
 	b.Put(look, " Plan")
 	words := ""
-	if m.filter != filterAll || b.Wide >= narrowTree {
+	if m.filter != tree.FilterAll || b.Wide >= narrowTree {
 		words = "  " + m.filter.String()
 	}
-	if m.following && m.run.phase == events.Running {
+	if m.following && m.run.Phase == events.Running {
 		words += " " + m.glyphs.Dot + " following"
 	}
-	if n := len(m.cur.marks); n > 0 {
+	if n := len(m.cur.Marks); n > 0 {
 		words += fmt.Sprintf(" %s %d marked", m.glyphs.Dot, n)
-	} else if m.cur.anchor >= 0 {
+	} else if m.cur.Anchor >= 0 {
 		words += " " + m.glyphs.Dot + " marking"
 	}
 	b.Put(themes.Dim, words)
@@ -95,7 +98,7 @@ func (m *model) titleRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	b.Put(themes.Text, " ")
 	b.Put(draw.InkTabFocus, m.tabName(m.detail.tab))
-	title := draw.Plain(m.tree.title(m.at()))
+	title := draw.Plain(m.tree.Title(m.at()))
 	b.Put(themes.Dim, "  "+draw.CutMiddle(title, max(b.Left-12, 4), m.glyphs.Dots)+" ")
 	m.ruleEnd(b)
 }
@@ -117,14 +120,14 @@ func (m *model) ruleEnd(b *draw.Brush) {
 
 // tabKey is the key of a tab as it stands before its name.
 func (m *model) tabKey(t tab) string {
-	if do := tabStep + intent(t); m.keys.bound(do) {
-		return m.keys.label(do) + " "
+	if do := keymap.TabStep + keymap.Intent(t); m.keys.Bound(do) {
+		return m.keys.Label(do) + " "
 	}
 	return ""
 }
 
 func (m *model) tabName(t tab) string {
-	if t == tabSteps && m.at() == 0 && (m.run.phase == events.Done || m.run.phase == events.Ended) {
+	if t == tabSteps && m.at() == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 		return "Summary"
 	}
 	return tabNames[t]
@@ -140,7 +143,7 @@ func (m *model) stateRule(b *draw.Brush, divider int) {
 		b.Put(themes.Text, draw.Count(m.fix.Changes(), "change"))
 	case m.message != "":
 		b.Put(themes.Warn, draw.CutRight(m.message, max(b.Left-2, 0), m.glyphs.Dots))
-	case m.run.phase == events.Review:
+	case m.run.Phase == events.Review:
 		m.reviewState(b)
 	case m.asks() != "":
 		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.asks()), max(b.Left-2, 0), m.glyphs.Dots))
@@ -158,35 +161,35 @@ func (m *model) stateRule(b *draw.Brush, divider int) {
 }
 
 func (m *model) reviewState(b *draw.Brush) {
-	t := m.tree.tally(0)
+	t := m.tree.Tally(0)
 	if missed := m.unreached(); len(missed) > 0 {
 		b.Put(themes.Failed, draw.CutRight(m.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
-	switch ask, open := t.sum(standing.Confirm), t.sum(standing.Undecided); {
+	switch ask, open := t.Sum(standing.Confirm), t.Sum(standing.Undecided); {
 	case ask > 0:
 		b.Put(themes.Warn, needYou(ask))
-		b.Put(themes.Dim, "   "+m.keys.label(needNext)+" next")
+		b.Put(themes.Dim, "   "+m.keys.Label(keymap.NeedNext)+" next")
 	case open > 0:
-		b.Put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.label(gateApproveAll)))
+		b.Put(themes.Dim, fmt.Sprintf("%d not approved   %s approves all", open, m.keys.Label(keymap.GateApproveAll)))
 	default:
-		b.Put(themes.Dim, "all approved   "+m.keys.label(runContinue)+" runs")
+		b.Put(themes.Dim, "all approved   "+m.keys.Label(keymap.RunContinue)+" runs")
 	}
 }
 
 // asks is what the run is paused to be told.
 func (m *model) asks() string {
-	at := m.run.pausedAt
-	if m.run.phase != events.Paused || at < 0 || at >= len(m.tree.faces) {
+	at := m.run.PausedAt
+	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
 		return ""
 	}
-	approve := m.keys.label(gateApprove)
-	switch m.tree.faces[at] {
+	approve := m.keys.Label(keymap.GateApprove)
+	switch m.tree.Faces[at] {
 	case standing.Confirm:
 		return m.plan.Steps[at].Confirm + "   " + approve + " confirms it"
 	case standing.Undecided:
-		if m.run.pause.Reason == events.PauseUndecided {
-			return "not approved: " + approve + " approves it, " + m.keys.label(gateApproveAll) + " approves all"
+		if m.run.Pause.Reason == events.PauseUndecided {
+			return "not approved: " + approve + " approves it, " + m.keys.Label(keymap.GateApproveAll) + " approves all"
 		}
 	default:
 	}
@@ -195,7 +198,7 @@ func (m *model) asks() string {
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
 func (m *model) tallyState(b *draw.Brush) {
-	t := m.tree.tally(0)
+	t := m.tree.Tally(0)
 	between := "   "
 	space := " "
 	if b.Wide < 64 {
@@ -207,22 +210,22 @@ func (m *model) tallyState(b *draw.Brush) {
 		n     int
 		keeps bool
 	}{
-		{draw.SignOK, t.sum(standing.OK), true},
-		{draw.SignChanged, t.sum(standing.Changed), true},
-		{draw.SignFailed, t.sum(standing.Failed), true},
-		{draw.SignUnreachable, t.sum(standing.Unreachable), false},
-		{draw.SignIgnored, t.sum(standing.Ignored), false},
-		{draw.SignRescued, t.sum(standing.Rescued), false},
-		{draw.SignSkipped, t.sum(standing.Skipped), false},
-		{draw.SignKept, t.sum(standing.Kept), false},
-		{draw.SignOutdated, t.sum(standing.Outdated), false},
-		{draw.SignCancelled, t.sum(standing.Cancelled), false},
-		{draw.SignExcluded, t.sum(standing.Excluded), false},
-		{draw.SignRunning, t.sum(standing.Running), false},
-		{draw.SignPaused, t.sum(standing.Asking), false},
-		{draw.SignConfirm, t.sum(standing.Confirm), false},
-		{draw.SignUndecided, t.sum(standing.Undecided), false},
-		{draw.SignWaiting, t.sum(standing.Waiting, standing.Omitted), false},
+		{draw.SignOK, t.Sum(standing.OK), true},
+		{draw.SignChanged, t.Sum(standing.Changed), true},
+		{draw.SignFailed, t.Sum(standing.Failed), true},
+		{draw.SignUnreachable, t.Sum(standing.Unreachable), false},
+		{draw.SignIgnored, t.Sum(standing.Ignored), false},
+		{draw.SignRescued, t.Sum(standing.Rescued), false},
+		{draw.SignSkipped, t.Sum(standing.Skipped), false},
+		{draw.SignKept, t.Sum(standing.Kept), false},
+		{draw.SignOutdated, t.Sum(standing.Outdated), false},
+		{draw.SignCancelled, t.Sum(standing.Cancelled), false},
+		{draw.SignExcluded, t.Sum(standing.Excluded), false},
+		{draw.SignRunning, t.Sum(standing.Running), false},
+		{draw.SignPaused, t.Sum(standing.Asking), false},
+		{draw.SignConfirm, t.Sum(standing.Confirm), false},
+		{draw.SignUndecided, t.Sum(standing.Undecided), false},
+		{draw.SignWaiting, t.Sum(standing.Waiting, standing.Omitted), false},
 	} {
 		if part.n == 0 && !part.keeps {
 			continue

@@ -16,6 +16,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/plan"
+	"moon/tui/feed"
 )
 
 func TestMain(m *testing.M) {
@@ -66,7 +67,7 @@ func newScreen(tb testing.TB, s setup) *screen {
 	sc.m.later = func() tea.Cmd { return nil } // tests move the clock themselves
 	sc.f.emit = func(batch []events.Record) {
 		for i := range batch {
-			sc.m.store.apply(&batch[i])
+			sc.m.store.Apply(&batch[i])
 		}
 	}
 	sc.f.dir = sc.dir
@@ -123,7 +124,7 @@ func (s *screen) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			s.run(c)
 		}
-	case fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
+	case feed.Fetched, waited, found, copied, clipped, edited, reloaded, replanned, valueEdited, shellFound, shellLeft, came:
 		s.send(msg)
 	case nil:
 	default:
@@ -155,7 +156,7 @@ var keyCodes = map[string]tea.Key{
 // press presses a key after the screen has seen the answer to the last one. See typeKey for keys that come faster.
 func (s *screen) press(key string) {
 	s.t.Helper()
-	if s.m.run.awaits {
+	if s.m.run.Awaits {
 		s.frame()
 	}
 	s.typeKey(key)
@@ -231,10 +232,10 @@ func (s *screen) hasNot(texts ...string) {
 // on puts the cursor on a node by its title.
 func (s *screen) on(title string) {
 	s.t.Helper()
-	for n := range s.m.tree.len() {
-		if s.m.tree.title(n) == title {
-			s.m.rows.reveal(n)
-			s.m.cur.node = n
+	for n := range s.m.tree.Len() {
+		if s.m.tree.Title(n) == title {
+			s.m.rows.Reveal(n)
+			s.m.cur.Node = n
 			s.m.following = false
 			s.send(frameMsg{})
 			return

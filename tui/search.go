@@ -14,6 +14,7 @@ import (
 	"moon/events/steplog"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/feed"
 )
 
 // search is looking for a text in an output. Commands look, a piece at a time, first from where the person is to the
@@ -49,7 +50,7 @@ const searchAtOnce = 20_000
 // from seek.
 func (m *model) searchOutput(what string) {
 	s, v := &m.detail.search, &m.detail.output
-	total := m.detail.reel.total
+	total := m.detail.reel.Total
 	top := min(v.top, total)
 	*s = search{text: what, gen: s.gen + 1, at: -1, known: total, wait: true, from: top}
 	if s.fold = strings.IndexFunc(what, unicode.IsUpper) < 0; s.fold {
@@ -66,13 +67,13 @@ func (s *search) again() search {
 // seek asks for the next part of the search, also in what was printed since.
 func (m *model) seek() tea.Cmd {
 	s, r := &m.detail.search, &m.detail.reel
-	if s.text == "" || s.busy || r.log == nil || r.logOf != filepath.Join(r.dir, r.prefix) {
+	if s.text == "" || s.busy || r.Log == nil || r.LogOf != filepath.Join(r.Dir, r.Prefix) {
 		return nil
 	}
-	if r.total > s.known {
+	if r.Total > s.known {
 		// The last line of each stream may have been unfinished.
-		s.todo = append(s.todo, lineRange{max(s.known-2, 0), r.total})
-		s.known = r.total
+		s.todo = append(s.todo, lineRange{max(s.known-2, 0), r.Total})
+		s.known = r.Total
 	}
 	for len(s.todo) > 0 && s.todo[0].from >= s.todo[0].to {
 		s.todo = s.todo[1:]
@@ -83,7 +84,7 @@ func (m *model) seek() tea.Cmd {
 	next := s.todo[0]
 	next.to = min(next.to, next.from+searchAtOnce)
 	s.busy = true
-	log, gen, what := r.log, s.gen, needle{s.text, s.fold}
+	log, gen, what := r.Log, s.gen, needle{s.text, s.fold}
 	return func() tea.Msg { return look(log, gen, what, next) }
 }
 
@@ -208,7 +209,7 @@ type needle struct {
 // inLine reports whether it is in a line, as that is seen on the screen.
 func (n needle) inLine(l steplog.Line) bool {
 	if !asciiBytes(l.Text) {
-		from, _ := n.find(draw.Bare(cleanLine(l).text))
+		from, _ := n.find(draw.Bare(feed.CleanLine(l).Text))
 		return from >= 0
 	}
 	if !n.fold {
@@ -306,8 +307,8 @@ func asciiBytes(text []byte) bool {
 }
 
 // hitColumns are the cells of a line in which the first hit stands; below 0 if there is none.
-func (m *model) hitColumns(l *textLine) (from, to int) {
-	seen := draw.Bare(l.text)
+func (m *model) hitColumns(l *feed.TextLine) (from, to int) {
+	seen := draw.Bare(l.Text)
 	from, to = needle{m.detail.search.text, m.detail.search.fold}.find(seen)
 	if from < 0 {
 		return -1, -1
@@ -317,28 +318,28 @@ func (m *model) hitColumns(l *textLine) (from, to int) {
 
 // markHits is the text of a line with every place marked where what is looked for stands. What has colours of its
 // own keeps them around that.
-func (m *model) markHits(l *textLine, line int) string {
+func (m *model) markHits(l *feed.TextLine, line int) string {
 	n := needle{m.detail.search.text, m.detail.search.fold}
 	if n.text == "" {
-		return l.text
+		return l.Text
 	}
-	seen := draw.Bare(l.text)
+	seen := draw.Bare(l.Text)
 	from, to := n.find(seen)
 	if from < 0 {
-		return l.text
+		return l.Text
 	}
 	hit, back := m.pen.On[draw.OnRow][themes.Match], "\x1b[0m"
 	if line == m.detail.search.at { // the one that was gone to
 		hit = m.pen.On[draw.OnCursor][themes.Match]
 	}
-	if l.stderr && !draw.IsColoured(l.text) {
+	if l.Stderr && !draw.IsColoured(l.Text) {
 		back = m.pen.On[draw.OnRow][themes.LogStderr]
 	}
 	var b strings.Builder
 	if back != "\x1b[0m" {
 		b.WriteString(back)
 	}
-	k := draw.Walker{Rest: l.text}
+	k := draw.Walker{Rest: l.Text}
 	for at, within, left := 0, false, false; ; {
 		before := k.Colour
 		cluster, _ := k.Next()

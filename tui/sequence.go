@@ -5,6 +5,7 @@ import (
 
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // pressed takes a key as an intent, or as a part of a sequence.
@@ -14,9 +15,9 @@ func (m *model) pressed(key string) tea.Cmd {
 		m.sequence = ""
 		return nil
 	}
-	do, rest := m.keys.lookup(before, key, m.place())
+	do, rest := m.keys.Lookup(before, key, m.place())
 	m.sequence = rest
-	if do == intentNone {
+	if do == keymap.IntentNone {
 		if before != "" && rest == "" {
 			m.say(before + " " + key + " means nothing")
 		}
@@ -28,11 +29,11 @@ func (m *model) pressed(key string) tea.Cmd {
 // pending shows a sequence that waits for its rest, with what may follow.
 func (m *model) pending(b *draw.Brush) {
 	b.Put(draw.InkKey, m.sequence+" "+m.glyphs.Dots)
-	tips, names := m.keys.follows(m.sequence, m.place())
+	tips, names := m.keys.Follows(m.sequence, m.place())
 	for i, t := range tips {
 		b.Put(themes.Text, "   ")
 		b.Put(draw.InkKey, names[i])
-		b.Put(themes.Text, " "+t.words)
+		b.Put(themes.Text, " "+t.Words)
 	}
 	b.Put(themes.Text, "   ")
 	b.Put(draw.InkKey, "esc")
@@ -40,10 +41,10 @@ func (m *model) pending(b *draw.Brush) {
 }
 
 // withKeys leaves out what has no key: there is no hint to give.
-func (m *model) withKeys(tips []tip) []tip {
-	some := make([]tip, 0, len(tips))
+func (m *model) withKeys(tips []keymap.Tip) []keymap.Tip {
+	some := make([]keymap.Tip, 0, len(tips))
 	for _, t := range tips {
-		if m.keys.bound(t.do) {
+		if m.keys.Bound(t.Do) {
 			some = append(some, t)
 		}
 	}

@@ -13,7 +13,7 @@ type (
 
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
 func (m *model) openShell() tea.Cmd {
-	step := m.tree.step(m.at())
+	step := m.tree.Step(m.at())
 	find, p := m.o.Shell, m.plan
 	return func() tea.Msg {
 		shell, err := find(p, step)

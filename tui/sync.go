@@ -11,7 +11,9 @@ import (
 	"moon/events"
 	"moon/plan"
 	"moon/tui/draw"
+	"moon/tui/feed"
 	"moon/tui/standing"
+	"moon/tui/tree"
 )
 
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
@@ -20,7 +22,7 @@ func (m *model) sync() tea.Cmd {
 	news := m.adoptPlan()
 	before := m.run
 	changed := false
-	m.run = m.store.take(func(times events.Times) { m.timeline.times = times }, func(step int, of *events.Step) {
+	m.run = m.store.Take(func(times events.Times) { m.timeline.Times = times }, func(step int, of *events.Step) {
 		if step < len(m.plan.Steps) {
 			m.see(step, of)
 			changed = true
@@ -31,34 +33,34 @@ func (m *model) sync() tea.Cmd {
 	})
 	m.holdFailure()
 	m.point()
-	m.countdown.refresh(m.clockNow())
-	m.timeline.advance(m.clockNow())
+	m.countdown.Refresh(m.clockNow())
+	m.timeline.Advance(m.clockNow())
 	m.waiting.stale = m.waiting.stale || !m.moving()     // while something does, the tick asks
-	if m.run.phase != before.phase && before.steps > 0 { // at the first look it is what the screen opens with
+	if m.run.Phase != before.Phase && before.Steps > 0 { // at the first look it is what the screen opens with
 		m.message = "" // it was about something else
 	}
 	if news != "" {
 		m.say(news)
 	}
-	for _, note := range m.run.notes {
+	for _, note := range m.run.Notes {
 		m.say(note)
-		if why, is := strings.CutPrefix(note, refused); is {
+		if why, is := strings.CutPrefix(note, feed.Refused); is {
 			m.fixRefused(why)
 		}
 	}
 	cmd := m.follow(before)
-	if changed && m.filter != filterAll && m.filter != filterFound {
+	if changed && m.filter != tree.FilterAll && m.filter != tree.FilterFound {
 		m.refilter()
 	}
 	m.filterAgain()
-	m.detail.reel.stale, m.peek.stale = true, true
+	m.detail.reel.Stale, m.peek.Stale = true, true
 	m.foretell()
 	return tea.Batch(cmd, m.keepTicking())
 }
 
 // adoptPlan takes over another plan when the run has one, and says what is different in it.
 func (m *model) adoptPlan() (news string) {
-	digest := m.store.digest()
+	digest := m.store.Digest()
 	if digest == "" || digest == m.plan.Digest || m.o.PlanFor == nil {
 		return ""
 	}
@@ -72,19 +74,19 @@ func (m *model) adoptPlan() (news string) {
 		news = "values changed: " + words
 	}
 	m.setPlan(p)
-	m.store.forget()
+	m.store.Forget()
 	return news
 }
 
 func (m *model) see(step int, of *events.Step) {
-	m.tree.set(step, standing.Of(of, &m.plan.Steps[step]))
+	m.tree.Set(step, standing.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
-	m.countdown.see(step, of)
-	m.timeline.see(step, of)
+	m.countdown.See(step, of)
+	m.timeline.See(step, of)
 	m.lacking.see(step, of)
-	m.tree.ranAs(step, of)
+	m.tree.RanAs(step, of)
 	if from, to := times(of); from != 0 {
-		m.tree.ran(step, from, to)
+		m.tree.Ran(step, from, to)
 	}
 }
 
@@ -92,16 +94,16 @@ func (m *model) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
 	m.places = nil
-	m.tree.recount(func(i int) (standing.State, int64, int64) {
+	m.tree.Recount(func(i int) (standing.State, int64, int64) {
 		of := &none
 		if i < len(steps) {
 			of = &steps[i]
 		}
 		m.breakAtStep(i, of)
-		m.countdown.see(i, of)
-		m.timeline.see(i, of)
+		m.countdown.See(i, of)
+		m.timeline.See(i, of)
 		m.lacking.see(i, of)
-		m.tree.ranAs(i, of)
+		m.tree.RanAs(i, of)
 		from, to := times(of)
 		return standing.Of(of, &m.plan.Steps[i]), from, to
 	})
@@ -119,25 +121,25 @@ func times(s *events.Step) (from, to int64) {
 }
 
 // follow reacts to what happened to the run since before.
-func (m *model) follow(before shot) tea.Cmd {
+func (m *model) follow(before feed.Shot) tea.Cmd {
 	var cmd tea.Cmd
-	paused := m.run.pauses != m.seen
-	m.seen = m.run.pauses
+	paused := m.run.Pauses != m.seen
+	m.seen = m.run.Pauses
 	switch {
-	case m.run.phase == events.Done || m.run.phase == events.Ended:
-		if before.phase != m.run.phase {
-			m.arrive(before.phase)
+	case m.run.Phase == events.Done || m.run.Phase == events.Ended:
+		if before.Phase != m.run.Phase {
+			m.arrive(before.Phase)
 		}
-	case paused && m.run.phase == events.Paused:
+	case paused && m.run.Phase == events.Paused:
 		cmd = m.halted()
-	case before.phase != events.Running && m.run.phase == events.Running:
+	case before.Phase != events.Running && m.run.Phase == events.Running:
 		m.autoTab(tabOutputs)
 		m.panes.giveBack()
 	}
-	if m.following && m.run.phase == events.Running {
+	if m.following && m.run.Phase == events.Running {
 		m.toPointer(false)
 	}
-	if m.run.phase == events.Done && (m.leaving || m.run.stopped) {
+	if m.run.Phase == events.Done && (m.leaving || m.run.Stopped) {
 		return tea.Quit
 	}
 	return cmd
@@ -145,7 +147,7 @@ func (m *model) follow(before shot) tea.Cmd {
 
 // halted reacts to a pause: it shows where and why, and rings once if nobody is looking.
 func (m *model) halted() tea.Cmd {
-	failed := m.run.pause.Reason == events.PauseFailure
+	failed := m.run.Pause.Reason == events.PauseFailure
 	if failed || m.following {
 		m.toPointer(failed)
 	}
@@ -170,13 +172,13 @@ func (m *model) arrive(before events.Phase) {
 	if before == events.Ended {
 		return // it was shown already
 	}
-	if m.filter == filterAll && m.tree.tallies[0].sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled)+len(m.tree.drift) > 0 {
-		m.setFilter(filterNotable)
+	if m.filter == tree.FilterAll && m.tree.Tallies[0].Sum(standing.Changed, standing.Failed, standing.Unreachable, standing.Ignored, standing.Rescued, standing.Outdated, standing.Cancelled)+len(m.tree.Drift) > 0 {
+		m.setFilter(tree.FilterNotable)
 	}
 	if m.typing() || m.focus() == paneDetail && !m.panes.lent {
 		return
 	}
-	m.cur.node, m.following, m.tabChosen = 0, false, false
+	m.cur.Node, m.following, m.tabChosen = 0, false, false
 	m.detail.open(tabSteps)
 	m.lend()
 }
@@ -197,34 +199,34 @@ func (m *model) autoTab(t tab) {
 
 // toPointer moves the cursor to the step the engine is at, or to the row it is folded into.
 func (m *model) toPointer(show bool) {
-	step := m.run.pointer
-	if m.run.phase == events.Paused && m.run.pausedAt >= 0 {
-		step, show = m.run.pausedAt, true
+	step := m.run.Pointer
+	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
+		step, show = m.run.PausedAt, true
 	}
 	if step < 0 || step >= len(m.plan.Steps) || m.typing() {
 		return
 	}
-	n := int(m.tree.stepNode[step])
+	n := int(m.tree.StepNode[step])
 	if show {
-		if m.rows.keep != nil && !m.rows.keep[n] {
-			m.setFilter(filterAll)
+		if m.rows.Keep != nil && !m.rows.Keep[n] {
+			m.setFilter(tree.FilterAll)
 		}
-		m.rows.reveal(n)
+		m.rows.Reveal(n)
 	}
-	m.cur.node = n
+	m.cur.Node = n
 }
 
 // onFailure reports whether the run is paused on a step that is still failed. After a retry the pause stays, but not
 // its reason.
 func (m *model) onFailure() bool {
-	at := m.run.pausedAt
-	if m.run.phase != events.Paused || m.run.pause.Reason != events.PauseFailure {
+	at := m.run.PausedAt
+	if m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseFailure {
 		return false
 	}
-	if at < 0 || at >= len(m.tree.faces) {
+	if at < 0 || at >= len(m.tree.Faces) {
 		return true
 	}
-	switch m.tree.faces[at] {
+	switch m.tree.Faces[at] {
 	case standing.Failed, standing.Unreachable, standing.Rescued, standing.Ignored: // the rescue has not begun
 		return true
 	default:
@@ -237,32 +239,32 @@ func (m *model) onFailure() bool {
 func (m *model) holdFailure() {
 	at := -1
 	if m.onFailure() {
-		at = m.run.pausedAt
+		at = m.run.PausedAt
 	}
 	if was := m.failing; was >= 0 && was != at {
-		m.store.read(func(run *events.Run) {
+		m.store.Read(func(run *events.Run) {
 			if was < len(run.Steps) && was < len(m.plan.Steps) {
-				m.tree.set(was, standing.Of(&run.Steps[was], &m.plan.Steps[was]))
+				m.tree.Set(was, standing.Of(&run.Steps[was], &m.plan.Steps[was]))
 			}
 		})
 	}
-	if m.failing = at; at >= 0 && at < len(m.tree.faces) && !m.tree.faces[at].Bad() {
-		m.tree.set(at, standing.Failed)
+	if m.failing = at; at >= 0 && at < len(m.tree.Faces) && !m.tree.Faces[at].Bad() {
+		m.tree.Set(at, standing.Failed)
 	}
 }
 
 // broken reports whether a step has failed and a person may still decide what becomes of it.
 func (m *model) broken(step int) bool {
-	return step >= 0 && (m.tree.faces[step].Bad() || step == m.run.pausedAt && m.onFailure())
+	return step >= 0 && (m.tree.Faces[step].Bad() || step == m.run.PausedAt && m.onFailure())
 }
 
 // retrying says how a retry goes, where the run was paused on a failure.
 func (m *model) retrying() string {
-	if m.run.pause.Reason != events.PauseFailure || m.onFailure() {
+	if m.run.Pause.Reason != events.PauseFailure || m.onFailure() {
 		return ""
 	}
 	switch {
-	case m.tree.faces[m.run.pausedAt] == standing.Running:
+	case m.tree.Faces[m.run.PausedAt] == standing.Running:
 		return "retrying"
 	case m.mended():
 		return "after an edit"
@@ -272,7 +274,7 @@ func (m *model) retrying() string {
 
 // moving reports whether there is something to watch.
 func (m *model) moving() bool {
-	return m.run.phase != events.Done && (m.run.phase == events.Running || m.run.counts.Running > 0)
+	return m.run.Phase != events.Done && (m.run.Phase == events.Running || m.run.Counts.Running > 0)
 }
 
 // planChange says what is different in a plan, and in which file if it is one.

@@ -10,6 +10,8 @@ import (
 
 	"moon/events"
 	"moon/plan"
+	"moon/tui/feed"
+	"moon/tui/tree"
 )
 
 // threeParts is a plan with single steps between two blocks.
@@ -38,9 +40,9 @@ func ranFrom(from, to float64) *events.Step {
 // bars are the lines of a timeline over so many seconds, in a second a cell.
 func (s *screen) bars(seconds int) string {
 	var lines []string
-	for i := range s.m.timeline.parts {
+	for i := range s.m.timeline.Parts {
 		line := ""
-		for _, span := range s.m.bar(&s.m.timeline.parts[i], time.Duration(seconds)*time.Second, seconds) {
+		for _, span := range s.m.bar(&s.m.timeline.Parts[i], time.Duration(seconds)*time.Second, seconds) {
 			line += span.S
 		}
 		lines = append(lines, line)
@@ -52,33 +54,33 @@ func TestTimeline(t *testing.T) {
 	s := newScreen(t, setup{p: threeParts(), w: 120, h: 40, ascii: true})
 	s.keys("A")
 	l := &s.m.timeline
-	l.times = events.Times{} // of no review
-	if len(l.parts) != 3 || l.parts[1].steps != (events.Range{From: 2, To: 4}) {
-		t.Fatalf("%+v", l.parts)
+	l.Times = events.Times{} // of no review
+	if len(l.Parts) != 3 || l.Parts[1].Steps != (events.Range{From: 2, To: 4}) {
+		t.Fatalf("%+v", l.Parts)
 	}
 	if got := s.bars(10); got != "         .\n         .\n         ." {
 		t.Errorf("before the start:\n%s", got)
 	}
 	// In any order, also at once.
-	l.see(4, ranFrom(3, 7))
-	l.see(5, ranFrom(5, 9))
-	l.see(2, ranFrom(2, 3))
-	l.see(0, ranFrom(0, 2))
+	l.See(4, ranFrom(3, 7))
+	l.See(5, ranFrom(5, 9))
+	l.See(2, ranFrom(2, 3))
+	l.See(0, ranFrom(0, 2))
 	if got := s.bars(10); got != "##\n  #\n   ######" {
 		t.Errorf("got\n%s", got)
 	}
 	// A person has a failed step tried again later; what lies between is nobody's time.
 	again := *ranFrom(0, 14)
 	again.Attempt, again.Since = 2, inTime(12)
-	l.see(0, &again)
+	l.See(0, &again)
 	if got := s.bars(16); got != "##          ##\n  #\n   ######" {
 		t.Errorf("after a retry\n%s", got)
 	}
 	// One that is tried again by itself is busy all the time.
-	l.see(6, &events.Step{State: events.Active, Attempt: 1, Started: inTime(15)})
-	l.see(6, &events.Step{State: events.Backoff, Attempt: 2, Started: inTime(15), Due: inTime(18)})
-	l.see(6, &events.Step{State: events.Active, Attempt: 2, Started: inTime(15), Due: inTime(18)})
-	l.advance(inTime(19))
+	l.See(6, &events.Step{State: events.Active, Attempt: 1, Started: inTime(15)})
+	l.See(6, &events.Step{State: events.Backoff, Attempt: 2, Started: inTime(15), Due: inTime(18)})
+	l.See(6, &events.Step{State: events.Active, Attempt: 2, Started: inTime(15), Due: inTime(18)})
+	l.Advance(inTime(19))
 	if got := s.bars(20); got != "##          ##\n  #\n   ######      ####" {
 		t.Errorf("while it is tried again\n%s", got)
 	}
@@ -95,38 +97,38 @@ func TestTimeline(t *testing.T) {
 func TestTimelineMarks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := threeParts()
-		l := newTimeline(grow(p), &timeline{})
+		l := feed.NewTimeline(tree.Grow(p), &feed.Timeline{})
 		var ran [][3]int // part, from, to in seconds
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			step := rapid.IntRange(0, len(p.Steps)-1).Draw(rt, "step")
 			from := rapid.IntRange(0, 100_000).Draw(rt, "from")
 			to := from + rapid.SampledFrom([]int{0, 1, 5, 100, 10_000}).Draw(rt, "took")
-			l.see(step, ranFrom(float64(from), float64(to)))
+			l.See(step, ranFrom(float64(from), float64(to)))
 			ran = append(ran, [3]int{map[bool]int{true: 0, false: 1}[step < 2], from, to})
 			if step > 3 {
 				ran[len(ran)-1][0] = 2
 			}
 		}
-		for i := range l.parts {
-			if n := len(l.parts[i].busy); n > mostMarks {
+		for i := range l.Parts {
+			if n := len(l.Parts[i].Busy); n > feed.MostMarks {
 				rt.Fatalf("%d marks", n)
 			}
 		}
 		second := rapid.IntRange(0, 120_000).Draw(rt, "second")
-		offset := inTime(float64(second)).Sub(l.from)
+		offset := inTime(float64(second)).Sub(l.From)
 		if offset < 0 {
 			return
 		}
-		grain := int(l.grain/time.Second) + 1
-		for part := range l.parts {
+		grain := int(l.Grain/time.Second) + 1
+		for part := range l.Parts {
 			near, within := false, false
 			for _, r := range ran {
 				within = within || r[0] == part && second >= r[1] && second < r[2]
 				near = near || r[0] == part && second >= r[1]-2*grain && second <= r[2]+2*grain
 			}
-			busy := l.share(&l.parts[part], offset, offset+1) > 0
+			busy := l.Share(&l.Parts[part], offset, offset+1) > 0
 			if within && !busy || busy && !near {
-				rt.Fatalf("part %d at %d is %t, of %v, with marks of %v", part, second, busy, ran, l.grain)
+				rt.Fatalf("part %d at %d is %t, of %v, with marks of %v", part, second, busy, ran, l.Grain)
 			}
 		}
 	})
@@ -140,7 +142,7 @@ func TestPartsOfPlans(t *testing.T) {
 		b.scope(plan.ScopeBlock, "none", 4, nil, nil)
 		b.scope(plan.ScopeBlock, "two", 5, nil, func() { b.step("b", "shell", 6) })
 	})
-	if parts := partsOf(grow(b.done())); len(parts) != 2 {
+	if parts := feed.PartsOf(tree.Grow(b.done())); len(parts) != 2 {
 		t.Errorf("%d parts of an include with two blocks", len(parts))
 	}
 	// So is the only play.
@@ -149,18 +151,18 @@ func TestPartsOfPlans(t *testing.T) {
 		b.scope(plan.ScopeBlock, "one", 2, nil, func() { b.step("a", "shell", 3) })
 		b.step("b", "shell", 6)
 	})
-	if parts := partsOf(grow(b.done())); len(parts) != 2 {
+	if parts := feed.PartsOf(tree.Grow(b.done())); len(parts) != 2 {
 		t.Errorf("%d parts of a play", len(parts))
 	}
 	// So many that nobody could look at them.
 	b = newBuilder("site.yml")
-	for i := range mostParts + 5 {
+	for i := range feed.MostParts + 5 {
 		b.scope(plan.ScopeBlock, fmt.Sprint(i), 1, nil, func() { b.step("a", "shell", 3) })
 	}
-	if parts := partsOf(grow(b.done())); parts != nil {
+	if parts := feed.PartsOf(tree.Grow(b.done())); parts != nil {
 		t.Errorf("%d parts", len(parts))
 	}
-	if parts := partsOf(grow(&plan.Plan{})); parts != nil {
+	if parts := feed.PartsOf(tree.Grow(&plan.Plan{})); parts != nil {
 		t.Errorf("%d parts of nothing", len(parts))
 	}
 }

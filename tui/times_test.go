@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/tree"
 )
 
 // TestWaitingIsNoRunTime has a person think before the run, at a breakpoint and at a failure. The time of it is in none of the
@@ -26,7 +27,7 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 	thinks(10 * time.Minute)
 	s.keys("r c")
 	s.has("DONE", "7/7   00:16   waited 11:30   1 retried", "00:16")
-	s.m.setFilter(filterAll)
+	s.m.setFilter(tree.FilterAll)
 	s.has("block: web", "3/3  00:08")
 	if got := s.m.shownTime(); got != 16*time.Second {
 		t.Errorf("the bars are of %s", got)
@@ -34,7 +35,7 @@ func TestWaitingIsNoRunTime(t *testing.T) {
 	if got, want := s.bars(16), "████\n    ████\n        ████████"; got != want {
 		t.Errorf("the bars are\n%s\nwant\n%s", got, want)
 	}
-	s.m.store.read(func(run *events.Run) {
+	s.m.store.Read(func(run *events.Run) {
 		if took := run.Steps[5].Lasted(s.f.clock); took != 2*time.Second {
 			t.Errorf("the step that was tried again took %s", took)
 		}

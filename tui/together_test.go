@@ -29,9 +29,9 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 	s.has("PAUSED on failure", "✗ ▾ devbox.yml", "✗ │ └ ▾ include: languages/go.yml", "✗ 1")
 	s.hasNot("↻ 1")
 	s.f.say(-1, events.RunResumed{})
-	s.m.store.read(func(run *events.Run) { run.Phase = events.Running })
+	s.m.store.Read(func(run *events.Run) { run.Phase = events.Running })
 	s.frame()
-	if step := s.m.failing; step >= 0 || s.m.tree.tallies[0][standing.Rescued] != 1 {
+	if step := s.m.failing; step >= 0 || s.m.tree.Tallies[0][standing.Rescued] != 1 {
 		t.Errorf("step %d still counts as failed when the run has gone on\n%s", step, s.shows())
 	}
 }
@@ -40,12 +40,12 @@ func TestFailureBeforeItsRescue(t *testing.T) {
 func TestProgressIsTheSame(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.keys("A c")
-	s.m.tree.set(s.m.run.pausedAt+1, standing.Omitted)
+	s.m.tree.Set(s.m.run.PausedAt+1, standing.Omitted)
 	s.m.stale = true
 	done, total := s.m.progress()
-	root := s.m.tree.tally(0)
-	if done != root.done() || total != root.total() {
-		t.Errorf("%d of %d above, %d of %d in the tree", done, total, root.done(), root.total())
+	root := s.m.tree.Tally(0)
+	if done != root.Done() || total != root.Total() {
+		t.Errorf("%d of %d above, %d of %d in the tree", done, total, root.Done(), root.Total())
 	}
 }
 
@@ -102,11 +102,11 @@ func TestNextInOutput(t *testing.T) {
 	s.on("install git")
 	s.keys("2 tab n")
 	s.has("no search in the output; esc goes back to the plan, where install was sought")
-	if got := s.m.tree.title(s.m.at()); got != "install git" {
+	if got := s.m.tree.Title(s.m.at()); got != "install git" {
 		t.Errorf("the cursor went to %s", got)
 	}
 	s.keys("esc n")
-	if got := s.m.tree.title(s.m.at()); got != "install ripgrep" {
+	if got := s.m.tree.Title(s.m.at()); got != "install ripgrep" {
 		t.Errorf("the cursor is on %s", got)
 	}
 }
@@ -116,7 +116,7 @@ func TestItemOfLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
 	s.on("install ripgrep")
 	s.has("item      ripgrep  2 of 4, packages")
-	step := s.m.tree.step(s.m.at())
+	step := s.m.tree.Step(s.m.at())
 	s.m.plan.Steps[step].Loop.Expression = "list of 4"
 	if got := s.m.itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
@@ -126,9 +126,9 @@ func TestItemOfLoop(t *testing.T) {
 // A step of an include that loops says which item that is for.
 func TestItemOfIncludedLoop(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	step := s.m.tree.step(s.m.at())
-	for n := range s.m.tree.size {
-		if i := s.m.tree.step(n); i >= 0 && s.m.plan.Steps[i].Loop == nil {
+	step := s.m.tree.Step(s.m.at())
+	for n := range s.m.tree.Size {
+		if i := s.m.tree.Step(n); i >= 0 && s.m.plan.Steps[i].Loop == nil {
 			step = i
 			break
 		}

@@ -13,6 +13,8 @@ import (
 	"moon/events"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/tui/feed"
+	"moon/tui/keymap"
 )
 
 // ExecCommand is a program that takes the terminal over while it runs, such as an editor.
@@ -53,7 +55,7 @@ type Options struct {
 	// in the background. Without it values cannot be changed.
 	Preview func(p *plan.Plan, values events.Fix) (next *plan.Plan, why string)
 	// Keys are what keys mean; nil: the usual ones.
-	Keys *Keys
+	Keys *keymap.Keys
 	// View is how the screen was left when this playbook was last looked at, or nil. KeepView is told how it is left now.
 	View     *View
 	KeepView func(View)
@@ -130,7 +132,7 @@ func (m *model) show(ctx context.Context) error {
 	p := tea.NewProgram(m, options...)
 	stop := make(chan struct{})
 	go drained(m.store, o.Feed, p.Quit)
-	go frames(m.store.poke, stop, func() { p.Send(frameMsg{}) })
+	go frames(m.store.Poke, stop, func() { p.Send(frameMsg{}) })
 	go asides(o.Aside, stop, func(do func()) { p.Send(asideMsg{do}) })
 	go continued(stop, func() { p.Send(continuedMsg{}) })
 	// Not tea.WithContext: a program that is cancelled that way does not wait for its reader of the keyboard.
@@ -143,7 +145,7 @@ func (m *model) show(ctx context.Context) error {
 	if o.KeepView != nil && m.crash == nil {
 		o.KeepView(m.viewNow())
 	}
-	broken := m.store.failure()
+	broken := m.store.Failure()
 	switch {
 	case m.crash != nil:
 		return m.crash
@@ -172,16 +174,16 @@ func (m *model) closes(_ tea.Model, msg tea.Msg) tea.Msg {
 
 // drained folds the feed to its end. A panic on the way must not end the process while the terminal belongs to the
 // screen, nor keep the engine waiting for somebody to read.
-func drained(s *store, feed <-chan []events.Record, failed func()) {
+func drained(s *feed.Store, feed <-chan []events.Record, failed func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.end(panicked(r))
+			s.End(panicked(r))
 			failed()
 			for range feed { // only read
 			}
 		}
 	}()
-	s.drain(feed)
+	s.Drain(feed)
 }
 
 // broke is what a command says when it panicked.

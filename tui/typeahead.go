@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/keymap"
 )
 
 // typeahead keeps what is typed while the run has not answered the last command yet. A key that depends on the run is judged by what the
@@ -19,7 +20,7 @@ type typeahead struct {
 }
 
 // deferred is a key that was read already, as what it means.
-type deferred struct{ do intent }
+type deferred struct{ do keymap.Intent }
 
 func newTypeahead() typeahead { return typeahead{prefix: "tui-" + rand.Text()[:8]} }
 
@@ -27,8 +28,8 @@ func newTypeahead() typeahead { return typeahead{prefix: "tui-" + rand.Text()[:8
 func (m *model) send(c events.Command) {
 	m.typed.sent++
 	id := fmt.Sprintf("%s-%d", m.typed.prefix, m.typed.sent)
-	m.store.await(id)
-	m.run.awaits = true
+	m.store.Await(id)
+	m.run.Awaits = true
 	m.o.Send(events.Order{ID: id, Command: c})
 }
 
@@ -38,7 +39,7 @@ func (m *model) input(msg tea.Msg) tea.Cmd {
 		m.typed.input = nil
 		return m.press(key)
 	}
-	if len(m.typed.input) > 0 || m.run.awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
+	if len(m.typed.input) > 0 || m.run.Awaits && m.overlay != nil { // boxes offer what the run allowed when they were drawn
 		m.typed.input = append(m.typed.input, msg)
 		return nil
 	}
@@ -60,8 +61,8 @@ func (m *model) inputNow(msg tea.Msg) tea.Cmd {
 }
 
 // defers reports whether an intent has to wait for the answer to a command, and keeps it until then.
-func (m *model) defers(do intent) bool {
-	if !m.run.awaits || !dependsOnRun(do) {
+func (m *model) defers(do keymap.Intent) bool {
+	if !m.run.Awaits || !dependsOnRun(do) {
 		return false
 	}
 	m.typed.input = append([]tea.Msg{deferred{do}}, m.typed.input...)
@@ -69,19 +70,19 @@ func (m *model) defers(do intent) bool {
 }
 
 // dependsOnRun reports whether an intent does something else, or nothing, after a command has changed the run.
-func dependsOnRun(do intent) bool {
+func dependsOnRun(do keymap.Intent) bool {
 	switch do {
-	case cursorPointer, needNext, needPrev, runLeave:
+	case keymap.CursorPointer, keymap.NeedNext, keymap.NeedPrev, keymap.RunLeave:
 		return true
 	default:
-		return asksTheRun(do)
+		return keymap.AsksTheRun(do)
 	}
 }
 
 // catchUp takes what was typed ahead, until a command has to be answered again.
 func (m *model) catchUp() tea.Cmd {
 	var cmds []tea.Cmd
-	for len(m.typed.input) > 0 && (!m.run.awaits || m.overlay == nil && !m.startsDeferred()) {
+	for len(m.typed.input) > 0 && (!m.run.Awaits || m.overlay == nil && !m.startsDeferred()) {
 		next := m.typed.input[0]
 		m.typed.input = m.typed.input[1:]
 		cmds = append(cmds, m.inputNow(next))

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"moon/events"
+	"moon/tui/feed"
 )
 
 const threeSteps = "- {name: one, shell: does one}\n- {name: two, shell: does two, confirm: 'sure?'}\n- {name: three, shell: does three}\n"
@@ -18,7 +19,7 @@ func (o *offering) typed(keys string) {
 	for key := range strings.FieldsSeq(keys) {
 		o.sc.typeKey(key)
 	}
-	for o.settle(); o.sc.m.run.awaits || len(o.sc.m.typed.input) > 0; {
+	for o.settle(); o.sc.m.run.Awaits || len(o.sc.m.typed.input) > 0; {
 		o.settle()
 	}
 }
@@ -111,18 +112,18 @@ func TestTypeaheadAfterTheEnd(t *testing.T) {
 	s.typeKey("c")
 	s.typeKey("c")
 	s.frame()
-	if s.m.run.awaits || len(s.m.typed.input) > 0 {
+	if s.m.run.Awaits || len(s.m.typed.input) > 0 {
 		t.Error("an answer is awaited that cannot come")
 	}
 }
 
 // Keys typed before the first event of the run has been read wait for it: an empty run would have nothing to approve.
 func TestTypeaheadBeforeTheBeginning(t *testing.T) {
-	s := store{}
-	if !s.awaits() {
+	s := feed.Store{}
+	if !s.Awaits() {
 		t.Error("keys are judged by a run of which nothing is known")
 	}
-	if s.ended = true; s.awaits() {
+	if s.Ended = true; s.Awaits() {
 		t.Error("a beginning is awaited that cannot come")
 	}
 }

@@ -1,6 +1,11 @@
 package tui
 
-import "slices"
+import (
+	"slices"
+
+	"moon/tui/keymap"
+	"moon/tui/tree"
+)
 
 // View is how a person has left the screen of a playbook: what is folded, what was looked at, what is watched. It is about the
 // playbook and not about a run, so it holds no decisions and no breakpoints. Nodes are named by their paths, and what is gone
@@ -28,9 +33,9 @@ func (m *model) viewNow() View {
 		Dividers: m.panes.divider, Wrap: m.detail.output.wrap, Times: int(m.detail.output.times),
 		Watches: slices.Clone(m.watch.texts), Typed: slices.Clone(m.watch.before), Playbook: m.plan.RootFile,
 	}
-	v.Folded, v.Open, v.AllShut = m.rows.remember()
-	for n := m.at(); n > 0 && len(v.Cursor) < viewPaths; n = int(m.tree.parent[n]) {
-		v.Cursor = append(v.Cursor, m.tree.path(n))
+	v.Folded, v.Open, v.AllShut = m.rows.Remember()
+	for n := m.at(); n > 0 && len(v.Cursor) < tree.ViewPaths; n = int(m.tree.Parent[n]) {
+		v.Cursor = append(v.Cursor, m.tree.Path(n))
 	}
 	if m.panes.focus == paneTree {
 		v.Zoom = m.panes.zoom // of the other pane it would hide the tree when the screen opens
@@ -38,18 +43,18 @@ func (m *model) viewNow() View {
 	if m.tabChosen {
 		v.Tab = int(m.detail.tab)
 	}
-	if m.filter != filterFound && m.filter != filterNotable { // those are not chosen to stay
+	if m.filter != tree.FilterFound && m.filter != tree.FilterNotable { // those are not chosen to stay
 		v.Filter = m.filter.String()
 	}
 	for _, do := range m.recent {
-		v.Recent = append(v.Recent, byIntent[do].name)
+		v.Recent = append(v.Recent, keymap.ByIntent[do].Name)
 	}
 	return v
 }
 
 // restore puts a view back, as far as it fits the plan. The file it comes from may have been changed by anybody.
 func (m *model) restore(v *View) {
-	m.rows.recall(v.Folded, v.Open, v.AllShut)
+	m.rows.Recall(v.Folded, v.Open, v.AllShut)
 	for i, by := range v.Dividers {
 		m.panes.divider[i] = max(min(by, 1000), -1000)
 	}
@@ -69,19 +74,19 @@ func (m *model) restore(v *View) {
 		}
 	}
 	for _, name := range slices.Backward(v.Recent) {
-		for i := range bindings {
-			if bindings[i].name == name {
-				m.recently(bindings[i].do)
+		for i := range keymap.Bindings {
+			if keymap.Bindings[i].Name == name {
+				m.recently(keymap.Bindings[i].Do)
 			}
 		}
 	}
-	cursor := v.Cursor[:min(len(v.Cursor), viewPaths)]
-	for n := 1; n < m.tree.len() && len(cursor) > 0; n++ {
-		if i := slices.Index(cursor, m.tree.path(n)); i >= 0 {
-			m.cur.node, cursor = n, cursor[:i] // what is left is inside of it
+	cursor := v.Cursor[:min(len(v.Cursor), tree.ViewPaths)]
+	for n := 1; n < m.tree.Len() && len(cursor) > 0; n++ {
+		if i := slices.Index(cursor, m.tree.Path(n)); i >= 0 {
+			m.cur.Node, cursor = n, cursor[:i] // what is left is inside of it
 		}
 	}
-	for f := filterAll; f <= filterLeft; f++ {
+	for f := tree.FilterAll; f <= tree.FilterLeft; f++ {
 		if f.String() == v.Filter {
 			m.wanted = f
 		}
@@ -90,12 +95,12 @@ func (m *model) restore(v *View) {
 
 // filterAgain filters as before, when it is known what the steps are like. A filter that would show nothing now is left.
 func (m *model) filterAgain() {
-	if m.wanted == filterAll || m.run.steps == 0 {
+	if m.wanted == tree.FilterAll || m.run.Steps == 0 {
 		return
 	}
 	m.setFilter(m.wanted)
-	if m.wanted = filterAll; len(m.rows.rows) < 2 {
-		m.setFilter(filterAll)
+	if m.wanted = tree.FilterAll; len(m.rows.Rows) < 2 {
+		m.setFilter(tree.FilterAll)
 	}
 }
 
@@ -107,7 +112,7 @@ func (m *model) open() {
 		return
 	}
 	m.opened = true
-	if m.o.View == nil && (len(m.rows.rows) > l.treeH || m.tree.over) && l.treeH > 0 {
-		m.rows.overview(l.treeH)
+	if m.o.View == nil && (len(m.rows.Rows) > l.treeH || m.tree.Over) && l.treeH > 0 {
+		m.rows.Overview(l.treeH)
 	}
 }

@@ -38,7 +38,7 @@ func TestViewIsRemembered(t *testing.T) {
 
 	again := reopened(t, v, nil, 120, 40)
 	again.has("not done", "▎  ◇ │ ├   link .zshrc")
-	if got := again.m.tree.title(again.m.at()); got != "link .zshrc" {
+	if got := again.m.tree.Title(again.m.at()); got != "link .zshrc" {
 		t.Errorf("at %s", got)
 	}
 	if got := again.m.viewNow(); !reflect.DeepEqual(got, v) && got.Tab != 0 {
@@ -61,7 +61,7 @@ func TestViewIsRemembered(t *testing.T) {
 	less.Steps[stepClone+1].Path += " by another name"
 	v.Filter = ""
 	again = reopened(t, v, less, 120, 40)
-	if got := again.m.tree.title(again.m.at()); got != "block: dotfiles" {
+	if got := again.m.tree.Title(again.m.at()); got != "block: dotfiles" {
 		t.Errorf("at %s", got)
 	}
 }
@@ -118,7 +118,7 @@ func TestReloadKeepsThePlace(t *testing.T) {
 		s.frame()
 		return s
 	}
-	title := func(s *screen) string { return s.m.tree.title(s.m.at()) }
+	title := func(s *screen) string { return s.m.tree.Title(s.m.at()) }
 	above := with(func(p *plan.Plan) {
 		b := newBuilder("devbox.yml")
 		b.step("a new one", "shell", 3)
@@ -170,8 +170,8 @@ func TestManyFolds(t *testing.T) {
 		t.Fatalf("%d folded, %d open", len(v.Folded), len(v.Open))
 	}
 	again := reopened(t, v, s.m.plan, 120, 40)
-	if len(again.m.rows.rows) != len(s.m.rows.rows) {
-		t.Errorf("%d rows, and again %d", len(s.m.rows.rows), len(again.m.rows.rows))
+	if len(again.m.rows.Rows) != len(s.m.rows.Rows) {
+		t.Errorf("%d rows, and again %d", len(s.m.rows.Rows), len(again.m.rows.Rows))
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"moon/tui/standing"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"moon/tui/feed"
+	"moon/tui/standing"
+	"moon/tui/tree"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,37 +26,37 @@ import (
 // rowsShown are the titles of the visible rows.
 func (s *screen) rowsShown() string {
 	var titles []string
-	for _, n := range s.m.rows.rows {
-		titles = append(titles, s.m.tree.title(int(n)))
+	for _, n := range s.m.rows.Rows {
+		titles = append(titles, s.m.tree.Title(int(n)))
 	}
 	return strings.Join(titles, "\n")
 }
 
 func TestFolding(t *testing.T) {
 	s := newScreen(t, setup{w: 120, h: 40})
-	all := len(s.m.rows.rows)
+	all := len(s.m.rows.Rows)
 	s.press("-")
 	if got := s.rowsShown(); got != "devbox.yml\nsay hello\ninclude: packages.yml\nblock: dotfiles\nreplace /etc/hosts\ninclude: docker.yml\nvacuum the journal\ncheck the shell" {
 		t.Errorf("folded:\n%s", got)
 	}
 	s.keys("j j l l")
-	if got := s.m.tree.title(s.m.at()); got != "update the package index" {
+	if got := s.m.tree.Title(s.m.at()); got != "update the package index" {
 		t.Errorf("l l went to %q", got)
 	}
 	s.keys("h")
-	if got := s.m.tree.title(s.m.at()); got != "include: packages.yml" {
+	if got := s.m.tree.Title(s.m.at()); got != "include: packages.yml" {
 		t.Errorf("h went to %q", got)
 	}
 	s.keys("h")
-	if !s.m.rows.folded[s.m.at()] {
+	if !s.m.rows.Folded[s.m.at()] {
 		t.Error("h did not fold")
 	}
 	s.keys("enter")
-	if s.m.rows.folded[s.m.at()] {
+	if s.m.rows.Folded[s.m.at()] {
 		t.Error("enter did not open")
 	}
 	s.keys("=")
-	if len(s.m.rows.rows) != all {
+	if len(s.m.rows.Rows) != all {
 		t.Error("= did not open all")
 	}
 	s.on("install git")
@@ -75,41 +78,41 @@ func TestLargePlansStartFolded(t *testing.T) {
 	p := large(1000)
 	p.Steps[345].Confirm = "sure?"
 	s := newScreen(t, setup{p: p, w: 120, h: 40})
-	if n := len(s.m.rows.rows); n != 1+10+100 {
+	if n := len(s.m.rows.Rows); n != 1+10+100 {
 		t.Errorf("%d rows", n)
 	}
 	s.press("]")
-	if s.m.tree.step(s.m.at()) != 345 {
+	if s.m.tree.Step(s.m.at()) != 345 {
 		t.Error("] did not go to what asks")
 	}
 }
 
 func TestTree(t *testing.T) {
 	p := devbox()
-	tree := grow(p)
-	if tree.len() != len(p.Steps)+len(p.Scopes) || int(tree.size[0]) != tree.len() {
-		t.Fatalf("%d nodes for %d steps and %d scopes", tree.len(), len(p.Steps), len(p.Scopes))
+	grown := tree.Grow(p)
+	if grown.Len() != len(p.Steps)+len(p.Scopes) || int(grown.Size[0]) != grown.Len() {
+		t.Fatalf("%d nodes for %d steps and %d scopes", grown.Len(), len(p.Steps), len(p.Scopes))
 	}
 	for i := range p.Steps {
-		if tree.step(int(tree.stepNode[i])) != i {
+		if grown.Step(int(grown.StepNode[i])) != i {
 			t.Errorf("step %d is not at its node", i)
 		}
 	}
 	// An empty scope stands before the step it would begin with.
-	docker := int(tree.scopeNode[len(p.Scopes)-1])
-	if tree.step(docker+1) != stepVacuum || tree.size[docker] != 1 {
+	docker := int(grown.ScopeNode[len(p.Scopes)-1])
+	if grown.Step(docker+1) != stepVacuum || grown.Size[docker] != 1 {
 		t.Errorf("the skipped include is at %d", docker)
 	}
-	var sum tally
-	tree.recount(func(i int) (standing.State, int64, int64) { return standing.State(i % standing.States), 0, 0 })
-	for _, f := range tree.faces {
+	var sum tree.Tally
+	grown.Recount(func(i int) (standing.State, int64, int64) { return standing.State(i % standing.States), 0, 0 })
+	for _, f := range grown.Faces {
 		sum[f]++
 	}
-	if tree.tallies[0] != sum {
-		t.Errorf("counts %v, want %v", tree.tallies[0], sum)
+	if grown.Tallies[0] != sum {
+		t.Errorf("counts %v, want %v", grown.Tallies[0], sum)
 	}
-	tree.set(3, standing.Failed)
-	loop := tree.tally(int(tree.parent[tree.stepNode[3]]))
+	grown.Set(3, standing.Failed)
+	loop := grown.Tally(int(grown.Parent[grown.StepNode[3]]))
 	if loop[standing.Failed] != 1 {
 		t.Errorf("the loop counts %v", loop)
 	}
@@ -117,11 +120,11 @@ func TestTree(t *testing.T) {
 	broken := &plan.Plan{Steps: make([]plan.Step, 5), Scopes: []plan.Scope{
 		{Parent: -1, Last: 5}, {ID: 1, First: 3, Last: 9}, {ID: 2, First: 1, Last: 2, Parent: 7}, {ID: 3, First: 4, Last: 2, Parent: 1},
 	}}
-	if got := grow(broken); got.stepNode[4] == 0 || got.len() < 6 {
-		t.Errorf("steps were lost: %v", got.ref)
+	if got := tree.Grow(broken); got.StepNode[4] == 0 || got.Len() < 6 {
+		t.Errorf("steps were lost: %v", got.Ref)
 	}
-	if got := grow(&plan.Plan{}); got.len() != 1 {
-		t.Errorf("an empty plan has %d nodes", got.len())
+	if got := tree.Grow(&plan.Plan{}); got.Len() != 1 {
+		t.Errorf("an empty plan has %d nodes", got.Len())
 	}
 }
 
@@ -132,11 +135,11 @@ func TestFind(t *testing.T) {
 	s.press("/")
 	s.text("GIT")
 	s.has("1 match")
-	if s.m.tree.step(s.m.at()) != stepGit {
-		t.Errorf("at %s", s.m.tree.title(s.m.at()))
+	if s.m.tree.Step(s.m.at()) != stepGit {
+		t.Errorf("at %s", s.m.tree.Title(s.m.at()))
 	}
 	s.press("esc")
-	if s.m.at() != 0 || s.m.find.text != "" {
+	if s.m.at() != 0 || s.m.find.Text != "" {
 		t.Error("esc did not take the search back")
 	}
 	s.press("/")
@@ -161,7 +164,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	s.keys("esc esc")
-	if s.m.filter != filterAll {
+	if s.m.filter != tree.FilterAll {
 		t.Error("esc did not show all again")
 	}
 	s.press("/")
@@ -199,24 +202,24 @@ func TestFollow(t *testing.T) {
 	s.press("c")
 	s.f.until("install git")
 	s.frame()
-	if s.m.tree.step(s.m.at()) != stepGit {
+	if s.m.tree.Step(s.m.at()) != stepGit {
 		t.Fatal("the cursor does not follow")
 	}
 	s.press("k")
 	s.f.until("install tmux")
 	s.frame()
-	if s.m.tree.step(s.m.at()) == stepTmux {
+	if s.m.tree.Step(s.m.at()) == stepTmux {
 		t.Error("it follows although the person moved")
 	}
 	s.press(".")
-	if s.m.tree.step(s.m.at()) != stepTmux {
+	if s.m.tree.Step(s.m.at()) != stepTmux {
 		t.Error(". did not go to the pointer")
 	}
 	s.press("F")
 	s.has("following")
 	s.f.until("download go")
 	s.frame()
-	if s.m.tree.step(s.m.at()) != stepTmux+1 {
+	if s.m.tree.Step(s.m.at()) != stepTmux+1 {
 		t.Error("F does not follow")
 	}
 }
@@ -232,7 +235,7 @@ func TestFailureDoesNotDisturbTyping(t *testing.T) {
 	at := s.m.at()
 	s.f.settle()
 	s.frame()
-	if s.m.run.phase != events.Paused || s.m.at() != at || s.m.prompt == nil {
+	if s.m.run.Phase != events.Paused || s.m.at() != at || s.m.prompt == nil {
 		t.Error("the failure moved the cursor while somebody typed")
 	}
 	s.has("PAUSED on failure")
@@ -327,8 +330,8 @@ func TestOutput(t *testing.T) {
 	s.has("line 0", "line 14")
 	s.keys("ctrl+d pgdown")
 	s.has("line 30")
-	if s.m.detail.reel.from > 0 && len(s.m.detail.reel.lines) > 1000 {
-		t.Errorf("%d lines are held", len(s.m.detail.reel.lines))
+	if s.m.detail.reel.From > 0 && len(s.m.detail.reel.Lines) > 1000 {
+		t.Errorf("%d lines are held", len(s.m.detail.reel.Lines))
 	}
 	s.press("/")
 	s.text("needle")
@@ -448,10 +451,10 @@ func TestEditAndReload(t *testing.T) {
 	s.f.say(stepGit+1, events.StepCompleted{Name: "install git", Kept: true})
 	s.frame()
 	s.has("devbox.yml: 1 step changed, 1 added", "17 steps", "= │ │ ├   install git", "1 marked")
-	if got := s.m.tree.title(s.m.at()); got != "install tmux" {
+	if got := s.m.tree.Title(s.m.at()); got != "install tmux" {
 		t.Errorf("the cursor went to %q", got)
 	}
-	if s.m.rows.folded[s.m.tree.scopeNode[4]] != true {
+	if s.m.rows.Folded[s.m.tree.ScopeNode[4]] != true {
 		t.Error("the folding was forgotten")
 	}
 	// A plan nobody knows leaves the old one, and nothing breaks.
@@ -520,7 +523,7 @@ func TestEveryStateWithoutColours(t *testing.T) {
 		rows := map[string]string{}
 		for row := range strings.SplitSeq(s.shows(), "\n") {
 			for i := range outcomes {
-				title := stepTitle(&s.m.plan.Steps[i])
+				title := tree.StepTitle(&s.m.plan.Steps[i])
 				if at := strings.Index(row, title); at > 0 && strings.Contains(row, "│") == !ascii {
 					look := string([]rune(row)[3]) + strings.TrimSpace(strings.SplitN(row[at+len(title):], s.m.glyphs.Down, 2)[0])
 					if other, ok := rows[look]; ok {
@@ -573,14 +576,14 @@ func TestChooseGlyphs(t *testing.T) {
 // However many events there are, the screen is asked to draw at most thirty times a second, and the last change is
 // never lost.
 func TestFramesAreFew(t *testing.T) {
-	st := newStore()
+	st := feed.NewStore()
 	feed := make(chan []events.Record)
 	stop := make(chan struct{})
 	defer close(stop)
 	drawn := make(chan uint64, 1000)
-	go st.drain(feed)
-	go frames(st.poke, stop, func() {
-		st.read(func(run *events.Run) { drawn <- run.LastSeq })
+	go st.Drain(feed)
+	go frames(st.Poke, stop, func() {
+		st.Read(func(run *events.Run) { drawn <- run.LastSeq })
 	})
 	const n = 20_000
 	began := time.Now()

@@ -9,6 +9,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
 )
 
@@ -32,7 +33,7 @@ type waited struct {
 // wonder asks about the steps that are on the screen now, if there is anything new to ask.
 func (m *model) wonder() tea.Cmd {
 	w := &m.waiting
-	if m.o.Why == nil || w.open || m.run.phase != events.Running && m.run.phase != events.Paused {
+	if m.o.Why == nil || w.open || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return nil
 	}
 	steps := m.wondering()
@@ -60,10 +61,10 @@ func (m *model) wondering() (steps []int) {
 		steps = append(steps, step)
 	}
 	for _, n := range m.waiting.rows {
-		if int(n) >= m.tree.len() { // of the plan before
+		if int(n) >= m.tree.Len() { // of the plan before
 			break
 		}
-		if i := m.tree.step(int(n)); i >= 0 && m.waits(i) && !slices.Contains(steps, i) {
+		if i := m.tree.Step(int(n)); i >= 0 && m.waits(i) && !slices.Contains(steps, i) {
 			steps = append(steps, i)
 		}
 	}
@@ -72,16 +73,16 @@ func (m *model) wondering() (steps []int) {
 
 // waits reports whether a step waits, for whatever it is.
 func (m *model) waits(step int) bool {
-	f := m.tree.faces[step]
+	f := m.tree.Faces[step]
 	return f.Pending() || f == standing.Asking
 }
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
 func (m *model) held(n int) int {
-	if t := m.tree.tally(n); t[standing.Running] > 0 || t.sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
+	if t := m.tree.Tally(n); t[standing.Running] > 0 || t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
 		return -1
 	}
-	r := m.tree.steps(n)
+	r := m.tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
 		if m.waits(i) {
 			return i
@@ -92,7 +93,7 @@ func (m *model) held(n int) int {
 
 // wait is what was last said of a step.
 func (m *model) wait(step int) events.Wait {
-	if !m.waits(step) || m.run.phase != events.Running && m.run.phase != events.Paused {
+	if !m.waits(step) || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return events.Wait{}
 	}
 	return m.waiting.of[step]
@@ -149,7 +150,7 @@ func (m *model) waitWords(w events.Wait) string {
 }
 
 func (m *model) waitReason(w events.Wait) string {
-	approve := m.keys.label(gateApprove)
+	approve := m.keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
 		return "for " + m.waitSteps(w) + m.chain(w)
@@ -172,18 +173,18 @@ func (m *model) waitReason(w events.Wait) string {
 	case events.WaitConfirm:
 		return "needs confirmation (" + approve + " confirms)"
 	case events.WaitBreakpoint:
-		return "at a breakpoint (" + m.keys.label(runContinue) + " continues)"
+		return "at a breakpoint (" + m.keys.Label(keymap.RunContinue) + " continues)"
 	case events.WaitAnswer:
-		return "for your answer (" + approve + " continues, " + m.keys.label(gateExclude) + " rejects)"
+		return "for your answer (" + approve + " continues, " + m.keys.Label(keymap.GateExclude) + " rejects)"
 	case events.WaitFailed:
 		return "for you: it failed"
 	case events.WaitStepping:
-		return "for you (" + m.keys.label(runContinue) + " continues)"
+		return "for you (" + m.keys.Label(keymap.RunContinue) + " continues)"
 	case events.WaitStopping:
 		return "the run is stopping; this step will not run"
 	case events.WaitPaused:
 		if w.Root < 0 || w.Root >= len(m.plan.Steps) {
-			return "for you: the run is paused (" + m.keys.label(runContinue) + " continues)"
+			return "for you: the run is paused (" + m.keys.Label(keymap.RunContinue) + " continues)"
 		}
 		at := "for you: the run is paused at " + m.stepName(w.Root)
 		if doing := m.doing(w.Root, w.Is); doing != "" {
@@ -219,7 +220,7 @@ func (m *model) chain(w events.Wait) string {
 func (m *model) doing(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
-		if since, ok := m.timeline.active[step]; ok {
+		if since, ok := m.timeline.Active[step]; ok {
 			if spent := draw.Took(m.clockNow().Sub(since)); spent != "" {
 				return "has been running for " + spent
 			}

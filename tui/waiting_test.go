@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moon/events"
+	"moon/tui/tree"
 )
 
 // Every reason has a sentence, and those that say more than the order of the steps have a word in the row.
@@ -156,7 +157,7 @@ func TestNamesOfWhatRan(t *testing.T) {
 	s.has("1 match")
 	s.press("esc")
 	// What drifted is worth seeing at the end, even where it is ok.
-	s.m.setFilter(filterNotable)
+	s.m.setFilter(tree.FilterNotable)
 	if got := s.rowsShown(); got != "devbox.yml\nsay hello to ann" {
 		t.Errorf("problems and changes:\n%s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"moon/events"
 	"moon/themes"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 	"moon/tui/standing"
 )
 
@@ -51,12 +52,12 @@ func (m *model) cannotWatch() string {
 
 // watchStep is the step whose variables an expression sees: the one at the pointer, and in a review the one under the cursor.
 func (m *model) watchStep() int {
-	at := m.run.pointer
-	if m.run.phase == events.Paused && m.run.pausedAt >= 0 {
-		at = m.run.pausedAt
+	at := m.run.Pointer
+	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
+		at = m.run.PausedAt
 	}
 	if at < 0 {
-		if at = m.tree.step(m.at()); at < 0 {
+		if at = m.tree.Step(m.at()); at < 0 {
 			at = max(m.next(), 0)
 		}
 	}
@@ -69,7 +70,7 @@ func (m *model) askWatches() tea.Cmd {
 	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.plan.Steps) == 0 {
 		return nil
 	}
-	now := watchMoment{m.plan.Digest, m.watchStep(), m.run.counts.Settled(), m.run.pauses, w.round, m.run.phase}
+	now := watchMoment{m.plan.Digest, m.watchStep(), m.run.Counts.Settled(), m.run.Pauses, w.round, m.run.Phase}
 	if now == w.of {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (m *model) watchLines(d *draw.Doc) [][]draw.Text {
 	value := 2 + min(longest, d.W*2/5) + 3
 	for i, expression := range m.watch.texts {
 		if i == room-1 && len(m.watch.texts) > room {
-			w.Add(draw.Inked(themes.Dim, "  and more: "+m.keys.label(watchAdd)))
+			w.Add(draw.Inked(themes.Dim, "  and more: "+m.keys.Label(keymap.WatchAdd)))
 			break
 		}
 		line := []draw.Text{draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, expression), m.watchShown(expression)}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"moon/tui/feed"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -66,9 +68,9 @@ func TestBytesOfFrames(t *testing.T) {
 	say := func() { // as if the step had printed a line, with the pane full
 		lines++
 		r := &s.m.detail.reel
-		r.from, r.total, r.lines = lines, lines+100, nil
+		r.From, r.Total, r.Lines = lines, lines+100, nil
 		for i := range 100 {
-			r.lines = append(r.lines, textLine{text: fmt.Sprint("line ", lines+i, " of the output", strings.Repeat(" and more", (lines+i)%5))})
+			r.Lines = append(r.Lines, feed.TextLine{Text: fmt.Sprint("line ", lines+i, " of the output", strings.Repeat(" and more", (lines+i)%5))})
 		}
 		s.m.stale = true
 	}

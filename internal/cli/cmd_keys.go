@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"moon/internal/app"
-	"moon/tui"
+	"moon/tui/keymap"
 )
 
 type keysCmd struct {
@@ -50,7 +50,7 @@ func (c *keysCmd) Run(call *app.Invocation) error {
 	}
 	keys := screen.keys
 	if keys == nil {
-		keys = tui.UsualKeys()
+		keys = keymap.UsualKeys()
 	}
 	switch c.Format {
 	case "yaml":
@@ -85,7 +85,7 @@ func (f *screenFlags) readKeys(call *app.Invocation) error {
 	return err
 }
 
-func readKeyFile(call *app.Invocation, file string) (*tui.Keys, error) {
+func readKeyFile(call *app.Invocation, file string) (*keymap.Keys, error) {
 	const most = 1 << 20 // far more than is taken
 	text, err := readAtMost(file, most)
 	if err != nil {
@@ -95,7 +95,7 @@ func readKeyFile(call *app.Invocation, file string) (*tui.Keys, error) {
 	if home, err := os.UserHomeDir(); err == nil && strings.HasPrefix(file, home+string(filepath.Separator)) {
 		shown = "~" + file[len(home):]
 	}
-	keys, wrong := tui.ReadKeys(shown, text)
+	keys, wrong := keymap.ReadKeys(shown, text)
 	if keys != nil {
 		return keys, nil
 	}

@@ -16,8 +16,8 @@ import (
 	"moon/plan/eval"
 	"moon/plan/playbook"
 	"moon/themes"
-	"moon/tui"
 	"moon/tui/draw"
+	"moon/tui/keymap"
 )
 
 // tables are the parts of the pages that the code writes, between `<!-- name -->` and `<!-- /name -->`.
@@ -127,7 +127,7 @@ func roleNames() (names []string) {
 // usualKeys is the table of keys of those who have no keys.yaml.
 func usualKeys() string {
 	var b strings.Builder
-	_ = tui.UsualKeys().Markdown(&b) // which cannot fail
+	_ = keymap.UsualKeys().Markdown(&b) // which cannot fail
 	return strings.TrimSpace(b.String())
 }
 

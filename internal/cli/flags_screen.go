@@ -12,6 +12,7 @@ import (
 	"moon/internal/app"
 	"moon/plan"
 	"moon/tui"
+	"moon/tui/keymap"
 )
 
 // screenFlags are how the screen looks. What is not given is taken from config.yaml.
@@ -21,7 +22,7 @@ type screenFlags struct {
 	NoColor bool    `help:"No colours; NO_COLOR in the environment does the same."`
 	Banner  *string `placeholder:"TEXT" help:"Show a production banner; destructive approvals, and approving everything, require typing the name."`
 
-	keys       *tui.Keys // nil: the usual ones
+	keys       *keymap.Keys // nil: the usual ones
 	mouse      bool
 	lightTheme string
 	warnings   []string

@@ -1,11 +1,11 @@
-package tui
+package tree
 
 import (
 	"moon/tui/draw"
 	"moon/tui/standing"
 )
 
-var faceSigns = [standing.States]draw.Sign{
+var FaceSigns = [standing.States]draw.Sign{
 	standing.Undecided: draw.SignUndecided, standing.Waiting: draw.SignWaiting, standing.Confirm: draw.SignConfirm, standing.Excluded: draw.SignExcluded,
 	standing.Asking: draw.SignPaused, standing.Running: draw.SignRunning, standing.OK: draw.SignOK,
 	standing.Changed: draw.SignChanged, standing.Failed: draw.SignFailed, standing.Unreachable: draw.SignUnreachable,
@@ -13,15 +13,15 @@ var faceSigns = [standing.States]draw.Sign{
 	standing.Outdated: draw.SignOutdated, standing.Cancelled: draw.SignCancelled, standing.Omitted: draw.SignWaiting,
 }
 
-func (c *tally) sum(of ...standing.State) (n int) {
+func (c *Tally) Sum(of ...standing.State) (n int) {
 	for _, f := range of {
 		n += int(c[f])
 	}
 	return n
 }
 
-// total is how many steps there are, excluded ones left out.
-func (c *tally) total() (n int) {
+// Total is how many steps there are, excluded ones left out.
+func (c *Tally) Total() (n int) {
 	for f, k := range c {
 		if standing.State(f) != standing.Excluded {
 			n += int(k)
@@ -30,24 +30,24 @@ func (c *tally) total() (n int) {
 	return n
 }
 
-// done is how many of them have ended. What was never reached has not.
-func (c *tally) done() (n int) {
+// Done is how many of them have ended. What was never reached has not.
+func (c *Tally) Done() (n int) {
 	for f := standing.OK; f < standing.Omitted; f++ {
 		n += int(c[f])
 	}
 	return n
 }
 
-// failed is how many have failed, in whatever way.
-func (c *tally) failed() int { return c.sum(standing.Failed, standing.Unreachable) }
+// Failed is how many have failed, in whatever way.
+func (c *Tally) Failed() int { return c.Sum(standing.Failed, standing.Unreachable) }
 
 // undecided is how many still need a person.
-func (c *tally) undecided() int { return c.sum(standing.Undecided, standing.Confirm, standing.Asking) }
+func (c *Tally) undecided() int { return c.Sum(standing.Undecided, standing.Confirm, standing.Asking) }
 
-// sign sums a scope up. Folded, the worst below it shows; open, its own rows say that, and it shows how far it is.
-func (c *tally) sign(folded, review bool) draw.Sign {
-	total, done := c.total(), c.done()
-	left := c.sum(standing.Undecided, standing.Waiting, standing.Confirm, standing.Asking)
+// Sign sums a scope up. Folded, the worst below it shows; open, its own rows say that, and it shows how far it is.
+func (c *Tally) Sign(folded, review bool) draw.Sign {
+	total, done := c.Total(), c.Done()
+	left := c.Sum(standing.Undecided, standing.Waiting, standing.Confirm, standing.Asking)
 	switch {
 	case c[standing.Failed] > 0:
 		return draw.SignFailed
@@ -80,10 +80,10 @@ func (c *tally) sign(folded, review bool) draw.Sign {
 }
 
 // ended sums up what has nothing left to run.
-func (c *tally) ended() draw.Sign {
+func (c *Tally) ended() draw.Sign {
 	for _, f := range []standing.State{standing.Outdated, standing.Cancelled, standing.Changed, standing.Rescued, standing.OK, standing.Ignored, standing.Kept, standing.Skipped} {
 		if c[f] > 0 {
-			return faceSigns[f]
+			return FaceSigns[f]
 		}
 	}
 	return draw.SignWaiting

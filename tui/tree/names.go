@@ -1,4 +1,4 @@
-package tui
+package tree
 
 import (
 	"cmp"
@@ -10,47 +10,47 @@ import (
 	"moon/tui/standing"
 )
 
-// title is how a node is called, unclean.
-func (t *tree) title(n int) string {
-	if i := t.step(n); i >= 0 {
-		return ranTitle(&t.plan.Steps[i], cmp.Or(t.names[i], t.soon[i]))
+// Title is how a node is called, unclean.
+func (t *Tree) Title(n int) string {
+	if i := t.Step(n); i >= 0 {
+		return RanTitle(&t.Plan.Steps[i], cmp.Or(t.names[i], t.Soon[i]))
 	}
-	if s := t.scope(n); s != nil && n > 0 {
+	if s := t.Scope(n); s != nil && n > 0 {
 		return t.scopeTitle(n, s, false)
 	}
-	return cmp.Or(t.plan.RootFile, t.plan.Name, "playbook")
+	return cmp.Or(t.Plan.RootFile, t.Plan.Name, "playbook")
 }
 
-// stepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
-func stepTitle(s *plan.Step) string { return s.Label(s.Title()) }
+// StepTitle is a step's name, with the loop's item where the name does not tell the iterations apart.
+func StepTitle(s *plan.Step) string { return s.Label(s.Title()) }
 
-// task reports whether a node is a task over several hosts.
-func (t *tree) task(n int) bool {
-	s := t.scope(n)
+// Task reports whether a node is a task over several hosts.
+func (t *Tree) Task(n int) bool {
+	s := t.Scope(n)
 	return s != nil && s.Kind == plan.ScopeTask
 }
 
-// hostRow is the host that a row is about: right below a task over several hosts each row is one. Others have none.
-func (t *tree) hostRow(n int) string {
-	if n <= 0 || t.parent[n] < 0 {
+// HostRow is the host that a row is about: right below a task over several hosts each row is one. Others have none.
+func (t *Tree) HostRow(n int) string {
+	if n <= 0 || t.Parent[n] < 0 {
 		return ""
 	}
-	if !t.task(int(t.parent[n])) {
+	if !t.Task(int(t.Parent[n])) {
 		return ""
 	}
-	if i := t.steps(n).From; i < t.steps(n).To {
-		if t.step(n) >= 0 {
-			return standing.On(&t.plan.Steps[i])
+	if i := t.Steps(n).From; i < t.Steps(n).To {
+		if t.Step(n) >= 0 {
+			return standing.On(&t.Plan.Steps[i])
 		}
-		return t.plan.Steps[i].Host
+		return t.Plan.Steps[i].Host
 	}
 	return ""
 }
 
-// ranTitle is the name a step has since it started, when all of it is known.
-func ranTitle(s *plan.Step, ran string) string {
+// RanTitle is the name a step has since it started, when all of it is known.
+func RanTitle(s *plan.Step, ran string) string {
 	if ran == "" {
-		return stepTitle(s)
+		return StepTitle(s)
 	}
 	return s.Label(ran)
 }
@@ -71,9 +71,9 @@ func scopeTitle(s *plan.Scope, short bool) string {
 }
 
 // scopeTitle is scopeTitle, with the name of a loop as far as its rounds have it by now.
-func (t *tree) scopeTitle(n int, s *plan.Scope, short bool) string {
+func (t *Tree) scopeTitle(n int, s *plan.Scope, short bool) string {
 	if s.Kind == plan.ScopeLoop && strings.Contains(s.Name, "{{") {
-		if name := t.loopName(n, s.Name); name != s.Name {
+		if name := t.LoopName(n, s.Name); name != s.Name {
 			named := *s
 			named.Name = name
 			s = &named
@@ -82,13 +82,13 @@ func (t *tree) scopeTitle(n int, s *plan.Scope, short bool) string {
 	return scopeTitle(s, short)
 }
 
-// loopName is the name of a loop without the templates in it: the words that the names of its rounds share, with dots for what
+// LoopName is the name of a loop without the templates in it: the words that the names of its rounds share, with dots for what
 // differs. While no round has a name without templates it is the name as written.
-func (t *tree) loopName(n int, written string) string {
+func (t *Tree) LoopName(n int, written string) string {
 	const enough = 50 // rounds to look at: there may be thousands
 	var start, end []string
 	seen := 0
-	for c := n + 1; c < n+int(t.size[n]) && seen < enough; c += int(t.size[c]) {
+	for c := n + 1; c < n+int(t.Size[n]) && seen < enough; c += int(t.Size[c]) {
 		name, own := t.roundName(c)
 		if name == "" || strings.Contains(name, "{{") {
 			continue
@@ -110,19 +110,19 @@ func (t *tree) loopName(n int, written string) string {
 }
 
 // roundName is the name of a round of a loop without its item, as far as it is known by now, and what the loop calls the item.
-func (t *tree) roundName(n int) (name, variable string) {
-	i := t.step(n)
+func (t *Tree) roundName(n int) (name, variable string) {
+	i := t.Step(n)
 	if i < 0 {
-		return t.scope(n).Name, ""
+		return t.Scope(n).Name, ""
 	}
-	p := &t.plan.Steps[i]
+	p := &t.Plan.Steps[i]
 	if p.Loop != nil {
 		variable = p.Loop.Var
 	}
 	if p.Name == "" { // it is called by what it does
 		return "", variable
 	}
-	return cmp.Or(t.names[i], t.soon[i], p.Name), variable
+	return cmp.Or(t.names[i], t.Soon[i], p.Name), variable
 }
 
 // same is how many words two names share at their start, or at their end.
@@ -137,16 +137,16 @@ func same(a, b []string, atEnd bool) int {
 	return n
 }
 
-// failedItems are the items of a loop whose rounds have failed, as many of them as are asked for.
-func (t *tree) failedItems(n, most int) (items []string) {
-	for c := n + 1; c < n+int(t.size[n]) && len(items) < most; c += int(t.size[c]) {
-		if one := t.tally(c); one.failed() == 0 {
+// FailedItems are the items of a loop whose rounds have failed, as many of them as are asked for.
+func (t *Tree) FailedItems(n, most int) (items []string) {
+	for c := n + 1; c < n+int(t.Size[n]) && len(items) < most; c += int(t.Size[c]) {
+		if one := t.Tally(c); one.Failed() == 0 {
 			continue
 		}
 		label := ""
-		if i := t.step(c); i < 0 {
-			label = t.scope(c).Item
-		} else if l := t.plan.Steps[i].Loop; l != nil {
+		if i := t.Step(c); i < 0 {
+			label = t.Scope(c).Item
+		} else if l := t.Plan.Steps[i].Loop; l != nil {
 			label = l.Label
 		}
 		if label != "" {
@@ -156,14 +156,14 @@ func (t *tree) failedItems(n, most int) (items []string) {
 	return items
 }
 
-// short is a node's name as a row shows it, cut to w cells.
-func (t *tree) short(n, w int, narrow bool, dots string) string {
+// Short is a node's name as a row shows it, cut to w cells.
+func (t *Tree) Short(n, w int, narrow bool, dots string) string {
 	title, path := "", false
-	switch s := t.scope(n); {
+	switch s := t.Scope(n); {
 	case n == 0:
-		title, path = t.title(0), true
-	case t.hostRow(n) != "":
-		title = t.hostRow(n)
+		title, path = t.Title(0), true
+	case t.HostRow(n) != "":
+		title = t.HostRow(n)
 		if dots == draw.UnicodeGlyphs.Dots {
 			title = strings.Replace(title, "->", draw.UnicodeGlyphs.Arrow, 1)
 		}
@@ -174,7 +174,7 @@ func (t *tree) short(n, w int, narrow bool, dots string) string {
 		}
 		path = s.Kind == plan.ScopeInclude && s.Item == ""
 	default:
-		title = t.title(n)
+		title = t.Title(n)
 	}
 	title = draw.Plain(title)
 	if !path || draw.Cells(title) <= w {

@@ -1,4 +1,4 @@
-package tui
+package keymap
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 
 // setting is what a file says of the keys of an action.
 type setting struct {
-	do    intent
-	where place   // in which of the places the action works in
+	do    Intent
+	where Place   // in which of the places the action works in
 	only  bool    // it says so, and wins over one that does not
 	keys  []chord // none: the action has no key
 	at    chord   // its name
@@ -23,10 +23,10 @@ type chord struct {
 	pos  diag.Pos
 }
 
-// needed are the actions that always have a key: without one there would be no way out of something, or none to find the rest.
-var needed = map[intent]string{
-	goBack: "there would be no way back", runLeave: "there would be no way out", runInterrupt: "there would be no way to stop a run",
-	showHelp: "there would be no way to look up the keys", showPalette: "what has no key could not be reached",
+// Needed are the actions that always have a key: without one there would be no way out of something, or none to find the rest.
+var Needed = map[Intent]string{
+	GoBack: "there would be no way back", RunLeave: "there would be no way out", RunInterrupt: "there would be no way to stop a run",
+	ShowHelp: "there would be no way to look up the keys", ShowPalette: "what has no key could not be reached",
 }
 
 // interrupt is the key that interrupts whatever else is bound.
@@ -36,7 +36,7 @@ const interrupt = "ctrl+c"
 // from the action that has it otherwise: a new version, with a new key, must not make a good file a bad one.
 func bind(settings []setting) (*Keys, diag.List) {
 	k, wrong := &Keys{}, diag.List{}
-	for in, where := range places {
+	for in, where := range Places {
 		p := placing{k: k, in: in, wrong: &wrong, given: map[string]given{}}
 		for _, only := range []bool{false, true} {
 			for i := range settings {
@@ -45,18 +45,18 @@ func bind(settings []setting) (*Keys, diag.List) {
 				}
 			}
 		}
-		for i := range bindings {
-			if bindings[i].where&where != 0 {
-				p.ours(&bindings[i])
+		for i := range Bindings {
+			if Bindings[i].Where&where != 0 {
+				p.ours(&Bindings[i])
 			}
 		}
-		for i := range bindings {
-			if bindings[i].where&where != 0 && p.own[bindings[i].do] == nil {
-				p.usual(&bindings[i])
+		for i := range Bindings {
+			if Bindings[i].Where&where != 0 && p.own[Bindings[i].Do] == nil {
+				p.usual(&Bindings[i])
 			}
 		}
-		for do, why := range needed {
-			if len(k.keys[in][do]) == 0 {
+		for do, why := range Needed {
+			if len(k.Keys[in][do]) == 0 {
 				p.without(do, why)
 			}
 		}
@@ -71,43 +71,43 @@ func bind(settings []setting) (*Keys, diag.List) {
 type placing struct {
 	k     *Keys
 	in    int
-	own   [intents]*setting
+	own   [Intents]*setting
 	given map[string]given // by the file
 	wrong *diag.List
 }
 
 type given struct {
-	do intent
+	do Intent
 	chord
 }
 
 // ours binds what the file says of an action.
-func (p *placing) ours(b *binding) {
-	s := p.own[b.do]
+func (p *placing) ours(b *Binding) {
+	s := p.own[b.Do]
 	if s == nil {
 		return
 	}
 	keys := s.keys
-	if b.do == runInterrupt && len(keys) > 0 {
+	if b.Do == RunInterrupt && len(keys) > 0 {
 		keys = append(slices.Clone(keys), chord{interrupt, s.at.pos})
 	}
 	for _, c := range keys {
-		if p.k.means[p.in][c.name] == b.do {
+		if p.k.Means[p.in][c.name] == b.Do {
 			continue // twice the same
 		}
 		if other, clash := p.clash(c.name); clash != "" {
-			one := given{b.do, c}
+			one := given{b.Do, c}
 			if p := other.pos; p.Line > one.pos.Line || p.Line == one.pos.Line && p.Column > one.pos.Column {
 				one, other = other, one // what comes later in the file is wrong
 			}
 			p.wrong.Add(diag.Diagnostic{
 				Pos: one.pos, Width: len(one.name), Hint: "give one of them another key",
-				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", one.name, byIntent[one.do].name, other.name, byIntent[other.do].name, other.pos.File, other.pos.Line),
+				Message: fmt.Sprintf("`%s` cannot be %s: `%s` is %s (%s:%d)", one.name, ByIntent[one.do].Name, other.name, ByIntent[other.do].Name, other.pos.File, other.pos.Line),
 			})
 			continue
 		}
-		p.given[c.name] = given{b.do, c}
-		p.k.give(p.in, b.do, c.name)
+		p.given[c.name] = given{b.Do, c}
+		p.k.give(p.in, b.Do, c.name)
 	}
 }
 
@@ -131,37 +131,37 @@ func (p *placing) clash(name string) (other given, clash string) {
 }
 
 // usual binds the usual keys of an action, as far as the file has left them.
-func (p *placing) usual(b *binding) {
-	for _, name := range b.usual() {
+func (p *placing) usual(b *Binding) {
+	for _, name := range b.Usual() {
 		g, clash := p.clash(name)
 		switch clash {
 		case "":
-			p.k.give(p.in, b.do, name)
+			p.k.give(p.in, b.Do, name)
 		case "begins it":
 			p.wrong.Add(diag.Diagnostic{
-				Pos: g.pos, Width: len(g.name), Message: fmt.Sprintf("`%s` begins with `%s`, which is %s and would never wait for more", g.name, name, b.name),
-				Hint: fmt.Sprintf("begin it with another key, or give %s another one", b.name),
+				Pos: g.pos, Width: len(g.name), Message: fmt.Sprintf("`%s` begins with `%s`, which is %s and would never wait for more", g.name, name, b.Name),
+				Hint: fmt.Sprintf("begin it with another key, or give %s another one", b.Name),
 			})
 		default:
-			p.k.Taken = append(p.k.Taken, fmt.Sprintf("`%s` was %s and is %s now", name, b.name, byIntent[g.do].name))
+			p.k.Taken = append(p.k.Taken, fmt.Sprintf("`%s` was %s and is %s now", name, b.Name, ByIntent[g.do].Name))
 		}
 	}
 }
 
 // without says that an action which needs a key has none.
-func (p *placing) without(do intent, why string) {
-	b := byIntent[do]
+func (p *placing) without(do Intent, why string) {
+	b := ByIntent[do]
 	if s := p.own[do]; s != nil {
 		if len(s.keys) == 0 { // else it has been said what is wrong with its keys
-			p.wrong.Add(diag.Diagnostic{Pos: s.at.pos, Width: len(s.at.name), Message: b.name + " needs a key: " + why, Hint: "leave it out, and it keeps " + b.keys})
+			p.wrong.Add(diag.Diagnostic{Pos: s.at.pos, Width: len(s.at.name), Message: b.Name + " needs a key: " + why, Hint: "leave it out, and it keeps " + b.Keys})
 		}
 		return
 	}
-	for _, name := range b.usual() {
+	for _, name := range b.Usual() {
 		if g, clash := p.clash(name); clash == "same" || clash == "begins with it" {
 			p.wrong.Add(diag.Diagnostic{
-				Pos: g.pos, Width: len(g.name), Message: fmt.Sprintf("`%s` is the key of %s, which needs one: %s", name, b.name, why),
-				Hint: "give " + b.name + " another key too",
+				Pos: g.pos, Width: len(g.name), Message: fmt.Sprintf("`%s` is the key of %s, which needs one: %s", name, b.Name, why),
+				Hint: "give " + b.Name + " another key too",
 			})
 			return
 		}

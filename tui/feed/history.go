@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"cmp"
@@ -14,46 +14,46 @@ import (
 
 // history is the end of the stream of events, for the Events tab. It keeps so many and forgets the older ones.
 type history struct {
-	ring []past
+	Ring []Past
 	next int
 }
 
-// past is an event without what is heavy about it.
-type past struct {
-	at    time.Time
-	step  int
-	event events.Event
+// Past is an event without what is heavy about it.
+type Past struct {
+	At    time.Time
+	Step  int
+	Event events.Event
 }
 
 const historySize = 10_000
 
 func (h *history) add(rec *events.Record) {
-	p := past{rec.Time, rec.Step, rec.Event}
+	p := Past{rec.Time, rec.Step, rec.Event}
 	switch e := rec.Event.(type) {
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 		return // that is what the Output tab is for
 	case events.StepCompleted:
 		e.Result, e.Diff = nil, nil
-		p.event = e
+		p.Event = e
 	case events.StepFailed:
 		e.Result = nil
-		p.event = e
+		p.Event = e
 	default:
 	}
-	if len(h.ring) < historySize {
-		h.ring = append(h.ring, p)
+	if len(h.Ring) < historySize {
+		h.Ring = append(h.Ring, p)
 		return
 	}
-	h.ring[h.next] = p
+	h.Ring[h.next] = p
 	h.next = (h.next + 1) % historySize
 }
 
-// about returns the last events that concern the steps, oldest first, at most n of them.
-func (h *history) about(r events.Range, everything bool, n int) []past {
-	var found []past
-	for k := range h.ring {
-		p := h.ring[(h.next+len(h.ring)-1-k)%len(h.ring)]
-		if everything || p.step >= 0 && r.Has(p.step) || p.concerns(r) {
+// About returns the last events that concern the steps, oldest first, at most n of them.
+func (h *history) About(r events.Range, everything bool, n int) []Past {
+	var found []Past
+	for k := range h.Ring {
+		p := h.Ring[(h.next+len(h.Ring)-1-k)%len(h.Ring)]
+		if everything || p.Step >= 0 && r.Has(p.Step) || p.concerns(r) {
 			if found = append(found, p); len(found) == n {
 				break
 			}
@@ -64,9 +64,9 @@ func (h *history) about(r events.Range, everything bool, n int) []past {
 }
 
 // concerns reports whether the event is a command about some of the steps.
-func (p *past) concerns(r events.Range) bool {
+func (p *Past) concerns(r events.Range) bool {
 	var order events.Order
-	switch e := p.event.(type) {
+	switch e := p.Event.(type) {
 	case events.CommandAccepted:
 		order = e.Order
 	case events.CommandRejected:
@@ -110,13 +110,13 @@ func rangeOf(c events.Command) (events.Range, bool) {
 	return events.Range{}, false
 }
 
-// words says what happened, and how it should look.
-func (p *past) words() (text string, look draw.Sign) {
-	switch e := p.event.(type) {
+// Words says what happened, and how it should look.
+func (p *Past) Words() (text string, look draw.Sign) {
+	switch e := p.Event.(type) {
 	case events.RunStarted:
 		return "run created: " + draw.Count(e.TotalSteps, "step"), draw.SignNone
 	case events.PlanLoaded:
-		return fmt.Sprintf("plan %s: %s", short(e.Digest), draw.Count(e.TotalSteps, "step")), draw.SignNone
+		return fmt.Sprintf("plan %s: %s", Short(e.Digest), draw.Count(e.TotalSteps, "step")), draw.SignNone
 	case events.StepStarted:
 		return "started", draw.SignRunning
 	case events.StepTried:
@@ -182,7 +182,7 @@ func (p *past) words() (text string, look draw.Sign) {
 		return "the run ended: " + string(e.Outcome), draw.SignNone
 	case events.StepOutput, events.StepProgress, events.AttemptStarted, events.Gap:
 	}
-	return events.Type(p.event), draw.SignNone
+	return events.Type(p.Event), draw.SignNone
 }
 
 func because(text string) string {
@@ -274,5 +274,5 @@ func pauseWords(r events.PauseReason) string {
 	return string(r)
 }
 
-// short is the beginning of a digest.
-func short(digest string) string { return digest[:min(len(digest), 12)] }
+// Short is the beginning of a digest.
+func Short(digest string) string { return digest[:min(len(digest), 12)] }

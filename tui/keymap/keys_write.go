@@ -1,60 +1,61 @@
-package tui
+package keymap
 
 import (
 	"fmt"
 	"io"
-	"moon/tui/draw"
 	"strings"
+
+	"moon/tui/draw"
 )
 
 // Text writes the table for people.
 func (k *Keys) Text(w io.Writer) error {
 	widest, names := 0, 0
-	for i := range bindings {
-		widest, names = max(widest, draw.Cells(k.shown(&bindings[i]))), max(names, len(bindings[i].name))
+	for i := range Bindings {
+		widest, names = max(widest, draw.Cells(k.shown(&Bindings[i]))), max(names, len(Bindings[i].Name))
 	}
 	var out strings.Builder
-	last := groups
-	for i := range bindings {
-		b := &bindings[i]
-		if b.group != last {
-			if last != groups {
+	last := Groups
+	for i := range Bindings {
+		b := &Bindings[i]
+		if b.Group != last {
+			if last != Groups {
 				out.WriteByte('\n')
 			}
-			fmt.Fprintf(&out, "%s\n", groupWords[b.group])
-			last = b.group
+			fmt.Fprintf(&out, "%s\n", GroupWords[b.Group])
+			last = b.Group
 		}
 		keys := k.shown(b)
-		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.name, keys, draw.Spaces(widest-draw.Cells(keys)), b.words)
+		fmt.Fprintf(&out, "  %-*s  %s%s  %s\n", names, b.Name, keys, draw.Spaces(widest-draw.Cells(keys)), b.Words)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
 }
 
 // shown are the keys of an action, and where they differ from place to place, those of each.
-func (k *Keys) shown(b *binding) string {
+func (k *Keys) shown(b *Binding) string {
 	var list []string
 	same, first := true, -1
-	for in, where := range places {
-		if b.where&where == 0 {
+	for in, where := range Places {
+		if b.Where&where == 0 {
 			continue
 		}
-		keys := strings.Join(k.keys[in][b.do], ", ")
-		if first >= 0 && keys != strings.Join(k.keys[first][b.do], ", ") {
+		keys := strings.Join(k.Keys[in][b.Do], ", ")
+		if first >= 0 && keys != strings.Join(k.Keys[first][b.Do], ", ") {
 			same = false
 		}
 		if first < 0 {
 			first = in
 		}
-		list = append(list, placeNames[in]+": "+none(keys))
+		list = append(list, PlaceNames[in]+": "+none(keys))
 	}
 	switch {
 	case !same:
 		return strings.Join(list, "; ")
-	case b.where == anywhere:
-		return none(strings.Join(k.keys[first][b.do], ", "))
+	case b.Where == anywhere:
+		return none(strings.Join(k.Keys[first][b.Do], ", "))
 	}
-	return none(strings.Join(k.keys[first][b.do], ", ")) + " (in " + placeWords(b.where) + ")"
+	return none(strings.Join(k.Keys[first][b.Do], ", ")) + " (in " + PlaceWords(b.Where) + ")"
 }
 
 func none(keys string) string {
@@ -71,24 +72,24 @@ func (k *Keys) YAML(w io.Writer) error {
 # A list may be empty: [] leaves the action to the palette. "g x" is g, then x.
 # Under tree:, detail: and output: stands what is different there.
 `)
-	last, special := groups, [len(places)]string{}
-	for i := range bindings {
-		a := &bindings[i]
-		if a.group != last {
-			fmt.Fprintf(&b, "\n# %s\n", groupWords[a.group])
-			last = a.group
+	last, special := Groups, [len(Places)]string{}
+	for i := range Bindings {
+		a := &Bindings[i]
+		if a.Group != last {
+			fmt.Fprintf(&b, "\n# %s\n", GroupWords[a.Group])
+			last = a.Group
 		}
 		common := k.common(a)
-		fmt.Fprintf(&b, "%s: %s # %s\n", a.name, quotedKeys(common), a.words)
-		for in, where := range places {
-			if keys := k.keys[in][a.do]; a.where&where != 0 && strings.Join(keys, ", ") != strings.Join(common, ", ") {
-				special[in] += fmt.Sprintf("  %s: %s\n", a.name, quotedKeys(keys))
+		fmt.Fprintf(&b, "%s: %s # %s\n", a.Name, quotedKeys(common), a.Words)
+		for in, where := range Places {
+			if keys := k.Keys[in][a.Do]; a.Where&where != 0 && strings.Join(keys, ", ") != strings.Join(common, ", ") {
+				special[in] += fmt.Sprintf("  %s: %s\n", a.Name, quotedKeys(keys))
 			}
 		}
 	}
 	for in, text := range special {
 		if text != "" {
-			fmt.Fprintf(&b, "\n%s:\n%s", placeNames[in], text)
+			fmt.Fprintf(&b, "\n%s:\n%s", PlaceNames[in], text)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -96,13 +97,13 @@ func (k *Keys) YAML(w io.Writer) error {
 }
 
 // common are the keys of an action in the first place it works in that has all of them free everywhere.
-func (k *Keys) common(b *binding) []string {
+func (k *Keys) common(b *Binding) []string {
 	var keys []string
-	for in, where := range places {
-		if b.where&where == 0 {
+	for in, where := range Places {
+		if b.Where&where == 0 {
 			continue
 		}
-		for _, name := range k.keys[in][b.do] {
+		for _, name := range k.Keys[in][b.Do] {
 			if k.everywhere(b, name) {
 				keys = append(keys, name)
 			}
@@ -135,18 +136,18 @@ func quotedKey(name string) string {
 // Markdown writes the table for a page.
 func (k *Keys) Markdown(w io.Writer) error {
 	var b strings.Builder
-	last := groups
-	for i := range bindings {
-		a := &bindings[i]
-		if a.group != last {
-			fmt.Fprintf(&b, "\n**%s**\n\n| Keys | Does | Name |\n|---|---|---|\n", groupWords[a.group])
-			last = a.group
+	last := Groups
+	for i := range Bindings {
+		a := &Bindings[i]
+		if a.Group != last {
+			fmt.Fprintf(&b, "\n**%s**\n\n| Keys | Does | Name |\n|---|---|---|\n", GroupWords[a.Group])
+			last = a.Group
 		}
 		keys := "`" + strings.Join(k.common(a), "` `") + "`"
-		if a.where != anywhere {
-			keys += " in " + placeWords(a.where)
+		if a.Where != anywhere {
+			keys += " in " + PlaceWords(a.Where)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", strings.ReplaceAll(keys, "|", `\|`), a.words, a.name)
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", strings.ReplaceAll(keys, "|", `\|`), a.Words, a.Name)
 	}
 	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 	return err

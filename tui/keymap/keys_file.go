@@ -1,4 +1,4 @@
-package tui
+package keymap
 
 import (
 	"fmt"
@@ -72,7 +72,7 @@ func (r *keyReader) read(text []byte) {
 }
 
 // section reads a map of actions.
-func (r *keyReader) section(m *yaml.Node, where place, only bool) {
+func (r *keyReader) section(m *yaml.Node, where Place, only bool) {
 	lines := map[string]int{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		name, value := m.Content[i], m.Content[i+1]
@@ -81,10 +81,10 @@ func (r *keyReader) section(m *yaml.Node, where place, only bool) {
 			continue
 		}
 		lines[name.Value] = name.Line
-		if in := slices.Index(placeNames[:], name.Value); in >= 0 && !only {
+		if in := slices.Index(PlaceNames[:], name.Value); in >= 0 && !only {
 			switch {
 			case value.Kind == yaml.MappingNode:
-				r.section(value, places[in], true)
+				r.section(value, Places[in], true)
 			case value.Tag != "!!null":
 				r.say(value, fmt.Sprintf("`%s` is a map: names of actions and their keys there", name.Value), "")
 			}
@@ -94,18 +94,18 @@ func (r *keyReader) section(m *yaml.Node, where place, only bool) {
 	}
 }
 
-func (r *keyReader) action(name, value *yaml.Node, where place, only bool) {
-	i := slices.IndexFunc(bindings, func(b binding) bool { return b.name == name.Value })
+func (r *keyReader) action(name, value *yaml.Node, where Place, only bool) {
+	i := slices.IndexFunc(Bindings, func(b Binding) bool { return b.Name == name.Value })
 	if i < 0 {
 		r.say(name, fmt.Sprintf("unknown action `%s`", name.Value), actionHint(name.Value, only))
 		return
 	}
-	b := &bindings[i]
-	if b.where&where == 0 {
-		r.say(name, fmt.Sprintf("%s does nothing in %s", b.name, placeWords(where)), "it works in "+placeWords(b.where))
+	b := &Bindings[i]
+	if b.Where&where == 0 {
+		r.say(name, fmt.Sprintf("%s does nothing in %s", b.Name, PlaceWords(where)), "it works in "+PlaceWords(b.Where))
 		return
 	}
-	s := setting{do: b.do, where: b.where & where, only: only, at: chord{name.Value, r.pos(name)}}
+	s := setting{do: b.Do, where: b.Where & where, only: only, at: chord{name.Value, r.pos(name)}}
 	list := []*yaml.Node{value}
 	switch {
 	case value.Kind == yaml.SequenceNode:
@@ -124,12 +124,12 @@ func (r *keyReader) action(name, value *yaml.Node, where place, only bool) {
 }
 
 func actionHint(name string, only bool) string {
-	known := make([]string, 0, len(bindings)+len(placeNames))
-	for i := range bindings {
-		known = append(known, bindings[i].name)
+	known := make([]string, 0, len(Bindings)+len(PlaceNames))
+	for i := range Bindings {
+		known = append(known, Bindings[i].Name)
 	}
 	if !only {
-		known = append(known, placeNames[:]...)
+		known = append(known, PlaceNames[:]...)
 	}
 	if hint := suggest.DidYouMean(name, known); hint != "" {
 		return hint
@@ -137,11 +137,11 @@ func actionHint(name string, only bool) string {
 	return "moon keys lists them"
 }
 
-// placeWords names places.
-func placeWords(where place) string {
-	words := map[place]string{inTree: "the tree", inDetail: "the tabs", inOutput: "the output"}
+// PlaceWords names places.
+func PlaceWords(where Place) string {
+	words := map[Place]string{InTree: "the tree", InDetail: "the tabs", InOutput: "the output"}
 	var list []string
-	for _, p := range places {
+	for _, p := range Places {
 		if where&p != 0 {
 			list = append(list, words[p])
 		}
@@ -150,7 +150,7 @@ func placeWords(where place) string {
 }
 
 // chord reads a key, or several between blanks.
-func (r *keyReader) chord(n *yaml.Node, b *binding) (chord, bool) {
+func (r *keyReader) chord(n *yaml.Node, b *Binding) (chord, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		hint := "for a sequence write the keys in one text, with blanks: \"g x\""
 		if n.Value == "~" {
@@ -169,13 +169,13 @@ func (r *keyReader) chord(n *yaml.Node, b *binding) (chord, bool) {
 		return chord{}, false
 	}
 	for i, part := range parts {
-		name, hint := keyName(part)
+		name, hint := KeyName(part)
 		if name == "" {
 			r.say(n, fmt.Sprintf("unknown key `%s`", part), hint)
 			return chord{}, false
 		}
 		switch {
-		case name == interrupt && (b.do != runInterrupt || len(parts) > 1):
+		case name == interrupt && (b.Do != RunInterrupt || len(parts) > 1):
 			r.say(n, interrupt+" always interrupts", "choose another key")
 			return chord{}, false
 		case name == "esc" && i > 0:
@@ -209,8 +209,8 @@ var modifiers = []string{"ctrl", "alt", "shift", "meta", "hyper", "super"}
 // sameKey is what terminals send the same for: the names on the left never arrive.
 var sameKey = map[string]string{"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+[": "esc"}
 
-// keyName is what the terminal's reader calls a key, or "" with the way out where there is no such key.
-func keyName(text string) (name, hint string) {
+// KeyName is what the terminal's reader calls a key, or "" with the way out where there is no such key.
+func KeyName(text string) (name, hint string) {
 	with, rest := map[string]bool{}, text
 	for {
 		before, after, ok := strings.Cut(rest, "+")

@@ -1,0 +1,127 @@
+package feed
+
+import (
+	"path/filepath"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"moon/events/steplog"
+	"moon/internal/termtext"
+	"moon/tui/draw"
+)
+
+// Reel is the output of one attempt, as far as it was fetched: a window of lines somewhere in it, and its last
+// lines. Files are read by commands, one at a time; what is not there yet is fetched and drawn a moment later.
+type Reel struct {
+	Id     int // which reel of the model: messages come back by it
+	Dir    string
+	Prefix string // of the files; "" shows nothing
+	Log    *steplog.Log
+	LogOf  string // the prefix log was opened with
+	busy   bool
+	Stale  bool // the files may have grown
+	Total  int
+	From   int // of lines
+	Lines  []TextLine
+	Ends   []TextLine // the last few
+	Err    error
+}
+
+// TextLine is a line of output, clean.
+type TextLine struct {
+	Text   string
+	Stderr bool
+	At     time.Duration
+	Cut    bool
+}
+
+// Fetched is what a command read.
+type Fetched struct {
+	Id     int
+	prefix string
+	total  int
+	from   int
+	lines  []TextLine
+	ends   []TextLine
+	more   bool
+	err    error
+}
+
+// EndLines is how many of the last lines a reel always has.
+const EndLines = 12
+
+// FetchMargin is how many lines before and after those on the screen are fetched with them.
+const FetchMargin = 100
+
+// Show chooses the output to show.
+func (r *Reel) Show(dir, prefix string) (changed bool) {
+	if r.Dir == dir && r.Prefix == prefix {
+		return false
+	}
+	*r = Reel{Id: r.Id, Dir: dir, Prefix: prefix, busy: r.busy, Log: r.Log, LogOf: r.LogOf, Stale: true}
+	return true
+}
+
+// Need returns the command that fetches n lines from a line on, or from the end if from is negative; nil if they are
+// there and nothing new is expected.
+func (r *Reel) Need(from, n int) tea.Cmd {
+	have := from >= 0 && from >= r.From && min(from+n, r.Total) <= r.From+len(r.Lines) ||
+		from < 0 && r.From+len(r.Lines) >= r.Total && len(r.Lines) >= min(n, r.Total)
+	if r.busy || r.Prefix == "" || have && !r.Stale {
+		return nil
+	}
+	r.busy, r.Stale = true, false
+	log, old := r.Log, (*steplog.Log)(nil)
+	if name := filepath.Join(r.Dir, r.Prefix); log == nil || r.LogOf != name {
+		log, old = steplog.Open(r.Dir, r.Prefix), log
+		r.Log, r.LogOf = log, name
+	}
+	id, prefix := r.Id, r.Prefix
+	return func() tea.Msg {
+		if old != nil {
+			_ = old.Close() // it was only read
+		}
+		return fetch(log, id, prefix, from, n)
+	}
+}
+
+func fetch(log *steplog.Log, id int, prefix string, from, n int) Fetched {
+	f := Fetched{Id: id, prefix: prefix}
+	_, f.err = log.Refresh()
+	f.total, f.more = log.Len(), log.More()
+	first, last := from-FetchMargin, from+n+FetchMargin
+	if from < 0 {
+		first, last = f.total-n-FetchMargin, f.total
+	}
+	f.from = max(min(first, f.total), 0)
+	for i := f.from; i < min(last, f.total); i++ {
+		f.lines = append(f.lines, CleanLine(log.Line(i)))
+	}
+	for i := max(f.total-EndLines, 0); i < f.total; i++ {
+		f.ends = append(f.ends, CleanLine(log.Line(i)))
+	}
+	return f
+}
+
+func CleanLine(l steplog.Line) TextLine {
+	return TextLine{draw.Settle(termtext.Still(l.Text)), l.Stderr, l.At, l.Cut}
+}
+
+// Take stores what a command read.
+func (r *Reel) Take(f Fetched) {
+	r.busy = false
+	if f.prefix != r.Prefix {
+		return
+	}
+	r.Total, r.From, r.Lines, r.Ends, r.Err = f.total, f.from, f.lines, f.ends, f.err
+	r.Stale = r.Stale || f.more
+}
+
+// Line is a line of the output, if it is there.
+func (r *Reel) Line(i int) (TextLine, bool) {
+	if i < r.From || i >= r.From+len(r.Lines) {
+		return TextLine{}, false
+	}
+	return r.Lines[i-r.From], true
+}

@@ -1,0 +1,149 @@
+package tree
+
+import (
+	"strings"
+
+	"moon/tui/standing"
+)
+
+// Filter is which rows are worth seeing.
+type Filter uint8
+
+const (
+	FilterAll Filter = iota
+	FilterProblems
+	FilterChanged
+	FilterLeft
+	FilterNotable // problems and changes; the screen chooses it when a run is done
+	FilterFound   // what find finds
+)
+
+var filterWords = [...]string{"all", "problems", "changed", "not done", "problems and changes", "only matches"}
+
+func (f Filter) String() string { return filterWords[f] }
+
+// Next is what `f` changes to.
+func (f Filter) Next() Filter {
+	if f >= FilterLeft {
+		return FilterAll
+	}
+	return f + 1
+}
+
+// problem reports whether a face needs a person's eyes.
+func problem(f standing.State) bool { return HasFailed(f) || Asks(f) || Recovered(f) }
+
+// HasFailed reports whether a step has failed, and nothing has made up for it.
+func HasFailed(f standing.State) bool { return f == standing.Failed || f == standing.Unreachable }
+
+// Asks reports whether a step waits for the answer of a person.
+func Asks(f standing.State) bool {
+	return f == standing.Confirm || f == standing.Asking || f == standing.Outdated
+}
+
+// Recovered reports whether something went wrong with a step that the run did not end for.
+func Recovered(f standing.State) bool {
+	return f == standing.Ignored || f == standing.Rescued || f == standing.Cancelled
+}
+
+func (f Filter) Shows(is standing.State) bool {
+	switch f {
+	case FilterProblems:
+		return problem(is)
+	case FilterChanged:
+		return is == standing.Changed
+	case FilterLeft:
+		return is.Pending() || is == standing.Asking || is == standing.Running || is == standing.Omitted
+	case FilterNotable:
+		return problem(is) && is != standing.Confirm || is == standing.Changed
+	case FilterAll, FilterFound:
+	}
+	return true
+}
+
+// Keep marks the nodes a filter shows, with the scopes they are in; nil shows all of them.
+func (f Filter) Keep(t *Tree, find *Finder) []bool {
+	if f == FilterAll || f == FilterFound && find.Text == "" {
+		return nil
+	}
+	keep := make([]bool, t.Len())
+	keep[0] = true
+	for n := t.Len() - 1; n > 0; n-- {
+		if f == FilterFound {
+			keep[n] = keep[n] || find.matches(t, n)
+		} else if i := t.Step(n); i >= 0 {
+			keep[n] = f.Shows(t.Faces[i]) || f == FilterNotable && t.Drift[i]
+		}
+		if keep[n] {
+			keep[t.Parent[n]] = true
+		}
+	}
+	return keep
+}
+
+// Finder looks for a text in the names of the tree.
+type Finder struct {
+	Text   string // lower case
+	titles []string
+	of     *Tree
+}
+
+// matches reports whether a node's name, or its host, holds the text. The names are made lower case once for a plan, so typing
+// costs one scan a key. "host:web1 nginx" is nginx on the one host.
+func (f *Finder) matches(t *Tree, n int) bool {
+	if host, text, ok := f.ofHost(); ok {
+		i := t.Step(n)
+		return i >= 0 && (strings.EqualFold(t.Plan.Steps[i].Host, host) || strings.EqualFold(t.Plan.Steps[i].Delegate, host)) &&
+			strings.Contains(strings.ToLower(t.Title(n)), text)
+	}
+	if f.of != t {
+		f.of, f.titles = t, make([]string, t.Len())
+		for i := range f.titles {
+			f.titles[i] = strings.ToLower(t.Title(i))
+			if step := t.Step(i); step >= 0 && t.Over {
+				f.titles[i] += "\n" + strings.ToLower(standing.On(&t.Plan.Steps[step]))
+			}
+		}
+	}
+	if i := t.Step(n); len(t.names) > 0 && i >= 0 && t.names[i] != "" {
+		return strings.Contains(strings.ToLower(t.Title(n)), f.Text)
+	}
+	return strings.Contains(f.titles[n], f.Text)
+}
+
+// ofHost takes a text apart that begins with host: and a name.
+func (f *Finder) ofHost() (host, text string, ok bool) {
+	rest, ok := strings.CutPrefix(f.Text, "host:")
+	if !ok {
+		return "", "", false
+	}
+	host, text, _ = strings.Cut(rest, " ")
+	return host, strings.TrimSpace(text), true
+}
+
+// Next is the nearest match from a node on, itself excluded, going round at the end; -1 if there is none.
+func (f *Finder) Next(t *Tree, from, direction int) int {
+	if f.Text == "" {
+		return -1
+	}
+	for k := 1; k <= t.Len(); k++ {
+		n := ((from+k*direction)%t.Len() + t.Len()) % t.Len()
+		if f.matches(t, n) {
+			return n
+		}
+	}
+	return -1
+}
+
+// Count is how many nodes match.
+func (f *Finder) Count(t *Tree) (n int) {
+	if f.Text == "" {
+		return 0
+	}
+	for i := range t.Len() {
+		if f.matches(t, i) {
+			n++
+		}
+	}
+	return n
+}
