@@ -212,7 +212,8 @@ func (b *Bound) become(call *Call, r *renderer) {
 	}
 	user := r.text(k.becomeUser)
 	if len(r.missing) == 0 && !r.failed && !isUser(user) {
-		r.report(diag.Diagnostic{Pos: k.becomeUser.Pos(), Message: "`become_user:` must be the name of a user; this is " + quoted(user)})
+		message, hint := notUser("`become_user:`", user)
+		r.report(diag.Diagnostic{Pos: k.becomeUser.Pos(), Message: message, Hint: hint})
 	}
 	call.Become = &Become{user, call.Become.Method}
 	if user == b.plan.made.o.User && b.Step.Conn == nil {

@@ -239,7 +239,8 @@ func (p *evaluator) become(s *Step, k *task, b become, r *renderer) {
 		if len(r.missing) > missing {
 			k.becomeUser = b.user
 		} else if !isUser(user) && !r.failed && !r.undefined {
-			p.errorf(b.user.Pos(), utf8.RuneCountInString(b.user.Text()), r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
+			message, hint := notUser("`become_user:`", user)
+			p.errorf(b.user.Pos(), utf8.RuneCountInString(FirstLine(b.user.Text())), r.chain, hint, "%s", message)
 		}
 	}
 	if user != p.o.User {

@@ -34,15 +34,10 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *env, r *renderer
 			if !ok {
 				continue
 			}
-			switch v := v.(type) {
-			case eval.Fault:
-				p.errorf(c.pos, 0, r.chain, v.Err.Hint, "how %s is reached: `%s` cannot be had: %s", m.name, name, v.Err.Message)
-				return otherwise
-			case eval.Unknown:
-				p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "how %s is reached (`%s`) is known only after %s", m.name, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
-				return otherwise
+			if text, ok := p.settingText(c, r, "how "+m.name+" is reached", name, v); ok {
+				return strings.TrimSpace(text)
 			}
-			return strings.TrimSpace(eval.Text(eval.Reveal(v)))
+			return otherwise
 		}
 		return otherwise
 	}
@@ -172,19 +167,26 @@ func (p *fleet) pythonOf(c *taskContext, m *plannedHost, e *env, r *renderer) st
 	if !ok {
 		return ""
 	}
-	switch v := v.(type) {
-	case eval.Fault:
-		p.errorf(c.pos, 0, r.chain, v.Err.Hint, "what runs modules on %s: `%s` cannot be had: %s", m.name, name, v.Err.Message)
-		return ""
-	case eval.Unknown:
-		p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "what runs modules on %s (`%s`) is known only after %s", m.name, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
-		return ""
-	}
-	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
+	text, _ := p.settingText(c, r, "what runs modules on "+m.name, name, v)
+	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "auto") { // auto, auto_silent and so on: as without
 		return ""
 	}
 	return text
+}
+
+// settingText is the value of a variable that says how a host is reached or who runs what there, as text; it is not ok, and reported, if
+// there is none.
+func (p *fleet) settingText(c *taskContext, r *renderer, what, name string, v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case eval.Fault:
+		p.errorf(c.pos, 0, r.chain, v.Err.Hint, "%s: `%s` cannot be had: %s", what, name, v.Err.Message)
+		return "", false
+	case eval.Unknown:
+		p.errorf(c.pos, 0, r.chain, "give it a value that is known before the run", "%s (`%s`) is known only after %s", what, name, p.describeSteps([]eval.Missing{{Name: name, Steps: v.Steps}}))
+		return "", false
+	}
+	return eval.Text(eval.Reveal(v)), true
 }
 
 // onMachine is an environment with the variables of a host, which may be another one where a task is delegated.
@@ -242,21 +244,29 @@ func (p *fleet) becomeOnHost(s *Step, k *task, c *taskContext, e *env, r *render
 		p.errorf(c.pos, 0, r.chain, "moon has "+strings.Join(becomeMethods, ", "), "the become method `%s` is not supported", method)
 	}
 	of := cmp.Or(method, becomeMethods[0]) // as with Ansible, where nothing says which
-	user := p.o.BecomeUser
-	if user == "" {
-		user = "root"
-	}
+	user, from, at := cmp.Or(p.o.BecomeUser, "root"), "--become-user", c.pos
 	if !b.user.IsZero() {
 		missing := len(r.missing)
-		user = r.text(b.user)
+		user, from, at = r.text(b.user), "`become_user:`", b.user.Pos()
 		if len(r.missing) > missing {
 			k.becomeUser = b.user
-		} else if !isUser(user) && !r.failed && !r.undefined {
-			p.errorf(b.user.Pos(), 0, r.chain, "", "`become_user:` must be the name of a user; this is %s", quoted(user))
 		}
 	}
-	if v, ok := find(becomeNameOf(of, "user"), "ansible_become_user"); ok {
-		user, k.becomeUser = eval.Text(eval.Plain(v)), playbook.Value{}
+	for _, name := range []string{becomeNameOf(of, "user"), "ansible_become_user"} {
+		v, given := setting(name)
+		if !given {
+			continue
+		}
+		from, at, k.becomeUser = "`"+name+"`", c.pos, playbook.Value{}
+		var ok bool
+		if user, ok = p.settingText(c, r, "who to become on "+c.on.name, name, v); !ok {
+			return
+		}
+		break
+	}
+	if k.becomeUser.IsZero() && !isUser(user) && !r.failed && !r.undefined {
+		message, hint := notUser(from, user)
+		p.errorf(at, 0, r.chain, hint, "%s", message)
 	}
 	if v, ok := find(becomeNameOf(of, "password"), becomeNameOf(of, "pass"), "ansible_become_password", "ansible_become_pass"); ok {
 		if _, open := v.(eval.Unknown); !open {

@@ -403,6 +403,15 @@ func isUser(name string) bool {
 	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
 }
 
+// notUser says that the value of a setting is not the name of a user.
+func notUser(setting, name string) (message, hint string) {
+	message = setting + " must be the name of a user; this is " + quoted(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(name))
+	if isUser(strings.TrimRight(name, "\r\n")) {
+		hint = "it ends with a line break: write it on the line of the key, with `|-` in place of `|`, or use `| trim`"
+	}
+	return message, hint
+}
+
 // usesOf are the variables a step uses, as far as they are known where it stands.
 func usesOf(names []string, e *env) []Use {
 	var uses []Use
