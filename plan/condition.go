@@ -33,12 +33,12 @@ func (r *renderer) decide(list []condition) verdict {
 			continue
 		}
 		if c.gate != nil {
-			skipped, ok := r.gate(c.gate.step)
+			skipped, ok := r.gate(c.gate.Step)
 			switch {
 			case !ok:
-				r.miss([]eval.Missing{{Name: gateName, Steps: []int{c.gate.step}}})
+				r.miss([]eval.Missing{{Name: gateName, Steps: []int{c.gate.Step}}})
 				v.known = false
-			case skipped == c.gate.ran:
+			case skipped == c.gate.Ran:
 				return verdict{known: true, culprit: c.value.Text()}
 			}
 			continue

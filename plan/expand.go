@@ -66,16 +66,3 @@ func (i item) shown() any {
 	}
 	return eval.Ordinary(shown)
 }
-
-// nameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
-// the newline after what a command printed.
-func nameLine(written playbook.Value, rendered string) string {
-	if strings.Contains(strings.TrimSpace(written.Text()), "\n") {
-		return FirstLine(rendered)
-	}
-	lines := strings.Split(rendered, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return strings.TrimSpace(strings.Join(lines, " "))
-}

@@ -2,6 +2,3 @@ package plan
 
 // MagicNames are the variables that nothing can hide, as the code finds them.
 func MagicNames() []string { return sortedKeys(magicNames) }
-
-// SteeringOption is steeringOption.
-var SteeringOption = steeringOption

@@ -80,7 +80,7 @@ func (p *fleet) connectionTo(c *taskContext, m *plannedHost, e *env, r *renderer
 	args := []string{p.o.SSHArgs}
 	for _, name := range argsNames {
 		text := value("", name)
-		if option := steeringOption(text); option != "" && conn.Steers == "" {
+		if option := SteeringOption(text); option != "" && conn.Steers == "" {
 			conn.Steers = option + " in `" + name + "` of " + m.name
 		}
 		args = append(args, text)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/internal/suggest"
 	"moon/plan/playbook"
@@ -111,7 +110,7 @@ func (p *library) load(path string) (*playbook.Playbook, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	pb := playbook.Parse(f, p.actions(), &p.ds)
+	pb := playbook.Parse(f, p.o.Actions(), &p.ds)
 	p.files[path] = pb
 	return pb, nil
 }
@@ -220,26 +219,6 @@ func (p *library) inventoryHint() string {
 	return ""
 }
 
-// canonical is what an action is called that a key may name. moon's own come first.
-func (p *library) canonical(name string) (string, bool) {
-	if a, ok := spec.Lookup(name); ok {
-		return a.Name, true
-	}
-	if p.o.Plugins == nil {
-		return "", false
-	}
-	return p.o.Plugins.Has(name)
-}
-
-// actions are what a key of a step may name.
-func (p *library) actions() playbook.Actions {
-	names := spec.Names()
-	if p.o.Plugins != nil {
-		names = slices.Concat(names, p.o.Plugins.Names())
-	}
-	return playbook.Actions{Canonical: p.canonical, Names: names, Later: spec.ActionLater}
-}
-
 // lookout is the place from which tasks look that are in a file of a play.
 func (p *library) lookout(c *taskContext) lookout {
 	l := lookoutOf(c.scene)
@@ -268,7 +247,7 @@ func (p *library) loadAs(key, path string, parse func(*playbook.File, playbook.A
 	if f.Secret {
 		return nil, nil, errSecretSteps
 	}
-	tasks := parse(f, p.actions(), &p.ds)
+	tasks := parse(f, p.o.Actions(), &p.ds)
 	p.taskFiles[key] = tasksOf{f, tasks}
 	return f, tasks, nil
 }

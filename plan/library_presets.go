@@ -74,7 +74,7 @@ func (p *library) loadPreset(path string) (*playbook.PresetFile, error) {
 	if f.Secret {
 		return nil, errSecretSteps
 	}
-	file := playbook.ParsePreset(f, p.actions(), &p.ds)
+	file := playbook.ParsePreset(f, p.o.Actions(), &p.ds)
 	for _, param := range file.Parameters {
 		for _, v := range param.Enum {
 			if _, ok := convert(param.Type, plain(v)); !ok {

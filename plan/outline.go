@@ -25,7 +25,7 @@ func (p *outline) rescueLayer(block int, outer *layer, from Origin) *layer {
 func gated(list []gateAt) []condition {
 	conds := make([]condition, len(list))
 	for i, g := range list {
-		conds[i] = condition{value: playbook.Written(g.pos, g.text), gate: &list[i].gate}
+		conds[i] = condition{value: playbook.Written(g.pos, g.text), gate: &list[i].Gate}
 	}
 	return conds
 }

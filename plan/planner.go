@@ -21,6 +21,14 @@ func New(o Options) (*Plan, diag.List) {
 	return newPlan(o, newDisk(o.Stdin))
 }
 
+// Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
+// them goes to unfollowed.
+func Check(o Options, d *disk, unfollowed *diag.List) diag.List {
+	o.NoConnect, o.unseen = true, unfollowed
+	_, ds := newPlan(o, d)
+	return ds
+}
+
 func newPlan(o Options, d *disk) (*Plan, diag.List) {
 	if o.Secrets == nil {
 		o.Secrets = secret.NewSet()

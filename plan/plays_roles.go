@@ -49,7 +49,7 @@ func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *rol
 	f.defaults, f.defsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
 	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
 		if file, err := p.read(path); err == nil {
-			f.meta, f.needsFile = playbook.ParseMeta(file, p.actions(), &p.ds), file
+			f.meta, f.needsFile = playbook.ParseMeta(file, p.o.Actions(), &p.ds), file
 		} else {
 			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 		}

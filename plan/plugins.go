@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"moon/exec/spec"
 	"moon/plan/eval"
+	"moon/plan/playbook"
 )
 
 // Plugins are those whose actions the plan uses, by action.
@@ -35,6 +37,26 @@ func (p *Plan) keptPlugins() []spec.Plugin {
 		list = append(list, kept)
 	}
 	return list
+}
+
+// Canonical is what an action is called that a key may name. moon's own come first.
+func (o *Options) Canonical(name string) (string, bool) {
+	if a, ok := spec.Lookup(name); ok {
+		return a.Name, true
+	}
+	if o.Plugins == nil {
+		return "", false
+	}
+	return o.Plugins.Has(name)
+}
+
+// Actions are what a key of a step may name.
+func (o *Options) Actions() playbook.Actions {
+	names := spec.Names()
+	if o.Plugins != nil {
+		names = slices.Concat(names, o.Plugins.Names())
+	}
+	return playbook.Actions{Canonical: o.Canonical, Names: names, Later: spec.ActionLater}
 }
 
 // knownPlugins are plugins that were kept with a plan. No other is known.

@@ -404,7 +404,7 @@ func (p *stepPlanner) placeStep(s *Step, c *taskContext) {
 	}
 	s.Host, s.Group = c.on.name, c.group
 	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
-		s.Gates = append(s.Gates, Gate{g.step, g.ran})
+		s.Gates = append(s.Gates, g.Gate)
 	}
 	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once
 	if m := c.on; s.Action == "setup" && m.gatherer < 0 {

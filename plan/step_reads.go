@@ -140,10 +140,3 @@ func (p *stepPlanner) maskAgain(k *task) {
 		r.digest = p.maskedDigest(value)
 	}
 }
-
-func boolText(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}

@@ -86,10 +86,7 @@ type surveyor struct {
 
 // plan adds what planning says. It stops where nothing can be planned any more, so it comes last.
 func (s *surveyor) plan() {
-	o := s.o
-	o.NoConnect, o.unseen = true, &s.out.Unfollowed
-	_, ds := newPlan(o, s.disk)
-	s.ds = append(ds, s.ds...) // where both say the same, planning knows the better way out
+	s.ds = append(Check(s.o, s.disk, &s.out.Unfollowed), s.ds...) // where both say the same, planning knows the better way out
 }
 
 func (s *surveyor) result() *Survey {
@@ -145,11 +142,6 @@ func (s *surveyor) read(path string) (*playbook.File, bool) {
 	return f, true
 }
 
-// actions are what a key may name.
-func (s *surveyor) actions() playbook.Actions {
-	return (&library{outline: outline{problems: problems{o: s.o}}}).actions()
-}
-
 func (s *surveyor) errorf(pos diag.Pos, width int, hint, format string, args ...any) {
 	s.ds.Add(diag.Diagnostic{Pos: pos, Width: width, Message: fmt.Sprintf(format, args...), Hint: hint})
 }
@@ -164,7 +156,7 @@ func (s *surveyor) playbook(path string) {
 	if !ok {
 		return
 	}
-	pb := playbook.Parse(f, s.actions(), &s.ds)
+	pb := playbook.Parse(f, s.o.Actions(), &s.ds)
 	at := lookout{dir: filepath.Dir(path), play: filepath.Dir(path), root: s.root}
 	if path == "-" {
 		at.dir, at.play = s.root, s.root
@@ -350,7 +342,7 @@ func (s *surveyor) taskFile(path string, from lookout) {
 	}
 	from.dir = filepath.Dir(path)
 	if from.steps {
-		pb := playbook.Parse(f, s.actions(), &s.ds)
+		pb := playbook.Parse(f, s.o.Actions(), &s.ds)
 		s.templates(pb.Vars)
 		for _, v := range pb.VarsFiles {
 			s.varsFiles([]playbook.Value{v}, from)
@@ -358,14 +350,14 @@ func (s *surveyor) taskFile(path string, from lookout) {
 		s.tasks(pb.Tasks, from)
 		return
 	}
-	s.tasks(playbook.ParseTasks(f, s.actions(), &s.ds), from)
+	s.tasks(playbook.ParseTasks(f, s.o.Actions(), &s.ds), from)
 }
 
 // handlerFile looks at a file of handlers of a role.
 func (s *surveyor) handlerFile(path string, from lookout) {
 	if f, ok := s.read(path); ok {
 		from.dir = filepath.Dir(path)
-		s.tasks(playbook.ParseHandlers(f, s.actions(), &s.ds), from)
+		s.tasks(playbook.ParseHandlers(f, s.o.Actions(), &s.ds), from)
 	}
 }
 
@@ -450,7 +442,7 @@ func (s *surveyor) role(t *playbook.Task, at lookout) {
 				s.vars(path)
 			case base == "main":
 				if f, ok := s.read(path); ok {
-					s.tasks(playbook.ParseMeta(f, s.actions(), &s.ds).Dependencies, inside)
+					s.tasks(playbook.ParseMeta(f, s.o.Actions(), &s.ds).Dependencies, inside)
 				}
 			}
 		}

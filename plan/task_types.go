@@ -40,7 +40,7 @@ type condition struct {
 	constant bool // a plain boolean; holds says which
 	holds    bool
 	compiled *eval.Condition // nil when the text is wrong, and of a gate
-	gate     *gate           // of plays: a step decides
+	gate     *Gate           // of plays: a step decides
 	broke    *earlier        // of plays: break_when of the items before decides
 }
 

@@ -54,8 +54,8 @@ var harmlessSSH = []string{
 	"verifyhostkeydns", "visualhostkey",
 }
 
-// steeringOption is the first argument of ssh that may have it execute another program, or read a file that may; "" if there is none.
-func steeringOption(args string) string {
+// SteeringOption is the first argument of ssh that may have it execute another program, or read a file that may; "" if there is none.
+func SteeringOption(args string) string {
 	words, err := spec.Words(args)
 	if err != nil {
 		return quoted(args)

@@ -227,7 +227,7 @@ type hidden struct{ from, until int }
 
 // gateAt is a gate with what a person reads of it.
 type gateAt struct {
-	gate
+	Gate
 	text string
 	pos  diag.Pos
 	role int // the scope of the role that it is about; 0: about all that comes
@@ -268,12 +268,6 @@ type sceneKey struct {
 	files *roleFiles
 	by    *playbook.Task
 	needs bool
-}
-
-// gate is a step that decides whether others run: an include whose condition is asked once, the end of a play.
-type gate struct {
-	step int
-	ran  bool // the others run if it did; otherwise, if it was skipped
 }
 
 type tasksOf struct {

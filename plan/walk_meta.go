@@ -168,7 +168,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
-		g := gateAt{gate{step, false}, "not (" + s.When + ")", t.Pos, role}
+		g := gateAt{Gate{step, false}, "not (" + s.When + ")", t.Pos, role}
 		if what == "end_host" || what == "end_role" {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue

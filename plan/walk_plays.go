@@ -59,7 +59,7 @@ func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
 		p.errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
 		return
 	}
-	list := playbook.ParsePlays(f, p.actions(), &p.ds)
+	list := playbook.ParsePlays(f, p.o.Actions(), &p.ds)
 	inside := importContext{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
 	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
 	label := f.Name

@@ -301,3 +301,24 @@ func texts(values []playbook.Value) string {
 	}
 	return strings.Join(list, "\n")
 }
+
+// boolText is 1 or 0, as digests have it.
+func boolText(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// nameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
+// the newline after what a command printed.
+func nameLine(written playbook.Value, rendered string) string {
+	if strings.Contains(strings.TrimSpace(written.Text()), "\n") {
+		return FirstLine(rendered)
+	}
+	lines := strings.Split(rendered, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
+}
