@@ -244,6 +244,6 @@ func (p *evaluator) become(s *Step, k *task, b become, r *renderer) {
 		}
 	}
 	if user != p.o.User {
-		s.Become = &Become{user, method}
+		s.Become = &Become{User: user, Method: method}
 	}
 }

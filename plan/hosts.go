@@ -45,14 +45,14 @@ func (p *fleet) machine(name string) *plannedHost {
 func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *layer {
 	var chain *layer
 	for _, l := range p.inventory.Layers(h, beside) {
-		shared, ok := p.layers[layerKey{l, chain}]
+		shared, ok := p.layers[layerKey{of: l, below: chain}]
 		if !ok {
 			shared = &layer{parent: chain}
 			for _, v := range l.Vars {
 				p.learnNamed(v, l.From)
 				shared.add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
 			}
-			p.layers[layerKey{l, chain}] = shared
+			p.layers[layerKey{of: l, below: chain}] = shared
 		}
 		chain = shared
 	}

@@ -279,7 +279,7 @@ func (p *fleet) becomeOnHost(s *Step, k *task, c *taskContext, e *env, r *render
 		there = s.Conn.User
 	}
 	if user != there || there == "" || !k.becomeUser.IsZero() {
-		s.Become = &Become{user, method}
+		s.Become = &Become{User: user, Method: method}
 		p.nameIgnored(c, e, becoming)
 	}
 }
@@ -292,7 +292,7 @@ func (p *fleet) settings(e *env) func(name string) (any, bool) {
 		return e.find
 	}
 	m := fr.all.of
-	key := settingsKey{fr.scene, m.inventoryFor(fr.scene), fr.block, m.state, fr.documentAt, fr.producedAt}
+	key := settingsKey{scene: fr.scene, inventory: m.inventoryFor(fr.scene), block: fr.block, state: m.state, documentAt: fr.documentAt, producedAt: fr.producedAt}
 	if m.nowhere == nil || m.nowhereAt != key {
 		m.nowhereAt, m.nowhere = key, map[string]bool{}
 	}

@@ -15,7 +15,7 @@ import (
 // world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
 // looked up for real.
 func (p *fleet) world() eval.World {
-	plan := p.plan
+	planned := p.plan
 	find := func(at eval.Env, dir, name string) string {
 		e, ok := eval.Base(at).(*env)
 		if !ok || e.frame.scene == nil {
@@ -44,7 +44,7 @@ func (p *fleet) world() eval.World {
 				return "", errors.New("no such file: " + name)
 			}
 			if running(at) {
-				return plan.readNow(path)
+				return planned.readNow(path)
 			}
 			f, err := p.read(path)
 			if err != nil {
@@ -75,16 +75,16 @@ func (p *fleet) world() eval.World {
 			return hostNames(hosts), err
 		},
 		Run: func(at eval.Env, command string) (string, error) {
-			if !running(at) || plan.made.o.Pipe == nil || eval.Base(at).(*env).unapproved {
+			if !running(at) || planned.made.o.Pipe == nil || eval.Base(at).(*env).unapproved {
 				return "", eval.ErrLater
 			}
-			return plan.made.o.Pipe(command, plan.Root)
+			return planned.made.o.Pipe(command, planned.Root)
 		},
 		Get: func(at eval.Env, url string) (string, error) {
-			if !running(at) || plan.made.o.Fetch == nil {
+			if !running(at) || planned.made.o.Fetch == nil {
 				return "", eval.ErrLater
 			}
-			return plan.made.o.Fetch(url)
+			return planned.made.o.Fetch(url)
 		},
 		Now: func(at eval.Env) (time.Time, error) {
 			if !running(at) {

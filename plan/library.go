@@ -129,7 +129,7 @@ func (p *library) read(path string) (*playbook.File, error) {
 	if err := p.unlock(f); err != nil {
 		return nil, err
 	}
-	p.plan.Inputs = append(p.plan.Inputs, Input{shown, seen.digest})
+	p.plan.Inputs = append(p.plan.Inputs, Input{Path: shown, Digest: seen.digest})
 	p.sources[shown] = f
 	p.wasRead(seen.text)
 	return f, nil
@@ -208,7 +208,7 @@ func (p *library) runInventory(path string, args ...string) ([]byte, error) {
 		f = &fileSeen{text: text, digest: digestOf(text), program: path, args: args}
 		p.disk.files[key] = f
 	}
-	p.plan.Inputs = append(p.plan.Inputs, Input{p.shown(path) + " " + strings.Join(args, " "), f.digest})
+	p.plan.Inputs = append(p.plan.Inputs, Input{Path: p.shown(path) + " " + strings.Join(args, " "), Digest: f.digest})
 	return f.text, nil
 }
 
@@ -248,7 +248,7 @@ func (p *library) loadAs(key, path string, parse func(*playbook.File, playbook.A
 		return nil, nil, errSecretSteps
 	}
 	tasks := parse(f, p.o.Actions(), &p.ds)
-	p.taskFiles[key] = tasksOf{f, tasks}
+	p.taskFiles[key] = tasksOf{file: f, tasks: tasks}
 	return f, tasks, nil
 }
 

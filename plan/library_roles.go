@@ -40,7 +40,7 @@ func (p *library) roleTasks(c *taskContext, t *playbook.Task, dir, name string, 
 	if err != nil {
 		p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
 	}
-	return tasksOf{f, tasks}
+	return tasksOf{file: f, tasks: tasks}
 }
 
 // roleVars reads the variables of a role: main.yml, or all files of the directory main.

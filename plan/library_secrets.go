@@ -24,7 +24,7 @@ func (p *library) unlock(f *playbook.File) error {
 	if vault.Is(f.Text) {
 		plain, err := p.decrypt(f.Text, "")
 		if err != nil {
-			return &lockedError{f.Name, err}
+			return &lockedError{file: f.Name, err: err}
 		}
 		f.Text, f.Secret = []byte(plain), true
 	}

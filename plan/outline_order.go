@@ -23,7 +23,7 @@ func (p *outline) resolveNeeds() {
 			if !p.mayNeed(n, t) {
 				break
 			}
-			p.plan.Steps[n.step].Needs = append(p.plan.Steps[n.step].Needs, Need{t, n.need.On})
+			p.plan.Steps[n.step].Needs = append(p.plan.Steps[n.step].Needs, Need{Step: t, On: n.need.On})
 		}
 	}
 	p.circles()

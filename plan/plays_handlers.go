@@ -134,6 +134,6 @@ func (p *playsState) maybeFlushed(play *playPlanner, h *handler, from int) {
 			play.flushed[m] = map[*handler]flushed{}
 		}
 		f := play.flushed[m][h]
-		play.flushed[m][h] = flushed{len(play.notified[m][h]), append(f.gates, gateAt{Gate{i, false}, "not flushed before", h.task.Pos, 0})}
+		play.flushed[m][h] = flushed{len(play.notified[m][h]), append(f.gates, gateAt{Gate: Gate{Step: i, Ran: false}, text: "not flushed before", pos: h.task.Pos, role: 0})}
 	}
 }

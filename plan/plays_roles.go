@@ -60,7 +60,7 @@ func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *rol
 // enterRole is the context of what is inside a role.
 func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskContext {
 	in := *c
-	key := sceneKey{c.scene, r.files, t, false}
+	key := sceneKey{outer: c.scene, files: r.files, by: t, needs: false}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *c.scene
@@ -92,7 +92,7 @@ func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *role) *taskC
 
 // needing is the scene in which the dependencies of a role stand.
 func (p *playsState) needing(outer *hostScope, r *role, t *playbook.Task) *hostScope {
-	key := sceneKey{outer, r.files, t, true}
+	key := sceneKey{outer: outer, files: r.files, by: t, needs: true}
 	sc, ok := p.scenes[key]
 	if !ok {
 		with := *outer
@@ -204,5 +204,5 @@ func (p *playsState) preload(play *playPlanner, c *taskContext) {
 	for _, t := range play.src.Roles {
 		walk(&with, t, nil)
 	}
-	play.handlers = append(play.handlers, p.handlersOf(tasksOf{c.file, play.src.Handlers}, &with, nil, nil)...)
+	play.handlers = append(play.handlers, p.handlersOf(tasksOf{file: c.file, tasks: play.src.Handlers}, &with, nil, nil)...)
 }

@@ -83,7 +83,7 @@ func (p *stepPlanner) concealReads() {
 	for i := range p.plan.Steps {
 		for j := range p.plan.Steps[i].Reads {
 			r := &p.plan.Steps[i].Reads[j]
-			r.Hidden = r.Hidden || p.disk.reads[readKey{r.Path, r.Parts}].secret
+			r.Hidden = r.Hidden || p.disk.reads[readKey{path: r.Path, parts: r.Parts}].secret
 		}
 	}
 }

@@ -434,7 +434,7 @@ func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(
 			return
 		}
 		outer := p.applied(c, t)
-		outer.gates = append(slices.Clip(outer.gates), gateAt{Gate{step, true}, s.When, t.Pos, 0})
+		outer.gates = append(slices.Clip(outer.gates), gateAt{Gate: Gate{Step: step, Ran: true}, text: s.When, pos: t.Pos, role: 0})
 		if s.When == "" || s.Prediction == WillRun {
 			outer.gates = outer.gates[:len(outer.gates)-1]
 		}

@@ -36,7 +36,7 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	*p.names.produced.now++
 	for _, name := range c.scene.hosts {
 		if m := p.machines[name]; m != nil && !m.hides(math.MaxInt) {
-			m.hidden = append(m.hidden, hidden{*p.names.produced.now, math.MaxInt})
+			m.hidden = append(m.hidden, hidden{from: *p.names.produced.now, until: math.MaxInt})
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
 	for _, step := range steps {
 		s := &p.plan.Steps[step]
-		g := gateAt{Gate{step, false}, "not (" + s.When + ")", t.Pos, role}
+		g := gateAt{Gate: Gate{Step: step, Ran: false}, text: "not (" + s.When + ")", pos: t.Pos, role: role}
 		if what == "end_host" || what == "end_role" {
 			p.machines[s.Host].gates = append(p.machines[s.Host].gates, g)
 			continue

@@ -103,7 +103,7 @@ func (p *planner) planPlay(pl *playbook.Play, in importContext) {
 	}
 	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
 	play := &playPlanner{src: pl, notified: map[*plannedHost]map[*handler][]int{}, flushed: map[*plannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plannedHost]*taskContext{}, maxFail: -1}
-	play.scope = p.openScope(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{pattern, hostNames(hosts), tags}}, name)
+	play.scope = p.openScope(Scope{Kind: ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &PlayHead{Pattern: pattern, Hosts: hostNames(hosts), Tags: tags}}, name)
 	play.scene = c.scene
 	play.scene.play, play.scene.hosts = name, hostNames(listed)
 	p.policy(play, r)
