@@ -28,6 +28,8 @@ var layers = map[string][]string{
 	"plan/source":     {}, // files by their digests: it knows no plans and no steps
 	"plan/schema":     {"plan/playbook", "exec/spec"},
 	"plan":            {"secret", "secret/vault", "internal/diag", "plan/playbook", "plan/inventory", "plan/eval", "plan/eval/jinja", "plan/source", "exec/spec", "internal/suggest"},
+	"plan/doctor":     {"secret/vault", "internal/diag", "internal/suggest", "plan", "plan/planner", "plan/playbook", "plan/eval"}, // on the planner's disk and search paths
+	"plan/planner":    {"secret", "secret/vault", "internal/diag", "internal/suggest", "plan", "plan/playbook", "plan/inventory", "plan/eval", "plan/source", "exec/spec"},
 	"plan/show":       {"internal/termtext", "plan", "internal/diag", "plan/eval", "plan/playbook"}, // for people and programs: whoever plans or runs does not import it
 	"exec/fault":      {},                                                                           // what an error means: below all of exec
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
@@ -37,13 +39,13 @@ var layers = map[string][]string{
 	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                 // as agent: it needs all of exec, and exec nothing of it
 	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts"}, // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
-	"engine/planfile": {"engine/graph", "plan", "internal/diag", "plan/show"},
+	"engine/planfile": {"engine/graph", "plan", "plan/planner", "internal/diag", "plan/show"},
 	"engine/journal": {
 		"events/fact",
 	},
 	"engine/control": {}, // lines through a socket: it must not know what a run is, or a client could reach past the loop
 	"engine": {
-		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
+		"engine/control", "engine/graph", "engine/journal", "events", "events/fact", "events/steplog", "exec", "plan", "plan/planner", "internal/diag", "plan/source", "secret", "internal/termtext", "exec/fault", "exec/fsys", "exec/process",
 	},
 	"config/yamldoc": {},
 	"config":         {"config/yamldoc", "internal/diag", "internal/suggest"}, // it says of a setting what the planner says of a key
@@ -74,7 +76,7 @@ var layers = map[string][]string{
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
 	},
 }
 

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // TestBlocksOfSteps runs random steps in blocks with random outcomes, and compares what ran with what the blocks say: a failure that a
@@ -28,7 +29,7 @@ func TestBlocksOfSteps(t *testing.T) {
 		if err := os.WriteFile(path, []byte(p.b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		pl, ds := plan.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}})
+		pl, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}})
 		if pl == nil {
 			t.Fatalf("%+v\n%s", ds, p.b.String())
 		}

@@ -4,11 +4,12 @@ import (
 	"moon/engine/graph"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // Build plans a playbook and makes its execution graph. Both are nil when the diagnostics hold an error.
 func Build(o plan.Options) (*plan.Plan, *graph.Graph, diag.List) {
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	if p == nil {
 		return nil, nil, ds
 	}

@@ -12,6 +12,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // fleet is the plan of so many tasks for so many hosts: with a block that has a rescue, a handler, a task that runs on one host
@@ -38,7 +39,7 @@ func fleet(tb testing.TB, tasks, hosts int) *plan.Plan {
 			tb.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts.ini")}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts.ini")}})
 	if p == nil {
 		tb.Fatal(ds)
 	}

@@ -11,6 +11,7 @@ import (
 	"moon/engine/graph"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // Kept is what a run's directory holds of a plan: enough to make it again.
@@ -74,7 +75,7 @@ func ReadKept(dir, digest string) (*Kept, error) {
 
 // Plan makes the plan again as it was.
 func (k *Kept) Plan(here plan.Options) (*plan.Plan, *graph.Graph, error) {
-	p, ds, err := plan.Replay(k.Sources, k.Root, here)
+	p, ds, err := planner.Replay(k.Sources, k.Root, here)
 	switch {
 	case err != nil:
 		return nil, nil, &NotKeptError{err.Error()}

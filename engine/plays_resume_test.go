@@ -19,6 +19,7 @@ import (
 	"moon/exec/fault"
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // resumedPlays has what decides in plays about others, and is decided only in the run: includes, meta, break_when, a rescue, handlers.
@@ -62,7 +63,7 @@ func TestResumePlaysFromEverywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{
+	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
 	})
 	if p == nil {
@@ -145,7 +146,7 @@ func TestResumeKeepsOrder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "site.yml"), []byte(playbook), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{
+	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "site.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,"}, Connection: "local", NoConnect: true,
 	})
 	if p == nil {

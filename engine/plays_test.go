@@ -14,6 +14,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // planPlays plans a playbook of plays over hosts that are all this machine.
@@ -24,7 +25,7 @@ func planPlays(tb testing.TB, text, hosts string) (*plan.Plan, *graph.Graph) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}, Inventory: []string{hosts}, Connection: "local", NoConnect: true})
+	p, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{}, Inventory: []string{hosts}, Connection: "local", NoConnect: true})
 	if p == nil {
 		tb.Fatalf("%+v\n%s", ds, text)
 	}

@@ -24,7 +24,7 @@ func Abandoned() Absence {
 	return Absence{How: "failed, and the run continued without it", Spreads: true}
 }
 
-func (r *predicted) miss(step int, why Absence) {
+func (r *predicted) Miss(step int, why Absence) {
 	if r.why == nil {
 		r.why = map[int]Absence{}
 	}
@@ -40,10 +40,10 @@ func (r *predicted) Absent(step int) (Absence, bool) {
 // Registered implements Results: a skipped step registers that it was. What is excluded in a play registers nothing, as with Ansible.
 func (r *predicted) Registered(step int) (map[string]any, bool) {
 	why, ok := r.why[step]
-	if !ok || why.left && r.plan.Plays {
+	if !ok || why.left && r.Plan.Plays {
 		return nil, false
 	}
-	return Result{Skipped: true, Plays: r.plan.Plays}.Registered(), true
+	return Result{Skipped: true, Plays: r.Plan.Plays}.Registered(), true
 }
 
 // Assigned implements Results.
@@ -65,40 +65,40 @@ func (r *predicted) Failed() []int { return nil }
 func (r *predicted) Broken(int) bool { return false }
 
 // whyAbsent says why a step gives nothing. A step that the plan excludes never will, also before its turn has come.
-func (e *env) whyAbsent(step int) (Absence, bool) {
-	if e.results == nil {
-		return e.plan.ahead.Absent(step)
+func (e *Env) whyAbsent(step int) (Absence, bool) {
+	if e.Results == nil {
+		return e.Plan.Ahead.Absent(step)
 	}
-	if why, ok := e.results.Absent(step); ok {
+	if why, ok := e.Results.Absent(step); ok {
 		return why, true
 	}
-	if !e.plan.Steps[step].Excluded || e.kept(step) {
+	if !e.Plan.Steps[step].Excluded || e.kept(step) {
 		return Absence{}, false
 	}
-	return e.plan.ahead.Absent(step)
+	return e.Plan.Ahead.Absent(step)
 }
 
 // kept reports whether a step that is excluded has given something in an earlier part of the run.
-func (e *env) kept(step int) bool {
-	_, registered := e.results.Registered(step)
-	_, assigned := e.results.Assigned(step)
+func (e *Env) kept(step int) bool {
+	_, registered := e.Results.Registered(step)
+	_, assigned := e.Results.Assigned(step)
 	return registered || assigned
 }
 
 // registered is the result of a step.
-func (e *env) registered(step int) (map[string]any, bool) {
-	if e.results == nil {
-		return e.plan.ahead.Registered(step)
+func (e *Env) registered(step int) (map[string]any, bool) {
+	if e.Results == nil {
+		return e.Plan.Ahead.Registered(step)
 	}
-	if r, ok := e.results.Registered(step); ok || !e.plan.Steps[step].Excluded {
+	if r, ok := e.Results.Registered(step); ok || !e.Plan.Steps[step].Excluded {
 		return r, ok
 	}
-	return e.plan.ahead.Registered(step)
+	return e.Plan.Ahead.Registered(step)
 }
 
 // gone reports whether some steps are over and have given nothing, or never will.
-func (e *env) gone(steps []int) bool {
-	if e.results == nil && len(e.plan.ahead.why) == 0 || len(steps) == 0 {
+func (e *Env) gone(steps []int) bool {
+	if e.Results == nil && len(e.Plan.Ahead.why) == 0 || len(steps) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(steps, func(step int) bool {
@@ -108,11 +108,11 @@ func (e *env) gone(steps []int) bool {
 }
 
 // missesAny reports whether one of some steps has given nothing, or never will.
-func (e *env) missesAny(steps []int) bool { return len(steps) > 0 && len(e.coming(steps)) < len(steps) }
+func (e *Env) missesAny(steps []int) bool { return len(steps) > 0 && len(e.Coming(steps)) < len(steps) }
 
-// coming are those of some steps that may still give something.
-func (e *env) coming(steps []int) []int {
-	if e.results == nil && len(e.plan.ahead.why) == 0 {
+// Coming are those of some steps that may still give something.
+func (e *Env) Coming(steps []int) []int {
+	if e.Results == nil && len(e.Plan.Ahead.why) == 0 {
 		return steps
 	}
 	return slices.DeleteFunc(slices.Clone(steps), func(step int) bool {
@@ -122,59 +122,59 @@ func (e *env) coming(steps []int) []int {
 }
 
 // lost reports whether a value, as far as it was known when it was made, waits for a step that gives nothing.
-func (e *env) lost(v any) bool {
-	if len(e.plan.ahead.why) == 0 {
+func (e *Env) lost(v any) bool {
+	if len(e.Plan.Ahead.why) == 0 {
 		return false
 	}
 	steps, _ := UnknownSteps(v)
-	return len(e.coming(steps)) < len(steps)
+	return len(e.Coming(steps)) < len(steps)
 }
 
 // absent reports whether all steps of a binding are over and have given nothing.
-func (e *env) absent(b *binding) bool {
-	return b.how != broken && e.gone(b.steps) // of a block nearly all steps have not failed
+func (e *Env) absent(b *Binding) bool {
+	return b.How != Broken && e.gone(b.Steps) // of a block nearly all steps have not failed
 }
 
 // hasResult reports whether one of the steps of a binding has a result all the same: one that was skipped has.
-func (e *env) hasResult(b *binding) bool {
-	return slices.ContainsFunc(b.steps, func(step int) bool {
+func (e *Env) hasResult(b *Binding) bool {
+	return slices.ContainsFunc(b.Steps, func(step int) bool {
 		_, ok := e.registered(step)
 		return ok
 	})
 }
 
 // absence is why some steps have given nothing: that of the first which says so, and whose it is.
-func (e *env) absence(steps []int) (step int, why Absence) {
+func (e *Env) absence(steps []int) (step int, why Absence) {
 	for _, step := range steps {
 		if why, ok := e.whyAbsent(step); ok {
 			return step, why
 		}
 	}
-	return steps[0], e.plan.NotReached()
+	return steps[0], e.Plan.NotReached()
 }
 
-// absenceText says which step has not given a value, and why.
-func (e *env) absenceText(steps []int) string {
+// AbsenceText says which step has not given a value, and why.
+func (e *Env) AbsenceText(steps []int) string {
 	step, why := e.absence(steps)
-	return e.plan.StepRef(step) + " " + why.How
+	return e.Plan.StepRef(step) + " " + why.How
 }
 
 // notGiven is the value of a name that some steps would have given.
-func (e *env) notGiven(steps []int) eval.Fault { return eval.NotGiven(steps, e.absenceText(steps)) }
+func (e *Env) notGiven(steps []int) eval.Fault { return eval.NotGiven(steps, e.AbsenceText(steps)) }
 
-// lacks are the steps that would have given the name of an error, and did not run; nil if it is undefined for another reason. A step
+// Lacks are the steps that would have given the name of an error, and did not run; nil if it is undefined for another reason. A step
 // that was skipped has a result which says nothing but that: what else is asked of it counts as not given.
-func (r *renderer) lacks(e *eval.Error) []int {
+func (r *Renderer) Lacks(e *eval.Error) []int {
 	if e.Kind != eval.Undefined {
 		return nil
 	}
-	at, ok := eval.Base(r.env).(*env)
-	if len(e.Steps) > 0 || !ok || at.results == nil && len(at.plan.ahead.why) == 0 {
+	at, ok := eval.Base(r.Env).(*Env)
+	if len(e.Steps) > 0 || !ok || at.Results == nil && len(at.Plan.Ahead.why) == 0 {
 		return e.Steps
 	}
 	root := rootName(e.Name)
-	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.frame.scene != nil {
-		if host := at.frame.scene.machines(m[1] + m[2]); host != nil {
+	if m := hostVariable.FindStringSubmatch(e.Name); m != nil && at.Frame.Scene != nil {
+		if host := at.Frame.Scene.Machines(m[1] + m[2]); host != nil {
 			at, root = at.as(host), m[3]+m[4]
 		}
 	}
@@ -182,40 +182,40 @@ func (r *renderer) lacks(e *eval.Error) []int {
 }
 
 // skippedGivers are the steps whose result a name stands for, if they were skipped.
-func (e *env) skippedGivers(name string) (steps []int) {
-	if e.frame.scene != nil {
+func (e *Env) skippedGivers(name string) (steps []int) {
+	if e.Frame.Scene != nil {
 		if _, magic := e.magic(name); magic {
 			return nil
 		}
 	}
-	e.frame.each(name, func(b *binding) bool {
-		switch b.how {
-		case registered, collected, relayed:
-			for _, step := range b.steps {
+	e.Frame.Each(name, func(b *Binding) bool {
+		switch b.How {
+		case Registered, Collected, Relayed:
+			for _, step := range b.Steps {
 				_, gone := e.whyAbsent(step)
-				if r, ok := e.registered(step); gone && (r["skipped"] == true || !ok && b.how != registered) {
+				if r, ok := e.registered(step); gone && (r["skipped"] == true || !ok && b.How != Registered) {
 					steps = append(steps, step)
 				}
 			}
-		case notProduced:
-			if b.open && b.given == nil { // an item of a loop over results
+		case NotProduced:
+			if b.Open && b.Given == nil { // an item of a loop over results
 				steps = e.skippedIn(b)
 			}
-		case assigned, broken, measured, promisedFact, handed:
+		case Assigned, Broken, measured, promisedFact, Handed:
 		}
-		return steps != nil || b.how != registered || !e.absent(b)
+		return steps != nil || b.How != Registered || !e.absent(b)
 	})
 	return steps
 }
 
 // skippedIn are those of the names that an open value is made from.
-func (e *env) skippedIn(b *binding) (steps []int) {
-	t, err := e.engine.Template(b.raw.Text())
+func (e *Env) skippedIn(b *Binding) (steps []int) {
+	t, err := e.Engine.Template(b.Raw.Text())
 	if err != nil {
 		return nil
 	}
 	inner := *e
-	inner.frame = b.where
+	inner.Frame = b.Where
 	for _, ref := range t.Refs() {
 		if steps = inner.skippedGivers(ref.Name); steps != nil {
 			return steps

@@ -23,13 +23,13 @@ type ConditionState struct {
 
 // ConditionsOf are the conditions of a step, with those of what it is in.
 func (p *Plan) ConditionsOf(step int) []ConditionState {
-	k := p.Steps[step].task
+	k := p.Steps[step].Task
 	r := p.rendererOf(k)
-	states := make([]ConditionState, len(k.when))
-	for i, c := range k.when {
-		r.missing = nil
-		v := r.decide([]condition{c})
-		states[i] = ConditionState{Text: strings.TrimSpace(c.value.Text()), Pos: c.value.Pos(), Known: v.known, Holds: v.holds, After: stepsOf(r.missing)}
+	states := make([]ConditionState, len(k.When))
+	for i, c := range k.When {
+		r.Missing = nil
+		v := r.Decide([]Condition{c})
+		states[i] = ConditionState{Text: strings.TrimSpace(c.Value.Text()), Pos: c.Value.Pos(), Known: v.Known, Holds: v.Holds, After: StepsOf(r.Missing)}
 	}
 	return states
 }
@@ -43,20 +43,20 @@ type Guard struct {
 
 // GuardsOf are the guards of a step.
 func (p *Plan) GuardsOf(step int) (guards []Guard) {
-	k := p.Steps[step].task
+	k := p.Steps[step].Task
 	r := p.rendererOf(k)
 	for _, g := range []struct {
 		key   string
 		value playbook.Value
 		path  bool
-	}{{"creates", k.src.Creates, true}, {"removes", k.src.Removes, true}, {"unless", k.src.Unless, false}, {"onlyif", k.src.OnlyIf, false}} {
+	}{{"creates", k.Src.Creates, true}, {"removes", k.Src.Removes, true}, {"unless", k.Src.Unless, false}, {"onlyif", k.Src.OnlyIf, false}} {
 		if g.value.IsZero() {
 			continue
 		}
-		r.missing = nil
-		text := r.text(g.value)
-		if g.path && len(r.missing) == 0 && !filepath.IsAbs(text) {
-			text = resolvePath(text, k.dir, p.home)
+		r.Missing = nil
+		text := r.Text(g.value)
+		if g.path && len(r.Missing) == 0 && !filepath.IsAbs(text) {
+			text = ResolvePath(text, k.Dir, p.Home)
 		}
 		guards = append(guards, Guard{g.key, text, g.value.Pos()})
 	}
@@ -64,13 +64,13 @@ func (p *Plan) GuardsOf(step int) (guards []Guard) {
 }
 
 // rendererOf renders with what a step sees, and finds no mistakes.
-func (p *Plan) rendererOf(k *task) *renderer {
-	return &renderer{engine: p.engine, env: &env{plan: p, engine: p.engine, frame: k.frame}, lenient: true}
+func (p *Plan) rendererOf(k *Task) *Renderer {
+	return &Renderer{Engine: p.Engine, Env: &Env{Plan: p, Engine: p.Engine, Frame: k.Frame}, Lenient: true}
 }
 
 // Patterns are the globs of what a step is made from (sources) and of what it makes (generates), as written.
 func (s *Step) Patterns() (sources, generates []string) {
-	return writtenTexts(s.task.src.Sources), writtenTexts(s.task.src.Generates)
+	return writtenTexts(s.Task.Src.Sources), writtenTexts(s.Task.Src.Generates)
 }
 
 func writtenTexts(values []playbook.Value) []string {
@@ -93,14 +93,14 @@ type Ruling struct {
 func (s *Step) Rulings() (list []Ruling) {
 	for _, r := range []struct {
 		key        string
-		conditions []condition
-	}{{"changed_when", s.task.changed}, {"failed_when", s.task.failed}, {"ignore_errors", s.task.ignore}} {
+		conditions []Condition
+	}{{"changed_when", s.Task.Changed}, {"failed_when", s.Task.Failed}, {"ignore_errors", s.Task.Ignore}} {
 		switch c := r.conditions; {
 		case len(c) == 0:
-		case len(c) == 1 && c[0].constant:
-			list = append(list, Ruling{Key: r.key, Fixed: true, Holds: c[0].holds})
+		case len(c) == 1 && c[0].Constant:
+			list = append(list, Ruling{Key: r.key, Fixed: true, Holds: c[0].Holds})
 		default:
-			list = append(list, Ruling{Key: r.key, When: whenText(c)})
+			list = append(list, Ruling{Key: r.key, When: WhenText(c)})
 		}
 	}
 	return list
@@ -109,11 +109,11 @@ func (s *Step) Rulings() (list []Ruling) {
 // Policy is what decides whether and how often the step runs and what its result means, under the keys of the playbook
 // and as written there.
 func (s *Step) Policy() map[string]string {
-	k := s.task
+	k := s.Task
 	m := map[string]string{
-		"sources": texts(k.src.Sources), "generates": texts(k.src.Generates),
-		"creates": k.src.Creates.Text(), "removes": k.src.Removes.Text(), "unless": k.src.Unless.Text(), "onlyif": k.src.OnlyIf.Text(),
-		"changed_when": whenText(k.changed), "failed_when": whenText(k.failed), "ignore_errors": whenText(k.ignore), "until": s.Retry.Until,
+		"sources": Texts(k.Src.Sources), "generates": Texts(k.Src.Generates),
+		"creates": k.Src.Creates.Text(), "removes": k.Src.Removes.Text(), "unless": k.Src.Unless.Text(), "onlyif": k.Src.OnlyIf.Text(),
+		"changed_when": WhenText(k.Changed), "failed_when": WhenText(k.Failed), "ignore_errors": WhenText(k.Ignore), "until": s.Retry.Until,
 	}
 	if s.Retry.Max > 0 {
 		m["retries"], m["delay"] = strconv.Itoa(s.Retry.Max), s.Retry.Delay.String()
@@ -142,8 +142,8 @@ func (s *Step) Policy() map[string]string {
 
 // Renders is the digest of what a template of the step comes to; "" if it is none, or not known.
 func (s *Step) Renders() string {
-	if s.task.renders == nil {
+	if s.Task.Renders == nil {
 		return ""
 	}
-	return s.task.renders.digest
+	return s.Task.Renders.Digest
 }

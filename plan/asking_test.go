@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // onePlay plans a play for the hosts a and b.
@@ -19,7 +20,7 @@ func onePlay(t *testing.T, text string, change func(o *plan.Options)) (p *plan.P
 	}
 	o := plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada", Inventory: []string{"a,b"}, Facts: map[string]any{}}
 	change(&o)
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
 		t.Fatal(err)

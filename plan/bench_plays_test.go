@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // fleet writes a playbook of so many tasks for so many hosts, as people have them: a role with templates, conditions upon facts
@@ -62,7 +63,7 @@ func BenchmarkFleet(b *testing.B) {
 			for b.Loop() {
 				runtime.GC() // what the round before has left is not this one's
 				start := time.Now()
-				p, ds := plan.New(o)
+				p, ds := planner.New(o)
 				best = min(best, time.Since(start))
 				if p == nil || len(p.Steps) < 100*hosts {
 					b.Fatal(ds)

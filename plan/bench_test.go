@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // The budgets of these are in docs/performance.md. What a playbook costs is given beside what yaml.v3 needs to decode
@@ -87,7 +88,7 @@ func benchPlan(b *testing.B, files map[string]string, n int, beside ...func()) t
 	for b.Loop() {
 		runtime.GC() // what the round before has left is not this one's
 		start := time.Now()
-		p, ds := plan.New(o)
+		p, ds := planner.New(o)
 		best = min(best, time.Since(start))
 		if p == nil || len(p.Steps) != n {
 			b.Fatal(ds)

@@ -18,35 +18,35 @@ import (
 type Bound struct {
 	Step *Step
 	plan *Plan
-	env  *env
+	env  *Env
 }
 
 // Bind makes a step ready to be asked what to do.
 func (p *Plan) Bind(step int, results Results) *Bound {
 	s := &p.Steps[step]
-	return &Bound{Step: s, plan: p, env: &env{plan: p, engine: p.engine, frame: s.task.frame, results: results, at: s}}
+	return &Bound{Step: s, plan: p, env: &Env{Plan: p, Engine: p.Engine, Frame: s.Task.Frame, Results: results, at: s}}
 }
 
 // Ahead makes the step one of a dry run, for which no lookup may run a command or ask a server.
 func (b *Bound) Ahead() *Bound {
-	b.env.ahead = true
+	b.env.Ahead = true
 	return b
 }
 
 // Unapproved makes the step one of a dry run that was not approved, for which no lookup may run a command.
 func (b *Bound) Unapproved() *Bound {
-	b.env.unapproved = true
+	b.env.Unapproved = true
 	return b
 }
 
 // InOrder gives the maps that a step has set the order in which the playbook has them: what carries out a step knows none.
 func (c *Call) InOrder(values map[string]any) map[string]any {
-	if c == nil || len(c.ordered) == 0 || values == nil {
+	if c == nil || len(c.Ordered) == 0 || values == nil {
 		return values
 	}
 	made := make(map[string]any, len(values))
 	for name, v := range values {
-		made[name] = eval.InOrderOf(v, c.ordered[name])
+		made[name] = eval.InOrderOf(v, c.Ordered[name])
 	}
 	return made
 }
@@ -89,20 +89,20 @@ func (p *Problem) Error() string {
 	return p.Message
 }
 
-func (b *Bound) renderer() *renderer {
-	return &renderer{engine: b.plan.engine, env: b.env, chain: b.Step.Origin.Chain}
+func (b *Bound) renderer() *Renderer {
+	return &Renderer{Engine: b.plan.Engine, Env: b.env, Chain: b.Step.Origin.Chain}
 }
 
 // failure turns what a renderer found into an error: a mistake first, then a missing value.
-func (b *Bound) failure(r *renderer, problems *[]diag.Diagnostic) error {
+func (b *Bound) failure(r *Renderer, problems *[]diag.Diagnostic) error {
 	if len(*problems) > 0 {
 		return &Problem{(*problems)[0]}
 	}
-	if r.lacking != nil {
-		return r.lacking
+	if r.Lacking != nil {
+		return r.Lacking
 	}
-	if len(r.missing) > 0 {
-		return missingOf(r.missing)
+	if len(r.Missing) > 0 {
+		return missingOf(r.Missing)
 	}
 	return nil
 }
@@ -112,10 +112,10 @@ func missingOf(list []eval.Missing) *Missing {
 }
 
 // collecting is a renderer with the list its mistakes go to.
-func (b *Bound) collecting() (*renderer, *[]diag.Diagnostic) {
+func (b *Bound) collecting() (*Renderer, *[]diag.Diagnostic) {
 	var problems []diag.Diagnostic
 	r := b.renderer()
-	r.report = func(d diag.Diagnostic) {
+	r.Report = func(d diag.Diagnostic) {
 		if d.Severity == diag.Error { // what is only warned of keeps no step from running
 			problems = append(problems, d)
 		}
@@ -124,44 +124,44 @@ func (b *Bound) collecting() (*renderer, *[]diag.Diagnostic) {
 }
 
 // Conditional reports whether the step has a condition that must be evaluated when it is reached.
-func (b *Bound) Conditional() bool { return len(b.Step.task.when) > 0 }
+func (b *Bound) Conditional() bool { return len(b.Step.Task.When) > 0 }
 
 // Holds evaluates the step's condition. Where it does not hold, text is the part that is false.
 func (b *Bound) Holds() (holds bool, text string, err error) {
 	r, problems := b.collecting()
-	v := r.decide(b.Step.task.when)
-	if v.known {
-		return v.holds, v.culprit, nil
+	v := r.Decide(b.Step.Task.When)
+	if v.Known {
+		return v.Holds, v.Culprit, nil
 	}
 	return false, "", b.failure(r, problems)
 }
 
 // Call renders what the step does. The error is a *Problem or a *Missing.
 func (b *Bound) Call() (*Call, error) {
-	s, k := b.Step, b.Step.task
-	call := &Call{Action: k.action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
+	s, k := b.Step, b.Step.Task
+	call := &Call{Action: k.Action.Name, Name: s.Name, Cwd: s.Cwd, Env: s.Env}
 	r, problems := b.collecting()
-	otherwise := b.env.missesAny(k.took) // what was known ahead is not so: a person excludes the step that sets it
-	if k.call != nil && !otherwise {
-		call.Args, call.Raw, call.Summary, call.ordered = k.call.Args, k.call.Raw, s.Summary, k.call.ordered
+	otherwise := b.env.missesAny(k.Took) // what was known ahead is not so: a person excludes the step that sets it
+	if k.Call != nil && !otherwise {
+		call.Args, call.Raw, call.Summary, call.Ordered = k.Call.Args, k.Call.Raw, s.Summary, k.Call.Ordered
 	} else {
-		call.Raw = k.values(r, k.args, b.plan.home, "", func(string) {})
+		call.Raw = k.Values(r, k.Args, b.plan.Home, "", func(string) {})
 		if err := b.failure(r, problems); err != nil {
 			return nil, err
 		}
-		call.Raw, _ = forDisplay(call.Raw).(map[string]any)
-		typed, wrong := k.action.Decode(call.Raw)
+		call.Raw, _ = ForDisplay(call.Raw).(map[string]any)
+		typed, wrong := k.Action.Decode(call.Raw)
 		if len(wrong) > 0 {
-			v, _ := valueOf(k.args, wrong[0].Field)
+			v, _ := ValueOf(k.Args, wrong[0].Field)
 			return nil, &Problem{diag.Diagnostic{Pos: v.Pos(), Message: wrong[0].Message, Hint: wrong[0].Hint}}
 		}
-		call.Args, call.Summary, call.ordered = typed, b.plan.summary(s.Action, call.Raw), r.ordered
+		call.Args, call.Summary, call.Ordered = typed, b.plan.Summary(s.Action, call.Raw), r.Ordered
 	}
-	if k.open || len(s.Unknowns) > 0 || s.NoLog || s.concealed || otherwise {
+	if k.Open || len(s.Unknowns) > 0 || s.NoLog || s.Concealed || otherwise {
 		b.fillOpen(call, r)
 	}
-	if k.read != nil {
-		call.Args = b.registers(k.read)
+	if k.Read != nil {
+		call.Args = b.registers(k.Read)
 	}
 	b.guards(call, r)
 	b.become(call, r)
@@ -176,15 +176,15 @@ func (b *Bound) Call() (*Call, error) {
 }
 
 // fillOpen renders the name, the environment and the directory again, because something in them may have been open.
-func (b *Bound) fillOpen(call *Call, r *renderer) {
-	k := b.Step.task
+func (b *Bound) fillOpen(call *Call, r *Renderer) {
+	k := b.Step.Task
 	quiet := b.renderer()
-	quiet.lenient = true
-	if name := nameLine(k.src.Name, quiet.text(k.src.Name)); name != "" {
+	quiet.Lenient = true
+	if name := NameLine(k.Src.Name, quiet.Text(k.Src.Name)); name != "" {
 		call.Name = name
 	}
 	call.Env = nil
-	for _, m := range k.env {
+	for _, m := range k.Env {
 		for name, value := range environmentOf(r, m) {
 			if call.Env == nil {
 				call.Env = map[string]string{}
@@ -195,49 +195,49 @@ func (b *Bound) fillOpen(call *Call, r *renderer) {
 			if call.Env == nil {
 				call.Env = map[string]string{}
 			}
-			call.Env[e.Key] = r.text(e.Value)
+			call.Env[e.Key] = r.Text(e.Value)
 		}
 	}
-	if !k.cwd.IsZero() {
-		call.Cwd = k.resolve(r.text(k.cwd), b.plan.home)
+	if !k.Cwd.IsZero() {
+		call.Cwd = k.Resolve(r.Text(k.Cwd), b.plan.Home)
 	}
 }
 
 // become says who it runs as. Where that is only known now, it may be who moon is already.
-func (b *Bound) become(call *Call, r *renderer) {
-	k := b.Step.task
-	call.Become, call.Roams, call.BecomePassword = b.Step.Become, k.cwd.IsZero(), k.becomePassword
-	if call.Become == nil || k.becomeUser.IsZero() {
+func (b *Bound) become(call *Call, r *Renderer) {
+	k := b.Step.Task
+	call.Become, call.Roams, call.BecomePassword = b.Step.Become, k.Cwd.IsZero(), k.BecomePassword
+	if call.Become == nil || k.BecomeUser.IsZero() {
 		return
 	}
-	user := r.text(k.becomeUser)
-	if len(r.missing) == 0 && !r.failed && !isUser(user) {
-		message, hint := notUser("`become_user:`", user)
-		r.report(diag.Diagnostic{Pos: k.becomeUser.Pos(), Message: message, Hint: hint})
+	user := r.Text(k.BecomeUser)
+	if len(r.Missing) == 0 && !r.Failed && !IsUser(user) {
+		message, hint := NotUser("`become_user:`", user)
+		r.Report(diag.Diagnostic{Pos: k.BecomeUser.Pos(), Message: message, Hint: hint})
 	}
 	call.Become = &Become{user, call.Become.Method}
-	if user == b.plan.made.o.User && b.Step.Conn == nil {
+	if user == b.plan.Basis.O.User && b.Step.Conn == nil {
 		call.Become = nil
 	}
 }
 
-func (b *Bound) guards(call *Call, r *renderer) {
-	k := b.Step.task
+func (b *Bound) guards(call *Call, r *Renderer) {
+	k := b.Step.Task
 	path := func(v playbook.Value) string {
 		if v.IsZero() {
 			return ""
 		}
-		return k.resolve(r.text(v), b.plan.home)
+		return k.Resolve(r.Text(v), b.plan.Home)
 	}
-	call.Creates, call.Removes = path(k.src.Creates), path(k.src.Removes)
+	call.Creates, call.Removes = path(k.Src.Creates), path(k.Src.Removes)
 	globs := func(values []playbook.Value) (list []string) {
 		for _, v := range values {
 			list = append(list, path(v))
 		}
 		return list
 	}
-	call.Sources, call.Generates = globs(k.src.Sources), globs(k.src.Generates)
-	call.Unless, call.OnlyIf = r.text(k.src.Unless), r.text(k.src.OnlyIf)
+	call.Sources, call.Generates = globs(k.Src.Sources), globs(k.Src.Generates)
+	call.Unless, call.OnlyIf = r.Text(k.Src.Unless), r.Text(k.Src.OnlyIf)
 }
 
 // Judgement is what a step's own conditions say of its result.
@@ -266,7 +266,7 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 		}
 	}
 	j, _ := b.judge(names) // a mistake shows when the step really runs
-	j.Open = j.Changed == nil && len(b.Step.task.changed) > 0
+	j.Open = j.Changed == nil && len(b.Step.Task.Changed) > 0
 	return j
 }
 
@@ -274,53 +274,53 @@ func (b *Bound) JudgeDry(result map[string]any, found bool) Judgement {
 // and may be the name of a field.
 func (b *Bound) namesOf(result map[string]any) map[string]any {
 	names := map[string]any{}
-	if !b.env.plan.Plays {
+	if !b.env.Plan.Plays {
 		names["result"] = asValue(result)
 		maps.Copy(names, result)
 	}
-	if name := b.Step.task.src.Register; name != "" {
+	if name := b.Step.Task.Src.Register; name != "" {
 		names[name] = asValue(result)
 	}
 	return names
 }
 
 func (b *Bound) judge(names map[string]any) (Judgement, error) {
-	k := b.Step.task
+	k := b.Step.Task
 	var j Judgement
 	with := *b.env
-	with.extra = names
-	decide := func(list []condition) (*bool, string, error) {
+	with.Extra = names
+	decide := func(list []Condition) (*bool, string, error) {
 		if len(list) == 0 {
 			return nil, "", nil
 		}
 		r, problems := b.collecting()
-		r.env = &with
-		v := r.decide(list)
-		if !v.known {
+		r.Env = &with
+		v := r.Decide(list)
+		if !v.Known {
 			return nil, "", b.failure(r, problems)
 		}
-		return &v.holds, whenText(list), nil
+		return &v.Holds, WhenText(list), nil
 	}
 	var errs []error
 	var err error
-	j.Changed, _, err = decide(k.changed)
+	j.Changed, _, err = decide(k.Changed)
 	errs = append(errs, named("changed_when", err))
-	j.Failed, j.Because, err = decide(k.failed)
+	j.Failed, j.Because, err = decide(k.Failed)
 	errs = append(errs, named("failed_when", err))
-	j.Until, _, err = decide(k.until)
+	j.Until, _, err = decide(k.Until)
 	errs = append(errs, named("until", err))
-	ignore, _, err := decide(k.ignore)
+	ignore, _, err := decide(k.Ignore)
 	errs = append(errs, named("ignore_errors", err))
 	j.Ignore = ignore != nil && *ignore
 	return j, errors.Join(errs...)
 }
 
 // environmentOf is what a template gives that stands for environment variables.
-func environmentOf(r *renderer, v playbook.Value) map[string]string {
+func environmentOf(r *Renderer, v playbook.Value) map[string]string {
 	if v.Kind() == playbook.Map {
 		return nil
 	}
-	return r.environment(v)
+	return r.Environment(v)
 }
 
 // language is that of the playbook's conditions.
@@ -339,12 +339,12 @@ func named(key string, err error) error {
 }
 
 // ChangesByDefault reports whether a successful run counts as a change when nothing says otherwise.
-func (b *Bound) ChangesByDefault() bool { return b.Step.task.action.Changes }
+func (b *Bound) ChangesByDefault() bool { return b.Step.Task.Action.Changes }
 
 // NeverChanges reports whether the step says of itself that it changes nothing, whatever it does.
 func (b *Bound) NeverChanges() bool {
-	for _, c := range b.Step.task.changed {
-		if c.constant && !c.holds {
+	for _, c := range b.Step.Task.Changed {
+		if c.Constant && !c.Holds {
 			return true
 		}
 	}
@@ -375,19 +375,19 @@ func (n *Names) lacks(env eval.Env, err error) *Missing {
 		return nil
 	}
 	r := n.b.renderer()
-	r.env = env
-	steps := r.lacks(e)
+	r.Env = env
+	steps := r.Lacks(e)
 	if len(steps) == 0 {
 		return nil
 	}
-	r.needs(e, steps)
-	if r.lacking == nil { // another value, not known yet, may make it needless
-		m := missingOf(r.missing)
+	r.Needs(e, steps)
+	if r.Lacking == nil { // another value, not known yet, may make it needless
+		m := missingOf(r.Missing)
 		n.open.Store(m)
 		return m
 	}
-	n.lacking.Store(r.lacking)
-	return r.lacking
+	n.lacking.Store(r.Lacking)
+	return r.Lacking
 }
 
 // Render renders the text of a template file.
@@ -395,19 +395,19 @@ func (n *Names) Render(text, file string) (string, error) {
 	if vault.Is([]byte(text)) {
 		plain, err := n.b.plan.Decrypt([]byte(text))
 		if err != nil {
-			return "", &Problem{diag.Diagnostic{Pos: diag.Pos{File: shownPath(n.b.plan.Root, file)}, Message: err.Error()}}
+			return "", &Problem{diag.Diagnostic{Pos: diag.Pos{File: ShownPath(n.b.plan.Root, file)}, Message: err.Error()}}
 		}
 		text = string(plain)
 	}
-	t, err := documentOf(n.b.plan.engine, text, n.call.Raw)
+	t, err := DocumentOf(n.b.plan.Engine, text, n.call.Raw)
 	if err != nil {
 		return "", n.at(text, file, err)
 	}
 	with := *n.b.env
-	with.extra = n.b.Step.task.templateNames(n.b.renderer(), file, n.call.Raw, true)
+	with.Extra = n.b.Step.Task.TemplateNames(n.b.renderer(), file, n.call.Raw, true)
 	if vars, ok := n.call.Raw["vars"].(map[string]any); ok {
 		set := n.b.plan.Secrets()
-		with.extra = joined(with.extra, eval.Mixed(set, vars).(map[string]any))
+		with.Extra = Joined(with.Extra, eval.Mixed(set, vars).(map[string]any))
 	}
 	result, err := t.Render(&with)
 	if m := n.lacks(&with, err); m != nil {
@@ -429,14 +429,14 @@ func (n *Names) at(text, file string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	line, column := lineColumn(text, e.Offset)
-	shown := shownPath(n.b.plan.Root, file)
+	line, column := LineColumn(text, e.Offset)
+	shown := ShownPath(n.b.plan.Root, file)
 	return &Problem{diag.Diagnostic{Pos: diag.Pos{File: shown, Line: line, Column: column}, Message: e.Message, Hint: e.Hint}}
 }
 
 // Holds decides a condition.
 func (n *Names) Holds(text string) (bool, error) {
-	c, err := n.b.plan.engine.Condition(text, n.b.plan.language())
+	c, err := n.b.plan.Engine.Condition(text, n.b.plan.language())
 	if err != nil {
 		return false, err
 	}
@@ -456,20 +456,20 @@ func (n *Names) Holds(text string) (bool, error) {
 // CheckBreak finds mistakes in a breakpoint's condition and in its message, before they are needed.
 func (p *Plan) CheckBreak(condition, message string) error {
 	if condition != "" {
-		if _, err := p.engine.Condition(condition, p.language()); err != nil {
+		if _, err := p.Engine.Condition(condition, p.language()); err != nil {
 			return err
 		}
 	}
 	if message == "" {
 		return nil
 	}
-	_, err := p.engine.Document(message)
+	_, err := p.Engine.Document(message)
 	return err
 }
 
 // Value evaluates an expression.
 func (n *Names) Value(text string) (any, error) {
-	x, err := n.b.plan.engine.Expression(text, n.b.plan.language())
+	x, err := n.b.plan.Engine.Expression(text, n.b.plan.language())
 	if err != nil {
 		return nil, err
 	}
@@ -494,7 +494,7 @@ func (n *Names) Show(text string) (string, error) {
 	if n.b.Step.NoLog {
 		return "", errors.New("the values of this step are hidden: no_log")
 	}
-	x, err := n.b.plan.engine.Expression(text, n.b.plan.language())
+	x, err := n.b.plan.Engine.Expression(text, n.b.plan.language())
 	if err != nil {
 		return "", withHint(err)
 	}
@@ -527,27 +527,27 @@ func (b *Bound) KeepsOutput() bool {
 
 // Judges reports whether the step has conditions on its own result.
 func (b *Bound) Judges() bool {
-	k := b.Step.task
-	return len(k.changed)+len(k.failed)+len(k.until)+len(k.ignore) > 0
+	k := b.Step.Task
+	return len(k.Changed)+len(k.Failed)+len(k.Until)+len(k.Ignore) > 0
 }
 
 // registers is the result of an include_vars as plays know it. A value that cannot be had where the task stands is there as it is
 // written: only who uses it needs it.
-func (b *Bound) registers(read *readVars) *spec.SteeringArgs {
+func (b *Bound) registers(read *ReadVars) *spec.SteeringArgs {
 	e := *b.env
-	e.frame = read.frame
-	files, values := make([]any, len(read.files)), map[string]any{}
-	for i, path := range read.files {
+	e.Frame = read.Frame
+	files, values := make([]any, len(read.Files)), map[string]any{}
+	for i, path := range read.Files {
 		files[i] = path
-		for _, entry := range read.vars[i].Entries() {
-			r := &renderer{engine: b.plan.engine, env: &e, lenient: true}
-			if values[entry.Key] = r.value(entry.Value); r.failed || r.undefined || len(r.missing) > 0 {
-				values[entry.Key] = eval.Reveal(plain(entry.Value))
+		for _, entry := range read.Vars[i].Entries() {
+			r := &Renderer{Engine: b.plan.Engine, Env: &e, Lenient: true}
+			if values[entry.Key] = r.Value(entry.Value); r.Failed || r.Undefined || len(r.Missing) > 0 {
+				values[entry.Key] = eval.Reveal(Plain(entry.Value))
 			}
 		}
 	}
-	if read.under != "" {
-		values = map[string]any{read.under: values}
+	if read.Under != "" {
+		values = map[string]any{read.Under: values}
 	}
 	return &spec.SteeringArgs{Registers: map[string]any{"ansible_included_var_files": files, "ansible_facts": values}}
 }

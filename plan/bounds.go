@@ -10,21 +10,21 @@ import (
 // What a plan may cost beside its steps. Loops in loops, and includes in them, make a small playbook explode: steps that are a
 // repetition of others are bounded more narrowly than those that are written, or that there are hosts for.
 const (
-	repeatedSteps = 50_000 // and more for more hosts and with --max-steps, of which it is a part
-	repeatedShare = 5      // percent
-	repeatedHost  = 3_000
+	RepeatedSteps = 50_000 // and more for more hosts and with --max-steps, of which it is a part
+	RepeatedShare = 5      // percent
+	RepeatedHost  = 3_000
 
 	// Work of templates: for the whole plan, for a task on a host, and for a repetition of it.
-	planWork, planText         = 10_000_000, 96 << 20
-	taskWork, taskText         = 20_000, 64 << 10
-	repeatedWork, repeatedText = 500, 1 << 10
+	PlanWork, PlanText         = 10_000_000, 96 << 20
+	TaskWork, TaskText         = 20_000, 64 << 10
+	RepeatedWork, RepeatedText = 500, 1 << 10
 )
 
 var countedRange = regexp.MustCompile(`^(?:\{\{)?\s*(?:(-?\d{1,9})\s*\.\.\s*(-?\d{1,9})|range\(\s*(\d{1,9})\s*\))\s*(?:\}\})?$`)
 
-// atLeast is how many steps some tasks will be for each host, as far as that can be counted without planning them: only what is
+// AtLeast is how many steps some tasks will be for each host, as far as that can be counted without planning them: only what is
 // written out counts.
-func atLeast(tasks []*playbook.Task) int {
+func AtLeast(tasks []*playbook.Task) int {
 	const enough = 1 << 24 // more than this is not told apart
 	sum := 0
 	for _, t := range tasks {
@@ -34,7 +34,7 @@ func atLeast(tasks []*playbook.Task) int {
 			n = 1
 		case playbook.Block:
 			if len(t.When) == 0 {
-				n = atLeast(t.Body)
+				n = AtLeast(t.Body)
 			}
 		case playbook.Include, playbook.IncludeVars, playbook.Preset, playbook.Role, playbook.Vars:
 		}

@@ -11,6 +11,7 @@ import (
 
 	"moon/internal/assault"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // bombs are small playbooks that would cost without measure. What is asked of each is how it is refused, and where; that this
@@ -156,7 +157,7 @@ func explode(t *testing.T, name string) {
 		if b.files["hosts"] != "" {
 			o.Inventory = []string{filepath.Join(dir, "hosts")}
 		}
-		p, ds := plan.New(o)
+		p, ds := planner.New(o)
 		said := ""
 		if len(ds) > 0 {
 			said = fmt.Sprintf("%s:%d:%d: %s", ds[0].Pos.File, ds[0].Pos.Line, ds[0].Pos.Column, ds[0].Message)

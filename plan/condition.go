@@ -11,79 +11,79 @@ import (
 	"moon/plan/eval"
 )
 
-// verdict is what a list of conditions, and-ed, comes to.
-type verdict struct {
-	known   bool
-	holds   bool
-	culprit string // the condition that is false
+// Verdict is what a list of conditions, and-ed, comes to.
+type Verdict struct {
+	Known   bool
+	Holds   bool
+	Culprit string // the condition that is false
 }
 
-// decide evaluates conditions in order. A condition may guard the names the later ones use, so that
+// Decide evaluates conditions in order. A condition may guard the names the later ones use, so that
 // `[x is defined, x > 1]` is safe.
-func (r *renderer) decide(list []condition) verdict {
-	v := verdict{known: true, holds: true}
+func (r *Renderer) Decide(list []Condition) Verdict {
+	v := Verdict{Known: true, Holds: true}
 	var guards []string
-	lenient := r.lenient
-	defer func() { r.lenient = lenient }()
+	lenient := r.Lenient
+	defer func() { r.Lenient = lenient }()
 	for _, c := range list {
-		if c.constant {
-			if !c.holds {
-				return verdict{known: true, culprit: c.value.Text()}
+		if c.Constant {
+			if !c.Holds {
+				return Verdict{Known: true, Culprit: c.Value.Text()}
 			}
 			continue
 		}
-		if c.gate != nil {
-			skipped, ok := r.gate(c.gate.Step)
+		if c.Gate != nil {
+			skipped, ok := r.gate(c.Gate.Step)
 			switch {
 			case !ok:
-				r.miss([]eval.Missing{{Name: gateName, Steps: []int{c.gate.Step}}})
-				v.known = false
-			case skipped == c.gate.Ran:
-				return verdict{known: true, culprit: c.value.Text()}
+				r.Miss([]eval.Missing{{Name: gateName, Steps: []int{c.Gate.Step}}})
+				v.Known = false
+			case skipped == c.Gate.Ran:
+				return Verdict{Known: true, Culprit: c.Value.Text()}
 			}
 			continue
 		}
-		if c.broke != nil {
-			yes, known := r.byBreak(c.broke)
+		if c.Broke != nil {
+			yes, known := r.byBreak(c.Broke)
 			switch {
 			case yes:
-				return verdict{known: true, culprit: c.value.Text()}
+				return Verdict{Known: true, Culprit: c.Value.Text()}
 			case !known:
-				r.miss(waitsForBreak(c.broke))
-				v.known = false
+				r.Miss(waitsForBreak(c.Broke))
+				v.Known = false
 			}
 			continue
 		}
-		for _, ref := range c.compiled.Refs() {
+		for _, ref := range c.Compiled.Refs() {
 			for _, g := range guards {
-				if ref.Name == g && !v.known {
-					r.lenient = true
+				if ref.Name == g && !v.Known {
+					r.Lenient = true
 				}
 			}
 		}
-		r.use(c.value, c.compiled.Refs())
-		got, err := c.compiled.Eval(r.env)
+		r.Use(c.Value, c.Compiled.Refs())
+		got, err := c.Compiled.Eval(r.Env)
 		if err != nil {
-			r.wrong(c.value, err)
-			r.leaves(c.compiled.Refs())
-			v.known = false
+			r.Wrong(c.Value, err)
+			r.Leaves(c.Compiled.Refs())
+			v.Known = false
 			continue
 		}
-		guards = append(guards, c.compiled.Guards()...)
+		guards = append(guards, c.Compiled.Guards()...)
 		switch {
 		case !got.Known:
 			r.undecidable(c, got.Missing)
-			r.leaves(c.compiled.Refs())
-			r.miss(got.Missing)
-			v.known = false
+			r.Leaves(c.Compiled.Refs())
+			r.Miss(got.Missing)
+			v.Known = false
 		case !got.Holds:
 			r.came(c, false)
-			return verdict{known: true, culprit: strings.TrimSpace(c.value.Text())}
+			return Verdict{Known: true, Culprit: strings.TrimSpace(c.Value.Text())}
 		default:
 			r.came(c, true)
 		}
 	}
-	v.holds = v.known
+	v.Holds = v.Known
 	return v
 }
 
@@ -91,22 +91,22 @@ func (r *renderer) decide(list []condition) verdict {
 const gateName = "the include"
 
 // gate tells whether a step was skipped on which others depend.
-func (r *renderer) gate(step int) (skipped, ok bool) {
-	e, isEnv := r.env.(*env)
-	if !isEnv || e.results == nil {
+func (r *Renderer) gate(step int) (skipped, ok bool) {
+	e, isEnv := r.Env.(*Env)
+	if !isEnv || e.Results == nil {
 		return false, false
 	}
-	if e.results.Omitted(step) { // it is in a rescue that was not needed, and has decided nothing
+	if e.Results.Omitted(step) { // it is in a rescue that was not needed, and has decided nothing
 		return true, true
 	}
-	return e.results.Skipped(step)
+	return e.Results.Skipped(step)
 }
 
-// whenText joins conditions as written.
-func whenText(list []condition) string {
+// WhenText joins conditions as written.
+func WhenText(list []Condition) string {
 	var parts []string
 	for _, c := range list {
-		text := strings.TrimSpace(c.value.Text())
+		text := strings.TrimSpace(c.Value.Text())
 		if len(list) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||")) {
 			text = "(" + text + ")"
 		}
@@ -115,12 +115,12 @@ func whenText(list []condition) string {
 	return strings.Join(parts, " and ")
 }
 
-// guarded are the names whose absence the conditions provide for.
-func guarded(list []condition) []string {
+// Guarded are the names whose absence the conditions provide for.
+func Guarded(list []Condition) []string {
 	var names []string
 	for _, c := range list {
-		if c.compiled != nil {
-			names = append(names, c.compiled.Guards()...)
+		if c.Compiled != nil {
+			names = append(names, c.Compiled.Guards()...)
 		}
 	}
 	return names
@@ -130,14 +130,14 @@ func guarded(list []condition) []string {
 var outputAlone = regexp.MustCompile(`^\w+\.(stdout|stderr)(_lines)?$`)
 
 // undecidable reports a condition that is not known yet and will not be true or false then: the run would end at it.
-func (r *renderer) undecidable(c condition, missing []eval.Missing) {
-	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.value.Text()))
-	e, ok := eval.Base(r.env).(*env)
-	if m == nil || !ok || r.report == nil || e.results != nil || len(missing) != 1 {
+func (r *Renderer) undecidable(c Condition, missing []eval.Missing) {
+	m := outputAlone.FindStringSubmatch(strings.TrimSpace(c.Value.Text()))
+	e, ok := eval.Base(r.Env).(*Env)
+	if m == nil || !ok || r.Report == nil || e.Results != nil || len(missing) != 1 {
 		return
 	}
 	for _, step := range missing[0].Steps {
-		if a := e.plan.Steps[step].task.action; a == nil || !a.Command {
+		if a := e.Plan.Steps[step].Task.Action; a == nil || !a.Command {
 			return
 		}
 	}
@@ -145,49 +145,49 @@ func (r *renderer) undecidable(c condition, missing []eval.Missing) {
 	if m[2] != "" {
 		kind = "a list"
 	}
-	r.failed = true
-	r.report(diag.Diagnostic{
-		Pos: c.value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.value.Text())), Chain: r.chain,
+	r.Failed = true
+	r.Report(diag.Diagnostic{
+		Pos: c.Value.Pos(), Width: utf8.RuneCountInString(FirstLine(c.Value.Text())), Chain: r.Chain,
 		Message: "the condition gives " + kind + ", not true or false", Hint: "say what must hold: `| length > 0`",
 	})
 }
 
 // byBreak reports whether an item before has ended the loop.
-func (r *renderer) byBreak(c *earlier) (yes, known bool) {
-	e, isEnv := r.env.(*env)
-	if !isEnv || e.results == nil {
+func (r *Renderer) byBreak(c *Earlier) (yes, known bool) {
+	e, isEnv := r.Env.(*Env)
+	if !isEnv || e.Results == nil {
 		return false, false
 	}
-	return slices.ContainsFunc(c.steps, e.breaks), true
+	return slices.ContainsFunc(c.Steps, e.breaks), true
 }
 
 // breaks reports whether break_when holds for an item that has run.
-func (e *env) breaks(step int) bool {
-	k := e.plan.Steps[step].task
-	got, ok := e.results.Registered(step)
-	if !ok || len(k.breaks) == 0 {
+func (e *Env) breaks(step int) bool {
+	k := e.Plan.Steps[step].Task
+	got, ok := e.Results.Registered(step)
+	if !ok || len(k.Breaks) == 0 {
 		return false
 	}
-	with := &env{plan: e.plan, engine: e.engine, frame: k.frame, results: e.results}
-	if k.src.Register != "" {
-		with.extra = map[string]any{k.src.Register: asValue(got)}
+	with := &Env{Plan: e.Plan, Engine: e.Engine, Frame: k.Frame, Results: e.Results}
+	if k.Src.Register != "" {
+		with.Extra = map[string]any{k.Src.Register: asValue(got)}
 	}
-	r := &renderer{engine: e.engine, env: with}
-	v := r.decide(k.breaks)
-	return v.known && v.holds
+	r := &Renderer{Engine: e.Engine, Env: with}
+	v := r.Decide(k.Breaks)
+	return v.Known && v.Holds
 }
 
 // waitsForBreak is what an item waits for until it is known whether it is there.
-func waitsForBreak(c *earlier) []eval.Missing {
-	return []eval.Missing{{Name: breakName, Steps: c.steps[len(c.steps)-1:]}}
+func waitsForBreak(c *Earlier) []eval.Missing {
+	return []eval.Missing{{Name: breakName, Steps: c.Steps[len(c.Steps)-1:]}}
 }
 
 // breakName stands for the items before one where it waits for them.
 const breakName = "the item before"
 
 // came notes what a condition came to.
-func (r *renderer) came(c condition, holds bool) {
+func (r *Renderer) came(c Condition, holds bool) {
 	if !r.running() {
-		r.decided = append(r.decided, decisive{"condition." + c.value.Text(), strconv.FormatBool(holds), true})
+		r.Decided = append(r.Decided, decisive{"condition." + c.Value.Text(), strconv.FormatBool(holds), true})
 	}
 }

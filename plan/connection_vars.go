@@ -23,36 +23,37 @@ type ConnectionVariable struct {
 	Honour Honour
 	Doc    string   // what it does, why it does not matter, or what to use instead
 	usual  []string // values that ask for what moon does anyway
-	only   useOf
+	Only   UseOf
 }
 
-// useOf is which steps a variable is about.
-type useOf uint8
+// UseOf is which steps a variable is about.
+type UseOf uint8
 
+// Which steps a variable may be about.
 const (
-	anyStep  useOf = iota
-	sshStep        // those on hosts that are reached by ssh
-	paramiko       // those for which Ansible would use paramiko
-	becoming       // those that run as another user
+	AnyStep  UseOf = iota
+	SSHStep        // those on hosts that are reached by ssh
+	Paramiko       // those for which Ansible would use paramiko
+	Becoming       // those that run as another user
 )
 
 // ConnectionVariables are all that moon knows of: those that it honours, as the planner asks for them, and the others.
 var ConnectionVariables = []ConnectionVariable{
 	{Names: []string{"ansible_connection"}, Doc: "`ssh` or `local`; also `connection:` of a play or task, and `-c`"},
-	{Names: addressNames, Doc: "the address of the host"},
-	{Names: portNames, Doc: "the port of its SSH server; also `port:`"},
-	{Names: userNames, Doc: "the user to log in as; also `remote_user:` and `-u`"},
-	{Names: keyNames, Doc: "the file of a private key; also `--private-key`"},
-	{Names: argsNames, Doc: "further arguments of ssh"},
-	{Names: passwordNames, Doc: "the password of the user; a key is better"},
-	{Names: timeoutNames, Doc: "how many seconds connecting may take"},
-	{Names: hostKeyNames, Doc: "`false`: the key of a host that is not known is accepted, as with `StrictHostKeyChecking=no`"},
-	{Names: executableNames, Doc: "the program to use as ssh; before approval only if the playbook is trusted"},
+	{Names: AddressNames, Doc: "the address of the host"},
+	{Names: PortNames, Doc: "the port of its SSH server; also `port:`"},
+	{Names: UserNames, Doc: "the user to log in as; also `remote_user:` and `-u`"},
+	{Names: KeyNames, Doc: "the file of a private key; also `--private-key`"},
+	{Names: ArgsNames, Doc: "further arguments of ssh"},
+	{Names: PasswordNames, Doc: "the password of the user; a key is better"},
+	{Names: TimeoutNames, Doc: "how many seconds connecting may take"},
+	{Names: HostKeyNames, Doc: "`false`: the key of a host that is not known is accepted, as with `StrictHostKeyChecking=no`"},
+	{Names: ExecutableNames, Doc: "the program to use as ssh; before approval only if the playbook is trusted"},
 	{Names: []string{"ansible_become", "ansible_become_method"}, Doc: "whether and how steps run as another user; also `become:`, `become_method:` and `-b`"},
 	{Names: becomeNames("user"), Doc: "the user to become; also `become_user:`. Those of a method count only with that method"},
 	{Names: becomeNames("password"), Doc: "the password for it"},
 	{Names: becomeNames("pass"), Doc: "the same"},
-	{Names: []string{pythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
+	{Names: []string{PythonName}, Doc: "what runs [modules in Python](plugins.md#modules-written-for-ansible) there"},
 
 	{Names: []string{"ansible_pipelining", "ansible_ssh_pipelining"}, Honour: Harmless, Doc: "one connection carries everything"},
 	{Names: []string{"ansible_control_path", "ansible_control_path_dir"}, Honour: Harmless, Doc: "connections are shared in a directory of moon's own"},
@@ -69,68 +70,69 @@ var ConnectionVariables = []ConnectionVariable{
 	{Names: []string{"ansible_async_dir"}, Honour: Harmless, Doc: "there is no `async`"},
 	{Names: []string{"ansible_winrm_*", "ansible_psrp_*"}, Honour: Harmless, Doc: "those connections are refused"},
 
-	{Names: []string{"ansible_ssh_retries"}, Honour: Unhonoured, only: sshStep, usual: []string{"0"}, Doc: "put `-o ConnectionAttempts=N` into `ansible_ssh_common_args`"},
+	{Names: []string{"ansible_ssh_retries"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"}, Doc: "put `-o ConnectionAttempts=N` into `ansible_ssh_common_args`"},
 	{
-		Names: []string{"ansible_ssh_pkcs11_provider", "ansible_pkcs11_provider"}, Honour: Unhonoured, only: sshStep,
+		Names: []string{"ansible_ssh_pkcs11_provider", "ansible_pkcs11_provider"}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "put `-o PKCS11Provider=PATH` into `ansible_ssh_common_args`",
 	},
 	{
-		Names: []string{"ansible_ssh_private_key", "ansible_private_key", "ansible_ssh_private_key_passphrase", "ansible_private_key_passphrase"}, Honour: Unhonoured, only: sshStep,
+		Names: []string{"ansible_ssh_private_key", "ansible_private_key", "ansible_ssh_private_key_passphrase", "ansible_private_key_passphrase"}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "load the key into ssh-agent, or name its file in `ansible_ssh_private_key_file`",
 	},
-	{Names: []string{"ansible_ssh_verbosity"}, Honour: Unhonoured, only: sshStep, usual: []string{"0"}, Doc: "put `-o LogLevel=DEBUG` into `ansible_ssh_common_args`"},
-	{Names: []string{"ansible_paramiko_*"}, Honour: Unhonoured, only: paramiko, Doc: "moon uses OpenSSH: use the variables of ssh, or ~/.ssh/config"},
+	{Names: []string{"ansible_ssh_verbosity"}, Honour: Unhonoured, Only: SSHStep, usual: []string{"0"}, Doc: "put `-o LogLevel=DEBUG` into `ansible_ssh_common_args`"},
+	{Names: []string{"ansible_paramiko_*"}, Honour: Unhonoured, Only: Paramiko, Doc: "moon uses OpenSSH: use the variables of ssh, or ~/.ssh/config"},
 	{
 		Names: []string{"ansible_shell_executable"}, Honour: Unhonoured, usual: []string{"/bin/sh", "sh"},
 		Doc: "write `executable:` on the tasks that need another shell",
 	},
 	{Names: []string{"ansible_shell_type"}, Honour: Unhonoured, usual: []string{"sh"}, Doc: "steps run with /bin/sh; write `executable:` on the tasks that need another shell"},
 	{
-		Names: []string{"ansible_remote_tmp", "ansible_remote_temp", "ansible_system_tmpdirs"}, Honour: Unhonoured, only: sshStep,
+		Names: []string{"ansible_remote_tmp", "ansible_remote_temp", "ansible_system_tmpdirs"}, Honour: Unhonoured, Only: SSHStep,
 		Doc: "moon needs one directory on the host in which programs may run: ~/.cache/moon, or what XDG_CACHE_HOME or TMPDIR name there",
 	},
 	{
-		Names: becomeNames("exe"), Honour: Unhonoured, only: becoming, usual: []string{"sudo", "su", "doas"},
+		Names: becomeNames("exe"), Honour: Unhonoured, Only: Becoming, usual: []string{"sudo", "su", "doas"},
 		Doc: "the program is found by its name in PATH; put the one to use first there",
 	},
 	{
-		Names: becomeNames("flags"), Honour: Unhonoured, only: becoming, usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
+		Names: becomeNames("flags"), Honour: Unhonoured, Only: Becoming, usual: []string{"-H", "-n", "-S", "-H -S", "-H -S -n", "-H -n", "-S -n"},
 		Doc: "put what is wanted into the settings of sudo or doas, or write the command with them as a step",
 	},
-	{Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, only: becoming, Doc: "use sudo, or `LANGUAGE=C` for the user who logs in"},
+	{Names: []string{"ansible_su_prompt_l10n"}, Honour: Unhonoured, Only: Becoming, Doc: "use sudo, or `LANGUAGE=C` for the user who logs in"},
 	{Names: []string{"ansible_perl_interpreter", "ansible_ruby_interpreter"}, Honour: Unhonoured, Doc: "modules of these languages run with what their first line names"},
 	{Names: []string{"ansible_interpreter_python_fallback"}, Honour: Unhonoured, Doc: "name the interpreter in `ansible_python_interpreter`"},
 }
 
 // The names that the planner looks up, those that count first before others.
 var (
-	addressNames    = []string{"ansible_host", "ansible_ssh_host"}
-	portNames       = []string{"ansible_port", "ansible_ssh_port"}
-	userNames       = []string{"ansible_user", "ansible_ssh_user"}
-	keyNames        = []string{"ansible_ssh_private_key_file", "ansible_private_key_file"}
-	argsNames       = []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"}
-	passwordNames   = []string{"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"}
-	timeoutNames    = []string{"ansible_ssh_timeout", "ansible_timeout"}
-	hostKeyNames    = []string{"ansible_ssh_host_key_checking", "ansible_host_key_checking"}
-	executableNames = []string{"ansible_ssh_executable"}
+	AddressNames    = []string{"ansible_host", "ansible_ssh_host"}
+	PortNames       = []string{"ansible_port", "ansible_ssh_port"}
+	UserNames       = []string{"ansible_user", "ansible_ssh_user"}
+	KeyNames        = []string{"ansible_ssh_private_key_file", "ansible_private_key_file"}
+	ArgsNames       = []string{"ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"}
+	PasswordNames   = []string{"ansible_password", "ansible_ssh_pass", "ansible_ssh_password"}
+	TimeoutNames    = []string{"ansible_ssh_timeout", "ansible_timeout"}
+	HostKeyNames    = []string{"ansible_ssh_host_key_checking", "ansible_host_key_checking"}
+	ExecutableNames = []string{"ansible_ssh_executable"}
 )
 
-const pythonName = "ansible_python_interpreter"
+// PythonName is the variable with the interpreter of modules in Python.
+const PythonName = "ansible_python_interpreter"
 
 // becomeNames are the names of a setting of become: for all methods, and for each.
 func becomeNames(setting string) []string {
 	names := []string{"ansible_become_" + setting}
-	for _, method := range becomeMethods {
-		names = append(names, becomeNameOf(method, setting))
+	for _, method := range BecomeMethods {
+		names = append(names, BecomeNameOf(method, setting))
 	}
 	return names
 }
 
-// becomeNameOf is the name of a setting of one method, which counts before that for all.
-func becomeNameOf(method, setting string) string { return "ansible_" + method + "_" + setting }
+// BecomeNameOf is the name of a setting of one method, which counts before that for all.
+func BecomeNameOf(method, setting string) string { return "ansible_" + method + "_" + setting }
 
-// unhonoured is the entry of a variable that would change what a run does, and that moon does not honour; nil for any other.
-func unhonoured(name string) *ConnectionVariable {
+// UnhonouredEntry is the entry of a variable that would change what a run does, and that moon does not honour; nil for any other.
+func UnhonouredEntry(name string) *ConnectionVariable {
 	if !strings.HasPrefix(name, "ansible_") {
 		return nil
 	}
@@ -147,28 +149,28 @@ func fits(pattern, name string) bool {
 	return name == pattern || open && strings.HasPrefix(name, stem)
 }
 
-// ignoredVariable is one that moon does not honour.
-type ignoredVariable struct {
-	name  string
-	entry *ConnectionVariable
-	said  int // how many diagnostics there were with it
+// IgnoredVariable is one that moon does not honour.
+type IgnoredVariable struct {
+	Name  string
+	Entry *ConnectionVariable
+	Said  int // how many diagnostics there were with it
 }
 
-// placeOf is where the variable in effect stands. A fact of that name is none.
-func placeOf(e *env, name string) (at Origin, given bool) {
-	e.frame.each(name, func(b *binding) bool {
-		at, given = b.origin, b.from != "fact"
+// PlaceOf is where the variable in effect stands. A fact of that name is none.
+func PlaceOf(e *Env, name string) (at Origin, given bool) {
+	e.Frame.Each(name, func(b *Binding) bool {
+		at, given = b.Origin, b.From != "fact"
 		if at.File == "" && given {
-			at.File = b.from
+			at.File = b.From
 		}
 		return true
 	})
 	return at, given
 }
 
-// usual reports whether a variable asks for what moon does anyway.
-func (g *ignoredVariable) usual(e *env) bool {
-	v, _ := e.find(g.name)
+// Usual reports whether a variable asks for what moon does anyway.
+func (g *IgnoredVariable) Usual(e *Env) bool {
+	v, _ := e.Find(g.Name)
 	switch v.(type) {
 	case nil:
 		return true
@@ -176,7 +178,7 @@ func (g *ignoredVariable) usual(e *env) bool {
 		return false
 	}
 	text := strings.TrimSpace(eval.Text(eval.Plain(v)))
-	return text == "" || slices.Contains(g.entry.usual, text)
+	return text == "" || slices.Contains(g.Entry.usual, text)
 }
 
 func init() {
@@ -187,4 +189,5 @@ func init() {
 	}
 }
 
-var becomeMethods = []string{"sudo", "su", "doas"}
+// BecomeMethods are the ways to become another user.
+var BecomeMethods = []string{"sudo", "su", "doas"}

@@ -9,15 +9,15 @@ import (
 	"moon/plan/eval"
 )
 
-// typeWords are the types of parameters in words.
-var typeWords = map[string]string{
+// TypeWords are the types of parameters in words.
+var TypeWords = map[string]string{
 	"string": "text", "int": "a whole number", "number": "a number", "bool": "true or false", "array": "a list", "object": "a map",
 }
 
-// convert brings a value to the type of a parameter. Text that reads as a number or boolean is one: -e gives text.
-func convert(typ string, v any) (any, bool) {
+// Convert brings a value to the type of a parameter. Text that reads as a number or boolean is one: -e gives text.
+func Convert(typ string, v any) (any, bool) {
 	if s, ok := v.(eval.Secret); ok {
-		typed, ok := convert(typ, s.Value)
+		typed, ok := Convert(typ, s.Value)
 		return eval.Secret{Value: typed, Shown: s.Shown}, ok
 	}
 	switch typ {

@@ -8,18 +8,18 @@ import (
 	"moon/plan/playbook"
 )
 
-// decisives are what the texts and conditions of a step have noted, with the values that names have. Where a value is not known
+// Decisives are what the texts and conditions of a step have noted, with the values that names have. Where a value is not known
 // either, the text that gives it stands for it, with the names of that in turn.
-func (r *renderer) decisives(e *env) []decisive {
-	if len(r.later) == 0 {
-		return r.decided
+func (r *Renderer) Decisives(e *Env) []decisive {
+	if len(r.Later) == 0 {
+		return r.Decided
 	}
-	list := slices.Clone(r.decided)
+	list := slices.Clone(r.Decided)
 	seen := map[string]bool{}
-	var add func(fr *frame, refs []eval.Ref)
-	add = func(fr *frame, refs []eval.Ref) {
+	var add func(fr *Frame, refs []eval.Ref)
+	add = func(fr *Frame, refs []eval.Ref) {
 		in := *e
-		in.frame = fr
+		in.Frame = fr
 		for _, ref := range refs {
 			key := fmt.Sprint(ref.Name, ref.Path)
 			if seen[key] {
@@ -28,24 +28,24 @@ func (r *renderer) decisives(e *env) []decisive {
 			seen[key] = true
 			v, ok := in.Lookup(ref.Name)
 			if !ok {
-				list = append(list, decisive{name: "undefined." + ref.Name})
+				list = append(list, decisive{Name: "undefined." + ref.Name})
 				continue
 			}
 			if at, is := valueAt(v, ref.Path); is {
-				list = append(list, decisive{name: "value." + key, value: at})
+				list = append(list, decisive{Name: "value." + key, Value: at})
 				continue
 			}
 			if b := in.written(ref.Name); b != nil {
-				list = append(list, decisive{name: "text." + ref.Name, value: plain(b.raw)})
-				where := b.where
+				list = append(list, decisive{Name: "text." + ref.Name, Value: Plain(b.Raw)})
+				where := b.Where
 				if where == nil {
 					where = fr
 				}
-				add(where, r.refsIn(b.raw, nil))
+				add(where, r.refsIn(b.Raw, nil))
 			}
 		}
 	}
-	add(e.frame, r.later)
+	add(e.Frame, r.Later)
 	return list
 }
 
@@ -90,9 +90,9 @@ func valueAt(v any, path []any) (at any, known bool) {
 }
 
 // written is the binding of a name whose value is written as a text that the run renders; nil if steps give it.
-func (e *env) written(name string) (found *binding) {
-	e.frame.each(name, func(b *binding) bool {
-		if !b.raw.IsZero() && (b.open || b.lazy) {
+func (e *Env) written(name string) (found *Binding) {
+	e.Frame.Each(name, func(b *Binding) bool {
+		if !b.Raw.IsZero() && (b.Open || b.Lazy) {
 			found = b
 		}
 		return true
@@ -101,7 +101,7 @@ func (e *env) written(name string) (found *binding) {
 }
 
 // refsIn adds the references of the texts inside a value.
-func (r *renderer) refsIn(v playbook.Value, refs []eval.Ref) []eval.Ref {
+func (r *Renderer) refsIn(v playbook.Value, refs []eval.Ref) []eval.Ref {
 	for _, item := range v.Items() {
 		refs = r.refsIn(item, refs)
 	}
@@ -111,7 +111,7 @@ func (r *renderer) refsIn(v playbook.Value, refs []eval.Ref) []eval.Ref {
 	if v.Kind() != playbook.String || v.Literal() || !eval.Templated(v.Text()) {
 		return refs
 	}
-	if t, err := r.engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
+	if t, err := r.Engine.Template(v.Text()); err == nil { // what is wrong with it is said where it is rendered
 		refs = append(refs, t.Refs()...)
 	}
 	return refs

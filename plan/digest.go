@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
-func (s *Step) hide() {
+// Hide takes out what no_log keeps from being shown and stored. Running the step renders it from what is written.
+func (s *Step) Hide() {
 	s.Args, s.Env, s.Uses = nil, nil, nil
 	for i := range s.Overridden {
 		s.Overridden[i].Was, s.Overridden[i].Now = nil, nil
@@ -26,8 +26,8 @@ func (s *Step) hide() {
 	}
 }
 
-// digest is over the steps and their order, not over the place or the wording around them.
-func (p *Plan) digest() string {
+// ComputeDigest is over the steps and their order, not over the place or the wording around them.
+func (p *Plan) ComputeDigest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "moon plan %d\n%s\n%s\n", Format, p.RootFile, p.Strategy)
 	for i := range p.Steps {
@@ -43,19 +43,19 @@ func (p *Plan) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// digestReads adds what a step reads to what its digest is over.
-func (s *Step) digestReads(k *task, root string, part func(name string, v any)) {
+// DigestReads adds what a step reads to what its digest is over.
+func (s *Step) DigestReads(k *Task, root string, part func(name string, v any)) {
 	for _, r := range s.Reads {
 		if r.Hidden {
 			continue
 		}
-		text := shownPath(root, r.Path) + " " + r.Digest
+		text := ShownPath(root, r.Path) + " " + r.Digest
 		if mode, ok := s.Args["mode"].(string); ok && mode == "preserve" && !r.IsDir() {
 			text += " " + r.Mode
 		}
 		part("reads", text)
 	}
-	if k.renders != nil && !s.NoLog {
-		part("renders", k.renders.digest)
+	if k.Renders != nil && !s.NoLog {
+		part("renders", k.Renders.Digest)
 	}
 }

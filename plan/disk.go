@@ -20,29 +20,30 @@ import (
 	"moon/secret/vault"
 )
 
-// disk is how the planner sees files. It remembers what it was told, so that a file has one content however often it is
+// Disk is how the planner sees files. It remembers what it was told, so that a file has one content however often it is
 // asked for, and so that the plan can be made again from what is remembered alone (Sources).
-type disk struct {
-	closed bool // nothing exists but what is remembered
+type Disk struct {
+	Closed bool // nothing exists but what is remembered
 	stdin  io.Reader
-	files  map[string]*fileSeen // by absolute path; "-" is standard input
+	Files  map[string]*FileSeen // by absolute path; "-" is standard input
 	links  map[string]string    // paths that lead elsewhere, and where
-	trees  map[string][]entry   // what is below a directory
+	Trees  map[string][]entry   // what is below a directory
 	lists  map[string][]string  // the names in a directory
-	absent map[string]bool      // what a step renders, and was not there
-	reads  map[readKey]*readSeen
-	adopt  func(now *source.Source) *source.Source // as in Options.Reads
+	Absent map[string]bool      // what a step renders, and was not there
+	Reads  map[ReadKey]*readSeen
+	Adopt  func(now *source.Source) *source.Source // as in Options.Reads
 	looked
 }
 
-type fileSeen struct {
-	text    []byte
-	digest  string
+// FileSeen is a file as it was when it was first read.
+type FileSeen struct {
+	Text    []byte
+	Digest  string
 	private bool // a step in it has no_log: its text is kept nowhere
-	secret  bool // it holds secrets: neither its text is kept nor its digest, which is empty
+	Secret  bool // it holds secrets: neither its text is kept nor its digest, which is empty
 
-	program string // that printed it: an executable inventory; "" for a file
-	args    []string
+	Program string // that printed it: an executable inventory; "" for a file
+	Args    []string
 }
 
 // entry is a file, link or directory in a tree.
@@ -53,53 +54,56 @@ type entry struct {
 	size  int
 }
 
-func newDisk(stdin io.Reader) *disk {
-	return &disk{stdin: stdin, files: map[string]*fileSeen{}, links: map[string]string{}, trees: map[string][]entry{}, lists: map[string][]string{}, absent: map[string]bool{}, reads: map[readKey]*readSeen{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, passwords: map[string]bool{}}}
+// NewDisk is the disk for one plan; stdin is what `-` reads.
+func NewDisk(stdin io.Reader) *Disk {
+	return &Disk{stdin: stdin, Files: map[string]*FileSeen{}, links: map[string]string{}, Trees: map[string][]entry{}, lists: map[string][]string{}, Absent: map[string]bool{}, Reads: map[ReadKey]*readSeen{}, looked: looked{present: map[string]bool{}, globs: map[string][]string{}, Passwords: map[string]bool{}}}
 }
 
-func notThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }
+// NotThere is the error for a file that does not exist.
+func NotThere(path string) error { return &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist} }
 
-// read gives the content of a file.
-func (d *disk) read(path string) (*fileSeen, error) {
-	if f, ok := d.files[path]; ok {
+// Read gives the content of a file.
+func (d *Disk) Read(path string) (*FileSeen, error) {
+	if f, ok := d.Files[path]; ok {
 		return f, nil
 	}
-	if d.closed {
-		return nil, notThere(path)
+	if d.Closed {
+		return nil, NotThere(path)
 	}
 	var text []byte
 	var err error
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(d.stdin, playbook.MaxFileSize+1))
 	} else {
-		text, err = readBounded(path)
+		text, err = ReadBounded(path)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := &fileSeen{text: text, digest: digestOf(text)}
-	if namedSecret(path) && !vault.Is(text) {
-		f.secret, f.digest = true, ""
+	f := &FileSeen{Text: text, Digest: DigestOf(text)}
+	if NamedSecret(path) && !vault.Is(text) {
+		f.Secret, f.Digest = true, ""
 	}
-	d.files[path] = f
+	d.Files[path] = f
 	return f, nil
 }
 
-func digestOf(text []byte) string {
+// DigestOf is the SHA-256 of a text, in hexadecimal digits.
+func DigestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
-// keepNot says that the text of a file must not be kept.
-func (d *disk) keepNot(path string) {
-	if f, ok := d.files[path]; ok {
+// KeepNot says that the text of a file must not be kept.
+func (d *Disk) KeepNot(path string) {
+	if f, ok := d.Files[path]; ok {
 		f.private = true
 	}
 }
 
-// real follows links. A path that leads nowhere is what it is.
-func (d *disk) real(path string) string {
-	if to, ok := d.links[path]; ok || d.closed {
+// Real follows links. A path that leads nowhere is what it is.
+func (d *Disk) Real(path string) string {
+	if to, ok := d.links[path]; ok || d.Closed {
 		if !ok {
 			return path
 		}
@@ -113,45 +117,45 @@ func (d *disk) real(path string) string {
 	return to
 }
 
-// regular reports whether there is a file, which is then read.
-func (d *disk) regular(path string) bool {
-	if d.closed {
-		return d.files[d.real(path)] != nil
+// Regular reports whether there is a file, which is then read.
+func (d *Disk) Regular(path string) bool {
+	if d.Closed {
+		return d.Files[d.Real(path)] != nil
 	}
 	info, err := os.Stat(path)
 	d.lacks(path, err)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// stat looks at a directory before it is listed.
-func (d *disk) stat(path string) (fs.FileInfo, error) {
-	if d.closed {
-		return nil, notThere(path)
+// Stat looks at a directory before it is listed.
+func (d *Disk) Stat(path string) (fs.FileInfo, error) {
+	if d.Closed {
+		return nil, NotThere(path)
 	}
 	return os.Stat(path)
 }
 
-// exists looks for a file that a step will need. What is rendered is read, which makes its absence part of the plan;
+// Exists looks for a file that a step will need. What is rendered is read, which makes its absence part of the plan;
 // that of a file to copy is only warned about.
-func (d *disk) exists(path string, rendered bool) error {
+func (d *Disk) Exists(path string, rendered bool) error {
 	switch {
-	case d.absent[path]:
-		return notThere(path)
-	case d.closed:
+	case d.Absent[path]:
+		return NotThere(path)
+	case d.Closed:
 		return nil
 	}
 	_, err := os.Stat(path)
 	if rendered && errors.Is(err, fs.ErrNotExist) {
-		d.absent[path] = true
+		d.Absent[path] = true
 	}
 	return err
 }
 
 var (
-	errTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
-	errDirectory = errors.New("it is a directory")
-	errPipe      = errors.New("it is a named pipe; give it as standard input: moon … - < PIPE")
-	errNoFile    = errors.New("it is a device or a socket, and no file")
+	ErrTooLarge  = fmt.Errorf("it is larger than %d MB", playbook.MaxFileSize>>20)
+	ErrDirectory = errors.New("it is a directory")
+	ErrPipe      = errors.New("it is a named pipe; give it as standard input: moon … - < PIPE")
+	ErrNoFile    = errors.New("it is a device or a socket, and no file")
 )
 
 // IsDescriptor reports whether a path is that of an open file of the process: standard input, or what a shell gives for
@@ -173,20 +177,20 @@ func IsDescriptor(path string) bool {
 // fit refuses what is no file: opening a named pipe waits until somebody writes to it, perhaps forever, and opening a
 // device may do anything.
 func fit(path string, info fs.FileInfo) error {
-	why := errNoFile
+	why := ErrNoFile
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		why = errDirectory
+		why = ErrDirectory
 	case mode.IsRegular(), IsDescriptor(path):
 		return nil
 	case mode&fs.ModeNamedPipe != 0:
-		why = errPipe
+		why = ErrPipe
 	}
 	return &fs.PathError{Op: "read", Path: path, Err: why}
 }
 
-// readBounded reads a file, or an open pipe of the process, up to a bound.
-func readBounded(path string) ([]byte, error) {
+// ReadBounded reads a file, or an open pipe of the process, up to a bound.
+func ReadBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil {
 		err = fit(path, info)
@@ -211,18 +215,18 @@ func readBounded(path string) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, playbook.MaxFileSize+1))
 	if err == nil && len(text) > playbook.MaxFileSize {
-		err = &fs.PathError{Op: "read", Path: path, Err: errTooLarge}
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 	}
 	return text, err
 }
 
-// list gives the names in a directory, sorted.
-func (d *disk) list(dir string) ([]string, error) {
+// List gives the names in a directory, sorted.
+func (d *Disk) List(dir string) ([]string, error) {
 	if names, ok := d.lists[dir]; ok {
 		return names, nil
 	}
-	if d.closed {
-		return nil, notThere(dir)
+	if d.Closed {
+		return nil, NotThere(dir)
 	}
 	entries, err := os.ReadDir(dir)
 	d.lacks(dir, err)
@@ -237,17 +241,17 @@ func (d *disk) list(dir string) ([]string, error) {
 	return names, nil
 }
 
-// kind tells directories and executable files from others.
-func (d *disk) kind(path string) (dir, executable bool, err error) {
+// Kind tells directories and executable files from others.
+func (d *Disk) Kind(path string) (dir, executable bool, err error) {
 	if _, ok := d.lists[path]; ok {
 		return true, false, nil
 	}
-	if d.closed {
-		if d.files[path+" --list"] != nil {
+	if d.Closed {
+		if d.Files[path+" --list"] != nil {
 			return false, true, nil
 		}
-		if d.files[path] == nil {
-			return false, false, notThere(path)
+		if d.Files[path] == nil {
+			return false, false, NotThere(path)
 		}
 		return false, false, nil
 	}
@@ -262,33 +266,33 @@ func (d *disk) kind(path string) (dir, executable bool, err error) {
 // looked is what a disk remembers of where plays have looked: a role, a template or a file of variables may be in several places,
 // and the first counts. A file that appears in an earlier one makes another plan, as one that goes does.
 type looked struct {
-	thorough bool // what is not there is remembered too
-	planned  bool // the plan is made: a step that runs finds what is there then
+	Thorough bool // what is not there is remembered too
+	Planned  bool // the plan is made: a step that runs finds what is there then
 	present  map[string]bool
 	globs    map[string][]string // the names of the files that match a pattern
 
-	passwords map[string]bool // files that were not there, and that the run will make
+	Passwords map[string]bool // files that were not there, and that the run will make
 }
 
 // lacks remembers that nothing is at a path, if that is what is wrong.
-func (d *disk) lacks(path string, err error) {
-	if d.thorough && !d.planned && filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist) {
-		d.absent[path] = true
+func (d *Disk) lacks(path string, err error) {
+	if d.Thorough && !d.Planned && filepath.IsAbs(path) && errors.Is(err, fs.ErrNotExist) {
+		d.Absent[path] = true
 	}
 }
 
-// there reports whether anything is at a path.
-func (d *disk) there(path string) bool {
-	if !d.planned {
+// There reports whether anything is at a path.
+func (d *Disk) There(path string) bool {
+	if !d.Planned {
 		switch {
-		case d.present[path], d.files[path] != nil, d.lists[path] != nil:
+		case d.present[path], d.Files[path] != nil, d.lists[path] != nil:
 			return true
-		case d.absent[path], d.closed:
+		case d.Absent[path], d.Closed:
 			return false
 		}
 	}
 	_, err := os.Stat(path)
-	if !d.planned {
+	if !d.Planned {
 		d.lacks(path, err)
 		if err == nil {
 			d.present[path] = true
@@ -298,8 +302,8 @@ func (d *disk) there(path string) bool {
 }
 
 // directory reports whether a directory is at a path.
-func (d *disk) directory(path string) bool {
-	if d.closed {
+func (d *Disk) directory(path string) bool {
+	if d.Closed {
 		return d.present[path]
 	}
 	info, err := os.Stat(path)
@@ -311,16 +315,16 @@ func (d *disk) directory(path string) bool {
 	return true
 }
 
-// glob gives the names of the files in a directory that match a pattern, sorted.
-func (d *disk) glob(dir, pattern string) []string {
+// Glob gives the names of the files in a directory that match a pattern, sorted.
+func (d *Disk) Glob(dir, pattern string) []string {
 	key := filepath.Join(dir, pattern)
-	if !d.planned {
-		if names, ok := d.globs[key]; ok || d.closed {
+	if !d.Planned {
+		if names, ok := d.globs[key]; ok || d.Closed {
 			return names
 		}
 	}
 	names := globbed(dir, pattern)
-	if !d.planned {
+	if !d.Planned {
 		d.globs[key] = names
 	}
 	return names
@@ -346,44 +350,45 @@ func globbed(dir, pattern string) []string {
 // readSeen is a source as the planner saw it first.
 type readSeen struct {
 	*source.Source
-	secret bool // it holds secrets, or only steps with no_log read it
-	sealed bool // and a plan that was saved says so
+	Secret bool // it holds secrets, or only steps with no_log read it
+	Sealed bool // and a plan that was saved says so
 }
 
-type readKey struct {
-	path  string
-	parts bool
+// ReadKey is a path that a step reads; with Parts it reads what is below it too.
+type ReadKey struct {
+	Path  string
+	Parts bool
 }
 
-// source is what a step reads, as it is when it is first asked for. What cannot be read is like what is not there: the step says so.
-func (d *disk) source(path string, parts bool) *readSeen {
-	key := readKey{filepath.Clean(path), parts}
-	if seen, ok := d.reads[key]; ok {
+// Source is what a step reads, as it is when it is first asked for. What cannot be read is like what is not there: the step says so.
+func (d *Disk) Source(path string, parts bool) *readSeen {
+	key := ReadKey{filepath.Clean(path), parts}
+	if seen, ok := d.Reads[key]; ok {
 		return seen
 	}
-	is := &source.Source{Path: key.path, Parts: parts}
-	if !d.closed {
-		if now, err := source.Look(key.path, parts); err == nil {
+	is := &source.Source{Path: key.Path, Parts: parts}
+	if !d.Closed {
+		if now, err := source.Look(key.Path, parts); err == nil {
 			is = now
 		}
-		if d.adopt != nil {
-			is = d.adopt(is)
+		if d.Adopt != nil {
+			is = d.Adopt(is)
 		}
 	}
-	seen := &readSeen{Source: is, secret: true}
-	d.reads[key] = seen
+	seen := &readSeen{Source: is, Secret: true}
+	d.Reads[key] = seen
 	return seen
 }
 
-// namedSecret reports whether a file is one of secrets by its name. Its text is kept nowhere, nor a digest, by which a short
+// NamedSecret reports whether a file is one of secrets by its name. Its text is kept nowhere, nor a digest, by which a short
 // secret could be found.
-func namedSecret(path string) bool {
+func NamedSecret(path string) bool {
 	base := filepath.Base(path)
 	return strings.HasSuffix(base, ".secret.yml") || strings.HasSuffix(base, ".secret.yaml")
 }
 
-// entriesOf lists what is below a directory, sorted bytewise by path, and counts it. Above the limit it only counts.
-func entriesOf(root string, limit int) (list []entry, count int, err error) {
+// EntriesOf lists what is below a directory, sorted bytewise by path, and counts it. Above the limit it only counts.
+func EntriesOf(root string, limit int) (list []entry, count int, err error) {
 	// With the slash a root that is a link is walked, and not taken for a leaf.
 	err = filepath.WalkDir(root+"/", func(full string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -417,8 +422,8 @@ func entriesOf(root string, limit int) (list []entry, count int, err error) {
 	return list, count, err
 }
 
-// item is the entry as a value.
-func (e entry) item(root string) map[string]any {
+// Item is the entry as a value.
+func (e entry) Item(root string) map[string]any {
 	return map[string]any{
 		"src": root + filepath.FromSlash(e.path), "path": e.path, "name": path.Base(e.path), "dir": path.Dir(e.path), "state": e.state,
 		"is_dir": e.state == "directory", "mode": e.mode, "size": e.size, "depth": strings.Count(e.path[1:], "/"),

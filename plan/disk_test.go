@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // TestFilesChangeWhilePlanning changes every file of a playbook, and its tree, at each look that the planner takes at a
@@ -34,7 +35,7 @@ func TestFilesChangeWhilePlanning(t *testing.T) {
 			write("tree/two", "")
 			return "seen"
 		}
-		p, ds := plan.New(plan.Options{
+		p, ds := planner.New(plan.Options{
 			Path: filepath.Join(dir, "p.yml"), Dir: dir, Only: only, Facts: map[string]any{}, Costly: map[string]func() any{"look": look},
 		})
 		if p == nil {

@@ -11,71 +11,72 @@ import (
 )
 
 // Lookup implements eval.Env.
-func (e *env) Lookup(name string) (any, bool) {
-	if v, ok := e.extra[name]; ok {
+func (e *Env) Lookup(name string) (any, bool) {
+	if v, ok := e.Extra[name]; ok {
 		return makeEntry(v), true
 	}
-	if v, ok := e.find(name); ok {
+	if v, ok := e.Find(name); ok {
 		return v, true
 	}
-	if e.pending != nil {
-		return e.pending(name)
+	if e.Pending != nil {
+		return e.Pending(name)
 	}
 	return nil, false
 }
 
 // Names implements eval.Env.
-func (e *env) Names() []string {
-	list := e.frame.names()
-	for name := range e.extra {
+func (e *Env) Names() []string {
+	list := e.Frame.Names()
+	for name := range e.Extra {
 		list = append(list, name)
 	}
-	for name := range e.frame.all.costly {
+	for name := range e.Frame.All.Costly {
 		list = append(list, name)
 	}
 	sort.Strings(list)
 	return list
 }
 
-func (e *env) find(name string) (value any, ok bool) {
-	if e.frame.scene != nil {
+// Find is the value of a name. It may be eval.Unknown.
+func (e *Env) Find(name string) (value any, ok bool) {
+	if e.Frame.Scene != nil {
 		if value, ok := e.magic(name); ok {
 			return value, true
 		}
 	}
 	var waits []int
-	var lacking *binding // the newest one whose steps have given nothing, and will not
+	var lacking *Binding // the newest one whose steps have given nothing, and will not
 	var late any         // an Unknown that any older value takes the place of
-	e.frame.each(name, func(b *binding) bool {
+	e.Frame.Each(name, func(b *Binding) bool {
 		ok = true
 		switch {
-		case b.lazy:
+		case b.Lazy:
 			value = e.lazily(b)
 			return true
-		case b.foreseen && e.results == nil && !e.absent(b):
-			value = b.value
-			if e.took != nil {
-				*e.took = append(*e.took, b.steps...)
+		case b.Foreseen && e.Results == nil && !e.absent(b):
+			value = b.Value
+			if e.Took != nil {
+				*e.Took = append(*e.Took, b.Steps...)
 			}
 			return true
-		case b.how == notProduced && b.open && (e.results != nil || e.lost(b.value)):
+		case b.How == NotProduced && b.Open && (e.Results != nil || e.lost(b.Value)):
 			value = e.again(b)
 			return true
-		case b.how == measured && e.results != nil:
-			value = e.frame.all.measure(name)
+		case b.How == measured && e.Results != nil:
+			value = e.Frame.All.measure(name)
 			return true
-		case b.how == notProduced || b.how == measured:
-			value = b.value
+		case b.How == NotProduced || b.How == measured:
+			value = b.Value
 			if facts, ok := value.(factsOf); ok {
 				facts.e = e
 				value = facts
 			}
 			return true
-		case e.results == nil && !e.absent(b):
+		case e.Results == nil && !e.absent(b):
 			// A later assignment may not happen: then what it hides counts, and is waited for as well.
-			waits = append(waits, e.coming(b.steps)...)
+			waits = append(waits, e.Coming(b.Steps)...)
 			e.keep(b)
-			return b.how != handed && (b.how != assigned || b.certain)
+			return b.How != Handed && (b.How != Assigned || b.Certain)
 		}
 		if value, ok = e.produce(b); ok {
 			return true
@@ -95,7 +96,7 @@ func (e *env) find(name string) (value any, ok bool) {
 	case ok:
 		return value, true
 	case lacking != nil:
-		return e.notGiven(lacking.steps), true
+		return e.notGiven(lacking.Steps), true
 	case late != nil:
 		return late, true
 	}
@@ -104,68 +105,68 @@ func (e *env) find(name string) (value any, ok bool) {
 
 // produce takes a value from what steps have given. Steps that did not run, and assignments that were skipped, give way to what they
 // hide: a value that is not done stands only for want of any other.
-func (e *env) produce(b *binding) (value any, done bool) {
-	if b.how != assigned && e.absent(b) && !e.hasResult(b) {
+func (e *Env) produce(b *Binding) (value any, done bool) {
+	if b.How != Assigned && e.absent(b) && !e.hasResult(b) {
 		return nil, false
 	}
-	switch b.how {
-	case assigned:
+	switch b.How {
+	case Assigned:
 		var values map[string]any
 		ok := false
-		if e.results != nil {
-			values, ok = e.results.Assigned(b.steps[0])
+		if e.Results != nil {
+			values, ok = e.Results.Assigned(b.Steps[0])
 		}
 		if !ok && e.absent(b) {
 			return nil, false
 		}
 		if !ok { // of a dry run, in which nobody knows what it would be
-			return eval.Unknown{Steps: b.steps}, true
+			return eval.Unknown{Steps: b.Steps}, true
 		}
-		value, ok = values[b.name]
+		value, ok = values[b.Name]
 		return value, ok
-	case registered:
-		if r, ok := e.registered(b.steps[0]); ok {
+	case Registered:
+		if r, ok := e.registered(b.Steps[0]); ok {
 			return asValue(r), true
 		}
-	case collected:
-		return e.collect(b.steps), true
-	case broken:
-		steps := b.steps
-		if e.plan.Plays { // of a host one after the other: the last counts
+	case Collected:
+		return e.collect(b.Steps), true
+	case Broken:
+		steps := b.Steps
+		if e.Plan.Plays { // of a host one after the other: the last counts
 			steps = slices.Clone(steps)
 			slices.Reverse(steps)
 		}
 		for _, step := range steps {
-			if e.results.Broken(step) {
-				return e.failure(step, b.name), true
+			if e.Results.Broken(step) {
+				return e.failure(step, b.Name), true
 			}
 		}
-		if e.plan.Plays {
+		if e.Plan.Plays {
 			return nil, false // nothing failed there
 		}
 	case promisedFact:
-		r, ok := e.registered(b.steps[0])
+		r, ok := e.registered(b.Steps[0])
 		if ok {
-			return promisedOf(r, b.name)
+			return promisedOf(r, b.Name)
 		}
-	case relayed:
+	case Relayed:
 		return e.relayed(b)
-	case handed:
+	case Handed:
 		return e.handed(b)
-	case notProduced, measured:
+	case NotProduced, measured:
 	}
-	return eval.Unknown{Steps: b.steps}, true
+	return eval.Unknown{Steps: b.Steps}, true
 }
 
 // relayed is what the one host has set that a task with run_once ran on.
-func (e *env) relayed(b *binding) (value any, done bool) {
+func (e *Env) relayed(b *Binding) (value any, done bool) {
 	var skipped any
-	for _, one := range b.relay {
+	for _, one := range b.Relay {
 		v, ok := e.produce(one)
 		if _, open := v.(eval.Unknown); !ok || open {
 			continue
 		}
-		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.how != assigned {
+		if r, isMap := v.(map[string]any); isMap && r["skipped"] == true && one.How != Assigned {
 			skipped = v
 			continue
 		}
@@ -174,24 +175,24 @@ func (e *env) relayed(b *binding) (value any, done bool) {
 	if skipped != nil {
 		return skipped, true
 	}
-	return eval.Unknown{Steps: b.steps}, b.how == relayed
+	return eval.Unknown{Steps: b.Steps}, b.How == Relayed
 }
 
 // failure is what a rescue is told of the step that failed.
-func (e *env) failure(step int, name string) any {
-	if slices.Contains(failedResultNames, name) {
-		if r, ok := e.results.Registered(step); ok {
+func (e *Env) failure(step int, name string) any {
+	if slices.Contains(FailedResultNames, name) {
+		if r, ok := e.Results.Registered(step); ok {
 			return asValue(r)
 		}
 		return Result{Failed: true}.Registered() // it was lost
 	}
-	s := &e.plan.Steps[step]
+	s := &e.Plan.Steps[step]
 	return map[string]any{"name": s.Title(), "action": s.Action, "id": s.ID(), "path": s.Path, "origin": s.Origin.String()}
 }
 
 // collect makes a loop's registered value: the results of all items; the top level is the last item's, with changed
 // and failed of any.
-func (e *env) collect(steps []int) any {
+func (e *Env) collect(steps []int) any {
 	all := make([]any, 0, len(steps))
 	top := map[string]any{}
 	changed, failed, skipped := false, false, true
@@ -201,13 +202,13 @@ func (e *env) collect(steps []int) any {
 			if _, gone := e.whyAbsent(s); !gone {
 				return eval.Unknown{Steps: steps}
 			}
-			r = Result{Skipped: true, Plays: e.plan.Plays}.Registered() // a round that was not reached, behind one that failed
+			r = Result{Skipped: true, Plays: e.Plan.Plays}.Registered() // a round that was not reached, behind one that failed
 		}
 		item := make(map[string]any, len(r)+1)
 		maps.Copy(item, r)
-		if step := &e.plan.Steps[s]; step.Loop != nil {
+		if step := &e.Plan.Steps[s]; step.Loop != nil {
 			item["item"] = e.round(step)
-			if e.plan.Plays {
+			if e.Plan.Plays {
 				delete(item, "item")
 				item[step.Loop.Var], item["ansible_loop_var"] = e.round(step), step.Loop.Var
 			}
@@ -216,7 +217,7 @@ func (e *env) collect(steps []int) any {
 		if ok || len(top) == 0 {
 			top = r
 		}
-		if e.plan.Plays && r["skipped"] != true && e.breaks(s) {
+		if e.Plan.Plays && r["skipped"] != true && e.breaks(s) {
 			changed, failed, skipped = changed || r["changed"] == true, failed || r["failed"] == true, false
 			break
 		}
@@ -224,7 +225,7 @@ func (e *env) collect(steps []int) any {
 		failed = failed || r["failed"] == true
 		skipped = skipped && r["skipped"] == true
 	}
-	if e.plan.Plays {
+	if e.Plan.Plays {
 		return collectedInPlays(all, changed, failed, skipped)
 	}
 	sum := make(map[string]any, len(top)+4)
@@ -234,28 +235,28 @@ func (e *env) collect(steps []int) any {
 }
 
 // round is the item of a step of a loop. It is taken from the frame: no_log keeps it from the step itself.
-func (e *env) round(s *Step) any {
-	b := s.task.frame.loop.find(s.Loop.Var)
-	if b.open {
+func (e *Env) round(s *Step) any {
+	b := s.Task.Frame.Loop.Find(s.Loop.Var)
+	if b.Open {
 		return e.again(b)
 	}
-	return b.value
+	return b.Value
 }
 
 // again renders an open value with what is known now.
-func (e *env) again(b *binding) any {
-	if b.given != nil {
+func (e *Env) again(b *Binding) any {
+	if b.Given != nil {
 		return e.parameters(b)
 	}
-	return e.remembered(b, b.where, func(m *memo) any {
-		r := &renderer{engine: e.engine, env: &env{plan: e.plan, engine: e.engine, frame: b.where, results: e.results, memo: m}, marks: true}
-		v := forNames(copyIfOpen(r, r.value(b.raw)))
-		if r.lacking != nil {
+	return e.remembered(b, b.Where, func(m *memo) any {
+		r := &Renderer{Engine: e.Engine, Env: &Env{Plan: e.Plan, Engine: e.Engine, Frame: b.Where, Results: e.Results, memo: m}, Marks: true}
+		v := ForNames(copyIfOpen(r, r.Value(b.Raw)))
+		if r.Lacking != nil {
 			e, _ := errors.AsType[*eval.Error](r.err)
-			return eval.Fault{Err: e, From: b.origin.String(), Absent: true}
+			return eval.Fault{Err: e, From: b.Origin.String(), Absent: true}
 		}
-		if r.failed {
-			return b.value
+		if r.Failed {
+			return b.Value
 		}
 		return v
 	})
@@ -263,48 +264,48 @@ func (e *env) again(b *binding) any {
 
 // parameters puts together what a preset was given. What was not known when planning gets its type now; one that has
 // another stays as it is, and the step that uses it says so.
-func (e *env) parameters(b *binding) any {
-	m := maps.Clone(b.value.(map[string]any))
-	for i := range b.given.values {
-		one := &b.given.values[i]
-		if !one.open {
+func (e *Env) parameters(b *Binding) any {
+	m := maps.Clone(b.Value.(map[string]any))
+	for i := range b.Given.Values {
+		one := &b.Given.Values[i]
+		if !one.Open {
 			continue
 		}
-		m[one.name] = e.again(one)
-		switch m[one.name].(type) {
+		m[one.Name] = e.again(one)
+		switch m[one.Name].(type) {
 		case eval.Fault, eval.Unknown:
 			continue
 		}
-		if typed, ok := convert(b.given.types[i], m[one.name]); ok {
-			m[one.name] = typed
+		if typed, ok := Convert(b.Given.Types[i], m[one.Name]); ok {
+			m[one.Name] = typed
 		}
-		if b.given.secret[one.name] {
-			m[one.name] = eval.Mark(e.engine.Secrets, m[one.name], eval.Every)
+		if b.Given.Secret[one.Name] {
+			m[one.Name] = eval.Mark(e.Engine.Secrets, m[one.Name], eval.Every)
 		}
 	}
 	return m
 }
 
 // keep has steps keep their results, which nothing registers perhaps.
-func (e *env) keep(b *binding) {
-	if b.how != handed || e.plan.made.facts.done {
+func (e *Env) keep(b *Binding) {
+	if b.How != Handed || e.Plan.Basis.Facts.Done {
 		return
 	}
-	for _, step := range b.steps {
-		e.plan.Steps[step].Keeps = true
+	for _, step := range b.Steps {
+		e.Plan.Steps[step].Keeps = true
 	}
 }
 
 // handed takes a fact from the result of the step that gives it. A step that gave none gives way to what it hides.
-func (e *env) handed(b *binding) (value any, done bool) {
+func (e *Env) handed(b *Binding) (value any, done bool) {
 	var open any
-	for _, step := range slices.Backward(b.steps) {
+	for _, step := range slices.Backward(b.Steps) {
 		r, ok := e.registered(step)
 		if !ok {
-			open = eval.Unknown{Steps: b.steps}
+			open = eval.Unknown{Steps: b.Steps}
 			continue
 		}
-		if v, ok := handedOf(r, b.name); ok {
+		if v, ok := handedOf(r, b.Name); ok {
 			return v, true
 		}
 	}
@@ -312,18 +313,18 @@ func (e *env) handed(b *binding) (value any, done bool) {
 }
 
 // anyHanded is a fact that a module may have given whose facts nobody knows before it runs.
-func (e *env) anyHanded(m *plannedHost, name string) (value any, ok bool) {
+func (e *Env) anyHanded(m *PlannedHost, name string) (value any, ok bool) {
 	var waits []int
-	m.handed.before(anyName, e.frame.producedAt, func(b *binding) bool {
-		if e.results == nil {
+	m.Handed.before(AnyName, e.Frame.ProducedAt, func(b *Binding) bool {
+		if e.Results == nil {
 			if !e.absent(b) {
 				e.keep(b)
-				waits = append(waits, e.coming(b.steps)...)
+				waits = append(waits, e.Coming(b.Steps)...)
 			}
 			return false
 		}
-		for _, step := range b.steps {
-			if r, given := e.results.Registered(step); given {
+		for _, step := range b.Steps {
+			if r, given := e.Results.Registered(step); given {
 				if value, ok = handedOf(r, name); ok {
 					return true
 				}
@@ -339,17 +340,17 @@ func (e *env) anyHanded(m *plannedHost, name string) (value any, ok bool) {
 }
 
 // going are those of some hosts that have not failed. Planning takes it that none will; what is shown of it is asked again in the run.
-func (e *env) going(hosts []string) []string {
-	if e.results == nil {
-		if e.changes != nil {
-			*e.changes = true
+func (e *Env) going(hosts []string) []string {
+	if e.Results == nil {
+		if e.Changes != nil {
+			*e.Changes = true
 		}
 		return hosts
 	}
 	out := map[string]bool{}
-	for _, step := range e.results.Failed() {
-		s := &e.plan.Steps[step]
-		began := e.at != nil && s.task.src.Pos == e.at.task.src.Pos && slices.Contains(e.frame.scene.batch, s.Host) // this very task, with it
+	for _, step := range e.Results.Failed() {
+		s := &e.Plan.Steps[step]
+		began := e.at != nil && s.Task.Src.Pos == e.at.Task.Src.Pos && slices.Contains(e.Frame.Scene.Batch, s.Host) // this very task, with it
 		if !began {
 			out[s.Host] = true
 		}
@@ -358,23 +359,23 @@ func (e *env) going(hosts []string) []string {
 }
 
 // lazily renders the variable of a play where it is used.
-func (e *env) lazily(b *binding) any {
-	at := b.origin.String()
+func (e *Env) lazily(b *Binding) any {
+	at := b.Origin.String()
 	if i := slices.Index(e.evaluating, b); i >= 0 {
 		names := []string{}
 		for _, one := range e.evaluating[i:] {
-			names = append(names, one.name)
+			names = append(names, one.Name)
 		}
-		names = append(names, b.name)
+		names = append(names, b.Name)
 		return eval.Fault{Err: &eval.Error{
 			Kind: eval.Failed, Message: "variables that need each other: " + strings.Join(names, " → "), Hint: "give one of them a value of its own", Offset: -1,
 		}, From: at}
 	}
-	return e.remembered(b, e.frame, func(m *memo) any {
+	return e.remembered(b, e.Frame, func(m *memo) any {
 		inner := *e
 		inner.evaluating, inner.memo = append(slices.Clip(e.evaluating), b), m
-		r := &renderer{engine: e.engine, env: &inner, marks: true}
-		v := r.value(b.raw)
+		r := &Renderer{Engine: e.Engine, Env: &inner, Marks: true}
+		v := r.Value(b.Raw)
 		if r.err != nil {
 			found, ok := errors.AsType[*eval.Error](r.err)
 			if !ok {
@@ -382,6 +383,6 @@ func (e *env) lazily(b *binding) any {
 			}
 			return eval.Fault{Err: found, From: at, Absent: found.Kind == eval.Undefined}
 		}
-		return forNames(copyIfOpen(r, v))
+		return ForNames(copyIfOpen(r, v))
 	})
 }

@@ -6,20 +6,20 @@ import (
 	"moon/plan/eval"
 )
 
-// render gives the value with what is known.
-func (x *Export) render(r *renderer) any {
-	r.marks = true
-	if !x.raw.IsZero() {
-		return r.value(x.raw)
+// Render gives the value with what is known.
+func (x *Export) Render(r *Renderer) any {
+	r.Marks = true
+	if !x.Raw.IsZero() {
+		return r.Value(x.Raw)
 	}
-	v, _ := r.env.Lookup(x.Name)
+	v, _ := r.Env.Lookup(x.Name)
 	if f, ok := v.(eval.Fault); ok && len(f.Err.Steps) > 0 {
-		r.needs(&eval.Error{Name: x.Name}, f.Err.Steps)
+		r.Needs(&eval.Error{Name: x.Name}, f.Err.Steps)
 		return nil
 	}
 	v = entire(v)
 	if steps, unknown := UnknownSteps(v); unknown {
-		r.miss([]eval.Missing{{Name: x.Name, Steps: steps}})
+		r.Miss([]eval.Missing{{Name: x.Name, Steps: steps}})
 	}
 	return v
 }
@@ -29,9 +29,9 @@ func (p *Plan) Export(results Results) (map[string]any, error) {
 	values := map[string]any{}
 	for i := range p.Exports {
 		x := &p.Exports[i]
-		b := &Bound{Step: &Step{}, plan: p, env: &env{plan: p, engine: p.engine, frame: x.frame, results: results}}
+		b := &Bound{Step: &Step{}, plan: p, env: &Env{Plan: p, Engine: p.Engine, Frame: x.Frame, Results: results}}
 		r, problems := b.collecting()
-		v := x.render(r)
+		v := x.Render(r)
 		if err := b.failure(r, problems); err != nil {
 			return nil, fmt.Errorf("export `%s`: %w", x.Name, err)
 		}

@@ -8,59 +8,59 @@ import (
 	"moon/plan/eval"
 )
 
-// newNames has the facts as planning may see them. One that changes is unknown, so that it is no part of the digest.
-func newNames(o Options) *names {
-	n := &names{factsMap: maps.Clone(o.Facts), costly: o.Costly}
-	n.document.now, n.produced.now = new(int), new(int)
-	if n.factsMap == nil {
-		n.factsMap = map[string]any{}
+// NewGlobals has the facts as planning may see them. One that changes is unknown, so that it is no part of the digest.
+func NewGlobals(o Options) *Globals {
+	n := &Globals{FactsMap: maps.Clone(o.Facts), Costly: o.Costly}
+	n.Document.Now, n.Produced.Now = new(int), new(int)
+	if n.FactsMap == nil {
+		n.FactsMap = map[string]any{}
 	}
 	if o.Volatile == nil {
 		o.Volatile = func() map[string]any { return nil }
 	}
 	for name := range o.Volatile() {
-		n.factsMap[name] = eval.Unknown{}
+		n.FactsMap[name] = eval.Unknown{}
 	}
-	n.started = sync.OnceValue(func() map[string]any {
-		all := maps.Clone(n.factsMap)
+	n.Started = sync.OnceValue(func() map[string]any {
+		all := maps.Clone(n.FactsMap)
 		maps.Copy(all, o.Volatile())
 		return all
 	})
 	return n
 }
 
-// own gives the names of another machine the facts of that one. What changes on this one does so there.
-func (n *names) own(facts, here map[string]any) {
-	n.factsMap, n.costly = maps.Clone(facts), nil
-	if n.factsMap == nil {
-		n.factsMap = map[string]any{}
+// Own gives the names of another machine the facts of that one. What changes on this one does so there.
+func (n *Globals) Own(facts, here map[string]any) {
+	n.FactsMap, n.Costly = maps.Clone(facts), nil
+	if n.FactsMap == nil {
+		n.FactsMap = map[string]any{}
 	}
 	for name, v := range here {
-		if _, changes := v.(eval.Unknown); changes && n.factsMap[name] != nil {
-			n.factsMap[name] = v
+		if _, changes := v.(eval.Unknown); changes && n.FactsMap[name] != nil {
+			n.FactsMap[name] = v
 		}
 	}
-	n.started = func() map[string]any { return facts }
+	n.Started = func() map[string]any { return facts }
 }
 
 // measure is a fact that changes, or all facts, as it was when the run first asked.
-func (n *names) measure(name string) any {
+func (n *Globals) measure(name string) any {
 	if name == "facts" {
-		return n.started()
+		return n.Started()
 	}
-	return n.started()[name]
+	return n.Started()[name]
 }
 
-// gather finds out the costly facts that a file names as facts.NAME. By their own names they are found when looked up;
+// Gather finds out the costly facts that a file names as facts.NAME. By their own names they are found when looked up;
 // the map of all facts must have them before.
-func (n *names) gather(text []byte) {
-	for name, get := range n.costly {
-		if _, known := n.factsMap[name]; known {
+func (n *Globals) Gather(text []byte) {
+	for name, get := range n.Costly {
+		if _, known := n.FactsMap[name]; known {
 			continue
 		}
 		for _, form := range []string{"facts." + name, "facts['" + name + "']", `facts["` + name + `"]`} {
 			if bytes.Contains(text, []byte(form)) {
-				n.factsMap[name] = get()
+				n.FactsMap[name] = get()
 				break
 			}
 		}

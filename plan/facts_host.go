@@ -26,13 +26,13 @@ func promisedOf(r map[string]any, name string) (value any, known bool) {
 // Tasks may give facts of a host beside those that are gathered: package_facts, service_facts, getent, and modules of the user's. They
 // count as facts do, from the task on, and are in ansible_facts too. Which they are is known of moon's own actions only.
 
-// anyName is the name under which a module is noted whose facts have names that nobody knows.
-const anyName = ""
+// AnyName is the name under which a module is noted whose facts have names that nobody knows.
+const AnyName = ""
 
 // hasHanded reports whether a task has given facts.
-func (m *plannedHost) hasHanded(moment int) bool {
-	for name := range m.handed.versions {
-		if m.handed.before(name, moment, func(*binding) bool { return true }) {
+func (m *PlannedHost) hasHanded(moment int) bool {
+	for name := range m.Handed.Versions {
+		if m.Handed.before(name, moment, func(*Binding) bool { return true }) {
 			return true
 		}
 	}
@@ -55,43 +55,43 @@ func handedOf(r map[string]any, name string) (any, bool) {
 
 // mayHave finds a variable that a module may have given which is there for facts, as its name says. Names that nobody else knows would
 // be mistakes otherwise.
-func (m *plannedHost) mayHave(name string, moment int, f func(*binding) bool) bool {
+func (m *PlannedHost) mayHave(name string, moment int, f func(*Binding) bool) bool {
 	if settings[name] {
 		return false
 	}
-	return m.handed.before(anyName, moment, func(b *binding) bool {
-		if !strings.HasSuffix(b.from, "_facts") {
+	return m.Handed.before(AnyName, moment, func(b *Binding) bool {
+		if !strings.HasSuffix(b.From, "_facts") {
 			return false
 		}
-		return f(&binding{name: name, from: b.from, origin: b.origin, how: handed, steps: b.steps, by: b.by})
+		return f(&Binding{Name: name, From: b.From, Origin: b.Origin, How: Handed, Steps: b.Steps, By: b.By})
 	})
 }
 
 // factNames are the names of all facts of a host, in ansible_facts.
-func (m *plannedHost) factNames(e *env) []string {
+func (m *PlannedHost) factNames(e *Env) []string {
 	all := map[string]bool{}
-	for name := range m.facts {
+	for name := range m.Facts {
 		all[name] = true
 	}
-	if m.state == promised && e.results != nil && m.gatherer >= 0 {
-		if r, ok := e.results.Registered(m.gatherer); ok {
+	if m.State == FactsPromised && e.Results != nil && m.Gatherer >= 0 {
+		if r, ok := e.Results.Registered(m.Gatherer); ok {
 			facts, _ := r["ansible_facts"].(map[string]any)
 			for name := range facts {
 				all[strings.TrimPrefix(name, "ansible_")] = true
 			}
 		}
 	}
-	for name := range m.handed.versions {
-		m.handed.before(name, e.frame.producedAt, func(b *binding) bool {
-			if name != anyName {
+	for name := range m.Handed.Versions {
+		m.Handed.before(name, e.Frame.ProducedAt, func(b *Binding) bool {
+			if name != AnyName {
 				all[name] = true
 				return true
 			}
-			if e.results == nil {
+			if e.Results == nil {
 				return true
 			}
-			for _, step := range b.steps {
-				r, _ := e.results.Registered(step)
+			for _, step := range b.Steps {
+				r, _ := e.Results.Registered(step)
 				facts, _ := r["facts"].(map[string]any)
 				for name := range facts {
 					all[strings.TrimPrefix(name, "ansible_")] = true
@@ -100,7 +100,7 @@ func (m *plannedHost) factNames(e *env) []string {
 			return false
 		})
 	}
-	return sortedKeys(all)
+	return SortedKeys(all)
 }
 
 // changing are facts that are another thing every time. They are unknown until the run starts.
@@ -109,8 +109,8 @@ var changing = map[string]bool{
 }
 
 // fact finds a fact by the name it has as a variable. Before anybody has gathered them there are none.
-func (m *plannedHost) fact(name string, moment int, f func(*binding) bool) bool {
-	if m.handed.before(name, moment, f) {
+func (m *PlannedHost) fact(name string, moment int, f func(*Binding) bool) bool {
+	if m.Handed.before(name, moment, f) {
 		return true
 	}
 	short, ok := strings.CutPrefix(name, "ansible_")
@@ -118,40 +118,40 @@ func (m *plannedHost) fact(name string, moment int, f func(*binding) bool) bool 
 		return false
 	}
 	if name == "ansible_facts" && m.hasHanded(moment) {
-		return f(&binding{name: name, value: factsOf{m: m}, from: "facts"})
+		return f(&Binding{Name: name, Value: factsOf{m: m}, From: "facts"})
 	}
-	if moment < m.since {
+	if moment < m.Since {
 		return false
 	}
 	switch {
-	case m.state == promised && !settings[name]:
-		return f(&binding{name: name, from: "fact", how: promisedFact, steps: m.gatherers()})
-	case m.state != gathered:
+	case m.State == FactsPromised && !settings[name]:
+		return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
+	case m.State != FactsKnown:
 		return false
 	case name == "ansible_facts":
-		return f(&binding{name: name, value: factsOf{m: m}, from: "facts"})
+		return f(&Binding{Name: name, Value: factsOf{m: m}, From: "facts"})
 	}
-	v, ok := m.facts[short]
+	v, ok := m.Facts[short]
 	if !ok {
 		return false
 	}
 	m.used(short)
 	switch {
 	case changing[short]:
-		m.keeps = true
-		return f(&binding{name: name, from: "fact", how: promisedFact, steps: m.gatherers()})
+		m.Keeps = true
+		return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
 	case short == "env":
 		v = envOf{m}
 	}
-	return f(&binding{name: name, value: v, from: "fact"})
+	return f(&Binding{Name: name, Value: v, From: "fact"})
 }
 
 // promises finds a fact of moon's own that a step of the run will give.
-func (m *plannedHost) promises(name string, f func(*binding) bool) bool {
-	if !m.away || m.state != promised || !ownFacts[name] {
+func (m *PlannedHost) promises(name string, f func(*Binding) bool) bool {
+	if !m.Away || m.State != FactsPromised || !ownFacts[name] {
 		return false
 	}
-	return f(&binding{name: name, from: "fact", how: promisedFact, steps: m.gatherers()})
+	return f(&Binding{Name: name, From: "fact", How: promisedFact, Steps: m.gatherers()})
 }
 
 // ownFacts are the names of facts that are no names of Ansible's.
@@ -168,35 +168,35 @@ func init() {
 }
 
 // gatherers are the steps that give facts, as far as there is one.
-func (m *plannedHost) gatherers() []int {
-	if m.gatherer < 0 {
+func (m *PlannedHost) gatherers() []int {
+	if m.Gatherer < 0 {
 		return nil
 	}
-	return []int{m.gatherer}
+	return []int{m.Gatherer}
 }
 
-// inventoryFor are the variables that the inventory has for a host in the plays of a scene.
-func (m *plannedHost) inventoryFor(sc *hostScope) *layer {
+// InventoryFor are the variables that the inventory has for a host in the plays of a scene.
+func (m *PlannedHost) InventoryFor(sc *HostScope) *Layer {
 	switch {
-	case len(m.inventory) == 0: // no inventory has it
+	case len(m.Inventory) == 0: // no inventory has it
 		return nil
 	case sc == nil:
-		return m.inventory[0]
+		return m.Inventory[0]
 	}
-	return m.inventory[sc.beside]
+	return m.Inventory[sc.Beside]
 }
 
 // What a plan uses of the facts of a host is taken down while it is made, because a saved plan keeps that much of them and no more.
 
 // used notes that a plan depends on a fact of the host.
-func (m *plannedHost) used(fact string) {
-	if m.use.done {
+func (m *PlannedHost) used(fact string) {
+	if m.Use.Done {
 		return
 	}
-	if m.read == nil {
-		m.read = map[string]bool{}
+	if m.Read == nil {
+		m.Read = map[string]bool{}
 	}
-	m.read[fact] = true
+	m.Read[fact] = true
 }
 
 // factOf finds a fact in what a step has gathered, by the name it has as a variable.
@@ -218,10 +218,10 @@ func shortNames(facts map[string]any) map[string]any {
 }
 
 // gatheredHosts are the names of the hosts whose facts are known.
-func (m *planInputs) gatheredHosts() []string {
+func (m *Basis) gatheredHosts() []string {
 	var list []string
-	for name, host := range m.machines {
-		if host.state == gathered {
+	for name, host := range m.Machines {
+		if host.State == FactsKnown {
 			list = append(list, name)
 		}
 	}
@@ -229,10 +229,10 @@ func (m *planInputs) gatheredHosts() []string {
 	return list
 }
 
-// hides reports whether the facts of the host are cleared at a moment.
-func (m *plannedHost) hides(moment int) bool {
-	for _, h := range m.hidden {
-		if moment >= h.from && moment < h.until || moment == math.MaxInt && h.until == math.MaxInt {
+// Hides reports whether the facts of the host are cleared at a moment.
+func (m *PlannedHost) Hides(moment int) bool {
+	for _, h := range m.Hidden {
+		if moment >= h.From && moment < h.Until || moment == math.MaxInt && h.Until == math.MaxInt {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 )
 
@@ -18,7 +19,7 @@ func planWith(t *testing.T, text string, volatile func() map[string]any, costly 
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly})
+	p, ds := planner.New(plan.Options{Path: path, Dir: dir, Facts: map[string]any{"os": "linux"}, Volatile: volatile, Costly: costly})
 	var b strings.Builder
 	if err := ds.Print(&b); err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ import (
 )
 
 // whole notes that all facts are used at once, or all of the environment.
-func (m *plannedHost) whole() {
-	if !m.use.done && m.use.whole.Line == 0 {
-		m.use.whole = m.use.at
+func (m *PlannedHost) whole() {
+	if !m.Use.Done && m.Use.whole.Line == 0 {
+		m.Use.whole = m.Use.At
 	}
 }
 
@@ -26,28 +26,28 @@ func (f factsOf) Keys() []string {
 // Get implements eval.Object.
 func (f factsOf) Get(key string) (value any, ok bool) {
 	var waits []int
-	take := func(b *binding) bool {
+	take := func(b *Binding) bool {
 		switch {
-		case b.how != promisedFact && b.how != handed:
-			value = b.value
+		case b.How != promisedFact && b.How != Handed:
+			value = b.Value
 		case f.e.absent(b) && !f.e.hasResult(b):
-			if b.how == promisedFact {
-				value = f.e.notGiven(b.steps)
+			if b.How == promisedFact {
+				value = f.e.notGiven(b.Steps)
 			}
-			return b.how != handed
-		case f.e.results == nil:
+			return b.How != Handed
+		case f.e.Results == nil:
 			f.e.keep(b)
-			waits = append(waits, f.e.coming(b.steps)...)
-			return b.how != handed // which may not happen
+			waits = append(waits, f.e.Coming(b.Steps)...)
+			return b.How != Handed // which may not happen
 		default:
 			var done bool
 			value, done = f.e.produce(b)
-			return done || b.how != handed
+			return done || b.How != Handed
 		}
 		return true
 	}
-	at := f.e.frame.producedAt
-	ok = f.m.handed.before(key, at, take) || f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
+	at := f.e.Frame.ProducedAt
+	ok = f.m.Handed.before(key, at, take) || f.m.fact("ansible_"+strings.TrimPrefix(key, "ansible_"), at, take)
 	switch {
 	case len(waits) > 0:
 		slices.Sort(waits)
@@ -59,26 +59,26 @@ func (f factsOf) Get(key string) (value any, ok bool) {
 }
 
 func (e envOf) all() map[string]any {
-	env, _ := e.m.facts["env"].(map[string]any)
+	env, _ := e.m.Facts["env"].(map[string]any)
 	return env
 }
 
 // Known are the keys, for a person who has misspelt one.
-func (e envOf) Known() []string { return sortedKeys(e.all()) }
+func (e envOf) Known() []string { return SortedKeys(e.all()) }
 
 // Keys implements eval.Object.
 func (e envOf) Keys() []string {
 	e.m.whole()
-	return sortedKeys(e.all())
+	return SortedKeys(e.all())
 }
 
 // Get implements eval.Object.
 func (e envOf) Get(key string) (any, bool) {
-	if u := e.m.use; !u.done {
-		if e.m.env == nil {
-			e.m.env = map[string]bool{}
+	if u := e.m.Use; !u.Done {
+		if e.m.Env == nil {
+			e.m.Env = map[string]bool{}
 		}
-		e.m.env[key] = e.m.env[key] || !u.hiding
+		e.m.Env[key] = e.m.Env[key] || !u.Hiding
 	}
 	v, ok := e.all()[key]
 	return v, ok
@@ -88,7 +88,7 @@ func (e envOf) Get(key string) (any, bool) {
 func wholeFacts(v any) (map[string]any, bool) {
 	switch v := v.(type) {
 	case factsOf:
-		return v.m.facts, true
+		return v.m.Facts, true
 	case envOf:
 		return v.all(), true
 	}
@@ -97,17 +97,17 @@ func wholeFacts(v any) (map[string]any, bool) {
 
 // usedFacts are the facts of the host that planning has used, without those that change. hidden is a variable of the environment
 // that only steps with no_log use, whose value is kept nowhere.
-func (m *plannedHost) usedFacts() (facts map[string]any, hidden string) {
+func (m *PlannedHost) usedFacts() (facts map[string]any, hidden string) {
 	facts = map[string]any{}
-	for name := range m.read {
-		v, ok := m.facts[name]
+	for name := range m.Read {
+		v, ok := m.Facts[name]
 		switch {
 		case !ok:
 		case name == "env":
 			env := map[string]any{}
-			for _, variable := range sortedKeys(m.env) {
+			for _, variable := range SortedKeys(m.Env) {
 				v, ok := envOf{m}.all()[variable]
-				if ok && !m.env[variable] {
+				if ok && !m.Env[variable] {
 					hidden = variable
 				} else if ok {
 					env[variable] = v

@@ -7,18 +7,19 @@ import (
 	"moon/plan/playbook"
 )
 
-func newFactUsage() *factUsage { return &factUsage{names: map[string]bool{}, env: map[string]bool{}} }
+// NewFactUsage has noted nothing yet.
+func NewFactUsage() *FactUsage { return &FactUsage{names: map[string]bool{}, env: map[string]bool{}} }
 
 // note takes down a use of a variable, if it reads a fact where the text is.
-func (u *factUsage) note(fr *frame, v playbook.Value, ref eval.Ref) {
+func (u *FactUsage) note(fr *Frame, v playbook.Value, ref eval.Ref) {
 	u.mentioned(fr, ref)
 	if !fr.mayBeFact(ref.Name) {
 		return
 	}
 	reads := false
-	fr.each(ref.Name, func(b *binding) bool {
-		reads = b.from == "fact" || b.from == "facts"
-		return b.how == notProduced || b.certain // another may not come to be, and what it hides counts
+	fr.Each(ref.Name, func(b *Binding) bool {
+		reads = b.From == "fact" || b.From == "facts"
+		return b.How == NotProduced || b.Certain // another may not come to be, and what it hides counts
 	})
 	if !reads {
 		return
@@ -40,7 +41,7 @@ func (u *factUsage) note(fr *frame, v playbook.Value, ref eval.Ref) {
 		u.whole = v.Pos()
 		return
 	}
-	u.env[variable] = u.env[variable] || !u.hiding && !ref.Secret
+	u.env[variable] = u.env[variable] || !u.Hiding && !ref.Secret
 }
 
 // step takes the first key off a path.
@@ -52,20 +53,20 @@ func step(path []any) (name string, rest []any, ok bool) {
 	return name, path[1:], ok
 }
 
-func (fr *frame) mayBeFact(name string) bool {
+func (fr *Frame) mayBeFact(name string) bool {
 	if name == "facts" {
 		return true
 	}
-	if _, ok := fr.all.factsMap[name]; ok {
+	if _, ok := fr.All.FactsMap[name]; ok {
 		return true
 	}
-	_, ok := fr.all.costly[name]
+	_, ok := fr.All.Costly[name]
 	return ok
 }
 
 // calls takes down the use of a variable that says how moon was called.
-func (u *factUsage) calls(name string) {
-	if u.done {
+func (u *FactUsage) calls(name string) {
+	if u.Done {
 		return
 	}
 	if u.call == nil {
@@ -75,10 +76,10 @@ func (u *factUsage) calls(name string) {
 }
 
 // mentioned notes the facts that a text names, also where nothing reads them while planning: a condition before them may be open.
-func (u *factUsage) mentioned(fr *frame, ref eval.Ref) {
-	m := fr.all.of
+func (u *FactUsage) mentioned(fr *Frame, ref eval.Ref) {
+	m := fr.All.Of
 	short, ok := strings.CutPrefix(ref.Name, "ansible_")
-	if m == nil || !ok || m.state != gathered {
+	if m == nil || !ok || m.State != FactsKnown {
 		return
 	}
 	path := ref.Path
@@ -87,7 +88,7 @@ func (u *factUsage) mentioned(fr *frame, ref eval.Ref) {
 			return // who takes all of them asks for the keys
 		}
 	}
-	if _, ok := m.facts[short]; !ok {
+	if _, ok := m.Facts[short]; !ok {
 		return
 	}
 	m.used(short)

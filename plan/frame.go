@@ -4,76 +4,79 @@ import (
 	"sort"
 )
 
+// How a value is produced while the run goes on.
 const (
-	notProduced  production = iota
-	registered              // the result of the step
-	collected               // the results of a loop
-	assigned                // by set_fact or a late vars step; may not happen
-	broken                  // the step of a block that failed, in its rescue
+	NotProduced  production = iota
+	Registered              // the result of the step
+	Collected               // the results of a loop
+	Assigned                // by set_fact or a late vars step; may not happen
+	Broken                  // the step of a block that failed, in its rescue
 	measured                // when the run starts: a fact that changes
 	promisedFact            // by the step that gathers facts
-	relayed                 // by one of the hosts of a task with run_once
-	handed                  // a fact that a task gives beside those that are gathered; may not happen
+	Relayed                 // by one of the hosts of a task with run_once
+	Handed                  // a fact that a task gives beside those that are gathered; may not happen
 )
 
-func (l *layer) add(b binding) {
-	l.binds = append(l.binds, b)
+// Add puts a binding above those that are there.
+func (l *Layer) Add(b Binding) {
+	l.Binds = append(l.Binds, b)
 	switch {
-	case l.last != nil:
-		l.last[b.name] = len(l.binds) - 1
-	case len(l.binds) > fewNames:
-		l.last = make(map[string]int, 2*len(l.binds))
-		for i := range l.binds {
-			l.last[l.binds[i].name] = i
+	case l.Last != nil:
+		l.Last[b.Name] = len(l.Binds) - 1
+	case len(l.Binds) > fewNames:
+		l.Last = make(map[string]int, 2*len(l.Binds))
+		for i := range l.Binds {
+			l.Last[l.Binds[i].Name] = i
 		}
 	}
 }
 
-// find is the binding of a name in this layer alone: the last one, which hides those before it.
-func (l *layer) find(name string) *binding {
-	if l.last != nil {
-		if i, ok := l.last[name]; ok {
-			return &l.binds[i]
+// Find is the binding of a name in this layer alone: the last one, which hides those before it.
+func (l *Layer) Find(name string) *Binding {
+	if l.Last != nil {
+		if i, ok := l.Last[name]; ok {
+			return &l.Binds[i]
 		}
 		return nil
 	}
-	for i := len(l.binds) - 1; i >= 0; i-- {
-		if l.binds[i].name == name {
-			return &l.binds[i]
+	for i := len(l.Binds) - 1; i >= 0; i-- {
+		if l.Binds[i].Name == name {
+			return &l.Binds[i]
 		}
 	}
 	return nil
 }
 
-func (h *history) add(b *binding) {
-	if h.versions == nil {
-		h.versions = map[string][]version{}
+// Add sets a name from now on.
+func (h *History) Add(b *Binding) {
+	if h.Versions == nil {
+		h.Versions = map[string][]version{}
 	}
-	*h.now++
-	h.versions[b.name] = append(h.versions[b.name], version{at: *h.now, binding: b})
+	*h.Now++
+	h.Versions[b.Name] = append(h.Versions[b.Name], version{At: *h.Now, Binding: b})
 }
 
-// forget takes the values that hold only for a time out of what comes after, if they were set after a moment.
-func (h *history) forget(since int) {
-	*h.now++
-	for _, all := range h.versions {
+// Forget takes the values that hold only for a time out of what comes after, if they were set after a moment.
+func (h *History) Forget(since int) {
+	*h.Now++
+	for _, all := range h.Versions {
 		for i := range all {
-			if v := &all[i]; v.at > since && v.gone == 0 && v.passing {
-				v.gone = *h.now
+			if v := &all[i]; v.At > since && v.gone == 0 && v.Passing {
+				v.gone = *h.Now
 			}
 		}
 	}
 }
 
 // before calls f with the versions of name as of the moment, newest first, until it returns true.
-func (h *history) before(name string, moment int, f func(*binding) bool) bool {
-	all := h.versions[name]
-	n := sort.Search(len(all), func(i int) bool { return all[i].at > moment })
+func (h *History) before(name string, moment int, f func(*Binding) bool) bool {
+	all := h.Versions[name]
+	n := sort.Search(len(all), func(i int) bool { return all[i].At > moment })
 	for i := n - 1; i >= 0; i-- {
 		if gone := all[i].gone; gone > 0 && gone <= moment {
 			continue
 		}
-		if f(all[i].binding) {
+		if f(all[i].Binding) {
 			return true
 		}
 	}
@@ -82,8 +85,8 @@ func (h *history) before(name string, moment int, f func(*binding) bool) bool {
 
 // The names that tell a rescue what failed.
 var (
-	failedTaskNames   = []string{"failed_task", "ansible_failed_task"}
-	failedResultNames = []string{"failed_result", "ansible_failed_result"}
+	FailedTaskNames   = []string{"failed_task", "ansible_failed_task"}
+	FailedResultNames = []string{"failed_result", "ansible_failed_result"}
 )
 
 // collectedInPlays is what a loop registers in a play.

@@ -13,6 +13,7 @@ import (
 
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/playbook"
 	"moon/plan/show"
 )
@@ -114,7 +115,7 @@ func leaves(text string) bool {
 
 func planFuzzed(t *testing.T, dir string) (*plan.Plan, diag.List) {
 	t.Helper()
-	p, ds := plan.New(plan.Options{
+	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "p.yml"), Dir: dir, Home: dir, User: "ada", MaxSteps: fuzzSteps,
 		Facts:    map[string]any{"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"}},
 		Volatile: func() map[string]any { return map[string]any{"date_time": map[string]any{"year": "2031"}} },

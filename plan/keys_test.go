@@ -9,6 +9,7 @@ import (
 
 	"moon/exec/spec"
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/playbook"
 )
 
@@ -116,7 +117,7 @@ func effect(t *testing.T, dir, carrier, action, key, value string) {
 func planned(t *testing.T, dir string, lines []string) (fingerprint, wrong string) {
 	t.Helper()
 	text := "- id: first\n  shell: first\n- " + strings.Join(lines, "\n  ") + "\n"
-	p, ds := plan.New(plan.Options{
+	p, ds := planner.New(plan.Options{
 		Path: "-", Stdin: strings.NewReader(text), Dir: dir, Home: dir, User: "ada", SkipTags: []string{"left-out"}, Facts: map[string]any{},
 	})
 	if p == nil {

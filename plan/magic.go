@@ -47,81 +47,81 @@ var Magic = []VarSource{
 }
 
 func init() {
-	text := func(get func(e *env) string) func(*env) (any, bool) {
-		return func(e *env) (any, bool) { return get(e), true }
+	text := func(get func(e *Env) string) func(*Env) (any, bool) {
+		return func(e *Env) (any, bool) { return get(e), true }
 	}
-	list := func(get func(e *env) []string) func(*env) (any, bool) {
-		return func(e *env) (any, bool) { return anyList(get(e)), true }
+	list := func(get func(e *Env) []string) func(*Env) (any, bool) {
+		return func(e *Env) (any, bool) { return anyList(get(e)), true }
 	}
-	called := func(name string) func(*env) (any, bool) {
-		return func(e *env) (any, bool) {
-			e.plan.made.facts.calls(name)
-			return e.frame.scene.call.called(name), true
+	called := func(name string) func(*Env) (any, bool) {
+		return func(e *Env) (any, bool) {
+			e.Plan.Basis.Facts.calls(name)
+			return e.Frame.Scene.Call.called(name), true
 		}
 	}
-	inRole := func(get func(r *role) any) func(*env) (any, bool) {
-		return func(e *env) (any, bool) {
-			if e.frame.scene.role == nil {
+	inRole := func(get func(r *Role) any) func(*Env) (any, bool) {
+		return func(e *Env) (any, bool) {
+			if e.Frame.Scene.Role == nil {
 				return nil, false
 			}
-			return get(e.frame.scene.role), true
+			return get(e.Frame.Scene.Role), true
 		}
 	}
-	magicNames = map[string]func(e *env) (any, bool){
-		"inventory_hostname": text(func(e *env) string { return e.frame.all.of.name }),
-		"inventory_hostname_short": text(func(e *env) string {
-			short, _, _ := strings.Cut(e.frame.all.of.name, ".")
+	magicNames = map[string]func(e *Env) (any, bool){
+		"inventory_hostname": text(func(e *Env) string { return e.Frame.All.Of.Name }),
+		"inventory_hostname_short": text(func(e *Env) string {
+			short, _, _ := strings.Cut(e.Frame.All.Of.Name, ".")
 			return short
 		}),
-		"group_names":               list(func(e *env) []string { return e.frame.groupNames() }),
-		"groups":                    func(e *env) (any, bool) { return e.frame.groups(), true },
-		"hostvars":                  func(e *env) (any, bool) { return hostVars{e}, true },
-		"vars":                      func(e *env) (any, bool) { return allVars{e}, true },
-		"play_hosts":                list(func(e *env) []string { return e.going(e.frame.scene.batch) }),
-		"ansible_play_batch":        list(func(e *env) []string { return e.going(e.frame.scene.batch) }),
-		"ansible_play_hosts":        list(func(e *env) []string { return e.going(e.frame.scene.hosts) }),
-		"ansible_play_hosts_all":    list(func(e *env) []string { return e.frame.scene.hosts }),
-		"ansible_play_name":         text(func(e *env) string { return e.frame.scene.play }),
-		"ansible_play_role_names":   list(func(e *env) []string { return e.frame.scene.roles }),
-		"ansible_role_names":        list(func(e *env) []string { return e.frame.scene.roles }),
-		"role_names":                list(func(e *env) []string { return e.frame.scene.roles }),
-		"playbook_dir":              text(func(e *env) string { return e.frame.scene.dir }),
-		"inventory_dir":             func(e *env) (any, bool) { return e.frame.scene.inventoryDir() },
-		"inventory_file":            func(e *env) (any, bool) { return e.frame.scene.inventoryFile() },
-		"role_name":                 inRole(func(r *role) any { return r.name }),
-		"ansible_role_name":         inRole(func(r *role) any { return r.name }),
-		"role_path":                 inRole(func(r *role) any { return r.dir }),
-		"ansible_parent_role_names": inRole(func(r *role) any { return anyList(r.parents()) }),
+		"group_names":               list(func(e *Env) []string { return e.Frame.groupNames() }),
+		"groups":                    func(e *Env) (any, bool) { return e.Frame.groups(), true },
+		"hostvars":                  func(e *Env) (any, bool) { return hostVars{e}, true },
+		"vars":                      func(e *Env) (any, bool) { return allVars{e}, true },
+		"play_hosts":                list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
+		"ansible_play_batch":        list(func(e *Env) []string { return e.going(e.Frame.Scene.Batch) }),
+		"ansible_play_hosts":        list(func(e *Env) []string { return e.going(e.Frame.Scene.Hosts) }),
+		"ansible_play_hosts_all":    list(func(e *Env) []string { return e.Frame.Scene.Hosts }),
+		"ansible_play_name":         text(func(e *Env) string { return e.Frame.Scene.Play }),
+		"ansible_play_role_names":   list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"ansible_role_names":        list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"role_names":                list(func(e *Env) []string { return e.Frame.Scene.Roles }),
+		"playbook_dir":              text(func(e *Env) string { return e.Frame.Scene.Dir }),
+		"inventory_dir":             func(e *Env) (any, bool) { return e.Frame.Scene.inventoryDir() },
+		"inventory_file":            func(e *Env) (any, bool) { return e.Frame.Scene.inventoryFile() },
+		"role_name":                 inRole(func(r *Role) any { return r.Name }),
+		"ansible_role_name":         inRole(func(r *Role) any { return r.Name }),
+		"role_path":                 inRole(func(r *Role) any { return r.Dir }),
+		"ansible_parent_role_names": inRole(func(r *Role) any { return anyList(r.parents()) }),
 		"ansible_check_mode":        called("ansible_check_mode"),
 		"ansible_diff_mode":         called("ansible_diff_mode"),
 		"ansible_forks":             called("ansible_forks"),
-		"ansible_verbosity":         func(*env) (any, bool) { return 0, true },
-		"ansible_limit":             func(e *env) (any, bool) { return e.frame.scene.call.Limit, e.frame.scene.call.Limit != "" },
-		"ansible_run_tags": list(func(e *env) []string {
-			if tags := e.frame.scene.call.Tags; len(tags) > 0 {
+		"ansible_verbosity":         func(*Env) (any, bool) { return 0, true },
+		"ansible_limit":             func(e *Env) (any, bool) { return e.Frame.Scene.Call.Limit, e.Frame.Scene.Call.Limit != "" },
+		"ansible_run_tags": list(func(e *Env) []string {
+			if tags := e.Frame.Scene.Call.Tags; len(tags) > 0 {
 				return tags
 			}
 			return []string{"all"}
 		}),
-		"ansible_skip_tags": list(func(e *env) []string { return e.frame.scene.call.SkipTags }),
-		"ansible_version": func(*env) (any, bool) {
+		"ansible_skip_tags": list(func(e *Env) []string { return e.Frame.Scene.Call.SkipTags }),
+		"ansible_version": func(*Env) (any, bool) {
 			return map[string]any{"full": "2.16.0", "major": 2, "minor": 16, "revision": 0, "string": "2.16.0"}, true
 		},
-		"ansible_playbook_python": text(func(*env) string { return "/usr/bin/python3" }),
-		"omit":                    func(*env) (any, bool) { return eval.Omit, true },
+		"ansible_playbook_python": text(func(*Env) string { return "/usr/bin/python3" }),
+		"omit":                    func(*Env) (any, bool) { return eval.Omit, true },
 	}
 }
 
-func (sc *hostScope) inventoryFile() (any, bool) {
-	for _, source := range sc.call.Inventory {
+func (sc *HostScope) inventoryFile() (any, bool) {
+	for _, source := range sc.Call.Inventory {
 		if !inventory.IsList(source) {
-			return resolvePath(source, sc.call.Dir, sc.call.Home), true
+			return ResolvePath(source, sc.Call.Dir, sc.Call.Home), true
 		}
 	}
 	return nil, false
 }
 
-func (sc *hostScope) inventoryDir() (any, bool) {
+func (sc *HostScope) inventoryDir() (any, bool) {
 	file, ok := sc.inventoryFile()
 	if !ok {
 		return nil, false
@@ -130,19 +130,19 @@ func (sc *hostScope) inventoryDir() (any, bool) {
 }
 
 // hostVars is the variable hostvars: of each host what it has at this moment, without what belongs to the play.
-type hostVars struct{ e *env }
+type hostVars struct{ e *Env }
 
 // Keys implements eval.Object.
 func (h hostVars) Keys() []string {
-	if h.e.frame.scene.inventory == nil {
-		return []string{h.e.frame.all.of.name}
+	if h.e.Frame.Scene.Inventory == nil {
+		return []string{h.e.Frame.All.Of.Name}
 	}
-	return hostNames(h.e.frame.scene.inventory.Hosts)
+	return HostNames(h.e.Frame.Scene.Inventory.Hosts)
 }
 
 // Get implements eval.Object.
 func (h hostVars) Get(key string) (any, bool) {
-	m := h.e.frame.scene.machines(key)
+	m := h.e.Frame.Scene.Machines(key)
 	if m == nil {
 		return nil, false
 	}
@@ -150,7 +150,7 @@ func (h hostVars) Get(key string) (any, bool) {
 }
 
 // hostVarsOf are the variables of one host.
-type hostVarsOf struct{ e *env }
+type hostVarsOf struct{ e *Env }
 
 // Keys implements eval.Object.
 func (h hostVarsOf) Keys() []string { return keysOf(h.e) }
@@ -159,7 +159,7 @@ func (h hostVarsOf) Keys() []string { return keysOf(h.e) }
 func (h hostVarsOf) Get(key string) (any, bool) { return entryOf(h.e, key) }
 
 // allVars is the variable vars.
-type allVars struct{ e *env }
+type allVars struct{ e *Env }
 
 // Keys implements eval.Object.
 func (v allVars) Keys() []string { return keysOf(v.e) }
@@ -168,31 +168,32 @@ func (v allVars) Keys() []string { return keysOf(v.e) }
 func (v allVars) Get(key string) (any, bool) { return entryOf(v.e, key) }
 
 // keysOf are the names of an environment, without those that hold all others.
-func keysOf(e *env) []string {
+func keysOf(e *Env) []string {
 	return slices.DeleteFunc(slices.Compact(e.Names()), func(name string) bool { return name == "vars" || name == "hostvars" || name == "omit" })
 }
 
-func entryOf(e *env, key string) (any, bool) {
+func entryOf(e *Env, key string) (any, bool) {
 	if key == "vars" || key == "hostvars" {
 		return nil, false
 	}
 	return e.Lookup(key)
 }
 
-// templatedIn reports whether anything in a value is to be rendered.
-func templatedIn(v playbook.Value) bool {
+// TemplatedIn reports whether anything in a value is to be rendered.
+func TemplatedIn(v playbook.Value) bool {
 	switch v.Kind() {
 	case playbook.String:
 		return !v.Literal() && eval.Templated(v.Text())
 	case playbook.List:
-		return slices.ContainsFunc(v.Items(), templatedIn)
+		return slices.ContainsFunc(v.Items(), TemplatedIn)
 	case playbook.Map:
-		return slices.ContainsFunc(v.Entries(), func(e playbook.Entry) bool { return templatedIn(e.Value) })
+		return slices.ContainsFunc(v.Entries(), func(e playbook.Entry) bool { return TemplatedIn(e.Value) })
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	return false
 }
 
-func isLocalhost(name string) bool {
+// IsLocalhost reports whether a name means the machine that moon runs on, whether or not an inventory has it.
+func IsLocalhost(name string) bool {
 	return name == "localhost" || name == "127.0.0.1" || name == "::1"
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // TestMagic asks for every magic variable where it can be asked for: in a role of a role, in the second batch of a play.
@@ -69,7 +70,7 @@ func TestMagic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{
+	p, ds := planner.New(plan.Options{
 		Path: filepath.Join(dir, "site.yml"), Dir: dir, Home: dir, User: "ada", Inventory: []string{"hosts"}, Limit: "web", SkipTags: []string{"slow"},
 		Check: true, Forks: 7, Facts: map[string]any{},
 	})
@@ -106,7 +107,7 @@ func TestHostsNobodyPlays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
 	if p == nil {
 		t.Fatal(ds)
 	}

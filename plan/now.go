@@ -12,28 +12,28 @@ import (
 // it uses. What has no value yet stays a template, and Unknowns has the steps that give it. Nothing is asked of a server or run for it,
 // and secrets are masked, those of the set too. The error says what is wrong with what could be rendered.
 func (b *Bound) Now(set *secret.Set) (Step, error) {
-	b.env.ahead = true
-	s, k := *b.Step, b.Step.task
+	b.env.Ahead = true
+	s, k := *b.Step, b.Step.Task
 	if s.Excluded {
 		return s, nil
 	}
 	r, problems := b.collecting()
-	f := &fields{r: r, field: "when"}
+	f := &Fields{R: r, Field: "when"}
 	touched := map[string]bool{}
 	at := func(field string) {
 		touched[field] = true
-		f.at(field)
+		f.At(field)
 	}
 	touched["when"] = true
 	s.Prediction = MaySkip
-	if v := r.decide(k.when); v.known {
-		s.Prediction = map[bool]Prediction{true: WillRun, false: WillSkip}[v.holds]
+	if v := r.Decide(k.When); v.Known {
+		s.Prediction = map[bool]Prediction{true: WillRun, false: WillSkip}[v.Holds]
 	}
 	if s.Prediction == WillSkip || s.NoLog { // what is not run is not rendered: its condition may guard it
 		at("")
 		s.Unknowns = slices.DeleteFunc(slices.Clone(s.Unknowns), func(Unknown) bool { return s.Prediction == WillSkip })
 		if s.NoLog {
-			s.Unknowns = f.unknowns
+			s.Unknowns = f.Unknowns
 		}
 		return s, b.wrongNow(r, problems)
 	}
@@ -42,21 +42,21 @@ func (b *Bound) Now(set *secret.Set) (Step, error) {
 	b.fillOpen(call, r)
 	at("become_user")
 	b.become(call, r)
-	raw := k.values(r, k.args, b.plan.home, "", at)
+	raw := k.Values(r, k.Args, b.plan.Home, "", at)
 	at("")
 	s.Name, s.Env, s.Cwd, s.Become = call.Name, call.Env, call.Cwd, call.Become
-	s.Args, _ = forDisplay(copyOf(raw)).(map[string]any)
-	s.Summary = b.plan.summary(s.Action, s.Args)
-	s.Unknowns = append(f.unknowns, b.stillUnknown(f.unknowns, touched)...)
-	s.Uses = b.usesNow(r.used)
+	s.Args, _ = ForDisplay(CopyOf(raw)).(map[string]any)
+	s.Summary = b.plan.Summary(s.Action, s.Args)
+	s.Unknowns = append(f.Unknowns, b.stillUnknown(f.Unknowns, touched)...)
+	s.Uses = b.usesNow(r.Used)
 	s.conceal(b.plan.Secrets())
 	s.conceal(set)
 	return s, b.wrongNow(r, problems)
 }
 
 // wrongNow is a mistake in what was rendered, or a value that will not come any more. What may still come is no mistake.
-func (b *Bound) wrongNow(r *renderer, problems *[]diag.Diagnostic) error {
-	if err := b.failure(&renderer{lacking: r.lacking}, problems); err != nil {
+func (b *Bound) wrongNow(r *Renderer, problems *[]diag.Diagnostic) error {
+	if err := b.failure(&Renderer{Lacking: r.Lacking}, problems); err != nil {
 		return err
 	}
 	return nil
@@ -87,7 +87,7 @@ func (b *Bound) usesNow(used []string) []Use {
 			names = append(names, name)
 		}
 	}
-	return usesOf(names, b.env)
+	return UsesOf(names, b.env)
 }
 
 // conceal takes the secrets of a set out of what is shown of a step that is a copy.
@@ -101,15 +101,15 @@ func (s *Step) conceal(set *secret.Set) {
 	s.Env, s.Args, s.Uses = secret.Clean(set, s.Env), secret.Clean(set, s.Args), secret.Clean(set, s.Uses)
 }
 
-// readNow is the text of a file when a step runs.
-func (p *Plan) readNow(path string) (string, error) {
+// ReadNow is the text of a file when a step runs.
+func (p *Plan) ReadNow(path string) (string, error) {
 	text, saved := p.Saved(path)
 	var err error
 	if !saved {
-		text, err = readBounded(path)
+		text, err = ReadBounded(path)
 	}
 	if err != nil {
-		return "", errors.New("no such file: " + shownPath(p.Root, path))
+		return "", errors.New("no such file: " + ShownPath(p.Root, path))
 	}
 	plain, err := p.Decrypt(text)
 	if err != nil {

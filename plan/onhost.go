@@ -9,14 +9,14 @@ import (
 	"moon/plan/playbook"
 )
 
-// environment renders a template that gives environment variables.
-func (r *renderer) environment(v playbook.Value) map[string]string {
-	got := r.value(v)
+// Environment renders a template that gives environment variables.
+func (r *Renderer) Environment(v playbook.Value) map[string]string {
+	got := r.Value(v)
 	m, ok := eval.Plain(eval.Reveal(got)).(map[string]any)
 	if !ok {
-		if got != nil && len(r.missing) == 0 && !r.failed && r.report != nil {
-			r.failed = true
-			r.report(diag.Diagnostic{Pos: v.Pos(), Chain: r.chain, Message: "`environment:` must be a map; this is " + described(eval.Plain(got))})
+		if got != nil && len(r.Missing) == 0 && !r.Failed && r.Report != nil {
+			r.Failed = true
+			r.Report(diag.Diagnostic{Pos: v.Pos(), Chain: r.Chain, Message: "`environment:` must be a map; this is " + Described(eval.Plain(got))})
 		}
 		return nil
 	}
@@ -27,37 +27,38 @@ func (r *renderer) environment(v playbook.Value) map[string]string {
 	return env
 }
 
-func newSearch(dirs []string, d *disk) *search { return &search{dirs: dirs, disk: d} }
+// NewSearch looks in these directories, in this order.
+func NewSearch(dirs []string, d *Disk) *search { return &search{dirs: dirs, disk: d} }
 
 // sources are where the actions look for what they copy.
-var sourceDirs = map[string]string{
+var SourceDirs = map[string]string{
 	"template": "templates", "copy": "files", "script": "files", "unarchive": "files", "patch": "files", "assemble": "files",
 }
 
-// find is the path of a file that a task names.
-func (s *search) find(name, home string) string {
+// Find is the path of a file that a task names.
+func (s *search) Find(name, home string) string {
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
-		return resolvePath(name, s.dirs[0], home)
+		return ResolvePath(name, s.dirs[0], home)
 	}
 	for _, dir := range s.dirs {
-		if path := resolvePath(name, dir, home); s.disk.there(path) {
+		if path := ResolvePath(name, dir, home); s.disk.There(path) {
 			return path
 		}
 	}
-	s.missed = true
-	return resolvePath(name, s.dirs[0], home)
+	s.Missed = true
+	return ResolvePath(name, s.dirs[0], home)
 }
 
-// resolve makes a path of a task what it is on the machine where the task runs: of another user's home, or another machine's, only
+// Resolve makes a path of a task what it is on the machine where the task runs: of another user's home, or another machine's, only
 // that knows.
-func (k *task) resolve(path, home string) string {
+func (k *Task) Resolve(path, home string) string {
 	switch {
-	case !k.plays:
-		return resolvePath(path, k.dir, home)
-	case k.away && (path == "~" || strings.HasPrefix(path, "~")):
+	case !k.Plays:
+		return ResolvePath(path, k.Dir, home)
+	case k.Away && (path == "~" || strings.HasPrefix(path, "~")):
 		return path
-	case k.remote && path != "" && !filepath.IsAbs(path):
+	case k.Remote && path != "" && !filepath.IsAbs(path):
 		return "~/" + path
 	}
-	return resolvePath(path, k.base, home)
+	return ResolvePath(path, k.Base, home)
 }

@@ -27,8 +27,8 @@ type Gathered struct {
 	Why   string         // why not
 }
 
-// gatheringFacts is the first task of a play: it asks again, and decides who can be reached.
-func gatheringFacts(pl *playbook.Play) *playbook.Task {
+// GatheringFacts is the first task of a play: it asks again, and decides who can be reached.
+func GatheringFacts(pl *playbook.Play) *playbook.Task {
 	t := &playbook.Task{
 		Kind: playbook.Action, Pos: pl.Pos, Action: "setup", ActionKey: "gather_facts", ActionPos: pl.Pos,
 		Name: playbook.Written(pl.Pos, "Gathering Facts"), Loop: playbook.Loop{Var: "item", Index: "index"},
@@ -112,9 +112,9 @@ type Options struct {
 	Fetch        func(url string) (string, error)                  // of lookup('url')
 	Ask          func([]Prompt) (map[string]string, error)         // vars_prompt; nil: there is nobody to ask
 	Trusts       Trusts                                            // nil: nothing is trusted
-	known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
-	asked        map[string]Gathered                               // hosts that were asked for this plan
-	unseen       *diag.List                                        // of a survey: what only facts could tell, which nobody asks for
+	Known        map[string]map[string]any                         // facts of hosts as they were when the plan was made first, by host
+	Asked        map[string]Gathered                               // hosts that were asked for this plan
+	Unseen       *diag.List                                        // of a survey: what only facts could tell, which nobody asks for
 
 	Volatile func() map[string]any // facts that change: unknown when planning, read once when a run asks for one; may be nil
 	Costly   map[string]func() any // facts that are found out when the playbook names them

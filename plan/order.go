@@ -12,20 +12,20 @@ type Member struct {
 
 // Tree is the shape of a plan: which scopes are in which.
 type Tree struct {
-	plan     *Plan
+	Plan     *Plan
 	children [][]int
-	forward  bool // some step needs one that comes after it in the file
+	Forward  bool // some step needs one that comes after it in the file
 }
 
 // Tree looks at the plan's scopes and needs once.
 func (p *Plan) Tree() *Tree {
-	t := &Tree{plan: p, children: make([][]int, len(p.Scopes))}
+	t := &Tree{Plan: p, children: make([][]int, len(p.Scopes))}
 	for _, s := range p.Scopes[1:] {
 		t.children[s.Parent] = append(t.children[s.Parent], s.ID)
 	}
 	for i := range p.Steps {
 		for _, n := range p.Steps[i].Needs {
-			t.forward = t.forward || n.Step > i
+			t.Forward = t.Forward || n.Step > i
 		}
 	}
 	return t
@@ -38,7 +38,7 @@ func (t *Tree) Children(scope int) []int { return t.children[scope] }
 func (t *Tree) Branches(block int) (rescue, always int) {
 	rescue, always = -1, -1
 	for _, child := range t.children[block] {
-		switch t.plan.Scopes[child].Branch {
+		switch t.Plan.Scopes[child].Branch {
 		case "rescue":
 			rescue = child
 		case "always":
@@ -50,29 +50,30 @@ func (t *Tree) Branches(block int) (rescue, always int) {
 
 // Parallel is how many members of the scope may run at once; 0 is one after the other, in the order of the file.
 func (t *Tree) Parallel(scope int) int {
-	if scope == 0 && t.plan.Strategy == "graph" && t.plan.Scopes[0].Parallel == 0 {
+	if scope == 0 && t.Plan.Strategy == "graph" && t.Plan.Scopes[0].Parallel == 0 {
 		return Unlimited
 	}
-	return t.plan.Scopes[scope].Parallel
+	return t.Plan.Scopes[scope].Parallel
 }
 
 // Members are a scope's direct children, without the branches of a block: in document order, or where that is no order,
 // with what a member needs before it.
 func (t *Tree) Members(scope int) []Member {
-	list := t.inDocument(scope)
-	if !t.forward || t.Parallel(scope) == 0 {
+	list := t.InDocument(scope)
+	if !t.Forward || t.Parallel(scope) == 0 {
 		return list
 	}
-	ordered, _ := t.ordered(scope, list)
+	ordered, _ := t.Ordered(scope, list)
 	return ordered
 }
 
-func (t *Tree) inDocument(scope int) []Member {
+// InDocument are a scope's direct children in document order, without the branches of a block.
+func (t *Tree) InDocument(scope int) []Member {
 	var list []Member
-	s := &t.plan.Scopes[scope]
+	s := &t.Plan.Scopes[scope]
 	step := s.First
 	for _, child := range t.children[scope] {
-		c := &t.plan.Scopes[child]
+		c := &t.Plan.Scopes[child]
 		for ; step < c.First; step++ {
 			list = append(list, Member{step, -1})
 		}
@@ -92,13 +93,13 @@ func (t *Tree) last(m Member) int {
 	if m.Scope < 0 {
 		return m.Step + 1
 	}
-	return t.plan.Scopes[m.Scope].Last
+	return t.Plan.Scopes[m.Scope].Last
 }
 
-// ordered sorts members so that what they need and the values they use come first, and otherwise as in the file. Where
+// Ordered sorts members so that what they need and the values they use come first, and otherwise as in the file. Where
 // members need each other it returns what they need of each other.
-func (t *Tree) ordered(scope int, list []Member) (sorted []Member, circle []edge) {
-	s := &t.plan.Scopes[scope]
+func (t *Tree) Ordered(scope int, list []Member) (sorted []Member, circle []edge) {
+	s := &t.Plan.Scopes[scope]
 	of := make([]int, s.Last-s.First) // the member that each step is in; -1 in a branch
 	for i := range of {
 		of[i] = -1
@@ -108,35 +109,35 @@ func (t *Tree) ordered(scope int, list []Member) (sorted []Member, circle []edge
 			of[step-s.First] = i
 		}
 	}
-	state := make([]progress, len(list))
+	state := make([]Progress, len(list))
 	var path []edge // one for each member that is looked at
 	var visit func(i int) bool
 	visit = func(i int) bool {
-		state[i] = doing
+		state[i] = Doing
 		for step := list[i].Step; step < t.last(list[i]); step++ {
-			for _, d := range t.plan.Steps[step].after() {
+			for _, d := range t.Plan.Steps[step].after() {
 				if d < s.First || d >= s.Last || of[d-s.First] < 0 || of[d-s.First] == i {
 					continue
 				}
 				other := of[d-s.First]
 				path = append(path, edge{step, d})
-				if state[other] == doing {
-					from := slices.IndexFunc(path, func(e edge) bool { return of[e.step-s.First] == other })
+				if state[other] == Doing {
+					from := slices.IndexFunc(path, func(e edge) bool { return of[e.Step-s.First] == other })
 					circle = slices.Clone(path[from:])
 					return false
 				}
-				if state[other] == waiting && !visit(other) {
+				if state[other] == Waiting && !visit(other) {
 					return false
 				}
 				path = path[:len(path)-1]
 			}
 		}
-		state[i] = done
+		state[i] = Done
 		sorted = append(sorted, list[i])
 		return true
 	}
 	for i := range list {
-		if state[i] == waiting && !visit(i) {
+		if state[i] == Waiting && !visit(i) {
 			return list, circle
 		}
 	}
@@ -144,7 +145,7 @@ func (t *Tree) ordered(scope int, list []Member) (sorted []Member, circle []edge
 }
 
 // edge says that a step needs another to have ended.
-type edge struct{ step, needs int }
+type edge struct{ Step, Needs int }
 
 // after are the steps that must end before this one by its needs and values.
 func (s *Step) after() []int {
@@ -158,10 +159,12 @@ func (s *Step) after() []int {
 	return list
 }
 
-type progress uint8
+// Progress is how far a walk has come with a node.
+type Progress uint8
 
+// How far a walk may be with a node.
 const (
-	waiting progress = iota
-	doing
-	done
+	Waiting Progress = iota
+	Doing
+	Done
 )

@@ -35,19 +35,20 @@ func (o Override) Label() string {
 	return o.Field + "." + o.Name
 }
 
-const fromOverride = "override"
+// FromOverride is where a variable comes from that an override sets.
+const FromOverride = "override"
 
 // Overrides are those the plan was made with.
 func (p *Plan) Overrides() []Override {
-	if p.made == nil { // it was put together by hand
+	if p.Basis == nil { // it was put together by hand
 		return nil
 	}
-	return p.made.o.Overrides
+	return p.Basis.O.Overrides
 }
 
 // WithOverrides are the options the plan was made with, and other overrides. What takes the place of a secret is one.
 func (p *Plan) WithOverrides(list []Override) Options {
-	o := p.made.o
+	o := p.Basis.O
 	o.Overrides = slices.Clone(list)
 	for i := range o.Overrides {
 		one := &o.Overrides[i]
@@ -75,16 +76,16 @@ func (p *Plan) hides(o Override) bool {
 // Written is the text of an argument, of a variable of the environment, or of the working directory as it stands in the playbook,
 // and whether it is a plain text with templates that are to be kept.
 func (p *Plan) Written(step int, field, name string) (text string, templated bool) {
-	k := p.Steps[step].task
+	k := p.Steps[step].Task
 	if k == nil { // it was put together by hand
 		return "", false
 	}
 	v := playbook.Value{}
 	switch field {
 	case OverrideArg:
-		v, _ = valueOf(k.args, name)
+		v, _ = ValueOf(k.Args, name)
 	case OverrideEnv:
-		for _, m := range k.env {
+		for _, m := range k.Env {
 			for _, e := range m.Entries() {
 				if e.Key == name {
 					v = e.Value
@@ -92,7 +93,7 @@ func (p *Plan) Written(step int, field, name string) (text string, templated boo
 			}
 		}
 	case OverrideCwd:
-		v = k.cwd
+		v = k.Cwd
 	}
 	if v.IsZero() || v.Kind() != playbook.String {
 		return "", false
@@ -146,7 +147,7 @@ func ReadOverride(text string) (kind string, err error) {
 	case !ok || len(m.Entries()) != 1:
 		return "", errors.New("this is not one value")
 	}
-	return Kind(plain(m.Entries()[0].Value)), nil
+	return Kind(Plain(m.Entries()[0].Value)), nil
 }
 
 // Kind names what kind of value something is: "text", "a number", "a list".

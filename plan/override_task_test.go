@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // A value for a task of a play reaches the task on all of its hosts, and all rounds of its loop.
@@ -15,12 +16,12 @@ func TestOverrideOfTask(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "playbook.yml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: "playbook.yml", Dir: dir, Facts: map[string]any{}, Inventory: []string{"web1,web2,"}})
+	p, ds := planner.New(plan.Options{Path: "playbook.yml", Dir: dir, Facts: map[string]any{}, Inventory: []string{"web1,web2,"}})
 	if p == nil {
 		t.Fatal(ds)
 	}
 	changed := func(at string) (n int) {
-		next, ds := plan.New(p.WithOverrides([]plan.Override{{Name: "x", Value: "2", At: at}}))
+		next, ds := planner.New(p.WithOverrides([]plan.Override{{Name: "x", Value: "2", At: at}}))
 		if next == nil {
 			t.Fatal(ds)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 const overridable = `vars: { host: a, port: 1, list: [x, y] }
@@ -111,7 +112,7 @@ func TestOverrides(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			q, ds := plan.New(p.WithOverrides(c.list))
+			q, ds := planner.New(p.WithOverrides(c.list))
 			if q == nil {
 				t.Fatalf("%+v", ds)
 			}
@@ -125,18 +126,18 @@ func TestOverrides(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, ds, err := plan.Replay(sources, q.Root, plan.Options{})
+			again, ds, err := planner.Replay(sources, q.Root, plan.Options{})
 			if err != nil || again == nil || again.Digest != q.Digest || commands(again) != c.want {
 				t.Errorf("replayed: %v %v", err, ds)
 			}
-			back, _ := plan.New(q.WithOverrides(nil))
+			back, _ := planner.New(q.WithOverrides(nil))
 			if back.Digest != p.Digest || commands(back) != before {
 				t.Error("without them it is not as before")
 			}
 		})
 	}
 	// Steps that an override does not reach keep their digests, and so their results.
-	q, _ := plan.New(p.WithOverrides([]plan.Override{{Name: "host", Value: "b", From: p.Steps[3].Path}}))
+	q, _ := planner.New(p.WithOverrides([]plan.Override{{Name: "host", Value: "b", From: p.Steps[3].Path}}))
 	for i := range 3 {
 		if q.Steps[i].Digest != p.Steps[i].Digest {
 			t.Errorf("step %d is another", i)
@@ -159,7 +160,7 @@ func TestOverrideMistakes(t *testing.T) {
 		{plan.Override{Name: "host", Value: "x", From: "p.yml/gone"}, "the step it begins with is gone: p.yml/gone"},
 		{plan.Override{Name: "host", Value: "a: 1\n- b"}, "override of host"},
 	} {
-		_, ds := plan.New(p.WithOverrides([]plan.Override{c.o}))
+		_, ds := planner.New(p.WithOverrides([]plan.Override{c.o}))
 		if !strings.Contains(fmt.Sprintf("%+v", ds), c.want) {
 			t.Errorf("%+v: %+v, want %q", c.o, ds, c.want)
 		}
@@ -174,13 +175,13 @@ func TestSecretOverrides(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
 	if p == nil {
 		t.Fatal(ds)
 	}
 	const value = "swordfish99"
 	for _, o := range []plan.Override{{Name: "token", Value: value}, {Name: "x", Value: value, At: p.Steps[1].Path}, {Field: "env", Name: "T", Value: value, At: p.Steps[1].Path}} {
-		q, ds := plan.New(p.WithOverrides([]plan.Override{o}))
+		q, ds := planner.New(p.WithOverrides([]plan.Override{o}))
 		if q == nil {
 			t.Fatal(ds)
 		}
@@ -208,7 +209,7 @@ func planOf(tb testing.TB, text string) *plan.Plan {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
 	if p == nil {
 		tb.Fatalf("%+v", ds)
 	}

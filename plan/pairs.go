@@ -6,22 +6,22 @@ import (
 
 // pair is one `key=value`. A word without "=" has no key.
 type pair struct {
-	key, value   string
-	at, valuesAt int // where the pair and its value begin, in bytes of the text
+	Key, Value   string
+	At, ValuesAt int // where the pair and its value begin, in bytes of the text
 }
 
-// splitPairs splits `a=1 b="two words" c={{ x }}`.
-func splitPairs(text string) []pair {
+// SplitPairs splits `a=1 b="two words" c={{ x }}`.
+func SplitPairs(text string) []pair {
 	var pairs []pair
 	for _, w := range splitWords(text) {
 		k, v, ok := strings.Cut(w.text, "=")
 		if !ok {
-			pairs = append(pairs, pair{value: w.text, at: w.at, valuesAt: w.at})
+			pairs = append(pairs, pair{Value: w.text, At: w.at, ValuesAt: w.at})
 			continue
 		}
-		p := pair{key: k, value: v, at: w.at, valuesAt: w.at + len(k) + 1}
-		if p.valuesAt < len(text) && (text[p.valuesAt] == '"' || text[p.valuesAt] == '\'') {
-			p.valuesAt++
+		p := pair{Key: k, Value: v, At: w.at, ValuesAt: w.at + len(k) + 1}
+		if p.ValuesAt < len(text) && (text[p.ValuesAt] == '"' || text[p.ValuesAt] == '\'') {
+			p.ValuesAt++
 		}
 		pairs = append(pairs, p)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// resolvePath makes a path of a playbook absolute: ~ and ~user expand, a relative path starts in dir. A trailing slash
+// ResolvePath makes a path of a playbook absolute: ~ and ~user expand, a relative path starts in dir. A trailing slash
 // is kept, because copy gives it a meaning.
-func resolvePath(path, dir, home string) string {
+func ResolvePath(path, dir, home string) string {
 	if path == "" {
 		return dir
 	}

@@ -18,11 +18,11 @@ type Place struct {
 
 // Place renders where a step runs and nothing else of it. What is not known yet, or wrong, is left out and said.
 func (b *Bound) Place() *Place {
-	s, k := b.Step, b.Step.task
-	p := &Place{Cwd: s.Cwd, Become: s.Become, Roams: k.cwd.IsZero(), Env: map[string]string{}}
+	s, k := b.Step, b.Step.Task
+	p := &Place{Cwd: s.Cwd, Become: s.Become, Roams: k.Cwd.IsZero(), Env: map[string]string{}}
 	text := func(what string, v playbook.Value) (string, bool) {
 		r, problems := b.collecting()
-		t := r.text(v)
+		t := r.Text(v)
 		err := b.failure(r, problems)
 		var missing *Missing
 		switch {
@@ -33,7 +33,7 @@ func (b *Bound) Place() *Place {
 		}
 		return t, err == nil
 	}
-	for _, m := range k.env {
+	for _, m := range k.Env {
 		for _, e := range m.Entries() {
 			if t, ok := text(e.Key, e.Value); ok {
 				p.Env[e.Key] = t
@@ -45,17 +45,17 @@ func (b *Bound) Place() *Place {
 			return
 		}
 		if t, ok := text(what, v); ok {
-			p.Cwd, p.Roams = k.resolve(t, b.plan.home), false
+			p.Cwd, p.Roams = k.Resolve(t, b.plan.Home), false
 		}
 	}
-	cwd("cwd", k.cwd)
-	if chdir, ok := valueOf(k.args, "chdir"); ok {
+	cwd("cwd", k.Cwd)
+	if chdir, ok := ValueOf(k.Args, "chdir"); ok {
 		cwd("chdir", chdir)
 	}
-	if p.Become != nil && !k.becomeUser.IsZero() {
-		user, ok := text("become_user", k.becomeUser)
+	if p.Become != nil && !k.BecomeUser.IsZero() {
+		user, ok := text("become_user", k.BecomeUser)
 		switch {
-		case !ok || user == b.plan.made.o.User:
+		case !ok || user == b.plan.Basis.O.User:
 			p.Become = nil
 		default:
 			p.Become = &Become{user, p.Become.Method}

@@ -37,13 +37,14 @@ type Plan struct {
 	Diagnostics diag.List // warnings
 	Unreached   []Unreached
 
-	made    *planInputs
-	ahead   predicted
-	plugins map[string]*spec.Action   // that are not compiled in
-	sources map[string]*playbook.File // that were read, by shown path
-	engine  *eval.Engine
-	home    string
-	dir     string // where the call was made: paths on the command line start here
+	// What binding, planning again and saving need; nothing of it is shown.
+	Basis    *Basis                    `json:"-"`
+	Ahead    predicted                 `json:"-"`
+	Declared map[string]*spec.Action   `json:"-"` // that are not compiled in
+	Files    map[string]*playbook.File `json:"-"` // that were read, by shown path
+	Engine   *eval.Engine              `json:"-"`
+	Home     string                    `json:"-"`
+	Dir      string                    `json:"-"` // where the call was made: paths on the command line start here
 }
 
 // Input is a file the plan was made from.
@@ -71,8 +72,8 @@ type Export struct {
 	Name  string
 	Value any // as far as known before the run; eval.Unknown where not
 
-	raw   playbook.Value // zero for the variable of that name
-	frame *frame
+	Raw   playbook.Value `json:"-"` // zero for the variable of that name
+	Frame *Frame         `json:"-"`
 }
 
 // Origin is the place a node comes from: line and column of its first key, and the including steps, outermost
@@ -254,9 +255,9 @@ type Step struct {
 	Pause     time.Duration // of an item: how long to wait before it
 	Includes  string        // of include_tasks and include_role: the file, or the role
 
-	concealed bool // its environment or directory holds a secret, and is rendered again when it runs
+	Concealed bool `json:"-"` // its environment or directory holds a secret, and is rendered again when it runs
 
-	task *task // what running needs beyond what is shown
+	Task *Task `json:"-"` // what running needs beyond what is shown
 }
 
 // Gate is a step that decides whether others are there: an include, the end of a play.
@@ -299,7 +300,7 @@ func (s *Step) KnownAhead() bool { return s.Action == "set_fact" && len(s.Unknow
 func (s *Step) ID() string { return fmt.Sprintf("step-%04d", s.Index+1) }
 
 // BringsPassword reports whether the variables of the step's host have the password with which it becomes another user.
-func (s *Step) BringsPassword() bool { return s.task != nil && s.task.becomePassword != "" }
+func (s *Step) BringsPassword() bool { return s.Task != nil && s.Task.BecomePassword != "" }
 
 // WaitsFor reports whether a field of the step is known only after other steps.
 func (s *Step) WaitsFor(field string) bool {
@@ -336,7 +337,7 @@ func (s *Step) InnermostLoop() *LoopContext {
 // Excerpt returns the lines around a line of a file that was read while planning, and the number of the first.
 // It returns nothing for a file the plan does not know.
 func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int) {
-	f, ok := p.sources[file]
+	f, ok := p.Files[file]
 	if !ok {
 		return nil, 0
 	}
@@ -345,7 +346,7 @@ func (p *Plan) Excerpt(file string, line, around int) (lines []string, first int
 		return nil, 0
 	}
 	from, to := max(line-1-around, 0), min(line+around, len(all))
-	return secret.Clean(p.made.secrets, all[from:to]), from + 1
+	return secret.Clean(p.Basis.Secrets, all[from:to]), from + 1
 }
 
 // Dry reports whether the step only says what it would do, in a run that is dry or not: check_mode has the last word.
@@ -416,7 +417,7 @@ type Link struct {
 // predicted are the results of a run as far as they are known before it: a step that is excluded, or that uses the value of one that is,
 // gives nothing. Of the others nothing is known yet.
 type predicted struct {
-	plan *Plan
+	Plan *Plan
 	why  map[int]Absence
 }
 
@@ -440,7 +441,7 @@ func (p *Plan) Portable(v any) any {
 	switch v := v.(type) {
 	case string:
 		if filepath.IsAbs(v) && (v == p.Root || strings.HasPrefix(v, p.Root+"/")) && !strings.ContainsAny(v, "\n") {
-			return shownPath(p.Root, v)
+			return ShownPath(p.Root, v)
 		}
 	case []any:
 		for i := range v {
@@ -482,13 +483,13 @@ type Read struct {
 // ByTags is Step.ExcludedBy of a step that --tags or --skip-tags leave out.
 const ByTags = "tags"
 
-// planInputs is what a plan was made from.
-type planInputs struct {
-	o       Options
-	disk    *disk
-	facts   *factUsage
-	names   *names
-	secrets *secret.Set // what planning has read
+// Basis is what a plan was made from.
+type Basis struct {
+	O       Options
+	Disk    *Disk
+	Facts   *FactUsage
+	Names   *Globals
+	Secrets *secret.Set // what planning has read
 	saved   bool        // its texts are used in the run, and not what their files say now
 	renewed sync.Map    // but for these, which the run has changed: by path
 
@@ -497,8 +498,8 @@ type planInputs struct {
 	decidedOf int
 
 	// Of plays.
-	machines map[string]*plannedHost
-	prompts  []Prompt
+	Machines map[string]*PlannedHost
+	Prompts  []Prompt
 }
 
 // After names the steps that unknown values wait for: step-0003 «read release».

@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 )
 
@@ -53,7 +54,7 @@ func TestPlan(t *testing.T) {
 				"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
 			}}
 			options(&o, string(ar.Comment))
-			p, ds := plan.New(o)
+			p, ds := planner.New(o)
 			got := map[string]string{}
 			var b strings.Builder
 			if len(ds) > 0 {

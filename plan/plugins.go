@@ -17,14 +17,14 @@ import (
 // Plugins are those whose actions the plan uses, by action.
 func (p *Plan) Plugins() []*spec.Plugin {
 	var list []*spec.Plugin
-	for _, name := range sortedKeys(p.plugins) {
-		list = append(list, p.plugins[name].Plugin)
+	for _, name := range SortedKeys(p.Declared) {
+		list = append(list, p.Declared[name].Plugin)
 	}
 	return list
 }
 
 // Plugin is the action of a plugin that the plan uses by that name; nil if there is none.
-func (p *Plan) Plugin(action string) *spec.Action { return p.plugins[action] }
+func (p *Plan) Plugin(action string) *spec.Action { return p.Declared[action] }
 
 // keptPlugins are the plugins as a plan keeps them: their paths are relative to the root.
 func (p *Plan) keptPlugins() []spec.Plugin {
@@ -32,7 +32,7 @@ func (p *Plan) keptPlugins() []spec.Plugin {
 	for _, g := range p.Plugins() {
 		kept := *g
 		if g.Path != "" {
-			kept.Path = shownPath(p.Root, g.Path)
+			kept.Path = ShownPath(p.Root, g.Path)
 		}
 		list = append(list, kept)
 	}
@@ -81,7 +81,7 @@ func (k knownPlugins) Action(name string) (*spec.Action, error) {
 }
 
 // Names implements Plugins.
-func (k knownPlugins) Names() []string { return sortedKeys(k) }
+func (k knownPlugins) Names() []string { return SortedKeys(k) }
 
 // digestOfFile is for files of any size, which are not kept.
 func digestOfFile(path string) (string, error) {
@@ -105,10 +105,10 @@ func digestOfFile(path string) (string, error) {
 }
 
 // Python is what runs modules in Python where the step runs; "" if nobody has said so.
-func (b *Bound) Python() string { return b.Step.task.python }
+func (b *Bound) Python() string { return b.Step.Task.Python }
 
 // OfPlugin reports whether the step's action is a plugin's.
-func (b *Bound) OfPlugin() bool { return b.Step.task.action.Plugin != nil }
+func (b *Bound) OfPlugin() bool { return b.Step.Task.Action.Plugin != nil }
 
 // Used are the variables that the step uses, as far as they have values: what a plugin may know of all there are.
 func (b *Bound) Used() map[string]any {

@@ -12,7 +12,7 @@ import (
 // Level is where variables of plays come from: sources of which the later one is the stronger, and which are looked through at once.
 type Level struct {
 	Sources []VarSource
-	find    func(l looking) bool
+	find    func(l Looking) bool
 }
 
 // VarSource is one place that gives variables, as the page about them names it.
@@ -21,8 +21,8 @@ type VarSource struct{ Name, Doc string }
 // Levels are the levels of the variables of plays, the weakest first. Looking a variable up walks them from the end. It is Ansible's
 // order but for role vars, which are below those of the play here: who writes a play decides, and not who wrote the role.
 var Levels = []Level{
-	{[]VarSource{{"role defaults", "`defaults/` of a role; of a role that was used before, for the rest of the play"}}, func(l looking) bool {
-		return l.layer(l.scene.defaults) || l.history(&l.all.shownDefaults, l.documentAt)
+	{[]VarSource{{"role defaults", "`defaults/` of a role; of a role that was used before, for the rest of the play"}}, func(l Looking) bool {
+		return l.Layer(l.Scene.Defaults) || l.history(&l.All.ShownDefaults, l.DocumentAt)
 	}},
 	{[]VarSource{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
@@ -34,65 +34,66 @@ var Levels = []Level{
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
-	}, func(l looking) bool { return l.layer(l.all.of.inventoryFor(l.scene)) }},
-	{[]VarSource{{"fact", "what was gathered of the host, as `ansible_NAME`"}}, func(l looking) bool {
-		return !l.all.of.hides(l.producedAt) && l.all.of.fact(l.name, l.producedAt, l.found)
+	}, func(l Looking) bool { return l.Layer(l.All.Of.InventoryFor(l.Scene)) }},
+	{[]VarSource{{"fact", "what was gathered of the host, as `ansible_NAME`"}}, func(l Looking) bool {
+		return !l.All.Of.Hides(l.ProducedAt) && l.All.Of.fact(l.Name, l.ProducedAt, l.Found)
 	}},
-	{[]VarSource{{"role vars", "`vars/` of a role; of a role that was used before, for the rest of the play"}}, func(l looking) bool {
-		return l.layer(l.scene.roleVars) || l.history(&l.all.shownVars, l.documentAt)
+	{[]VarSource{{"role vars", "`vars/` of a role; of a role that was used before, for the rest of the play"}}, func(l Looking) bool {
+		return l.Layer(l.Scene.RoleVars) || l.history(&l.All.ShownVars, l.DocumentAt)
 	}},
 	{[]VarSource{
 		{"import_playbook vars", "`vars:` beside `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
 		{"vars_prompt", "what was typed"},
 		{"vars_files", "files named under `vars_files:` of the play; of several the last counts"},
-	}, func(l looking) bool { return l.layer(l.scene.vars) }},
-	{[]VarSource{{"root vars", "`vars:` beside `plays:`"}}, func(l looking) bool { return l.layer(l.all.root) }},
-	{[]VarSource{{"block vars", "`vars:` beside `block:`, `import_tasks:`, or under `apply:`; the inner ones count"}}, func(l looking) bool { return l.layer(l.block) }},
-	{[]VarSource{{"task vars", "`vars:` of the task itself"}}, func(l looking) bool { return l.layer(l.step) }},
-	{[]VarSource{{"include_vars", "what the task has read, for the tasks after it"}}, func(l looking) bool {
-		return l.history(&l.all.document, l.documentAt)
+	}, func(l Looking) bool { return l.Layer(l.Scene.Vars) }},
+	{[]VarSource{{"root vars", "`vars:` beside `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
+	{[]VarSource{{"block vars", "`vars:` beside `block:`, `import_tasks:`, or under `apply:`; the inner ones count"}}, func(l Looking) bool { return l.Layer(l.Block) }},
+	{[]VarSource{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
+	{[]VarSource{{"include_vars", "what the task has read, for the tasks after it"}}, func(l Looking) bool {
+		return l.history(&l.All.Document, l.DocumentAt)
 	}},
 	{[]VarSource{
 		{"set_fact", "for all plays after it"},
 		{"register", "the same; of both the later one counts"},
-	}, func(l looking) bool { return l.history(&l.all.produced, l.producedAt) }},
+	}, func(l Looking) bool { return l.history(&l.All.Produced, l.ProducedAt) }},
 	{[]VarSource{
 		{"role parameters", "what a role is given, beside its name"},
 		{"include vars", "`vars:` beside `include_tasks:` or `include_role:`; the inner ones count"},
-	}, func(l looking) bool { return l.layer(l.params) }},
-	{[]VarSource{{"loop", "`item`, or what `loop_control` calls it"}}, func(l looking) bool { return l.layer(l.loop) }},
-	{[]VarSource{{"--vars-file", "a file given on the command line; of several the last counts"}}, func(l looking) bool { return l.layer(l.all.files) }},
-	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l looking) bool { return l.layer(l.all.extra) }},
+	}, func(l Looking) bool { return l.Layer(l.Params) }},
+	{[]VarSource{{"loop", "`item`, or what `loop_control` calls it"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
+	{[]VarSource{{"--vars-file", "a file given on the command line; of several the last counts"}}, func(l Looking) bool { return l.Layer(l.All.Files) }},
+	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
 }
 
-// looking is a search for a name. found is told of every value, the one that counts first, until it returns true.
-type looking struct {
-	*frame
-	name  string
-	found func(*binding) bool
-	scene *hostScope // never nil
+// Looking is a search for a name. found is told of every value, the one that counts first, until it returns true.
+type Looking struct {
+	*Frame
+	Name  string
+	Found func(*Binding) bool
+	Scene *HostScope // never nil
 }
 
-func (l looking) layer(of *layer) bool {
-	for ; of != nil; of = of.parent {
-		if b := of.find(l.name); b != nil && l.found(b) {
+// Layer looks in a layer and in those below it.
+func (l Looking) Layer(of *Layer) bool {
+	for ; of != nil; of = of.Parent {
+		if b := of.Find(l.Name); b != nil && l.Found(b) {
 			return true
 		}
 	}
 	return false
 }
 
-func (l looking) history(h *history, moment int) bool { return h.before(l.name, moment, l.found) }
+func (l Looking) history(h *History, moment int) bool { return h.before(l.Name, moment, l.Found) }
 
 // eachOfHost is frame.each for a host of an inventory. Only what a person overrides in a run is above all levels, and only the facts
 // of this machine, under moon's own names, are below them.
-func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
-	l := looking{frame: fr, name: name, found: f, scene: fr.scene}
-	if l.scene == nil {
-		l.scene = &hostScope{}
+func (fr *Frame) eachOfHost(name string, f func(*Binding) bool) bool {
+	l := Looking{Frame: fr, Name: name, Found: f, Scene: fr.Scene}
+	if l.Scene == nil {
+		l.Scene = &HostScope{}
 	}
-	if l.layer(fr.over) {
+	if l.Layer(fr.Over) {
 		return true
 	}
 	for _, level := range slices.Backward(Levels) {
@@ -100,83 +101,83 @@ func (fr *frame) eachOfHost(name string, f func(*binding) bool) bool {
 			return true
 		}
 	}
-	return fr.all.of.promises(name, f) || fr.fact(name, f) || managed(name, f) || fr.all.of.mayHave(name, fr.producedAt, f)
+	return fr.All.Of.promises(name, f) || fr.fact(name, f) || managed(name, f) || fr.All.Of.mayHave(name, fr.ProducedAt, f)
 }
 
 // pastOf is the inventory at the moment of a frame, nil where it is the one there is.
-func (fr *frame) pastOf() *pastInventory {
-	if fr.scene == nil || fr.scene.past == nil {
+func (fr *Frame) pastOf() *PastInventory {
+	if fr.Scene == nil || fr.Scene.Past == nil {
 		return nil
 	}
-	list := *fr.scene.past
+	list := *fr.Scene.Past
 	for i := range list {
-		if fr.producedAt < list[i].before {
+		if fr.ProducedAt < list[i].Before {
 			return &list[i]
 		}
 	}
 	return nil
 }
 
-// each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
+// Each calls f with the bindings of name, from the one that counts to the ones it hides, until f returns true. The
 // order is LANGUAGE.md's precedence.
-func (fr *frame) each(name string, f func(*binding) bool) bool {
-	try := func(l *layer) bool {
-		for ; l != nil; l = l.parent {
-			if b := l.find(name); b != nil && f(b) {
+func (fr *Frame) Each(name string, f func(*Binding) bool) bool {
+	try := func(l *Layer) bool {
+		for ; l != nil; l = l.Parent {
+			if b := l.Find(name); b != nil && f(b) {
 				return true
 			}
 		}
 		return false
 	}
-	if fr.all.of != nil {
+	if fr.All.Of != nil {
 		return fr.eachOfHost(name, f)
 	}
-	return try(fr.over) || try(fr.all.extra) || try(fr.all.files) || try(fr.loop) || try(fr.params) ||
-		fr.all.produced.before(name, fr.producedAt, f) ||
-		try(fr.step) || try(fr.block) ||
-		fr.all.document.before(name, fr.documentAt, f) ||
-		try(fr.all.root) || try(fr.all.varsFiles) || try(fr.all.facts) || fr.fact(name, f)
+	return try(fr.Over) || try(fr.All.Extra) || try(fr.All.Files) || try(fr.Loop) || try(fr.Params) ||
+		fr.All.Produced.before(name, fr.ProducedAt, f) ||
+		try(fr.Step) || try(fr.Block) ||
+		fr.All.Document.before(name, fr.DocumentAt, f) ||
+		try(fr.All.Root) || try(fr.All.VarsFiles) || try(fr.All.facts) || fr.fact(name, f)
 }
 
-func (fr *frame) fact(name string, f func(*binding) bool) bool {
+func (fr *Frame) fact(name string, f func(*Binding) bool) bool {
 	if name == "facts" {
-		return f(&binding{name: name, value: fr.all.factsMap, from: "facts", how: measured})
+		return f(&Binding{Name: name, Value: fr.All.FactsMap, From: "facts", How: measured})
 	}
-	v, ok := fr.all.factsMap[name]
-	if get, costly := fr.all.costly[name]; costly && !ok {
+	v, ok := fr.All.FactsMap[name]
+	if get, costly := fr.All.Costly[name]; costly && !ok {
 		v, ok = get(), true
 	}
 	if !ok {
 		return false
 	}
-	b := binding{name: name, value: v, from: "fact"}
+	b := Binding{Name: name, Value: v, From: "fact"}
 	if _, changes := v.(eval.Unknown); changes {
-		b.how = measured
+		b.How = measured
 	}
 	return f(&b)
 }
 
-// names lists every name that can be looked up, for "did you mean".
-func (fr *frame) names() []string {
+// Names lists every name that can be looked up, for "did you mean".
+func (fr *Frame) Names() []string {
 	seen := map[string]bool{}
-	for _, l := range []*layer{fr.over, fr.all.extra, fr.all.files, fr.loop, fr.params, fr.step, fr.block, fr.all.root, fr.all.varsFiles} {
-		for ; l != nil; l = l.parent {
-			for _, b := range l.binds {
-				seen[b.name] = true
+	for _, l := range []*Layer{fr.Over, fr.All.Extra, fr.All.Files, fr.Loop, fr.Params, fr.Step, fr.Block, fr.All.Root, fr.All.VarsFiles} {
+		for ; l != nil; l = l.Parent {
+			for _, b := range l.Binds {
+				seen[b.Name] = true
 			}
 		}
 	}
-	add := func(h *history, moment int) {
-		for name := range h.versions {
-			h.before(name, moment, func(*binding) bool { seen[name] = true; return true })
+	add := func(h *History, moment int) {
+		for name := range h.Versions {
+			h.before(name, moment, func(*Binding) bool { seen[name] = true; return true })
 		}
 	}
-	add(&fr.all.document, fr.documentAt)
-	add(&fr.all.produced, fr.producedAt)
-	for name := range fr.all.factsMap {
+	add(&fr.All.Document, fr.DocumentAt)
+	add(&fr.All.Produced, fr.ProducedAt)
+	for name := range fr.All.FactsMap {
 		seen[name] = true
 	}
-	if fr.all.of != nil {
+	if fr.All.Of != nil {
 		fr.namesOfHost(seen)
 	}
 	list := make([]string, 0, len(seen))
@@ -188,19 +189,19 @@ func (fr *frame) names() []string {
 }
 
 // namesOfHost adds the names that a host of an inventory brings.
-func (fr *frame) namesOfHost(seen map[string]bool) {
-	layers := []*layer{fr.all.of.inventoryFor(fr.scene)}
-	if fr.scene != nil {
-		layers = append(layers, fr.scene.vars, fr.scene.roleVars, fr.scene.defaults)
+func (fr *Frame) namesOfHost(seen map[string]bool) {
+	layers := []*Layer{fr.All.Of.InventoryFor(fr.Scene)}
+	if fr.Scene != nil {
+		layers = append(layers, fr.Scene.Vars, fr.Scene.RoleVars, fr.Scene.Defaults)
 	}
 	for _, l := range layers {
-		for ; l != nil; l = l.parent {
-			for i := range l.binds {
-				seen[l.binds[i].name] = true
+		for ; l != nil; l = l.Parent {
+			for i := range l.Binds {
+				seen[l.Binds[i].Name] = true
 			}
 		}
 	}
-	for name := range fr.all.of.facts {
+	for name := range fr.All.Of.Facts {
 		seen["ansible_"+name] = true
 	}
 	for name := range magicNames {
@@ -209,19 +210,20 @@ func (fr *frame) namesOfHost(seen map[string]bool) {
 }
 
 // managed finds the line that templates begin with, where nobody has another.
-func managed(name string, f func(*binding) bool) bool {
-	return name == "ansible_managed" && f(&binding{name: name, value: "Ansible managed", from: "default"})
+func managed(name string, f func(*Binding) bool) bool {
+	return name == "ansible_managed" && f(&Binding{Name: name, Value: "Ansible managed", From: "default"})
 }
 
 // groupNames are the names of the host's groups, without all.
-func (fr *frame) groupNames() []string {
+func (fr *Frame) groupNames() []string {
 	if past := fr.pastOf(); past != nil {
-		return past.of[fr.all.of.name]
+		return past.Of[fr.All.Of.Name]
 	}
-	return groupsOfHost(fr.all.of.host)
+	return GroupsOfHost(fr.All.Of.Host)
 }
 
-func groupsOfHost(h *inventory.Host) []string {
+// GroupsOfHost are the names of a host's groups, without all.
+func GroupsOfHost(h *inventory.Host) []string {
 	var names []string
 	if h == nil {
 		return names
@@ -236,31 +238,33 @@ func groupsOfHost(h *inventory.Host) []string {
 }
 
 // groups are all groups with their hosts.
-func (fr *frame) groups() any {
+func (fr *Frame) groups() any {
 	if past := fr.pastOf(); past != nil {
-		return past.groups
+		return past.Groups
 	}
-	if fr.scene.inventory == nil {
+	if fr.Scene.Inventory == nil {
 		return map[string]any{}
 	}
-	changes := fr.scene.inventory.Changes()
-	if then := fr.scene.grouped.last.Load(); then != nil && then.changes == changes {
+	changes := fr.Scene.Inventory.Changes()
+	if then := fr.Scene.Grouped.last.Load(); then != nil && then.changes == changes {
 		return then.all
 	}
-	all := groupsOf(fr.scene.inventory)
-	fr.scene.grouped.last.Store(&groupsThen{changes, all})
+	all := GroupsOf(fr.Scene.Inventory)
+	fr.Scene.Grouped.last.Store(&groupsThen{changes, all})
 	return all
 }
 
-func groupsOf(inv *inventory.Inventory) map[string]any {
+// GroupsOf is the variable groups: the hosts of each group of an inventory.
+func GroupsOf(inv *inventory.Inventory) map[string]any {
 	all := map[string]any{}
 	for _, g := range inv.Groups {
-		all[g.Name] = anyList(hostNames(g.All()))
+		all[g.Name] = anyList(HostNames(g.All()))
 	}
 	return all
 }
 
-func hostNames(hosts []*inventory.Host) []string {
+// HostNames are the names of some hosts.
+func HostNames(hosts []*inventory.Host) []string {
 	names := make([]string, len(hosts))
 	for i, h := range hosts {
 		names[i] = h.Name
@@ -268,5 +272,5 @@ func hostNames(hosts []*inventory.Host) []string {
 	return names
 }
 
-// batchKey tells the batches of a play apart.
-func (sc *hostScope) batchKey() string { return strings.Join(sc.batch, ",") + "\x00" }
+// BatchKey tells the batches of a play apart.
+func (sc *HostScope) BatchKey() string { return strings.Join(sc.Batch, ",") + "\x00" }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // playSources gives a variable its value in a playbook of plays in one way, each a line of Levels.
@@ -121,7 +122,7 @@ func (w *playWith) value() any {
 	w.o.Ask = func([]plan.Prompt) (map[string]string, error) {
 		return map[string]string{"ansible_x": "vars_prompt"}, nil
 	}
-	p, ds := plan.New(w.o)
+	p, ds := planner.New(w.o)
 	if p == nil {
 		w.t.Fatalf("%v\n%s", ds, text)
 	}

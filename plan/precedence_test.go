@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // sources are the places that give a variable its value in a playbook of steps, lowest first. Those with the same rank
@@ -102,7 +103,7 @@ func valueWith(t *testing.T, names ...string) string {
 		last = "- block:\n  " + strings.ReplaceAll(last, "\n", "\n  ") + "\n  vars: {x: block vars}"
 	}
 	write("p.yml", head.String()+"steps:\n"+before.String()+last)
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	if p == nil {
 		t.Fatalf("%v", ds)
 	}

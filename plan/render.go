@@ -10,13 +10,14 @@ import (
 	"moon/plan/playbook"
 )
 
-// plain converts a value as written without rendering anything.
-func plain(v playbook.Value) any { return taken(v, false) }
+// Plain converts a value as written without rendering anything.
+func Plain(v playbook.Value) any { return Taken(v, false) }
 
-// asWritten is plain for plays, whose maps keep the order in which they are written.
-func asWritten(v playbook.Value) any { return taken(v, true) }
+// AsWritten is plain for plays, whose maps keep the order in which they are written.
+func AsWritten(v playbook.Value) any { return Taken(v, true) }
 
-func taken(v playbook.Value, ordered bool) any {
+// Taken is a value as written: what is secret is marked, and maps keep their order if asked to.
+func Taken(v playbook.Value, ordered bool) any {
 	if k := v.Kind(); v.Secret() && k != playbook.Null && k != playbook.List && k != playbook.Map {
 		return eval.Secret{Value: written(v, ordered)}
 	}
@@ -39,11 +40,11 @@ func written(v playbook.Value, ordered bool) any {
 		items := v.Items()
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = taken(item, ordered)
+			list[i] = Taken(item, ordered)
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, ordered, func(v playbook.Value) any { return taken(v, ordered) })
+		return mapped(v, ordered, func(v playbook.Value) any { return Taken(v, ordered) })
 	case playbook.String:
 	}
 	return v.Text()
@@ -70,14 +71,14 @@ func mapped(v playbook.Value, ordered bool, f func(playbook.Value) any) any {
 func keyOf(e playbook.Entry) any {
 	switch e.Name.Kind() {
 	case playbook.Bool, playbook.Int, playbook.Float:
-		return plain(e.Name)
+		return Plain(e.Name)
 	case playbook.Null, playbook.String, playbook.List, playbook.Map:
 	}
 	return e.Key
 }
 
-// value renders a value, whatever its type, in depth.
-func (r *renderer) value(v playbook.Value) any {
+// Value renders a value, whatever its type, in depth.
+func (r *Renderer) Value(v playbook.Value) any {
 	switch v.Kind() {
 	case playbook.String:
 		return r.template(v)
@@ -85,26 +86,26 @@ func (r *renderer) value(v playbook.Value) any {
 		items := v.Items()
 		list := make([]any, len(items))
 		for i, item := range items {
-			list[i] = r.value(item)
+			list[i] = r.Value(item)
 		}
 		return list
 	case playbook.Map:
-		return mapped(v, r.engine.Python, r.value)
+		return mapped(v, r.Engine.Python, r.Value)
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
-	return r.kept(plain(v))
+	return r.kept(Plain(v))
 }
 
 // kept is a value as whoever asks for it wants it.
-func (r *renderer) kept(v any) any {
-	if r.marks {
+func (r *Renderer) kept(v any) any {
+	if r.Marks {
 		return v
 	}
 	return eval.Reveal(v)
 }
 
-// text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
-func (r *renderer) text(v playbook.Value) string {
+// Text renders a value that must be text: what YAML would read as a number or a boolean is taken as written.
+func (r *Renderer) Text(v playbook.Value) string {
 	if v.Kind() != playbook.String {
 		return v.Text()
 	}
@@ -112,68 +113,70 @@ func (r *renderer) text(v playbook.Value) string {
 		return text
 	}
 	t := eval.Reveal(r.template(v))
-	if o, ok := t.(open); ok {
-		t = o.text
+	if o, ok := t.(OpenText); ok {
+		t = o.Text
 	}
 	return eval.Text(t)
 }
 
-func (r *renderer) template(v playbook.Value) any {
+func (r *Renderer) template(v playbook.Value) any {
 	text := v.Text()
 	if v.Literal() || !eval.Templated(text) {
-		return r.kept(plain(v))
+		return r.kept(Plain(v))
 	}
-	t, err := r.engine.Template(text)
+	t, err := r.Engine.Template(text)
 	if err != nil {
-		r.wrong(v, err)
+		r.Wrong(v, err)
 		return text
 	}
-	r.use(v, t.Refs())
-	result, err := t.Render(r.env)
+	r.Use(v, t.Refs())
+	result, err := t.Render(r.Env)
 	if err != nil {
-		missing := len(r.missing)
-		r.wrong(v, err)
-		if len(r.missing) > missing {
-			r.leaves(t.Refs())
-			return open{text, stepsOf(r.missing[missing:])}
+		missing := len(r.Missing)
+		r.Wrong(v, err)
+		if len(r.Missing) > missing {
+			r.Leaves(t.Refs())
+			return OpenText{text, StepsOf(r.Missing[missing:])}
 		}
 		return text
 	}
-	r.miss(result.Missing)
+	r.Miss(result.Missing)
 	if len(result.Missing) > 0 {
-		r.leaves(t.Refs())
-		return open{eval.Text(result.Value), stepsOf(result.Missing)}
+		r.Leaves(t.Refs())
+		return OpenText{eval.Text(result.Value), StepsOf(result.Missing)}
 	}
 	if v.Secret() {
-		return r.kept(eval.Mark(r.engine.Secrets, result.Value, eval.Every))
+		return r.kept(eval.Mark(r.Engine.Secrets, result.Value, eval.Every))
 	}
 	return r.kept(result.Value)
 }
 
 // remember keeps a value whose maps are about to lose their order.
-func (r *renderer) remember(name string, v any) {
-	if r.ordered == nil {
-		r.ordered = map[string]any{}
+func (r *Renderer) remember(name string, v any) {
+	if r.Ordered == nil {
+		r.Ordered = map[string]any{}
 	}
-	r.ordered[name] = v
+	r.Ordered[name] = v
 }
 
-// open marks display text whose unknown parts are still templates.
-type open struct {
-	text  any
+// OpenText marks display text whose unknown parts are still templates.
+type OpenText struct {
+	Text  any
 	steps []int
 }
 
-// forDisplay leaves open texts as they are, so that a person sees the template.
-func forDisplay(v any) any { return closed(v, func(o open) any { return o.text }) }
+// ForDisplay leaves open texts as they are, so that a person sees the template.
+func ForDisplay(v any) any { return closed(v, func(o OpenText) any { return o.Text }) }
 
-// forNames replaces open texts by Unknown, so that what uses the value is unknown too.
-func forNames(v any) any { return closed(v, func(o open) any { return eval.Unknown{Steps: o.steps} }) }
+// ForNames replaces open texts by Unknown, so that what uses the value is unknown too.
+func ForNames(v any) any {
+	return closed(v, func(o OpenText) any { return eval.Unknown{Steps: o.steps} })
+}
 
 // closed replaces the open texts inside v, in place.
-func closed(v any, f func(open) any) any {
+func closed(v any, f func(OpenText) any) any {
 	switch v := v.(type) {
-	case open:
+	case OpenText:
 		return f(v)
 	case []any:
 		for i := range v {
@@ -189,8 +192,8 @@ func closed(v any, f func(open) any) any {
 	return v
 }
 
-// stepsOf are the producers of what is missing, ascending.
-func stepsOf(missing []eval.Missing) []int {
+// StepsOf are the producers of what is missing, ascending.
+func StepsOf(missing []eval.Missing) []int {
 	var all []int
 	for _, m := range missing {
 		all = append(all, m.Steps...)
@@ -199,29 +202,30 @@ func stepsOf(missing []eval.Missing) []int {
 	return slices.Compact(all)
 }
 
-// use notes the variables that a text uses.
-func (r *renderer) use(v playbook.Value, refs []eval.Ref) {
+// Use notes the variables that a text uses.
+func (r *Renderer) Use(v playbook.Value, refs []eval.Ref) {
 	r.checkResults(v, refs)
 	for _, ref := range refs {
-		if r.facts != nil {
-			if e, ok := r.env.(*env); ok {
-				r.facts.note(e.frame, v, ref)
+		if r.Facts != nil {
+			if e, ok := r.Env.(*Env); ok {
+				r.Facts.note(e.Frame, v, ref)
 			}
 		}
-		if !ref.Call && !slices.Contains(r.used, ref.Name) {
-			r.used = append(r.used, ref.Name)
+		if !ref.Call && !slices.Contains(r.Used, ref.Name) {
+			r.Used = append(r.Used, ref.Name)
 		}
 	}
 }
 
-func (r *renderer) miss(missing []eval.Missing) {
+// Miss notes values that are not known yet.
+func (r *Renderer) Miss(missing []eval.Missing) {
 	for _, m := range missing {
-		i := slices.IndexFunc(r.missing, func(have eval.Missing) bool { return have.Name == m.Name })
+		i := slices.IndexFunc(r.Missing, func(have eval.Missing) bool { return have.Name == m.Name })
 		if i < 0 {
-			r.missing = append(r.missing, m)
+			r.Missing = append(r.Missing, m)
 			continue
 		}
-		have := &r.missing[i]
+		have := &r.Missing[i]
 		for _, s := range m.Steps {
 			if !slices.Contains(have.Steps, s) {
 				have.Steps = append(slices.Clone(have.Steps), s)
@@ -231,16 +235,16 @@ func (r *renderer) miss(missing []eval.Missing) {
 	}
 }
 
-// excused reports whether an undefined name, or something else, is no mistake here.
-func (r *renderer) excused(e *eval.Error) bool {
-	if r.idle && e.Kind != eval.Syntax {
+// Excused reports whether an undefined name, or something else, is no mistake here.
+func (r *Renderer) Excused(e *eval.Error) bool {
+	if r.Idle && e.Kind != eval.Syntax {
 		return true
 	}
-	return e.Kind == eval.Undefined && (r.lenient || r.unread || slices.Contains(r.guards, rootName(e.Name)))
+	return e.Kind == eval.Undefined && (r.Lenient || r.Unread || slices.Contains(r.Guards, rootName(e.Name)))
 }
 
-// wrong reports the mistakes in the text of v.
-func (r *renderer) wrong(v playbook.Value, err error) {
+// Wrong reports the mistakes in the text of v.
+func (r *Renderer) Wrong(v playbook.Value, err error) {
 	var e *eval.Error
 	if !errors.As(err, &e) {
 		e = &eval.Error{Message: err.Error(), Offset: -1}
@@ -251,75 +255,75 @@ func (r *renderer) wrong(v playbook.Value, err error) {
 }
 
 // warned warns of a name without a value where that does not matter: debug says so.
-func (r *renderer) warned(v playbook.Value, err error) bool {
+func (r *Renderer) warned(v playbook.Value, err error) bool {
 	e, ok := errors.AsType[*eval.Error](err)
 	if !ok || e.Kind != eval.Undefined {
 		return false
 	}
-	if r.report != nil && !r.excused(e) {
+	if r.Report != nil && !r.Excused(e) {
 		d := r.diagnostic(v, e)
 		d.Severity = diag.Warning
-		if len(r.lacks(e)) > 0 {
+		if len(r.Lacks(e)) > 0 {
 			d.Message = "`" + e.Name + "` has no value: what gives it is excluded"
 		}
-		r.report(d)
+		r.Report(d)
 	}
 	return true
 }
 
-func (r *renderer) mistake(v playbook.Value, e *eval.Error) {
-	slip := r.idle && e.Lacking // a role may use filters that only machines of another kind need
-	if steps := r.lacks(e); len(steps) > 0 && !r.lenient && !r.idle {
-		r.needs(e, steps)
+func (r *Renderer) mistake(v playbook.Value, e *eval.Error) {
+	slip := r.Idle && e.Lacking // a role may use filters that only machines of another kind need
+	if steps := r.Lacks(e); len(steps) > 0 && !r.Lenient && !r.Idle {
+		r.Needs(e, steps)
 		return
 	}
-	if r.excused(e) || slip && e.Hint == "" {
-		r.undefined = true
+	if r.Excused(e) || slip && e.Hint == "" {
+		r.Undefined = true
 		return
 	}
-	r.failed = r.failed || !slip
+	r.Failed = r.Failed || !slip
 	if r.err == nil && !slip {
 		r.err = e
 	}
-	if r.report != nil {
-		if r.lack != nil {
-			r.lack(v, e)
+	if r.Report != nil {
+		if r.Lack != nil {
+			r.Lack(v, e)
 		}
 		d := r.diagnostic(v, e)
 		if slip {
 			d.Severity = diag.Warning
 		}
-		r.report(d)
+		r.Report(d)
 	}
-	r.undefined = r.undefined || slip
+	r.Undefined = r.Undefined || slip
 }
 
-// needs takes down that a value is needed which a step would have given that did not run, or will not. While planning it counts as one
+// Needs takes down that a value is needed which a step would have given that did not run, or will not. While planning it counts as one
 // that is not known yet: what cannot be planned without it says so, and the step that uses it will be skipped.
-func (r *renderer) needs(e *eval.Error, steps []int) {
+func (r *Renderer) Needs(e *eval.Error, steps []int) {
 	if e.Unless != nil {
-		r.miss(e.Unless)
+		r.Miss(e.Unless)
 		return
 	}
-	at := eval.Base(r.env).(*env)
-	if at.results == nil {
-		r.miss([]eval.Missing{{Name: rootName(e.Name), Steps: steps}})
+	at := eval.Base(r.Env).(*Env)
+	if at.Results == nil {
+		r.Miss([]eval.Missing{{Name: rootName(e.Name), Steps: steps}})
 	} else {
-		r.failed = true
+		r.Failed = true
 	}
 	one := *e
 	one.Steps = steps
 	if r.err == nil {
 		r.err = &one
 	}
-	if r.lacking == nil {
+	if r.Lacking == nil {
 		step, why := at.absence(steps)
-		r.lacking = &Missing{Name: e.Name, Steps: steps, Who: at.plan.StepRef(step), Why: why}
+		r.Lacking = &Missing{Name: e.Name, Steps: steps, Who: at.Plan.StepRef(step), Why: why}
 	}
 }
 
-func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
-	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.chain}
+func (r *Renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
+	d := diag.Diagnostic{Pos: v.Pos(), Message: e.Message, Hint: e.Hint, Chain: r.Chain}
 	if e.Offset >= 0 && e.Offset <= len(v.Text()) {
 		d.Pos = v.PosAt(e.Offset)
 		end := min(e.Offset+e.Width, len(v.Text()))
@@ -328,44 +332,44 @@ func (r *renderer) diagnostic(v playbook.Value, e *eval.Error) diag.Diagnostic {
 	return d
 }
 
-// leaves notes the names of a text that the run evaluates. What the plan has evaluated shows in the field itself.
-func (r *renderer) leaves(refs []eval.Ref) {
+// Leaves notes the names of a text that the run evaluates. What the plan has evaluated shows in the field itself.
+func (r *Renderer) Leaves(refs []eval.Ref) {
 	if !r.running() {
-		r.later = append(r.later, refs...)
+		r.Later = append(r.Later, refs...)
 	}
 }
 
 // running reports whether values of a run are there: nothing is approved by what is rendered then.
-func (r *renderer) running() bool {
-	e, ok := r.env.(*env)
-	return !ok || e.results != nil
+func (r *Renderer) running() bool {
+	e, ok := r.Env.(*Env)
+	return !ok || e.Results != nil
 }
 
-// copyOf copies lists and maps in depth, so that closing a display text does not change the value itself.
-func copyOf(v any) any {
+// CopyOf copies lists and maps in depth, so that closing a display text does not change the value itself.
+func CopyOf(v any) any {
 	switch v := v.(type) {
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			list[i] = copyOf(v[i])
+			list[i] = CopyOf(v[i])
 		}
 		return list
 	case map[string]any:
 		m := make(map[string]any, len(v))
 		for k := range v {
-			m[k] = copyOf(v[k])
+			m[k] = CopyOf(v[k])
 		}
 		return m
 	case *eval.Dict:
-		return v.With(copyOf)
+		return v.With(CopyOf)
 	}
 	return v
 }
 
 // copyIfOpen keeps the values of others as they are where something in them is open.
-func copyIfOpen(r *renderer, v any) any {
-	if len(r.missing) == 0 {
+func copyIfOpen(r *Renderer, v any) any {
+	if len(r.Missing) == 0 {
 		return v
 	}
-	return copyOf(v)
+	return CopyOf(v)
 }

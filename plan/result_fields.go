@@ -24,18 +24,18 @@ var commonFields = []string{
 }
 
 // registeredBy is the action whose result a name has for certain here; nil if that is not known.
-func (r *renderer) registeredBy(name string) *spec.Action {
-	e, ok := eval.Base(r.env).(*env)
-	if !ok || e.results != nil || e.frame == nil {
+func (r *Renderer) registeredBy(name string) *spec.Action {
+	e, ok := eval.Base(r.Env).(*Env)
+	if !ok || e.Results != nil || e.Frame == nil {
 		return nil
 	}
-	if _, own := e.extra[name]; own {
+	if _, own := e.Extra[name]; own {
 		return nil
 	}
 	var a *spec.Action
-	e.frame.each(name, func(b *binding) bool {
-		if b.how == registered && len(b.steps) > 0 {
-			a = e.plan.Steps[b.steps[0]].task.action
+	e.Frame.Each(name, func(b *Binding) bool {
+		if b.How == Registered && len(b.Steps) > 0 {
+			a = e.Plan.Steps[b.Steps[0]].Task.Action
 		}
 		return true
 	})
@@ -46,8 +46,8 @@ func (r *renderer) registeredBy(name string) *spec.Action {
 }
 
 // checkField warns of a field that the result of a step does not have, if another is near.
-func (r *renderer) checkField(v playbook.Value, ref eval.Ref) {
-	if r.report == nil || r.lenient || ref.Guarded || ref.Call || len(ref.Path) == 0 || slices.Contains(r.guards, ref.Name) {
+func (r *Renderer) checkField(v playbook.Value, ref eval.Ref) {
+	if r.Report == nil || r.Lenient || ref.Guarded || ref.Call || len(ref.Path) == 0 || slices.Contains(r.Guards, ref.Name) {
 		return
 	}
 	field, isText := ref.Path[0].(string)
@@ -74,8 +74,8 @@ func (r *renderer) checkField(v playbook.Value, ref eval.Ref) {
 	if near == "" || from+len(field) > len(v.Text()) || v.Text()[from:from+len(field)] != field {
 		return
 	}
-	r.report(diag.Diagnostic{
-		Severity: diag.Warning, Pos: v.PosAt(from), Width: utf8.RuneCountInString(field), Chain: r.chain,
+	r.Report(diag.Diagnostic{
+		Severity: diag.Warning, Pos: v.PosAt(from), Width: utf8.RuneCountInString(field), Chain: r.Chain,
 		Message: "the result of " + a.Name + " has no `" + field + "`", Hint: "did you mean `" + ref.Name + "." + near + "`?",
 	})
 }
@@ -98,8 +98,8 @@ var mixedTypes = []struct {
 	},
 }
 
-// checkTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
-func checkTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
+// CheckTypes warns of a condition on the result of a command that compares a number with a string. is says whose result a name has.
+func CheckTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), is func(name string) bool) {
 	text := v.Text()
 	for _, mixed := range mixedTypes {
 		for _, m := range mixed.pattern.FindAllStringSubmatchIndex(text, -1) {
@@ -117,24 +117,24 @@ func checkTypes(v playbook.Value, chain []string, report func(diag.Diagnostic), 
 }
 
 // checkResults looks at how a text uses what steps have registered.
-func (r *renderer) checkResults(v playbook.Value, refs []eval.Ref) {
-	if r.facts == nil || r.report == nil { // in the run it shows
+func (r *Renderer) checkResults(v playbook.Value, refs []eval.Ref) {
+	if r.Facts == nil || r.Report == nil { // in the run it shows
 		return
 	}
 	for _, ref := range refs {
 		r.checkField(v, ref)
 	}
 	if len(refs) > 0 {
-		checkTypes(v, r.chain, r.report, func(name string) bool {
+		CheckTypes(v, r.Chain, r.Report, func(name string) bool {
 			a := r.registeredBy(name)
 			return a != nil && a.Command && slices.ContainsFunc(refs, func(ref eval.Ref) bool { return ref.Name == name })
 		})
 	}
 }
 
-// resultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
+// ResultNames are the names a condition on a step's result sees beside the variables. Plays have only that of register: the others
 // are names of variables there.
-func (p *Plan) resultNames(register string) (names []string) {
+func (p *Plan) ResultNames(register string) (names []string) {
 	if !p.Plays {
 		names = []string{
 			"result", "stdout", "stdout_lines", "stderr", "stderr_lines", "rc", "changed", "failed", "skipped", "start", "end",
@@ -149,5 +149,5 @@ func (p *Plan) resultNames(register string) (names []string) {
 
 // isResultName reports whether a name stands for a step's own result, or a part of it, in the conditions on that.
 func (p *Plan) isResultName(name, register string) bool {
-	return name == register || slices.Contains(p.resultNames(""), name)
+	return name == register || slices.Contains(p.ResultNames(""), name)
 }

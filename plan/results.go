@@ -10,8 +10,8 @@ import (
 	"moon/plan/eval"
 )
 
-// loopResults is a loop over what another loop has registered.
-var loopResults = regexp.MustCompile(`^\s*\{\{\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*\}\}\s*$`)
+// LoopResults is a loop over what another loop has registered.
+var LoopResults = regexp.MustCompile(`^\s*\{\{\s*(\w+)\.results\s*(?:\|\s*(?:list|default\(\s*\[\s*\]\s*\)|d\(\s*\[\s*\]\s*\))\s*)*\}\}\s*$`)
 
 // Absence is why a step that is over has given no value.
 type Absence struct {
@@ -234,7 +234,7 @@ func (r lateResult) Get(key string) (any, bool) {
 }
 
 // Keys implements eval.Object.
-func (r lateResult) Keys() []string { return sortedKeys(r) }
+func (r lateResult) Keys() []string { return SortedKeys(r) }
 
 // makeEntry is an entry of a result as a value.
 func makeEntry(v any) any {
@@ -292,7 +292,7 @@ func faultIn(v any) *eval.Fault {
 			}
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range SortedKeys(v) {
 			if f := faultIn(v[key]); f != nil {
 				return f
 			}

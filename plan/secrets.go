@@ -17,10 +17,10 @@ import (
 // digest, depend on it, and a plan made twice is the same plan. That of the process is told the same, and what a run learns.
 
 // Secrets are all that the process knows, also of other plans.
-func (p *Plan) Secrets() *secret.Set { return p.made.o.Secrets }
+func (p *Plan) Secrets() *secret.Set { return p.Basis.O.Secrets }
 
-// wayIn is the hint for what cannot be decrypted.
-func wayIn(err error) string {
+// WayIn is the hint for what cannot be decrypted.
+func WayIn(err error) string {
 	switch {
 	case errors.Is(err, vault.ErrNoPassword):
 		return "give its password with --vault-password-file FILE or --ask-vault-pass"
@@ -30,16 +30,16 @@ func wayIn(err error) string {
 	return ""
 }
 
-// lockedError is a file that cannot be decrypted.
-type lockedError struct {
-	file string
-	err  error
+// LockedError is a file that cannot be decrypted.
+type LockedError struct {
+	File string
+	Err  error
 }
 
-func (e *lockedError) Error() string { return fmt.Sprintf("%s cannot be read: %s", e.file, e.err) }
+func (e *LockedError) Error() string { return fmt.Sprintf("%s cannot be read: %s", e.File, e.Err) }
 
-// leastDigits is how long a number must be to be looked for in texts: shorter ones are ports, counts and years.
-const leastDigits = 6
+// LeastDigits is how long a number must be to be looked for in texts: shorter ones are ports, counts and years.
+const LeastDigits = 6
 
 // Conceal marks what a run has learned: the texts of a value that hold secrets, or all of them, as those of a step with no_log.
 func (p *Plan) Conceal(result map[string]any, all bool) map[string]any {
@@ -80,12 +80,12 @@ func (e *SecretError) Error() string {
 }
 
 // secretFlag is the flag that holds a secret; "" if none does.
-func (m *planInputs) secretFlag() string {
+func (m *Basis) secretFlag() string {
 	for _, g := range []struct {
 		flag string
 		list []string
-	}{{"--extra-vars", m.o.ExtraVars}, {"--vars-file", m.o.VarsFiles}} {
-		if slices.ContainsFunc(g.list, m.secrets.Has) {
+	}{{"--extra-vars", m.O.ExtraVars}, {"--vars-file", m.O.VarsFiles}} {
+		if slices.ContainsFunc(g.list, m.Secrets.Has) {
 			return g.flag
 		}
 	}
@@ -95,7 +95,7 @@ func (m *planInputs) secretFlag() string {
 // Decrypt gives the text of an encrypted file that a step takes. All of it is secret.
 func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 	var passwords []vault.Password
-	if get := p.made.o.Vault; get != nil {
+	if get := p.Basis.O.Vault; get != nil {
 		var err error
 		if passwords, err = get(); err != nil {
 			return nil, err
@@ -103,7 +103,7 @@ func (p *Plan) Decrypt(text []byte) ([]byte, error) {
 	}
 	plain, err := vault.Decrypt(text, passwords)
 	if err != nil {
-		if way := wayIn(err); way != "" {
+		if way := WayIn(err); way != "" {
 			err = fmt.Errorf("%w: %s", err, way)
 		}
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 	"moon/secret"
 )
@@ -25,7 +26,7 @@ func planFiles(t *testing.T, dir string, files map[string]string, more func(*pla
 	if more != nil {
 		more(&o)
 	}
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	if p == nil {
 		t.Fatal(ds)
 	}
@@ -110,7 +111,7 @@ func TestSecretsOfFlags(t *testing.T) {
 	files := map[string]string{"playbook.yml": "vars_files: [all.secret.yml]\nsteps: [print: '{{ password }}']\n", "all.secret.yml": "password: hunter2\n"}
 	p := planFiles(t, dir, files, nil)
 	o := p.With("password=typed-instead")
-	with, ds := plan.New(o)
+	with, ds := planner.New(o)
 	if with == nil {
 		t.Fatal(ds)
 	}

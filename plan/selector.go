@@ -98,17 +98,17 @@ func (p *Plan) place(selector string) (file string, line int, ok bool) {
 		return "", 0, false
 	}
 	file = filepath.ToSlash(filepath.Clean(selector[:i]))
-	if _, shown := p.sources[file]; shown {
+	if _, shown := p.Files[file]; shown {
 		return file, line, true
 	}
 	full := file
 	if !filepath.IsAbs(full) {
-		full = filepath.Join(p.dir, full)
+		full = filepath.Join(p.Dir, full)
 	}
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real
 	}
-	return shownPath(p.Root, full), line, true
+	return ShownPath(p.Root, full), line, true
 }
 
 // globPattern makes a pattern of a glob. Brackets and braces stand for themselves: paths are full of both.
@@ -160,8 +160,8 @@ func (p *Plan) NoMatch(selector string) (message, hint string) {
 
 // nearLine names the step that begins above a line, which is the one a person who looks at the line means.
 func (p *Plan) nearLine(file string, line int) string {
-	if _, ok := p.sources[file]; !ok {
-		names := sortedKeys(p.sources)
+	if _, ok := p.Files[file]; !ok {
+		names := SortedKeys(p.Files)
 		if hint := suggest.DidYouMean(file, names); hint != "" {
 			return hint
 		}
@@ -179,4 +179,5 @@ func (p *Plan) nearLine(file string, line int) string {
 	return fmt.Sprintf("did you mean `%s`? %s begins there", p.Steps[best].Origin, p.StepRef(best))
 }
 
-func (o *Options) selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }
+// Selects reports whether only some of the steps are to run.
+func (o *Options) Selects() bool { return len(o.Only) > 0 || len(o.Skip) > 0 || o.StartAt != "" }

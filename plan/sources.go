@@ -93,69 +93,69 @@ func (e *WholeError) Error() string {
 
 // Sources gives what the plan was made from. The error is a *WholeError or a *SecretError.
 func (p *Plan) Sources() (s *Sources, err error) {
-	m := p.made
-	if m.facts.whole.Line > 0 {
-		return nil, &WholeError{m.facts.whole}
+	m := p.Basis
+	if m.Facts.whole.Line > 0 {
+		return nil, &WholeError{m.Facts.whole}
 	}
 	if flag := m.secretFlag(); flag != "" {
 		return nil, &SecretError{flag}
 	}
-	shown := func(path string) string { return shownPath(p.Root, path) }
+	shown := func(path string) string { return ShownPath(p.Root, path) }
 	s = &Sources{
-		Playbook: p.RootFile, Tags: m.o.Tags, SkipTags: m.o.SkipTags,
-		Only: p.portableSelectors(m.o.Only), Skip: p.portableSelectors(m.o.Skip), Files: []SourceFile{},
-		Overrides: keepOverrides(m.o.Overrides), Plugins: p.keptPlugins(),
+		Playbook: p.RootFile, Tags: m.O.Tags, SkipTags: m.O.SkipTags,
+		Only: p.portableSelectors(m.O.Only), Skip: p.portableSelectors(m.O.Skip), Files: []SourceFile{},
+		Overrides: keepOverrides(m.O.Overrides), Plugins: p.keptPlugins(),
 	}
-	if m.o.StartAt != "" {
-		s.StartAt = p.portableSelectors([]string{m.o.StartAt})[0]
+	if m.O.StartAt != "" {
+		s.StartAt = p.portableSelectors([]string{m.O.StartAt})[0]
 	}
-	for _, v := range m.o.ExtraVars {
+	for _, v := range m.O.ExtraVars {
 		if file, ok := strings.CutPrefix(v, "@"); ok {
-			v = "@" + shown(resolvePath(file, m.o.Dir, m.o.Home))
+			v = "@" + shown(ResolvePath(file, m.O.Dir, m.O.Home))
 		}
 		s.ExtraVars = append(s.ExtraVars, v)
 	}
-	for _, file := range m.o.VarsFiles {
-		s.VarsFiles = append(s.VarsFiles, shown(resolvePath(file, m.o.Dir, m.o.Home)))
+	for _, file := range m.O.VarsFiles {
+		s.VarsFiles = append(s.VarsFiles, shown(ResolvePath(file, m.O.Dir, m.O.Home)))
 	}
-	for _, path := range sortedKeys(m.disk.files) {
-		f := m.disk.files[path]
-		if f.program != "" {
+	for _, path := range SortedKeys(m.Disk.Files) {
+		f := m.Disk.Files[path]
+		if f.Program != "" {
 			continue // it is among the printed
 		}
-		file := SourceFile{Path: shown(path), Digest: f.digest}
+		file := SourceFile{Path: shown(path), Digest: f.Digest}
 		switch {
-		case f.secret:
+		case f.Secret:
 			file.Secret, file.Digest = true, ""
 		case f.private:
-		case utf8.Valid(f.text):
-			text := string(f.text)
+		case utf8.Valid(f.Text):
+			text := string(f.Text)
 			file.Text = &text
 		default:
-			file.Bytes = f.text
+			file.Bytes = f.Text
 		}
 		s.Files = append(s.Files, file)
-		if m.o.Presets != "" && strings.HasPrefix(path, m.o.Presets+"/") {
-			s.Presets = m.o.Presets
+		if m.O.Presets != "" && strings.HasPrefix(path, m.O.Presets+"/") {
+			s.Presets = m.O.Presets
 		}
 	}
-	for from, to := range m.disk.links {
+	for from, to := range m.Disk.links {
 		if s.Links == nil {
 			s.Links = map[string]string{}
 		}
 		s.Links[shown(from)] = shown(to)
-		if m.o.Presets != "" && strings.HasPrefix(from, m.o.Presets+"/") {
-			s.Presets = m.o.Presets
+		if m.O.Presets != "" && strings.HasPrefix(from, m.O.Presets+"/") {
+			s.Presets = m.O.Presets
 		}
 	}
-	for _, path := range sortedKeys(m.disk.trees) {
+	for _, path := range SortedKeys(m.Disk.Trees) {
 		tree := SourceTree{Path: shown(cmp.Or(path, "/")), Entries: []treeJSON{}}
-		for _, e := range m.disk.trees[path] {
+		for _, e := range m.Disk.Trees[path] {
 			tree.Entries = append(tree.Entries, treeJSON{e})
 		}
 		s.Trees = append(s.Trees, tree)
 	}
-	for _, path := range sortedKeys(m.disk.absent) {
+	for _, path := range SortedKeys(m.Disk.Absent) {
 		s.Absent = append(s.Absent, shown(path))
 	}
 	s.Reads = m.keptReads(shown)
@@ -168,11 +168,11 @@ func (p *Plan) Sources() (s *Sources, err error) {
 }
 
 // keepFacts adds what was used of the facts, and of the call.
-func (m *planInputs) keepFacts(s *Sources) {
-	known := m.names.factsMap
-	for name := range m.facts.names {
+func (m *Basis) keepFacts(s *Sources) {
+	known := m.Names.FactsMap
+	for name := range m.Facts.names {
 		v, ok := known[name]
-		if get, costly := m.names.costly[name]; costly && !ok {
+		if get, costly := m.Names.Costly[name]; costly && !ok {
 			v, ok = get(), true
 		}
 		if _, changes := v.(eval.Unknown); changes || !ok {
@@ -184,11 +184,11 @@ func (m *planInputs) keepFacts(s *Sources) {
 		s.Facts[name] = v
 	}
 	env, _ := known["env"].(map[string]any)
-	for name, shown := range m.facts.env {
+	for name, shown := range m.Facts.env {
 		v, ok := env[name].(string)
 		switch {
 		case !ok:
-		case shown && !m.secrets.Has(v):
+		case shown && !m.Secrets.Has(v):
 			if s.Environment == nil {
 				s.Environment = map[string]string{}
 			}
@@ -199,30 +199,30 @@ func (m *planInputs) keepFacts(s *Sources) {
 	}
 	slices.Sort(s.Private)
 	if m.mentions("~") {
-		s.Home = m.o.Home
+		s.Home = m.O.Home
 	}
 	if m.mentions("become") {
-		s.User = m.o.User
+		s.User = m.O.User
 	}
 }
 
 // mentions reports whether a text stands in any file, or in a flag. It is for what few playbooks have at all.
-func (m *planInputs) mentions(text string) bool {
-	for _, f := range m.disk.files {
-		if bytes.Contains(f.text, []byte(text)) {
+func (m *Basis) mentions(text string) bool {
+	for _, f := range m.Disk.Files {
+		if bytes.Contains(f.Text, []byte(text)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(slices.Concat(m.o.ExtraVars, m.o.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
+	return slices.ContainsFunc(slices.Concat(m.O.ExtraVars, m.O.VarsFiles), func(s string) bool { return strings.Contains(s, text) })
 }
 
 // With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
 func (p *Plan) With(extraVar string) Options {
-	o := p.made.o
-	for _, kv := range splitPairs(extraVar) {
+	o := p.Basis.O
+	for _, kv := range SplitPairs(extraVar) {
 		for i := range p.Vars {
-			if p.Vars[i].Name == kv.key && eval.Marked(p.Vars[i].Value) {
-				o.Hidden = append(slices.Clip(o.Hidden), kv.key)
+			if p.Vars[i].Name == kv.Key && eval.Marked(p.Vars[i].Value) {
+				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)
 			}
 		}
 	}
@@ -247,10 +247,10 @@ func (p *Plan) portableSelectors(selectors []string) []string {
 	return list
 }
 
-// restoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
-func (s *Sources) restoreInputs(root string, o Options) (Options, *disk, error) {
-	d := newDisk(nil)
-	d.closed = true
+// RestoreInputs gives the options that the plan was made with, and a disk that has nothing but what the plan has read.
+func (s *Sources) RestoreInputs(root string, o Options) (Options, *Disk, error) {
+	d := NewDisk(nil)
+	d.Closed = true
 	abs := func(path string) string {
 		if filepath.IsAbs(path) || path == "-" {
 			return path
@@ -258,28 +258,28 @@ func (s *Sources) restoreInputs(root string, o Options) (Options, *disk, error) 
 		return filepath.Join(root, path)
 	}
 	for _, f := range s.Files {
-		seen := &fileSeen{text: f.Bytes, digest: f.Digest}
+		seen := &FileSeen{Text: f.Bytes, Digest: f.Digest}
 		switch {
 		case f.Secret:
-			text, err := readBounded(abs(f.Path))
+			text, err := ReadBounded(abs(f.Path))
 			if err != nil {
 				return Options{}, nil, &NotKeptError{File: f.Path, Secret: true}
 			}
-			d.files[abs(f.Path)] = &fileSeen{text: text, secret: true}
+			d.Files[abs(f.Path)] = &FileSeen{Text: text, Secret: true}
 			continue
 		case f.Text != nil:
-			seen.text = []byte(*f.Text)
+			seen.Text = []byte(*f.Text)
 		case f.Bytes == nil:
-			text, err := readBounded(abs(f.Path))
-			if err != nil || digestOf(text) != f.Digest {
+			text, err := ReadBounded(abs(f.Path))
+			if err != nil || DigestOf(text) != f.Digest {
 				return Options{}, nil, &NotKeptError{File: f.Path}
 			}
-			seen.text, seen.private = text, true
+			seen.Text, seen.private = text, true
 		}
-		if digestOf(seen.text) != f.Digest {
+		if DigestOf(seen.Text) != f.Digest {
 			return Options{}, nil, fmt.Errorf("the text of %s is not what was read", f.Path)
 		}
-		d.files[abs(f.Path)] = seen
+		d.Files[abs(f.Path)] = seen
 	}
 	for from, to := range s.Links {
 		d.links[abs(from)] = abs(to)
@@ -289,13 +289,13 @@ func (s *Sources) restoreInputs(root string, o Options) (Options, *disk, error) 
 		for i, e := range t.Entries {
 			entries[i] = e.entry
 		}
-		d.trees[strings.TrimSuffix(abs(t.Path), "/")] = entries
+		d.Trees[strings.TrimSuffix(abs(t.Path), "/")] = entries
 	}
 	for _, path := range s.Absent {
-		d.absent[abs(path)] = true
+		d.Absent[abs(path)] = true
 	}
 	for _, r := range s.Reads {
-		d.reads[readKey{abs(r.Path), r.Parts}] = r.source(abs(r.Path))
+		d.Reads[ReadKey{abs(r.Path), r.Parts}] = r.source(abs(r.Path))
 	}
 	again := s.Options(root, o)
 	again.Overrides = s.Overrides
@@ -409,18 +409,18 @@ func (s *Sources) Stale(root string, o Options) []string {
 		if f.Path == "-" && s.Playbook == "-" {
 			continue // standard input is gone for good; its text is kept
 		}
-		text, err := readBounded(abs(f.Path))
+		text, err := ReadBounded(abs(f.Path))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			say("%s is gone", f.Path)
 		case err != nil:
 			say("%s cannot be read", f.Path)
-		case !f.Secret && digestOf(text) != f.Digest && !s.ofTheRun(f, abs(f.Path), o):
+		case !f.Secret && DigestOf(text) != f.Digest && !s.ofTheRun(f, abs(f.Path), o):
 			say("%s was edited", f.Path)
 		}
 	}
-	for _, from := range sortedKeys(s.Links) {
-		if to := s.Links[from]; shownPath(root, newDisk(nil).real(abs(from))) != to {
+	for _, from := range SortedKeys(s.Links) {
+		if to := s.Links[from]; ShownPath(root, NewDisk(nil).Real(abs(from))) != to {
 			say("%s does not lead to %s any more", from, to)
 		}
 	}
@@ -429,7 +429,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 		for i, e := range t.Entries {
 			was[i] = e.entry
 		}
-		is, _, err := entriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
+		is, _, err := EntriesOf(strings.TrimSuffix(abs(t.Path), "/"), max(2*len(was), 1000))
 		if err != nil || !slices.Equal(was, is) {
 			say("what is in %s is not the same", t.Path)
 		}
@@ -438,7 +438,7 @@ func (s *Sources) Stale(root string, o Options) []string {
 		if s.Plays != nil && slices.Contains(s.Plays.Passwords, path) {
 			continue // the run makes it
 		}
-		if newDisk(nil).exists(abs(path), true) == nil {
+		if NewDisk(nil).Exists(abs(path), true) == nil {
 			say("%s was not there, and now it is", path)
 		}
 	}
@@ -463,7 +463,7 @@ func (s *Sources) staleFacts(o Options) []string {
 			list = append(list, fmt.Sprintf("%s was %s, and is %s", what, a, b))
 		}
 	}
-	for _, name := range sortedKeys(s.Facts) {
+	for _, name := range SortedKeys(s.Facts) {
 		is, known := o.Facts[name]
 		if get, costly := o.Costly[name]; costly && !known {
 			is, known = get(), true
@@ -471,7 +471,7 @@ func (s *Sources) staleFacts(o Options) []string {
 		differ("the fact "+name, s.Facts[name], is, known)
 	}
 	env, _ := o.Facts["env"].(map[string]any)
-	for _, name := range sortedKeys(s.Environment) {
+	for _, name := range SortedKeys(s.Environment) {
 		if is, known := env[name]; !known || is != s.Environment[name] {
 			list = append(list, "the environment variable "+name+" is not what it was") // what it is may be secret by now
 		}
@@ -492,19 +492,19 @@ func (s *Sources) staleFacts(o Options) []string {
 // SameFiles reports whether nothing that both plans have read from this machine has changed between them: planning with another value
 // reads the files again, and an edit that comes along is not one that the user who gave the value has seen.
 func (p *Plan) SameFiles(was *Plan) bool {
-	now, before := p.made.disk, was.made.disk
-	for path, f := range now.files {
-		if o := before.files[path]; before.absent[path] || o != nil && !bytes.Equal(o.text, f.text) {
+	now, before := p.Basis.Disk, was.Basis.Disk
+	for path, f := range now.Files {
+		if o := before.Files[path]; before.Absent[path] || o != nil && !bytes.Equal(o.Text, f.Text) {
 			return false
 		}
 	}
-	for path, tree := range now.trees {
-		if o, known := before.trees[path]; known && !slices.Equal(o, tree) {
+	for path, tree := range now.Trees {
+		if o, known := before.Trees[path]; known && !slices.Equal(o, tree) {
 			return false
 		}
 	}
-	for key, r := range now.reads {
-		if o := before.reads[key]; o != nil && o.Digest != r.Digest {
+	for key, r := range now.Reads {
+		if o := before.Reads[key]; o != nil && o.Digest != r.Digest {
 			return false
 		}
 	}
@@ -581,7 +581,7 @@ func (s *Sources) staleReads(root string, o Options, say func(format string, arg
 			now = o.Reads(now)
 		}
 		for _, c := range was.Changes(now) {
-			say("%s %s", shownPath(root, c.Path), c.How)
+			say("%s %s", ShownPath(root, c.Path), c.How)
 		}
 	}
 }

@@ -48,46 +48,46 @@ type Printed struct {
 }
 
 func (p *Plan) playSources() (*PlaySources, error) {
-	m, o := p.made, &p.made.o
-	shown := func(path string) string { return shownPath(p.Root, path) }
+	m, o := p.Basis, &p.Basis.O
+	shown := func(path string) string { return ShownPath(p.Root, path) }
 	s := &PlaySources{
 		Limit: o.Limit, ForceHandlers: o.ForceHandlers, NoConnect: o.NoConnect, RemoteUser: o.RemoteUser, PrivateKey: o.PrivateKey,
 		Connection: o.Connection, Become: o.Become, BecomeUser: o.BecomeUser, BecomeMethod: o.BecomeMethod, SSHArgs: o.SSHArgs,
 		RolesPath: paths(o.RolesPath, shown), ModulePath: paths(o.ModulePath, shown),
-		Hosts: map[string]map[string]any{}, Present: paths(sortedKeys(m.disk.present), shown), Passwords: paths(sortedKeys(m.disk.passwords), shown),
-		Lists: keysAs(m.disk.lists, shown), Globs: keysAs(m.disk.globs, shown), Call: m.facts.callUsed(o),
+		Hosts: map[string]map[string]any{}, Present: paths(SortedKeys(m.Disk.present), shown), Passwords: paths(SortedKeys(m.Disk.Passwords), shown),
+		Lists: keysAs(m.Disk.lists, shown), Globs: keysAs(m.Disk.globs, shown), Call: m.Facts.callUsed(o),
 	}
 	if strings.HasPrefix(o.Limit, "@") {
-		s.Limit = "@" + shown(resolvePath(o.Limit[1:], o.Dir, o.Home))
+		s.Limit = "@" + shown(ResolvePath(o.Limit[1:], o.Dir, o.Home))
 	}
 	for _, source := range o.Inventory {
 		if !inventory.IsList(source) {
-			source = shown(resolvePath(source, o.Dir, o.Home))
+			source = shown(ResolvePath(source, o.Dir, o.Home))
 		}
 		s.Inventory = append(s.Inventory, source)
 	}
 	m.keepAnswers(s)
 	for _, name := range m.gatheredHosts() {
-		facts, hidden := m.machines[name].usedFacts()
+		facts, hidden := m.Machines[name].usedFacts()
 		if hidden != "" {
 			return nil, &SecretError{"the variable " + hidden + " of the environment of " + name + ", which a step with no_log uses,"}
 		}
 		s.Hosts[name] = facts
 	}
-	for _, key := range sortedKeys(m.disk.files) {
-		f := m.disk.files[key]
-		if f.program == "" {
+	for _, key := range SortedKeys(m.Disk.Files) {
+		f := m.Disk.Files[key]
+		if f.Program == "" {
 			continue
 		}
-		one := Printed{SourceFile{Path: shown(f.program), Digest: f.digest}, f.args}
+		one := Printed{SourceFile{Path: shown(f.Program), Digest: f.Digest}, f.Args}
 		switch {
-		case f.secret:
+		case f.Secret:
 			one.Secret, one.Digest = true, ""
-		case utf8.Valid(f.text):
-			text := string(f.text)
+		case utf8.Valid(f.Text):
+			text := string(f.Text)
 			one.Text = &text
 		default:
-			one.Bytes = f.text
+			one.Bytes = f.Text
 		}
 		s.Printed = append(s.Printed, one)
 	}
@@ -95,10 +95,10 @@ func (p *Plan) playSources() (*PlaySources, error) {
 }
 
 // keepAnswers adds what was typed, without what is secret.
-func (m *planInputs) keepAnswers(s *PlaySources) {
-	for _, q := range m.prompts {
-		answer := m.o.Answers[q.Name]
-		if q.Private || m.secrets.Has(answer) {
+func (m *Basis) keepAnswers(s *PlaySources) {
+	for _, q := range m.Prompts {
+		answer := m.O.Answers[q.Name]
+		if q.Private || m.Secrets.Has(answer) {
 			q.Default = "" // it may be as secret as the answer
 			if !slices.ContainsFunc(s.Withheld, func(have Prompt) bool { return have.Name == q.Name }) {
 				s.Withheld = append(s.Withheld, q)
@@ -129,7 +129,7 @@ func keysAs(m map[string][]string, name func(string) string) map[string][]string
 }
 
 // callUsed is how moon was called, as far as a template asked while planning.
-func (u *factUsage) callUsed(o *Options) map[string]any {
+func (u *FactUsage) callUsed(o *Options) map[string]any {
 	var used map[string]any
 	for name := range u.call {
 		if used == nil {
@@ -173,9 +173,9 @@ func (s *PlaySources) options(root string, o *Options) {
 	}
 	maps.Copy(answers, o.Answers)
 	o.Answers = answers
-	o.known = map[string]map[string]any{}
+	o.Known = map[string]map[string]any{}
 	for host, facts := range s.Hosts {
-		o.known[host], _ = WholeNumbers(facts).(map[string]any)
+		o.Known[host], _ = WholeNumbers(facts).(map[string]any)
 	}
 }
 
@@ -221,7 +221,7 @@ func (s *PlaySources) answered(o Options) (map[string]string, error) {
 }
 
 // remembered fills a disk with what plays have seen of it.
-func (s *PlaySources) remembered(d *disk, abs func(string) string, o Options) error {
+func (s *PlaySources) remembered(d *Disk, abs func(string) string, o Options) error {
 	for path, names := range s.Lists {
 		d.lists[abs(path)] = names
 	}
@@ -232,43 +232,43 @@ func (s *PlaySources) remembered(d *disk, abs func(string) string, o Options) er
 		d.present[abs(path)] = true
 	}
 	for _, path := range s.Passwords {
-		d.passwords[abs(path)] = true
+		d.Passwords[abs(path)] = true
 	}
 	for _, one := range s.Printed {
-		seen := &fileSeen{text: one.Bytes, digest: one.Digest, program: abs(one.Path), args: one.Args}
+		seen := &FileSeen{Text: one.Bytes, Digest: one.Digest, Program: abs(one.Path), Args: one.Args}
 		switch {
 		case one.Secret:
 			text, err := printed(o, seen)
 			if err != nil {
 				return fmt.Errorf("what %s prints holds secrets, is not kept, and cannot be had again: %w", one.Path, err)
 			}
-			seen.text, seen.secret = text, true
+			seen.Text, seen.Secret = text, true
 		case one.Text != nil:
-			seen.text = []byte(*one.Text)
+			seen.Text = []byte(*one.Text)
 		}
-		if !one.Secret && digestOf(seen.text) != one.Digest {
+		if !one.Secret && DigestOf(seen.Text) != one.Digest {
 			return fmt.Errorf("the text of %s is not what was read", one.Path)
 		}
-		d.files[seen.program+" "+strings.Join(one.Args, " ")] = seen
+		d.Files[seen.Program+" "+strings.Join(one.Args, " ")] = seen
 	}
 	return nil
 }
 
-func printed(o Options, of *fileSeen) ([]byte, error) {
+func printed(o Options, of *FileSeen) ([]byte, error) {
 	if o.RunInventory == nil {
 		return nil, errors.New("programs are not started here")
 	}
-	return o.RunInventory(of.program, of.args...)
+	return o.RunInventory(of.Program, of.Args...)
 }
 
 // stale says what is not as it was.
 func (s *PlaySources) stale(abs func(string) string, o Options, say func(string, ...any)) {
-	for _, path := range sortedKeys(s.Lists) {
-		if names, err := newDisk(nil).list(abs(path)); err != nil || !slices.Equal(names, s.Lists[path]) {
+	for _, path := range SortedKeys(s.Lists) {
+		if names, err := NewDisk(nil).List(abs(path)); err != nil || !slices.Equal(names, s.Lists[path]) {
 			say("what is in %s is not the same", path)
 		}
 	}
-	for _, pattern := range sortedKeys(s.Globs) {
+	for _, pattern := range SortedKeys(s.Globs) {
 		dir, base := filepath.Split(abs(pattern))
 		if !slices.Equal(globbed(dir, base), s.Globs[pattern]) {
 			say("other files match %s", pattern)
@@ -280,15 +280,15 @@ func (s *PlaySources) stale(abs func(string) string, o Options, say func(string,
 		}
 	}
 	for _, one := range s.Printed {
-		text, err := printed(o, &fileSeen{program: abs(one.Path), args: one.Args})
+		text, err := printed(o, &FileSeen{Program: abs(one.Path), Args: one.Args})
 		switch {
 		case err != nil:
 			say("%s cannot be asked: %s", one.Path, err)
-		case !one.Secret && digestOf(text) != one.Digest:
+		case !one.Secret && DigestOf(text) != one.Digest:
 			say("%s prints something else", one.Path)
 		}
 	}
-	for _, name := range sortedKeys(s.Call) {
+	for _, name := range SortedKeys(s.Call) {
 		if was, is := WholeNumbers(s.Call[name]), o.called(name); was != is {
 			say("`%s` was %v, and is %v", name, was, is)
 		}
@@ -297,4 +297,4 @@ func (s *PlaySources) stale(abs func(string) string, o Options, say func(string,
 
 // Answers are what was answered to the questions of the playbook (vars_prompt), by name. A plan that is made again with them in
 // Options.Answers asks no more.
-func (p *Plan) Answers() map[string]string { return p.made.o.Answers }
+func (p *Plan) Answers() map[string]string { return p.Basis.O.Answers }

@@ -21,18 +21,18 @@ type SourceRead struct {
 }
 
 // keptReads are what steps read, as they are saved.
-func (m *planInputs) keptReads(shown func(string) string) []SourceRead {
-	keys := make([]readKey, 0, len(m.disk.reads))
-	for key := range m.disk.reads {
+func (m *Basis) keptReads(shown func(string) string) []SourceRead {
+	keys := make([]ReadKey, 0, len(m.Disk.Reads))
+	for key := range m.Disk.Reads {
 		keys = append(keys, key)
 	}
-	slices.SortFunc(keys, func(a, b readKey) int {
-		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(boolText(a.parts), boolText(b.parts)))
+	slices.SortFunc(keys, func(a, b ReadKey) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(boolText(a.Parts), boolText(b.Parts)))
 	})
 	var list []SourceRead
 	for _, key := range keys {
-		seen := m.disk.reads[key]
-		r := SourceRead{Path: shown(key.path), Parts: key.parts, Secret: seen.secret && seen.Digest != ""}
+		seen := m.Disk.Reads[key]
+		r := SourceRead{Path: shown(key.Path), Parts: key.Parts, Secret: seen.Secret && seen.Digest != ""}
 		if !r.Secret {
 			r.Digest, r.Mode, r.Dir = seen.Digest, seen.Mode, seen.IsDir()
 			for _, e := range seen.Entries {
@@ -63,30 +63,30 @@ func (r SourceRead) source(path string) *readSeen {
 }
 
 // TakeAsSaved makes the run use the texts that the plan was made from, whatever their files say now.
-func (p *Plan) TakeAsSaved() { p.made.saved = true }
+func (p *Plan) TakeAsSaved() { p.Basis.saved = true }
 
 // Saved is the text of a file that the plan was made from, if it is to be used in the place of what is there now.
 func (p *Plan) Saved(path string) (text []byte, ok bool) {
-	f := p.made.disk.files[filepath.Clean(path)]
-	if _, renewed := p.made.renewed.Load(filepath.Clean(path)); !p.made.saved || f == nil || renewed {
+	f := p.Basis.Disk.Files[filepath.Clean(path)]
+	if _, renewed := p.Basis.renewed.Load(filepath.Clean(path)); !p.Basis.saved || f == nil || renewed {
 		return nil, false
 	}
-	return f.text, true
+	return f.Text, true
 }
 
 // Renew says that a step of the run has changed a file: what is there counts, and not what a saved plan holds.
-func (p *Plan) Renew(path string) { p.made.renewed.Store(filepath.Clean(path), true) }
+func (p *Plan) Renew(path string) { p.Basis.renewed.Store(filepath.Clean(path), true) }
 
 // SourceOf is what a step reads at a path, as the plan was made with it; nil if no step does.
 func (p *Plan) SourceOf(path string, parts bool) *source.Source {
-	if seen := p.made.disk.reads[readKey{path, parts}]; seen != nil {
+	if seen := p.Basis.Disk.Reads[ReadKey{path, parts}]; seen != nil {
 		return seen.Source
 	}
 	return nil
 }
 
 // Again are the options the plan was made with.
-func (p *Plan) Again() Options { return p.made.o }
+func (p *Plan) Again() Options { return p.Basis.O }
 
 // Shown is a path as people see it: relative to the playbook's directory if it lies below.
-func (p *Plan) Shown(path string) string { return shownPath(p.Root, path) }
+func (p *Plan) Shown(path string) string { return ShownPath(p.Root, path) }

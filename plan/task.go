@@ -9,30 +9,30 @@ import (
 	"moon/plan/playbook"
 )
 
-// onController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
-func (k *task) onController() bool {
-	return k.action != nil && k.action.Plugin != nil && k.action.Plugin.Where == spec.OnController
+// OnController reports whether a step runs where moon does, as who moon is, whatever host and user it is about.
+func (k *Task) OnController() bool {
+	return k.Action != nil && k.Action.Plugin != nil && k.Action.Plugin.Where == spec.OnController
 }
 
-// includeVarsArgs are those of include_vars, which the parser has looked at.
-func includeVarsArgs(t *playbook.Task) (args []arg) {
+// IncludeVarsArgs are those of include_vars, which the parser has looked at.
+func IncludeVarsArgs(t *playbook.Task) (args []Arg) {
 	if !t.Args.IsZero() {
-		args = append(args, arg{name: "file", key: "file", value: t.Args})
+		args = append(args, Arg{Name: "file", Key: "file", Value: t.Args})
 	}
 	for _, e := range t.ExtraArgs.Entries() {
-		args = append(args, arg{name: e.Key, key: e.Key, value: e.Value})
+		args = append(args, Arg{Name: e.Key, Key: e.Key, Value: e.Value})
 	}
 	return args
 }
 
-// otherArgs are what people call an argument that they know by what it is.
-var otherArgs = map[string]string{
+// OtherArgs are what people call an argument that they know by what it is.
+var OtherArgs = map[string]string{
 	"source": "src", "from": "src", "destination": "dest", "target": "dest", "to": "dest", "filename": "path", "file": "path", "directory": "path", "folder": "path",
 	"permissions": "mode", "perms": "mode", "user": "owner", "text": "content", "package": "name", "packages": "name", "service": "name", "message": "msg", "command": "cmd",
 }
 
-// fieldNames are the names a person may write, without those that only tools do.
-func fieldNames(fields []spec.Field) []string {
+// FieldNames are the names a person may write, without those that only tools do.
+func FieldNames(fields []spec.Field) []string {
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.Name)
@@ -45,112 +45,113 @@ func fieldNames(fields []spec.Field) []string {
 	return names
 }
 
-// values renders arguments. Paths become absolute, conditions and expressions stay as they are but are evaluated once
+// Values renders arguments. Paths become absolute, conditions and expressions stay as they are but are evaluated once
 // for what they need. each is called before every argument, so that a caller can tell what is missing where.
-func (k *task) values(r *renderer, args []arg, home string, prefix string, each func(field string)) map[string]any {
+func (k *Task) Values(r *Renderer, args []Arg, home string, prefix string, each func(field string)) map[string]any {
 	m := make(map[string]any, len(args))
 	left := false
 	for _, g := range args {
-		each(prefix + g.name)
-		v := k.argValue(r, g, home, prefix, each)
+		each(prefix + g.Name)
+		v := k.ArgValue(r, g, home, prefix, each)
 		if _, omitted := v.(eval.Omitted); omitted {
 			left = true
 			continue
 		}
-		if r.engine.Python {
-			if prefix == "" && k.action.Name == "set_fact" {
-				r.remember(g.name, v)
+		if r.Engine.Python {
+			if prefix == "" && k.Action.Name == "set_fact" {
+				r.remember(g.Name, v)
 			}
 			v = eval.Ordinary(v)
 		}
-		m[g.name] = v
+		m[g.Name] = v
 	}
-	if left && k.plays && k.action.Name == "print" && m["msg"] == nil && m["var"] == nil {
+	if left && k.Plays && k.Action.Name == "print" && m["msg"] == nil && m["var"] == nil {
 		m["msg"] = "Hello world!" // what debug prints to whom has left out what it is to print
 	}
 	return m
 }
 
-func (k *task) argValue(r *renderer, g arg, home, prefix string, each func(string)) any {
-	if g.field == nil {
-		return r.value(g.value)
+// ArgValue renders an argument by the kind of its field. Each is called with the names of the parts that are rendered.
+func (k *Task) ArgValue(r *Renderer, g Arg, home, prefix string, each func(string)) any {
+	if g.Field == nil {
+		return r.Value(g.Value)
 	}
-	switch g.field.Kind {
+	switch g.Field.Kind {
 	case spec.Conditions:
-		r.decide(g.conds)
-		return plainTexts(g.value)
+		r.Decide(g.Conds)
+		return PlainTexts(g.Value)
 	case spec.Expression:
-		if g.expr != nil {
-			r.use(g.value, g.expr.Refs())
-			result, err := g.expr.Value(r.env)
-			shown := k.plays && k.action.Name == "print" && r.warned(g.value, err)
+		if g.Expr != nil {
+			r.Use(g.Value, g.Expr.Refs())
+			result, err := g.Expr.Value(r.Env)
+			shown := k.Plays && k.Action.Name == "print" && r.warned(g.Value, err)
 			if err != nil && !shown {
-				r.wrong(g.value, err)
+				r.Wrong(g.Value, err)
 			}
-			r.miss(result.Missing)
+			r.Miss(result.Missing)
 			if omitted, ok := result.Value.(eval.Omitted); ok && err == nil {
 				return omitted
 			}
 		}
-		return g.value.Text()
+		return g.Value.Text()
 	case spec.Object:
-		if g.value.Kind() == playbook.Map {
-			return k.values(r, g.sub, home, prefix+g.name+".", each)
+		if g.Value.Kind() == playbook.Map {
+			return k.Values(r, g.Sub, home, prefix+g.Name+".", each)
 		}
 	case spec.Path:
-		if v := r.scalar(g.value); v != nil {
-			if text, ok := v.(string); ok && text != "" && (!g.field.URL || !strings.Contains(text, "://")) {
-				if k.plays && g.field.AsIs && !strings.HasPrefix(text, "~") {
+		if v := r.scalar(g.Value); v != nil {
+			if text, ok := v.(string); ok && text != "" && (!g.Field.URL || !strings.Contains(text, "://")) {
+				if k.Plays && g.Field.AsIs && !strings.HasPrefix(text, "~") {
 					return text
 				}
-				if g.name == "src" && k.search != nil {
-					return k.search.find(text, home)
+				if g.Name == "src" && k.Search != nil {
+					return k.Search.Find(text, home)
 				}
-				if k.action.Name == "fetch" && g.name == "dest" { // here, wherever the step runs
-					return resolvePath(text, k.base, home)
+				if k.Action.Name == "fetch" && g.Name == "dest" { // here, wherever the step runs
+					return ResolvePath(text, k.Base, home)
 				}
-				return k.resolve(text, home)
+				return k.Resolve(text, home)
 			}
 			return v
 		}
 	case spec.ScriptLine:
-		if v := r.scalar(g.value); v != nil {
+		if v := r.scalar(g.Value); v != nil {
 			if text, ok := v.(string); ok {
 				return spec.ResolveScript(text, func(path string) string {
-					if k.search != nil {
-						return k.search.find(path, home)
+					if k.Search != nil {
+						return k.Search.Find(path, home)
 					}
-					return resolvePath(path, k.dir, home)
+					return ResolvePath(path, k.Dir, home)
 				})
 			}
 			return v
 		}
 	case spec.Paths:
-		return absolutePaths(r.value(g.value), func(path string) string { return k.resolve(path, home) })
+		return absolutePaths(r.Value(g.Value), func(path string) string { return k.Resolve(path, home) })
 	case spec.Strings:
-		if g.value.Kind() == playbook.List { // numbers keep their spelling: a word 010 is not 8
-			list := make([]any, 0, g.value.Len())
-			for _, item := range g.value.Items() {
+		if g.Value.Kind() == playbook.List { // numbers keep their spelling: a word 010 is not 8
+			list := make([]any, 0, g.Value.Len())
+			for _, item := range g.Value.Items() {
 				v := r.scalar(item)
 				if v == nil {
-					v = r.value(item)
+					v = r.Value(item)
 				}
 				list = append(list, eval.Plain(v))
 			}
 			return list
 		}
 	case spec.String, spec.FileMode, spec.Duration:
-		if r.engine.Python && g.field.JSON {
-			if text, ok := r.json(g.value); ok {
+		if r.Engine.Python && g.Field.JSON {
+			if text, ok := r.json(g.Value); ok {
 				return text
 			}
 		}
-		if v := r.scalar(g.value); v != nil {
+		if v := r.scalar(g.Value); v != nil {
 			return v
 		}
 	default:
 	}
-	return eval.Plain(r.value(g.value))
+	return eval.Plain(r.Value(g.Value))
 }
 
 // absolutePaths resolves a list of paths, or one text with commas between them. What is open stays open.
@@ -177,13 +178,13 @@ func absolutePaths(v any, resolve func(string) string) any {
 }
 
 // scalar renders a value that is text, number or boolean to text; open text stays open. Anything else gives nil.
-func (r *renderer) scalar(v playbook.Value) any {
+func (r *Renderer) scalar(v playbook.Value) any {
 	switch v.Kind() {
 	case playbook.Bool, playbook.Int, playbook.Float:
 		return v.Text()
 	case playbook.String:
 		switch got := r.template(v).(type) {
-		case open:
+		case OpenText:
 			return got
 		case []any, map[string]any, *eval.Dict, nil, eval.Omitted:
 			return got
@@ -196,19 +197,19 @@ func (r *renderer) scalar(v playbook.Value) any {
 }
 
 // json renders a list or map that stands for a text: it is written here, because only here its maps have their order.
-func (r *renderer) json(v playbook.Value) (any, bool) {
-	missing := len(r.missing)
+func (r *Renderer) json(v playbook.Value) (any, bool) {
+	missing := len(r.Missing)
 	var got any
 	switch v.Kind() {
 	case playbook.List, playbook.Map:
-		got = r.value(v)
+		got = r.Value(v)
 	case playbook.String:
 		got = r.template(v)
 	case playbook.Null, playbook.Bool, playbook.Int, playbook.Float:
 	}
 	switch got.(type) {
 	case []any, map[string]any, *eval.Dict:
-		if len(r.missing) == missing {
+		if len(r.Missing) == missing {
 			return eval.PythonJSON(got), true
 		}
 		return eval.Plain(got), true
@@ -216,7 +217,8 @@ func (r *renderer) json(v playbook.Value) (any, bool) {
 	return nil, false
 }
 
-func plainTexts(v playbook.Value) any {
+// PlainTexts are conditions as written: a text, or a list of them.
+func PlainTexts(v playbook.Value) any {
 	if v.Kind() != playbook.List {
 		return v.Text()
 	}
@@ -227,25 +229,25 @@ func plainTexts(v playbook.Value) any {
 	return list
 }
 
-// valueOf finds the value as written of an argument, for the place of a problem.
-func valueOf(args []arg, field string) (playbook.Value, bool) {
+// ValueOf finds the value as written of an argument, for the place of a problem.
+func ValueOf(args []Arg, field string) (playbook.Value, bool) {
 	name, rest, nested := strings.Cut(field, ".")
 	for _, g := range args {
-		if g.name != name && g.key != name {
+		if g.Name != name && g.Key != name {
 			continue
 		}
 		if nested {
-			if v, ok := valueOf(g.sub, rest); ok {
+			if v, ok := ValueOf(g.Sub, rest); ok {
 				return v, true
 			}
 		}
-		return g.value, true
+		return g.Value, true
 	}
 	return playbook.Value{}, false
 }
 
-// summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
-func (p *Plan) summary(action string, args map[string]any) string {
+// Summary says on one line what a step will do. Paths below the playbook's directory are shown relative to it.
+func (p *Plan) Summary(action string, args map[string]any) string {
 	text := func(name string) string { return FirstLine(eval.Text(p.Portable(args[name]))) }
 	switch action {
 	case "shell":
@@ -325,9 +327,9 @@ func (p *Plan) summary(action string, args map[string]any) string {
 		}
 		return text("that")
 	case "set_fact", "vars":
-		return strings.Join(sortedKeys(args), ", ")
+		return strings.Join(SortedKeys(args), ", ")
 	}
-	if a, ok := p.plugins[action]; ok {
+	if a, ok := p.Declared[action]; ok {
 		return p.pluginSummary(a, args)
 	}
 	return ""
@@ -336,7 +338,7 @@ func (p *Plan) summary(action string, args map[string]any) string {
 func shownPaths(root string, paths []any) []string {
 	var shown []string
 	for _, path := range paths {
-		shown = append(shown, shownPath(root, eval.Text(path)))
+		shown = append(shown, ShownPath(root, eval.Text(path)))
 	}
 	return shown
 }
@@ -360,7 +362,7 @@ func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 	if len(words) == 0 {
 		words = append(words, a.Name)
 	}
-	from := a.Plugin.From(func(path string) string { return shownPath(p.Root, path) })
+	from := a.Plugin.From(func(path string) string { return ShownPath(p.Root, path) })
 	return FirstLine(strings.Join(append(words, "("+from+")"), " "))
 }
 
@@ -368,7 +370,7 @@ func (p *Plan) pluginSummary(a *spec.Action, args map[string]any) string {
 func pairsOf(args map[string]any) []string {
 	const most = 3
 	var pairs []string
-	for _, name := range sortedKeys(args) {
+	for _, name := range SortedKeys(args) {
 		switch args[name].(type) {
 		case nil, []any, map[string]any:
 		default:
@@ -380,51 +382,51 @@ func pairsOf(args map[string]any) []string {
 	return pairs
 }
 
-// fields collects what a step's fields still wait for, field by field.
-type fields struct {
-	r        *renderer
-	field    string
-	unknowns []Unknown
-	all      []eval.Missing
+// Fields collects what a step's fields still wait for, field by field.
+type Fields struct {
+	R        *Renderer
+	Field    string
+	Unknowns []Unknown
+	All      []eval.Missing
 }
 
-// at closes the field before and opens the next.
-func (f *fields) at(name string) {
-	for _, m := range f.r.missing {
-		f.unknowns = append(f.unknowns, Unknown{Field: f.field, Name: m.Name, Steps: m.Steps})
+// At closes the field before and opens the next.
+func (f *Fields) At(name string) {
+	for _, m := range f.R.Missing {
+		f.Unknowns = append(f.Unknowns, Unknown{Field: f.Field, Name: m.Name, Steps: m.Steps})
 	}
-	f.all = append(f.all, f.r.missing...)
-	f.r.missing = nil
-	f.field = name
+	f.All = append(f.All, f.R.Missing...)
+	f.R.Missing = nil
+	f.Field = name
 }
 
-// isUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
-func isUser(name string) bool {
+// IsUser reports whether a text can be a user's name: one that sudo and the like do not take for something else.
+func IsUser(name string) bool {
 	return name != "" && !strings.ContainsAny(name, " \t\r\n:/#%\x00") && name[0] != '-'
 }
 
-// notUser says that the value of a setting is not the name of a user.
-func notUser(setting, name string) (message, hint string) {
-	message = setting + " must be the name of a user; this is " + quoted(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(name))
-	if isUser(strings.TrimRight(name, "\r\n")) {
+// NotUser says that the value of a setting is not the name of a user.
+func NotUser(setting, name string) (message, hint string) {
+	message = setting + " must be the name of a user; this is " + Quoted(strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(name))
+	if IsUser(strings.TrimRight(name, "\r\n")) {
 		hint = "it ends with a line break: write it on the line of the key, with `|-` in place of `|`, or use `| trim`"
 	}
 	return message, hint
 }
 
-// usesOf are the variables a step uses, as far as they are known where it stands.
-func usesOf(names []string, e *env) []Use {
+// UsesOf are the variables a step uses, as far as they are known where it stands.
+func UsesOf(names []string, e *Env) []Use {
 	var uses []Use
 	for _, name := range names {
-		var from *binding
-		if !e.frame.each(name, func(b *binding) bool { from = b; return true }) {
+		var from *Binding
+		if !e.Frame.Each(name, func(b *Binding) bool { from = b; return true }) {
 			continue
 		}
 		v, _ := e.Lookup(name)
 		if m, ok := wholeFacts(v); ok {
 			v = CountOf(len(m), "entry")
 		}
-		uses = append(uses, Use{Name: name, Value: v, From: from.from, Origin: from.origin})
+		uses = append(uses, Use{Name: name, Value: v, From: from.From, Origin: from.Origin})
 	}
 	return uses
 }

@@ -16,17 +16,17 @@ import (
 // pythonTime is how Python prints a time.
 const pythonTime = "2006-01-02 15:04:05.000000"
 
-// templateNames are the names that a template file of plays has besides the variables. What depends on the machine or the time is
+// TemplateNames are the names that a template file of plays has besides the variables. What depends on the machine or the time is
 // unknown while planning.
-func (k *task) templateNames(r *renderer, file string, raw map[string]any, now bool) map[string]any {
-	if !k.plays {
+func (k *Task) TemplateNames(r *Renderer, file string, raw map[string]any, now bool) map[string]any {
+	if !k.Plays {
 		return nil
 	}
 	written := file
-	if v, ok := valueOf(k.args, "src"); ok {
+	if v, ok := ValueOf(k.Args, "src"); ok {
 		own := *r // what is wrong with it has been said
-		own.report, own.missing = nil, nil
-		written = own.text(v)
+		own.Report, own.Missing = nil, nil
+		written = own.Text(v)
 	}
 	names := map[string]any{
 		"template_path": written, "template_fullpath": file, "template_destpath": raw["dest"], "ansible_managed": "Ansible managed",
@@ -69,8 +69,8 @@ func ownerOf(file string) string {
 	return id
 }
 
-// joined are the names of both; those of b count.
-func joined(a, b map[string]any) map[string]any {
+// Joined are the names of both; those of b count.
+func Joined(a, b map[string]any) map[string]any {
 	if a == nil {
 		return b
 	}
@@ -78,8 +78,8 @@ func joined(a, b map[string]any) map[string]any {
 	return a
 }
 
-// documentOf compiles the text of a template in the style that the arguments of its step say.
-func documentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
+// DocumentOf compiles the text of a template in the style that the arguments of its step say.
+func DocumentOf(engine *eval.Engine, text string, raw map[string]any) (*eval.Template, error) {
 	if style := styleOf(raw); style != (jinja.Style{}) {
 		return engine.DocumentIn(text, style)
 	}

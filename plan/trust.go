@@ -9,35 +9,35 @@ import (
 
 // Trusts asks whether something that the playbook names may be executed before approval. what is as in Trusts.
 func (p *Plan) Trusts(what string) bool {
-	if p.made == nil || p.made.o.Trusts == nil { // it was put together by hand
+	if p.Basis == nil || p.Basis.O.Trusts == nil { // it was put together by hand
 		return false
 	}
-	return p.made.o.Trusts(what, p.made.deciding())
+	return p.Basis.O.Trusts(what, p.Basis.deciding())
 }
 
 // Trusted reports whether the files of the playbook are trusted, without asking anybody.
 func (p *Plan) Trusted() bool { return p.Trusts("") }
 
 // Deciding are the files that a playbook was made from, by absolute path: those that Trusts is asked about.
-func (p *Plan) Deciding() []Input { return slices.Clone(p.made.deciding()) }
+func (p *Plan) Deciding() []Input { return slices.Clone(p.Basis.deciding()) }
 
 // deciding are the files that a playbook was made from, but for those that the user has beside all playbooks.
-func (m *planInputs) deciding() []Input {
+func (m *Basis) deciding() []Input {
 	m.looking.Lock()
 	defer m.looking.Unlock()
-	if len(m.disk.files) == m.decidedOf { // after planning no more are read
+	if len(m.Disk.Files) == m.decidedOf { // after planning no more are read
 		return m.decided
 	}
 	var list []Input
-	for _, path := range sortedKeys(m.disk.files) {
-		f := m.disk.files[path]
-		own := m.o.Presets != "" && strings.HasPrefix(path, m.o.Presets+"/")
-		if own || path == "-" || f.program != "" {
+	for _, path := range SortedKeys(m.Disk.Files) {
+		f := m.Disk.Files[path]
+		own := m.O.Presets != "" && strings.HasPrefix(path, m.O.Presets+"/")
+		if own || path == "-" || f.Program != "" {
 			continue
 		}
-		list = append(list, Input{Path: path, Digest: digestOf(f.text)})
+		list = append(list, Input{Path: path, Digest: DigestOf(f.Text)})
 	}
-	m.decided, m.decidedOf = list, len(m.disk.files)
+	m.decided, m.decidedOf = list, len(m.Disk.Files)
 	return list
 }
 
@@ -58,7 +58,7 @@ var harmlessSSH = []string{
 func SteeringOption(args string) string {
 	words, err := spec.Words(args)
 	if err != nil {
-		return quoted(args)
+		return Quoted(args)
 	}
 	for i := 0; i < len(words); i++ {
 		word := words[i]

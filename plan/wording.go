@@ -141,8 +141,8 @@ func FirstLine(s string) string {
 	return s
 }
 
-// width is how wide a value is as written, on its first line.
-func width(v playbook.Value) int { return utf8.RuneCountInString(FirstLine(v.Text())) }
+// Width is how wide a value is as written, on its first line.
+func Width(v playbook.Value) int { return utf8.RuneCountInString(FirstLine(v.Text())) }
 
 // article names the type of a value: "a list", "text".
 func article(v any) string {
@@ -240,15 +240,16 @@ func (p *Plan) NameWithItems(step int, name string) string {
 	return name + " (" + strings.Join(items, ", ") + ")"
 }
 
-func shownPath(root, path string) string {
+// ShownPath is a path as people see it: relative to the root if it is below it.
+func ShownPath(root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.ToSlash(rel)
 	}
 	return path
 }
 
-// firstOf is the first value that is given.
-func firstOf(values ...playbook.Value) playbook.Value {
+// FirstOf is the first value that is given.
+func FirstOf(values ...playbook.Value) playbook.Value {
 	for _, v := range values {
 		if !v.IsZero() {
 			return v
@@ -257,20 +258,21 @@ func firstOf(values ...playbook.Value) playbook.Value {
 	return playbook.Value{}
 }
 
-// described names a value with its type: `text "abc"`.
-func described(v any) string {
+// Described names a value with its type: `text "abc"`.
+func Described(v any) string {
 	switch v.(type) {
 	case eval.Secret:
 		return "a secret"
 	case string:
-		return "text " + quoted(eval.Text(v))
+		return "text " + Quoted(eval.Text(v))
 	case bool, int, float64, eval.Number:
 		return eval.Text(v)
 	}
 	return article(v)
 }
 
-func quoted(s string) string {
+// Quoted is the first line of a text in quotes, shortened.
+func Quoted(s string) string {
 	s = FirstLine(s)
 	if r := []rune(s); len(r) > 40 {
 		s = string(r[:40]) + "…"
@@ -278,14 +280,16 @@ func quoted(s string) string {
 	return "\"" + s + "\""
 }
 
-func sortedKeys[V any](m map[string]V) []string {
+// SortedKeys are the keys of a map, in order.
+func SortedKeys[V any](m map[string]V) []string {
 	if len(m) == 0 {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(m))
 }
 
-func lineColumn(text string, offset int) (line, column int) {
+// LineColumn is the place of an offset in a text.
+func LineColumn(text string, offset int) (line, column int) {
 	if offset < 0 || offset > len(text) {
 		return 0, 0
 	}
@@ -293,8 +297,8 @@ func lineColumn(text string, offset int) (line, column int) {
 	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 }
 
-// texts are values as written, a line each.
-func texts(values []playbook.Value) string {
+// Texts are values as written, a line each.
+func Texts(values []playbook.Value) string {
 	list := make([]string, len(values))
 	for i, v := range values {
 		list[i] = v.Text()
@@ -310,9 +314,9 @@ func boolText(b bool) string {
 	return "0"
 }
 
-// nameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
+// NameLine is a name on one line: the first, where it is written on several. What a value brings along ends no name, such as
 // the newline after what a command printed.
-func nameLine(written playbook.Value, rendered string) string {
+func NameLine(written playbook.Value, rendered string) string {
 	if strings.Contains(strings.TrimSpace(written.Text()), "\n") {
 		return FirstLine(rendered)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"moon/engine/graph"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // TestBuild compares the execution graphs of the playbooks in testdata/*.txtar with the text beside each.
@@ -36,7 +37,7 @@ func TestBuild(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p, ds := plan.New(plan.Options{
+			p, ds := planner.New(plan.Options{
 				Path: filepath.Join(dir, "playbook.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{"a,b,c"}, Connection: "local", NoConnect: true,
 			})
 			if p == nil {
@@ -78,7 +79,7 @@ func TestEdgesStayLinear(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}})
 	if p == nil {
 		t.Fatalf("%+v", ds)
 	}
@@ -122,7 +123,7 @@ func TestEdgesOfPlays(t *testing.T) {
 		for i := range hosts {
 			hosts[i] = fmt.Sprintf("h%d", i)
 		}
-		p, ds := plan.New(plan.Options{
+		p, ds := planner.New(plan.Options{
 			Path: filepath.Join(dir, "p.yml"), Dir: dir, Facts: map[string]any{}, Inventory: []string{strings.Join(hosts, ",")}, Connection: "local", NoConnect: true,
 		})
 		if p == nil {

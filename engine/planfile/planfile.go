@@ -12,6 +12,7 @@ import (
 	"moon/engine/graph"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 )
 
@@ -60,7 +61,7 @@ func Read(doc []byte, here plan.Options, moon string) (*Saved, error) {
 	case h.Seal != sealOf(doc):
 		return nil, errChanged
 	}
-	p, ds, err := plan.Replay(h.Sources, h.Root, here)
+	p, ds, err := planner.Replay(h.Sources, h.Root, here)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"moon/engine/planfile"
 	"moon/internal/assault"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 const version = "test"
@@ -102,7 +103,7 @@ func project(tb testing.TB) string {
 
 func saved(tb testing.TB, o plan.Options) []byte {
 	tb.Helper()
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	if p == nil {
 		tb.Fatal(ds)
 	}
@@ -137,7 +138,7 @@ func TestReadGivesThePlanThatWasSaved(t *testing.T) {
 	if len(got.Stale) > 0 {
 		t.Errorf("just saved, and stale: %q", got.Stale)
 	}
-	want, _ := plan.New(o)
+	want, _ := planner.New(o)
 	if got.Plan.Digest != want.Digest || len(got.Plan.Steps) != len(want.Steps) || len(got.Plan.Steps) < 9 {
 		t.Errorf("%d steps, digest %s; saved were %d, %s", len(got.Plan.Steps), got.Plan.Digest, len(want.Steps), want.Digest)
 	}
@@ -266,7 +267,7 @@ func TestStaleButKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := plan.New(options(project(t))); got.Plan.Digest != want.Digest || len(got.Stale) != 4 {
+	if want, _ := planner.New(options(project(t))); got.Plan.Digest != want.Digest || len(got.Stale) != 4 {
 		t.Errorf("digest %s, want %s; stale %q", got.Plan.Digest, want.Digest, got.Stale)
 	}
 }
@@ -286,7 +287,7 @@ func TestTextOfNoLogIsNotKept(t *testing.T) {
 // refusesWhole: what uses all of an environment is not saved, and the use is named.
 func refusesWhole(t *testing.T, o plan.Options, use string, line int) {
 	t.Helper()
-	p, ds := plan.New(o)
+	p, ds := planner.New(o)
 	if p == nil {
 		t.Fatal(ds)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"moon/engine/planfile"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // plays use whatever a plan of plays can be made from.
@@ -114,7 +115,7 @@ func TestPlansOfPlaysAreReadBack(t *testing.T) {
 				}
 			}
 			doc := saved(t, o)
-			want, _ := plan.New(o)
+			want, _ := planner.New(o)
 			here := reachable()
 			here.Gather = func([]plan.Target) []plan.Gathered { t.Error("a saved plan asks hosts"); return nil }
 			got, err := planfile.Read(doc, here, version)
@@ -273,7 +274,7 @@ func TestHostsAreAskedOnce(t *testing.T) {
 		}
 		return ask(list)
 	}
-	if p, ds := plan.New(o); p == nil {
+	if p, ds := planner.New(o); p == nil {
 		t.Fatal(ds)
 	}
 	if !maps.Equal(hosts, map[string]int{"w1": 1, "w2": 1}) || !maps.Equal(questions, map[string]int{"release": 1, "word": 1}) {

@@ -15,6 +15,7 @@ import (
 	"moon/internal/diag"
 	"moon/internal/termtext"
 	"moon/plan"
+	"moon/plan/doctor"
 	"moon/plan/show"
 )
 
@@ -35,7 +36,7 @@ filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anyt
 
 // checkup is all that doctor found.
 type checkup struct {
-	*plan.Survey
+	*doctor.Survey
 	Settings []setting
 	Programs []program
 	Root     string
@@ -47,7 +48,7 @@ func (c *doctorCmd) Run(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	s := plan.NewSurvey(o)
+	s := doctor.NewSurvey(o)
 	if s.Files == 0 {
 		return c.complain(call, nil, o.FromHere(s.Diagnostics))
 	}

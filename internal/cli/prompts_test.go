@@ -11,6 +11,7 @@ import (
 
 	"moon/internal/app"
 	"moon/plan"
+	"moon/plan/planner"
 )
 
 // typist is a terminal at which lines are typed.
@@ -74,7 +75,7 @@ func TestPasswordsOfVariables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
+	p, ds := planner.New(plan.Options{Path: filepath.Join(dir, "site.yml"), Dir: dir, Inventory: []string{filepath.Join(dir, "hosts")}})
 	if p == nil {
 		t.Fatal(ds)
 	}

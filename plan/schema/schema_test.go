@@ -16,6 +16,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/playbook"
 	"moon/plan/schema"
 )
@@ -175,7 +176,7 @@ func moonTakes(path string) (ok bool, playbooks []string) {
 			return false, nil
 		}
 	}
-	p, _ := plan.New(plan.Options{Path: path, Dir: filepath.Dir(path), Inventory: []string{inventory}, Home: "/home/ada", User: "ada", Facts: map[string]any{
+	p, _ := planner.New(plan.Options{Path: path, Dir: filepath.Dir(path), Inventory: []string{inventory}, Home: "/home/ada", User: "ada", Facts: map[string]any{
 		"os": "linux", "linux": true, "cpu_cores": 4, "env": map[string]any{"LANG": "C"},
 	}})
 	if p == nil {

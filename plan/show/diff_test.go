@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 )
 
@@ -124,7 +125,7 @@ func planOf(tb testing.TB, text string) *plan.Plan {
 	if err := os.WriteFile(filepath.Join(dir, "p.yml"), []byte(text), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	p, ds := plan.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
+	p, ds := planner.New(plan.Options{Path: "p.yml", Dir: dir, Facts: map[string]any{}})
 	if p == nil {
 		tb.Fatalf("%+v", ds)
 	}

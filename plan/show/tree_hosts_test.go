@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"moon/plan"
+	"moon/plan/planner"
 	"moon/plan/show"
 )
 
@@ -20,7 +21,7 @@ func planHosts(t *testing.T, files map[string]string) *plan.Plan {
 			t.Fatal(err)
 		}
 	}
-	p, ds := plan.New(plan.Options{Path: "site.yml", Dir: dir, Facts: map[string]any{}, Inventory: []string{"hosts.ini"}})
+	p, ds := planner.New(plan.Options{Path: "site.yml", Dir: dir, Facts: map[string]any{}, Inventory: []string{"hosts.ini"}})
 	if p == nil || ds.HasErrors() {
 		t.Fatalf("%+v", ds)
 	}

@@ -1,0 +1,508 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// noteName remembers that a variable exists which moon does not honour. Only those are looked for at each step.
+func (p *evaluator) noteName(name string) {
+	v := plan.UnhonouredEntry(name)
+	if v == nil || slices.ContainsFunc(p.ignored, func(g plan.IgnoredVariable) bool { return g.Name == name }) {
+		return
+	}
+	p.ignored = append(p.ignored, plan.IgnoredVariable{Name: name, Entry: v})
+}
+
+// nameIgnored warns about variables that would apply to a step and are not honoured, each of them once.
+func (p *evaluator) nameIgnored(c *taskContext, e *plan.Env, uses ...plan.UseOf) {
+	for i := range p.ignored {
+		g := &p.ignored[i]
+		message := fmt.Sprintf("the variable `%s` has no effect: moon does not honour it", g.Name)
+		// What is only tried out takes back what it has reported.
+		said := g.Said > 0 && g.Said <= len(p.ds) && p.ds[g.Said-1].Message == message
+		if said || !slices.Contains(uses, g.Entry.Only) {
+			continue
+		}
+		at, given := plan.PlaceOf(e, g.Name)
+		if !given || g.Usual(e) {
+			continue
+		}
+		d := diag.Diagnostic{Severity: diag.Warning, Pos: c.pos, Chain: c.chain, Hint: g.Entry.Doc, Message: message}
+		if at.File != "" {
+			d.Pos, d.Chain = diag.Pos{File: at.File, Line: at.Line, Column: at.Column}, at.Chain
+		}
+		p.report(d)
+		g.Said = len(p.ds)
+	}
+}
+
+// verdict is what the conditions of a group come to.
+func (p *evaluator) verdict(c *taskContext) plan.Verdict {
+	return p.renderer(p.env(c, nil), c.chain).Decide(c.when)
+}
+
+// skipped reports whether the conditions of a group are known to be false, and which one.
+func (p *evaluator) skipped(c *taskContext) (why string, skip bool) {
+	v := p.verdict(c)
+	return v.Culprit, v.Known && !v.Holds
+}
+
+// groupName is what a block, an include or a preset is called: its own name as far as it is known, or otherwise.
+func (p *evaluator) groupName(c *taskContext, t *playbook.Task, otherwise string) string {
+	r := p.renderer(p.env(c, nil), c.chain)
+	r.Lenient = true // an undefined name is shown as written
+	return p.secrets.Redact(cmp.Or(plan.NameLine(t.Name, r.Text(t.Name)), otherwise))
+}
+
+// parallel reads `parallel`: 0 for no, a number, or Unlimited for yes.
+func (p *evaluator) parallel(v playbook.Value, c *taskContext) int {
+	n := 0
+	p.fixed(v, "parallel", "true, false or a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		if i, ok := spec.ParseInt(got); ok {
+			n = i
+			return n > 0
+		}
+		yes, ok := spec.ParseBool(got)
+		if yes {
+			n = plan.Unlimited
+		}
+		return ok
+	})
+	return n
+}
+
+// tooLate says that something that shapes the plan is known only during the run. A value that is missing because of a
+// mistake waits for no step either; then the mistake has been said.
+func (p *evaluator) tooLate(v playbook.Value, chain []string, hint, what string, missing []eval.Missing) {
+	steps := plan.StepsOf(missing)
+	if len(steps) == 0 && p.ds.HasErrors() {
+		return
+	}
+	is := "is"
+	if strings.HasPrefix(what, "the items") {
+		is = "are"
+	}
+	width := utf8.RuneCountInString(plan.FirstLine(v.Text()))
+	if !slices.ContainsFunc(steps, func(i int) bool { return i >= len(p.plan.Steps) || p.plan.Steps[i].Action != "setup" }) {
+		switch {
+		case p.unasked:
+			return // the facts would be known if other mistakes had not been said
+		case p.o.Unseen != nil:
+			p.unread = true
+			p.o.Unseen.Add(diag.Diagnostic{Severity: diag.Warning, Pos: v.Pos(), Width: width, Message: fmt.Sprintf("%s %s known only with the facts of the hosts, which are not asked for here", what, is)})
+			return
+		}
+	}
+	if e := (&plan.Env{Plan: p.plan}); len(e.Coming(steps)) < len(steps) {
+		p.errorf(v.Pos(), width, chain, "let that step run too, or give the value with -e", "%s cannot be known: %s", what, e.AbsenceText(steps))
+		return
+	}
+	p.errorf(v.Pos(), width, chain, hint, "%s %s known only after %s", what, is, p.describeSteps(missing))
+}
+
+// describeSteps names the steps that unknown values wait for: "step-0003 «read release»".
+func (p *evaluator) describeSteps(missing []eval.Missing) string {
+	var parts []string
+	for _, s := range plan.StepsOf(missing) {
+		parts = append(parts, p.plan.StepRef(s))
+	}
+	if len(parts) == 0 {
+		return plan.AtStart
+	}
+	if len(parts) > 3 {
+		parts = append(parts[:2], fmt.Sprintf("%d more", len(parts)-2))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// roundContext describes a round of a loop. What all its rounds share is given.
+func (p *evaluator) roundContext(round *taskContext, t *playbook.Task, items []item, i int, lc plan.LoopContext) plan.LoopContext {
+	lc.Item, lc.Index, lc.First, lc.Last = items[i].shown(), i, i == 0, i == len(items)-1
+	lc.Depth, lc.Var, lc.Labelled = round.depth-1, t.Loop.Var, !t.Loop.Label.IsZero()
+	if lc.Type == "filetree" {
+		lc.Depth, _ = items[i].value.(map[string]any)["depth"].(int)
+	}
+	if mayHide(round.noLog(t)) && !lc.Labelled {
+		lc.Label = strconv.Itoa(i)
+	} else {
+		lc.Label = p.secrets.Redact(p.itemLabel(round, t, lc))
+	}
+	return lc
+}
+
+// limit is how many iterations may run at once: 0 for one after the other.
+func (p *evaluator) limit(c *taskContext, t *playbook.Task) int {
+	n := 0
+	p.fixed(t.Loop.Limit, "limit", "a number above 0", p.renderer(p.env(c, nil), c.chain), func(got any) bool {
+		i, ok := spec.ParseInt(got)
+		n = i
+		return ok && n > 0
+	})
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+// itemLabel is how an item is called in names and paths.
+func (p *evaluator) itemLabel(c *taskContext, t *playbook.Task, lc plan.LoopContext) string {
+	if !t.Loop.Label.IsZero() {
+		return plan.FirstLine(p.renderer(p.env(c, nil), c.chain).Text(t.Loop.Label))
+	}
+	switch item := lc.Item.(type) {
+	case map[string]any:
+		for _, key := range []string{"name", "path", "key", "id", "dest", "src", "title"} {
+			if v, ok := item[key]; ok {
+				if s := eval.Text(v); s != "" {
+					return plan.FirstLine(s)
+				}
+			}
+		}
+		return fmt.Sprint(lc.Index)
+	case []any:
+		return fmt.Sprint(lc.Index)
+	default:
+		if s := plan.FirstLine(eval.Text(item)); s != "" {
+			return s
+		}
+		return fmt.Sprint(lc.Index)
+	}
+}
+
+// noList says that a loop is over something that has no items.
+func (p *evaluator) noList(c *taskContext, t *playbook.Task, value any) {
+	over := t.Loop.Over
+	text := plan.FirstLine(over.Text())
+	hint := "write a list: `[" + text + "]`"
+	switch value.(type) {
+	case string:
+		if strings.Contains(text, "{{") || text != eval.Text(value) {
+			hint = "split a text into a list: `.split(',')`, or `| split`"
+		}
+	case int, float64, eval.Number:
+		hint = "to count, write a range: `1..3`"
+	case nil:
+		hint = "give it a list, or `| default([], true)`"
+	}
+	p.errorf(over.Pos(), utf8.RuneCountInString(text), c.chain, hint, "`%s:` needs a list or a map; this is %s", t.Loop.Key, plan.Described(value))
+}
+
+func (p *evaluator) unknownLoop(c *taskContext, t *playbook.Task, missing []eval.Missing) {
+	p.tooLate(t.Loop.Over, c.chain, "loop over values that are known before the run, or do the looping inside one step", "the items of this loop", missing)
+}
+
+// handlersOf are the handlers in a file.
+func (p *evaluator) handlersOf(of plan.TasksOf, c *taskContext, r *plan.Role, by *playbook.Task) []*handler {
+	var list []*handler
+	for _, t := range of.Tasks {
+		h := &handler{task: t, role: r, file: of.File, dir: c.dir, scene: c.scene, by: by}
+		if r != nil && of.File != nil {
+			h.dir = filepath.Dir(of.File.Path)
+		}
+		render := p.renderer(p.env(c, nil), c.chain)
+		render.Lenient = true
+		h.name = strings.TrimSpace(render.Text(t.Name))
+		for _, v := range t.Listen {
+			h.topics = append(h.topics, strings.TrimSpace(render.Text(v)))
+		}
+		list = append(list, h)
+	}
+	return list
+}
+
+// roundOnHost are the variables of one round of a loop.
+func (p *evaluator) roundOnHost(c *taskContext, t *playbook.Task, items []item, i int, made *plan.Layer) *plan.Layer {
+	l := &plan.Layer{Parent: c.loop, Binds: []plan.Binding{made.Binds[0]}}
+	from := made.Binds[0].Origin
+	add := func(name string, v any) { l.Add(plan.Binding{Name: name, Value: v, From: "loop", Origin: from}) }
+	if t.Loop.Index != "" {
+		add(t.Loop.Index, i)
+		add("ansible_index_var", t.Loop.Index)
+	}
+	add("ansible_loop_var", t.Loop.Var)
+	if t.Extended.IsZero() || !p.flag(t.Extended, "extended", p.renderer(p.env(c, nil), c.chain), false) {
+		return l
+	}
+	all := make([]any, len(items))
+	for n, one := range items {
+		all[n] = one.value
+	}
+	loop := map[string]any{
+		"allitems": all, "index": i + 1, "index0": i, "first": i == 0, "last": i == len(items)-1, "length": len(items), "revindex": len(items) - i, "revindex0": len(items) - i - 1,
+	}
+	if i > 0 {
+		loop["previtem"] = all[i-1]
+	}
+	if i+1 < len(items) {
+		loop["nextitem"] = all[i+1]
+	}
+	add("ansible_loop", loop)
+	return l
+}
+
+// overlay is the layer of the overridden variables at the step that is planned, or in a scope.
+func (p *evaluator) overlay(scope int) *plan.Layer {
+	path := p.at
+	if path == "" && scope < len(p.plan.Scopes) {
+		path = p.secrets.Redact(p.plan.Scopes[scope].Path)
+	}
+	var mask strings.Builder
+	for _, o := range p.overrides {
+		bit := byte('0')
+		if o.Field == "" && o.on && o.covers(path, p.host) {
+			bit = '1'
+			o.used = true
+		}
+		mask.WriteByte(bit)
+	}
+	if l, ok := p.overlays[mask.String()]; ok { // steps that see the same share it
+		return l
+	}
+	var l *plan.Layer
+	for i, o := range p.overrides {
+		if mask.String()[i] == '1' {
+			if l == nil {
+				l = &plan.Layer{}
+			}
+			p.noteName(o.Name)
+			l.Add(plan.Binding{Name: o.Name, Value: o.value, From: plan.FromOverride})
+		}
+	}
+	if p.overlays == nil {
+		p.overlays = map[string]*plan.Layer{}
+	}
+	p.overlays[mask.String()] = l
+	return l
+}
+
+// frame is what is in effect here and now; steps that see the same values share it.
+func (p *evaluator) frame(c *taskContext, step *plan.Layer) *plan.Frame {
+	fr := plan.Frame{
+		All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now,
+		Block: c.block, Step: step, Params: c.params, Loop: c.loop,
+	}
+	if len(p.overrides) > 0 {
+		fr.Over = p.overlay(c.scope)
+	}
+	fr.Scene, fr.Looks = c.scene, c.looks
+	if p.last == nil || *p.last != fr {
+		kept := fr // and not fr itself, which would then be on the heap whether it is kept or not
+		p.last = &kept
+	}
+	return p.last
+}
+
+func (p *evaluator) env(c *taskContext, step *plan.Layer) *plan.Env {
+	return &plan.Env{Plan: p.plan, Engine: p.engine, Frame: p.frame(c, step)}
+}
+
+// pattern is the text that chooses the hosts.
+func (p *evaluator) pattern(pl *playbook.Play, r *plan.Renderer) (string, bool) {
+	var parts []string
+	values := []playbook.Value{pl.Hosts}
+	if pl.Hosts.Kind() == playbook.List {
+		values = pl.Hosts.Items()
+	}
+	for _, v := range values {
+		got := eval.Plain(r.Value(v))
+		if list, ok := got.([]any); ok {
+			for _, one := range list {
+				parts = append(parts, eval.Text(one))
+			}
+			continue
+		}
+		if got != nil {
+			parts = append(parts, eval.Text(got))
+		}
+	}
+	if len(r.Missing) > 0 {
+		p.tooLate(pl.Hosts, r.Chain, "give the hosts with -e, or name their group", "which hosts this play is for", r.Missing)
+	}
+	return strings.Join(parts, ","), !r.Failed && len(r.Missing) == 0
+}
+
+// fixed reads a value that the plan must know: accept takes it or refuses it. Where the text has a mistake of its own, or
+// does not matter because the step will not run, nothing more is said. What is omitted is as if it were not written.
+func (p *evaluator) fixed(v playbook.Value, key, want string, r *plan.Renderer, accept func(any) bool) {
+	if v.IsZero() {
+		return
+	}
+	missing, failed, undefined := r.Missing, r.Failed, r.Undefined
+	r.Missing, r.Failed, r.Undefined = nil, false, false
+	got := r.Value(v)
+	open, silent := r.Missing, r.Failed || r.Undefined
+	r.Missing, r.Failed, r.Undefined = missing, r.Failed || failed, r.Undefined || undefined
+	_, omitted := got.(eval.Omitted)
+	switch {
+	case silent, omitted:
+	case len(open) > 0:
+		p.tooLate(v, r.Chain, "write a value that is known before the run", "`"+key+":`", open)
+	case !accept(eval.Plain(got)):
+		found := ""
+		if got != nil && (v.Kind() != playbook.String || strings.Contains(v.Text(), "{{")) {
+			found = "; this is " + plan.Described(got)
+		}
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), r.Chain, "", "`%s:` must be %s%s", key, want, found)
+	}
+}
+
+// duration reads a duration into d, which keeps its value where none is given.
+func (p *evaluator) duration(v playbook.Value, key string, r *plan.Renderer, d *time.Duration) {
+	p.fixed(v, key, "a duration: 30s, 1m30s or a number of seconds", r, func(v any) bool {
+		got, ok := spec.ParseDuration(v)
+		if ok {
+			*d = got
+		}
+		return ok
+	})
+}
+
+// flag reads a boolean.
+func (p *evaluator) flag(v playbook.Value, key string, r *plan.Renderer, otherwise bool) bool {
+	b := otherwise
+	p.fixed(v, key, "true or false", r, func(v any) bool {
+		got, ok := spec.ParseBool(v)
+		if ok {
+			b = got
+		}
+		return ok
+	})
+	return b
+}
+
+// roleFileName is the name of the file of a role that a task asks for: main unless it says otherwise.
+func (p *evaluator) roleFileName(c *taskContext, v playbook.Value) string {
+	if v.IsZero() {
+		return "main"
+	}
+	name, ok := p.pathOf(c, v, "which file of the role to use", "name the file")
+	if !ok {
+		return "main"
+	}
+	return name
+}
+
+func (p *evaluator) public(c *taskContext, t *playbook.Task) bool {
+	return !t.Public.IsZero() && p.flag(t.Public, "public", p.renderer(p.env(c, nil), c.chain), false)
+}
+
+// tagsOf are the tags of a task with those it inherits.
+func (p *evaluator) tagsOf(t *playbook.Task, c *taskContext) []string {
+	if len(t.Tags) == 0 {
+		return c.tags
+	}
+	tags := slices.Clone(c.tags)
+	for _, v := range t.Tags {
+		text := v.Text()
+		if eval.Templated(text) {
+			r := p.renderer(p.env(c, nil), c.chain)
+			text = r.Text(v)
+			if len(r.Missing) > 0 {
+				p.errorf(v.Pos(), 0, c.chain, "", "this tag is known only after %s", p.describeSteps(r.Missing))
+				continue
+			}
+		}
+		for tag := range strings.SplitSeq(text, ",") {
+			if tag = strings.TrimSpace(tag); tag != "" && !slices.Contains(tags, tag) {
+				tags = append(tags, tag)
+				p.tagsSeen[tag] = true
+			}
+		}
+	}
+	return tags
+}
+
+// excludedBy says what leaves a step out; "" if nothing does.
+func (p *evaluator) excludedBy(s *plan.Step) string {
+	if p.excluded(s.Tags) {
+		return plan.ByTags
+	}
+	return p.leftOut[s.Path]
+}
+
+// excluded reports whether --tags and --skip-tags leave a step with these tags out.
+func (p *evaluator) excluded(tags []string) bool {
+	wanted := func(list []string, tag string) bool { return slices.Contains(list, tag) }
+	for _, skip := range p.o.SkipTags {
+		switch {
+		case wanted(tags, skip),
+			skip == "all" && !wanted(tags, "always"),
+			skip == "tagged" && len(tags) > 0,
+			skip == "untagged" && len(tags) == 0:
+			return true
+		}
+	}
+	named := wanted(tags, "always") // or a requested tag is among the step's own
+	for _, tag := range p.o.Tags {
+		named = named || wanted(tags, tag)
+	}
+	if wanted(tags, "never") && !named {
+		return true
+	}
+	if len(p.o.Tags) == 0 || named {
+		return false
+	}
+	for _, tag := range p.o.Tags {
+		if tag == "all" || tag == "tagged" && len(tags) > 0 || tag == "untagged" && len(tags) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var specialTags = []string{"all", "tagged", "untagged", "always", "never"}
+
+// checkTags warns about requested tags that no step has.
+func (p *evaluator) checkTags() {
+	known := plan.SortedKeys(p.tagsSeen)
+	for _, list := range []struct {
+		flag string
+		tags []string
+	}{{"--tags", p.o.Tags}, {"--skip-tags", p.o.SkipTags}} {
+		var lost []string
+		for _, tag := range list.tags {
+			if !p.tagsSeen[tag] && !slices.Contains(specialTags, tag) {
+				lost = append(lost, tag)
+			}
+		}
+		severity := diag.Warning
+		if list.flag == "--tags" && len(lost) == len(list.tags) {
+			severity = diag.Error
+		}
+		for _, tag := range lost {
+			hint := suggest.DidYouMean(tag, known)
+			if hint == "" && len(known) > 0 {
+				hint = "the playbook has the tags " + strings.Join(known, ", ")
+			}
+			p.report(diag.Diagnostic{Severity: severity, Pos: diag.Pos{File: list.flag + " " + tag}, Message: "no step has the tag `" + tag + "`", Hint: hint})
+		}
+	}
+}
+
+// pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
+func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) (string, bool) {
+	r := p.renderer(p.env(c, nil), c.chain)
+	name := strings.TrimSpace(r.Text(v))
+	if r.Failed {
+		return "", false
+	}
+	if len(r.Missing) > 0 {
+		p.tooLate(v, c.chain, hint, what, r.Missing)
+		return "", false
+	}
+	return name, name != ""
+}

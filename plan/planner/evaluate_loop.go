@@ -1,0 +1,190 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// factNames puts the names of the variables that a set_fact sets in the place of the templates they are written as. The tasks after it use
+// them, so they are known when the plan is made; the values need not be.
+func (p *evaluator) factNames(k *plan.Task, t *playbook.Task, c *taskContext, e *plan.Env, guards []string) {
+	templated := func(g plan.Arg) bool { return g.Field == nil && eval.Templated(g.Key) }
+	if k.Action.Name != "set_fact" || !slices.ContainsFunc(k.Args, templated) {
+		return
+	}
+	own := *k.Compiled // the other hosts and rounds of the task have names of their own
+	own.Args = nil
+	for _, g := range k.Args {
+		if templated(g) {
+			key := playbook.Written(keyPos(t, g), g.Key)
+			r := p.renderer(e, c.chain)
+			r.Guards = guards
+			name := r.Text(key)
+			switch {
+			case r.Failed || r.Undefined: // said
+			case len(r.Missing) > 0:
+				p.tooLate(key, c.chain, "set a variable with a name that is known, to a map: `found: {\"{{ … }}\": …}`", "the name of this variable", r.Missing)
+			case !variableName.MatchString(name):
+				p.errorf(key.Pos(), utf8.RuneCountInString(g.Key), c.chain, "letters, digits and _, not starting with a digit", "%s cannot be the name of a variable", plan.Quoted(name))
+			default:
+				g.Name = name
+			}
+		}
+		own.Args = append(own.Args, g)
+	}
+	k.Compiled = &own
+}
+
+// keyPos is where the key of an argument is written.
+func keyPos(t *playbook.Task, g plan.Arg) diag.Pos {
+	for _, v := range []playbook.Value{t.Args, t.ExtraArgs} {
+		for _, e := range v.Entries() {
+			if e.Key == g.Key {
+				return e.Pos
+			}
+		}
+	}
+	return g.Value.Pos()
+}
+
+// fileTree lists everything below a directory, sorted bytewise by full path. Links are listed, not followed; the
+// directory itself may be a link.
+func (p *evaluator) fileTree(c *taskContext, t *playbook.Task, r *plan.Renderer) ([]item, bool) {
+	over := t.Loop.Over
+	if over.IsZero() {
+		return nil, false // the parser has said why
+	}
+	fail := func(hint, format string, args ...any) ([]item, bool) {
+		p.errorf(over.Pos(), utf8.RuneCountInString(plan.FirstLine(over.Text())), c.chain, hint, "with_filetree: "+format, args...)
+		return nil, false
+	}
+	name := r.Text(over)
+	switch {
+	case r.Failed:
+		return nil, false
+	case len(r.Missing) > 0:
+		p.unknownLoop(c, t, r.Missing)
+		return nil, false
+	case strings.TrimSpace(name) == "":
+		return fail("name the directory", "the path is empty")
+	}
+	root := strings.TrimSuffix(p.resolve(name, c.dir), "/") // "" is the root of the file system
+	entries, seen := p.disk.Trees[root]
+	if !seen {
+		if info, err := p.disk.Stat(cmp.Or(root, "/")); err != nil {
+			if link, _ := os.Readlink(root); link != "" && errors.Is(err, fs.ErrNotExist) {
+				return fail("", "%s is a link to %s, which does not exist", p.shown(root), link)
+			}
+			return fail(p.similar(root), "%s", p.fileError(err))
+		} else if !info.IsDir() {
+			return fail("", "%s is not a directory", p.shown(root))
+		}
+		all, count, err := plan.EntriesOf(root, p.o.MaxSteps)
+		if err != nil {
+			return fail("", "%s", p.fileError(err))
+		}
+		if count > p.o.MaxSteps {
+			return fail("raise the limit with --max-steps, or name a directory further down",
+				"%s has %d entries; the limit of steps is %d", p.shown(root), count, p.o.MaxSteps)
+		}
+		entries = all
+		p.disk.Trees[root] = entries
+	}
+	items := make([]item, len(entries))
+	for i, e := range entries {
+		items[i].value = e.Item(root)
+	}
+	return items, true
+}
+
+// lookedUp are the items that a lookup gives: those of with_dict and the like. with_items makes one list of lists. What has no
+// braces is a text, and no expression.
+func (p *evaluator) lookedUp(t *playbook.Task, r *plan.Renderer, e *plan.Env) (items []item, typ string, ok bool) {
+	over := t.Loop.Over
+	terms := r.Value(over)
+	if r.Failed {
+		return nil, "", false
+	}
+	if len(r.Missing) > 0 {
+		if t.Loop.Key == "with_items" {
+			if items, ok := p.resultsOf(over, e); ok {
+				return items, "items", true
+			}
+		}
+		p.unknownLoop(&taskContext{chain: r.Chain}, t, r.Missing)
+		return nil, "", false
+	}
+	name := strings.TrimPrefix(t.Loop.Key, "with_")
+	list, missing, err := p.engine.LookupItems(e, name, terms, plan.SourceDirs[t.Action])
+	if err != nil {
+		r.Wrong(over, err)
+		return nil, "", false
+	}
+	if len(missing) > 0 {
+		p.unknownLoop(&taskContext{chain: r.Chain}, t, missing)
+		return nil, "", false
+	}
+	items = make([]item, len(list))
+	for i, v := range list {
+		items[i].value = v
+	}
+	return items, "items", true
+}
+
+// resultsOf are the items of a loop over the results of another. How many there are is known, as is the item that each is about: what
+// is not known is the rest, so the items are open.
+func (p *evaluator) resultsOf(over playbook.Value, e *plan.Env) ([]item, bool) {
+	m := plan.LoopResults.FindStringSubmatch(over.Text())
+	if m == nil || e.Frame.All.Of == nil {
+		return nil, false
+	}
+	var from *plan.Binding
+	e.Frame.Each(m[1], func(b *plan.Binding) bool {
+		from = b
+		return true
+	})
+	if from == nil || from.By != nil && len(from.By.BreakWhen) > 0 {
+		return nil, false
+	}
+	all, given := from.Steps, []*plan.Binding{from}
+	if from.How == plan.Relayed { // each host would have given as many
+		given = from.Relay
+	}
+	for _, one := range given {
+		if one.How != plan.Collected || len(one.Steps) != len(given[0].Steps) {
+			return nil, false
+		}
+	}
+	return p.openResults(m[1], over, e, given[0], all), true
+}
+
+// openResults are the results of the steps of a loop, which all of some steps give.
+func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, from *plan.Binding, all []int) []item {
+	items := make([]item, len(from.Steps))
+	for i, step := range from.Steps {
+		s := &p.plan.Steps[step]
+		known := map[string]any{"ansible_loop_var": s.Loop.Var}
+		if !s.NoLog {
+			known[s.Loop.Var] = s.Task.Frame.Loop.Find(s.Loop.Var).Value
+		}
+		items[i] = item{
+			value: eval.Partial{Name: name, Known: known, Steps: slices.Clone(all)}, open: true,
+			raw: playbook.Written(over.Pos(), fmt.Sprintf("{{ %s.results[%d] }}", name, i)), where: e.Frame,
+		}
+	}
+	return items
+}

@@ -1,0 +1,250 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// mostRetries bounds the attempts at a step: more than anybody waits for, and far from where numbers end.
+const mostRetries = 1_000_000
+
+// fillPolicy renders what decides about the result. Conditions on the result itself are evaluated only at run time;
+// here they are checked for names.
+func (p *evaluator) fillPolicy(s *plan.Step, k *plan.Task, in inherit, r *plan.Renderer, f *plan.Fields) {
+	t := k.Src
+	f.At("confirm")
+	p.confirm(s, k, r)
+	f.At("")
+	if !t.Retries.IsZero() {
+		p.fixed(t.Retries, "retries", "a whole number of at most 1000000; 3 makes up to four attempts", r, func(v any) bool {
+			n, ok := spec.ParseInt(v)
+			s.Retry.Max = max(n, 0)
+			return ok && n >= 0 && n <= mostRetries
+		})
+	} else if len(t.Until) > 0 {
+		s.Retry.Max = 3
+	}
+	s.Retry.Delay = time.Second
+	if p.plan.Plays {
+		s.Retry.Delay = 5 * time.Second
+	}
+	p.duration(t.Delay, "delay", r, &s.Retry.Delay)
+	p.duration(plan.FirstOf(t.Timeout, in.timeout), "timeout", r, &s.Timeout)
+	p.duration(t.Queued, "timeout_queued", r, &s.Queued)
+	s.Retry.Until = plan.WhenText(k.Until)
+	f.At("ignore_errors")
+	for _, cond := range k.Ignore {
+		s.MayFail = s.MayFail || !cond.Constant || cond.Holds
+	}
+	if s.Loop != nil && !s.Loop.First {
+		p.duration(t.Pause, "pause", r, &s.Pause)
+	}
+	own := p.plan.ResultNames(t.Register)
+	for _, g := range []struct {
+		name string
+		list []plan.Condition
+	}{{"changed_when", k.Changed}, {"failed_when", k.Failed}, {"until", k.Until}, {"break_when", k.Breaks}, {"ignore_errors", k.Ignore}} {
+		f.At(g.name)
+		p.checkNames(r, g.list, own)
+	}
+	f.At("")
+	checkMode, diff := plan.FirstOf(t.CheckMode, in.checkMode), plan.FirstOf(t.Diff, in.diff)
+	if !checkMode.IsZero() {
+		b := p.flag(checkMode, "check_mode", r, false)
+		s.CheckMode = &b
+	}
+	if !diff.IsZero() {
+		s.ShowDiff = p.flag(diff, "diff", r, true)
+		s.NoDiff = !s.ShowDiff
+	}
+	if p.plan.Plays {
+		s.GoesOn = p.flag(in.unreachable, "ignore_unreachable", r, false)
+		s.AnyFatal = p.flag(in.anyFatal, "any_errors_fatal", r, false)
+	} else {
+		p.pointless(k, r)
+	}
+	p.interactive(k, r)
+	if t.ID != "" {
+		p.userID(t, s)
+	}
+	for _, n := range t.Needs {
+		p.needs = append(p.needs, pendingNeed{s.Index, n})
+	}
+}
+
+// pointless refuses what is written on a step that it would have no effect on.
+func (p *evaluator) pointless(k *plan.Task, r *plan.Renderer) {
+	t, a := k.Src, k.Action
+	refuse := func(v playbook.Value, why, hint string) { p.refuseKey(t, v, r, why, hint) }
+	_, process := plan.ValueOf(k.Args, a.Process)
+	if !process && a.Process != "*" && t.Unless.IsZero() && t.OnlyIf.IsZero() {
+		why := fmt.Sprintf("`%s` starts no process", t.ActionKey)
+		if a.Process != "" {
+			why += fmt.Sprintf(" without `%s`", a.Process)
+		}
+		refuse(t.Cwd, why, "relative paths start in the directory of the file that holds the step; write the whole path")
+		if !a.Proxies {
+			refuse(t.Env, why, "for a value that a template can use write `vars`")
+		}
+	}
+	if !a.Diff {
+		refuse(t.Diff, fmt.Sprintf("`%s` has nothing to compare", t.ActionKey), "")
+	}
+	if t.Retries.IsZero() && len(t.Until) == 0 {
+		refuse(t.Delay, "it is not tried again", "add `retries` or `until`")
+	}
+}
+
+// interactive refuses a terminal for a step that could do nothing with it, in plays too: the key is moon's own.
+func (p *evaluator) interactive(k *plan.Task, r *plan.Renderer) {
+	t := k.Src
+	if !k.Action.Command {
+		p.refuseKey(t, t.Interactive, r, fmt.Sprintf("`%s` is not a command that could ask for input", t.ActionKey), "it is for "+strings.Join(commands(), " and "))
+	} else if _, given := plan.ValueOf(k.Args, "stdin"); given {
+		p.refuseKey(t, t.Interactive, r, "`stdin` says what its command reads", "remove one of them")
+	}
+}
+
+// refuseKey refuses a key, by its value, that has no effect on a step.
+func (p *evaluator) refuseKey(t *playbook.Task, v playbook.Value, r *plan.Renderer, why, hint string) {
+	if v.IsZero() {
+		return
+	}
+	for _, e := range t.Keys {
+		if e.Value == v {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), r.Chain, hint, "`%s` has no effect on this step: %s", e.Key, why)
+			return
+		}
+	}
+}
+
+// commands are the actions that are one.
+func commands() []string {
+	var names []string
+	for _, a := range spec.All() {
+		if a.Command {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// question is what `confirm: true` asks.
+const question = "run this step?"
+
+// confirm renders the question a step asks. A part of it that is not known yet is shown as it is written: the step
+// asks all the same.
+func (p *evaluator) confirm(s *plan.Step, k *plan.Task, r *plan.Renderer) {
+	v := k.Src.Confirm
+	if v.IsZero() {
+		return
+	}
+	got := eval.Plain(plan.ForDisplay(r.Value(v)))
+	r.Missing = nil
+	yes, ok := got.(bool)
+	if !ok && strings.Contains(v.Text(), "{{") {
+		yes, ok = spec.ParseBool(got) // -e gives text
+	}
+	switch {
+	case ok && yes:
+		s.Confirm = question
+	case !ok:
+		s.Confirm = eval.Text(got)
+	}
+}
+
+// checkNames finds undefined names in conditions that cannot be evaluated before the step has run, and notes what they
+// wait for.
+func (p *evaluator) checkNames(r *plan.Renderer, list []plan.Condition, own []string) {
+	if len(list) == 0 {
+		return
+	}
+	extra := map[string]any{}
+	for _, name := range own {
+		extra[name] = eval.Unknown{Steps: nil}
+	}
+	with := *r.Env.(*plan.Env)
+	with.Extra = extra
+	sub := &plan.Renderer{Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient, Guards: r.Guards, Chain: r.Chain}
+	for _, c := range list {
+		sub.Decide([]plan.Condition{c})
+	}
+	r.Decided = append(r.Decided, sub.Decided...)
+	for _, ref := range sub.Later {
+		if !slices.Contains(own, ref.Name) {
+			r.Later = append(r.Later, ref)
+		}
+	}
+	for _, m := range sub.Missing {
+		if len(m.Steps) > 0 {
+			r.Miss([]eval.Missing{m})
+		}
+	}
+	r.Failed = r.Failed || sub.Failed
+	if r.Lacking == nil {
+		r.Lacking = sub.Lacking
+	}
+	for _, name := range sub.Used {
+		if !slices.Contains(own, name) && !slices.Contains(r.Used, name) {
+			r.Used = append(r.Used, name)
+		}
+	}
+}
+
+func (b become) with(t *playbook.Task) become {
+	if !t.Become.IsZero() {
+		b.yes = t.Become
+	}
+	if !t.BecomeUser.IsZero() {
+		b.user = t.BecomeUser
+	}
+	if !t.BecomeHow.IsZero() {
+		b.method = t.BecomeHow
+	}
+	return b
+}
+
+// become finds out who a step runs as. The user may be known only in the run, whether there is one not before it.
+func (p *evaluator) become(s *plan.Step, k *plan.Task, b become, r *plan.Renderer) {
+	if b.yes.IsZero() {
+		for _, v := range []playbook.Value{b.user, b.method} {
+			if !v.IsZero() {
+				p.errorf(v.Pos(), utf8.RuneCountInString(v.Text()), r.Chain, "add `become: true`", "without `become` this has no effect")
+			}
+		}
+		return
+	}
+	method := ""
+	if p.o.User != "root" {
+		method = plan.BecomeMethods[0]
+	}
+	p.fixed(b.method, "become_method", "one of "+strings.Join(plan.BecomeMethods, ", "), r, func(v any) bool {
+		method = eval.Text(v)
+		return slices.Contains(plan.BecomeMethods, method)
+	})
+	if !p.flag(b.yes, "become", r, false) {
+		return
+	}
+	user := "root"
+	if !b.user.IsZero() {
+		missing := len(r.Missing)
+		user = r.Text(b.user)
+		if len(r.Missing) > missing {
+			k.BecomeUser = b.user
+		} else if !plan.IsUser(user) && !r.Failed && !r.Undefined {
+			message, hint := plan.NotUser("`become_user:`", user)
+			p.errorf(b.user.Pos(), utf8.RuneCountInString(plan.FirstLine(b.user.Text())), r.Chain, hint, "%s", message)
+		}
+	}
+	if user != p.o.User {
+		s.Become = &plan.Become{User: user, Method: method}
+	}
+}

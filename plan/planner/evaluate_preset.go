@@ -1,0 +1,129 @@
+package planner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+var presetName = regexp.MustCompile(`^[\pL\pN_][\pL\pN_.-]*$`)
+
+// presetsIn lists what could be meant by a misspelt name.
+func presetsIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".yml"); ok {
+			names = append(names, name)
+		} else if _, err := os.Stat(filepath.Join(dir, e.Name(), "preset.yml")); err == nil {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// parameters checks what a preset is given and makes it the variable `parameters`.
+func (p *evaluator) parameters(file *playbook.PresetFile, name string, t *playbook.Task, c *taskContext) plan.Binding {
+	all := plan.Binding{Name: "parameters", From: "preset " + name, Origin: origin(t.Pos, c.chain), Given: &plan.Given{Secret: map[string]bool{}}}
+	values := map[string]any{} // what is wrong stays unknown, so that its users say nothing about it
+	inFile := *c
+	inFile.chain = append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", p.including[len(p.including)-1].name, t.Pos.Line))
+	written := map[string]bool{}
+	known := make([]string, 0, len(file.Parameters))
+	for _, param := range file.Parameters {
+		known = append(known, param.Name)
+	}
+	for _, e := range t.With.Entries() {
+		written[e.Key] = true
+		i := slices.Index(known, e.Key)
+		if i < 0 {
+			hint := suggest.DidYouMean(e.Key, known)
+			switch {
+			case hint != "":
+			case len(known) == 0:
+				hint = "it takes no parameters"
+			default:
+				hint = "it takes " + strings.Join(known, ", ")
+			}
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, hint, "the preset `%s` has no parameter `%s`", name, e.Key)
+			continue
+		}
+		p.parameter(&all, values, file.Parameters[i], e.Value, c)
+	}
+	for _, param := range file.Parameters {
+		switch {
+		case written[param.Name]:
+		case !param.Default.IsZero():
+			p.parameter(&all, values, param, param.Default, &inFile)
+		case param.Required:
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(t.Args.Text()), c.chain, "give it under `with:`", "the preset `%s` needs the parameter `%s` (%s)", name, param.Name, param.Type)
+			values[param.Name] = eval.Unknown{}
+		default:
+			values[param.Name] = nil
+		}
+	}
+	all.Value = values
+	return all
+}
+
+// parameter renders and checks one value.
+func (p *evaluator) parameter(all *plan.Binding, values map[string]any, param playbook.Parameter, v playbook.Value, c *taskContext) {
+	e := p.env(c, nil)
+	r := p.renderer(e, c.chain)
+	r.Marks = true
+	if param.Secret {
+		all.Given.Secret[param.Name] = true
+	}
+	got := plan.ForNames(r.Value(v))
+	if k := v.Kind(); param.Type == "string" && (k == playbook.Bool || k == playbook.Int || k == playbook.Float) {
+		got = v.Text() // text as written: yes, 1.10
+	}
+	values[param.Name] = eval.Unknown{}
+	part := plan.Binding{Name: param.Name, Value: got, Raw: v, Where: e.Frame, Open: len(r.Missing) > 0}
+	defer func() {
+		all.Given.Values, all.Given.Types = append(all.Given.Values, part), append(all.Given.Types, param.Type)
+	}()
+	switch {
+	case r.Failed:
+		return
+	case part.Open:
+		values[param.Name] = got
+		all.Open = true
+		return
+	case got == nil && !param.Required:
+		values[param.Name] = nil
+		return
+	}
+	typed, ok := plan.Convert(param.Type, got)
+	if !ok {
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "the parameter `%s` must be %s; this is %s", param.Name, plan.TypeWords[param.Type], plan.Described(got))
+		return
+	}
+	kept := typed
+	if param.Secret {
+		kept = eval.Mark(p.secrets, typed, eval.Every)
+	}
+	values[param.Name], part.Value = kept, kept
+	if len(param.Enum) == 0 {
+		return
+	}
+	var allowed []string
+	for _, one := range param.Enum {
+		allowed = append(allowed, eval.Text(plan.Plain(one)))
+	}
+	if text := eval.Text(eval.Reveal(typed)); !slices.Contains(allowed, text) {
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, suggest.DidYouMean(text, allowed), "the parameter `%s` must be one of %s; this is %s", param.Name, strings.Join(allowed, ", "), plan.Described(typed))
+	}
+}

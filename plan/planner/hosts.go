@@ -1,0 +1,188 @@
+package planner
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+)
+
+// loadInventoryVars gives a machine the variables that its groups have now, and above them what add_host has given it.
+func (p *fleet) loadInventoryVars(m *plan.PlannedHost) {
+	m.Inventory = nil
+	if m.Host == nil {
+		return
+	}
+	for _, dir := range p.besides {
+		chain := p.inventoryLayers(m.Host, dir)
+		for _, l := range m.Added {
+			chain = &plan.Layer{Parent: chain, Binds: l.Binds, Last: l.Last}
+		}
+		m.Inventory = append(m.Inventory, chain)
+	}
+}
+
+// machine is the host of a name; it makes one that no inventory has.
+func (p *fleet) machine(name string) *plan.PlannedHost {
+	if m, ok := p.machines[name]; ok {
+		return m
+	}
+	m := &plan.PlannedHost{Name: name, Host: p.inventory.Host(name), Gatherer: -1, Use: p.facts}
+	m.Names = &plan.Globals{
+		FactsMap: p.here.FactsMap, Costly: p.here.Costly, Started: p.here.Started, Files: p.names.Files, Extra: p.names.Extra,
+		Root: p.names.Root, Of: m,
+	}
+	m.Names.Document.Now, m.Names.ShownVars.Now, m.Names.ShownDefaults.Now = p.names.Document.Now, p.names.Document.Now, p.names.Document.Now
+	m.Names.Produced.Now, m.Handed.Now = p.names.Produced.Now, p.names.Produced.Now
+	p.loadInventoryVars(m)
+	p.machines[name] = m
+	return m
+}
+
+// inventoryLayers are the variables that an inventory has for a host. Those of groups are shared.
+func (p *fleet) inventoryLayers(h *inventory.Host, beside string) *plan.Layer {
+	var chain *plan.Layer
+	for _, l := range p.inventory.Layers(h, beside) {
+		shared, ok := p.layers[plan.LayerKey{Of: l, Below: chain}]
+		if !ok {
+			shared = &plan.Layer{Parent: chain}
+			for _, v := range l.Vars {
+				p.learnNamed(v, l.From)
+				shared.Add(p.lazyBinding(v.Name, v.Value, l.From, origin(v.Value.Pos(), nil)))
+			}
+			p.layers[plan.LayerKey{Of: l, Below: chain}] = shared
+		}
+		chain = shared
+	}
+	return chain
+}
+
+// knownMachine is a host that exists: of the inventory, or one that a play or a delegation has named. In a run several steps may ask
+// at once for one that no play is for.
+func (p *fleet) knownMachine(name string) *plan.PlannedHost {
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if m, ok := p.machines[name]; ok {
+		return m
+	}
+	if p.inventory.Host(name) == nil && !plan.IsLocalhost(name) {
+		return nil
+	}
+	return p.machine(name)
+}
+
+// refresh would read the inventory again. Files are read once for the plan, and say the same unless a task writes into them; what
+// add_host and group_by have added stays, as with Ansible. A program is there to say something else, so that is refused.
+func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
+	d := diag.Diagnostic{Severity: diag.Warning, Pos: t.Args.Pos(), Width: utf8.RuneCountInString(t.Args.Text()), Chain: c.chain}
+	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
+	if p.programs {
+		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
+		d.Hint = "what comes after it belongs into a playbook of its own, run after this one; or leave it out: the plan is made with the inventory as it is before the run"
+	}
+	p.report(d)
+}
+
+// factHost is the host that has what a set_fact sets: that of the play, unless delegate_facts gives it to the one it is delegated to.
+func (p *fleet) factHost(s *plan.Step, c *taskContext) *plan.PlannedHost {
+	if s.Delegate == "" || c.inherit.delegateFacts.IsZero() || !p.flag(c.inherit.delegateFacts, "delegate_facts", p.renderer(p.env(c, s.Task.Frame.Step), c.chain), false) {
+		return c.on
+	}
+	return p.machine(s.Delegate)
+}
+
+// readInventory reads the hosts. Without a source there is this machine.
+func (p *fleet) readInventory() {
+	var sources []string
+	for _, source := range p.o.Inventory {
+		if !inventory.IsList(source) {
+			source = p.resolve(source, p.o.Dir)
+		}
+		sources = append(sources, source)
+	}
+	p.inventory = inventory.Load(sources, p.plan.Root, inventory.Files{
+		Read: p.read, List: p.disk.List, Kind: p.disk.Kind, Run: p.runInventory,
+	}, &p.ds)
+	p.besides = []string{p.plan.Root}
+}
+
+// playbookDirIndex is the number of the directory of a playbook: the plays of one that is imported have the group_vars and host_vars that lie
+// beside it. All hosts get their variables at once, because a run asks for those of any host, from several steps.
+func (p *fleet) playbookDirIndex(dir string) int {
+	if i := slices.Index(p.besides, dir); i >= 0 {
+		return i
+	}
+	p.inventory.Beside(dir)
+	p.besides = append(p.besides, dir)
+	for _, m := range p.machines {
+		p.loadInventoryVars(m)
+	}
+	return len(p.besides) - 1
+}
+
+// hostlessContext is a context that belongs to no host: for what must be known to choose the hosts.
+func (p *fleet) hostlessContext(in importContext) *taskContext {
+	m := p.machine("localhost")
+	p.names = m.Names
+	sc := &plan.HostScope{Inventory: p.inventory, Grouped: &p.grouped, Machines: p.knownMachine, Past: p.past, Call: &p.o, Root: p.plan.Root, Dir: in.dir, Beside: p.playbookDirIndex(in.dir), Vars: in.vars}
+	c := &taskContext{scope: in.scope, file: in.file, dir: in.dir, chain: in.chain, tags: in.tags, when: in.when}
+	c.on, c.scene = m, sc
+	return c
+}
+
+// choose gives the hosts of a play in their order. No host at all is a warning.
+func (p *fleet) choose(pl *playbook.Play, pattern string, in importContext) ([]*inventory.Host, bool) {
+	at := pl.Hosts.Pos()
+	hosts, err := p.inventory.Match(pattern)
+	if err != nil {
+		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: err.Error(), Hint: p.inventoryHint()})
+	}
+	if len(hosts) == 0 {
+		p.unmatched = append(p.unmatched, unmatched{pl, in})
+	}
+	if p.o.Limit != "" && len(hosts) > 0 {
+		limited, err := p.inventory.Limit(hosts, p.o.Limit, func(file string) ([]byte, error) {
+			f, err := p.read(p.resolve(file, p.o.Dir))
+			if err != nil {
+				return nil, err
+			}
+			return f.Text, nil
+		})
+		if err != nil {
+			p.errorf(diag.Pos{File: "--limit " + p.o.Limit}, 0, nil, "", "%s", err)
+			return nil, false
+		}
+		hosts = limited
+	}
+	if len(hosts) == 0 {
+		if err == nil {
+			p.report(diag.Diagnostic{Severity: diag.Warning, Pos: at, Chain: in.chain, Message: "no hosts match `" + pattern + "`: this play does nothing", Hint: p.inventoryHint()})
+		}
+		label := pattern
+		if !pl.Name.IsZero() {
+			label = plan.NameLine(pl.Name, pl.Name.Text())
+		}
+		p.closeScope(p.openScope(plan.Scope{Kind: plan.ScopePlay, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), Skipped: "no hosts matched", Play: &plan.PlayHead{Pattern: pattern}}, label))
+		return nil, false
+	}
+	return hosts, true
+}
+
+// selectHost makes a host the one that is planned for.
+func (p *fleet) selectHost(c *taskContext) {
+	p.names, p.host = c.on.Names, c.on.Name
+	p.facts.At = c.pos
+}
+
+// once reports whether a task runs on one host for all.
+func (p *fleet) once(cs []*taskContext) bool {
+	v := cs[0].inherit.runOnce
+	if v.IsZero() || len(cs) < 2 {
+		return false
+	}
+	p.selectHost(cs[0])
+	return p.flag(v, "run_once", p.renderer(p.env(cs[0], nil), cs[0].chain), false)
+}

@@ -1,0 +1,157 @@
+package planner
+
+import (
+	"moon/internal/diag"
+	"moon/plan"
+)
+
+// gather asks the hosts of a play for their facts, all at once. Those that nobody can ask now will give them in the run.
+func (p *fleet) gather(cs []*taskContext) {
+	var ask []plan.Target
+	var of []*plan.PlannedHost
+	for _, c := range cs {
+		m := c.on
+		if m.State == plan.FactsKnown {
+			continue
+		}
+		if m.State == plan.FactsUnasked {
+			*m.Names.Produced.Now++
+			m.Since = *m.Names.Produced.Now
+		}
+		if facts, ok := p.o.Known[m.Name]; ok && p.disk.Closed { // the plan is made again, from its sources alone
+			m.Facts, m.State = facts, plan.FactsKnown
+			continue
+		}
+		m.State = plan.FactsPromised
+		if got, ok := p.o.Asked[m.Name]; ok && got.Facts == nil && p.disk.Closed {
+			p.unreached(m.Name, got.Why)
+		}
+		if p.disk.Closed || p.o.Gather == nil || p.o.NoConnect || m.Why != "" {
+			continue
+		}
+		p.names = m.Names
+		e := p.env(c, nil)
+		r := p.renderer(e, c.chain)
+		var s plan.Step
+		k := &plan.Task{}
+		s.Conn = p.connectionTo(c, m, e, r)
+		p.becomeOnHost(&s, k, c, e, r)
+		if s.Conn != nil && s.Conn.Steers != "" && !p.trusts(s.Conn.Steers) {
+			m.Why = "it is reached with " + s.Conn.Steers + ", which only a trusted playbook may have before approval"
+			p.unreached(m.Name, m.Why)
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.Name + " are not known yet: " + m.Why,
+				Hint: "look at the playbook and its inventory; then run moon trust",
+			})
+			continue
+		}
+		ask, of = append(ask, plan.Target{Host: m.Name, Conn: s.Conn, Become: s.Become, BecomePassword: k.BecomePassword}), append(of, m)
+	}
+	if p.ds.HasErrors() { // nothing will run: no connection is made, but what can be said of this machine is
+		all, allOf := ask, of
+		ask, of = nil, nil
+		for i, target := range all {
+			if target.Conn != nil {
+				p.unasked = true
+				continue
+			}
+			ask, of = append(ask, target), append(of, allOf[i])
+		}
+	}
+	if len(ask) == 0 {
+		return
+	}
+	for i, got := range p.ask(ask) {
+		m := of[i]
+		if facts, ok := p.o.Known[m.Name]; ok && got.Facts == nil { // a run that goes on had reached it
+			got.Facts = facts
+		}
+		if got.Facts == nil {
+			m.Why = got.Why
+			p.unreached(m.Name, got.Why)
+			p.report(diag.Diagnostic{
+				Severity: diag.Warning, Pos: cs[0].pos, Message: "the facts of " + m.Name + " are not known yet: " + plan.FirstLine(got.Why),
+				Hint: "its steps are planned without them, and asked again when they run",
+			})
+			continue
+		}
+		m.Facts, m.State = got.Facts, plan.FactsKnown
+		if got.Own != nil {
+			m.Names.Own(got.Own, p.here.FactsMap)
+		}
+	}
+}
+
+func (p *fleet) unreached(host, why string) {
+	p.plan.Unreached = append(p.plan.Unreached, plan.Unreached{Host: host, Why: p.plan.Secrets().Redact(plan.FirstLine(why))})
+}
+
+// gatherDelegates takes from hosts that are other machines the facts of this one.
+func (p *fleet) gatherDelegates(cs []*taskContext) {
+	said := p.ds
+	defer func() { p.ds = said }() // the steps say it
+	for _, c := range cs {
+		m := c.on
+		if m.Away || m.State == plan.FactsKnown {
+			continue
+		}
+		p.selectHost(c)
+		e := p.env(c, nil)
+		if p.connectionTo(c, m, e, p.renderer(e, c.chain)) != nil {
+			m.Away = true
+			m.Names.Own(nil, p.here.FactsMap)
+		}
+	}
+}
+
+// ask gives the facts of hosts, of each as it answered when it was asked first.
+func (p *fleet) ask(targets []plan.Target) []plan.Gathered {
+	var open []plan.Target
+	for _, t := range targets {
+		if _, ok := p.o.Asked[t.Host]; !ok {
+			open = append(open, t)
+		}
+	}
+	if len(open) > 0 {
+		for i, got := range p.o.Gather(open) {
+			p.o.Asked[open[i].Host] = got
+		}
+	}
+	got := make([]plan.Gathered, len(targets))
+	for i, t := range targets {
+		got[i] = p.o.Asked[t.Host]
+	}
+	return got
+}
+
+// keepGathered lets the steps keep what they find whose facts change and are used: those are taken from the run.
+func (p *fleet) keepGathered() {
+	for _, m := range p.machines {
+		if m.Keeps && m.Gatherer >= 0 {
+			p.plan.Steps[m.Gatherer].Keeps = true
+		}
+	}
+	p.facts.Done = true
+}
+
+// usedToo adds the facts that another plan of the same hosts has used: the one that says which steps there are to select.
+func (p *fleet) usedToo(other *planner) {
+	for name, was := range other.machines {
+		m, ok := p.machines[name]
+		if !ok {
+			continue
+		}
+		for fact := range was.Read {
+			if m.Read == nil {
+				m.Read = map[string]bool{}
+			}
+			m.Read[fact] = true
+		}
+		for variable, shown := range was.Env {
+			if m.Env == nil {
+				m.Env = map[string]bool{}
+			}
+			m.Env[variable] = m.Env[variable] || shown
+		}
+	}
+}

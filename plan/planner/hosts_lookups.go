@@ -1,0 +1,148 @@
+package planner
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"moon/plan"
+	"moon/plan/eval"
+)
+
+// world is what the lookups of plays reach for. What may be another thing when a step runs is unknown while planning; then it is
+// looked up for real.
+func (p *fleet) world() eval.World {
+	planned := p.plan
+	find := func(at eval.Env, dir, name string) string {
+		e, ok := eval.Base(at).(*plan.Env)
+		if !ok || e.Frame.Scene == nil {
+			return ""
+		}
+		if dir == "" {
+			dir = cmp.Or(e.Frame.Looks, "files")
+		}
+		dirs := plan.LookoutOf(e.Frame.Scene).Shared(dir)
+		if of, ok := e.Lookup("template_fullpath"); ok && dir == "templates" {
+			if file, isText := of.(string); isText {
+				dirs = append(dirs, filepath.Dir(file)) // what stands beside a template
+			}
+		}
+		path := plan.NewSearch(dirs, p.disk).Find(name, p.o.Home)
+		if !p.disk.There(path) {
+			return ""
+		}
+		return path
+	}
+	return eval.World{
+		Find: func(at eval.Env, dir, name string) (string, error) { return find(at, dir, name), nil },
+		File: func(at eval.Env, dir, name string) (string, error) {
+			path := find(at, dir, name)
+			if path == "" {
+				return "", errors.New("no such file: " + name)
+			}
+			if running(at) {
+				return planned.ReadNow(path)
+			}
+			f, err := p.read(path)
+			if err != nil {
+				return "", errors.New(p.fileError(err))
+			}
+			p.lookedAt = append(p.lookedAt, path)
+			return string(f.Text), nil
+		},
+		Glob: func(at eval.Env, pattern string) ([]string, error) {
+			e, ok := eval.Base(at).(*plan.Env)
+			if !ok || e.Frame.Scene == nil {
+				return nil, nil
+			}
+			for _, dir := range plan.LookoutOf(e.Frame.Scene).Shared("files") {
+				parent, base := filepath.Split(plan.ResolvePath(pattern, dir, p.o.Home))
+				var found []string
+				for _, name := range p.disk.Glob(filepath.Clean(parent), base) {
+					found = append(found, filepath.Join(parent, name))
+				}
+				if len(found) > 0 {
+					return found, nil
+				}
+			}
+			return nil, nil
+		},
+		Hosts: func(_ eval.Env, pattern string) ([]string, error) {
+			hosts, err := p.inventory.Match(pattern)
+			return plan.HostNames(hosts), err
+		},
+		Run: func(at eval.Env, command string) (string, error) {
+			if !running(at) || planned.Basis.O.Pipe == nil || eval.Base(at).(*plan.Env).Unapproved {
+				return "", eval.ErrLater
+			}
+			return planned.Basis.O.Pipe(command, planned.Root)
+		},
+		Get: func(at eval.Env, url string) (string, error) {
+			if !running(at) || planned.Basis.O.Fetch == nil {
+				return "", eval.ErrLater
+			}
+			return planned.Basis.O.Fetch(url)
+		},
+		Now: func(at eval.Env) (time.Time, error) {
+			if !running(at) {
+				return time.Time{}, eval.ErrLater
+			}
+			return time.Now(), nil
+		},
+		Password: p.password,
+	}
+}
+
+// running reports whether a step that runs asks, and not the planner.
+func running(at eval.Env) bool {
+	e, ok := eval.Base(at).(*plan.Env)
+	return ok && e.Results != nil && !e.Ahead
+}
+
+// password is what a file keeps. Where there is none yet, the run makes it.
+func (p *fleet) password(at eval.Env, file string, always bool, made func() (string, error)) (string, error) {
+	e, ok := eval.Base(at).(*plan.Env)
+	if !ok || e.Frame.Scene == nil {
+		return "", eval.ErrLater
+	}
+	path := plan.ResolvePath(file, e.Frame.Scene.Dir, p.o.Home)
+	if path != os.DevNull {
+		text, err := p.keptPassword(path, running(at))
+		switch {
+		case err == nil:
+			line, _, _ := strings.Cut(string(text), "\n")
+			password, _, _ := strings.Cut(line, " salt=")
+			p.engine.Secrets.Add(filepath.Base(file), password)
+			return password, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		}
+	}
+	if !running(at) && (!always || path != os.DevNull) {
+		return "", eval.ErrLater
+	}
+	password, err := made()
+	if err != nil {
+		return "", err
+	}
+	p.engine.Secrets.Add(filepath.Base(file), password)
+	if path == os.DevNull {
+		return password, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // another host was first
+		return p.password(at, file, always, made)
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(password + "\n")
+	return password, errors.Join(err, f.Close())
+}

@@ -1,0 +1,164 @@
+package planner
+
+import (
+	"sync"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+	"moon/secret"
+)
+
+// problems collects the mistakes of a plan that is being made, each once however many hosts and rounds come across it.
+type problems struct {
+	o       plan.Options
+	plan    *plan.Plan
+	host    string                    // of the step that is planned, in plays; "" in the step form
+	secrets *secret.Set               // the plan's own
+	sources map[string]*playbook.File // by shown path
+	ds      diag.List
+	full    bool             // MaxSteps, or what may be repeated, is exceeded; said once
+	blamed  map[blame]blamed // what has been reported
+	lacking []lacking        // names that were undefined
+}
+
+// outline writes the plan: its scopes, the paths of what is in them, and the order between steps.
+type outline struct {
+	problems
+	labels map[int]map[string]int // per scope: how often a label was used
+	ids    map[string][]int       // steps by the `id:` of their task
+	needs  []pendingNeed
+}
+
+// library reads files, each once, and knows who includes whom.
+type library struct {
+	outline
+	disk      *plan.Disk
+	wasRead   func(text []byte)             // is given each text that was read
+	files     map[string]*playbook.Playbook // parsed, by absolute path
+	presets   map[string]*playbook.PresetFile
+	taskFiles map[string]plan.TasksOf // by path
+	including []including             // the stack of open files
+	programs  bool                    // an inventory is a program
+}
+
+// compiler reads what is written under the keys of a task, once for all hosts and rounds.
+type compiler struct {
+	library
+	engine   *eval.Engine
+	lang     eval.Language
+	facts    *plan.FactUsage
+	unread   bool // a survey has not seen all files: what they name is not known
+	compiled map[*playbook.Task]*plan.Compiled
+}
+
+// evaluator says what a value as written comes to at a place of the playbook, with the overrides of the run.
+type evaluator struct {
+	compiler
+	names     *plan.Globals
+	last      *plan.Frame
+	overrides []*overriding
+	overlays  map[string]*plan.Layer // by which of the overrides are in it
+	at        string                 // path of the step that is planned, if there are overrides
+	ignored   []plan.IgnoredVariable // of those that are set
+	tagsSeen  map[string]bool
+	leftOut   map[string]string // by path: the flag that leaves the step out
+	unasked   bool              // facts were not asked for, because of mistakes
+}
+
+// variables makes the layers that frames are of: blocks and files of variables, parameters, items of loops.
+type variables struct {
+	evaluator
+	layers      map[plan.LayerKey]*plan.Layer
+	fileLayers  map[fileKey]*plan.Layer
+	taskLayers  map[taskKey]*plan.Layer
+	paramLayers map[taskKey]*plan.Layer
+}
+
+// fleet is the hosts: those of the inventory and others, with their facts and the way to them.
+type fleet struct {
+	variables
+	inventory *inventory.Inventory
+	unmatched []unmatched
+	besides   []string // the directories of the playbooks that have plays
+	grouped   plan.Grouped
+	here      *plan.Globals // of the machine that moon runs on
+	machines  map[string]*plan.PlannedHost
+	asking    *sync.Mutex // for those who ask for machines in a run
+	past      *[]plan.PastInventory
+	lookedAt  []string // files that the step that is planned has named in templates and lookups
+	repeated  int      // steps and scopes of tasks that are planned once more
+}
+
+// stepPlanner makes a step of a task.
+type stepPlanner struct {
+	fleet
+	digested []byte                         // what the last step's digest was over; kept for its room
+	planned  func(c *taskContext, step int) // is told of each step; may be nil
+}
+
+// playsState is what outlasts a play: roles, and the tasks that stand for what has none of its own.
+type playsState struct {
+	stepPlanner
+	roles      map[string]*plan.RoleFiles
+	scenes     map[plan.SceneKey]*plan.HostScope
+	roleParams map[taskKey]*plan.Layer
+	factTasks  map[*playbook.Play]*playbook.Task
+	deciders   map[*playbook.Task]*playbook.Task
+	warned     map[string]bool // of what is said once
+}
+
+// blame is a mistake as it is written. Each host and each round of a loop comes across it, perhaps with another value.
+type blame struct {
+	pos      diag.Pos
+	severity diag.Severity
+	format   string
+}
+
+// blamed is who came across it first.
+type blamed struct {
+	at    int // in the list of diagnostics
+	host  string
+	steps int // how many were planned by then
+}
+
+// lacking is a name that was undefined where it was used.
+type lacking struct {
+	pos   diag.Pos
+	name  string
+	steps int // how many were planned by then
+}
+
+// overriding is an override while the plan is made.
+type overriding struct {
+	plan.Override
+	on    bool // the plan has come to where it begins
+	used  bool
+	value any            // of a variable
+	text  playbook.Value // of anything else
+}
+
+// planner is the walk over a playbook. What it knows lies in layers, each of which knows those below it and nothing above:
+//
+//	problems ◀ outline ◀ library ◀ compiler ◀ evaluator ◀ variables ◀ fleet ◀ stepPlanner ◀ playsState ◀ planner
+//
+// A layer is the narrow argument of what is declared on it: what reads a file can report a mistake, and plans no step.
+type planner struct {
+	playsState
+	applies map[*playbook.Task]*playbook.Task // tasks with what include_tasks and include_role apply to them
+	empty   map[*playbook.Task]*playbook.Task // what stands for a loop without items
+}
+
+type including struct {
+	path   string // absolute
+	name   string // as shown
+	line   int    // of the include in that file
+	preset bool
+}
+
+type pendingNeed struct {
+	step int
+	need playbook.Need
+}

@@ -1,0 +1,252 @@
+package planner
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+	"moon/secret"
+)
+
+// New plans a playbook. The plan is nil when the diagnostics hold an error.
+func New(o plan.Options) (*plan.Plan, diag.List) {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = plan.DefaultMaxSteps
+	}
+	return newPlan(o, plan.NewDisk(o.Stdin))
+}
+
+// Check says what planning says of a playbook whose files are read from d. Hosts are not asked for their facts: what is known only with
+// them goes to unfollowed.
+func Check(o plan.Options, d *plan.Disk, unfollowed *diag.List) diag.List {
+	o.NoConnect, o.Unseen = true, unfollowed
+	_, ds := newPlan(o, d)
+	return ds
+}
+
+func newPlan(o plan.Options, d *plan.Disk) (*plan.Plan, diag.List) {
+	if o.Secrets == nil {
+		o.Secrets = secret.NewSet()
+	}
+	// With a selection the plan is made twice, and nobody is asked twice.
+	o.Answers, o.Asked = maps.Clone(o.Answers), map[string]plan.Gathered{}
+	if o.Answers == nil {
+		o.Answers = map[string]string{}
+	}
+	if o.Selects() {
+		return selected(o, d)
+	}
+	return newPlanner(o, d, nil).result()
+}
+
+// newPlanner makes a planner. leftOut are the paths of the steps that a selection leaves out, each with its flag.
+func newPlanner(o plan.Options, d *plan.Disk, leftOut map[string]string) *planner {
+	p := &planner{}
+	p.o, p.leftOut, p.secrets, p.sources = o, leftOut, o.Secrets.Below(), map[string]*playbook.File{}
+	p.labels, p.ids = map[int]map[string]int{}, map[string][]int{}
+	p.disk, p.files, p.presets = d, map[string]*playbook.Playbook{}, map[string]*playbook.PresetFile{}
+	p.wasRead = func(text []byte) { p.names.Gather(text) }
+	p.engine, p.compiled, p.facts = eval.New(), map[*playbook.Task]*plan.Compiled{}, plan.NewFactUsage()
+	p.names, p.tagsSeen = plan.NewGlobals(o), map[string]bool{}
+	p.plan = &plan.Plan{Format: plan.Format, Engine: p.engine, Home: o.Home, Dir: o.Dir, Basis: &plan.Basis{O: o, Disk: p.disk, Facts: p.facts, Names: p.names, Secrets: p.secrets}}
+	p.plan.Ahead.Plan = p.plan
+	p.engine.Secrets = p.secrets
+	p.engine.Allow(plan.PlanWork, plan.PlanText)
+	d.Planned, d.Adopt = false, o.Reads
+	p.run()
+	d.Planned = true
+	p.engine.Unbound()
+	p.engine.Secrets = o.Secrets // what running it learns is no part of the plan
+	return p
+}
+
+// result is the plan, unless the diagnostics forbid it.
+func (p *planner) result() (*plan.Plan, diag.List) {
+	p.hintAtLater()
+	p.ds.Sort()
+	p.ds.Locate(func(file string) []string {
+		if f, ok := p.sources[file]; ok {
+			return f.Lines()
+		}
+		return nil
+	})
+	p.clean(p.ds)
+	if p.ds.HasErrors() {
+		return nil, p.ds
+	}
+	p.plan.Diagnostics = p.ds
+	return p.plan, p.ds
+}
+
+func (p *planner) run() {
+	path := p.o.Path
+	if path == "-" {
+		p.plan.Root, p.plan.RootFile = p.o.Dir, "-"
+	} else {
+		abs := path
+		if !filepath.IsAbs(abs) {
+			abs = filepath.Join(p.o.Dir, path)
+		}
+		// The shell's name for the directory may be a link; the plan is the same from wherever it is made.
+		if real, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil && !p.disk.Closed {
+			abs = filepath.Join(real, filepath.Base(abs))
+		}
+		p.plan.Root, p.plan.RootFile = filepath.Dir(abs), filepath.Base(abs)
+		path = abs
+	}
+	pb, err := p.load(path)
+	if err != nil {
+		message := p.fileError(err)
+		if p.o.Given != "" && errors.Is(err, fs.ErrNotExist) {
+			message = "no such file: " + p.o.Given
+		}
+		p.errorf(diag.Pos{File: p.shown(path)}, 0, nil, p.wayTo(path, err), "%s", message)
+		return
+	}
+	p.readOverrides()
+	name := p.plan.RootFile
+	root := p.openScope(plan.Scope{Kind: plan.ScopePlaybook, Parent: -1, Name: name, Origin: plan.Origin{File: name, Line: 1, Column: 1}}, name)
+	c := &taskContext{scope: root, file: pb.File, dir: p.plan.Root}
+	p.including = []including{{path: path, name: p.plan.RootFile}}
+	p.outside(c)
+	if pb.Plays != nil {
+		p.beginPlays(pb)
+	} else {
+		p.rootVars(pb, c)
+	}
+	p.plan.Name = p.renderer(p.env(c, nil), nil).Text(pb.Name)
+	if pb.Strategy == "graph" {
+		p.plan.Strategy = "graph"
+	}
+	if n := p.parallel(pb.Parallel, c); n > 0 {
+		p.plan.Scopes[root].Parallel = n
+	}
+	if pb.Plays != nil {
+		names := p.names
+		p.readInventory()
+		p.planPlays(pb.Plays, importContext{file: pb.File, dir: p.plan.Root, scope: root})
+		p.checkUnmatched()
+		p.names, p.host = names, ""
+	} else {
+		p.planTasks(c, pb.Tasks)
+	}
+	p.closeScope(root)
+	p.exports(pb)
+	p.resolveNeeds()
+	p.checkTags()
+	p.unusedOverrides()
+	p.finish()
+}
+
+// finish fills what is computed over the whole plan.
+func (p *planner) finish() {
+	p.keepGathered()
+	p.plan.Files = p.sources
+	p.plan.Tags = p.o.Tags
+	p.plan.Vars = p.endVars()
+	p.conceal()
+	for i := range p.plan.Steps {
+		if r := p.plan.Steps[i].Task.Renders; r != nil {
+			r.Again = nil // nothing more becomes secret
+		}
+	}
+	p.plan.Digest = p.plan.ComputeDigest()
+}
+
+// endVars are the variables in effect at the end, without facts.
+func (p *planner) endVars() []plan.Var {
+	fr := &plan.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
+	e := &plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}
+	var vars []plan.Var
+	for _, name := range fr.Names() {
+		var from *plan.Binding
+		fr.Each(name, func(b *plan.Binding) bool { from = b; return true })
+		if from.From == "fact" || from.From == "facts" {
+			continue
+		}
+		v, _ := e.Lookup(name)
+		vars = append(vars, plan.Var{Name: name, Value: v, From: from.From, Origin: from.Origin})
+	}
+	return vars
+}
+
+// selected plans with a selection: once to see which steps there are, and again without those that are left out, so
+// that a value they would have given is missing before anything runs. Mistakes of the first plan do not count: they
+// may be in what is left out.
+func selected(o plan.Options, d *plan.Disk) (*plan.Plan, diag.List) {
+	all := newPlanner(o, d, nil)
+	if all.ds.HasErrors() && len(all.plan.Steps) == 0 {
+		return all.result()
+	}
+	leftOut, wrong := all.selection()
+	if len(wrong) > 0 {
+		all.ds = append(all.ds, wrong...)
+		return all.result()
+	}
+	p := newPlanner(o, d, leftOut)
+	p.usedToo(all)
+	if len(p.plan.Steps) > 0 && !slices.ContainsFunc(p.plan.Steps, func(s plan.Step) bool { return !s.Excluded }) {
+		p.report(diag.Diagnostic{Severity: diag.Warning, Pos: diag.Pos{File: p.plan.RootFile}, Message: "the selection leaves no step to run", Hint: "moon plan --flat without it lists the steps"})
+	}
+	return p.result()
+}
+
+// selection says which steps the selection leaves out: the flag that does, by path.
+func (p *planner) selection() (leftOut map[string]string, wrong diag.List) {
+	leftOut = map[string]string{}
+	match := func(flag, selector string) []int {
+		found := p.plan.Match(selector)
+		if len(found) == 0 {
+			message, hint := p.plan.NoMatch(selector)
+			wrong.Add(diag.Diagnostic{Pos: diag.Pos{File: flag + " " + selector}, Message: message, Hint: hint})
+		}
+		return found
+	}
+	if p.o.StartAt != "" {
+		if found := match("--start-at", p.o.StartAt); len(found) > 0 {
+			for i := range found[0] {
+				if !p.gathersFor(&p.plan.Steps[i]) {
+					leftOut[p.plan.Steps[i].Path] = "--start-at"
+				}
+			}
+		}
+	}
+	if len(p.o.Only) > 0 {
+		only := map[int]bool{}
+		for _, selector := range p.o.Only {
+			for _, i := range match("--only", selector) {
+				only[i] = true
+			}
+		}
+		for i := range p.plan.Steps {
+			if path := p.plan.Steps[i].Path; !only[i] && leftOut[path] == "" {
+				leftOut[path] = "--only"
+			}
+		}
+	}
+	for _, selector := range p.o.Skip {
+		for _, i := range match("--skip", selector) {
+			if path := p.plan.Steps[i].Path; leftOut[path] == "" {
+				leftOut[path] = "--skip"
+			}
+		}
+	}
+	return leftOut, wrong
+}
+
+// Replay makes a plan from its sources alone: neither the disk nor the facts of this machine are asked, but for what
+// the sources do not keep. root is the directory of the playbook; of o, what a machine knows about itself is used.
+func Replay(s *plan.Sources, root string, o plan.Options) (*plan.Plan, diag.List, error) {
+	again, d, err := s.RestoreInputs(root, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, ds := newPlan(again, d)
+	return p, ds, nil
+}

@@ -1,0 +1,480 @@
+package planner
+
+import (
+	"errors"
+	"io/fs"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/inventory"
+	"moon/plan/playbook"
+)
+
+// collectRegister gives the loop's register name the results of all its items.
+func (p *playsState) collectRegister(t *playbook.Task, first int, c *taskContext) {
+	if t.Register == "" || t.Kind != playbook.Action && t.Kind != playbook.IncludeVars {
+		return
+	}
+	b := &plan.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Collected, By: t}
+	for s := first; s < len(p.plan.Steps); s++ {
+		b.Steps = append(b.Steps, s)
+	}
+	if len(b.Steps) == 0 {
+		b.How, b.Steps = plan.NotProduced, nil
+		b.Value = map[string]any{"results": []any{}, "skipped": true, "changed": false, "failed": false}
+	}
+	p.names.Produced.Add(b)
+}
+
+// gathersFor reports whether a step is the gathering of facts with which its play begins: what comes later needs them.
+func (p *playsState) gathersFor(s *plan.Step) bool {
+	for _, t := range p.factTasks {
+		if s.Task.Src == t {
+			return true
+		}
+	}
+	return false
+}
+
+// showAgain ends what a clear_facts has begun: the hosts are asked again.
+func (p *playsState) showAgain(cs []*taskContext) {
+	for _, c := range cs {
+		m := c.on
+		if !m.Hides(math.MaxInt) {
+			continue
+		}
+		*m.Names.Produced.Now++
+		m.Hidden[len(m.Hidden)-1].Until = *m.Names.Produced.Now
+	}
+}
+
+// metas are what meta can be asked for.
+var metas = []string{"noop", "reset_connection", "flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts", "refresh_inventory"}
+
+// checkMeta refuses what is none of them.
+func (p *playsState) checkMeta(t *playbook.Task, c *taskContext) {
+	if what := strings.TrimSpace(t.Args.Text()); !slices.Contains(metas, what) {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), c.chain, suggest.DidYouMean(what, metas), "`meta: %s` is not known", what)
+	}
+}
+
+// parallelKey is the key that makes a group parallel.
+const parallelKey = "parallel"
+
+// parallelGroup is what `parallel` on a block or an include of a play asks for.
+type parallelGroup struct {
+	atOnce int // as in Scope.Parallel
+	pos    diag.Pos
+}
+
+// group reads `parallel` of a group of tasks in a play. With `strategy: graph` a block is not a part of the order, so neither a limit
+// nor a rescue has anything to go by.
+func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
+	g := parallelGroup{atOnce: p.parallel(t.Parallel, c), pos: t.Parallel.Pos()}
+	if i := slices.IndexFunc(t.Keys, func(e playbook.Entry) bool { return e.Key == parallelKey }); i >= 0 {
+		g.pos = t.Keys[i].Pos
+	}
+	if p.plan.Scopes[c.play.scope].Strategy != "graph" {
+		return g
+	}
+	refuse := func(pos diag.Pos, key, hint string) {
+		p.errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
+	}
+	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
+		refuse(g.pos, parallelKey, "leave it out and limit the whole run with `--forks`, or use another strategy")
+	}
+	if len(t.Rescue) > 0 {
+		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")
+	}
+	if len(t.Always) > 0 {
+		refuse(t.AlwaysPos, "always", "use the strategy linear or free, with `parallel: true` on the block")
+	}
+	return g
+}
+
+// inParallel are the contexts inside a group.
+func inParallel(cs []*taskContext, g parallelGroup) []*taskContext {
+	if g.atOnce == 0 {
+		return cs
+	}
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.parallel = g.pos
+		list[i] = &one
+	}
+	return list
+}
+
+// ordersPlay are the metas that divide a play into what comes before them and what comes after.
+var ordersPlay = []string{"flush_handlers", "end_host", "end_play", "end_batch", "end_role", "clear_host_errors", "clear_facts"}
+
+// steersParallel refuses a meta that is about what comes before or after it, where the tasks have no order.
+func (p *playsState) steersParallel(c *taskContext, t *playbook.Task, what string) bool {
+	if c.parallel.Line == 0 || !slices.Contains(ordersPlay, what) {
+		return false
+	}
+	p.errorf(c.parallel, len(parallelKey), c.chain, "move the `meta` in front of the parallel tasks or behind them",
+		"`meta: %s` (line %d) needs an order of the tasks, and `parallel` gives them none", what, t.Pos.Line)
+	return true
+}
+
+// ordered are the hosts of a play as its `order` has them. The lists that its tasks see stay in the order of the inventory.
+func (p *playsState) ordered(pl *playbook.Play, hosts []*inventory.Host, in importContext) ([]*inventory.Host, bool) {
+	switch order := pl.Order.Text(); order {
+	case "", "inventory":
+	case "sorted", "reverse_sorted":
+		hosts = slices.Clone(hosts)
+		slices.SortFunc(hosts, func(a, b *inventory.Host) int { return strings.Compare(a.Name, b.Name) })
+		if order == "reverse_sorted" {
+			slices.Reverse(hosts)
+		}
+	case "reverse_inventory":
+		hosts = slices.Clone(hosts)
+		slices.Reverse(hosts)
+	default:
+		p.errorf(pl.Order.Pos(), utf8.RuneCountInString(order), in.chain, "inventory, reverse_inventory, sorted or reverse_sorted", "`order: %s` is not supported: a plan has one order", order)
+	}
+	return hosts, true
+}
+
+// policy reads what decides about failures.
+func (p *playsState) policy(play *playPlanner, r *plan.Renderer) {
+	pl := play.src
+	play.anyFatal = p.flag(pl.AnyFatal, "any_errors_fatal", r, false)
+	play.force = p.flag(pl.Force, "force_handlers", r, p.o.ForceHandlers)
+	p.fixed(pl.MaxFail, "max_fail_percentage", "a number from 0 to 100", r, func(v any) bool {
+		n, ok := spec.ParseInt(strings.TrimSuffix(eval.Text(v), "%"))
+		play.maxFail = n
+		return ok && n >= 0
+	})
+	s := &p.plan.Scopes[play.scope]
+	s.AnyFatal, s.MaxFail = play.anyFatal, play.maxFail
+	s.Strategy = "linear"
+	p.fixed(pl.Strategy, "strategy", "linear, free or graph", r, func(v any) bool {
+		s.Strategy = strings.TrimPrefix(eval.Text(v), "ansible.builtin.")
+		return slices.Contains([]string{"linear", "free", "host_pinned", "graph"}, s.Strategy)
+	})
+	if s.Strategy == "host_pinned" {
+		s.Strategy = "free"
+	}
+}
+
+// batches are the hosts that go through the play together, one batch after the other.
+func (p *playsState) batches(pl *playbook.Play, all []*plan.PlannedHost, r *plan.Renderer) [][]*plan.PlannedHost {
+	if pl.Serial.IsZero() {
+		return [][]*plan.PlannedHost{all}
+	}
+	var sizes []int
+	values := []playbook.Value{pl.Serial}
+	if pl.Serial.Kind() == playbook.List {
+		values = pl.Serial.Items()
+	}
+	for _, v := range values {
+		p.fixed(v, "serial", "a number of hosts, or a percentage of them", r, func(got any) bool {
+			text := eval.Text(got)
+			if percent, ok := strings.CutSuffix(text, "%"); ok {
+				n, ok := spec.ParseInt(percent)
+				sizes = append(sizes, max(n*len(all)/100, 1))
+				return ok && n >= 0
+			}
+			n, ok := spec.ParseInt(text)
+			if n <= 0 {
+				n = len(all)
+			}
+			sizes = append(sizes, n)
+			return ok
+		})
+	}
+	var list [][]*plan.PlannedHost
+	for i := 0; len(all) > 0 && len(sizes) > 0; i++ {
+		n := min(sizes[min(i, len(sizes)-1)], len(all))
+		list = append(list, all[:n])
+		all = all[n:]
+	}
+	if len(list) == 0 {
+		return [][]*plan.PlannedHost{all}
+	}
+	return list
+}
+
+// always are the contexts for what no tag leaves out.
+func (p *playsState) always(cs []*taskContext) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.tags = append(slices.Clip(c.tags), "always")
+		one.env = nil
+		list[i] = &one
+	}
+	return list
+}
+
+// factsTask is the task that gathers facts, the same for all batches.
+func (p *playsState) factsTask(pl *playbook.Play) *playbook.Task {
+	t, ok := p.factTasks[pl]
+	if !ok {
+		t = plan.GatheringFacts(pl)
+		p.factTasks[pl] = t
+	}
+	return t
+}
+
+// varsFiles reads the files of variables of a play, which may be others for each host.
+func (p *playsState) varsFiles(play *playPlanner, cs []*taskContext) {
+	if len(play.src.VarsFiles) == 0 {
+		return
+	}
+	scenes := map[*plan.Layer]*plan.HostScope{}
+	for _, c := range cs {
+		p.names = c.on.Names
+		vars := c.scene.Vars
+		for _, candidates := range play.src.VarsFiles {
+			vars = p.firstVarsFile(c, candidates, vars)
+		}
+		sc, ok := scenes[vars]
+		if !ok {
+			with := *c.scene
+			with.Vars = vars
+			sc = &with
+			scenes[vars] = sc
+		}
+		c.scene = sc
+	}
+}
+
+// firstVarsFile is the first file of some that exists, above other variables.
+func (p *playsState) firstVarsFile(c *taskContext, candidates []playbook.Value, below *plan.Layer) *plan.Layer {
+	if len(candidates) == 0 {
+		return below
+	}
+	with := *c
+	sc := *c.scene
+	sc.Vars = below
+	with.scene = &sc
+	var tried []string
+	for _, v := range candidates {
+		r := p.renderer(p.env(&with, nil), c.chain)
+		name := r.Text(v)
+		switch {
+		case r.Failed:
+			return below
+		case len(r.Missing) > 0:
+			p.tooLate(v, c.chain, "gather the facts before the plan is made (without --no-connect), or read the file with include_vars", "which file of variables to read", r.Missing)
+			return below
+		}
+		path := plan.NewSearch(p.lookout(c).VarsFiles(), p.disk).Find(name, p.o.Home)
+		f, err := p.read(path)
+		if err == nil {
+			return p.fileLayer(f, below)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.wayTo(path, err), "vars_files: %s", p.fileError(err))
+			return below
+		}
+		tried = append(tried, p.shown(path))
+	}
+	v := candidates[0]
+	if len(tried) == 1 {
+		path := p.resolve(tried[0], p.plan.Root)
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, p.similar(path), "vars_files: no such file: %s", tried[0])
+	} else {
+		p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, "", "vars_files: none of these files exists: %s", strings.Join(tried, ", "))
+	}
+	return below
+}
+
+// prompts asks for the variables that a play wants to be typed, unless the command line gives them.
+func (p *playsState) prompts(pl *playbook.Play, c *taskContext) {
+	var ask []plan.Prompt
+	for _, q := range pl.Prompts {
+		given := false
+		for _, l := range []*plan.Layer{p.names.Extra, p.names.Files} {
+			given = given || l != nil && l.Find(q.Name) != nil
+		}
+		if given {
+			continue
+		}
+		r := p.renderer(p.env(c, nil), c.chain)
+		for _, v := range []playbook.Value{q.Encrypt, q.Salt, q.SaltSize} {
+			if !v.IsZero() && v.Kind() != playbook.Null {
+				p.errorf(v.Pos(), 0, c.chain, "ask for the text, and use `| password_hash('sha512')` where it is needed", "vars_prompt: `encrypt` is not supported yet")
+			}
+		}
+		ask = append(ask, plan.Prompt{
+			Name: q.Name, Text: r.Text(q.Text), Default: r.Text(q.Default), Private: p.flag(q.Private, "private", r, true),
+			Confirm: p.flag(q.Confirm, "confirm", r, false),
+		})
+	}
+	if len(ask) == 0 {
+		return
+	}
+	answers := map[string]string{}
+	var open []plan.Prompt
+	for _, q := range ask {
+		if v, ok := p.o.Answers[q.Name]; ok {
+			answers[q.Name] = v
+		} else {
+			open = append(open, q)
+		}
+	}
+	if len(open) > 0 {
+		if p.o.Ask == nil {
+			for _, q := range open {
+				if q.Default == "" {
+					p.errorf(pl.Pos, 0, c.chain, "give it with -e "+q.Name+"=…", "`%s` is asked for (vars_prompt), and there is nobody to ask", q.Name)
+				}
+				answers[q.Name] = q.Default
+			}
+		} else {
+			got, err := p.o.Ask(open)
+			if err != nil {
+				p.errorf(pl.Pos, 0, c.chain, "", "vars_prompt: %s", err)
+				return
+			}
+			for _, q := range open {
+				answers[q.Name] = got[q.Name]
+			}
+		}
+	}
+	l := &plan.Layer{Parent: c.scene.Vars}
+	for _, q := range ask {
+		p.o.Answers[q.Name] = answers[q.Name]
+		p.plan.Basis.Prompts = append(p.plan.Basis.Prompts, q)
+		var v any = answers[q.Name]
+		if q.Private {
+			v = eval.Mark(p.secrets, v, eval.Every)
+		}
+		l.Add(plan.Binding{Name: q.Name, Value: v, From: "vars_prompt", Origin: origin(pl.Pos, c.chain)})
+	}
+	c.scene.Vars = l
+}
+
+// hidden warns about variables of a role that its play sets too, to something else: there moon's order is not Ansible's.
+func (p *playsState) hidden(c *taskContext, r *plan.Role) {
+	for _, e := range r.Files.Vars {
+		own := p.lazyBinding(e.Key, e.Value, r.Files.VarsFrom, origin(e.Pos, c.chain))
+		l := plan.Looking{Frame: p.frame(c, nil), Name: e.Key, Scene: c.scene}
+		var by *plan.Binding
+		l.Found = func(b *plan.Binding) bool { by = b; return true }
+		if !l.Layer(l.All.Root) && !l.Layer(l.Scene.Vars) || reflect.DeepEqual(plan.Plain(e.Value), by.Value) && !own.Lazy {
+			continue
+		}
+		told := own.Origin.String() + " " + by.Origin.String()
+		if p.warned[told] {
+			continue
+		}
+		p.warned[told] = true
+		p.report(diag.Diagnostic{
+			Severity: diag.Warning, Pos: e.Pos, Width: utf8.RuneCountInString(e.Key), Chain: c.chain,
+			Message: "`" + e.Key + "` is set here, in the vars of the role " + r.Name + ", and by the play (" + by.Origin.String() + "), whose value counts",
+			Hint:    "ansible-playbook takes that of the role; give one of them another name, or move that of the role to its defaults",
+		})
+	}
+}
+
+// staying are the contexts of the hosts that are still in the play.
+func (p *playsState) staying(cs []*taskContext) []*taskContext {
+	gone := func(c *taskContext) bool { return c.on.Left || c.on.LeftRole > 0 && p.within(c.scope, c.on.LeftRole) }
+	if !slices.ContainsFunc(cs, gone) {
+		return cs
+	}
+	return slices.DeleteFunc(slices.Clone(cs), gone)
+}
+
+// ungathered are the contexts of hosts whose facts nobody has asked for.
+func (p *playsState) ungathered(cs []*taskContext) []*taskContext {
+	return slices.DeleteFunc(slices.Clone(cs), func(c *taskContext) bool { return c.on.State != plan.FactsUnasked })
+}
+
+// unnamed is what a task without a name is called.
+func (p *playsState) unnamed(t *playbook.Task) string {
+	_, label := loopName(t)
+	if text := plan.FirstLine(t.Args.Text()); text != "" && label == t.Action {
+		return label + ": " + text
+	}
+	return label
+}
+
+// spreadRunOnce gives what a task with run_once sets to all hosts it was for: its host is known only in the run, because the first may
+// have failed by then.
+func (p *playsState) spreadRunOnce(cs []*taskContext, t *playbook.Task) {
+	names := map[string][]*plan.Binding{}
+	var order []string
+	for _, c := range cs {
+		for name, versions := range c.on.Names.Produced.Versions {
+			last := versions[len(versions)-1]
+			if last.By != t {
+				continue
+			}
+			if names[name] == nil {
+				order = append(order, name)
+			}
+			names[name] = append(names[name], last.Binding)
+		}
+	}
+	slices.Sort(order)
+	for _, name := range order {
+		from := names[name]
+		var steps []int
+		for _, b := range from {
+			steps = append(steps, b.Steps...)
+		}
+		slices.Sort(steps)
+		all := &plan.Binding{Name: name, From: from[0].From, Origin: from[0].Origin, How: plan.Relayed, Relay: from, Steps: slices.Compact(steps), By: t}
+		if len(all.Steps) == 0 { // none of them runs
+			continue
+		}
+		if from[0].Foreseen {
+			all.Foreseen, all.Value = true, from[0].Value
+		}
+		for _, c := range cs {
+			c.on.Names.Produced.Add(all)
+		}
+	}
+	relayFacts(cs, t)
+}
+
+// brokenOnHosts makes known what failed, in the rescue of a block and after it: on each host one of its own steps.
+func (p *playsState) brokenOnHosts(cs []*taskContext, block, until int, from plan.Origin) {
+	steps := map[string][]int{}
+	for i := p.plan.Scopes[block].First; i < until; i++ {
+		s := &p.plan.Steps[i]
+		steps[s.Host] = append(steps[s.Host], i)
+	}
+	for _, c := range cs {
+		for _, name := range slices.Concat(plan.FailedTaskNames, plan.FailedResultNames) {
+			c.on.Names.Produced.Add(&plan.Binding{Name: name, From: "rescue", Origin: from, How: plan.Broken, Steps: steps[c.on.Name]})
+		}
+	}
+}
+
+// tasksFile finds a file of tasks: beside the file that names it, in the role's tasks, beside the playbook.
+func (p *playsState) tasksFile(c *taskContext, name string) string {
+	path, _ := p.lookout(c).FindTasks(name, p.o.Home, p.disk)
+	return path
+}
+
+// decider is the step of an include: it does nothing but ask the condition.
+func (p *playsState) decider(t *playbook.Task) *playbook.Task {
+	d, ok := p.deciders[t]
+	if !ok {
+		one := *t
+		one.Kind, one.Action = playbook.Action, strings.TrimPrefix(t.ActionKey, "ansible.builtin.")
+		one.Args, one.ExtraArgs, one.StepVars = playbook.Value{}, playbook.Value{}, playbook.Value{}
+		if one.Name.IsZero() {
+			one.Name = playbook.Written(t.Pos, one.Action+": "+plan.FirstLine(t.Args.Text()))
+		}
+		d = &one
+		p.deciders[t] = d
+	}
+	return d
+}

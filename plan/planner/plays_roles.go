@@ -1,0 +1,209 @@
+package planner
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// findRole finds the directory of a role.
+func (p *playsState) findRole(c *taskContext, v playbook.Value, name string) (string, bool) {
+	at := p.lookout(c)
+	if dir, ok := at.FindRole(name, p.o.Home, p.o.RolesPath, p.disk); ok {
+		return dir, true
+	}
+	var near []string
+	for _, dir := range at.Role(p.o.RolesPath) {
+		if entries, err := p.disk.List(dir); err == nil && filepath.Base(dir) == "roles" {
+			near = append(near, entries...)
+		}
+	}
+	hint := suggest.DidYouMean(name, near)
+	if hint == "" {
+		hint = "roles are looked for in " + strings.Join(p.shownAll(at.Role(p.o.RolesPath)), ", ")
+		if strings.Count(name, ".") >= 2 {
+			hint = "roles of collections are not found yet: put the role into roles/"
+		}
+	}
+	p.errorf(v.Pos(), utf8.RuneCountInString(plan.FirstLine(v.Text())), c.chain, hint, "there is no role %s", plan.Quoted(name))
+	return "", false
+}
+
+// loadRole reads the files of a role that a task asks for.
+func (p *playsState) loadRole(c *taskContext, t *playbook.Task, dir string) *plan.RoleFiles {
+	names := [4]string{p.roleFileName(c, t.TasksFrom), p.roleFileName(c, t.VarsFrom), p.roleFileName(c, t.DefaultsFrom), p.roleFileName(c, t.HandlersFrom)}
+	key := dir + "\x00" + strings.Join(names[:], "\x00")
+	if f, ok := p.roles[key]; ok {
+		return f
+	}
+	f := &plan.RoleFiles{Dir: dir, Meta: &playbook.RoleMeta{}}
+	p.roles[key] = f
+	f.Tasks = p.roleTasks(c, t, filepath.Join(dir, "tasks"), names[0], !t.TasksFrom.IsZero(), p.loadTasks)
+	f.Handlers = p.roleTasks(c, t, filepath.Join(dir, "handlers"), names[3], !t.HandlersFrom.IsZero(), p.loadHandlers)
+	f.Vars, f.VarsFrom = p.roleVars(c, t, filepath.Join(dir, "vars"), names[1], !t.VarsFrom.IsZero())
+	f.Defaults, f.DefsFrom = p.roleVars(c, t, filepath.Join(dir, "defaults"), names[2], !t.DefaultsFrom.IsZero())
+	if path, ok := p.roleFile(filepath.Join(dir, "meta"), "main"); ok {
+		if file, err := p.read(path); err == nil {
+			f.Meta, f.NeedsFile = playbook.ParseMeta(file, p.o.Actions(), &p.ds), file
+		} else {
+			p.errorf(diag.Pos{File: p.shown(path)}, 0, c.chain, p.wayTo(path, err), "%s", p.fileError(err))
+		}
+	}
+	return f
+}
+
+// enterRole is the context of what is inside a role.
+func (p *playsState) enterRole(c *taskContext, t *playbook.Task, r *plan.Role) *taskContext {
+	in := *c
+	key := plan.SceneKey{Outer: c.scene, Files: r.Files, By: t, Needs: false}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *c.scene
+		with.Role = r
+		with.RoleVars = p.lazyLayer(r.Files.Vars, c.scene.RoleVars, r.Files.VarsFrom, c.chain)
+		with.Defaults = p.lazyLayer(r.Files.Defaults, c.scene.Defaults, r.Files.DefsFrom, c.chain)
+		sc = &with
+		p.scenes[key] = sc
+	}
+	in.scene = sc
+	if t.StepVars.Kind() == playbook.Map {
+		if t.ActionKey == "" || t.Dynamic || t.ActionKey == "import_role" {
+			in.params = p.paramsLayer(t, c.params, c.chain)
+		} else {
+			in.block = p.shareLayer(t, c.block, "role vars", c.chain)
+		}
+	}
+	if t.RoleParams.Kind() == playbook.Map {
+		key := taskKey{t, in.params}
+		l, ok := p.roleParams[key]
+		if !ok {
+			l = p.lazyLayer(t.RoleParams.Entries(), in.params, "role parameters", c.chain)
+			p.roleParams[key] = l
+		}
+		in.params = l
+	}
+	return &in
+}
+
+// needing is the scene in which the dependencies of a role stand.
+func (p *playsState) needing(outer *plan.HostScope, r *plan.Role, t *playbook.Task) *plan.HostScope {
+	key := plan.SceneKey{Outer: outer, Files: r.Files, By: t, Needs: true}
+	sc, ok := p.scenes[key]
+	if !ok {
+		with := *outer
+		with.Role = r
+		sc = &with
+		p.scenes[key] = sc
+	}
+	return sc
+}
+
+// visible lets the rest of the play see the variables of a role that a task uses. Those of `roles` are seen from the start.
+func (p *playsState) visible(cs []*taskContext, t *playbook.Task, files *plan.RoleFiles) {
+	if t.Dynamic && !p.public(cs[0], t) || t.ActionKey == "" {
+		return
+	}
+	for _, c := range cs {
+		for _, one := range []struct {
+			into    *plan.History
+			entries []playbook.Entry
+			from    string
+		}{{&c.on.Names.ShownVars, files.Vars, files.VarsFrom}, {&c.on.Names.ShownDefaults, files.Defaults, files.DefsFrom}} {
+			for _, e := range one.entries {
+				b := p.lazyBinding(e.Key, e.Value, one.from, origin(e.Pos, c.chain))
+				one.into.Add(&b)
+			}
+		}
+	}
+}
+
+// hasBeen reports whether a role has run in this play already with what it is given here.
+func (p *playsState) hasBeen(c *taskContext, t *playbook.Task, files *plan.RoleFiles) bool {
+	if t.Dynamic || t.ActionKey == "import_role" || strings.HasSuffix(t.ActionKey, ".import_role") {
+		return false
+	}
+	if dup := plan.FirstOf(t.AllowDup, files.Meta.AllowDup); !dup.IsZero() && p.flag(dup, "allow_duplicates", p.renderer(p.env(c, nil), c.chain), false) {
+		return false
+	}
+	texts := []string{files.Dir, eval.Text(plan.Plain(t.RoleParams)), eval.Text(plan.Plain(t.StepVars))}
+	for _, list := range [][]playbook.Value{t.When, t.Tags} {
+		for _, v := range list {
+			texts = append(texts, eval.Text(plan.Plain(v)))
+		}
+		texts = append(texts, "")
+	}
+	key := c.scene.BatchKey() + strings.Join(texts, "\x00")
+	if c.play.applied[key] {
+		return true
+	}
+	c.play.applied[key] = true
+	return false
+}
+
+// mostDependencies is how often the roles of a play may lead to another: two roles that each depend twice on the next are no more than
+// that until they are some dozens deep.
+const mostDependencies = 5000
+
+// preload makes the handlers and the variables of a play's roles known before its first task.
+func (p *playsState) preload(play *playPlanner, c *taskContext) {
+	sc := *play.scene
+	play.scene = &sc
+	with := *c
+	with.scene = &sc
+	with.play = play
+	var walk func(c *taskContext, t *playbook.Task, parent *plan.Role)
+	walked := 0
+	walk = func(c *taskContext, t *playbook.Task, parent *plan.Role) {
+		if t.Args.IsZero() || walked > mostDependencies {
+			return
+		}
+		if walked++; walked > mostDependencies {
+			p.errorf(t.Args.Pos(), 0, c.chain, "have each role name what it depends on once", "the dependencies of roles lead to more than %d others", mostDependencies)
+			return
+		}
+		name, ok := p.pathOf(c, t.Args, "which role to use", "use include_role with a `when` for each")
+		if !ok {
+			return
+		}
+		at := *c
+		scene := sc
+		scene.Role = parent
+		at.scene = &scene
+		said := len(p.ds)
+		dir, ok := p.findRole(&at, t.Args, name)
+		if !ok {
+			p.ds = p.ds[:said] // it is said where the role is used
+			return
+		}
+		for r := parent; r != nil; r = r.Parent {
+			if r.Dir == dir {
+				return // that it uses itself is said there, too
+			}
+		}
+		files := p.loadRole(&at, t, dir)
+		r := &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: parent, Files: files}
+		for _, need := range files.Meta.Dependencies {
+			walk(&at, need, r)
+		}
+		sc.Roles = append(sc.Roles, r.Name)
+		sc.RoleVars = p.lazyLayer(files.Vars, sc.RoleVars, files.VarsFrom, c.chain)
+		sc.Defaults = p.lazyLayer(files.Defaults, sc.Defaults, files.DefsFrom, c.chain)
+		scene.Role = r
+		play.takeHandlers(dir, t, func() []*handler {
+			scene.RoleVars, scene.Defaults = sc.RoleVars, sc.Defaults
+			h := at
+			h.scene = &scene
+			return p.handlersOf(files.Handlers, &h, r, t)
+		})
+	}
+	for _, t := range play.src.Roles {
+		walk(&with, t, nil)
+	}
+	play.handlers = append(play.handlers, p.handlersOf(plan.TasksOf{File: c.file, Tasks: play.src.Handlers}, &with, nil, nil)...)
+}

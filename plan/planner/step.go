@@ -1,0 +1,444 @@
+package planner
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// planStep plans one step: one task, one item.
+func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
+	k := &plan.Task{Compiled: p.compileTask(t, c), When: c.when, Ignore: c.ignore, Env: c.env, Cwd: c.cwd, Dir: c.dir}
+	p.lookedAt = p.lookedAt[:0]
+	if k.Action == nil {
+		return
+	}
+	if c.on != nil {
+		p.gates(k, c)
+	}
+	i := len(p.plan.Steps)
+	s := plan.Step{
+		Index: i, UserID: t.ID, Scope: c.scope, Action: k.Action.Name, Dir: c.dir, Tags: c.tags, Register: t.Register,
+		When: plan.WhenText(k.When), Origin: origin(t.Pos, c.chain), Host: "localhost", Group: i,
+	}
+	if t.Kind == playbook.Vars {
+		s.Action = "vars"
+	}
+	if c.item != nil {
+		s.Loop = &c.item.context // a round with a step of its own is that step's alone
+	} else {
+		s.InLoop = c.inLoop // many steps share it
+	}
+	if c.on != nil {
+		p.breaking(k, &s, c)
+		s.When = plan.WhenText(k.When)
+		p.placeStep(&s, c)
+	} else {
+		s.Path = p.plan.Scopes[c.scope].Path + "/" + p.uniqueLabel(c.scope, p.stepLabel(&s, t))
+	}
+	p.activateOverrides(s.Path)
+	defer func() { p.at = "" }()
+	before := *k
+	p.override(k, c)
+	if s.ExcludedBy = p.excludedBy(&s); c.handler && s.ExcludedBy == plan.ByTags {
+		s.ExcludedBy = "" // what has notified it was asked for
+	}
+	s.Excluded = s.ExcludedBy != ""
+
+	// The step's own variables may need names that its condition guards: they are rendered again, strictly, when it
+	// is known that the step may run.
+	var vars *plan.Layer
+	renderVars := func(lenient bool) {
+		if t.StepVars.Kind() == playbook.Map && (t.Kind == playbook.Action || t.Kind == playbook.IncludeVars) {
+			if c.on != nil {
+				vars = p.shareLayer(t, nil, "task vars", c.chain)
+				return
+			}
+			vars = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain, lenient)
+		}
+		if t.Kind != playbook.Vars {
+			return
+		}
+		if entries := p.usedBeside(t.Args); len(entries) > 0 {
+			vars = p.layerFrom(entries, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "vars", c.chain, lenient)
+		}
+	}
+	renderVars(true)
+	e := p.env(c, vars)
+	changes := false
+	var took []int
+	e.Changes, e.Took = &changes, &took
+	r := p.renderer(e, c.chain)
+	r.Lenient = s.Excluded
+	f := &plan.Fields{R: r, Field: "when"}
+	v := r.Decide(k.When)
+	s.Prediction = plan.MaySkip
+	switch {
+	case v.Known && v.Holds:
+		s.Prediction = plan.WillRun
+	case v.Known:
+		s.Prediction = plan.WillSkip
+	}
+	f.At("vars")
+	idle := s.Excluded || s.Prediction == plan.WillSkip
+	if t.Absent && !idle {
+		p.absent(t, c)
+	}
+	if !idle {
+		renderVars(false)
+	}
+	k.Frame = p.frame(c, vars)
+	e.Frame = k.Frame
+	r.Lenient, r.Idle = idle, idle && c.on != nil
+	r.Guards = plan.Guarded(k.When)
+
+	if r.Lacking != nil {
+		idle = true
+	}
+	if c.on != nil {
+		f.At("connection")
+		k.Plays, k.Base = true, p.plan.Root
+		if !idle {
+			p.connect(&s, k, c, e, r)
+			k.Remote = s.Conn != nil
+			k.Away = k.Remote || s.Become != nil
+		}
+		p.searching(k, c, r)
+	}
+	f.At("name")
+	name := r.Lenient
+	r.Lenient = true // an undefined name in a name is shown as written
+	s.Name = plan.NameLine(t.Name, r.Text(t.Name))
+	r.Lenient = name
+	r.Failed = false
+	if !idle {
+		p.factNames(k, t, c, e, r.Guards)
+	}
+	raw := p.fillArgs(&s, k, r, f)
+	p.fillProcess(&s, k, r, f)
+	p.fillPolicy(&s, k, c.inherit, r, f)
+	p.fillUndo(&s, k, r)
+	f.At("become_user")
+	if !idle && c.on == nil && !k.OnController() {
+		p.become(&s, k, c.become, r)
+	}
+	f.At("")
+	s.Unknowns = f.Unknowns
+	k.Open = len(f.All) > 0 || changes
+	slices.Sort(took)
+	k.Took = slices.Compact(took)
+	s.NoLog = p.flag(c.noLog(t), "no_log", r, false)
+	s.Terminal = p.flag(t.Interactive, "interactive", r, false)
+	if k.Sound && !k.Open && !r.Failed && !r.Undefined && !idle {
+		p.decode(k, raw, c.chain)
+		if k.Call != nil {
+			k.Call.Ordered = r.Ordered
+		}
+	}
+	if r.Lacking != nil && !s.Excluded {
+		s.Prediction, s.Lacks, idle = plan.WillSkip, r.Lacking, true
+	}
+	p.readsOf(&s, k, raw)
+	s.Args = raw // both are only read
+	if k.Open {
+		s.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
+	}
+	s.Summary = p.plan.Summary(s.Action, s.Args)
+	if s.Action == "pause" && t.Confirm.IsZero() {
+		s.Confirm, _ = spec.PauseAsks(s.Args)
+	}
+	s.Uses = plan.UsesOf(r.Used, e)
+	s.Task = k
+	p.overridden(&s, k, before, r)
+	if !idle {
+		p.inArguments(&s, k, raw)
+	}
+	k.Decisive = r.Decisives(e)
+	p.concealStep(&s)
+	s.Digest = p.stepDigest(&s, k)
+	if s.NoLog {
+		s.Hide()
+	}
+	p.plan.Steps = append(p.plan.Steps, s)
+	p.foreclose(&s)
+	p.register(&s, k, t, c)
+	if p.planned != nil {
+		p.planned(c, i)
+	}
+}
+
+// foreclose notes of a step that it will give nothing, if that is known.
+func (p *stepPlanner) foreclose(s *plan.Step) {
+	switch {
+	case s.Excluded:
+		p.plan.Ahead.Miss(s.Index, plan.Exclusion(s.ExcludedBy))
+	case s.Lacks != nil:
+		p.plan.Ahead.Miss(s.Index, plan.WillBeSkipped)
+	}
+}
+
+// absent says that there is no module of the name a task has. Roles have tasks for machines of other kinds: where it is known that
+// a task is left out, it does not matter.
+func (p *stepPlanner) absent(t *playbook.Task, c *taskContext) {
+	if way, ok := spec.ActionLater(t.ActionKey); ok {
+		p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, way, "`%s` is not supported yet", t.ActionKey)
+		return
+	}
+	p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "`moon actions` lists the actions; a plugin or a module in library/ can bring more", "there is no module `%s`", t.ActionKey)
+}
+
+// stepLabel is the step's part of its path. It does not hold what the step does, so that an edited step keeps its path.
+func (p *stepPlanner) stepLabel(s *plan.Step, t *playbook.Task) string {
+	label := plan.FirstLine(t.Name.Text())
+	if label == "" {
+		label = s.Action
+	}
+	if s.Loop != nil {
+		label += "#" + s.Loop.Label
+	}
+	return label
+}
+
+// fillArgs renders the action's arguments.
+func (p *stepPlanner) fillArgs(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) map[string]any {
+	raw := k.Values(r, k.Args, p.o.Home, "", f.At)
+	if k.Action.Name == "template" || k.Action.Name == "copy" {
+		if src, ok := raw["src"].(string); ok && src != "" && (!k.Plays || k.Search != nil) && !s.Excluded && s.Prediction != plan.WillSkip && r.Lacking == nil {
+			f.At("src")
+			p.source(s, k, r, src, raw)
+		}
+	}
+	return raw
+}
+
+// source looks at the file a step copies or renders. A missing one is a warning: an earlier step may make it.
+func (p *stepPlanner) source(s *plan.Step, k *plan.Task, r *plan.Renderer, src string, raw map[string]any) {
+	v, _ := plan.ValueOf(k.Args, "src")
+	if err := p.disk.Exists(src, k.Action.Name == "template"); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			p.blame("no such file yet", diag.Diagnostic{
+				Severity: diag.Warning, Pos: v.Pos(), Width: utf8.RuneCountInString(v.Text()), Chain: s.Origin.Chain,
+				Message: "no such file yet: " + p.shown(src), Hint: p.similar(src),
+			})
+		}
+		return
+	}
+	if k.Action.Name != "template" {
+		return
+	}
+	f, err := p.read(src)
+	if err != nil {
+		p.errorf(v.Pos(), 0, s.Origin.Chain, "", "template: %s", p.fileError(err))
+		return
+	}
+	t, err := plan.DocumentOf(p.engine, string(f.Text), raw)
+	if err == nil {
+		r.Use(v, t.Refs())
+		with := *r.Env.(*plan.Env)
+		with.Extra = k.TemplateNames(r, src, raw, false)
+		if vars, ok := raw["vars"].(map[string]any); ok {
+			with.Extra = plan.Joined(with.Extra, eval.Mixed(p.secrets, plan.ForNames(plan.CopyOf(vars))).(map[string]any))
+		}
+		var result eval.Result
+		result, err = t.Render(&with)
+		r.Miss(result.Missing)
+		if err != nil || len(result.Missing) > 0 {
+			r.Leaves(t.Refs())
+		}
+		if err == nil && !s.NoLog {
+			p.rendersTo(k, result.Value, func() (any, error) {
+				again, err := t.Render(&with)
+				return again.Value, err
+			})
+		}
+	}
+	var found *eval.Error
+	if !errors.As(err, &found) {
+		return
+	}
+	for _, e := range found.All() {
+		if steps := r.Lacks(e); len(steps) > 0 {
+			r.Needs(e, steps)
+			continue
+		}
+		if r.Excused(e) {
+			continue
+		}
+		line, column := plan.LineColumn(string(f.Text), e.Offset)
+		p.report(diag.Diagnostic{
+			Pos: diag.Pos{File: f.Name, Line: line, Column: column}, Width: e.Width, Message: e.Message, Hint: e.Hint,
+			Chain: append(slices.Clip(s.Origin.Chain), s.Origin.String()),
+		})
+		r.Failed = true
+	}
+}
+
+// fillProcess renders what concerns the process: environment, directory, creates and the like.
+func (p *stepPlanner) fillProcess(s *plan.Step, k *plan.Task, r *plan.Renderer, f *plan.Fields) {
+	t := k.Src
+	for _, m := range k.Env {
+		if m.Kind() != playbook.Map {
+			f.At("environment")
+			for name, value := range r.Environment(m) {
+				if s.Env == nil {
+					s.Env = map[string]string{}
+				}
+				s.Env[name] = value
+			}
+			continue
+		}
+		for _, e := range m.Entries() {
+			f.At("env." + e.Key)
+			if s.Env == nil {
+				s.Env = map[string]string{}
+			}
+			s.Env[e.Key] = r.Text(e.Value)
+		}
+	}
+	f.At("cwd")
+	s.Cwd = k.Dir
+	switch {
+	case k.Remote:
+		s.Cwd = "~"
+	case k.Plays:
+		s.Cwd = k.Base
+	}
+	if !k.Cwd.IsZero() {
+		s.Cwd = r.Text(k.Cwd)
+		if len(r.Missing) == 0 {
+			s.Cwd = k.Resolve(s.Cwd, p.o.Home)
+		}
+	}
+	for _, g := range []struct {
+		name  string
+		value playbook.Value
+	}{{"creates", t.Creates}, {"removes", t.Removes}, {"unless", t.Unless}, {"onlyif", t.OnlyIf}} {
+		if !g.value.IsZero() {
+			f.At(g.name)
+			r.Text(g.value)
+		}
+	}
+	for _, g := range []struct {
+		name   string
+		values []playbook.Value
+	}{{"sources", t.Sources}, {"generates", t.Generates}} {
+		for _, v := range g.values {
+			f.At(g.name)
+			p.glob(r, v, g.name)
+		}
+	}
+}
+
+// fillUndo renders the step that reverses this one. It may use the result of this one, which is not known yet; what else
+// it waits for is not waited for by this one.
+func (p *stepPlanner) fillUndo(s *plan.Step, k *plan.Task, r *plan.Renderer) {
+	if k.Undo == nil || k.Undo.Action == nil {
+		return
+	}
+	with := *r.Env.(*plan.Env)
+	with.Extra = map[string]any{}
+	for _, name := range p.plan.ResultNames(k.Src.Register) {
+		with.Extra[name] = eval.Unknown{}
+	}
+	sub := &plan.Renderer{Engine: r.Engine, Env: &with, Report: r.Report, Lack: r.Lack, Facts: r.Facts, Lenient: r.Lenient, Guards: r.Guards, Chain: r.Chain}
+	u := &plan.Task{Compiled: k.Undo, Dir: k.Dir}
+	raw := u.Values(sub, u.Args, p.o.Home, "", func(string) {})
+	for _, m := range u.Src.Env.Entries() {
+		sub.Text(m.Value)
+	}
+	if !u.Src.Cwd.IsZero() {
+		sub.Text(u.Src.Cwd)
+	}
+	if u.Sound && !sub.Failed && !sub.Undefined && len(sub.Missing) == 0 && !r.Lenient {
+		p.decode(u, raw, r.Chain)
+	}
+	s.Undo = &plan.Undo{Action: u.Action.Name}
+	s.Undo.Args, _ = plan.ForDisplay(plan.CopyOf(raw)).(map[string]any)
+	s.Undo.Summary = p.plan.Summary(s.Undo.Action, s.Undo.Args)
+}
+
+// register makes the names known that the step will set.
+func (p *stepPlanner) register(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
+	if c.on != nil {
+		p.handOver(s, k, t, c)
+	}
+	if t.Register != "" && t.Loop.Kind == playbook.NoLoop {
+		p.names.Produced.Add(&plan.Binding{Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), How: plan.Registered, Steps: []int{s.Index}, By: t})
+	}
+	if k.Action.Name != "set_fact" || s.Prediction == plan.WillSkip && s.Lacks == nil && !s.Excluded {
+		return
+	}
+	into := &p.names.Produced
+	if t.Kind == playbook.Vars {
+		into = &p.names.Document
+	}
+	for _, g := range k.Args {
+		b := &plan.Binding{
+			Name: g.Name, From: s.Action, Origin: origin(g.Value.Pos(), c.chain), How: plan.Assigned, Steps: []int{s.Index}, By: t,
+			Certain: s.Prediction == plan.WillRun && t.Creates.IsZero() && t.Removes.IsZero() && t.Unless.IsZero() && t.OnlyIf.IsZero(),
+		}
+		if c.on != nil {
+			if g.Name == "cacheable" {
+				continue
+			}
+			p.noteName(b.Name)
+			p.foresee(b, s, k, c)
+			p.factHost(s, c).Names.Produced.Add(b)
+			continue
+		}
+		into.Add(b)
+	}
+}
+
+// placeStep says of a step of a play where it belongs.
+func (p *stepPlanner) placeStep(s *plan.Step, c *taskContext) {
+	s.Path = c.path
+	if s.Loop != nil {
+		s.Path += "#" + p.uniqueLabel(c.scope, p.portableLabel(s.Loop.Label))
+	}
+	s.Host, s.Group = c.on.Name, c.group
+	for _, g := range slices.Concat(p.gatesOf(c), c.gates) {
+		s.Gates = append(s.Gates, g.Gate)
+	}
+	s.Role, s.Handler, s.Notifiers, s.Once = c.roleName(), c.handler, c.notifiers, c.once
+	if m := c.on; s.Action == "setup" && m.Gatherer < 0 {
+		m.Gatherer, s.Keeps = s.Index, m.State == plan.FactsPromised
+	}
+}
+
+// foresee takes down what a set_fact will set, where that is known and nothing keeps it from happening: loops and includes may
+// then depend on it.
+func (p *stepPlanner) foresee(b *plan.Binding, s *plan.Step, k *plan.Task, c *taskContext) {
+	if k.Call == nil || !b.Certain || s.Once || p.plan.Scopes[c.play.scope].Strategy == "graph" {
+		return
+	}
+	v, ok := k.Call.Raw[b.Name]
+	if !ok {
+		return
+	}
+	b.Foreseen, b.Value = true, eval.Mixed(p.secrets, eval.InOrderOf(v, k.Call.Ordered[b.Name]))
+}
+
+// searching says where a task looks for what it copies. On the host itself there is nothing to look for.
+func (p *stepPlanner) searching(k *plan.Task, c *taskContext, r *plan.Renderer) {
+	kind, ok := plan.SourceDirs[k.Action.Name]
+	if !ok {
+		return
+	}
+	if v, given := plan.ValueOf(k.Args, "remote_src"); given {
+		missing := r.Missing
+		yes, _ := spec.ParseBool(eval.Plain(r.Value(v)))
+		r.Missing = missing
+		if yes {
+			return
+		}
+	}
+	k.Search = plan.NewSearch(p.lookout(c).Files(kind), p.disk)
+}

@@ -1,0 +1,77 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// breaking puts before the conditions of an item that no item before it has ended the loop.
+func (p *stepPlanner) breaking(k *plan.Task, s *plan.Step, c *taskContext) {
+	if len(k.Breaks) == 0 || c.item == nil {
+		return
+	}
+	s.Keeps = true
+	scope := &p.plan.Scopes[c.scope]
+	if scope.First == s.Index {
+		return
+	}
+	before := &plan.Earlier{}
+	for i := scope.First; i < s.Index; i++ {
+		before.Steps = append(before.Steps, i)
+	}
+	text := plan.WhenText(k.Breaks)
+	k.When = append([]plan.Condition{{Value: playbook.Written(k.Src.BreakWhen[0].Pos(), "not ("+text+")"), Broke: before}}, k.When...)
+}
+
+// handOver takes down the facts that a step gives its host.
+func (p *stepPlanner) handOver(s *plan.Step, k *plan.Task, t *playbook.Task, c *taskContext) {
+	var names []string
+	switch name := k.Action.Name; {
+	case name == "package_facts":
+		names = []string{"packages"}
+	case name == "service_facts":
+		names = []string{"services"}
+	case name == "getent":
+		if k.Call == nil {
+			return
+		}
+		database := eval.Text(eval.Plain(k.Call.Raw["database"]))
+		if strings.Contains(database, "{{") {
+			return
+		}
+		names = []string{"getent_" + database}
+	case k.Action.Plugin != nil:
+		names = []string{plan.AnyName}
+	}
+	if len(names) == 0 || s.Excluded || s.Prediction == plan.WillSkip {
+		return
+	}
+	m := p.factHost(s, c)
+	for _, name := range names {
+		m.Handed.Add(&plan.Binding{Name: name, From: s.Action, Origin: origin(t.Pos, c.chain), How: plan.Handed, Steps: []int{s.Index}, By: t})
+	}
+}
+
+// relayFacts gives the facts that a task with run_once gives to all hosts it was for.
+func relayFacts(cs []*taskContext, t *playbook.Task) {
+	var from []*plan.Binding
+	for _, c := range cs {
+		for _, versions := range c.on.Handed.Versions {
+			for _, v := range versions {
+				if v.By == t {
+					from = append(from, v.Binding)
+				}
+			}
+		}
+	}
+	slices.SortFunc(from, func(a, b *plan.Binding) int { return a.Steps[0] - b.Steps[0] })
+	for _, b := range from {
+		for _, c := range cs {
+			c.on.Handed.Add(b)
+		}
+	}
+}

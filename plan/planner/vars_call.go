@@ -1,0 +1,90 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// outside reads what the command line gives: files of variables, and single ones.
+func (p *variables) outside(c *taskContext) {
+	p.names.Files = &plan.Layer{}
+	for _, file := range p.o.VarsFiles {
+		p.varsFile(c, file, "--vars-file", p.names.Files, diag.Pos{File: "--vars-file " + file}, p.o.Dir)
+	}
+	p.names.Extra = &plan.Layer{}
+	for _, text := range p.o.ExtraVars {
+		p.extraVar(c, text)
+	}
+}
+
+func (p *variables) extraVar(c *taskContext, text string) {
+	pos := diag.Pos{File: "-e " + text}
+	if file, ok := strings.CutPrefix(text, "@"); ok {
+		p.varsFile(c, file, "-e @"+p.shown(p.resolve(file, p.o.Dir)), p.names.Extra, pos, p.o.Dir)
+		return
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		f := &playbook.File{Name: "--extra-vars", Text: []byte(text)}
+		v, ok := playbook.ParseVars(f, &p.ds)
+		if ok {
+			p.add(p.names.Extra, v, "--extra-vars", nil)
+		}
+		return
+	}
+	pairs := plan.SplitPairs(text)
+	if len(pairs) == 0 {
+		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+	}
+	for _, kv := range pairs {
+		if kv.Key == "" {
+			p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
+			continue
+		}
+		p.noteName(kv.Key)
+		b := plan.Binding{Name: kv.Key, Value: kv.Value, From: "--extra-vars"}
+		if slices.Contains(p.o.Hidden, kv.Key) {
+			b.Value = eval.Mark(p.secrets, kv.Value, eval.Every)
+		}
+		p.names.Extra.Add(b)
+	}
+}
+
+// add puts the entries of a map into a layer as they are: values from outside are data, not templates.
+func (p *variables) add(l *plan.Layer, m playbook.Value, from string, chain []string) {
+	for _, e := range m.Entries() {
+		p.noteName(e.Key)
+		l.Add(plan.Binding{Name: e.Key, Value: plan.Taken(e.Value, p.engine.Python), From: from, Origin: origin(e.Pos, chain)})
+	}
+}
+
+func (p *variables) varsFile(c *taskContext, name, from string, into *plan.Layer, pos diag.Pos, dir string) {
+	path := p.resolve(name, dir)
+	f, err := p.read(path)
+	if err != nil {
+		p.errorf(pos, 0, c.chain, p.wayTo(path, err), "variables file: %s", p.fileError(err))
+		return
+	}
+	if v, ok := p.parseVars(f); ok {
+		p.add(into, v, from, c.chain)
+	}
+}
+
+// rootVars renders the variables of the playbook itself.
+func (p *variables) rootVars(pb *playbook.Playbook, c *taskContext) {
+	p.names.Root = &plan.Layer{}
+	p.names.VarsFiles = &plan.Layer{}
+	into := func(l *plan.Layer) func(*plan.Binding) {
+		return func(b *plan.Binding) {
+			p.shadows(b)
+			l.Add(*b)
+		}
+	}
+	// Each value is rendered in a frame of its own, because the layers grow.
+	frame := func() *plan.Frame { fr := *p.frame(c, nil); return &fr }
+	p.ownVars(pb, c, frame, into(p.names.VarsFiles), into(p.names.Root))
+}

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"moon/exec/spec"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// filesOfVars are the files that an include_vars reads.
+func (p *variables) filesOfVars(c *taskContext, t *playbook.Task, s *plan.Step) []*playbook.File {
+	written := t.Args
+	if written.IsZero() {
+		written, _ = t.ExtraArgs.Get("dir")
+	}
+	if written.IsZero() {
+		return nil // the parser has said why
+	}
+	r := p.renderer(p.env(c, s.Task.Frame.Step), c.chain)
+	name := strings.TrimSpace(r.Text(written))
+	switch {
+	case r.Failed:
+		return nil
+	case len(r.Missing) > 0:
+		p.tooLate(written, c.chain, "read each candidate with its own `when`", "which file of variables to read", r.Missing)
+		return nil
+	}
+	if t.Args.IsZero() {
+		return p.dirOfVars(c, t, written, name)
+	}
+	path := plan.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
+	f, err := p.read(path)
+	if err != nil {
+		p.errorf(written.Pos(), plan.Width(written), c.chain, p.wayTo(path, err), "include_vars: %s", p.fileError(err))
+		return nil
+	}
+	return []*playbook.File{f}
+}
+
+// dirOfVars are the files of variables below a directory, in the order of their names; what is directly in it comes first.
+func (p *variables) dirOfVars(c *taskContext, t *playbook.Task, written playbook.Value, name string) []*playbook.File {
+	in := varsIn{extensions: []string{"yaml", "yml", "json"}}
+	r := p.renderer(p.env(c, nil), c.chain)
+	texts := func(key string) (list []string, v playbook.Value) {
+		v, ok := t.ExtraArgs.Get(key)
+		if !ok {
+			return nil, v
+		}
+		got := eval.Plain(r.Value(v))
+		if all, isList := got.([]any); isList {
+			for _, one := range all {
+				list = append(list, eval.Text(one))
+			}
+			return list, v
+		}
+		return []string{eval.Text(got)}, v
+	}
+	pattern := func(text string, v playbook.Value) *regexp.Regexp {
+		re, err := regexp.Compile(text)
+		if err != nil {
+			p.errorf(v.Pos(), plan.Width(v), c.chain, "", "include_vars: %s is no regular expression: %s", plan.Quoted(text), err)
+			return nil
+		}
+		return re
+	}
+	if v, ok := t.ExtraArgs.Get("depth"); ok {
+		p.fixed(v, "depth", "a whole number", r, func(got any) bool {
+			n, ok := spec.ParseInt(got)
+			in.depth = n
+			return ok && n >= 0
+		})
+	}
+	if v, ok := t.ExtraArgs.Get("ignore_unknown_extensions"); ok {
+		in.lenient = p.flag(v, "ignore_unknown_extensions", r, false)
+	}
+	if list, v := texts("files_matching"); len(list) > 0 {
+		if in.matching = pattern(list[0], v); in.matching == nil {
+			return nil
+		}
+	}
+	if list, v := texts("ignore_files"); len(list) > 0 {
+		for _, text := range list {
+			if re := pattern("^(?:"+text+")$", v); re != nil {
+				in.ignore = append(in.ignore, re)
+			}
+		}
+	}
+	if list, _ := texts("extensions"); len(list) > 0 {
+		in.extensions = nil
+		for _, ext := range list {
+			in.extensions = append(in.extensions, strings.TrimPrefix(ext, "."))
+		}
+	}
+	dir := plan.NewSearch(p.lookout(c).Files("vars"), p.disk).Find(name, p.o.Home)
+	if _, err := p.disk.List(dir); err != nil {
+		p.errorf(written.Pos(), plan.Width(written), c.chain, p.similar(dir), "include_vars: no such directory: %s", p.shown(dir))
+		return nil
+	}
+	if role := c.scene.Role; role != nil && dir == filepath.Join(role.Dir, "vars") {
+		in.except = filepath.Join(dir, "main.yml")
+	}
+	return p.varsBelow(c, written, dir, 1, &in)
+}
+
+// fileLayer are the variables of a file upon others. Hosts that read the same share it.
+func (p *variables) fileLayer(f *playbook.File, below *plan.Layer) *plan.Layer {
+	key := fileKey{f.Path, below}
+	if l, ok := p.fileLayers[key]; ok {
+		return l
+	}
+	m, ok := p.parseVars(f)
+	if !ok {
+		return below
+	}
+	l := p.lazyLayer(m.Entries(), below, f.Name, nil)
+	p.fileLayers[key] = l
+	return l
+}

@@ -1,0 +1,335 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/internal/suggest"
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+func (p *planner) planTasks(c *taskContext, tasks []*playbook.Task) {
+	p.plan.Steps = slices.Grow(p.plan.Steps, min(len(tasks), p.o.MaxSteps)) // most tasks are one step
+	for _, t := range tasks {
+		p.planTask(c, t)
+	}
+}
+
+// planTask expands a task into steps and scopes.
+func (p *planner) planTask(c *taskContext, t *playbook.Task) {
+	if p.full {
+		return
+	}
+	inside := *c
+	inside.item = nil
+	if mayHide(t.NoLog) {
+		p.disk.KeepNot(c.file.Path)
+		p.facts.Hiding = true
+		defer func() { p.facts.Hiding = false }()
+	}
+	own := p.compileTask(t, c)
+	inside.when = append(slices.Clip(c.when), own.When...)
+	inside.tags = p.tagsOf(t, c)
+	if t.Env.Kind() == playbook.Map {
+		inside.env = append(slices.Clip(c.env), t.Env)
+	}
+	switch t.Kind {
+	case playbook.Vars, playbook.IncludeVars:
+		p.planVars(&inside, t)
+		return
+	case playbook.Action, playbook.Include, playbook.Block, playbook.Preset, playbook.Role:
+	}
+	if t.Kind == playbook.Action && t.Action == "" {
+		return // the parser has said why
+	}
+	if !t.Ignore.IsZero() {
+		inside.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+	}
+	if !t.Cwd.IsZero() {
+		inside.cwd = t.Cwd
+	}
+	inside.become = c.become.with(t)
+	if t.Loop.Kind == playbook.NoLoop {
+		if p.reached(1, own, c) {
+			p.planRound(&inside, t)
+		}
+		return
+	}
+	p.planLoop(&inside, t)
+}
+
+// planRound expands one round of a task.
+func (p *planner) planRound(c *taskContext, t *playbook.Task) {
+	switch t.Kind {
+	case playbook.Action:
+		if p.hasRoom(1, t.Pos, c.chain) {
+			p.planStep(c, t)
+		}
+	case playbook.Include:
+		p.planInclude(c, t)
+	case playbook.Block:
+		p.planBlock(c, t)
+	case playbook.Preset:
+		p.planPreset(c, t)
+	case playbook.IncludeVars: // in plays it is a step like any other
+		if c.on != nil && p.hasRoom(1, t.Pos, c.chain) {
+			p.planStep(c, t)
+		}
+	case playbook.Vars, playbook.Role:
+	}
+}
+
+// lateVars plans steps that set the variables of an included file, where only the run decides whether the file is included. Inside they
+// are known all the same; what comes after the include has to wait for the steps.
+func (p *planner) lateVars(pb *playbook.Playbook, c *taskContext) {
+	for _, m := range p.ownMaps(pb, c) {
+		if entries := m.Entries(); len(entries) > 0 && p.hasRoom(1, entries[0].Pos, c.chain) {
+			pos := entries[0].Pos
+			p.planStep(c, &playbook.Task{
+				Kind: playbook.Vars, Pos: pos, ActionKey: "vars", ActionPos: pos, Args: m,
+				Loop: playbook.Loop{Var: "item", Index: "index"}, PlayTask: new(playbook.PlayTask),
+			})
+		}
+	}
+}
+
+func (p *planner) planInclude(c *taskContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return // the parser has said why
+	}
+	inside := *c
+	pos := t.Pos
+	name := strings.TrimSpace(t.Args.Text())
+	scope := plan.Scope{Kind: plan.ScopeInclude, Parent: c.scope, Name: name, Origin: origin(pos, c.chain), When: plan.WhenText(c.when)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	held := p.verdict(c)
+	if held.Known && !held.Holds {
+		scope.Skipped = held.Culprit
+		p.closeScope(p.openScope(scope, scope.Name))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.params = p.layerOf(t.StepVars, c.params, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Params = l }, "include vars", c.chain, false)
+	}
+	r := p.renderer(p.env(&inside, nil), c.chain)
+	name = r.Text(t.Args)
+	if r.Failed {
+		return
+	}
+	if len(r.Missing) > 0 {
+		p.tooLate(t.Args, c.chain, "include each candidate with its own `when`", "which file to include", r.Missing)
+		return
+	}
+	scope.Name = name
+	target := p.disk.Real(p.resolve(name, c.dir))
+	if p.circular(target, t, c) {
+		return
+	}
+	said := len(p.ds)
+	pb, err := p.load(target)
+	if err != nil {
+		p.errorf(t.Args.Pos(), 0, c.chain, p.similar(target), "include: %s", p.fileError(err))
+		return
+	}
+	p.included(said, c.chain, t)
+	if pb.Strategy != "" {
+		p.errorf(t.Args.Pos(), 0, c.chain, "put it on the root playbook, or use `parallel`", "`strategy` in an included file (%s)", pb.File.Name)
+	}
+	for _, e := range pb.Exports {
+		p.errorf(e.Pos, utf8.RuneCountInString(e.Key), c.chain, "put it on the root playbook", "`exports` in an included file (%s)", pb.File.Name)
+	}
+	label := pb.File.Name
+	scope.Name = p.groupName(c, t, label)
+	scope.Parallel = p.parallel(t.Parallel, c)
+	if n := p.parallel(pb.Parallel, c); n > 0 && scope.Parallel == 0 {
+		scope.Parallel = n
+	}
+	leave := p.enter(&inside, scope, label, pb.File, including{path: target}, pos)
+	since := *p.names.Document.Now
+	if !held.Known || c.rescuing {
+		p.lateVars(pb, &inside)
+	}
+	document := func(b *plan.Binding) {
+		p.shadows(b)
+		b.Passing = !held.Known || c.rescuing
+		p.names.Document.Add(b)
+	}
+	p.ownVars(pb, &inside, func() *plan.Frame { return p.frame(&inside, nil) }, document, document)
+	p.planTasks(&inside, pb.Tasks)
+	leave()
+	if !held.Known {
+		p.names.Document.Forget(since)
+	}
+}
+
+func (p *planner) planBlock(c *taskContext, t *playbook.Task) {
+	inside := *c
+	scope := plan.Scope{Kind: plan.ScopeBlock, Parent: c.scope, Name: p.groupName(c, t, "block"), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Parallel: p.parallel(t.Parallel, c)}
+	if c.item != nil {
+		scope.Item = c.item.label
+	}
+	if why, skip := p.skipped(c); skip {
+		scope.Skipped = why
+		p.closeScope(p.openScope(scope, scope.Name))
+		return
+	}
+	if t.StepVars.Kind() == playbook.Map {
+		inside.block = p.layerOf(t.StepVars, c.block, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Block = l }, "block vars", c.chain, false)
+	}
+	inside.scope = p.openScope(scope, scope.Name)
+	inside.item = nil
+	p.planTasks(&inside, t.Body)
+	for _, branch := range []struct {
+		name  string
+		pos   diag.Pos
+		tasks []*playbook.Task
+	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
+		if len(branch.tasks) == 0 {
+			continue
+		}
+		b := inside
+		since := *p.names.Document.Now
+		if branch.name == "rescue" {
+			b.rescuing = true
+			b.loop = p.rescueLayer(inside.scope, inside.loop, origin(branch.pos, c.chain))
+		}
+		b.scope = p.openScope(plan.Scope{Kind: plan.ScopeBranch, Parent: inside.scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, c.chain)}, branch.name)
+		p.planTasks(&b, branch.tasks)
+		p.closeScope(b.scope)
+		if branch.name == "rescue" {
+			p.names.Document.Forget(since)
+		}
+	}
+	p.closeScope(inside.scope)
+}
+
+// planVars handles a `vars` or `include_vars` step: no step of the plan, unless the run decides whether it happens. What a rescue sets
+// is known inside the rescue, and after it only if it was needed.
+func (p *planner) planVars(c *taskContext, t *playbook.Task) {
+	if p.excluded(c.tags) {
+		p.unset(c, t)
+		return
+	}
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.Decide(c.when)
+	switch {
+	case v.Known && !v.Holds:
+		return
+	case t.Kind == playbook.IncludeVars && t.Args.IsZero():
+		return // the parser has said why
+	}
+	from, chain := "vars", c.chain
+	if t.Kind == playbook.IncludeVars {
+		f, m, ok := p.fileOfVars(p.renderer(p.env(c, nil), c.chain), t.Args, "include_vars", c)
+		if !ok {
+			return
+		}
+		from, chain = f.Name, append(slices.Clip(c.chain), fmt.Sprintf("%s:%d", t.Args.Pos().File, t.Args.Pos().Line))
+		read := *t
+		read.Kind, read.Args = playbook.Vars, m
+		t = &read
+	}
+	if (!v.Known || c.rescuing) && p.hasRoom(1, t.Pos, c.chain) {
+		p.planStep(c, t)
+	}
+	if v.Known {
+		p.documentVars(t.Args, c, from, chain)
+	}
+}
+
+// planLoop expands a task over its items, one round each.
+func (p *planner) planLoop(c *taskContext, t *playbook.Task) {
+	items, typ, ok := p.items(c, t)
+	if !ok {
+		return
+	}
+	if !p.rounds(len(items), 1, t, c) {
+		return
+	}
+	if c.on != nil && len(items) == 0 {
+		p.planEmptyLoop(c, t, noItems(t))
+		return
+	}
+	name, label := loopName(t)
+	limit := p.limit(c, t)
+	hidden := mayHide(c.noLog(t))
+	expression := loopExpression(t.Loop)
+	scope := p.openScope(plan.Scope{
+		Kind: plan.ScopeLoop, Parent: c.scope, Name: name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when),
+		Items: len(items), Loop: expression, Parallel: limit,
+	}, label)
+	if c.on != nil {
+		p.plan.Scopes[scope].Path = c.path
+	}
+	first := len(p.plan.Steps)
+	p.plan.Steps = slices.Grow(p.plan.Steps, len(items)) // room has been checked
+	from := origin(t.Loop.Pos, c.chain)
+	var ends *plan.Layer
+	for i, item := range items {
+		round := *c
+		round.scope = scope
+		round.depth = c.depth + 1
+		value := item.value
+		if _, ok := value.(eval.Partial); !ok && item.open {
+			value = plan.ForNames(plan.CopyOf(value))
+		}
+		if i <= 1 || i == len(items)-1 { // all rounds between the first and the last share these
+			ends = &plan.Layer{Parent: c.loop, Binds: []plan.Binding{
+				{Name: "first", Value: i == 0, From: "loop", Origin: from},
+				{Name: "last", Value: i == len(items)-1, From: "loop", Origin: from},
+			}}
+		}
+		round.loop = &plan.Layer{Parent: ends, Binds: []plan.Binding{
+			{Name: t.Loop.Var, Value: value, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from},
+			{Name: t.Loop.Index, Value: i, From: "loop", Origin: from},
+		}}
+		if c.on != nil {
+			round.loop = p.roundOnHost(&round, t, items, i, round.loop)
+		}
+		lc := p.roundContext(&round, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
+		round.item = &iteration{context: lc, label: lc.Label}
+		round.inLoop = &round.item.context
+		if hidden {
+			bare := lc
+			bare.Item = nil // also for steps inside that have no no_log themselves
+			round.inLoop = &bare
+		}
+		p.planRound(&round, t)
+		if p.full {
+			break
+		}
+	}
+	p.closeScope(scope)
+	p.collectRegister(t, first, c)
+}
+
+// exports plans what the run will give, in the state at its end.
+func (p *planner) exports(pb *playbook.Playbook) {
+	fr := &plan.Frame{All: p.names, DocumentAt: *p.names.Document.Now, ProducedAt: *p.names.Produced.Now}
+	for _, e := range pb.Exports {
+		x := plan.Export{Name: e.Key, Raw: e.Value, Frame: fr}
+		r := p.renderer(&plan.Env{Plan: p.plan, Engine: p.engine, Frame: fr}, nil)
+		x.Value = plan.ForNames(x.Render(r))
+		if _, known := r.Env.Lookup(e.Key); e.Value.IsZero() && !known {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, suggest.DidYouMean(e.Key, r.Env.Names()), "undefined variable `%s`", e.Key)
+			continue
+		}
+		for _, m := range r.Missing {
+			if i := slices.IndexFunc(m.Steps, func(s int) bool { return p.plan.Steps[s].NoLog }); i >= 0 {
+				p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let the step write it to a file of its own, or leave `no_log` out",
+					"the export `%s` comes from %s, which has no_log", e.Key, p.plan.StepRef(m.Steps[i]))
+			}
+		}
+		if eval.Marked(x.Value) {
+			p.errorf(e.Pos, utf8.RuneCountInString(e.Key), nil, "let a step write it to a file of its own", "the export `%s` holds a secret", e.Key)
+		}
+		p.plan.Exports = append(p.plan.Exports, x)
+	}
+}

@@ -1,0 +1,493 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"moon/exec/spec"
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// adding plans add_host and group_by: the inventory has what they add from here on. add_host is done once for all hosts.
+func (p *planner) adding(cs []*taskContext, t *playbook.Task) {
+	if t.Action == "add_host" {
+		once := playbook.Written(t.Pos, "true")
+		for _, c := range cs {
+			c.inherit.runOnce = once
+		}
+	}
+	added := false
+	p.certain(cs, t, "whether "+t.Action+" adds something", func(c *taskContext, s *plan.Step) {
+		call := s.Task.Call
+		if call == nil {
+			p.unknownArguments(c, s, t)
+			return
+		}
+		switch args := call.Args.(type) {
+		case *spec.AddHostArgs:
+			if !added || s.Loop != nil && s.Host == cs[0].on.Name {
+				added = true
+				p.addHost(args, s.Origin)
+			}
+		case *spec.GroupByArgs:
+			p.changeInventory(func() {
+				p.inventory.AddToGroup(p.hostOf(c.on), groupName(args.Key), groupNames(args.Parents))
+			})
+		}
+	})
+}
+
+// blockRounds plans a block that loops: once for each item, and each time for all hosts that have that item.
+func (p *planner) blockRounds(cs []*taskContext, t *playbook.Task) {
+	type round struct {
+		label string
+		index int
+		cs    []*taskContext
+	}
+	var rounds []*round
+	for _, c := range cs {
+		p.selectHost(c)
+		items, typ, ok := p.items(c, t)
+		if !ok || !p.rounds(len(items), len(cs), t, c) {
+			continue
+		}
+		from := origin(t.Loop.Pos, c.chain)
+		expression := loopExpression(t.Loop)
+		for i, item := range items {
+			one := *c
+			one.depth = c.depth + 1
+			made := &plan.Layer{Binds: []plan.Binding{{Name: t.Loop.Var, Value: item.value, Open: item.open, Raw: item.raw, Where: item.where, From: "loop", Origin: from}}}
+			one.loop = p.roundOnHost(&one, t, items, i, made)
+			lc := p.roundContext(&one, t, items, i, plan.LoopContext{Type: typ, Expression: expression})
+			if mayHide(one.noLog(t)) {
+				lc.Item = nil
+			}
+			one.inLoop = &lc
+			at := slices.IndexFunc(rounds, func(r *round) bool { return r.index == i && r.label == lc.Label })
+			if at < 0 {
+				at = len(rounds)
+				rounds = append(rounds, &round{label: lc.Label, index: i})
+			}
+			rounds[at].cs = append(rounds[at].cs, &one)
+		}
+	}
+	slices.SortStableFunc(rounds, func(a, b *round) int { return a.index - b.index })
+	for _, r := range rounds {
+		if p.full {
+			return
+		}
+		p.blockOnce(r.cs, t, r.label)
+	}
+}
+
+// planTasksForHosts plans tasks for some hosts: task by task, and each for all of them.
+func (p *planner) planTasksForHosts(cs []*taskContext, tasks []*playbook.Task) {
+	if n := min(len(cs)*len(tasks), p.o.MaxSteps); cap(p.plan.Steps)-len(p.plan.Steps) < n { // most tasks are one step of each host
+		p.plan.Steps = slices.Grow(p.plan.Steps, max(n, len(p.plan.Steps)))
+	}
+	for _, t := range tasks {
+		p.planTaskForHosts(cs, t)
+	}
+}
+
+// planTaskForHosts plans one task for some hosts.
+func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
+	cs = p.staying(cs)
+	if p.full || len(cs) == 0 {
+		return
+	}
+	if mayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
+		p.disk.KeepNot(cs[0].file.Path)
+		p.facts.Hiding = true
+		defer func() { p.facts.Hiding = false }()
+	}
+	if t.Action == "setup" || t.Action == "gather_facts" {
+		p.showAgain(cs)
+		p.gather(p.ungathered(cs))
+	}
+	switch t.Kind {
+	case playbook.Action:
+		switch t.Action {
+		case "":
+			if t.Absent {
+				p.planTaskScope(p.deriveContexts(cs, t), t)
+			}
+		case "meta":
+			p.planMeta(p.deriveContexts(cs, t), t)
+		case "add_host", "group_by":
+			p.adding(p.deriveContexts(cs, t), t)
+		default:
+			p.planTaskScope(p.deriveContexts(cs, t), t)
+		}
+	case playbook.IncludeVars:
+		p.includeVars(p.deriveContexts(cs, t), t)
+	case playbook.Vars: // it has no action, as the parser has said
+	case playbook.Block:
+		p.blockOfHosts(p.deriveContexts(cs, t), t)
+	case playbook.Include:
+		if t.Dynamic {
+			p.includeTasks(cs, t)
+		} else {
+			p.importTasks(p.deriveContexts(cs, t), t)
+		}
+	case playbook.Role:
+		if t.Dynamic {
+			p.includeRole(cs, t)
+		} else {
+			p.importRole(p.deriveContexts(cs, t), t)
+		}
+	case playbook.Preset:
+		for _, c := range p.deriveContexts(cs, t) {
+			p.selectHost(c)
+			p.planPreset(c, t)
+		}
+	}
+}
+
+// deriveContexts are the contexts as a task has them, with its own keys.
+func (p *planner) deriveContexts(cs []*taskContext, t *playbook.Task) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		p.selectHost(c)
+		list[i] = p.deriveContext(c, t)
+	}
+	return list
+}
+
+func (p *planner) deriveContext(c *taskContext, t *playbook.Task) *taskContext {
+	own := p.compileTask(t, c)
+	if t.Loop.Kind == playbook.NoLoop {
+		p.reached(1, own, c)
+	}
+	in := *c
+	in.item = nil
+	in.pos = t.Pos
+	in.looks = plan.SourceDirs[t.Action]
+	if t.Kind == playbook.IncludeVars {
+		in.looks = "vars"
+	}
+	if len(own.When) > 0 {
+		in.when = append(slices.Clip(c.when), own.When...)
+	}
+	in.tags = p.tagsOf(t, c)
+	switch {
+	case len(t.Envs) > 0:
+		in.env = append(slices.Clip(c.env), t.Envs...)
+	case t.Env.Kind() == playbook.Map:
+		in.env = append(slices.Clip(c.env), t.Env)
+	}
+	if !t.Ignore.IsZero() {
+		in.ignore = p.conditions([]playbook.Value{t.Ignore}, c.chain)
+	}
+	if !t.Cwd.IsZero() {
+		in.cwd = t.Cwd
+	}
+	in.become = c.become.with(t)
+	in.link = c.link.with(t.Connection, t.RemoteUser, t.Port)
+	in.inherit = c.inherit.with(t)
+	if !t.DelegateTo.IsZero() {
+		in.delegate = t.DelegateTo
+	}
+	if len(t.Notify) > 0 {
+		in.notify = t.Notify // in the place of what is around it
+	}
+	return &in
+}
+
+// planTaskScope plans one task for some hosts: a step for each, or one for each item of its loop.
+func (p *planner) planTaskScope(cs []*taskContext, t *playbook.Task) {
+	label := plan.FirstLine(t.Name.Text())
+	if label == "" {
+		label = t.ActionKey
+	}
+	once := p.once(cs)
+	base, scope := "", -1
+	if len(cs) > 1 {
+		p.selectHost(cs[0])
+		scope = p.openScope(plan.Scope{
+			Kind: plan.ScopeTask, Parent: cs[0].scope, Name: p.groupName(cs[0], t, p.unnamed(t)), Origin: origin(t.Pos, cs[0].chain), When: plan.WhenText(cs[0].when),
+			Hosts: len(cs), Once: once, Role: cs[0].roleName(),
+		}, label)
+		base = p.plan.Scopes[scope].Path
+	} else {
+		base = p.plan.Scopes[cs[0].scope].Path + "/" + p.uniqueLabel(cs[0].scope, label)
+	}
+	for _, c := range cs {
+		p.selectHost(c)
+		one := *c
+		if scope >= 0 {
+			one.scope = scope
+		}
+		one.path = base + "@" + c.on.Name
+		one.group = len(p.plan.Steps)
+		one.once = once
+		if t.Loop.Kind == playbook.NoLoop {
+			if p.hasRoom(1, t.Pos, c.chain) {
+				p.planStep(&one, t)
+			}
+		} else {
+			p.loopOnHost(&one, t)
+		}
+		p.notify(&one)
+		if p.full {
+			break
+		}
+	}
+	if scope >= 0 {
+		p.closeScope(scope)
+	}
+	if once {
+		p.spreadRunOnce(cs, t)
+	}
+}
+
+// loopOnHost plans the items of a task on one host. What the items are may depend on a name that its condition guards.
+func (p *planner) loopOnHost(c *taskContext, t *playbook.Task) {
+	if t.Loop.Over.Kind() != playbook.List || plan.TemplatedIn(t.Loop.Over) {
+		quiet := p.renderer(p.env(c, nil), c.chain)
+		quiet.Report = func(diag.Diagnostic) {}
+		if v := quiet.Decide(c.when); v.Known && !v.Holds && !quiet.Failed {
+			said := p.ds
+			p.ds = nil
+			_, _, ok := p.items(c, t)
+			p.ds = said
+			if !ok {
+				p.planEmptyLoop(c, t, c.when)
+				return
+			}
+		}
+	}
+	p.planLoop(c, t)
+}
+
+// planEmptyLoop plans a task whose loop has no items: one step that is skipped.
+func (p *planner) planEmptyLoop(c *taskContext, t *playbook.Task, when []plan.Condition) {
+	empty, ok := p.empty[t]
+	if !ok {
+		one := *t
+		one.Loop = playbook.Loop{Var: t.Loop.Var, Index: t.Loop.Index}
+		one.Register = ""
+		empty = &one
+		p.empty[t] = empty
+		p.compiled[empty] = p.compileTask(t, c)
+	}
+	with := *c
+	with.when = when
+	p.planStep(&with, empty)
+	if t.Register == "" {
+		return
+	}
+	p.names.Produced.Add(&plan.Binding{
+		Name: t.Register, From: "register", Origin: origin(t.RegisterPos, c.chain), By: t,
+		Value: map[string]any{"results": []any{}, "skipped": true, "changed": false, "skipped_reason": "No items in the list"},
+	})
+}
+
+// blockOfHosts plans a block for some hosts. Its condition is asked before each task inside.
+func (p *planner) blockOfHosts(cs []*taskContext, t *playbook.Task) {
+	if t.Loop.Kind != playbook.NoLoop {
+		p.blockRounds(cs, t)
+		return
+	}
+	p.blockOnce(cs, t, "")
+}
+
+// blockOnce plans a block for some hosts, or one round of it.
+func (p *planner) blockOnce(cs []*taskContext, t *playbook.Task, item string) {
+	first := cs[0]
+	p.selectHost(first)
+	group := p.group(first, t)
+	scope := p.openScope(plan.Scope{
+		Kind: plan.ScopeBlock, Parallel: group.atOnce, Parent: first.scope, Name: p.groupName(first, t, "block"), Origin: origin(t.Pos, first.chain), When: plan.WhenText(first.when), Hosts: len(cs), Item: item,
+	}, plan.FirstLine(cmp.Or(t.Name.Text(), "block")))
+	inner := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope = scope
+		if t.StepVars.Kind() == playbook.Map {
+			one.block = p.shareLayer(t, c.block, "block vars", c.chain)
+		}
+		inner[i] = &one
+	}
+	began := *p.names.Produced.Now
+	p.planTasksForHosts(inParallel(inner, group), t.Body)
+	if len(t.Rescue) > 0 {
+		markUncertain(inner, began)
+	}
+	body := len(p.plan.Steps)
+	for _, branch := range []struct {
+		name  string
+		pos   diag.Pos
+		tasks []*playbook.Task
+	}{{"rescue", t.RescuePos, t.Rescue}, {"always", t.AlwaysPos, t.Always}} {
+		if len(branch.tasks) == 0 {
+			continue
+		}
+		id := p.openScope(plan.Scope{Kind: plan.ScopeBranch, Parent: scope, Name: branch.name, Branch: branch.name, Origin: origin(branch.pos, first.chain)}, branch.name)
+		to := within(inner, id)
+		if branch.name == "rescue" {
+			p.brokenOnHosts(to, scope, body, origin(branch.pos, first.chain))
+			for _, c := range to {
+				c.rescuing = true
+			}
+		}
+		began := *p.names.Produced.Now
+		p.planTasksForHosts(to, branch.tasks)
+		if branch.name == "rescue" {
+			markUncertain(to, began)
+		}
+		p.closeScope(id)
+	}
+	p.closeScope(scope)
+}
+
+// importTasks puts the tasks of a file in the place of an import.
+func (p *planner) importTasks(cs []*taskContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return
+	}
+	for i, c := range cs {
+		if t.StepVars.Kind() == playbook.Map {
+			one := *c
+			one.block = p.shareLayer(t, c.block, "import vars", c.chain)
+			cs[i] = &one
+		}
+	}
+	p.selectHost(cs[0])
+	name, ok := p.pathOf(cs[0], t.Args, "which file to import", "import each candidate with its own `when`, or use include_tasks")
+	if !ok {
+		return
+	}
+	p.planTaskFile(cs, t, p.tasksFile(cs[0], name), "import_tasks", "")
+}
+
+// planTaskFile plans the tasks of a file for some hosts.
+func (p *planner) planTaskFile(cs []*taskContext, t *playbook.Task, target, key, item string) {
+	c := cs[0]
+	if p.circular(target, t, c) {
+		return
+	}
+	p.selectHost(c)
+	said := len(p.ds)
+	f, tasks, err := p.loadTasks(target)
+	if err != nil {
+		p.errorf(t.Args.Pos(), utf8.RuneCountInString(plan.FirstLine(t.Args.Text())), c.chain, p.similar(target), "%s: %s", key, p.fileError(err))
+		return
+	}
+	p.included(said, c.chain, t)
+	group := p.group(c, cmp.Or(p.applies[t], t))
+	scope := plan.Scope{
+		Kind: plan.ScopeInclude, Parallel: group.atOnce, Parent: c.scope, Name: p.groupName(c, t, f.Name), Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Hosts: len(cs), Item: item, Dynamic: t.Dynamic,
+	}
+	if t.Dynamic {
+		scope.Name = f.Name
+	}
+	first := *c
+	leave := p.enter(&first, scope, f.Name, f, including{path: target}, t.Pos)
+	inner := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope, one.chain, one.file, one.dir, one.cwd, one.item = first.scope, first.chain, first.file, first.dir, first.cwd, nil
+		inner[i] = &one
+	}
+	p.planTasksForHosts(inParallel(inner, group), tasks)
+	leave()
+}
+
+// includeTasks plans what is included while the play goes on: a step that asks the condition once, and the files' tasks for the
+// hosts that include the same one.
+func (p *planner) includeTasks(cs []*taskContext, t *playbook.Task) {
+	if t.Args.IsZero() {
+		return
+	}
+	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
+		name, ok := p.pathOf(c, t.Args, "which file to include", "include each candidate with its own `when`")
+		if !ok {
+			return "", false
+		}
+		return p.tasksFile(c, name), true
+	}, func(group []*taskContext, target, item string) {
+		p.planTaskFile(group, t, target, "include_tasks", item)
+	})
+}
+
+// includeOnHosts plans an include: the step that decides, then its groups of hosts. what names what a host includes, do plans that for
+// all hosts that include the same.
+func (p *planner) includeOnHosts(cs []*taskContext, t *playbook.Task, what func(*taskContext) (string, bool), do func(group []*taskContext, what, item string)) {
+	decider := p.decider(t)
+	type round struct {
+		item   string
+		what   string
+		number int
+		cs     []*taskContext
+	}
+	var rounds []*round
+	inside := p.deriveContexts(cs, t)
+	for i := range inside {
+		inside[i].around = cs[i]
+	}
+	p.taskTelling(inside, decider, func(c *taskContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == plan.WillSkip {
+			return
+		}
+		outer := p.applied(c, t)
+		outer.gates = append(slices.Clip(outer.gates), plan.GateAt{Gate: plan.Gate{Step: step, Ran: true}, Text: s.When, Pos: t.Pos, Role: 0})
+		if s.When == "" || s.Prediction == plan.WillRun {
+			outer.gates = outer.gates[:len(outer.gates)-1]
+		}
+		target, ok := what(c)
+		if !ok {
+			return
+		}
+		s.Includes = p.shown(target)
+		item, number := "", 0
+		if s.Loop != nil {
+			item, number = s.Loop.Label, s.Loop.Index
+		}
+		i := slices.IndexFunc(rounds, func(r *round) bool { return r.what == target && r.number == number && r.item == item })
+		if i < 0 {
+			i = len(rounds)
+			rounds = append(rounds, &round{item: item, what: target, number: number})
+		}
+		rounds[i].cs = append(rounds[i].cs, outer)
+	})
+	slices.SortStableFunc(rounds, func(a, b *round) int { return a.number - b.number })
+	for _, r := range rounds {
+		do(r.cs, r.what, r.item)
+	}
+}
+
+// applied is the context of what is inside an include: what was around it, with the keys of `apply`, its variables, and the item.
+func (p *planner) applied(c *taskContext, t *playbook.Task) *taskContext {
+	in := *c.around
+	in.loop, in.item, in.inLoop = c.loop, nil, c.inLoop
+	in.depth = c.depth
+	if t.StepVars.Kind() == playbook.Map {
+		in.params = p.paramsLayer(t, in.params, c.chain)
+	}
+	in.inherit.noLog = c.around.noLog(t) // hides what is inside too: its items would show there
+	if t.Apply.Kind() != playbook.Map {
+		return &in
+	}
+	apply, ok := p.applies[t]
+	if !ok {
+		apply = playbook.ParseApply(c.file, t.Apply, &p.ds)
+		p.applies[t] = apply
+	}
+	with := p.deriveContext(&in, apply)
+	if apply.StepVars.Kind() == playbook.Map {
+		with.block = p.shareLayer(apply, with.block, "apply vars", c.chain)
+	}
+	return with
+}
+
+// taskTelling plans the step of an include for some hosts, and tells of each step with the context it was planned in.
+func (p *planner) taskTelling(cs []*taskContext, t *playbook.Task, each func(c *taskContext, step int)) {
+	p.planned = func(c *taskContext, step int) { each(c, step) }
+	defer func() { p.planned = nil }()
+	p.planTaskScope(cs, t)
+}

@@ -1,0 +1,186 @@
+package planner
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// clearErrors plans meta: clear_host_errors, once for all hosts: a step, because whether it is reached is known only in the run.
+func (p *planner) clearErrors(cs []*taskContext, t *playbook.Task) {
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	once := playbook.Written(t.Pos, "true")
+	for _, c := range cs {
+		c.inherit.runOnce = once
+	}
+	p.taskTelling(cs, d, func(_ *taskContext, step int) { p.plan.Steps[step].Clears = true })
+}
+
+// clearFacts plans meta: clear_facts: from here on the facts of all hosts of the play are undefined, until they are gathered again.
+func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
+	c := cs[0]
+	p.selectHost(c)
+	r := p.renderer(p.env(c, nil), c.chain)
+	v := r.Decide(c.when)
+	switch {
+	case r.Failed || v.Known && !v.Holds:
+		return
+	case !v.Known:
+		p.tooLate(t.Args, c.chain, "leave it out, or write a condition that is known before the run", "whether the facts are cleared", r.Missing)
+		return
+	}
+	*p.names.Produced.Now++
+	for _, name := range c.scene.Hosts {
+		if m := p.machines[name]; m != nil && !m.Hides(math.MaxInt) {
+			m.Hidden = append(m.Hidden, plan.Hidden{From: *p.names.Produced.Now, Until: math.MaxInt})
+		}
+	}
+}
+
+// certain gives the steps of a task whose work is done when the plan is made, each with its context; it refuses those that may not run.
+func (p *planner) certain(cs []*taskContext, t *playbook.Task, what string, do func(c *taskContext, s *plan.Step)) {
+	p.taskTelling(cs, t, func(c *taskContext, step int) {
+		s := &p.plan.Steps[step]
+		if s.Excluded || s.Prediction == plan.WillSkip {
+			return
+		}
+		k := s.Task
+		if c.rescuing {
+			p.errorf(t.ActionPos, utf8.RuneCountInString(t.ActionKey), c.chain, "do it before the block, or after it", "%s is known only in the run: this is a rescue, which may not be needed", what)
+			return
+		}
+		if s.Prediction == plan.MaySkip {
+			r := p.renderer(p.env(c, k.Frame.Step), c.chain)
+			r.Report = func(diag.Diagnostic) {}
+			if r.Decide(k.When); !r.Failed {
+				p.tooLate(playbook.Written(t.ActionPos, t.ActionKey), c.chain, "write a condition that is known before the run", what, r.Missing)
+			}
+			return
+		}
+		do(c, s)
+	})
+}
+
+// planMeta carries out what steers the play itself.
+func (p *planner) planMeta(cs []*taskContext, t *playbook.Task) {
+	what := strings.TrimSpace(t.Args.Text())
+	c := cs[0]
+	if p.excluded(c.tags) {
+		return
+	}
+	if p.steersParallel(c, t, what) {
+		return
+	}
+	switch what {
+	case "noop", "reset_connection":
+	case "flush_handlers":
+		var now []*taskContext
+		for _, c := range cs {
+			p.selectHost(c)
+			if _, skip := p.skipped(c); !skip {
+				now = append(now, c.flushing())
+			}
+		}
+		p.flushHandlers(now)
+	case "end_host", "end_play", "end_batch", "end_role":
+		p.planEnd(cs, t, what)
+	case "clear_host_errors":
+		p.clearErrors(cs, t)
+	case "clear_facts":
+		p.clearFacts(cs, t)
+	case "refresh_inventory":
+		p.refresh(t, c)
+	default:
+		p.checkMeta(t, c)
+	}
+}
+
+// flushing is the context in which handlers run: conditions and the like of the task that flushes are not theirs.
+func (c *taskContext) flushing() *taskContext {
+	in := *c
+	in.when, in.notify = nil, nil
+	return &in
+}
+
+// planEnd lets hosts leave the play. Where it is known only in the run whether they do, a step decides for all that come after it.
+func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
+	if what != "end_host" && what != "end_role" && p.plan.Scopes[cs[0].play.scope].Strategy == "linear" { // the first host is asked, for all
+		cs = cs[:1]
+	}
+	var leaving, undecided []*taskContext
+	for _, c := range cs {
+		p.selectHost(c)
+		r := p.renderer(p.env(c, nil), c.chain)
+		v := r.Decide(c.when)
+		switch {
+		case v.Known && v.Holds && !c.maybe():
+			leaving = append(leaving, c)
+		case v.Known && v.Holds:
+			undecided = append(undecided, c)
+		case !v.Known && !r.Failed:
+			undecided = append(undecided, c)
+		}
+	}
+	all := func(list []*taskContext) []*plan.PlannedHost {
+		if what == "end_host" {
+			var ms []*plan.PlannedHost
+			for _, c := range list {
+				ms = append(ms, c.on)
+			}
+			return ms
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		var ms []*plan.PlannedHost
+		for _, name := range cs[0].scene.Batch {
+			ms = append(ms, p.machines[name])
+		}
+		return ms
+	}
+	role := 0
+	if what == "end_role" {
+		if role = p.roleScope(cs[0].scope); role < 0 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "leave it out, or use end_host or end_play", "`meta: end_role` is not in a role")
+			return
+		}
+		for _, c := range leaving {
+			c.on.LeftRole = role
+		}
+	} else {
+		for _, m := range all(leaving) {
+			m.Left = true
+		}
+	}
+	if what == "end_play" && len(leaving) > 0 {
+		cs[0].play.over = true
+	}
+	if len(undecided) == 0 || len(leaving) > 0 && what != "end_host" && what != "end_role" {
+		return
+	}
+	d := p.decider(t)
+	d.Action, d.Args = "meta", t.Args
+	var steps []int
+	p.taskTelling(undecided, d, func(c *taskContext, step int) { steps = append(steps, step) })
+	for _, step := range steps {
+		s := &p.plan.Steps[step]
+		g := plan.GateAt{Gate: plan.Gate{Step: step, Ran: false}, Text: "not (" + s.When + ")", Pos: t.Pos, Role: role}
+		if what == "end_host" || what == "end_role" {
+			p.machines[s.Host].Gates = append(p.machines[s.Host].Gates, g)
+			continue
+		}
+		for _, m := range all(undecided) {
+			m.Gates = append(m.Gates, g)
+		}
+	}
+}
+
+// maybe reports whether it is known only in the run that a place is reached: that of a rescue, a handler, what is included.
+func (c *taskContext) maybe() bool {
+	return c.rescuing || len(c.gates) > 0 || c.handler
+}

@@ -1,0 +1,188 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"moon/plan"
+	"moon/plan/eval"
+	"moon/plan/playbook"
+)
+
+// beginPlays makes the planner one of plays.
+func (p *planner) beginPlays(pb *playbook.Playbook) {
+	p.lang, p.machines, p.asking, p.past = eval.Jinja, map[string]*plan.PlannedHost{}, new(sync.Mutex), &[]plan.PastInventory{}
+	p.layers, p.fileLayers, p.taskLayers, p.paramLayers = map[plan.LayerKey]*plan.Layer{}, map[fileKey]*plan.Layer{}, map[taskKey]*plan.Layer{}, map[taskKey]*plan.Layer{}
+	p.taskFiles, p.roles, p.scenes, p.roleParams = map[string]plan.TasksOf{}, map[string]*plan.RoleFiles{}, map[plan.SceneKey]*plan.HostScope{}, map[taskKey]*plan.Layer{}
+	p.factTasks, p.warned = map[*playbook.Play]*playbook.Task{}, map[string]bool{}
+	p.deciders, p.applies, p.empty = map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}, map[*playbook.Task]*playbook.Task{}
+	p.plan.Plays, p.here = true, p.names
+	p.disk.Thorough = true
+	p.plan.Basis.Machines = p.machines
+	p.engine.Python, p.engine.World = true, p.world()
+	p.names.Root = p.lazyLayer(pb.Vars.Entries(), nil, "vars", nil)
+}
+
+// planPlays plans the plays of a file.
+func (p *planner) planPlays(list []*playbook.Play, in importContext) {
+	for _, pl := range list {
+		if p.full {
+			return
+		}
+		if !pl.Import.IsZero() {
+			p.importPlaybook(pl, in)
+			continue
+		}
+		p.planPlay(pl, in)
+	}
+}
+
+// importPlaybook plans the plays of another file.
+func (p *planner) importPlaybook(pl *playbook.Play, in importContext) {
+	c := p.hostlessContext(in)
+	r := p.renderer(p.env(c, nil), in.chain)
+	name := r.Text(pl.Import)
+	switch {
+	case r.Failed:
+		return
+	case len(r.Missing) > 0:
+		p.tooLate(pl.Import, in.chain, "name the file", "which playbook to import", r.Missing)
+		return
+	}
+	target := p.disk.Real(p.resolve(name, in.dir))
+	t := &playbook.Task{Args: pl.Import, Pos: pl.Pos}
+	if p.circular(target, t, c) {
+		return
+	}
+	f, err := p.read(target)
+	if err != nil {
+		p.errorf(pl.Import.Pos(), 0, in.chain, p.similar(target), "import_playbook: %s", p.fileError(err))
+		return
+	}
+	list := playbook.ParsePlays(f, p.o.Actions(), &p.ds)
+	inside := importContext{file: f, when: append(slices.Clip(in.when), p.conditions(pl.When, in.chain)...), tags: p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)}
+	inside.vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "import_playbook vars", in.chain)
+	label := f.Name
+	scope := plan.Scope{Kind: plan.ScopeInclude, Parent: in.scope, Name: label, Origin: origin(pl.Pos, in.chain), When: plan.WhenText(inside.when)}
+	if !pl.Name.IsZero() {
+		scope.Name = plan.NameLine(pl.Name, pl.Name.Text())
+	}
+	leave := p.enter(c, scope, label, f, including{path: target}, pl.Pos)
+	inside.scope, inside.chain, inside.dir = c.scope, c.chain, c.dir
+	p.planPlays(list, inside)
+	leave()
+}
+
+// planPlay plans one play: its hosts, who they are, and what they do in which order.
+func (p *planner) planPlay(pl *playbook.Play, in importContext) {
+	if pl.Hosts.IsZero() {
+		return // the parser has said so
+	}
+	c := p.hostlessContext(in)
+	c.pos = pl.Pos
+	c.scene.Vars = p.lazyLayer(pl.Vars.Entries(), in.vars, "play vars", in.chain)
+	p.prompts(pl, c)
+	r := p.renderer(p.env(c, nil), in.chain)
+	r.Lenient = true
+	name := plan.NameLine(pl.Name, r.Text(pl.Name))
+	r.Lenient = false
+	pattern, ok := p.pattern(pl, r)
+	if !ok {
+		return
+	}
+	listed, ok := p.choose(pl, pattern, in)
+	if !ok {
+		return
+	}
+	hosts, ok := p.ordered(pl, listed, in)
+	if !ok {
+		return
+	}
+	if name == "" {
+		name = pattern
+	}
+	tags := p.tagsOf(&playbook.Task{Tags: pl.Tags}, c)
+	play := &playPlanner{src: pl, notified: map[*plan.PlannedHost]map[*handler][]int{}, flushed: map[*plan.PlannedHost]map[*handler]flushed{}, applied: map[string]bool{}, base: map[*plan.PlannedHost]*taskContext{}, maxFail: -1}
+	play.scope = p.openScope(plan.Scope{Kind: plan.ScopePlay, Parent: in.scope, Name: name, Origin: origin(pl.Pos, in.chain), Hosts: len(hosts), Play: &plan.PlayHead{Pattern: pattern, Hosts: plan.HostNames(hosts), Tags: tags}}, name)
+	play.scene = c.scene
+	play.scene.Play, play.scene.Hosts = name, plan.HostNames(listed)
+	p.policy(play, r)
+	p.preload(play, c)
+	machines := make([]*plan.PlannedHost, len(hosts))
+	for i, h := range hosts {
+		machines[i] = p.machine(h.Name)
+		machines[i].Left = false
+		machines[i].Gates = nil
+	}
+	batches := p.batches(pl, machines, r)
+	for i, batch := range batches {
+		if play.over {
+			break
+		}
+		play.serial = i
+		clear(play.notified)
+		clear(play.flushed)
+		scope := play.scope
+		if len(batch) < len(machines) {
+			label := fmt.Sprintf("batch %d", i+1)
+			scope = p.openScope(plan.Scope{Kind: plan.ScopeBatch, Parent: play.scope, Name: fmt.Sprintf("%s of %d", label, len(batches)), Origin: origin(pl.Pos, in.chain), Hosts: len(batch)}, label)
+		}
+		p.planBatch(play, batch, scope, tags, in)
+		if scope != play.scope {
+			p.closeScope(scope)
+		}
+	}
+	p.closeScope(play.scope)
+}
+
+// planBatch plans what some hosts of a play do.
+func (p *planner) planBatch(play *playPlanner, hosts []*plan.PlannedHost, scope int, tags []string, in importContext) {
+	pl := play.src
+	sc := *play.scene
+	sc.Batch = nil
+	for _, m := range hosts {
+		sc.Batch = append(sc.Batch, m.Name)
+	}
+	cs := make([]*taskContext, len(hosts))
+	for i, m := range hosts {
+		c := &taskContext{
+			scope: scope, file: in.file, dir: in.dir, chain: in.chain, tags: tags, when: in.when,
+			env: pl.Env, become: become{pl.Become, pl.BecomeUser, pl.BecomeHow},
+		}
+		c.pos, c.on, c.play, c.scene = pl.Pos, m, play, &sc
+		c.link = link{}.with(pl.Connection, pl.RemoteUser, pl.Port)
+		c.inherit = inherit{noLog: pl.NoLog, checkMode: pl.CheckMode, diff: pl.Diff, timeout: pl.Timeout, unreachable: pl.Unreachable, runOnce: pl.RunOnce, anyFatal: pl.AnyFatal}
+		if !pl.Ignore.IsZero() {
+			c.ignore = p.conditions([]playbook.Value{pl.Ignore}, in.chain)
+		}
+		cs[i] = c
+	}
+	p.gatherDelegates(cs)
+	if r := p.renderer(p.env(p.hostlessContext(in), nil), in.chain); p.flag(pl.Facts, "gather_facts", r, true) {
+		p.showAgain(cs)
+		p.gather(cs)
+		p.planTaskForHosts(p.always(cs), p.factsTask(pl))
+	}
+	p.varsFiles(play, cs)
+	for _, c := range cs {
+		play.base[c.on] = c
+	}
+	section := func(name string, at []*playbook.Task) {
+		if len(at) == 0 {
+			return
+		}
+		scope := p.openScope(plan.Scope{Kind: plan.ScopeSection, Parent: scope, Name: name, Origin: origin(at[0].Pos, in.chain)}, name)
+		p.planTasksForHosts(within(cs, scope), at)
+		p.closeScope(scope)
+	}
+	section("pre_tasks", pl.PreTasks)
+	p.flushHandlers(cs)
+	for _, t := range pl.Roles {
+		p.planTaskForHosts(cs, t)
+	}
+	p.planTasksForHosts(cs, pl.Tasks)
+	p.flushHandlers(cs)
+	section("post_tasks", pl.PostTasks)
+	p.flushHandlers(cs)
+}

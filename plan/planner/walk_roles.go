@@ -1,0 +1,100 @@
+package planner
+
+import (
+	"path/filepath"
+	"slices"
+	"unicode/utf8"
+
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// importRole puts a role in the place of a task, or of an entry of `roles`.
+func (p *planner) importRole(cs []*taskContext, t *playbook.Task) {
+	p.selectHost(cs[0])
+	name, ok := p.pathOf(cs[0], t.Args, "which role to use", "use include_role with a `when` for each")
+	if !ok {
+		return
+	}
+	p.planRole(cs, t, name, "")
+}
+
+// includeRole plans a role that is included while the play goes on.
+func (p *planner) includeRole(cs []*taskContext, t *playbook.Task) {
+	p.includeOnHosts(cs, t, func(c *taskContext) (string, bool) {
+		return p.pathOf(c, t.Args, "which role to include", "include each candidate with its own `when`")
+	}, func(group []*taskContext, name, item string) {
+		p.planRole(group, t, name, item)
+	})
+}
+
+// planRole plans a role for some hosts: what it depends on first, then its tasks.
+func (p *planner) planRole(cs []*taskContext, t *playbook.Task, name, item string) {
+	c := cs[0]
+	p.selectHost(c)
+	dir, ok := p.findRole(c, t.Args, name)
+	if !ok {
+		return
+	}
+	depth := 0
+	for r := c.scene.Role; r != nil; r = r.Parent {
+		depth++
+		if r.Dir == dir && !t.Dynamic || depth > 30 {
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(name), c.chain, "a role may be used twice, but not inside itself", "the role %s uses itself", plan.Quoted(name))
+			return
+		}
+	}
+	files := p.loadRole(c, t, dir)
+	r := &plan.Role{Name: filepath.Base(dir), Dir: dir, Parent: c.scene.Role, Files: files}
+	if p.hasBeen(c, t, files) {
+		return
+	}
+	label := r.Name
+	scope := p.openScope(plan.Scope{
+		Kind: plan.ScopeRole, Parent: c.scope, Name: r.Name, Role: r.Name, Origin: origin(t.Pos, c.chain), When: plan.WhenText(c.when), Hosts: len(cs), Item: item,
+	}, label)
+	for _, need := range files.Meta.Dependencies {
+		inner := make([]*taskContext, len(cs))
+		for i, c := range cs {
+			p.selectHost(c)
+			one := *c
+			one.scene = p.needing(c.scene, r, t)
+			one.scope, one.file = scope, files.NeedsFile
+			one.dir = filepath.Join(dir, "meta")
+			one.chain = append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+			inner[i] = &one
+		}
+		p.planTaskForHosts(inner, need)
+	}
+	inner := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		p.selectHost(c)
+		one := *p.enterRole(c, t, r)
+		one.scope, one.item, one.cwd = scope, nil, playbook.Value{}
+		inner[i] = &one
+	}
+	if t.ActionKey != "" { // those of `roles` are known already
+		c.play.takeHandlers(dir, t, func() []*handler { return p.handlersOf(files.Handlers, inner[0], r, t) })
+	}
+	p.visible(cs, t, files)
+	p.hidden(c, r)
+	if files.Tasks.File != nil {
+		p.roleBody(inner, t, files)
+	}
+	p.closeScope(scope)
+}
+
+// roleBody plans the tasks of a role.
+func (p *planner) roleBody(cs []*taskContext, t *playbook.Task, files *plan.RoleFiles) {
+	c := cs[0]
+	target := files.Tasks.File.Path
+	outer := &p.including[len(p.including)-1]
+	outer.line = t.Pos.Line
+	chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+	p.including = append(p.including, including{path: target, name: files.Tasks.File.Name})
+	for _, c := range cs {
+		c.chain, c.file, c.dir = chain, files.Tasks.File, filepath.Dir(target)
+	}
+	p.planTasksForHosts(cs, files.Tasks.Tasks)
+	p.including = p.including[:len(p.including)-1]
+}

@@ -1,0 +1,203 @@
+package planner
+
+import (
+	"moon/internal/diag"
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// link is how hosts are reached, as written on a task or around it; the nearest of each key counts.
+type link struct{ connection, user, port playbook.Value }
+
+// iteration is one round of a loop.
+type iteration struct {
+	context plan.LoopContext
+	label   string
+}
+
+// handler is a handler of a play: its own, or one of its roles.
+type handler struct {
+	task   *playbook.Task
+	name   string
+	topics []string   // listen
+	role   *plan.Role // nil for one of the play
+	file   *playbook.File
+	dir    string
+	scene  *plan.HostScope // the role it belongs to, as far as it is known before any host is looked at
+	by     *playbook.Task
+}
+
+// flushed is what may have run a handler already.
+type flushed struct {
+	notifiers int // how many there were then
+	gates     []plan.GateAt
+}
+
+// taskContext is what a list of tasks inherits from the constructs around it.
+type taskContext struct {
+	scopeOnHost
+	scope  int
+	file   *playbook.File
+	dir    string // absolute; relative paths start here
+	chain  []string
+	when   []plan.Condition
+	tags   []string
+	env    []playbook.Value
+	cwd    playbook.Value
+	ignore []plan.Condition
+	become become
+	block  *plan.Layer
+	params *plan.Layer
+	loop   *plan.Layer
+	depth  int // of loops
+	item   *iteration
+	inLoop *plan.LoopContext // of the innermost loop around, also where item is nil: inside an include, block or preset that loops
+}
+
+// scopeOnHost is what of it plays need.
+type scopeOnHost struct {
+	on        *plan.PlannedHost // nil in the step form
+	play      *playPlanner
+	scene     *plan.HostScope
+	pos       diag.Pos // of the task
+	link      link
+	inherit   inherit
+	delegate  playbook.Value
+	notify    []playbook.Value
+	notifiers []int // steps of which one must have changed something: of a handler
+	handler   bool
+	gates     []plan.GateAt
+	parallel  diag.Pos     // the key of the parallel group that this is in; zero for none
+	rescuing  bool         // in a rescue, which may not be needed
+	around    *taskContext // of an include: what it was in
+	path      string       // of the task on this host
+	once      bool         // of run_once
+	group     int          // its first step
+	looks     string       // the directory of a role for the task's files; "" for files
+}
+
+// playPlanner is a play while it is planned.
+type playPlanner struct {
+	src      *playbook.Play
+	scope    int
+	scene    *plan.HostScope // what all of its places have in common
+	serial   int             // the batch that is planned, from 0
+	over     bool            // meta: end_play
+	force    bool            // handlers run on failed hosts too
+	anyFatal bool
+	maxFail  int // percentage of a batch that may fail; -1: any
+
+	handlers []*handler
+	notified map[*plan.PlannedHost]map[*handler][]int
+	flushed  map[*plan.PlannedHost]map[*handler]flushed
+	applied  map[string]bool // roles that have been, with what they were given
+	base     map[*plan.PlannedHost]*taskContext
+}
+
+// importContext is what an import_playbook gives the plays of a file.
+type importContext struct {
+	file  *playbook.File
+	dir   string
+	chain []string
+	scope int
+	when  []plan.Condition
+	tags  []string
+	vars  *plan.Layer
+}
+
+// within are the contexts in a scope of their own.
+func within(cs []*taskContext, scope int) []*taskContext {
+	list := make([]*taskContext, len(cs))
+	for i, c := range cs {
+		one := *c
+		one.scope = scope
+		list[i] = &one
+	}
+	return list
+}
+
+type fileKey struct {
+	path  string
+	below *plan.Layer
+}
+
+// become is who a step runs as, as written on it or around it; the nearest of each key counts.
+type become struct{ yes, user, method playbook.Value }
+
+// inherit are the keys that a play or a block gives the tasks inside which have none of their own.
+type inherit struct{ noLog, checkMode, diff, timeout, unreachable, runOnce, anyFatal, delegateFacts playbook.Value }
+
+func (i inherit) with(t *playbook.Task) inherit {
+	for _, one := range []struct {
+		into *playbook.Value
+		own  playbook.Value
+	}{
+		{&i.noLog, t.NoLog},
+		{&i.checkMode, t.CheckMode},
+		{&i.diff, t.Diff},
+		{&i.timeout, t.Timeout},
+		{&i.unreachable, t.Unreachable},
+		{&i.runOnce, t.RunOnce},
+		{&i.anyFatal, t.AnyFatal},
+		{&i.delegateFacts, t.DelegateFact},
+	} {
+		if !one.own.IsZero() {
+			*one.into = one.own
+		}
+	}
+	return i
+}
+
+func (c *taskContext) roleName() string {
+	if c.scene == nil || c.scene.Role == nil {
+		return ""
+	}
+	return c.scene.Role.Name
+}
+
+// noItems is the condition of a task whose loop is over nothing.
+func noItems(t *playbook.Task) []plan.Condition {
+	return []plan.Condition{{Value: playbook.Written(t.Loop.Pos, "no items in the list"), Constant: true}}
+}
+
+// markUncertain says that what has been set since a moment may not happen: a body may break off before it, and a rescue may not be needed.
+// Inside of them it had happened for all that follows it; what comes after has to wait for the run.
+func markUncertain(cs []*taskContext, since int) {
+	for _, c := range cs {
+		for _, versions := range c.on.Names.Produced.Versions {
+			for _, v := range versions {
+				if v.At > since {
+					v.Certain, v.Foreseen = false, false
+				}
+			}
+		}
+	}
+}
+
+type taskKey struct {
+	of    *playbook.Task
+	below *plan.Layer
+}
+
+// A play whose pattern matches no host plans nothing, and its mistakes would only show in the inventory of the day on which it does.
+// So its tasks are read without a host: what stands in keys, arguments and templates is looked at as far as it is plain, and what a
+// variable would decide is left open.
+
+// unmatched is a play that no host is for.
+type unmatched struct {
+	play *playbook.Play
+	in   importContext
+}
+
+// noLog is the no_log of a task, its own or that of what it is in.
+func (c *taskContext) noLog(t *playbook.Task) playbook.Value {
+	var applied playbook.Value // to what an include brings, and then to its items too
+	if t.Apply.Kind() == playbook.Map {
+		for _, e := range t.Apply.Entries() {
+			if e.Key == "no_log" {
+				applied = e.Value
+			}
+		}
+	}
+	return plan.FirstOf(t.NoLog, applied, c.inherit.noLog)
+}

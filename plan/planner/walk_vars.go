@@ -1,0 +1,42 @@
+package planner
+
+import (
+	"slices"
+
+	"moon/plan"
+	"moon/plan/playbook"
+)
+
+// includeVars plans include_vars: the variables are read when the plan is made, and are there from here on.
+func (p *planner) includeVars(cs []*taskContext, t *playbook.Task) {
+	p.certain(cs, t, "whether to read this file", func(c *taskContext, s *plan.Step) {
+		p.selectHost(c)
+		read := &plan.ReadVars{}
+		for _, f := range p.filesOfVars(c, t, s) {
+			m, ok := p.parseVars(f)
+			if !ok {
+				continue
+			}
+			read.Files, read.Vars = append(read.Files, f.Path), append(read.Vars, m)
+			chain := append(slices.Clip(c.chain), origin(t.Pos, nil).String())
+			if name, given := t.ExtraArgs.Get("name"); given {
+				under := p.renderer(p.env(c, nil), c.chain).Text(name)
+				b := p.lazyBinding(under, m, f.Name, origin(t.Pos, c.chain))
+				p.names.Document.Add(&b)
+				continue
+			}
+			for _, e := range m.Entries() {
+				b := p.lazyBinding(e.Key, e.Value, f.Name, origin(e.Pos, chain))
+				p.names.Document.Add(&b)
+			}
+		}
+		if s.Register == "" {
+			return
+		}
+		if name, given := t.ExtraArgs.Get("name"); given {
+			read.Under = p.renderer(p.env(c, nil), c.chain).Text(name)
+		}
+		read.Frame = p.frame(c, nil)
+		s.Task.Read = read
+	})
+}
