@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"moon/events"
 	"moon/exec/fault"
 	"moon/exec/fsys"
 )
@@ -234,27 +233,6 @@ func forgetNames() {
 // maxID is the greatest id of a user or a group.
 const maxID = 1<<32 - 2
 
-// explain puts into an error what the program said, in the place of its exit status. Words of what passes by itself make
-// it transient.
-func (a answer) explain(err error, passing ...string) error {
-	e, ok := errors.AsType[fault.CommandError](err)
-	if !ok {
-		return err
-	}
-	if last := a.last(); last != "" {
-		program, _, _ := strings.Cut(e.Message, ":")
-		e.Message = last
-		if !strings.HasPrefix(last, program+":") {
-			e.Message = program + ": " + last
-		}
-	}
-	text := a.stderr + a.stdout
-	if slices.ContainsFunc(passing, func(words string) bool { return strings.Contains(text, words) }) {
-		e.Class = fault.Transient
-	}
-	return e
-}
-
 // accountChange is a change to users and groups. From the look at the files to its end no other step of this process is
 // at them: whoever comes second would find them locked.
 func accountChange(ctx context.Context, name, state string) (*change, error) {
@@ -264,12 +242,6 @@ func accountChange(ctx context.Context, name, state string) (*change, error) {
 	}
 	c := &change{unlock: unlock, fields: map[string]any{"name": name, "state": state}}
 	return c.none(), nil
-}
-
-// as is to, for a change to something that is no file.
-func (c *change) as(kind events.ChangeKind, typ, name string, apply func(context.Context) error, words ...string) {
-	c.concerns(kind, typ, name)
-	c.to(kind, apply, words...)
 }
 
 // lacksTool is the error for a program that is not there. An earlier step may install it.

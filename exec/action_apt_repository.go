@@ -50,7 +50,7 @@ func planAptRepository(ctx context.Context, a *attempt) (*change, error) {
 		holding = holding[:1]
 	}
 	for _, file := range holding {
-		if err := all.source(ctx, a, args, file, create); err != nil {
+		if err := planSource(ctx, all, a, args, file, create); err != nil {
 			all.close()
 			return nil, err
 		}
@@ -78,13 +78,13 @@ func planAptRepository(ctx context.Context, a *attempt) (*change, error) {
 }
 
 // source adds to a change what is to be done in one file.
-func (c *change) source(ctx context.Context, a *attempt, args *spec.AptRepositoryArgs, file string, create bool) error {
+func planSource(ctx context.Context, c *change, a *attempt, args *spec.AptRepositoryArgs, file string, create bool) error {
 	emptied := false
 	e := edit{path: file, create: create}
 	if create {
 		e.mode = args.Mode
 	}
-	one, err := a.edit(ctx, e, func(text string) (edited, says string) {
+	one, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
 		edited, says = putRepo(text, args)
 		emptied = args.State == fsys.Absent && file != aptSources && strings.TrimSpace(edited) == ""
 		return edited, says

@@ -18,7 +18,7 @@ func planBlockinfile(ctx context.Context, a *attempt) (*change, error) {
 		path:  args.Path, mode: args.Mode, owner: args.Owner, group: args.Group,
 		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
-	return a.edit(ctx, e, func(text string) (string, string) { return putBlock(text, args) })
+	return planEdit(ctx, a, e, func(text string) (string, string) { return putBlock(text, args) })
 }
 
 // putBlock puts the block in the place of the one between the markers, or where the anchor is.

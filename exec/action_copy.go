@@ -23,15 +23,15 @@ var _ = act("copy", action{plan: planCopy})
 func planCopy(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.CopyArgs)
 	if args.RemoteSrc {
-		a = a.fromHere()
+		a = withOwnFiles(a)
 	}
 	attrs, err := a.overlay.NewAttributes(args.Mode, args.Owner, args.Group)
 	if err != nil {
 		return nil, err
 	}
-	from, isDir, err := a.copySource(args)
+	from, isDir, err := findCopySource(a, args)
 	if err == nil && from.Path != "" {
-		from, err = a.decrypted(from)
+		from, err = decryptSource(a, from)
 	}
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func planCopy(ctx context.Context, a *attempt) (*change, error) {
 }
 
 // fromHere is the attempt with the files of the machine that it runs on.
-func (a *attempt) fromHere() *attempt {
+func withOwnFiles(a *attempt) *attempt {
 	job, own := *a.Job, *a
 	job.From, job.Decrypt = nil, nil
 	own.Job = &job
@@ -131,7 +131,7 @@ func (t target) intoNew(ctx context.Context, a *attempt, c *change, dest, name s
 	}, words...), nil
 }
 
-func (a *attempt) copySource(args *spec.CopyArgs) (from fsys.Source, isDir bool, err error) {
+func findCopySource(a *attempt, args *spec.CopyArgs) (from fsys.Source, isDir bool, err error) {
 	if args.Content != nil {
 		return fsys.Source{Data: []byte(*args.Content), Size: int64(len(*args.Content))}, false, nil
 	}
@@ -153,7 +153,7 @@ func (a *attempt) copySource(args *spec.CopyArgs) (from fsys.Source, isDir bool,
 const maxVault = 16 << 20
 
 // decrypted is the source itself, or the text in it that is encrypted.
-func (a *attempt) decrypted(from fsys.Source) (fsys.Source, error) {
+func decryptSource(a *attempt, from fsys.Source) (fsys.Source, error) {
 	f, err := a.files().Open(from.Path)
 	if err != nil {
 		return from, err

@@ -193,7 +193,7 @@ func (e *cronEdit) describe(fields map[string]any) {
 // planCronFile edits a file of its own. It is removed when nothing is left in it.
 func planCronFile(ctx context.Context, a *attempt, args *spec.CronArgs) (*change, error) {
 	e := &cronEdit{args: args}
-	c, err := a.edit(ctx, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.edit)
+	c, err := planEdit(ctx, a, edit{path: args.CronFile, create: true, gone: args.State == fsys.Absent, backup: args.Backup}, e.edit)
 	if err == nil && e.err != nil {
 		c.close()
 		err = e.err

@@ -20,14 +20,6 @@ import (
 
 var _ = act("fetch", action{plan: planFetch})
 
-// Depot is where a fetched file goes: one file, on the machine of whoever runs moon.
-type Depot interface {
-	// Sum is the path of the file, and the SHA-1 of what is there; "" if nothing is.
-	Sum(src string) (path, sum string, err error)
-	// Put adds a piece of the new content. The last one puts all of it in the file's place.
-	Put(piece []byte, last bool) error
-}
-
 // NewDepot is where a job's file goes; nil if it fetches none. Close removes what was not put there to the end.
 func NewDepot(job *Job) *OwnDepot {
 	args, ok := job.Args.(*spec.FetchArgs)
@@ -133,14 +125,14 @@ func planFetch(ctx context.Context, a *attempt) (*change, error) {
 		c.unlock = own.Close
 		depot = own
 	}
-	if err := c.fetch(ctx, a, args, depot); err != nil {
+	if err := planFetchFile(ctx, c, a, args, depot); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *change) fetch(ctx context.Context, a *attempt, args *spec.FetchArgs, depot Depot) error {
+func planFetchFile(ctx context.Context, c *change, a *attempt, args *spec.FetchArgs, depot Depot) error {
 	p, is, err := a.overlay.Followed(args.Src)
 	if err != nil && !errors.As(err, new(fault.NotYet)) {
 		return err

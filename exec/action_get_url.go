@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -67,14 +66,6 @@ func (g *getting) failed(err error) error {
 		fields["status_code"], fields["response"] = e.Status, fmt.Sprintf("HTTP Error %d: %s", e.Status, http.StatusText(e.Status))
 	}
 	return fault.WithFields{Err: err, Fields: fields}
-}
-
-// variable is a variable of the step's environment.
-func (a *attempt) variable(name string) string {
-	if value, ok := a.Env[name]; ok {
-		return value
-	}
-	return os.Getenv(name)
 }
 
 func (g *getting) plan(ctx context.Context) error {

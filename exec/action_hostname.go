@@ -27,7 +27,7 @@ func planHostname(ctx context.Context, a *attempt) (*change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := a.edit(ctx, edit{path: hostnameFile, create: true}, func(text string) (edited, says string) {
+	c, err := planEdit(ctx, a, edit{path: hostnameFile, create: true}, func(text string) (edited, says string) {
 		if namedIn(text) == args.Name {
 			return text, ""
 		}

@@ -28,7 +28,7 @@ func planKnownHosts(ctx context.Context, a *attempt) (*change, error) {
 		path = filepath.Join(home, ".ssh", "known_hosts")
 	}
 	e := edit{path: path, create: true, gone: args.State == fsys.Absent}
-	c, err := a.edit(ctx, e, func(text string) (edited, says string) { return knownHosts(text, args) })
+	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) { return knownHosts(text, args) })
 	if err == nil {
 		c.fields["name"], c.fields["key"] = args.Name, args.Key
 		if a.Plays {

@@ -20,7 +20,7 @@ func planLineinfile(ctx context.Context, a *attempt) (*change, error) {
 		create: args.Create, hint: toCreate, gone: args.State == fsys.Absent, backup: args.Backup, validate: args.Validate,
 	}
 	removed := 0
-	c, err := a.edit(ctx, e, func(text string) (edited, says string) {
+	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
 		if args.State != fsys.Absent {
 			return putLine(text, args)
 		}

@@ -22,7 +22,7 @@ func planLocaleGen(ctx context.Context, a *attempt) (*change, error) {
 		return nil, err
 	}
 	var unknown []string
-	c, err := a.edit(ctx, edit{path: localeFile, hint: "; the package locales has it"}, func(text string) (edited, says string) {
+	c, err := planEdit(ctx, a, edit{path: localeFile, hint: "; the package locales has it"}, func(text string) (edited, says string) {
 		edited, unknown = switchLocales(text, args.Name, args.State != fsys.Absent)
 		return edited, args.State + ": " + strings.Join(args.Name, ", ")
 	})

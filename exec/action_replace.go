@@ -14,7 +14,7 @@ func planReplace(ctx context.Context, a *attempt) (*change, error) {
 	args := a.Args.(*spec.ReplaceArgs)
 	e := edit{plain: true, path: args.Path, mode: args.Mode, owner: args.Owner, group: args.Group, backup: args.Backup, validate: args.Validate}
 	outside := false
-	c, err := a.edit(ctx, e, func(text string) (edited, says string) {
+	c, err := planEdit(ctx, a, e, func(text string) (edited, says string) {
 		edited, count, found := replaceAll(text, args)
 		outside = !found
 		return edited, fmt.Sprintf("%d replacements made", count)

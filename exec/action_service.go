@@ -66,7 +66,7 @@ func planService(ctx context.Context, a *attempt) (*change, error) {
 		c.apply = func(ctx context.Context) error { return s.reread(ctx, a) }
 		return c.none(), nil
 	}
-	verbs, err := c.service(ctx, a, s, args)
+	verbs, err := planVerbs(ctx, c, a, s, args)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func planService(ctx context.Context, a *attempt) (*change, error) {
 			if err := s.reread(ctx, a); err != nil {
 				return err
 			}
-			if verbs, err = c.service(ctx, a, s, args); err != nil {
+			if verbs, err = planVerbs(ctx, c, a, s, args); err != nil {
 				return err
 			}
 		}
@@ -108,7 +108,7 @@ func changeService(ctx context.Context, a *attempt, s services, verb string, arg
 }
 
 // service makes the change what must be done to a service, and returns that in order.
-func (c *change) service(ctx context.Context, a *attempt, s services, args *spec.ServiceArgs) ([]string, error) {
+func planVerbs(ctx context.Context, c *change, a *attempt, s services, args *spec.ServiceArgs) ([]string, error) {
 	is, err := s.look(ctx, a)
 	if err != nil {
 		return nil, err

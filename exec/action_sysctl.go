@@ -23,7 +23,7 @@ func planSysctl(ctx context.Context, a *attempt) (*change, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errors.New("parameters of the kernel can be set on Linux only")
 	}
-	c, err := a.edit(ctx, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent}, func(text string) (edited, says string) {
+	c, err := planEdit(ctx, a, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent}, func(text string) (edited, says string) {
 		return putParameter(text, args)
 	})
 	if err != nil {

@@ -79,6 +79,12 @@ func (c *change) to(kind events.ChangeKind, apply func(context.Context) error, w
 	return c
 }
 
+// as is to, for a change to something that is no file.
+func (c *change) as(kind events.ChangeKind, typ, name string, apply func(context.Context) error, words ...string) {
+	c.concerns(kind, typ, name)
+	c.to(kind, apply, words...)
+}
+
 // describe adds what is at a place to the result.
 func (c *change) describe(p *fsys.Anchored, plays bool) {
 	e, err := p.Look()

@@ -102,6 +102,14 @@ func (a *attempt) environ() []string {
 	return env
 }
 
+// variable is a variable of the step's environment.
+func (a *attempt) variable(name string) string {
+	if value, ok := a.Env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
+}
+
 // ended is the result of a command that ran. Success is what it means to succeed.
 func (a *attempt) ended(e process.Exit, success events.Outcome) Result {
 	r := Result{Outcome: success, RC: &e.Code}

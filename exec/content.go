@@ -128,7 +128,7 @@ func (t target) replace(a *attempt, c *change, w fsys.Wanted) func(context.Conte
 			From: t.from, Backup: t.backup, Flush: t.later == nil || !*t.later,
 		}
 		if t.validate != "" {
-			r.Accept = func(ctx context.Context, file string) error { return a.validate(ctx, t.validate, file) }
+			r.Accept = func(ctx context.Context, file string) error { return acceptFile(ctx, a, t.validate, file) }
 		}
 		m, err := r.Apply(ctx)
 		if err != nil {
@@ -151,7 +151,7 @@ func (t target) replace(a *attempt, c *change, w fsys.Wanted) func(context.Conte
 }
 
 // validate runs the command that must accept a new file.
-func (a *attempt) validate(ctx context.Context, command, file string) error {
+func acceptFile(ctx context.Context, a *attempt, command, file string) error {
 	words, err := spec.Words(command)
 	if err != nil {
 		return err

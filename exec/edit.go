@@ -40,7 +40,7 @@ type editing func(text string) (edited, says string)
 
 // edit plans to read a file, edit its text and put the result in its place. From the look at the file to the end of the
 // change no other step of this process edits it: steps of a loop may run at the same time.
-func (a *attempt) edit(ctx context.Context, e edit, do editing) (*change, error) {
+func planEdit(ctx context.Context, a *attempt, e edit, do editing) (*change, error) {
 	attrs, err := a.overlay.NewAttributes(e.mode, e.owner, e.group)
 	if err != nil {
 		return nil, err

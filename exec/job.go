@@ -97,6 +97,14 @@ type Host struct {
 	Password string
 }
 
+// Depot is where a fetched file goes: one file, on the machine of whoever runs moon.
+type Depot interface {
+	// Sum is the path of the file, and the SHA-1 of what is there; "" if nothing is.
+	Sum(src string) (path, sum string, err error)
+	// Put adds a piece of the new content. The last one puts all of it in the file's place.
+	Put(piece []byte, last bool) error
+}
+
 // Names gives an action the step's variables: for template files and for conditions such as assert's.
 type Names interface {
 	// Render renders a template text. File is where it comes from, for errors.

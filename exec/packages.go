@@ -57,7 +57,7 @@ func planPackages(ctx context.Context, a *attempt, p packager) (*change, error) 
 	lacking, isLacking := errors.AsType[fault.NotYet](err)
 	switch {
 	case err == nil:
-		c.packages(a, t)
+		describePackages(c, a, t)
 	case outdated && isLacking:
 		c.diff.Kind, c.diff.Summary = events.ChangeUnknown, lacking.Message
 	default:
@@ -82,7 +82,7 @@ func planPackages(ctx context.Context, a *attempt, p packager) (*change, error) 
 		if err != nil {
 			return err
 		}
-		c.packages(a, t)
+		describePackages(c, a, t)
 		if t.idle && news {
 			c.diff.Kind, c.diff.Summary = events.ChangeUpdate, "new lists of packages"
 		}
@@ -101,7 +101,7 @@ func (t *transaction) run(ctx context.Context) error {
 func (t *transaction) empty() bool { return len(t.changes) == 0 && len(t.others) == 0 }
 
 // packages makes the change that of a transaction.
-func (c *change) packages(a *attempt, t *transaction) {
+func describePackages(c *change, a *attempt, t *transaction) {
 	c.resources = nil
 	slices.SortFunc(t.changes, func(x, y packageChange) int {
 		return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.from, y.from))

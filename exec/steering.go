@@ -8,13 +8,11 @@ import (
 )
 
 // What steers a play has been carried out when the plan was made: here it only has to have been reached.
-func init() {
-	for _, name := range []string{"include_tasks", "include_role", "include_vars"} {
-		if _, ok := actions[name]; !ok {
-			actions[name] = action{run: runSteering, effect: events.ChangeNone}
-		}
-	}
-}
+var (
+	_ = act("include_tasks", action{run: runSteering, effect: events.ChangeNone})
+	_ = act("include_role", action{run: runSteering, effect: events.ChangeNone})
+	_ = act("include_vars", action{run: runSteering, effect: events.ChangeNone})
+)
 
 func runSteering(_ context.Context, a *attempt) Result {
 	r := Result{Outcome: events.OK}

@@ -68,7 +68,7 @@ var harmlessEnv = []string{
 }
 
 // systemPrograms are directories whose programs moon itself names by their path. Nothing comes into them with a playbook.
-var systemPrograms = []string{"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", initDir + "/"}
+var systemPrograms = []string{"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/etc/init.d/"}
 
 func ofSystem(path string) bool {
 	path = filepath.Clean(path)

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"moon/exec/fault"
@@ -38,6 +40,27 @@ func (a answer) last() string {
 		text = strings.TrimSpace(text[i+1:])
 	}
 	return text
+}
+
+// explain puts into an error what the program said, in the place of its exit status. Words of what passes by itself make
+// it transient.
+func (a answer) explain(err error, passing ...string) error {
+	e, ok := errors.AsType[fault.CommandError](err)
+	if !ok {
+		return err
+	}
+	if last := a.last(); last != "" {
+		program, _, _ := strings.Cut(e.Message, ":")
+		e.Message = last
+		if !strings.HasPrefix(last, program+":") {
+			e.Message = program + ": " + last
+		}
+	}
+	text := a.stderr + a.stdout
+	if slices.ContainsFunc(passing, func(words string) bool { return strings.Contains(text, words) }) {
+		e.Class = fault.Transient
+	}
+	return e
 }
 
 // ask runs a program that changes nothing, in the locale C, and returns what it says. That it ends with an error is an
