@@ -35,9 +35,10 @@ var layers = map[string][]string{
 	"exec/fsys":       {"exec/fault", "exec/spec"},                                                  // files by anchored names: it knows no jobs, so that an action cannot slip one in
 	"exec/process":    {"exec/fault"},                                                               // what moon starts: what an exit means is for those who asked
 	"exec/facts":      {"exec/process"},
-	"exec":            {"secret", "secret/vault", "events", "events/steplog", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process", "exec/facts"},         // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"secret", "events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                 // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts"}, // exec at both ends of a lane; what carries a job must not know of runs
+	"exec":            {"secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
+	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                            // a package that is not there may be misspelt, as a key may
+	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                          // as agent: it needs all of exec, and exec nothing of it
+	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a lane; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
 	"engine/planfile": {"engine/graph", "plan", "plan/planner", "internal/diag", "plan/show"},
 	"engine/journal": {
@@ -72,11 +73,11 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts",
+		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {}, // paths and nothing else
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},
 }
 
@@ -91,7 +92,7 @@ var owners = []struct {
 	{"charm.land/", []string{"tui", "tui/feed", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec", "exec/facts", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	_ "moon/exec/action"
 	"moon/exec/fsys"
 	"moon/plan"
 	"moon/secret"

@@ -13,43 +13,43 @@ import (
 	"moon/exec/fsys"
 )
 
-// change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
+// Change is what an action would do to the files of this machine, and the way to do it. A prediction takes the
 // first, a run both, so that they cannot differ.
-type change struct {
-	diff     events.Diff
-	warnings []string
-	fields   map[string]any              // of the result, known beforehand
-	apply    func(context.Context) error // may add to fields, and correct diff; not called for ChangeNone
-	always   bool                        // but with this: something is to be done that is no change
-	places   []*fsys.Anchored            // held open until the end
-	result   *fsys.Anchored              // whose entry describes the result; may be nil
-	plain    []string                    // in plays, all that the result says; nil: everything
-	unlock   func()                      // at the end, such as letting others at the file that is edited; may be nil
+type Change struct {
+	Diff        events.Diff
+	Warnings    []string
+	Fields      map[string]any              // of the result, known beforehand
+	Apply       func(context.Context) error // may add to fields, and correct diff; not called for ChangeNone
+	Always      bool                        // but with this: something is to be done that is no change
+	Places      []*fsys.Anchored            // held open until the end
+	Result      *fsys.Anchored              // whose entry describes the result; may be nil
+	PlainFields []string                    // in plays, all that the result says; nil: everything
+	Unlock      func()                      // at the end, such as letting others at the file that is edited; may be nil
 
-	skips     bool                  // it does nothing, and counts as skipped
-	ahead     []func(*fsys.Overlay) // what later steps of a dry run would find
-	resources []events.Resource     // what is changed, if that is not the file at diff.Path
+	Skips       bool                  // it does nothing, and counts as skipped
+	Predictions []func(*fsys.Overlay) // what later steps of a dry run would find
+	Resources   []events.Resource     // what is changed, if that is not the file at diff.Path
 }
 
-// concerns notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
-func (c *change) concerns(kind events.ChangeKind, typ, name string) {
-	c.resources = append(c.resources, events.Resource{Type: typ, Name: name, Change: kind})
+// AddResource notes what the change is made to: a package, a user, a service. Without it a change is made to a file.
+func (c *Change) AddResource(kind events.ChangeKind, typ, name string) {
+	c.Resources = append(c.Resources, events.Resource{Type: typ, Name: name, Change: kind})
 }
 
 // touched is what the change was made to.
-func (c *change) touched() []events.Resource {
-	if len(c.resources) > 0 || c.diff.Path == "" {
-		return c.resources
+func (c *Change) touched() []events.Resource {
+	if len(c.Resources) > 0 || c.Diff.Path == "" {
+		return c.Resources
 	}
-	r := events.Resource{Type: events.FileResource, Name: c.diff.Path, Change: c.diff.Kind}
-	r.Digest, _ = c.fields["checksum"].(string)
+	r := events.Resource{Type: events.FileResource, Name: c.Diff.Path, Change: c.Diff.Kind}
+	r.Digest, _ = c.Fields["checksum"].(string)
 	return []events.Resource{r}
 }
 
-// after adds to what is done at the end, however it ends.
-func (c *change) after(do func()) {
-	before := c.unlock
-	c.unlock = func() {
+// AtEnd adds to what is done at the end, however it ends.
+func (c *Change) AtEnd(do func()) {
+	before := c.Unlock
+	c.Unlock = func() {
 		do()
 		if before != nil {
 			before()
@@ -57,75 +57,75 @@ func (c *change) after(do func()) {
 	}
 }
 
-func (c *change) close() {
-	for _, p := range c.places {
+func (c *Change) Close() {
+	for _, p := range c.Places {
 		p.Close()
 	}
-	if c.unlock != nil {
-		c.unlock()
+	if c.Unlock != nil {
+		c.Unlock()
 	}
 }
 
-// none makes the change nothing, with what is there as the result.
-func (c *change) none() *change {
-	c.diff.Kind = events.ChangeNone
+// PlanNothing makes the change nothing, with what is there as the result.
+func (c *Change) PlanNothing() *Change {
+	c.Diff.Kind = events.ChangeNone
 	return c
 }
 
-// to makes the change something.
-func (c *change) to(kind events.ChangeKind, apply func(context.Context) error, words ...string) *change {
-	c.diff.Kind, c.apply = kind, apply
-	c.diff.Summary = strings.Join(words, ", ")
+// Plan makes the change something.
+func (c *Change) Plan(kind events.ChangeKind, apply func(context.Context) error, words ...string) *Change {
+	c.Diff.Kind, c.Apply = kind, apply
+	c.Diff.Summary = strings.Join(words, ", ")
 	return c
 }
 
-// as is to, for a change to something that is no file.
-func (c *change) as(kind events.ChangeKind, typ, name string, apply func(context.Context) error, words ...string) {
-	c.concerns(kind, typ, name)
-	c.to(kind, apply, words...)
+// PlanFor is to, for a change to something that is no file.
+func (c *Change) PlanFor(kind events.ChangeKind, typ, name string, apply func(context.Context) error, words ...string) {
+	c.AddResource(kind, typ, name)
+	c.Plan(kind, apply, words...)
 }
 
-// describe adds what is at a place to the result.
-func (c *change) describe(p *fsys.Anchored, plays bool) {
+// Describe adds what is at a place to the result.
+func (c *Change) Describe(p *fsys.Anchored, plays bool) {
 	e, err := p.Look()
 	if err != nil {
 		return // what is not seen is not reported; the step itself went well
 	}
-	maps.Copy(c.fields, e.Fields())
+	maps.Copy(c.Fields, e.Fields())
 	if plays && e.Kind != fsys.Absent {
-		c.fields["mode"] = fmt.Sprintf("0%03o", e.Mode)
+		c.Fields["mode"] = fmt.Sprintf("0%03o", e.Mode)
 	}
 	if plays && e.Kind == fsys.Regular && e.Twins() > 1 {
-		c.fields["state"] = fsys.HardLink
+		c.Fields["state"] = fsys.HardLink
 	}
 }
 
-// foresees notes what a change would make, for the later steps of a dry run. It is called when the change is only
+// AddPrediction notes what a change would make, for the later steps of a dry run. It is called when the change is only
 // predicted.
-func (c *change) foresees(do func(*fsys.Overlay)) { c.ahead = append(c.ahead, do) }
+func (c *Change) AddPrediction(do func(*fsys.Overlay)) { c.Predictions = append(c.Predictions, do) }
 
-// changedMeanwhile is the result of a dry run for what looks at something that an earlier step would change.
-func (a *attempt) changedMeanwhile(paths ...string) *Result {
+// ChangedEarlier is the result of a dry run for what looks at something that an earlier step would change.
+func (a *Attempt) ChangedEarlier(paths ...string) *Result {
 	for _, path := range paths {
-		if a.overlay.Concerns(path) {
-			r := unrun("an earlier step would change " + path)
+		if a.Overlay.Concerns(path) {
+			r := UnknownChange("an earlier step would change " + path)
 			return &r
 		}
 	}
 	return nil
 }
 
-// apply makes a change and reports it.
-func (a *attempt) apply(ctx context.Context, c *change) Result {
-	defer c.close()
+// Apply makes a change and reports it.
+func (a *Attempt) Apply(ctx context.Context, c *Change) Result {
+	defer c.Close()
 	r := Result{Outcome: events.OK}
-	if c.diff.Kind != events.ChangeNone || c.always {
-		if err := c.apply(ctx); err != nil {
-			return a.failure(ctx, err)
+	if c.Diff.Kind != events.ChangeNone || c.Always {
+		if err := c.Apply(ctx); err != nil {
+			return a.Failure(ctx, err)
 		}
 	}
 	switch {
-	case c.diff.Kind != events.ChangeNone: // as the prediction had it, or as it turned out
+	case c.Diff.Kind != events.ChangeNone: // as the prediction had it, or as it turned out
 		r.Outcome, r.Resources = events.Changed, c.touched()
 	case a.Again:
 		r.Resources = c.touched() // by an attempt that died before it could say so
@@ -133,67 +133,67 @@ func (a *attempt) apply(ctx context.Context, c *change) Result {
 			r.Resources[i].Change = events.ChangeUpdate
 		}
 	}
-	if c.result != nil {
-		c.describe(c.result, a.Plays)
+	if c.Result != nil {
+		c.Describe(c.Result, a.Plays)
 	}
-	r.Diff, r.Fields, r.Warnings = &c.diff, a.says(c), c.warnings
-	if c.skips {
-		return asSkipped("skipped, since " + c.diff.Summary)
+	r.Diff, r.Fields, r.Warnings = &c.Diff, a.says(c), c.Warnings
+	if c.Skips {
+		return AsSkipped("skipped, since " + c.Diff.Summary)
 	}
 	return r
 }
 
 // says is what the change says of itself.
-func (a *attempt) says(c *change) map[string]any {
+func (a *Attempt) says(c *Change) map[string]any {
 	if !a.Plays {
-		return c.fields
+		return c.Fields
 	}
-	if c.plain != nil {
-		maps.DeleteFunc(c.fields, func(name string, _ any) bool { return !slices.Contains(c.plain, name) })
+	if c.PlainFields != nil {
+		maps.DeleteFunc(c.Fields, func(name string, _ any) bool { return !slices.Contains(c.PlainFields, name) })
 	}
-	return c.fields
+	return c.Fields
 }
 
 // predict is the result of a dry run.
-func (a *attempt) predict(ctx context.Context, act action) Result {
-	c, err := act.plan(ctx, a)
+func (a *Attempt) predict(ctx context.Context, act Action) Result {
+	c, err := act.Plan(ctx, a)
 	if s, ok := errors.AsType[supplied](err); ok {
 		return unpredicted(s)
 	}
 	if missing, ok := errors.AsType[fault.NotYet](err); ok {
-		r := unrun("unpredictable: " + missing.Error())
+		r := UnknownChange("unpredictable: " + missing.Error())
 		r.Diff.Path, r.Diff.Summary = missing.Path, missing.Error()
 		r.Warnings, r.Lacks = []string{missing.Error()}, missing.Error()
-		r.Fields = a.failure(ctx, err).Fields
+		r.Fields = a.Failure(ctx, err).Fields
 		return r
 	}
 	if err != nil {
-		return a.failure(ctx, err)
+		return a.Failure(ctx, err)
 	}
-	defer c.close()
-	if c.diff.Kind == events.ChangeUnknown {
-		r := unrun("unpredictable: " + c.diff.Summary)
-		r.Diff, r.Warnings = &c.diff, c.warnings
+	defer c.Close()
+	if c.Diff.Kind == events.ChangeUnknown {
+		r := UnknownChange("unpredictable: " + c.Diff.Summary)
+		r.Diff, r.Warnings = &c.Diff, c.Warnings
 		if a.Plays {
 			r.Fields = map[string]any{}
 			maps.Copy(r.Fields, a.says(c))
 		}
 		return r
 	}
-	r := Result{Outcome: events.OK, Diff: &c.diff, Warnings: c.warnings}
-	if c.diff.Kind != events.ChangeNone {
+	r := Result{Outcome: events.OK, Diff: &c.Diff, Warnings: c.Warnings}
+	if c.Diff.Kind != events.ChangeNone {
 		r.Outcome = events.Changed
-		if a.overlay != nil {
-			for _, do := range c.ahead {
-				do(a.overlay)
+		if a.Overlay != nil {
+			for _, do := range c.Predictions {
+				do(a.Overlay)
 			}
 		}
-	} else if c.result != nil {
-		c.describe(c.result, a.Plays)
+	} else if c.Result != nil {
+		c.Describe(c.Result, a.Plays)
 	}
 	r.Fields = a.says(c)
-	if c.skips {
-		return asSkipped("skipped, since " + c.diff.Summary)
+	if c.Skips {
+		return AsSkipped("skipped, since " + c.Diff.Summary)
 	}
 	return r
 }

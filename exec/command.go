@@ -16,8 +16,8 @@ import (
 	"moon/exec/spec"
 )
 
-// process prepares a command with the step's environment. Its output is discarded.
-func (a *attempt) process(argv []string) *process.Command {
+// Prepare prepares a command with the step's environment. Its output is discarded.
+func (a *Attempt) Prepare(argv []string) *process.Command {
 	run, _, ofRun := strings.Cut(a.Attempt, "/")
 	if !ofRun {
 		run = ""
@@ -26,7 +26,7 @@ func (a *attempt) process(argv []string) *process.Command {
 }
 
 // dir is where the step's commands run.
-func (a *attempt) dir() string {
+func (a *Attempt) dir() string {
 	if !a.Roams || !errors.Is(unix.Access(a.Cwd, unix.X_OK), unix.EACCES) {
 		return a.Cwd
 	}
@@ -36,17 +36,17 @@ func (a *attempt) dir() string {
 	return "/"
 }
 
-// noisy prepares a command whose output is the step's.
-func (a *attempt) noisy(argv []string) *process.Command {
-	p := a.process(argv)
+// PrepareWithOutput prepares a command whose output is the step's.
+func (a *Attempt) PrepareWithOutput(argv []string) *process.Command {
+	p := a.Prepare(argv)
 	if a.Output != nil {
 		p.Stdout, p.Stderr = a.Output.Stdout(), a.Output.Stderr()
 	}
 	return p
 }
 
-// within is the attempt where the command's own arguments have it run. skip is not nil where they say that it need not.
-func (a *attempt) within(args *spec.WithinArgs) (own *attempt, skip *Result) {
+// Within is the attempt where the command's own arguments have it run. skip is not nil where they say that it need not.
+func (a *Attempt) Within(args *spec.WithinArgs) (own *Attempt, skip *Result) {
 	job := *a.Job
 	job.Creates, job.Removes = args.Creates, args.Removes
 	if args.Chdir != "" {
@@ -54,25 +54,25 @@ func (a *attempt) within(args *spec.WithinArgs) (own *attempt, skip *Result) {
 	}
 	copied := *a
 	copied.Job = &job
-	return &copied, copied.skips()
+	return &copied, copied.Skips()
 }
 
-// command runs the command that is the step.
-func (a *attempt) command(ctx context.Context, argv []string, stdin *string) Result {
+// RunCommand runs the command that is the step.
+func (a *Attempt) RunCommand(ctx context.Context, argv []string, stdin *string) Result {
 	if a.Interactive {
-		return a.onTerminal(ctx, argv)
+		return a.RunOnTerminal(ctx, argv)
 	}
-	p := a.noisy(argv)
+	p := a.PrepareWithOutput(argv)
 	p.Stdin = stdin
 	p.KeepTail()
-	return withHint(p, a.ended(p.Run(ctx), events.Changed))
+	return AddTerminalHint(p, a.EndedAs(p.Run(ctx), events.Changed))
 }
 
 // terminalHint is added to the error of a step that failed because it wanted a terminal.
 const terminalHint = " (it wanted a terminal, which a step has only with `interactive: true`)"
 
-// withHint names `interactive` in the result of a process that failed and said that it wanted a terminal.
-func withHint(p *process.Command, r Result) Result {
+// AddTerminalHint names `interactive` in the result of a process that failed and said that it wanted a terminal.
+func AddTerminalHint(p *process.Command, r Result) Result {
 	if r.Outcome == events.Failed && r.RC != nil && p.WantedTerminal() {
 		r.Error += terminalHint
 	}
@@ -81,7 +81,7 @@ func withHint(p *process.Command, r Result) Result {
 
 // environ is moon's own environment with the step's on top, but without what is read from it as a secret: a step that needs it
 // says so.
-func (a *attempt) environ() []string {
+func (a *Attempt) environ() []string {
 	own := os.Environ()
 	env := make([]string, 0, len(own)+len(a.Env)+2)
 	for _, entry := range own {
@@ -102,20 +102,20 @@ func (a *attempt) environ() []string {
 	return env
 }
 
-// variable is a variable of the step's environment.
-func (a *attempt) variable(name string) string {
+// Getenv is a variable of the step's environment.
+func (a *Attempt) Getenv(name string) string {
 	if value, ok := a.Env[name]; ok {
 		return value
 	}
 	return os.Getenv(name)
 }
 
-// ended is the result of a command that ran. Success is what it means to succeed.
-func (a *attempt) ended(e process.Exit, success events.Outcome) Result {
+// EndedAs is the result of a command that ran. Success is what it means to succeed.
+func (a *Attempt) EndedAs(e process.Exit, success events.Outcome) Result {
 	r := Result{Outcome: success, RC: &e.Code}
 	switch {
 	case e.Code == process.NotRun:
-		r = a.stop(e.Stop)
+		r = a.Stopped(e.Stop)
 	case e.Err != nil:
 		r = Result{Outcome: events.Failed, Class: fault.Fatal, Error: fault.Describe(e.Err)}
 		if c, ok := errors.AsType[fault.CommandError](e.Err); ok {

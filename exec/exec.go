@@ -34,7 +34,7 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 	if failed != nil {
 		return *failed
 	}
-	if skip := a.skips(); skip != nil {
+	if skip := a.Skips(); skip != nil {
 		return *skip
 	}
 	if end := a.conditions(ctx); end != nil {
@@ -46,21 +46,21 @@ func (l Local) Run(ctx context.Context, job *Job) Result {
 	}
 	if a.Incremental != nil {
 		if err := a.Incremental.Forget(); err != nil {
-			return a.failure(ctx, err)
+			return a.Failure(ctx, err)
 		}
 	}
 	r := a.timed(ctx, func(ctx context.Context) Result {
-		if act.plan == nil {
-			return act.run(ctx, a)
+		if act.Plan == nil {
+			return act.Run(ctx, a)
 		}
-		c, err := act.plan(ctx, a)
+		c, err := act.Plan(ctx, a)
 		if err != nil {
-			return a.failure(ctx, err)
+			return a.Failure(ctx, err)
 		}
-		return a.apply(ctx, c)
+		return a.Apply(ctx, c)
 	})
 	r.Sources = sources
-	if a.Plays && act.served && r.Class == fault.Transient {
+	if a.Plays && act.Served && r.Class == fault.Transient {
 		r.Class = fault.Fatal // a task that waits for a server says so by `until`, and many only ask whether it is there
 	}
 	return r
@@ -84,11 +84,11 @@ func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	if failed != nil {
 		return *failed
 	}
-	a.overlay, a.ahead = d.Overlay, true
+	a.Overlay, a.ahead = d.Overlay, true
 	if what := Supplies(job); what != "" && !job.Trusted {
 		return unpredicted(supplied{what})
 	}
-	if skip := a.skips(); skip != nil {
+	if skip := a.Skips(); skip != nil {
 		return *skip
 	}
 	if _, end := a.upToDate(ctx); end != nil {
@@ -96,46 +96,46 @@ func (d DryRun) Run(ctx context.Context, job *Job) Result {
 	}
 	return a.timed(ctx, func(ctx context.Context) Result {
 		switch {
-		case act.plan != nil:
+		case act.Plan != nil:
 			return a.predict(ctx, act)
-		case act.dry != nil:
-			return act.dry(ctx, a)
+		case act.Dry != nil:
+			return act.Dry(ctx, a)
 		}
-		return act.run(ctx, a)
+		return act.Run(ctx, a)
 	})
 }
 
-// unrun is the result of a dry run for what cannot be told without running.
-func unrun(message string) Result {
+// UnknownChange is the result of a dry run for what cannot be told without running.
+func UnknownChange(message string) Result {
 	return Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown}, Message: message}
 }
 
 // unpredicted is the result of a dry run that would have executed what the playbook names.
 func unpredicted(s supplied) Result {
-	r := unrun("")
+	r := UnknownChange("")
 	r.Diff.Summary = "not predicted: " + s.Error()
 	return r
 }
 
-// action is how one action is carried out.
-type action struct {
+// Action is how one action is carried out.
+type Action struct {
 	// plan compares what shall be with what is. Actions that have it need nothing else: what they predict is what
 	// they do.
-	plan func(context.Context, *attempt) (*change, error)
+	Plan func(context.Context, *Attempt) (*Change, error)
 
-	run    func(context.Context, *attempt) Result
-	dry    func(context.Context, *attempt) Result // nil: as run
-	effect events.ChangeKind                      // what a prediction says without plan
+	Run    func(context.Context, *Attempt) Result
+	Dry    func(context.Context, *Attempt) Result // nil: as run
+	Effect events.ChangeKind                      // what a prediction says without plan
 
-	names  func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
-	served bool                  // a server may refuse it for a while
+	Supplies func(args any) string // the argument that names a program, or steers one, which a dry run would execute; nil: none can
+	Served   bool                  // a server may refuse it for a while
 }
 
 // actions is every action, by its canonical name.
-var actions = map[string]action{}
+var actions = map[string]Action{}
 
-// act adds an action to all there are. Each is in a file of its own and says its name there, and nowhere else.
-func act(name string, a action) struct{} { //nolint:unparam // a variable without a name takes it
+// Register adds an action to all there are. Each is in a file of its own and says its name there, and nowhere else.
+func Register(name string, a Action) struct{} { //nolint:unparam // a variable without a name takes it
 	actions[name] = a
 	return struct{}{}
 }
@@ -149,20 +149,20 @@ func Source(job *Job) string {
 func Inward(action string) bool { return spec.Inward(action) }
 
 // Repeatable reports whether an action compares before it acts, so that doing it twice is doing it once.
-func Repeatable(action string) bool { return actions[action].plan != nil }
+func Repeatable(action string) bool { return actions[action].Plan != nil }
 
-// attempt is a job being carried out.
-type attempt struct {
+// Attempt is a job being carried out.
+type Attempt struct {
 	*Job
 	grace time.Duration
 	watch func(process.Moment)
 	lend  func(use func())
 
-	overlay *fsys.Overlay // of a dry run; nil otherwise
+	Overlay *fsys.Overlay // of a dry run; nil otherwise
 	ahead   bool          // it is a dry run
 }
 
-func (l Local) attempt(job *Job) (*attempt, action, *Result) {
+func (l Local) attempt(job *Job) (*Attempt, Action, *Result) {
 	act, ok := actions[job.Action]
 	if args, plugged := job.Args.(*spec.PluginArgs); plugged && l.Plugin != nil {
 		act, ok = l.Plugin.action(args), true
@@ -178,11 +178,11 @@ func (l Local) attempt(job *Job) (*attempt, action, *Result) {
 	if watch == nil {
 		watch = func(process.Moment) {}
 	}
-	return &attempt{Job: job, grace: grace, watch: watch, lend: l.Lend}, act, nil
+	return &Attempt{Job: job, grace: grace, watch: watch, lend: l.Lend}, act, nil
 }
 
 // timed runs something under the job's timeout.
-func (a *attempt) timed(ctx context.Context, run func(context.Context) Result) Result {
+func (a *Attempt) timed(ctx context.Context, run func(context.Context) Result) Result {
 	if a.Timeout <= 0 {
 		return run(ctx)
 	}
@@ -191,14 +191,14 @@ func (a *attempt) timed(ctx context.Context, run func(context.Context) Result) R
 	return run(ctx)
 }
 
-// failure is the result of an error that is not an exit status.
-func (a *attempt) failure(ctx context.Context, err error) Result {
+// Failure is the result of an error that is not an exit status.
+func (a *Attempt) Failure(ctx context.Context, err error) Result {
 	stop := fault.Stopped(ctx)
 	if s, ok := errors.AsType[fault.Stop](err); ok {
 		stop = s
 	}
 	if stop != "" {
-		return a.stop(stop)
+		return a.Stopped(stop)
 	}
 	if s, ok := errors.AsType[supplied](err); ok {
 		return unpredicted(s)
@@ -219,8 +219,8 @@ func (a *attempt) failure(ctx context.Context, err error) Result {
 	return r
 }
 
-// stop is the result of an attempt that was told to end before it had.
-func (a *attempt) stop(why fault.Stop) Result {
+// Stopped is the result of an attempt that was told to end before it had.
+func (a *Attempt) Stopped(why fault.Stop) Result {
 	if why == fault.Expired {
 		return Result{Outcome: events.Timeout, Error: a.expired()}
 	}
@@ -228,7 +228,7 @@ func (a *attempt) stop(why fault.Stop) Result {
 }
 
 // expired words a timeout. The deadline may also be the engine's own, whose length is not known here.
-func (a *attempt) expired() string {
+func (a *Attempt) expired() string {
 	if a.Timeout <= 0 {
 		return string(fault.Expired)
 	}

@@ -13,6 +13,7 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
+	_ "moon/exec/action"
 	"moon/exec/fault"
 	"moon/exec/spec"
 )

@@ -6,5 +6,5 @@ import "moon/events"
 // without that.
 func Known(name string) (known, foretells bool, effect events.ChangeKind) {
 	a, known := actions[name]
-	return known, a.plan != nil, a.effect
+	return known, a.Plan != nil, a.Effect
 }

@@ -11,33 +11,33 @@ import (
 	"moon/exec/process"
 )
 
-// skips decides creates and removes. It returns nothing when the attempt goes on.
-func (a *attempt) skips() *Result {
+// Skips decides creates and removes. It returns nothing when the attempt goes on.
+func (a *Attempt) Skips() *Result {
 	if a.Creates != "" {
-		switch there, err := a.exists(a.Creates); {
+		switch there, err := a.Exists(a.Creates); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "creates: " + fault.Describe(err)}
 		case there:
-			return skip(events.SkipCreates, a.Creates+" exists")
+			return SkipFor(events.SkipCreates, a.Creates+" exists")
 		}
 	}
 	if a.Removes != "" {
-		switch there, err := a.exists(a.Removes); {
+		switch there, err := a.Exists(a.Removes); {
 		case err != nil:
 			return &Result{Outcome: events.Failed, Class: fault.Fatal, Error: "removes: " + fault.Describe(err)}
 		case !there:
-			return skip(events.SkipRemoves, a.Removes+" does not exist")
+			return SkipFor(events.SkipRemoves, a.Removes+" does not exist")
 		}
 	}
 	return nil
 }
 
-func skip(reason events.SkipReason, detail string) *Result {
+func SkipFor(reason events.SkipReason, detail string) *Result {
 	return &Result{Outcome: events.Skipped, Reason: reason, Detail: detail}
 }
 
-func (a *attempt) exists(path string) (bool, error) {
-	_, err := a.overlay.Stat(path)
+func (a *Attempt) Exists(path string) (bool, error) {
+	_, err := a.Overlay.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -45,14 +45,14 @@ func (a *attempt) exists(path string) (bool, error) {
 }
 
 // conditions runs unless and onlyif. It returns nothing when the attempt goes on.
-func (a *attempt) conditions(ctx context.Context) *Result {
+func (a *Attempt) conditions(ctx context.Context) *Result {
 	if a.Unless != "" {
 		ok, end := a.condition(ctx, "unless", a.Unless)
 		switch {
 		case end != nil:
 			return end
 		case ok:
-			return skip(events.SkipUnless, a.quoted(a.Unless, "succeeded"))
+			return SkipFor(events.SkipUnless, a.quoted(a.Unless, "succeeded"))
 		}
 	}
 	if a.OnlyIf != "" {
@@ -61,13 +61,13 @@ func (a *attempt) conditions(ctx context.Context) *Result {
 		case end != nil:
 			return end
 		case !ok:
-			return skip(events.SkipOnlyIf, a.quoted(a.OnlyIf, "failed"))
+			return SkipFor(events.SkipOnlyIf, a.quoted(a.OnlyIf, "failed"))
 		}
 	}
 	return nil
 }
 
-func (a *attempt) quoted(command, verb string) string {
+func (a *Attempt) quoted(command, verb string) string {
 	if a.NoLog {
 		return "the command " + verb
 	}
@@ -75,18 +75,18 @@ func (a *attempt) quoted(command, verb string) string {
 }
 
 // condition runs a command silently and reports whether it succeeded.
-func (a *attempt) condition(ctx context.Context, key, command string) (bool, *Result) {
+func (a *Attempt) condition(ctx context.Context, key, command string) (bool, *Result) {
 	var ok bool
 	end := a.timed(ctx, func(ctx context.Context) Result {
-		p := a.process([]string{process.ShellPath, "-c", command})
-		hideSecretArg(a, p)
+		p := a.Prepare([]string{process.ShellPath, "-c", command})
+		HideSecretArg(a, p)
 		e := p.Run(ctx)
 		ok = e.Err == nil && e.Stop == "" && e.Code == 0
 		switch {
 		case e.Err != nil:
-			return a.failure(ctx, e.Err)
+			return a.Failure(ctx, e.Err)
 		case e.Stop != "":
-			return a.stop(e.Stop)
+			return a.Stopped(e.Stop)
 		}
 		return Result{}
 	})

@@ -12,16 +12,16 @@ import (
 	"moon/exec/process"
 )
 
-// onTerminal runs a command that has the user's terminal. Whoever has it now makes room.
-func (a *attempt) onTerminal(ctx context.Context, argv []string) Result {
+// RunOnTerminal runs a command that has the user's terminal. Whoever has it now makes room.
+func (a *Attempt) RunOnTerminal(ctx context.Context, argv []string) Result {
 	if a.lend == nil {
-		return a.failure(ctx, fault.CommandError{Message: "there is no terminal for an interactive step: this moon has none to give", Class: fault.Fatal})
+		return a.Failure(ctx, fault.CommandError{Message: "there is no terminal for an interactive step: this moon has none to give", Class: fault.Fatal})
 	}
 	var r Result
 	a.lend(func() {
 		tty, err := process.BorrowTerminal()
 		if err != nil {
-			r = a.failure(ctx, err)
+			r = a.Failure(ctx, err)
 			return
 		}
 		defer tty.GiveBack()
@@ -29,18 +29,18 @@ func (a *attempt) onTerminal(ctx context.Context, argv []string) Result {
 		if len(a.Prefix) > 0 { // sudo and the like give their command another environment than their own
 			argv = slices.Concat(a.Prefix, []string{"env"}, a.settings(), argv)
 		}
-		p := a.process(argv)
+		p := a.Prepare(argv)
 		p.Tty = tty
 		record := &process.Unfolded{To: a.Output.Stdout()}
 		p.Stdout = io.MultiWriter(tty, record)
-		r = a.ended(p.Run(ctx), events.Changed)
+		r = a.EndedAs(p.Run(ctx), events.Changed)
 		record.End()
 	})
 	return r
 }
 
 // settings is the step's environment as words for env.
-func (a *attempt) settings() []string {
+func (a *Attempt) settings() []string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
 		words = append(words, name+"="+a.Env[name])

@@ -136,17 +136,17 @@ type Result struct {
 	Lacks string
 }
 
-// files are where this step copies from.
-func (j *Job) files() fsys.Files {
+// Files are where this step copies from.
+func (j *Job) Files() fsys.Files {
 	if j.From == nil {
 		return fsys.OwnFiles{}
 	}
 	return j.From
 }
 
-// readFrom is the whole of a file that the step is made from.
-func (j *Job) readFrom(path string) ([]byte, error) {
-	f, err := j.files().Open(path)
+// ReadSource is the whole of a file that the step is made from.
+func (j *Job) ReadSource(path string) ([]byte, error) {
+	f, err := j.Files().Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ import (
 // stampLayout is how Ansible writes when a command began and ended.
 const stampLayout = "2006-01-02 15:04:05.000000"
 
-// asCommand adds to the result of a command what plays find in it, besides what every step has. cmd is text or a list, as it
+// AsCommand adds to the result of a command what plays find in it, besides what every step has. cmd is text or a list, as it
 // was given.
-func (a *attempt) asCommand(cmd any, start time.Time, r Result) Result {
+func (a *Attempt) AsCommand(cmd any, start time.Time, r Result) Result {
 	if !a.Plays || r.Outcome == events.Cancelled {
 		return r
 	}
@@ -36,8 +36,8 @@ func (a *attempt) asCommand(cmd any, start time.Time, r Result) Result {
 	return r
 }
 
-// lineOf is the standard input of a command, to which plays add a newline.
-func (a *attempt) lineOf(stdin *string, newline bool) *string {
+// StdinText is the standard input of a command, to which plays add a newline.
+func (a *Attempt) StdinText(stdin *string, newline bool) *string {
 	if stdin == nil || !a.Plays || !newline {
 		return stdin
 	}
@@ -65,16 +65,16 @@ func unstarted(cmd any, r Result) Result {
 	return r
 }
 
-// inWords is a message in moon's words, or in a play in those that its conditions look for.
-func (a *attempt) inWords(own, inPlays string) string {
+// ChooseWords is a message in moon's words, or in a play in those that its conditions look for.
+func (a *Attempt) ChooseWords(own, inPlays string) string {
 	if a.Plays {
 		return inPlays
 	}
 	return own
 }
 
-// asUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
-func (a *attempt) asUnneeded(cmd any, r *Result) Result {
+// AsUnneeded makes the result of a command that need not run, by its own creates or removes, that of one that changed nothing.
+func (a *Attempt) AsUnneeded(cmd any, r *Result) Result {
 	if !a.Plays || r.Outcome != events.Skipped {
 		return *r
 	}
@@ -113,20 +113,20 @@ func (r Result) Decided() Result {
 		if msg == "" {
 			msg = "this does not run in check mode"
 		}
-		r = asSkipped(msg)
+		r = AsSkipped(msg)
 	}
 	return r
 }
 
-// asSkipped is the result of an action that does nothing because of its own creates or removes, and is no command.
-func asSkipped(msg string) Result {
+// AsSkipped is the result of an action that does nothing because of its own creates or removes, and is no command.
+func AsSkipped(msg string) Result {
 	return Result{Outcome: events.Skipped, Reason: events.SkipWhen, Detail: msg, Fields: map[string]any{"msg": msg, "skipped": true}}
 }
 
-// asUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
+// AsUnrun is the dry run of a command in a play. One that says when it is needed would change something, any other is
 // skipped.
-func (a *attempt) asUnrun(cmd any) Result {
-	r := unrun("")
+func (a *Attempt) AsUnrun(cmd any) Result {
+	r := UnknownChange("")
 	if !a.Plays {
 		return r
 	}

@@ -24,11 +24,13 @@ import (
 // an attempt, so that guards, timeouts and lanes hold for such a job as for any other.
 type Plugin func(ctx context.Context, call *PluginCall) Result
 
-func (p Plugin) action(args *spec.PluginArgs) action {
-	act := action{run: func(ctx context.Context, a *attempt) Result { return p(ctx, &PluginCall{Job: a.Job, Args: args, a: a}) }}
-	act.dry = func(context.Context, *attempt) Result { return unrun("the plugin cannot tell what it would do") }
+func (p Plugin) action(args *spec.PluginArgs) Action {
+	act := Action{Run: func(ctx context.Context, a *Attempt) Result { return p(ctx, &PluginCall{Job: a.Job, Args: args, a: a}) }}
+	act.Dry = func(context.Context, *Attempt) Result {
+		return UnknownChange("the plugin cannot tell what it would do")
+	}
 	if args.Plugin.Check == spec.CheckFull {
-		act.dry = func(ctx context.Context, a *attempt) Result {
+		act.Dry = func(ctx context.Context, a *Attempt) Result {
 			return p(ctx, &PluginCall{Job: a.Job, Args: args, Check: true, a: a})
 		}
 	}
@@ -40,7 +42,7 @@ type PluginCall struct {
 	*Job
 	Args  *spec.PluginArgs
 	Check bool // only say what would change
-	a     *attempt
+	a     *Attempt
 }
 
 // OnController reports whether a job is to be carried out where moon runs, whomever and whatever machine it is about.
@@ -59,7 +61,7 @@ type Ended struct {
 // Command runs a program of the call and waits for its end. What it writes to standard error is the step's; stderr gets it, too,
 // unless it is nil. One that prints more than most bytes is killed; 0 is any number.
 func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, most int, stdout, stderr io.Writer) Ended {
-	p := c.a.process(argv)
+	p := c.a.Prepare(argv)
 	p.Stdin, p.Stdout, p.Most = &stdin, stdout, most
 	switch {
 	case c.Output == nil:
@@ -70,18 +72,18 @@ func (c *PluginCall) Command(ctx context.Context, argv []string, stdin string, m
 		p.Stderr = io.MultiWriter(c.Output.Stderr(), stderr)
 	}
 	e := p.Run(ctx)
-	r := c.a.ended(e, events.OK)
+	r := c.a.EndedAs(e, events.OK)
 	return Ended{Result: r, Exited: e.Err == nil && e.Stop == "" && e.Signal == 0, Words: e.String()}
 }
 
 // Stopped is the result of a call that was told to end before it had.
-func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.stop(fault.Stopped(ctx)) }
+func (c *PluginCall) Stopped(ctx context.Context) Result { return c.a.Stopped(fault.Stopped(ctx)) }
 
 // Failed is the result of an error.
-func (c *PluginCall) Failed(ctx context.Context, err error) Result { return c.a.failure(ctx, err) }
+func (c *PluginCall) Failed(ctx context.Context, err error) Result { return c.a.Failure(ctx, err) }
 
 // Unknown is the result of a call that could not tell what it would do.
-func (c *PluginCall) Unknown(message string) Result { return unrun(message) }
+func (c *PluginCall) Unknown(message string) Result { return UnknownChange(message) }
 
 // Unified is the difference of two texts; nil is a file that is not there.
 func Unified(path string, before, after *string) string {
@@ -108,7 +110,7 @@ func (c *PluginCall) File() (path string, done func(), err error) {
 	case c.From == nil:
 		path, done, err = Verified(g.Path, g.Digest)
 	default:
-		path, done, err = verified(c.a.files(), g.Path, g.Digest, nil)
+		path, done, err = verified(c.a.Files(), g.Path, g.Digest, nil)
 	}
 	if errors.Is(err, ErrNotVerified) {
 		err = fmt.Errorf("the plugin %s is not what it was when the plan was made; plan again", g.Path)
@@ -157,22 +159,22 @@ type Companion struct {
 
 // Companion starts a program with the environment of this call, less what is the step's own.
 func (c *PluginCall) Companion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
-	plain := &attempt{Job: &Job{Cwd: dir, Secrets: c.Secrets}, grace: c.a.grace, watch: c.a.watch}
+	plain := &Attempt{Job: &Job{Cwd: dir, Secrets: c.Secrets}, grace: c.a.grace, watch: c.a.watch}
 	return plain.companion(argv, stdout, stderr)
 }
 
 // NewCompanion starts a program that belongs to no step.
 func NewCompanion(argv []string, dir string, stdout, stderr io.Writer) *Companion {
-	a := &attempt{Job: &Job{Cwd: dir, Attempt: process.NewMark()}, grace: process.DefaultGrace, watch: func(process.Moment) {}}
+	a := &Attempt{Job: &Job{Cwd: dir, Attempt: process.NewMark()}, grace: process.DefaultGrace, watch: func(process.Moment) {}}
 	return a.companion(argv, stdout, stderr)
 }
 
-func (a *attempt) companion(argv []string, stdout, stderr io.Writer) *Companion {
+func (a *Attempt) companion(argv []string, stdout, stderr io.Writer) *Companion {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r, w := io.Pipe()
 	now := make(chan struct{})
 	c := &Companion{PipeWriter: w, stop: cancel, kill: sync.OnceFunc(func() { close(now) }), done: make(chan struct{})}
-	p := a.process(argv)
+	p := a.Prepare(argv)
 	p.Input, p.Stdout, p.Stderr, p.Now = r, stdout, stderr, now
 	go func() {
 		defer close(c.done)

@@ -21,8 +21,8 @@ var loaders = map[string]string{
 
 const shellLoader = ". /dev/fd/3"
 
-// hideSecretArg takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
-func hideSecretArg(a *attempt, p *process.Command) (seen bool) {
+// HideSecretArg takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
+func HideSecretArg(a *Attempt, p *process.Command) (seen bool) {
 	last := len(p.Argv) - 1
 	if !a.Secrets.Has(p.Argv[last]) {
 		return false

@@ -43,7 +43,7 @@ func ShellOf(job *Job, as ShellAs) *Foreground {
 		notice = append(notice, fmt.Sprintf("   %s does not exist; this is %s", job.Cwd, dir))
 		inside.Cwd = dir
 	}
-	a := &attempt{Job: &inside}
+	a := &Attempt{Job: &inside}
 	f := Shell(a.dir())
 	f.env, f.notice, f.shell, f.as = a.environ(), notice, true, as.Credential
 	if as.Env != nil {

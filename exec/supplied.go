@@ -18,7 +18,7 @@ func (s supplied) Error() string {
 }
 
 // refuseSupplied is an error in a dry run of a playbook that is not trusted. What says what the playbook names.
-func (a *attempt) refuseSupplied(what string) error {
+func (a *Attempt) refuseSupplied(what string) error {
 	if !a.ahead || a.Trusted {
 		return nil
 	}
@@ -31,17 +31,17 @@ func Supplies(job *Job) string {
 	if job.Told != nil && strings.Contains(job.Told.Python, "/") && !ofSystem(job.Told.Python) {
 		return "the interpreter " + job.Told.Python
 	}
-	if names := actions[job.Action].names; names != nil && job.Args != nil {
+	if names := actions[job.Action].Supplies; names != nil && job.Args != nil {
 		return names(job.Args)
 	}
 	return ""
 }
 
 // MaySupply reports whether arguments of an action can name a program that a dry run would execute.
-func MaySupply(action string) bool { return actions[action].names != nil }
+func MaySupply(action string) bool { return actions[action].Supplies != nil }
 
-// given is an argument's name in quotes, if the argument is given.
-func given(name, value string) string {
+// QuoteGiven is an argument's name in quotes, if the argument is given.
+func QuoteGiven(name, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -49,7 +49,7 @@ func given(name, value string) string {
 }
 
 // refuseAsking says why a dry run may not ask this program.
-func (a *attempt) refuseAsking(argv []string) error {
+func (a *Attempt) refuseAsking(argv []string) error {
 	for name := range a.Env {
 		if !slices.Contains(harmlessEnv, name) && !strings.HasPrefix(name, "LC_") {
 			return a.refuseSupplied("a program of the system with the environment variable " + name)
@@ -75,9 +75,9 @@ func ofSystem(path string) bool {
 	return slices.ContainsFunc(systemPrograms, func(dir string) bool { return strings.HasPrefix(path, dir) })
 }
 
-// refuseInProject refuses a directory whose own files steer the program that is started in it, such as the configuration of a git
+// RefuseInProject refuses a directory whose own files steer the program that is started in it, such as the configuration of a git
 // repository, if it is part of the playbook's project, or the project a part of it.
-func (a *attempt) refuseInProject(dir string) error {
+func (a *Attempt) RefuseInProject(dir string) error {
 	if a.Project == "" || dir == "" {
 		return nil
 	}

@@ -13,28 +13,28 @@ import (
 	"moon/exec/process"
 )
 
-// tool is a program that an action uses: it asks what is, or makes what shall be.
-type tool struct {
-	argv  []string
-	env   map[string]string // on top of the step's
-	stdin *string
+// Tool is a program that an action uses: it asks what is, or makes what shall be.
+type Tool struct {
+	Argv  []string
+	Env   map[string]string // on top of the step's
+	Stdin *string
 }
 
-// program is a tool without anything special.
-func program(argv ...string) tool { return tool{argv: argv} }
+// NewTool is a tool without anything special.
+func NewTool(argv ...string) Tool { return Tool{Argv: argv} }
 
-// answer is what a program says that was asked.
-type answer struct {
-	code   int
-	stdout string
-	stderr string
+// Answer is what a program says that was asked.
+type Answer struct {
+	Code   int
+	Stdout string
+	Stderr string
 }
 
-// last is the end of what it says about an error, in one line.
-func (a answer) last() string {
-	text := strings.TrimSpace(a.stderr)
+// LastWords is the end of what it says about an error, in one line.
+func (a Answer) LastWords() string {
+	text := strings.TrimSpace(a.Stderr)
 	if text == "" {
-		text = strings.TrimSpace(a.stdout)
+		text = strings.TrimSpace(a.Stdout)
 	}
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		text = strings.TrimSpace(text[i+1:])
@@ -42,32 +42,32 @@ func (a answer) last() string {
 	return text
 }
 
-// explain puts into an error what the program said, in the place of its exit status. Words of what passes by itself make
+// Explain puts into an error what the program said, in the place of its exit status. Words of what passes by itself make
 // it transient.
-func (a answer) explain(err error, passing ...string) error {
+func (a Answer) Explain(err error, passing ...string) error {
 	e, ok := errors.AsType[fault.CommandError](err)
 	if !ok {
 		return err
 	}
-	if last := a.last(); last != "" {
+	if last := a.LastWords(); last != "" {
 		program, _, _ := strings.Cut(e.Message, ":")
 		e.Message = last
 		if !strings.HasPrefix(last, program+":") {
 			e.Message = program + ": " + last
 		}
 	}
-	text := a.stderr + a.stdout
+	text := a.Stderr + a.Stdout
 	if slices.ContainsFunc(passing, func(words string) bool { return strings.Contains(text, words) }) {
 		e.Class = fault.Transient
 	}
 	return e
 }
 
-// ask runs a program that changes nothing, in the locale C, and returns what it says. That it ends with an error is an
+// AskTool runs a program that changes nothing, in the locale C, and returns what it says. That it ends with an error is an
 // answer too. A prediction may ask.
-func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
-	if err := a.refuseAsking(t.argv); err != nil {
-		return answer{}, err
+func (a *Attempt) AskTool(ctx context.Context, t Tool) (Answer, error) {
+	if err := a.refuseAsking(t.Argv); err != nil {
+		return Answer{}, err
 	}
 	p := a.tool(t)
 	if a.ahead && !a.Trusted {
@@ -79,24 +79,24 @@ func (a *attempt) ask(ctx context.Context, t tool) (answer, error) {
 	e := p.Run(ctx)
 	switch {
 	case e.Err != nil:
-		return answer{}, e.Err
+		return Answer{}, e.Err
 	case e.Flooded:
-		return answer{}, fault.CommandError{Message: t.argv[0] + ": " + process.ErrFlood.Error(), Class: fault.Fatal}
+		return Answer{}, fault.CommandError{Message: t.Argv[0] + ": " + process.ErrFlood.Error(), Class: fault.Fatal}
 	case e.Stop != "":
-		return answer{}, e.Stop
+		return Answer{}, e.Stop
 	}
-	return answer{e.Code, out.String(), errs.String()}, nil
+	return Answer{e.Code, out.String(), errs.String()}, nil
 }
 
-// tell runs a program that changes something. What it prints is the step's output, and an exit status other than 0 is
+// RunTool runs a program that changes something. What it prints is the step's output, and an exit status other than 0 is
 // an error.
-func (a *attempt) tell(ctx context.Context, t tool) error {
-	_, err := a.told(ctx, t)
+func (a *Attempt) RunTool(ctx context.Context, t Tool) error {
+	_, err := a.RunToolReading(ctx, t)
 	return err
 }
 
-// told is tell with what the program prints, for actions that must read it.
-func (a *attempt) told(ctx context.Context, t tool) (answer, error) {
+// RunToolReading is tell with what the program prints, for actions that must read it.
+func (a *Attempt) RunToolReading(ctx context.Context, t Tool) (Answer, error) {
 	p := a.tool(t)
 	var out, errs process.Limited
 	out.Left, errs.Left = process.AskLimit, process.AskLimit
@@ -105,33 +105,33 @@ func (a *attempt) told(ctx context.Context, t tool) (answer, error) {
 		p.Stdout, p.Stderr = io.MultiWriter(a.Output.Stdout(), &out), io.MultiWriter(a.Output.Stderr(), &errs)
 	}
 	e := p.Run(ctx)
-	said := answer{e.Code, out.String(), errs.String()}
+	said := Answer{e.Code, out.String(), errs.String()}
 	switch {
 	case e.Err != nil:
 		return said, e.Err
 	case e.Stop != "":
 		return said, e.Stop
 	case e.Code != 0:
-		return said, fault.CommandError{Message: fmt.Sprintf("%s: %s", t.argv[0], e), RC: &e.Code, Class: fault.Fatal}
+		return said, fault.CommandError{Message: fmt.Sprintf("%s: %s", t.Argv[0], e), RC: &e.Code, Class: fault.Fatal}
 	}
 	return said, nil
 }
 
-func (a *attempt) tool(t tool) *process.Command {
-	p := a.process(t.argv)
+func (a *Attempt) tool(t Tool) *process.Command {
+	p := a.Prepare(t.Argv)
 	env := map[string]string{"LC_ALL": "C", "LANGUAGE": "C"}
-	maps.Copy(env, t.env)
+	maps.Copy(env, t.Env)
 	for name, value := range env {
 		if _, own := a.Env[name]; !own { // the step has the last word
 			p.Env = append(p.Env, name+"="+value)
 		}
 	}
-	p.Stdin = t.stdin
+	p.Stdin = t.Stdin
 	return p
 }
 
-// installed reports whether there is a program of this name on the step's PATH.
-func (a *attempt) installed(name string) bool {
-	_, err := a.process([]string{name}).Find()
+// Installed reports whether there is a program of this name on the step's PATH.
+func (a *Attempt) Installed(name string) bool {
+	_, err := a.Prepare([]string{name}).Find()
 	return err == nil
 }

@@ -31,7 +31,7 @@ type Incremental struct {
 }
 
 // upToDate decides whether an incremental step need not run. The digest is that to record when it has ended well.
-func (a *attempt) upToDate(ctx context.Context) (digest string, end *Result) {
+func (a *Attempt) upToDate(ctx context.Context) (digest string, end *Result) {
 	inc := a.Incremental
 	if inc == nil {
 		return "", nil
@@ -52,14 +52,14 @@ func (a *attempt) upToDate(ctx context.Context) (digest string, end *Result) {
 		}
 	}
 	if digest == inc.Recorded && missing == "" && !inc.Force {
-		return digest, skip(events.SkipUpToDate, "what it is made from is as it was")
+		return digest, SkipFor(events.SkipUpToDate, "what it is made from is as it was")
 	}
 	return digest, nil
 }
 
 // because is the end of a step whose key has an error.
-func (a *attempt) because(ctx context.Context, key string, err error) *Result {
-	r := a.failure(ctx, err)
+func (a *Attempt) because(ctx context.Context, key string, err error) *Result {
+	r := a.Failure(ctx, err)
 	if r.Outcome == events.Failed {
 		r.Error = key + ": " + r.Error
 	}
@@ -67,7 +67,7 @@ func (a *attempt) because(ctx context.Context, key string, err error) *Result {
 }
 
 // sources is the digest over what a step is made from.
-func (a *attempt) sources(ctx context.Context) (string, error) {
+func (a *Attempt) sources(ctx context.Context) (string, error) {
 	h := sha256.New()
 	part := func(name, text string) { fmt.Fprintf(h, "%s %d %s\n", name, len(text), text) }
 	part("action", a.Action)

@@ -50,7 +50,7 @@ func verified(files fsys.Files, path, digest string, neighbours func(dir string)
 	dir := filepath.Join(top, base(filepath.Dir(path)))
 	copied = filepath.Join(dir, filepath.Base(path))
 	if err = os.Mkdir(dir, 0o700); err == nil {
-		err = writeProgram(in, copied, digest)
+		err = WriteProgram(in, copied, digest)
 	}
 	if err != nil {
 		remove()
@@ -70,9 +70,9 @@ func base(dir string) string {
 	return "plugins"
 }
 
-// writeProgram copies what can be run afterwards, and compares what it copies; a digest of "" is that of any bytes. As long as the copy is open for writing no process may be
+// WriteProgram copies what can be run afterwards, and compares what it copies; a digest of "" is that of any bytes. As long as the copy is open for writing no process may be
 // started, which would have it open too: a file that somebody writes to cannot be run.
-func writeProgram(in io.Reader, to, digest string) error {
+func WriteProgram(in io.Reader, to, digest string) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)

@@ -21,6 +21,7 @@ import (
 	"moon/events"
 	"moon/events/fact"
 	"moon/exec"
+	_ "moon/exec/action"
 	"moon/exec/fsys"
 	"moon/internal/diag"
 	"moon/plan"

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"moon/exec"
+	"moon/exec/action"
 	"moon/exec/fsys"
 )
 
@@ -194,7 +195,7 @@ type answering struct {
 	mu    sync.Mutex
 	last  uint32
 	files map[uint32]io.ReadCloser
-	depot *exec.OwnDepot // of a job that fetches a file
+	depot *action.OwnDepot // of a job that fetches a file
 	dry   bool
 }
 

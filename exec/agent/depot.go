@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"moon/exec"
+	"moon/exec/action"
 )
 
 // theirDepot is where a fetched file goes: on the host, which alone knows the path.
@@ -31,7 +32,7 @@ func (a *answering) depotOf() exec.Depot {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.depot == nil {
-		a.depot = exec.NewDepot(a.job)
+		a.depot = action.NewDepot(a.job)
 	}
 	return a.depot
 }

@@ -9,6 +9,7 @@ import (
 
 	"moon/engine"
 	"moon/exec"
+	_ "moon/exec/action" // jobs that run here have actions
 	"moon/exec/process"
 	"moon/internal/app/statedir"
 	"moon/internal/termtext"

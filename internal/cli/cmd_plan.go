@@ -16,7 +16,7 @@ import (
 	"moon/engine"
 	"moon/engine/graph"
 	"moon/events/fact"
-	"moon/exec"
+	"moon/exec/action"
 	"moon/exec/facts"
 	"moon/internal/app"
 	"moon/internal/diag"
@@ -130,7 +130,7 @@ func thisMachine(call *app.Invocation, passwords app.VaultPasswords) (plan.Optio
 		o.User = u.Username
 	}
 	o.Secrets = call.Secrets
-	o.Pipe, o.Fetch = call.Asker.Pipe, exec.Fetch
+	o.Pipe, o.Fetch = call.Asker.Pipe, action.Fetch
 	o.Vault, err = passwords.Passwords(call)
 	return o, err
 }

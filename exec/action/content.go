@@ -1,0 +1,173 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
+)
+
+// target is a file that shall have a content. It serves copy, template, file with content, and edits.
+type target struct {
+	at       *fsys.Anchored
+	is       fsys.Entry
+	attrs    fsys.Attributes
+	from     fsys.Source
+	force    bool // replace other content
+	backup   bool
+	validate string
+	says     string // of a change of the content, instead of the sizes
+	makes    bool   // the directory that it goes into, if a slash says that it is one
+	later    *bool  // whether the caller brings many files onto the disk at once; nil: no
+}
+
+// plan adds to a change what it takes to give the target its content and attributes.
+func (t target) plan(ctx context.Context, a *exec.Attempt, c *exec.Change) (*exec.Change, error) {
+	c.Diff.Path = t.at.Path
+	c.Result = t.at
+	switch t.is.Kind {
+	case fsys.Absent:
+		return t.create(a, c), nil
+	case fsys.Directory:
+		return nil, fmt.Errorf("%s is a directory", t.at.Path)
+	case fsys.Other:
+		return nil, fmt.Errorf("%s is %s", t.at.Path, t.is.What())
+	case fsys.Link:
+		if !t.force {
+			return c.PlanNothing(), nil
+		}
+		w, words := t.attrs.ForNew(fsys.Regular)
+		t.foresee(c, w)
+		return c.Plan(events.ChangeUpdate, t.replace(a, c, w), append([]string{"link to " + t.is.Target + " → file, " + fsys.FormatSize(t.from.Size)}, words...)...), nil
+	}
+	if !t.force {
+		return c.PlanNothing(), nil
+	}
+	same, sum, err := t.from.Same(ctx, t.at, t.is)
+	if err != nil {
+		return nil, err
+	}
+	w, words := t.attrs.For(t.is)
+	switch {
+	case !same:
+		words = append([]string{t.contentWords()}, words...)
+		c.Diff.Text = t.text(a)
+		t.foresee(c, w)
+		return c.Plan(events.ChangeUpdate, t.replace(a, c, w), words...), nil
+	case len(words) > 0:
+		maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
+		c.AddPrediction(func(f *fsys.Overlay) { f.Own(t.at.Path, t.is, w) })
+		return c.Plan(events.ChangeUpdate, func(context.Context) error { return t.at.PathError(w.Set(t.at.Dir, t.at.Name, t.is)) }, words...), nil
+	}
+	maps.Copy(c.Fields, map[string]any{"checksum": t.sum(a, sum)})
+	return c.PlanNothing(), nil
+}
+
+// sum is the checksum of what was written. That of a secret is one too, since it would let others try out what that is.
+func (t target) sum(a *exec.Attempt, checksum string) string {
+	if a.Secrets.Has(string(t.from.Data)) {
+		a.Secrets.Add("", checksum)
+	}
+	return checksum
+}
+
+func (t target) create(a *exec.Attempt, c *exec.Change) *exec.Change {
+	w, words := t.attrs.ForNew(fsys.Regular)
+	c.Diff.Text = t.text(a)
+	t.foresee(c, w)
+	return c.Plan(events.ChangeCreate, t.replace(a, c, w), append([]string{"new file, " + fsys.FormatSize(t.from.Size)}, words...)...)
+}
+
+// foresee tells later steps of a dry run of the new content.
+func (t target) foresee(c *exec.Change, w fsys.Wanted) {
+	c.AddPrediction(func(f *fsys.Overlay) { f.Put(t.at.Path, fsys.Predicted{Entry: w.Entry(fsys.Regular), From: t.from}) })
+}
+
+func (t target) contentWords() string {
+	if t.says != "" {
+		return t.says
+	}
+	if t.is.Size == t.from.Size {
+		return "content, " + fsys.FormatSize(t.from.Size)
+	}
+	return fmt.Sprintf("content, %s → %s", fsys.FormatSize(t.is.Size), fsys.FormatSize(t.from.Size))
+}
+
+// text is the diff of the contents, where one is wanted and both are text.
+func (t target) text(a *exec.Attempt) string {
+	if !a.Diff || a.NoLog || t.from.Size > fsys.DiffLimit || t.is.Size > fsys.DiffLimit {
+		return ""
+	}
+	var old []byte
+	if t.is.Kind == fsys.Regular {
+		var err error
+		if old, err = t.at.Read(t.is); err != nil {
+			return ""
+		}
+		if old == nil {
+			old = []byte{}
+		}
+	}
+	now := t.from.Text()
+	if now == nil {
+		return ""
+	}
+	return fsys.UnifiedDiff(t.at.Path, old, now)
+}
+
+func (t target) replace(a *exec.Attempt, c *exec.Change, w fsys.Wanted) func(context.Context) error {
+	return func(ctx context.Context) error {
+		r := fsys.Replacement{
+			At: t.at, Old: t.is, Want: w, MustOwn: t.attrs.UID >= 0 || t.attrs.GID >= 0,
+			From: t.from, Backup: t.backup, Flush: t.later == nil || !*t.later,
+		}
+		if t.validate != "" {
+			r.Accept = func(ctx context.Context, file string) error { return acceptFile(ctx, a, t.validate, file) }
+		}
+		m, err := r.Apply(ctx)
+		if err != nil {
+			return err
+		}
+		c.Fields["checksum"] = t.sum(a, m.Checksum)
+		if a.Plays && !a.Secrets.Has(m.Checksum) {
+			if is, err := t.at.Look(); err == nil && is.Kind == fsys.Regular {
+				c.Fields["md5sum"], _ = t.at.Sum(ctx, is, "md5") // what cannot be read is not said
+			}
+		}
+		if m.Backup != "" {
+			c.Fields["backup_file"] = filepath.Clean(m.Backup)
+			if _, both := c.Fields["backup"]; both {
+				c.Fields["backup"] = c.Fields["backup_file"]
+			}
+		}
+		return nil
+	}
+}
+
+// acceptFile runs the command that must accept a new file.
+func acceptFile(ctx context.Context, a *exec.Attempt, command, file string) error {
+	words, err := spec.Words(command)
+	if err != nil {
+		return err
+	}
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], "%s", file)
+	}
+	e := a.PrepareWithOutput(words).Run(ctx)
+	switch {
+	case e.Err != nil:
+		return e.Err
+	case e.Stop != "":
+		return e.Stop
+	case e.Code == 0:
+		return nil
+	}
+	return fault.CommandError{Message: "validate: " + e.String(), RC: &e.Code, Class: fault.Fatal}
+}

@@ -1,0 +1,291 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
+)
+
+// treeCopy is a directory being compared with its copy, entry by entry.
+type treeCopy struct {
+	*exec.Attempt
+	args    *spec.CopyArgs
+	src     string
+	dest    string
+	attrs   fsys.Attributes // mode is for files only: directories keep the source's
+	c       *exec.Change
+	to      *os.Root       // dest; nil as long as it does not exist
+	there   bool           // dest exists, or would by now in a dry run
+	above   *fsys.Anchored // where dest is or will be
+	steps   []func(context.Context, *os.Root) error
+	created int
+	updated int
+	first   string
+	many    bool // so many files that they go onto the disk together
+	text    strings.Builder
+}
+
+// planTree copies a directory into dest, or what is in it if src ends in a slash, with everything below. Links stay
+// links; what is in dest only is left alone; so is the mode of a directory that exists.
+func planTree(ctx context.Context, a *exec.Attempt, args *spec.CopyArgs, attrs fsys.Attributes) (*exec.Change, error) {
+	if args.Checksum != "" {
+		return nil, fmt.Errorf("checksum: src %s is a directory", args.Src)
+	}
+	t := &treeCopy{Attempt: a, args: args, attrs: attrs, src: filepath.Clean(args.Src), dest: filepath.Clean(args.Dest)}
+	if !strings.HasSuffix(args.Src, "/") {
+		t.dest = filepath.Join(t.dest, filepath.Base(t.src))
+	}
+	t.c = &exec.Change{Fields: map[string]any{"src": args.Src, "dest": t.dest}}
+	t.c.Diff.Path = t.dest
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	top, err := t.Files().Stat(t.src)
+	if err == nil {
+		err = fsys.WalkFrom(ctx, t.Files(), t.src, top, func(path string, info fs.FileInfo) error { return t.entry(ctx, path, info) })
+	}
+	if err != nil {
+		t.c.Close()
+		return nil, err
+	}
+	t.c.Result = t.above
+	if len(t.steps) == 0 {
+		return t.c.PlanNothing(), nil
+	}
+	kind := events.ChangeUpdate
+	if !t.there {
+		kind = events.ChangeCreate
+	}
+	if !t.there || len(t.c.Resources) > fewResources { // all that is in it
+		t.c.Resources = nil
+	}
+	t.c.Diff.Text = t.text.String()
+	return t.c.Plan(kind, t.apply, t.words()), nil
+}
+
+// fewResources is how many files of a directory that was there before are recorded one by one.
+const fewResources = 100
+
+func (t *treeCopy) words() string {
+	var parts []string
+	if t.created > 0 {
+		parts = append(parts, fmt.Sprintf("%d new", t.created))
+	}
+	if t.updated > 0 {
+		parts = append(parts, fmt.Sprintf("%d updated", t.updated))
+	}
+	words := strings.Join(parts, ", ")
+	if t.first != "" {
+		words += ": " + t.first
+	}
+	return words
+}
+
+func (t *treeCopy) open() error {
+	var err error
+	if t.above, err = t.Overlay.OpenAbove(t.dest); err != nil {
+		return err
+	}
+	t.c.Places = append(t.c.Places, t.above)
+	if at, ok, missed := t.Overlay.Follow(t.dest); ok && (missed != nil || at.Kind != fsys.Directory || at.Fresh) {
+		if missed == nil && at.Kind != fsys.Directory {
+			t.c.Close()
+			return fmt.Errorf("%s is %s, and src is a directory", t.dest, at.What())
+		}
+		t.there = missed == nil
+		return nil
+	}
+	err = t.enter()
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	t.c.Close()
+	if info, statErr := os.Stat(t.dest); statErr == nil && !info.IsDir() {
+		return fmt.Errorf("%s is %s, and src is a directory", t.dest, fsys.EntryOf(info).What())
+	}
+	return err
+}
+
+// enter opens dest. A link to a directory is as good as one.
+func (t *treeCopy) enter() error {
+	to, err := fsys.OpenDir(t.dest)
+	if err != nil {
+		return err
+	}
+	t.to, t.there = to, true
+	t.c.Places = append(t.c.Places, &fsys.Anchored{Path: t.dest, Name: ".", Dir: to})
+	return nil
+}
+
+// entry compares one entry of the source with its copy.
+func (t *treeCopy) entry(ctx context.Context, path string, info fs.FileInfo) error {
+	rel, err := filepath.Rel(t.src, path)
+	if err != nil {
+		return err
+	}
+	from, is := fsys.EntryOf(info), fsys.Entry{Kind: fsys.Absent}
+	if t.there {
+		at := fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.Overlay}
+		if is, err = at.Look(); err != nil {
+			return err
+		}
+	}
+	switch from.Kind {
+	case fsys.Directory:
+		return t.directory(rel, from, is)
+	case fsys.Link:
+		return t.link(rel, path, is)
+	case fsys.Regular:
+		return t.file(ctx, rel, path, from, is)
+	}
+	t.c.Warnings = append(t.c.Warnings, filepath.Join(t.src, rel)+" is neither a file nor a directory; it is left out")
+	return nil
+}
+
+func (t *treeCopy) step(rel string, is fsys.Entry, do func(context.Context, *os.Root) error) {
+	if is.Kind == fsys.Absent {
+		t.created++
+	} else {
+		t.updated++
+	}
+	if t.first == "" && rel != "." {
+		t.first = rel
+	}
+	kind := events.ChangeUpdate
+	if is.Kind == fsys.Absent {
+		kind = events.ChangeCreate
+	}
+	t.c.AddResource(kind, events.FileResource, filepath.Join(t.dest, rel))
+	t.steps = append(t.steps, do)
+}
+
+func (t *treeCopy) directory(rel string, from, is fsys.Entry) error {
+	owners := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}
+	switch is.Kind {
+	case fsys.Absent:
+		t.c.AddPrediction(func(f *fsys.Overlay) {
+			above, _ := owners.ForNew(fsys.Directory)
+			f.Mkdir(filepath.Join(t.dest, rel), fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID}, above)
+		})
+		t.step(rel, is, func(_ context.Context, to *os.Root) error {
+			if rel == "." {
+				return nil // apply has made it
+			}
+			return fsys.MakeDir(to, rel, fsys.Wanted{Mode: from.Mode, UID: owners.UID, GID: owners.GID})
+		})
+	case fsys.Directory:
+		if w, words := owners.For(is); len(words) > 0 {
+			t.c.AddPrediction(func(f *fsys.Overlay) { f.Own(filepath.Join(t.dest, rel), is, w) })
+			t.step(rel, is, func(_ context.Context, to *os.Root) error { return w.Set(to, rel, is) })
+		}
+	default:
+		return fmt.Errorf("%s is %s, where src has a directory", filepath.Join(t.dest, rel), is.What())
+	}
+	return nil
+}
+
+func (t *treeCopy) link(rel, path string, is fsys.Entry) error {
+	target, err := t.Files().Readlink(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case is.Kind == fsys.Link && is.Target == target, is.Kind != fsys.Absent && !t.args.Force:
+		return nil
+	case is.Kind == fsys.Directory:
+		return fmt.Errorf("%s is a directory, where src has a link", filepath.Join(t.dest, rel))
+	}
+	t.c.AddPrediction(func(f *fsys.Overlay) {
+		e := fsys.Wanted{Mode: 0o777, UID: t.attrs.UID, GID: t.attrs.GID}.Entry(fsys.Link)
+		e.Target = target
+		f.Put(filepath.Join(t.dest, rel), fsys.Predicted{Entry: e})
+	})
+	t.step(rel, is, func(_ context.Context, to *os.Root) error {
+		temp := filepath.Join(filepath.Dir(rel), fsys.TempName())
+		if err := to.Symlink(target, temp); err != nil {
+			return err
+		}
+		err := errors.Join(to.Lchown(temp, t.attrs.UID, t.attrs.GID), to.Rename(temp, rel))
+		if err != nil {
+			_ = to.Remove(temp) // the first error is the one to report
+		}
+		return err
+	})
+	return nil
+}
+
+func (t *treeCopy) file(ctx context.Context, rel, path string, from, is fsys.Entry) error {
+	mode := t.attrs.Mode
+	if mode.IsZero() || mode.Preserve() {
+		var err error
+		if mode, err = spec.ParseMode(fmt.Sprintf("%04o", from.Mode)); err != nil {
+			return err
+		}
+	}
+	f := target{
+		is: is, attrs: fsys.Attributes{Mode: mode, UID: t.attrs.UID, GID: t.attrs.GID},
+		from: fsys.Source{Files: t.Files(), Path: path, Size: from.Size}, force: t.args.Force, backup: t.args.Backup, validate: t.args.Validate, later: &t.many,
+	}
+	f.at = &fsys.Anchored{Path: filepath.Join(t.dest, rel), Name: rel, Dir: t.to, Overlay: t.Overlay}
+	c, err := f.plan(ctx, t.Attempt, &exec.Change{Fields: map[string]any{}})
+	if err != nil || c.Diff.Kind == events.ChangeNone {
+		return err
+	}
+	t.c.Predictions = append(t.c.Predictions, c.Predictions...)
+	if t.text.Len()+len(c.Diff.Text) <= fsys.DiffLimit {
+		t.text.WriteString(c.Diff.Text)
+	}
+	t.step(rel, is, func(ctx context.Context, to *os.Root) error {
+		// The temporary file must lie beside the new one, so the place is the directory the file is in.
+		dir, err := fsys.OpenBelow(to, rel)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = dir.Close() }() // the files in it were closed, and are flushed at the end
+		f.at.Dir, f.at.Name = dir, filepath.Base(rel)
+		return c.Apply(ctx)
+	})
+	return nil
+}
+
+func (t *treeCopy) apply(ctx context.Context) error {
+	if t.to == nil {
+		info, err := t.Files().Stat(t.src)
+		if err != nil {
+			return err
+		}
+		above, _ := fsys.Attributes{UID: t.attrs.UID, GID: t.attrs.GID}.ForNew(fsys.Directory)
+		if err := fsys.MakeDirs(t.above.Dir, t.above.Name, fsys.Wanted{Mode: fsys.EntryOf(info).Mode, UID: t.attrs.UID, GID: t.attrs.GID}, above); err != nil {
+			return t.above.PathError(err)
+		}
+		if err := t.enter(); err != nil {
+			return err
+		}
+	}
+	t.many = len(t.steps) > few
+	for _, do := range t.steps {
+		if fault.Stopped(ctx) != "" {
+			return context.Cause(ctx)
+		}
+		if err := do(ctx, t.to); err != nil {
+			return err
+		}
+	}
+	if t.many {
+		return fsys.SyncAll(t.to)
+	}
+	return errors.Join(fsys.SyncDir(t.to), fsys.SyncDir(t.above.Dir))
+}
+
+// few is how many files are brought onto the disk one by one; for more it is quicker to wait for the whole disk.
+const few = 32

@@ -1,0 +1,369 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("file", exec.Action{Plan: planFile})
+
+// fileStep is one file step being planned.
+type fileStep struct {
+	*exec.Attempt
+	args  *spec.FileArgs
+	attrs fsys.Attributes
+	c     *exec.Change
+}
+
+// planFile has one function for each state; each compares what is with what shall be.
+func planFile(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
+	args := a.Args.(*spec.FileArgs)
+	attrs, err := a.Overlay.NewAttributes(args.Mode, args.Owner, args.Group)
+	if err != nil {
+		return nil, err
+	}
+	if args.State == fsys.HardLink && !filepath.IsAbs(args.Src) {
+		absolute := *args
+		absolute.Src = filepath.Join(a.Cwd, args.Src)
+		args = &absolute
+	}
+	s := fileStep{a, args, attrs, &exec.Change{Fields: map[string]any{"path": args.Path}}}
+	s.c.Diff.Path = args.Path
+	if args.State == fsys.Link || args.State == fsys.HardLink {
+		s.c.Fields["dest"], s.c.Fields["src"] = args.Path, args.Src
+	}
+	c, err := s.plan(ctx)
+	if err != nil {
+		s.c.Close()
+	}
+	return c, err
+}
+
+func (s fileStep) plan(ctx context.Context) (*exec.Change, error) {
+	switch s.args.State {
+	case "absent":
+		return s.absent()
+	case "link", "hard":
+		return s.link()
+	case "directory":
+		return s.directory(ctx)
+	}
+	p, e, err := s.Overlay.Followed(s.args.Path)
+	if err != nil {
+		return nil, err
+	}
+	s.c.Places = append(s.c.Places, p)
+	s.c.Result = p
+	switch {
+	case s.args.State == "perms":
+		return s.perms(ctx, p, e)
+	case s.args.State == "" && e.Kind == fsys.Directory && s.args.Content == nil:
+		return s.attributes(p, e)
+	case e.Kind == fsys.Directory:
+		return nil, fmt.Errorf("%s is a directory; to change its mode or owner use state: directory", s.args.Path)
+	case s.args.State == "touch":
+		return s.touch(ctx, p, e)
+	}
+	return s.file(ctx, p, e)
+}
+
+// file makes a regular file. Content that is given is kept exact, other content is left alone.
+func (s fileStep) file(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	if s.Plays && s.args.Content == nil && e.Kind == fsys.Absent && s.args.State != "touch" {
+		return nil, fault.Missing(s.args.Path, "%s does not exist; `state: touch` makes it, and `copy` with `content`", s.args.Path)
+	}
+	if s.args.Content == nil && e.Kind != fsys.Absent {
+		return s.attributes(p, e)
+	}
+	t := target{at: p, is: e, attrs: s.attrs, force: true, backup: s.args.Backup}
+	if s.args.Content != nil {
+		t.from = fsys.Source{Data: []byte(*s.args.Content), Size: int64(len(*s.args.Content))}
+	}
+	return t.plan(ctx, s.Attempt, s.c)
+}
+
+// attributes gives what exists its mode and owners.
+func (s fileStep) attributes(p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	w, words := s.attrs.For(e)
+	if len(words) == 0 {
+		return s.c.PlanNothing(), nil
+	}
+	s.c.AddPrediction(func(f *fsys.Overlay) { f.Own(p.Path, e, w) })
+	apply := func(context.Context) error { return p.PathError(w.Set(p.Dir, p.Name, e)) }
+	return s.c.Plan(events.ChangeUpdate, apply, words...), nil
+}
+
+// touch is file with the time of now, which is always a change, unless both times are to stay.
+func (s fileStep) touch(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	c, err := s.file(ctx, p, e)
+	if err == nil && s.Plays {
+		c.Fields["dest"] = s.args.Path
+	}
+	if err != nil || c.Diff.Kind == events.ChangeCreate {
+		return c, err
+	}
+	keepAccess, keepMod := s.args.AccessTime == "preserve", s.args.ModTime == "preserve"
+	if keepAccess && keepMod {
+		return c, nil
+	}
+	first, words := c.Apply, []string{"time"}
+	if c.Diff.Kind != events.ChangeNone {
+		words = append(words, c.Diff.Summary)
+	}
+	apply := func(ctx context.Context) error {
+		if first != nil {
+			if err := first(ctx); err != nil {
+				return err
+			}
+		}
+		return p.PathError(p.Touch(keepAccess, keepMod))
+	}
+	return c.Plan(events.ChangeUpdate, apply, words...), nil
+}
+
+func (s fileStep) perms(ctx context.Context, p *fsys.Anchored, e fsys.Entry) (*exec.Change, error) {
+	if e.Kind == fsys.Absent {
+		return nil, fault.Missing(s.args.Path, "%s does not exist", s.args.Path)
+	}
+	if s.args.Recurse && e.Kind == fsys.Directory {
+		return s.recurse(ctx, p)
+	}
+	return s.attributes(p, e)
+}
+
+// directory makes a directory with the parents it lacks. All that are made get the mode and the owners.
+func (s fileStep) directory(ctx context.Context) (*exec.Change, error) {
+	path := filepath.Clean(s.args.Path)
+	p, e, err := s.Overlay.Followed(path)
+	if errors.As(err, new(fault.NotYet)) {
+		if p, err = s.Overlay.OpenAbove(path); err != nil {
+			return nil, err
+		}
+		s.c.Places = append(s.c.Places, p)
+		return s.makeDirs(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.c.Places = append(s.c.Places, p)
+	s.c.Result = p
+	switch {
+	case e.Kind == fsys.Absent:
+		return s.makeDirs(p)
+	case e.Kind != fsys.Directory:
+		return nil, fmt.Errorf("%s is %s; remove it first with state: absent", s.args.Path, e.What())
+	case s.args.Recurse:
+		return s.recurse(ctx, p)
+	}
+	return s.attributes(p, e)
+}
+
+// absent removes what is there, with everything below it.
+func (s fileStep) absent() (*exec.Change, error) {
+	p, err := s.Overlay.OpenPlace(s.args.Path)
+	if errors.As(err, new(fault.NotYet)) {
+		s.c.Fields["state"] = fsys.Absent
+		return s.c.PlanNothing(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.c.Places = append(s.c.Places, p)
+	s.c.Result = p
+	if p.Name == "." {
+		return nil, fmt.Errorf("%s cannot be removed", s.args.Path)
+	}
+	e, err := p.Look()
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == fsys.Absent {
+		return s.c.PlanNothing(), nil
+	}
+	summary := e.What()
+	if e.Kind == fsys.Directory {
+		if n := fsys.EntriesBelow(p); n > 0 {
+			summary = "a directory with " + counted(n)
+		}
+	}
+	s.c.AddPrediction(func(f *fsys.Overlay) { f.Put(p.Path, fsys.Nothing) })
+	return s.c.Plan(events.ChangeDelete, func(context.Context) error { return s.remove(p) }, summary), nil
+}
+
+func (s fileStep) remove(p *fsys.Anchored) error {
+	if !s.args.Backup {
+		return p.PathError(p.Dir.RemoveAll(p.Name))
+	}
+	name := fmt.Sprintf("%s.%s~", p.Name, time.Now().Format("20060102-150405"))
+	if _, err := p.Dir.Lstat(name); err == nil {
+		return &fs.PathError{Op: "rename", Path: filepath.Join(filepath.Dir(p.Path), name), Err: fs.ErrExist}
+	}
+	if err := p.Dir.Rename(p.Name, name); err != nil {
+		return p.PathError(err)
+	}
+	s.c.Fields["backup_file"] = filepath.Join(filepath.Dir(p.Path), name)
+	return nil
+}
+
+// link makes a symbolic or a hard link.
+func (s fileStep) link() (*exec.Change, error) {
+	p, err := s.Overlay.OpenPlace(s.args.Path)
+	if err != nil {
+		return nil, err
+	}
+	s.c.Places = append(s.c.Places, p)
+	s.c.Result = p
+	s.c.Fields["src"] = s.args.Src
+	e, err := p.Look()
+	if err != nil {
+		return nil, err
+	}
+	if !s.args.Mode.IsZero() {
+		s.c.Warnings = append(s.c.Warnings, "mode: a link has none of its own; it is left alone")
+	}
+	src, err := s.Overlay.LookThrough(s.source())
+	if errors.As(err, new(fault.NotYet)) || err == nil && src.Kind == fsys.Absent {
+		err = fs.ErrNotExist
+	}
+	if err != nil && (s.args.State == "hard" || !s.args.Force) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.Missing(s.args.Path, "src %s does not exist", s.args.Src)
+		}
+		return nil, err
+	}
+	if s.args.State == "hard" {
+		return s.hardLink(p, e, src)
+	}
+	if e.Kind == fsys.Link && e.Target == s.args.Src {
+		return s.attributes(p, e)
+	}
+	words := []string{"link to " + s.args.Src}
+	if e.Kind == fsys.Link {
+		words[0] = "link to " + e.Target + " → " + s.args.Src
+	}
+	s.c.AddPrediction(func(f *fsys.Overlay) {
+		e := fsys.Wanted{Mode: 0o777, UID: s.attrs.UID, GID: s.attrs.GID}.Entry(fsys.Link)
+		e.Target = s.args.Src
+		f.Put(p.Path, fsys.Predicted{Entry: e})
+	})
+	return s.replaceBy(p, e, e.Kind == fsys.Link, words, func(name string) error {
+		if err := p.Dir.Symlink(s.args.Src, name); err != nil {
+			return err
+		}
+		return p.Dir.Lchown(name, s.attrs.UID, s.attrs.GID)
+	})
+}
+
+// source is where the link leads to. A symbolic one leads on from where it is itself, and in a play it may be written so.
+func (s fileStep) source() string {
+	if filepath.IsAbs(s.args.Src) {
+		return s.args.Src
+	}
+	return filepath.Join(filepath.Dir(s.args.Path), s.args.Src)
+}
+
+func (s fileStep) hardLink(p *fsys.Anchored, e, src fsys.Entry) (*exec.Change, error) {
+	if src.Kind == fsys.Directory {
+		return nil, fmt.Errorf("src %s is a directory, which can have no hard link", s.args.Src)
+	}
+	s.c.Fields["state"] = fsys.HardLink
+	s.c.Result = nil
+	at, _ := s.Overlay.Look(p.Path)
+	if e.Kind == fsys.Regular && (os.SameFile(e.Info, src.Info) || p.Path == s.args.Src || at.Twin == s.args.Src) {
+		return s.c.PlanNothing(), nil
+	}
+	s.c.AddPrediction(func(f *fsys.Overlay) {
+		at, ok, _ := f.Follow(s.args.Src)
+		if !ok {
+			at = fsys.Predicted{Entry: src, From: fsys.Source{Path: s.args.Src, Size: src.Size}}
+		}
+		at.Twin = s.args.Src
+		f.Put(p.Path, at)
+	})
+	return s.replaceBy(p, e, false, []string{"hard link to " + s.args.Src}, func(name string) error {
+		if err := linkInto(p.Dir, s.args.Src, name); err != nil {
+			return err
+		}
+		if info, err := p.Dir.Lstat(name); err != nil || !os.SameFile(info, src.Info) {
+			return &fs.PathError{Op: "link", Path: s.args.Src, Err: fsys.ErrSwapped}
+		}
+		return nil
+	})
+}
+
+// linkInto makes a hard link in an open directory to a file anywhere, which os.Root has no means for.
+func linkInto(dir *os.Root, src, name string) error {
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }() // it was only read
+	if err := unix.Linkat(unix.AT_FDCWD, src, int(d.Fd()), name, unix.AT_SYMLINK_FOLLOW); err != nil {
+		return &fs.PathError{Op: "link", Path: name, Err: err}
+	}
+	return nil
+}
+
+// replaceBy puts a link in the place of what is there. Unless it is free to, it needs force for that.
+func (s fileStep) replaceBy(p *fsys.Anchored, e fsys.Entry, free bool, words []string, make func(name string) error) (*exec.Change, error) {
+	kind := events.ChangeUpdate
+	switch {
+	case e.Kind == fsys.Absent:
+		kind = events.ChangeCreate
+	case !free && !s.args.Force:
+		return nil, fmt.Errorf("%s is %s; force: true replaces it", s.args.Path, e.What())
+	case e.Kind == fsys.Directory && fsys.EntriesBelow(p) > 0:
+		return nil, fmt.Errorf("%s is a directory with %s in it; remove it first with state: absent", s.args.Path, counted(fsys.EntriesBelow(p)))
+	case !free:
+		words = append([]string{e.What() + " → link"}, words...)
+	}
+	apply := func(context.Context) error {
+		name := fsys.TempName()
+		if err := make(name); err != nil {
+			_ = p.Dir.Remove(name) // the first error is the one to report
+			return p.PathError(err)
+		}
+		err := s.swap(p, e, name)
+		if err != nil {
+			_ = p.Dir.Remove(name) // likewise
+		}
+		return p.PathError(err)
+	}
+	return s.c.Plan(kind, apply, words...), nil
+}
+
+func (s fileStep) swap(p *fsys.Anchored, e fsys.Entry, name string) error {
+	if s.args.Backup && e.Kind != fsys.Absent && e.Kind != fsys.Directory {
+		kept, err := p.Keep()
+		if err != nil {
+			return err
+		}
+		s.c.Fields["backup_file"] = kept
+	}
+	if e.Kind == fsys.Directory {
+		if err := p.Dir.Remove(p.Name); err != nil { // only if it is empty
+			return err
+		}
+	}
+	return p.Dir.Rename(name, p.Name)
+}
+
+func counted(entries int) string {
+	if entries == 1 {
+		return "1 entry"
+	}
+	return fmt.Sprintf("%d entries", entries)
+}

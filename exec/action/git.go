@@ -1,0 +1,434 @@
+package action
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("git", exec.Action{Plan: planGit, Supplies: func(args any) string {
+	a := args.(*spec.GitArgs)
+	return cmp.Or(exec.QuoteGiven("executable", a.Executable), exec.QuoteGiven("ssh_opts", a.SSHOpts))
+}})
+
+func planGit(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
+	args := a.Args.(*spec.GitArgs)
+	g := &gitStep{Attempt: a, args: args, c: &exec.Change{Fields: map[string]any{"before": nil, "remote_url_changed": false}}}
+	g.c.Diff.Path = args.Dest
+	if err := g.refuseSteering(); err != nil {
+		return nil, err
+	}
+	g.login()
+	if program := g.git("").Argv[0]; program == "git" && !a.Installed(program) {
+		return nil, fault.Missing("", "git is not installed; it is in the package git")
+	}
+	return g.c, g.plan(ctx)
+}
+
+func (g *gitStep) plan(ctx context.Context) error {
+	there, err := g.isRepo()
+	if err != nil {
+		return err
+	}
+	if there && !g.args.Update {
+		before, err := g.head(ctx)
+		g.c.Fields["before"], g.c.Fields["after"] = before, before
+		g.c.PlanNothing()
+		return err
+	}
+	if err := g.askRemote(ctx); err != nil {
+		return err
+	}
+	g.c.Fields["after"] = g.want.commit
+	switch {
+	case there && g.args.Bare:
+		return g.updateBare(ctx)
+	case there:
+		return g.update(ctx)
+	case !g.args.Clone:
+		g.c.PlanNothing()
+		return nil
+	}
+	return g.clone()
+}
+
+// isRepo reports whether there is a repository at dest. Anything else but an empty directory is in the way.
+func (g *gitStep) isRepo() (bool, error) {
+	if g.args.Dest == "" {
+		return false, nil
+	}
+	mark := ".git"
+	if g.args.Bare {
+		mark = "objects"
+	}
+	empty, err := g.isEmpty(g.args.Dest)
+	if empty || err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(filepath.Join(g.args.Dest, mark)); err == nil {
+		return true, nil
+	}
+	if !g.args.Clone {
+		return false, nil
+	}
+	return false, fmt.Errorf("%s is no git repository, and not empty; move away what is in it", g.args.Dest)
+}
+
+// head is the commit that is checked out; "" if there is none.
+func (g *gitStep) head(ctx context.Context) (string, error) {
+	said, err := g.learn(ctx, g.args.Dest, "rev-parse", "--verify", "HEAD^{commit}")
+	switch {
+	case err != nil:
+		return "", err
+	case said.Code != 0 && strings.Contains(said.Stderr, "dubious ownership"):
+		return "", fmt.Errorf("git: %s belongs to somebody else; run the step as its owner, or trust it with `git config --global --add safe.directory %s`", g.args.Dest, g.args.Dest)
+	case said.Code != 0:
+		return "", nil
+	}
+	return strings.TrimSpace(said.Stdout), nil
+}
+
+func (g *gitStep) clone() error {
+	words := []string{"clone " + spec.ShownURL(g.url), g.shown()}
+	if g.args.Archive != "" {
+		words = append(words, "archive "+g.args.Archive)
+	}
+	argv := []string{"clone", "--origin", g.args.Remote}
+	if g.args.Bare {
+		argv = append(argv, "--bare")
+	}
+	argv = append(argv, g.depth()...)
+	if g.args.SingleBranch {
+		argv = append(argv, "--single-branch")
+	}
+	named := g.want.branch + g.want.tag
+	if named != "" && g.args.Version != "HEAD" && !g.args.Bare {
+		argv = append(argv, "--branch", named)
+	}
+	if g.args.Reference != "" {
+		argv = append(argv, "--reference", g.args.Reference)
+	}
+	argv = append(argv, "--", g.url, g.args.Dest)
+	g.c.PlanFor(events.ChangeCreate, "git", g.args.Dest, func(ctx context.Context) error {
+		if err := os.MkdirAll(filepath.Dir(g.args.Dest), 0o755); err != nil {
+			return err
+		}
+		if err := g.do(ctx, "", argv...); err != nil || g.args.Bare {
+			return errors.Join(err, g.note(ctx))
+		}
+		if named == "" || g.args.Refspec != "" {
+			if err := g.fetch(ctx); err != nil {
+				return err
+			}
+		}
+		return g.finish(ctx, named == "")
+	}, words...)
+	g.c.AddPrediction(func(f *fsys.Overlay) {
+		f.Mkdir(g.args.Dest, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1}, fsys.Wanted{Mode: 0o755, UID: -1, GID: -1})
+	})
+	return nil
+}
+
+// depth is how much to fetch of a branch or tag. A commit may be anywhere, so everything is fetched for one.
+func (g *gitStep) depth() []string {
+	switch {
+	case g.args.Depth == nil:
+		return nil
+	case g.want.ref == "":
+		g.c.Warnings = append(g.c.Warnings, "depth: a commit may be anywhere, so everything is fetched")
+		return nil
+	}
+	return []string{"--depth", strconv.Itoa(*g.args.Depth)}
+}
+
+// update brings a working copy to the version.
+func (g *gitStep) update(ctx context.Context) error {
+	before, err := g.head(ctx)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		g.c.Fields["before"] = before
+	}
+	var words []string
+	remote, err := g.otherRemote(ctx)
+	if err != nil {
+		return err
+	}
+	if remote != "" {
+		words = append(words, remote)
+	}
+	modified, err := g.modified(ctx)
+	switch {
+	case err != nil:
+		return err
+	case modified > 0 && !g.args.Force:
+		return fmt.Errorf("%s has %s with changes of its own; force: true throws them away", g.args.Dest, countedFiles(modified))
+	case modified > 0:
+		words = append(words, countedFiles(modified)+" reset")
+	}
+	if g.want.commit == "" {
+		g.want.commit = g.known(ctx, g.args.Version)
+	}
+	moves := g.want.commit == "" || g.want.commit != before
+	if moves {
+		words = append([]string{shortest(before) + " → " + g.shown()}, words...)
+		g.c.Diff.Text = g.log(ctx, before)
+	}
+	if n, err := g.openSubmodules(ctx); err != nil {
+		return err
+	} else if n > 0 && !moves {
+		words = append(words, fmt.Sprintf("submodules: %d", n))
+	}
+	if g.args.Archive != "" && (moves || packedCommit(g.args.Archive, g.args.ArchivePrefix) != g.want.commit) {
+		words = append(words, "archive "+g.args.Archive)
+	}
+	if len(words) == 0 {
+		g.c.PlanNothing()
+		return nil
+	}
+	g.depth() // for its warning
+	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, func(ctx context.Context) error {
+		if err := g.setRemote(ctx, remote); err != nil {
+			return err
+		}
+		if modified > 0 {
+			if err := g.do(ctx, g.args.Dest, "reset", "--hard"); err != nil {
+				return err
+			}
+		}
+		if moves {
+			if err := g.fetch(ctx); err != nil {
+				return err
+			}
+		}
+		return g.finish(ctx, moves)
+	}, words...)
+	return nil
+}
+
+func countedFiles(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+// otherRemote says in words how what the working copy calls its repository differs from what the step says.
+func (g *gitStep) otherRemote(ctx context.Context) (string, error) {
+	said, err := g.learn(ctx, g.args.Dest, "config", "--get", "remote."+g.args.Remote+".url")
+	if err != nil {
+		return "", err
+	}
+	is := strings.TrimSpace(said.Stdout)
+	switch is {
+	case "":
+		return "remote " + g.args.Remote, nil
+	case g.url:
+		return "", nil
+	}
+	g.c.Fields["remote_url_changed"] = true
+	if spec.ShownURL(is) == spec.ShownURL(g.url) {
+		return "password removed from remote " + g.args.Remote, nil
+	}
+	return "remote " + spec.ShownURL(is) + " → " + spec.ShownURL(g.url), nil
+}
+
+func (g *gitStep) setRemote(ctx context.Context, remote string) error {
+	switch {
+	case remote == "":
+		return nil
+	case g.c.Fields["remote_url_changed"] == true:
+		return g.do(ctx, g.args.Dest, "remote", "set-url", g.args.Remote, g.url)
+	}
+	return g.do(ctx, g.args.Dest, "remote", "add", g.args.Remote, g.url)
+}
+
+// modified counts the files that differ from the commit. Submodules look after themselves.
+func (g *gitStep) modified(ctx context.Context) (int, error) {
+	text, err := g.learned(ctx, g.args.Dest, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+	if text == "" {
+		return 0, err
+	}
+	return strings.Count(text, "\n") + 1, err
+}
+
+// known is a commit that has been fetched already; "" if it has not.
+func (g *gitStep) known(ctx context.Context, name string) string {
+	said, err := g.learn(ctx, g.args.Dest, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	if err != nil || said.Code != 0 {
+		return ""
+	}
+	return strings.TrimSpace(said.Stdout)
+}
+
+// log lists the commits that come, or go, as far as they have been fetched already.
+func (g *gitStep) log(ctx context.Context, before string) string {
+	if !g.Diff || g.NoLog || before == "" || g.known(ctx, g.want.commit) == "" || g.want.commit == "" {
+		return ""
+	}
+	var b strings.Builder
+	for _, side := range []struct{ sign, span string }{{"+", before + ".." + g.want.commit}, {"-", g.want.commit + ".." + before}} {
+		text, err := g.learned(ctx, g.args.Dest, "log", "--oneline", "--no-decorate", "--no-color", "--max-count=100", side.span)
+		if err != nil {
+			return ""
+		}
+		for line := range strings.Lines(text) {
+			b.WriteString(side.sign + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// openSubmodules counts the submodules that are not checked out as the commit has them.
+func (g *gitStep) openSubmodules(ctx context.Context) (int, error) {
+	if !g.hasSubmodules() {
+		return 0, nil
+	}
+	text, err := g.learned(ctx, g.args.Dest, "submodule", "status", "--recursive")
+	n := 0
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
+			n++
+		}
+	}
+	return n, err
+}
+
+func (g *gitStep) hasSubmodules() bool {
+	if !g.args.Recursive {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(g.args.Dest, ".gitmodules"))
+	return err == nil
+}
+
+// fetch brings what the version is.
+func (g *gitStep) fetch(ctx context.Context) error {
+	argv := append([]string{"fetch", "--force"}, g.depth()...)
+	tracked := "refs/remotes/" + g.args.Remote + "/"
+	switch {
+	case len(argv) > 2 || g.args.SingleBranch:
+		from := g.want.ref
+		to := from
+		if g.want.branch != "" {
+			to = tracked + g.want.branch
+		}
+		argv = append(argv, g.args.Remote, "+"+from+":"+to)
+	default:
+		argv = append(argv, "--tags", g.args.Remote, "+refs/heads/*:"+tracked+"*")
+	}
+	if err := g.do(ctx, g.args.Dest, argv...); err != nil {
+		return err
+	}
+	if g.args.Refspec != "" {
+		if err := g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.args.Refspec); err != nil {
+			return err
+		}
+	}
+	switch {
+	case g.want.commit == "":
+		if g.want.commit = g.known(ctx, g.args.Version); g.want.commit == "" {
+			return fmt.Errorf("repo %s has no branch, tag or commit %s", spec.ShownURL(g.url), g.args.Version)
+		}
+	case g.known(ctx, g.want.commit) != "":
+	case g.want.ref != "":
+		return g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.ref)
+	default:
+		return g.do(ctx, g.args.Dest, "fetch", "--force", g.args.Remote, g.want.commit)
+	}
+	return nil
+}
+
+// finish checks the version out, with its submodules, and packs it.
+func (g *gitStep) finish(ctx context.Context, checkout bool) error {
+	if checkout {
+		argv := []string{"checkout", "--force", "--detach", g.want.commit}
+		if g.want.branch != "" {
+			argv = []string{"checkout", "--force", "-B", g.want.branch, "refs/remotes/" + g.args.Remote + "/" + g.want.branch}
+		}
+		if err := g.do(ctx, g.args.Dest, argv...); err != nil {
+			return err
+		}
+	}
+	if g.hasSubmodules() {
+		if err := g.do(ctx, g.args.Dest, "submodule", "sync", "--recursive", "--quiet"); err != nil {
+			return err
+		}
+		if err := g.do(ctx, g.args.Dest, "submodule", "update", "--init", "--recursive", "--force"); err != nil {
+			return err
+		}
+	}
+	if err := g.note(ctx); err != nil || g.args.Archive == "" {
+		return err
+	}
+	return g.pack(ctx)
+}
+
+// note puts into the result what is checked out now.
+func (g *gitStep) note(ctx context.Context) error {
+	after, err := g.head(ctx)
+	g.c.Fields["after"] = after
+	return err
+}
+
+// updateBare lets a repository without a working copy follow all branches and tags.
+func (g *gitStep) updateBare(ctx context.Context) error {
+	before, err := g.head(ctx)
+	if err != nil {
+		return err
+	}
+	g.c.Fields["before"] = before
+	remote, err := g.otherRemote(ctx)
+	if err != nil {
+		return err
+	}
+	text, err := g.learned(ctx, g.args.Dest, "for-each-ref", "--format=%(objectname)%09%(refname)", "refs/heads", "refs/tags")
+	if err != nil {
+		return err
+	}
+	is := map[string]string{}
+	for line := range strings.Lines(text) {
+		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		is[name] = id
+	}
+	behind := 0
+	for name, id := range g.refs {
+		if strings.HasPrefix(name, "refs/") && !strings.HasSuffix(name, "^{}") && is[name] != id {
+			behind++
+		}
+	}
+	var words []string
+	if behind > 0 {
+		words = append(words, fmt.Sprintf("branches and tags: %d", behind))
+	}
+	if remote != "" {
+		words = append(words, remote)
+	}
+	if len(words) == 0 {
+		g.c.Fields["after"] = before
+		g.c.PlanNothing()
+		return nil
+	}
+	g.c.PlanFor(events.ChangeUpdate, "git", g.args.Dest, func(ctx context.Context) error {
+		if err := g.setRemote(ctx, remote); err != nil {
+			return err
+		}
+		if err := g.do(ctx, g.args.Dest, "fetch", "--force", "--tags", g.args.Remote, "+refs/heads/*:refs/heads/*"); err != nil {
+			return err
+		}
+		return g.note(ctx)
+	}, words...)
+	return nil
+}

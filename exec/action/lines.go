@@ -1,0 +1,67 @@
+package action
+
+import (
+	"slices"
+	"strings"
+)
+
+// document is a text in lines, with its style: what ends them, and whether the last one has an end. Lines that are put
+// in take the style over, and no other line is touched.
+type document struct {
+	lines []string // each with its end
+	eol   string   // of lines that are put in
+	open  bool     // the last line has no end
+}
+
+func readDocument(text string) *document {
+	d := &document{lines: slices.Collect(strings.Lines(text)), eol: "\n"}
+	if len(d.lines) == 0 {
+		return d
+	}
+	if strings.HasSuffix(d.lines[0], "\r\n") {
+		d.eol = "\r\n"
+	}
+	last := &d.lines[len(d.lines)-1]
+	if !strings.HasSuffix(*last, "\n") {
+		d.open = true
+		*last += d.eol
+	}
+	return d
+}
+
+func (d *document) String() string {
+	text := strings.Join(d.lines, "")
+	// An empty line is nothing but its end.
+	if n := len(d.lines); d.open && n > 0 && d.line(n-1) != "" {
+		return withoutEnd(text)
+	}
+	return text
+}
+
+// line returns a line without its end.
+func (d *document) line(i int) string { return withoutEnd(d.lines[i]) }
+
+func withoutEnd(line string) string { return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") }
+
+// put puts lines where others are. A line that has no other text than the one it replaces stays the very same.
+func (d *document) put(from, to int, lines ...string) {
+	var ended []string
+	for _, l := range lines {
+		ended = append(ended, withoutEnd(l)+d.eol)
+	}
+	d.lines = slices.Replace(d.lines, from, to, ended...)
+}
+
+// find returns the last line that is as wanted, or the first, or -1.
+func (d *document) find(first bool, wanted func(line string) bool) int {
+	found := -1
+	for i := range d.lines {
+		if wanted(d.line(i)) {
+			found = i
+			if first {
+				break
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,76 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/process"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("script", exec.Action{Run: runScript, Dry: dryScript, Effect: events.ChangeUnknown})
+
+func dryScript(_ context.Context, a *exec.Attempt) exec.Result {
+	args := a.Args.(*spec.ScriptArgs)
+	if own, skip := a.Within(&args.WithinArgs); skip != nil {
+		return skipScript(own, skip)
+	}
+	if info, err := a.Files().Stat(args.Script); !a.Overlay.Concerns(args.Script) && (err != nil || !info.Mode().IsRegular()) {
+		r := exec.UnknownChange("unpredictable: script " + args.Script + " does not exist")
+		r.Warnings = []string{"script " + args.Script + " does not exist"}
+		return r
+	}
+	return exec.UnknownChange("")
+}
+
+func runScript(ctx context.Context, a *exec.Attempt) exec.Result {
+	args := a.Args.(*spec.ScriptArgs)
+	a, skip := a.Within(&args.WithinArgs)
+	if skip != nil {
+		return skipScript(a, skip)
+	}
+	dir, err := os.MkdirTemp("", "moon-script-")
+	if err != nil {
+		return a.Failure(ctx, err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // for its owner only, and in a directory that is cleaned
+	path := filepath.Join(dir, filepath.Base(args.Script))
+	if err := copyScript(a, args.Script, path); err != nil {
+		return a.Failure(ctx, err)
+	}
+	line := shellQuote(path)
+	if args.Executable != "" {
+		line = args.Executable + " " + line
+	}
+	return a.RunCommand(ctx, []string{process.ShellPath, "-c", strings.TrimSpace(line + " " + args.Rest)}, nil)
+}
+
+// skipScript is the result of a script that need not run: unlike a command, in a play it counts as skipped.
+func skipScript(a *exec.Attempt, skip *exec.Result) exec.Result {
+	switch {
+	case !a.Plays || skip.Outcome != events.Skipped:
+		return *skip
+	case skip.Reason == events.SkipRemoves:
+		return exec.AsSkipped(a.Removes + " does not exist, matching removes option")
+	}
+	return exec.AsSkipped(a.Creates + " exists, matching creates option")
+}
+
+// copyScript makes a copy that can be run.
+func copyScript(a *exec.Attempt, from, to string) error {
+	in, err := a.Files().Open(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return fault.Missing(from, "script %s does not exist", from)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	return exec.WriteProgram(in, to, "")
+}

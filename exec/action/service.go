@@ -1,0 +1,175 @@
+package action
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("service", exec.Action{Plan: planService})
+
+// services is what runs services on a machine: systemd, OpenRC or init scripts.
+type services interface {
+	// look finds out how the service is. That there is none is a fault.NotYet.
+	look(ctx context.Context, a *exec.Attempt) (*serviceState, error)
+	// do carries out start, stop, restart, reload, enable, disable, mask or unmask.
+	do(ctx context.Context, a *exec.Attempt, verb string) error
+	// reread has it read what services there are, and start itself again if that is asked for.
+	reread(ctx context.Context, a *exec.Attempt) error
+}
+
+// serviceState is how a service is.
+type serviceState struct {
+	running bool
+	enabled bool
+	static  bool // it cannot be enabled, or need not be: others start it
+	masked  bool
+	status  map[string]any // all that is known of it; nil: no more than that
+}
+
+// findServices finds out what runs services here.
+func findServices(a *exec.Attempt, args *spec.ServiceArgs) services {
+	use := args.Use
+	if use == "auto" {
+		switch {
+		case present("/run/systemd/system") && a.Installed("systemctl"):
+			use = "systemd"
+		case present("/run/openrc") && a.Installed("rc-service"):
+			use = "openrc"
+		}
+	}
+	switch use {
+	case "systemd":
+		return &systemd{args}
+	case "openrc":
+		return &openrc{args}
+	}
+	return &initScripts{args, strings.TrimSuffix(args.Name, ".service")}
+}
+
+func present(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func planService(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
+	args := a.Args.(*spec.ServiceArgs)
+	s := findServices(a, args)
+	c := &exec.Change{Fields: map[string]any{}}
+	if args.Name == "" {
+		c.Always = true
+		c.Apply = func(ctx context.Context) error { return s.reread(ctx, a) }
+		return c.PlanNothing(), nil
+	}
+	verbs, err := planVerbs(ctx, c, a, s, args)
+	if err != nil {
+		return nil, err
+	}
+	reread := args.DaemonReload || args.DaemonReexec
+	c.Always = reread
+	c.Apply = func(ctx context.Context) error {
+		if reread {
+			if err := s.reread(ctx, a); err != nil {
+				return err
+			}
+			if verbs, err = planVerbs(ctx, c, a, s, args); err != nil {
+				return err
+			}
+		}
+		for _, verb := range verbs {
+			if err := changeService(ctx, a, s, verb, args); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c, nil
+}
+
+// changeService does one thing to a service. A restart with a pause is two.
+func changeService(ctx context.Context, a *exec.Attempt, s services, verb string, args *spec.ServiceArgs) error {
+	if verb != "restart" || args.Sleep <= 0 {
+		return s.do(ctx, a, verb)
+	}
+	if err := s.do(ctx, a, "stop"); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(args.Sleep):
+	}
+	return s.do(ctx, a, "start")
+}
+
+// planVerbs makes the change what must be done to a service, and returns that in order.
+func planVerbs(ctx context.Context, c *exec.Change, a *exec.Attempt, s services, args *spec.ServiceArgs) ([]string, error) {
+	is, err := s.look(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	verbs := is.verbs(args)
+	c.Fields["name"] = args.Name
+	if args.State != "" || is.status != nil {
+		c.Fields["state"] = map[bool]string{true: "started", false: "stopped"}[is.running && args.State == "" || args.State != "" && args.State != "stopped"]
+	}
+	c.Fields["enabled"] = is.enabled
+	if args.Enabled != nil && !is.static {
+		c.Fields["enabled"] = *args.Enabled
+	}
+	if is.status != nil {
+		c.Fields["status"] = is.status
+	}
+	c.Diff, c.Resources, c.Warnings = events.Diff{Kind: events.ChangeNone}, nil, nil
+	if len(verbs) > 0 {
+		c.Diff = events.Diff{Kind: events.ChangeUpdate, Summary: strings.Join(verbs, ", ") + " " + args.Name}
+		c.AddResource(events.ChangeUpdate, "service", args.Name)
+	}
+	if is.static && args.Enabled != nil && *args.Enabled {
+		c.Warnings = append(c.Warnings, args.Name+" has no [Install] section: it cannot be enabled, something else starts it")
+	}
+	return verbs, nil
+}
+
+// verbs are what must be done, in order: what is masked can neither be enabled nor started.
+func (is *serviceState) verbs(args *spec.ServiceArgs) []string {
+	var verbs []string
+	add := func(want *bool, is bool, yes, no string) {
+		switch {
+		case want == nil || *want == is:
+		case *want:
+			verbs = append(verbs, yes)
+		default:
+			verbs = append(verbs, no)
+		}
+	}
+	add(args.Masked, is.masked, "mask", "unmask")
+	if !is.static {
+		add(args.Enabled, is.enabled, "enable", "disable")
+	}
+	switch {
+	case args.State == "started" && !is.running, args.State == "reloaded" && !is.running:
+		verbs = append(verbs, "start")
+	case args.State == "stopped" && is.running:
+		verbs = append(verbs, "stop")
+	case args.State == "restarted":
+		verbs = append(verbs, "restart")
+	case args.State == "reloaded":
+		verbs = append(verbs, "reload")
+	}
+	return verbs
+}
+
+// noService is the error of a name that no service has.
+func noService(name, hint string) error {
+	if hint != "" {
+		hint = "; " + hint
+	}
+	return fault.Missing("", "there is no service %s%s", name, hint)
+}

@@ -1,0 +1,21 @@
+package action
+
+import (
+	"context"
+	"maps"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("set_fact", exec.Action{Run: runSetFact, Effect: events.ChangeNone})
+
+func runSetFact(_ context.Context, a *exec.Attempt) exec.Result {
+	values := maps.Clone(a.Args.(*spec.SetFactArgs).Values)
+	name := "facts"
+	if a.Plays {
+		name = "ansible_facts"
+	}
+	return exec.Result{Outcome: events.OK, Values: values, Fields: map[string]any{name: values}}
+}

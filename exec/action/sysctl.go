@@ -1,0 +1,136 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/spec"
+)
+
+var _ = exec.Register("sysctl", exec.Action{Plan: planSysctl})
+
+func planSysctl(ctx context.Context, a *exec.Attempt) (*exec.Change, error) {
+	args := a.Args.(*spec.SysctlArgs)
+	if runtime.GOOS != "linux" {
+		return nil, errors.New("parameters of the kernel can be set on Linux only")
+	}
+	c, err := planEdit(ctx, a, edit{path: args.SysctlFile, create: true, gone: args.State == fsys.Absent}, func(text string) (edited, says string) {
+		return putParameter(text, args)
+	})
+	if err != nil {
+		return nil, err
+	}
+	delete(c.Fields, "path")
+	delete(c.Fields, "msg")
+	c.Fields["name"] = args.Name
+	c.Result = nil
+	if err := planParameter(c, args); err != nil {
+		c.Close()
+		return nil, err
+	}
+	if c.Diff.Kind != events.ChangeNone {
+		c.AddResource(c.Diff.Kind, "sysctl", args.Name)
+	}
+	return c, nil
+}
+
+// putParameter sets the parameter in a file, or takes it out. Of lines that set it the last one counts, so it is the one
+// that stays.
+func putParameter(text string, args *spec.SysctlArgs) (edited, says string) {
+	d := readDocument(text)
+	last, was := -1, ""
+	for i, line := range slices.Backward(d.lines) {
+		key, value, ok := parameter(line)
+		switch {
+		case !ok || key != args.Key:
+		case last < 0 && args.State != fsys.Absent:
+			last, was = i, value
+		default:
+			d.put(i, i+1)
+			last--
+			says = "line removed"
+		}
+	}
+	switch {
+	case args.State == fsys.Absent:
+		return d.String(), says
+	case last < 0:
+		d.put(len(d.lines), len(d.lines), args.Name+"="+args.Value)
+		return d.String(), "line added"
+	case was != args.Value:
+		begin, _, _ := strings.Cut(d.line(last), "=")
+		blank := ""
+		if strings.HasSuffix(begin, " ") {
+			blank = " "
+		}
+		d.put(last, last+1, begin+"="+blank+args.Value)
+		return d.String(), fmt.Sprintf("%s → %s", was, args.Value)
+	}
+	return d.String(), says
+}
+
+// parameter reads a line of such a file. A hyphen in front lets the kernel not know it.
+func parameter(line string) (key, value string, ok bool) {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' || line[0] == ';' {
+		return "", "", false
+	}
+	key, value, ok = strings.Cut(line, "=")
+	return spec.SysctlKey(strings.TrimPrefix(strings.TrimSpace(key), "-")), strings.Join(strings.Fields(value), " "), ok
+}
+
+// planParameter adds to the change of the file that the value goes into effect.
+func planParameter(c *exec.Change, args *spec.SysctlArgs) error {
+	path := "/proc/sys/" + args.Key
+	text, err := os.ReadFile(path)
+	is := strings.Join(strings.Fields(string(text)), " ")
+	if err == nil {
+		c.Fields["value"] = is
+	}
+	if args.State == fsys.Absent || !args.SysctlSet && (!args.Reload || c.Diff.Kind == events.ChangeNone) {
+		return nil
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && args.IgnoreErrors:
+		c.Warnings = append(c.Warnings, "the kernel has no "+args.Name)
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Missing(path, "the kernel has no %s; a module may have to be loaded first, or let it pass with ignoreerrors: true", args.Name)
+	case err == nil && is == args.Value:
+		return nil
+	}
+	write, kind, words := c.Apply, c.Diff.Kind, []string{"in effect " + is + " → " + args.Value}
+	if kind == events.ChangeNone {
+		write, kind = nil, events.ChangeUpdate
+	} else {
+		words = append([]string{c.Diff.Summary}, words...)
+	}
+	c.Plan(kind, func(ctx context.Context) error {
+		if write != nil {
+			if err := write(ctx); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(path, []byte(args.Value+"\n"), 0); err != nil {
+			err = fmt.Errorf("the kernel does not take %s = %s: %s", args.Name, args.Value, fault.Reason(errors.Unwrap(err)))
+			if !args.IgnoreErrors {
+				return err
+			}
+			c.Warnings = append(c.Warnings, err.Error())
+			return nil
+		}
+		c.Fields["value"] = args.Value
+		return nil
+	}, words...)
+	return nil
+}

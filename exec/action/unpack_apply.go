@@ -1,0 +1,220 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"moon/exec/fault"
+	"moon/exec/fsys"
+)
+
+// apply goes through the archive again and does what was planned.
+func (u *unpacking) apply(ctx context.Context) error {
+	u.close()
+	u.doing, u.next = map[int]int{}, 0
+	for i := range u.list {
+		p := u.list[i]
+		if p.state == same {
+			continue
+		}
+		if p.member >= 0 {
+			u.doing[p.member] = i
+		}
+	}
+	err := u.ar.Each(ctx, func(m *fsys.Member) error { return u.do(ctx, m) })
+	if err == nil && u.next != len(u.digests) {
+		err = u.swapped()
+	}
+	if err == nil {
+		err = u.finish()
+	}
+	if err != nil {
+		return err
+	}
+	if u.many {
+		return fsys.SyncAll(u.at.Dir)
+	}
+	return fsys.SyncDir(u.at.Dir)
+}
+
+func (u *unpacking) swapped() error {
+	return fmt.Errorf("%s was changed while it was unpacked", u.ar.Path)
+}
+
+// do writes one member, if that was planned.
+func (u *unpacking) do(ctx context.Context, m *fsys.Member) error {
+	n := u.next
+	u.next++
+	if n >= len(u.digests) || m.Digest() != u.digests[n] {
+		return u.swapped()
+	}
+	i, ok := u.doing[n]
+	if !ok {
+		return nil
+	}
+	p := &u.list[i]
+	err := u.above(p.name)
+	if err == nil {
+		err = u.write(ctx, *p, m)
+	}
+	p.state = same
+	return u.error(p.name, err)
+}
+
+// above makes the directories above a name that are not there.
+func (u *unpacking) above(name string) error {
+	above := path.Dir(name)
+	if above == "." {
+		return nil
+	}
+	p := &u.list[u.index[above]]
+	if p.state != fresh {
+		return nil
+	}
+	if err := u.above(above); err != nil {
+		return err
+	}
+	// One that the archive speaks of later gets its own mode and owners then.
+	p.state, p.made = same, true
+	w, _ := fsys.Attributes{UID: u.attrs.UID, GID: u.attrs.GID}.ForNew(fsys.Directory)
+	w.Mode = u.modeOf(w.Mode, true)
+	return u.mkdir(above, w)
+}
+
+func (u *unpacking) mkdir(name string, w fsys.Wanted) error {
+	dir, err := u.in(name)
+	if err != nil {
+		return err
+	}
+	base := path.Base(name)
+	if err := dir.Mkdir(base, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	is, err := u.look(name)
+	if err != nil {
+		return err
+	}
+	if err := u.isDir(name, is); err != nil {
+		return err
+	}
+	if w.Mode&0o300 != 0o300 && os.Geteuid() != 0 { // nothing could be put into it
+		u.later = append(u.later, planned{name: name, words: fsys.Octal(w.Mode)})
+		w.Mode |= 0o300
+	}
+	return fsys.SetOwner(dir, base, w)
+}
+
+func (u *unpacking) write(ctx context.Context, p planned, m *fsys.Member) error {
+	dir, err := u.in(p.name)
+	if err != nil {
+		return err
+	}
+	base := path.Base(p.name)
+	is, err := u.look(p.name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.Kind == fsys.Directory && is.Kind == fsys.Absent:
+		return u.mkdir(p.name, u.wants(m))
+	case m.Kind == fsys.Directory && p.made:
+		return fsys.SetOwner(dir, base, u.wants(m))
+	case m.Kind == fsys.Directory:
+		w, _ := u.onDir(is)
+		return w.Set(dir, base, is)
+	case p.state == dressed:
+		w, _ := u.on(m, is)
+		return w.Set(dir, base, is)
+	}
+	temp := fsys.TempName()
+	switch m.Kind {
+	case fsys.Link:
+		if err = dir.Symlink(m.Target, temp); err == nil {
+			w := u.wants(m)
+			err = lchown(dir, temp, w)
+		}
+	case fsys.HardLink:
+		var to string
+		if to, err = u.nameOf(m.Target); err == nil {
+			err = u.at.Dir.Link(to, path.Join(path.Dir(p.name), temp))
+		}
+	default:
+		err = u.fill(ctx, dir, temp, m)
+	}
+	if err == nil {
+		err = dir.Rename(temp, base)
+	}
+	if err != nil || m.Kind == fsys.HardLink { // between two names of one file a rename does nothing
+		_ = dir.Remove(temp) // the first error is the one to report
+	}
+	return err
+}
+
+func lchown(dir *os.Root, name string, w fsys.Wanted) error {
+	if w.UID < 0 && w.GID < 0 {
+		return nil
+	}
+	return dir.Lchown(name, w.UID, w.GID)
+}
+
+// fill makes a file with a member's content, owners, mode and time.
+func (u *unpacking) fill(ctx context.Context, dir *os.Root, name string, m *fsys.Member) error {
+	packed, err := m.Open()
+	if err != nil {
+		return err
+	}
+	f, err := dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.CopyBuffer(struct{ io.Writer }{f}, fsys.UntilStopped(ctx, io.LimitReader(packed, m.Size+1)), u.buf)
+	_, disk := errors.AsType[syscall.Errno](err)
+	switch {
+	case fault.Stopped(ctx) != "":
+		err = context.Cause(ctx)
+	case err != nil && !disk, err == nil && n != m.Size:
+		err = u.ar.Damaged(err)
+	}
+	w := u.wants(m)
+	if err == nil && (w.UID >= 0 || w.GID >= 0) {
+		err = f.Chown(w.UID, w.GID)
+	}
+	if err == nil {
+		err = f.Chmod(fsys.FileMode(w.Mode))
+	}
+	if err == nil && !u.many {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		return err
+	}
+	if m.Time.IsZero() {
+		return nil
+	}
+	return dir.Chtimes(name, m.Time, m.Time)
+}
+
+// finish gives directories their modes, from the leaves to the root.
+func (u *unpacking) finish() error {
+	for _, p := range slices.Backward(u.later) {
+		dir, err := u.in(p.name)
+		if err == nil {
+			var mode uint64
+			mode, err = strconv.ParseUint(p.words, 8, 32)
+			err = errors.Join(err, dir.Chmod(path.Base(p.name), fsys.FileMode(uint32(mode))))
+		}
+		if err != nil {
+			return u.error(p.name, err)
+		}
+	}
+	return nil
+}
