@@ -14,6 +14,7 @@ import (
 
 	"moon/events"
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // TestActions runs every action's example on a scratch machine, as the documentation shows it: first a dry run, which
@@ -43,6 +44,9 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// slowPrograms are actions that call programs which take many seconds.
+var slowPrograms = map[string]bool{"apt_key": true, "git": true, "pip": true}
+
 func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 	t.Helper()
 	files := map[string][]byte{}
@@ -55,6 +59,9 @@ func tryAction(t *testing.T, a *spec.Action, archive *txtar.Archive) {
 		return strings.TrimSpace(string(data)), ok
 	}
 	_, online := take("online")
+	if online || slowPrograms[a.Name] {
+		assault.Long(t)
+	}
 	_, inPlay := take("play")
 	_, unrun := take("unrun")
 	restless, again := take("restless")
