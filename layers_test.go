@@ -75,7 +75,7 @@ var layers = map[string][]string{
 	"internal/app": {
 		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
-	"internal/app/statedir": {}, // paths and nothing else
+	"internal/app/statedir": {"exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
 		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},

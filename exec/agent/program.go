@@ -17,6 +17,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+
+	"moon/exec/fsys"
 )
 
 // program is a moon that other machines are handed: this one, or one that was built for another system.
@@ -178,6 +180,16 @@ func agentsDirs() []string {
 	return []string{filepath.Join(data, "moon", "agents")}
 }
 
+// checkOwner refuses a moon that another user can change, as in the home that sudo -E keeps: it would run with the rights that moon has on a host.
+func checkOwner(path string) error {
+	for _, part := range []string{filepath.Dir(path), path} {
+		if err := fsys.ProgramOwner().Check(part); err != nil {
+			return fmt.Errorf("%s is not sent there: %w; put it in a directory that MOON_AGENTS names", path, err)
+		}
+	}
+	return nil
+}
+
 // of is the moon for a system. One that somebody has put there on purpose goes before this one: it may be linked otherwise.
 func (ps *programs) of(system string) (*program, error) {
 	ps.mu.Lock()
@@ -188,9 +200,13 @@ func (ps *programs) of(system string) (*program, error) {
 	}
 	dirs := agentsDirs()
 	for _, dir := range dirs {
-		p, err := newProgram(filepath.Join(dir, system, "moon"))
+		path := filepath.Join(dir, system, "moon")
+		p, err := newProgram(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if err == nil && os.Getenv("MOON_AGENTS") == "" { // otherwise the user has named it
+			err = checkOwner(path)
 		}
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"moon/exec"
+	"moon/exec/fsys"
 	"moon/exec/process"
 	"moon/exec/spec"
 	"moon/internal/suggest"
@@ -84,6 +86,28 @@ func Find(s Search) (*Registry, error) {
 		r.read(s.Own, false, false)
 	}
 	return r, nil
+}
+
+// checkOwner refuses a plugin of the user's own directory that another user can change, as in the home that sudo -E keeps: it would run with
+// the rights of whoever runs moon.
+func (r *Registry) checkOwner(f *Found) error {
+	if r.search.Own == "" || filepath.Dir(f.Path) != filepath.Clean(r.search.Own) {
+		return nil
+	}
+	for _, path := range []string{r.search.Own, f.Path} {
+		err := fsys.ProgramOwner().Check(path)
+		if err == nil {
+			continue
+		}
+		hint := "set XDG_CONFIG_HOME to a directory of your own, or put the plugin in a directory that MOON_PLUGIN_PATH names"
+		if foreign, ok := errors.AsType[*fsys.ForeignError](err); ok && foreign.Write != 0 {
+			hint = "chmod go-w " + foreign.At
+		} else if os.Geteuid() == 0 {
+			hint = "run moon with root's own home (sudo -H moon …), or put the plugin in a directory that MOON_PLUGIN_PATH names"
+		}
+		return &spec.PluginError{Text: "the plugin " + f.Shown + " is not run: " + err.Error(), Hint: hint}
+	}
+	return nil
 }
 
 func globEscape(path string) string {
@@ -237,10 +261,13 @@ func (r *Registry) Load(f *Found) error {
 // Trusted reports whether a plugin may be run, without asking anybody.
 func (r *Registry) Trusted(f *Found) bool {
 	digest, err := exec.FileDigest(f.Path)
-	return err == nil && (!f.Local || r.search.TrustAll || r.search.Trust.Has(f.Path, digest))
+	return err == nil && r.checkOwner(f) == nil && (!f.Local || r.search.TrustAll || r.search.Trust.Has(f.Path, digest))
 }
 
 func (r *Registry) trusted(f *Found) error {
+	if err := r.checkOwner(f); err != nil {
+		return err
+	}
 	digest, err := exec.FileDigest(f.Path)
 	if err != nil {
 		return &spec.PluginError{Text: "the plugin " + f.Shown + " cannot be read: " + err.Error()}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,6 +90,72 @@ func TestStateDirOfOthers(t *testing.T) {
 			}
 			if after := entries(t, dir); tt.says != "" && after != before {
 				t.Errorf("there is now\n%s\nbefore\n%s", after, before)
+			}
+		})
+	}
+}
+
+// TestPluginsOfOthers has a step use a plugin of the settings that another user can change, as with a HOME that sudo keeps: it is not run.
+func TestPluginsOfOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	const ada = 65534
+	const plugins = "config/moon/plugins"
+	base, err := os.MkdirTemp("", "moon-plugins-") //nolint:usetesting // that is below a directory which only its owner enters
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	moded("", 0o755)(t, base)
+	moon := filepath.Join(base, "moon")
+	copied(t, moon)
+	tests := []struct {
+		name string
+		as   uint32
+		make func(t *testing.T, dir string) // what is there
+		of   uint32                         // the plugin's file
+		says string                         // "": it is run
+	}{
+		{"root, a user's", 0, theirs("config", "config/moon", plugins), ada, "/config belongs to nobody, and moon runs as root"},
+		{"root, a user's below root's", 0, theirs(plugins), 0, "/plugins belongs to nobody"},
+		{"root, a file of a user's", 0, moded(plugins, 0o755), ada, "/acme belongs to nobody"},
+		{"root, others may write to it", 0, moded(plugins, 0o777), 0, "others may write to"},
+		{"root, a group may write to it", 0, moded(plugins, 0o775), 0, "others may write to"},
+		{"root, root's", 0, moded(plugins, 0o755), 0, ""},
+		{"a user, root's", ada, moded(plugins, 0o755), 0, ""},
+		{"a user, their own, which their group may write to", ada, func(t *testing.T, dir string) {
+			t.Helper()
+			theirs("config", "config/moon", plugins)(t, dir)
+			moded(plugins, 0o775)(t, dir)
+		}, ada, ""},
+		{"a user, others may write to it", ada, moded(plugins, 0o777), ada, "others may write to"},
+	}
+	for i, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := filepath.Join(base, strconv.Itoa(i))
+			tt.make(t, dir)
+			theirs("state")(t, dir)
+			if tt.as == 0 {
+				if err := os.Chown(filepath.Join(dir, "state"), 0, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			file := filepath.Join(dir, plugins, "acme")
+			text := "#!/bin/sh\ntest \"$1\" = describe && echo '{\"protocol\": 1, \"capabilities\": [{\"kind\": \"execute\", \"name\": \"acme\"}]}' && exit\necho '{\"status\": \"changed\"}'\n"
+			if err := os.WriteFile(file, []byte(text), 0o755); err != nil { // a program
+				t.Fatal(err)
+			}
+			if err := os.Chown(file, int(tt.of), int(tt.of)); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(moon, "run", "-")
+			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), "HOME="+dir)
+			cmd.Dir, cmd.Stdin = "/", strings.NewReader("- acme: {}\n")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: tt.as, Gid: tt.as}}
+			out, err := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); tt.says == "" && code != app.ExitDone || tt.says != "" && (code != app.ExitUsage || !strings.Contains(string(out), tt.says)) {
+				t.Errorf("%v, want %q\n%s", err, tt.says, out)
 			}
 		})
 	}

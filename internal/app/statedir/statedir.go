@@ -2,8 +2,11 @@ package statedir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+
+	"moon/exec/fsys"
 )
 
 // Dir is the state directory of a user.
@@ -20,10 +23,23 @@ func Find() (Dir, error) {
 		state = filepath.Join(home, ".local", "state")
 	}
 	dir := filepath.Join(state, "moon")
-	if err := checkOwned(dir, os.Geteuid()); err != nil {
-		return Dir{}, err
+	// moon believes what is in it, down to which programs are trusted, and what root writes there could be led elsewhere.
+	if err := (fsys.Owner{UID: os.Geteuid()}).Check(dir); err != nil {
+		return Dir{}, fmt.Errorf("state directory %s: %w\n  %s", dir, err, elsewhere(err))
 	}
 	return Dir{dir}, nil
+}
+
+// elsewhere says how to have a state directory of one's own.
+func elsewhere(err error) string {
+	foreign, _ := errors.AsType[*fsys.ForeignError](err)
+	switch {
+	case foreign != nil && foreign.Write != 0:
+		return "chmod go-w " + foreign.At + ", or set XDG_STATE_HOME to a directory that only you can write to"
+	case os.Geteuid() == 0:
+		return "run moon with root's own home (sudo -H moon …), or set XDG_STATE_HOME to a directory of root"
+	}
+	return "set HOME or XDG_STATE_HOME to a directory of your own"
 }
 
 // Of returns the state directory that a run is kept in. dir is the directory of the run.
