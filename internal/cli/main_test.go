@@ -188,7 +188,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // patience is how long a test waits for what must come: a machine that is busy is slow, and no test may be red for that.
-const patience = 5 * time.Minute
+const patience = 2 * time.Minute
 
 // gone checks that the process whose id a file holds has ended.
 func gone(ts *testscript.TestScript, neg bool, args []string) {

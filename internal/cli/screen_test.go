@@ -450,7 +450,7 @@ func TestWaitsOnScreen(t *testing.T) {
 	c := open(t, 120, 40, nil, "tui", playbook)
 	c.see("REVIEW", "2 steps")
 	c.press("Ac", "RUNNING", "── Running now ──", "   long")
-	c.press("j1", "waits     for step-0001 «long», which runs")
+	c.press("j1", "waiting   for step-0001 «long», which has been")
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
