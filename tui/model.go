@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"crypto/rand"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -21,77 +22,92 @@ import (
 // model is the one Bubble Tea model: it owns the parts, passes keys to them as intents, and asks them to be drawn.
 // All of it lives in the program's own goroutine but store and what is foretold, which have locks.
 type model struct {
-	o       Options
-	store   *feed.Store
+	*view
+
 	profile colorprofile.Profile
 	env     func(string) string
 	skins   [2]*themes.Theme // for a dark and for a light background
 	light   bool             // the terminal has said that its background is
-	pen     *draw.Pen
-	glyphs  *draw.Glyphs
-	keys    *keymap.Keys
-	now     func() time.Time
-	later   func() tea.Cmd // gives a tickMsg after a while
-	excerpt func(file string, line, around int) ([]string, int)
+	later   func() tea.Cmd   // gives a tickMsg after a while
 
-	plan *plan.Plan
-	real int // steps of it that a dry run executes
-	tree *tree.Tree
-	rows *tree.Collapse
-	cur  tree.Cursor
-	run  feed.Shot // as of the last frame
-
-	breaks map[int]stop    // by step
-	places []breakPlace    // the same, as they were set; nil: to be found
 	recent []keymap.Intent // done from the palette, the latest first
-	watch  watchList
-	bound  boundSteps
 
-	filter   tree.Filter
 	wanted   tree.Filter // to be restored
-	find     tree.Finder
-	panes    panes
-	detail   detail
-	peek     feed.Reel // the last lines of what runs, where there is no room for two panes
 	overlay  overlay
 	prompt   *prompt
-	matrix   *matrix   // the hosts by their tasks; it stands in the place of both panes
-	fix      *fixSheet // values that are edited; it stands in the place of the detail
-	fixSent  *fixSheet // what was asked for last, until the run has taken it
-	message  string
 	sequence string // keys that wait for the rest of a sequence
 	typed    typeahead
 
-	following bool // the cursor stays on the pointer
-	tabChosen bool // by a person
 	opened    bool // its size has been known
 	leaving   bool // asked to
 	forced    bool // left without waiting
 	again     bool // another run was asked for
-	stopping  int  // how often a stop was asked for
 	unfocused bool // the terminal is
 	watching  bool // the terminal was asked to tell when light and dark change
 	ticking   bool
 	seen      int // pauses
+	mouse     mouse
+	clip      clipboard
+
+	frame  string
+	stale  bool
+	closed bool  // the screen is about to go
+	napped bool  // moon was stopped, and the terminal taken anew since
+	crash  error // a panic on the way; ends the screen
+}
+
+// debugger is the run as far as the screen knows it, and what follows from that: what runs next, what waits for what, what would
+// be skipped, how often a breakpoint has stopped. It sends commands. It knows no cursor and no screen.
+type debugger struct {
+	o         Options
+	store     *feed.Store
+	now       func() time.Time
+	plan      *plan.Plan
+	real      int // steps of it that a dry run executes
+	tree      *tree.Tree
+	run       feed.Shot    // as of the last frame
+	breaks    map[int]stop // by step
+	places    []breakPlace // the same, as they were set; nil: to be found
+	bound     boundSteps
+	stopping  int // how often a stop was asked for
 	failing   int // the step that counts as failed while the run is paused on it, or -1
-	spin      int
-	diffs     diffLines
-	summary   summary
 	foretold  foretold
 	countdown feed.Countdown
 	timeline  feed.Timeline
 	waiting   waiting
 	lacking   lacking
 	others    standing.OtherFiles
-	mouse     mouse
-	clip      clipboard
+	prefix    string // of the IDs of this screen's commands: a journal may hold those of others
+	sent      int    // commands
+}
 
+// view is what a part of the screen is given: the run, where the cursor stands, how the screen is divided, how big it is and how
+// it looks. Panes, rules and overlays are types of their own around it, and reach no more than this.
+type view struct {
+	*debugger
+
+	pen           *draw.Pen
+	glyphs        *draw.Glyphs
+	keys          *keymap.Keys
+	excerpt       func(file string, line, around int) ([]string, int)
+	rows          *tree.Collapse
+	cur           tree.Cursor
+	watch         watchList
+	filter        tree.Filter
+	find          tree.Finder
+	panes         panes
+	detail        detail
+	peek          feed.Reel // the last lines of what runs, where there is no room for two panes
+	matrix        *matrix   // the hosts by their tasks; it stands in the place of both panes
+	fix           *fixSheet // values that are edited; it stands in the place of the detail
+	fixSent       *fixSheet // what was asked for last, until the run has taken it
+	message       string
+	following     bool // the cursor stays on the pointer
+	tabChosen     bool // by a person
+	spin          int
+	diffs         diffLines
+	summary       summary
 	width, height int
-	frame         string
-	stale         bool
-	closed        bool  // the screen is about to go
-	napped        bool  // moon was stopped, and the terminal taken anew since
-	crash         error // a panic on the way; ends the screen
 }
 
 // The messages of the model itself. A frameMsg says that the store has news, a tickMsg that a quarter of a second
@@ -103,9 +119,11 @@ type (
 
 func newModel(o Options, env func(string) string) *model {
 	m := &model{
-		o: o, store: feed.NewStore(), profile: chooseProfile(o, env), env: env,
-		keys: o.Keys, now: o.Now, following: true, stale: true, panes: newPanes(), detail: newDetail(),
-		cur: tree.NewCursor(), breaks: map[int]stop{}, later: nextTick, failing: -1, typed: newTypeahead(),
+		view: &view{
+			debugger: &debugger{o: o, store: feed.NewStore(), now: o.Now, breaks: map[int]stop{}, failing: -1, prefix: "tui-" + rand.Text()[:8]},
+			keys:     o.Keys, following: true, panes: newPanes(), detail: newDetail(), cur: tree.NewCursor(),
+		},
+		profile: chooseProfile(o, env), env: env, stale: true, later: nextTick,
 	}
 	if m.now == nil {
 		m.now = time.Now

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"crypto/rand"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,21 +12,15 @@ import (
 // typeahead keeps what is typed while the run has not answered the last command yet. A key that depends on the run is judged by what the
 // earlier commands have made of it, never by what the screen happens to show: `A c` typed at once runs what `A` approves. What is typed
 // after such a key waits behind it, so that keys keep their order. An interrupt waits for nothing and discards them, as in a terminal.
-type typeahead struct {
-	prefix string // of the IDs of this screen's commands: a journal may hold those of others
-	sent   int
-	input  []tea.Msg
-}
+type typeahead struct{ input []tea.Msg }
 
 // deferred is a key that was read already, as what it means.
 type deferred struct{ do keymap.Intent }
 
-func newTypeahead() typeahead { return typeahead{prefix: "tui-" + rand.Text()[:8]} }
-
 // send sends a command to the run. Until it is answered, what depends on the run waits.
 func (m *model) send(c events.Command) {
-	m.typed.sent++
-	id := fmt.Sprintf("%s-%d", m.typed.prefix, m.typed.sent)
+	m.sent++
+	id := fmt.Sprintf("%s-%d", m.prefix, m.sent)
 	m.store.Await(id)
 	m.run.Awaits = true
 	m.o.Send(events.Order{ID: id, Command: c})
