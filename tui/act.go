@@ -13,15 +13,18 @@ import (
 	"moon/tui/draw"
 )
 
+// deciding turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
+type deciding struct{ *view }
+
 // act turns what a person wants into commands. Whether they could do anything was asked before: see cannot.
 func (m *model) act(do keymap.Intent) {
 	if !m.asksName(do) {
-		m.carryOut(do)
+		deciding{m.view}.carryOut(do)
 	}
 }
 
 // carryOut does what act was asked to, and what a name was typed for.
-func (m *model) carryOut(do keymap.Intent) {
+func (m deciding) carryOut(do keymap.Intent) {
 	switch do {
 	case keymap.GateApprove:
 		m.approve()
@@ -53,16 +56,16 @@ func (m *model) carryOut(do keymap.Intent) {
 	}
 }
 
-func (m *model) everything() events.Range { return events.Range{From: 0, To: len(m.plan.Steps)} }
+func (m *debugger) everything() events.Range { return events.Range{From: 0, To: len(m.plan.Steps)} }
 
 // targets are the steps that a decision is about, which ends the marking of a range.
-func (m *model) targets() (ranges []events.Range, single bool) {
+func (m *view) targets() (ranges []events.Range, single bool) {
 	m.cur.CloseRange(m.rows)
 	return m.aim()
 }
 
 // tallyOf counts the faces in some ranges.
-func (m *model) tallyOf(ranges []events.Range) (t tree.Tally) {
+func (m *debugger) tallyOf(ranges []events.Range) (t tree.Tally) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			t[m.tree.Faces[i]]++
@@ -73,7 +76,7 @@ func (m *model) tallyOf(ranges []events.Range) (t tree.Tally) {
 
 // approve approves, or withdraws where everything is approved. A step that asks to be confirmed is confirmed only
 // when the cursor is on it: nobody confirms by approving what it is in.
-func (m *model) approve() {
+func (m deciding) approve() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
 	ask := t.Sum(standing.Confirm)
@@ -97,7 +100,7 @@ func (m *model) approve() {
 }
 
 // exclude excludes, or includes where everything is excluded. A failed step is skipped instead.
-func (m *model) exclude() {
+func (m deciding) exclude() {
 	ranges, single := m.targets()
 	t := m.tallyOf(ranges)
 	switch {
@@ -120,7 +123,7 @@ func (m *model) exclude() {
 }
 
 // restoreSteps takes back the exclusion of the steps that were not skipped for it yet.
-func (m *model) restoreSteps(ranges []events.Range) {
+func (m *debugger) restoreSteps(ranges []events.Range) {
 	var steps []int
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
@@ -137,7 +140,7 @@ func (m *model) restoreSteps(ranges []events.Range) {
 }
 
 // leftOut counts the steps that the plan leaves out, which no command brings back.
-func (m *model) leftOut(ranges []events.Range) (n int32) {
+func (m *debugger) leftOut(ranges []events.Range) (n int32) {
 	for _, r := range ranges {
 		for i := r.From; i < r.To; i++ {
 			if m.plan.Steps[i].Excluded {
@@ -149,7 +152,7 @@ func (m *model) leftOut(ranges []events.Range) (n int32) {
 }
 
 // next is the step that would start next, or -1.
-func (m *model) next() int {
+func (m *debugger) next() int {
 	at := m.run.Pointer
 	if at >= 0 && at < len(m.tree.Faces) && m.tree.Faces[at].Pending() {
 		return at
@@ -168,7 +171,7 @@ func (m *model) next() int {
 }
 
 // resume continues. It approves nothing, so it says how to.
-func (m *model) resume() {
+func (m deciding) resume() {
 	m.following = true
 	m.send(events.Continue{})
 	if n := m.tree.Tallies[0].Sum(standing.Undecided); n > 0 {
@@ -176,20 +179,20 @@ func (m *model) resume() {
 	}
 }
 
-func (m *model) advance(a events.Advance) {
+func (m deciding) advance(a events.Advance) {
 	m.following = true
 	m.send(a)
 }
 
 // over runs the node at the pointer whole. That is the step, or a scope the cursor is on that begins with it. It is
 // never the playbook: the cursor is on that from the start, and one key must not approve and run everything.
-func (m *model) over() {
+func (m deciding) over() {
 	r, _ := m.ahead(true)
 	m.advance(events.Advance{Verb: "over", Range: r, Approve: true})
 }
 
 // ahead is what comes next: the step, or with whole what over runs.
-func (m *model) ahead(whole bool) (events.Range, bool) {
+func (m deciding) ahead(whole bool) (events.Range, bool) {
 	next := m.next()
 	if next < 0 {
 		return events.Range{}, false
@@ -201,7 +204,7 @@ func (m *model) ahead(whole bool) (events.Range, bool) {
 }
 
 // firstLeft is the first step of a range that has not run.
-func (m *model) firstLeft(r events.Range) int {
+func (m *debugger) firstLeft(r events.Range) int {
 	for i := r.From; i < r.To; i++ {
 		if m.tree.Faces[i].Pending() {
 			return i
@@ -211,7 +214,7 @@ func (m *model) firstLeft(r events.Range) int {
 }
 
 // out runs from the pointer to the end of the scope around it.
-func (m *model) out() {
+func (m deciding) out() {
 	var r events.Range // none after a failure that nothing follows
 	if next := m.next(); next >= 0 {
 		parent := m.tree.Parent[m.tree.StepNode[next]]
@@ -221,11 +224,11 @@ func (m *model) out() {
 }
 
 // until runs up to the node under the cursor.
-func (m *model) until() {
+func (m deciding) until() {
 	m.advance(events.Advance{Verb: "until", Range: events.Range{From: 0, To: m.tree.Steps(m.at()).From}})
 }
 
-func (m *model) pauseOrResume() {
+func (m deciding) pauseOrResume() {
 	if m.run.Phase == events.Running {
 		m.send(events.Pause{})
 		m.say("pausing: running steps finish first")
@@ -235,7 +238,7 @@ func (m *model) pauseOrResume() {
 }
 
 // retryMarked retries what failed at the cursor, or below the marks.
-func (m *model) retryMarked() {
+func (m deciding) retryMarked() {
 	ranges, _ := m.targets()
 	for _, r := range ranges {
 		if m.failedIn(r) > 0 {
@@ -246,7 +249,7 @@ func (m *model) retryMarked() {
 }
 
 // failedIn counts what can be retried: what failed, and a step that failed and was edited since.
-func (m *model) failedIn(r events.Range) int {
+func (m *debugger) failedIn(r events.Range) int {
 	t := m.tallyOf([]events.Range{r})
 	n := t.Failed()
 	if at := m.run.PausedAt; r.Has(at) && (m.mended() || m.broken(at) && !m.tree.Faces[at].Bad()) {
@@ -256,7 +259,7 @@ func (m *model) failedIn(r events.Range) int {
 }
 
 // mended reports whether the step the run is paused on failed and is another now, after an edit.
-func (m *model) mended() bool {
+func (m *debugger) mended() bool {
 	at := m.run.PausedAt
 	return m.run.Phase == events.Paused && m.run.Pause.Reason == events.PauseFailure && at >= 0 &&
 		at < len(m.tree.Faces) && m.tree.Faces[at].Pending()
@@ -273,7 +276,7 @@ func (m *model) retryOrAgain() tea.Cmd {
 }
 
 // retryAll retries what failed below the cursor; on a step, or where nothing did, all of it.
-func (m *model) retryAll() {
+func (m deciding) retryAll() {
 	r := m.tree.Steps(m.at())
 	if m.tree.Step(m.at()) >= 0 || m.failedIn(r) == 0 {
 		r = m.everything()

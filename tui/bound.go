@@ -37,7 +37,7 @@ type boundMoment struct {
 }
 
 // stepNow is a step as far as it is known by now.
-func (m *model) stepNow(i int) *plan.Step {
+func (m *debugger) stepNow(i int) *plan.Step {
 	if b, ok := m.bound.steps[i]; ok && m.tree.Faces[i].Pending() {
 		return &b.Step
 	}
@@ -45,7 +45,7 @@ func (m *model) stepNow(i int) *plan.Step {
 }
 
 // openNow reports whether a step that has not begun was not known in full when the run was planned.
-func (m *model) openNow(i int) bool {
+func (m *debugger) openNow(i int) bool {
 	p := &m.plan.Steps[i]
 	return m.tree.Faces[i].Pending() && !p.Excluded && (len(p.Unknowns) > 0 || p.Prediction == plan.MaySkip)
 }
@@ -159,7 +159,7 @@ func (b *boundSteps) halt() {
 }
 
 // foretoldNow is what a step would do. That it could not be known before others had ended counts no longer when they have.
-func (m *model) foretoldNow(i int) *events.Foretold {
+func (m *debugger) foretoldNow(i int) *events.Foretold {
 	f := m.foretold.step(i)
 	if f == nil || len(f.After) == 0 || slices.ContainsFunc(f.After, func(of int) bool { return of < len(m.tree.Faces) && !m.overWith(of) }) {
 		return f
@@ -168,7 +168,7 @@ func (m *model) foretoldNow(i int) *events.Foretold {
 }
 
 // overWith reports whether a step has ended, or will not run.
-func (m *model) overWith(i int) bool {
+func (m *debugger) overWith(i int) bool {
 	f := m.tree.Faces[i]
 	return !f.Pending() && f != standing.Running && f != standing.Asking
 }
@@ -186,7 +186,7 @@ func (f *foretold) replace(one *events.Foretold, steps int) {
 }
 
 // whenKnown says what a value waits for: the steps that will give it. Of those that have ended it says what became of them.
-func (m *model) whenKnown(steps []int) string {
+func (m *view) whenKnown(steps []int) string {
 	var pending, gone, given []int
 	for _, i := range steps {
 		if i < 0 || i >= len(m.plan.Steps) {
@@ -220,7 +220,7 @@ func (m *model) whenKnown(steps []int) string {
 func templateKept(text string) bool { return strings.Contains(text, "{{") }
 
 // titleNow is the title of a step whose name has become known before it began.
-func (m *model) titleNow(i int) string {
+func (m *debugger) titleNow(i int) string {
 	b, ok := m.bound.steps[i]
 	if !ok || !m.tree.Faces[i].Pending() || templateKept(b.Title()) {
 		return ""

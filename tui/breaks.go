@@ -23,7 +23,7 @@ type stop struct {
 func (s *stop) conditional() bool { return s.When != "" || s.After > 0 }
 
 // breakAtStep takes over what is known of a step's breakpoint. It is called with the store locked: what is shared is copied.
-func (m *model) breakAtStep(step int, of *events.Step) {
+func (m *debugger) breakAtStep(step int, of *events.Step) {
 	if of.Break || len(m.breaks) > 0 {
 		m.places = nil
 	}
@@ -38,7 +38,7 @@ func (m *model) breakAtStep(step int, of *events.Step) {
 }
 
 // breakOn is the breakpoint that shows at a node: its own, or the first that is folded into it.
-func (m *model) breakOn(n int) (stop, bool) {
+func (m *view) breakOn(n int) (stop, bool) {
 	if len(m.breaks) == 0 {
 		return stop{}, false
 	}
@@ -68,7 +68,7 @@ func (m *model) breakOn(n int) (stop, bool) {
 }
 
 // breakAt reports whether a breakpoint shows at a node.
-func (m *model) breakAt(n int) bool {
+func (m *view) breakAt(n int) bool {
 	_, ok := m.breakOn(n)
 	return ok
 }
@@ -85,7 +85,7 @@ func (s *stop) sign(g *draw.Glyphs) draw.Text {
 }
 
 // breakState says at a glance at which breakpoint the run is paused.
-func (m *model) breakState(b *draw.Brush) bool {
+func (m deciding) breakState(b *draw.Brush) bool {
 	s, ok := m.breaks[m.run.PausedAt]
 	if !ok || m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseBreakpoint {
 		return false
@@ -109,7 +109,7 @@ func orNone(s string) string {
 
 // breakpoint sets a breakpoint before the first step of the node, or of each mark, or clears it where there is one. On the row of a
 // task over several hosts it is before the task on each of them.
-func (m *model) breakpoint() {
+func (m deciding) breakpoint() {
 	var steps []int
 	var rows [][]int
 	all := true
@@ -134,7 +134,7 @@ func (m *model) breakpoint() {
 }
 
 // markedNodes are the nodes that a person has marked, or the one under the cursor.
-func (m *model) markedNodes() []int {
+func (m *view) markedNodes() []int {
 	m.cur.CloseRange(m.rows)
 	if len(m.cur.Marks) == 0 {
 		return []int{m.at()}
@@ -149,14 +149,14 @@ type breakPlace struct {
 }
 
 // breakPlaces lists the breakpoints in the order of the plan.
-func (m *model) breakPlaces() []breakPlace {
+func (m *debugger) breakPlaces() []breakPlace {
 	if m.places == nil && len(m.breaks) > 0 {
 		m.places = m.findPlaces()
 	}
 	return m.places
 }
 
-func (m *model) findPlaces() (list []breakPlace) {
+func (m *debugger) findPlaces() (list []breakPlace) {
 	at := func(step int) events.Breakpoint {
 		return events.Breakpoint{Set: m.breaks[step].Break, Hits: m.breaks[step].hits}
 	}

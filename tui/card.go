@@ -14,18 +14,21 @@ import (
 	"moon/tui/draw"
 )
 
+// cardScreen is the screen where there is no room for a tree.
+type cardScreen struct{ *view }
+
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
 func (m *model) drawCard(b *draw.Brush) {
-	lines := [][]draw.Text{m.cardHead(), m.cardCounts()}
+	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
 	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
 	}
 	if m.run.Phase == events.Paused {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, cmp.Or(m.retrying(), m.pauseWord()))})
 	}
-	if step := m.cardStep(); step >= 0 && m.run.Phase != events.Done {
+	if step := (cardScreen{m.view}).cardStep(); step >= 0 && m.run.Phase != events.Done {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.Inked(draw.InkTitle, draw.Plain(m.stepTitle(step)))})
-		if words := m.cardTime(step); words != "" {
+		if words := (cardScreen{m.view}).cardTime(step); words != "" {
 			lines = append(lines, []draw.Text{draw.Inked(themes.Text, "  "), draw.Inked(themes.Dim, words)})
 		}
 		if last := m.peekLines(1); len(last) > 0 {
@@ -33,7 +36,7 @@ func (m *model) drawCard(b *draw.Brush) {
 		}
 	}
 	if m.fix != nil { // it was opened on a larger screen
-		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, m.fixInput(m.width)...))
+		lines = append(lines, append([]draw.Text{draw.Inked(themes.Text, draw.Plain(m.fix.label())+" ")}, fixPane{m.view}.fixInput(m.width)...))
 	}
 	if m.message != "" {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, m.message)})
@@ -62,13 +65,13 @@ func (m *model) drawCard(b *draw.Brush) {
 	}
 }
 
-func (m *model) cardHead() []draw.Text {
+func (m cardScreen) cardHead() []draw.Text {
 	if least := m.headline(2); m.o.Banner != "" {
-		whole := draw.WidthOf(m.banner(m.width))
+		whole := draw.WidthOf(approving{m.view}.banner(m.width))
 		for len(least) > 1 && whole+1+draw.WidthOf(least) > m.width { // of the state, the word is enough
 			least = least[:len(least)-1]
 		}
-		mark := m.banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
+		mark := approving{m.view}.banner(max(m.width-draw.WidthOf(least)-1, 5)) // instead of the program's name, and never left out
 		return append(append(mark, draw.Inked(themes.Text, " ")), least...)
 	}
 	for level := range 3 {
@@ -80,11 +83,11 @@ func (m *model) cardHead() []draw.Text {
 	return m.headline(2)
 }
 
-func (m *model) cardCounts() []draw.Text {
+func (m cardScreen) cardCounts() []draw.Text {
 	b := &draw.Brush{Pen: m.pen}
 	b.Begin(1<<10, draw.OnRow)
 	b.Wide = 0 // as narrow as can be
-	m.tallyState(b)
+	rulesBar{m.view}.tallyState(b)
 	line := []draw.Text{draw.Inked(draw.InkRaw, string(b.Buf))}
 	if m.run.Phase == events.Running {
 		done, total := m.progress()
@@ -94,7 +97,7 @@ func (m *model) cardCounts() []draw.Text {
 }
 
 // cardTime is where a step runs, and since when.
-func (m *model) cardTime(step int) string {
+func (m cardScreen) cardTime(step int) string {
 	since, runs := m.timeline.Active[step]
 	if !runs {
 		return ""
@@ -107,7 +110,7 @@ func (m *model) cardTime(step int) string {
 }
 
 // cardStep is the step the engine is at, or in a review the one under the cursor.
-func (m *model) cardStep() int {
+func (m cardScreen) cardStep() int {
 	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) {
 		return p
 	}
@@ -147,10 +150,10 @@ func (m *model) cardKeys(b *draw.Brush) {
 	}
 	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return m.cannot(t.Do) != "" })
 	between := 2
-	if m.tipsWidth(tips, 0, between) > m.width {
+	if (footerBar{m.view}).tipsWidth(tips, 0, between) > m.width {
 		between = 1
 	}
-	for i := len(tips) - 1; i >= 0 && m.tipsWidth(tips, 0, between) > m.width; i-- {
+	for i := len(tips) - 1; i >= 0 && (footerBar{m.view}).tipsWidth(tips, 0, between) > m.width; i-- {
 		tips[i].Words = ""
 	}
 	for i, t := range tips {
@@ -163,7 +166,7 @@ func (m *model) cardKeys(b *draw.Brush) {
 }
 
 // peekRows is how many rows below the tree show what the other pane would.
-func (m *model) peekRows() int {
+func (m cardScreen) peekRows() int {
 	switch m.run.Phase {
 	case events.Review, events.Paused:
 		return 1

@@ -26,7 +26,7 @@ var commands = []command{
 	{"goto", "g", "STEP", "go to a step: its id, path, name or file:line", nil},
 	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*model).cannotWatch},
 	{"watch", "", "EXPRESSION", "watch a value", (*model).cannotWatch},
-	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", (*model).cannotBreak},
+	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *model) string { return whyNot{m.view}.cannotBreak() }},
 	{"breaks", "", "", "list the breakpoints", nil},
 	{"filter", "", "WHAT", "filter: all, problems, changed, not done", nil},
 	{"theme", "", "NAME", "other colours", nil},
@@ -70,7 +70,7 @@ func (m *model) command(c *command, arg string) tea.Cmd {
 	case "breaks":
 		m.openBreaks()
 	case "filter":
-		m.filterNamed(arg)
+		whyNot{m.view}.filterNamed(arg)
 	case "theme":
 		return m.themeNamed(arg)
 	case "quit":
@@ -107,7 +107,7 @@ func (m *model) gotoNamed(selector string) tea.Cmd {
 	}
 }
 
-func (m *model) cannotBreak() string {
+func (m whyNot) cannotBreak() string {
 	switch {
 	case m.recorded():
 		return isOver
@@ -140,7 +140,7 @@ func (m *model) breakNamed(text string) tea.Cmd {
 	}
 }
 
-func (m *model) filterNamed(word string) {
+func (m whyNot) filterNamed(word string) {
 	var names []string
 	for f := tree.FilterAll; f <= tree.FilterNotable; f++ {
 		if f.String() == word {

@@ -71,7 +71,7 @@ type subject struct {
 // eventsShown bounds the Events tab.
 const eventsShown = 500
 
-func (m *model) subject() subject {
+func (m *view) subject() subject {
 	n := m.at()
 	m.detail.look(n)
 	s := subject{node: n, step: m.tree.Step(n)}
@@ -93,7 +93,7 @@ func (m *model) subject() subject {
 }
 
 // outputOf is the step whose output belongs to a node: the step itself, or what runs, or ran last, in a scope.
-func (m *model) outputOf(n int) int {
+func (m *view) outputOf(n int) int {
 	if i := m.tree.Step(n); i >= 0 {
 		return i
 	}
@@ -104,7 +104,7 @@ func (m *model) outputOf(n int) int {
 }
 
 // fetch asks for the output that is on the screen and not there yet.
-func (m *model) fetch() tea.Cmd {
+func (m outputPane) fetch() tea.Cmd {
 	if m.o.OutDir == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (m *model) fetch() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (m *model) fetchDetail(l layout) tea.Cmd {
+func (m outputPane) fetchDetail(l layout) tea.Cmd {
 	d := &m.detail
 	n := m.at()
 	d.look(n)
@@ -135,7 +135,7 @@ func (m *model) fetchDetail(l layout) tea.Cmd {
 }
 
 // attempt is the prefix of the output files of a step's attempt, or "" if there is none; -1 is the last.
-func (m *model) attempt(step, which int) (prefix string) {
+func (m *debugger) attempt(step, which int) (prefix string) {
 	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
@@ -168,15 +168,15 @@ func (m *model) detailDoc(w, h int) *draw.Doc {
 	case tabSteps:
 		m.stepTab(d, s)
 	case tabDiffs:
-		m.diffTab(d, s)
+		diffPane{m.view}.diffTab(d, s)
 	case tabVariables:
-		m.varsTab(d, s)
+		varsPane{m.view}.varsTab(d, s)
 	case tabHistory:
-		m.eventsTab(d, s)
+		eventsPane{m.view}.eventsTab(d, s)
 	case tabOutputs, tabs:
 		return nil
 	}
-	watches := m.watchLines(d)
+	watches := watchPane{m.view}.watchLines(d)
 	m.detail.length, m.detail.height = len(d.Lines)+len(watches), h
 	m.detail.move(0)
 	d.Pin(watches, m.detail.scroll)

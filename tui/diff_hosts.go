@@ -20,7 +20,7 @@ type hostDiff struct {
 }
 
 // alikeKey is the same for steps of a task that do the same on several hosts; "" for one that has no others.
-func (m *model) alikeKey(step int, diff *events.Diff) string {
+func (m diffPane) alikeKey(step int, diff *events.Diff) string {
 	p := &m.plan.Steps[step]
 	task := standing.Task(m.plan, p.Scope)
 	if task < 0 {
@@ -34,7 +34,7 @@ func (m *model) alikeKey(step int, diff *events.Diff) string {
 }
 
 // diffOf is what a step changed or, before it runs, would change; or nil.
-func (m *model) diffOf(step int, steps []events.Step) *events.Diff {
+func (m diffPane) diffOf(step int, steps []events.Step) *events.Diff {
 	if step < len(steps) && (steps[step].Diff != nil || steps[step].Attempt > 0) {
 		return steps[step].Diff
 	}
@@ -48,7 +48,7 @@ func (m *model) diffOf(step int, steps []events.Step) *events.Diff {
 const stepsCompared = 400
 
 // hostDiffs are the differences of some steps, each once. Of those without text the kind says enough.
-func (m *model) hostDiffs(r events.Range) (list []hostDiff) {
+func (m diffPane) hostDiffs(r events.Range) (list []hostDiff) {
 	known := map[string]int{}
 	m.store.Read(func(run *events.Run) {
 		for i := r.From; i < min(r.To, r.From+stepsCompared); i++ {
@@ -72,7 +72,7 @@ func (m *model) hostDiffs(r events.Range) (list []hostDiff) {
 const hostDiffsShown = 20
 
 // taskDiffs shows what a task changes on its hosts, what is the same once.
-func (m *model) taskDiffs(d *draw.Doc, n int) {
+func (m diffPane) taskDiffs(d *draw.Doc, n int) {
 	r := m.tree.Steps(n)
 	list := m.hostDiffs(r)
 	if len(list) == 0 {
@@ -108,7 +108,7 @@ func (m *model) taskDiffs(d *draw.Doc, n int) {
 }
 
 // sameOn says on which other hosts a difference is the same.
-func (m *model) sameOn(d *draw.Doc, step int, diff *events.Diff) {
+func (m diffPane) sameOn(d *draw.Doc, step int, diff *events.Diff) {
 	task := standing.Task(m.plan, m.plan.Steps[step].Scope)
 	if task < 0 || diff.Kind == events.ChangeNone {
 		return

@@ -18,7 +18,7 @@ type (
 	}
 )
 
-func (m *model) canEdit() bool { return m.o.Editor != nil && !m.recorded() }
+func (m *view) canEdit() bool { return m.o.Editor != nil && !m.recorded() }
 
 // edit opens the source of the node under the cursor.
 func (m *model) edit() tea.Cmd {
@@ -32,7 +32,7 @@ func (m *model) editAt(file string, line int) tea.Cmd {
 
 const planning = "planning again"
 
-func (m *model) edited(e edited) tea.Cmd {
+func (m fixPane) edited(e edited) tea.Cmd {
 	if e.err != nil {
 		m.say("editor: " + e.err.Error())
 		return nil
@@ -41,7 +41,7 @@ func (m *model) edited(e edited) tea.Cmd {
 }
 
 // planAgain plans again, in the background, and says so.
-func (m *model) planAgain(saying string) tea.Cmd {
+func (m *view) planAgain(saying string) tea.Cmd {
 	if m.o.Reload == nil {
 		return nil
 	}

@@ -55,7 +55,7 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.prompt = nil
 		if p.output && p.input.Value() == "" {
 			p.giveUp(m)
-			m.findAgain(+1)
+			browsing{m.view}.findAgain(+1)
 		}
 		return nil
 	case "tab":
@@ -65,7 +65,7 @@ func (p *prompt) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	case "up", "down":
-		m.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
+		browsing{m.view}.findAgain(map[string]int{"up": -1, "down": 1}[msg.String()])
 		return nil
 	}
 	p.input, _ = p.input.Update(msg)
@@ -83,7 +83,7 @@ func (p *prompt) paste(m *model, msg tea.PasteMsg) tea.Cmd {
 func (p *prompt) search(m *model) {
 	if p.output {
 		m.detail.output = p.view
-		m.searchOutput(p.input.Value())
+		outputPane{m.view}.searchOutput(p.input.Value())
 		return
 	}
 	m.find.Text = strings.ToLower(p.input.Value())
@@ -107,18 +107,18 @@ func (p *prompt) giveUp(m *model) {
 	m.detail.search = p.sought.again()
 }
 
-func (m *model) goTo(n int) {
+func (m *view) goTo(n int) {
 	m.rows.Reveal(n)
 	m.cur.Node = n
 }
 
-func (m *model) findAgain(direction int) {
-	if why := m.cannotFind(); why != "" { // it is asked while a text is typed, too
+func (m browsing) findAgain(direction int) {
+	if why := (whyNot{m.view}).cannotFind(); why != "" { // it is asked while a text is typed, too
 		m.say(why)
 		return
 	}
 	if m.place() == keymap.InOutput {
-		m.nextHit(direction)
+		outputPane{m.view}.nextHit(direction)
 		return
 	}
 	m.following = false
@@ -133,7 +133,7 @@ func (p *prompt) draw(m *model, b *draw.Brush) {
 	}
 	switch {
 	case p.output:
-		b.Put(themes.Dim, "   "+draw.Join("   ", m.searchCount(), "enter keep", "esc back"))
+		b.Put(themes.Dim, "   "+draw.Join("   ", outputPane{m.view}.searchCount(), "enter keep", "esc back"))
 	case m.find.Text == "":
 		b.Put(themes.Dim, "   tab only matches   esc back")
 	default:

@@ -55,14 +55,14 @@ type replanned struct {
 }
 
 // openFix edits the values of the step under the cursor.
-func (m *model) openFix() tea.Cmd {
+func (m fixPane) openFix() tea.Cmd {
 	n := m.at()
 	m.fix = m.newFix(n, m.tree.Step(n))
 	return nil
 }
 
 // hasRun reports whether a step has ended in a way that stays.
-func (m *model) hasRun(step int) bool {
+func (m *debugger) hasRun(step int) bool {
 	switch m.tree.Faces[step] {
 	case standing.OK, standing.Changed, standing.Skipped, standing.Kept, standing.Outdated, standing.Running, standing.Ignored:
 		return !m.broken(step)
@@ -71,7 +71,7 @@ func (m *model) hasRun(step int) bool {
 	}
 }
 
-func (m *model) newFix(n, step int) *fixSheet {
+func (m *debugger) newFix(n, step int) *fixSheet {
 	var set map[string]any
 	m.store.Read(func(run *events.Run) { set = maps.Clone(run.Variables) })
 	f := &fixSheet{node: n, title: m.tree.Title(n), input: newInput()}
@@ -352,7 +352,7 @@ func (m *model) fixPreviewed(msg replanned) tea.Cmd {
 }
 
 // fixRefused brings the sheet back that the run has refused: what was typed must not be lost.
-func (m *model) fixRefused(why string) {
+func (m fixPane) fixRefused(why string) {
 	if m.fixSent == nil {
 		return
 	}
@@ -364,7 +364,7 @@ func (m *model) fixRefused(why string) {
 }
 
 // carryFix opens a sheet anew after the plan was replaced, with what was typed on it.
-func (m *model) carryFix(old *fixSheet) {
+func (m fixPane) carryFix(old *fixSheet) {
 	if old == nil {
 		return
 	}

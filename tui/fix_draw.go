@@ -12,6 +12,9 @@ import (
 	"moon/tui/fix"
 )
 
+// fixPane is the sheet of values that are edited, as it is drawn, and planning with them.
+type fixPane struct{ *view }
+
 // fixDoc draws the sheet: the values, then what follows from them.
 //
 //	  name            value                   from
@@ -24,7 +27,7 @@ import (
 //	Becomes
 //	- alembic -x lock=5s upgrade
 //	+ alembic -x lock=60s upgrade
-func (m *model) fixDoc(w, h int) *draw.Doc {
+func (m fixPane) fixDoc(w, h int) *draw.Doc {
 	d := draw.NewDoc(w, h, m.glyphs)
 	f := m.fix
 	at := []int{0, 2, 2 + f.nameWidth(w), max(w-min(w/4, 24), w/2)}
@@ -57,7 +60,7 @@ func (f *fixSheet) nameWidth(w int) int {
 	return nameColumn(w, widest)
 }
 
-func (m *model) fixRow(d *draw.Doc, at []int, i int) {
+func (m fixPane) fixRow(d *draw.Doc, at []int, i int) {
 	f := m.fix
 	here := i == f.at
 	mark := ""
@@ -101,7 +104,7 @@ func (m *model) fixRow(d *draw.Doc, at []int, i int) {
 }
 
 // fixInput is the line that is typed on, as much of it around its cursor as fits.
-func (m *model) fixInput(w int) []draw.Text {
+func (m fixPane) fixInput(w int) []draw.Text {
 	in := &m.fix.input
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
@@ -126,7 +129,7 @@ func (f *fixSheet) label() string {
 }
 
 // fixPlace is where a value comes from.
-func (m *model) fixPlace(r *fix.Row) string {
+func (m fixPane) fixPlace(r *fix.Row) string {
 	switch {
 	case r.Added:
 		return "new"
@@ -137,7 +140,7 @@ func (m *model) fixPlace(r *fix.Row) string {
 }
 
 // fixAfter says when a value will be known.
-func (m *model) fixAfter(r *fix.Row) string { return "after " + m.plan.Steps[r.After[0]].ID() }
+func (m fixPane) fixAfter(r *fix.Row) string { return "after " + m.plan.Steps[r.After[0]].ID() }
 
 // fixShown is the value on one line.
 func fixShown(r *fix.Row) string {
@@ -152,7 +155,7 @@ func fixShown(r *fix.Row) string {
 }
 
 // fixWas is what a changed value takes the place of.
-func (m *model) fixWas(r *fix.Row) string {
+func (m fixPane) fixWas(r *fix.Row) string {
 	switch {
 	case r.Added:
 		return "new"
@@ -186,7 +189,7 @@ func fixType(r *fix.Row) string {
 	return kind
 }
 
-func (m *model) fixScopes() []draw.Text {
+func (m fixPane) fixScopes() []draw.Text {
 	f := m.fix
 	if r := f.row(); r != nil && r.Field != "" {
 		return []draw.Text{draw.Inked(themes.Text, "this step (it is not a variable)")}
@@ -209,7 +212,7 @@ func (m *model) fixScopes() []draw.Text {
 const othersShown = 4
 
 // fixBecomes says what would be different.
-func (m *model) fixBecomes(d *draw.Doc) {
+func (m fixPane) fixBecomes(d *draw.Doc) {
 	f := m.fix
 	p := &f.preview
 	f.done = 0
@@ -260,7 +263,7 @@ func (m *model) fixBecomes(d *draw.Doc) {
 }
 
 // fixDone lists what is done already. It is not run again, unless a person says so here.
-func (m *model) fixDone(d *draw.Doc, steps []*plan.Step) {
+func (m fixPane) fixDone(d *draw.Doc, steps []*plan.Step) {
 	m.fix.done = len(steps)
 	if len(steps) == 0 {
 		return
@@ -288,7 +291,7 @@ func them(n int) string {
 }
 
 // changedLines shows two texts as a difference, without the lines they share.
-func (m *model) changedLines(d *draw.Doc, label, was, now string) {
+func (m fixPane) changedLines(d *draw.Doc, label, was, now string) {
 	line := func(look draw.Ink, sign, s string) {
 		for i, part := range draw.WrapText(draw.Plain(strings.TrimRight(s, "\n")), max(d.W-2, 8)) {
 			if i > 0 {
@@ -314,7 +317,7 @@ func (m *model) changedLines(d *draw.Doc, label, was, now string) {
 }
 
 // fixRule is the rule above the sheet.
-func (m *model) fixRule(b *draw.Brush) {
+func (m fixPane) fixRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	b.Put(draw.InkTabFocus, " Fix")
 	title := "  " + draw.CutMiddle(draw.Plain(m.fix.title), max(b.Left-18, 4), m.glyphs.Dots) + " "
@@ -361,7 +364,7 @@ func (m *model) fixTips() (tips []hintKey) {
 type hintKey struct{ key, words string }
 
 // drawHints writes as many of them as fit.
-func (m *model) drawHints(b *draw.Brush, hints []hintKey) {
+func (m fixPane) drawHints(b *draw.Brush, hints []hintKey) {
 	for i, h := range hints {
 		w := draw.Cells(h.key) + draw.Cells(h.words) + 1
 		if i > 0 {

@@ -10,6 +10,9 @@ import (
 	"moon/tui/standing"
 )
 
+// footerBar is the last row: the keys that make sense now.
+type footerBar struct{ *view }
+
 // footerKeys is the most keys a footer shows; all others are behind palette and help.
 const footerKeys = 9
 
@@ -28,7 +31,7 @@ func (m *model) footer(b *draw.Brush) {
 	}
 	if m.fix != nil {
 		b.Put(themes.Text, lead)
-		m.drawHints(b, m.fixTips())
+		fixPane{m.view}.drawHints(b, m.fixTips())
 		return
 	}
 	if m.sequence != "" {
@@ -57,19 +60,19 @@ func (m *model) footerTips(lead, between int) []keymap.Tip {
 		last.Words = ""
 	}
 	var tips []keymap.Tip
-	for _, t := range m.withKeys(m.tips()) {
+	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.tips()) {
 		if len(tips) < footerKeys-1 && m.cannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}
 	tips = append(tips, last)
-	for len(tips) > 1 && m.tipsWidth(tips, lead, between) > m.width {
+	for len(tips) > 1 && (footerBar{m.view}).tipsWidth(tips, lead, between) > m.width {
 		tips = append(tips[:len(tips)-2], last)
 	}
 	return tips
 }
 
-func (m *model) tipsWidth(tips []keymap.Tip, lead, between int) int {
+func (m footerBar) tipsWidth(tips []keymap.Tip, lead, between int) int {
 	w := lead + between*(len(tips)-1)
 	for _, t := range tips {
 		w += len(m.keys.Label(t.Do)) + len(t.Words)
@@ -81,9 +84,9 @@ func (m *model) tipsWidth(tips []keymap.Tip, lead, between int) int {
 }
 
 // tips are the keys that make sense now, the most useful first.
-func (m *model) tips() []keymap.Tip {
+func (m footerBar) tips() []keymap.Tip {
 	if m.matrixShown() {
-		return m.matrixTips()
+		return matrixPane{m.view}.matrixTips()
 	}
 	if m.focus() == paneDetail {
 		if tips := m.detailTips(); tips != nil {
@@ -103,7 +106,7 @@ func (m *model) tips() []keymap.Tip {
 }
 
 // decisions are the tips about the node under the cursor.
-func (m *model) decisions() (tips []keymap.Tip) {
+func (m footerBar) decisions() (tips []keymap.Tip) {
 	t, single := m.aimed()
 	if t[standing.Asking] > 0 && single {
 		return []keymap.Tip{keymap.TipOf(keymap.GateApprove, "continue"), keymap.TipOf(keymap.GateExclude, "reject")}
@@ -126,7 +129,7 @@ func (m *model) decisions() (tips []keymap.Tip) {
 
 // approvals are the tips that approve what a decision would be about. What asks to be confirmed is confirmed by itself, wherever the
 // cursor is.
-func (m *model) approvals() []keymap.Tip {
+func (m footerBar) approvals() []keymap.Tip {
 	t, single := m.aimed()
 	switch {
 	case single && t[standing.Confirm] > 0:
@@ -139,7 +142,7 @@ func (m *model) approvals() []keymap.Tip {
 	return nil
 }
 
-func (m *model) reviewTips() []keymap.Tip {
+func (m footerBar) reviewTips() []keymap.Tip {
 	tips := m.decisions()
 	if m.tree.Tallies[0].Sum(standing.Undecided) > 0 {
 		tips = append(tips, keymap.TipOf(keymap.GateApproveAll, "all"))
@@ -149,21 +152,21 @@ func (m *model) reviewTips() []keymap.Tip {
 }
 
 // paneTip is how to see the detail where it is not on the screen.
-func (m *model) paneTip() []keymap.Tip {
+func (m footerBar) paneTip() []keymap.Tip {
 	if m.layout().kind == layoutOne {
 		return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "detail")}
 	}
 	return nil
 }
 
-func (m *model) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
+func (m footerBar) withEdit(tips []keymap.Tip, rest ...keymap.Tip) []keymap.Tip {
 	if m.canEdit() {
 		tips = append(tips, keymap.TipOf(keymap.SourceEdit, "editor"))
 	}
 	return append(tips, rest...)
 }
 
-func (m *model) runningTips() []keymap.Tip {
+func (m footerBar) runningTips() []keymap.Tip {
 	if m.tree.Tally(m.at())[standing.Asking] > 0 && m.tree.Step(m.at()) >= 0 {
 		return append(m.decisions(), keymap.TipOf(keymap.RunPause, "pause"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 	}
@@ -180,7 +183,7 @@ func (m *model) runningTips() []keymap.Tip {
 	return append(tips, keymap.TipOf(keymap.GateBreak, "breakpoint"), keymap.TipOf(keymap.FindText, "find"), keymap.TipOf(keymap.FilterNext, "filter"), keymap.TipOf(keymap.CopyMenu, "copy"), keymap.TipOf(keymap.ShowPalette, "commands"))
 }
 
-func (m *model) pausedTips() []keymap.Tip {
+func (m footerBar) pausedTips() []keymap.Tip {
 	t, single := m.aimed()
 	if m.onFailure() {
 		var tips []keymap.Tip
@@ -227,7 +230,7 @@ func (m *model) pausedTips() []keymap.Tip {
 }
 
 // failureTips are the ways out of a failure; those that matter most come first, as the last ones may not fit.
-func (m *model) failureTips(tips []keymap.Tip) []keymap.Tip {
+func (m footerBar) failureTips(tips []keymap.Tip) []keymap.Tip {
 	here, brief := m.broken(m.tree.Step(m.at())), m.width < 100
 	words := map[bool][2]string{false: {"edit + retry", "continue without it"}, true: {"edit", "continue"}}[brief]
 	if here {
@@ -244,7 +247,7 @@ func (m *model) failureTips(tips []keymap.Tip) []keymap.Tip {
 	return append(tips, keymap.TipOf(keymap.CopyMenu, "copy"))
 }
 
-func (m *model) otherPaneTip() []keymap.Tip {
+func (m footerBar) otherPaneTip() []keymap.Tip {
 	if m.layout().kind != layoutOne {
 		return nil
 	}
@@ -254,7 +257,7 @@ func (m *model) otherPaneTip() []keymap.Tip {
 	return []keymap.Tip{keymap.TipOf(keymap.PaneOther, "step")}
 }
 
-func (m *model) doneTips() []keymap.Tip {
+func (m footerBar) doneTips() []keymap.Tip {
 	var tips []keymap.Tip
 	t := m.tree.Tallies[0]
 	if m.run.Phase == events.Ended && t.Failed() > 0 {
@@ -275,7 +278,7 @@ func (m *model) doneTips() []keymap.Tip {
 }
 
 // detailTips are the keys of the detail pane, unless the run has better ones.
-func (m *model) detailTips() []keymap.Tip {
+func (m footerBar) detailTips() []keymap.Tip {
 	if m.panes.lent || m.run.Phase == events.Paused && m.place() != keymap.InOutput {
 		return nil
 	}
@@ -303,7 +306,7 @@ func (m *model) detailTips() []keymap.Tip {
 }
 
 // attempts is how many attempts of a step have output.
-func (m *model) attempts(step int) (n int) {
+func (m *debugger) attempts(step int) (n int) {
 	m.store.Read(func(run *events.Run) {
 		if step >= 0 && step < len(run.Steps) {
 			n = len(outsOf(&run.Steps[step]))

@@ -13,6 +13,9 @@ import (
 	"moon/tui/tree"
 )
 
+// predicting is what steps would do, as far as it is known, in words.
+type predicting struct{ *view }
+
 // foretold is what the steps of a plan would do, as far as it is known by now. It is found out in the background while
 // the plan is reviewed; the model only looks.
 type foretold struct {
@@ -26,7 +29,7 @@ type foretold struct {
 }
 
 // foretell begins to find out, or begins again if other steps are excluded than before. It ends with the review.
-func (m *model) foretell() {
+func (m *debugger) foretell() {
 	if m.o.Foretell == nil {
 		return
 	}
@@ -60,7 +63,7 @@ func (m *model) foretell() {
 }
 
 // excludedOther reports whether other steps are excluded than these.
-func (m *model) excludedOther(out []bool) bool {
+func (m *debugger) excludedOther(out []bool) bool {
 	if len(out) != len(m.tree.Faces) {
 		return true
 	}
@@ -108,7 +111,7 @@ func (f *foretold) step(i int) *events.Foretold {
 }
 
 // foretoldWord is the one word about what a step would do, for its row.
-func (m *model) foretoldWord(step int) draw.Text {
+func (m predicting) foretoldWord(step int) draw.Text {
 	f := m.foretoldNow(step)
 	switch {
 	case f == nil:
@@ -139,10 +142,10 @@ func (m *model) foretoldWord(step int) draw.Text {
 }
 
 // defiesDryRun reports whether a step is executed although the run is dry.
-func (m *model) defiesDryRun(p *plan.Step) bool { return m.run.Check && p.DefiesDryRun() }
+func (m predicting) defiesDryRun(p *plan.Step) bool { return m.run.Check && p.DefiesDryRun() }
 
 // foretoldCounts are how many things would be created, updated and deleted, for the header.
-func (m *model) foretoldCounts() []draw.Text {
+func (m predicting) foretoldCounts() []draw.Text {
 	f := &m.foretold
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,10 +168,12 @@ func (m *model) foretoldCounts() []draw.Text {
 }
 
 // drifted reports whether a step did otherwise than it was foretold to.
-func (m *model) drifted(of *events.Step) bool { return of.Drift != "" && of.State == events.Settled }
+func (m predicting) drifted(of *events.Step) bool {
+	return of.Drift != "" && of.State == events.Settled
+}
 
 // foretoldField says in the step's own pane what it would do.
-func (m *model) foretoldField(d *draw.Doc, p *plan.Step) {
+func (m predicting) foretoldField(d *draw.Doc, p *plan.Step) {
 	f := m.foretoldNow(p.Index)
 	if f == nil {
 		return

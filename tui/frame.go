@@ -8,6 +8,9 @@ import (
 	"moon/tui/feed"
 )
 
+// peekPane shows below the tree what the pane beside it would.
+type peekPane struct{ *view }
+
 // draw writes the whole screen: exactly height rows of width cells.
 func (m *model) draw() string {
 	if m.width <= 0 || m.height <= 0 {
@@ -56,13 +59,13 @@ func (m *model) drawWide(b *draw.Brush, l layout) {
 	detail := m.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
 	m.header(b)
 	b.Begin(l.treeW, draw.OnRow)
-	m.treeRule(b)
+	rulesBar{m.view}.treeRule(b)
 	b.End()
 	b.Begin(1, draw.OnRow)
 	b.Put(themes.Border, m.glyphs.TeeDown)
 	b.End()
 	b.Begin(l.detailW, draw.OnRow)
-	m.tabRule(b)
+	rulesBar{m.view}.tabRule(b)
 	b.End()
 	b.Newline()
 
@@ -80,7 +83,7 @@ func (m *model) drawWide(b *draw.Brush, l layout) {
 		b.Newline()
 	}
 	b.Begin(l.wide, draw.OnRow)
-	m.stateRule(b, l.treeW)
+	rulesBar{m.view}.stateRule(b, l.treeW)
 	b.End()
 	b.Newline()
 	m.footer(b)
@@ -93,10 +96,10 @@ func (m *model) drawTall(b *draw.Brush, l layout) {
 	m.drawTree(b, l)
 	b.Begin(l.wide, draw.OnRow)
 	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
-	m.tabRule(b)
+	rulesBar{m.view}.tabRule(b)
 	b.End()
 	b.Newline()
-	m.drawDetail(b, l, detail)
+	peekPane{m.view}.drawDetail(b, l, detail)
 	m.bottom(b, l)
 }
 
@@ -106,22 +109,22 @@ func (m *model) drawOne(b *draw.Brush, l layout) {
 	if l.treeH == 0 {
 		detail := m.detailBody(l.detailW-1, l.detailH)
 		b.Begin(l.wide, draw.OnRow)
-		m.titleRule(b)
+		rulesBar{m.view}.titleRule(b)
 		b.End()
 		b.Newline()
-		m.drawDetail(b, l, detail)
+		peekPane{m.view}.drawDetail(b, l, detail)
 		m.bottom(b, l)
 		return
 	}
 	m.drawTree(b, l)
-	m.drawPeek(b, l)
+	peekPane{m.view}.drawPeek(b, l)
 	m.bottom(b, l)
 }
 
 // drawTree draws the tree with its rule, over the whole width.
 func (m *model) drawTree(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
-	m.treeRule(b)
+	rulesBar{m.view}.treeRule(b)
 	b.End()
 	b.Newline()
 	tree := m.treeBody(l.treeW, l.treeH)
@@ -131,7 +134,7 @@ func (m *model) drawTree(b *draw.Brush, l layout) {
 	}
 }
 
-func (m *model) drawDetail(b *draw.Brush, l layout, detail body) {
+func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
 	for i := range l.detailH {
 		b.Begin(l.detailW, draw.OnRow)
 		b.Put(themes.Text, " ")
@@ -144,7 +147,7 @@ func (m *model) drawDetail(b *draw.Brush, l layout, detail body) {
 
 func (m *model) bottom(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
-	m.stateRule(b, -1)
+	rulesBar{m.view}.stateRule(b, -1)
 	b.End()
 	b.Newline()
 	m.footer(b)
@@ -162,16 +165,16 @@ func (d docBody) row(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 func (m *model) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
 	if m.fix != nil {
-		return docBody{m.fixDoc(w, h), 0, h}
+		return docBody{fixPane{m.view}.fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return m.withTime(w, h, func(h int) *draw.Doc { return m.outputDoc(outputWidth(m.layout()), h) })
+		return timePane{m.view}.withTime(w, h, func(h int) *draw.Doc { return m.outputDoc(outputWidth(m.layout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }
 
 // drawPeek shows below the tree what the pane beside it would: what the step does, or the last it printed.
-func (m *model) drawPeek(b *draw.Brush, l layout) {
+func (m peekPane) drawPeek(b *draw.Brush, l layout) {
 	switch l.peekH {
 	case 0:
 		return
@@ -207,7 +210,7 @@ func (m *model) drawPeek(b *draw.Brush, l layout) {
 }
 
 // peekLines are the last lines of output of what runs that say something.
-func (m *model) peekLines(n int) []feed.TextLine {
+func (m *view) peekLines(n int) []feed.TextLine {
 	var lines []feed.TextLine
 	for _, l := range m.peek.Ends {
 		if strings.TrimSpace(l.Text) != "" {
@@ -218,7 +221,7 @@ func (m *model) peekLines(n int) []feed.TextLine {
 }
 
 // peekStep says on one line what the step under the cursor does, and where it comes from.
-func (m *model) peekStep(b *draw.Brush) {
+func (m peekPane) peekStep(b *draw.Brush) {
 	n := m.at()
 	t := m.tree.Tally(n)
 	what, words := "", draw.Count(t.Total(), "step")

@@ -14,12 +14,15 @@ import (
 	"moon/tui/draw"
 )
 
+// headerBar is the first row: in what state the run is.
+type headerBar struct{ *view }
+
 // header is the first row: what is run, and at the right end in what state it is, as much of it as fits.
 func (m *model) header(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
 	room := max(m.width/3, 8)
-	for _, s := range m.banner(max(m.width/3, 12)) {
+	for _, s := range (approving{m.view}).banner(max(m.width/3, 12)) {
 		b.Put(themes.Text, "  ")
 		b.Put(s.Ink, s.S)
 		room = max(min(room, b.Left-draw.WidthOf(m.headline(2))-5), 0) // of the three the name can be missed
@@ -53,20 +56,20 @@ func (m *model) header(b *draw.Brush) {
 }
 
 // headline is the state of the run: 0 is all of it, 2 the least.
-func (m *model) headline(level int) []draw.Text {
+func (m *view) headline(level int) []draw.Text {
 	switch m.run.Phase {
 	case events.Review:
-		return m.reviewLine(level)
+		return headerBar{m}.reviewLine(level)
 	case events.Running:
-		return m.runningLine(level)
+		return headerBar{m}.runningLine(level)
 	case events.Paused:
-		return m.pausedLine(level)
+		return headerBar{m}.pausedLine(level)
 	case events.Ended, events.Done:
 	}
-	return m.doneLine(level)
+	return headerBar{m}.doneLine(level)
 }
 
-func (m *model) reviewLine(level int) []draw.Text {
+func (m headerBar) reviewLine(level int) []draw.Text {
 	t := m.tree.Tally(0)
 	total, approved, ask := t.Total(), t.Sum(standing.Waiting), t.Sum(standing.Confirm)
 	line := []draw.Text{draw.Inked(themes.Accent, "REVIEW")}
@@ -97,7 +100,7 @@ func (m *model) reviewLine(level int) []draw.Text {
 	if n := m.lackingNow(); n > 0 {
 		line = append(line, draw.Inked(themes.Text, dot+fmt.Sprintf("%d will skip", n)))
 	}
-	if would := m.foretoldCounts(); len(would) > 0 {
+	if would := (predicting{m.view}).foretoldCounts(); len(would) > 0 {
 		line = append(append(line, draw.Inked(themes.Text, strings.TrimRight(dot, " "))), would...)
 	}
 	return line
@@ -110,7 +113,7 @@ func needYou(n int) string {
 	return fmt.Sprintf("%d need attention", n)
 }
 
-func (m *model) kinds(k plan.ScopeKind) (n int) {
+func (m *view) kinds(k plan.ScopeKind) (n int) {
 	for i := range m.plan.Scopes {
 		if m.plan.Scopes[i].Kind == k {
 			n++
@@ -120,12 +123,12 @@ func (m *model) kinds(k plan.ScopeKind) (n int) {
 }
 
 // progress is how many steps have ended, of how many, as the first row of the tree has it.
-func (m *model) progress() (done, total int) {
+func (m *debugger) progress() (done, total int) {
 	t := m.tree.Tally(0)
 	return t.Done(), t.Total()
 }
 
-func (m *model) runningLine(level int) []draw.Text {
+func (m headerBar) runningLine(level int) []draw.Text {
 	done, total := m.progress()
 	part := float64(done+m.tree.Tallies[0].Sum(standing.Omitted)) / float64(max(total, 1)) // what will not be run is done with
 	percent := fmt.Sprintf("%d%%", int(part*100))
@@ -155,12 +158,12 @@ func (m *model) runningLine(level int) []draw.Text {
 }
 
 // elapsed is how long the run has taken.
-func (m *model) elapsed() string {
+func (m headerBar) elapsed() string {
 	return draw.Clock(m.run.Times.RanAt(m.clockNow()))
 }
 
 // waited is how long the run has waited for a person so far, if that is worth a word.
-func (m *model) waited() string {
+func (m headerBar) waited() string {
 	if m.run.Times.Waited < time.Second {
 		return ""
 	}
@@ -168,14 +171,14 @@ func (m *model) waited() string {
 }
 
 // running says whether something still runs although the run is paused.
-func (m *model) runningWords() string {
+func (m headerBar) runningWords() string {
 	if n := m.run.Counts.Running; n > 0 {
 		return fmt.Sprintf("%d still finishing", n)
 	}
 	return "nothing is running"
 }
 
-func (m *model) pausedLine(level int) []draw.Text {
+func (m headerBar) pausedLine(level int) []draw.Text {
 	done, total := m.progress()
 	failed := m.onFailure()
 	look := themes.Accent
@@ -221,7 +224,7 @@ func pauseShort(r events.PauseReason) string {
 	return "step by step"
 }
 
-func (m *model) pauseWord() string {
+func (m *view) pauseWord() string {
 	if m.goneOn() {
 		return "after resuming"
 	}
@@ -229,7 +232,7 @@ func (m *model) pauseWord() string {
 }
 
 // decided says what a person has answered where the run is paused to be told.
-func (m *model) decided() string {
+func (m *debugger) decided() string {
 	at := m.run.PausedAt
 	switch m.run.Pause.Reason {
 	case events.PauseUndecided, events.PauseConfirm:
@@ -250,7 +253,7 @@ func (m *model) decided() string {
 }
 
 // pauseLong says why the run is paused, and before what.
-func (m *model) pauseLong() string {
+func (m headerBar) pauseLong() string {
 	why, before := m.pauseWord(), ""
 	if how := m.retrying(); how != "" {
 		return how
@@ -276,7 +279,7 @@ func (m *model) pauseLong() string {
 	return strings.TrimSpace(why + " before  " + before)
 }
 
-func (m *model) doneLine(level int) []draw.Text {
+func (m headerBar) doneLine(level int) []draw.Text {
 	c := m.run.Counts
 	word, look := "DONE (no changes)", themes.OK
 	switch {
@@ -299,7 +302,7 @@ func (m *model) doneLine(level int) []draw.Text {
 		if m.summary.retried > 0 {
 			words += fmt.Sprintf("   %d retried", m.summary.retried)
 		}
-		if n := m.overridden(); n > 0 {
+		if n := (origins{m.view}).overridden(); n > 0 {
 			words += fmt.Sprintf("   %d overridden", n)
 		}
 		return append(line, draw.Inked(themes.Text, words))
@@ -310,7 +313,7 @@ func (m *model) doneLine(level int) []draw.Text {
 }
 
 // timeLeft is what the header says of it, with room for it and without.
-func (m *model) timeLeft() (words, brief string) {
+func (m headerBar) timeLeft() (words, brief string) {
 	left := m.countdown.Shown
 	switch {
 	case !m.countdown.Known || m.stopping > 0:

@@ -15,11 +15,14 @@ import (
 	"moon/tui/standing"
 )
 
+// hostWords say what a step or scope has to do with hosts: where it runs, what decides about it there.
+type hostWords struct{ *view }
+
 // connecting is what is said while hosts are asked again that did not answer.
 const connecting = "connecting again"
 
 // unreached are the hosts that did not answer when the plan was made, but for those that are left out.
-func (m *model) unreached() []*plan.Unreached {
+func (m *debugger) unreached() []*plan.Unreached {
 	var list []*plan.Unreached
 	open := map[string]*plan.Unreached{}
 	for i := range m.plan.Unreached {
@@ -35,7 +38,7 @@ func (m *model) unreached() []*plan.Unreached {
 }
 
 // missed is why a host did not answer when the plan was made, or nil if it did. Once something runs, that says more.
-func (m *model) missed(host string) *plan.Unreached {
+func (m *debugger) missed(host string) *plan.Unreached {
 	if m.run.Phase != events.Review {
 		return nil
 	}
@@ -48,7 +51,7 @@ func (m *model) missed(host string) *plan.Unreached {
 }
 
 // missedWords say which hosts did not answer, and what can be done.
-func (m *model) missedWords(missed []*plan.Unreached) string {
+func (m hostWords) missedWords(missed []*plan.Unreached) string {
 	var hosts []string
 	for _, u := range missed {
 		hosts = append(hosts, u.Host)
@@ -68,7 +71,7 @@ func (m *model) missedWords(missed []*plan.Unreached) string {
 }
 
 // missedField says of a step that its host did not answer, and what can be done.
-func (m *model) missedField(d *draw.Doc, p *plan.Step) {
+func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 	u := m.missed(p.Host)
 	if u == nil {
 		return
@@ -86,7 +89,7 @@ func (m *model) missedField(d *draw.Doc, p *plan.Step) {
 }
 
 // connectAgain asks the hosts once more that did not answer, by planning again.
-func (m *model) connectAgain() tea.Cmd {
+func (m deciding) connectAgain() tea.Cmd {
 	return m.planAgain(connecting)
 }
 
@@ -106,7 +109,7 @@ func (m *model) connected() {
 }
 
 // hostHere is the host that the cursor is on, or "" where it is on several or on none.
-func (m *model) hostHere() string {
+func (m *view) hostHere() string {
 	if m.matrixShown() {
 		return m.matrix.hosts[m.matrix.row]
 	}
@@ -122,7 +125,7 @@ func (m *model) hostHere() string {
 }
 
 // ofHost are the steps of a host.
-func (m *model) ofHost(host string) []events.Range {
+func (m *debugger) ofHost(host string) []events.Range {
 	var steps []int
 	for i := range m.plan.Steps {
 		if m.plan.Steps[i].Host == host {
@@ -133,7 +136,7 @@ func (m *model) ofHost(host string) []events.Range {
 }
 
 // excludeHost excludes what is left of the host under the cursor, or includes it where all of that is excluded.
-func (m *model) excludeHost() {
+func (m deciding) excludeHost() {
 	host := m.hostHere()
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
@@ -151,7 +154,7 @@ func (m *model) excludeHost() {
 }
 
 // givingUp is to go on after a failure that nothing rescues: the host leaves the run, and the others may.
-func (m *model) givingUp(p *plan.Step, away bool) choice {
+func (m hostWords) givingUp(p *plan.Step, away bool) choice {
 	host := draw.Plain(p.Host)
 	switch {
 	case p.GoesOn && away:
@@ -165,7 +168,7 @@ func (m *model) givingUp(p *plan.Step, away bool) choice {
 }
 
 // runsOn says which host a step runs on, and as whom it is reached.
-func (m *model) runsOn(d *draw.Doc, p *plan.Step) {
+func (m hostWords) runsOn(d *draw.Doc, p *plan.Step) {
 	on := []draw.Text{draw.Inked(themes.Text, standing.On(p))}
 	if p.Conn != nil {
 		if how := p.Conn.String(); how != p.Conn.Host {
@@ -179,7 +182,7 @@ func (m *model) runsOn(d *draw.Doc, p *plan.Step) {
 }
 
 // hangsOn says what decides whether a step is there at all, and what it makes run: notifications, and includes.
-func (m *model) hangsOn(d *draw.Doc, p *plan.Step) {
+func (m hostWords) hangsOn(d *draw.Doc, p *plan.Step) {
 	if p.Handler && len(p.Notifiers) > 0 {
 		d.Value("notified", "by "+m.stepNames(p.Notifiers)+", if that changes something")
 	}
@@ -204,7 +207,7 @@ func (m *model) hangsOn(d *draw.Doc, p *plan.Step) {
 const hostsLooked = 5000
 
 // hostsField says which hosts a scope is about, and what makes its handlers run.
-func (m *model) hostsField(d *draw.Doc, s *plan.Scope) {
+func (m hostWords) hostsField(d *draw.Doc, s *plan.Scope) {
 	if s.Hosts == 0 || s.ID == 0 {
 		return
 	}
@@ -235,7 +238,7 @@ func (m *model) hostsField(d *draw.Doc, s *plan.Scope) {
 }
 
 // decidedField says which step decides in the run whether what is in a scope runs, and what that hangs on.
-func (m *model) decidedField(d *draw.Doc, s *plan.Scope) {
+func (m hostWords) decidedField(d *draw.Doc, s *plan.Scope) {
 	if !s.Dynamic || s.First >= s.Last || s.Last > len(m.plan.Steps) {
 		return
 	}
@@ -253,11 +256,11 @@ func (m *model) decidedField(d *draw.Doc, s *plan.Scope) {
 		words = fmt.Sprintf("by %s%s%s, on each host by itself", m.glyphs.Quote[0], draw.Plain(m.tree.Title(int(m.tree.StepNode[by]))), m.glyphs.Quote[1])
 	}
 	d.Value("decided", words)
-	m.unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
+	stepPane{m.view}.unknown(d, &m.plan.Steps[by], "when", !m.tree.Faces[by].Pending())
 }
 
 // notifiers are the tasks that make a handler run, by their names.
-func (m *model) notifiers(step int) (names []string) {
+func (m hostWords) notifiers(step int) (names []string) {
 	for _, by := range m.plan.Steps[step].Notifiers {
 		if name := m.plan.Steps[by].Title(); !slices.Contains(names, name) {
 			names = append(names, name)
@@ -267,7 +270,7 @@ func (m *model) notifiers(step int) (names []string) {
 }
 
 // notified says in a row of w cells what makes a handler run.
-func (m *model) notified(step, w int) string {
+func (m hostWords) notified(step, w int) string {
 	const brief = "if notified"
 	names := m.notifiers(step)
 	if len(names) == 0 {
@@ -284,4 +287,6 @@ func (m *model) notified(step, w int) string {
 }
 
 // handler reports whether a step is a handler.
-func (m *model) handler(step int) bool { return step < len(m.plan.Steps) && m.plan.Steps[step].Handler }
+func (m hostWords) handler(step int) bool {
+	return step < len(m.plan.Steps) && m.plan.Steps[step].Handler
+}

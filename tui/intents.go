@@ -11,12 +11,15 @@ import (
 	"moon/tui/tree"
 )
 
+// browsing moves the cursor, folds, filters and divides the screen. It asks nothing of the run.
+type browsing struct{ *view }
+
 // do acts on an intent. Whatever asks something of the run is in act.go; the rest moves what is on the screen.
 func (m *model) do(do keymap.Intent) tea.Cmd {
 	if m.defers(do) {
 		return nil
 	}
-	if m.matrix != nil && m.inMatrix(do) {
+	if m.matrix != nil && (matrixPane{m.view}).inMatrix(do) {
 		return nil
 	}
 	if why := m.cannot(do); why != "" {
@@ -31,50 +34,50 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.CursorFollow:
 		m.toggleFollow()
 	case keymap.NeedNext:
-		m.need(+1)
+		browsing{m.view}.need(+1)
 	case keymap.NeedPrev:
-		m.need(-1)
+		browsing{m.view}.need(-1)
 	case keymap.NodeClose, keymap.NodeOpen, keymap.NodeToggle, keymap.TreeFold, keymap.TreeOpen:
-		m.fold(do)
+		browsing{m.view}.fold(do)
 	case keymap.MarkToggle:
 		m.cur.Mark(m.at())
 		m.move(keymap.CursorDown)
 	case keymap.MarkRange:
-		m.toggleRange()
+		browsing{m.view}.toggleRange()
 	case keymap.PaneOther:
-		m.otherPane()
+		browsing{m.view}.otherPane()
 	case keymap.PaneGrow:
-		m.growPane()
+		browsing{m.view}.growPane()
 	case keymap.PaneShrink:
-		m.shrinkPane()
+		browsing{m.view}.shrinkPane()
 	case keymap.DividerLeft:
-		m.moveDivider(-2)
+		browsing{m.view}.moveDivider(-2)
 	case keymap.DividerRight:
-		m.moveDivider(+2)
+		browsing{m.view}.moveDivider(+2)
 	case keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
-		m.chooseTab(tab(do - keymap.TabStep))
+		browsing{m.view}.chooseTab(tab(do - keymap.TabStep))
 	case keymap.FindText:
 		m.openFind()
 	case keymap.FindNext:
-		m.findAgain(+1)
+		browsing{m.view}.findAgain(+1)
 	case keymap.FindPrev:
-		m.findAgain(-1)
+		browsing{m.view}.findAgain(-1)
 	case keymap.FilterNext:
 		m.setFilter(m.filter.Next())
 	case keymap.OutputWrap:
-		m.toggleWrap()
+		outputPane{m.view}.toggleWrap()
 	case keymap.OutputTimes:
-		m.nextTimes()
+		outputPane{m.view}.nextTimes()
 	case keymap.OutputEarlier:
-		m.otherAttempt(-1)
+		outputPane{m.view}.otherAttempt(-1)
 	case keymap.OutputLater:
-		m.otherAttempt(+1)
+		outputPane{m.view}.otherAttempt(+1)
 	case keymap.ScrollLeft:
-		m.scrollSideways(-8)
+		outputPane{m.view}.scrollSideways(-8)
 	case keymap.ScrollRight:
-		m.scrollSideways(+8)
+		outputPane{m.view}.scrollSideways(+8)
 	case keymap.GoBack:
-		m.back()
+		browsing{m.view}.back()
 	case keymap.CopyMenu:
 		m.overlay = newCopyBox(m)
 	case keymap.ShowPalette:
@@ -86,9 +89,9 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.SourceEdit:
 		return m.edit()
 	case keymap.NodeFix:
-		return m.openFix()
+		return fixPane{m.view}.openFix()
 	case keymap.NodeShell:
-		return m.openShell()
+		return deciding{m.view}.openShell()
 	case keymap.GateBreakIf:
 		return m.openBreakSheet()
 	case keymap.WatchAdd:
@@ -96,7 +99,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.AppMouse:
 		return m.toggleMouse()
 	case keymap.ViewHosts:
-		m.openMatrix()
+		matrixPane{m.view}.openMatrix()
 	case keymap.StepDone:
 		m.openDone()
 	case keymap.RunRetryAll:
@@ -107,7 +110,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 		return m.interrupt()
 	case keymap.RunRetry:
 		if m.run.Phase == events.Review && len(m.unreached()) > 0 {
-			return m.connectAgain()
+			return deciding{m.view}.connectAgain()
 		}
 		m.act(do)
 	case keymap.GateApprove, keymap.GateApproveAll, keymap.GateExclude, keymap.GateExcludeHost, keymap.GateBreak, keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
@@ -161,7 +164,7 @@ func (m *model) toggleFollow() {
 
 // need goes to the next step that needs attention, in the order of attention and within that in the order of the plan. From
 // a step that needs none it goes to the nearest of the most urgent ones.
-func (m *model) need(direction int) {
+func (m browsing) need(direction int) {
 	n := int(m.tree.StepNode[m.toNeed(direction)])
 	m.following = false
 	m.rows.Reveal(n)
@@ -169,7 +172,7 @@ func (m *model) need(direction int) {
 }
 
 // toNeed is the step that need goes to, or -1.
-func (m *model) toNeed(direction int) int {
+func (m browsing) toNeed(direction int) int {
 	ranks := m.attention()
 	here := m.tree.Steps(m.at())
 	at, rank := here.From, -1
@@ -185,7 +188,7 @@ func (m *model) toNeed(direction int) int {
 
 // attention are the kinds of step to look at, the most urgent first. A change is not a problem: with the filter that shows changes
 // it is what was asked for.
-func (m *model) attention() []func(standing.State) bool {
+func (m browsing) attention() []func(standing.State) bool {
 	switch m.filter {
 	case tree.FilterChanged, tree.FilterLeft:
 		return []func(standing.State) bool{m.filter.Shows}
@@ -205,7 +208,7 @@ func rankOf(ranks []func(standing.State) bool, f standing.State) int {
 
 // nextNeed is the step after a step that has a rank, or the nearest of the first rank that there is; -1 if there is none. After
 // the last step of a rank comes the first of the next.
-func (m *model) nextNeed(ranks []func(standing.State) bool, rank, at, direction int) int {
+func (m *debugger) nextNeed(ranks []func(standing.State) bool, rank, at, direction int) int {
 	n := len(m.tree.Faces)
 	if rank >= 0 {
 		if i := m.stepThat(at+direction, n, direction, ranks[rank]); i >= 0 {
@@ -233,7 +236,7 @@ func (m *model) nextNeed(ranks []func(standing.State) bool, rank, at, direction 
 }
 
 // stepThat is the first step from one on whose face is wanted, without coming round, or -1.
-func (m *model) stepThat(from, n, direction int, wanted func(standing.State) bool) int {
+func (m *debugger) stepThat(from, n, direction int, wanted func(standing.State) bool) int {
 	for i := from; i >= 0 && i < n; i += direction {
 		if wanted(m.tree.Faces[i]) {
 			return i
@@ -243,7 +246,7 @@ func (m *model) stepThat(from, n, direction int, wanted func(standing.State) boo
 }
 
 // fold opens and folds.
-func (m *model) fold(do keymap.Intent) {
+func (m browsing) fold(do keymap.Intent) {
 	n := m.at()
 	m.cur.KeepPlace(m.rows, func() {
 		switch do {
@@ -283,9 +286,9 @@ func (m *model) fold(do keymap.Intent) {
 	}
 }
 
-func (m *model) openDetail() { m.panes.focusOn(paneDetail) }
+func (m *view) openDetail() { m.panes.focusOn(paneDetail) }
 
-func (m *model) otherPane() {
+func (m browsing) otherPane() {
 	if m.panes.focus == paneTree {
 		m.panes.focusOn(paneDetail)
 		return
@@ -294,7 +297,7 @@ func (m *model) otherPane() {
 }
 
 // growPane makes the pane with the keys larger. Where it is the only one, half of the screen is no step on the way.
-func (m *model) growPane() {
+func (m browsing) growPane() {
 	was := m.layout()
 	m.panes.zoom = min(m.panes.zoom+1, 2)
 	if m.layout() == was {
@@ -306,7 +309,7 @@ func (m *model) growPane() {
 }
 
 // shrinkPane makes it smaller again.
-func (m *model) shrinkPane() {
+func (m browsing) shrinkPane() {
 	was := m.layout()
 	m.panes.zoom = max(m.panes.zoom-1, 0)
 	if m.layout() == was {
@@ -318,7 +321,7 @@ func (m *model) shrinkPane() {
 }
 
 // moveDivider moves the divider, as far as both panes keep their least size.
-func (m *model) moveDivider(by int) {
+func (m browsing) moveDivider(by int) {
 	before := m.layout()
 	if before.kind != layoutWide && before.kind != layoutTall {
 		m.say("no divider: only one pane is shown")
@@ -330,7 +333,7 @@ func (m *model) moveDivider(by int) {
 	}
 }
 
-func (m *model) chooseTab(t tab) {
+func (m browsing) chooseTab(t tab) {
 	m.detail.open(t)
 	m.tabChosen = true
 	if m.layout().kind == layoutOne {
@@ -338,7 +341,7 @@ func (m *model) chooseTab(t tab) {
 	}
 }
 
-func (m *model) toggleRange() {
+func (m browsing) toggleRange() {
 	if m.cur.Anchor >= 0 {
 		m.cur.CloseRange(m.rows)
 		return
@@ -347,7 +350,7 @@ func (m *model) toggleRange() {
 }
 
 // back takes back one thing, the latest first. It never ends or runs anything.
-func (m *model) back() {
+func (m browsing) back() {
 	switch {
 	case m.panes.focus == paneDetail && m.detail.search.text != "":
 		m.detail.search = search{gen: m.detail.search.gen + 1}
@@ -367,13 +370,13 @@ func (m *model) back() {
 	}
 }
 
-func (m *model) setFilter(f tree.Filter) {
+func (m *view) setFilter(f tree.Filter) {
 	m.filter = f
 	m.refilter()
 }
 
 // refilter rebuilds the rows after the filter, or what it looks at, changed.
-func (m *model) refilter() {
+func (m *view) refilter() {
 	m.cur.KeepPlace(m.rows, func() {
 		m.rows.Filter(m.filter.Keep(m.tree, &m.find), m.filter != tree.FilterFound)
 	})

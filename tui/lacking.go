@@ -53,14 +53,14 @@ func (m *model) askLacking() tea.Cmd {
 		return came{func(m *model) tea.Cmd {
 			m.lacking.asking = false
 			if m.plan == p {
-				m.takeLacking(found)
+				predicting{m.view}.takeLacking(found)
 			}
 			return nil
 		}}
 	}
 }
 
-func (m *model) takeLacking(found map[int]*plan.Missing) {
+func (m predicting) takeLacking(found map[int]*plan.Missing) {
 	l := &m.lacking
 	before := l.of
 	l.of = found
@@ -76,7 +76,7 @@ func (m *model) takeLacking(found map[int]*plan.Missing) {
 }
 
 // newIn are the steps that one has and another has not.
-func (m *model) newIn(one, other map[int]*plan.Missing) (steps []int) {
+func (m *debugger) newIn(one, other map[int]*plan.Missing) (steps []int) {
 	for i := range one {
 		if _, had := other[i]; !had && i < len(m.plan.Steps) {
 			steps = append(steps, i)
@@ -87,7 +87,7 @@ func (m *model) newIn(one, other map[int]*plan.Missing) (steps []int) {
 }
 
 // usersOf names steps that use a result: "2 steps that use its result: install, verify".
-func (m *model) usersOf(steps []int) string {
+func (m *debugger) usersOf(steps []int) string {
 	const most = 3
 	words := fmt.Sprintf("%d steps that use its result", len(steps))
 	if len(steps) == 1 {
@@ -104,7 +104,7 @@ func (m *model) usersOf(steps []int) string {
 }
 
 // lacks is the value for lack of which a step that is still to run will be skipped, or nil.
-func (m *model) lacks(step int) *plan.Missing {
+func (m *debugger) lacks(step int) *plan.Missing {
 	if !m.tree.Faces[step].Pending() {
 		return nil
 	}
@@ -123,7 +123,7 @@ func lackNote(l *plan.Missing) string {
 }
 
 // lackingNow counts the steps that are still to run and will be skipped for lack of a value.
-func (m *model) lackingNow() (n int) {
+func (m *debugger) lackingNow() (n int) {
 	for i := range m.lacking.of {
 		if i < len(m.tree.Faces) && m.lacks(i) != nil {
 			n++

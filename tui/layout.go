@@ -103,14 +103,14 @@ func (p *panes) share(n int, in layoutKind) int {
 	return part + p.divider[in]
 }
 
-func (m *model) layout() layout {
+func (m *view) layout() layout {
 	panes := m.panes
 	if m.fix != nil {
 		panes.focus, panes.zoom = paneDetail, 0
 	}
 	l := panes.layout(m.width, m.height)
 	if l.kind == layoutOne && l.treeH > 0 {
-		if l.peekH = m.peekRows(); l.treeH-l.peekH < 5 {
+		if l.peekH = (cardScreen{m}).peekRows(); l.treeH-l.peekH < 5 {
 			l.peekH = 0
 		}
 		l.treeH -= l.peekH
@@ -119,7 +119,7 @@ func (m *model) layout() layout {
 }
 
 // focus is the pane that has the keys. A card has none but the tree.
-func (m *model) focus() pane {
+func (m *view) focus() pane {
 	if m.width < oneW || m.height < oneH {
 		return paneTree
 	}

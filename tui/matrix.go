@@ -156,7 +156,7 @@ func (x *matrix) find(n int) {
 }
 
 // openMatrix shows the hosts by their tasks, or closes that.
-func (m *model) openMatrix() {
+func (m matrixPane) openMatrix() {
 	if m.matrix != nil {
 		m.closeMatrix()
 		return
@@ -166,18 +166,18 @@ func (m *model) openMatrix() {
 	m.matrix = newMatrix(m.tree)
 }
 
-func (m *model) closeMatrix() {
+func (m *view) closeMatrix() {
 	m.matrix = nil
 	m.rows.Reveal(m.cur.Node)
 }
 
 // matrixShown reports whether the screen is the matrix. Values are edited beside the tree.
-func (m *model) matrixShown() bool {
+func (m *view) matrixShown() bool {
 	return m.matrix != nil && m.fix == nil && len(m.matrix.columns) > 0 && m.width >= oneW && m.height >= oneH
 }
 
 // inMatrix does what an intent means in the matrix. Those that it leaves mean what they mean elsewhere, about the node of the cell.
-func (m *model) inMatrix(do keymap.Intent) (done bool) {
+func (m matrixPane) inMatrix(do keymap.Intent) (done bool) {
 	if !m.matrixShown() {
 		return false
 	}
@@ -227,7 +227,7 @@ func (m *model) inMatrix(do keymap.Intent) (done bool) {
 
 // followMatrix lets the matrix be about the plan there is, and its cursor where the tree's is: a search, a failure or following
 // may have moved that.
-func (m *model) followMatrix() {
+func (m matrixPane) followMatrix() {
 	if m.matrix.tree != m.tree {
 		old := m.matrix
 		m.matrix = newMatrix(m.tree)
@@ -242,7 +242,7 @@ func (m *model) followMatrix() {
 }
 
 // moveMatrix moves the cursor. Over a cell with nothing in it the tree's stays on the task.
-func (m *model) moveMatrix(down, right int) {
+func (m matrixPane) moveMatrix(down, right int) {
 	x := m.matrix
 	m.following = false
 	x.row = max(min(x.row+down, len(x.hosts)-1), 0)

@@ -11,6 +11,9 @@ import (
 	"moon/tui/tree"
 )
 
+// matrixPane is the table of hosts and tasks.
+type matrixPane struct{ *view }
+
 // matrixRows is what is on the screen beside the rows of hosts: header, rule, marks of columns, detail, rule, footer.
 const matrixRows = 6
 
@@ -36,7 +39,7 @@ type matrixView struct {
 	high    int // rows
 }
 
-func (m *model) matrixView() matrixView {
+func (m matrixPane) matrixView() matrixView {
 	x := m.matrix
 	v := matrixView{high: max(m.height-matrixRows, 1), numbers: narrowRecap}
 	if m.width >= roomForRecap {
@@ -49,14 +52,14 @@ func (m *model) matrixView() matrixView {
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
 func (m *model) drawMatrix(b *draw.Brush) {
-	m.followMatrix()
-	x, v := m.matrix, m.matrixView()
+	matrixPane{m.view}.followMatrix()
+	x, v := m.matrix, matrixPane{m.view}.matrixView()
 	x.height, x.across = v.high, v.across
 	x.top = window(x.top, x.row, v.high, len(x.hosts))
 	x.left = window(x.left, x.col, v.across, len(x.columns))
 	m.header(b)
-	m.matrixRule(b)
-	m.matrixMarks(b, v)
+	matrixPane{m.view}.matrixRule(b)
+	matrixPane{m.view}.matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
 	m.store.Read(func(run *events.Run) {
 		if len(run.Steps) < len(m.plan.Steps) {
@@ -68,7 +71,7 @@ func (m *model) drawMatrix(b *draw.Brush) {
 	})
 	for i := range v.high {
 		if i < len(counts) {
-			m.matrixRow(b, v, x.top+i, &counts[i])
+			matrixPane{m.view}.matrixRow(b, v, x.top+i, &counts[i])
 		} else {
 			b.Begin(m.width, draw.OnRow)
 			b.End()
@@ -76,11 +79,11 @@ func (m *model) drawMatrix(b *draw.Brush) {
 		b.Newline()
 	}
 	b.Begin(m.width, draw.OnRow)
-	m.matrixDetail(b)
+	matrixPane{m.view}.matrixDetail(b)
 	b.End()
 	b.Newline()
 	b.Begin(m.width, draw.OnRow)
-	m.stateRule(b, -1)
+	rulesBar{m.view}.stateRule(b, -1)
 	b.End()
 	b.Newline()
 	m.footer(b)
@@ -93,7 +96,7 @@ func window(top, cursor, high, n int) int {
 }
 
 // matrixRule says which task the cursor is on.
-func (m *model) matrixRule(b *draw.Brush) {
+func (m matrixPane) matrixRule(b *draw.Brush) {
 	x := m.matrix
 	b.Begin(m.width, draw.OnRow)
 	b.Rule(m.glyphs, 1)
@@ -108,7 +111,7 @@ func (m *model) matrixRule(b *draw.Brush) {
 }
 
 // taskName is what a column is called, with its role.
-func (m *model) taskName(col int) string {
+func (m matrixPane) taskName(col int) string {
 	n := m.matrix.columns[col].node
 	role := ""
 	if s := m.tree.Scope(n); s != nil {
@@ -128,7 +131,7 @@ func (m *model) taskName(col int) string {
 }
 
 // matrixMarks is the row above the hosts: where the cursor is, and what the numbers of the recap count.
-func (m *model) matrixMarks(b *draw.Brush, v matrixView) {
+func (m matrixPane) matrixMarks(b *draw.Brush, v matrixView) {
 	x := m.matrix
 	b.Begin(m.width, draw.OnRow)
 	b.At(v.hosts + 2 + (x.col-x.left)*matrixCell)
@@ -143,10 +146,10 @@ func (m *model) matrixMarks(b *draw.Brush, v matrixView) {
 	b.Newline()
 }
 
-func (m *model) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
+func (m matrixPane) recapFrom(v matrixView) int { return m.width - 1 - v.numbers*recapNumber }
 
 // recapColumns are the states that the recap counts, where there is not much room the most telling.
-func (m *model) recapColumns(v matrixView) []standing.State {
+func (m matrixPane) recapColumns(v matrixView) []standing.State {
 	if v.numbers == narrowRecap {
 		return []standing.State{standing.OK, standing.Changed, standing.Failed}
 	}
@@ -154,7 +157,7 @@ func (m *model) recapColumns(v matrixView) []standing.State {
 }
 
 // matrixRow draws a host.
-func (m *model) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.HostCounts) {
+func (m matrixPane) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.HostCounts) {
 	x := m.matrix
 	mode := draw.OnRow
 	if row == x.row {
@@ -196,7 +199,7 @@ func (m *model) matrixRow(b *draw.Brush, v matrixView, row int, counts *events.H
 }
 
 // matrixCell draws how a task stands on a host. A line stands between two plays, and between two batches.
-func (m *model) matrixCell(b *draw.Brush, row, col int) {
+func (m matrixPane) matrixCell(b *draw.Brush, row, col int) {
 	x := m.matrix
 	mode := draw.OnRow
 	if row == x.row && col == x.col {
@@ -228,7 +231,7 @@ func (m *model) matrixCell(b *draw.Brush, row, col int) {
 }
 
 // matrixDetail says what the cell under the cursor is.
-func (m *model) matrixDetail(b *draw.Brush) {
+func (m matrixPane) matrixDetail(b *draw.Brush) {
 	x := m.matrix
 	host := draw.Plain(x.hosts[x.row])
 	b.Put(themes.Text, " ")
@@ -267,7 +270,7 @@ func (m *model) matrixDetail(b *draw.Brush) {
 }
 
 // cellWords is what there is to say of a step on one line: why it ended so, how long it took, or what it does.
-func (m *model) cellWords(step int, of *events.Step) string {
+func (m matrixPane) cellWords(step int, of *events.Step) string {
 	missed := m.missed(m.plan.Steps[step].Host)
 	switch {
 	case missed != nil && of.Attempt == 0:
@@ -285,11 +288,11 @@ func (m *model) cellWords(step int, of *events.Step) string {
 }
 
 // matrixTips are the keys of the matrix.
-func (m *model) matrixTips() []keymap.Tip {
+func (m matrixPane) matrixTips() []keymap.Tip {
 	tips := []keymap.Tip{keymap.TipOf(keymap.NodeToggle, "to the plan")}
 	switch m.run.Phase {
 	case events.Review, events.Paused:
-		tips = append(append(tips, m.decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
+		tips = append(append(tips, footerBar{m.view}.decisions()...), keymap.TipOf(keymap.GateExcludeHost, "host"), keymap.TipOf(keymap.GateBreak, "break"), keymap.TipOf(keymap.RunStep, "step"), keymap.TipOf(keymap.RunContinue, "run"))
 		if m.broken(m.tree.Step(m.at())) {
 			tips = append(tips[:1], keymap.TipOf(keymap.RunRetry, "retry"), keymap.TipOf(keymap.NodeFix, "edit"), keymap.TipOf(keymap.GateExclude, "skip"), keymap.TipOf(keymap.RunContinue, "go on"))
 		}

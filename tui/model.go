@@ -171,7 +171,7 @@ func (m *model) setPlan(p *plan.Plan) {
 	m.lacking = lacking{stale: true}
 	m.foretold.halt() // it was about another plan
 	m.refilter()
-	m.carryFix(sheet)
+	fixPane{m.view}.carryFix(sheet)
 }
 
 // Init asks for nothing but the background of the terminal, where the theme depends on it.
@@ -212,7 +212,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case waited:
 		m.waiting.take(msg, m.plan.Digest)
 	case found:
-		m.foundMore(msg)
+		outputPane{m.view}.foundMore(msg)
 	case copied:
 		cmd = m.copied(msg)
 	case clipped:
@@ -229,7 +229,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			m.say("the terminal: " + msg.err.Error())
 		}
 	case edited:
-		cmd = m.edited(msg)
+		cmd = fixPane{m.view}.edited(msg)
 	case replanned:
 		cmd = m.fixPreviewed(msg)
 	case valueEdited:
@@ -237,7 +237,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case shellFound:
 		cmd = m.shellFound(msg)
 	case shellLeft:
-		m.shellLeft(msg)
+		deciding{m.view}.shellLeft(msg)
 	case reloaded:
 		m.reloaded(msg)
 	case came:
@@ -248,7 +248,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, m.fetch(), m.wonder(), m.askWatches(), m.askBound(), m.askLacking()))
+	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), m.askWatches(), m.askBound(), m.askLacking()))
 }
 
 // View draws, if there is anything new to draw.
@@ -308,13 +308,13 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
 
 // say shows a message until the next key.
-func (m *model) say(text string) { m.message = draw.Plain(text) }
+func (m *view) say(text string) { m.message = draw.Plain(text) }
 
 // at is the node the cursor stands on.
-func (m *model) at() int { return m.cur.On(m.rows) }
+func (m *view) at() int { return m.cur.On(m.rows) }
 
 // place is where keys go.
-func (m *model) place() keymap.Place {
+func (m *view) place() keymap.Place {
 	switch {
 	case m.focus() == paneTree:
 		return keymap.InTree
@@ -352,7 +352,7 @@ const (
 	peekReel
 )
 
-func (m *model) reel(id int) *feed.Reel {
+func (m *view) reel(id int) *feed.Reel {
 	if id == peekReel {
 		return &m.peek
 	}

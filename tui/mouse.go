@@ -119,7 +119,7 @@ func (m *model) click(at tea.Mouse) tea.Cmd {
 	case draw.SpotDivider:
 		m.mouse.dragging = true
 	case draw.SpotTab:
-		m.chooseTab(tab(s.N))
+		browsing{m.view}.chooseTab(tab(s.N))
 	case draw.SpotKey:
 		return m.doClicked(keymap.Intent(s.N))
 	case draw.SpotNone:
@@ -136,7 +136,7 @@ func (m *model) clickNode(n int, double bool) tea.Cmd {
 }
 
 // goToNode moves the cursor to a row that is on the screen, without scrolling.
-func (m *model) goToNode(n int) {
+func (m *view) goToNode(n int) {
 	m.panes.focusOn(paneTree)
 	m.following = false
 	m.cur.Node = n
@@ -165,7 +165,7 @@ func (m *model) drag(at tea.Mouse) {
 		if by == 0 {
 			return
 		}
-		m.moveDivider(max(min(by, 1), -1))
+		browsing{m.view}.moveDivider(max(min(by, 1), -1))
 		if m.layout() == l {
 			return
 		}

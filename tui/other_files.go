@@ -9,7 +9,7 @@ import (
 )
 
 // otherFileNote names in a row the first file of a step that has changed; "" if none has.
-func (m *model) otherFileNote(step int) string {
+func (m origins) otherFileNote(step int) string {
 	list := m.others.Of(m.plan, step)
 	if len(list) == 0 {
 		return ""
@@ -19,7 +19,7 @@ func (m *model) otherFileNote(step int) string {
 }
 
 // otherFilesField says in the step's own pane why it waits for a decision again.
-func (m *model) otherFilesField(d *draw.Doc, step int) {
+func (m origins) otherFilesField(d *draw.Doc, step int) {
 	list := m.others.Of(m.plan, step)
 	if f := m.tree.Faces[step]; len(list) == 0 || !f.Pending() && f != standing.Outdated {
 		return

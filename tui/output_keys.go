@@ -40,14 +40,14 @@ func outputWidth(l layout) int {
 	return max(l.detailW-1, 1)
 }
 
-func (m *model) toggleWrap() {
+func (m outputPane) toggleWrap() {
 	v := &m.detail.output
 	v.wrap = !v.wrap
 	v.sub, v.x = 0, 0
 }
 
 // nextTimes goes from no times to those since the attempt began, to those on the clock, and round.
-func (m *model) nextTimes() {
+func (m outputPane) nextTimes() {
 	v := &m.detail.output
 	if v.times++; v.times > timesClock {
 		v.times = timesOff
@@ -58,7 +58,7 @@ func (m *model) nextTimes() {
 }
 
 // scrollSideways moves the text; at its left edge, back to the tree. On the whole screen there is no tree to go to.
-func (m *model) scrollSideways(by int) {
+func (m outputPane) scrollSideways(by int) {
 	v := &m.detail.output
 	if m.place() != keymap.InOutput || v.wrap || by < 0 && v.x == 0 {
 		if by < 0 && m.layout().kind != layoutBare {
@@ -70,7 +70,7 @@ func (m *model) scrollSideways(by int) {
 }
 
 // otherAttempt shows the output of an earlier or later attempt.
-func (m *model) otherAttempt(by int) {
+func (m outputPane) otherAttempt(by int) {
 	n := m.attempts(m.outputOf(m.at()))
 	v := &m.detail.output
 	at := v.attempt
@@ -93,7 +93,7 @@ type tried struct {
 }
 
 // triedAt is the attempt whose output has the index, or the last for -1.
-func (m *model) triedAt(step, which int) (t tried) {
+func (m outputPane) triedAt(step, which int) (t tried) {
 	m.store.Read(func(run *events.Run) {
 		if step < 0 || step >= len(run.Steps) {
 			return
@@ -133,12 +133,12 @@ func (m *model) triedAt(step, which int) (t tried) {
 }
 
 // attemptBegan is when the attempt on the screen did; zero if that is not known any more.
-func (m *model) attemptBegan(step int) time.Time {
+func (m outputPane) attemptBegan(step int) time.Time {
 	return m.triedAt(step, m.detail.output.attempt).began
 }
 
 // attemptLine says which of several attempts is shown, and how it ended.
-func (m *model) attemptLine(d *draw.Doc, n int) {
+func (m outputPane) attemptLine(d *draw.Doc, n int) {
 	which := m.detail.output.attempt
 	if which < 0 || which >= n {
 		which = n - 1

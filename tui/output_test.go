@@ -99,13 +99,13 @@ func TestOutputSearchIsCancelled(t *testing.T) {
 	s := atOutput(t, 120, 20, numbered(50_000))
 	s.keys("g g /")
 	m := s.m
-	m.searchOutput("line 4")
-	stale := m.seek()().(found)
+	outputPane{m.view}.searchOutput("line 4")
+	stale := outputPane{m.view}.seek()().(found)
 	if len(stale.hits) == 0 {
 		t.Fatal("nothing was found to be dropped")
 	}
-	m.searchOutput("line 7")
-	m.foundMore(stale)
+	outputPane{m.view}.searchOutput("line 7")
+	outputPane{m.view}.foundMore(stale)
 	if len(m.detail.search.hits) != 0 || m.detail.search.done() {
 		t.Errorf("%d hits of another search", len(m.detail.search.hits))
 	}
@@ -414,7 +414,7 @@ func BenchmarkMillionLines(b *testing.B) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			s.m.searchOutput("line 99999")
+			outputPane{s.m.view}.searchOutput("line 99999")
 			s.frame()
 		}
 	})

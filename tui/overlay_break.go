@@ -105,7 +105,7 @@ func (b *breakSheet) try(m *model) tea.Cmd {
 	if when == "" || b.wrong != "" || m.cannotWatch() != "" {
 		return nil
 	}
-	p, step, eval := m.plan, m.watchStep(), m.o.Eval
+	p, step, eval := m.plan, watchPane{m.view}.watchStep(), m.o.Eval
 	return func() tea.Msg {
 		v := standing.Eval(eval).Value(p, step, when)
 		return came{func(*model) tea.Cmd {
@@ -133,7 +133,7 @@ func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		b.at = (b.at + breakFields - 1) % breakFields
 	case "ctrl+d":
 		m.overlay = nil
-		m.clearBreaks(b.steps)
+		deciding{m.view}.clearBreaks(b.steps)
 	case "enter":
 		c, wrong := b.order(m)
 		if b.wrong = wrong; wrong == "" {
@@ -149,7 +149,7 @@ func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // clearBreaks takes the breakpoints of a range away.
-func (m *model) clearBreaks(r events.Range) {
+func (m deciding) clearBreaks(r events.Range) {
 	for step := range m.breaks {
 		if r.Has(step) {
 			c := events.Break{Step: r.From, Clear: true}

@@ -59,7 +59,7 @@ func (b *breaksBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // goToStep puts the cursor on a step.
-func (m *model) goToStep(step int) {
+func (m *view) goToStep(step int) {
 	m.following = false
 	n := int(m.tree.StepNode[step])
 	if m.rows.Keep != nil && !m.rows.Keep[n] {

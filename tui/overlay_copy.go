@@ -63,13 +63,13 @@ func (c *copyBox) ofScope(m *model, n int) *copyBox {
 		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + draw.Count(r.To-r.From, "step"), text: paths.String()})
 	}
 	if n == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
-		c.items = append(c.items, copyItem{key: "s", words: "summary", text: m.summaryText()})
+		c.items = append(c.items, copyItem{key: "s", words: "summary", text: summaryPane{m.view}.summaryText()})
 	}
 	return c
 }
 
 // summaryText is the summary as text.
-func (m *model) summaryText() string {
+func (m summaryPane) summaryText() string {
 	d := draw.NewDoc(summaryWidth, 0, m.glyphs)
 	m.summaryTab(d)
 	b := strings.Builder{}
@@ -98,7 +98,7 @@ func commandOf(p *plan.Step, of *events.Step) string {
 }
 
 // originOf is where a node comes from.
-func (m *model) originOf(n int) (plan.Origin, bool) {
+func (m *debugger) originOf(n int) (plan.Origin, bool) {
 	var o plan.Origin
 	if i := m.tree.Step(n); i >= 0 {
 		o = m.plan.Steps[i].Origin

@@ -77,13 +77,13 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.send(b.rerun(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
-			if m.outdatedIn(r) > 0 {
+			if (deciding{m.view}).outdatedIn(r) > 0 {
 				m.send(events.Keep{Range: r})
 			}
 		}
 	case key == "m" && b.markable > 0:
 		for _, r := range b.ranges {
-			if m.markableIn(r) {
+			if (deciding{m.view}).markableIn(r) {
 				m.send(events.Mark{Range: r})
 			}
 		}
@@ -101,11 +101,11 @@ func (b *doneBox) rerun(with bool) events.Command {
 	return events.Rerun{Range: events.Range{From: b.again[0], To: b.again[len(b.again)-1] + 1}, Steps: b.again, With: with}
 }
 
-func (m *model) outdatedIn(r events.Range) int {
+func (m deciding) outdatedIn(r events.Range) int {
 	return int(m.tallyOf([]events.Range{r})[standing.Outdated])
 }
 
-func (m *model) markableIn(r events.Range) bool {
+func (m deciding) markableIn(r events.Range) bool {
 	for i := r.From; i < r.To; i++ {
 		if m.canMark(i) {
 			return true
@@ -127,7 +127,7 @@ func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]draw.Text, f
 	if b.outdated > 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
-	if names := m.namesOf(b.dependents, dependentsShown); names != "" {
+	if names := (deciding{m.view}).namesOf(b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
 	}
 	body = append(body, nil)
@@ -172,7 +172,7 @@ func done(n, of int) string {
 }
 
 // namesOf are the names of some steps, at most so many.
-func (m *model) namesOf(steps []int, most int) string {
+func (m deciding) namesOf(steps []int, most int) string {
 	var names []string
 	for _, i := range steps[:min(len(steps), most)] {
 		names = append(names, draw.Plain(m.titleOn(&m.plan.Steps[i])))

@@ -57,7 +57,7 @@ func (p *picker) mark(m *model, i int) (before draw.Text, look draw.Ink) {
 }
 
 // inputLine is a line to type in, with its cursor.
-func (m *model) inputLine(in *textinput.Model) []draw.Text {
+func (m *view) inputLine(in *textinput.Model) []draw.Text {
 	value := []rune(in.Value())
 	at := min(max(in.Position(), 0), len(value))
 	return []draw.Text{
@@ -69,7 +69,7 @@ func (m *model) inputLine(in *textinput.Model) []draw.Text {
 }
 
 // opposite is a line of w cells with a text at its left and one at its right end, which gives way.
-func (m *model) opposite(w int, mark, left, right draw.Text) []draw.Text {
+func (m *view) opposite(w int, mark, left, right draw.Text) []draw.Text {
 	room := max(w-draw.Cells(mark.S), 0)
 	right.S = draw.CutRight(right.S, max(room-draw.Cells(left.S)-2, room/2), m.glyphs.Dots)
 	left.S = draw.CutRight(left.S, max(room-draw.Cells(right.S)-2, 0), m.glyphs.Dots)

@@ -25,7 +25,7 @@ type productionBox struct {
 }
 
 func newProductionBox(m *model, do keymap.Intent, what approval) *productionBox {
-	name, kind := m.nameToType(what.ranges)
+	name, kind := approving{m.view}.nameToType(what.ranges)
 	return &productionBox{do: do, what: what, digest: m.plan.Digest, name: name, kind: kind, input: newInput()}
 }
 
@@ -42,12 +42,12 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.say("nothing was approved")
 	case "enter":
 		switch {
-		case m.plan.Digest != b.digest || !b.what.same(m.wouldApprove(b.do)):
+		case m.plan.Digest != b.digest || !b.what.same(approving{m.view}.wouldApprove(b.do)):
 			m.overlay = nil
 			m.say("things have changed meanwhile; nothing was approved")
 		case typable(b.input.Value()) == b.name:
 			m.overlay = nil
-			m.carryOut(b.do)
+			deciding{m.view}.carryOut(b.do)
 		default:
 			b.wrong = typable(b.input.Value()) != ""
 		}
@@ -59,7 +59,7 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
-	steps, destructive := m.weigh(b.what)
+	steps, destructive := approving{m.view}.weigh(b.what)
 	verb := "Approve"
 	if b.do == keymap.RunStep || b.do == keymap.RunOver {
 		verb = "Approve and run"
@@ -80,7 +80,7 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.T
 			body = append(body, []draw.Text{draw.Inked(themes.Text, draw.CutRight(none, w, m.glyphs.Dots))})
 		} else {
 			head := []draw.Text{draw.Inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
-			body = append(append(body, head), m.destructiveLines(destructive, w, min(room, 8))...)
+			body = append(append(body, head), approving{m.view}.destructiveLines(destructive, w, min(room, 8))...)
 		}
 		body = append(body, nil)
 	}

@@ -106,7 +106,7 @@ func (b *watchBox) lines(m *model, w, h int) (title string, body [][]draw.Text, 
 		if i == b.at {
 			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 		}
-		value := m.watchShown(list[i])
+		value := watchPane{m.view}.watchShown(list[i])
 		value.S = draw.Plain(value.S)
 		body = append(body, m.opposite(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}

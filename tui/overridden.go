@@ -11,11 +11,14 @@ import (
 	"moon/tui/keymap"
 )
 
+// origins say what is not as the files of the playbook have it now: overrides, and files that have changed.
+type origins struct{ *view }
+
 // overridden counts the values that were put in the place of others for this run.
-func (m *model) overridden() int { return len(m.plan.Overrides()) }
+func (m origins) overridden() int { return len(m.plan.Overrides()) }
 
 // overrideText says what was overridden, in the glyphs of this screen.
-func (m *model) overrideText(o plan.Overridden) string {
+func (m origins) overrideText(o plan.Overridden) string {
 	text := strings.Replace(o.Text(), "→", m.glyphs.Arrow, 1)
 	if o.Host != "" {
 		text += "  on " + o.Host
@@ -24,7 +27,7 @@ func (m *model) overrideText(o plan.Overridden) string {
 }
 
 // overrideMark is the mark of a row whose step has values of its own for this run.
-func (m *model) overrideMark(p *plan.Step) draw.Text {
+func (m origins) overrideMark(p *plan.Step) draw.Text {
 	if len(p.Overridden) == 0 {
 		return draw.Text{}
 	}
@@ -47,7 +50,7 @@ func (s *summary) used(p *plan.Step) {
 }
 
 // overridesList names them for the summary, with the places in which to keep them.
-func (m *model) overridesList(d *draw.Doc) {
+func (m origins) overridesList(d *draw.Doc) {
 	for i, o := range m.summary.overrides {
 		if i == 0 {
 			d.Heading("Overrides used (not in your files)")
@@ -61,7 +64,7 @@ func (m *model) overridesList(d *draw.Doc) {
 }
 
 // overriddenFields says in the Step tab what is not as the playbook has it.
-func (m *model) overriddenFields(d *draw.Doc, p *plan.Step) {
+func (m origins) overriddenFields(d *draw.Doc, p *plan.Step) {
 	for i, o := range p.Overridden {
 		label := ""
 		if i == 0 {

@@ -11,6 +11,9 @@ import (
 	"moon/tui/standing"
 )
 
+// diffPane is the tab Diff: what a step changed or would change, and what is different between hosts.
+type diffPane struct{ *view }
+
 // diffLines is the last diff that was shown, split into lines once.
 type diffLines struct {
 	of    *events.Diff
@@ -28,7 +31,7 @@ func (c *diffLines) split(diff *events.Diff) []string {
 const diffShown = 2000
 
 // diffTab shows what a step changed, or would change in a dry run.
-func (m *model) diffTab(d *draw.Doc, s subject) {
+func (m diffPane) diffTab(d *draw.Doc, s subject) {
 	diff := s.of.Diff
 	before := m.foretoldNow(s.step)
 	if diff == nil && s.of.Attempt == 0 && before != nil && before.Error == "" && before.Skipped == "" && before.Diff.Kind != "" && before.Diff.Kind != events.ChangeUnknown {
@@ -82,7 +85,7 @@ func (m *model) diffTab(d *draw.Doc, s subject) {
 }
 
 // diffText shows the lines of a diff.
-func (m *model) diffText(d *draw.Doc, lines []string) {
+func (m diffPane) diffText(d *draw.Doc, lines []string) {
 	for i, line := range lines {
 		if i == diffShown {
 			d.Hint(fmt.Sprintf("%s more; %s %s copies all of it.", draw.Count(len(lines)-i, "line"), m.keys.Label(keymap.CopyMenu), "d"))

@@ -8,8 +8,11 @@ import (
 	"moon/tui/draw"
 )
 
+// eventsPane is the tab Events.
+type eventsPane struct{ *view }
+
 // eventsTab tells what happened to a node, in words, oldest first.
-func (m *model) eventsTab(d *draw.Doc, s subject) {
+func (m eventsPane) eventsTab(d *draw.Doc, s subject) {
 	if len(s.past) == 0 {
 		d.Hint("No events yet.")
 		return

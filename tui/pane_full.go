@@ -22,11 +22,11 @@ func (m *model) drawBare(b *draw.Brush, l layout) {
 		m.prompt.draw(m, b)
 		return
 	}
-	m.bareLine(b)
+	outputPane{m.view}.bareLine(b)
 }
 
 // bareLine is the one line: what is shown, where in it, a message or the keys, and the state of the run.
-func (m *model) bareLine(b *draw.Brush) {
+func (m outputPane) bareLine(b *draw.Brush) {
 	state := m.headline(2)
 	room := max(b.Left-draw.WidthOf(state)-2, 0)
 	b.Keep(b.Left-room, func() {

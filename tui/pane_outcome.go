@@ -17,6 +17,9 @@ import (
 	"moon/tui/tree"
 )
 
+// outcomePane is how a step has ended, and the ways out of a failure.
+type outcomePane struct{ *view }
+
 // outcome says what became of a step. It reports false for one that has not run.
 func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := standing.Of(of, p)
@@ -28,7 +31,7 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	}
 	look := tree.FaceSigns[f]
 	head := []draw.Text{draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]+" "+outcomeWord(of, f))}
-	for _, part := range m.facts(p.Index, of, f) {
+	for _, part := range (outcomePane{m.view}).facts(p.Index, of, f) {
 		head = append(head, draw.Inked(themes.Text, "  "+part))
 	}
 	d.Add(head...)
@@ -45,7 +48,7 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	case of.Error != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Error)
-		m.lastLines(d, of.Error)
+		outcomePane{m.view}.lastLines(d, of.Error)
 	case of.Message != "":
 		d.Blank()
 		d.Para(themes.Text, 2, of.Message)
@@ -60,7 +63,7 @@ func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[str
 	}
 	if f.Bad() {
 		m.whatNow(d, p)
-		m.usedHere(d, p, vars)
+		outcomePane{m.view}.usedHere(d, p, vars)
 	}
 	return true
 }
@@ -86,7 +89,7 @@ func outcomeWord(of *events.Step, f standing.State) string {
 }
 
 // facts are the small things that are known of a step that ran.
-func (m *model) facts(step int, of *events.Step, f standing.State) []string {
+func (m outcomePane) facts(step int, of *events.Step, f standing.State) []string {
 	var facts []string
 	if of.HasRC && (f.Bad() || f == standing.Ignored || f == standing.Rescued || of.RC != 0) {
 		facts = append(facts, fmt.Sprintf("rc %d", of.RC))
@@ -111,10 +114,10 @@ func (m *model) facts(step int, of *events.Step, f standing.State) []string {
 }
 
 // duration is how long a step took, or takes so far.
-func (m *model) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
+func (m *debugger) duration(of *events.Step) time.Duration { return of.Lasted(m.clockNow()) }
 
 // clockNow is the time to count with: it stands still while nothing runs, so that nothing has to be drawn.
-func (m *model) clockNow() time.Time {
+func (m *debugger) clockNow() time.Time {
 	if m.moving() || m.run.Last.IsZero() {
 		return m.now()
 	}
@@ -125,7 +128,7 @@ func (m *model) clockNow() time.Time {
 const shownEnd = 8
 
 // lastLines shows the end of the output of a step that failed, unless the error says the same.
-func (m *model) lastLines(d *draw.Doc, already string) {
+func (m outcomePane) lastLines(d *draw.Doc, already string) {
 	r := &m.detail.reel
 	var lines []feed.TextLine
 	for _, l := range r.Ends {
@@ -167,10 +170,10 @@ type choice struct {
 
 // ways are the ways out of a failure that would not be refused.
 func (m *model) ways(p *plan.Step) []choice {
-	return slices.DeleteFunc(m.waysOut(p, m.onFailure()), func(c choice) bool { return m.cannot(c.do) != "" })
+	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return m.cannot(c.do) != "" })
 }
 
-func (m *model) waysOut(p *plan.Step, halted bool) []choice {
+func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {
 	away := m.tree.Faces[p.Index] == standing.Unreachable
 	again := "retry this step"
 	if away {
@@ -200,7 +203,7 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 	ways = append(ways, choice{keymap.GateExclude, "skip it and continue", "skip"})
 	switch {
 	case m.plan.Plays && (away || !m.rescued(p.Scope)):
-		ways = append(ways, m.givingUp(p, away))
+		ways = append(ways, hostWords{m.view}.givingUp(p, away))
 	case m.rescued(p.Scope):
 		ways = append(ways, choice{keymap.RunContinue, "run the rescue, then continue", "rescue"})
 	default:
@@ -220,7 +223,7 @@ func (m *model) waysOut(p *plan.Step, halted bool) []choice {
 }
 
 // shellPlace says where a shell would begin, unless that is where everybody would think.
-func (m *model) shellPlace(p *plan.Step) string {
+func (m outcomePane) shellPlace(p *plan.Step) string {
 	if p.Cwd == "" || p.Cwd == m.plan.Root {
 		return " in the step's directory"
 	}
@@ -228,7 +231,7 @@ func (m *model) shellPlace(p *plan.Step) string {
 }
 
 // choices lists keys, one on a line, or two where lines are few.
-func (m *model) choices(d *draw.Doc, list []choice) {
+func (m *view) choices(d *draw.Doc, list []choice) {
 	for i := 0; i < len(list); i++ {
 		c := list[i]
 		if d.H >= 18 {
@@ -249,7 +252,7 @@ func (m *model) choices(d *draw.Doc, list []choice) {
 }
 
 // cleansUp reports whether an always runs after a failure in a scope: one of a block around it, and not the one that it is in.
-func (m *model) cleansUp(scope int) bool {
+func (m outcomePane) cleansUp(scope int) bool {
 	around := map[int]bool{}
 	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
 		around[id] = true
@@ -260,7 +263,7 @@ func (m *model) cleansUp(scope int) bool {
 }
 
 // rescued reports whether a scope, or one around it, has a rescue.
-func (m *model) rescued(scope int) bool {
+func (m outcomePane) rescued(scope int) bool {
 	for id := scope; id > 0 && id < len(m.plan.Scopes); id = m.plan.Scopes[id].Parent {
 		if m.plan.Scopes[id].Kind == plan.ScopeBranch {
 			return false // a failure in a rescue is not rescued by it
@@ -274,9 +277,9 @@ func (m *model) rescued(scope int) bool {
 	return false
 }
 
-func (m *model) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
+func (m outcomePane) usedHere(d *draw.Doc, p *plan.Step, set map[string]any) {
 	if len(p.Uses) > 0 {
 		d.Heading("Variables it used")
-		m.uses(d, p, set, 2)
+		varsPane{m.view}.uses(d, p, set, 2)
 	}
 }

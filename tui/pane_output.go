@@ -12,6 +12,9 @@ import (
 	"moon/tui/draw"
 )
 
+// outputPane is the tab Output: a window on the lines of an attempt, with what is looked for in them.
+type outputPane struct{ *view }
+
 // outputView is where in an output the screen is.
 type outputView struct {
 	top     int // first line on the screen, if it does not follow
@@ -118,7 +121,7 @@ func (p outputPage) split(i int) []outputRow {
 	if !ok {
 		return []outputRow{{line: i, first: true}}
 	}
-	text := p.m.markHits(&l, i)
+	text := outputPane{p.m.view}.markHits(&l, i)
 	if !p.wrap {
 		part, more := draw.Stretch(text, p.x, p.w)
 		return []outputRow{{i, part, true, more}}
@@ -191,7 +194,7 @@ func (p outputPage) reach() {
 	}
 	line := p.aim
 	p.aim = -1
-	from, to := p.m.hitColumns(&l)
+	from, to := outputPane{p.m.view}.hitColumns(&l)
 	switch {
 	case from < 0:
 	case p.wrap:
@@ -213,10 +216,10 @@ func (m *model) outputDoc(w, h int) *draw.Doc {
 	r, v := &m.detail.reel, &m.detail.output
 	if n := m.attempts(m.outputOf(s.node)); n > 1 {
 		h = max(h-1, 1)
-		m.attemptLine(d, n)
+		outputPane{m.view}.attemptLine(d, n)
 	}
 	v.height, v.last = h, -1
-	if text := m.noOutput(&s, r); text != "" {
+	if text := (outputPane{m.view}).noOutput(&s, r); text != "" {
 		d.Hint(text)
 		return d
 	}
@@ -226,10 +229,10 @@ func (m *model) outputDoc(w, h int) *draw.Doc {
 	}
 	var began time.Time
 	if v.times == timesClock {
-		began = m.attemptBegan(m.outputOf(s.node))
+		began = outputPane{m.view}.attemptBegan(m.outputOf(s.node))
 	}
 	for _, row := range m.outputPage(w, h).rows() {
-		d.Add(m.outputLine(r, row, w, began)...)
+		d.Add(outputPane{m.view}.outputLine(r, row, w, began)...)
 		v.last = row.line
 	}
 	if live {
@@ -239,7 +242,7 @@ func (m *model) outputDoc(w, h int) *draw.Doc {
 }
 
 // outputLine is a row with its time and the marks at its ends. A line that goes on beyond the screen says so.
-func (m *model) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
+func (m outputPane) outputLine(r *feed.Reel, row outputRow, w int, began time.Time) []draw.Text {
 	l, _ := r.Line(row.line)
 	v := &m.detail.output
 	var line []draw.Text
@@ -289,7 +292,7 @@ func lineTime(at time.Duration, began time.Time) string {
 }
 
 // noOutput says why there is nothing to show, or nothing.
-func (m *model) noOutput(s *subject, r *feed.Reel) string {
+func (m outputPane) noOutput(s *subject, r *feed.Reel) string {
 	switch {
 	case r.Err != nil:
 		return "the output cannot be read: " + r.Err.Error()
@@ -311,7 +314,7 @@ func (m *model) noOutput(s *subject, r *feed.Reel) string {
 
 // outputTitle says of the output what is looked for, where the screen is, and how lines are shown, as much of it as fits
 // into so many cells. Where the rule below has room for that, the one above is not asked for it.
-func (m *model) outputTitle(room int, above bool) string {
+func (m *view) outputTitle(room int, above bool) string {
 	v, total := &m.detail.output, m.detail.reel.Total
 	if total == 0 || above && m.layout().kind != layoutOne {
 		return ""
@@ -320,7 +323,7 @@ func (m *model) outputTitle(room int, above bool) string {
 	where, brief := draw.Count(total, "line"), fmt.Sprint(total)
 	switch {
 	case v.last < 0 || v.top == 0 && v.sub == 0 && v.last == total-1: // all of it is there
-	case v.follow && m.printing():
+	case v.follow && outputPane{m}.printing():
 		where += dot + "following"
 	case v.last == total-1:
 		where += dot + "end"
@@ -334,7 +337,7 @@ func (m *model) outputTitle(room int, above bool) string {
 	} else if v.x > 0 {
 		how = fmt.Sprintf("%scolumn %d", dot, v.x+1)
 	}
-	hits := m.searchTitle()
+	hits := outputPane{m}.searchTitle()
 	for _, words := range []string{draw.Join(dot, hits, where) + how, draw.Join(dot, hits, where), draw.Join(dot, hits, brief), where, brief} {
 		if draw.Cells(words) <= room {
 			return words
@@ -344,7 +347,7 @@ func (m *model) outputTitle(room int, above bool) string {
 }
 
 // outputState ends the rule below the panes with that, where the output is on the screen.
-func (m *model) outputState(b *draw.Brush) {
+func (m outputPane) outputState(b *draw.Brush) {
 	l := m.layout()
 	if l.detailH == 0 || m.detail.tab != tabOutputs || l.kind == layoutOne {
 		return
@@ -358,7 +361,7 @@ func (m *model) outputState(b *draw.Brush) {
 }
 
 // printing reports whether the output on the screen may still grow.
-func (m *model) printing() bool {
+func (m outputPane) printing() bool {
 	i := m.outputOf(m.at())
 	return i >= 0 && i < len(m.tree.Faces) && m.tree.Faces[i] == standing.Running && m.detail.output.attempt < 0
 }

@@ -12,6 +12,9 @@ import (
 	"moon/tui/draw"
 )
 
+// scopePane is the tab Step for a scope.
+type scopePane struct{ *view }
+
 // listed is how many steps a list in the detail names before it counts the rest.
 const listed = 12
 
@@ -19,9 +22,9 @@ const listed = 12
 func (m *model) scopeTab(d *draw.Doc, n int) {
 	d.Para(draw.InkTitle, 0, m.tree.Title(n))
 	d.Blank()
-	m.whyField(d, n)
+	waitWords{m.view}.whyField(d, n)
 	t := m.tree.Tally(n)
-	m.counts(d, &t)
+	scopePane{m.view}.counts(d, &t)
 	s := m.tree.Scope(n)
 	if s == nil {
 		return
@@ -35,8 +38,8 @@ func (m *model) scopeTab(d *draw.Doc, n int) {
 		d.Value("loop", fmt.Sprintf("%s  %s %d", s.Loop, m.glyphs.Times, s.Items))
 	}
 	d.Value("item", s.Item)
-	m.hostsField(d, s)
-	m.decidedField(d, s)
+	hostWords{m.view}.hostsField(d, s)
+	hostWords{m.view}.decidedField(d, s)
 	if s.When != "" {
 		d.Value("when", s.When)
 	}
@@ -50,20 +53,20 @@ func (m *model) scopeTab(d *draw.Doc, n int) {
 		d.Value("order", fmt.Sprintf("none: %d at once", s.Parallel))
 	}
 	if n == 0 {
-		m.playbook(d)
+		scopePane{m.view}.playbook(d)
 	} else {
-		m.origin(d, s.Origin)
-		m.source(d, s.Origin)
+		stepPane{m.view}.origin(d, s.Origin)
+		stepPane{m.view}.source(d, s.Origin)
 	}
 	if n == 0 {
 		m.breakList(d)
 	}
-	m.list(d, n, "Failed", standing.State.Bad)
-	m.list(d, n, "Needs attention", func(f standing.State) bool { return f == standing.Confirm })
+	scopePane{m.view}.list(d, n, "Failed", standing.State.Bad)
+	scopePane{m.view}.list(d, n, "Needs attention", func(f standing.State) bool { return f == standing.Confirm })
 }
 
 // counts says how many steps there are of each kind.
-func (m *model) counts(d *draw.Doc, t *tree.Tally) {
+func (m scopePane) counts(d *draw.Doc, t *tree.Tally) {
 	line := []draw.Text{draw.Inked(themes.Text, draw.Count(t.Total(), "step"))}
 	add := func(look draw.Sign, n int, words string) {
 		if n > 0 {
@@ -86,7 +89,7 @@ func (m *model) counts(d *draw.Doc, t *tree.Tally) {
 }
 
 // playbook lists what planning warned of and the files of the plan.
-func (m *model) playbook(d *draw.Doc) {
+func (m scopePane) playbook(d *draw.Doc) {
 	if len(m.plan.Diagnostics) > 0 {
 		d.Heading("Warnings")
 		for _, w := range m.plan.Diagnostics {
@@ -110,7 +113,7 @@ func (m *model) playbook(d *draw.Doc) {
 }
 
 // list names the steps below a node that have a certain face.
-func (m *model) list(d *draw.Doc, n int, title string, is func(standing.State) bool) {
+func (m scopePane) list(d *draw.Doc, n int, title string, is func(standing.State) bool) {
 	r, shown := m.tree.Steps(n), 0
 	for i := r.From; i < r.To; i++ {
 		if !is(m.tree.Faces[i]) {
@@ -130,7 +133,7 @@ func (m *model) list(d *draw.Doc, n int, title string, is func(standing.State) b
 }
 
 // entry is a line of a list of steps: how it is, its name, its place.
-func (m *model) entry(d *draw.Doc, look draw.Sign, p *plan.Step) {
+func (m scopePane) entry(d *draw.Doc, look draw.Sign, p *plan.Step) {
 	at := max(d.W-20, d.W/2)
 	d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), draw.Inked(draw.SignLooks[look].Role, m.glyphs.Signs[look]),
 		draw.Inked(themes.Text, m.stepTitle(p.Index)), d.Place(at, p.Origin.String()))

@@ -15,11 +15,14 @@ import (
 	"moon/tui/tree"
 )
 
+// stepPane is the tab Step.
+type stepPane struct{ *view }
+
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
 func (m *model) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
 		if s.node == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
-			m.summaryTab(d)
+			summaryPane{m.view}.summaryTab(d)
 			return
 		}
 		m.scopeTab(d, s.node)
@@ -31,28 +34,28 @@ func (m *model) stepTab(d *draw.Doc, s subject) {
 	} else {
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))
 		d.Blank()
-		m.whyField(d, s.node)
-		m.missedField(d, p)
+		waitWords{m.view}.whyField(d, s.node)
+		hostWords{m.view}.missedField(d, p)
 		if b := m.bound.steps[s.step]; b.wrong != "" {
 			d.Field("by now", draw.Inked(themes.Failed, "cannot run: "+b.wrong))
 		}
 	}
-	m.otherFilesField(d, s.step)
-	m.what(d, p, &s.of)
-	m.origin(d, p.Origin)
-	m.source(d, p.Origin)
-	m.why(d, p)
+	origins{m.view}.otherFilesField(d, s.step)
+	stepPane{m.view}.what(d, p, &s.of)
+	stepPane{m.view}.origin(d, p.Origin)
+	stepPane{m.view}.source(d, p.Origin)
+	stepPane{m.view}.why(d, p)
 }
 
 // what lists what the step does, as far as it is known.
-func (m *model) what(d *draw.Doc, p *plan.Step, of *events.Step) {
+func (m stepPane) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 	ran := of.Attempt > 0
 	m.arguments(d, p, ran)
-	m.overriddenFields(d, p)
+	origins{m.view}.overriddenFields(d, p)
 	if command := strings.TrimPrefix(strings.TrimSuffix(of.Command, ": "), p.Action+": "); command != p.Action && command != "" && command != p.Summary {
 		d.Value("ran", command)
 	}
-	m.runsOn(d, p)
+	hostWords{m.view}.runsOn(d, p)
 	if p.Become != nil {
 		d.Value("runs as", p.Become.String())
 	}
@@ -67,12 +70,12 @@ func (m *model) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 		d.Field(label, draw.Inked(themes.Text, name+"="+p.Env[name]))
 	}
 	m.condition(d, p, ran)
-	m.hangsOn(d, p)
-	if m.defiesDryRun(p) {
+	hostWords{m.view}.hangsOn(d, p)
+	if (predicting{m.view}).defiesDryRun(p) {
 		d.Field("dry run", draw.Inked(themes.Warn, "runs for real"), draw.Inked(themes.Dim, "  check_mode: false"))
 	}
 	if !ran {
-		m.foretoldField(d, p)
+		predicting{m.view}.foretoldField(d, p)
 		m.lastRun(d, p)
 	}
 	d.Value("register", p.Register)
@@ -110,7 +113,7 @@ func (m *model) what(d *draw.Doc, p *plan.Step, of *events.Step) {
 }
 
 // itemOf says which item of a loop a step is for: one of how many, and of what if that has a name.
-func (m *model) itemOf(p *plan.Step, l *plan.LoopContext) string {
+func (m stepPane) itemOf(p *plan.Step, l *plan.LoopContext) string {
 	of, over := "", l.Expression
 	round := false
 	for id := p.Scope; id >= 0; id = m.plan.Scopes[id].Parent {
@@ -130,7 +133,7 @@ func (m *model) itemOf(p *plan.Step, l *plan.LoopContext) string {
 }
 
 // arguments shows the action and what it is given. The first line has the one argument that says most.
-func (m *model) arguments(d *draw.Doc, p *plan.Step, ran bool) {
+func (m stepPane) arguments(d *draw.Doc, p *plan.Step, ran bool) {
 	if p.NoLog {
 		d.Field(p.Action, draw.Inked(themes.Dim, "arguments hidden: no_log"))
 		return
@@ -174,7 +177,7 @@ func argument(p *plan.Step, name, value string) string {
 }
 
 // unknown says what a field still waits for. Once the step has run there is nothing of the kind.
-func (m *model) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
+func (m stepPane) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	for _, u := range p.Unknowns {
 		if u.Field == field && !ran {
 			d.Field("", draw.Inked(themes.Dim, u.Name+" "+m.whenKnown(u.Steps)))
@@ -182,7 +185,7 @@ func (m *model) unknown(d *draw.Doc, p *plan.Step, field string, ran bool) {
 	}
 }
 
-func (m *model) condition(d *draw.Doc, p *plan.Step, ran bool) {
+func (m stepPane) condition(d *draw.Doc, p *plan.Step, ran bool) {
 	switch {
 	case p.Excluded:
 		d.Field("excluded", draw.Inked(themes.Dim, "by tags or selection"))
@@ -199,7 +202,7 @@ func (m *model) condition(d *draw.Doc, p *plan.Step, ran bool) {
 }
 
 // lastRun says how a step ended in an earlier run.
-func (m *model) lastRun(d *draw.Doc, p *plan.Step) {
+func (m stepPane) lastRun(d *draw.Doc, p *plan.Step) {
 	last := m.countdown.Last(p.Index)
 	look := map[events.Outcome]draw.Sign{events.OK: draw.SignOK, events.Changed: draw.SignChanged, events.Failed: draw.SignFailed, events.Unreachable: draw.SignUnreachable}[last.Outcome]
 	if look == draw.SignNone {
@@ -210,12 +213,12 @@ func (m *model) lastRun(d *draw.Doc, p *plan.Step) {
 }
 
 // stepName refers to a step: step-0003 «read release file».
-func (m *model) stepName(step int) string {
+func (m *view) stepName(step int) string {
 	p := &m.plan.Steps[step]
 	return p.ID() + " " + m.glyphs.Quote[0] + draw.Plain(m.stepTitle(step)) + m.glyphs.Quote[1]
 }
 
-func (m *model) stepNames(steps []int) string {
+func (m *view) stepNames(steps []int) string {
 	if len(steps) == 0 {
 		return m.plan.After(nil)
 	}
@@ -233,7 +236,7 @@ func (m *model) stepNames(steps []int) string {
 }
 
 // origin says where something comes from, with the including steps, innermost first.
-func (m *model) origin(d *draw.Doc, o plan.Origin) {
+func (m stepPane) origin(d *draw.Doc, o plan.Origin) {
 	if o.File == "" {
 		return
 	}
@@ -247,7 +250,7 @@ func (m *model) origin(d *draw.Doc, o plan.Origin) {
 // excerptAround is how many lines of source are shown before and after.
 const excerptAround = 2
 
-func (m *model) source(d *draw.Doc, o plan.Origin) {
+func (m stepPane) source(d *draw.Doc, o plan.Origin) {
 	lines, first := m.excerpt(o.File, o.Line, excerptAround)
 	if len(lines) == 0 {
 		return
@@ -265,7 +268,7 @@ func (m *model) source(d *draw.Doc, o plan.Origin) {
 }
 
 // why says why a step asks for attention.
-func (m *model) why(d *draw.Doc, p *plan.Step) {
+func (m stepPane) why(d *draw.Doc, p *plan.Step) {
 	if l := m.lacks(p.Index); l != nil {
 		d.Blank()
 		d.Field("will skip", draw.Inked(themes.Warn, "It uses "+draw.Plain(l.Reason())+"."))

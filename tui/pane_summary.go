@@ -16,6 +16,9 @@ import (
 	"moon/tui/tree"
 )
 
+// summaryPane is what the run came to.
+type summaryPane struct{ *view }
+
 // summary is what a run came to. It is made once, when the run is done.
 type summary struct {
 	slowest []timed
@@ -43,7 +46,7 @@ const slowestShown = 3
 // roomForTime is how many rows it takes for the time of each part to stand before what changed.
 const roomForTime = 24
 
-func (m *model) summarize() summary {
+func (m summaryPane) summarize() summary {
 	var s summary
 	alike := map[string]int{}
 	m.store.Read(func(run *events.Run) {
@@ -65,7 +68,7 @@ func (m *model) summarize() summary {
 				continue
 			}
 			p := &m.plan.Steps[i]
-			key := m.alikeKey(i, of.Diff)
+			key := diffPane{m.view}.alikeKey(i, of.Diff)
 			if at, ok := alike[key]; ok {
 				s.changes[at].hosts = append(s.changes[at].hosts, standing.On(p))
 				continue
@@ -98,7 +101,7 @@ func (s *summary) slow(step int, took time.Duration) {
 }
 
 // summaryTab is what the first tab of the root says when the run is done.
-func (m *model) summaryTab(d *draw.Doc) {
+func (m summaryPane) summaryTab(d *draw.Doc) {
 	m.tallyLine(d)
 	if m.run.Phase == events.Ended && m.tree.Tallies[0].Failed() > 0 {
 		d.Blank()
@@ -120,14 +123,14 @@ func (m *model) summaryTab(d *draw.Doc) {
 			m.barLine(d, t, longest)
 		}
 	}
-	m.overridesList(d)
+	origins{m.view}.overridesList(d)
 	if d.H >= roomForTime {
-		m.timeBars(d, mostBars, d.Heading)
+		timePane{m.view}.timeBars(d, mostBars, d.Heading)
 	}
 	m.changes(d)
-	m.list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
+	scopePane{m.view}.list(d, 0, "Not run", func(f standing.State) bool { return f == standing.Omitted || f == standing.Cancelled })
 	if d.H < roomForTime {
-		m.timeBars(d, mostBars, d.Heading)
+		timePane{m.view}.timeBars(d, mostBars, d.Heading)
 	}
 	if m.o.Saved != "" {
 		d.Blank()
@@ -140,7 +143,7 @@ func (m *model) summaryTab(d *draw.Doc) {
 	}
 }
 
-func (m *model) tallyLine(d *draw.Doc) {
+func (m summaryPane) tallyLine(d *draw.Doc) {
 	t := m.tree.Tallies[0]
 	line := []draw.Text{draw.Inked(themes.Text, "")}
 	add := func(look draw.Sign, n int, words string, always bool) {
@@ -172,7 +175,7 @@ func (m *model) tallyLine(d *draw.Doc) {
 }
 
 // failures names what failed, with the first line of each error.
-func (m *model) failures(d *draw.Doc) {
+func (m summaryPane) failures(d *draw.Doc) {
 	shown := 0
 	for i, f := range m.tree.Faces {
 		if !f.Bad() && f != standing.Ignored {
@@ -192,14 +195,14 @@ func (m *model) failures(d *draw.Doc) {
 			}
 		})
 		look := tree.FaceSigns[f]
-		m.entry(d, look, p)
+		scopePane{m.view}.entry(d, look, p)
 		if reason != "" {
 			d.Add(draw.Inked(themes.Text, "    "), draw.Inked(themes.Dim, draw.CutRight(draw.Plain(reason), max(d.W-4, 0), m.glyphs.Dots)))
 		}
 	}
 }
 
-func (m *model) changes(d *draw.Doc) {
+func (m summaryPane) changes(d *draw.Doc) {
 	if len(m.summary.changes) == 0 {
 		return
 	}
@@ -215,7 +218,7 @@ func (m *model) changes(d *draw.Doc) {
 }
 
 // changedTitle is what changed, with its hosts.
-func (m *model) changedTitle(c *changed) string {
+func (m summaryPane) changedTitle(c *changed) string {
 	if len(c.hosts) < 2 {
 		return m.stepTitle(c.step)
 	}
@@ -223,7 +226,7 @@ func (m *model) changedTitle(c *changed) string {
 }
 
 // barLine is a step's time as a number and as a bar.
-func (m *model) barLine(d *draw.Doc, t timed, longest time.Duration) {
+func (m summaryPane) barLine(d *draw.Doc, t timed, longest time.Duration) {
 	bar := max(min(d.W/4, 20), 4)
 	name := max(d.W-bar-12, 8)
 	title := draw.CutMiddle(draw.Plain(m.stepTitle(t.step)), name, m.glyphs.Dots)

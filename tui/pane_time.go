@@ -18,6 +18,9 @@ import (
 	"moon/tui/draw"
 )
 
+// timePane is where the time goes, below the output: what runs, and when each part was busy.
+type timePane struct{ *view }
+
 // Time and what runs now show below the output, where that keeps so many rows.
 const (
 	leastOutput = 14
@@ -28,7 +31,7 @@ const (
 )
 
 // withTime draws an output with what runs now and the time of each part below it, where there is room.
-func (m *model) withTime(w, h int, output func(h int) *draw.Doc) body {
+func (m timePane) withTime(w, h int, output func(h int) *draw.Doc) body {
 	if m.layout().kind != layoutWide || !m.moving() {
 		return docBody{output(h), 0, h}
 	}
@@ -63,7 +66,7 @@ func (s stacked) row(b *draw.Brush, i int) {
 }
 
 // runningNow lists the steps that run, those that began first first, with how long each took in the last run.
-func (m *model) runningNow(d *draw.Doc) {
+func (m timePane) runningNow(d *draw.Doc) {
 	if len(m.timeline.Active) == 0 {
 		return
 	}
@@ -88,7 +91,7 @@ func (m *model) runningNow(d *draw.Doc) {
 }
 
 // lastWords is how long a step took in the last run, if it ended well.
-func (m *model) lastWords(step int) string {
+func (m timePane) lastWords(step int) string {
 	last := m.countdown.Last(step)
 	if last.Outcome != events.OK && last.Outcome != events.Changed {
 		return ""
@@ -96,7 +99,7 @@ func (m *model) lastWords(step int) string {
 	return "  last run " + cmp.Or(draw.Took(last.Took), "0:00")
 }
 
-func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
+func (m timePane) runningRow(d *draw.Doc, step, hosts, last int) {
 	spent := cmp.Or(draw.Took(m.clockNow().Sub(m.timeline.Active[step])), "0:00")
 	at := d.W - last - max(draw.Cells(spent), 4)
 	line := []draw.Text{draw.Inked(themes.Text, "  ")}
@@ -112,7 +115,7 @@ func (m *model) runningRow(d *draw.Doc, step, hosts, last int) {
 
 // timeBars draws when each part of the plan was busy, at most so many of them, with a line that says when that is. It draws
 // nothing where there is nothing to compare.
-func (m *model) timeBars(d *draw.Doc, most int, heading func(title string)) {
+func (m timePane) timeBars(d *draw.Doc, most int, heading func(title string)) {
 	l := &m.timeline
 	total := m.shownTime()
 	if len(l.Parts) < 2 || total <= 0 || most < 1 || d.W < 30 {
@@ -138,7 +141,7 @@ func (m *model) timeBars(d *draw.Doc, most int, heading func(title string)) {
 }
 
 // shownTime is the run time from the first start to now, or to the end.
-func (m *model) shownTime() time.Duration {
+func (m timePane) shownTime() time.Duration {
 	switch {
 	case m.timeline.From.IsZero():
 		return 0
@@ -149,7 +152,7 @@ func (m *model) shownTime() time.Duration {
 }
 
 // barsShown are the parts that show: all, or a stretch with the first that has not ended.
-func (m *model) barsShown(most int) (first, n int) {
+func (m timePane) barsShown(most int) (first, n int) {
 	parts := m.timeline.Parts
 	if len(parts) <= most {
 		return 0, len(parts)
@@ -163,7 +166,7 @@ func (m *model) barsShown(most int) (first, n int) {
 }
 
 // partTally counts the steps of a part. Single steps are counted one by one, at most so many: what is said of them is rough.
-func (m *model) partTally(p *feed.Part) (t tree.Tally) {
+func (m timePane) partTally(p *feed.Part) (t tree.Tally) {
 	if m.tree.Step(p.Node) < 0 {
 		return m.tree.Tally(p.Node)
 	}
@@ -174,7 +177,7 @@ func (m *model) partTally(p *feed.Part) (t tree.Tally) {
 	return t
 }
 
-func (m *model) partName(p *feed.Part) string {
+func (m timePane) partName(p *feed.Part) string {
 	if n := p.Steps.To - p.Steps.From; m.tree.Step(p.Node) >= 0 && n > 1 {
 		return draw.Count(n, "step")
 	}
@@ -188,7 +191,7 @@ func (m *model) partName(p *feed.Part) string {
 }
 
 // bar is a part's line: blocks where it was busy, or else a sign of how it is.
-func (m *model) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
+func (m timePane) bar(p *feed.Part, total time.Duration, w int) []draw.Text {
 	t := m.partTally(p)
 	if len(p.Busy) == 0 {
 		look := t.Sign(true, false)

@@ -10,8 +10,11 @@ import (
 	"moon/tui/draw"
 )
 
+// varsPane is the tab Vars.
+type varsPane struct{ *view }
+
 // varsTab lists values: what a step uses, what is in effect for a scope, and what the run has set so far.
-func (m *model) varsTab(d *draw.Doc, s subject) {
+func (m varsPane) varsTab(d *draw.Doc, s subject) {
 	if s.step >= 0 {
 		p := m.stepNow(s.step)
 		switch {
@@ -44,7 +47,7 @@ func (m *model) varsTab(d *draw.Doc, s subject) {
 }
 
 // uses lists the variables of a step. What the run has set since stands where planning knew no value.
-func (m *model) uses(d *draw.Doc, p *plan.Step, set map[string]any, indent int) {
+func (m varsPane) uses(d *draw.Doc, p *plan.Step, set map[string]any, indent int) {
 	widest := 0
 	for i := range p.Uses {
 		widest = max(widest, draw.Cells(draw.Plain(p.Uses[i].Name)))
@@ -60,10 +63,10 @@ func (m *model) uses(d *draw.Doc, p *plan.Step, set map[string]any, indent int) 
 	}
 }
 
-func (m *model) known(v any) draw.Text {
+func (m varsPane) known(v any) draw.Text {
 	s, after := plan.Display(v)
 	if len(after) > 0 && after[0] >= 0 && after[0] < len(m.plan.Steps) {
-		return draw.Inked(themes.Dim, m.afterShort(after))
+		return draw.Inked(themes.Dim, watchPane{m.view}.afterShort(after))
 	}
 	return draw.Inked(themes.Text, s)
 }
@@ -72,7 +75,7 @@ func (m *model) known(v any) draw.Text {
 func nameColumn(w, widest int) int { return min(max(w/4, 10, min(widest+2, w/3)), 22) }
 
 // variable is a row of name, value and place.
-func (m *model) variable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
+func (m varsPane) variable(d *draw.Doc, indent, widest int, name string, value draw.Text, place string) {
 	at := []int{indent, indent + nameColumn(d.W, widest), max(d.W-min(d.W/3, 26), d.W/2)}
 	if place == "" {
 		d.Columns([]int{0, at[0], at[1]}, draw.Inked(themes.Text, ""), draw.Inked(themes.Dim, name), value)

@@ -12,6 +12,9 @@ import (
 	"moon/tui/tree"
 )
 
+// whyNot says why an action would do nothing.
+type whyNot struct{ *view }
+
 // cannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
@@ -26,23 +29,23 @@ func (m *model) cannot(do keymap.Intent) string {
 	}
 	switch do {
 	case keymap.GateApprove:
-		return m.cannotApprove()
+		return whyNot{m.view}.cannotApprove()
 	case keymap.GateApproveAll:
 		if m.tree.Tallies[0].Sum(standing.Undecided) == 0 {
 			return "everything is approved"
 		}
 	case keymap.GateExclude:
-		return m.cannotExclude()
+		return whyNot{m.view}.cannotExclude()
 	case keymap.GateExcludeHost:
-		return m.cannotExcludeHost()
+		return whyNot{m.view}.cannotExcludeHost()
 	case keymap.GateBreak, keymap.GateBreakIf:
 		if r := m.tree.Steps(m.at()); r.From >= r.To && (do == keymap.GateBreakIf || len(m.cur.Marks) == 0) {
 			return "no step here"
 		}
 	case keymap.RunContinue, keymap.RunStep, keymap.RunOver, keymap.RunOut, keymap.RunUntil, keymap.RunPause:
-		return m.cannotGoOn(do)
+		return whyNot{m.view}.cannotGoOn(do)
 	case keymap.RunRetry:
-		return m.cannotRetry()
+		return whyNot{m.view}.cannotRetry()
 	case keymap.RunRetryAll:
 		if m.failedIn(m.everything()) == 0 {
 			return "nothing to retry"
@@ -52,13 +55,13 @@ func (m *model) cannot(do keymap.Intent) string {
 		_, why := newDoneBox(m, ranges, single)
 		return why
 	case keymap.NodeFix:
-		return m.cannotFix()
+		return whyNot{m.view}.cannotFix()
 	case keymap.NodeShell:
-		return m.cannotShell()
+		return whyNot{m.view}.cannotShell()
 	case keymap.SourceEdit:
-		return m.cannotEdit()
+		return whyNot{m.view}.cannotEdit()
 	default:
-		return m.cannotShow(do)
+		return whyNot{m.view}.cannotShow(do)
 	}
 	return ""
 }
@@ -67,7 +70,7 @@ func (m *model) cannot(do keymap.Intent) string {
 const runIsOver = "the run has ended"
 
 // cannotShow says why what only changes what is on the screen would change nothing.
-func (m *model) cannotShow(do keymap.Intent) string {
+func (m whyNot) cannotShow(do keymap.Intent) string {
 	switch do {
 	case keymap.CursorPointer:
 		if m.run.Pointer < 0 {
@@ -99,7 +102,7 @@ func (m *model) cannotShow(do keymap.Intent) string {
 }
 
 // decides reports whether an intent is about what is still to happen.
-func (m *model) decides(do keymap.Intent) bool {
+func (m *debugger) decides(do keymap.Intent) bool {
 	switch do {
 	case keymap.SourceEdit, keymap.NodeShell:
 		return false
@@ -110,7 +113,7 @@ func (m *model) decides(do keymap.Intent) bool {
 
 // aim is what a decision is about: the marks with the range that is being marked, or the node under the cursor. Single says that
 // it is exactly one step, the one a person looks at. It changes nothing.
-func (m *model) aim() (ranges []events.Range, single bool) {
+func (m *view) aim() (ranges []events.Range, single bool) {
 	marks := maps.Clone(m.cur.Marks)
 	if m.cur.Anchor >= 0 {
 		for _, n := range m.rows.Rows {
@@ -138,7 +141,7 @@ func (m *model) aim() (ranges []events.Range, single bool) {
 }
 
 // aimed counts the faces of what a decision is about.
-func (m *model) aimed() (t tree.Tally, single bool) {
+func (m *view) aimed() (t tree.Tally, single bool) {
 	if len(m.cur.Marks) == 0 && m.cur.Anchor < 0 {
 		return m.tree.Tally(m.at()), m.tree.Step(m.at()) >= 0
 	}
@@ -146,7 +149,7 @@ func (m *model) aimed() (t tree.Tally, single bool) {
 	return m.tallyOf(ranges), single
 }
 
-func (m *model) cannotApprove() string {
+func (m whyNot) cannotApprove() string {
 	t, single := m.aimed()
 	switch {
 	case single && t[standing.Asking] > 0, t.Sum(standing.Undecided, standing.Waiting) > 0, single && t[standing.Confirm] > 0:
@@ -157,7 +160,7 @@ func (m *model) cannotApprove() string {
 	return "nothing to approve here"
 }
 
-func (m *model) cannotExclude() string {
+func (m whyNot) cannotExclude() string {
 	ranges, single := m.aim()
 	t := m.tallyOf(ranges)
 	switch step := ranges[0].From; {
@@ -178,7 +181,7 @@ func (m *model) cannotExclude() string {
 }
 
 // isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
-func (m *model) isOpen(step int) (open bool) {
+func (m *debugger) isOpen(step int) (open bool) {
 	if step == m.run.PausedAt && m.mended() {
 		return true
 	}
@@ -187,7 +190,7 @@ func (m *model) isOpen(step int) (open bool) {
 }
 
 // restorable reports whether an excluded step among these may still run.
-func (m *model) restorable(ranges []events.Range) (some bool) {
+func (m *debugger) restorable(ranges []events.Range) (some bool) {
 	m.store.Read(func(run *events.Run) {
 		for _, r := range ranges {
 			for i := r.From; i < min(r.To, len(run.Steps)) && !some; i++ {
@@ -198,7 +201,7 @@ func (m *model) restorable(ranges []events.Range) (some bool) {
 	return some
 }
 
-func (m *model) cannotExcludeHost() string {
+func (m whyNot) cannotExcludeHost() string {
 	if !m.tree.Over {
 		return "everything runs on this machine; there are no hosts to exclude"
 	}
@@ -214,7 +217,7 @@ func (m *model) cannotExcludeHost() string {
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.
-func (m *model) cannotGoOn(do keymap.Intent) string {
+func (m whyNot) cannotGoOn(do keymap.Intent) string {
 	switch m.run.Phase {
 	case events.Running:
 		if do == keymap.RunPause {
@@ -244,7 +247,7 @@ func (m *model) cannotGoOn(do keymap.Intent) string {
 
 // blocked says what the run is paused for, where it would pause again at once. Step and over approve what they run, but for a step
 // that asks to be confirmed.
-func (m *model) blocked(do keymap.Intent) string {
+func (m whyNot) blocked(do keymap.Intent) string {
 	asks := m.asks()
 	switch reason := m.run.Pause.Reason; {
 	case asks == "", reason != events.PauseUndecided && reason != events.PauseConfirm:
@@ -258,7 +261,7 @@ func (m *model) blocked(do keymap.Intent) string {
 	return asks
 }
 
-func (m *model) cannotRetry() string {
+func (m whyNot) cannotRetry() string {
 	if m.run.Phase == events.Review && len(m.unreached()) > 0 {
 		if m.o.Reload == nil {
 			return "hosts cannot be asked again here"
@@ -272,7 +275,7 @@ func (m *model) cannotRetry() string {
 	return ""
 }
 
-func (m *model) cannotFix() string {
+func (m whyNot) cannotFix() string {
 	n := m.at()
 	step := m.tree.Step(n)
 	switch {
@@ -288,7 +291,7 @@ func (m *model) cannotFix() string {
 	return ""
 }
 
-func (m *model) cannotShell() string {
+func (m whyNot) cannotShell() string {
 	switch {
 	case m.o.Shell == nil:
 		return "no shell available"
@@ -298,7 +301,7 @@ func (m *model) cannotShell() string {
 	return ""
 }
 
-func (m *model) cannotEdit() string {
+func (m whyNot) cannotEdit() string {
 	if !m.canEdit() {
 		return "no editor available"
 	}
@@ -309,8 +312,8 @@ func (m *model) cannotEdit() string {
 }
 
 // cannotNeed says that there is nothing to go to in a direction.
-func (m *model) cannotNeed(direction int) string {
-	switch i := m.toNeed(direction); {
+func (m whyNot) cannotNeed(direction int) string {
+	switch i := (browsing{m.view}).toNeed(direction); {
 	case i < 0:
 		return "nothing needs attention"
 	case i == m.tree.Step(m.at()) && m.focus() == paneTree:
@@ -319,7 +322,7 @@ func (m *model) cannotNeed(direction int) string {
 	return ""
 }
 
-func (m *model) cannotFind() string {
+func (m whyNot) cannotFind() string {
 	switch {
 	case m.place() == keymap.InOutput && m.detail.search.text != "":
 		return ""
@@ -338,7 +341,7 @@ func (m *model) cannotFind() string {
 }
 
 // cannotTry says why the output of no other attempt can be shown in a direction.
-func (m *model) cannotTry(by int) string {
+func (m whyNot) cannotTry(by int) string {
 	n := m.attempts(m.outputOf(m.at()))
 	at := m.detail.output.attempt
 	if at < 0 {
@@ -356,7 +359,7 @@ func (m *model) cannotTry(by int) string {
 }
 
 // canRunAgain reports whether a step is done, so that a person may have it run again.
-func (m *model) canRunAgain(step int) bool {
+func (m *debugger) canRunAgain(step int) bool {
 	if m.broken(step) {
 		return false
 	}
@@ -366,12 +369,12 @@ func (m *model) canRunAgain(step int) bool {
 }
 
 // canMark reports whether a step has failed, or has not begun.
-func (m *model) canMark(step int) bool {
+func (m *debugger) canMark(step int) bool {
 	f := m.tree.Faces[step]
 	return f.Pending() || m.broken(step) && !m.plan.Steps[step].Excluded || f == standing.Cancelled
 }
 
 // mayRunAgain reports whether the run is at rest, as running a step again wants it.
-func (m *model) mayRunAgain() bool {
+func (m *debugger) mayRunAgain() bool {
 	return m.run.Phase != events.Running && m.run.Phase != events.Done && m.run.Counts.Running == 0
 }

@@ -15,12 +15,15 @@ import (
 	"moon/tui/draw"
 )
 
+// approving is approval on a target that is marked as production: what is guarded, and what a name is to be typed for.
+type approving struct{ *view }
+
 // guarded reports whether the run is about something that was marked as production. Any mark counts: what guards must not depend
 // on how a word is spelt.
-func (m *model) guarded() bool { return m.o.Banner != "" && !m.recorded() }
+func (m *debugger) guarded() bool { return m.o.Banner != "" && !m.recorded() }
 
 // banner puts the mark into a header: reverse in every theme, capitals in every terminal.
-func (m *model) banner(room int) []draw.Text {
+func (m approving) banner(room int) []draw.Text {
 	words := strings.ToUpper(strings.TrimSpace(draw.Plain(m.o.Banner)))
 	if words == "" || room < 3 {
 		return nil
@@ -34,8 +37,8 @@ func (m *model) asksName(do keymap.Intent) bool {
 	if !m.guarded() {
 		return false
 	}
-	what := m.wouldApprove(do)
-	steps, destructive := m.weigh(what)
+	what := approving{m.view}.wouldApprove(do)
+	steps, destructive := approving{m.view}.weigh(what)
 	if steps == 0 || len(destructive) == 0 && do != keymap.GateApproveAll {
 		return false
 	}
@@ -53,14 +56,14 @@ func (a approval) same(b approval) bool {
 	return a.single == b.single && slices.Equal(a.ranges, b.ranges)
 }
 
-func (m *model) wouldApprove(do keymap.Intent) (what approval) {
+func (m approving) wouldApprove(do keymap.Intent) (what approval) {
 	switch do {
 	case keymap.GateApprove:
 		what.ranges, what.single = m.targets()
 	case keymap.GateApproveAll:
 		what.ranges = []events.Range{m.everything()}
 	case keymap.RunStep, keymap.RunOver:
-		if r, ok := m.ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
+		if r, ok := (deciding{m.view}).ahead(do == keymap.RunOver); ok && m.run.Phase != events.Running && m.run.Phase != events.Ended {
 			what.ranges = []events.Range{r}
 		}
 	default:
@@ -69,7 +72,7 @@ func (m *model) wouldApprove(do keymap.Intent) (what approval) {
 }
 
 // weigh counts the steps that would be approved and are not yet, and lists those that destroy.
-func (m *model) weigh(what approval) (steps int, destructive []int) {
+func (m approving) weigh(what approval) (steps int, destructive []int) {
 	for _, r := range what.ranges {
 		for i := r.From; i < r.To && i < len(m.tree.Faces); i++ {
 			if f := m.tree.Faces[i]; f != standing.Undecided && (f != standing.Confirm || !what.single) {
@@ -86,7 +89,7 @@ func (m *model) weigh(what approval) (steps int, destructive []int) {
 
 // destroys says why a step is taken for one that destroys, or "". What a command does nobody knows: whoever writes one that
 // destroys lets it ask to be confirmed.
-func (m *model) destroys(i int) string {
+func (m approving) destroys(i int) string {
 	p := &m.plan.Steps[i]
 	if p.Confirm != "" {
 		return p.Confirm
@@ -113,7 +116,7 @@ func (m *model) destroys(i int) string {
 }
 
 // nameToType is what has to be typed to approve some steps, and what that is: the play they are in, or the playbook.
-func (m *model) nameToType(ranges []events.Range) (name, kind string) {
+func (m approving) nameToType(ranges []events.Range) (name, kind string) {
 	for i := range m.plan.Scopes {
 		s := &m.plan.Scopes[i]
 		if s.Kind != plan.ScopePlay || len(ranges) == 0 || ranges[0].From < s.First || ranges[len(ranges)-1].To > s.Last {
@@ -130,7 +133,7 @@ func (m *model) nameToType(ranges []events.Range) (name, kind string) {
 func typable(name string) string { return strings.Join(strings.Fields(draw.Plain(name)), " ") }
 
 // destructiveLines are some steps with the reason for each, in at most n lines.
-func (m *model) destructiveLines(list []int, w, n int) (lines [][]draw.Text) {
+func (m approving) destructiveLines(list []int, w, n int) (lines [][]draw.Text) {
 	for k, i := range list {
 		if k == n-1 && len(list) > n {
 			return append(lines, []draw.Text{draw.Inked(themes.Dim, "and "+draw.Count(len(list)-k, "more step"))})

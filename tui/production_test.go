@@ -168,14 +168,14 @@ func TestDestroys(t *testing.T) {
 	s := newScreen(t, setup{p: b.done(), w: 80, h: 24})
 	for i := range s.m.plan.Steps {
 		want := i < 5 || i == 9
-		if got := s.m.destroys(i); (got != "") != want {
+		if got := (approving{s.m.view}).destroys(i); (got != "") != want {
 			t.Errorf("step %d: %q", i, got)
 		}
 	}
 	// What a look at the machine has found.
 	s.m.foretold.of = make([]*events.Foretold, len(s.m.plan.Steps))
 	s.m.foretold.of[5] = &events.Foretold{Step: 5, Diff: events.Diff{Kind: events.ChangeDelete, Path: "/srv/x"}}
-	if got := s.m.destroys(5); got != "deletes /srv/x" {
+	if got := (approving{s.m.view}).destroys(5); got != "deletes /srv/x" {
 		t.Errorf("foretold: %q", got)
 	}
 }
@@ -189,14 +189,14 @@ func TestNameToType(t *testing.T) {
 		from, to int
 		name     string
 	}{{0, 2, "web servers"}, {1, 2, "web servers"}, {0, 3, "site.yml"}, {2, 3, "site.yml"}} {
-		if name, _ := s.m.nameToType([]events.Range{{From: c.from, To: c.to}}); name != c.name {
+		if name, _ := (approving{s.m.view}).nameToType([]events.Range{{From: c.from, To: c.to}}); name != c.name {
 			t.Errorf("%d to %d: %q", c.from, c.to, name)
 		}
 	}
 	nameless := newBuilder("")
 	nameless.step("a", "shell", 1)
 	s = newScreen(t, setup{p: nameless.done(), w: 80, h: 24})
-	if name, _ := s.m.nameToType(nil); name == "" {
+	if name, _ := (approving{s.m.view}).nameToType(nil); name == "" {
 		t.Error("an empty name can be typed by accident")
 	}
 }

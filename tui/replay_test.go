@@ -142,7 +142,7 @@ func TestReplayAsksNothing(t *testing.T) {
 			for _, focus := range []pane{paneTree, paneDetail} {
 				s.m.cur.Node = n
 				s.m.panes.focusOn(focus)
-				for _, tip := range s.m.tips() {
+				for _, tip := range (footerBar{s.m.view}).tips() {
 					if keymap.AsksTheRun(tip.Do) {
 						t.Errorf("%s: the footer offers %s", word, tip.Words)
 					}

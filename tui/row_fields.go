@@ -13,6 +13,9 @@ import (
 	"moon/tui/tree"
 )
 
+// rowWords are the short words of a row.
+type rowWords struct{ *view }
+
 // right is the right column: why it waits, how much, how long, where. It ends one cell before the edge.
 func (t *treeRows) right(n, i int) []draw.Text {
 	var fields []draw.Text
@@ -39,15 +42,15 @@ func (t *treeRows) right(n, i int) []draw.Text {
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
-	note := draw.Inked(themes.Dim, t.m.note(step, p, of, f))
+	note := draw.Inked(themes.Dim, rowWords{t.m.view}.note(step, p, of, f))
 	if t.m.broken(step) {
 		note.Ink = themes.Failed
 	}
 	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
-		if word := t.m.foretoldWord(step); word.S != "" && note.S != "before" {
+		if word := (predicting{t.m.view}).foretoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
-		if t.m.defiesDryRun(p) {
+		if (predicting{t.m.view}).defiesDryRun(p) {
 			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
@@ -56,10 +59,10 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
-	if t.m.drifted(of) && note.S == "" {
+	if (predicting{t.m.view}).drifted(of) && note.S == "" {
 		note = draw.Inked(themes.Warn, "drift")
 	}
-	if wait := t.m.waitNote(step); wait != "" {
+	if wait := (waitWords{t.m.view}).waitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
 	if f.Pending() || f == standing.Excluded && of.State != events.Settled {
@@ -69,18 +72,18 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []draw.Text{note, t.m.overrideMark(p), draw.Inked(themes.Dim, line)}
+		return []draw.Text{note, origins{t.m.view}.overrideMark(p), draw.Inked(themes.Dim, line)}
 	}
 	spent := ""
 	if of.Attempt > 0 {
 		spent = draw.Took(t.m.duration(of))
 	}
-	return []draw.Text{note, t.m.overrideMark(p), draw.Inked(themes.Dim, spent)}
+	return []draw.Text{note, origins{t.m.view}.overrideMark(p), draw.Inked(themes.Dim, spent)}
 }
 
 // note is the one thing to say of a step in its row.
-func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) string {
-	other := m.otherFileNote(step)
+func (m rowWords) note(step int, p *plan.Step, of *events.Step, f standing.State) string {
+	other := origins{m.view}.otherFileNote(step)
 	switch f {
 	case standing.Waiting, standing.Undecided, standing.Confirm:
 		switch {
@@ -95,7 +98,7 @@ func (m *model) note(step int, p *plan.Step, of *events.Step, f standing.State) 
 		case p.Prediction == plan.MaySkip:
 			return "may skip"
 		case p.Handler:
-			return m.notified(step, m.width/2)
+			return hostWords{m.view}.notified(step, m.width/2)
 		}
 	case standing.Asking:
 		return "needs an answer"
@@ -177,7 +180,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	}
 	spent := ""
 	if n == 0 && (done > 0 || c[standing.Running] > 0) {
-		spent = m.elapsed()
+		spent = headerBar{m.view}.elapsed()
 	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
 		to := s.To
 		if c[standing.Running] > 0 || to == 0 {
@@ -191,7 +194,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 }
 
 // maySkip reports whether it is not known before the run if anything in a scope runs.
-func (m *model) maySkip(n int) bool {
+func (m *debugger) maySkip(n int) bool {
 	s := m.tree.Scope(n)
 	return s != nil && n > 0 && (s.When != "" || s.Dynamic) && s.First < min(s.Last, len(m.plan.Steps)) && m.plan.Steps[s.First].Prediction == plan.MaySkip
 }
@@ -214,12 +217,12 @@ func (t *treeRows) scopeNote(n int, c *tree.Tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[standing.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && t.m.handler(s.First):
-		return t.m.notified(s.First, t.w)
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && hostWords{t.m.view}.handler(s.First):
+		return hostWords{t.m.view}.notified(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[standing.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:
-		return t.m.hostTally(c)
+		return rowWords{t.m.view}.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.Done() == 0:
 		return "if it fails"
 	case s.When != "" && c.Done() == 0 && n > 0 && !t.narrow:
@@ -241,7 +244,7 @@ func (t *treeRows) failedNote(n int, s *plan.Scope, c *tree.Tally) string {
 }
 
 // hostTally says in how many ways the hosts of a task have ended, if in more than one: "~2 -1".
-func (m *model) hostTally(c *tree.Tally) string {
+func (m rowWords) hostTally(c *tree.Tally) string {
 	var parts []string
 	for _, f := range [...]standing.State{standing.OK, standing.Changed, standing.Ignored, standing.Rescued, standing.Skipped} {
 		if c[f] > 0 {

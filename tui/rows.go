@@ -120,7 +120,7 @@ func (t *treeRows) gutter(b *draw.Brush, n, i int) {
 }
 
 // signOf is the sign of a node, and whether it moves.
-func (m *model) signOf(n int) (look draw.Sign, spins bool) {
+func (m *view) signOf(n int) (look draw.Sign, spins bool) {
 	folded := !m.tree.Leaf(n) && m.rows.Folded[n]
 	at := m.run.PausedAt
 	if i := m.tree.Step(n); i >= 0 {
@@ -259,9 +259,9 @@ func (t *treeRows) guides(n, w int) string {
 }
 
 // titleOn is stepTitle with the host of the step, where there are several.
-func (m *model) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
+func (m *debugger) titleOn(s *plan.Step) string { return m.onHost(tree.StepTitle(s), s) }
 
-func (m *model) onHost(title string, s *plan.Step) string {
+func (m *debugger) onHost(title string, s *plan.Step) string {
 	if !m.tree.Over {
 		return title
 	}
@@ -269,6 +269,6 @@ func (m *model) onHost(title string, s *plan.Step) string {
 }
 
 // stepTitle is how a step of the plan is called, as far as it is known by now, with its host where there are several.
-func (m *model) stepTitle(step int) string {
+func (m *debugger) stepTitle(step int) string {
 	return m.onHost(m.tree.Title(int(m.tree.StepNode[step])), &m.plan.Steps[step])
 }

@@ -14,8 +14,11 @@ import (
 	"moon/tui/draw"
 )
 
+// rulesBar are the lines between the panes, with what stands in them.
+type rulesBar struct{ *view }
+
 // treeRule is the rule above the tree.
-func (m *model) treeRule(b *draw.Brush) {
+func (m rulesBar) treeRule(b *draw.Brush) {
 	b.Rule(m.glyphs, 1)
 	look := themes.Dim
 	if m.focus() == paneTree {
@@ -40,9 +43,9 @@ func (m *model) treeRule(b *draw.Brush) {
 }
 
 // tabRule is the rule above the detail, with its tabs.
-func (m *model) tabRule(b *draw.Brush) {
+func (m rulesBar) tabRule(b *draw.Brush) {
 	if m.fix != nil {
-		m.fixRule(b)
+		fixPane{m.view}.fixRule(b)
 		return
 	}
 	b.Rule(m.glyphs, 1)
@@ -69,7 +72,7 @@ func (m *model) tabRule(b *draw.Brush) {
 
 // tabNames are the tabs with their keys, and what stands between them, in so many cells: close together where they do not
 // fit otherwise, and then the others by their keys alone.
-func (m *model) tabNames(w int) (names [tabs]string, between string) {
+func (m rulesBar) tabNames(w int) (names [tabs]string, between string) {
 	total := 0
 	for t := range tabs {
 		names[t] = m.tabKey(t) + m.tabName(t)
@@ -90,9 +93,9 @@ func (m *model) tabNames(w int) (names [tabs]string, between string) {
 }
 
 // titleRule is the rule above the detail where the tree is not on the screen: it names the node.
-func (m *model) titleRule(b *draw.Brush) {
+func (m rulesBar) titleRule(b *draw.Brush) {
 	if m.fix != nil {
-		m.fixRule(b)
+		fixPane{m.view}.fixRule(b)
 		return
 	}
 	b.Rule(m.glyphs, 1)
@@ -104,7 +107,7 @@ func (m *model) titleRule(b *draw.Brush) {
 }
 
 // ruleEnd finishes a rule, with what the Output tab has to say near its end.
-func (m *model) ruleEnd(b *draw.Brush) {
+func (m rulesBar) ruleEnd(b *draw.Brush) {
 	words := ""
 	if m.detail.tab == tabOutputs {
 		words = m.outputTitle(b.Left-4, true)
@@ -119,14 +122,14 @@ func (m *model) ruleEnd(b *draw.Brush) {
 }
 
 // tabKey is the key of a tab as it stands before its name.
-func (m *model) tabKey(t tab) string {
+func (m *view) tabKey(t tab) string {
 	if do := keymap.TabStep + keymap.Intent(t); m.keys.Bound(do) {
 		return m.keys.Label(do) + " "
 	}
 	return ""
 }
 
-func (m *model) tabName(t tab) string {
+func (m *view) tabName(t tab) string {
 	if t == tabSteps && m.at() == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 		return "Summary"
 	}
@@ -135,7 +138,7 @@ func (m *model) tabName(t tab) string {
 
 // stateRule is the rule below the panes: a message, or what there is to know at a glance. The divider of the panes
 // ends in it, if there is one.
-func (m *model) stateRule(b *draw.Brush, divider int) {
+func (m rulesBar) stateRule(b *draw.Brush, divider int) {
 	b.Rule(m.glyphs, 1)
 	b.Put(themes.Text, " ")
 	switch {
@@ -147,7 +150,7 @@ func (m *model) stateRule(b *draw.Brush, divider int) {
 		m.reviewState(b)
 	case m.asks() != "":
 		b.Put(themes.Warn, draw.CutRight(draw.Plain(m.asks()), max(b.Left-2, 0), m.glyphs.Dots))
-	case m.breakState(b):
+	case deciding{m.view}.breakState(b):
 	default:
 		m.tallyState(b)
 	}
@@ -156,14 +159,14 @@ func (m *model) stateRule(b *draw.Brush, divider int) {
 		b.Rule(m.glyphs, n)
 		b.Put(themes.Border, m.glyphs.TeeUp)
 	}
-	m.outputState(b)
+	outputPane{m.view}.outputState(b)
 	b.Rule(m.glyphs, b.Left)
 }
 
-func (m *model) reviewState(b *draw.Brush) {
+func (m rulesBar) reviewState(b *draw.Brush) {
 	t := m.tree.Tally(0)
 	if missed := m.unreached(); len(missed) > 0 {
-		b.Put(themes.Failed, draw.CutRight(m.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
+		b.Put(themes.Failed, draw.CutRight(hostWords{m.view}.missedWords(missed), max(b.Left-2, 0), m.glyphs.Dots))
 		return
 	}
 	switch ask, open := t.Sum(standing.Confirm), t.Sum(standing.Undecided); {
@@ -178,7 +181,7 @@ func (m *model) reviewState(b *draw.Brush) {
 }
 
 // asks is what the run is paused to be told.
-func (m *model) asks() string {
+func (m *view) asks() string {
 	at := m.run.PausedAt
 	if m.run.Phase != events.Paused || at < 0 || at >= len(m.tree.Faces) {
 		return ""
@@ -197,7 +200,7 @@ func (m *model) asks() string {
 }
 
 // tallyState counts the outcomes so far. Ok, changed and failed are always there, so that nothing jumps.
-func (m *model) tallyState(b *draw.Brush) {
+func (m rulesBar) tallyState(b *draw.Brush) {
 	t := m.tree.Tally(0)
 	between := "   "
 	space := " "

@@ -48,7 +48,7 @@ const searchAtOnce = 20_000
 
 // searchOutput starts to look for a text from the line at the top of the screen on. The command that looks comes
 // from seek.
-func (m *model) searchOutput(what string) {
+func (m outputPane) searchOutput(what string) {
 	s, v := &m.detail.search, &m.detail.output
 	total := m.detail.reel.Total
 	top := min(v.top, total)
@@ -65,7 +65,7 @@ func (s *search) again() search {
 }
 
 // seek asks for the next part of the search, also in what was printed since.
-func (m *model) seek() tea.Cmd {
+func (m outputPane) seek() tea.Cmd {
 	s, r := &m.detail.search, &m.detail.reel
 	if s.text == "" || s.busy || r.Log == nil || r.LogOf != filepath.Join(r.Dir, r.Prefix) {
 		return nil
@@ -99,7 +99,7 @@ func look(log *steplog.Log, gen int, what needle, in lineRange) found {
 }
 
 // foundMore takes a part of the result in.
-func (m *model) foundMore(f found) {
+func (m outputPane) foundMore(f found) {
 	s := &m.detail.search
 	if f.gen != s.gen {
 		return
@@ -141,7 +141,7 @@ func (s *search) index(line int) int {
 
 // nextHit goes to the hit after the current one, or before it, and round at the end. Where the person has gone away from
 // it, it is the next from what is on the screen.
-func (m *model) nextHit(direction int) {
+func (m outputPane) nextHit(direction int) {
 	s, v := &m.detail.search, &m.detail.output
 	if len(s.hits) == 0 {
 		if s.done() {
@@ -173,7 +173,7 @@ func (m *model) nextHit(direction int) {
 }
 
 // searchTitle says what is looked for, and which hit of how many the screen is at.
-func (m *model) searchTitle() string {
+func (m outputPane) searchTitle() string {
 	s := &m.detail.search
 	if s.text == "" {
 		return ""
@@ -182,7 +182,7 @@ func (m *model) searchTitle() string {
 }
 
 // searchCount is how many hits there are, as far as was looked, and at which the screen is.
-func (m *model) searchCount() string {
+func (m outputPane) searchCount() string {
 	s := &m.detail.search
 	more := ""
 	if !s.done() {
@@ -307,7 +307,7 @@ func asciiBytes(text []byte) bool {
 }
 
 // hitColumns are the cells of a line in which the first hit stands; below 0 if there is none.
-func (m *model) hitColumns(l *feed.TextLine) (from, to int) {
+func (m outputPane) hitColumns(l *feed.TextLine) (from, to int) {
 	seen := draw.Bare(l.Text)
 	from, to = needle{m.detail.search.text, m.detail.search.fold}.find(seen)
 	if from < 0 {
@@ -318,7 +318,7 @@ func (m *model) hitColumns(l *feed.TextLine) (from, to int) {
 
 // markHits is the text of a line with every place marked where what is looked for stands. What has colours of its
 // own keeps them around that.
-func (m *model) markHits(l *feed.TextLine, line int) string {
+func (m outputPane) markHits(l *feed.TextLine, line int) string {
 	n := needle{m.detail.search.text, m.detail.search.fold}
 	if n.text == "" {
 		return l.Text

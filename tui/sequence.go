@@ -41,7 +41,7 @@ func (m *model) pending(b *draw.Brush) {
 }
 
 // withKeys leaves out what has no key: there is no hint to give.
-func (m *model) withKeys(tips []keymap.Tip) []keymap.Tip {
+func (m footerBar) withKeys(tips []keymap.Tip) []keymap.Tip {
 	some := make([]keymap.Tip, 0, len(tips))
 	for _, t := range tips {
 		if m.keys.Bound(t.Do) {

@@ -12,7 +12,7 @@ type (
 )
 
 // openShell opens a shell where the step under the cursor runs. The run goes on meanwhile, and is shown afterwards.
-func (m *model) openShell() tea.Cmd {
+func (m deciding) openShell() tea.Cmd {
 	step := m.tree.Step(m.at())
 	find, p := m.o.Shell, m.plan
 	return func() tea.Msg {
@@ -29,7 +29,7 @@ func (m *model) shellFound(f shellFound) tea.Cmd {
 	return m.unwatched(lend(f.shell, func(err error) tea.Msg { return shellLeft{err} }))
 }
 
-func (m *model) shellLeft(l shellLeft) {
+func (m deciding) shellLeft(l shellLeft) {
 	if l.err != nil {
 		m.say("shell: " + l.err.Error())
 	}

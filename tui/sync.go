@@ -45,7 +45,7 @@ func (m *model) sync() tea.Cmd {
 	for _, note := range m.run.Notes {
 		m.say(note)
 		if why, is := strings.CutPrefix(note, feed.Refused); is {
-			m.fixRefused(why)
+			fixPane{m.view}.fixRefused(why)
 		}
 	}
 	cmd := m.follow(before)
@@ -78,7 +78,7 @@ func (m *model) adoptPlan() (news string) {
 	return news
 }
 
-func (m *model) see(step int, of *events.Step) {
+func (m *debugger) see(step int, of *events.Step) {
 	m.tree.Set(step, standing.Of(of, &m.plan.Steps[step]))
 	m.breakAtStep(step, of)
 	m.countdown.See(step, of)
@@ -90,7 +90,7 @@ func (m *model) see(step int, of *events.Step) {
 	}
 }
 
-func (m *model) seeAll(steps []events.Step) {
+func (m *debugger) seeAll(steps []events.Step) {
 	var none events.Step
 	clear(m.breaks)
 	m.places = nil
@@ -168,7 +168,7 @@ func (m *model) halted() tea.Cmd {
 
 // arrive reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
 func (m *model) arrive(before events.Phase) {
-	m.summary = m.summarize()
+	m.summary = summaryPane{m.view}.summarize()
 	if before == events.Ended {
 		return // it was shown already
 	}
@@ -184,7 +184,7 @@ func (m *model) arrive(before events.Phase) {
 }
 
 // lend shows the detail where there is room for one pane only, until the run goes on.
-func (m *model) lend() {
+func (m *view) lend() {
 	if m.matrix == nil && m.layout().kind == layoutOne && m.panes.focus == paneTree {
 		m.panes.focus, m.panes.lent = paneDetail, true
 	}
@@ -218,7 +218,7 @@ func (m *model) toPointer(show bool) {
 
 // onFailure reports whether the run is paused on a step that is still failed. After a retry the pause stays, but not
 // its reason.
-func (m *model) onFailure() bool {
+func (m *debugger) onFailure() bool {
 	at := m.run.PausedAt
 	if m.run.Phase != events.Paused || m.run.Pause.Reason != events.PauseFailure {
 		return false
@@ -236,7 +236,7 @@ func (m *model) onFailure() bool {
 
 // holdFailure lets the step that the run is paused on count as failed, also where a rescue will follow or the failure be
 // ignored: while a person decides, neither has happened.
-func (m *model) holdFailure() {
+func (m *debugger) holdFailure() {
 	at := -1
 	if m.onFailure() {
 		at = m.run.PausedAt
@@ -254,12 +254,12 @@ func (m *model) holdFailure() {
 }
 
 // broken reports whether a step has failed and a person may still decide what becomes of it.
-func (m *model) broken(step int) bool {
+func (m *debugger) broken(step int) bool {
 	return step >= 0 && (m.tree.Faces[step].Bad() || step == m.run.PausedAt && m.onFailure())
 }
 
 // retrying says how a retry goes, where the run was paused on a failure.
-func (m *model) retrying() string {
+func (m *debugger) retrying() string {
 	if m.run.Pause.Reason != events.PauseFailure || m.onFailure() {
 		return ""
 	}
@@ -273,7 +273,7 @@ func (m *model) retrying() string {
 }
 
 // moving reports whether there is something to watch.
-func (m *model) moving() bool {
+func (m *debugger) moving() bool {
 	return m.run.Phase != events.Done && (m.run.Phase == events.Running || m.run.Counts.Running > 0)
 }
 

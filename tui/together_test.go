@@ -78,7 +78,7 @@ func TestGuidesOfAFilter(t *testing.T) {
 // All tabs are told by the rule, in whatever room there is.
 func TestTabsFit(t *testing.T) {
 	s := newScreen(t, setup{w: 100, h: 30})
-	names, between := s.m.tabNames(60)
+	names, between := rulesBar{s.m.view}.tabNames(60)
 	if got := strings.Join(names[:], between); got != "1 Step  2 Output  3 Diff  4 Vars  5 Events" {
 		t.Error(got)
 	}
@@ -118,7 +118,7 @@ func TestItemOfLoop(t *testing.T) {
 	s.has("item      ripgrep  2 of 4, packages")
 	step := s.m.tree.Step(s.m.at())
 	s.m.plan.Steps[step].Loop.Expression = "list of 4"
-	if got := s.m.itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
+	if got := (stepPane{s.m.view}).itemOf(&s.m.plan.Steps[step], s.m.plan.Steps[step].Loop); got != "  2 of 4" {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"moon/tui/standing"
 )
 
+// waitWords say what a step waits for.
+type waitWords struct{ *view }
+
 // waiting is why the steps on the screen have not begun. Only the engine knows; it is asked off the screen's goroutine, one
 // question at a time, and not more often than a person can read.
 type waiting struct {
@@ -31,7 +34,7 @@ type waited struct {
 }
 
 // wonder asks about the steps that are on the screen now, if there is anything new to ask.
-func (m *model) wonder() tea.Cmd {
+func (m waitWords) wonder() tea.Cmd {
 	w := &m.waiting
 	if m.o.Why == nil || w.open || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return nil
@@ -56,7 +59,7 @@ func (w *waiting) take(a waited, digest string) {
 }
 
 // wondering are the steps to ask about: the one the detail is about first, then those in the rows.
-func (m *model) wondering() (steps []int) {
+func (m waitWords) wondering() (steps []int) {
 	if step := m.held(m.at()); step >= 0 {
 		steps = append(steps, step)
 	}
@@ -72,13 +75,13 @@ func (m *model) wondering() (steps []int) {
 }
 
 // waits reports whether a step waits, for whatever it is.
-func (m *model) waits(step int) bool {
+func (m waitWords) waits(step int) bool {
 	f := m.tree.Faces[step]
 	return f.Pending() || f == standing.Asking
 }
 
 // held is the first step at or below a node that has not begun, or -1. A scope in which something runs is not held up.
-func (m *model) held(n int) int {
+func (m waitWords) held(n int) int {
 	if t := m.tree.Tally(n); t[standing.Running] > 0 || t.Sum(standing.Waiting, standing.Undecided, standing.Confirm, standing.Asking) == 0 {
 		return -1
 	}
@@ -92,7 +95,7 @@ func (m *model) held(n int) int {
 }
 
 // wait is what was last said of a step.
-func (m *model) wait(step int) events.Wait {
+func (m waitWords) wait(step int) events.Wait {
 	if !m.waits(step) || m.run.Phase != events.Running && m.run.Phase != events.Paused {
 		return events.Wait{}
 	}
@@ -100,7 +103,7 @@ func (m *model) wait(step int) events.Wait {
 }
 
 // waitNote is the reason in a row, where it is another than that the steps before it have not ended.
-func (m *model) waitNote(step int) string {
+func (m waitWords) waitNote(step int) string {
 	switch w := m.wait(step); w.For {
 	case events.WaitPool:
 		return fmt.Sprintf("waiting (%d of %d in use)", w.Slots, w.Slots)
@@ -118,7 +121,7 @@ func (m *model) waitNote(step int) string {
 }
 
 // whyField says in the detail why a node has not begun.
-func (m *model) whyField(d *draw.Doc, n int) {
+func (m waitWords) whyField(d *draw.Doc, n int) {
 	step := m.held(n)
 	if step < 0 {
 		return
@@ -132,7 +135,7 @@ func (m *model) whyField(d *draw.Doc, n int) {
 }
 
 // waitWords says a reason, without the full stop: waiting …
-func (m *model) waitWords(w events.Wait) string {
+func (m waitWords) waitWords(w events.Wait) string {
 	words := m.waitReason(w)
 	if w.Limit > 0 {
 		words += ", for at most " + w.Limit.String()
@@ -149,7 +152,7 @@ func (m *model) waitWords(w events.Wait) string {
 	return words
 }
 
-func (m *model) waitReason(w events.Wait) string {
+func (m waitWords) waitReason(w events.Wait) string {
 	approve := m.keys.Label(keymap.GateApprove)
 	switch w.For {
 	case events.WaitSteps:
@@ -197,12 +200,12 @@ func (m *model) waitReason(w events.Wait) string {
 }
 
 // waitSteps names the steps of a wait.
-func (m *model) waitSteps(w events.Wait) string {
+func (m waitWords) waitSteps(w events.Wait) string {
 	return standing.Awaited(w, len(m.plan.Steps), m.stepName)
 }
 
 // chain says what the steps that are waited for wait for themselves.
-func (m *model) chain(w events.Wait) string {
+func (m waitWords) chain(w events.Wait) string {
 	if w.Root < 0 || w.Root >= len(m.plan.Steps) || len(w.Steps) == 0 {
 		return ""
 	}
@@ -217,7 +220,7 @@ func (m *model) chain(w events.Wait) string {
 }
 
 // doing is what a step at the end of a chain does, or what holds it up.
-func (m *model) doing(step int, is events.WaitFor) string {
+func (m waitWords) doing(step int, is events.WaitFor) string {
 	switch is {
 	case events.WaitRuns:
 		if since, ok := m.timeline.Active[step]; ok {

@@ -57,11 +57,11 @@ func TestWaitWords(t *testing.T) {
 		{events.Wait{For: events.WaitPaused, Root: 1}, "for you: the run is paused at step-0002 «update the package index»", ""},
 		{events.Wait{For: events.WaitStopping, Root: -1}, "the run is stopping; this step will not run", "will not run"},
 	} {
-		if got := s.m.waitWords(c.wait); got != c.words {
+		if got := (waitWords{s.m.view}).waitWords(c.wait); got != c.words {
 			t.Errorf("%s:\n%s, want\n%s", c.wait.For, got, c.words)
 		}
 		s.m.waiting.of = map[int]events.Wait{stepClone: c.wait}
-		if got := s.m.waitNote(stepClone); got != c.note {
+		if got := (waitWords{s.m.view}).waitNote(stepClone); got != c.note {
 			t.Errorf("the row of %s says %q, want %q", c.wait.For, got, c.note)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWaitWords(t *testing.T) {
 		events.WaitForks, events.WaitTerminal, events.WaitTurn, events.WaitApproval, events.WaitConfirm, events.WaitBreakpoint, events.WaitAnswer,
 		events.WaitFailed, events.WaitPaused, events.WaitStepping, events.WaitStopping,
 	} {
-		if s.m.doing(0, is) == "" {
+		if (waitWords{s.m.view}).doing(0, is) == "" {
 			t.Errorf("nothing is said of a step that is at %s", is)
 		}
 	}

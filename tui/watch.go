@@ -14,6 +14,9 @@ import (
 	"moon/tui/standing"
 )
 
+// watchPane is the expressions that are watched, below each tab.
+type watchPane struct{ *view }
+
 // watchList is the expressions a person watches, with what they were when they were last evaluated. Evaluating may take long
 // and is done away from the screen, one round at a time: after each pause, and after each step that ended.
 type watchList struct {
@@ -40,7 +43,7 @@ const (
 )
 
 // cannotWatch says why nothing can be evaluated, or "".
-func (m *model) cannotWatch() string {
+func (m *debugger) cannotWatch() string {
 	switch {
 	case m.recorded():
 		return "of a recorded run there is only what was recorded"
@@ -51,7 +54,7 @@ func (m *model) cannotWatch() string {
 }
 
 // watchStep is the step whose variables an expression sees: the one at the pointer, and in a review the one under the cursor.
-func (m *model) watchStep() int {
+func (m watchPane) watchStep() int {
 	at := m.run.Pointer
 	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
 		at = m.run.PausedAt
@@ -70,7 +73,7 @@ func (m *model) askWatches() tea.Cmd {
 	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.plan.Steps) == 0 {
 		return nil
 	}
-	now := watchMoment{m.plan.Digest, m.watchStep(), m.run.Counts.Settled(), m.run.Pauses, w.round, m.run.Phase}
+	now := watchMoment{m.plan.Digest, watchPane{m.view}.watchStep(), m.run.Counts.Settled(), m.run.Pauses, w.round, m.run.Phase}
 	if now == w.of {
 		return nil
 	}
@@ -109,7 +112,7 @@ func (w *watchList) typed(text string) {
 }
 
 // watchShown is a value as it is drawn on one line.
-func (m *model) watchShown(expression string) draw.Text {
+func (m watchPane) watchShown(expression string) draw.Text {
 	v, ok := m.watch.values[expression]
 	switch {
 	case !ok:
@@ -123,7 +126,7 @@ func (m *model) watchShown(expression string) draw.Text {
 }
 
 // afterShort says in short after which step a value is known, or in full what became of that.
-func (m *model) afterShort(steps []int) string {
+func (m watchPane) afterShort(steps []int) string {
 	if i := slices.IndexFunc(steps, func(s int) bool { return s >= 0 && s < len(m.plan.Steps) && !m.overWith(s) }); i >= 0 {
 		return "after " + m.plan.Steps[steps[i]].ID()
 	}
@@ -151,7 +154,7 @@ func oneLine(s string) string {
 }
 
 // watchLines are what stands at the bottom of a tab, at most a third of it.
-func (m *model) watchLines(d *draw.Doc) [][]draw.Text {
+func (m watchPane) watchLines(d *draw.Doc) [][]draw.Text {
 	switch m.detail.tab {
 	case tabSteps, tabDiffs, tabVariables:
 	case tabOutputs, tabHistory, tabs:
@@ -186,7 +189,7 @@ func (m *model) watchLines(d *draw.Doc) [][]draw.Text {
 }
 
 // nameFrom is where a variable comes from, if that is all that is watched.
-func (m *model) nameFrom(name string) string {
+func (m watchPane) nameFrom(name string) string {
 	step := &m.plan.Steps[m.watchStep()]
 	for i := range step.Uses {
 		if u := &step.Uses[i]; u.Name == name {
@@ -208,7 +211,7 @@ func (m *model) printOnce(text string) tea.Cmd {
 		return nil
 	}
 	m.watch.typed(text)
-	p, step, eval := m.plan, m.watchStep(), standing.Eval(m.o.Eval)
+	p, step, eval := m.plan, watchPane{m.view}.watchStep(), standing.Eval(m.o.Eval)
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
 		return came{func(m *model) tea.Cmd {
