@@ -322,7 +322,7 @@ func taken(dir string) bool {
 		return false // to try would make the file
 	}
 	l := flock.New(path)
-	ok, err := l.TryRLock()
+	ok, err := repeatInterrupted(l.TryRLock)
 	if err != nil || !ok {
 		return err == nil
 	}

@@ -57,7 +57,7 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 	path := filepath.Join(dir, lockName)
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	for try := 1; ; try++ {
-		ok, err := lock.TryLock()
+		ok, err := repeatInterrupted(lock.TryLock)
 		if err != nil {
 			return nil, fmt.Errorf("lock the run: %w", err)
 		}
@@ -71,6 +71,15 @@ func lockRun(dir string, me Owner) (*flock.Flock, error) {
 			return nil, &TakenError{owner}
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// repeatInterrupted calls for a lock again if a signal came in between, as it can on a file system of another machine.
+func repeatInterrupted(lock func() (bool, error)) (bool, error) {
+	for {
+		if ok, err := lock(); !errors.Is(err, syscall.EINTR) {
+			return ok, err
+		}
 	}
 }
 
@@ -88,7 +97,9 @@ func signLock(lock *flock.Flock, me Owner) error {
 
 // unlockRun gives a run back. The file stays: who waits for it must wait for the same one.
 func unlockRun(lock *flock.Flock) error {
-	return errors.Join(os.Truncate(lock.Path(), 0), lock.Unlock())
+	err := os.Truncate(lock.Path(), 0) // as long as it is ours
+	_, unlocked := repeatInterrupted(func() (bool, error) { return true, lock.Unlock() })
+	return errors.Join(err, unlocked)
 }
 
 const lockName = "lock"

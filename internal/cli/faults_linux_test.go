@@ -140,6 +140,19 @@ func TestInjectedFaults(t *testing.T) {
 	}
 }
 
+// TestInterruptedCalls has every second call of a kind be interrupted, as by a signal: it is repeated, and the run does not notice.
+func TestInterruptedCalls(t *testing.T) {
+	needStrace(t)
+	for _, call := range []string{"fdatasync", "fsync", "fallocate", "flock"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			if !runFaulty(t, call, "inject="+call+":error=EINTR:when=1+2") {
+				t.Error("it did not succeed at first")
+			}
+		})
+	}
+}
+
 // runFaulty runs a playbook one call of which fails in each thread, resumes it without faults, and says whether it succeeded at once.
 func runFaulty(t *testing.T, call, inject string) (well bool) {
 	t.Helper()
