@@ -83,7 +83,7 @@ type Become struct {
 }
 
 // Host is another machine that a step runs on, and how it is reached: what the user's OpenSSH does not know from its own
-// configuration. Local knows nothing of it; package agent does. Two that are equal share their lanes.
+// configuration. Local knows nothing of it; package agent does. Two that are equal share their connections.
 type Host struct {
 	Name    string        // in the inventory; required
 	Address string        // "": Name

@@ -21,7 +21,7 @@ import (
 )
 
 // Plugin carries out the jobs of actions that are not compiled in. Package plugin has it; here is only what it may use of
-// an attempt, so that guards, timeouts and lanes hold for such a job as for any other.
+// an attempt, so that guards, timeouts and connections hold for such a job as for any other.
 type Plugin func(ctx context.Context, call *PluginCall) Result
 
 func (p Plugin) action(args *spec.PluginArgs) Action {

@@ -30,11 +30,11 @@ import (
 
 type args = map[string]any
 
-// other is somebody who does not exist: the lanes of these tests lead to this very process.
+// other is somebody who does not exist: the connections of these tests lead to this very process.
 var other = exec.Become{User: "somebody else"}
 
-// connected are lanes to an agent within this process. cut ends its input, as the death of moon would.
-func connected(tb testing.TB, local exec.Local) (lanes *agent.Lanes, cut func()) {
+// connected are connections to an agent within this process. cut ends its input, as the death of moon would.
+func connected(tb testing.TB, local exec.Local) (pool *agent.Pool, cut func()) {
 	tb.Helper()
 	there, out, err := os.Pipe()
 	if err != nil {
@@ -49,20 +49,20 @@ func connected(tb testing.TB, local exec.Local) (lanes *agent.Lanes, cut func())
 		err := agent.Serve(context.Background(), there, back, "test")
 		served <- errors.Join(err, back.Close(), there.Close())
 	}()
-	lanes = &agent.Lanes{Local: local, Build: "test"}
+	pool = &agent.Pool{Local: local, Build: "test"}
 	var once sync.Once
 	cut = func() { once.Do(func() { _ = out.Close() }) }
-	if err := lanes.Connect(other, in, out, cut); err != nil {
+	if err := pool.Connect(other, in, out, cut); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		lanes.Close()
+		pool.Close()
 		if err := <-served; err != nil {
 			tb.Error(err)
 		}
 		_ = in.Close()
 	})
-	return lanes, cut
+	return pool, cut
 }
 
 // names answers from a map.
@@ -126,24 +126,24 @@ func write(tb testing.TB, path, content string) {
 	}
 }
 
-// TestJobFields keeps the wire in step with the job: each of its fields crosses a lane in a way of its own.
+// TestJobFields keeps the wire in step with the job: each of its fields crosses a connection in a way of its own.
 func TestJobFields(t *testing.T) {
 	crosses := map[string]string{
 		"Action": "as it is", "Args": "decoded again from Raw", "Raw": "as it is", "Env": "as it is", "Cwd": "as it is", "Roams": "as it is",
 		"Timeout": "as it is", "Creates": "as it is", "Removes": "as it is", "Unless": "as it is", "OnlyIf": "as it is", "NoLog": "as it is",
-		"Become": "by the lane, with a host as it is", "Host": "by the lane", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
+		"Become": "by the connection, with a host as it is", "Host": "by the connection", "From": "by asking", "Incremental": "as it is, Forget by asking", "Diff": "as it is", "Output": "piece by piece",
 		"Names": "by asking", "Now": "as a frame", "Again": "as it is", "Decrypt": "by asking", "Secrets": "those of the arguments",
 		"Attempt": "as it is", "Told": "as it is", "Interactive": "it stays here", "Notice": "it stays here", "Prefix": "it stays here",
 		"To": "by asking", "HostName": "it stays here", "Plays": "as it is", "Trusted": "as it is", "Project": "as it is, but not to a host",
 	}
 	for f := range reflect.TypeFor[exec.Job]().Fields() {
 		if crosses[f.Name] == "" {
-			t.Errorf("exec.Job has a field %s, which does not cross a lane: add it to request in message.go, and to this list", f.Name)
+			t.Errorf("exec.Job has a field %s, which does not cross a connection: add it to request in message.go, and to this list", f.Name)
 		}
 	}
 }
 
-// TestSameAsHere runs every action here and over a lane: output, result and what is on the disk are the same.
+// TestSameAsHere runs every action here and over a connection: output, result and what is on the disk are the same.
 func TestSameAsHere(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -192,7 +192,7 @@ func TestSameAsHere(t *testing.T) {
 		{"wait", "wait", args{"path": "DIR/src/one"}, nil},
 		{"waited too long", "wait", args{"path": "DIR/none", "timeout": "0.01", "interval": "0.005"}, nil},
 	}
-	lanes, _ := connected(t, exec.Local{Grace: 500 * time.Millisecond})
+	pool, _ := connected(t, exec.Local{Grace: 500 * time.Millisecond})
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var ends [2]string
@@ -214,12 +214,12 @@ func TestSameAsHere(t *testing.T) {
 				if i == 0 {
 					job.Become = nil
 				}
-				dry := lanes.Dry(fsys.NewOverlay()).Run(t.Context(), job)
-				r = lanes.Run(t.Context(), job)
+				dry := pool.Dry(fsys.NewOverlay()).Run(t.Context(), job)
+				r = pool.Run(t.Context(), job)
 				ends[i] = unsteady(fmt.Sprintf("%#v\n%s\n%s\n%q\n%s", dry.Outcome, show(dry), show(r), printed(job), tree(t, dir)), dir)
 			}
 			if ends[0] != ends[1] {
-				t.Errorf("here\n%s\nover a lane\n%s", ends[0], ends[1])
+				t.Errorf("here\n%s\nover a connection\n%s", ends[0], ends[1])
 			}
 		})
 	}
@@ -340,14 +340,14 @@ func TestStops(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			lanes, _ := connected(t, exec.Local{Grace: time.Second})
+			pool, _ := connected(t, exec.Local{Grace: time.Second})
 			job := newJob(t, t.TempDir(), "shell", args{"cmd": tt.script})
 			now := make(chan struct{})
 			job.Now = now
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			done := make(chan exec.Result, 1)
-			go func() { done <- lanes.Run(ctx, job) }()
+			go func() { done <- pool.Run(ctx, job) }()
 			says(t, job, "up")
 			tt.stop(cancel, now)
 			r := <-done
@@ -368,11 +368,11 @@ func says(tb testing.TB, job *exec.Job, word string) {
 	}
 }
 
-// TestCut ends the lane while jobs run: their processes are killed, with those in the background.
+// TestCut ends the connection while jobs run: their processes are killed, with those in the background.
 func TestCut(t *testing.T) {
 	var mu sync.Mutex
 	moments := map[process.Moment]int{}
-	lanes, cut := connected(t, exec.Local{Watch: func(m process.Moment) {
+	pool, cut := connected(t, exec.Local{Watch: func(m process.Moment) {
 		mu.Lock()
 		defer mu.Unlock()
 		moments[m]++
@@ -383,7 +383,7 @@ func TestCut(t *testing.T) {
 	jobs := make([]*exec.Job, len(pids))
 	for i := range jobs {
 		jobs[i] = newJob(t, t.TempDir(), "shell", args{"cmd": "trap '' INT TERM HUP; sleep 600 & echo $$ $! up; wait"})
-		wg.Go(func() { results[i] = lanes.Run(t.Context(), jobs[i]) })
+		wg.Go(func() { results[i] = pool.Run(t.Context(), jobs[i]) })
 	}
 	for i, job := range jobs {
 		says(t, job, "up")
@@ -396,7 +396,7 @@ func TestCut(t *testing.T) {
 	cut()
 	wg.Wait()
 	for i, r := range results {
-		// Whether the end of the job or that of the lane is heard first is open.
+		// Whether the end of the job or that of the connection is heard first is open.
 		if r.Outcome != events.Failed && r.Outcome != events.Cancelled || r.Class == fault.Transient {
 			t.Errorf("%s", show(r))
 		}
@@ -421,14 +421,14 @@ func running(pid int) bool {
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
 }
 
-// TestSeveral runs many jobs at once over one lane.
+// TestSeveral runs many jobs at once over one connection.
 func TestSeveral(t *testing.T) {
-	lanes, _ := connected(t, exec.Local{})
+	pool, _ := connected(t, exec.Local{})
 	var wg sync.WaitGroup
 	for i := range 32 {
 		job := newJob(t, t.TempDir(), "shell", args{"cmd": fmt.Sprintf("for i in 1 2 3 4 5; do echo job %d line $i; done", i)})
 		wg.Go(func() {
-			r := lanes.Run(t.Context(), job)
+			r := pool.Run(t.Context(), job)
 			want := ""
 			for n := range 5 {
 				want += fmt.Sprintf("job %d line %d\n", i, n+1)
@@ -504,9 +504,9 @@ func TestStrangeHosts(t *testing.T) {
 	}
 }
 
-// BenchmarkStep is what a step costs here, and over a lane.
+// BenchmarkStep is what a step costs here, and over a connection.
 func BenchmarkStep(b *testing.B) {
-	lanes, _ := connected(b, exec.Local{})
+	pool, _ := connected(b, exec.Local{})
 	dir := b.TempDir()
 	write(b, dir+"/one", "text")
 	for _, bb := range []struct {
@@ -514,14 +514,14 @@ func BenchmarkStep(b *testing.B) {
 		action string
 		in     args
 	}{{"true", "command", args{"argv": []any{"true"}}}, {"file", "file", args{"path": dir + "/one", "content": "text"}}} {
-		for _, over := range []string{"here", "lane"} {
+		for _, over := range []string{"here", "connection"} {
 			b.Run(bb.name+"/"+over, func(b *testing.B) {
 				job := newJob(b, dir, bb.action, bb.in)
 				if over == "here" {
 					job.Become = nil
 				}
 				for b.Loop() {
-					if r := lanes.Run(b.Context(), job); r.Outcome == events.Failed {
+					if r := pool.Run(b.Context(), job); r.Outcome == events.Failed {
 						b.Fatal(r.Error)
 					}
 				}

@@ -183,7 +183,7 @@ func (f *theirFile) Close() error {
 	return err
 }
 
-// pieceSize is how much of a file goes over a lane at once.
+// pieceSize is how much of a file goes over a connection at once.
 const pieceSize = 256 << 10
 
 // answering is the host's side of the questions of one job. An agent is a process of another user, who may have it ask
@@ -211,7 +211,7 @@ func (a *answering) answerAll(out *writer, number uint32, done <-chan struct{}) 
 		case q := <-a.asked:
 			err := out.send(kindAnswer, number, a.to(q))
 			if _, large := errors.AsType[tooLargeError](err); large {
-				_ = out.send(kindAnswer, number, answer{Number: q.Number, Err: failed(err)}) // or the lane has gone
+				_ = out.send(kindAnswer, number, answer{Number: q.Number, Err: failed(err)}) // or the connection has gone
 			}
 		}
 	}

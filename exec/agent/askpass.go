@@ -49,7 +49,7 @@ func Asked(words []string, out io.Writer) (asked bool, err error) {
 }
 
 // answer has ssh ask moon for the password of its host. The pipe goes with what is returned.
-func (l *Lanes) answer(s *launch) (end func(), err error) {
+func (l *Pool) answer(s *launch) (end func(), err error) {
 	l.mu.Lock()
 	path := l.paths[*s.host] + ".p"
 	l.mu.Unlock()

@@ -24,19 +24,19 @@ func BenchmarkHosts(b *testing.B) {
 	for _, name := range []string{"copies", "open"} {
 		b.Run(name, func(b *testing.B) {
 			if name == "open" {
-				lanes := &agent.Lanes{Build: "test"}
-				if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+				pool := &agent.Pool{Build: "test"}
+				if failed := pool.Open(b.Context(), list); len(failed) > 0 {
 					b.Fatal(failed)
 				}
-				lanes.Close()
+				pool.Close()
 			}
 			for b.Loop() {
-				lanes := &agent.Lanes{Build: "test"}
-				if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+				pool := &agent.Pool{Build: "test"}
+				if failed := pool.Open(b.Context(), list); len(failed) > 0 {
 					b.Fatal(failed)
 				}
 				b.StopTimer()
-				lanes.Close()
+				pool.Close()
 				if name == "copies" {
 					for _, s := range servers {
 						if err := os.RemoveAll(s.Home + "/.cache/moon"); err != nil {
@@ -48,9 +48,9 @@ func BenchmarkHosts(b *testing.B) {
 			}
 		})
 	}
-	lanes := &agent.Lanes{Build: "test"}
-	defer lanes.Close()
-	if failed := lanes.Open(b.Context(), list); len(failed) > 0 {
+	pool := &agent.Pool{Build: "test"}
+	defer pool.Close()
+	if failed := pool.Open(b.Context(), list); len(failed) > 0 {
 		b.Fatal(failed)
 	}
 	for _, bb := range []struct {
@@ -69,7 +69,7 @@ func BenchmarkHosts(b *testing.B) {
 					job.Become, job.Host, job.Roams = nil, &h, true
 					wg.Go(func() {
 						for range steps {
-							if r := lanes.Run(b.Context(), job); r.Outcome == events.Failed || r.Outcome == events.Unreachable {
+							if r := pool.Run(b.Context(), job); r.Outcome == events.Failed || r.Outcome == events.Unreachable {
 								b.Error(r.Error)
 								return
 							}
@@ -92,15 +92,15 @@ func BenchmarkLargeFile(b *testing.B) {
 	}
 	for name, h := range map[string]exec.Host{"loopback": s.Host, "rtt50ms": s.Far(b, 50*time.Millisecond)} {
 		b.Run(name, func(b *testing.B) {
-			lanes := &agent.Lanes{Build: "test"}
-			defer lanes.Close()
-			if failed := lanes.Open(b.Context(), []exec.Host{h}); len(failed) > 0 {
+			pool := &agent.Pool{Build: "test"}
+			defer pool.Close()
+			if failed := pool.Open(b.Context(), []exec.Host{h}); len(failed) > 0 {
 				b.Fatal(failed)
 			}
 			for b.Loop() {
 				job := newJob(b, "/", "copy", args{"src": dir + "/large", "dest": s.Home + "/large"})
 				job.Become, job.Host, job.Roams = nil, &h, true
-				if r := lanes.Run(b.Context(), job); r.Outcome != events.Changed {
+				if r := pool.Run(b.Context(), job); r.Outcome != events.Changed {
 					b.Fatal(r.Error)
 				}
 				b.StopTimer()

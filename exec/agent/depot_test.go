@@ -12,8 +12,8 @@ import (
 )
 
 // TestFetchOverALane fetches a file of several pieces, and again, and foretells it.
-func TestFetchOverALane(t *testing.T) {
-	lanes, _ := connected(t, exec.Local{})
+func TestFetchOverAConnection(t *testing.T) {
+	pool, _ := connected(t, exec.Local{})
 	dir := t.TempDir()
 	content := bytes.Repeat([]byte("0123456789abcde\n"), 100_000)
 	if err := os.WriteFile(filepath.Join(dir, "large"), content, 0o600); err != nil {
@@ -25,12 +25,12 @@ func TestFetchOverALane(t *testing.T) {
 		return j
 	}
 	here := filepath.Join(dir, "got/web1", dir, "large")
-	r := lanes.Dry(nil).Run(t.Context(), job())
+	r := pool.Dry(nil).Run(t.Context(), job())
 	if _, err := os.Stat(here); r.Outcome != events.Changed || err == nil {
 		t.Errorf("foretold %v %s", r.Outcome, r.Error)
 	}
 	for _, want := range []events.Outcome{events.Changed, events.OK} {
-		r := lanes.Run(t.Context(), job())
+		r := pool.Run(t.Context(), job())
 		if r.Outcome != want || r.Fields["dest"] != here {
 			t.Errorf("%v %s %v, want %v", r.Outcome, r.Error, r.Fields, want)
 		}

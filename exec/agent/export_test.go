@@ -9,14 +9,14 @@ import (
 	"moon/exec"
 )
 
-// Connect gives a user a lane whose far end is known, and not started.
-func (l *Lanes) Connect(b exec.Become, in io.Reader, out io.Writer, hang func()) error {
-	return l.connectAs(laneKey{become: b}, in, out, hang)
+// Connect gives a user a connection whose far end is known, and not started.
+func (l *Pool) Connect(b exec.Become, in io.Reader, out io.Writer, hang func()) error {
+	return l.connectAs(connKey{become: b}, in, out, hang)
 }
 
 // ConnectHost is Connect for a host.
-func (l *Lanes) ConnectHost(h exec.Host, in io.Reader, out io.Writer, hang func()) error {
-	return l.connectAs(laneKey{host: h}, in, out, hang)
+func (l *Pool) ConnectHost(h exec.Host, in io.Reader, out io.Writer, hang func()) error {
+	return l.connectAs(connKey{host: h}, in, out, hang)
 }
 
 // Kinds are the frames of a stream by name.
@@ -32,7 +32,7 @@ func Kinds(stream []byte) []string {
 	}
 }
 
-func (l *Lanes) connectAs(k laneKey, in io.Reader, out io.Writer, hang func()) error {
+func (l *Pool) connectAs(k connKey, in io.Reader, out io.Writer, hang func()) error {
 	s := &launch{out: bufio.NewReader(in), greeting: make(chan string, 3)}
 	s.greet()
 	if text := <-s.greeting; text != banner {
@@ -42,12 +42,12 @@ func (l *Lanes) connectAs(k laneKey, in io.Reader, out io.Writer, hang func()) e
 	if err != nil || f.kind != kindHello {
 		return errors.Join(err, errFrame)
 	}
-	o := &opening{done: make(chan struct{}), lane: newLane(s.out, out, hang), end: hang}
+	o := &opening{done: make(chan struct{}), conn: newConn(s.out, out, hang), end: hang}
 	close(o.done)
-	if l.lanes == nil {
-		l.lanes = map[laneKey]*opening{}
+	if l.conns == nil {
+		l.conns = map[connKey]*opening{}
 	}
-	l.lanes[k] = o
+	l.conns[k] = o
 	return nil
 }
 
@@ -111,7 +111,7 @@ const (
 var ErrFrame = errFrame
 
 // PrefixOn is what stands in front of a command on a host.
-func (l *Lanes) PrefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
+func (l *Pool) PrefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
 	return l.prefixOn(h, b, cwd)
 }
 

@@ -14,7 +14,7 @@ import (
 //
 //	length of the body  4 bytes, big endian
 //	kind                1 byte
-//	job                 4 bytes, big endian: which job it is about; 0 for the lane itself
+//	job                 4 bytes, big endian: which job it is about; 0 for the connection itself
 //	body                bytes of output as they are, or a message in CBOR
 type frame struct {
 	kind kind
@@ -52,7 +52,7 @@ func (e tooLargeError) Error() string {
 }
 
 // errFrame is what a reader says of bytes that are no frame.
-var errFrame = errors.New("the other end of the lane does not speak its language")
+var errFrame = errors.New("the other end of the connection does not speak its language")
 
 // readFrame reads one frame. The end of the stream between two frames is io.EOF, in the middle of one io.ErrUnexpectedEOF.
 func readFrame(r *bufio.Reader) (frame, error) {

@@ -24,14 +24,14 @@ const (
 	forPing  = "ping"  // nothing
 )
 
-// Open opens the lanes of some hosts, several at once, and says of each that cannot be reached why not.
-func (l *Lanes) Open(ctx context.Context, hosts []exec.Host) map[exec.Host]error {
+// Open opens the connections of some hosts, several at once, and says of each that cannot be reached why not.
+func (l *Pool) Open(ctx context.Context, hosts []exec.Host) map[exec.Host]error {
 	var mu sync.Mutex
 	failed := map[exec.Host]error{}
 	var wg sync.WaitGroup
 	for _, h := range hosts {
 		wg.Go(func() {
-			if _, err := l.open(ctx, laneKey{host: h}); err != nil {
+			if _, err := l.open(ctx, connKey{host: h}); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				failed[h] = err
@@ -43,24 +43,24 @@ func (l *Lanes) Open(ctx context.Context, hosts []exec.Host) map[exec.Host]error
 }
 
 // Redial forgets that a host could not be reached: the next step that needs it tries.
-func (l *Lanes) Redial(h exec.Host) {
+func (l *Pool) Redial(h exec.Host) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	o := l.lanes[laneKey{host: h}]
+	o := l.conns[connKey{host: h}]
 	if o == nil {
 		return
 	}
 	select {
 	case <-o.done:
 		if o.err != nil {
-			delete(l.lanes, laneKey{host: h})
+			delete(l.conns, connKey{host: h})
 		}
 	default: // it is being tried
 	}
 }
 
-// because is why a lane to a host has ended, with what ssh said last.
-func (l *lane) because(err error) error {
+// because is why a connection to a host has ended, with what ssh said last.
+func (l *conn) because(err error) error {
 	if l.words == nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (l *lane) because(err error) error {
 
 // Facts are what is known of a host, as one of its users sees it; nil is this machine, and the user of the connection. It
 // takes one round trip.
-func (l *Lanes) Facts(ctx context.Context, h *exec.Host, become *exec.Become) (*HostFacts, error) {
+func (l *Pool) Facts(ctx context.Context, h *exec.Host, become *exec.Become) (*HostFacts, error) {
 	job := &exec.Job{Host: h, Become: become}
 	if h == nil && (become == nil || become.User == me().Username) {
 		return hostFacts(ctx), nil
@@ -101,7 +101,7 @@ func hostFacts(ctx context.Context) *HostFacts {
 
 // ReadyOn finds out ahead of time whether a user can be become on a host. A *PasswordError says that it takes a password, an
 // *UnreachableError that there is no way to the host.
-func (l *Lanes) ReadyOn(ctx context.Context, h exec.Host, b exec.Become) error {
+func (l *Pool) ReadyOn(ctx context.Context, h exec.Host, b exec.Become) error {
 	r, _, err := l.over(ctx, purpose{what: forReady}, l.Local, &exec.Job{Host: &h, Become: &b})
 	switch {
 	case err != nil:
@@ -121,7 +121,7 @@ const (
 )
 
 // GiveOn tells the password that a way of becoming asks for on a host.
-func (l *Lanes) GiveOn(h exec.Host, b exec.Become, password string) {
+func (l *Pool) GiveOn(h exec.Host, b exec.Become, password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.elsewhere == nil {
@@ -143,7 +143,7 @@ func placeOf(h exec.Host, b exec.Become) place {
 }
 
 // passwordOn is the password that goes with a job to another host; "": none is known.
-func (l *Lanes) passwordOn(h exec.Host, b exec.Become) string {
+func (l *Pool) passwordOn(h exec.Host, b exec.Become) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if text, ok := l.corrected[placeOf(h, b)]; ok {
@@ -177,7 +177,7 @@ func lost(job *exec.Job, err error) exec.Result {
 const atOnce = 32
 
 // turn waits until fewer than that connect. It is over where there is none any more.
-func (l *Lanes) turn() (done func(), over bool) {
+func (l *Pool) turn() (done func(), over bool) {
 	l.mu.Lock()
 	if l.dialling == nil {
 		l.dialling = make(chan struct{}, atOnce)
@@ -192,8 +192,8 @@ func (l *Lanes) turn() (done func(), over bool) {
 	}
 }
 
-// ending is closed when the lanes are.
-func (l *Lanes) ending() <-chan struct{} {
+// ending is closed when the connections are.
+func (l *Pool) ending() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stop == nil {

@@ -72,9 +72,9 @@ func TestRoundTrips(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- agent.Serve(context.Background(), there, back, "test") }()
 	sent := &record{Writer: out}
-	lanes := &agent.Lanes{Build: "test"}
+	pool := &agent.Pool{Build: "test"}
 	h := exec.Host{Name: "web1"}
-	if err := lanes.ConnectHost(h, in, sent, func() { _ = out.Close() }); err != nil {
+	if err := pool.ConnectHost(h, in, sent, func() { _ = out.Close() }); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range tests {
@@ -83,7 +83,7 @@ func TestRoundTrips(t *testing.T) {
 		sent.mu.Unlock()
 		job := on(t, h, tt.action, tt.in)
 		job.Names = names{"name": "ada"}
-		if r := lanes.Run(t.Context(), job); r.Outcome == events.Unreachable {
+		if r := pool.Run(t.Context(), job); r.Outcome == events.Unreachable {
 			t.Errorf("%s: %s", tt.action, show(r))
 		}
 		sent.mu.Lock()
@@ -95,7 +95,7 @@ func TestRoundTrips(t *testing.T) {
 	if text, err := os.ReadFile(dir + "/rendered"); err != nil || string(text) != "hello ada" {
 		t.Errorf("%q, %v", text, err)
 	}
-	lanes.Close()
+	pool.Close()
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
@@ -107,7 +107,7 @@ func TestRoundTrips(t *testing.T) {
 // TestFiles brings a large file and a tree to a host, over a line that takes its time, and steps that differ there and here.
 func TestFiles(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
-	lanes := reaching(t)
+	pool := reaching(t)
 	far := s.Far(t, 20*time.Millisecond)
 	dir := t.TempDir()
 	large := make([]byte, assault.Rounds(64<<20, 64<<20))
@@ -119,7 +119,7 @@ func TestFiles(t *testing.T) {
 	write(t, dir+"/tree/c", strings.Repeat("c", 100<<10))
 	for _, name := range []string{"large", "tree"} {
 		began := time.Now()
-		if r := lanes.Run(t.Context(), on(t, far, "copy", args{"src": dir + "/" + name, "dest": s.Home + "/"})); r.Outcome != events.Changed {
+		if r := pool.Run(t.Context(), on(t, far, "copy", args{"src": dir + "/" + name, "dest": s.Home + "/"})); r.Outcome != events.Changed {
 			t.Fatal(show(r))
 		}
 		t.Log(name, time.Since(began))
@@ -130,7 +130,7 @@ func TestFiles(t *testing.T) {
 	if got, err := os.ReadFile(s.Home + "/tree/a/b"); err != nil || string(got) != "b" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if r := lanes.Run(t.Context(), on(t, far, "copy", args{"src": dir + "/none", "dest": s.Home + "/"})); r.Outcome != events.Failed || !strings.Contains(r.Error, "none does not exist") {
+	if r := pool.Run(t.Context(), on(t, far, "copy", args{"src": dir + "/none", "dest": s.Home + "/"})); r.Outcome != events.Failed || !strings.Contains(r.Error, "none does not exist") {
 		t.Errorf("%s", show(r))
 	}
 }
@@ -152,12 +152,12 @@ func TestDryThere(t *testing.T) {
 // TestFacts gathers those of a host, which has another home than this one.
 func TestFacts(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
-	lanes := reaching(t)
-	there, err := lanes.Facts(t.Context(), &s.Host, nil)
+	pool := reaching(t)
+	there, err := pool.Facts(t.Context(), &s.Host, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, err := lanes.Facts(t.Context(), nil, nil)
+	here, err := pool.Facts(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestFacts(t *testing.T) {
 	s.Deaf(true)
 	other := s.Host
 	other.Args += " -o LogLevel=ERROR" // so that it is another
-	if _, err := lanes.Facts(t.Context(), &other, nil); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+	if _, err := pool.Facts(t.Context(), &other, nil); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("%v", err)
 	}
 }
@@ -234,11 +234,11 @@ func TestBecomeThere(t *testing.T) {
 	bob, _ := newUser(t, "bob")
 	h := s.Host
 	h.User = ada.Username
-	as := func(t *testing.T, lanes *agent.Lanes, b exec.Become) (exec.Result, string) {
+	as := func(t *testing.T, pool *agent.Pool, b exec.Become) (exec.Result, string) {
 		t.Helper()
 		job := on(t, h, "shell", args{"cmd": `id -un; echo "$HOME"`})
 		job.Become = &b
-		return lanes.Run(t.Context(), job), printed(job)
+		return pool.Run(t.Context(), job), printed(job)
 	}
 	want := func(t *testing.T, r exec.Result, text string, u *user.User) {
 		t.Helper()
@@ -252,13 +252,13 @@ func TestBecomeThere(t *testing.T) {
 	})
 	t.Run("no password", func(t *testing.T) {
 		sudoers(t, ada.Username, "ALL=(ALL) NOPASSWD: ALL")
-		lanes := reaching(t)
-		r, text := as(t, lanes, exec.Become{User: bob.Username})
+		pool := reaching(t)
+		r, text := as(t, pool, exec.Become{User: bob.Username})
 		want(t, r, text, bob)
-		if err := lanes.ReadyOn(t.Context(), h, exec.Become{User: bob.Username}); err != nil {
+		if err := pool.ReadyOn(t.Context(), h, exec.Become{User: bob.Username}); err != nil {
 			t.Error(err)
 		}
-		facts, err := lanes.Facts(t.Context(), &h, &exec.Become{User: bob.Username})
+		facts, err := pool.Facts(t.Context(), &h, &exec.Become{User: bob.Username})
 		if err != nil || facts.Moon["home"] != bob.HomeDir || facts.Ansible["user_id"] != bob.Username {
 			t.Errorf("%v, %v, %v", facts, bob.HomeDir, err)
 		}
@@ -273,7 +273,7 @@ func TestBecomeThere(t *testing.T) {
 			}
 			job := on(t, h, action, in)
 			job.Become, job.Names = &exec.Become{User: bob.Username}, names{"name": "ada"}
-			if r := lanes.Run(t.Context(), job); r.Outcome != events.Changed {
+			if r := pool.Run(t.Context(), job); r.Outcome != events.Changed {
 				t.Errorf("%s", show(r))
 			}
 		}
@@ -289,33 +289,33 @@ func TestBecomeThere(t *testing.T) {
 	})
 	t.Run("password", func(t *testing.T) {
 		sudoers(t, ada.Username, "ALL=(ALL) ALL")
-		lanes := reaching(t)
+		pool := reaching(t)
 		b := exec.Become{User: bob.Username, Method: "sudo"}
 		var locked *agent.PasswordError
-		if err := lanes.ReadyOn(t.Context(), h, b); !errors.As(err, &locked) || locked.Wrong || locked.Host != "web1" {
+		if err := pool.ReadyOn(t.Context(), h, b); !errors.As(err, &locked) || locked.Wrong || locked.Host != "web1" {
 			t.Errorf("%v", err)
 		}
-		if r, _ := as(t, lanes, b); r.Outcome != events.Failed || !strings.Contains(r.Error, "asks for a password") {
+		if r, _ := as(t, pool, b); r.Outcome != events.Failed || !strings.Contains(r.Error, "asks for a password") {
 			t.Errorf("%s", show(r))
 		}
 		wrong := b
 		wrong.Password = "not that"
 		for range 2 {
-			if r, _ := as(t, lanes, wrong); r.Outcome != events.Failed || !strings.Contains(r.Error, "password is wrong") || strings.Contains(r.Error, "not that") {
+			if r, _ := as(t, pool, wrong); r.Outcome != events.Failed || !strings.Contains(r.Error, "password is wrong") || strings.Contains(r.Error, "not that") {
 				t.Errorf("%s", show(r))
 			}
 		}
-		lanes.GiveOn(h, b, password)
-		r, text := as(t, lanes, b)
+		pool.GiveOn(h, b, password)
+		r, text := as(t, pool, b)
 		want(t, r, text, bob)
 	})
 	t.Run("typed in the run", func(t *testing.T) {
 		sudoers(t, ada.Username, "ALL=(ALL) ALL")
-		lanes := reaching(t)
+		pool := reaching(t)
 		b := exec.Become{User: bob.Username, Method: "sudo", Password: "of the playbook, and wrong"}
 		var asked []string
 		answers := []string{"a", "b", "c", "d", ""}
-		lanes.Asks = func(_ context.Context, why *agent.PasswordError) (string, bool) {
+		pool.Asks = func(_ context.Context, why *agent.PasswordError) (string, bool) {
 			asked = append(asked, fmt.Sprint(why.Question(), why.Wrong))
 			next := answers[0]
 			answers = answers[1:]
@@ -323,9 +323,9 @@ func TestBecomeThere(t *testing.T) {
 		}
 		question := fmt.Sprintf("password of %s on web1 for sudo: true", ada.Username)
 		for i, n := range []int{3, 5, 5} { // three wrong ones; one, and then none; what looks ahead does not ask again
-			run := lanes.Run
+			run := pool.Run
 			if i == 2 {
-				run = lanes.Dry(fsys.NewOverlay()).Run
+				run = pool.Dry(fsys.NewOverlay()).Run
 			}
 			job := on(t, h, "file", args{"path": bob.HomeDir + "/f", "state": "touch"})
 			job.Become = &b
@@ -337,10 +337,10 @@ func TestBecomeThere(t *testing.T) {
 			}
 		}
 		answers = []string{"e", password}
-		r, text := as(t, lanes, b)
+		r, text := as(t, pool, b)
 		want(t, r, text, bob)
 		// It is known now, for whoever else is to be become, and where the playbook says none.
-		r, text = as(t, lanes, exec.Become{User: "root", Method: "sudo"})
+		r, text = as(t, pool, exec.Become{User: "root", Method: "sudo"})
 		if r.Outcome != events.OK && r.Outcome != events.Changed || !strings.Contains(text, "root") || len(asked) != 7 {
 			t.Errorf("%s %q %q", show(r), text, asked)
 		}
@@ -358,14 +358,14 @@ func TestUnseen(t *testing.T) {
 	sudoers(t, ada.Username, "ALL=(ALL) ALL")
 	h := s.Host
 	h.User = ada.Username
-	lanes := reaching(t)
+	pool := reaching(t)
 	const token = "s3cret-t0ken-of-this-test"
 	job := on(t, h, "shell", args{"cmd": "read -r x; echo up; sleep 600", "stdin": token + "\n"})
 	job.Become, job.Env, job.Secrets = &exec.Become{User: "root", Password: password}, map[string]string{"TOKEN": token}, secret.NewSet()
 	job.Secrets.Add("", token)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan exec.Result, 1)
-	go func() { done <- lanes.Run(ctx, job) }()
+	go func() { done <- pool.Run(ctx, job) }()
 	says(t, job, "up")
 	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
@@ -400,12 +400,12 @@ func TestNothingLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Setenv(t, "TMPDIR", tmp)
-	lanes := reaching(t)
+	pool := reaching(t)
 	dir := t.TempDir()
 	write(t, dir+"/script", "#!/bin/sh\necho up; sleep 600\n")
 	job := on(t, s.Host, "script", args{"cmd": dir + "/script"})
 	done := make(chan exec.Result, 1)
-	go func() { done <- lanes.Run(t.Context(), job) }()
+	go func() { done <- pool.Run(t.Context(), job) }()
 	says(t, job, "up")
 	left := func() []string {
 		entries, err := os.ReadDir(tmp)
@@ -442,7 +442,7 @@ func TestNothingLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wantWorks(t, lanes, s.Host)
+	wantWorks(t, pool, s.Host)
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Millisecond) {
 		entries, err := os.ReadDir(cache)
 		if err != nil {
@@ -468,8 +468,8 @@ func TestOtherSystems(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Setenv(t, "PATH", bin+":/usr/bin:/bin")
-	lanes := reaching(t)
-	r := lanes.Run(t.Context(), on(t, s.Host, "command", args{"argv": []any{"true"}}))
+	pool := reaching(t)
+	r := pool.Run(t.Context(), on(t, s.Host, "command", args{"argv": []any{"true"}}))
 	if r.Outcome != events.Unreachable || !strings.Contains(r.Error, "it is plan9-mips, and there is no moon for that here; put one of this version at "+os.Getenv("MOON_AGENTS")+"/plan9-mips/moon") {
 		t.Errorf("%s", show(r))
 	}
@@ -484,9 +484,9 @@ func TestOtherSystems(t *testing.T) {
 	if err := os.Symlink(self, os.Getenv("MOON_AGENTS")+"/plan9-mips/moon"); err != nil {
 		t.Fatal(err)
 	}
-	lanes.Redial(s.Host)
-	wantWorks(t, lanes, s.Host)
-	lanes.Close()
+	pool.Redial(s.Host)
+	wantWorks(t, pool, s.Host)
+	pool.Close()
 	kept, err := filepath.Glob(s.Home + "/.cache/moon/*-Plan9-mips/moon")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("%v, %v", kept, err)
@@ -528,20 +528,20 @@ func TestPassword(t *testing.T) {
 	s.Config(t, "PasswordAuthentication yes\nPubkeyAuthentication no")
 	h := s.Host
 	h.User, h.Password = ada.Username, password
-	lanes := reaching(t)
+	pool := reaching(t)
 	job := on(t, h, "shell", args{"cmd": "id -un; cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c 'pass wor[d]'; env | grep -c -i 'pass'; true"})
-	if r := lanes.Run(t.Context(), job); r.Outcome != events.Changed || printed(job) != ada.Username+"\n0\n0\n" {
+	if r := pool.Run(t.Context(), job); r.Outcome != events.Changed || printed(job) != ada.Username+"\n0\n0\n" {
 		t.Errorf("%s, %q", show(r), printed(job))
 	}
 	h.Password = "not that"
-	r := lanes.Run(t.Context(), on(t, h, "command", args{"argv": []any{"true"}}))
+	r := pool.Run(t.Context(), on(t, h, "command", args{"argv": []any{"true"}}))
 	if r.Outcome != events.Unreachable || r.Class != fault.Fatal || !strings.Contains(r.Error, "Permission denied") || strings.Contains(r.Error, "not that") {
 		t.Errorf("%s", show(r))
 	}
 	// Whom nobody knows is not told anything.
 	s.Impostor(t)
 	h.Password = password
-	lanes.Close()
+	pool.Close()
 	for _, checking := range []string{"yes", "ask"} {
 		h.Args = "-o StrictHostKeyChecking=" + checking + " " + s.Host.Args
 		if failed := reaching(t).Open(t.Context(), []exec.Host{h}); failed[h] == nil || !strings.Contains(failed[h].Error(), "Host key verification failed") {
@@ -560,11 +560,11 @@ func TestPassword(t *testing.T) {
 // TestInFront runs commands on a host that have the terminal, with words as they are.
 func TestInFront(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
-	lanes := reaching(t)
-	if failed := lanes.Open(t.Context(), []exec.Host{s.Host}); len(failed) > 0 {
+	pool := reaching(t)
+	if failed := pool.Open(t.Context(), []exec.Host{s.Host}); len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	prefix, err := lanes.PrefixOn(s.Host, nil, "/usr")
+	prefix, err := pool.PrefixOn(s.Host, nil, "/usr")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -585,7 +585,7 @@ func TestInFront(t *testing.T) {
 	}
 	guarded := on(t, s.Host, "shell", args{"cmd": "true"})
 	guarded.Interactive, guarded.Creates = true, "/"
-	if r := lanes.Run(t.Context(), guarded); r.Outcome != events.Failed || !strings.Contains(r.Error, "cannot have") {
+	if r := pool.Run(t.Context(), guarded); r.Outcome != events.Failed || !strings.Contains(r.Error, "cannot have") {
 		t.Errorf("%s", show(r))
 	}
 }

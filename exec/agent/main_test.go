@@ -15,7 +15,7 @@ import (
 	"moon/exec/spec"
 )
 
-// TestMain makes the program of the tests an agent where it is started as one, on the other side of a lane.
+// TestMain makes the program of the tests an agent where it is started as one, on the other side of a connection.
 func TestMain(m *testing.M) {
 	if asked, err := agent.Asked(os.Args[1:], os.Stdout); asked {
 		if err != nil {
@@ -46,8 +46,8 @@ func run(words []string) {
 		Action: "shell", Args: decoded, Raw: raw, Roams: true, Host: &exec.Host{Name: "web1", Address: words[0], Port: port, Args: words[2]},
 		Output: steplog.NewRelay(func(_ bool, p []byte) error { _, err := os.Stdout.Write(p); return err }),
 	}
-	lanes := agent.Lanes{Build: "test"}
-	fmt.Println(lanes.Run(context.Background(), job))
+	pool := agent.Pool{Build: "test"}
+	fmt.Println(pool.Run(context.Background(), job))
 	os.Exit(0)
 }
 

@@ -45,7 +45,7 @@ func decode(body []byte, message any) error {
 	return nil
 }
 
-// hello opens a lane. The agent says it first.
+// hello opens a connection. The agent says it first.
 type hello struct {
 	Build string // which moon this is
 	PID   int    `cbor:",omitempty"`
@@ -211,7 +211,7 @@ func (r *request) job() (*exec.Job, error) {
 	}
 	var problems []spec.Problem
 	if j.Args, problems = action.Decode(j.Raw); len(problems) > 0 {
-		return nil, fmt.Errorf("internal error: the arguments did not survive the lane: %s", problems[0])
+		return nil, fmt.Errorf("internal error: the arguments did not survive the connection: %s", problems[0])
 	}
 	return j, nil
 }

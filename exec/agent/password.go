@@ -191,14 +191,14 @@ var (
 func (s *launch) needs() error { return &PasswordError{Become: s.become} }
 
 // refused is the end of a password that was wrong. It is not tried again.
-func (s *launch) refused(l *Lanes, secret string) error {
+func (s *launch) refused(l *Pool, secret string) error {
 	err := &PasswordError{Become: s.become, Wrong: true, Said: s.said.quoted(secret)}
 	l.refuse(s.become, err)
 	return err
 }
 
 // ended says why there is no agent, of a process that has ended.
-func (s *launch) ended(l *Lanes, secret string, known, typed bool) error {
+func (s *launch) ended(l *Pool, secret string, known, typed bool) error {
 	text := strings.Join(s.said.lines(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
 	switch {

@@ -95,7 +95,7 @@ func key() (string, error) {
 	return own.sum[:16], nil
 }
 
-// self is this moon, read and packed once however many lanes there are.
+// self is this moon, read and packed once however many connections there are.
 var self = sync.OnceValues(func() (*program, error) {
 	own, err := newProgram("")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // reboot starts a host again and waits until it is back: until what tells one start from another is not what it was, and the test
 // command succeeds.
-func (l *Lanes) reboot(ctx context.Context, job *exec.Job) exec.Result {
+func (l *Pool) reboot(ctx context.Context, job *exec.Job) exec.Result {
 	args := job.Args.(*spec.RebootArgs)
 	began := time.Now()
 	before, wrong := l.said(ctx, job, args.BootTime)
@@ -88,8 +88,8 @@ func rebootLine(args *spec.RebootArgs) string {
 }
 
 // until tries something on a host until it gives no reason to try again, and returns the last one where time is up. Each try begins
-// with a lane that answers: the one there is may lead to a machine that is about to go.
-func (l *Lanes) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration, try func(context.Context) string) string {
+// with a connection that answers: the one there is may lead to a machine that is about to go.
+func (l *Pool) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs, delay time.Duration, try func(context.Context) string) string {
 	within, cancel := context.WithTimeout(ctx, delay+args.Timeout)
 	defer cancel()
 	why := "it did not answer"
@@ -117,7 +117,7 @@ func (l *Lanes) until(ctx context.Context, job *exec.Job, args *spec.RebootArgs,
 
 // said is what a command line prints on the host of a job, as the job's user, and why it did not go well: nil, or what an error says
 // too. It is not the job's output.
-func (l *Lanes) said(ctx context.Context, job *exec.Job, line string) (string, *exec.Result) {
+func (l *Pool) said(ctx context.Context, job *exec.Job, line string) (string, *exec.Result) {
 	one := *job
 	one.Action, one.Raw = "shell", map[string]any{"cmd": line}
 	one.Args = &spec.ShellArgs{Cmd: line, Interpreter: "/bin/sh"}

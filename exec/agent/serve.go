@@ -26,17 +26,17 @@ const banner = "moon agent"
 // farewell is how long an agent whose host has gone waits for what it kills.
 const farewell = 5 * time.Second
 
-// Serve is the far end of a lane: it carries out what comes in, until the stream or ctx ends. Then whatever still runs is
+// Serve is the far end of a connection: it carries out what comes in, until the stream or ctx ends. Then whatever still runs is
 // killed. build says which moon this is.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error {
 	if _, err := fmt.Fprint(out, "\n"+banner+"\n"); err != nil { // what the login printed may end in the middle of a line
 		return err
 	}
 	plugins := &plugin.Host{Moon: build}
-	lanes := &Lanes{Build: build, Plugins: plugins}
-	lanes.Local.Plugin = plugins.Run
-	defer lanes.Close()
-	s := &server{lanes: lanes, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}), plugins: plugins}
+	pool := &Pool{Build: build, Plugins: plugins}
+	pool.Local.Plugin = plugins.Run
+	defer pool.Close()
+	s := &server{pool: pool, out: &writer{w: out}, jobs: map[uint32]*served{}, seen: map[uint64]*fsys.Overlay{}, gone: make(chan struct{}), plugins: plugins}
 	if err := s.out.send(kindHello, 0, hello{Build: build, PID: os.Getpid()}); err != nil {
 		return err
 	}
@@ -56,10 +56,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error
 }
 
 type server struct {
-	out   *writer
-	lanes *Lanes        // to other users of this machine
-	gone  chan struct{} // closed at the end
-	all   sync.WaitGroup
+	out  *writer
+	pool *Pool         // to other users of this machine
+	gone chan struct{} // closed at the end
+	all  sync.WaitGroup
 
 	plugins *plugin.Host
 
@@ -158,7 +158,7 @@ func (s *server) begin(number uint32, r *request) {
 
 func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *served) exec.Result {
 	if b := r.Become; b != nil && b.Password != "" {
-		s.lanes.giveOnce(*b)
+		s.pool.giveOnce(*b)
 		r.Become = &exec.Become{User: b.User, Method: b.Method}
 	}
 	switch r.What {
@@ -195,8 +195,8 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 	})
 	local := exec.Local{Grace: r.Grace, Watch: func(m process.Moment) { _ = s.out.raw(kindMoment, number, []byte(m)) }, Plugin: s.plugins.Run} // or nobody watches
 	switch {
-	case !s.lanes.own(job):
-		return s.lanes.result(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
+	case !s.pool.own(job):
+		return s.pool.result(ctx, local, purpose{dry: r.Dry, of: r.Overlay}, job)
 	case r.Dry:
 		return exec.DryRun{Overlay: s.overlay(r.Overlay), Plugin: s.plugins.Run}.Run(ctx, job)
 	}
@@ -205,7 +205,7 @@ func (s *server) carryOut(ctx context.Context, number uint32, r *request, j *ser
 
 // hostFacts are those of this machine, as a user sees it; nil is who carries this out.
 func (s *server) hostFacts(ctx context.Context, b *exec.Become) exec.Result {
-	all, err := s.lanes.Facts(ctx, nil, b)
+	all, err := s.pool.Facts(ctx, nil, b)
 	if err != nil {
 		return unable(err)
 	}
@@ -214,7 +214,7 @@ func (s *server) hostFacts(ctx context.Context, b *exec.Become) exec.Result {
 
 // ready says whether a user can be become here.
 func (s *server) ready(ctx context.Context, b exec.Become) exec.Result {
-	err := s.lanes.Ready(ctx, b)
+	err := s.pool.Ready(ctx, b)
 	if err == nil {
 		return exec.Result{Outcome: events.OK}
 	}

@@ -15,7 +15,7 @@ import (
 // another host it is the shell of who logs in there, over a connection of its own.
 func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foreground, error) {
 	if job.Host != nil {
-		prefix, err := (&Lanes{}).prefixOn(*job.Host, job.Become, "")
+		prefix, err := (&Pool{}).prefixOn(*job.Host, job.Become, "")
 		if err != nil {
 			return nil, err
 		}

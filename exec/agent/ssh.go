@@ -74,8 +74,8 @@ var passing = regexp.MustCompile(`(?i)connection (refused|timed out|reset|closed
 // lasting is what it says of what will not, in whatever words it says more.
 var lasting = regexp.MustCompile(`(?i)host key verification failed|permission denied|too many authentication failures|bad configuration|no matching`)
 
-// dial opens the lane of a host. What may pass is tried again, for a while.
-func (l *Lanes) dial(h exec.Host) (*lane, func(), error) {
+// dial opens the connection of a host. What may pass is tried again, for a while.
+func (l *Pool) dial(h exec.Host) (*conn, func(), error) {
 	began := time.Now()
 	for pause := firstPause; ; pause *= 2 {
 		ln, end, err := l.connect(h)
@@ -99,7 +99,7 @@ const (
 )
 
 // connect makes one attempt. Where the moon of the other side is another than it was said to be, it is replaced.
-func (l *Lanes) connect(h exec.Host) (*lane, func(), error) {
+func (l *Pool) connect(h exec.Host) (*conn, func(), error) {
 	done, over := l.turn()
 	if over {
 		return nil, nil, errEnded
@@ -119,7 +119,7 @@ func (l *Lanes) connect(h exec.Host) (*lane, func(), error) {
 	return ln, end, err
 }
 
-func (l *Lanes) session(h exec.Host, key string) (*lane, func(), error) {
+func (l *Pool) session(h exec.Host, key string) (*conn, func(), error) {
 	s := &launch{host: &h, greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
 	argv, err := l.ssh(h, "-T")
 	if err != nil {
@@ -143,7 +143,7 @@ func (l *Lanes) session(h exec.Host, key string) (*lane, func(), error) {
 	ln, err := s.reach(l)
 	if err != nil {
 		s.hang()
-		select { // who closes the lanes leaves no process
+		select { // who closes the connections leaves no process
 		case <-s.exited:
 		case <-time.After(farewell):
 		}
@@ -153,7 +153,7 @@ func (l *Lanes) session(h exec.Host, key string) (*lane, func(), error) {
 }
 
 // reach waits until the agent is there, and hands it over if it is asked to.
-func (s *launch) reach(l *Lanes) (*lane, error) {
+func (s *launch) reach(l *Pool) (*conn, error) {
 	if _, err := io.WriteString(s.in, reach); err != nil {
 		s.settle() // ssh has ended, and says why
 	}
@@ -200,11 +200,11 @@ func (s *launch) reach(l *Lanes) (*lane, error) {
 	}
 }
 
-// errEnded is said to those who still want a lane.
+// errEnded is said to those who still want a connection.
 var errEnded = errors.New("the run has ended")
 
 // send sends the copy that a machine asks for.
-func (s *launch) send(l *Lanes, wish string, deadline *time.Timer) error {
+func (s *launch) send(l *Pool, wish string, deadline *time.Timer) error {
 	words := strings.Fields(strings.TrimPrefix(wish, wantsThis))
 	if len(words) != 3 {
 		return fmt.Errorf("it says what nobody understands: %q", wish)
@@ -322,7 +322,7 @@ func (s *launch) telling(code int) string {
 
 // ssh is the user's own, with what the host and moon have to add to its configuration, and the name to connect to. What the
 // user says of the host goes before what can be otherwise.
-func (l *Lanes) ssh(h exec.Host, flags ...string) ([]string, error) {
+func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
 	argv := append([]string{cmp.Or(h.Program, "ssh")}, flags...)
 	if h.Password == "" {
 		argv = append(argv, "-o", "BatchMode=yes")
@@ -378,7 +378,7 @@ func split(text string) ([]string, error) {
 
 // control is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the
 // run; and it is removed by ssh when that ends, whatever became of moon.
-func (l *Lanes) control(h exec.Host) (string, error) {
+func (l *Pool) control(h exec.Host) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.sockets == "" {

@@ -21,11 +21,11 @@ import (
 )
 
 // sleeping starts a step on a host that ignores what is polite, with a process in the background, and gives their ids.
-func sleeping(ctx context.Context, t *testing.T, lanes *agent.Lanes, h exec.Host) (pids []int, ended <-chan exec.Result) {
+func sleeping(ctx context.Context, t *testing.T, pool *agent.Pool, h exec.Host) (pids []int, ended <-chan exec.Result) {
 	t.Helper()
 	job := on(t, h, "shell", args{"cmd": "trap '' INT TERM HUP; sleep 600 & echo $$ $! up; wait"})
 	done := make(chan exec.Result, 1)
-	go func() { done <- lanes.Run(ctx, job) }()
+	go func() { done <- pool.Run(ctx, job) }()
 	says(t, job, "up")
 	for word := range strings.FieldsSeq(printed(job)) {
 		if pid, err := strconv.Atoi(word); err == nil {
@@ -47,10 +47,10 @@ func wantGone(t *testing.T, pids []int) {
 }
 
 // wantWorks runs a step that goes well.
-func wantWorks(t *testing.T, lanes *agent.Lanes, h exec.Host) {
+func wantWorks(t *testing.T, pool *agent.Pool, h exec.Host) {
 	t.Helper()
 	job := on(t, h, "command", args{"argv": []any{"echo", "well"}})
-	if r := lanes.Run(t.Context(), job); r.Outcome != events.Changed || printed(job) != "well\n" {
+	if r := pool.Run(t.Context(), job); r.Outcome != events.Changed || printed(job) != "well\n" {
 		t.Errorf("%s: %s, %q", h.Name, show(r), printed(job))
 	}
 }
@@ -73,15 +73,15 @@ func TestLost(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := sshtest.Start(t, 1)[0]
-			lanes := reaching(t)
-			pids, ended := sleeping(t.Context(), t, lanes, s.Host)
+			pool := reaching(t)
+			pids, ended := sleeping(t.Context(), t, pool, s.Host)
 			tt.cut(t, s)
 			r := <-ended
 			if r.Outcome != events.Lost || !strings.Contains(r.Error, "web1 (127.0.0.1:") || !strings.Contains(r.Error, "how far it came is not known") {
 				t.Errorf("%s", show(r))
 			}
 			wantGone(t, pids)
-			wantWorks(t, lanes, s.Host)
+			wantWorks(t, pool, s.Host)
 			if s.Dials() != 2 {
 				t.Errorf("it was dialled %d times", s.Dials())
 			}
@@ -114,8 +114,8 @@ func children(tb testing.TB, name, word string) []int {
 // it, and are told so without anybody trying again, until somebody asks for that.
 func TestLostForGood(t *testing.T) {
 	servers := sshtest.Start(t, 2)
-	lanes := reaching(t)
-	pids, ended := sleeping(t.Context(), t, lanes, servers[0].Host)
+	pool := reaching(t)
+	pids, ended := sleeping(t.Context(), t, pool, servers[0].Host)
 	servers[0].Deaf(true)
 	servers[0].Cut()
 	if r := <-ended; r.Outcome != events.Lost {
@@ -124,7 +124,7 @@ func TestLostForGood(t *testing.T) {
 	wantGone(t, pids)
 	dials := 0
 	for range 3 {
-		r := lanes.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
+		r := pool.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
 		if r.Outcome != events.Unreachable || r.Class != fault.Transient || !strings.HasPrefix(r.Error, "web1 (127.0.0.1:") || !strings.Contains(r.Error, "cannot be reached: ssh: ") {
 			t.Errorf("%s", show(r))
 		}
@@ -135,10 +135,10 @@ func TestLostForGood(t *testing.T) {
 	if dials < 3 || servers[0].Dials() != dials {
 		t.Errorf("dialled %d times, and %d later", dials, servers[0].Dials())
 	}
-	wantWorks(t, lanes, servers[1].Host)
+	wantWorks(t, pool, servers[1].Host)
 	servers[0].Deaf(false)
-	lanes.Redial(servers[0].Host)
-	wantWorks(t, lanes, servers[0].Host)
+	pool.Redial(servers[0].Host)
+	wantWorks(t, pool, servers[0].Host)
 }
 
 // TestUnreachable opens several hosts of which some cannot be reached, each for another reason. What lasts is tried once.
@@ -155,9 +155,9 @@ func TestUnreachable(t *testing.T) {
 		servers[0].Host: "Host key verification failed. (its key is not the one that is known: ", wrongKey: "(see which keys are offered with `ssh ", nobody: "Permission denied",
 		unread: "arguments for ssh cannot be read", unknown: "resolve hostname",
 	}
-	lanes := reaching(t)
+	pool := reaching(t)
 	list := []exec.Host{servers[0].Host, servers[1].Host, wrongKey, nobody, unread, unknown}
-	failed := lanes.Open(t.Context(), list)
+	failed := pool.Open(t.Context(), list)
 	for h, words := range want {
 		var away *agent.UnreachableError
 		if !errors.As(failed[h], &away) || !strings.Contains(away.Error(), words) || !away.Fatal && h != unknown {
@@ -172,8 +172,8 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%s was dialled %d times", servers[i].Host.Name, servers[i].Dials())
 		}
 	}
-	wantWorks(t, lanes, servers[1].Host)
-	r := lanes.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
+	wantWorks(t, pool, servers[1].Host)
+	r := pool.Run(t.Context(), on(t, servers[0].Host, "command", args{"argv": []any{"true"}}))
 	if r.Outcome != events.Unreachable || r.Class != fault.Fatal {
 		t.Errorf("%s", show(r))
 	}
@@ -182,16 +182,16 @@ func TestUnreachable(t *testing.T) {
 // TestCancelledThere ends a step on a host: its whole group ends, and the connection stays.
 func TestCancelledThere(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
-	lanes := reaching(t)
-	lanes.Local.Grace = 200 * time.Millisecond
+	pool := reaching(t)
+	pool.Local.Grace = 200 * time.Millisecond
 	ctx, cancel := context.WithCancelCause(t.Context())
-	pids, ended := sleeping(ctx, t, lanes, s.Host)
+	pids, ended := sleeping(ctx, t, pool, s.Host)
 	cancel(fault.Interrupt)
 	if r := <-ended; r.Outcome != events.Cancelled {
 		t.Errorf("%s", show(r))
 	}
 	wantGone(t, pids)
-	wantWorks(t, lanes, s.Host)
+	wantWorks(t, pool, s.Host)
 	if s.Dials() != 1 {
 		t.Errorf("it was dialled %d times", s.Dials())
 	}
@@ -201,10 +201,10 @@ func TestCancelledThere(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	s := sshtest.Start(t, 1)[0]
 	s.Mute(true)
-	lanes := reaching(t)
+	pool := reaching(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan exec.Result, 1)
-	go func() { done <- lanes.Run(ctx, on(t, s.Host, "command", args{"argv": []any{"true"}})) }()
+	go func() { done <- pool.Run(ctx, on(t, s.Host, "command", args{"argv": []any{"true"}})) }()
 	for s.Dials() == 0 {
 		time.Sleep(time.Millisecond)
 	}
@@ -212,13 +212,13 @@ func TestGivenUp(t *testing.T) {
 	if r := <-done; r.Outcome != events.Cancelled {
 		t.Errorf("%s", show(r))
 	}
-	lanes.Close() // and does not wait for the time that ssh has
+	pool.Close() // and does not wait for the time that ssh has
 	if pids := children(t, "ssh", "HostKeyAlias="+s.Host.Name); len(pids) > 0 {
 		t.Errorf("ssh is still there: %v", pids)
 	}
 }
 
-// TestKilledNear kills the whole process that has the lanes, and with that everything on the hosts ends.
+// TestKilledNear kills the whole process that has the connections, and with that everything on the hosts ends.
 func TestKilledNear(t *testing.T) {
 	assault.Long(t)
 	s := sshtest.Start(t, 1)[0]

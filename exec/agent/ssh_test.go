@@ -10,12 +10,12 @@ import (
 	"moon/exec/agent/sshtest"
 )
 
-// reaching are lanes to hosts, over the real ssh.
-func reaching(t *testing.T) *agent.Lanes {
+// reaching are connections to hosts, over the real ssh.
+func reaching(t *testing.T) *agent.Pool {
 	t.Helper()
-	lanes := &agent.Lanes{Build: "test"}
-	t.Cleanup(lanes.Close)
-	return lanes
+	pool := &agent.Pool{Build: "test"}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 // on is a job on a host.
@@ -38,18 +38,18 @@ func hosts(servers []*sshtest.Server) []exec.Host {
 func TestHosts(t *testing.T) {
 	servers := sshtest.Start(t, 3)
 	for range 2 {
-		lanes := reaching(t)
-		if failed := lanes.Open(t.Context(), hosts(servers)); len(failed) > 0 {
+		pool := reaching(t)
+		if failed := pool.Open(t.Context(), hosts(servers)); len(failed) > 0 {
 			t.Fatal(failed)
 		}
 		for i, s := range servers {
 			job := on(t, s.Host, "shell", args{"cmd": `echo "$HOME" $PWD; echo to err >&2; exit 3`})
-			r := lanes.Run(t.Context(), job)
+			r := pool.Run(t.Context(), job)
 			if r.Outcome != events.Failed || r.RC == nil || *r.RC != 3 || !strings.HasPrefix(printed(job), s.Home+" "+s.Home) || !strings.HasSuffix(printed(job), "to err\n") {
 				t.Errorf("web%d: %s, %q", i+1, show(r), printed(job))
 			}
 		}
-		lanes.Close()
+		pool.Close()
 	}
 	for _, s := range servers {
 		if s.Dials() != 2 {

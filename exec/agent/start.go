@@ -63,7 +63,7 @@ func Prefix(b exec.Become) []string {
 	return []string{"su", "-s", "/bin/sh", suRuns(), `exec "$@"`, "--", b.User, "sh"}
 }
 
-// launch is one attempt at a lane: what was started, and what it said.
+// launch is one attempt at a connection: what was started, and what it said.
 type launch struct {
 	host     *exec.Host // nil: this machine
 	become   exec.Become
@@ -81,8 +81,8 @@ type launch struct {
 	quiet    chan struct{} // closed when all it said is known
 }
 
-// start makes a lane. Where the moon of the other side is not the same as this one, it is handed over.
-func (l *Lanes) start(b exec.Become) (*lane, func(), error) {
+// start makes a connection. Where the moon of the other side is not the same as this one, it is handed over.
+func (l *Pool) start(b exec.Become) (*conn, func(), error) {
 	ln, end, err := l.launch(b, false)
 	if errors.Is(err, errOther) {
 		ln, end, err = l.launch(b, true)
@@ -93,7 +93,7 @@ func (l *Lanes) start(b exec.Become) (*lane, func(), error) {
 // errOther says that the user has no moon that is the same as this one.
 var errOther = errors.New("another moon answered")
 
-func (l *Lanes) launch(b exec.Become, handOver bool) (*lane, func(), error) {
+func (l *Pool) launch(b exec.Become, handOver bool) (*conn, func(), error) {
 	secret, known, err := l.password(b)
 	if err != nil {
 		return nil, nil, err
@@ -328,7 +328,7 @@ func (s *launch) greet() {
 }
 
 // open waits until the agent is there, and types the password if it is asked for.
-func (s *launch) open(l *Lanes, secret string, known bool) (*lane, error) {
+func (s *launch) open(l *Pool, secret string, known bool) (*conn, error) {
 	deadline, look := time.NewTimer(willing), time.NewTicker(blink)
 	defer deadline.Stop()
 	defer look.Stop()
@@ -412,7 +412,7 @@ func (s *launch) handOver() {
 var errSilent = errors.New("it did not answer in time")
 
 // welcome exchanges the first frames. What has greeted like an agent need not be one: it is not waited for without end.
-func (s *launch) welcome(l *Lanes) (*lane, error) {
+func (s *launch) welcome(l *Pool) (*conn, error) {
 	var theirs hello
 	heard, waited := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -450,7 +450,7 @@ func (s *launch) welcome(l *Lanes) (*lane, error) {
 	if err != nil || theirs.Build != l.Build {
 		return nil, errOther
 	}
-	ln := newLane(s.out, s.in, s.hang)
+	ln := newConn(s.out, s.in, s.hang)
 	ln.warning = s.warning
 	if s.host != nil {
 		s.said.mark() // what the machine says to everybody who comes
@@ -489,7 +489,7 @@ func (s *launch) hang() {
 	}()
 }
 
-// end closes the lane, and waits until the agent has ended.
+// end closes the connection, and waits until the agent has ended.
 func (s *launch) end() {
 	_ = s.in.Close()
 	select {

@@ -23,7 +23,7 @@ func TestStoppedAgent(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			s := sshtest.Start(t, 1)[0]
-			lanes := reaching(t)
+			pool := reaching(t)
 			job := on(t, s.Host, "shell", args{"cmd": "echo $PPID up; sleep 600"})
 			if how == "timeout" {
 				job.Timeout = 2 * time.Second
@@ -31,7 +31,7 @@ func TestStoppedAgent(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			done := make(chan exec.Result, 1)
-			go func() { done <- lanes.Run(ctx, job) }()
+			go func() { done <- pool.Run(ctx, job) }()
 			says(t, job, "up")
 			var pid int
 			for word := range strings.FieldsSeq(printed(job)) {
@@ -54,7 +54,7 @@ func TestStoppedAgent(t *testing.T) {
 			case <-time.After(2 * time.Minute):
 				t.Fatal("it is waited for")
 			}
-			wantWorks(t, lanes, s.Host)
+			wantWorks(t, pool, s.Host)
 		})
 	}
 }
@@ -66,11 +66,11 @@ func TestStoppedAgentHere(t *testing.T) {
 		t.Skip("needs to become somebody without a password")
 	}
 	ada, _ := newUser(t, "ada")
-	lanes := reaching(t)
+	pool := reaching(t)
 	job := newJob(t, "/", "shell", args{"cmd": "echo $PPID up; sleep 600"})
 	job.Become, job.Timeout = &exec.Become{User: ada.Username}, 10*time.Second
 	done := make(chan exec.Result, 1)
-	go func() { done <- lanes.Run(t.Context(), job) }()
+	go func() { done <- pool.Run(t.Context(), job) }()
 	says(t, job, "up")
 	pid := number(t, strings.Fields(printed(job))[0])
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {

@@ -12,9 +12,9 @@ import (
 	"moon/exec/fault"
 )
 
-// inFrontOf has a job that is carried out here go on on its host, in a terminal there that is joined to the one here. Its lane
+// inFrontOf has a job that is carried out here go on on its host, in a terminal there that is joined to the one here. Its connection
 // comes first: that is where it is seen whether the host can be reached, and ssh shares its connection.
-func (l *Lanes) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result {
+func (l *Pool) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result {
 	fail := func(text string) *exec.Result {
 		return &exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: text}
 	}
@@ -46,7 +46,7 @@ func (l *Lanes) inFrontOf(ctx context.Context, here, job *exec.Job) *exec.Result
 
 // prefixOn is what stands in front of a command so that it runs on a host in the foreground. ssh makes one text of all words it
 // is given, and a shell there takes it apart again: so they are quoted on the way.
-func (l *Lanes) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
+func (l *Pool) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, error) {
 	argv, err := l.ssh(h, "-q", "-tt")
 	if err != nil {
 		return nil, err

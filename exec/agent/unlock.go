@@ -27,7 +27,7 @@ func askedOf(job *exec.Job) place {
 //	result ─▶ PasswordError ─▶ turn ─▶ another was given meanwhile? ──yes──▶ result
 //	                                          └─no─▶ Asks ─▶ ready? ──yes──▶ result
 //	                                                  ▲───no───┘
-func (l *Lanes) asking(ctx context.Context, as purpose, job *exec.Job) exec.Result {
+func (l *Pool) asking(ctx context.Context, as purpose, job *exec.Job) exec.Result {
 	for {
 		used := ""
 		if job.Become != nil {
@@ -50,7 +50,7 @@ func (l *Lanes) asking(ctx context.Context, as purpose, job *exec.Job) exec.Resu
 
 // unlock gets a password for the user of a job, and reports whether there is another now than the one that was used. One person
 // is asked one question at a time: whoever waits meanwhile may find that it is answered.
-func (l *Lanes) unlock(ctx context.Context, as purpose, job *exec.Job, wrong bool, used string) bool {
+func (l *Pool) unlock(ctx context.Context, as purpose, job *exec.Job, wrong bool, used string) bool {
 	if l.Asks == nil {
 		return false
 	}
@@ -98,7 +98,7 @@ func unhurried(ctx context.Context) (context.Context, func()) {
 }
 
 // using is the password with which a job would be tried.
-func (l *Lanes) using(job *exec.Job) string {
+func (l *Pool) using(job *exec.Job) string {
 	if job.Host != nil {
 		return l.passwordOn(*job.Host, *job.Become)
 	}
@@ -111,7 +111,7 @@ func (l *Lanes) using(job *exec.Job) string {
 }
 
 // correct tells a password that a person has typed: it counts more than one of the playbook, which was refused.
-func (l *Lanes) correct(job *exec.Job, who place, password string) {
+func (l *Pool) correct(job *exec.Job, who place, password string) {
 	if job.Host == nil {
 		l.Give(*job.Become, password)
 	}
@@ -125,14 +125,14 @@ func (l *Lanes) correct(job *exec.Job, who place, password string) {
 }
 
 // forget takes back what a person has typed in vain.
-func (l *Lanes) forget(who place) {
+func (l *Pool) forget(who place) {
 	l.unanswered = true
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.corrected, who)
 }
 
-func (l *Lanes) readyFor(ctx context.Context, job *exec.Job) error {
+func (l *Pool) readyFor(ctx context.Context, job *exec.Job) error {
 	if job.Host != nil {
 		return l.ReadyOn(ctx, *job.Host, exec.Become{User: job.Become.User, Method: job.Become.Method})
 	}
@@ -141,7 +141,7 @@ func (l *Lanes) readyFor(ctx context.Context, job *exec.Job) error {
 
 // forAll takes a password that is right on one host for that of the others, as one that is asked for ahead is. su asks for that of
 // whom it becomes, which says nothing of others.
-func (l *Lanes) forAll(job *exec.Job, password string) {
+func (l *Pool) forAll(job *exec.Job, password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if job.Host != nil && job.Become.Method != "su" {

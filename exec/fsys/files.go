@@ -13,7 +13,7 @@ import (
 )
 
 // Files are where a step copies from: `src` of copy and template. They are read by whoever runs moon, as on the other
-// side of a lane the step's user may not be able to, or may be on another machine.
+// side of a connection the step's user may not be able to, or may be on another machine.
 type Files interface {
 	Stat(path string) (fs.FileInfo, error)
 	Open(path string) (io.ReadCloser, error)

@@ -73,7 +73,7 @@ func TestOneProcessForTheRun(t *testing.T) {
 	}
 }
 
-// TestCopyEndsWithTheHost: a plugin that came over a lane runs from a copy, which is gone once the host is closed.
+// TestCopyEndsWithTheHost: a plugin that came over a connection runs from a copy, which is gone once the host is closed.
 func TestCopyEndsWithTheHost(t *testing.T) {
 	needPython(t)
 	tmp := t.TempDir()

@@ -28,31 +28,31 @@ type BecomePasswords struct {
 	File string // whose first line it is; "" for none
 }
 
-// Runners gives a session what carries steps out, with lanes to the users that the plan names. What takes a password asks
+// Runners gives a session what carries steps out, with connections to the users that the plan names. What takes a password asks
 // for it here, before anything runs.
-func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*agent.Lanes, error) {
-	lanes, err := f.Lanes(call, p)
+func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*agent.Pool, error) {
+	pool, err := f.Pool(call, p)
 	if err != nil {
 		return nil, err
 	}
 	if _, ours := c.Runner.(exec.Local); ours { // and not one of a test
-		c.Runner = lanes
+		c.Runner = pool
 	}
-	c.Dry = lanes.Dry(overlayFor(c.Options.Check))
-	return lanes, nil
+	c.Dry = pool.Dry(overlayFor(c.Options.Check))
+	return pool, nil
 }
 
-// Lanes are open to the users that the plan names.
-func (f BecomePasswords) Lanes(call *Invocation, p *plan.Plan) (*agent.Lanes, error) {
-	lanes := call.Hosts.Take()
-	lanes.Told = func(password string) { p.Secrets().Add("", password) }
-	lanes.Local, lanes.Plugins = plugged(call, lanes.Local, p)
-	lanes.Asks = call.askInTurn
-	if err := f.unlock(call, lanes, Becoming(p), becomingElsewhere(p)); err != nil {
-		lanes.Close()
+// Pool is open to the users that the plan names.
+func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*agent.Pool, error) {
+	pool := call.Hosts.Take()
+	pool.Told = func(password string) { p.Secrets().Add("", password) }
+	pool.Local, pool.Plugins = plugged(call, pool.Local, p)
+	pool.Asks = call.askInTurn
+	if err := f.unlock(call, pool, Becoming(p), becomingElsewhere(p)); err != nil {
+		pool.Close()
 		return nil, err
 	}
-	return lanes, nil
+	return pool, nil
 }
 
 // overlayFor is what a dry run remembers. Single steps of a run that are not really run (check_mode) foresee nothing: what they
@@ -96,8 +96,8 @@ func becomingElsewhere(p *plan.Plan) bool {
 	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Conn != nil && s.Become != nil && !s.Excluded })
 }
 
-// unlock starts the lanes that can be started, and finds the passwords that they take.
-func (f BecomePasswords) unlock(call *Invocation, lanes *agent.Lanes, list []becomer, elsewhere bool) error {
+// unlock starts the connections that can be started, and finds the passwords that they take.
+func (f BecomePasswords) unlock(call *Invocation, pool *agent.Pool, list []becomer, elsewhere bool) error {
 	if len(list) == 0 && !elsewhere {
 		return nil
 	}
@@ -106,26 +106,26 @@ func (f BecomePasswords) unlock(call *Invocation, lanes *agent.Lanes, list []bec
 		if err != nil {
 			return err
 		}
-		lanes.GiveAll(password)
+		pool.GiveAll(password)
 	}
 	if elsewhere && f.Ask && f.File == "" {
 		password, err := call.typedPassword("BECOME password: ")
 		if err != nil {
 			return err
 		}
-		lanes.GiveAll(password)
+		pool.GiveAll(password)
 	}
 	for _, b := range list {
-		if f.Ask && agent.Method(b.Become) != "" && f.File == "" && !lanes.Knows(b.Become) {
-			if err := call.askPassword(lanes, b, nil); err != nil {
+		if f.Ask && agent.Method(b.Become) != "" && f.File == "" && !pool.Knows(b.Become) {
+			if err := call.askPassword(pool, b, nil); err != nil {
 				return err
 			}
 			continue
 		}
-		err := lanes.Ready(context.Background(), b.Become)
+		err := pool.Ready(context.Background(), b.Become)
 		// Anything else the step says, when it is reached: an earlier one may make the user, or the rule that lets him in.
 		if locked, ok := errors.AsType[*agent.PasswordError](err); ok {
-			if err := f.locked(call, lanes, b, locked); err != nil {
+			if err := f.locked(call, pool, b, locked); err != nil {
 				return err
 			}
 		}
@@ -134,18 +134,18 @@ func (f BecomePasswords) unlock(call *Invocation, lanes *agent.Lanes, list []bec
 }
 
 // locked is about a user whom it takes a password to become.
-func (f BecomePasswords) locked(call *Invocation, lanes *agent.Lanes, b becomer, why *agent.PasswordError) error {
+func (f BecomePasswords) locked(call *Invocation, pool *agent.Pool, b becomer, why *agent.PasswordError) error {
 	if f.File != "" {
 		return Usage("--become-password-file: %s; nothing was run", why)
 	}
-	return call.askPassword(lanes, b, why)
+	return call.askPassword(pool, b, why)
 }
 
 // tries is how often a person may mistype.
 const tries = 3
 
 // askPassword asks on the terminal, whatever standard input is, and tries what it is told.
-func (call *Invocation) askPassword(lanes *agent.Lanes, b becomer, why error) error {
+func (call *Invocation) askPassword(pool *agent.Pool, b becomer, why error) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		if why == nil {
@@ -165,8 +165,8 @@ func (call *Invocation) askPassword(lanes *agent.Lanes, b becomer, why error) er
 		if err != nil {
 			return err
 		}
-		lanes.Give(b.Become, password)
-		err = lanes.Ready(context.Background(), b.Become)
+		pool.Give(b.Become, password)
+		err = pool.Ready(context.Background(), b.Become)
 		locked, ok := errors.AsType[*agent.PasswordError](err)
 		if !ok {
 			return nil // what else is wrong the step says
@@ -262,7 +262,7 @@ func readPassword(call *Invocation, path string) (string, error) {
 	return password, nil
 }
 
-// plugged gives the lanes of a run what carries out the steps of plugins. It is closed with them.
+// plugged gives the connections of a run what carries out the steps of plugins. It is closed with them.
 func plugged(call *Invocation, local exec.Local, p *plan.Plan) (exec.Local, *plugin.Host) {
 	host := &plugin.Host{Moon: call.version, Cwd: p.Root, Asker: call.Asker}
 	local.Plugin = host.Run

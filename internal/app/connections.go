@@ -18,7 +18,7 @@ type connections struct {
 	call *Invocation
 
 	mu    sync.Mutex
-	lanes *agent.Lanes // nil before the first connection, and when a run has taken them
+	pool  *agent.Pool // nil before the first connection, and when a run has taken them
 	facts map[string]plan.Gathered
 }
 
@@ -79,34 +79,34 @@ func (c *connections) ask(t plan.Target) plan.Gathered {
 	return plan.Gathered{Facts: facts.Ansible, Own: facts.Moon}
 }
 
-// open gives lanes, and makes them if there are none.
-func (c *connections) open() *agent.Lanes {
+// open gives connections, and makes them if there are none.
+func (c *connections) open() *agent.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lanes == nil {
+	if c.pool == nil {
 		local, _ := c.call.Session.Runner.(exec.Local) // tests watch it
-		c.lanes = &agent.Lanes{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
+		c.pool = &agent.Pool{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
 	}
-	return c.lanes
+	return c.pool
 }
 
-// Take gives the lanes away, to somebody who closes them.
-func (c *connections) Take() *agent.Lanes {
-	lanes := c.open()
+// Take gives the connections away, to somebody who closes them.
+func (c *connections) Take() *agent.Pool {
+	pool := c.open()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lanes = nil
-	return lanes
+	c.pool = nil
+	return pool
 }
 
 // Close ends what nobody has taken.
 func (c *connections) Close() {
 	c.mu.Lock()
-	lanes := c.lanes
-	c.lanes = nil
+	pool := c.pool
+	c.pool = nil
 	c.mu.Unlock()
-	if lanes != nil {
-		lanes.Close()
+	if pool != nil {
+		pool.Close()
 	}
 }
 

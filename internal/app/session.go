@@ -46,11 +46,11 @@ func Headless(call *Invocation, p *plan.Plan, g *graph.Graph, req HeadlessReques
 	if err := CheckTerminal(p, opts.Check); err != nil {
 		return err
 	}
-	s, lanes, err := Start(call, p, g, opts, req.Passwords, Approvals(confirmed)...)
+	s, pool, err := Start(call, p, g, opts, req.Passwords, Approvals(confirmed)...)
 	if err != nil {
 		return err
 	}
-	defer lanes.Close()
+	defer pool.Close()
 	for i, t := range outs {
 		if t.format == "text" && t.file == "" && IsTerminal(call.Out) {
 			outs[i].usual = usual(s.Forecast(p.Digest))
@@ -106,27 +106,27 @@ func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan event
 }
 
 // Oracle foretells what a plan would do, to other machines only if it may connect to them.
-func Oracle(asker *process.Asker, p *plan.Plan, lanes *agent.Lanes, connect, force bool, left func(int) bool) *engine.Oracle {
+func Oracle(asker *process.Asker, p *plan.Plan, pool *agent.Pool, connect, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if state, err := StateDir(); err == nil {
 		records = state.Sources()
 	}
-	dry := lanes.Dry(fsys.NewOverlay())
+	dry := pool.Dry(fsys.NewOverlay())
 	if !connect {
 		dry = dry.Near()
 	}
 	return &engine.Oracle{Plan: p, Dry: dry, Records: records, Force: force, Left: left, Asker: asker}
 }
 
-// Start begins a run in the user's run directory. The lanes are to be closed after it.
-func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *agent.Lanes, error) {
+// Start begins a run in the user's run directory. The connections are to be closed after it.
+func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *agent.Pool, error) {
 	state, err := StateDir()
 	if err != nil {
 		return nil, nil, err
 	}
 	c := call.Session
 	c.Options = opts
-	lanes, err := passwords.Runners(call, &c, p)
+	pool, err := passwords.Runners(call, &c, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,10 +135,10 @@ func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, pa
 	s, err := engine.Start(c)
 	if err != nil {
 		call.Signals.Drop()
-		lanes.Close()
+		pool.Close()
 		return nil, nil, NewExit(ExitDisk, WithRoom(err))
 	}
-	return s, lanes, nil
+	return s, pool, nil
 }
 
 // WithRoom is an error's text, with what to do about a disk that has no room for a run.

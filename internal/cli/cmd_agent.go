@@ -10,7 +10,7 @@ import (
 	"moon/internal/app"
 )
 
-// agentCmd is the far end of a lane. moon starts it itself.
+// agentCmd is the far end of a connection. moon starts it itself.
 type agentCmd struct {
 	Clean  bool `env:"-" help:"Use the environment of a fresh process of this user."`
 	Kept   bool `env:"-" help:"Clean up the cache that this program is kept in."`
@@ -35,7 +35,7 @@ func (c *agentCmd) Run(call *app.Invocation) error {
 	if err := os.Chdir("/"); err != nil {
 		return app.Usage("%s", err)
 	}
-	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the lane that
+	// A terminal that goes, or somebody who ends the agent, ends what runs, and in order. So does an end of the connection that
 	// is found by writing to it: what runs must not outlive the agent.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctx, end := context.WithCancel(context.Background())

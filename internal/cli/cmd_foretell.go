@@ -16,15 +16,15 @@ import (
 // foretell prints the plan with what each step would do.
 func (c *planCmd) foretell(call *app.Invocation, p *plan.Plan, g *graph.Graph) error {
 	app.AskSupplied(p)
-	lanes, err := c.becomePasswords().Lanes(call, p)
+	pool, err := c.becomePasswords().Pool(call, p)
 	if err != nil {
 		return err
 	}
-	defer lanes.Close()
+	defer pool.Close()
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
 	all := make([]*events.Foretold, len(p.Steps))
-	app.Oracle(call.Asker, p, lanes, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
+	app.Oracle(call.Asker, p, pool, !c.NoConnect, false, nil).Foretell(ctx, func(f *events.Foretold) {
 		if !c.Diff.given {
 			f.Diff.Text = ""
 		}

@@ -324,13 +324,13 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
 		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
-	lanes := &agent.Lanes{Local: exec.Local{Plugin: host.Run}, Build: build()}
-	defer lanes.Close()
+	pool := &agent.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}
+	defer pool.Close()
 	var r exec.Result
 	if c.Check {
-		r = lanes.Dry(nil).Run(ctx, job)
+		r = pool.Dry(nil).Run(ctx, job)
 	} else {
-		r = lanes.Run(ctx, job)
+		r = pool.Run(ctx, job)
 	}
 	if err := printTested(call.Out, r); err != nil {
 		return err

@@ -97,11 +97,11 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 	config.Plan, config.Graph, config.Records, config.Durations, config.Options, config.First = now.plan, now.graph, state.Sources(), state.Durations(), opts, app.Approvals(confirmed)
 	config.States = state.Resources()
 	passwords := c.becomePasswords()
-	lanes, err := passwords.Runners(call, &config, now.plan)
+	pool, err := passwords.Runners(call, &config, now.plan)
 	if err != nil {
 		return err
 	}
-	defer lanes.Close()
+	defer pool.Close()
 	call.Signals.Catch()
 	s, err := engine.Resume(config, how)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *resumeCmd) Run(call *app.Invocation) error {
 			headlessFlags: headlessFlags{Verbose: c.Verbose}, runFlags: runFlags{Check: opts.Check, Diff: opts.Diff}, screenFlags: c.screenFlags, uiFlags: c.uiFlags, exportFlags: c.exportFlags, fixed: opts.Saved,
 			again: func(*app.Invocation) (plan.Options, error) { return now.again, nil }, notice: now.edited, earlier: now.earlier(past),
 		}
-		return t.screen(call, s, lanes, now.plan)
+		return t.screen(call, s, pool, now.plan)
 	}
 	return app.Attend(call, s, outs, app.ExportFile(c.Exports))
 }

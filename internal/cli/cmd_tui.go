@@ -102,14 +102,14 @@ func (c *tuiCmd) once(call *app.Invocation) error {
 	if err != nil {
 		return err
 	}
-	s, lanes, err := app.Start(call, p, g, opts, c.becomePasswords(), stops...)
+	s, pool, err := app.Start(call, p, g, opts, c.becomePasswords(), stops...)
 	if err != nil {
 		return err
 	}
-	defer lanes.Close()
+	defer pool.Close()
 	c.ask = noForm
 	c.again, c.fixed, c.repeats = c.planOptions, opts.Saved, p.RootFile != "-"
-	return c.screen(call, s, lanes, p)
+	return c.screen(call, s, pool, p)
 }
 
 // noForm is who answers the questions of a playbook while the screen shows its run.
@@ -157,7 +157,7 @@ func noTerminal() string {
 }
 
 // screen shows a run until the person has left, and leaves the report in the terminal.
-func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, lanes *agent.Lanes, p *plan.Plan) error {
+func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *agent.Pool, p *plan.Plan) error {
 	feed, followed := s.Follow(context.Background(), false)
 	var run events.Run
 	shown := make(chan []events.Record)
@@ -191,13 +191,13 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, lanes *agent.La
 		},
 		Foretell: func(ctx context.Context, p *plan.Plan, left func(int) bool, tell func(*events.Foretold)) {
 			s.ExpectNothing()
-			app.Oracle(call.Asker, p, lanes, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
+			app.Oracle(call.Asker, p, pool, !c.NoConnect, c.Force, left).Foretell(ctx, func(f *events.Foretold) {
 				s.Expect(p, f)
 				tell(f)
 			})
 		},
 		Bind:    s.StepNow,
-		Predict: c.predict(call.Asker, s, lanes),
+		Predict: c.predict(call.Asker, s, pool),
 		Preview: engine.Preview,
 		Keys:    c.keys, View: view, KeepView: keepView(call, p), Notice: notice,
 		Eval: s.Eval, CheckBreak: (*plan.Plan).CheckBreak, ParseBreak: engine.ParseBreak,
@@ -240,12 +240,12 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, lanes *agent.La
 
 // predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
 // not there to look at.
-func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, lanes *agent.Lanes) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, pool *agent.Pool) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
 	if c.Check {
 		return nil
 	}
 	return func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
-		f, err := s.Predict(ctx, step, app.Oracle(asker, p, lanes, !c.NoConnect, c.Force, nil))
+		f, err := s.Predict(ctx, step, app.Oracle(asker, p, pool, !c.NoConnect, c.Force, nil))
 		if err != nil {
 			return nil
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFleetBackOnScreen loses a host while a step runs there, tries again while it is away, and once more when it is back: then
-// the step goes over a new lane, and the rest of the host's steps too.
+// the step goes over a new connection, and the rest of the host's steps too.
 func TestFleetBackOnScreen(t *testing.T) {
 	assault.Long(t)
 	f := newFleet(t, 2)

@@ -19,7 +19,7 @@ import (
 var asCommand = map[string]func(){"moon": mortal}
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "agent" { // started for a lane, under whatever name
+	if len(os.Args) > 1 && os.Args[1] == "agent" { // started for a connection, under whatever name
 		os.Exit(Main(os.Args[1:]))
 	}
 	if os.Getenv("MOON_ASKPASS") != "" { // by ssh, to ask for a password

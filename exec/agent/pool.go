@@ -16,11 +16,11 @@ import (
 	"moon/exec/plugin"
 )
 
-// Lanes runs jobs, those of other users and hosts over lanes. It must be closed.
-type Lanes struct {
+// Pool runs jobs, those of other users and hosts over connections. It must be closed.
+type Pool struct {
 	Local   exec.Local
 	Build   string                // which moon this is; required, and the same for both ends
-	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the lanes; may be nil
+	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the connections; may be nil
 	Told    func(password string) // is told of each password, which is nobody else's to see; may be nil
 
 	// Asks asks a person for the password of a user whom a step is to be. No two questions are asked at once. nil: nobody can be asked.
@@ -30,7 +30,7 @@ type Lanes struct {
 	unanswered bool       // a question was asked in vain
 
 	mu        sync.Mutex
-	lanes     map[laneKey]*opening
+	conns     map[connKey]*opening
 	passwords map[string]string // by whose they are
 	elsewhere map[place]string  // those of other hosts
 	any       string            // that is taken for everybody's; "": none
@@ -45,31 +45,31 @@ type Lanes struct {
 	dialling  chan struct{} // has room for those that connect at once
 }
 
-// laneKey is whose lane it is: a user's of this machine, or a host's.
-type laneKey struct {
+// connKey is whose connection it is: a user's of this machine, or a host's.
+type connKey struct {
 	host   exec.Host
 	become exec.Become
 }
 
-// keyOf is whose lane a job takes. On another host the agent there has lanes to its users.
-func keyOf(job *exec.Job) laneKey {
+// keyOf is whose connection a job takes. On another host the agent there has connections to its users.
+func keyOf(job *exec.Job) connKey {
 	if job.Host != nil {
-		return laneKey{host: *job.Host}
+		return connKey{host: *job.Host}
 	}
 	return ofUser(*job.Become)
 }
 
-// opening is a lane, once done is closed.
+// opening is a connection, once done is closed.
 type opening struct {
 	done chan struct{}
-	lane *lane
+	conn *conn
 	end  func() // closes it and waits for its end
 	err  error
 	when time.Time // it came to nothing
 }
 
-// Run carries out a job, as Local does, or over a lane if it is another user's.
-func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
+// Run carries out a job, as Local does, or over a connection if it is another user's.
+func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
 	if l.own(job) {
 		return l.Local.Run(ctx, job)
 	}
@@ -86,7 +86,7 @@ func (l *Lanes) Run(ctx context.Context, job *exec.Job) exec.Result {
 
 // inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
 // can ask on it.
-func (l *Lanes) inFront(ctx context.Context, job *exec.Job) exec.Result {
+func (l *Pool) inFront(ctx context.Context, job *exec.Job) exec.Result {
 	here := *job
 	here.Become, here.Host = nil, nil
 	if job.Host == nil {
@@ -103,10 +103,10 @@ func (l *Lanes) inFront(ctx context.Context, job *exec.Job) exec.Result {
 	return l.Local.Run(ctx, &here)
 }
 
-// Dry is the dry run of the same jobs. The overlay, which may be nil, is that of the jobs of this process; each lane has
+// Dry is the dry run of the same jobs. The overlay, which may be nil, is that of the jobs of this process; each connection has
 // one of its own, so that what one user would make another's steps do not foresee.
-func (l *Lanes) Dry(own *fsys.Overlay) Dry {
-	d := Dry{lanes: l, own: own}
+func (l *Pool) Dry(own *fsys.Overlay) Dry {
+	d := Dry{pool: l, own: own}
 	if own != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -118,10 +118,10 @@ func (l *Lanes) Dry(own *fsys.Overlay) Dry {
 
 // Dry goes through the motions of jobs, as exec.DryRun does.
 type Dry struct {
-	lanes *Lanes
-	own   *fsys.Overlay
-	id    uint64
-	near  bool
+	pool *Pool
+	own  *fsys.Overlay
+	id   uint64
+	near bool
 }
 
 // Near is a dry run that asks no other machine: what is done there cannot be told.
@@ -130,19 +130,19 @@ func (d Dry) Near() Dry {
 	return d
 }
 
-// Run is Lanes.Run without effects.
+// Run is Pool.Run without effects.
 func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
-	if d.lanes.own(job) {
-		return exec.DryRun{Overlay: d.own, Plugin: d.lanes.Local.Plugin}.Run(ctx, job)
+	if d.pool.own(job) {
+		return exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run(ctx, job)
 	}
 	if d.near && job.Host != nil {
 		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
 	}
-	return d.lanes.asking(ctx, purpose{dry: true, of: d.id}, job)
+	return d.pool.asking(ctx, purpose{dry: true, of: d.id}, job)
 }
 
 // own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
-func (l *Lanes) own(job *exec.Job) bool {
+func (l *Pool) own(job *exec.Job) bool {
 	if job.Host == nil && (job.Become == nil || job.Become.User == me().Username) || exec.OnController(job) {
 		return true
 	}
@@ -158,7 +158,7 @@ var me = sync.OnceValue(func() *user.User {
 	return u
 })
 
-func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
+func (l *Pool) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
 	r, taken, err := l.over(ctx, as, local, job)
 	switch {
 	case err == nil:
@@ -190,7 +190,7 @@ func (l *Lanes) result(ctx context.Context, local exec.Local, as purpose, job *e
 	return r
 }
 
-// unstored is what a step should know of output that could not be stored; its own end of the lane does not.
+// unstored is what a step should know of output that could not be stored; its own end of the connection does not.
 func unstored(job *exec.Job) string {
 	if job.Output == nil || job.Output.Err() == nil {
 		return ""
@@ -198,8 +198,8 @@ func unstored(job *exec.Job) string {
 	return job.Output.Err().Error()
 }
 
-// over has a job carried out over its lane. A lane that has gone in the meantime is replaced.
-func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
+// over has a job carried out over its connection. A connection that has gone in the meantime is replaced.
+func (l *Pool) over(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
 	if job.Host != nil && job.Become != nil {
 		to := *job
 		to.Become = &exec.Become{User: job.Become.User, Method: job.Become.Method, Password: l.passwordOn(*job.Host, *job.Become)}
@@ -218,15 +218,15 @@ func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exe
 		if err != nil {
 			return exec.Result{}, false, err
 		}
-		got, taken, err := o.lane.do(ctx, as, local, job)
-		if warning := o.lane.warn(); warning != "" && err == nil {
+		got, taken, err := o.conn.do(ctx, as, local, job)
+		if warning := o.conn.warn(); warning != "" && err == nil {
 			got.Warnings = append(got.Warnings, warning)
 		}
-		if err == nil || o.lane.alive() {
+		if err == nil || o.conn.alive() {
 			return got, taken, err
 		}
 		if taken {
-			return got, true, o.lane.because(err)
+			return got, true, o.conn.because(err)
 		}
 		const most = 3 // a host may take every connection, and drop it
 		if job.Host != nil && tries == most {
@@ -235,10 +235,10 @@ func (l *Lanes) over(ctx context.Context, as purpose, local exec.Local, job *exe
 	}
 }
 
-// open gives the lane of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
-func (l *Lanes) open(ctx context.Context, k laneKey) (*opening, error) {
+// open gives the connection of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
 	l.mu.Lock()
-	o := l.lanes[k]
+	o := l.conns[k]
 	if o != nil && o.over() {
 		o = nil
 	}
@@ -248,16 +248,16 @@ func (l *Lanes) open(ctx context.Context, k laneKey) (*opening, error) {
 	}
 	if o == nil {
 		o = &opening{done: make(chan struct{})}
-		if l.lanes == nil {
-			l.lanes = map[laneKey]*opening{}
+		if l.conns == nil {
+			l.conns = map[connKey]*opening{}
 		}
-		l.lanes[k] = o
+		l.conns[k] = o
 		go func() {
 			defer close(o.done)
 			if k.host.Name != "" {
-				o.lane, o.end, o.err = l.dial(k.host)
+				o.conn, o.end, o.err = l.dial(k.host)
 			} else {
-				o.lane, o.end, o.err = l.start(k.become)
+				o.conn, o.end, o.err = l.start(k.become)
 			}
 			o.when = time.Now()
 		}()
@@ -271,7 +271,7 @@ func (l *Lanes) open(ctx context.Context, k laneKey) (*opening, error) {
 	}
 }
 
-// over reports whether an opening came to nothing, or its lane has gone: the next step tries again, because an earlier one
+// over reports whether an opening came to nothing, or its connection has gone: the next step tries again, because an earlier one
 // may have made what was missing. A host that was away stays that for a while, or each of its steps would wait for it anew.
 func (o *opening) over() bool {
 	select {
@@ -279,20 +279,20 @@ func (o *opening) over() bool {
 		if away, ok := errors.AsType[*UnreachableError](o.err); ok {
 			return !away.Fatal && time.Since(o.when) > resting
 		}
-		return o.err != nil || !o.lane.alive()
+		return o.err != nil || !o.conn.alive()
 	default:
 		return false
 	}
 }
 
-// ofUser is the lane to a user, whatever the password.
-func ofUser(b exec.Become) laneKey {
+// ofUser is the connection to a user, whatever the password.
+func ofUser(b exec.Become) connKey {
 	b.Password = ""
-	return laneKey{become: b}
+	return connKey{become: b}
 }
 
-// Ready starts the lane of a user ahead of time. A *PasswordError says that it takes a password.
-func (l *Lanes) Ready(ctx context.Context, b exec.Become) error {
+// Ready starts the connection of a user ahead of time. A *PasswordError says that it takes a password.
+func (l *Pool) Ready(ctx context.Context, b exec.Become) error {
 	if b.User == me().Username {
 		return nil
 	}
@@ -304,7 +304,7 @@ func (l *Lanes) Ready(ctx context.Context, b exec.Become) error {
 }
 
 // Give tells the password that a way of becoming asks for.
-func (l *Lanes) Give(b exec.Become, password string) {
+func (l *Pool) Give(b exec.Become, password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.passwords == nil {
@@ -316,7 +316,7 @@ func (l *Lanes) Give(b exec.Become, password string) {
 }
 
 // giveOnce is Give for a password that comes with every job: one that was refused is not tried again.
-func (l *Lanes) giveOnce(b exec.Become) {
+func (l *Pool) giveOnce(b exec.Become) {
 	l.mu.Lock()
 	same := l.passwords[Account(b)] == b.Password
 	l.mu.Unlock()
@@ -326,27 +326,27 @@ func (l *Lanes) giveOnce(b exec.Become) {
 }
 
 // GiveAll tells the password for everybody whose own is not known.
-func (l *Lanes) GiveAll(password string) {
+func (l *Pool) GiveAll(password string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.any = password
 	l.tell(password)
 }
 
-func (l *Lanes) tell(password string) {
+func (l *Pool) tell(password string) {
 	if l.Told != nil {
 		l.Told(password)
 	}
 }
 
 // Knows reports whether a password for a way of becoming is known.
-func (l *Lanes) Knows(b exec.Become) bool {
+func (l *Pool) Knows(b exec.Become) bool {
 	_, known, err := l.password(b)
 	return known && err == nil
 }
 
 // password is what is known for a way of becoming. It is an error where that was refused already.
-func (l *Lanes) password(b exec.Become) (text string, known bool, err error) {
+func (l *Pool) password(b exec.Become) (text string, known bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refused[Account(b)]; err != nil {
@@ -359,7 +359,7 @@ func (l *Lanes) password(b exec.Become) (text string, known bool, err error) {
 	return text, known, nil
 }
 
-func (l *Lanes) refuse(b exec.Become, err error) {
+func (l *Pool) refuse(b exec.Become, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refused == nil {
@@ -368,12 +368,12 @@ func (l *Lanes) refuse(b exec.Become, err error) {
 	l.refused[Account(b)] = err
 }
 
-// Close ends the lanes, and waits until they have ended. Nothing must run any more.
-func (l *Lanes) Close() {
+// Close ends the connections, and waits until they have ended. Nothing must run any more.
+func (l *Pool) Close() {
 	l.mu.Lock()
 	l.closed = true
-	all, paths := l.lanes, l.paths
-	l.lanes, l.paths = nil, nil
+	all, paths := l.conns, l.paths
+	l.conns, l.paths = nil, nil
 	if l.stop == nil {
 		l.stop = make(chan struct{})
 	}

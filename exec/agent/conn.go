@@ -13,11 +13,11 @@ import (
 	"moon/exec/process"
 )
 
-// patience is how long an agent has to end a job that was to be killed. One that has not is given up with its lane.
+// patience is how long an agent has to end a job that was to be killed. One that has not is given up with its connection.
 const patience = 5 * time.Second
 
-// lane is the near end of an open lane. Several jobs go over it at once.
-type lane struct {
+// conn is the near end of an open connection. Several jobs go over it at once.
+type conn struct {
 	out   *writer
 	hang  func()        // ends the other end, and all that runs there
 	words func() string // the last that was said beside the frames; nil: nobody listens
@@ -39,23 +39,23 @@ type sent struct {
 	ended chan exec.Result
 }
 
-// errGone is the end of a lane that nobody wanted.
+// errGone is the end of a connection that nobody wanted.
 var errGone = errors.New("its agent has gone")
 
-// errStuck is the end of a lane over which nothing was heard although something should have been.
+// errStuck is the end of a connection over which nothing was heard although something should have been.
 var errStuck = errors.New("it does not answer any more")
 
-// giveUp ends a lane whose agent was stopped, or whose host hangs.
-func (l *lane) giveUp() {
+// giveUp ends a connection whose agent was stopped, or whose host hangs.
+func (l *conn) giveUp() {
 	l.mu.Lock()
 	l.stuck = true
 	l.mu.Unlock()
 	l.hang()
 }
 
-// newLane begins to read what an agent says, from the frame after its hello.
-func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
-	l := &lane{out: &writer{w: out}, hang: hang, gone: make(chan struct{}), jobs: map[uint32]*sent{}}
+// newConn begins to read what an agent says, from the frame after its hello.
+func newConn(in *bufio.Reader, out io.Writer, hang func()) *conn {
+	l := &conn{out: &writer{w: out}, hang: hang, gone: make(chan struct{}), jobs: map[uint32]*sent{}}
 	go func() {
 		err := l.read(in)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -72,16 +72,16 @@ func newLane(in *bufio.Reader, out io.Writer, hang func()) *lane {
 	return l
 }
 
-// warn takes what is to be said of how the lane was opened, once; "" is nothing.
-func (l *lane) warn() (warning string) {
+// warn takes what is to be said of how the connection was opened, once; "" is nothing.
+func (l *conn) warn() (warning string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	warning, l.warning = l.warning, ""
 	return warning
 }
 
-// alive reports whether the lane may take a job.
-func (l *lane) alive() bool {
+// alive reports whether the connection may take a job.
+func (l *conn) alive() bool {
 	select {
 	case <-l.gone:
 		return false
@@ -91,7 +91,7 @@ func (l *lane) alive() bool {
 }
 
 // do has a job carried out. taken says that the other end may have begun with it, whatever came of it.
-func (l *lane) do(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
+func (l *conn) do(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (got exec.Result, taken bool, err error) {
 	s := &sent{answering: answering{job: job, dry: as.dry, asked: make(chan ask, mostAsked), files: map[uint32]io.ReadCloser{}}, watch: local.Watch, ended: make(chan exec.Result, 1)}
 	l.mu.Lock()
 	l.last++
@@ -111,7 +111,7 @@ func (l *lane) do(ctx context.Context, as purpose, local exec.Local, job *exec.J
 	defer close(out.frames)
 	out.frames <- func() error { return l.out.send(kindJob, number, newRequest(as, local.Grace, job)) }
 	done, now := ctx.Done(), job.Now
-	watch := &pulse{lane: l, local: local}
+	watch := &pulse{conn: l, local: local}
 	defer watch.stop()
 	due, stop := dueAt(as, job)
 	defer stop()
@@ -161,7 +161,7 @@ func newOutbox() *outbox {
 	go func() {
 		first := true
 		for send := range o.frames {
-			if err := send(); err != nil && first { // of the others it is seen that the lane has gone
+			if err := send(); err != nil && first { // of the others it is seen that the connection has gone
 				o.failed <- err
 			}
 			first = false
@@ -190,7 +190,7 @@ func dueAt(as purpose, job *exec.Job) (due <-chan time.Time, stop func()) {
 //	start ─▶ heard ─ patience ─▶ start
 //	   └────── patience ──────▶ silent
 type pulse struct {
-	lane   *lane
+	conn   *conn
 	local  exec.Local
 	heard  chan struct{}
 	silent <-chan time.Time
@@ -209,7 +209,7 @@ func (p *pulse) start() {
 	p.heard, p.end, p.silent = heard, cancel, time.After(patience)
 	go func() {
 		defer cancel()
-		if _, _, err := p.lane.do(ctx, purpose{what: forPing}, p.local, &exec.Job{}); err == nil {
+		if _, _, err := p.conn.do(ctx, purpose{what: forPing}, p.local, &exec.Job{}); err == nil {
 			heard <- struct{}{}
 		}
 	}()
@@ -235,7 +235,7 @@ func reasonOf(ctx context.Context) fault.Stop {
 }
 
 // read takes what the agent says. It waits for nothing but the disk that output is stored on.
-func (l *lane) read(in *bufio.Reader) error {
+func (l *conn) read(in *bufio.Reader) error {
 	for {
 		f, err := readFrame(in)
 		if err != nil {
@@ -253,7 +253,7 @@ func (l *lane) read(in *bufio.Reader) error {
 	}
 }
 
-func (l *lane) take(s *sent, f frame) error {
+func (l *conn) take(s *sent, f frame) error {
 	switch f.kind {
 	case kindStdout, kindStderr:
 		if s.job.Output == nil {
