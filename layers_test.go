@@ -37,8 +37,8 @@ var layers = map[string][]string{
 	"exec/facts":      {"exec/process"},
 	"exec":            {"secret", "events", "events/steplog", "exec/spec", "exec/fault", "exec/fsys", "exec/process"},                                                                          // it knows no action: each makes itself known
 	"exec/action":     {"events", "exec", "exec/facts", "exec/fault", "exec/fsys", "exec/process", "exec/spec", "internal/suggest", "secret/vault"},                                            // a package that is not there may be misspelt, as a key may
-	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                          // as agent: it needs all of exec, and exec nothing of it
-	"exec/agent":      {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a lane; what carries a job must not know of runs
+	"exec/plugin":     {"events", "exec", "exec/spec", "internal/suggest", "exec/fault", "exec/fsys", "exec/process"},                                                                          // as remote: it needs all of exec, and exec nothing of it
+	"exec/remote":     {"secret", "events", "events/steplog", "exec", "exec/plugin", "exec/spec", "internal/termtext", "exec/fault", "exec/fsys", "exec/process", "exec/facts", "exec/action"}, // exec at both ends of a connection; what carries a job must not know of runs
 	"engine/graph":    {"events", "plan", "internal/termtext"},
 	"engine/planfile": {"engine/graph", "plan", "plan/planner", "internal/diag", "plan/show"},
 	"engine/journal": {
@@ -62,7 +62,7 @@ var layers = map[string][]string{
 	"tui/standing": {"events", "plan", "plan/source"},            // what the screen and lines have in common, also the names of changed files
 	"tui/fix":      {"events", "plan", "secret", "tui/standing"}, // knows a value that is shown as a secret
 
-	"exec/agent/sshtest": {"exec"}, // servers for the tests of other packages; no program of moon's has it
+	"exec/remote/sshtest": {"exec"}, // servers for the tests of other packages; no program of moon's has it
 
 	"internal/termtext": {}, // whatever shows a text from outside asks it
 	"internal/suggest":  {}, // names that do not exist are alike, whatever they name
@@ -73,11 +73,11 @@ var layers = map[string][]string{
 	"docs/tape": {}, // it looks at moon as a person does, from outside
 	".":         {"internal/cli"},
 	"internal/app": {
-		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/agent", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
+		"internal/app/statedir", "engine", "engine/graph", "events", "events/fact", "exec", "exec/remote", "exec/plugin", "internal/termtext", "plan", "plan/inventory", "secret", "secret/vault", "tui/plain", "exec/fsys", "exec/process", "exec/facts", "exec/action",
 	},
 	"internal/app/statedir": {"exec/fsys"}, // paths, and whose they are
 	"internal/cli": {
-		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/agent", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
+		"internal/app", "internal/app/statedir", "config", "engine", "engine/control", "engine/graph", "engine/planfile", "events", "events/fact", "events/steplog", "exec", "exec/remote", "exec/plugin", "exec/spec", "plan", "plan/doctor", "internal/diag", "plan/inventory", "plan/playbook", "plan/schema", "secret", "secret/vault", "themes", "tui", "tui/draw", "tui/keymap", "tui/lines", "tui/plain", "tui/standing", "internal/termtext", "internal/suggest", "plan/show", "exec/process", "exec/facts", "exec/action",
 	},
 }
 
@@ -87,12 +87,12 @@ var owners = []struct {
 	by   []string
 	why  string
 }{
-	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/agent", "exec/agent/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; agent starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
+	{"os/exec", []string{"exec", "exec/facts", "exec/process", "exec/remote", "exec/remote/sshtest", "docs/tape", "internal/assault/cmd"}, "processes have one owner, which kills their whole group; remote starts only other selves of moon; tape and assault, which are no part of it, moon and its tests"},
 	{"github.com/alecthomas/kong", []string{"internal/cli"}, "commands are adapters; what they call knows no flags"},
 	{"charm.land/", []string{"tui", "tui/feed", "themes"}, "one screen, one model; everything else works without a terminal"},
 	{"gopkg.in/yaml.v3", []string{"plan/playbook", "plan/eval", "config/yamldoc", "themes", "config", "tui/keymap"}, "a playbook is read in one place, with positions; eval has filters to_yaml and from_yaml; themes, config and the keys read what a person has set for the screen"},
 	{"github.com/expr-lang/expr", []string{"plan/eval"}, "conditions mean the same when planning and when running"},
-	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/agent/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
+	{"net", []string{"engine/control", "exec/action", "exec/facts", "exec/remote/sshtest", "exec/spec", "plan/eval", "secret"}, "the only doors are the socket of a run, and what steps reach for; filters and declarations take addresses apart, and secrets are looked for as URLs have them"},
 	{"math/rand", nil, "the same run twice decides the same; ids come from crypto/rand"},
 }
 

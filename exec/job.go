@@ -74,7 +74,7 @@ type Told struct {
 	Python string
 }
 
-// Become is another user that a step runs as. Local knows nothing of it; package agent does.
+// Become is another user that a step runs as. Local knows nothing of it; package remote does.
 type Become struct {
 	User   string // required
 	Method string // sudo, su or doas; "": sudo, or nothing where moon is root, who needs none
@@ -83,7 +83,7 @@ type Become struct {
 }
 
 // Host is another machine that a step runs on, and how it is reached: what the user's OpenSSH does not know from its own
-// configuration. Local knows nothing of it; package agent does. Two that are equal share their connections.
+// configuration. Local knows nothing of it; package remote does. Two that are equal share their connections.
 type Host struct {
 	Name    string        // in the inventory; required
 	Address string        // "": Name

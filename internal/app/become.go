@@ -15,9 +15,9 @@ import (
 
 	"moon/engine"
 	"moon/exec"
-	"moon/exec/agent"
 	"moon/exec/fsys"
 	"moon/exec/plugin"
+	"moon/exec/remote"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -30,7 +30,7 @@ type BecomePasswords struct {
 
 // Runners gives a session what carries steps out, with connections to the users that the plan names. What takes a password asks
 // for it here, before anything runs.
-func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*agent.Pool, error) {
+func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Plan) (*remote.Pool, error) {
 	pool, err := f.Pool(call, p)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (f BecomePasswords) Runners(call *Invocation, c *engine.Config, p *plan.Pla
 }
 
 // Pool is open to the users that the plan names.
-func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*agent.Pool, error) {
+func (f BecomePasswords) Pool(call *Invocation, p *plan.Plan) (*remote.Pool, error) {
 	pool := call.Hosts.Take()
 	pool.Told = func(password string) { p.Secrets().Add("", password) }
 	pool.Local, pool.Plugins = plugged(call, pool.Local, p)
@@ -97,7 +97,7 @@ func becomingElsewhere(p *plan.Plan) bool {
 }
 
 // unlock starts the connections that can be started, and finds the passwords that they take.
-func (f BecomePasswords) unlock(call *Invocation, pool *agent.Pool, list []becomer, elsewhere bool) error {
+func (f BecomePasswords) unlock(call *Invocation, pool *remote.Pool, list []becomer, elsewhere bool) error {
 	if len(list) == 0 && !elsewhere {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (f BecomePasswords) unlock(call *Invocation, pool *agent.Pool, list []becom
 		pool.GiveAll(password)
 	}
 	for _, b := range list {
-		if f.Ask && agent.Method(b.Become) != "" && f.File == "" && !pool.Knows(b.Become) {
+		if f.Ask && remote.Method(b.Become) != "" && f.File == "" && !pool.Knows(b.Become) {
 			if err := call.askPassword(pool, b, nil); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func (f BecomePasswords) unlock(call *Invocation, pool *agent.Pool, list []becom
 		}
 		err := pool.Ready(context.Background(), b.Become)
 		// Anything else the step says, when it is reached: an earlier one may make the user, or the rule that lets him in.
-		if locked, ok := errors.AsType[*agent.PasswordError](err); ok {
+		if locked, ok := errors.AsType[*remote.PasswordError](err); ok {
 			if err := f.locked(call, pool, b, locked); err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (f BecomePasswords) unlock(call *Invocation, pool *agent.Pool, list []becom
 }
 
 // locked is about a user whom it takes a password to become.
-func (f BecomePasswords) locked(call *Invocation, pool *agent.Pool, b becomer, why *agent.PasswordError) error {
+func (f BecomePasswords) locked(call *Invocation, pool *remote.Pool, b becomer, why *remote.PasswordError) error {
 	if f.File != "" {
 		return Usage("--become-password-file: %s; nothing was run", why)
 	}
@@ -145,14 +145,14 @@ func (f BecomePasswords) locked(call *Invocation, pool *agent.Pool, b becomer, w
 const tries = 3
 
 // askPassword asks on the terminal, whatever standard input is, and tries what it is told.
-func (call *Invocation) askPassword(pool *agent.Pool, b becomer, why error) error {
+func (call *Invocation) askPassword(pool *remote.Pool, b becomer, why error) error {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		if why == nil {
 			return Usage("--ask-become-pass: there is no terminal to ask on; use --become-password-file; nothing was run")
 		}
 		return Usage("%s takes a password to become %s, and there is no terminal to ask for it on. These steps need it:\n%s\ngive it with --become-password-file FILE, or run moon in a terminal; nothing was run",
-			agent.Method(b.Become), b.User, strings.Join(firstOf(b.Steps), "\n"))
+			remote.Method(b.Become), b.User, strings.Join(firstOf(b.Steps), "\n"))
 	}
 	defer func() { _ = tty.Close() }() // what was written was seen
 	shown, err := call.hush(tty)
@@ -161,13 +161,13 @@ func (call *Invocation) askPassword(pool *agent.Pool, b becomer, why error) erro
 	}
 	defer shown()
 	for range tries {
-		password, err := call.askHidden(tty, fmt.Sprintf("password of %s for %s: ", agent.Account(b.Become), agent.Method(b.Become)))
+		password, err := call.askHidden(tty, fmt.Sprintf("password of %s for %s: ", remote.Account(b.Become), remote.Method(b.Become)))
 		if err != nil {
 			return err
 		}
 		pool.Give(b.Become, password)
 		err = pool.Ready(context.Background(), b.Become)
-		locked, ok := errors.AsType[*agent.PasswordError](err)
+		locked, ok := errors.AsType[*remote.PasswordError](err)
 		if !ok {
 			return nil // what else is wrong the step says
 		}
@@ -178,7 +178,7 @@ func (call *Invocation) askPassword(pool *agent.Pool, b becomer, why error) erro
 }
 
 // askInTurn asks for a password while a run goes on, whoever has the terminal: a screen makes room for the question.
-func (call *Invocation) askInTurn(ctx context.Context, why *agent.PasswordError) (password string, given bool) {
+func (call *Invocation) askInTurn(ctx context.Context, why *remote.PasswordError) (password string, given bool) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return "", false
@@ -195,7 +195,7 @@ func (call *Invocation) askInTurn(ctx context.Context, why *agent.PasswordError)
 			fmt.Fprintln(tty, "that is not the password")
 		}
 		fmt.Fprintln(tty, "moon: a step waits for it; without one (enter) it fails")
-		password, err = agent.Ask(tty, why.Question(), ctx.Done())
+		password, err = remote.Ask(tty, why.Question(), ctx.Done())
 	})
 	return password, err == nil && password != ""
 }
@@ -212,7 +212,7 @@ func firstOf(lines []string) []string {
 // hush keeps a terminal from showing what is typed while one password after another is asked for: a user who sees that the first was wrong
 // types the next while moon still waits for sudo. A signal ends it, since moon may then leave from anywhere.
 func (call *Invocation) hush(tty *os.File) (shown func(), err error) {
-	show, err := agent.Hush(tty)
+	show, err := remote.Hush(tty)
 	if err != nil {
 		return nil, err
 	}
@@ -225,9 +225,9 @@ func (call *Invocation) hush(tty *os.File) (shown func(), err error) {
 func (call *Invocation) askHidden(tty *os.File, question string) (string, error) {
 	ctx, stop := call.Signals.Until(context.Background())
 	defer stop()
-	password, err := agent.Ask(tty, question, ctx.Done())
+	password, err := remote.Ask(tty, question, ctx.Done())
 	switch {
-	case errors.Is(err, agent.ErrStopped), errors.Is(err, io.EOF):
+	case errors.Is(err, remote.ErrStopped), errors.Is(err, io.EOF):
 		return "", NewExit(ExitInterrupted, "")
 	case err != nil:
 		return "", Usage("%s", err)

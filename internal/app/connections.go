@@ -7,8 +7,8 @@ import (
 
 	"moon/engine"
 	"moon/exec"
-	"moon/exec/agent"
 	"moon/exec/facts"
+	"moon/exec/remote"
 	"moon/plan"
 )
 
@@ -18,7 +18,7 @@ type connections struct {
 	call *Invocation
 
 	mu    sync.Mutex
-	pool  *agent.Pool // nil before the first connection, and when a run has taken them
+	pool  *remote.Pool // nil before the first connection, and when a run has taken them
 	facts map[string]plan.Gathered
 }
 
@@ -80,18 +80,18 @@ func (c *connections) ask(t plan.Target) plan.Gathered {
 }
 
 // open gives connections, and makes them if there are none.
-func (c *connections) open() *agent.Pool {
+func (c *connections) open() *remote.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pool == nil {
 		local, _ := c.call.Session.Runner.(exec.Local) // tests watch it
-		c.pool = &agent.Pool{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
+		c.pool = &remote.Pool{Local: local, Build: c.call.build, Told: func(password string) { c.call.Secrets.Add("", password) }}
 	}
 	return c.pool
 }
 
 // Take gives the connections away, to somebody who closes them.
-func (c *connections) Take() *agent.Pool {
+func (c *connections) Take() *remote.Pool {
 	pool := c.open()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"moon/engine/graph"
 	"moon/events"
 	"moon/events/fact"
-	"moon/exec/agent"
 	"moon/exec/fsys"
 	"moon/exec/process"
+	"moon/exec/remote"
 	"moon/internal/termtext"
 	"moon/plan"
 )
@@ -106,7 +106,7 @@ func keepLast(feed <-chan []events.Record) (<-chan []events.Record, <-chan event
 }
 
 // Oracle foretells what a plan would do, to other machines only if it may connect to them.
-func Oracle(asker *process.Asker, p *plan.Plan, pool *agent.Pool, connect, force bool, left func(int) bool) *engine.Oracle {
+func Oracle(asker *process.Asker, p *plan.Plan, pool *remote.Pool, connect, force bool, left func(int) bool) *engine.Oracle {
 	records := ""
 	if state, err := StateDir(); err == nil {
 		records = state.Sources()
@@ -119,7 +119,7 @@ func Oracle(asker *process.Asker, p *plan.Plan, pool *agent.Pool, connect, force
 }
 
 // Start begins a run in the user's run directory. The connections are to be closed after it.
-func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *agent.Pool, error) {
+func Start(call *Invocation, p *plan.Plan, g *graph.Graph, opts fact.Options, passwords BecomePasswords, first ...events.Order) (*engine.Session, *remote.Pool, error) {
 	state, err := StateDir()
 	if err != nil {
 		return nil, nil, err

@@ -21,7 +21,7 @@ import (
 	"github.com/creack/pty"
 
 	moonexec "moon/exec"
-	"moon/exec/agent"
+	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/assault"
 )
@@ -353,7 +353,7 @@ func TestBecome(t *testing.T) {
 	t.Run("in the foreground", func(t *testing.T) {
 		p.sudoers(t, "ADA ALL=(ALL) NOPASSWD: ALL\n")
 		for _, method := range []string{"", "sudo", "su"} { // as root, who is asked nothing
-			argv := append(agent.Prefix(moonexec.Become{User: p.bob.Username, Method: method}), "printf", "%s.", "two words", `"$HOME"`, "-x")
+			argv := append(remote.Prefix(moonexec.Become{User: p.bob.Username, Method: method}), "printf", "%s.", "two words", `"$HOME"`, "-x")
 			out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 			if err != nil || string(out) != `two words."$HOME".-x.` {
 				t.Errorf("%s: %v, %s", method, err, out)
@@ -370,7 +370,7 @@ func TestBecome(t *testing.T) {
 		t.Setenv("OWN", "moon's")
 		for _, method := range []string{"", "sudo", "su"} {
 			job := &moonexec.Job{Cwd: "/usr", Env: map[string]string{"A": "two words"}, Become: &moonexec.Become{User: p.bob.Username, Method: method}}
-			f, err := agent.Shell(job, map[string]string{"MOON_STEP": "step-0001"}, []string{"notice"})
+			f, err := remote.Shell(job, map[string]string{"MOON_STEP": "step-0001"}, []string{"notice"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -389,7 +389,7 @@ func TestBecome(t *testing.T) {
 			if err := os.Chmod(job.Cwd, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if f, err = agent.Shell(job, nil, nil); err != nil {
+			if f, err = remote.Shell(job, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			out.Reset()
@@ -400,7 +400,7 @@ func TestBecome(t *testing.T) {
 				t.Errorf("%s: %v, %q", method, err, out.String())
 			}
 		}
-		if _, err := agent.Shell(&moonexec.Job{Cwd: "/", Become: &moonexec.Become{User: "nosuchuser"}}, nil, nil); err == nil {
+		if _, err := remote.Shell(&moonexec.Job{Cwd: "/", Become: &moonexec.Become{User: "nosuchuser"}}, nil, nil); err == nil {
 			t.Error("a shell of nobody")
 		}
 	})

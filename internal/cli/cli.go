@@ -9,14 +9,14 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"moon/exec/agent"
+	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/tui"
 )
 
 // Main runs moon with the arguments after the name of the program, and returns its exit code.
 func Main(args []string) int {
-	if asked, err := agent.Asked(args, os.Stdout); asked {
+	if asked, err := remote.Asked(args, os.Stdout); asked {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "moon:", err)
 			return app.ExitUsage

@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"moon/exec/agent"
+	"moon/exec/remote"
 	"moon/internal/app"
 )
 
@@ -19,15 +19,15 @@ type agentCmd struct {
 
 func (c *agentCmd) Run(call *app.Invocation) error {
 	if c.Kept {
-		go func() { _ = agent.Tend() }() // or the next one does
+		go func() { _ = remote.Tend() }() // or the next one does
 	}
 	if c.Unlink {
-		if err := agent.Unlink(); err != nil {
+		if err := remote.Unlink(); err != nil {
 			return app.Usage("%s", err)
 		}
 	}
 	if c.Clean {
-		if err := agent.CleanEnv(); err != nil {
+		if err := remote.CleanEnv(); err != nil {
 			return app.Usage("%s", err)
 		}
 	}
@@ -46,7 +46,7 @@ func (c *agentCmd) Run(call *app.Invocation) error {
 		}
 		return false
 	})()
-	if err := agent.Serve(ctx, call.In, call.Out, build()); err != nil {
+	if err := remote.Serve(ctx, call.In, call.Out, build()); err != nil {
 		return app.Usage("%s", err)
 	}
 	return nil

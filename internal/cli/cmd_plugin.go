@@ -15,8 +15,8 @@ import (
 	"moon/events"
 	"moon/events/steplog"
 	"moon/exec"
-	"moon/exec/agent"
 	"moon/exec/plugin"
+	"moon/exec/remote"
 	"moon/exec/spec"
 	"moon/internal/app"
 	"moon/internal/termtext"
@@ -324,7 +324,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 		Output: steplog.NewRelay(func(_ bool, text []byte) error { _, err := call.Err.Write(text); return err }),
 		Told:   &exec.Told{Name: p.Action.Name, Host: "localhost", File: "moon plugin test", Line: 1, Column: 1},
 	}
-	pool := &agent.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}
+	pool := &remote.Pool{Local: exec.Local{Plugin: host.Run}, Build: build()}
 	defer pool.Close()
 	var r exec.Result
 	if c.Check {

@@ -15,8 +15,8 @@ import (
 	"moon/engine"
 	"moon/events"
 	"moon/exec"
-	"moon/exec/agent"
 	"moon/exec/process"
+	"moon/exec/remote"
 	"moon/internal/app"
 	"moon/internal/diag"
 	"moon/internal/termtext"
@@ -157,7 +157,7 @@ func noTerminal() string {
 }
 
 // screen shows a run until the person has left, and leaves the report in the terminal.
-func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *agent.Pool, p *plan.Plan) error {
+func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *remote.Pool, p *plan.Plan) error {
 	feed, followed := s.Follow(context.Background(), false)
 	var run events.Run
 	shown := make(chan []events.Record)
@@ -240,7 +240,7 @@ func (c *tuiCmd) screen(call *app.Invocation, s *engine.Session, pool *agent.Poo
 
 // predict says what the step would do that comes next. A dry run has said that already: what the steps before it only would have made is
 // not there to look at.
-func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, pool *agent.Pool) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
+func (c *tuiCmd) predict(asker *process.Asker, s *engine.Session, pool *remote.Pool) func(ctx context.Context, p *plan.Plan, step int) *events.Foretold {
 	if c.Check {
 		return nil
 	}

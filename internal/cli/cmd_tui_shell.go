@@ -5,7 +5,7 @@ import (
 	"os/user"
 
 	"moon/engine"
-	"moon/exec/agent"
+	"moon/exec/remote"
 	"moon/internal/termtext"
 	"moon/plan"
 	"moon/tui"
@@ -36,6 +36,6 @@ func shellAt(s *engine.Session) func(p *plan.Plan, step int) (tui.ExecCommand, e
 			notice = append(notice, termtext.CleanName(s.Redact("   "+m)))
 		}
 		set := map[string]string{"MOON_STEP": ps.ID(), "MOON_RUN_DIR": s.Dir()}
-		return agent.Shell(job, set, notice)
+		return remote.Shell(job, set, notice)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"moon/exec/agent/sshtest"
+	"moon/exec/remote/sshtest"
 	"moon/internal/app"
 	"moon/internal/assault"
 	"moon/tui"

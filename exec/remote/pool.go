@@ -1,0 +1,402 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"sync"
+	"time"
+
+	"moon/events"
+	"moon/exec"
+	"moon/exec/fault"
+	"moon/exec/fsys"
+	"moon/exec/plugin"
+)
+
+// Pool runs jobs, those of other users and hosts over connections. It must be closed.
+type Pool struct {
+	Local   exec.Local
+	Build   string                // which moon this is; required, and the same for both ends
+	Plugins *plugin.Host          // carries out the steps of plugins that run here, and is closed with the connections; may be nil
+	Told    func(password string) // is told of each password, which is nobody else's to see; may be nil
+
+	// Asks asks a person for the password of a user whom a step is to be. No two questions are asked at once. nil: nobody can be asked.
+	Asks func(context.Context, *PasswordError) (password string, given bool)
+
+	questions  sync.Mutex // held while a person is asked
+	unanswered bool       // a question was asked in vain
+
+	mu        sync.Mutex
+	conns     map[connKey]*opening
+	passwords map[string]string // by whose they are
+	elsewhere map[place]string  // those of other hosts
+	any       string            // that is taken for everybody's; "": none
+	refused   map[string]error  // passwords that were wrong, by whose: none is tried twice
+	corrected map[place]string  // passwords that a person has typed in the run
+	dry       uint64            // dry runs so far
+	closed    bool
+	stop      chan struct{} // closed at the end; nil: nobody waits for it
+	sockets   string        // where connections are shared
+	paths     map[exec.Host]string
+	programs  programs
+	dialling  chan struct{} // has room for those that connect at once
+}
+
+// connKey is whose connection it is: a user's of this machine, or a host's.
+type connKey struct {
+	host   exec.Host
+	become exec.Become
+}
+
+// keyOf is whose connection a job takes. On another host the agent there has connections to its users.
+func keyOf(job *exec.Job) connKey {
+	if job.Host != nil {
+		return connKey{host: *job.Host}
+	}
+	return ofUser(*job.Become)
+}
+
+// opening is a connection, once done is closed.
+type opening struct {
+	done chan struct{}
+	conn *conn
+	end  func() // closes it and waits for its end
+	err  error
+	when time.Time // it came to nothing
+}
+
+// Run carries out a job, as Local does, or over a connection if it is another user's.
+func (l *Pool) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if l.own(job) {
+		return l.Local.Run(ctx, job)
+	}
+	switch {
+	case job.Interactive:
+		return l.inFront(ctx, job)
+	case job.Host != nil && job.Action == "wait_for_connection":
+		return l.await(ctx, job)
+	case job.Host != nil && job.Action == "reboot":
+		return l.reboot(ctx, job)
+	}
+	return l.asking(ctx, purpose{}, job)
+}
+
+// inFront runs an interactive job of another user or host here, behind sudo or the like, or ssh: they have the terminal too, and
+// can ask on it.
+func (l *Pool) inFront(ctx context.Context, job *exec.Job) exec.Result {
+	here := *job
+	here.Become, here.Host = nil, nil
+	if job.Host == nil {
+		here.Prefix = Prefix(*job.Become)
+	} else if failed := l.inFrontOf(ctx, &here, job); failed != nil {
+		return *failed
+	}
+	for name, value := range job.Env {
+		if job.Secrets.Has(value) {
+			text := fmt.Sprintf("the variable %s is a secret, and an interactive step of another user or host cannot have it unseen: have the command ask for it", name)
+			return exec.Result{Outcome: events.Failed, Class: fault.Fatal, Error: text}
+		}
+	}
+	return l.Local.Run(ctx, &here)
+}
+
+// Dry is the dry run of the same jobs. The overlay, which may be nil, is that of the jobs of this process; each connection has
+// one of its own, so that what one user would make another's steps do not foresee.
+func (l *Pool) Dry(own *fsys.Overlay) Dry {
+	d := Dry{pool: l, own: own}
+	if own != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.dry++
+		d.id = l.dry
+	}
+	return d
+}
+
+// Dry goes through the motions of jobs, as exec.DryRun does.
+type Dry struct {
+	pool *Pool
+	own  *fsys.Overlay
+	id   uint64
+	near bool
+}
+
+// Near is a dry run that asks no other machine: what is done there cannot be told.
+func (d Dry) Near() Dry {
+	d.near = true
+	return d
+}
+
+// Run is Pool.Run without effects.
+func (d Dry) Run(ctx context.Context, job *exec.Job) exec.Result {
+	if d.pool.own(job) {
+		return exec.DryRun{Overlay: d.own, Plugin: d.pool.Local.Plugin}.Run(ctx, job)
+	}
+	if d.near && job.Host != nil {
+		return exec.Result{Outcome: events.OK, Diff: &events.Diff{Kind: events.ChangeUnknown, Summary: job.Host.Name + " is not asked"}}
+	}
+	return d.pool.asking(ctx, purpose{dry: true, of: d.id}, job)
+}
+
+// own reports whether this process carries a job out: moon is that user already, or it does not matter who does.
+func (l *Pool) own(job *exec.Job) bool {
+	if job.Host == nil && (job.Become == nil || job.Become.User == me().Username) || exec.OnController(job) {
+		return true
+	}
+	guarded := job.Creates+job.Removes+job.Unless+job.OnlyIf != "" || job.Incremental != nil
+	return exec.Inward(job.Action) && !guarded
+}
+
+var me = sync.OnceValue(func() *user.User {
+	u, err := user.Current()
+	if err != nil {
+		return &user.User{Uid: fmt.Sprint(os.Getuid())}
+	}
+	return u
+})
+
+func (l *Pool) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
+	r, taken, err := l.over(ctx, as, local, job)
+	switch {
+	case err == nil:
+		if sum, ok := r.Fields["checksum"].(string); ok && !job.Secrets.Empty() {
+			job.Secrets.Add("", sum) // perhaps of a secret, which could be tried out by it
+		}
+		if warning := unstored(job); warning != "" {
+			r.Warnings = append(r.Warnings, warning)
+		}
+		return r
+	case errors.Is(err, errStuck):
+		return lost(job, err)
+	case ctx.Err() != nil:
+		return cutOff(ctx)
+	}
+	if away, ok := errors.AsType[*UnreachableError](err); ok {
+		return away.result()
+	}
+	r = exec.Result{Outcome: events.Failed, Class: passwordClass(err), Error: err.Error()}
+	if taken && job.Host != nil {
+		return lost(job, err)
+	}
+	if taken {
+		r.Error = fmt.Sprintf("the step ran as %s, and %s: how far it came is not known", job.Become.User, err)
+		if exec.Repeatable(job.Action) {
+			r.Class = fault.Transient
+		}
+	}
+	return r
+}
+
+// unstored is what a step should know of output that could not be stored; its own end of the connection does not.
+func unstored(job *exec.Job) string {
+	if job.Output == nil || job.Output.Err() == nil {
+		return ""
+	}
+	return job.Output.Err().Error()
+}
+
+// over has a job carried out over its connection. A connection that has gone in the meantime is replaced.
+func (l *Pool) over(ctx context.Context, as purpose, local exec.Local, job *exec.Job) (exec.Result, bool, error) {
+	if job.Host != nil && job.Become != nil {
+		to := *job
+		to.Become = &exec.Become{User: job.Become.User, Method: job.Become.Method, Password: l.passwordOn(*job.Host, *job.Become)}
+		job = &to
+	}
+	if job.Host == nil && job.Become.Password != "" {
+		to := *job.Become
+		to.Password = l.using(job)
+		l.giveOnce(to)
+	}
+	if job.Host != nil && job.Again {
+		l.Redial(*job.Host) // who tries once more means the host, too
+	}
+	for tries := 0; ; tries++ {
+		o, err := l.open(ctx, keyOf(job))
+		if err != nil {
+			return exec.Result{}, false, err
+		}
+		got, taken, err := o.conn.do(ctx, as, local, job)
+		if warning := o.conn.warn(); warning != "" && err == nil {
+			got.Warnings = append(got.Warnings, warning)
+		}
+		if err == nil || o.conn.alive() {
+			return got, taken, err
+		}
+		if taken {
+			return got, true, o.conn.because(err)
+		}
+		const most = 3 // a host may take every connection, and drop it
+		if job.Host != nil && tries == most {
+			return got, false, &UnreachableError{Host: *job.Host, Said: "it takes connections and ends them: " + err.Error()}
+		}
+	}
+}
+
+// open gives the connection of a user or a host, and starts it if there is none. Who comes meanwhile waits for the same one.
+func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
+	l.mu.Lock()
+	o := l.conns[k]
+	if o != nil && o.over() {
+		o = nil
+	}
+	if l.closed {
+		l.mu.Unlock()
+		return nil, errEnded
+	}
+	if o == nil {
+		o = &opening{done: make(chan struct{})}
+		if l.conns == nil {
+			l.conns = map[connKey]*opening{}
+		}
+		l.conns[k] = o
+		go func() {
+			defer close(o.done)
+			if k.host.Name != "" {
+				o.conn, o.end, o.err = l.dial(k.host)
+			} else {
+				o.conn, o.end, o.err = l.start(k.become)
+			}
+			o.when = time.Now()
+		}()
+	}
+	l.mu.Unlock()
+	select {
+	case <-o.done:
+		return o, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// over reports whether an opening came to nothing, or its connection has gone: the next step tries again, because an earlier one
+// may have made what was missing. A host that was away stays that for a while, or each of its steps would wait for it anew.
+func (o *opening) over() bool {
+	select {
+	case <-o.done:
+		if away, ok := errors.AsType[*UnreachableError](o.err); ok {
+			return !away.Fatal && time.Since(o.when) > resting
+		}
+		return o.err != nil || !o.conn.alive()
+	default:
+		return false
+	}
+}
+
+// ofUser is the connection to a user, whatever the password.
+func ofUser(b exec.Become) connKey {
+	b.Password = ""
+	return connKey{become: b}
+}
+
+// Ready starts the connection of a user ahead of time. A *PasswordError says that it takes a password.
+func (l *Pool) Ready(ctx context.Context, b exec.Become) error {
+	if b.User == me().Username {
+		return nil
+	}
+	if b.Password != "" {
+		l.giveOnce(b)
+	}
+	_, err := l.open(ctx, ofUser(b))
+	return err
+}
+
+// Give tells the password that a way of becoming asks for.
+func (l *Pool) Give(b exec.Become, password string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.passwords == nil {
+		l.passwords = map[string]string{}
+	}
+	l.passwords[Account(b)] = password
+	l.tell(password)
+	delete(l.refused, Account(b))
+}
+
+// giveOnce is Give for a password that comes with every job: one that was refused is not tried again.
+func (l *Pool) giveOnce(b exec.Become) {
+	l.mu.Lock()
+	same := l.passwords[Account(b)] == b.Password
+	l.mu.Unlock()
+	if !same {
+		l.Give(b, b.Password)
+	}
+}
+
+// GiveAll tells the password for everybody whose own is not known.
+func (l *Pool) GiveAll(password string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.any = password
+	l.tell(password)
+}
+
+func (l *Pool) tell(password string) {
+	if l.Told != nil {
+		l.Told(password)
+	}
+}
+
+// Knows reports whether a password for a way of becoming is known.
+func (l *Pool) Knows(b exec.Become) bool {
+	_, known, err := l.password(b)
+	return known && err == nil
+}
+
+// password is what is known for a way of becoming. It is an error where that was refused already.
+func (l *Pool) password(b exec.Become) (text string, known bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refused[Account(b)]; err != nil {
+		return "", false, err
+	}
+	text, known = l.passwords[Account(b)]
+	if !known && l.any != "" {
+		return l.any, true, nil
+	}
+	return text, known, nil
+}
+
+func (l *Pool) refuse(b exec.Become, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refused == nil {
+		l.refused = map[string]error{}
+	}
+	l.refused[Account(b)] = err
+}
+
+// Close ends the connections, and waits until they have ended. Nothing must run any more.
+func (l *Pool) Close() {
+	l.mu.Lock()
+	l.closed = true
+	all, paths := l.conns, l.paths
+	l.conns, l.paths = nil, nil
+	if l.stop == nil {
+		l.stop = make(chan struct{})
+	}
+	select {
+	case <-l.stop:
+	default:
+		close(l.stop)
+	}
+	l.mu.Unlock()
+	if l.Plugins != nil {
+		defer l.Plugins.Close()
+	}
+	var wg sync.WaitGroup
+	for _, o := range all {
+		wg.Go(func() {
+			<-o.done
+			if o.err == nil {
+				o.end()
+			}
+		})
+	}
+	wg.Wait()
+	for _, path := range paths {
+		_ = os.Remove(path) // of an ssh that was killed
+	}
+}
