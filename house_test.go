@@ -58,11 +58,10 @@ var oversized = map[string]int{
 	"lines of plan":                   9400,
 	"lines of plan/eval":              13250,
 	"lines of plan/planner":           8200,
-	"lines of tui":                    13550,
+	"lines of tui":                    13600,
 	"methods of engine.Session":       115,
 	"methods of engine.State":         140,
 	"methods of plan/playbook.parser": 75,
-	"methods of tui.model":            120,
 	"methods of tui/lines.desk":       190,
 }
 

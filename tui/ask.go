@@ -175,7 +175,7 @@ func (f *askForm) draw() string {
 		b.Newline()
 	}
 	m.overlay = askBox{f}
-	frame := m.drawOverlay(strings.TrimSuffix(string(b.Buf), "\n"))
+	frame := frame{m.view}.drawOverlay(strings.TrimSuffix(string(b.Buf), "\n"))
 	if m.glyphs.Mask != "" {
 		frame = strings.ReplaceAll(frame, "•", m.glyphs.Mask)
 	}
@@ -183,7 +183,7 @@ func (f *askForm) draw() string {
 }
 
 // lines are two for each field: the question, and what is typed.
-func (f *askForm) lines(m *model, w, high int) (title string, body [][]draw.Text, foot string) {
+func (f *askForm) lines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
 	note := 0
 	if f.note != "" {
 		note = 1

@@ -52,7 +52,7 @@ func (m *debugger) openNow(i int) bool {
 
 // askBound has the steps on the screen bound, if something they may depend on has changed, and what the step would do that the run
 // is paused at predicted.
-func (m *model) askBound() tea.Cmd {
+func (m predicting) askBound() tea.Cmd {
 	b := &m.bound
 	if m.o.Bind == nil || m.recorded() || m.run.Phase == events.Review || m.run.Phase == events.Done || len(m.plan.Steps) == 0 {
 		b.halt()
@@ -65,7 +65,7 @@ func (m *model) askBound() tea.Cmd {
 	return tea.Batch(m.predictNext(now), m.bindShown(now))
 }
 
-func (m *model) bindShown(now boundMoment) tea.Cmd {
+func (m predicting) bindShown(now boundMoment) tea.Cmd {
 	b := &m.bound
 	if b.asking {
 		return nil
@@ -123,7 +123,7 @@ func (b *boundSteps) take(found map[int]boundStep, now boundMoment, fresh, same 
 }
 
 // predictNext has the step predicted that the run is paused at: by now it may do something else than the review knew.
-func (m *model) predictNext(now boundMoment) tea.Cmd {
+func (m predicting) predictNext(now boundMoment) tea.Cmd {
 	b, at := &m.bound, m.run.PausedAt
 	now.step = at
 	if now == b.predicted {

@@ -176,7 +176,7 @@ func (p *breakPlace) words() string {
 }
 
 // title is what the breakpoint is at: a step or a task, with its hosts.
-func (p *breakPlace) title(m *model) string {
+func (p *breakPlace) title(m *view) string {
 	title := tree.StepTitle(&m.plan.Steps[p.Steps[0]])
 	if p.Task >= 0 && len(p.Steps) > 1 {
 		title = m.plan.Scopes[p.Task].Name
@@ -185,7 +185,7 @@ func (p *breakPlace) title(m *model) string {
 }
 
 // breakList names the breakpoints of the run.
-func (m *model) breakList(d *draw.Doc) {
+func (m scopePane) breakList(d *draw.Doc) {
 	for i, p := range m.breakPlaces() {
 		switch i {
 		case 0:
@@ -196,7 +196,7 @@ func (m *model) breakList(d *draw.Doc) {
 		}
 		step := &m.plan.Steps[p.Steps[0]]
 		at := max(d.W-20, d.W/2)
-		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m)), d.Place(at, step.Origin.String()))
+		d.Columns([]int{0, 2, 4, at}, draw.Inked(themes.Text, ""), p.sign(m.glyphs), draw.Inked(themes.Text, p.title(m.view)), d.Place(at, step.Origin.String()))
 		if words := p.words(); words != "" {
 			d.Para(themes.Dim, 4, words)
 		}

@@ -18,7 +18,7 @@ import (
 type cardScreen struct{ *view }
 
 // drawCard is the screen where there is no room for a tree: state, progress, the step, its last line, three keys.
-func (m *model) drawCard(b *draw.Brush) {
+func (m cardScreen) drawCard(b *draw.Brush) {
 	lines := [][]draw.Text{cardScreen{m.view}.cardHead(), cardScreen{m.view}.cardCounts()}
 	if ask := m.tree.Tallies[0].Sum(standing.Confirm); m.run.Phase == events.Review && ask > 0 && !slices.ContainsFunc(lines[0], func(s draw.Text) bool { return s.Ink == themes.Warn }) {
 		lines = append(lines, []draw.Text{draw.Inked(themes.Warn, needYou(ask))})
@@ -117,15 +117,15 @@ func (m cardScreen) cardStep() int {
 	return m.tree.Step(m.at())
 }
 
-func (m *model) cardKeys(b *draw.Brush) {
+func (m cardScreen) cardKeys(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	defer b.End()
 	if m.prompt != nil {
-		m.prompt.draw(m, b)
+		m.prompt.draw(m.view, b)
 		return
 	}
 	if m.sequence != "" {
-		m.pending(b)
+		footerBar{m.view}.pending(b)
 		return
 	}
 	var tips []keymap.Tip
@@ -148,7 +148,7 @@ func (m *model) cardKeys(b *draw.Brush) {
 	case events.Ended, events.Done:
 		tips = []keymap.Tip{keymap.TipOf(keymap.RunLeave, "quit"), keymap.TipOf(keymap.ShowHelp, "")}
 	}
-	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return m.cannot(t.Do) != "" })
+	tips = slices.DeleteFunc(tips, func(t keymap.Tip) bool { return whyNot{m.view}.cannot(t.Do) != "" })
 	between := 2
 	if (footerBar{m.view}).tipsWidth(tips, 0, between) > m.width {
 		between = 1

@@ -19,14 +19,14 @@ type command struct {
 	name, short string // short is another name, or ""
 	takes       string // how its argument is called; "": none
 	words       string
-	cannot      func(*model) string
+	cannot      func(*view) string
 }
 
 var commands = []command{
 	{"goto", "g", "STEP", "go to a step: its id, path, name or file:line", nil},
-	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*model).cannotWatch},
-	{"watch", "", "EXPRESSION", "watch a value", (*model).cannotWatch},
-	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *model) string { return whyNot{m.view}.cannotBreak() }},
+	{"p", "print", "EXPRESSION", "print a value, as the step at the pointer sees it", (*view).cannotWatch},
+	{"watch", "", "EXPRESSION", "watch a value", (*view).cannotWatch},
+	{"break", "", "STEP [if COND] [after N] [log TEXT]", "set a breakpoint", func(m *view) string { return whyNot{m}.cannotBreak() }},
 	{"breaks", "", "", "list the breakpoints", nil},
 	{"filter", "", "WHAT", "filter: all, problems, changed, not done", nil},
 	{"theme", "", "NAME", "other colours", nil},
@@ -60,15 +60,15 @@ func commandNames() (names []string) {
 func (m *model) command(c *command, arg string) tea.Cmd {
 	switch c.name {
 	case "goto":
-		return m.gotoNamed(arg)
+		return browsing{m.view}.gotoNamed(arg)
 	case "p":
-		return m.printOnce(arg)
+		return watchPane{m.view}.printOnce(arg)
 	case "watch":
 		m.watch.add(arg)
 	case "break":
-		return m.breakNamed(arg)
+		return deciding{m.view}.breakNamed(arg)
 	case "breaks":
-		m.openBreaks()
+		deciding{m.view}.openBreaks()
 	case "filter":
 		whyNot{m.view}.filterNamed(arg)
 	case "theme":
@@ -80,7 +80,7 @@ func (m *model) command(c *command, arg string) tea.Cmd {
 }
 
 // gotoNamed goes to the first step a selector names. It is looked for away from the screen: paths are looked up on the disk.
-func (m *model) gotoNamed(selector string) tea.Cmd {
+func (m browsing) gotoNamed(selector string) tea.Cmd {
 	p := m.plan
 	return func() tea.Msg {
 		found := p.Match(selector)
@@ -120,7 +120,7 @@ func (m whyNot) cannotBreak() string {
 }
 
 // breakNamed sets breakpoints as --break does.
-func (m *model) breakNamed(text string) tea.Cmd {
+func (m deciding) breakNamed(text string) tea.Cmd {
 	p, parse := m.plan, m.o.ParseBreak
 	return func() tea.Msg {
 		list, why := parse(p, text)

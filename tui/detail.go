@@ -10,6 +10,9 @@ import (
 	"moon/tui/feed"
 )
 
+// detailPane is the pane beside the tree: one of its tabs.
+type detailPane struct{ *view }
+
 // tab is what the detail pane shows of the node under the cursor.
 type tab uint8
 
@@ -161,12 +164,12 @@ func outsOf(of *events.Step) []string {
 }
 
 // drawDetail makes the text of the tab; the rows are drawn one by one.
-func (m *model) detailDoc(w, h int) *draw.Doc {
+func (m detailPane) detailDoc(w, h int) *draw.Doc {
 	s := m.subject()
 	d := draw.NewDoc(w, h, m.glyphs)
 	switch m.detail.tab {
 	case tabSteps:
-		m.stepTab(d, s)
+		stepPane{m.view}.stepTab(d, s)
 	case tabDiffs:
 		diffPane{m.view}.diffTab(d, s)
 	case tabVariables:

@@ -9,6 +9,9 @@ import (
 	"moon/plan"
 )
 
+// replanning takes over another plan: what is kept of the screen, and what is said of the change.
+type replanning struct{ *view }
+
 // edited says that the editor was closed, reloaded that planning again has come to an end.
 type (
 	edited   struct{ err error }
@@ -54,7 +57,7 @@ func (m *view) planAgain(saying string) tea.Cmd {
 }
 
 // reloaded shows what is wrong with the edited playbook. If nothing is, the feed brings the new plan.
-func (m *model) reloaded(r reloaded) {
+func (m replanning) reloaded(r reloaded) {
 	switch {
 	case r.diagnostics.HasErrors():
 		m.overlay = &diagBox{list: r.diagnostics}

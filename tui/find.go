@@ -24,7 +24,7 @@ type prompt struct {
 	was    tree.Filter
 }
 
-func (m *model) openFind() {
+func (m browsing) openFind() {
 	p := &prompt{input: newInput(), from: m.at(), was: m.filter, only: m.filter == tree.FilterFound, output: m.place() == keymap.InOutput}
 	p.view, p.sought = m.detail.output, m.detail.search
 	m.prompt = p
@@ -126,14 +126,14 @@ func (m browsing) findAgain(direction int) {
 }
 
 // draw writes the prompt into the stretch that is open.
-func (p *prompt) draw(m *model, b *draw.Brush) {
+func (p *prompt) draw(m *view, b *draw.Brush) {
 	b.Put(draw.InkKey, "/")
 	for _, s := range m.inputLine(&p.input)[1:] {
 		b.Put(s.Ink, s.S)
 	}
 	switch {
 	case p.output:
-		b.Put(themes.Dim, "   "+draw.Join("   ", outputPane{m.view}.searchCount(), "enter keep", "esc back"))
+		b.Put(themes.Dim, "   "+draw.Join("   ", outputPane{m}.searchCount(), "enter keep", "esc back"))
 	case m.find.Text == "":
 		b.Put(themes.Dim, "   tab only matches   esc back")
 	default:

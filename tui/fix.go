@@ -265,7 +265,7 @@ func (f *fixSheet) undo() {
 }
 
 // cannotApply says why the run would not be given the values as they are, and on which row that is seen.
-func (f *fixSheet) cannotApply(m *model) (values []events.Override, why string, row int) {
+func (f *fixSheet) cannotApply(m *view) (values []events.Override, why string, row int) {
 	switch values, why, row = f.Overrides(); {
 	case why != "":
 		return nil, why, row
@@ -280,7 +280,7 @@ func (f *fixSheet) cannotApply(m *model) (values []events.Override, why string, 
 }
 
 // offersApply reports whether enter would give the run the values, with what is typed on the last line.
-func (f *fixSheet) offersApply(m *model) bool {
+func (f *fixSheet) offersApply(m *view) bool {
 	if f.adding() && strings.TrimSpace(f.new) != "" {
 		_, _, why := f.named()
 		return why == "" && m.run.Counts.Running == 0
@@ -297,7 +297,7 @@ func (f *fixSheet) apply(m *model) tea.Cmd {
 	if f.note != "" {
 		return nil
 	}
-	values, why, row := f.cannotApply(m)
+	values, why, row := f.cannotApply(m.view)
 	if why != "" {
 		f.note, f.at = why, row
 		return f.plan(m)

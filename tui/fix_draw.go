@@ -328,7 +328,7 @@ func (m fixPane) fixRule(b *draw.Brush) {
 }
 
 // fixTips are the keys of the sheet. They are its own, as those of every box.
-func (m *model) fixTips() (tips []hintKey) {
+func (m fixPane) fixTips() (tips []hintKey) {
 	f, brief := m.fix, m.width < 90
 	add := func(can bool, key, words, short string) {
 		if brief {
@@ -344,7 +344,7 @@ func (m *model) fixTips() (tips []hintKey) {
 		does = "retry with this"
 	}
 	first, _, _ := strings.Cut(does, " ")
-	add(f.offersApply(m), "enter", does, first)
+	add(f.offersApply(m.view), "enter", does, first)
 	add(brief, "esc", "", "back")
 	add(f.done > 0 && !f.again, "ctrl+r", "done steps too", "rerun")
 	add(f.done > 0 && f.again, "ctrl+r", "done steps stay", "stay")

@@ -17,7 +17,7 @@ type footerBar struct{ *view }
 const footerKeys = 9
 
 // footer is the last row: the keys that make sense now.
-func (m *model) footer(b *draw.Brush) {
+func (m footerBar) footer(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	defer b.End()
 	lead, between := "  ", "   "
@@ -26,12 +26,12 @@ func (m *model) footer(b *draw.Brush) {
 	}
 	if m.prompt != nil {
 		b.Put(themes.Text, lead)
-		m.prompt.draw(m, b)
+		m.prompt.draw(m.view, b)
 		return
 	}
 	if m.fix != nil {
 		b.Put(themes.Text, lead)
-		fixPane{m.view}.drawHints(b, m.fixTips())
+		fixPane{m.view}.drawHints(b, fixPane{m.view}.fixTips())
 		return
 	}
 	if m.sequence != "" {
@@ -54,14 +54,14 @@ func (m *model) footer(b *draw.Brush) {
 }
 
 // footerTips are the tips that have room, without those that would be refused.
-func (m *model) footerTips(lead, between int) []keymap.Tip {
+func (m footerBar) footerTips(lead, between int) []keymap.Tip {
 	last := keymap.TipOf(keymap.ShowHelp, "help")
 	if m.width < 64 {
 		last.Words = ""
 	}
 	var tips []keymap.Tip
 	for _, t := range (footerBar{m.view}).withKeys(footerBar{m.view}.tips()) {
-		if len(tips) < footerKeys-1 && m.cannot(t.Do) == "" {
+		if len(tips) < footerKeys-1 && (whyNot{m.view}).cannot(t.Do) == "" {
 			tips = append(tips, t)
 		}
 	}

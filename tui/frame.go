@@ -8,6 +8,9 @@ import (
 	"moon/tui/feed"
 )
 
+// frame puts the parts of the screen together.
+type frame struct{ *view }
+
 // peekPane shows below the tree what the pane beside it would.
 type peekPane struct{ *view }
 
@@ -25,21 +28,21 @@ func (m *model) draw() string {
 		b.Spots = &m.mouse.spots
 	}
 	if m.matrixShown() {
-		m.drawMatrix(b)
+		frame{m.view}.drawMatrix(b)
 	} else {
-		m.drawPanes(b, m.layout())
+		frame{m.view}.drawPanes(b, m.layout())
 	}
-	frame := strings.TrimSuffix(string(b.Buf), "\n")
+	drawn := strings.TrimSuffix(string(b.Buf), "\n")
 	if m.overlay != nil {
-		frame = m.drawOverlay(frame)
+		drawn = frame{m.view}.drawOverlay(drawn)
 	}
-	return frame
+	return drawn
 }
 
-func (m *model) drawPanes(b *draw.Brush, l layout) {
+func (m frame) drawPanes(b *draw.Brush, l layout) {
 	switch l.kind {
 	case layoutCard:
-		m.drawCard(b)
+		cardScreen{m.view}.drawCard(b)
 	case layoutWide:
 		m.drawWide(b, l)
 	case layoutTall:
@@ -55,9 +58,9 @@ func (m *model) drawPanes(b *draw.Brush, l layout) {
 type body interface{ row(b *draw.Brush, i int) }
 
 // drawWide draws the tree left and the detail right, with one divider.
-func (m *model) drawWide(b *draw.Brush, l layout) {
-	detail := m.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
-	m.header(b)
+func (m frame) drawWide(b *draw.Brush, l layout) {
+	detail := detailPane{m.view}.detailBody(l.detailW-2, l.detailH) // first: the rule above says how long it is
+	headerBar{m.view}.header(b)
 	b.Begin(l.treeW, draw.OnRow)
 	rulesBar{m.view}.treeRule(b)
 	b.End()
@@ -69,7 +72,7 @@ func (m *model) drawWide(b *draw.Brush, l layout) {
 	b.End()
 	b.Newline()
 
-	tree := m.treeBody(l.treeW, l.treeH)
+	tree := rowWords{m.view}.treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
 		b.Begin(l.detailW+1, draw.OnRow)
@@ -86,13 +89,13 @@ func (m *model) drawWide(b *draw.Brush, l layout) {
 	rulesBar{m.view}.stateRule(b, l.treeW)
 	b.End()
 	b.Newline()
-	m.footer(b)
+	footerBar{m.view}.footer(b)
 }
 
 // drawTall draws the tree above the detail.
-func (m *model) drawTall(b *draw.Brush, l layout) {
-	detail := m.detailBody(l.detailW-1, l.detailH)
-	m.header(b)
+func (m frame) drawTall(b *draw.Brush, l layout) {
+	detail := detailPane{m.view}.detailBody(l.detailW-1, l.detailH)
+	headerBar{m.view}.header(b)
 	m.drawTree(b, l)
 	b.Begin(l.wide, draw.OnRow)
 	b.Note(0, l.wide, draw.SpotDivider, 0) // but for the tabs in it
@@ -104,10 +107,10 @@ func (m *model) drawTall(b *draw.Brush, l layout) {
 }
 
 // drawOne draws the pane that has the keys.
-func (m *model) drawOne(b *draw.Brush, l layout) {
-	m.header(b)
+func (m frame) drawOne(b *draw.Brush, l layout) {
+	headerBar{m.view}.header(b)
 	if l.treeH == 0 {
-		detail := m.detailBody(l.detailW-1, l.detailH)
+		detail := detailPane{m.view}.detailBody(l.detailW-1, l.detailH)
 		b.Begin(l.wide, draw.OnRow)
 		rulesBar{m.view}.titleRule(b)
 		b.End()
@@ -122,12 +125,12 @@ func (m *model) drawOne(b *draw.Brush, l layout) {
 }
 
 // drawTree draws the tree with its rule, over the whole width.
-func (m *model) drawTree(b *draw.Brush, l layout) {
+func (m frame) drawTree(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
 	rulesBar{m.view}.treeRule(b)
 	b.End()
 	b.Newline()
-	tree := m.treeBody(l.treeW, l.treeH)
+	tree := rowWords{m.view}.treeBody(l.treeW, l.treeH)
 	for i := range l.treeH {
 		tree.row(b, i)
 		b.Newline()
@@ -145,12 +148,12 @@ func (m peekPane) drawDetail(b *draw.Brush, l layout, detail body) {
 	}
 }
 
-func (m *model) bottom(b *draw.Brush, l layout) {
+func (m frame) bottom(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
 	rulesBar{m.view}.stateRule(b, -1)
 	b.End()
 	b.Newline()
-	m.footer(b)
+	footerBar{m.view}.footer(b)
 }
 
 // docBody is a doc, scrolled.
@@ -162,13 +165,13 @@ type docBody struct {
 
 func (d docBody) row(b *draw.Brush, i int) { d.doc.Draw(b, d.top+i) }
 
-func (m *model) detailBody(w, h int) body {
+func (m detailPane) detailBody(w, h int) body {
 	w = max(w-1, 1) // a cell of air at the right edge
 	if m.fix != nil {
 		return docBody{fixPane{m.view}.fixDoc(w, h), 0, h}
 	}
 	if m.detail.tab == tabOutputs {
-		return timePane{m.view}.withTime(w, h, func(h int) *draw.Doc { return m.outputDoc(outputWidth(m.layout()), h) })
+		return timePane{m.view}.withTime(w, h, func(h int) *draw.Doc { return outputPane{m.view}.outputDoc(outputWidth(m.layout()), h) })
 	}
 	return docBody{m.detailDoc(w, h), m.detail.scroll, h}
 }

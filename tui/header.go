@@ -18,7 +18,7 @@ import (
 type headerBar struct{ *view }
 
 // header is the first row: what is run, and at the right end in what state it is, as much of it as fits.
-func (m *model) header(b *draw.Brush) {
+func (m headerBar) header(b *draw.Brush) {
 	b.Begin(m.width, draw.OnRow)
 	b.Put(draw.InkTitle, " moon")
 	room := max(m.width/3, 8)
@@ -37,7 +37,7 @@ func (m *model) header(b *draw.Brush) {
 		b.Put(themes.Text, " ")
 		b.Put(themes.Warn, fmt.Sprintf("%d for real", m.real))
 	}
-	m.mouseState(b)
+	pointing{m.view}.mouseState(b)
 	var spans []draw.Text
 	w := 0
 	room = b.Left - 3

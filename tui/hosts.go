@@ -94,7 +94,7 @@ func (m deciding) connectAgain() tea.Cmd {
 }
 
 // connected says what asking again has brought. The feed brings a plan that has become another.
-func (m *model) connected() {
+func (m replanning) connected() {
 	if m.o.PlanFor != nil {
 		if p := m.o.PlanFor(m.plan.Digest); p != nil && p != m.plan && p.Digest == m.plan.Digest {
 			m.setPlan(p)

@@ -22,17 +22,17 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	if m.matrix != nil && (matrixPane{m.view}).inMatrix(do) {
 		return nil
 	}
-	if why := m.cannot(do); why != "" {
+	if why := (whyNot{m.view}).cannot(do); why != "" {
 		m.say(why)
 		return nil
 	}
 	switch do {
 	case keymap.CursorDown, keymap.CursorUp, keymap.CursorTop, keymap.CursorBottom, keymap.CursorHalfDown, keymap.CursorHalfUp, keymap.CursorPageDown, keymap.CursorPageUp:
-		m.move(do)
+		browsing{m.view}.move(do)
 	case keymap.CursorPointer:
-		m.backToPointer()
+		browsing{m.view}.backToPointer()
 	case keymap.CursorFollow:
-		m.toggleFollow()
+		browsing{m.view}.toggleFollow()
 	case keymap.NeedNext:
 		browsing{m.view}.need(+1)
 	case keymap.NeedPrev:
@@ -41,7 +41,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 		browsing{m.view}.fold(do)
 	case keymap.MarkToggle:
 		m.cur.Mark(m.at())
-		m.move(keymap.CursorDown)
+		browsing{m.view}.move(keymap.CursorDown)
 	case keymap.MarkRange:
 		browsing{m.view}.toggleRange()
 	case keymap.PaneOther:
@@ -57,7 +57,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.TabStep, keymap.TabOutput, keymap.TabDiff, keymap.TabVars, keymap.TabEvents:
 		browsing{m.view}.chooseTab(tab(do - keymap.TabStep))
 	case keymap.FindText:
-		m.openFind()
+		browsing{m.view}.openFind()
 	case keymap.FindNext:
 		browsing{m.view}.findAgain(+1)
 	case keymap.FindPrev:
@@ -79,11 +79,11 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.GoBack:
 		browsing{m.view}.back()
 	case keymap.CopyMenu:
-		m.overlay = newCopyBox(m)
+		m.overlay = newCopyBox(m.view)
 	case keymap.ShowPalette:
-		m.overlay = newPalette(m)
+		m.overlay = newPalette(m.view)
 	case keymap.ShowHelp:
-		m.overlay = newHelp(m)
+		m.overlay = newHelp(m.view)
 	case keymap.AppSuspend:
 		return m.unwatched(m.suspend())
 	case keymap.SourceEdit:
@@ -95,13 +95,13 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 	case keymap.GateBreakIf:
 		return m.openBreakSheet()
 	case keymap.WatchAdd:
-		return m.openWatch()
+		return watchPane{m.view}.openWatch()
 	case keymap.AppMouse:
-		return m.toggleMouse()
+		return pointing{m.view}.toggleMouse()
 	case keymap.ViewHosts:
 		matrixPane{m.view}.openMatrix()
 	case keymap.StepDone:
-		m.openDone()
+		deciding{m.view}.openDone()
 	case keymap.RunRetryAll:
 		return m.retryOrAgain()
 	case keymap.RunLeave:
@@ -121,7 +121,7 @@ func (m *model) do(do keymap.Intent) tea.Cmd {
 }
 
 // move moves the cursor, or scrolls the detail if it has the keys.
-func (m *model) move(do keymap.Intent) {
+func (m browsing) move(do keymap.Intent) {
 	page := max(m.cur.Height, 1)
 	if m.focus() == paneDetail {
 		page = max(m.detail.height, m.detail.output.height, 1)
@@ -140,15 +140,15 @@ func (m *model) move(do keymap.Intent) {
 		m.detail.move(max(min(by, m.detail.length), -m.detail.length))
 		return
 	}
-	m.scrollOutput(do, by)
+	outputPane{m.view}.scrollOutput(do, by)
 }
 
-func (m *model) backToPointer() {
+func (m browsing) backToPointer() {
 	m.panes.focusOn(paneTree)
 	m.toPointer(true)
 }
 
-func (m *model) toggleFollow() {
+func (m browsing) toggleFollow() {
 	if m.place() == keymap.InOutput {
 		m.detail.output.follow = !m.detail.output.follow
 		return

@@ -41,7 +41,7 @@ func (l *lacking) see(step int, of *events.Step) {
 }
 
 // askLacking has them found, if it is not known any more which they are.
-func (m *model) askLacking() tea.Cmd {
+func (m predicting) askLacking() tea.Cmd {
 	l := &m.lacking
 	if !l.stale || l.asking || len(m.plan.Steps) == 0 || m.recorded() {
 		return nil

@@ -51,13 +51,13 @@ func (m matrixPane) matrixView() matrixView {
 }
 
 // drawMatrix draws the hosts by their tasks, those that are on the screen.
-func (m *model) drawMatrix(b *draw.Brush) {
+func (m frame) drawMatrix(b *draw.Brush) {
 	matrixPane{m.view}.followMatrix()
 	x, v := m.matrix, matrixPane{m.view}.matrixView()
 	x.height, x.across = v.high, v.across
 	x.top = window(x.top, x.row, v.high, len(x.hosts))
 	x.left = window(x.left, x.col, v.across, len(x.columns))
-	m.header(b)
+	headerBar{m.view}.header(b)
 	matrixPane{m.view}.matrixRule(b)
 	matrixPane{m.view}.matrixMarks(b, v)
 	counts := make([]events.HostCounts, min(v.high, len(x.hosts)-x.top))
@@ -86,7 +86,7 @@ func (m *model) drawMatrix(b *draw.Brush) {
 	rulesBar{m.view}.stateRule(b, -1)
 	b.End()
 	b.Newline()
-	m.footer(b)
+	footerBar{m.view}.footer(b)
 }
 
 // window is the first of some rows that keeps a cursor among the high that are shown.

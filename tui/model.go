@@ -30,24 +30,17 @@ type model struct {
 	light   bool             // the terminal has said that its background is
 	later   func() tea.Cmd   // gives a tickMsg after a while
 
-	recent []keymap.Intent // done from the palette, the latest first
+	wanted tree.Filter // to be restored
+	typed  typeahead
 
-	wanted   tree.Filter // to be restored
-	overlay  overlay
-	prompt   *prompt
-	sequence string // keys that wait for the rest of a sequence
-	typed    typeahead
-
-	opened    bool // its size has been known
-	leaving   bool // asked to
-	forced    bool // left without waiting
-	again     bool // another run was asked for
-	unfocused bool // the terminal is
-	watching  bool // the terminal was asked to tell when light and dark change
-	ticking   bool
-	seen      int // pauses
-	mouse     mouse
-	clip      clipboard
+	opened   bool // its size has been known
+	leaving  bool // asked to
+	forced   bool // left without waiting
+	again    bool // another run was asked for
+	watching bool // the terminal was asked to tell when light and dark change
+	ticking  bool
+	seen     int // pauses
+	clip     clipboard
 
 	frame  string
 	stale  bool
@@ -107,6 +100,12 @@ type view struct {
 	spin          int
 	diffs         diffLines
 	summary       summary
+	recent        []keymap.Intent // done from the palette, the latest first
+	overlay       overlay
+	prompt        *prompt
+	sequence      string // keys that wait for the rest of a sequence
+	mouse         mouse
+	unfocused     bool // the terminal is
 	width, height int
 }
 
@@ -138,7 +137,7 @@ func newModel(o Options, env func(string) string) *model {
 	m.peek.Id = peekReel
 	m.mouse.on = o.Mouse
 	m.clip = newClipboard(o, env)
-	m.setPlan(o.Plan)
+	replanning{m.view}.setPlan(o.Plan)
 	m.others = standing.OtherFilesOf(o.Earlier, o.Plan)
 	if o.View != nil {
 		m.restore(o.View)
@@ -149,7 +148,7 @@ func newModel(o Options, env func(string) string) *model {
 	return m
 }
 
-func (m *model) setPlan(p *plan.Plan) {
+func (m replanning) setPlan(p *plan.Plan) {
 	t := tree.Grow(p)
 	sheet := m.fix
 	m.fix, m.fixSent = nil, nil // they are about another plan
@@ -239,7 +238,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case shellLeft:
 		deciding{m.view}.shellLeft(msg)
 	case reloaded:
-		m.reloaded(msg)
+		replanning{m.view}.reloaded(msg)
 	case came:
 		cmd = msg.then(m)
 	default:
@@ -248,7 +247,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = m.askBackground()
 		}
 	}
-	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), m.askWatches(), m.askBound(), m.askLacking()))
+	return m, guarded(tea.Batch(cmd, outputPane{m.view}.fetch(), waitWords{m.view}.wonder(), watchPane{m.view}.askWatches(), predicting{m.view}.askBound(), predicting{m.view}.askLacking()))
 }
 
 // View draws, if there is anything new to draw.
@@ -265,7 +264,7 @@ func (m *model) View() tea.View {
 			m.frame = strings.ReplaceAll(m.frame, "•", m.glyphs.Mask) // what stands for secrets
 		}
 	}
-	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: m.mouseMode()}
+	return tea.View{Content: m.frame, AltScreen: true, ReportFocus: true, MouseMode: pointing{m.view}.mouseMode()}
 }
 
 // panicked makes an error of a panic. Bubble Tea would catch it too, but then it does not wait for its reader of the
@@ -305,7 +304,7 @@ func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 }
 
 // typing reports whether the person is in the middle of something that must not be pulled away.
-func (m *model) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
+func (m *view) typing() bool { return m.prompt != nil || m.overlay != nil || m.fix != nil }
 
 // say shows a message until the next key.
 func (m *view) say(text string) { m.message = draw.Plain(text) }

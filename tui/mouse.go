@@ -10,6 +10,9 @@ import (
 	"moon/tui/keymap"
 )
 
+// pointing is what the mouse does to the screen alone.
+type pointing struct{ *view }
+
 // mouse is the mouse of a person who has turned it on. It looks and does not decide: nothing that is asked of the run can
 // be clicked, but for breakpoints, because a click goes astray more easily than a key.
 type mouse struct {
@@ -32,7 +35,7 @@ const doubleClick = 400 * time.Millisecond
 const wheelRows = 3
 
 // toggleMouse turns the mouse on or off. While it is on, the terminal's own selecting needs shift.
-func (m *model) toggleMouse() tea.Cmd {
+func (m pointing) toggleMouse() tea.Cmd {
 	m.mouse.on = !m.mouse.on
 	m.mouse.dragging = false
 	if m.mouse.on {
@@ -44,7 +47,7 @@ func (m *model) toggleMouse() tea.Cmd {
 }
 
 // mouseMode is what the terminal shall tell of the mouse.
-func (m *model) mouseMode() tea.MouseMode {
+func (m pointing) mouseMode() tea.MouseMode {
 	if m.mouse.on {
 		return tea.MouseModeCellMotion
 	}
@@ -52,7 +55,7 @@ func (m *model) mouseMode() tea.MouseMode {
 }
 
 // mouseState is in the header while the mouse is on.
-func (m *model) mouseState(b *draw.Brush) {
+func (m pointing) mouseState(b *draw.Brush) {
 	if m.mouse.on {
 		b.Put(themes.Dim, "  mouse")
 	}
@@ -75,7 +78,7 @@ func (m *model) mouseMsg(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseWheelMsg:
 		return m.wheel(at)
 	case tea.MouseMotionMsg:
-		m.drag(at)
+		pointing{m.view}.drag(at)
 	case tea.MouseReleaseMsg:
 		m.mouse.dragging = false
 	case tea.MouseClickMsg:
@@ -152,7 +155,7 @@ func (m *model) doClicked(do keymap.Intent) tea.Cmd {
 }
 
 // drag moves the divider after the mouse.
-func (m *model) drag(at tea.Mouse) {
+func (m pointing) drag(at tea.Mouse) {
 	if !m.mouse.dragging {
 		return
 	}
@@ -197,13 +200,13 @@ func (m *model) wheel(at tea.Mouse) tea.Cmd {
 	case draw.SpotTree, draw.SpotBreak, draw.SpotFold:
 		m.cur.Scroll(m.rows, by)
 	case draw.SpotDetail:
-		m.wheelDetail(by, sideways)
+		pointing{m.view}.wheelDetail(by, sideways)
 	case draw.SpotNone, draw.SpotDivider, draw.SpotTab, draw.SpotKey:
 	}
 	return nil
 }
 
-func (m *model) wheelDetail(by, sideways int) {
+func (m pointing) wheelDetail(by, sideways int) {
 	v := &m.detail.output
 	switch {
 	case m.detail.tab != tabOutputs:
@@ -211,7 +214,7 @@ func (m *model) wheelDetail(by, sideways int) {
 	case sideways != 0 && !v.wrap:
 		v.x, v.aim = max(v.x+sideways, 0), -1
 	default:
-		m.wheelOutput(by)
+		outputPane{m.view}.wheelOutput(by)
 	}
 }
 

@@ -434,7 +434,7 @@ type offeredKey struct {
 func (o *offering) offers() (list []offeredKey) {
 	m := o.sc.m
 	add := func(where string, do keymap.Intent) {
-		if why := m.cannot(do); why != "" && where != "palette" {
+		if why := (whyNot{m.view}).cannot(do); why != "" && where != "palette" {
 			o.fatal("%s at %d offers %s, and the same screen says: %s", where, m.width, m.keys.Label(do), why)
 		}
 		list = append(list, offeredKey{where, do, m.keys.Label(do), m.width})
@@ -442,16 +442,16 @@ func (o *offering) offers() (list []offeredKey) {
 	was := m.width
 	for _, size := range offeredSizes {
 		o.size(size.w)
-		for _, t := range m.footerTips(2, 3) {
+		for _, t := range (footerBar{m.view}).footerTips(2, 3) {
 			add("footer", t.Do)
 		}
 		step := m.tree.Step(m.at())
 		if step >= 0 && m.tree.Faces[step].Bad() && m.detail.tab == tabSteps && (m.onFailure() || m.run.Phase == events.Ended) {
-			for _, c := range m.ways(&m.plan.Steps[step]) {
+			for _, c := range (outcomePane{m.view}).ways(&m.plan.Steps[step]) {
 				add("way", c.do)
 			}
 		}
-		for _, c := range newPalette(m).all {
+		for _, c := range newPalette(m.view).all {
 			if c.command == nil && c.why == "" {
 				add("palette", c.do)
 			}
@@ -545,7 +545,7 @@ func (o *offering) drive(pressed map[string]int) {
 			o.log = append(o.log, key)
 			o.sc.press(key)
 			o.settle()
-		case what < 9 && m.cannot(keymap.NodeFix) == "" && m.fix == nil:
+		case what < 9 && whyNot{m.view}.cannot(keymap.NodeFix) == "" && m.fix == nil:
 			o.sheet(pressed)
 		default:
 			o.offered(pressed)
@@ -581,7 +581,7 @@ func (o *offering) away() {
 	m := o.sc.m
 	if b, ok := m.overlay.(*doneBox); ok {
 		keys := []string{"esc"}
-		if b.canRun(m) {
+		if b.canRun(m.view) {
 			keys = append(keys, "r")
 			if len(b.dependents) > 0 {
 				keys = append(keys, "w")
@@ -629,7 +629,7 @@ func (o *offering) sheet(pressed map[string]int) {
 			press(o.pick("down", "down", "up", "y", "backspace", "1", "="))
 			continue
 		}
-		tips := m.fixTips()
+		tips := fixPane{m.view}.fixTips()
 		k := tips[o.IntN(len(tips))]
 		if again := slices.IndexFunc(tips, func(k hintKey) bool { return k.key == "ctrl+r" }); again >= 0 && o.IntN(3) == 0 {
 			k = tips[again] // it is seldom offered: something that the values would change must be done already

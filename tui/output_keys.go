@@ -14,7 +14,7 @@ import (
 // What keys do in the Output tab.
 
 // scrollOutput moves the output as the cursor of a tree moves.
-func (m *model) scrollOutput(do keymap.Intent, by int) {
+func (m outputPane) scrollOutput(do keymap.Intent, by int) {
 	v := &m.detail.output
 	switch do {
 	case keymap.CursorTop:
@@ -27,7 +27,7 @@ func (m *model) scrollOutput(do keymap.Intent, by int) {
 }
 
 // wheelOutput scrolls by rows.
-func (m *model) wheelOutput(by int) {
+func (m outputPane) wheelOutput(by int) {
 	l := m.layout()
 	m.outputPage(outputWidth(l), l.detailH).move(by)
 }

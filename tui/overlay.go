@@ -13,20 +13,20 @@ type overlay interface {
 	press(m *model, msg tea.KeyPressMsg) tea.Cmd
 	paste(m *model, msg tea.PasteMsg) tea.Cmd
 	// lines are what the box shows in w by h cells, with its title and what stands in its lower edge.
-	lines(m *model, w, h int) (title string, body [][]draw.Text, foot string)
+	lines(m *view, w, h int) (title string, body [][]draw.Text, foot string)
 }
 
 // boxWidth is the widest a box may be.
 const boxWidth = 72
 
 // drawOverlay lays the box over a finished frame.
-func (m *model) drawOverlay(frame string) string {
+func (m frame) drawOverlay(frame string) string {
 	rows := strings.Split(frame, "\n")
 	w := min(boxWidth, m.width-2)
 	if w < 8 || len(rows) < 4 {
 		w = m.width
 	}
-	title, body, foot := m.overlay.lines(m, max(w-4, 1), max(len(rows)-4, 1))
+	title, body, foot := m.overlay.lines(m.view, max(w-4, 1), max(len(rows)-4, 1))
 	body = body[:min(len(body), max(len(rows)-2, 0))]
 	c := draw.Canvas{Pen: m.pen, Glyphs: m.glyphs}
 	box := c.Box(w, title, body, foot)

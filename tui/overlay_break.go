@@ -66,14 +66,14 @@ func (m *model) openBreakSheet() tea.Cmd {
 	}
 	b.fields[b.at].CursorEnd()
 	m.overlay = b
-	b.check(m)
+	b.check(m.view)
 	return b.try(m)
 }
 
 func (b *breakSheet) text(field int) string { return strings.TrimSpace(b.fields[field].Value()) }
 
 // order is the command that the fields ask for; wrong says why they ask for none.
-func (b *breakSheet) order(m *model) (c events.Break, wrong string) {
+func (b *breakSheet) order(m *view) (c events.Break, wrong string) {
 	c = events.Break{Step: b.steps.From, When: b.text(breakWhen), Log: b.text(breakLog)}
 	if b.steps.To > b.steps.From+1 {
 		c.To = b.steps.To
@@ -93,7 +93,7 @@ func (b *breakSheet) order(m *model) (c events.Break, wrong string) {
 	return c, ""
 }
 
-func (b *breakSheet) check(m *model) { _, b.wrong = b.order(m) }
+func (b *breakSheet) check(m *view) { _, b.wrong = b.order(m) }
 
 // try finds out what the condition is now.
 func (b *breakSheet) try(m *model) tea.Cmd {
@@ -119,7 +119,7 @@ func (b *breakSheet) try(m *model) tea.Cmd {
 
 func (b *breakSheet) paste(m *model, msg tea.PasteMsg) tea.Cmd {
 	b.fields[b.at], _ = b.fields[b.at].Update(msg)
-	b.check(m)
+	b.check(m.view)
 	return b.try(m)
 }
 
@@ -135,14 +135,14 @@ func (b *breakSheet) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 		m.overlay = nil
 		deciding{m.view}.clearBreaks(b.steps)
 	case "enter":
-		c, wrong := b.order(m)
+		c, wrong := b.order(m.view)
 		if b.wrong = wrong; wrong == "" {
 			m.overlay = nil
 			m.send(c)
 		}
 	default:
 		b.fields[b.at], _ = b.fields[b.at].Update(msg)
-		b.check(m)
+		b.check(m.view)
 		return b.try(m)
 	}
 	return nil
@@ -163,7 +163,7 @@ func (m deciding) clearBreaks(r events.Range) {
 	m.say("no breakpoint here")
 }
 
-func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breakSheet) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	for i, label := range breakLabels {
 		mark, look := draw.Inked(themes.Text, "  "), themes.Dim
 		if i == b.at {
@@ -195,7 +195,7 @@ func (b *breakSheet) lines(m *model, w, h int) (title string, body [][]draw.Text
 }
 
 // state is what there is to say of what is in the fields.
-func (b *breakSheet) state(m *model, w int) draw.Text {
+func (b *breakSheet) state(m *view, w int) draw.Text {
 	s := draw.Inked(themes.Dim, "")
 	switch {
 	case b.wrong != "":

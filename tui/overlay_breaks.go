@@ -15,7 +15,7 @@ import (
 // breaksBox lists the breakpoints of the run: where they are, what they stop for.
 type breaksBox struct{ picker }
 
-func (m *model) openBreaks() {
+func (m deciding) openBreaks() {
 	if len(m.breaks) == 0 {
 		m.say("there are no breakpoints; " + m.keys.Label(keymap.GateBreak) + " sets one")
 		return
@@ -68,7 +68,7 @@ func (m *view) goToStep(step int) {
 	m.goTo(n)
 }
 
-func (b *breaksBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *breaksBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	list := m.breakPlaces()
 	b.n = len(list)
 	b.move(0)

@@ -30,7 +30,7 @@ type copied struct {
 	err         error
 }
 
-func newCopyBox(m *model) overlay {
+func newCopyBox(m *view) overlay {
 	s := m.subject()
 	c := &copyBox{items: []copyItem{{key: "y", words: "name", text: m.tree.Title(s.node)}}}
 	if prefix := m.attempt(m.outputOf(s.node), m.detail.output.attempt); prefix != "" {
@@ -53,7 +53,7 @@ func newCopyBox(m *model) overlay {
 }
 
 // ofScope adds what can be copied of a scope: the paths of its steps, and of the whole what it came to.
-func (c *copyBox) ofScope(m *model, n int) *copyBox {
+func (c *copyBox) ofScope(m *view, n int) *copyBox {
 	var paths strings.Builder
 	r := m.tree.Steps(n)
 	for i := r.From; i < r.To; i++ {
@@ -63,7 +63,7 @@ func (c *copyBox) ofScope(m *model, n int) *copyBox {
 		c.items = append(c.items, copyItem{key: "p", words: "paths of its " + draw.Count(r.To-r.From, "step"), text: paths.String()})
 	}
 	if n == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
-		c.items = append(c.items, copyItem{key: "s", words: "summary", text: summaryPane{m.view}.summaryText()})
+		c.items = append(c.items, copyItem{key: "s", words: "summary", text: summaryPane{m}.summaryText()})
 	}
 	return c
 }
@@ -133,7 +133,7 @@ func (*copyBox) copy(m *model, item *copyItem) tea.Cmd {
 	return m.copied(copied{text: item.text, words: item.words})
 }
 
-func (c *copyBox) lines(*model, int, int) (title string, body [][]draw.Text, foot string) {
+func (c *copyBox) lines(*view, int, int) (title string, body [][]draw.Text, foot string) {
 	for _, item := range c.items {
 		body = append(body, draw.Hint(item.key, item.words))
 	}

@@ -39,7 +39,7 @@ func (b *diagBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *diagBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *diagBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	d := draw.NewDoc(w, h, m.glyphs)
 	for _, one := range b.list {
 		role := themes.Failed

@@ -27,7 +27,7 @@ type doneBox struct {
 }
 
 // newDoneBox looks at the node under the cursor, or the marks. why says that there is nothing to decide.
-func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why string) {
+func newDoneBox(m *view, ranges []events.Range, single bool) (b *doneBox, why string) {
 	b = &doneBox{ranges: ranges, what: draw.Plain(m.tree.Title(m.at()))}
 	var about []int
 	n := 0
@@ -59,9 +59,9 @@ func newDoneBox(m *model, ranges []events.Range, single bool) (b *doneBox, why s
 }
 
 // openDone opens the box about the node under the cursor.
-func (m *model) openDone() {
+func (m deciding) openDone() {
 	ranges, single := m.targets()
-	b, _ := newDoneBox(m, ranges, single)
+	b, _ := newDoneBox(m.view, ranges, single)
 	m.overlay = b
 }
 
@@ -71,9 +71,9 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	m.overlay = nil
 	key := msg.String()
 	switch {
-	case key == "r" && b.canRun(m):
+	case key == "r" && b.canRun(m.view):
 		m.send(b.rerun(false))
-	case key == "w" && b.canRun(m) && len(b.dependents) > 0:
+	case key == "w" && b.canRun(m.view) && len(b.dependents) > 0:
 		m.send(b.rerun(true))
 	case key == "k" && b.outdated > 0:
 		for _, r := range b.ranges {
@@ -94,7 +94,7 @@ func (b *doneBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *doneBox) canRun(m *model) bool { return len(b.again) > 0 && m.mayRunAgain() }
+func (b *doneBox) canRun(m *view) bool { return len(b.again) > 0 && m.mayRunAgain() }
 
 // rerun is one command for all of them: they run one after the other.
 func (b *doneBox) rerun(with bool) events.Command {
@@ -117,7 +117,7 @@ func (m deciding) markableIn(r events.Range) bool {
 // dependentsShown is how many of the steps that depend on it are named.
 const dependentsShown = 3
 
-func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]draw.Text, foot string) {
+func (b *doneBox) lines(m *view, w, _ int) (title string, body [][]draw.Text, foot string) {
 	para := func(s string) {
 		for _, part := range draw.WrapText(s, max(w, 8)) {
 			body = append(body, []draw.Text{draw.Inked(themes.Text, part)})
@@ -127,7 +127,7 @@ func (b *doneBox) lines(m *model, w, _ int) (title string, body [][]draw.Text, f
 	if b.outdated > 0 {
 		body = append(body, []draw.Text{draw.Inked(themes.Warn, done(b.outdated, len(b.again))+"; the definition has changed since")})
 	}
-	if names := (deciding{m.view}).namesOf(b.dependents, dependentsShown); names != "" {
+	if names := (deciding{m}).namesOf(b.dependents, dependentsShown); names != "" {
 		para("Done, and depending on it: " + names)
 	}
 	body = append(body, nil)

@@ -29,7 +29,7 @@ type helpLine struct {
 	name     string
 }
 
-func newHelp(m *model) *help {
+func newHelp(m *view) *help {
 	h := &help{picker: newPicker(), where: m.place()}
 	h.table(m, "", func(b *keymap.Binding) bool { return b.Where&h.where != 0 })
 	for in, where := range keymap.Places {
@@ -49,7 +49,7 @@ func newHelp(m *model) *help {
 func firstOf(where keymap.Place) keymap.Place { return where & -where }
 
 // table adds the actions that are meant, in groups.
-func (h *help) table(m *model, suffix string, meant func(*keymap.Binding) bool) {
+func (h *help) table(m *view, suffix string, meant func(*keymap.Binding) bool) {
 	last := keymap.Groups
 	for i := range keymap.Bindings {
 		b := &keymap.Bindings[i]
@@ -66,7 +66,7 @@ func (h *help) table(m *model, suffix string, meant func(*keymap.Binding) bool) 
 }
 
 // legend says what the signs of the tree mean.
-func (h *help) legend(m *model) {
+func (h *help) legend(m *view) {
 	add := func(glyph string, look draw.Ink, words string) {
 		h.all = append(h.all, helpLine{keys: glyph, look: look, words: words})
 	}
@@ -152,7 +152,7 @@ func (h *help) paste(_ *model, msg tea.PasteMsg) tea.Cmd {
 // keyColumn is what the help leaves for keys.
 const keyColumn = 16
 
-func (h *help) lines(m *model, w, high int) (title string, body [][]draw.Text, foot string) {
+func (h *help) lines(m *view, w, high int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&h.input))
 	room := max(high-1, 1)
 	h.top = max(min(h.top, h.n-room), 0)

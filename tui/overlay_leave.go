@@ -39,7 +39,7 @@ func (leaveBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (leaveBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (leaveBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	left := m.tree.Tallies[0].Sum(standing.Waiting, standing.Undecided, standing.Confirm)
 	running := m.running(listed)
 	n := m.run.Counts.Running

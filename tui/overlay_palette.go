@@ -32,7 +32,7 @@ type offer struct {
 	why         string // it cannot be done
 }
 
-func newPalette(m *model) *palette {
+func newPalette(m *view) *palette {
 	p := &palette{picker: newPicker()}
 	var cannot []offer
 	for _, do := range m.offered() {
@@ -41,7 +41,7 @@ func newPalette(m *model) *palette {
 		if b.Where&m.place() == 0 {
 			o.why = "in " + keymap.PlaceWords(b.Where)
 		} else {
-			o.why = m.cannot(do)
+			o.why = whyNot{m}.cannot(do)
 		}
 		if o.why != "" {
 			cannot = append(cannot, o)
@@ -68,7 +68,7 @@ func newPalette(m *model) *palette {
 
 // offered are the actions of the palette: what was used last, then the table. Of a run that is over it has none that could ask
 // something of it.
-func (m *model) offered() []keymap.Intent {
+func (m *view) offered() []keymap.Intent {
 	list := slices.Clone(m.recent)
 	for i := range keymap.Bindings {
 		if do := keymap.Bindings[i].Do; do != keymap.ShowPalette && !slices.Contains(m.recent, do) {
@@ -79,7 +79,7 @@ func (m *model) offered() []keymap.Intent {
 }
 
 // recently remembers what was picked, the latest first.
-func (m *model) recently(do keymap.Intent) {
+func (m *view) recently(do keymap.Intent) {
 	const keep = 5
 	m.recent = slices.Insert(slices.DeleteFunc(m.recent, func(d keymap.Intent) bool { return d == do }), 0, do)
 	m.recent = m.recent[:min(len(m.recent), keep)]
@@ -190,7 +190,7 @@ func (p *palette) enter(m *model) tea.Cmd {
 	return m.command(o.command, arg)
 }
 
-func (p *palette) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (p *palette) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&p.input))
 	room := max(h-1, 1)
 	if p.wrong != "" {
@@ -206,7 +206,7 @@ func (p *palette) lines(m *model, w, h int) (title string, body [][]draw.Text, f
 	return ":", body, fmt.Sprintf("%d of %d actions   enter does it   esc closes", len(p.shown), len(p.all))
 }
 
-func (p *palette) line(m *model, w, i int) []draw.Text {
+func (p *palette) line(m *view, w, i int) []draw.Text {
 	o := p.shown[i]
 	mark, look := p.mark(m, i)
 	if o.why != "" {

@@ -49,7 +49,7 @@ func (p *picker) window(h int) (from, to int) {
 }
 
 // mark is what stands before a line of the list.
-func (p *picker) mark(m *model, i int) (before draw.Text, look draw.Ink) {
+func (p *picker) mark(m *view, i int) (before draw.Text, look draw.Ink) {
 	if i == p.at {
 		return draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 	}

@@ -58,8 +58,8 @@ func (b *productionBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
-	steps, destructive := approving{m.view}.weigh(b.what)
+func (b *productionBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
+	steps, destructive := approving{m}.weigh(b.what)
 	verb := "Approve"
 	if b.do == keymap.RunStep || b.do == keymap.RunOver {
 		verb = "Approve and run"
@@ -80,7 +80,7 @@ func (b *productionBox) lines(m *model, w, h int) (title string, body [][]draw.T
 			body = append(body, []draw.Text{draw.Inked(themes.Text, draw.CutRight(none, w, m.glyphs.Dots))})
 		} else {
 			head := []draw.Text{draw.Inked(themes.Warn, fmt.Sprintf("%d destructive", len(destructive)))}
-			body = append(append(body, head), approving{m.view}.destructiveLines(destructive, w, min(room, 8))...)
+			body = append(append(body, head), approving{m}.destructiveLines(destructive, w, min(room, 8))...)
 		}
 		body = append(body, nil)
 	}

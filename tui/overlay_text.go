@@ -50,7 +50,7 @@ func (t *textBox) press(m *model, msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (t *textBox) lines(_ *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (t *textBox) lines(_ *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	var all []string
 	for _, line := range t.text {
 		all = append(all, draw.WrapText(draw.Plain(line), max(w, 1))...)

@@ -20,7 +20,7 @@ type watchBox struct {
 }
 
 // openWatch asks for an expression to watch.
-func (m *model) openWatch() tea.Cmd {
+func (m watchPane) openWatch() tea.Cmd {
 	m.overlay = &watchBox{input: newInput(), at: -1}
 	return nil
 }
@@ -93,7 +93,7 @@ func (b *watchBox) recall(m *model, by int) {
 	b.input.CursorEnd()
 }
 
-func (b *watchBox) lines(m *model, w, h int) (title string, body [][]draw.Text, foot string) {
+func (b *watchBox) lines(m *view, w, h int) (title string, body [][]draw.Text, foot string) {
 	body = append(body, m.inputLine(&b.input))
 	if b.at >= 0 {
 		body[0] = []draw.Text{draw.Inked(themes.Dim, "> "+draw.Plain(b.input.Value()))}
@@ -106,7 +106,7 @@ func (b *watchBox) lines(m *model, w, h int) (title string, body [][]draw.Text, 
 		if i == b.at {
 			mark, look = draw.Inked(themes.Accent, m.glyphs.Pointer+" "), draw.InkTitle
 		}
-		value := watchPane{m.view}.watchShown(list[i])
+		value := watchPane{m}.watchShown(list[i])
 		value.S = draw.Plain(value.S)
 		body = append(body, m.opposite(w, mark, draw.Inked(look, draw.Plain(list[i])), value))
 	}

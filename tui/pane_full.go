@@ -8,8 +8,8 @@ import (
 
 // drawBare draws the detail on the whole screen without anything beside it, so that what is selected with the mouse of
 // the terminal is the text and nothing else. One line at the bottom says the rest.
-func (m *model) drawBare(b *draw.Brush, l layout) {
-	text := m.detailBody(l.detailW+1, l.detailH)
+func (m frame) drawBare(b *draw.Brush, l layout) {
+	text := detailPane{m.view}.detailBody(l.detailW+1, l.detailH)
 	for i := range l.detailH {
 		b.Begin(l.wide, draw.OnRow)
 		text.row(b, i)
@@ -19,7 +19,7 @@ func (m *model) drawBare(b *draw.Brush, l layout) {
 	b.Begin(l.wide, draw.OnRow)
 	defer b.End()
 	if m.prompt != nil {
-		m.prompt.draw(m, b)
+		m.prompt.draw(m.view, b)
 		return
 	}
 	outputPane{m.view}.bareLine(b)

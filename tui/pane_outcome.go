@@ -21,7 +21,7 @@ import (
 type outcomePane struct{ *view }
 
 // outcome says what became of a step. It reports false for one that has not run.
-func (m *model) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
+func (m outcomePane) outcome(d *draw.Doc, p *plan.Step, of *events.Step, vars map[string]any) bool {
 	f := standing.Of(of, p)
 	if of.State != events.Settled && f != standing.Running {
 		return false
@@ -153,7 +153,7 @@ func (m outcomePane) lastLines(d *draw.Doc, already string) {
 }
 
 // whatNow lists what a person can do about a failed step.
-func (m *model) whatNow(d *draw.Doc, p *plan.Step) {
+func (m outcomePane) whatNow(d *draw.Doc, p *plan.Step) {
 	halted := m.onFailure()
 	if !halted && m.run.Phase != events.Ended {
 		return
@@ -169,8 +169,8 @@ type choice struct {
 }
 
 // ways are the ways out of a failure that would not be refused.
-func (m *model) ways(p *plan.Step) []choice {
-	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return m.cannot(c.do) != "" })
+func (m outcomePane) ways(p *plan.Step) []choice {
+	return slices.DeleteFunc(outcomePane{m.view}.waysOut(p, m.onFailure()), func(c choice) bool { return whyNot{m.view}.cannot(c.do) != "" })
 }
 
 func (m outcomePane) waysOut(p *plan.Step, halted bool) []choice {

@@ -54,14 +54,14 @@ func (v *outputView) fresh() outputView {
 // outputPage is a view of an output on w by h cells.
 type outputPage struct {
 	*outputView
-	m    *model
+	m    *view
 	r    *feed.Reel
 	w, h int
 }
 
-func (m *model) outputPage(w, h int) outputPage {
+func (m outputPane) outputPage(w, h int) outputPage {
 	v := &m.detail.output
-	return outputPage{v, m, &m.detail.reel, max(w-timeWidth[v.times], 1), max(h, 1)}
+	return outputPage{v, m.view, &m.detail.reel, max(w-timeWidth[v.times], 1), max(h, 1)}
 }
 
 // outputRow is a row on the screen: a line, or a part of a wrapped one.
@@ -121,7 +121,7 @@ func (p outputPage) split(i int) []outputRow {
 	if !ok {
 		return []outputRow{{line: i, first: true}}
 	}
-	text := outputPane{p.m.view}.markHits(&l, i)
+	text := outputPane{p.m}.markHits(&l, i)
 	if !p.wrap {
 		part, more := draw.Stretch(text, p.x, p.w)
 		return []outputRow{{i, part, true, more}}
@@ -194,7 +194,7 @@ func (p outputPage) reach() {
 	}
 	line := p.aim
 	p.aim = -1
-	from, to := outputPane{p.m.view}.hitColumns(&l)
+	from, to := outputPane{p.m}.hitColumns(&l)
 	switch {
 	case from < 0:
 	case p.wrap:
@@ -210,7 +210,7 @@ func (p outputPage) reach() {
 }
 
 // outputDoc writes the Output tab: its rows are cut from files, so it has no doc of its own.
-func (m *model) outputDoc(w, h int) *draw.Doc {
+func (m outputPane) outputDoc(w, h int) *draw.Doc {
 	s := m.subject()
 	d := draw.NewDoc(w, h, m.glyphs)
 	r, v := &m.detail.reel, &m.detail.output

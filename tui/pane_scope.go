@@ -19,7 +19,7 @@ type scopePane struct{ *view }
 const listed = 12
 
 // scopeTab is the first tab for an inner node: what it is, how far it is, and what in it needs a person.
-func (m *model) scopeTab(d *draw.Doc, n int) {
+func (m scopePane) scopeTab(d *draw.Doc, n int) {
 	d.Para(draw.InkTitle, 0, m.tree.Title(n))
 	d.Blank()
 	waitWords{m.view}.whyField(d, n)

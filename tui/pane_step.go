@@ -19,17 +19,17 @@ import (
 type stepPane struct{ *view }
 
 // stepTab is the first tab: before a step runs what it will do, afterwards what became of it.
-func (m *model) stepTab(d *draw.Doc, s subject) {
+func (m stepPane) stepTab(d *draw.Doc, s subject) {
 	if s.step < 0 {
 		if s.node == 0 && (m.run.Phase == events.Done || m.run.Phase == events.Ended) {
 			summaryPane{m.view}.summaryTab(d)
 			return
 		}
-		m.scopeTab(d, s.node)
+		scopePane{m.view}.scopeTab(d, s.node)
 		return
 	}
 	p := m.stepNow(s.step)
-	if m.outcome(d, p, &s.of, s.vars) {
+	if (outcomePane{m.view}).outcome(d, p, &s.of, s.vars) {
 		d.Blank()
 	} else {
 		d.Para(draw.InkTitle, 0, tree.RanTitle(p, s.of.Name))

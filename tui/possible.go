@@ -18,7 +18,7 @@ type whyNot struct{ *view }
 // cannot says why an action would do nothing now, or "". It is the only place that says so: a key asks it before it does anything,
 // the footer and the list of ways out offer nothing that it refuses, and the palette shows its answer. The engine decides, and may
 // still refuse what has changed meanwhile.
-func (m *model) cannot(do keymap.Intent) string {
+func (m whyNot) cannot(do keymap.Intent) string {
 	switch {
 	case m.recorded() && keymap.AsksTheRun(do):
 		return isOver
@@ -52,7 +52,7 @@ func (m *model) cannot(do keymap.Intent) string {
 		}
 	case keymap.StepDone:
 		ranges, single := m.aim()
-		_, why := newDoneBox(m, ranges, single)
+		_, why := newDoneBox(m.view, ranges, single)
 		return why
 	case keymap.NodeFix:
 		return whyNot{m.view}.cannotFix()

@@ -132,7 +132,7 @@ func TestWhatChangesMeanwhileIsNotApproved(t *testing.T) {
 		"another plan": func(s *screen) {
 			other := devbox()
 			other.Digest = "another"
-			s.m.setPlan(other)
+			replanning{s.m.view}.setPlan(other)
 		},
 		"another row": func(s *screen) { s.m.cur.Node = 0 },
 	} {

@@ -42,15 +42,15 @@ func (t *treeRows) right(n, i int) []draw.Text {
 
 func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 	p, f := t.m.stepNow(step), t.m.tree.Faces[step]
-	note := draw.Inked(themes.Dim, rowWords{t.m.view}.note(step, p, of, f))
+	note := draw.Inked(themes.Dim, rowWords{t.m}.note(step, p, of, f))
 	if t.m.broken(step) {
 		note.Ink = themes.Failed
 	}
 	if f == standing.Waiting || f == standing.Undecided || f == standing.Confirm {
-		if word := (predicting{t.m.view}).foretoldWord(step); word.S != "" && note.S != "before" {
+		if word := (predicting{t.m}).foretoldWord(step); word.S != "" && note.S != "before" {
 			note = word
 		}
-		if (predicting{t.m.view}).defiesDryRun(p) {
+		if (predicting{t.m}).defiesDryRun(p) {
 			note = draw.Inked(themes.Warn, "for real")
 		}
 	}
@@ -59,10 +59,10 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 			note = draw.Inked(themes.Failed, "not reached")
 		}
 	}
-	if (predicting{t.m.view}).drifted(of) && note.S == "" {
+	if (predicting{t.m}).drifted(of) && note.S == "" {
 		note = draw.Inked(themes.Warn, "drift")
 	}
-	if wait := (waitWords{t.m.view}).waitNote(step); wait != "" {
+	if wait := (waitWords{t.m}).waitNote(step); wait != "" {
 		note = draw.Inked(themes.Dim, wait)
 	}
 	if f.Pending() || f == standing.Excluded && of.State != events.Settled {
@@ -72,13 +72,13 @@ func (t *treeRows) stepFields(step int, of *events.Step) []draw.Text {
 		} else if p.Origin.Line > 0 {
 			line = fmt.Sprintf(":%d", p.Origin.Line)
 		}
-		return []draw.Text{note, origins{t.m.view}.overrideMark(p), draw.Inked(themes.Dim, line)}
+		return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, line)}
 	}
 	spent := ""
 	if of.Attempt > 0 {
 		spent = draw.Took(t.m.duration(of))
 	}
-	return []draw.Text{note, origins{t.m.view}.overrideMark(p), draw.Inked(themes.Dim, spent)}
+	return []draw.Text{note, origins{t.m}.overrideMark(p), draw.Inked(themes.Dim, spent)}
 }
 
 // note is the one thing to say of a step in its row.
@@ -180,7 +180,7 @@ func (t *treeRows) scopeFields(n int) []draw.Text {
 	}
 	spent := ""
 	if n == 0 && (done > 0 || c[standing.Running] > 0) {
-		spent = headerBar{m.view}.elapsed()
+		spent = headerBar{m}.elapsed()
 	} else if s := m.tree.Spans[m.tree.ScopeOf(n)]; s.From != 0 {
 		to := s.To
 		if c[standing.Running] > 0 || to == 0 {
@@ -217,12 +217,12 @@ func (t *treeRows) scopeNote(n int, c *tree.Tally) string {
 		return "excluded"
 	case s.Kind == plan.ScopeLoop && c.Done() == 0 && c[standing.Running] == 0:
 		return fmt.Sprintf("%s %d", t.m.glyphs.Times, s.Items)
-	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && hostWords{t.m.view}.handler(s.First):
-		return hostWords{t.m.view}.notified(s.First, t.w)
+	case s.Kind == plan.ScopeTask && c.Done() == 0 && c[standing.Running] == 0 && hostWords{t.m}.handler(s.First):
+		return hostWords{t.m}.notified(s.First, t.w)
 	case s.Hosts > 0 && c.Done() == 0 && c[standing.Running] == 0:
 		return draw.Count(s.Hosts, "host")
 	case s.Kind == plan.ScopeTask && t.m.rows.Folded[n] && c.Done() > 0:
-		return rowWords{t.m.view}.hostTally(c)
+		return rowWords{t.m}.hostTally(c)
 	case s.Kind == plan.ScopeBranch && s.Branch == "rescue" && c.Done() == 0:
 		return "if it fails"
 	case s.When != "" && c.Done() == 0 && n > 0 && !t.narrow:

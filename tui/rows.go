@@ -19,7 +19,7 @@ import (
 //	●❯+ ✗ │ │ ├   run alembic upgrade head        rc 1  2:13
 //	gutter  guides  name                          right column
 type treeRows struct {
-	m       *model
+	m       *view
 	w       int
 	first   int
 	nodes   []int32
@@ -37,10 +37,10 @@ const gutterWidth = 5
 // narrowTree is the width below which kinds that the tree shows anyway are left out.
 const narrowTree = 62
 
-func (m *model) treeBody(w, h int) *treeRows {
+func (m rowWords) treeBody(w, h int) *treeRows {
 	top := m.cur.Window(m.rows, h)
 	t := &treeRows{
-		m: m, w: w, first: top, nodes: m.rows.Rows[top:min(top+h, len(m.rows.Rows))], pointer: -1,
+		m: m.view, w: w, first: top, nodes: m.rows.Rows[top:min(top+h, len(m.rows.Rows))], pointer: -1,
 		cursor: m.rows.Row(m.cur.Node), narrow: w < narrowTree, review: m.run.Phase == events.Review, now: m.clockNow(),
 	}
 	if p := m.run.Pointer; p >= 0 && p < len(m.plan.Steps) && (m.run.Phase == events.Running || m.run.Phase == events.Paused) {

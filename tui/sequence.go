@@ -27,7 +27,7 @@ func (m *model) pressed(key string) tea.Cmd {
 }
 
 // pending shows a sequence that waits for its rest, with what may follow.
-func (m *model) pending(b *draw.Brush) {
+func (m footerBar) pending(b *draw.Brush) {
 	b.Put(draw.InkKey, m.sequence+" "+m.glyphs.Dots)
 	tips, names := m.keys.Follows(m.sequence, m.place())
 	for i, t := range tips {

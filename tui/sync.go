@@ -19,7 +19,7 @@ import (
 // sync brings the model up to date with the store. What matters is compared with the last time, so nothing that
 // happened between two frames is lost: a pause that came and went still counts as one.
 func (m *model) sync() tea.Cmd {
-	news := m.adoptPlan()
+	news := replanning{m.view}.adoptPlan()
 	before := m.run
 	changed := false
 	m.run = m.store.Take(func(times events.Times) { m.timeline.Times = times }, func(step int, of *events.Step) {
@@ -59,7 +59,7 @@ func (m *model) sync() tea.Cmd {
 }
 
 // adoptPlan takes over another plan when the run has one, and says what is different in it.
-func (m *model) adoptPlan() (news string) {
+func (m replanning) adoptPlan() (news string) {
 	digest := m.store.Digest()
 	if digest == "" || digest == m.plan.Digest || m.o.PlanFor == nil {
 		return ""
@@ -128,10 +128,10 @@ func (m *model) follow(before feed.Shot) tea.Cmd {
 	switch {
 	case m.run.Phase == events.Done || m.run.Phase == events.Ended:
 		if before.Phase != m.run.Phase {
-			m.arrive(before.Phase)
+			browsing{m.view}.arrive(before.Phase)
 		}
 	case paused && m.run.Phase == events.Paused:
-		cmd = m.halted()
+		cmd = browsing{m.view}.halted()
 	case before.Phase != events.Running && m.run.Phase == events.Running:
 		m.autoTab(tabOutputs)
 		m.panes.giveBack()
@@ -146,7 +146,7 @@ func (m *model) follow(before feed.Shot) tea.Cmd {
 }
 
 // halted reacts to a pause: it shows where and why, and rings once if nobody is looking.
-func (m *model) halted() tea.Cmd {
+func (m browsing) halted() tea.Cmd {
 	failed := m.run.Pause.Reason == events.PauseFailure
 	if failed || m.following {
 		m.toPointer(failed)
@@ -167,7 +167,7 @@ func (m *model) halted() tea.Cmd {
 }
 
 // arrive reacts to the end of the run: the tree shows what is worth seeing, the root what it came to.
-func (m *model) arrive(before events.Phase) {
+func (m browsing) arrive(before events.Phase) {
 	m.summary = summaryPane{m.view}.summarize()
 	if before == events.Ended {
 		return // it was shown already
@@ -191,14 +191,14 @@ func (m *view) lend() {
 }
 
 // autoTab shows a tab, unless a person chose another.
-func (m *model) autoTab(t tab) {
+func (m *view) autoTab(t tab) {
 	if !m.tabChosen && !m.typing() {
 		m.detail.open(t)
 	}
 }
 
 // toPointer moves the cursor to the step the engine is at, or to the row it is folded into.
-func (m *model) toPointer(show bool) {
+func (m *view) toPointer(show bool) {
 	step := m.run.Pointer
 	if m.run.Phase == events.Paused && m.run.PausedAt >= 0 {
 		step, show = m.run.PausedAt, true

@@ -87,7 +87,7 @@ func TestTimeline(t *testing.T) {
 	// A plan that was edited keeps what is still in it.
 	next := threeParts()
 	next.Scopes[2].Path = "/api"
-	s.m.setPlan(next)
+	replanning{s.m.view}.setPlan(next)
 	if got := s.bars(20); got != "##          ##\n  #\n-" {
 		t.Errorf("after an edit\n%s", got)
 	}

@@ -143,7 +143,7 @@ func (m *model) show(ctx context.Context) error {
 	m.foretold.halt()
 	close(stop)
 	if o.KeepView != nil && m.crash == nil {
-		o.KeepView(m.viewNow())
+		o.KeepView(replanning{m.view}.viewNow())
 	}
 	broken := m.store.Failure()
 	switch {

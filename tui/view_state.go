@@ -28,7 +28,7 @@ type View struct {
 }
 
 // viewNow is the view as it is.
-func (m *model) viewNow() View {
+func (m replanning) viewNow() View {
 	v := View{
 		Dividers: m.panes.divider, Wrap: m.detail.output.wrap, Times: int(m.detail.output.times),
 		Watches: slices.Clone(m.watch.texts), Typed: slices.Clone(m.watch.before), Playbook: m.plan.RootFile,

@@ -68,7 +68,7 @@ func (m watchPane) watchStep() int {
 }
 
 // askWatches has the watched expressions evaluated, if something they may depend on has changed.
-func (m *model) askWatches() tea.Cmd {
+func (m watchPane) askWatches() tea.Cmd {
 	w := &m.watch
 	if len(w.texts) == 0 || w.asking || m.cannotWatch() != "" || len(m.plan.Steps) == 0 {
 		return nil
@@ -205,7 +205,7 @@ func (m watchPane) nameFrom(name string) string {
 }
 
 // printOnce evaluates an expression once and shows what it is.
-func (m *model) printOnce(text string) tea.Cmd {
+func (m watchPane) printOnce(text string) tea.Cmd {
 	if why := m.cannotWatch(); why != "" || len(m.plan.Steps) == 0 {
 		m.say(why)
 		return nil
@@ -215,14 +215,14 @@ func (m *model) printOnce(text string) tea.Cmd {
 	return func() tea.Msg {
 		v := eval.Value(p, step, text)
 		return came{func(m *model) tea.Cmd {
-			m.showValue(text, v)
+			watchPane{m.view}.showValue(text, v)
 			return nil
 		}}
 	}
 }
 
 // showValue shows a value in the line of messages, or in a box if it is too long for that.
-func (m *model) showValue(expression string, v standing.Value) {
+func (m watchPane) showValue(expression string, v standing.Value) {
 	switch {
 	case v.Wrong != "":
 		m.say(expression + ": " + oneLine(v.Wrong))

@@ -69,7 +69,7 @@ func TestWatchesSurviveReloads(t *testing.T) {
 	s.m.o.Eval = func(*plan.Plan, int, string) (string, error) { asked++; return "another", nil }
 	again := devbox()
 	again.Digest = "another"
-	s.m.setPlan(again)
+	replanning{s.m.view}.setPlan(again)
 	s.frame()
 	s.has("go_version   another")
 	s.frame()
