@@ -152,6 +152,9 @@ func (s *State) commands(r control.Request) ([]events.Command, string) {
 	if why != "" {
 		return nil, why
 	}
+	if r.Do == "skip" {
+		slices.Reverse(ranges)
+	}
 	var list []events.Command
 	for _, r := range ranges {
 		list = append(list, each(r)...)
@@ -204,24 +207,23 @@ func (s *State) rerunning(r control.Request) ([]events.Command, string) {
 	return []events.Command{c}, ""
 }
 
-// skipping gives up failed steps that wait for a decision, and leaves out what has not begun.
+// skipping continues without failed steps that wait for a decision, and excludes what has not begun: what was planned with the value of a
+// step before the step itself.
 func (s *State) skipping(r events.Range) []events.Command {
 	var list []events.Command
+	var left []int
 	for i := r.From; i < r.To; i++ {
 		n := s.node(i)
 		switch {
 		case n.state == failed, s.retriesHere(i):
 			list = append(list, events.Skip{Step: i})
 		case n.state == pending, n.state == ready:
-			if len(list) > 0 {
-				if last, ok := list[len(list)-1].(events.Exclude); ok && last.To == i {
-					list[len(list)-1] = events.Exclude{Range: events.Range{From: last.From, To: i + 1}}
-					continue
-				}
-			}
-			list = append(list, events.Exclude{Range: events.Range{From: i, To: i + 1}})
+			left = append(left, i)
 		default:
 		}
+	}
+	for _, r := range slices.Backward(events.RangesOf(left)) {
+		list = append(list, events.Exclude{Range: r})
 	}
 	return list
 }
@@ -234,11 +236,12 @@ func (s *State) restoring(r events.Range) []events.Command {
 			steps = append(steps, i)
 		}
 	}
-	if len(steps) == 0 {
-		return []events.Command{events.Include{Range: r}}
+	ranges := events.RangesOf(steps)
+	if ranges == nil {
+		ranges = append(ranges, r)
 	}
 	var list []events.Command
-	for _, r := range events.RangesOf(steps) {
+	for _, r := range ranges {
 		list = append(list, events.Include{Range: r})
 	}
 	return list

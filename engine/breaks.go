@@ -140,15 +140,8 @@ func ParseBreak(p *plan.Plan, text string) (list []events.Command, why string) {
 	if err := p.CheckBreak(b.When, b.Log); err != nil {
 		return nil, err.Error()
 	}
-	for _, step := range found {
-		if n := len(list); n > 0 {
-			if last := list[n-1].(events.Break); last.To == step {
-				last.To++
-				list[n-1] = last
-				continue
-			}
-		}
-		b.Step, b.To = step, step+1
+	for _, r := range events.RangesOf(found) {
+		b.Step, b.To = r.From, r.To
 		list = append(list, b)
 	}
 	return list, ""

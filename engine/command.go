@@ -25,7 +25,10 @@ func (s *State) refuse(c events.Command) string {
 	case events.Withdraw:
 		return s.inside(c.Range)
 	case events.Exclude:
-		return s.inside(c.Range)
+		if why := s.inside(c.Range); why != "" {
+			return why
+		}
+		return s.shaped(func(step int) bool { return c.Has(step) || s.choices[step]&excluded != 0 })
 	case events.Include:
 		return s.refuseInclude(c.Range)
 	case events.Break:
@@ -155,11 +158,17 @@ func (s *State) refuseInclude(r events.Range) string {
 	}
 	switch {
 	case some:
-		return ""
+		return s.shaped(func(step int) bool { return !r.Has(step) && s.choices[step]&excluded != 0 })
 	case selected:
 		return "excluded by tags or selection"
 	}
 	return "nothing here is excluded"
+}
+
+// shaped says why the plan could not run with these steps excluded.
+func (s *State) shaped(out func(step int) bool) string {
+	left := func(step int) bool { return out(step) || s.node(step).state == settled }
+	return s.plan.Shaped(func(step int) bool { return out(step) && !s.done(step) }, left)
 }
 
 func (s *State) refuseContinue() string {

@@ -40,6 +40,7 @@ type Plan struct {
 	// What binding, planning again and saving need; nothing of it is shown.
 	Basis    *Basis                    `json:"-"`
 	Ahead    predicted                 `json:"-"`
+	Shapes   []Shape                   `json:"-"`
 	Declared map[string]*spec.Action   `json:"-"` // that are not compiled in
 	Files    map[string]*playbook.File `json:"-"` // that were read, by shown path
 	Engine   *eval.Engine              `json:"-"`

@@ -16,6 +16,7 @@ import (
 	"moon/exec/spec"
 	"moon/internal/diag"
 	"moon/plan/eval"
+	"moon/plan/playbook"
 	"moon/plan/source"
 )
 
@@ -219,7 +220,7 @@ func (m *Basis) mentions(text string) bool {
 // With are the options the plan was made with, and one more variable, as -e takes it. What takes the place of a secret is one.
 func (p *Plan) With(extraVar string) Options {
 	o := p.Basis.O
-	for _, kv := range SplitPairs(extraVar) {
+	for _, kv := range playbook.SplitPairs(extraVar) {
 		for i := range p.Vars {
 			if p.Vars[i].Name == kv.Key && eval.Marked(p.Vars[i].Value) {
 				o.Hidden = append(slices.Clip(o.Hidden), kv.Key)

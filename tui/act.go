@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"moon/tui/keymap"
 	"moon/tui/standing"
@@ -112,7 +113,7 @@ func (m deciding) exclude() {
 		return
 	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
 		m.lacking.tell = true
-		for _, r := range ranges {
+		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			m.send(events.Exclude{Range: r})
 		}
 	default:

@@ -141,7 +141,7 @@ func (m deciding) excludeHost() {
 	ranges := m.ofHost(host)
 	t := m.tallyOf(ranges)
 	if t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
-		for _, r := range ranges {
+		for _, r := range slices.Backward(ranges) { // as in exclude
 			if one := m.tallyOf([]events.Range{r}); one.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0 {
 				m.send(events.Exclude{Range: r})
 			}

@@ -168,8 +168,10 @@ func (m whyNot) cannotExclude() string {
 		return "it can be skipped while the run is paused on it"
 	case single && m.broken(step) && !m.isOpen(step):
 		return "it failed, and the run has continued without it"
-	case single && m.broken(step), single && t[standing.Asking] > 0, t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+	case single && m.broken(step), single && t[standing.Asking] > 0:
 		return ""
+	case t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0:
+		return m.shaped(ranges, true)
 	case t[standing.Excluded] == 0:
 		return "it has run already"
 	case t[standing.Excluded] == m.leftOut(ranges):
@@ -177,7 +179,13 @@ func (m whyNot) cannotExclude() string {
 	case !m.restorable(ranges):
 		return "it was excluded when its turn came"
 	}
-	return ""
+	return m.shaped(ranges, false)
+}
+
+// shaped says why steps cannot be excluded, or restored, without others.
+func (m *debugger) shaped(ranges []events.Range, exclude bool) (why string) {
+	m.store.Read(func(run *events.Run) { why = standing.Shaped(m.plan, run.Steps, ranges, exclude) })
+	return why
 }
 
 // isOpen reports whether a failed step waits to be decided about, or is the one that the run is paused on after an edit.
@@ -210,10 +218,12 @@ func (m whyNot) cannotExcludeHost() string {
 		return "go to the row of one host; " + m.keys.Label(keymap.ViewHosts) + " shows them"
 	}
 	ranges := m.ofHost(host)
-	if t := m.tallyOf(ranges); t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) == 0 && !m.restorable(ranges) {
+	t := m.tallyOf(ranges)
+	left := t.Sum(standing.Undecided, standing.Waiting, standing.Confirm) > 0
+	if !left && !m.restorable(ranges) {
 		return "nothing left to run on " + draw.Plain(host)
 	}
-	return ""
+	return m.shaped(ranges, left)
 }
 
 // cannotGoOn says why nothing would run by a key that lets the run continue, by one step or by all that follow.

@@ -225,7 +225,7 @@ func (p *compiler) compile(t *playbook.Task, chain []string) *plan.Compiled {
 	k.Args, k.Sound = p.actionArgs(k.Action, t, chain)
 	written := t.Args.Len() + t.ExtraArgs.Len()
 	if t.Args.Kind() == playbook.String && k.Action.Free == "" {
-		written += len(plan.SplitPairs(t.Args.Text()))
+		written += len(playbook.SplitPairs(t.Args.Text()))
 	}
 	k.Misspelt = len(k.Args) < written && t.Args.Kind() != playbook.List
 	if t.Undo != nil {
@@ -248,7 +248,7 @@ func (p *compiler) actionArgs(a *spec.Action, t *playbook.Task, chain []string) 
 		f, _ := a.Field(a.Free)
 		args = append(args, p.arg(f.Name, f.Name, f, v, chain))
 	case kind == playbook.String:
-		for _, kv := range plan.SplitPairs(v.Text()) {
+		for _, kv := range playbook.SplitPairs(v.Text()) {
 			if kv.Key == "" {
 				p.errorf(v.PosAt(kv.At), utf8.RuneCountInString(kv.Value), chain, "write its arguments as a map, or as key=value", "`%s` does not take a plain text", a.Name)
 				return nil, false

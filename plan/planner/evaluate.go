@@ -495,7 +495,9 @@ func (p *evaluator) checkTags() {
 
 // pathOf renders the path of a file of tasks, or a role's name. It reports what keeps it from being known.
 func (p *evaluator) pathOf(c *taskContext, v playbook.Value, what, hint string) (string, bool) {
-	r := p.renderer(p.env(c, nil), c.chain)
+	e := p.env(c, nil)
+	defer p.shaping(e, c, "what is included", v.Pos())()
+	r := p.renderer(e, c.chain)
 	name := strings.TrimSpace(r.Text(v))
 	if r.Failed {
 		return "", false

@@ -188,3 +188,22 @@ func (p *evaluator) openResults(name string, over playbook.Value, e *plan.Env, f
 	}
 	return items
 }
+
+// shaping has an environment note that what is evaluated with it decides what is planned. The caller calls done when it is evaluated.
+func (p *evaluator) shaping(e *plan.Env, c *taskContext, what string, at diag.Pos) (done func()) {
+	if c.on == nil {
+		return func() {} // in the step form no step sets what is known ahead
+	}
+	var took []int
+	e.Took = &took
+	return func() {
+		e.Took = nil
+		p.noteShape(c, what, at, took)
+	}
+}
+
+func (p *evaluator) noteShape(c *taskContext, what string, at diag.Pos, took []int) {
+	if len(took) > 0 {
+		p.plan.Shapes = append(p.plan.Shapes, plan.Shape{What: what, At: at, By: took, Host: c.on.Name, First: len(p.plan.Steps)})
+	}
+}

@@ -106,7 +106,9 @@ func (p *stepPlanner) planStep(c *taskContext, t *playbook.Task) {
 		f.At("connection")
 		k.Plays, k.Base = true, p.plan.Root
 		if !idle {
+			before := len(took)
 			p.connect(&s, k, c, e, r)
+			p.noteShape(c, "the host of the task", t.Pos, slices.Clone(took[before:]))
 			k.Remote = s.Conn != nil
 			k.Away = k.Remote || s.Become != nil
 		}

@@ -36,7 +36,7 @@ func (p *variables) extraVar(c *taskContext, text string) {
 		}
 		return
 	}
-	pairs := plan.SplitPairs(text)
+	pairs := playbook.SplitPairs(text)
 	if len(pairs) == 0 {
 		p.errorf(pos, 0, nil, "write -e name=value, -e '{\"name\": 1}' or -e @file.yml", "--extra-vars %q is neither name=value nor a map", text)
 	}

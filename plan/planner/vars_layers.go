@@ -33,6 +33,7 @@ func (p *variables) items(c *taskContext, t *playbook.Task) (items []item, typ s
 		step = p.layerOf(t.StepVars, nil, p.frame(c, nil), func(fr *plan.Frame, l *plan.Layer) { fr.Step = l }, "step vars", c.chain, true)
 	}
 	e := p.env(c, step)
+	defer p.shaping(e, c, "the loop", t.Loop.Over.Pos())()
 	r := p.renderer(e, c.chain)
 	r.Marks = true
 	if t.Loop.Kind == playbook.FileTree {

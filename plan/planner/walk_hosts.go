@@ -99,6 +99,7 @@ func (p *planner) planTaskForHosts(cs []*taskContext, t *playbook.Task) {
 	if p.full || len(cs) == 0 {
 		return
 	}
+	defer p.plan.CloseShapes(len(p.plan.Shapes))
 	if mayHide(t.NoLog) || !cs[0].inherit.noLog.IsZero() {
 		p.disk.KeepNot(cs[0].file.Path)
 		p.facts.Hiding = true

@@ -3,6 +3,7 @@ package lines
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -150,8 +151,12 @@ func (d *desk) skipSteps(ranges []events.Range, single bool) {
 		d.send(events.Answer{Step: ranges[0].From, Reject: true})
 		d.say("rejected.")
 	case t.sum(undecided, waiting, confirm) > 0:
+		if why := standing.Shaped(d.plan, d.run.Steps, ranges, true); why != "" {
+			d.say("%s", sentence(clean(why)))
+			return
+		}
 		also := d.alsoSkipped(ranges, true)
-		for _, r := range ranges {
+		for _, r := range slices.Backward(ranges) { // what was planned with the value of a step before the step itself
 			d.send(events.Exclude{Range: r})
 		}
 		d.decided("excluded", t.sum(undecided, waiting, confirm))
@@ -199,6 +204,10 @@ func (d *desk) restore(args string) {
 		return
 	}
 	ranges = events.RangesOf(steps)
+	if why := standing.Shaped(d.plan, d.run.Steps, ranges, false); why != "" {
+		d.say("%s", sentence(clean(why)))
+		return
+	}
 	also := d.alsoSkipped(ranges, false)
 	for _, r := range ranges {
 		d.send(events.Include{Range: r})

@@ -1,6 +1,7 @@
 package standing
 
 import (
+	"slices"
 	"strings"
 
 	"moon/events"
@@ -129,6 +130,23 @@ func Gone(s *events.Step) (plan.Absence, bool) {
 		return plan.Exclusion(""), true
 	}
 	return plan.Absence{}, false
+}
+
+// Shaped says why steps cannot be excluded, or restored, without others. See plan.Plan.Shaped.
+func Shaped(p *plan.Plan, steps []events.Step, ranges []events.Range, exclude bool) string {
+	out := func(step int) bool {
+		if slices.ContainsFunc(ranges, func(r events.Range) bool { return r.Has(step) }) {
+			return exclude
+		}
+		return step < len(steps) && steps[step].Excluded
+	}
+	return p.Shaped(func(step int) bool {
+		if step < len(steps) && steps[step].State == events.Settled {
+			_, gone := Gone(&steps[step])
+			return gone
+		}
+		return out(step)
+	}, func(step int) bool { return out(step) || step < len(steps) && steps[step].State == events.Settled })
 }
 
 func outcome(s *events.Step) State {

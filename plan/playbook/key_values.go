@@ -1,4 +1,4 @@
-package plan
+package playbook
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ type pair struct {
 // SplitPairs splits `a=1 b="two words" c={{ x }}`.
 func SplitPairs(text string) []pair {
 	var pairs []pair
-	for _, w := range splitWords(text) {
+	for _, w := range bareWords(text) {
 		k, v, ok := strings.Cut(w.text, "=")
 		if !ok {
 			pairs = append(pairs, pair{Value: w.text, At: w.at, ValuesAt: w.at})
@@ -28,14 +28,14 @@ func SplitPairs(text string) []pair {
 	return pairs
 }
 
-type word struct {
+type bareWord struct {
 	text string
 	at   int
 }
 
-// splitWords splits at white space outside quotes and templates, and removes the quotes.
-func splitWords(text string) []word {
-	var words []word
+// bareWords splits at white space outside quotes and templates, and removes the quotes.
+func bareWords(text string) []bareWord {
+	var words []bareWord
 	var current strings.Builder
 	in, start, quote, braces := false, 0, rune(0), 0
 	begin := func(i int) {
@@ -60,7 +60,7 @@ func splitWords(text string) []word {
 			braces--
 		case braces == 0 && (r == ' ' || r == '\t' || r == '\n'):
 			if in {
-				words = append(words, word{current.String(), start})
+				words = append(words, bareWord{current.String(), start})
 				current.Reset()
 				in = false
 			}
@@ -70,7 +70,7 @@ func splitWords(text string) []word {
 		current.WriteRune(r)
 	}
 	if in {
-		words = append(words, word{current.String(), start})
+		words = append(words, bareWord{current.String(), start})
 	}
 	return words
 }
