@@ -79,7 +79,7 @@ func (a *Attempt) condition(ctx context.Context, key, command string) (bool, *Re
 	var ok bool
 	end := a.timed(ctx, func(ctx context.Context) Result {
 		p := a.Prepare([]string{process.ShellPath, "-c", command})
-		HideSecretArg(a, p)
+		HideSecretArg(a.Secrets, p)
 		e := p.Run(ctx)
 		ok = e.Err == nil && e.Stop == "" && e.Code == 0
 		switch {

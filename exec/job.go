@@ -63,6 +63,18 @@ type Job struct {
 	Now <-chan struct{}
 }
 
+// Incremental is what a step is made from and what it makes. A step is up to date when everything it makes is there and
+// the digest over its sources, its command and its environment is the recorded one.
+type Incremental struct {
+	Sources   []string // globs of absolute paths
+	Generates []string
+	Identity  string // of the step, where its arguments must not be digested
+	Recorded  string // when it last ended well; "" if it never did
+	Force     bool   // run it in any case
+	// Forget takes the record away before the step runs, which may leave what it makes half made. Not in a dry run.
+	Forget func() error
+}
+
 // Told is what a plugin is told of the step that it carries out.
 type Told struct {
 	Name         string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"moon/exec/process"
+	"moon/secret"
 )
 
 // loaders have an interpreter take its text from an open file instead of the command line, which everybody on the machine can
@@ -22,14 +23,14 @@ var loaders = map[string]string{
 const shellLoader = ". /dev/fd/3"
 
 // HideSecretArg takes the text of a script off the command line if it holds a secret. It reports whether it is still there.
-func HideSecretArg(a *Attempt, p *process.Command) (seen bool) {
+func HideSecretArg(secrets *secret.Set, p *process.Command) (seen bool) {
 	last := len(p.Argv) - 1
-	if !a.Secrets.Has(p.Argv[last]) {
+	if !secrets.Has(p.Argv[last]) {
 		return false
 	}
 	name := strings.TrimRight(filepath.Base(p.Argv[0]), "0123456789.")
 	loader, ok := loaders[name]
-	if !ok || a.Secrets.Has(strings.Join(p.Argv[:last], " ")) {
+	if !ok || secrets.Has(strings.Join(p.Argv[:last], " ")) {
 		return true
 	}
 	text := p.Argv[last]

@@ -18,18 +18,6 @@ import (
 	"moon/exec/fsys"
 )
 
-// Incremental is what a step is made from and what it makes. A step is up to date when everything it makes is there and
-// the digest over its sources, its command and its environment is the recorded one.
-type Incremental struct {
-	Sources   []string // globs of absolute paths
-	Generates []string
-	Identity  string // of the step, where its arguments must not be digested
-	Recorded  string // when it last ended well; "" if it never did
-	Force     bool   // run it in any case
-	// Forget takes the record away before the step runs, which may leave what it makes half made. Not in a dry run.
-	Forget func() error
-}
-
 // upToDate decides whether an incremental step need not run. The digest is that to record when it has ended well.
 func (a *Attempt) upToDate(ctx context.Context) (digest string, end *Result) {
 	inc := a.Incremental

@@ -94,7 +94,7 @@ func checkConditions(a *exec.Attempt, conditions []string) error {
 
 func checkCommand(ctx context.Context, a *exec.Attempt, want *spec.AssertCommand) error {
 	p := a.PrepareWithOutput([]string{process.ShellPath, "-c", want.Cmd})
-	exec.HideSecretArg(a, p)
+	exec.HideSecretArg(a.Secrets, p)
 	var printed process.Limited
 	if want.Contains != nil {
 		printed.Left = bodyLimit

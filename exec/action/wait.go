@@ -42,7 +42,7 @@ func lookFor(a *exec.Attempt, args *spec.WaitArgs) look {
 	case "command":
 		return func(ctx context.Context) (bool, string) {
 			p := a.Prepare([]string{process.ShellPath, "-c", args.Cmd})
-			exec.HideSecretArg(a, p)
+			exec.HideSecretArg(a.Secrets, p)
 			e := p.Run(ctx)
 			switch {
 			case e.Err != nil:
