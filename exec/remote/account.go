@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -156,3 +157,12 @@ func Tend() error {
 	}
 	return nil
 }
+
+// me is the user that this process is.
+var me = sync.OnceValue(func() *user.User {
+	u, err := user.Current()
+	if err != nil {
+		return &user.User{Uid: fmt.Sprint(os.Getuid())}
+	}
+	return u
+})

@@ -48,11 +48,8 @@ func Asked(words []string, out io.Writer) (asked bool, err error) {
 	return true, err
 }
 
-// answer has ssh ask moon for the password of its host. The pipe goes with what is returned.
-func (l *Pool) answer(s *launch) (end func(), err error) {
-	l.mu.Lock()
-	path := l.paths[*s.host] + ".p"
-	l.mu.Unlock()
+// answer has ssh ask moon for the password of its host, which comes over a pipe at path. The pipe goes with what is returned.
+func (s *launch) answer(path string) (end func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // A frame is one thing that one end says to the other:
@@ -50,6 +51,12 @@ type tooLargeError struct{ size int }
 func (e tooLargeError) Error() string {
 	return fmt.Sprintf("the step is too large to be handed to another user or host: %d MB, the most is %d", e.size>>20, maxBody>>20)
 }
+
+// banner is the line that an agent begins with. What comes before it was said by those who started it.
+const banner = "moon agent"
+
+// farewell is how long an agent whose host has gone waits for what it kills.
+const farewell = 5 * time.Second
 
 // errFrame is what a reader says of bytes that are no frame.
 var errFrame = errors.New("the other end of the connection does not speak its language")

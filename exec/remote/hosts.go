@@ -17,13 +17,6 @@ import (
 // resting is how long a host that could not be reached is not tried again, unless somebody asks for it.
 const resting = time.Minute
 
-// What may be asked of the other end beside carrying a job out.
-const (
-	forFacts = "facts"
-	forReady = "ready" // whether a user can be become there
-	forPing  = "ping"  // nothing
-)
-
 // Open opens the connections of some hosts, several at once, and says of each that cannot be reached why not.
 func (l *Pool) Open(ctx context.Context, hosts []exec.Host) map[exec.Host]error {
 	var mu sync.Mutex

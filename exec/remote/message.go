@@ -51,6 +51,13 @@ type hello struct {
 	PID   int    `cbor:",omitempty"`
 }
 
+// What may be asked of the other end in addition to carrying a job out.
+const (
+	forFacts = "facts"
+	forReady = "ready" // whether a user can be become there
+	forPing  = "ping"  // nothing
+)
+
 // purpose is what a job is sent for: to be carried out, to be only gone through in a dry run, or neither.
 type purpose struct {
 	dry  bool

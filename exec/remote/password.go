@@ -190,20 +190,18 @@ var (
 
 func (s *launch) needs() error { return &PasswordError{Become: s.become} }
 
-// refused is the end of a password that was wrong. It is not tried again.
-func (s *launch) refused(l *Pool, secret string) error {
-	err := &PasswordError{Become: s.become, Wrong: true, Said: s.said.quoted(secret)}
-	l.refuse(s.become, err)
-	return err
+// refused is the end of a password that was wrong.
+func (s *launch) refused(secret string) error {
+	return &PasswordError{Become: s.become, Wrong: true, Said: s.said.quoted(secret)}
 }
 
 // ended says why there is no agent, of a process that has ended.
-func (s *launch) ended(l *Pool, secret string, known, typed bool) error {
+func (s *launch) ended(secret string, known, typed bool) error {
 	text := strings.Join(s.said.lines(), "\n")
 	code := s.cmd.ProcessState.ExitCode()
 	switch {
 	case typed && saysWrong.MatchString(text):
-		return s.refused(l, secret)
+		return s.refused(secret)
 	case !known && asksInVain.MatchString(text):
 		return s.needs()
 	case code == rcNotExecutable || code == rcNotFound:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"sync"
 	"time"
 
@@ -150,14 +149,6 @@ func (l *Pool) own(job *exec.Job) bool {
 	return exec.Inward(job.Action) && !guarded
 }
 
-var me = sync.OnceValue(func() *user.User {
-	u, err := user.Current()
-	if err != nil {
-		return &user.User{Uid: fmt.Sprint(os.Getuid())}
-	}
-	return u
-})
-
 func (l *Pool) result(ctx context.Context, local exec.Local, as purpose, job *exec.Job) exec.Result {
 	r, taken, err := l.over(ctx, as, local, job)
 	switch {
@@ -269,6 +260,35 @@ func (l *Pool) open(ctx context.Context, k connKey) (*opening, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// start makes a connection. Where the moon of the other side is not the same as this one, it is handed over.
+func (l *Pool) start(b exec.Become) (*conn, func(), error) {
+	ln, end, err := l.launch(b, false)
+	if errors.Is(err, errOther) {
+		ln, end, err = l.launch(b, true)
+	}
+	return ln, end, err
+}
+
+func (l *Pool) launch(b exec.Become, handOver bool) (*conn, func(), error) {
+	secret, known, err := l.password(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &launch{build: l.Build, over: l.ending(), become: b, method: Method(b), greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
+	if err := s.begin(known, handOver); err != nil {
+		return nil, nil, err
+	}
+	ln, err := s.open(secret, known)
+	if err != nil {
+		s.hang()
+		if wrong, ok := errors.AsType[*PasswordError](err); ok && wrong.Wrong {
+			l.refuse(b, err) // it is not tried again
+		}
+		return nil, nil, err
+	}
+	return ln, s.end, nil
 }
 
 // over reports whether an opening came to nothing, or its connection has gone: the next step tries again, because an earlier one

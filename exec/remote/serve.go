@@ -20,12 +20,6 @@ import (
 	"moon/exec/process"
 )
 
-// banner is the line that an agent begins with. What comes before it was said by those who started it.
-const banner = "moon agent"
-
-// farewell is how long an agent whose host has gone waits for what it kills.
-const farewell = 5 * time.Second
-
 // Serve is the far end of a connection: it carries out what comes in, until the stream or ctx ends. Then whatever still runs is
 // killed. build says which moon this is.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, build string) error {

@@ -1,10 +1,7 @@
 package remote
 
 import (
-	"bytes"
 	"os"
-	osexec "os/exec"
-	"sync"
 	"syscall"
 
 	"moon/exec"
@@ -37,13 +34,3 @@ func Shell(job *exec.Job, set map[string]string, notice []string) (*exec.Foregro
 	as.Credential = &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: a.groups}
 	return exec.ShellOf(job, as), nil
 }
-
-// suRuns is how su is told a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
-// interactive steps need both.
-var suRuns = sync.OnceValue(func() string {
-	const keeps = "--session-command"
-	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) {
-		return keeps
-	}
-	return "-c"
-})

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/rand"
 	_ "embed"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -63,9 +65,21 @@ func Prefix(b exec.Become) []string {
 	return []string{"su", "-s", "/bin/sh", suRuns(), `exec "$@"`, "--", b.User, "sh"}
 }
 
+// suRuns is how su is told a command. With -c most take the terminal away from it, and with that ctrl+c; shells and
+// interactive steps need both.
+var suRuns = sync.OnceValue(func() string {
+	const keeps = "--session-command"
+	if help, err := osexec.Command("su", "--help").Output(); err == nil && bytes.Contains(help, []byte(keeps)) {
+		return keeps
+	}
+	return "-c"
+})
+
 // launch is one attempt at a connection: what was started, and what it said.
 type launch struct {
-	host     *exec.Host // nil: this machine
+	build    string          // which moon this is
+	over     <-chan struct{} // closed when it is not wanted any more
+	host     *exec.Host      // nil: this machine
 	become   exec.Become
 	method   string
 	cmd      *osexec.Cmd
@@ -81,34 +95,8 @@ type launch struct {
 	quiet    chan struct{} // closed when all it said is known
 }
 
-// start makes a connection. Where the moon of the other side is not the same as this one, it is handed over.
-func (l *Pool) start(b exec.Become) (*conn, func(), error) {
-	ln, end, err := l.launch(b, false)
-	if errors.Is(err, errOther) {
-		ln, end, err = l.launch(b, true)
-	}
-	return ln, end, err
-}
-
 // errOther says that the user has no moon that is the same as this one.
 var errOther = errors.New("another moon answered")
-
-func (l *Pool) launch(b exec.Become, handOver bool) (*conn, func(), error) {
-	secret, known, err := l.password(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	s := &launch{become: b, method: Method(b), greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
-	if err := s.begin(known, handOver); err != nil {
-		return nil, nil, err
-	}
-	ln, err := s.open(l, secret, known)
-	if err != nil {
-		s.hang()
-		return nil, nil, err
-	}
-	return ln, s.end, nil
-}
 
 // begin starts the process that is to become the agent.
 func (s *launch) begin(known, handOver bool) error {
@@ -328,7 +316,7 @@ func (s *launch) greet() {
 }
 
 // open waits until the agent is there, and types the password if it is asked for.
-func (s *launch) open(l *Pool, secret string, known bool) (*conn, error) {
+func (s *launch) open(secret string, known bool) (*conn, error) {
 	deadline, look := time.NewTimer(willing), time.NewTicker(blink)
 	defer deadline.Stop()
 	defer look.Stop()
@@ -338,7 +326,7 @@ func (s *launch) open(l *Pool, secret string, known bool) (*conn, error) {
 		case text := <-greeting:
 			switch text {
 			case banner:
-				return s.welcome(l)
+				return s.welcome()
 			case wantsCopy:
 				go s.handOver()
 			default:
@@ -350,7 +338,7 @@ func (s *launch) open(l *Pool, secret string, known bool) (*conn, error) {
 			}
 			switch {
 			case typed:
-				return nil, s.refused(l, secret)
+				return nil, s.refused(secret)
 			case !known:
 				return nil, s.needs()
 			case s.asksForMore():
@@ -365,9 +353,9 @@ func (s *launch) open(l *Pool, secret string, known bool) (*conn, error) {
 		case <-s.exited:
 			s.settle()
 			if s.greeted() { // the end of another program than the agent's
-				return s.welcome(l)
+				return s.welcome()
 			}
-			return nil, s.ended(l, secret, known, typed)
+			return nil, s.ended(secret, known, typed)
 		case <-deadline.C:
 			return nil, s.cannot("it did not answer within %s%s", willing, s.said.quoted(secret))
 		}
@@ -408,11 +396,14 @@ func (s *launch) handOver() {
 	_, _ = io.Copy(s.in, self)
 }
 
+// errEnded is said to those who still want a connection.
+var errEnded = errors.New("the run has ended")
+
 // errSilent is the end of a connection whose agent was announced and did not come.
 var errSilent = errors.New("it did not answer in time")
 
 // welcome exchanges the first frames. What has greeted like an agent need not be one: it is not waited for without end.
-func (s *launch) welcome(l *Pool) (*conn, error) {
+func (s *launch) welcome() (*conn, error) {
 	var theirs hello
 	heard, waited := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -422,7 +413,7 @@ func (s *launch) welcome(l *Pool) (*conn, error) {
 			return
 		case <-time.After(willing):
 			waited <- errSilent
-		case <-l.ending():
+		case <-s.over:
 			waited <- errEnded
 		}
 		s.hang() // which ends the reading
@@ -447,7 +438,7 @@ func (s *launch) welcome(l *Pool) (*conn, error) {
 	if s.host != nil && err != nil && s.cutOff() {
 		return nil, &UnreachableError{Host: *s.host, Said: "the connection ended at once" + s.said.quoted("")}
 	}
-	if err != nil || theirs.Build != l.Build {
+	if err != nil || theirs.Build != s.build {
 		return nil, errOther
 	}
 	ln := newConn(s.out, s.in, s.hang)
@@ -464,7 +455,7 @@ func (s *launch) welcome(l *Pool) (*conn, error) {
 		}
 		s.hang()
 	}()
-	if err := ln.out.send(kindHello, 0, hello{Build: l.Build}); err != nil {
+	if err := ln.out.send(kindHello, 0, hello{Build: s.build}); err != nil {
 		if s.host != nil {
 			return nil, &UnreachableError{Host: *s.host, Said: errGone.Error()}
 		}

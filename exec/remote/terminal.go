@@ -73,11 +73,3 @@ func (l *Pool) prefixOn(h exec.Host, b *exec.Become, cwd string) ([]string, erro
 	}
 	return append(prefix, Prefix(as)...), nil
 }
-
-func (e *UnreachableError) result() exec.Result {
-	r := exec.Result{Outcome: events.Unreachable, Class: fault.Transient, Error: e.Error()}
-	if e.Fatal {
-		r.Class = fault.Fatal
-	}
-	return r
-}

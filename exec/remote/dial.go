@@ -1,0 +1,178 @@
+package remote
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+
+	"moon/exec"
+)
+
+// dial opens the connection of a host. What may pass is tried again, for a while.
+func (l *Pool) dial(h exec.Host) (*conn, func(), error) {
+	began := time.Now()
+	for pause := firstPause; ; pause *= 2 {
+		ln, end, err := l.connect(h)
+		var away *UnreachableError
+		if err == nil || !errors.As(err, &away) || away.Fatal || time.Since(began)+pause > striving {
+			return ln, end, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-l.ending():
+			return nil, nil, err
+		}
+	}
+}
+
+// A host that cannot be reached is tried again after 0.25, 0.5 and 1 seconds; one that took its time to fail is not. Who waits
+// for a machine to start says so in the playbook.
+const (
+	firstPause = 250 * time.Millisecond
+	striving   = 2 * time.Second
+)
+
+// connect makes one attempt. Where the moon of the other side is another than it was said to be, it is replaced.
+func (l *Pool) connect(h exec.Host) (*conn, func(), error) {
+	done, over := l.turn()
+	if over {
+		return nil, nil, errEnded
+	}
+	defer done()
+	key, err := key()
+	if err != nil {
+		return nil, nil, err
+	}
+	ln, end, err := l.session(h, key)
+	if errors.Is(err, errOther) {
+		ln, end, err = l.session(h, "")
+	}
+	if errors.Is(err, errOther) {
+		err = &UnreachableError{Host: h, Fatal: true, Said: "the moon that was copied there is not the same as this one, or does not run there"}
+	}
+	return ln, end, err
+}
+
+func (l *Pool) session(h exec.Host, key string) (*conn, func(), error) {
+	s := &launch{build: l.Build, over: l.ending(), host: &h, greeting: make(chan string, 3), exited: make(chan struct{}), quiet: make(chan struct{})}
+	argv, err := l.ssh(h, "-T")
+	if err != nil {
+		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
+	}
+	argv = append(argv, fmt.Sprintf(`exec /bin/sh -c 'eval "$(head -c %d)"' moon '%s' '%s' '%s'`, len(reach), key, copyPrefix+rand.Text()[:16], l.programs.sums()))
+	s.cmd = osexec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives the step that needs it first
+	if h.Password != "" {
+		path, err := l.control(h)
+		if err != nil {
+			return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
+		}
+		answered, err := s.answer(path + ".p")
+		if err != nil {
+			return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
+		}
+		defer answered()
+	}
+	if err := s.run(false); err != nil {
+		if errors.Is(err, osexec.ErrNotFound) {
+			err = errors.New("ssh is not installed here; install OpenSSH's client")
+		}
+		return nil, nil, &UnreachableError{Host: h, Fatal: true, Said: err.Error()}
+	}
+	ln, err := s.reach(&l.programs)
+	if err != nil {
+		s.hang()
+		select { // who closes the connections leaves no process
+		case <-s.exited:
+		case <-time.After(farewell):
+		}
+		return nil, nil, err
+	}
+	return ln, s.end, nil
+}
+
+// ssh is the user's own, with what the host and moon have to add to its configuration, and the name to connect to. What the
+// user says of the host goes before what can be otherwise.
+func (l *Pool) ssh(h exec.Host, flags ...string) ([]string, error) {
+	argv := append([]string{cmp.Or(h.Program, "ssh")}, flags...)
+	if h.Password == "" {
+		argv = append(argv, "-o", "BatchMode=yes")
+	} else {
+		argv = append(argv, "-o", "BatchMode=no", "-o", "NumberOfPasswordPrompts=1")
+	}
+	argv = append(argv, "-o", "ControlMaster=auto", "-o", "ControlPersist=no", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
+	path, err := l.control(h)
+	if err != nil {
+		return nil, err
+	}
+	argv = append(argv, "-o", "ControlPath="+path)
+	further, err := split(h.Args)
+	if err != nil {
+		return nil, fmt.Errorf("the arguments for ssh cannot be read: %w", err)
+	}
+	argv = append(argv, further...)
+	timeout := connecting
+	if h.Timeout > 0 {
+		timeout = max(h.Timeout.Round(time.Second), time.Second)
+	}
+	argv = append(argv, "-o", fmt.Sprintf("ConnectTimeout=%d", int(timeout.Seconds())), "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3")
+	if h.Port != 0 {
+		argv = append(argv, "-p", strconv.Itoa(h.Port))
+	}
+	if h.User != "" {
+		argv = append(argv, "-l", h.User)
+	}
+	if h.Key != "" {
+		argv = append(argv, "-i", h.Key)
+	}
+	address := h.Address
+	if address == "" {
+		address = h.Name
+	}
+	return append(argv, "--", address), nil
+}
+
+// split takes a text apart as a shell does, which starts nothing.
+func split(text string) ([]string, error) {
+	var words []*syntax.Word
+	for w, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
+		if err != nil {
+			return nil, err
+		}
+		words = append(words, w)
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	return expand.Fields(&expand.Config{Env: expand.FuncEnviron(os.Getenv)}, words...)
+}
+
+// control is where the connection of a host can be shared. A socket's path is short, so it is not in the directory of the
+// run; and it is removed by ssh when that ends, whatever became of moon.
+func (l *Pool) control(h exec.Host) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sockets == "" {
+		dir, err := ownDir()
+		if err != nil {
+			return "", err
+		}
+		l.sockets = dir
+	}
+	if l.paths == nil {
+		l.paths = map[exec.Host]string{}
+	}
+	if l.paths[h] == "" {
+		l.paths[h] = filepath.Join(l.sockets, rand.Text()[:12])
+	}
+	return l.paths[h], nil
+}
