@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"moon/exec/spec"
+	"moon/internal/assault"
 )
 
 // leastTasks are the shortest tasks of all actions, by name, with their arguments as a map.
@@ -40,6 +41,7 @@ func leastTasks(t *testing.T) map[string]map[string]any {
 
 // TestOmit leaves every argument that an action can do without out by `default(omit)`: that is the same as not writing it.
 func TestOmit(t *testing.T) {
+	assault.Long(t)
 	t.Parallel()
 	least := leastTasks(t)
 	with := map[string]map[string]any{}

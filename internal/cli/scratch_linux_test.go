@@ -22,6 +22,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"moon/internal/assault"
 )
 
 // scratch is a machine of its own for a test: everything of this one is there, and nothing that is done to it reaches
@@ -37,6 +39,9 @@ type scratch struct {
 // is at /usr/local/bin/moon, and /work is an empty directory.
 func newScratch(t *testing.T, online bool) *scratch {
 	t.Helper()
+	if online {
+		assault.Long(t)
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("a machine to play with needs root")
 	}
