@@ -21,48 +21,48 @@ type VarSource struct{ Name, Doc string }
 // Levels are the levels of the variables of plays, the weakest first. Looking a variable up walks them from the end. It is Ansible's
 // order but for role vars, which are below those of the play here: who writes a play decides, and not who wrote the role.
 var Levels = []Level{
-	{[]VarSource{{"role defaults", "`defaults/` of a role; of a role that was used before, for the rest of the play"}}, func(l Looking) bool {
+	{[]VarSource{{"role defaults", "`defaults/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
 		return l.Layer(l.Scene.Defaults) || l.history(&l.All.ShownDefaults, l.DocumentAt)
 	}},
 	{[]VarSource{
 		{"inventory, [all:vars]", "variables of the group `all` in the inventory itself"},
 		{"inventory, [group:vars]", "variables of other groups; those of a child count before those of its parent"},
-		{"inventory, group_vars/all", "beside the inventory"},
-		{"playbook, group_vars/all", "beside the playbook of the play, which may be an imported one"},
+		{"inventory, group_vars/all", "in the directory of the inventory"},
+		{"playbook, group_vars/all", "in the directory of the play's playbook, which may be an imported one"},
 		{"inventory, group_vars/GROUP", ""},
 		{"playbook, group_vars/GROUP", ""},
 		{"inventory, host", "variables on the line of the host, or below its name"},
 		{"inventory, host_vars/HOST", ""},
 		{"playbook, host_vars/HOST", ""},
 	}, func(l Looking) bool { return l.Layer(l.All.Of.InventoryFor(l.Scene)) }},
-	{[]VarSource{{"fact", "what was gathered of the host, as `ansible_NAME`"}}, func(l Looking) bool {
+	{[]VarSource{{"fact", "gathered from the host, as `ansible_NAME`"}}, func(l Looking) bool {
 		return !l.All.Of.Hides(l.ProducedAt) && l.All.Of.fact(l.Name, l.ProducedAt, l.Found)
 	}},
-	{[]VarSource{{"role vars", "`vars/` of a role; of a role that was used before, for the rest of the play"}}, func(l Looking) bool {
+	{[]VarSource{{"role vars", "`vars/` of a role; after the role, for the rest of the play"}}, func(l Looking) bool {
 		return l.Layer(l.Scene.RoleVars) || l.history(&l.All.ShownVars, l.DocumentAt)
 	}},
 	{[]VarSource{
-		{"import_playbook vars", "`vars:` beside `import_playbook:`"},
+		{"import_playbook vars", "`vars:` next to `import_playbook:`"},
 		{"play vars", "`vars:` of the play"},
-		{"vars_prompt", "what was typed"},
-		{"vars_files", "files named under `vars_files:` of the play; of several the last counts"},
+		{"vars_prompt", "the answers"},
+		{"vars_files", "files named under `vars_files:` of the play; the last one counts"},
 	}, func(l Looking) bool { return l.Layer(l.Scene.Vars) }},
-	{[]VarSource{{"root vars", "`vars:` beside `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
-	{[]VarSource{{"block vars", "`vars:` beside `block:`, `import_tasks:`, or under `apply:`; the inner ones count"}}, func(l Looking) bool { return l.Layer(l.Block) }},
+	{[]VarSource{{"root vars", "`vars:` next to `plays:`"}}, func(l Looking) bool { return l.Layer(l.All.Root) }},
+	{[]VarSource{{"block vars", "`vars:` next to `block:`, `import_tasks:`, or under `apply:`; the innermost count"}}, func(l Looking) bool { return l.Layer(l.Block) }},
 	{[]VarSource{{"task vars", "`vars:` of the task itself"}}, func(l Looking) bool { return l.Layer(l.Step) }},
-	{[]VarSource{{"include_vars", "what the task has read, for the tasks after it"}}, func(l Looking) bool {
+	{[]VarSource{{"include_vars", "the variables that the task has read, for the tasks after it"}}, func(l Looking) bool {
 		return l.history(&l.All.Document, l.DocumentAt)
 	}},
 	{[]VarSource{
 		{"set_fact", "for all plays after it"},
-		{"register", "the same; of both the later one counts"},
+		{"register", "the same; the later of the two counts"},
 	}, func(l Looking) bool { return l.history(&l.All.Produced, l.ProducedAt) }},
 	{[]VarSource{
-		{"role parameters", "what a role is given, beside its name"},
-		{"include vars", "`vars:` beside `include_tasks:` or `include_role:`; the inner ones count"},
+		{"role parameters", "given to a role, next to its name"},
+		{"include vars", "`vars:` next to `include_tasks:` or `include_role:`; the innermost count"},
 	}, func(l Looking) bool { return l.Layer(l.Params) }},
-	{[]VarSource{{"loop", "`item`, or what `loop_control` calls it"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
-	{[]VarSource{{"--vars-file", "a file given on the command line; of several the last counts"}}, func(l Looking) bool { return l.Layer(l.All.Files) }},
+	{[]VarSource{{"loop", "`item`, or the name set by `loop_control`"}}, func(l Looking) bool { return l.Layer(l.Loop) }},
+	{[]VarSource{{"--vars-file", "a file given on the command line; the last one counts"}}, func(l Looking) bool { return l.Layer(l.All.Files) }},
 	{[]VarSource{{"-e", "`-e name=value`, `-e '{\"name\": 1}'` or `-e @file.yml`"}}, func(l Looking) bool { return l.Layer(l.All.Extra) }},
 }
 

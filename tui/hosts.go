@@ -83,7 +83,7 @@ func (m hostWords) missedField(d *draw.Doc, p *plan.Step) {
 	if m.o.Reload != nil {
 		ways = append(ways, choice{keymap.RunRetry, "connect again, and plan with what it says", "connect again"})
 	}
-	ways = append(ways, choice{keymap.GateExcludeHost, "leave " + draw.Plain(u.Host) + " out of this run", "leave it out"})
+	ways = append(ways, choice{keymap.GateExcludeHost, "exclude " + draw.Plain(u.Host) + " from this run", "exclude it"})
 	m.choices(d, append(ways, choice{keymap.RunContinue, "run: it is tried again when its turn comes", "run"}))
 	d.Blank()
 }

@@ -8,8 +8,8 @@ import (
 // AddHostArgs are the arguments of add_host. Once decoded, Groups are the single names.
 type AddHostArgs struct {
 	Values map[string]any
-	Name   string   `arg:"name,hostname,host" need:"yes" doc:"The host. With :PORT at the end that is its port."`
-	Groups []string `arg:"groups,groupname,group" doc:"Groups that it is put in. They are made where there are none. Text with commas is several."`
+	Name   string   `arg:"name,hostname,host" need:"yes" doc:"The host. :PORT at the end sets its port."`
+	Groups []string `arg:"groups,groupname,group" doc:"Groups to put it in, as a list or text with commas. Missing groups are created."`
 }
 
 var _ = declare(&Action{

@@ -9,13 +9,13 @@ import (
 // ApkArgs are the arguments of apk. Once decoded, Name has each package on its own.
 type ApkArgs struct {
 	Name        []string      `arg:"name,pkg,names" doc:"The packages, a list or text with commas: nginx, nginx=1.24.0-r6, nginx@edge."`
-	State       string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
-	UpdateCache bool          `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
+	State       string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"present, absent, or latest: present in the newest version."`
+	UpdateCache bool          `arg:"update_cache,update-cache" default:"false" doc:"Update the package lists first."`
 	Upgrade     bool          `arg:"upgrade" default:"false" doc:"Upgrade every package of the machine."`
-	Available   bool          `arg:"available" default:"false" doc:"With upgrade, replace what the repositories no longer have by what they have."`
-	NoCache     bool          `arg:"no_cache" default:"false" doc:"Keep no lists on the machine."`
+	Available   bool          `arg:"available" default:"false" doc:"With upgrade, replace packages that the repositories no longer have by those they have."`
+	NoCache     bool          `arg:"no_cache" default:"false" doc:"Do not keep package lists on the machine."`
 	Repository  []string      `arg:"repository" doc:"Repositories to use in this step, on top of the machine's."`
-	LockTimeout time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while somebody else installs something."`
+	LockTimeout time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while another process holds the package manager's lock."`
 }
 
 var _ = declare(&Action{

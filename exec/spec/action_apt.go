@@ -11,17 +11,17 @@ import (
 // AptArgs are the arguments of apt. Once decoded, Name has each package on its own.
 type AptArgs struct {
 	Name           []string      `arg:"name,package,pkg,names" doc:"The packages, a list or text with commas: curl, nginx=1.22.*, php8.2-*, libc6:i386, foo/bookworm-backports."`
-	State          string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent|fixed|build-dep" doc:"Whether they shall be there; latest: in the newest version; fixed: what an interrupted installation has left is put right; build-dep: what is needed to build them shall be there."`
-	UpdateCache    bool          `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
-	CacheValidTime time.Duration `arg:"cache_valid_time,cache-valid-time" default:"0" doc:"Fetch them only if they are older than that. It implies update_cache."`
+	State          string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent|fixed|build-dep" doc:"present, absent, or latest: present in the newest version; fixed: repair what an interrupted installation has left; build-dep: install what is needed to build them."`
+	UpdateCache    bool          `arg:"update_cache,update-cache" default:"false" doc:"Update the package lists first."`
+	CacheValidTime time.Duration `arg:"cache_valid_time,cache-valid-time" default:"0" doc:"Update them only if they are older than this. It implies update_cache."`
 	Upgrade        string        `arg:"upgrade" default:"no" enum:"no|yes>safe|safe|full|dist>full|true>safe|false>no" doc:"Upgrade every package of the machine: safe removes none, full may."`
 	Deb            string        `arg:"deb" doc:"A .deb file to install, or its address."`
 
-	InstallRecommends *bool  `arg:"install_recommends,install-recommends" implied:"as apt is configured" doc:"Install what the packages recommend, too."`
+	InstallRecommends *bool  `arg:"install_recommends,install-recommends" implied:"as apt is configured" doc:"Also install recommended packages."`
 	DefaultRelease    string `arg:"default_release,default-release" doc:"The release to prefer, such as bookworm-backports."`
-	OnlyUpgrade       bool   `arg:"only_upgrade" default:"false" doc:"With latest, leave out what is not installed."`
+	OnlyUpgrade       bool   `arg:"only_upgrade" default:"false" doc:"With latest, upgrade only packages that are installed."`
 	Purge             bool   `arg:"purge" default:"false" doc:"With absent, remove the configuration as well."`
-	AutoRemove        bool   `arg:"autoremove" default:"false" doc:"Remove what was installed for the sake of others and is no longer needed."`
+	AutoRemove        bool   `arg:"autoremove" default:"false" doc:"Remove dependencies that are no longer needed."`
 	AutoClean         bool   `arg:"autoclean" default:"false" doc:"Delete downloaded packages that are outdated."`
 	Clean             bool   `arg:"clean" default:"false" doc:"Delete all downloaded packages."`
 	DpkgOptions       string `arg:"dpkg_options" default:"force-confdef,force-confold" doc:"Options of dpkg, with commas. The default keeps configuration files that were changed."`
@@ -29,20 +29,20 @@ type AptArgs struct {
 	AllowUnauthenticated bool `arg:"allow_unauthenticated,allow-unauthenticated" default:"false" doc:"Install packages that are not signed."`
 	AllowDowngrade       bool `arg:"allow_downgrade,allow-downgrade,allow_downgrades,allow-downgrades" default:"false" doc:"Install older versions over newer ones."`
 	AllowChangeHeld      bool `arg:"allow_change_held_packages" default:"false" doc:"Change packages that are held."`
-	Force                bool `arg:"force" default:"false" doc:"Allow all that, and removing what the system needs."`
+	Force                bool `arg:"force" default:"false" doc:"Allow all three, and removing essential packages."`
 	FailOnAutoremove     bool `arg:"fail_on_autoremove" default:"false" doc:"Fail if anything would be removed."`
 
-	PolicyRcD     *int          `arg:"policy_rc_d" doc:"What services that would be started by packages are told; 101: do not start."`
-	LockTimeout   time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while somebody else installs something."`
-	UpdateRetries int           `arg:"update_cache_retries" default:"5" doc:"How often to try again if lists cannot be fetched."`
-	UpdateDelay   time.Duration `arg:"update_cache_retry_max_delay" default:"12" doc:"The longest time between two tries."`
+	PolicyRcD     *int          `arg:"policy_rc_d" doc:"The exit code of policy-rc.d, which decides whether packages may start services; 101: do not start."`
+	LockTimeout   time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while another process holds the package manager's lock."`
+	UpdateRetries int           `arg:"update_cache_retries" default:"5" doc:"How often to retry if the package lists cannot be updated."`
+	UpdateDelay   time.Duration `arg:"update_cache_retry_max_delay" default:"12" doc:"The longest time between two attempts."`
 	ForceAptGet   bool          `arg:"force_apt_get" default:"false" doc:"Accepted from playbooks written for Ansible; apt-get is always used."`
-	ModuleDeps    bool          `arg:"auto_install_module_deps" default:"true" doc:"Accepted from playbooks written for Ansible; nothing is needed."`
+	ModuleDeps    bool          `arg:"auto_install_module_deps" default:"true" doc:"Accepted from playbooks written for Ansible; moon needs no extra modules."`
 }
 
 var _ = declare(&Action{
 	Name:     "apt",
-	Doc:      "Installs, upgrades and removes packages of Debian and its kin.",
+	Doc:      "Installs, upgrades and removes packages of Debian and related systems.",
 	Free:     "name",
 	FreeList: "name",
 	Process:  "*",
@@ -91,7 +91,7 @@ func (a *AptArgs) validate(given func(string) bool) []Problem {
 	}
 	for option := range strings.SplitSeq(a.DpkgOptions, ",") {
 		if !dpkgOption.MatchString(option) {
-			add("dpkg_options", "`dpkg_options` has "+describe(option)+", which is no option of dpkg", "leave the two hyphens out, as in force-confnew")
+			add("dpkg_options", "`dpkg_options` has "+describe(option)+", which is not a dpkg option", "write it without the two hyphens, as in force-confnew")
 		}
 	}
 	if a.PolicyRcD != nil && (*a.PolicyRcD < 0 || *a.PolicyRcD > 255) {

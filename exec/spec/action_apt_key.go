@@ -8,19 +8,19 @@ import (
 
 // AptKeyArgs are the arguments of apt_key. Once decoded, ID has capitals and no 0x.
 type AptKeyArgs struct {
-	ID        string `arg:"id" implied:"the key that is given" doc:"The key: its fingerprint, or the last 8 or 16 digits of it. Where it is given and there already, nothing is fetched."`
+	ID        string `arg:"id" implied:"the key that is given" doc:"The key: its fingerprint, or the last 8 or 16 digits of it. If the key is already there, nothing is fetched."`
 	Data      string `arg:"data" doc:"The key itself, as text."`
 	File      string `arg:"file" kind:"path" doc:"The file that the key is in."`
 	URL       string `arg:"url" doc:"Where to fetch the key."`
 	KeyServer string `arg:"keyserver" doc:"The key server to fetch id from."`
 	Keyring   string `arg:"keyring" kind:"path" implied:"/etc/apt/trusted.gpg" doc:"The file of keys to put it into."`
-	State     string `arg:"state" default:"present" enum:"present|absent" doc:"Whether apt shall trust the key."`
-	Validate  bool   `arg:"validate_certs" default:"true" doc:"Whether the server of url must prove who it is."`
+	State     string `arg:"state" default:"present" enum:"present|absent" doc:"Whether apt should trust the key."`
+	Validate  bool   `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server is verified."`
 }
 
 var _ = declare(&Action{
 	Name:    "apt_key",
-	Doc:     "Lets apt trust a key, or no longer, with apt-key. Debian 13 has no apt-key: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository.",
+	Doc:     "Adds a key that apt trusts, or removes it, with apt-key. Debian 13 has no apt-key: there put the key into /etc/apt/keyrings with get_url, and name it in apt_repository.",
 	Process: "*",
 	Check:   true,
 	Diff:    true,

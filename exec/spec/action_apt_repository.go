@@ -10,14 +10,14 @@ import (
 // value.
 type AptRepositoryArgs struct {
 	Repo     string `arg:"repo" need:"yes" doc:"The line, as in sources.list: deb [signed-by=/etc/apt/keyrings/x.asc] https://example.com/apt stable main."`
-	State    string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the line shall be there, in any file."`
+	State    string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the line should be in any of the files."`
 	Filename string `arg:"filename" implied:"made from the address" doc:"The file in /etc/apt/sources.list.d to add it to, without .list."`
 	Mode     Mode   `arg:"mode" default:"0644" doc:"Mode of that file."`
-	Update   bool   `arg:"update_cache,update-cache" default:"true" doc:"Fetch the lists of packages after a change. If they cannot be fetched the change is undone."`
-	Retries  int    `arg:"update_cache_retries" default:"5" doc:"How often to try again to fetch them."`
-	MaxDelay int    `arg:"update_cache_retry_max_delay" default:"12" doc:"How long to wait between two tries at most, in seconds."`
+	Update   bool   `arg:"update_cache,update-cache" default:"true" doc:"Update the package lists after a change. If that fails the change is undone."`
+	Retries  int    `arg:"update_cache_retries" default:"5" doc:"How often to retry if they cannot be updated."`
+	MaxDelay int    `arg:"update_cache_retry_max_delay" default:"12" doc:"The longest time between two attempts, in seconds."`
 	Validate bool   `arg:"validate_certs" default:"true" doc:"Accepted from playbooks written for Ansible."`
-	Codename string `arg:"codename" doc:"Accepted from playbooks written for Ansible, where it is for a PPA."`
+	Codename string `arg:"codename" doc:"Accepted from playbooks written for Ansible, which use it for a PPA."`
 
 	Line string
 }
@@ -30,8 +30,8 @@ var _ = declare(&Action{
 	args:  reflect.TypeFor[AptRepositoryArgs](),
 	Returns: []Return{
 		{"repo", "The line."},
-		{"sources_added", "The files that were made."},
-		{"sources_removed", "The files that were removed, as nothing was left in them."},
+		{"sources_added", "The files that were created."},
+		{"sources_removed", "The files that were removed because they became empty."},
 	},
 	Least: "apt_repository: {repo: deb http://127.0.0.1/apt stable main}",
 	Example: `- apt_repository:

@@ -10,14 +10,14 @@ type AssembleArgs struct {
 	Src          string  `arg:"src" kind:"path" need:"yes" doc:"The directory with the parts."`
 	Dest         string  `arg:"dest" kind:"path" need:"yes" doc:"The file to write."`
 	Delimiter    *string `arg:"delimiter" doc:"Text between two parts. \\n is a new line."`
-	Regexp       string  `arg:"regexp" doc:"Take only the files whose names begin with a match of this regular expression, which is Python's."`
-	IgnoreHidden bool    `arg:"ignore_hidden" default:"false" doc:"Leave out files whose names begin with a dot."`
-	RemoteSrc    bool    `arg:"remote_src" default:"true" doc:"The directory is on the machine of the step. Without it, on the one that moon runs on."`
-	Mode         Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x. A difference is a change."`
+	Regexp       string  `arg:"regexp" doc:"Use only files whose names begin with a match of this (Python) regular expression."`
+	IgnoreHidden bool    `arg:"ignore_hidden" default:"false" doc:"Ignore files whose names begin with a dot."`
+	RemoteSrc    bool    `arg:"remote_src" default:"true" doc:"The directory is on the machine of the step. Otherwise it is on the one that moon runs on."`
+	Mode         Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner        string  `arg:"owner" doc:"Name or id of the owner."`
 	Group        string  `arg:"group" doc:"Name or id of the group."`
-	Backup       bool    `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
+	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
 	Match *regexp.Regexp
 }

@@ -12,8 +12,8 @@ type AssertArgs struct {
 	File       *AssertFile    `arg:"file" doc:"What must be true of a file."`
 	HTTP       *AssertHTTP    `arg:"http" doc:"What an HTTP server must answer."`
 	SuccessMsg string         `arg:"success_msg" implied:"all assertions hold" doc:"The message when everything holds."`
-	FailMsg    string         `arg:"fail_msg,msg" implied:"names the assertion that does not hold" doc:"The error when something does not hold."`
-	Quiet      bool           `arg:"quiet" default:"false" doc:"Leave out the message of success."`
+	FailMsg    string         `arg:"fail_msg,msg" implied:"names the assertion that does not hold" doc:"The error when a condition does not hold."`
+	Quiet      bool           `arg:"quiet" default:"false" doc:"Do not print the success message."`
 }
 
 // AssertCommand is the command form of assert.
@@ -48,7 +48,7 @@ type AssertHTTP struct {
 
 var _ = declare(&Action{
 	Name:     "assert",
-	Doc:      "Fails unless something is true. It changes nothing.",
+	Doc:      "Fails unless conditions hold. It changes nothing.",
 	Free:     "that",
 	Process:  "command",
 	FreeList: "that",

@@ -11,13 +11,13 @@ import (
 type AuthorizedKeyArgs struct {
 	User       string  `arg:"user" need:"yes" doc:"Who may log in with the key."`
 	Key        string  `arg:"key" need:"yes" doc:"The public key, or several, one in each line."`
-	State      string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key shall be there."`
+	State      string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key should be in the file."`
 	Path       string  `arg:"path" kind:"path" implied:".ssh/authorized_keys in the user's home directory" doc:"The file."`
-	ManageDir  bool    `arg:"manage_dir" default:"true" doc:"Make the directory of the file if there is none, for the user alone."`
+	ManageDir  bool    `arg:"manage_dir" default:"true" doc:"Create the directory of the file if it does not exist, accessible to the user alone."`
 	KeyOptions *string `arg:"key_options" implied:"what stands in front of the key" doc:"What the key may be used for, as from=\"10.0.0.0/8\",no-pty."`
 	Comment    *string `arg:"comment" implied:"what stands behind the key" doc:"The comment of the key."`
-	Exclusive  bool    `arg:"exclusive" default:"false" doc:"Remove all other keys. In a loop every turn removes those of the others: give all keys at once."`
-	Follow     bool    `arg:"follow" default:"false" doc:"If the file is a link, edit the file it leads to, below the same directory."`
+	Exclusive  bool    `arg:"exclusive" default:"false" doc:"Remove all other keys. In a loop each item removes the keys of the other items: give all keys at once."`
+	Follow     bool    `arg:"follow" default:"false" doc:"If the file is a link, edit the file it points to, which must be below the same directory."`
 
 	Keys []PublicKey
 }
@@ -45,7 +45,7 @@ func ParsePublicKey(line string) (PublicKey, bool) {
 var _ = declare(&Action{
 	Name:    "authorized_key",
 	Aliases: []string{"ansible.posix.authorized_key"},
-	Doc:     "Lets a user log in with a key for SSH, or no longer.",
+	Doc:     "Adds an SSH key that a user may log in with, or removes it.",
 	Check:   true,
 	Diff:    true,
 	args:    reflect.TypeFor[AuthorizedKeyArgs](),
@@ -71,12 +71,12 @@ func (a *AuthorizedKeyArgs) validate(func(string) bool) []Problem {
 			continue
 		}
 		if strings.HasPrefix(line, "http://") || strings.HasPrefix(line, "https://") {
-			add("key", "`key` must be the key, not where it can be had", "fetch it in a step before")
+			add("key", "`key` must be the key, not its address", "fetch it in a step before")
 			return problems
 		}
 		key, ok := ParsePublicKey(line)
 		if !ok {
-			add("key", "`key` has a line that is no public key: "+describe(line), "it is what a file like id_ed25519.pub holds")
+			add("key", "`key` has a line that is not a public key: "+describe(line), "it is what a file like id_ed25519.pub holds")
 			continue
 		}
 		if a.KeyOptions != nil {

@@ -9,21 +9,21 @@ import (
 // BlockinfileArgs are the arguments of blockinfile. Once decoded, Begin and End are the lines around the block.
 type BlockinfileArgs struct {
 	Path         string `arg:"path,dest,destfile,name" kind:"path" need:"yes" doc:"The file to edit. A link is followed."`
-	Block        string `arg:"block,content" doc:"The lines. Without any the block is removed, as with state: absent."`
-	Marker       string `arg:"marker" default:"# {mark} ANSIBLE MANAGED BLOCK" doc:"The lines around the block, by which it is found again. {mark} stands for marker_begin and marker_end."`
+	Block        string `arg:"block,content" doc:"The lines. If empty, the block is removed, as with state: absent."`
+	Marker       string `arg:"marker" default:"# {mark} ANSIBLE MANAGED BLOCK" doc:"The lines around the block, which identify it later. {mark} stands for marker_begin and marker_end."`
 	MarkerBegin  string `arg:"marker_begin" default:"BEGIN" doc:"The word in the line above the block."`
 	MarkerEnd    string `arg:"marker_end" default:"END" doc:"The word in the line below it."`
-	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the block shall be there."`
-	InsertAfter  string `arg:"insertafter" implied:"EOF" doc:"Where a new block goes: after the last line that matches this regular expression, which is Python's, or EOF: at the end, which is also taken if none matches."`
+	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the block should be in the file."`
+	InsertAfter  string `arg:"insertafter" implied:"EOF" doc:"Where a new block goes: after the last line that matches this (Python) regular expression, or EOF: at the end, which is also used if none matches."`
 	InsertBefore string `arg:"insertbefore" doc:"Instead, before the last line that matches this regular expression, or BOF: at the beginning."`
-	Prepend      bool   `arg:"prepend_newline" default:"false" doc:"See to an empty line above, unless the block begins the file."`
-	Append       bool   `arg:"append_newline" default:"false" doc:"See to an empty line below, unless the block ends the file."`
-	Create       bool   `arg:"create" default:"false" doc:"Make the file if there is none."`
-	Mode         Mode   `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x. A difference is a change."`
+	Prepend      bool   `arg:"prepend_newline" default:"false" doc:"Ensure an empty line above, unless the block begins the file."`
+	Append       bool   `arg:"append_newline" default:"false" doc:"Ensure an empty line below, unless the block ends the file."`
+	Create       bool   `arg:"create" default:"false" doc:"Create the file if it does not exist."`
+	Mode         Mode   `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner        string `arg:"owner" doc:"Name or id of the owner."`
 	Group        string `arg:"group" doc:"Name or id of the group."`
-	Backup       bool   `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Validate     string `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Backup       bool   `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
+	Validate     string `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
 	Begin  string
 	End    string
@@ -32,7 +32,7 @@ type BlockinfileArgs struct {
 
 var _ = declare(&Action{
 	Name:    "blockinfile",
-	Doc:     "Puts lines into a file, between two lines that mark them, or removes them. What is around them stays as it is.",
+	Doc:     "Puts lines into a file, between two lines that mark them, or removes them. The rest of the file is unchanged.",
 	Check:   true,
 	Process: "validate",
 	Diff:    true,

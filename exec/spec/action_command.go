@@ -5,9 +5,9 @@ import "reflect"
 // CommandArgs are the arguments of command. Once decoded, Argv has the words in either form.
 type CommandArgs struct {
 	Argv         []string `arg:"argv" doc:"The command and its arguments, one in each entry."`
-	Cmd          string   `arg:"cmd,_raw_params" doc:"The same as text, split into words as a shell does, without expanding anything."`
-	Stdin        *string  `arg:"stdin" doc:"Text for the command's standard input, which is empty otherwise."`
-	StdinNewline bool     `arg:"stdin_add_newline" default:"true" doc:"In a play, end stdin with a newline more, as Ansible does. In a list of steps stdin is sent as it is written."`
+	Cmd          string   `arg:"cmd,_raw_params" doc:"The same as text, split into words like a shell command, but without any expansion."`
+	Stdin        *string  `arg:"stdin" doc:"Text for the command's standard input. Default: empty."`
+	StdinNewline bool     `arg:"stdin_add_newline" default:"true" doc:"In a play, add a newline to stdin, as Ansible does. In a list of steps stdin is sent unchanged."`
 	WithinArgs
 }
 

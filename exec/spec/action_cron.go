@@ -12,22 +12,22 @@ import (
 // CronArgs are the arguments of cron. Once decoded, Time is when the job runs, as crontabs have it, and CronFile is
 // absolute.
 type CronArgs struct {
-	Name         string `arg:"name" need:"yes" doc:"What the job is called: it is found again by that. With env, the name of the variable."`
-	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the job shall be there."`
+	Name         string `arg:"name" need:"yes" doc:"Name of the job, which identifies it later. With env, the name of the variable."`
+	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the job should exist."`
 	Job          string `arg:"job,value" doc:"The command, in one line. With env, the value of the variable."`
 	User         string `arg:"user" implied:"the user who runs moon" doc:"Whose crontab it is; with cron_file, who runs the job."`
-	CronFile     string `arg:"cron_file" doc:"A file in /etc/cron.d, or with its whole path, instead of a user's crontab. When nothing is left in it, it is removed."`
+	CronFile     string `arg:"cron_file" doc:"A file in /etc/cron.d, or with its whole path, instead of a user's crontab. It is removed when it becomes empty."`
 	Minute       string `arg:"minute" default:"*" doc:"0-59, *, */5, 1,31."`
 	Hour         string `arg:"hour" default:"*" doc:"0-23."`
 	Day          string `arg:"day,dom" default:"*" doc:"Day of the month, 1-31."`
 	Month        string `arg:"month" default:"*" doc:"1-12, or jan to dec."`
 	Weekday      string `arg:"weekday,dow" default:"*" doc:"0-7, Sunday is 0 and 7, or sun to sat."`
-	SpecialTime  string `arg:"special_time" enum:"annually|daily|hourly|monthly|reboot|weekly|yearly" doc:"Instead of the five."`
-	Disabled     bool   `arg:"disabled" default:"false" doc:"Leave the job in, as a comment."`
+	SpecialTime  string `arg:"special_time" enum:"annually|daily|hourly|monthly|reboot|weekly|yearly" doc:"Instead of the five fields."`
+	Disabled     bool   `arg:"disabled" default:"false" doc:"Keep the job, as a comment."`
 	Env          bool   `arg:"env" default:"false" doc:"Set a variable for the jobs below it instead."`
 	InsertAfter  string `arg:"insertafter" implied:"at the top" doc:"With env, the variable to put a new one after."`
 	InsertBefore string `arg:"insertbefore" doc:"With env, the variable to put a new one before."`
-	Backup       bool   `arg:"backup" default:"false" doc:"Keep the old crontab: a file beside itself, a user's in the directory for temporary files."`
+	Backup       bool   `arg:"backup" default:"false" doc:"Keep a backup of the old crontab: of a file in the same directory, of a user's crontab in the directory for temporary files."`
 
 	Time string
 }
@@ -71,7 +71,7 @@ func (a *CronArgs) validate(given func(string) bool) []Problem {
 		add("name", "`name` is empty", "the job is found again by it")
 	}
 	if strings.ContainsAny(a.User, " \t\n:") || strings.HasPrefix(a.User, "-") {
-		add("user", "`user` is no name of a user", "")
+		add("user", "`user` is not a user name", "")
 	}
 	present := a.State == "present"
 	switch {

@@ -8,22 +8,22 @@ import (
 // DebconfArgs are the arguments of debconf.
 type DebconfArgs struct {
 	Name     string  `arg:"name,pkg" need:"yes" doc:"The package that asks."`
-	Question string  `arg:"question,selection,setting" doc:"The question, such as tzdata/Areas. Without it only what is answered is read."`
+	Question string  `arg:"question,selection,setting" doc:"The question, such as tzdata/Areas. Without it the answers are only read."`
 	Type     string  `arg:"vtype" enum:"boolean|error|multiselect|note|password|seen|select|string|text|title" doc:"Its type."`
 	Value    *string `arg:"value,answer" doc:"The answer."`
-	Unseen   bool    `arg:"unseen" default:"false" doc:"Let the question be asked all the same."`
+	Unseen   bool    `arg:"unseen" default:"false" doc:"Ask the question anyway."`
 }
 
 var _ = declare(&Action{
 	Name:    "debconf",
-	Doc:     "Answers in advance what packages of Debian ask when they are installed.",
+	Doc:     "Answers in advance the questions that Debian packages ask when they are installed.",
 	Process: "*",
 	Check:   true,
 	Diff:    true,
 	args:    reflect.TypeFor[DebconfArgs](),
 	Returns: []Return{
 		{"current", "The answers to the package's questions, by question, before; of the one that is changed, after."},
-		{"previous", "What the answer was that is changed, by question."},
+		{"previous", "The answer before the change, by question."},
 	},
 	Least: "debconf: {name: x}",
 	Example: `- debconf: {name: tzdata, question: tzdata/Areas, vtype: select, value: Europe}

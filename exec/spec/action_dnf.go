@@ -8,31 +8,31 @@ import (
 // DnfArgs are the arguments of dnf. Once decoded, Name has each package on its own.
 type DnfArgs struct {
 	Name        []string `arg:"name,pkg,names" doc:"The packages, a list or text with commas: nginx, nginx-1.20*, \"nginx >= 1.20\", @development, a file or its address; * for all."`
-	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
-	UpdateCache bool     `arg:"update_cache,update-cache,expire-cache" default:"false" doc:"Fetch the lists of packages first."`
-	UpdateOnly  bool     `arg:"update_only" default:"false" doc:"With latest, leave out what is not installed."`
-	AutoRemove  bool     `arg:"autoremove" default:"false" doc:"Remove what was installed for the sake of others and is no longer needed."`
+	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"present, absent, or latest: present in the newest version."`
+	UpdateCache bool     `arg:"update_cache,update-cache,expire-cache" default:"false" doc:"Update the package lists first."`
+	UpdateOnly  bool     `arg:"update_only" default:"false" doc:"With latest, upgrade only packages that are installed."`
+	AutoRemove  bool     `arg:"autoremove" default:"false" doc:"Remove dependencies that are no longer needed."`
 	EnableRepo  []string `arg:"enablerepo" doc:"Repositories to use in this step."`
 	DisableRepo []string `arg:"disablerepo" doc:"Repositories not to use in this step."`
-	Exclude     []string `arg:"exclude" doc:"Packages to leave alone."`
+	Exclude     []string `arg:"exclude" doc:"Packages not to touch."`
 	NoGPGCheck  bool     `arg:"disable_gpg_check" default:"false" doc:"Install packages that are not signed."`
 	Downgrade   bool     `arg:"allow_downgrade" default:"false" doc:"Install older versions over newer ones."`
-	Erasing     bool     `arg:"allowerasing" default:"false" doc:"Remove what is in the way. Not with yum."`
+	Erasing     bool     `arg:"allowerasing" default:"false" doc:"Remove conflicting packages. Not with yum."`
 	NoBest      bool     `arg:"nobest" default:"false" doc:"Take an older version if the newest cannot be installed. Not with yum."`
-	SkipBroken  bool     `arg:"skip_broken" default:"false" doc:"Leave out what cannot be installed."`
-	WeakDeps    *bool    `arg:"install_weak_deps" implied:"as dnf is configured" doc:"Install what the packages recommend, too."`
-	Security    bool     `arg:"security" default:"false" doc:"With latest, only upgrades that mend security."`
-	Bugfix      bool     `arg:"bugfix" default:"false" doc:"With latest, only upgrades that mend faults."`
+	SkipBroken  bool     `arg:"skip_broken" default:"false" doc:"Skip packages that cannot be installed."`
+	WeakDeps    *bool    `arg:"install_weak_deps" implied:"as dnf is configured" doc:"Also install recommended packages."`
+	Security    bool     `arg:"security" default:"false" doc:"With latest, only security upgrades."`
+	Bugfix      bool     `arg:"bugfix" default:"false" doc:"With latest, only upgrades that fix bugs."`
 	ReleaseVer  string   `arg:"releasever" doc:"The release to take packages from."`
-	ConfFile    string   `arg:"conf_file" kind:"path" doc:"Another configuration."`
-	Backend     string   `arg:"use_backend,use" default:"auto" enum:"auto|dnf|dnf4>dnf|dnf5|yum|yum3>yum|yum4>dnf" doc:"The program; auto: dnf, or yum where there is no other."`
-	LockTimeout string   `arg:"lock_timeout" doc:"Refused: dnf itself waits for others."`
+	ConfFile    string   `arg:"conf_file" kind:"path" doc:"The configuration file to use."`
+	Backend     string   `arg:"use_backend,use" default:"auto" enum:"auto|dnf|dnf4>dnf|dnf5|yum|yum3>yum|yum4>dnf" doc:"The program; auto: dnf, or yum if dnf is not installed."`
+	LockTimeout string   `arg:"lock_timeout" doc:"Refused: dnf itself waits for other processes."`
 }
 
 var _ = declare(&Action{
 	Name:     "dnf",
 	Aliases:  []string{"yum", "dnf5"},
-	Doc:      "Installs, upgrades and removes packages of Fedora, Red Hat Enterprise Linux and their kin, with dnf or yum.",
+	Doc:      "Installs, upgrades and removes packages of Fedora, Red Hat Enterprise Linux and related systems, with dnf or yum.",
 	Free:     "name",
 	FreeList: "name",
 	Process:  "*",

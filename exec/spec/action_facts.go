@@ -21,7 +21,7 @@ var _ = declare(&Action{
 // PackageFactsArgs are the arguments of package_facts.
 type PackageFactsArgs struct {
 	Manager  []string `arg:"manager" default:"auto" doc:"Whose packages: auto, or apt, rpm, pacman, apk."`
-	Strategy string   `arg:"strategy" default:"first" enum:"first|all" doc:"Whether to ask the first manager that is there, or all of them."`
+	Strategy string   `arg:"strategy" default:"first" enum:"first|all" doc:"Whether to ask the first manager found, or all of them."`
 }
 
 var _ = declare(&Action{

@@ -9,7 +9,7 @@ type FailArgs struct {
 
 var _ = declare(&Action{
 	Name:    "fail",
-	Doc:     "Fails. With when it stops a run that must not go on.",
+	Doc:     "Fails. With `when` it stops a run that must not continue.",
 	Free:    "msg",
 	Check:   true,
 	Inward:  true,

@@ -5,9 +5,9 @@ import "reflect"
 // FetchArgs are the arguments of fetch.
 type FetchArgs struct {
 	Src      string `arg:"src" kind:"path" need:"yes" doc:"The file on the machine of the step."`
-	Dest     string `arg:"dest" kind:"path" need:"yes" doc:"The directory to put it in, on the machine that moon runs on: under the name of the host and the path it has there."`
+	Dest     string `arg:"dest" kind:"path" need:"yes" doc:"The directory to put it in, on the machine that moon runs on: below it, the path begins with the name of the host."`
 	Flat     bool   `arg:"flat" default:"false" doc:"dest is the file itself; with a slash at the end, the directory to put it in under its own name."`
-	Fail     bool   `arg:"fail_on_missing" default:"true" doc:"Fail where there is no such file."`
+	Fail     bool   `arg:"fail_on_missing" default:"true" doc:"Fail if the file does not exist."`
 	Validate bool   `arg:"validate_checksum" default:"true" doc:"Compare the checksums of both afterwards."`
 }
 

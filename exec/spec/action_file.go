@@ -5,29 +5,29 @@ import "reflect"
 // FileArgs are the arguments of file.
 type FileArgs struct {
 	Path    string  `arg:"path,dest,name" kind:"path" need:"yes" doc:"The file, directory or link."`
-	State   string  `arg:"state" implied:"file" enum:"file|directory|absent|link|hard|hardlink>hard|touch|perms" doc:"What it shall be. file: a regular file, made if missing; directory: with its parents; absent: gone, with everything below; link, hard: a link to src; touch: as file, with the time of now; perms: whatever it is, with mode and owner. Without a state an existing directory is left one."`
-	Content *string `arg:"content" data:"json" doc:"What the file contains, byte for byte. Without it the content is left alone."`
+	State   string  `arg:"state" implied:"file" enum:"file|directory|absent|link|hard|hardlink>hard|touch|perms" doc:"The desired state. file: a regular file, created if missing; directory: with its parents; absent: removed, with everything below; link, hard: a link to src; touch: like file, with the current time; perms: only mode and owner of what exists. Without a state an existing directory stays a directory."`
+	Content *string `arg:"content" data:"json" doc:"What the file should contain, byte for byte. Without it the content is not changed."`
 	Src     string  `arg:"src" kind:"target" doc:"What a link points to."`
-	Mode    Mode    `arg:"mode" implied:"0644 for new files, 0755 for new directories, less the umask" doc:"0644, 644, u+x. A difference is a change."`
+	Mode    Mode    `arg:"mode" implied:"0644 for new files, 0755 for new directories, less the umask" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner   string  `arg:"owner" doc:"Name or id of the owner."`
 	Group   string  `arg:"group" doc:"Name or id of the group."`
 	Recurse bool    `arg:"recurse" default:"false" doc:"Apply mode, owner and group to everything below a directory. Links are not followed."`
 
-	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether what exists gets the time of now: now or preserve."`
-	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the time that it was changed. With both preserved, touch changes nothing that exists."`
+	AccessTime string `arg:"access_time" implied:"now for state: touch, or else preserve" doc:"With state: touch, whether an existing file gets the current time: now or preserve."`
+	ModTime    string `arg:"modification_time" implied:"now for state: touch, or else preserve" doc:"The same for the modification time. With both preserved, touch does not change existing files."`
 
-	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is in its place (a directory only if empty), and point to what does not exist."`
-	Backup bool `arg:"backup" default:"false" doc:"Keep what is replaced or removed beside it, with the time in its name."`
+	Force  bool `arg:"force" default:"false" doc:"Let a link replace what is there (a directory only if empty), and point to something that does not exist."`
+	Backup bool `arg:"backup" default:"false" doc:"Keep a backup of what is replaced or removed in the same directory, with the time in its name."`
 }
 
 var _ = declare(&Action{
 	Name:  "file",
-	Doc:   "Makes files, directories and links, sets their content, mode and owner, and removes them.",
+	Doc:   "Creates files, directories and links, sets their content, mode and owner, and removes them.",
 	Check: true,
 	Diff:  true,
 	args:  reflect.TypeFor[FileArgs](),
 	Returns: append([]Return{
-		{"path", "The path. Of a link also as dest, and src is what it points to."},
+		{"path", "The path. For a link also as dest, with src as what it points to."},
 		{"state", "What is there now: file, directory, link, hard or absent."},
 	}, attributeReturns...),
 	Least: "file: {path: /nowhere/x}",

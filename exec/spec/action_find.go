@@ -10,17 +10,17 @@ import (
 // FindArgs are the arguments of find. Once decoded, the tests are ready to use.
 type FindArgs struct {
 	Paths    []string `arg:"paths,path,name" kind:"paths" need:"yes" doc:"The directories to look in."`
-	Patterns []string `arg:"patterns,pattern" doc:"Shell patterns of names, such as *.log; one is enough. With use_regex regular expressions, which are Python's, for the beginning of the name. Text with commas is several shell patterns."`
-	Excludes []string `arg:"excludes,exclude" doc:"The same for names to leave out."`
-	UseRegex bool     `arg:"use_regex" default:"false" doc:"Take patterns and excludes for regular expressions."`
+	Patterns []string `arg:"patterns,pattern" doc:"Shell patterns of names, such as *.log; one is enough. With use_regex they are (Python) regular expressions for the beginning of the name. Several shell patterns may be given as text with commas."`
+	Excludes []string `arg:"excludes,exclude" doc:"The same for names to exclude."`
+	UseRegex bool     `arg:"use_regex" default:"false" doc:"Treat patterns and excludes as regular expressions."`
 	FileType string   `arg:"file_type" default:"file" enum:"file|directory|link|any" doc:"What to find."`
-	Recurse  bool     `arg:"recurse" default:"false" doc:"Look below directories, too."`
+	Recurse  bool     `arg:"recurse" default:"false" doc:"Also look in subdirectories."`
 	Depth    int      `arg:"depth" implied:"no end" doc:"How deep, with recurse; 1: only in the directories themselves."`
-	Hidden   bool     `arg:"hidden" default:"false" doc:"Find names that begin with a dot, too."`
-	Follow   bool     `arg:"follow" default:"false" doc:"With recurse, look into directories that links lead to."`
-	Age      string   `arg:"age" doc:"Older than that, or with a minus younger: seconds, or 5m, 2h, 1d, 1w."`
-	Stamp    string   `arg:"age_stamp" default:"mtime" enum:"atime|ctime|mtime" doc:"The time that age goes by."`
-	Size     string   `arg:"size" doc:"Files at least that large, or with a minus at most: bytes, or 10k, 5m, 1g, 1t."`
+	Hidden   bool     `arg:"hidden" default:"false" doc:"Also find names that begin with a dot."`
+	Follow   bool     `arg:"follow" default:"false" doc:"With recurse, follow links to directories."`
+	Age      string   `arg:"age" doc:"Minimum age, or with a minus maximum age: seconds, or 5m, 2h, 1d, 1w."`
+	Stamp    string   `arg:"age_stamp" default:"mtime" enum:"atime|ctime|mtime" doc:"The time that age refers to."`
+	Size     string   `arg:"size" doc:"Minimum size, or with a minus maximum size: bytes, or 10k, 5m, 1g, 1t."`
 	Contains string   `arg:"contains" doc:"Files with a line that begins with a match of this regular expression."`
 	Checksum bool     `arg:"get_checksum" default:"false" doc:"Read the files for their checksum, which is SHA-1."`
 
@@ -36,10 +36,10 @@ var _ = declare(&Action{
 	args:  reflect.TypeFor[FindArgs](),
 	Returns: []Return{
 		{"files", "What was found, sorted by path in the order of paths; each is what stat returns, without who may read it."},
-		{"matched", "How many that are."},
+		{"matched", "How many were found."},
 		{"examined", "How many were looked at."},
-		{"skipped_paths", "What could not be looked into, with the reason."},
-		{"msg", "Whether all could be looked at."},
+		{"skipped_paths", "Directories that could not be read, with the reason."},
+		{"msg", "Whether everything could be read."},
 	},
 	Least: "find: {paths: [/nowhere, x]}",
 	Example: `- find: {paths: /var/log, patterns: "*.gz,*.old", age: 30d, recurse: true}

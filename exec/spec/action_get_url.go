@@ -10,16 +10,16 @@ import (
 // with them.
 type GetURLArgs struct {
 	URL      string        `arg:"url" need:"yes" doc:"What to download: https://, http:// or file://."`
-	Dest     string        `arg:"dest" kind:"path" need:"yes" doc:"Where to. Into a directory, or a path with a slash at the end, it goes under the name that the server gives it, or the last part of the URL."`
-	Checksum string        `arg:"checksum" doc:"What it must hash to: sha256: (or sha1, sha224, sha384, sha512, md5) and the digits, or the URL of a file with lines of digits and names."`
-	Force    bool          `arg:"force" default:"false" doc:"Download it although dest exists, and replace dest if that is something else. Without it a dest that exists, and has the checksum if there is one, is left alone."`
-	Timeout  time.Duration `arg:"timeout" default:"10s" doc:"How long the server may keep silent."`
-	Backup   bool          `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
+	Dest     string        `arg:"dest" kind:"path" need:"yes" doc:"Where to save it. If this is a directory or ends with a slash, the file is named by the server, or by the last part of the URL."`
+	Checksum string        `arg:"checksum" doc:"The expected checksum: sha256: (or sha1, sha224, sha384, sha512, md5) and the digits, or the URL of a file with lines of digits and names."`
+	Force    bool          `arg:"force" default:"false" doc:"Download it even if dest exists, and replace dest if it differs. If false, an existing dest is not changed, provided it has the checksum, if one is given."`
+	Timeout  time.Duration `arg:"timeout" default:"10s" doc:"How long the server may be silent."`
+	Backup   bool          `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
 	Mode     Mode          `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644 or u+x."`
 	Owner    string        `arg:"owner" doc:"Name or id of the owner."`
 	Group    string        `arg:"group" doc:"Name or id of the group."`
-	TmpDest  string        `arg:"tmp_dest" kind:"path" implied:"the directory of dest" doc:"The directory that a large file is downloaded to before it takes its place."`
-	Retries  int           `arg:"retries" doc:"Refused: retries is a key of the step, beside get_url."`
+	TmpDest  string        `arg:"tmp_dest" kind:"path" implied:"the directory of dest" doc:"The directory that a large file is downloaded to first."`
+	Retries  int           `arg:"retries" doc:"Refused: retries is a key of the step, not of get_url."`
 	HTTPArgs
 
 	Algorithm string // "": no checksum
@@ -30,7 +30,7 @@ type GetURLArgs struct {
 var _ = declare(&Action{
 	Name:    "get_url",
 	Aliases: []string{"download"},
-	Doc:     "Downloads a file. The new file takes the old one's place at once, when all of it is there and has its checksum.",
+	Doc:     "Downloads a file. The old file is replaced atomically, once the download is complete and its checksum is right.",
 	Check:   true,
 	Diff:    true,
 	Proxies: true,
@@ -60,7 +60,7 @@ func (a *GetURLArgs) validate(given func(string) bool) []Problem {
 	problems := append(checkURL("url", a.URL, "https", "http", "file"), a.check(given)...)
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	if given("retries") {
-		add("retries", "`retries` is a key of the step", "write it beside `get_url`; what may pass is tried again without it")
+		add("retries", "`retries` is a key of the step", "write it next to `get_url`; temporary failures are retried without it")
 	}
 	if a.Mode.Preserve() {
 		add("mode", "`mode: preserve` goes with `copy` and `template` only", "")
@@ -75,7 +75,7 @@ func (a *GetURLArgs) validate(given func(string) bool) []Problem {
 	if strings.Contains(rest, "://") {
 		a.Algorithm, a.Sums = strings.ToLower(algorithm), rest
 		if _, known := digestLengths[a.Algorithm]; !known {
-			add("checksum", "`checksum` begins with "+algorithm+", which is no hash", "write sha256: and the URL")
+			add("checksum", "`checksum` begins with "+algorithm+", which is not a hash algorithm", "write sha256: and the URL")
 		}
 		return append(problems, checkURL("checksum", rest, "https", "http", "file")...)
 	}

@@ -8,27 +8,27 @@ import (
 
 // GitArgs are the arguments of git.
 type GitArgs struct {
-	Repo             string `arg:"repo,name" need:"yes" doc:"Where the repository is: a URL, user@host:path, or a path. A password in a URL is used, and neither stored nor shown."`
-	Dest             string `arg:"dest" kind:"path" implied:"required unless clone is false" doc:"Where the working copy shall be."`
+	Repo             string `arg:"repo,name" need:"yes" doc:"Where the repository is: a URL, user@host:path, or a path. A password in a URL is used, but neither stored nor shown."`
+	Dest             string `arg:"dest" kind:"path" implied:"required unless clone is false" doc:"The directory of the working copy."`
 	Version          string `arg:"version" default:"HEAD" doc:"A branch, a tag, a commit or a full name like refs/pull/7/head. HEAD is the branch that the repository itself names."`
 	Remote           string `arg:"remote" default:"origin" doc:"What the working copy calls the repository."`
-	Refspec          string `arg:"refspec" doc:"What to fetch besides branches and tags."`
-	Clone            bool   `arg:"clone" default:"true" doc:"Make the working copy if there is none."`
-	Update           bool   `arg:"update" default:"true" doc:"Bring a working copy that exists to the version. Otherwise it is left alone."`
-	Force            bool   `arg:"force" default:"false" doc:"Throw away what was changed in files of the working copy. Without it that is an error."`
+	Refspec          string `arg:"refspec" doc:"What to fetch in addition to branches and tags."`
+	Clone            bool   `arg:"clone" default:"true" doc:"Create the working copy if it does not exist."`
+	Update           bool   `arg:"update" default:"true" doc:"Update an existing working copy to the version. Otherwise it is not changed."`
+	Force            bool   `arg:"force" default:"false" doc:"Discard changes in files of the working copy. Without it they are an error."`
 	Depth            *int   `arg:"depth" doc:"Fetch no more than this many commits of a branch or tag."`
 	SingleBranch     bool   `arg:"single_branch" default:"false" doc:"Fetch the branch of version only."`
-	Bare             bool   `arg:"bare" default:"false" doc:"Make a repository without a working copy, which follows all branches and tags."`
+	Bare             bool   `arg:"bare" default:"false" doc:"Create a repository without a working copy, which follows all branches and tags."`
 	Recursive        bool   `arg:"recursive" default:"true" doc:"Check out submodules too."`
-	Reference        string `arg:"reference" kind:"path" doc:"A repository on this machine to take from what it has."`
+	Reference        string `arg:"reference" kind:"path" doc:"A repository on this machine to copy objects from, if it has them."`
 	KeyFile          string `arg:"key_file" kind:"path" doc:"The private key for SSH."`
 	SSHOpts          string `arg:"ssh_opts" doc:"Options for ssh, as -o Port=2222."`
-	AcceptHostkey    bool   `arg:"accept_hostkey" default:"false" doc:"Trust whatever key the host shows. Somebody in between is not noticed."`
-	AcceptNewHostkey bool   `arg:"accept_newhostkey" default:"false" doc:"Trust the key of a host that is not known yet, and remember it."`
-	Umask            Mode   `arg:"umask" implied:"moon's own" doc:"What others may not do with the files: 022."`
-	Archive          string `arg:"archive" kind:"path" doc:"Pack the files of the version into this file too, by its name a .zip, .tar, .tar.gz or .tgz."`
-	ArchivePrefix    string `arg:"archive_prefix" doc:"What paths in the archive begin with."`
-	Executable       string `arg:"executable" implied:"git" doc:"The git to use."`
+	AcceptHostkey    bool   `arg:"accept_hostkey" default:"false" doc:"Trust whatever key the host shows. An attacker in between is not detected."`
+	AcceptNewHostkey bool   `arg:"accept_newhostkey" default:"false" doc:"Trust the key of an unknown host, and remember it."`
+	Umask            Mode   `arg:"umask" implied:"moon's own" doc:"The umask for the files: 022."`
+	Archive          string `arg:"archive" kind:"path" doc:"Also pack the files of the version into this file; its name decides the format: .zip, .tar, .tar.gz or .tgz."`
+	ArchivePrefix    string `arg:"archive_prefix" doc:"Prefix of the paths in the archive."`
+	Executable       string `arg:"executable" implied:"git" doc:"The git program to use."`
 }
 
 var _ = declare(&Action{
@@ -40,7 +40,7 @@ var _ = declare(&Action{
 	args:    reflect.TypeFor[GitArgs](),
 	Returns: []Return{
 		{"before", "The commit that was checked out; null if there was no working copy."},
-		{"after", "The commit that is."},
+		{"after", "The commit that is checked out now."},
 		{"remote_url_changed", "Whether the working copy now names another repository."},
 	},
 	Least: "git: {repo: x, dest: /nowhere/x}",
@@ -72,7 +72,7 @@ func (a *GitArgs) validate(given func(string) bool) []Problem {
 		}
 	}
 	if a.Depth != nil && *a.Depth < 1 {
-		add("depth", "`depth` must be 1 or more", "leave it out for everything")
+		add("depth", "`depth` must be 1 or more", "remove it to fetch everything")
 	}
 	if a.AcceptHostkey && a.AcceptNewHostkey {
 		add("accept_hostkey", "`accept_hostkey` and `accept_newhostkey` exclude each other", "take `accept_newhostkey`")
@@ -84,7 +84,7 @@ func (a *GitArgs) validate(given func(string) bool) []Problem {
 		add("archive_prefix", "`archive_prefix` needs `archive`", "")
 	}
 	if a.Bare && given("archive") {
-		add("archive", "`archive` needs a working copy", "leave out `bare`")
+		add("archive", "`archive` needs a working copy", "remove `bare`")
 	}
 	return append(problems, checkUmask(a.Umask)...)
 }

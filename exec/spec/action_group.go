@@ -8,26 +8,26 @@ import (
 // GroupArgs are the arguments of group.
 type GroupArgs struct {
 	Name      string `arg:"name" need:"yes" doc:"The group."`
-	State     string `arg:"state" default:"present" enum:"present|absent" doc:"Whether it shall exist."`
+	State     string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the group should exist."`
 	Gid       *int   `arg:"gid" doc:"Its id."`
-	System    bool   `arg:"system" default:"false" doc:"Give a new group an id from the range for the system."`
-	NonUnique bool   `arg:"non_unique" default:"false" doc:"Let it have a gid that another group has."`
-	GidMin    *int   `arg:"gid_min" implied:"what /etc/login.defs says" doc:"The least id a new group may be given."`
-	GidMax    *int   `arg:"gid_max" implied:"what /etc/login.defs says" doc:"The greatest id a new group may be given."`
-	Local     bool   `arg:"local" default:"false" doc:"Look at the groups of this machine only, not at those of a directory service such as LDAP."`
-	Force     bool   `arg:"force" default:"false" doc:"Remove the group even if it is a user's own."`
+	System    bool   `arg:"system" default:"false" doc:"Give a new group an id from the system range."`
+	NonUnique bool   `arg:"non_unique" default:"false" doc:"Allow a gid that another group has."`
+	GidMin    *int   `arg:"gid_min" implied:"what /etc/login.defs says" doc:"The lowest id for a new group."`
+	GidMax    *int   `arg:"gid_max" implied:"what /etc/login.defs says" doc:"The highest id for a new group."`
+	Local     bool   `arg:"local" default:"false" doc:"Use only the groups of this machine, not those of a directory service such as LDAP."`
+	Force     bool   `arg:"force" default:"false" doc:"Remove the group even if it is a user's primary group."`
 }
 
 var _ = declare(&Action{
 	Name:  "group",
-	Doc:   "Makes, changes and removes groups of users.",
+	Doc:   "Creates, changes and removes user groups.",
 	Check: true,
 	args:  reflect.TypeFor[GroupArgs](),
 	Returns: []Return{
 		{"name", "The group."},
 		{"gid", "Its id."},
 		{"state", "present or absent."},
-		{"system", "Whether a new one is given an id of the system."},
+		{"system", "Whether a new group gets an id from the system range."},
 	},
 	Least: "group: {name: x}",
 	Example: `- group: {name: deploy, gid: 1200}

@@ -7,16 +7,16 @@ import (
 
 // GroupByArgs are the arguments of group_by.
 type GroupByArgs struct {
-	Key     string   `arg:"key" need:"yes" doc:"The group that the host is put in. It is made where there is none."`
-	Parents []string `arg:"parents" default:"all" doc:"Groups that it belongs to. Text with commas is several."`
+	Key     string   `arg:"key" need:"yes" doc:"The group to put the host in. It is created if missing."`
+	Parents []string `arg:"parents" default:"all" doc:"Parent groups of that group, as a list or text with commas."`
 }
 
 var _ = declare(&Action{
 	Name: "group_by",
-	Doc:  "Puts the host into a group for the rest of the run, mostly by a fact.",
+	Doc:  "Puts the host into a group for the rest of the run, usually by a fact.",
 	args: reflect.TypeFor[GroupByArgs](),
 	Returns: []Return{
-		{"add_group", "The group. White space in its name has become hyphens."},
+		{"add_group", "The group. White space in its name is replaced by hyphens."},
 		{"parent_groups", "The groups that it belongs to."},
 	},
 	Check:   true,

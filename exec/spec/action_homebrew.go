@@ -8,8 +8,8 @@ import (
 // HomebrewArgs are the arguments of homebrew. Once decoded, Name has each formula on its own.
 type HomebrewArgs struct {
 	Name           []string `arg:"name,formula,package,pkg,names" doc:"The formulae, a list or text with commas."`
-	State          string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent|uninstalled>absent|upgraded>latest" doc:"Whether they shall be there; latest: in the newest version."`
-	UpdateCache    bool     `arg:"update_homebrew,update-brew,update_cache" default:"false" doc:"Fetch the lists of formulae first."`
+	State          string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent|uninstalled>absent|upgraded>latest" doc:"present, absent, or latest: present in the newest version."`
+	UpdateCache    bool     `arg:"update_homebrew,update-brew,update_cache" default:"false" doc:"Update the lists of formulae first."`
 	UpgradeAll     bool     `arg:"upgrade_all,upgrade" default:"false" doc:"Upgrade every formula of the machine."`
 	InstallOptions []string `arg:"install_options,options" doc:"Options for installing, without the two hyphens."`
 	UpgradeOptions []string `arg:"upgrade_options" doc:"Options for upgrading, without the two hyphens."`

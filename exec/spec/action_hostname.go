@@ -7,18 +7,18 @@ import (
 
 // HostnameArgs are the arguments of hostname.
 type HostnameArgs struct {
-	Name string `arg:"name" need:"yes" doc:"What the machine shall be called, with or without its domain."`
+	Name string `arg:"name" need:"yes" doc:"The name of the machine, with or without its domain."`
 	Use  string `arg:"use" implied:"systemd where it runs, otherwise generic" enum:"systemd|generic|debian>generic|alpine>generic" doc:"How to set it. systemd: with hostnamectl; generic: in /etc/hostname and the kernel."`
 }
 
 var _ = declare(&Action{
 	Name:  "hostname",
-	Doc:   "Names the machine, now and for the next start.",
+	Doc:   "Sets the name of the machine, now and for the next start.",
 	Check: true,
 	Diff:  true,
 	args:  reflect.TypeFor[HostnameArgs](),
 	Returns: []Return{
-		{"name", "What it is called."},
+		{"name", "The name."},
 	},
 	Least:   "hostname: {name: x}",
 	Example: "- hostname: {name: web1.example.com}\n",

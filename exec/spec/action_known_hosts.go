@@ -7,11 +7,11 @@ import (
 
 // KnownHostsArgs are the arguments of known_hosts. Once decoded, Key is without the names of hosts: type, key and comment.
 type KnownHostsArgs struct {
-	Name  string `arg:"name,host" need:"yes" doc:"The host, as [name]:port where its port is not 22."`
+	Name  string `arg:"name,host" need:"yes" doc:"The host, as [name]:port if its port is not 22."`
 	Key   string `arg:"key" doc:"Its public key: ssh-ed25519 AAAA…, or a line as ssh-keyscan prints it."`
 	Path  string `arg:"path" kind:"path" implied:"the known_hosts of the step's user" doc:"The file."`
-	State string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key shall be there. Absent without a key removes all keys of the host."`
-	Hash  bool   `arg:"hash_host" default:"false" doc:"Write a hash of the name, so that the file does not tell which hosts it knows."`
+	State string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the key should be in the file. absent without a key removes all keys of the host."`
+	Hash  bool   `arg:"hash_host" default:"false" doc:"Write a hash of the name, so that the file does not reveal which hosts it knows."`
 }
 
 var _ = declare(&Action{
@@ -43,7 +43,7 @@ func (a *KnownHostsArgs) validate(func(string) bool) []Problem {
 			return nil
 		}
 	}
-	return []Problem{{"key", "`key` is no public key of a host", "it is like `ssh-ed25519 AAAA…`"}}
+	return []Problem{{"key", "`key` is not the public key of a host", "it is like `ssh-ed25519 AAAA…`"}}
 }
 
 func isKeyType(word string) bool {

@@ -9,20 +9,20 @@ import (
 // LineinfileArgs are the arguments of lineinfile. Once decoded, the patterns are compiled; nil: none.
 type LineinfileArgs struct {
 	Path         string  `arg:"path,dest,destfile,name" kind:"path" need:"yes" doc:"The file to edit. A link is followed."`
-	Line         *string `arg:"line,value" doc:"The line that shall be there, or not. With backrefs it may refer to groups of regexp, as \\1 or \\g<name>."`
-	Regexp       *string `arg:"regexp,regex" doc:"The line to replace: the last that matches this regular expression, which is Python's. If none does, line is added. With state: absent every line that matches is removed."`
+	Line         *string `arg:"line,value" doc:"The line that should be in the file, or not. With backrefs it may refer to groups of regexp, as \\1 or \\g<name>."`
+	Regexp       *string `arg:"regexp,regex" doc:"The line to replace: the last that matches this (Python) regular expression. If none does, line is added. With state: absent every line that matches is removed."`
 	SearchString *string `arg:"search_string" doc:"The same as regexp, for lines that contain this text."`
-	State        string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the line shall be there."`
-	Backrefs     bool    `arg:"backrefs" default:"false" doc:"Fill groups of regexp into line. Then nothing is added where no line matches."`
-	InsertAfter  string  `arg:"insertafter" implied:"EOF" doc:"Where a line is added: after the last line that matches this regular expression, or EOF: at the end, which is also taken if none matches."`
+	State        string  `arg:"state" default:"present" enum:"present|absent" doc:"Whether the line should be in the file."`
+	Backrefs     bool    `arg:"backrefs" default:"false" doc:"Insert groups of regexp into line. Then nothing is added if no line matches."`
+	InsertAfter  string  `arg:"insertafter" implied:"EOF" doc:"Where a line is added: after the last line that matches this regular expression, or EOF: at the end, which is also used if none matches."`
 	InsertBefore string  `arg:"insertbefore" doc:"Instead, before the last line that matches this regular expression, or BOF: at the beginning."`
 	FirstMatch   bool    `arg:"firstmatch" default:"false" doc:"Take the first line that matches instead of the last."`
-	Create       bool    `arg:"create" default:"false" doc:"Make the file if there is none."`
-	Mode         Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x. A difference is a change."`
+	Create       bool    `arg:"create" default:"false" doc:"Create the file if it does not exist."`
+	Mode         Mode    `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner        string  `arg:"owner" doc:"Name or id of the owner."`
 	Group        string  `arg:"group" doc:"Name or id of the group."`
-	Backup       bool    `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Backup       bool    `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
+	Validate     string  `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
 	Match    *regexp.Regexp
 	Template *Template // of line, with backrefs
@@ -39,7 +39,7 @@ type Anchor struct {
 
 var _ = declare(&Action{
 	Name:    "lineinfile",
-	Doc:     "Puts a line into a file, replaces one or removes some. What is around them stays as it is.",
+	Doc:     "Puts a line into a file, replaces one or removes some. The rest of the file is unchanged.",
 	Check:   true,
 	Process: "validate",
 	Diff:    true,
@@ -68,7 +68,7 @@ func (a *LineinfileArgs) validate(given func(string) bool) []Problem {
 	case a.State == "present" && !given("line"):
 		add("line", "`lineinfile` needs `line`", "")
 	case a.State == "absent" && !given("line") && !given("regexp") && !given("search_string"):
-		add("state", "`lineinfile` does not say what shall be absent", "give `regexp`, `search_string` or `line`")
+		add("state", "`lineinfile` does not say what should be absent", "give `regexp`, `search_string` or `line`")
 	}
 	if given("regexp") && given("search_string") {
 		add("search_string", "`regexp` and `search_string` exclude each other", "give one of them")

@@ -8,13 +8,13 @@ import (
 // LocaleGenArgs are the arguments of locale_gen.
 type LocaleGenArgs struct {
 	Name  []string `arg:"name" need:"yes" doc:"The locales, as /etc/locale.gen has them: de_DE.UTF-8."`
-	State string   `arg:"state" default:"present" enum:"present|absent" doc:"Whether they shall be there."`
+	State string   `arg:"state" default:"present" enum:"present|absent" doc:"Whether they should exist."`
 }
 
 var _ = declare(&Action{
 	Name:    "locale_gen",
 	Aliases: []string{"community.general.locale_gen"},
-	Doc:     "Makes locales on Debian and its kin: it switches their lines of /etc/locale.gen on or off, and runs locale-gen.",
+	Doc:     "Creates or removes locales on Debian and related systems: it switches their lines of /etc/locale.gen on or off, and runs locale-gen.",
 	Process: "*",
 	Check:   true,
 	Diff:    true,

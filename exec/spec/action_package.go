@@ -8,8 +8,8 @@ import (
 // PackageArgs are the arguments of package. Once decoded, Name has each package on its own.
 type PackageArgs struct {
 	Name        []string `arg:"name,names,pkg" doc:"The packages, a list or text with commas, as the machine's package manager calls them."`
-	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
-	UpdateCache bool     `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
+	State       string   `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"present, absent, or latest: present in the newest version."`
+	UpdateCache bool     `arg:"update_cache,update-cache" default:"false" doc:"Update the package lists first."`
 	Upgrade     bool     `arg:"upgrade" default:"false" doc:"Upgrade every package of the machine."`
 	Use         string   `arg:"use,manager" default:"auto" enum:"auto|apt|dnf|dnf5>dnf|yum|pacman|zypper|apk|homebrew|brew>homebrew" doc:"The package manager; auto: the machine's own."`
 

@@ -9,13 +9,13 @@ import (
 // PacmanArgs are the arguments of pacman. Once decoded, Name has each package on its own.
 type PacmanArgs struct {
 	Name         []string      `arg:"name,package,pkg,names" doc:"The packages, a list or text with commas; groups, files and addresses of files, too."`
-	State        string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"Whether they shall be there; latest: in the newest version."`
-	UpdateCache  bool          `arg:"update_cache,update-cache" default:"false" doc:"Fetch the lists of packages first."`
+	State        string        `arg:"state" default:"present" enum:"present|absent|latest|installed>present|removed>absent" doc:"present, absent, or latest: present in the newest version."`
+	UpdateCache  bool          `arg:"update_cache,update-cache" default:"false" doc:"Update the package lists first."`
 	Upgrade      bool          `arg:"upgrade" default:"false" doc:"Upgrade every package of the machine."`
-	Force        bool          `arg:"force" default:"false" doc:"With absent, remove packages that others need; with update_cache, fetch lists that are up to date, too."`
+	Force        bool          `arg:"force" default:"false" doc:"With absent, remove packages that others need; with update_cache, also update lists that are up to date."`
 	RemoveNoSave bool          `arg:"remove_nosave" default:"false" doc:"With absent, remove the configuration as well."`
 	ExtraArgs    string        `arg:"extra_args" doc:"More options for installing and removing."`
-	LockTimeout  time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while somebody else installs something."`
+	LockTimeout  time.Duration `arg:"lock_timeout" default:"60" doc:"How long to wait while another process holds the package manager's lock."`
 
 	Extra []string // ExtraArgs, in words
 }
@@ -23,7 +23,7 @@ type PacmanArgs struct {
 var _ = declare(&Action{
 	Name:     "pacman",
 	Aliases:  []string{"community.general.pacman"},
-	Doc:      "Installs, upgrades and removes packages of Arch Linux and its kin.",
+	Doc:      "Installs, upgrades and removes packages of Arch Linux and related systems.",
 	Free:     "name",
 	FreeList: "name",
 	Process:  "*",

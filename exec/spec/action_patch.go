@@ -5,20 +5,20 @@ import "reflect"
 // PatchArgs are the arguments of patch.
 type PatchArgs struct {
 	Src              string `arg:"src,patchfile" kind:"path" need:"yes" doc:"The patch: a unified or context diff, or for dest a normal one."`
-	Basedir          string `arg:"basedir" kind:"path" implied:"the directory of dest" doc:"The directory that names in the patch begin in."`
+	Basedir          string `arg:"basedir" kind:"path" implied:"the directory of dest" doc:"The directory that names in the patch are relative to."`
 	Dest             string `arg:"dest,originalfile" kind:"path" doc:"The one file to patch, whatever the patch calls it."`
-	Strip            int    `arg:"strip" default:"0" doc:"How many directories to take off the front of names in the patch."`
-	State            string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the patch shall be in the files, or not."`
-	Backup           bool   `arg:"backup" default:"false" doc:"Keep files that are replaced beside them, with the time in the name."`
-	Binary           bool   `arg:"binary" default:"false" doc:"Take ends of lines as they are: \\r\\n in the patch is not \\n in the file."`
-	IgnoreWhitespace bool   `arg:"ignore_whitespace" default:"false" doc:"Let the files have more or less white space than the patch."`
-	RemoteSrc        bool   `arg:"remote_src" default:"false" doc:"Whether src is where it is applied, and not with the other files that steps copy: for a step of another user it is that user who reads it."`
+	Strip            int    `arg:"strip" default:"0" doc:"How many directories to remove from the front of names in the patch."`
+	State            string `arg:"state" default:"present" enum:"present|absent" doc:"Whether the patch should be applied, or not."`
+	Backup           bool   `arg:"backup" default:"false" doc:"Keep backups of replaced files in the same directory, with the time in the name."`
+	Binary           bool   `arg:"binary" default:"false" doc:"Compare line ends exactly: \\r\\n in the patch is not \\n in the file."`
+	IgnoreWhitespace bool   `arg:"ignore_whitespace" default:"false" doc:"Ignore differences in the amount of white space."`
+	RemoteSrc        bool   `arg:"remote_src" default:"false" doc:"src is on the machine of the step, not with the other files that steps copy; in a step of another user, that user reads it."`
 }
 
 var _ = declare(&Action{
 	Name:    "patch",
 	Aliases: []string{"ansible.posix.patch"},
-	Doc:     "Applies a patch, unless it is applied, or takes it out again. All of it fits, or no file is touched.",
+	Doc:     "Applies a patch, unless it is applied already, or reverts it. If a part does not fit, no file is touched.",
 	Check:   true,
 	Diff:    true,
 	Process: "*",

@@ -16,7 +16,7 @@ type PauseArgs struct {
 
 var _ = declare(&Action{
 	Name:    "pause",
-	Doc:     "Waits for a time, or asks a person whether to go on. Without a terminal a pause that asks must be approved with --approve.",
+	Doc:     "Waits for a time, or asks whether to continue. Without a terminal a pause that asks must be approved with --approve.",
 	Free:    "prompt",
 	Check:   true,
 	Inward:  true,

@@ -9,17 +9,17 @@ import (
 // PipArgs are the arguments of pip. Once decoded, Packages are the single requirements, Options the words of ExtraArgs and
 // Maker those of VirtualenvCommand.
 type PipArgs struct {
-	Name         []string `arg:"name" doc:"Packages, with versions as pip takes them: flask, flask==3.0, git+https://…. Text with commas is several."`
+	Name         []string `arg:"name" doc:"Packages, as a list or text with commas, with versions in the form of pip: flask, flask==3.0, git+https://…."`
 	Version      string   `arg:"version" doc:"Version of the one package."`
-	Requirements string   `arg:"requirements" kind:"path" doc:"A file with requirements."`
-	State        string   `arg:"state" default:"present" enum:"present|absent|latest|forcereinstall" doc:"Whether they shall be there; latest upgrades them, forcereinstall installs them again."`
-	Virtualenv   string   `arg:"virtualenv" kind:"path" doc:"The virtual environment to use. It is made where there is none."`
-	Maker        string   `arg:"virtualenv_command" implied:"virtualenv, or python3 -m venv where that is not installed" doc:"The command that makes it."`
-	Python       string   `arg:"virtualenv_python" doc:"The Python to make it with."`
-	SitePackages bool     `arg:"virtualenv_site_packages" default:"false" doc:"Let it see the packages of the system."`
+	Requirements string   `arg:"requirements" kind:"path" doc:"The requirements file."`
+	State        string   `arg:"state" default:"present" enum:"present|absent|latest|forcereinstall" doc:"present or absent; latest upgrades them, forcereinstall installs them again."`
+	Virtualenv   string   `arg:"virtualenv" kind:"path" doc:"The virtual environment to use. It is created if missing."`
+	Maker        string   `arg:"virtualenv_command" implied:"virtualenv, or python3 -m venv where that is not installed" doc:"The command that creates it."`
+	Python       string   `arg:"virtualenv_python" doc:"The Python to create it with."`
+	SitePackages bool     `arg:"virtualenv_site_packages" default:"false" doc:"Give it access to the system packages."`
 	Executable   string   `arg:"executable" implied:"pip3, or pip" doc:"The pip to use, by its path or name."`
 	ExtraArgs    string   `arg:"extra_args" doc:"Further options for pip."`
-	Editable     bool     `arg:"editable" default:"false" doc:"Install a directory as it is, to work in it."`
+	Editable     bool     `arg:"editable" default:"false" doc:"Install a directory in editable mode."`
 	Chdir        string   `arg:"chdir" kind:"path" implied:"the step's cwd" doc:"The directory to run pip in."`
 
 	Packages []string
@@ -36,8 +36,8 @@ var _ = declare(&Action{
 	args:    reflect.TypeFor[PipArgs](),
 	Returns: []Return{
 		{"name", "The packages."},
-		{"state", "As it was asked for."},
-		{"version", "The version that was asked for."},
+		{"state", "The requested state."},
+		{"version", "The requested version."},
 		{"requirements", "The file with requirements."},
 		{"virtualenv", "The virtual environment."},
 		{"cmd", "The command."},
@@ -68,7 +68,7 @@ func (a *PipArgs) validate(given func(string) bool) []Problem {
 	}
 	for _, p := range a.Packages {
 		if !pipName.MatchString(p) {
-			problems = append(problems, Problem{"name", "`name` has " + describe(p) + ", which is no name of a package", ""})
+			problems = append(problems, Problem{"name", "`name` has " + describe(p) + ", which is not a package name", ""})
 		}
 	}
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }

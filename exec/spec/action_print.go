@@ -6,13 +6,13 @@ import "reflect"
 type PrintArgs struct {
 	Msg       any    `arg:"msg,message" doc:"What to print. A list or a map is printed as JSON."`
 	Var       string `arg:"var" kind:"expression" doc:"A variable or expression to print with its value."`
-	Verbosity int    `arg:"verbosity" default:"0" doc:"Accepted from playbooks written for Ansible. A message that is for more than 0 is left out."`
+	Verbosity int    `arg:"verbosity" default:"0" doc:"Accepted from playbooks written for Ansible. A message with a verbosity above 0 is not printed."`
 }
 
 var _ = declare(&Action{
 	Name:     "print",
 	Aliases:  []string{"debug"},
-	Doc:      "Prints a message for the person who watches the run.",
+	Doc:      "Prints a message.",
 	Free:     "msg",
 	FreeList: "msg",
 	Check:    true,

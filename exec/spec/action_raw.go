@@ -10,7 +10,7 @@ type RawArgs struct {
 
 var _ = declare(&Action{
 	Name:    "raw",
-	Doc:     "Runs text with a shell. It is there for playbooks written for Ansible, whose other modules need Python; with moon it is `shell`.",
+	Doc:     "Runs text with a shell. It exists for playbooks written for Ansible, whose other modules need Python; in moon it is the same as `shell`.",
 	Free:    "cmd",
 	Command: true,
 	Process: "*",

@@ -8,15 +8,15 @@ import (
 // ReplaceArgs are the arguments of replace. Once decoded, the patterns are compiled; nil: none.
 type ReplaceArgs struct {
 	Path     string `arg:"path,dest,destfile,name" kind:"path" need:"yes" doc:"The file to edit. A link is followed."`
-	Regexp   string `arg:"regexp,regex" need:"yes" doc:"What to replace, all over the file: a regular expression, which is Python's. ^ and $ match at every line, a dot matches no newline."`
-	Replace  string `arg:"replace" implied:"nothing" doc:"What takes its place. It may refer to groups, as \\1 or \\g<name>. Without it the matches are removed."`
-	After    string `arg:"after" doc:"Replace only behind the first match of this regular expression, in which a dot matches a newline, too."`
-	Before   string `arg:"before" doc:"Replace only in front of the last match of this one; with after, of the first behind that."`
-	Mode     Mode   `arg:"mode" doc:"0644, 644, u+x. A difference is a change."`
+	Regexp   string `arg:"regexp,regex" need:"yes" doc:"What to replace, in the whole file: a (Python) regular expression. ^ and $ match at every line, a dot does not match a newline."`
+	Replace  string `arg:"replace" implied:"nothing" doc:"The replacement. It may refer to groups, as \\1 or \\g<name>. Without it the matches are removed."`
+	After    string `arg:"after" doc:"Replace only after the first match of this regular expression, in which a dot also matches a newline."`
+	Before   string `arg:"before" doc:"Replace only before the last match of this regular expression; with after, before the first match following that."`
+	Mode     Mode   `arg:"mode" doc:"Mode, as 0644, 644 or u+x. A different mode counts as a change."`
 	Owner    string `arg:"owner" doc:"Name or id of the owner."`
 	Group    string `arg:"group" doc:"Name or id of the group."`
-	Backup   bool   `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Validate string `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Backup   bool   `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
+	Validate string `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 	Encoding string `arg:"encoding" default:"utf-8" enum:"utf-8" doc:"Accepted from playbooks written for Ansible."`
 
 	Match    *regexp.Regexp
@@ -27,7 +27,7 @@ type ReplaceArgs struct {
 
 var _ = declare(&Action{
 	Name:    "replace",
-	Doc:     "Replaces all that matches a pattern in a file. What is around stays as it is.",
+	Doc:     "Replaces everything that matches a pattern in a file. The rest of the file is unchanged.",
 	Check:   true,
 	Process: "validate",
 	Diff:    true,

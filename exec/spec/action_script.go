@@ -7,8 +7,8 @@ import (
 
 // ScriptArgs are the arguments of script. Once decoded, Script is the file and Rest what follows it, for a shell.
 type ScriptArgs struct {
-	Cmd        string `arg:"cmd,_raw_params" kind:"script" need:"yes" doc:"The script, and behind it its arguments, as a shell reads them."`
-	Executable string `arg:"executable" implied:"what its first line names" doc:"What runs the script, perhaps with options: python3 -u."`
+	Cmd        string `arg:"cmd,_raw_params" kind:"script" need:"yes" doc:"The script and its arguments, as a shell reads them."`
+	Executable string `arg:"executable" implied:"what its first line names" doc:"The program that runs the script, with options if needed: python3 -u."`
 	WithinArgs
 
 	Script string
@@ -17,7 +17,7 @@ type ScriptArgs struct {
 
 var _ = declare(&Action{
 	Name:    "script",
-	Doc:     "Runs a script that is beside the playbook, from a copy for it alone. Its result counts as a change unless changed_when says otherwise.",
+	Doc:     "Runs a script from the directory of the playbook, from a temporary copy. Its result counts as a change unless changed_when says otherwise.",
 	Free:    "cmd",
 	Command: true,
 	Process: "*",

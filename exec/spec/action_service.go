@@ -8,20 +8,20 @@ import (
 
 // ServiceArgs are the arguments of service.
 type ServiceArgs struct {
-	Name         string        `arg:"name,service,unit" doc:"The service, as nginx; another unit of systemd with its kind, as backup.timer."`
-	State        string        `arg:"state" enum:"started|stopped|restarted|reloaded|running>started" doc:"What it shall do. started and stopped change nothing if it is so; restarted and reloaded always do; what is not running is started by both."`
+	Name         string        `arg:"name,service,unit" doc:"The service, such as nginx; other systemd units with their type, such as backup.timer."`
+	State        string        `arg:"state" enum:"started|stopped|restarted|reloaded|running>started" doc:"The desired state. started and stopped change nothing if the service is in that state; restarted and reloaded always act, and start a service that is not running."`
 	Enabled      *bool         `arg:"enabled" implied:"as it is" doc:"Whether it starts with the machine."`
-	Masked       *bool         `arg:"masked" implied:"as it is" doc:"Whether nothing can start it. systemd only."`
-	DaemonReload bool          `arg:"daemon_reload,daemon-reload" default:"false" doc:"Have systemd read changed units first. That is no change of its own."`
-	DaemonReexec bool          `arg:"daemon_reexec,daemon-reexec" default:"false" doc:"Have systemd start itself again first. That is no change of its own."`
-	Scope        string        `arg:"scope" default:"system" enum:"system|user|global" doc:"Whose systemd: the machine's, that of the user who runs the step, or every user's, who knows enabled and masked only."`
+	Masked       *bool         `arg:"masked" implied:"as it is" doc:"Whether it is masked, so that nothing can start it. systemd only."`
+	DaemonReload bool          `arg:"daemon_reload,daemon-reload" default:"false" doc:"Have systemd read changed units first. This does not count as a change."`
+	DaemonReexec bool          `arg:"daemon_reexec,daemon-reexec" default:"false" doc:"Have systemd restart itself first. This does not count as a change."`
+	Scope        string        `arg:"scope" default:"system" enum:"system|user|global" doc:"Whose systemd: the machine's, that of the user who runs the step, or all users', which supports enabled and masked only."`
 	NoBlock      bool          `arg:"no_block" default:"false" doc:"Do not wait until systemd is done."`
 	Force        bool          `arg:"force" default:"false" doc:"Let enabled and masked replace links that are in the way. systemd only."`
-	Pattern      string        `arg:"pattern" doc:"Part of its command line, by which it is found running where an init script does not tell."`
+	Pattern      string        `arg:"pattern" doc:"Part of its command line, used to find the running service if its init script does not report a status."`
 	Arguments    string        `arg:"arguments,args" doc:"More arguments for an init script."`
-	Runlevels    []string      `arg:"runlevels,runlevel" implied:"default with OpenRC, 2 to 5 with init scripts" doc:"Where enabled counts, without systemd."`
+	Runlevels    []string      `arg:"runlevels,runlevel" implied:"default with OpenRC, 2 to 5 with init scripts" doc:"The runlevels that enabled applies to, without systemd."`
 	Sleep        time.Duration `arg:"sleep" doc:"How long to wait between stopping and starting, with restarted."`
-	Use          string        `arg:"use" default:"auto" enum:"auto|systemd|openrc|sysvinit|service>sysvinit" doc:"What runs services; auto: what this machine has."`
+	Use          string        `arg:"use" default:"auto" enum:"auto|systemd|openrc|sysvinit|service>sysvinit" doc:"The service manager; auto: the one this machine has."`
 
 	Words []string // of Arguments
 }
@@ -29,15 +29,15 @@ type ServiceArgs struct {
 var _ = declare(&Action{
 	Name:    "service",
 	Aliases: []string{"systemd", "systemd_service", "sysvinit"},
-	Doc:     "Starts, stops and restarts services, and has them start with the machine or not.",
+	Doc:     "Starts, stops and restarts services, and enables or disables them at start-up.",
 	Process: "*",
 	Check:   true,
 	args:    reflect.TypeFor[ServiceArgs](),
 	Returns: []Return{
 		{"name", "The service."},
-		{"state", "What it does now: started or stopped."},
+		{"state", "The state now: started or stopped."},
 		{"enabled", "Whether it starts with the machine."},
-		{"status", "What systemd knows of it, as a map."},
+		{"status", "What systemd knows about it, as a map."},
 	},
 	Least: "service: {name: x, state: started}",
 	Example: `- service: {name: ticker, state: started, enabled: true}
@@ -59,7 +59,7 @@ func (a *ServiceArgs) validate(given func(string) bool) []Problem {
 	case a.Name != "" && !units && !a.DaemonReload && !a.DaemonReexec:
 		add("state", "`service` has nothing to do", "give `state`, `enabled` or `masked`")
 	case a.Name != "" && !serviceName.MatchString(a.Name):
-		add("name", "`name` has "+describe(a.Name)+", which is no name of a service", "")
+		add("name", "`name` has "+describe(a.Name)+", which is not a service name", "")
 	}
 	if a.Scope == "global" && a.State != "" {
 		add("state", "`state` does not go with `scope: global`", "a service runs for one user: scope: user")

@@ -5,7 +5,7 @@ import "reflect"
 // SetFactArgs are the arguments of set_fact.
 type SetFactArgs struct {
 	Values    map[string]any
-	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables live as long as the run and its records."`
+	Cacheable bool `arg:"cacheable" default:"false" doc:"Accepted from playbooks written for Ansible. Variables exist as long as the run and its records."`
 }
 
 var _ = declare(&Action{

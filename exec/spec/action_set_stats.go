@@ -5,13 +5,13 @@ import "reflect"
 // SetStatsArgs are the arguments of set_stats.
 type SetStatsArgs struct {
 	Data      map[string]any `arg:"data" need:"yes" doc:"Names and values."`
-	PerHost   bool           `arg:"per_host" default:"false" doc:"Keep them apart for each host."`
+	PerHost   bool           `arg:"per_host" default:"false" doc:"Keep them separately for each host."`
 	Aggregate bool           `arg:"aggregate" default:"true" doc:"Add to what was set before: numbers are summed, lists and maps joined."`
 }
 
 var _ = declare(&Action{
 	Name:    "set_stats",
-	Doc:     "Notes values for the end of the run, where they are told with the counts.",
+	Doc:     "Records values that are shown with the counts at the end of the run.",
 	Check:   true,
 	Inward:  true,
 	args:    reflect.TypeFor[SetStatsArgs](),

@@ -11,16 +11,16 @@ import (
 
 // SetupArgs are the arguments of setup.
 type SetupArgs struct {
-	Subset   []string      `arg:"gather_subset" implied:"all" doc:"What to find out: all, min, hardware, network, virtual, or names of facts; with ! in front, everything but that."`
-	Filter   []string      `arg:"filter" implied:"everything" doc:"Names of the facts to give, with * and ?, with or without ansible_ in front."`
-	Timeout  time.Duration `arg:"gather_timeout" default:"10s" doc:"How long to wait for what does not answer, such as a file system over the network."`
-	FactPath string        `arg:"fact_path" kind:"path" default:"/etc/ansible/facts.d" doc:"Directory of the machine's own facts: files NAME.fact with JSON or INI, or programs that print it."`
+	Subset   []string      `arg:"gather_subset" implied:"all" doc:"What to gather: all, min, hardware, network, virtual, or names of facts; with ! in front, everything except that."`
+	Filter   []string      `arg:"filter" implied:"everything" doc:"Names of the facts to return, with * and ?, with or without ansible_ in front."`
+	Timeout  time.Duration `arg:"gather_timeout" default:"10s" doc:"How long to wait for sources that do not answer, such as a network file system."`
+	FactPath string        `arg:"fact_path" kind:"path" default:"/etc/ansible/facts.d" doc:"Directory of the machine's own facts: files NAME.fact with JSON or INI, or programs that print one of these."`
 }
 
 var _ = declare(&Action{
 	Name:    "setup",
 	Aliases: []string{"gather_facts"},
-	Doc:     "Finds out facts about the machine under the names that Ansible gives them, and changes nothing. It reads files, and needs no Python.",
+	Doc:     "Gathers facts about the machine under Ansible's names, and changes nothing. It reads files, and does not need Python.",
 	Check:   true,
 	args:    reflect.TypeFor[SetupArgs](),
 	Returns: []Return{{"ansible_facts", "The facts: ansible_os_family, ansible_default_ipv4 and so on."}},

@@ -5,9 +5,9 @@ import "reflect"
 // ShellArgs are the arguments of shell.
 type ShellArgs struct {
 	Cmd          string  `arg:"cmd,_raw_params" need:"yes" doc:"What the shell runs. Any number of lines."`
-	Stdin        *string `arg:"stdin" doc:"Text for the command's standard input, which is empty otherwise."`
-	Interpreter  string  `arg:"interpreter,executable" default:"/bin/sh" doc:"The shell, perhaps with options, such as bash or bash -e. It is given -c and the command; perl, ruby and node are given -e."`
-	StdinNewline bool    `arg:"stdin_add_newline" default:"true" doc:"In a play, end stdin with a newline more, as Ansible does. In a list of steps stdin is sent as it is written."`
+	Stdin        *string `arg:"stdin" doc:"Text for the command's standard input. Default: empty."`
+	Interpreter  string  `arg:"interpreter,executable" default:"/bin/sh" doc:"The shell, with options if needed: bash or bash -e. It is called with -c and the command; perl, ruby and node with -e."`
+	StdinNewline bool    `arg:"stdin_add_newline" default:"true" doc:"In a play, add a newline to stdin, as Ansible does. In a list of steps stdin is sent unchanged."`
 	WithinArgs
 }
 

@@ -5,10 +5,10 @@ import "reflect"
 // StatArgs are the arguments of stat.
 type StatArgs struct {
 	Path          string `arg:"path,dest,name" kind:"path" need:"yes" doc:"What to look at."`
-	Follow        bool   `arg:"follow" default:"false" doc:"Look at what a link leads to, instead of at the link."`
+	Follow        bool   `arg:"follow" default:"false" doc:"Follow a link, instead of looking at the link itself."`
 	GetChecksum   bool   `arg:"get_checksum" default:"true" doc:"Read a file for its checksum."`
 	Algorithm     string `arg:"checksum_algorithm,checksum_algo,checksum" default:"sha1" enum:"md5|sha1|sha224|sha256|sha384|sha512" doc:"Which checksum."`
-	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Ask the program file what it contains; unknown where there is none."`
+	GetMime       bool   `arg:"get_mime,mime,mime_type,mime-type" default:"false" doc:"Ask the program file for the type of the content; unknown if it is not installed."`
 	GetAttributes bool   `arg:"get_attributes,attr,attributes" default:"false" doc:"Accepted from playbooks written for Ansible, if false."`
 }
 

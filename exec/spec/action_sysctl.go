@@ -9,12 +9,12 @@ import (
 // SysctlArgs are the arguments of sysctl. Once decoded, Value is as the kernel has it, and Key is a path below /proc/sys.
 type SysctlArgs struct {
 	Name         string `arg:"name,key" need:"yes" doc:"The parameter, as net.ipv4.ip_forward or net/ipv4/conf/eth0.1/forwarding."`
-	Value        string `arg:"value,val" doc:"What it shall be. true and yes are 1, false and no are 0."`
-	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether it shall be in the file. absent leaves the value that is in effect."`
+	Value        string `arg:"value,val" doc:"The value. true and yes are 1, false and no are 0."`
+	State        string `arg:"state" default:"present" enum:"present|absent" doc:"Whether it should be in the file. absent does not change the value in effect."`
 	Reload       bool   `arg:"reload" default:"true" doc:"Put the value into effect when the file changes."`
-	SysctlSet    bool   `arg:"sysctl_set" default:"false" doc:"Put the value into effect even if the file has it already."`
+	SysctlSet    bool   `arg:"sysctl_set" default:"false" doc:"Put the value into effect even if the file already has it."`
 	SysctlFile   string `arg:"sysctl_file" kind:"path" default:"/etc/sysctl.conf" doc:"The file it is kept in for the next start."`
-	IgnoreErrors bool   `arg:"ignoreerrors" default:"false" doc:"Pass over a parameter that the kernel does not have, or a value that it does not take."`
+	IgnoreErrors bool   `arg:"ignoreerrors" default:"false" doc:"Ignore a parameter that the kernel does not have, or a value that it does not accept."`
 
 	Key string
 }

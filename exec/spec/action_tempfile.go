@@ -7,15 +7,15 @@ import (
 
 // TempfileArgs are the arguments of tempfile.
 type TempfileArgs struct {
-	State  string `arg:"state" default:"file" enum:"file|directory" doc:"What to make."`
-	Path   string `arg:"path" kind:"path" implied:"the system's directory for such files" doc:"The directory to make it in."`
+	State  string `arg:"state" default:"file" enum:"file|directory" doc:"What to create."`
+	Path   string `arg:"path" kind:"path" implied:"the system's directory for such files" doc:"The directory to create it in."`
 	Prefix string `arg:"prefix" default:"ansible." doc:"What its name begins with."`
 	Suffix string `arg:"suffix" doc:"What its name ends with."`
 }
 
 var _ = declare(&Action{
 	Name:  "tempfile",
-	Doc:   "Makes a file or directory with a name that nothing else has, for its owner only. Nothing removes it but the playbook.",
+	Doc:   "Creates a file or directory with a unique name, accessible to its owner only. Nothing removes it but the playbook.",
 	args:  reflect.TypeFor[TempfileArgs](),
 	Check: true,
 	Returns: []Return{

@@ -9,24 +9,24 @@ import (
 // above the step's variables.
 type TemplateArgs struct {
 	Src      string         `arg:"src" kind:"path" need:"yes" doc:"The template."`
-	Dest     string         `arg:"dest,path" kind:"path" need:"yes" doc:"The file to write. Into a directory that exists it goes under the template's name, without .j2."`
+	Dest     string         `arg:"dest,path" kind:"path" need:"yes" doc:"The file to write. In an existing directory it gets the template's name, without .j2."`
 	Vars     map[string]any `arg:"vars" doc:"Variables for this template only."`
-	Mode     Mode           `arg:"mode" implied:"0644 less the umask for new files" doc:"0644, 644, u+x, or preserve: as src."`
+	Mode     Mode           `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode, as 0644, 644 or u+x, or preserve: as src."`
 	Owner    string         `arg:"owner" doc:"Name or id of the owner."`
 	Group    string         `arg:"group" doc:"Name or id of the group."`
-	Backup   bool           `arg:"backup" default:"false" doc:"Keep the file that is replaced beside it, with the time in its name."`
-	Force    bool           `arg:"force" default:"true" doc:"Replace a file with other content. Without it a file that exists is left alone."`
-	Validate string         `arg:"validate" doc:"A command that must accept the new file before it takes its place. %s stands for the file. No shell."`
+	Backup   bool           `arg:"backup" default:"false" doc:"Keep a backup of the replaced file in the same directory, with the time in its name."`
+	Force    bool           `arg:"force" default:"true" doc:"Replace an existing file whose content differs. If false, an existing file is not changed."`
+	Validate string         `arg:"validate" doc:"A command that must accept the new file before it replaces the old one. %s stands for the file. It runs without a shell."`
 
-	TrimBlocks    bool   `arg:"trim_blocks" default:"true" doc:"Whether the newline after a tag goes. A first line #jinja2: of the template wins over this and what follows."`
-	LstripBlocks  bool   `arg:"lstrip_blocks" default:"false" doc:"Whether the space before a tag that begins a line goes."`
+	TrimBlocks    bool   `arg:"trim_blocks" default:"true" doc:"Whether the newline after a tag is removed. A first line #jinja2: in the template takes precedence over this and the following fields."`
+	LstripBlocks  bool   `arg:"lstrip_blocks" default:"false" doc:"Whether the space before a tag that begins a line is removed."`
 	BlockStart    string `arg:"block_start_string" default:"{%" doc:"What begins a tag."`
 	BlockEnd      string `arg:"block_end_string" default:"%}" doc:"What ends it."`
 	VariableStart string `arg:"variable_start_string" default:"{{" doc:"What begins an expression."`
 	VariableEnd   string `arg:"variable_end_string" default:"}}" doc:"What ends it."`
 	CommentStart  string `arg:"comment_start_string" default:"{#" doc:"What begins a comment."`
 	CommentEnd    string `arg:"comment_end_string" default:"#}" doc:"What ends it."`
-	Newline       string `arg:"newline_sequence" implied:"\\n" doc:"What ends the lines of the file that is written: \\n, \\r or \\r\\n."`
+	Newline       string `arg:"newline_sequence" implied:"\\n" doc:"The line ends of the written file: \\n, \\r or \\r\\n."`
 }
 
 var _ = declare(&Action{

@@ -11,24 +11,24 @@ import (
 // UnarchiveArgs are the arguments of unarchive. Once decoded, Wanted and Unwanted match names in the archive, and the limits
 // are numbers.
 type UnarchiveArgs struct {
-	Src             string        `arg:"src" kind:"source" need:"yes" doc:"The archive: a path, or an https:// or http:// URL. What it is is told by its content."`
+	Src             string        `arg:"src" kind:"source" need:"yes" doc:"The archive: a path, or an https:// or http:// URL. Its format is recognised by its content."`
 	Dest            string        `arg:"dest,path" kind:"path" need:"yes" doc:"The directory to unpack into. It must exist."`
 	Creates         string        `arg:"creates" kind:"path" doc:"Unpack nothing if this path exists."`
-	Include         []string      `arg:"include" doc:"Unpack only these: names in the archive, or shell patterns of names. A directory stands for all that is in it."`
-	Exclude         []string      `arg:"exclude" doc:"Leave these out, in the same way."`
-	StripComponents int           `arg:"strip_components" default:"0" doc:"How many directories to take off the front of each name. What has no more parts is left out."`
-	KeepNewer       bool          `arg:"keep_newer" default:"false" doc:"Leave files alone that are newer than in the archive."`
-	ListFiles       bool          `arg:"list_files" default:"false" doc:"Return the names of all that was to be unpacked."`
-	Mode            Mode          `arg:"mode" implied:"as in the archive" doc:"Mode of the files: 0644 or u+x. Digits give directories the right to search wherever they give the right to read."`
-	Owner           string        `arg:"owner" implied:"as in a tar archive, for root" doc:"Name or id of the owner of all that is unpacked."`
+	Include         []string      `arg:"include" doc:"Unpack only these: names in the archive, or shell patterns of names. A directory stands for everything in it."`
+	Exclude         []string      `arg:"exclude" doc:"Exclude these, in the same way."`
+	StripComponents int           `arg:"strip_components" default:"0" doc:"How many directories to remove from the front of each name. Members without any part left are skipped."`
+	KeepNewer       bool          `arg:"keep_newer" default:"false" doc:"Keep files that are newer than in the archive."`
+	ListFiles       bool          `arg:"list_files" default:"false" doc:"Return the names of all members to unpack."`
+	Mode            Mode          `arg:"mode" implied:"as in the archive" doc:"Mode of the files: 0644 or u+x. With digits, directories can be searched by everyone who can read them."`
+	Owner           string        `arg:"owner" implied:"as in a tar archive, for root" doc:"Name or id of the owner of everything unpacked."`
 	Group           string        `arg:"group" implied:"as in a tar archive, for root" doc:"Name or id of the group."`
 	MaxBytes        string        `arg:"max_bytes" default:"10g" doc:"How much may be unpacked: bytes, or with k, m, g or t. 0: no limit."`
 	MaxEntries      int           `arg:"max_entries" default:"2000000" doc:"How many entries the archive may have. 0: no limit."`
 	MaxRatio        int           `arg:"max_ratio" default:"500" doc:"How many times its own size an archive may unpack to, from 100 MiB on. 0: no limit."`
-	RemoteSrc       bool          `arg:"remote_src" default:"false" doc:"Whether src is where it is unpacked, and not with the other files that steps copy: for a step of another user it is that user who reads it."`
-	Copy            bool          `arg:"copy" default:"true" doc:"The same, the other way round."`
-	Timeout         time.Duration `arg:"timeout" default:"10s" doc:"How long the server of a URL may keep silent."`
-	ValidateCerts   bool          `arg:"validate_certs" default:"true" doc:"Whether the server of a URL must prove who it is."`
+	RemoteSrc       bool          `arg:"remote_src" default:"false" doc:"src is on the machine of the step, not with the other files that steps copy; in a step of another user, that user reads it."`
+	Copy            bool          `arg:"copy" default:"true" doc:"The opposite of remote_src."`
+	Timeout         time.Duration `arg:"timeout" default:"10s" doc:"How long the server of a URL may be silent."`
+	ValidateCerts   bool          `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server of a URL is verified."`
 	ExtraOpts       []string      `arg:"extra_opts" doc:"Options of tar that say the same as strip_components, exclude and keep_newer: --strip-components=1."`
 
 	Wanted   []*regexp.Regexp
@@ -79,7 +79,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		add("timeout", "`timeout` must be longer than nothing", "")
 	}
 	if other := a.takeOptions(); other != "" {
-		add("extra_opts", "`extra_opts` has "+describe(other)+", and there is no program that it could be given to", "use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
+		add("extra_opts", "`extra_opts` has "+describe(other)+", but moon runs no tar program that could take it", "use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`")
 	}
 	if given("include") && given("exclude") {
 		add("exclude", "`include` and `exclude` exclude each other", "give one of them")
@@ -88,7 +88,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 		add("copy", "`copy` and `remote_src` say the same", "give one of them")
 	}
 	if a.Mode.Preserve() {
-		add("mode", "`mode: preserve` is how it is without `mode`", "leave it out")
+		add("mode", "without `mode` the modes are preserved anyway", "remove it")
 	}
 	for _, f := range []struct {
 		name string
@@ -107,7 +107,7 @@ func (a *UnarchiveArgs) validate(given func(string) bool) []Problem {
 			p = strings.Trim(strings.TrimPrefix(p, "./"), "/")
 			re, err := regexp.Compile(`(?s)\A(?:` + globPattern(p) + `)(?:/.*)?\z`)
 			if err != nil || p == "" {
-				add(field, "`"+field+"` has "+describe(p)+", which is no pattern of names", "")
+				add(field, "`"+field+"` has "+describe(p)+", which is not a name pattern", "")
 				continue
 			}
 			all = append(all, re)

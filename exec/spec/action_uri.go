@@ -15,26 +15,26 @@ import (
 // URIArgs are the arguments of uri. Once decoded, Text is the body of every format but form-multipart, whose fields
 // are Parts.
 type URIArgs struct {
-	URL             string        `arg:"url" need:"yes" doc:"What to ask for: https:// or http://."`
-	Method          string        `arg:"method" default:"GET" doc:"How: GET, POST, PUT, PATCH, DELETE, HEAD or another."`
-	Body            any           `arg:"body" doc:"Body of the request: text, or a map or list that body_format puts into words."`
-	BodyFormat      string        `arg:"body_format" default:"raw" enum:"raw|json|form-urlencoded|form-multipart" doc:"What the body is sent as, with its Content-Type. A map or list that is raw is sent as JSON."`
+	URL             string        `arg:"url" need:"yes" doc:"The URL: https:// or http://."`
+	Method          string        `arg:"method" default:"GET" doc:"The method: GET, POST, PUT, PATCH, DELETE, HEAD or another."`
+	Body            any           `arg:"body" doc:"Body of the request: text, or a map or list encoded according to body_format."`
+	BodyFormat      string        `arg:"body_format" default:"raw" enum:"raw|json|form-urlencoded|form-multipart" doc:"The format of the body, with its Content-Type. With raw, a map or list is sent as JSON."`
 	Src             string        `arg:"src" kind:"path" doc:"A file to send instead of body."`
-	StatusCode      []string      `arg:"status_code,status" default:"200" doc:"The statuses that are taken for success."`
+	StatusCode      []string      `arg:"status_code,status" default:"200" doc:"The status codes that count as success."`
 	Contains        *string       `arg:"contains" doc:"Text that the answer must contain, in its first 10 MiB."`
 	Equals          *string       `arg:"body_equals,equals" doc:"What the answer must be, byte for byte."`
-	ReturnContent   bool          `arg:"return_content" default:"false" doc:"Keep the answer as content in the result. One that is not wanted is kept in any case, and JSON as json."`
-	Dest            string        `arg:"dest" kind:"path" doc:"A file to write the answer to, or the directory that it goes to under its own name."`
+	ReturnContent   bool          `arg:"return_content" default:"false" doc:"Keep the answer as content in the result. The answer of a failed request is always kept, and JSON as json."`
+	Dest            string        `arg:"dest" kind:"path" doc:"A file to write the answer to, or a directory to write it to under its own name."`
 	Mode            Mode          `arg:"mode" implied:"0644 less the umask for new files" doc:"Mode of dest."`
 	Owner           string        `arg:"owner" doc:"Name or id of the owner of dest."`
 	Group           string        `arg:"group" doc:"Name or id of the group of dest."`
-	Creates         string        `arg:"creates" kind:"path" doc:"Ask for nothing if this path exists."`
-	Removes         string        `arg:"removes" kind:"path" doc:"Ask for nothing if this path does not exist."`
-	FollowRedirects string        `arg:"follow_redirects" default:"safe" enum:"all|yes>all|true>all|safe|no>safe|false>safe|urllib2>safe|none" doc:"When to go where the server sends the request: always, for GET and HEAD only, or never."`
-	Timeout         time.Duration `arg:"timeout" default:"30s" doc:"How long the server may keep silent."`
-	UnixSocket      string        `arg:"unix_socket" kind:"path" doc:"A socket to ask through instead of the network."`
-	Force           bool          `arg:"force" default:"false" doc:"Want no answer that somebody on the way has kept."`
-	RemoteSrc       bool          `arg:"remote_src" default:"false" doc:"Whether src is where the request is sent from, and not with the other files that steps copy: for a step of another user it is that user who reads it."`
+	Creates         string        `arg:"creates" kind:"path" doc:"Send nothing if this path exists."`
+	Removes         string        `arg:"removes" kind:"path" doc:"Send nothing if this path does not exist."`
+	FollowRedirects string        `arg:"follow_redirects" default:"safe" enum:"all|yes>all|true>all|safe|no>safe|false>safe|urllib2>safe|none" doc:"When to follow redirects: always, for GET and HEAD only, or never."`
+	Timeout         time.Duration `arg:"timeout" default:"30s" doc:"How long the server may be silent."`
+	UnixSocket      string        `arg:"unix_socket" kind:"path" doc:"A Unix socket to use instead of the network."`
+	Force           bool          `arg:"force" default:"false" doc:"Do not accept cached answers."`
+	RemoteSrc       bool          `arg:"remote_src" default:"false" doc:"src is on the machine of the step, not with the other files that steps copy; in a step of another user, that user reads it."`
 	HTTPArgs
 
 	Statuses []int

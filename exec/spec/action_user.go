@@ -10,44 +10,44 @@ import (
 // UserArgs are the arguments of user. Once decoded, Groups has one name in each entry; nil: leave them.
 type UserArgs struct {
 	Name           string   `arg:"name,user" need:"yes" doc:"The user."`
-	State          string   `arg:"state" default:"present" enum:"present|absent" doc:"Whether it shall exist."`
+	State          string   `arg:"state" default:"present" enum:"present|absent" doc:"Whether the user should exist."`
 	UID            *int     `arg:"uid" doc:"Its id."`
-	NonUnique      bool     `arg:"non_unique" default:"false" doc:"Let it have a uid that another user has."`
-	Group          string   `arg:"group" implied:"for a new user a group of its own name" doc:"Name or id of its own group, which must exist."`
-	Groups         []string `arg:"groups" doc:"Names or ids of all groups that it is in besides; empty: none."`
-	Append         bool     `arg:"append" default:"false" doc:"Add it to groups, and leave the others that it is in."`
+	NonUnique      bool     `arg:"non_unique" default:"false" doc:"Allow a uid that another user has."`
+	Group          string   `arg:"group" implied:"for a new user a group of its own name" doc:"Name or id of its primary group, which must exist."`
+	Groups         []string `arg:"groups" doc:"Names or ids of its other groups; empty: none."`
+	Append         bool     `arg:"append" default:"false" doc:"Add it to groups, and keep its other groups."`
 	Comment        *string  `arg:"comment" doc:"Its full name, or what it is for."`
 	Home           string   `arg:"home" kind:"path" implied:"for a new user a directory in /home" doc:"Its home directory."`
-	CreateHome     bool     `arg:"create_home,createhome" default:"true" doc:"Make the home directory if there is none."`
-	MoveHome       bool     `arg:"move_home" default:"false" doc:"When home changes, move what is in the old one there."`
+	CreateHome     bool     `arg:"create_home,createhome" default:"true" doc:"Create the home directory if it does not exist."`
+	MoveHome       bool     `arg:"move_home" default:"false" doc:"When home changes, move the contents of the old one there."`
 	Skeleton       string   `arg:"skeleton" kind:"path" implied:"/etc/skel" doc:"The directory whose files a new home directory gets."`
-	Umask          Mode     `arg:"umask" implied:"what /etc/login.defs says" doc:"What others may not do with a new home directory: 077."`
+	Umask          Mode     `arg:"umask" implied:"what /etc/login.defs says" doc:"The umask for a new home directory: 077."`
 	Shell          string   `arg:"shell" kind:"path" doc:"Its shell."`
-	System         bool     `arg:"system" default:"false" doc:"Give a new user an id from the range for the system."`
-	UIDMin         *int     `arg:"uid_min" implied:"what /etc/login.defs says" doc:"The least id a new user may be given."`
-	UIDMax         *int     `arg:"uid_max" implied:"what /etc/login.defs says" doc:"The greatest id a new user may be given."`
-	Password       *string  `arg:"password" doc:"The hash of its password, as password_hash gives it, or ! or * for none that is ever right."`
+	System         bool     `arg:"system" default:"false" doc:"Give a new user an id from the system range."`
+	UIDMin         *int     `arg:"uid_min" implied:"what /etc/login.defs says" doc:"The lowest id for a new user."`
+	UIDMax         *int     `arg:"uid_max" implied:"what /etc/login.defs says" doc:"The highest id for a new user."`
+	Password       *string  `arg:"password" doc:"The hash of its password, as password_hash returns it, or ! or * so that no password works."`
 	UpdatePassword string   `arg:"update_password" default:"always" enum:"always|on_create" doc:"Whether to change the password of a user that exists."`
-	PasswordLock   *bool    `arg:"password_lock" implied:"left as it is" doc:"Whether the password is refused. Other ways to log in stay open."`
+	PasswordLock   *bool    `arg:"password_lock" implied:"left as it is" doc:"Whether the password is locked. Other ways to log in still work."`
 	Expires        *int     `arg:"expires" doc:"When the account ends, in seconds since 1970; a negative number: never."`
 	ExpireMin      *int     `arg:"password_expire_min" doc:"How many days a password must be kept."`
 	ExpireMax      *int     `arg:"password_expire_max" doc:"After how many days it must be changed."`
 	ExpireWarn     *int     `arg:"password_expire_warn" doc:"How many days before there is a warning."`
 	ExpireDisable  *int     `arg:"password_expire_account_disable" doc:"How many days after that the account is closed; -1: never."`
-	Local          bool     `arg:"local" default:"false" doc:"Look at the users and groups of this machine only, not at those of a directory service such as LDAP."`
+	Local          bool     `arg:"local" default:"false" doc:"Use only the users and groups of this machine, not those of a directory service such as LDAP."`
 	Remove         bool     `arg:"remove" default:"false" doc:"With state: absent, remove its home directory and mail too."`
-	Force          bool     `arg:"force" default:"false" doc:"With state: absent, remove it even if it is logged in. With generate_ssh_key, replace the key there is."`
-	GenerateKey    bool     `arg:"generate_ssh_key" default:"false" doc:"Make a key for SSH if there is none."`
-	KeyType        string   `arg:"ssh_key_type" default:"rsa" enum:"rsa|ed25519|ecdsa" doc:"What kind of key to make."`
+	Force          bool     `arg:"force" default:"false" doc:"With state: absent, remove it even if it is logged in. With generate_ssh_key, replace the existing key."`
+	GenerateKey    bool     `arg:"generate_ssh_key" default:"false" doc:"Create an SSH key if it does not exist."`
+	KeyType        string   `arg:"ssh_key_type" default:"rsa" enum:"rsa|ed25519|ecdsa" doc:"The type of key to create."`
 	KeyBits        int      `arg:"ssh_key_bits" implied:"3072 for rsa, 256 for ecdsa" doc:"Its size."`
 	KeyFile        string   `arg:"ssh_key_file" implied:".ssh/id_rsa, or as its type is called" doc:"Where to put it. A relative path starts in the home directory; the public key gets .pub at the end."`
 	KeyComment     string   `arg:"ssh_key_comment" implied:"ansible-generated on, and the name of the machine" doc:"A comment in it."`
-	KeyPassphrase  string   `arg:"ssh_key_passphrase" implied:"none" doc:"What it is encrypted with."`
+	KeyPassphrase  string   `arg:"ssh_key_passphrase" implied:"none" doc:"The passphrase that it is encrypted with."`
 }
 
 var _ = declare(&Action{
 	Name:  "user",
-	Doc:   "Makes, changes and removes users. What is not given is left as it is.",
+	Doc:   "Creates, changes and removes users. What is not given is left as it is.",
 	Check: true,
 	args:  reflect.TypeFor[UserArgs](),
 	Returns: []Return{
@@ -121,7 +121,7 @@ func (a *UserArgs) checkKey(given func(string) bool) (problems []Problem) {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	sizes := map[string][]int{"rsa": {1024, 2048, 3072, 4096, 8192}, "ecdsa": {256, 384, 521}, "ed25519": {256}}
 	if given("ssh_key_bits") && !slices.Contains(sizes[a.KeyType], a.KeyBits) {
-		hint := map[string]string{"rsa": "it can have 2048, 3072, 4096 or 8192", "ecdsa": "it can have 256, 384 or 521", "ed25519": "leave it out"}
+		hint := map[string]string{"rsa": "it can have 2048, 3072, 4096 or 8192", "ecdsa": "it can have 256, 384 or 521", "ed25519": "remove it"}
 		add("ssh_key_bits", "a key of type "+a.KeyType+" cannot have that many bits", hint[a.KeyType])
 	}
 	if strings.Contains(a.KeyComment, "\n") {

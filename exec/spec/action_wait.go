@@ -9,7 +9,7 @@ import (
 // WaitArgs are the arguments of wait. Once decoded, Condition is set, or empty where only time is to pass, and
 // Absent says which way a port or path is awaited.
 type WaitArgs struct {
-	Condition   string        `arg:"condition" implied:"told by the other fields" enum:"file_exists|file_absent|command|http|port" doc:"What to wait for."`
+	Condition   string        `arg:"condition" implied:"decided by the other fields" enum:"file_exists|file_absent|command|http|port" doc:"What to wait for."`
 	Path        string        `arg:"path" kind:"path" doc:"The file that must appear or go away."`
 	Cmd         string        `arg:"cmd" doc:"A shell command that must succeed."`
 	URL         string        `arg:"url" doc:"What an HTTP server must answer with the status."`
@@ -17,10 +17,10 @@ type WaitArgs struct {
 	Port        int           `arg:"port" doc:"The TCP port that must accept connections, or must not."`
 	Host        string        `arg:"host" default:"127.0.0.1" doc:"The host of the port."`
 	SearchRegex string        `arg:"search_regex" doc:"What the file must contain, or the server on the port must send first: a regular expression."`
-	State       string        `arg:"state" implied:"started" enum:"started|present>started|stopped|absent>stopped" doc:"Whether the port or file must be there, or gone."`
-	Timeout     time.Duration `arg:"timeout" implied:"300s" doc:"How long to wait before giving up. Alone it is how long to wait."`
-	Delay       time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first look."`
-	Interval    time.Duration `arg:"interval,sleep" default:"1s" doc:"How long to wait between two looks."`
+	State       string        `arg:"state" implied:"started" enum:"started|present>started|stopped|absent>stopped" doc:"Whether the port or file must be there, or be gone."`
+	Timeout     time.Duration `arg:"timeout" implied:"300s" doc:"How long to wait before the step fails. Without a condition, how long to wait."`
+	Delay       time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first check."`
+	Interval    time.Duration `arg:"interval,sleep" default:"1s" doc:"How long to wait between two checks."`
 	Msg         string        `arg:"msg" implied:"says what did not happen" doc:"The error after the timeout."`
 
 	Absent bool

@@ -8,9 +8,9 @@ import (
 // WaitForConnectionArgs are the arguments of wait_for_connection.
 type WaitForConnectionArgs struct {
 	Timeout time.Duration `arg:"timeout" default:"600s" doc:"How long to wait at most."`
-	Delay   time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first try."`
-	Sleep   time.Duration `arg:"sleep" default:"1s" doc:"How long to wait between two."`
-	Connect time.Duration `arg:"connect_timeout" default:"5s" doc:"How long one try may take."`
+	Delay   time.Duration `arg:"delay" default:"0s" doc:"How long to wait before the first attempt."`
+	Sleep   time.Duration `arg:"sleep" default:"1s" doc:"How long to wait between two attempts."`
+	Connect time.Duration `arg:"connect_timeout" default:"5s" doc:"How long one attempt may take."`
 }
 
 var _ = declare(&Action{

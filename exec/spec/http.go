@@ -8,19 +8,19 @@ import (
 // HTTPArgs are how a request is made, for every action that makes one.
 type HTTPArgs struct {
 	Headers             map[string]any `arg:"headers" doc:"Request headers."`
-	URLUsername         string         `arg:"url_username,username,user" doc:"Who asks, for servers that want to know. It is sent at once, without being asked for."`
-	URLPassword         string         `arg:"url_password,password" doc:"The password that goes with url_username."`
-	ForceBasicAuth      bool           `arg:"force_basic_auth" default:"true" doc:"Send url_username at once, as is always done. False is refused."`
-	ValidateCerts       bool           `arg:"validate_certs" default:"true" doc:"Whether the server must prove who it is. Without it anybody on the way can answer."`
-	CAPath              string         `arg:"ca_path" kind:"path" doc:"A PEM file with the certificates that servers are checked against, instead of the system's."`
-	ClientCert          string         `arg:"client_cert" kind:"path" doc:"A PEM file with the certificate to show the server, and perhaps its key."`
+	URLUsername         string         `arg:"url_username,username,user" doc:"The user name for servers that require one. It is sent at once, without waiting for the server to ask."`
+	URLPassword         string         `arg:"url_password,password" doc:"The password for url_username."`
+	ForceBasicAuth      bool           `arg:"force_basic_auth" default:"true" doc:"Send url_username at once, which moon always does. False is refused."`
+	ValidateCerts       bool           `arg:"validate_certs" default:"true" doc:"Whether the certificate of the server is verified. Without that, an attacker on the network can answer."`
+	CAPath              string         `arg:"ca_path" kind:"path" doc:"A PEM file with the trusted certificates, instead of the system's."`
+	ClientCert          string         `arg:"client_cert" kind:"path" doc:"A PEM file with the client certificate, and optionally its key."`
 	ClientKey           string         `arg:"client_key" kind:"path" doc:"A PEM file with the key of client_cert."`
 	UseProxy            bool           `arg:"use_proxy" default:"true" doc:"Whether http_proxy, https_proxy and no_proxy of the environment, or of the step's env, are used."`
-	HTTPAgent           string         `arg:"http_agent" default:"moon" doc:"The name to ask under."`
-	UnredirectedHeaders []string       `arg:"unredirected_headers" doc:"Headers that are left out when the server sends the request elsewhere. What says who asks is never sent to another host."`
-	Decompress          bool           `arg:"decompress" default:"true" doc:"Whether the server may compress the answer on its way."`
-	Ciphers             []string       `arg:"ciphers" doc:"Refused: moon uses what is safe."`
-	UseGSSAPI           bool           `arg:"use_gssapi" default:"false" doc:"Refused: moon knows names with passwords and client certificates only."`
+	HTTPAgent           string         `arg:"http_agent" default:"moon" doc:"The User-Agent to send."`
+	UnredirectedHeaders []string       `arg:"unredirected_headers" doc:"Headers that are not sent after a redirect. Credentials are never sent to another host."`
+	Decompress          bool           `arg:"decompress" default:"true" doc:"Whether the server may compress the answer."`
+	Ciphers             []string       `arg:"ciphers" doc:"Refused: moon uses safe ciphers."`
+	UseGSSAPI           bool           `arg:"use_gssapi" default:"false" doc:"Refused: moon supports only passwords and client certificates."`
 	UseNetrc            bool           `arg:"use_netrc" default:"false" doc:"Refused: give url_username and url_password."`
 }
 
@@ -30,13 +30,13 @@ func (a *HTTPArgs) check(given func(string) bool) []Problem {
 	add := func(field, message, hint string) { problems = append(problems, Problem{field, message, hint}) }
 	switch {
 	case given("ciphers"):
-		add("ciphers", "`ciphers` cannot be chosen", "leave it out; moon uses what is safe")
+		add("ciphers", "`ciphers` cannot be chosen", "remove it; moon uses safe ciphers")
 	case a.UseGSSAPI:
 		add("use_gssapi", "`use_gssapi` is not supported", "give `url_username` and `url_password`, or `client_cert`")
 	case a.UseNetrc:
 		add("use_netrc", "`use_netrc` is not supported", "give `url_username` and `url_password`")
 	case !a.ForceBasicAuth && given("url_username"):
-		add("force_basic_auth", "`force_basic_auth: false` is not supported: moon says at once who asks", "leave it out")
+		add("force_basic_auth", "`force_basic_auth: false` is not supported: moon always sends the user name at once", "remove it")
 	}
 	if given("url_password") && !given("url_username") {
 		add("url_password", "`url_password` needs `url_username`", "")

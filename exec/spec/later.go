@@ -22,7 +22,7 @@ var seLater = later{way: "run `chcon` or `semanage fcontext` in a step of its ow
 
 var (
 	vaultLater = later{idle: "true", way: "what is encrypted is always decrypted; to keep it encrypted, give moon no password for it"}
-	leaveOut   = later{way: "leave it out"}
+	leaveOut   = later{way: "remove it"}
 	asCommand  = "run it as a `command` step"
 )
 
@@ -31,8 +31,8 @@ var fieldsLater = map[string]map[string]later{
 	"service":    {"daemonize": {way: "start it with `shell`, in a session of its own: setsid"}},
 	"lineinfile": with(fileLater, map[string]later{"others": leaveOut}), "replace": with(fileLater, map[string]later{"others": leaveOut}),
 	"file": with(fileLater, map[string]later{
-		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
-		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "leave it out"},
+		"access_time_format":       {idle: "%Y%m%d%H%M.%S", way: "remove it"},
+		"modification_time_format": {idle: "%Y%m%d%H%M.%S", way: "remove it"},
 		"follow":                   {idle: "true", way: "name what the link leads to"},
 	}),
 	"copy": with(fileLater, map[string]later{
@@ -43,35 +43,35 @@ var fieldsLater = map[string]map[string]later{
 		"output_encoding": {idle: "utf-8", way: "use `iconv` in a step of its own"},
 		"follow":          {way: "name what the link leads to as `dest`"},
 	}),
-	"unarchive": with(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "leave it out"}}),
+	"unarchive": with(fileLater, map[string]later{"decrypt": vaultLater, "io_buffer_size": {idle: "65536", way: "remove it"}}),
 	"script":    {"decrypt": vaultLater},
-	"command":   {"strip_empty_ends": {idle: "true", way: "leave it out"}},
-	"shell":     {"strip_empty_ends": {idle: "true", way: "leave it out"}},
+	"command":   {"strip_empty_ends": {idle: "true", way: "remove it"}},
+	"shell":     {"strip_empty_ends": {idle: "true", way: "remove it"}},
 	"find":      {"read_whole_file": {way: "use `shell: grep -Pzl`"}},
 	"git": {
 		"gpg_whitelist": {way: "use `command: git verify-commit`"}, "gpg_allowlist": {way: "use `command: git verify-commit`"}, "verify_commit": {way: "use `command: git verify-commit`"},
 		"separate_git_dir": {way: asCommand}, "track_submodules": {way: "use `command: git submodule update --remote`"},
 	},
-	"pause": {"echo": {idle: "true", way: "leave it out; what is typed is not kept"}},
+	"pause": {"echo": {idle: "true", way: "remove it; what is typed is not kept"}},
 	"setup": {"parallel": leaveOut},
 	"user": {
-		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is of macOS; leave it out"}, "login_class": {way: "it is of BSD; leave it out"},
+		"authorization": solaris, "role": solaris, "profile": solaris, "hidden": {way: "it is for macOS; remove it"}, "login_class": {way: "it is for BSD; remove it"},
 		"seuser": {way: "use `command: semanage login`"},
 	},
 	"wait": {
-		"active_connection_states": {way: "ask `ss` in a step with `until`"}, "connect_timeout": {idle: "5", way: "leave it out; `timeout` holds for all of it"},
+		"active_connection_states": {way: "ask `ss` in a step with `until`"}, "connect_timeout": {idle: "5", way: "remove it; `timeout` covers all of it"},
 		"exclude_hosts": {way: "ask `ss` in a step with `until`"},
 	},
 	"dnf": {
 		"cacheonly": {way: asCommand + ": `dnf --cacheonly`"}, "disable_excludes": {way: asCommand}, "disable_plugin": {way: asCommand}, "enable_plugin": {way: asCommand},
-		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "leave it out"}, "installroot": {idle: "/", way: asCommand},
+		"download_dir": {way: asCommand}, "download_only": {way: asCommand}, "install_repoquery": {idle: "true", way: "remove it"}, "installroot": {idle: "/", way: asCommand},
 		"list": {way: "use `command: dnf list`"}, "sslverify": {idle: "true", way: "set it in the repository's file"}, "validate_certs": {idle: "true", way: "set it in the repository's file"},
 	},
-	"apt_repository": {"install_python_apt": {idle: "true", way: "leave it out; moon needs no Python"}},
+	"apt_repository": {"install_python_apt": {idle: "true", way: "remove it; moon does not need Python"}},
 	"pip":            {"umask": {way: "set the modes in a step of its own"}},
 }
 
-var solaris = later{way: "it is of Solaris; leave it out"}
+var solaris = later{way: "it is for Solaris; remove it"}
 
 func with(parts ...map[string]later) map[string]later {
 	all := map[string]later{}
@@ -105,7 +105,7 @@ func (d *decoder) later(name string, value any, prefix string) bool {
 var actionsLater = map[string]string{
 	"async_status":           "let the task wait for what it starts, with `until`",
 	"dpkg_selections":        "use `shell: echo NAME hold | dpkg --set-selections`",
-	"expect":                 "give the answers with `stdin` of `command`, or let somebody type them with `interactive: true`",
+	"expect":                 "give the answers with `stdin` of `command`, or let the user type them with `interactive: true`",
 	"firewalld":              "use `command: firewall-cmd …`, with `changed_when`",
 	"iptables":               "write the rules to a file with `template`, and load it in a handler with `command: iptables-restore`",
 	"rpm_key":                "use `command: rpm --import KEY`",

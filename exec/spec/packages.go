@@ -10,7 +10,7 @@ import (
 // packageReturns are what every action for packages returns.
 var packageReturns = []Return{
 	{"packages", "What was installed, upgraded and removed, also for the sake of others: each has name, from and to, which are versions."},
-	{"cache_updated", "Whether the lists of packages are others now."},
+	{"cache_updated", "Whether the package lists have changed."},
 	{"cache_update_time", "When they were last fetched, in seconds since 1970."},
 }
 
@@ -25,7 +25,7 @@ func packageNames(names []string, pattern *regexp.Regexp, hint string) (all []st
 		switch {
 		case name == "" || slices.Contains(all, name):
 		case !pattern.MatchString(name):
-			problems = append(problems, Problem{"name", "`name` has " + describe(name) + ", which is no name of a package", hint})
+			problems = append(problems, Problem{"name", "`name` has " + describe(name) + ", which is not a package name", hint})
 		default:
 			all = append(all, name)
 		}

@@ -39,7 +39,7 @@ func readSchema(action string, text json.RawMessage) (*schema, error) {
 	}
 	root, ok := doc.(map[string]any)
 	if !ok {
-		return nil, errSchema(action, errors.New("it is no map"))
+		return nil, errSchema(action, errors.New("it is not a map"))
 	}
 	s := &schema{open: true}
 	if properties, ok := root["properties"].(map[string]any); ok {

@@ -39,7 +39,7 @@ func (s *soundness) everywhere(v any, named bool) error {
 	case map[string]any:
 		if !named {
 			if id, ok := v["$id"].(string); ok && !s.isRoot(v) {
-				return fmt.Errorf("it has an $id inside, %s, which its references would start from; leave it out", id)
+				return fmt.Errorf("it has an $id inside, %s, which its references would start from; remove it", id)
 			}
 			if err := s.follow(v); err != nil {
 				return err

@@ -190,15 +190,15 @@ func TestDecodeProblems(t *testing.T) {
 			"get_url",
 			args{"url": "https://x/y", "dest": "/x", "retries": 3, "checksum": "sha999:https://x/y", "url_password": "p", "client_key": "/k", "use_netrc": true},
 			"`use_netrc` is not supported; give `url_username` and `url_password`\n`url_password` needs `url_username`\n`client_key` needs `client_cert`\n" +
-				"`retries` is a key of the step; write it beside `get_url`; what may pass is tried again without it\n" +
-				"`checksum` begins with sha999, which is no hash; write sha256: and the URL",
+				"`retries` is a key of the step; write it next to `get_url`; temporary failures are retried without it\n" +
+				"`checksum` begins with sha999, which is not a hash algorithm; write sha256: and the URL",
 		},
 		{"get_url", args{"url": "https://x/y", "dest": "/x", "checksum": "sha256:12", "mode": "preserve", "timeout": 0}, "`mode: preserve` goes with `copy` and `template` only\n" +
 			"`timeout` must be longer than nothing\n`checksum` must be the hex digits of a sha256, sha1, sha512 or md5"},
 		{"uri", args{"url": "file:///x", "method": "GET it", "mode": "0600"}, "`url` has the scheme file, which is not supported; it takes https, http\n" +
 			"`method` must be a word like GET or POST\n`mode` goes with `dest` only"},
 		{"uri", args{"url": "http://x", "status_code": "ok"}, "`status_code` must be a number like 200, or several"},
-		{"uri", args{"url": "http://x", "body": "a", "src": "/x", "ciphers": "x", "ca_path": "/x", "validate_certs": false}, "`ciphers` cannot be chosen; leave it out; moon uses what is safe\n" +
+		{"uri", args{"url": "http://x", "body": "a", "src": "/x", "ciphers": "x", "ca_path": "/x", "validate_certs": false}, "`ciphers` cannot be chosen; remove it; moon uses safe ciphers\n" +
 			"`ca_path` has no effect with `validate_certs: false`; leave one of them out\n`body` and `src` exclude each other; give one of them"},
 		{"uri", args{"url": "http://x", "body_format": "form-urlencoded", "body": []any{1}}, "`body` of a form must be a map of names and values, or a list of such pairs"},
 		{
@@ -208,16 +208,16 @@ func TestDecodeProblems(t *testing.T) {
 		},
 		{"unarchive", args{"src": "/x", "dest": "/y", "extra_opts": []any{"-x"}, "include": "a", "exclude": "b", "validate_certs": false, "strip_components": -1}, "" +
 			"`validate_certs` goes with a URL as `src` only\n" +
-			"`extra_opts` has \"-x\", and there is no program that it could be given to; use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`\n" +
+			"`extra_opts` has \"-x\", but moon runs no tar program that could take it; use `strip_components`, `include`, `exclude`, `keep_newer`, `owner` and `mode`\n" +
 			"`include` and `exclude` exclude each other; give one of them\n`strip_components` must be 0 or more"},
 		{
 			"unarchive",
 			args{"src": "ftp://x/y", "dest": "/y", "max_bytes": "much", "mode": "preserve", "include": "[z-a]"},
-			"`src` has the scheme ftp, which is not supported; it takes https, http\n`mode: preserve` is how it is without `mode`; leave it out\n" +
-				"`max_bytes` must be a number with b, k, m, g or t, such as 20g\n`include` has \"[z-a]\", which is no pattern of names",
+			"`src` has the scheme ftp, which is not supported; it takes https, http\nwithout `mode` the modes are preserved anyway; remove it\n" +
+				"`max_bytes` must be a number with b, k, m, g or t, such as 20g\n`include` has \"[z-a]\", which is not a name pattern",
 		},
 		{"archive", args{"path": []any{"/a", "/b"}, "mode": "preserve", "exclusion_patterns": "[z-a]"}, "`mode: preserve` goes with `copy` and `template` only\n" +
-			"`archive` needs `dest`, unless `path` is one file\n`exclusion_patterns` has \"[z-a]\", which is no pattern of names"},
+			"`archive` needs `dest`, unless `path` is one file\n`exclusion_patterns` has \"[z-a]\", which is not a name pattern"},
 		{"archive", args{"path": "/a*", "dest": "/b/", "format": "rar"}, "`format` must be one of gz, bz2, xz, zst, zstd, tar, zip, found \"rar\"; did you mean `tar`?"},
 		{"archive", args{"path": "/a", "dest": "/b/"}, "`dest` is a directory; give the archive's name too"},
 		{"patch", args{"src": "/p"}, "`patch` needs `basedir` or `dest`"},
@@ -255,12 +255,12 @@ func TestDecodeProblems(t *testing.T) {
 		{"script", args{"cmd": "  "}, "`script` has nothing to run; give the path of a script"},
 		{"script", args{"cmd": "a", "executable": "b 'c"}, "`executable` has a quote ' that is not closed"},
 		{"authorized_key", args{"user": "x", "key": "# none\n"}, "`key` has no key"},
-		{"authorized_key", args{"user": "x", "key": "https://x/y"}, "`key` must be the key, not where it can be had; fetch it in a step before"},
+		{"authorized_key", args{"user": "x", "key": "https://x/y"}, "`key` must be the key, not its address; fetch it in a step before"},
 		{"authorized_key", args{"user": "x:", "key": "ssh-rsa AAAA"}, "`user` can have no blank, colon, comma or slash\n" +
-			"`key` has a line that is no public key: \"ssh-rsa AAAA\"; it is what a file like id_ed25519.pub holds"},
+			"`key` has a line that is not a public key: \"ssh-rsa AAAA\"; it is what a file like id_ed25519.pub holds"},
 		{"authorized_key", args{"user": "x", "comment": "a\nb", "key": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0pD5wzWBJ1DGPvzR5JqFtYVwLHcyrPBQxgBFkGmP0a"}, "`key_options` and `comment` do not make a line with the key"},
 		{"git", args{"repo": "-x", "version": "", "depth": 0}, "`git` needs `dest`\n`repo` cannot begin with -\n`version` must be one line of text\n" +
-			"`depth` must be 1 or more; leave it out for everything"},
+			"`depth` must be 1 or more; remove it to fetch everything"},
 		{
 			"git",
 			args{"repo": "x", "dest": "/x", "accept_hostkey": true, "accept_newhostkey": true, "archive": "/x.rar", "umask": "1000"},
@@ -269,20 +269,20 @@ func TestDecodeProblems(t *testing.T) {
 		{"git", args{"repo": "x", "dest": "/x", "archive_prefix": "a/", "track_submodules": true}, "`git` does not support `track_submodules` yet; use `command: git submodule update --remote`"},
 		{"group", args{"name": "", "non_unique": true}, "`name` is empty\n`non_unique` needs `gid`"},
 		{"package", args{}, "`package` has nothing to do; give `name`, `upgrade` or `update_cache`"},
-		{"package", args{"name": []any{"-y"}}, "`name` has \"-y\", which is no name of a package"},
+		{"package", args{"name": []any{"-y"}}, "`name` has \"-y\", which is not a package name"},
 		{"package", args{"name": "a", "upgrade": true}, "`upgrade` is for every package and does not go with `name`; write `state: latest`"},
 		{"package", args{"name": "a", "use": "atp"}, "`use` must be one of auto, apt, dnf, dnf5, yum, pacman, zypper, apk, homebrew, brew, found \"atp\"; did you mean `apt`?"},
 		{"apt", args{"state": "latest"}, "`apt` has nothing to do; give `name`, `upgrade` or `update_cache`"},
 		{
 			"apt",
 			args{"name": []any{"-oDir=/x", "curl-", "a b", "./x.deb", "http://x/y.deb", "--", "a;b", "a=-o"}},
-			"`name` has \"-oDir=/x\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"curl-\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"a b\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"./x.deb\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"http://x/y.deb\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"--\", which is no name of a package; a file or an address of one goes to `deb`\n" +
-				"`name` has \"a;b\", which is no name of a package; a file or an address of one goes to `deb`",
+			"`name` has \"-oDir=/x\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"curl-\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"a b\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"./x.deb\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"http://x/y.deb\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"--\", which is not a package name; a file or an address of one goes to `deb`\n" +
+				"`name` has \"a;b\", which is not a package name; a file or an address of one goes to `deb`",
 		},
 		{"apt", args{"name": "a", "deb": "b.deb", "upgrade": "yes"}, "`deb` and `name` and `upgrade` exclude each other; make several steps"},
 		{"apt", args{"deb": "-x", "state": "absent"}, "`deb` goes with `state: present` only; to remove a package give its `name`\n" +
@@ -291,7 +291,7 @@ func TestDecodeProblems(t *testing.T) {
 			"apt",
 			args{"name": "a", "default_release": "-x", "dpkg_options": "force-confnew,--force-all", "policy_rc_d": 300, "update_cache_retries": -1},
 			"`default_release` cannot begin with a hyphen\n" +
-				"`dpkg_options` has \"--force-all\", which is no option of dpkg; leave the two hyphens out, as in force-confnew\n" +
+				"`dpkg_options` has \"--force-all\", which is not a dpkg option; write it without the two hyphens, as in force-confnew\n" +
 				"`policy_rc_d` must be an exit status between 0 and 255\n`update_cache_retries` must be 0 or more",
 		},
 		{"apt", args{"state": "build-dep", "update_cache": true}, "`state: build-dep` needs `name`"},
@@ -310,7 +310,7 @@ func TestDecodeProblems(t *testing.T) {
 		{"service", args{"name": "x"}, "`service` has nothing to do; give `state`, `enabled` or `masked`"},
 		{"service", args{"scope": "user"}, "`service` has nothing to do; give `name` with `state` or `enabled`"},
 		{"service", args{"state": "started"}, "`service` needs `name`"},
-		{"service", args{"name": "../x", "state": "started"}, "`name` has \"../x\", which is no name of a service"},
+		{"service", args{"name": "../x", "state": "started"}, "`name` has \"../x\", which is not a service name"},
 		{"systemd", args{"name": "x", "state": "started", "scope": "global"}, "`state` does not go with `scope: global`; a service runs for one user: scope: user"},
 		{"service", args{"name": "x", "state": "started", "sleep": 1, "arguments": "'"}, "`sleep` goes with `state: restarted` only\n" +
 			"`arguments` has a quote ' that is not closed"},

@@ -81,7 +81,7 @@ func (p *fleet) refresh(t *playbook.Task, c *taskContext) {
 	d.Message, d.Hint = "the inventory is read once, before the run: `meta: refresh_inventory` does nothing", "what tasks write into its files counts for the next run; add_host adds a host to this one"
 	if p.programs {
 		d.Severity, d.Message = diag.Error, "`meta: refresh_inventory` is not supported with an inventory that is a program"
-		d.Hint = "what comes after it belongs into a playbook of its own, run after this one; or leave it out: the plan is made with the inventory as it is before the run"
+		d.Hint = "put what follows into a playbook of its own, run after this one; or remove it: the plan is made with the inventory as it is before the run"
 	}
 	p.report(d)
 }

@@ -89,7 +89,7 @@ func (p *playsState) group(c *taskContext, t *playbook.Task) parallelGroup {
 		p.errorf(pos, len(key), c.chain, hint, "`%s` in a play with `strategy: graph`, where only values and needs order the tasks", key)
 	}
 	if g.atOnce > 0 && g.atOnce < plan.Unlimited {
-		refuse(g.pos, parallelKey, "leave it out and limit the whole run with `--forks`, or use another strategy")
+		refuse(g.pos, parallelKey, "remove it and limit the whole run with `--forks`, or use another strategy")
 	}
 	if len(t.Rescue) > 0 {
 		refuse(t.RescuePos, "rescue", "use the strategy linear or free, with `parallel: true` on the block")

@@ -31,7 +31,7 @@ func (p *planner) clearFacts(cs []*taskContext, t *playbook.Task) {
 	case r.Failed || v.Known && !v.Holds:
 		return
 	case !v.Known:
-		p.tooLate(t.Args, c.chain, "leave it out, or write a condition that is known before the run", "whether the facts are cleared", r.Missing)
+		p.tooLate(t.Args, c.chain, "remove it, or write a condition that is known before the run", "whether the facts are cleared", r.Missing)
 		return
 	}
 	*p.names.Produced.Now++
@@ -146,7 +146,7 @@ func (p *planner) planEnd(cs []*taskContext, t *playbook.Task, what string) {
 	role := 0
 	if what == "end_role" {
 		if role = p.roleScope(cs[0].scope); role < 0 {
-			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "leave it out, or use end_host or end_play", "`meta: end_role` is not in a role")
+			p.errorf(t.Args.Pos(), utf8.RuneCountInString(what), cs[0].chain, "remove it, or use end_host or end_play", "`meta: end_role` is not in a role")
 			return
 		}
 		for _, c := range leaving {

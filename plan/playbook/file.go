@@ -296,7 +296,7 @@ func (c *checker) tag(n *yaml.Node) {
 		c.unsafe(n)
 		return
 	}
-	hint := "leave it out; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
+	hint := "remove it; the types are " + strings.Join(slices.Sorted(maps.Keys(knownTags)), ", ")
 	c.ds.Add(diag.Diagnostic{
 		Pos: diag.Pos{File: c.f.Name, Line: n.Line, Column: n.Column}, Width: utf8.RuneCountInString(tag),
 		Message: "the type `" + tag + "` is not known", Hint: hint,

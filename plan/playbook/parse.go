@@ -84,7 +84,7 @@ func (p *parser) document(pb *Playbook, root Value) {
 		switch e.Key {
 		case "version":
 			if v := e.Value.Text(); v != "1" && v != "1.0" {
-				p.errorf(e.Value.Pos(), len(v), "leave it out, or write 1", "`version: %s` is not known", v)
+				p.errorf(e.Value.Pos(), len(v), "remove it, or write 1", "`version: %s` is not known", v)
 			}
 		case "name":
 			if isScalar(e.Value) {

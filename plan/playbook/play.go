@@ -43,9 +43,9 @@ func playTable() []PlayKey {
 		{Name: "hosts", Doc: "pattern of hosts and groups, or a list of patterns", set: (*parser).hosts},
 		{Name: "vars", Doc: "variables", set: func(p *parser, pl *Play, e Entry) { pl.Vars = p.varsMap(e) }},
 		{Name: "vars_files", Doc: "files of variables; of a list within the list the first that exists", set: (*parser).playVarsFiles},
-		{Name: "vars_prompt", Doc: "variables that a person is asked for", set: (*parser).prompts},
+		{Name: "vars_prompt", Doc: "variables that moon asks for", set: (*parser).prompts},
 		one("gather_facts", "a boolean", "whether the play needs facts of its hosts (true)", func(pl *Play) *Value { return &pl.Facts }),
-		{Name: "gather_subset", Doc: "accepted: what facts there are costs little", set: func(_ *parser, pl *Play, e Entry) { pl.Subset = e.Value }},
+		{Name: "gather_subset", Doc: "accepted; gathering facts costs little", set: func(_ *parser, pl *Play, e Entry) { pl.Subset = e.Value }},
 		one("strategy", "linear, free or graph", "linear (each task on all hosts before the next), free, or graph", func(pl *Play) *Value { return &pl.Strategy }),
 		{Name: "serial", Doc: "how many hosts at a time: a number, a percentage, or a list of them", set: func(p *parser, pl *Play, e Entry) {
 			if e.Value.Kind() == Map || e.Value.Kind() == List && slices.ContainsFunc(e.Value.Items(), func(v Value) bool { return !isScalar(v) }) {
@@ -56,9 +56,9 @@ func playTable() []PlayKey {
 		}},
 		one("order", "text", "order of the hosts: inventory, sorted, reverse_inventory or reverse_sorted", func(pl *Play) *Value { return &pl.Order }),
 		one("any_errors_fatal", "a boolean", "true: a failure on one host ends the run on all", func(pl *Play) *Value { return &pl.AnyFatal }),
-		one("max_fail_percentage", "a number", "the play ends when more of its hosts than this have failed", func(pl *Play) *Value { return &pl.MaxFail }),
+		one("max_fail_percentage", "a number", "the play ends when more than this percentage of its hosts have failed", func(pl *Play) *Value { return &pl.MaxFail }),
 		one("ignore_errors", "a boolean or a condition", "of all tasks", func(pl *Play) *Value { return &pl.Ignore }),
-		one("ignore_unreachable", "a boolean", "true: a host that cannot be reached goes on", func(pl *Play) *Value { return &pl.Unreachable }),
+		one("ignore_unreachable", "a boolean", "true: a host that cannot be reached continues", func(pl *Play) *Value { return &pl.Unreachable }),
 		one("force_handlers", "a boolean", "true: handlers run on hosts that have failed, too", func(pl *Play) *Value { return &pl.Force }),
 		one("run_once", "a boolean", "of all tasks", func(pl *Play) *Value { return &pl.RunOnce }),
 		one("connection", "text", "ssh or local", func(pl *Play) *Value { return &pl.Connection }),
@@ -67,7 +67,7 @@ func playTable() []PlayKey {
 		one("become", "a boolean", "run as another user", func(pl *Play) *Value { return &pl.Become }),
 		one("become_user", "text", "the user to become (root)", func(pl *Play) *Value { return &pl.BecomeUser }),
 		one("become_method", "text", "sudo, su or doas", func(pl *Play) *Value { return &pl.BecomeHow }),
-		{Name: "environment", Doc: "environment variables: a map, a template that gives one, or a list of them", set: func(p *parser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
+		{Name: "environment", Doc: "environment variables: a map, a template that returns one, or a list of them", set: func(p *parser, pl *Play, e Entry) { pl.Env = p.environment(e) }},
 		one("check_mode", "a boolean", "force or forbid the dry run", func(pl *Play) *Value { return &pl.CheckMode }),
 		one("diff", "a boolean", "force or forbid diffs", func(pl *Play) *Value { return &pl.Diff }),
 		one("no_log", "a boolean", "show and store nothing of arguments, output and results", func(pl *Play) *Value { return &pl.NoLog }),
@@ -89,7 +89,7 @@ func playTable() []PlayKey {
 		{Name: "debugger", later: playForm.keys["debugger"].later},
 		{Name: "become_flags", later: playForm.keys["become_flags"].later},
 		{Name: "become_exe", later: playForm.keys["become_exe"].later},
-		{Name: "gather_timeout", later: "leave it out; facts are asked for once, when the connection is made"},
+		{Name: "gather_timeout", later: "remove it; facts are asked for once, when the connection is made"},
 		{Name: "fact_path", later: "local facts are read from /etc/ansible/facts.d"},
 	}
 }
@@ -213,7 +213,7 @@ func (p *parser) documentOfPlays(pb *Playbook, root Value, plays Entry) {
 		case "steps":
 			p.errorf(e.Pos, len(e.Key), "write two playbooks, or a play for `hosts: localhost`", "`steps:` beside `plays:`")
 		case "strategy", "parallel", "exports":
-			hint := "leave it out"
+			hint := "remove it"
 			if e.Key == "strategy" {
 				hint = "write it on the plays"
 			}

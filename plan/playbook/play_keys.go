@@ -47,7 +47,7 @@ const idle = onInclude | onRole | onDynamic
 
 var idleKeys = []string{"register", "changed_when", "failed_when", "until", "retries", "retry_delay"}
 
-const noBackground = "tasks run in the foreground; leave it out, or let the command itself start what is to go on"
+const noBackground = "tasks run in the foreground; remove it, or have the command start the background process"
 
 func init() {
 	for _, k := range stepKeys() {
@@ -59,7 +59,7 @@ func init() {
 		}
 		switch k.Name {
 		case "env":
-			k.on, k.Doc = onInherits, "environment variables: a map, a template that gives one, or a list of them"
+			k.on, k.Doc = onInherits, "environment variables: a map, a template that returns one, or a list of them"
 			k.set = func(p *parser, t *Task, e Entry) { t.Envs = p.environment(e) }
 		case "loop_control":
 			k.Doc = "map of loop_var, index_var, label, pause, extended, break_when and limit"
@@ -79,11 +79,11 @@ func init() {
 	}
 	PlayTaskKeys = append(PlayTaskKeys, []Key{
 		{Name: "notify", on: onInherits, Doc: "names or topics of handlers, which run when the task has changed something", set: texts("the name of a handler", func(t *Task, v []Value) { t.Notify = v })},
-		{Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that the handler can be notified by, beside its name", set: (*parser).listen},
-		{Name: "delegate_to", on: onInherits, Doc: "host that does it instead of the play's", set: text(func(t *Task, v Value) { t.DelegateTo = v })},
+		{Name: "listen", on: onTask | onInclude | onDynamic, Doc: "topics that notify the handler, in addition to its name", set: (*parser).listen},
+		{Name: "delegate_to", on: onInherits, Doc: "host that runs the task instead of the play's host", set: text(func(t *Task, v Value) { t.DelegateTo = v })},
 		{Name: "delegate_facts", on: onInherits, Doc: "true: facts belong to the host of delegate_to", set: scalar("a boolean", func(t *Task, v Value) { t.DelegateFact = v })},
-		{Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch does it", set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v })},
-		{Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached goes on", set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v })},
+		{Name: "run_once", on: onAnything, Doc: "true: only the first host of the batch runs it", set: scalar("a boolean", func(t *Task, v Value) { t.RunOnce = v })},
+		{Name: "ignore_unreachable", on: onInherits, Doc: "true: a host that cannot be reached continues", set: scalar("a boolean", func(t *Task, v Value) { t.Unreachable = v })},
 		{Name: "any_errors_fatal", on: onInherits, Doc: "true: a failure on one host ends the run on all", set: scalar("a boolean", func(t *Task, v Value) { t.AnyFatal = v })},
 		{Name: "connection", on: onInherits, Doc: "ssh or local", set: text(func(t *Task, v Value) { t.Connection = v })},
 		{Name: "remote_user", on: onInherits, Doc: "user to log in as", set: text(func(t *Task, v Value) { t.RemoteUser = v })},
@@ -95,8 +95,8 @@ func init() {
 		{Name: "throttle", on: onAnything, later: "--forks bounds how much runs at once, and `serial` how many hosts"},
 		{Name: "module_defaults", on: onAnything, later: "write the arguments on the tasks, or keep them in a variable"},
 		{Name: "debugger", on: onAnything, later: "`moon tui` stops at failures, and at breakpoints"},
-		{Name: "become_flags", on: onAnything, later: "leave it out; what sudo allows is set in sudoers"},
-		{Name: "become_exe", on: onAnything, later: "leave it out; `become_method` is sudo, su or doas"},
+		{Name: "become_flags", on: onAnything, later: "remove it; what sudo allows is set in sudoers"},
+		{Name: "become_exe", on: onAnything, later: "remove it; `become_method` is sudo, su or doas"},
 	}...)
 	for i, k := range PlayTaskKeys {
 		playForm.keys[k.Name] = &PlayTaskKeys[i]
@@ -191,7 +191,7 @@ func (p *parser) environment(e Entry) []Value {
 			continue // has been said
 		}
 		if v.Kind() != Map && (v.Kind() != String || !strings.Contains(v.Text(), "{{")) {
-			p.errorf(v.Pos(), 0, "write `NAME: value` below it", "`%s:` must be a map, a template that gives one, or a list of them; this is %s", e.Key, v.Kind())
+			p.errorf(v.Pos(), 0, "write `NAME: value` below it", "`%s:` must be a map, a template that returns one, or a list of them; this is %s", e.Key, v.Kind())
 			continue
 		}
 		all = append(all, v)

@@ -26,7 +26,7 @@ func (p *parser) playTask(t *Task) {
 	}
 	for _, e := range t.Keys {
 		if e.Key == "loop_control" && t.Loop.Kind == NoLoop && t.on()&p.keys[e.Key].on != 0 {
-			p.warnf(e.Pos, "add `loop`, or leave it out", "`loop_control` without a loop")
+			p.warnf(e.Pos, "add `loop`, or remove it", "`loop_control` without a loop")
 		}
 	}
 	if t.Kind == Block && len(t.Body) == 0 && len(t.Rescue)+len(t.Always) > 0 {

@@ -147,7 +147,7 @@ func (p *parser) parameter(e Entry) Parameter {
 			case c.Value.Kind() != List:
 				p.wrong(c, "a list of the values that are allowed")
 			case c.Value.Len() == 0:
-				p.errorf(c.Value.Pos(), 0, "list the values that are allowed, or leave it out", "`enum:` allows no value at all")
+				p.errorf(c.Value.Pos(), 0, "list the values that are allowed, or remove it", "`enum:` allows no value at all")
 			}
 			param.Enum = c.Value.Items()
 		case "description":

@@ -82,7 +82,7 @@ var DocumentKeys = []Described{
 	{Name: "vars_files", Shape: Texts, Doc: "files of variables; relative to this file"},
 	{Name: "strategy", Shape: StrategyWord, Doc: "linear (in the order of the file) or graph (only `needs` and values order the steps)"},
 	{Name: "parallel", Shape: BoolOrNumber, Doc: "true or a number: the steps have no order among themselves"},
-	{Name: "exports", Shape: ExportList, Doc: "variables that `moon run --exports FILE` writes when all went well: a list of names, or a map of names and templates"},
+	{Name: "exports", Shape: ExportList, Doc: "variables that `moon run --exports FILE` writes on success: a list of names, or a map of names and templates"},
 	{Name: "steps", Shape: Steps, Doc: "the steps"},
 }
 

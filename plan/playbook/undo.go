@@ -24,7 +24,7 @@ func (p *parser) undo(t *Task, e Entry) {
 	}
 	for _, k := range u.Keys {
 		if _, known := keyIndex[k.Key]; known && !slices.Contains(undoKeys, k.Key) {
-			p.errorf(k.Pos, utf8.RuneCountInString(k.Key), "leave it out", "`%s` has no meaning in an `undo:`", k.Key)
+			p.errorf(k.Pos, utf8.RuneCountInString(k.Key), "remove it", "`%s` has no meaning in an `undo:`", k.Key)
 		}
 	}
 	t.Undo = u

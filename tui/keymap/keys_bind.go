@@ -153,7 +153,7 @@ func (p *placing) without(do Intent, why string) {
 	b := ByIntent[do]
 	if s := p.own[do]; s != nil {
 		if len(s.keys) == 0 { // else it has been said what is wrong with its keys
-			p.wrong.Add(diag.Diagnostic{Pos: s.at.pos, Width: len(s.at.name), Message: b.Name + " needs a key: " + why, Hint: "leave it out, and it keeps " + b.Keys})
+			p.wrong.Add(diag.Diagnostic{Pos: s.at.pos, Width: len(s.at.name), Message: b.Name + " needs a key: " + why, Hint: "remove it; then it keeps " + b.Keys})
 		}
 		return
 	}
