@@ -26,7 +26,7 @@ var _ = declare(&Action{
 	Diff:    true,
 	args:    reflect.TypeFor[AptKeyArgs](),
 	Returns: []Return{
-		{"id", "The id as it was given."},
+		{"id", "The given id."},
 		{"key_id", "The last 16 digits of the key's fingerprint, or the id, if that is shorter."},
 		{"short_id", "The last 8 digits."},
 		{"fp", "The fingerprint, or the id, if the key itself is not known."},

@@ -20,7 +20,7 @@ var _ = declare(&Action{
 		{"dest", "The file here."},
 		{"src", "The file there."},
 		{"checksum", "SHA-1 of the content."},
-		{"remote_checksum", "The same, as it was there."},
+		{"remote_checksum", "The same, of the file on the machine."},
 		{"msg", "Why nothing was fetched, with fail_on_missing: false."},
 	},
 	Least: "fetch: {src: /nowhere/x, dest: /nowhere/y}",

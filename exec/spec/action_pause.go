@@ -7,7 +7,7 @@ import (
 
 // PauseArgs are the arguments of pause. Once decoded, Time is how long it lasts; 0 if a person ends it.
 type PauseArgs struct {
-	Prompt  string        `arg:"prompt,message,msg" implied:"go on?" doc:"What to ask, or with a time what to print. Plain text that is a duration is the time: pause: 30s."`
+	Prompt  string        `arg:"prompt,message,msg" implied:"continue?" doc:"What to ask, or with a time what to print. Plain text that is a duration is the time: pause: 30s."`
 	For     time.Duration `arg:"seconds" doc:"How long to wait, instead of asking."`
 	Minutes int           `arg:"minutes" doc:"The same in minutes."`
 
@@ -23,7 +23,7 @@ var _ = declare(&Action{
 	args:    reflect.TypeFor[PauseArgs](),
 	Returns: []Return{{"elapsed", "How long it took, in seconds."}},
 	Least:   "pause: 1s",
-	Example: `- pause: unplug the old disk, then go on
+	Example: `- pause: unplug the old disk, then continue
 - pause: {seconds: 1, message: the cluster settles}
 `,
 })
@@ -52,7 +52,7 @@ func PauseAsks(args map[string]any) (question string, asks bool) {
 		}
 	}
 	if args["prompt"] == nil {
-		return "go on?", true
+		return "continue?", true
 	}
 	if _, ok := ParseDuration(args["prompt"]); ok {
 		return "", false

@@ -14,7 +14,7 @@ type StatArgs struct {
 
 var _ = declare(&Action{
 	Name:  "stat",
-	Doc:   "Looks at a file, directory or link, and changes nothing. It is no error if there is none.",
+	Doc:   "Looks at a file, directory or link, and changes nothing. If it does not exist, that is not an error.",
 	Check: true,
 	args:  reflect.TypeFor[StatArgs](),
 	Returns: []Return{

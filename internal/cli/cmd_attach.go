@@ -29,22 +29,22 @@ func (attachCmd) Help() string {
   moon attach 20261102 --send pause --send skip=step-0007
 
 Commands, each with --send:
-  pause              start nothing new; what runs goes on
-  continue           go on
+  pause              start nothing new; running steps finish
+  continue           start new steps again
   step               run one step, and pause again
-  stop[=HOW]         end the run: drain (the default) lets running steps end, interrupt interrupts them, now kills them
-  approve=STEP       let steps run, also those that ask to be confirmed
-  skip=STEP          leave steps out, or give up a failed one that waits for a decision
-  restore=STEP       take a skip back
+  stop[=HOW]         end the run: drain (the default) lets running steps finish, interrupt interrupts them, now kills them
+  approve=STEP       approve steps, also those that need confirmation
+  skip=STEP          exclude steps, or continue without a failed one that waits for a decision
+  restore=STEP       undo a skip
   mark=STEP          mark steps as done: failed ones, or ones that have not begun
   rerun=STEP         run done steps again; the run must be paused.  rerun-dependents=STEP runs the done steps that depend
                      on them again too
-  keep=STEP          leave steps as they are that were done with an earlier definition
-  break=STEP         stop before steps, as --break of moon tui has it;  clear=STEP takes that back
+  keep=STEP          keep the results of steps that were done with an earlier definition
+  break=STEP         stop before steps, like --break of moon tui;  clear=STEP removes the breakpoint
   retry=STEP         try failed steps again
-  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; what is done
-                     already stays done
-  answer=STEP        let a pause step go on;  reject=STEP ends it as rejected
+  set=NAME=VALUE     give a variable another value for the rest of the run, which must be paused; steps that are
+                     done stay done
+  answer=STEP        continue a pause step;  reject=STEP rejects it
 STEP is an id, a path, a name (* stands for any text), file:line, or all. The exit code is 2 if a command is refused.`
 }
 
@@ -57,7 +57,7 @@ func (c *attachCmd) Run(call *app.Invocation) error {
 	if c.Which == "" {
 		past, err = engine.FindLive(state.Runs())
 	} else if past, err = engine.Find(state.Runs(), c.Which); err == nil && !past.Live {
-		err = fmt.Errorf("%s is not live (%s); moon show %s tells what it did", past.ID, outcomeOf(past), past.ID)
+		err = fmt.Errorf("%s is not in progress (%s); moon show %s says what it did", past.ID, outcomeOf(past), past.ID)
 	}
 	if err != nil {
 		return app.Usage("%s", err)
@@ -87,7 +87,7 @@ func (c *attachCmd) follow(call *app.Invocation, past engine.Past) error {
 		return app.WrapDisk(err)
 	}
 	if result.Outcome == "" {
-		return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: the moon that ran it is gone; moon resume %s goes on with it", past.ID, past.ID))
+		return app.NewExit(app.ExitDisk, fmt.Sprintf("%s: its moon process is gone; moon resume %s continues it", past.ID, past.ID))
 	}
 	return app.ExitOf(result)
 }

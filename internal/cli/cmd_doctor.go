@@ -27,7 +27,7 @@ type doctorCmd struct {
 // Help says what is looked at.
 func (doctorCmd) Help() string {
 	return `Reads a playbook of plays, or of steps, with all playbooks, roles, files of tasks and variables, and templates whose names
-are written out. It goes on where planning would stop, so that everything moon cannot do is in one list: keys, modules, lookups,
+are written out. It continues after errors that would stop planning, so that everything moon cannot do is in one list: keys, modules, lookups,
 filters, plugins, settings in ansible.cfg. The exit status is 1 if there is anything.
 
   moon doctor site.yml
@@ -116,7 +116,7 @@ func (c checkup) text(w io.Writer) error {
 		}
 	}
 	if len(c.Settings) > 0 {
-		fmt.Fprintf(w, "\nSettings of Ansible that moon does not heed\n")
+		fmt.Fprintf(w, "\nIgnored Ansible settings\n")
 		for _, s := range c.Settings {
 			fmt.Fprintf(w, "  %s:%d: %s = %s\n    hint: %s\n", termtext.CleanName(s.File), s.Line, termtext.CleanName(s.Name), termtext.CleanName(s.Value), s.Hint)
 		}
@@ -154,7 +154,7 @@ func (c checkup) summary() string {
 		parts = append(parts, s)
 	}
 	if n := len(c.Settings); n > 0 {
-		parts = append(parts, plan.CountOf(n, "setting")+" not heeded")
+		parts = append(parts, plan.CountOf(n, "setting")+" ignored")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -315,7 +315,7 @@ func settingsIn(file, text string, heeded bool) []setting {
 		value = strings.TrimSpace(value)
 		hint := ways[name]
 		if !heeded && (name == "defaults.inventory" || name == "defaults.roles_path") {
-			hint = "moon reads only an ansible.cfg beside the call, or the one that ANSIBLE_CONFIG names"
+			hint = "moon reads only an ansible.cfg in the working directory, or the one that ANSIBLE_CONFIG names"
 		}
 		if ok && hint != "" && value != "" && !slices.Contains(usuals[name], plainSetting(value)) {
 			found = append(found, setting{file, number, name, value, hint})

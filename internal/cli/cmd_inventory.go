@@ -353,7 +353,7 @@ func readInventory(path string) (text []byte, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() && !plan.IsDescriptor(path) {
-		return nil, errors.New("it is no file")
+		return nil, errors.New("it is not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -102,5 +102,5 @@ func readKeyFile(call *app.Invocation, file string) (*keymap.Keys, error) {
 	if err := wrong.Print(call.Err); err != nil {
 		return nil, err
 	}
-	return nil, app.Usage("%s has mistakes; mend them, or move the file away to have the usual keys", shown)
+	return nil, app.Usage("%s has mistakes; fix them, or remove the file to use the default keys", shown)
 }

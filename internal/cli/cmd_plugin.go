@@ -292,7 +292,7 @@ func (c *pluginTestCmd) Run(call *app.Invocation) error {
 	}
 	var args map[string]any
 	if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
-		return app.Usage("--args is no map in JSON: %s", err)
+		return app.Usage("--args is not a JSON map: %s", err)
 	}
 	args, _ = plan.WholeNumbers(args).(map[string]any)
 	dir, err := os.Getwd()

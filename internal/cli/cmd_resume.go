@@ -37,7 +37,7 @@ type resumeCmd struct {
 
 // Help says what runs again.
 func (resumeCmd) Help() string {
-	return `Plans the playbook as it is now, with the flags of the run, and goes on where the run ended. Steps that have succeeded do not
+	return `Plans the playbook as it is now, with the flags of the run, and continues where the run ended. Steps that have succeeded do not
 run again.
 
   moon resume
@@ -160,7 +160,7 @@ func (c *resumeCmd) planned(call *app.Invocation, past engine.Past) (r resumable
 		return k.Plan(here)
 	}
 	if names := kept.Sources.Withheld(); len(names) > 0 {
-		fmt.Fprintf(call.Err, "other values were given for this run that were secret, and are not kept: %s; give them again (e on the screen, or -e)\n", strings.Join(names, ", "))
+		fmt.Fprintf(call.Err, "values given for this run were secret, and are not kept: %s; give them again (e in the TUI, or -e)\n", strings.Join(names, ", "))
 	}
 	r.again = c.override(kept.Sources.Options(kept.Root, here), here.Dir)
 	if err := c.overrideHosts(&r.again, here.Dir); err != nil {
@@ -213,7 +213,7 @@ func (r *resumable) adopt(past engine.Past, o *plan.Options) (err error) {
 	o.Reads, err = engine.Adopt(past, func(digest string) (*plan.Plan, error) {
 		p, err := r.planOf(digest)
 		if err != nil {
-			unkept = app.Usage("%s: what the run itself has changed cannot be known: %s; run the playbook anew", past.ID, err)
+			unkept = app.Usage("%s: what the run itself has changed cannot be known: %s; start a new run", past.ID, err)
 		}
 		return p, err
 	})
@@ -373,7 +373,7 @@ func refusal(past engine.Past, err error) error {
 			what  string
 			flag  string
 		}{
-			{undecided.Lost, "was lost: nobody knows how far it came", "--lost retry, ok or fail"},
+			{undecided.Lost, "was lost: progress unknown", "--lost retry, ok or fail"},
 			{undecided.Failed, "failed", "--retry-failed"},
 			{undecided.Changed, "is done, and its definition changed since", "--changed rerun or keep" + dependents(undecided.Dependents)},
 			{undecided.Asking, "asks to be confirmed", "--approve all or --approve ID"},
@@ -387,9 +387,9 @@ func refusal(past engine.Past, err error) error {
 		}
 		for _, step := range undecided.Withheld {
 			help = append(help, fmt.Sprintf("  %s gave a secret that is not kept and that later steps use, and changed something", step),
-				"    it is not run again by itself: start the run anew; `changed_when: false` says that a step may always be run again")
+				"    it is not run again by itself: start a new run; `changed_when: false` says that a step may always be run again")
 		}
-		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide on the screen", past.ID, strings.Join(help, "\n"))
+		return app.Usage("%s is not resumed; nothing was run\n%s\nor resume it in a terminal and decide in the TUI", past.ID, strings.Join(help, "\n"))
 	}
 	if _, unbegun := errors.AsType[*engine.UnbegunError](err); unbegun {
 		return app.Usage("%s", err)

@@ -51,7 +51,7 @@ type headlessFlags struct {
 // Help says how a run ends.
 func (runCmd) Help() string {
 	return `Plans the playbook, and runs it if there are no errors. Steps that need confirmation have to be approved with --approve.
-The exit status is 0 if all went well, 1 if a step failed, 2 if nothing ran because of an error, 3 if the run was stopped, 4 if a
+The exit status is 0 on success, 1 if a step failed, 2 if nothing ran because of an error, 3 if the run was stopped, 4 if a
 saved plan is stale, 5 if moon could not write, and 130 after an interruption.
 
   moon run site.yml

@@ -63,7 +63,7 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 		return nil, nil, notSaved(f.Saved, saved.Lost)
 	case len(saved.Stale) > 0:
 		saved.Plan.TakeAsSaved()
-		fmt.Fprintf(call.Err, "moon: %s is stale, and taken all the same\n%s\n", f.Saved, indented(saved.Stale))
+		fmt.Fprintf(call.Err, "moon: %s is stale, and used anyway\n%s\n", f.Saved, indented(saved.Stale))
 	}
 	return saved.Plan, saved.Graph, f.checkPlugins(saved.Plan)
 }
@@ -72,14 +72,14 @@ func (f *savedFlags) build(call *app.Invocation) (*plan.Plan, *graph.Graph, erro
 func isStale(file string, what []string, usable bool) error {
 	way := "plan again"
 	if usable {
-		way += ", or take it as it was saved with --allow-stale"
+		way += ", or use --allow-stale to run it unchanged"
 	}
 	return app.NewExit(app.ExitStale, fmt.Sprintf("%s is stale; nothing was run\n%s\n%s", file, indented(what), way))
 }
 
 // notSaved is the refusal of a plan that could not be run as it was saved.
 func notSaved(file string, what []string) error {
-	return app.NewExit(app.ExitStale, fmt.Sprintf("%s cannot be run as it was saved; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what)))
+	return app.NewExit(app.ExitStale, fmt.Sprintf("%s cannot be run unchanged; nothing was run\n%s\na saved plan holds no more of these than their digests; put them back, or plan again", file, indented(what)))
 }
 
 // indented lists things, each on its line, and no more than can be read.

@@ -48,7 +48,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 	case c.Attempt < 0:
 		return app.Usage("--attempt must be above 0")
 	case c.Format == "json" && (c.Events || c.Output != nil || c.TUI):
-		return app.Usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the screen")
+		return app.Usage("--format is for the summary; --events is always JSON, --output what the step printed, and --tui the TUI")
 	}
 	if why := noScreen(); c.TUI && why != "" {
 		return app.Usage("%s; moon show without --tui needs none", why)
@@ -83,7 +83,7 @@ func (c *showCmd) Run(call *app.Invocation) error {
 	}
 	if c.TUI {
 		if noPlan != nil {
-			return app.Usage("%s cannot be shown on the screen: %s", past.ID, noPlan)
+			return app.Usage("%s cannot be shown in the TUI: %s", past.ID, noPlan)
 		}
 		return c.screen(call, past, w)
 	}

@@ -25,7 +25,7 @@ type themesCmd struct {
 
 // Help says where themes come from, and what the exit code means.
 func (themesCmd) Help() string {
-	return `Themes of your own are YAML files in ` + themeDir() + `; docs/themes.md says what they hold. A theme is shown as the screen would
+	return `Themes of your own are YAML files in ` + themeDir() + `; docs/themes.md says what they hold. A theme is shown as the TUI would
 show it in this terminal, with the contrast of every role where its colours are known. The exit status is 2 if a theme has mistakes.
 
   moon themes

@@ -57,13 +57,13 @@ retry what failed; ? lists the keys.
 
 func (c *tuiCmd) Run(call *app.Invocation) error {
 	if c.NoTUI && len(c.Break) > 0 {
-		return app.Usage("--break stops a run for somebody to look; without the screen nobody would")
+		return app.Usage("--break pauses a run for you to look; that needs the TUI")
 	}
 	if c.NoTUI {
 		return (&runCmd{c.savedFlags, c.runFlags, c.becomeFlags, c.headlessFlags, c.exportFlags, listFlags{}}).Run(call)
 	}
 	if why := c.noUI(); why != "" {
-		return app.Usage("%s; nothing was run. Use --no-tui, or moon run, to run without the screen", why)
+		return app.Usage("%s; nothing was run. Use --no-tui, or moon run, to run without the TUI", why)
 	}
 	if err := c.settle(); err != nil {
 		return err

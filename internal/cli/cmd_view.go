@@ -105,7 +105,7 @@ func readAtMost(file string, most int64) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fmt.Errorf("%s is no file", file))
+		return nil, errors.Join(err, fmt.Errorf("%s is not a file", file))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(text)) > most {

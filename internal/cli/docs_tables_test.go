@@ -465,9 +465,9 @@ func returnTable(a *spec.Action) string {
 func dryWords(a *spec.Action) string {
 	switch {
 	case a.Check && a.Diff:
-		return "A dry run foretells the change, and with `--diff` shows it."
+		return "A dry run predicts the change, and with `--diff` shows it."
 	case a.Check:
-		return "A dry run foretells what it does."
+		return "A dry run predicts what it does."
 	case a.Changes:
 		return "A dry run does not run it. A run without an error counts as a change, unless the step says otherwise."
 	}
